@@ -1,0 +1,19 @@
+// One project per level of the test pyramid: `npm test -- --selectProjects unit`.
+const shared = {
+  extensionsToTreatAsEsm: ['.ts'],
+  transform: { '^.+\\.ts$': '@swc/jest' },
+  moduleNameMapper: { '^(\\.{1,2}/.*)\\.js$': '$1' },
+  testPathIgnorePatterns: ['/node_modules/', '/dist/', '/.build/', '/.local/', '/.stage/'],
+  modulePathIgnorePatterns: ['/dist/', '/.build/', '/.local/', '/.stage/'],
+};
+const project = (displayName, testMatch, extra = {}) => ({ displayName, testMatch, ...shared, ...extra });
+
+export default {
+  
+  projects: [
+    project('unit', ['<rootDir>/{crds,native,runtime,operator}/**/*.test.ts']),
+    project('golden', ['<rootDir>/test/golden/**/*.test.ts']),
+    project('integration', ['<rootDir>/test/integration/**/*.test.ts']),
+    project('e2e', ['<rootDir>/test/e2e/**/*.test.ts']),
+  ],
+};
