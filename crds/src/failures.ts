@@ -1,0 +1,186 @@
+// Every way a service can fail, in one table: whether trying again can help, and what a person should do.
+// The runtime writes a Failure as its termination message; the operator turns it into conditions.
+
+import { terminationMessageMaxBytes } from './names.js';
+
+interface FailureKind {
+  /** A terminal failure cannot go away by itself: the operator stops the pods until something changes. */
+  readonly terminal: boolean;
+  /** HTTP status of a request that meets this failure. */
+  readonly httpStatus: number;
+  /** The first thing to try, in one sentence. */
+  readonly remedy: string;
+}
+
+export const failureKinds = {
+  InvalidSpec: {
+    terminal: true,
+    httpStatus: 500,
+    remedy: 'Correct the named fields of the manifest and apply it again.',
+  },
+  InvalidEngineConfig: {
+    terminal: true,
+    httpStatus: 500,
+    remedy: 'Correct the named settings: flags, environment or the engine-config file.',
+  },
+  UnsupportedArchitecture: {
+    terminal: true,
+    httpStatus: 500,
+    remedy: 'Use a checkpoint whose model_type is one of the supported ones listed in the message.',
+  },
+  UnsupportedQuantization: {
+    terminal: true,
+    httpStatus: 500,
+    remedy: 'Use a BF16 checkpoint or one in FP8 e4m3 with 128x128 blocks.',
+  },
+  ParallelismInvalid: {
+    terminal: true,
+    httpStatus: 500,
+    remedy: 'Set spec.parallelism.tensor to one of the values listed in the message.',
+  },
+  ModelNotFound: {
+    terminal: true,
+    httpStatus: 503,
+    remedy: 'Check the bucket and the prefix in spec.model.uri; it must be the folder that holds config.json.',
+  },
+  BucketNotFound: {
+    terminal: true,
+    httpStatus: 503,
+    remedy: 'Check the bucket name in spec.model.uri and the endpoint in spec.model.s3.',
+  },
+  S3AccessDenied: {
+    terminal: true,
+    httpStatus: 503,
+    remedy: 'Check the Secret named in spec.model.s3.credentialsSecretRef and the bucket policy.',
+  },
+  S3Unavailable: {
+    terminal: false,
+    httpStatus: 503,
+    remedy: 'Wait for the S3 endpoint or correct spec.model.s3.endpoint; the pull resumes by itself.',
+  },
+  CheckpointIncomplete: {
+    terminal: true,
+    httpStatus: 503,
+    remedy: 'Upload the files or tensors that the message names and apply the retry annotation.',
+  },
+  CheckpointCorrupt: {
+    terminal: true,
+    httpStatus: 503,
+    remedy: 'Upload the named file again; its content does not match its header or its size.',
+  },
+  TokenizerMissing: {
+    terminal: true,
+    httpStatus: 503,
+    remedy: 'Add tokenizer.json (Hugging Face tokenizers format) beside config.json.',
+  },
+  ChatTemplateInvalid: {
+    terminal: true,
+    httpStatus: 503,
+    remedy: 'Correct chat_template in tokenizer_config.json (or chat_template.jinja): the message quotes the error.',
+  },
+  WeightsDiskFull: {
+    terminal: true,
+    httpStatus: 503,
+    remedy: 'Give the weights volume at least the size named in the message.',
+  },
+  ModelTooLarge: {
+    terminal: true,
+    httpStatus: 503,
+    remedy: 'Give the device more memory, raise engine.memoryUtilizationPercent, or use a smaller checkpoint.',
+  },
+  KvCacheTooSmall: {
+    terminal: true,
+    httpStatus: 503,
+    remedy: 'Set engine.maxModelLen to the length named in the message or less.',
+  },
+  SharedMemoryTooSmall: {
+    terminal: true,
+    httpStatus: 503,
+    remedy: 'Raise spec.sharedMemory.sizeLimit to the size named in the message.',
+  },
+  LoadStalled: {
+    terminal: false,
+    httpStatus: 503,
+    remedy: 'Look at the node: the load made no progress for the time named in the message.',
+  },
+  EngineFault: {
+    terminal: false,
+    httpStatus: 503,
+    remedy: 'Send the request again: the engine is being restarted; see the runtime log for the cause.',
+  },
+  EngineNumericalFault: {
+    terminal: false,
+    httpStatus: 500,
+    remedy: 'Check the checkpoint: the model produced values that are not finite numbers.',
+  },
+  OutOfMemory: {
+    terminal: true,
+    httpStatus: 503,
+    remedy: 'Raise spec.resources.limits.memory above the size named in the message.',
+  },
+  ImagePullFailed: {
+    terminal: false,
+    httpStatus: 503,
+    remedy: 'Check the image name and the pull secrets; the message quotes the kubelet.',
+  },
+  Crashed: {
+    terminal: false,
+    httpStatus: 503,
+    remedy: 'Read the log of the pod that the message names.',
+  },
+} as const satisfies Record<string, FailureKind>;
+
+export type FailureReason = keyof typeof failureKinds;
+export const failureReasons = Object.keys(failureKinds) as FailureReason[];
+
+/** What a component says when it gives up; `detail` holds figures such as `{ fits: 8192 }`. */
+export interface Failure {
+  readonly reason: FailureReason;
+  readonly message: string;
+  readonly detail?: Readonly<Record<string, string | number>>;
+}
+
+/** An error that carries its reason from where it is known to where it is told. */
+export class FailureError extends Error {
+  override readonly name = 'FailureError';
+  constructor(
+    readonly reason: FailureReason,
+    message: string,
+    readonly detail?: Readonly<Record<string, string | number>>,
+    options?: ErrorOptions,
+  ) {
+    super(message, options);
+  }
+
+  get failure(): Failure {
+    return {
+      reason: this.reason,
+      message: this.message,
+      ...(this.detail === undefined ? {} : { detail: this.detail }),
+    };
+  }
+}
+
+/** Encodes a failure as a termination message: JSON, cut (in its message only) to what Kubernetes keeps. */
+export function formatTerminationMessage(failure: Failure): string {
+  let message = failure.message;
+  for (;;) {
+    const text = JSON.stringify({ ...failure, message });
+    const excess = Buffer.byteLength(text) - terminationMessageMaxBytes;
+    if (excess <= 0 || message === '') return text;
+    message = message.slice(0, Math.max(0, message.length - Math.max(excess, 16)));
+  }
+}
+
+/** Reads a termination message; anything that is not one of ours is null. */
+export function parseTerminationMessage(text: string | undefined): Failure | null {
+  try {
+    const value: unknown = JSON.parse(text ?? '');
+    if (typeof value !== 'object' || value === null) return null;
+    const { reason, message, detail } = value as Partial<Failure>;
+    if (typeof reason !== 'string' || !(reason in failureKinds) || typeof message !== 'string') return null;
+    return { reason, message, ...(detail === undefined ? {} : { detail }) };
+  } catch {
+    return null;
+  }
+}

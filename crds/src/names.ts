@@ -1,0 +1,68 @@
+// The one place that spells names shared by operator, runtime, charts and tests:
+// API group, labels, annotations, ports, mount paths and condition types.
+
+export const api = {
+  group: 'llmservice.dev',
+  version: 'v1alpha1',
+  groupVersion: 'llmservice.dev/v1alpha1',
+  kind: 'LlmService',
+  plural: 'llmservices',
+  singular: 'llmservice',
+  shortName: 'llm',
+} as const;
+
+export const fieldManager = 'llmservice-operator';
+
+export const labels = {
+  name: 'app.kubernetes.io/name',
+  instance: 'app.kubernetes.io/instance',
+  managedBy: 'app.kubernetes.io/managed-by',
+  service: 'llmservice.dev/service',
+} as const;
+
+export const annotations = {
+  /** Any change of its value clears a terminal failure and tries again. */
+  retry: 'llmservice.dev/retry',
+  /** Content hash of the engine config a pod was made from. */
+  configHash: 'llmservice.dev/config-hash',
+} as const;
+
+/** Container ports. The Service listens on `service` and forwards to `http`. */
+export const ports = { http: 8080, service: 80, operatorMetrics: 8081 } as const;
+
+/** The name of the one container in a pod that serves. */
+export const runtimeContainer = 'runtime';
+
+export const paths = {
+  engineConfigDir: '/etc/llmservice',
+  engineConfig: '/etc/llmservice/engine-config.json',
+  weights: '/var/lib/llmservice/models',
+  sharedMemory: '/dev/shm',
+  terminationMessage: '/dev/termination-log',
+  s3Ca: '/etc/llmservice-s3-ca',
+} as const;
+
+/** Probe and observation routes of the runtime's server. */
+export const routes = {
+  live: '/healthz/live',
+  ready: '/healthz/ready',
+  startup: '/healthz/startup',
+  health: '/health',
+  metrics: '/metrics',
+} as const;
+
+/** Kubernetes cuts longer termination messages. */
+export const terminationMessageMaxBytes = 4096;
+
+export const conditionTypes = [
+  'ModelResolved',
+  'Fits',
+  'Scheduled',
+  'Loaded',
+  'Serving',
+  'Routed',
+  'Ready',
+  'Reconciling',
+  'Stalled',
+] as const;
+export type ConditionType = (typeof conditionTypes)[number];

@@ -1,0 +1,150 @@
+// The operations a backend provides, at the grain of one kernel launch. The model code above this line knows
+// no device; a backend knows no model. Shapes: T rows of a step, D features, H heads; row-major, innermost last.
+// Activations are float32 on the CPU. Every op gives each row the same bits whatever the other rows are,
+// whatever the number of threads: reductions over K run in one fixed order per matrix.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+
+namespace llmservice {
+
+enum class DType : uint8_t { kF32, kBF16, kF16, kF8E4M3 };
+
+// Reads `bytes` at `offset` of a tensor's data into `out`; throws EngineError on a short read.
+using TensorReader = std::function<void(uint64_t offset, std::span<std::byte> out)>;
+
+// One stored matrix (N, K), or a band of its rows, on its way into a packed weight.
+struct MatrixPart {
+  DType dtype;
+  int64_t rows;      // N of this part
+  int64_t cols;      // K
+  TensorReader read; // row-major data of the part
+  // FP8 only: scales (ceil(tensorRows/128), ceil(cols/128)) already widened to float by the loader; the part's
+  // first row is row `scale_row` of the stored tensor, so that parts need not begin on a block border.
+  std::span<const float> scales;
+  int64_t scale_row = 0;
+};
+
+// A packed weight matrix (N, K), owned by the backend: y = x · Wᵀ. Parts are concatenated along N.
+class Matrix {
+ public:
+  virtual ~Matrix() = default;
+  int64_t rows = 0;  // N
+  int64_t cols = 0;  // K
+  size_t bytes = 0;  // memory held
+};
+
+// Device memory. On the CPU: 64-byte aligned, zeroed, anonymous.
+class Buffer {
+ public:
+  virtual ~Buffer() = default;
+  virtual void* data() = 0;
+  virtual size_t bytes() const = 0;
+};
+
+// Rows of a step that belong to one sequence. Rows [first, first + count) of the step are positions
+// [position, position + count) of the sequence.
+struct Segment {
+  int32_t first;
+  int32_t count;
+  int32_t position;
+  int32_t slot;           // recurrent state
+  const int32_t* blocks;  // block table of the sequence
+  int32_t chunked_until;  // positions below use the chunked recurrent form; a multiple of 64
+};
+
+struct AttentionShape {
+  int32_t heads;
+  int32_t kv_heads;
+  int32_t head_dim;
+  int32_t block_size;
+  DType kv_dtype;
+  float scale;  // 1/sqrt(head_dim)
+};
+
+// Paged KV of one layer: (blocks, kv_heads, block_size, head_dim) each for K and V.
+struct KvCache {
+  void* k;
+  void* v;
+};
+
+struct GdnShape {
+  int32_t k_heads;
+  int32_t v_heads;  // V head j uses K head j / (v_heads / k_heads)
+  int32_t k_dim;
+  int32_t v_dim;
+  int32_t conv_kernel;
+};
+
+// Recurrent state of one layer for all slots: conv (slots, channels, conv_kernel - 1),
+// S (slots, v_heads, k_dim, v_dim), both float32.
+struct GdnState {
+  float* conv;
+  float* s;
+};
+
+class Backend {
+ public:
+  virtual ~Backend() = default;
+  virtual const char* isa() const = 0;
+  virtual int threads() const = 0;
+
+  virtual std::unique_ptr<Buffer> allocate(size_t bytes) = 0;
+
+  // Packs a matrix from its parts, reading each byte once through a bounded window (16 MiB).
+  // `on_bytes` is told how many stored bytes were read. Unquantized parts are held as `keep` (BF16 or F32).
+  virtual std::unique_ptr<Matrix> pack(std::span<const MatrixPart> parts, DType keep,
+                                       const std::function<void(uint64_t)>& on_bytes) = 0;
+
+  // out (T, K) = rows `ids` of the packed table (vocab, K).
+  virtual void gather(const Matrix& table, std::span<const int32_t> ids, float* out) = 0;
+  // out (T, N) = x (T, K) · Wᵀ.
+  virtual void matmul(const Matrix& w, const float* x, int64_t rows, float* out) = 0;
+  // out = x / rms(x) · weight, per row of `dim`; `weight` holds what multiplies (1 + w is baked in by the loader).
+  virtual void rms_norm(const float* x, const float* weight, float eps, int64_t rows, int64_t dim, float* out) = 0;
+  // x += y.
+  virtual void add(float* x, const float* y, int64_t count) = 0;
+  // out (T, F) = silu(gate_up[:, :F]) · gate_up[:, F:], gate_up (T, 2F).
+  virtual void silu_mul(const float* gate_up, int64_t rows, int64_t width, float* out) = 0;
+  // x (T, D) *= sigmoid(gate (T, D)).
+  virtual void sigmoid_mul(float* x, const float* gate, int64_t count) = 0;
+
+  // Rotates the first `rotary` features of each head (NeoX halves); cos, sin: (max positions, rotary / 2).
+  // x (T, heads, head_dim) with row stride `stride` floats.
+  virtual void rope(float* x, int64_t stride, std::span<const int32_t> positions, int32_t heads, int32_t head_dim,
+                    int32_t rotary, const float* cos, const float* sin) = 0;
+  // Writes k, v (T, kv_heads, head_dim), row strides given, into the cache at the segments' positions.
+  virtual void write_kv(const AttentionShape&, std::span<const Segment>, const float* k, int64_t k_stride,
+                        const float* v, int64_t v_stride, const KvCache&) = 0;
+  // out (T, heads, head_dim): causal attention of q over the cache. KV is split at fixed absolute positions.
+  virtual void attention(const AttentionShape&, std::span<const Segment>, const float* q, int64_t q_stride,
+                         const KvCache&, float* out) = 0;
+
+  // Zeroes the slots' conv tail and S.
+  virtual void gdn_reset(const GdnShape&, std::span<const int32_t> slots, const GdnState&) = 0;
+  // Causal depthwise conv + SiLU over qkv (T, channels), in place, carrying the tail in state.
+  // weight: (channels, conv_kernel).
+  virtual void gdn_conv(const GdnShape&, std::span<const Segment>, const float* weight, float* qkv,
+                        const GdnState&) = 0;
+  // Gated delta rule. qkv (T, [q k_heads·k_dim | k k_heads·k_dim | v v_heads·v_dim]) after the conv;
+  // beta_in, gate_in (T, v_heads): raw b and a projections; a_log, dt_bias (v_heads).
+  // out (T, v_heads, v_dim). L2-normalizes q and k, scales q by 1/sqrt(k_dim). Positions below chunked_until
+  // run in chunks of 64 that begin on multiples of 64; all others run recurrently.
+  virtual void gdn(const GdnShape&, std::span<const Segment>, const float* qkv, const float* beta_in,
+                   const float* gate_in, const float* a_log, const float* dt_bias, const GdnState&, float* out) = 0;
+  // out (T, heads, dim) = x / rms(x) · weight (dim) · silu(z), per head.
+  virtual void gated_rms_norm(const float* x, const float* z, const float* weight, float eps, int64_t rows,
+                              int64_t dim, float* out) = 0;
+};
+
+struct CpuOptions {
+  int threads = 0;                   // 0: one per physical core in the affinity mask
+  const char* isa = "auto";          // auto | portable | avx512
+};
+std::unique_ptr<Backend> make_cpu_backend(const CpuOptions&);
+
+}  // namespace llmservice

@@ -1,0 +1,115 @@
+// The one declaration of the native addon. Across the bridge: null, never undefined; typed arrays are copied.
+// One engine thread per Engine runs steps in order; promises settle on the JavaScript thread.
+
+/** What `inspect` and `Engine.load` need to know of a checkpoint and of the room it may take. */
+export interface EngineOptions {
+  /** Folder with config.json and *.safetensors (complete; the runtime has verified it). */
+  readonly modelDir: string;
+  /** Tokens per KV block; divides 64 or is a multiple of it. */
+  readonly blockSize: number;
+  /** KV blocks of the paged cache. */
+  readonly numBlocks: number;
+  /** Sequences that may hold a slot (token state, recurrent state) at once. */
+  readonly maxNumSeqs: number;
+  /** Longest sequence, prompt plus output, in tokens. */
+  readonly maxModelLen: number;
+  /** Rows of the largest step: at least maxNumSeqs + 64. */
+  readonly maxNumBatchedTokens: number;
+  /** Type of KV cache and unquantized weights; auto is bfloat16. */
+  readonly dtype: 'auto' | 'bfloat16' | 'float32';
+  /** Compute threads; null: one per physical core this process may use. */
+  readonly threads: number | null;
+  /** CPU instruction family; auto: the best this machine has. */
+  readonly isa: 'auto' | 'portable' | 'avx512';
+}
+
+/** Facts of a loaded engine. */
+export interface EngineInfo {
+  readonly architecture: string;
+  readonly isa: string;
+  readonly threads: number;
+  readonly vocabSize: number;
+  readonly weightBytes: number;
+  readonly kvBytesPerBlock: number;
+  readonly stateBytesPerSeq: number;
+  /** True when the model keeps recurrent state (then prefill chunks end on multiples of 64). */
+  readonly hybrid: boolean;
+}
+
+/** Sampling of one sequence; every field has its neutral value when not asked for. */
+export interface SamplingParams {
+  /** 0 is greedy. */
+  readonly temperature: number;
+  readonly topP: number;
+  /** 0: off. */
+  readonly topK: number;
+  readonly minP: number;
+  readonly seed: bigint;
+  readonly repetitionPenalty: number;
+  readonly presencePenalty: number;
+  readonly frequencyPenalty: number;
+  /** Alternatives to report per token, 0–20; null: no logprobs at all. */
+  readonly topLogprobs: number | null;
+}
+
+/** Puts a sequence into a free slot. After preemption it is admitted again with what it had generated. */
+export interface Admission {
+  readonly slot: number;
+  /** Prompt, then tokens generated before a preemption. */
+  readonly tokens: Int32Array;
+  /** How many of `tokens` are the client's prompt (fixes the chunked/recurrent border of hybrid models). */
+  readonly promptLength: number;
+  /** Generation ends when the sequence has this many tokens, prompt included. */
+  readonly maxLength: number;
+  /** Ids that end generation (reported as `stop`, not part of the text). */
+  readonly stopTokens: Int32Array;
+  readonly sampling: SamplingParams;
+}
+
+/**
+ * One forward step over many sequences: the only way to compute. Order: releases, admissions, block
+ * appends, rows. A row entry advances its slot by `count` tokens from where the slot stands; when that
+ * reaches the last known token, one new token is sampled and kept in the slot.
+ */
+export interface StepPlan {
+  /** Slots to free. */
+  readonly release: Int32Array;
+  readonly admit: readonly Admission[];
+  /** Pairs (slot, block): appends to the slots' block tables. */
+  readonly blocks: Int32Array;
+  /** Pairs (slot, count); count is 1 for a decode. The sum of counts is at most maxNumBatchedTokens. */
+  readonly rows: Int32Array;
+}
+
+/** Why a sequence ended with this token. */
+export const finishCodes = { none: 0, stop: 1, length: 2, numericalFault: 3 } as const;
+
+/** One entry per row entry that sampled, in plan order. */
+export interface StepResult {
+  /** (S) slots that sampled. */
+  readonly slots: Int32Array;
+  /** (S) sampled ids. */
+  readonly tokens: Int32Array;
+  /** (S) a value of finishCodes. */
+  readonly finish: Uint8Array;
+  /** (S) logprob of the sampled id under the unmodified distribution; NaN where not asked for. */
+  readonly logprobs: Float32Array;
+  /** (S+1) offsets into the two arrays below. */
+  readonly topOffsets: Int32Array;
+  readonly topTokens: Int32Array;
+  readonly topLogprobs: Float32Array;
+  /** Time inside the engine, in microseconds. */
+  readonly computeMicros: number;
+}
+
+/** A model in memory with its caches. Errors carry `reason` (a failure reason of the contract) and a message. */
+export interface Engine {
+  readonly info: EngineInfo;
+  /** @throws when the plan breaks a rule (a bug of the caller): the message names the rule; nothing was computed. */
+  step(plan: StepPlan): Promise<StepResult>;
+  /** Waits for the step in flight, then frees everything. Idempotent. */
+  dispose(): Promise<void>;
+}
+
+/** Progress of a load, about ten times a second. */
+export type LoadProgress = (bytesDone: number, bytesTotal: number) => void;
