@@ -9,7 +9,6 @@ const shared = {
 const project = (displayName, testMatch, extra = {}) => ({ displayName, testMatch, ...shared, ...extra });
 
 export default {
-  
   projects: [
     project('unit', ['<rootDir>/{crds,native,runtime,operator}/**/*.test.ts']),
     project('golden', ['<rootDir>/test/golden/**/*.test.ts']),

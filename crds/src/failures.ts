@@ -41,7 +41,8 @@ export const failureKinds = {
   ModelNotFound: {
     terminal: true,
     httpStatus: 503,
-    remedy: 'Check the bucket and the prefix in spec.model.uri; it must be the folder that holds config.json.',
+    remedy:
+      'Check the bucket and the prefix in spec.model.uri; it must be the folder that holds config.json.',
   },
   BucketNotFound: {
     terminal: true,
@@ -76,7 +77,8 @@ export const failureKinds = {
   ChatTemplateInvalid: {
     terminal: true,
     httpStatus: 503,
-    remedy: 'Correct chat_template in tokenizer_config.json (or chat_template.jinja): the message quotes the error.',
+    remedy:
+      'Correct chat_template in tokenizer_config.json (or chat_template.jinja): the message quotes the error.',
   },
   WeightsDiskFull: {
     terminal: true,
@@ -86,7 +88,8 @@ export const failureKinds = {
   ModelTooLarge: {
     terminal: true,
     httpStatus: 503,
-    remedy: 'Give the device more memory, raise engine.memoryUtilizationPercent, or use a smaller checkpoint.',
+    remedy:
+      'Give the device more memory, raise engine.memoryUtilizationPercent, or use a smaller checkpoint.',
   },
   KvCacheTooSmall: {
     terminal: true,
