@@ -1,0 +1,54 @@
+# Every task of the project. Bare `make` lists them; each does its own set-up and says what it is doing.
+SHELL := /bin/bash
+.DEFAULT_GOAL := help
+.PHONY: help demo demo-down test check build native native-tests cluster cluster-down format generate bench clean
+
+BOOTSTRAP := deploy/local/bootstrap.sh
+# Puts the toolchains that the bootstrap may have installed on the PATH.
+ENV := source deploy/local/env.sh &&
+
+help: ## List the tasks
+	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+demo: ## From nothing to streamed tokens: real Kubernetes, S3, gateway, operator, model (CLUSTER=current REGISTRY=… for yours)
+	@deploy/local/demo.sh up
+
+demo-down: ## Remove every trace of the demo and of the local cluster
+	@deploy/local/demo.sh down
+
+test: ## Everything that CI runs: checks, unit, native, golden, integration and e2e tests
+	@$(BOOTSTRAP) build test cluster
+	@$(ENV) npm ci --no-audit --no-fund && npx tsx test/run.ts
+
+check: node_modules ## The static checks alone: types, lint, format, layers, dead code, generated files, charts
+	@$(ENV) npx tsx test/run.ts --only check
+
+build: node_modules ## Compile TypeScript and the native addon
+	@$(ENV) npm run build && npm run build:native
+
+native: node_modules ## Compile the native addon alone
+	@$(ENV) npm run build:native
+
+native-tests: ## Native tests under the address and undefined-behaviour sanitizers
+	@$(ENV) npx tsx test/run.ts --only native
+
+cluster: ## Bring up the local cluster alone (the demo and the e2e tests share it)
+	@$(BOOTSTRAP) build cluster && deploy/local/cluster.sh up
+
+cluster-down: ## Remove the local cluster
+	@deploy/local/cluster.sh down
+
+format: node_modules ## Format TypeScript and C++
+	@$(ENV) npm run format && git ls-files 'native/*.h' 'native/*.cc' 'native/*.cpp' | xargs clang-format -i
+
+generate: node_modules ## Regenerate what is generated from crds/
+	@$(ENV) npm run generate
+
+bench: ## Prefill and decode tok/s on a model of Qwen3-0.6B's shape, against this machine's memory bandwidth
+	@$(BOOTSTRAP) build && test/bench/run.sh
+
+clean: ## Remove build outputs (not the demo: make demo-down)
+	@rm -rf .build .stage node_modules */dist native/build*
+
+node_modules: package.json package-lock.json
+	@$(BOOTSTRAP) build && $(ENV) npm ci --no-audit --no-fund

@@ -1,0 +1,129 @@
+// Runs every step of `make test` in order, streams what it prints, counts tests and closes with one line:
+// `N passed, N failed`. A check counts as one test. `--only check|native|unit|golden|integration|e2e` runs a part.
+
+import { spawn } from 'node:child_process';
+import { mkdirSync, readFileSync, rmSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
+
+interface Count {
+  passed: number;
+  failed: number;
+  skipped: number;
+}
+
+interface Step {
+  readonly group: 'build' | 'check' | 'native' | 'unit' | 'golden' | 'integration' | 'e2e';
+  readonly name: string;
+  readonly command: string;
+  /** Reads the counts of a test runner from its report; without it the step is one test. */
+  readonly report?: { readonly file: string; readonly count: (report: never) => Count };
+}
+
+const reports = '.build/reports';
+
+const jest = (group: Step['group'], workers: number): Step => ({
+  group,
+  name: `${group} tests`,
+  command: `npm test -- --selectProjects ${group} --maxWorkers ${String(workers)} --json --outputFile ${reports}/${group}.json`,
+  report: {
+    file: `${reports}/${group}.json`,
+    count: (r: {
+      numPassedTests: number;
+      numFailedTests: number;
+      numPendingTests: number;
+      numRuntimeErrorTestSuites: number;
+    }) => ({
+      passed: r.numPassedTests,
+      failed: r.numFailedTests + r.numRuntimeErrorTestSuites,
+      skipped: r.numPendingTests,
+    }),
+  },
+});
+
+const cores = availableParallelism();
+
+const steps: readonly Step[] = [
+  { group: 'build', name: 'type check and build', command: 'npm run build' },
+  { group: 'build', name: 'native addon', command: 'npm run build:native' },
+  { group: 'check', name: 'lint', command: 'npm run lint' },
+  { group: 'check', name: 'format', command: 'npm run format:check' },
+  {
+    group: 'check',
+    name: 'C++ format',
+    command: "git ls-files 'native/*.h' 'native/*.cc' 'native/*.cpp' | xargs clang-format --dry-run -Werror",
+  },
+  { group: 'check', name: 'layers and cycles', command: 'npm run layers' },
+  { group: 'check', name: 'dead code', command: 'npm run deadcode' },
+  { group: 'check', name: 'generated files fresh', command: 'npm run generate -- --check' },
+  { group: 'check', name: 'charts and manifests', command: 'charts/check.sh' },
+  {
+    group: 'native',
+    name: 'native tests, sanitized',
+    command: `native/test/run.sh ${reports}/native.json`,
+    report: {
+      file: `${reports}/native.json`,
+      count: (r: { tests: number; failures: number; disabled: number }) => ({
+        passed: r.tests - r.failures - r.disabled,
+        failed: r.failures,
+        skipped: r.disabled,
+      }),
+    },
+  },
+  jest('unit', cores),
+  jest('golden', 1),
+  jest('integration', 1),
+  { group: 'e2e', name: 'local cluster', command: 'deploy/local/cluster.sh up' },
+  jest('e2e', 1),
+];
+
+function run(command: string): Promise<number> {
+  return new Promise((resolve) => {
+    const child = spawn('bash', ['-c', `set -o pipefail; ${command}`], {
+      stdio: ['ignore', 'inherit', 'inherit'],
+    });
+    child.on('close', (code) => resolve(code ?? 1));
+  });
+}
+
+/** Counts of a step; a runner that failed without saying which test is one failure. */
+function countOf(step: Step, exitCode: number): Count {
+  const asOne = exitCode === 0 ? { passed: 1, failed: 0, skipped: 0 } : { passed: 0, failed: 1, skipped: 0 };
+  if (step.report === undefined) return asOne;
+  try {
+    const count = step.report.count(JSON.parse(readFileSync(step.report.file, 'utf8')) as never);
+    return exitCode !== 0 && count.failed === 0 ? { ...count, failed: 1 } : count;
+  } catch {
+    return { passed: 0, failed: 1, skipped: 0 };
+  }
+}
+
+const only = process.argv.includes('--only') ? process.argv[process.argv.indexOf('--only') + 1] : undefined;
+const chosen = steps.filter((step) => only === undefined || step.group === only || step.group === 'build');
+rmSync(reports, { recursive: true, force: true });
+mkdirSync(reports, { recursive: true });
+
+const total: Count = { passed: 0, failed: 0, skipped: 0 };
+const lines: string[] = [];
+const startedAt = Date.now();
+for (const [index, step] of chosen.entries()) {
+  console.log(`\n== ${String(index + 1)}/${String(chosen.length)} ${step.name}: ${step.command}`);
+  const stepStartedAt = Date.now();
+  const exitCode = await run(step.command);
+  const count = countOf(step, exitCode);
+  total.passed += count.passed;
+  total.failed += count.failed;
+  total.skipped += count.skipped;
+  const seconds = ((Date.now() - stepStartedAt) / 1000).toFixed(1);
+  lines.push(
+    `${count.failed === 0 ? 'ok    ' : 'FAILED'} ${step.name} (${String(count.passed)} passed, ${String(count.failed)} failed, ${seconds} s)`,
+  );
+  console.log(lines.at(-1));
+  if (step.group === 'build' && exitCode !== 0) break;
+}
+// A cluster that this run brought up goes away with it.
+if (chosen.some((step) => step.group === 'e2e')) await run('deploy/local/cluster.sh down');
+
+console.log(`\n${lines.join('\n')}\ntook ${((Date.now() - startedAt) / 60_000).toFixed(1)} min\n`);
+const skipped = total.skipped === 0 ? '' : `, ${String(total.skipped)} skipped`;
+console.log(`${String(total.passed)} passed, ${String(total.failed)} failed${skipped}`);
+process.exitCode = total.failed === 0 ? 0 : 1;
