@@ -1,7 +1,7 @@
 // The operations a backend provides, at the grain of one kernel launch. The model code above this line knows
-// no device; a backend knows no model. Shapes: T rows of a step, D features, H heads; row-major, innermost last.
-// Activations are float32 on the CPU. Every op gives each row the same bits whatever the other rows are,
-// whatever the number of threads: reductions over K run in one fixed order per matrix.
+// no device; a backend knows no model. Shapes: T rows of a step, D features, H heads; row-major, innermost
+// last. Activations are float32 on the CPU. Every op gives each row the same bits whatever the other rows
+// are, whatever the number of threads: reductions over K run in one fixed order per matrix.
 #pragma once
 
 #include <cstddef>
@@ -9,6 +9,10 @@
 #include <functional>
 #include <memory>
 #include <span>
+#include <string>
+#include <vector>
+
+#include "ops/error.h"
 
 namespace llmservice {
 
@@ -20,11 +24,11 @@ using TensorReader = std::function<void(uint64_t offset, std::span<std::byte> ou
 // One stored matrix (N, K), or a band of its rows, on its way into a packed weight.
 struct MatrixPart {
   DType dtype;
-  int64_t rows;      // N of this part
-  int64_t cols;      // K
-  TensorReader read; // row-major data of the part
-  // FP8 only: scales (ceil(tensorRows/128), ceil(cols/128)) already widened to float by the loader; the part's
-  // first row is row `scale_row` of the stored tensor, so that parts need not begin on a block border.
+  int64_t rows;       // N of this part
+  int64_t cols;       // K
+  TensorReader read;  // row-major data of the part
+  // FP8 only: scales (ceil(tensorRows/128), ceil(cols/128)) already widened to float by the loader; the
+  // part's first row is row `scale_row` of the stored tensor, so that parts need not begin on a block border.
   std::span<const float> scales;
   int64_t scale_row = 0;
 };
@@ -94,6 +98,10 @@ class Backend {
   virtual int threads() const = 0;
 
   virtual std::unique_ptr<Buffer> allocate(size_t bytes) = 0;
+  // Copies host bytes to device memory (small weights, tables).
+  virtual void upload(std::span<const std::byte> host, void* device) = 0;
+  // Results of the step as host memory, valid until the next step: on the CPU `x` itself.
+  virtual std::span<float> to_host(float* x, int64_t count) = 0;
 
   // Packs a matrix from its parts, reading each byte once through a bounded window (16 MiB).
   // `on_bytes` is told how many stored bytes were read. Unquantized parts are held as `keep` (BF16 or F32).
@@ -104,19 +112,28 @@ class Backend {
   virtual void gather(const Matrix& table, std::span<const int32_t> ids, float* out) = 0;
   // out (T, N) = x (T, K) · Wᵀ.
   virtual void matmul(const Matrix& w, const float* x, int64_t rows, float* out) = 0;
-  // out = x / rms(x) · weight, per row of `dim`; `weight` holds what multiplies (1 + w is baked in by the loader).
-  virtual void rms_norm(const float* x, const float* weight, float eps, int64_t rows, int64_t dim, float* out) = 0;
+  // out = x / rms(x) · weight, per row of `dim`; `weight` holds what multiplies (1 + w is baked in by the
+  // loader).
+  virtual void rms_norm(const float* x, const float* weight, float eps, int64_t rows, int64_t dim,
+                        float* out) = 0;
+  // The same per head, in place: x (T, heads, head_dim) with row stride `stride` floats, weight (head_dim).
+  virtual void head_rms_norm(float* x, int64_t stride, int64_t rows, int32_t heads, int32_t head_dim,
+                             const float* weight, float eps) = 0;
   // x += y.
   virtual void add(float* x, const float* y, int64_t count) = 0;
+  // x (T, D) += bias (D), per row.
+  virtual void add_bias(float* x, const float* bias, int64_t rows, int64_t width) = 0;
+  // out (R, D) = the named rows of x (T, D).
+  virtual void take_rows(const float* x, std::span<const int32_t> rows, int64_t width, float* out) = 0;
   // out (T, F) = silu(gate_up[:, :F]) · gate_up[:, F:], gate_up (T, 2F).
   virtual void silu_mul(const float* gate_up, int64_t rows, int64_t width, float* out) = 0;
-  // x (T, D) *= sigmoid(gate (T, D)).
-  virtual void sigmoid_mul(float* x, const float* gate, int64_t count) = 0;
+  // x (T, D) *= sigmoid(gate (T, D)); gate has row stride `gate_stride` floats.
+  virtual void sigmoid_mul(float* x, const float* gate, int64_t gate_stride, int64_t rows, int64_t width) = 0;
 
   // Rotates the first `rotary` features of each head (NeoX halves); cos, sin: (max positions, rotary / 2).
   // x (T, heads, head_dim) with row stride `stride` floats.
-  virtual void rope(float* x, int64_t stride, std::span<const int32_t> positions, int32_t heads, int32_t head_dim,
-                    int32_t rotary, const float* cos, const float* sin) = 0;
+  virtual void rope(float* x, int64_t stride, std::span<const int32_t> positions, int32_t heads,
+                    int32_t head_dim, int32_t rotary, const float* cos, const float* sin) = 0;
   // Writes k, v (T, kv_heads, head_dim), row strides given, into the cache at the segments' positions.
   virtual void write_kv(const AttentionShape&, std::span<const Segment>, const float* k, int64_t k_stride,
                         const float* v, int64_t v_stride, const KvCache&) = 0;
@@ -126,25 +143,30 @@ class Backend {
 
   // Zeroes the slots' conv tail and S.
   virtual void gdn_reset(const GdnShape&, std::span<const int32_t> slots, const GdnState&) = 0;
-  // Causal depthwise conv + SiLU over qkv (T, channels), in place, carrying the tail in state.
-  // weight: (channels, conv_kernel).
+  // Causal depthwise conv + SiLU over qkv (T, channels), row stride `stride` floats, in place, carrying the
+  // tail (the inputs of the last conv_kernel - 1 positions, oldest first) in state. weight: (channels,
+  // conv_kernel).
   virtual void gdn_conv(const GdnShape&, std::span<const Segment>, const float* weight, float* qkv,
-                        const GdnState&) = 0;
-  // Gated delta rule. qkv (T, [q k_heads·k_dim | k k_heads·k_dim | v v_heads·v_dim]) after the conv;
-  // beta_in, gate_in (T, v_heads): raw b and a projections; a_log, dt_bias (v_heads).
-  // out (T, v_heads, v_dim). L2-normalizes q and k, scales q by 1/sqrt(k_dim). Positions below chunked_until
-  // run in chunks of 64 that begin on multiples of 64; all others run recurrently.
-  virtual void gdn(const GdnShape&, std::span<const Segment>, const float* qkv, const float* beta_in,
-                   const float* gate_in, const float* a_log, const float* dt_bias, const GdnState&, float* out) = 0;
-  // out (T, heads, dim) = x / rms(x) · weight (dim) · silu(z), per head.
-  virtual void gated_rms_norm(const float* x, const float* z, const float* weight, float eps, int64_t rows,
-                              int64_t dim, float* out) = 0;
+                        int64_t stride, const GdnState&) = 0;
+  // Gated delta rule. qkv (T, [q k_heads·k_dim | k k_heads·k_dim | v v_heads·v_dim]) after the conv, row
+  // stride `qkv_stride`; beta_in, gate_in (T, v_heads), row stride `gate_stride`: raw b and a projections;
+  // a_log, dt_bias (v_heads). out (T, v_heads, v_dim). L2-normalizes q and k (eps 1e-6 added to the sum of
+  // squares), scales q by 1/sqrt(k_dim). Positions below chunked_until run in chunks of 64 that begin on
+  // multiples of 64 (the segments respect these borders); all others run recurrently.
+  virtual void gdn(const GdnShape&, std::span<const Segment>, const float* qkv, int64_t qkv_stride,
+                   const float* beta_in, const float* gate_in, int64_t gate_stride, const float* a_log,
+                   const float* dt_bias, const GdnState&, float* out) = 0;
+  // out (T, heads, dim) = x / rms(x) · weight (dim) · silu(z), per head; x and out dense, z with row stride.
+  virtual void gated_rms_norm(const float* x, const float* z, int64_t z_stride, const float* weight,
+                              float eps, int64_t rows, int32_t heads, int32_t dim, float* out) = 0;
 };
 
 struct CpuOptions {
-  int threads = 0;                   // 0: one per physical core in the affinity mask
-  const char* isa = "auto";          // auto | portable | avx512
+  int threads = 0;           // 0: one per physical core in the affinity mask
+  const char* isa = "auto";  // auto | portable | avx512
 };
 std::unique_ptr<Backend> make_cpu_backend(const CpuOptions&);
+// Instruction families this machine can run, best last; always begins with "portable".
+std::vector<std::string> cpu_isas();
 
 }  // namespace llmservice
