@@ -2,3 +2,8 @@
 
 export * from './names.js';
 export * from './failures.js';
+export * from './checkpoint.js';
+export * from './safetensors.js';
+export * from './resident-weights.js';
+export * from './tensor-parallel.js';
+export * from './memory-plan.js';

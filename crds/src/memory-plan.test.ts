@@ -1,0 +1,116 @@
+import { describe, expect, test } from '@jest/globals';
+import { FailureError } from './failures.js';
+import { parseCheckpointConfig } from './checkpoint.js';
+import { qwen36Config } from './checkpoint.fixture.js';
+import { planMemory, type MemoryPlanInput } from './memory-plan.js';
+import { validTensorParallel } from './tensor-parallel.js';
+
+const gib = 1024 ** 3;
+const shape = parseCheckpointConfig(qwen36Config);
+
+/** The reference deployment: two MI300X partitions of 48 GiB, FP8 matrices and BF16 tables of about 29 GB. */
+const reference: MemoryPlanInput = {
+  shape,
+  accelerator: 'hip',
+  weightBytes: 29e9,
+  memoryBytes: 48 * gib,
+  memoryUtilizationPercent: 85,
+  tensor: 2,
+  maxModelLen: 32768,
+  maxNumSeqs: 64,
+  maxNumBatchedTokens: 8192,
+  blockSize: 64,
+  dtype: 'auto',
+};
+
+function failureOf(input: MemoryPlanInput): FailureError {
+  try {
+    planMemory(input);
+  } catch (error) {
+    if (error instanceof FailureError) return error;
+    throw error;
+  }
+  throw new Error('expected a FailureError');
+}
+
+describe('planMemory', () => {
+  test('the 27B on one rank: 65,536 bytes of KV per token, 151 MB of S and 5.9 MB of conv tail per sequence', () => {
+    const plan = planMemory({ ...reference, tensor: 1, memoryBytes: 192 * gib });
+    expect(plan.kvBytesPerToken).toBe(16 * 2 * 4 * 256 * 2);
+    expect(plan.stateBytesPerSeq).toBe(150_994_944 + 5_898_240);
+    expect(plan.stateBytes).toBe(64 * plan.stateBytesPerSeq);
+  });
+
+  test('two ranks halve weights, state and KV', () => {
+    const plan = planMemory(reference);
+    expect(plan.weightBytes).toBe(14.5e9);
+    expect(plan.kvBytesPerToken).toBe(32768);
+    expect(plan.stateBytesPerSeq).toBe(156_893_184 / 2);
+    expect(plan.kvBytesPerBlock).toBe(64 * 32768);
+  });
+
+  test('the rows add up to what may be used', () => {
+    const plan = planMemory(reference);
+    const sum = plan.rows.reduce((total, row) => total + row.bytes, 0);
+    expect(sum).toBe(Math.floor(48 * gib * 0.85));
+    expect(plan.rows.every((row) => row.bytes >= 0)).toBe(true);
+  });
+
+  test('without maxModelLen the largest that fits is taken, at most what the checkpoint was made for', () => {
+    const roomy = planMemory({ ...reference, maxModelLen: null, memoryBytes: 192 * gib });
+    expect(roomy.maxModelLen).toBe(262144);
+    const tight = planMemory({ ...reference, maxModelLen: null, memoryBytes: 30 * gib });
+    expect(tight.maxModelLen).toBeLessThan(262144);
+    expect(tight.maxModelLen % 64).toBe(0);
+    expect(tight.maxConcurrencyAtMaxLen).toBe(1);
+  });
+
+  test('no more blocks than maxNumSeqs sequences could fill', () => {
+    const plan = planMemory({ ...reference, memoryBytes: 192 * gib, maxModelLen: 100, maxNumSeqs: 3 });
+    expect(plan.numBlocks).toBe(6);
+    expect(plan.maxConcurrencyAtMaxLen).toBe(3);
+  });
+
+  test('a context that does not fit names the one that does, and that one holds', () => {
+    const input = { ...reference, memoryBytes: 30 * gib, maxModelLen: 262144 };
+    const failure = failureOf(input);
+    expect(failure.reason).toBe('KvCacheTooSmall');
+    const fits = Number(failure.detail?.['fits']);
+    expect(planMemory({ ...input, maxModelLen: fits }).maxModelLen).toBe(fits);
+    expect(failureOf({ ...input, maxModelLen: fits + 1 }).reason).toBe('KvCacheTooSmall');
+  });
+
+  test('a model that is too large names remedies, and each of them holds', () => {
+    const input = { ...reference, tensor: 1, memoryBytes: 40 * gib, maxNumSeqs: 64 };
+    const failure = failureOf(input);
+    expect(failure.reason).toBe('ModelTooLarge');
+    const tensor = Number(/parallelism\.tensor (\d+)/.exec(failure.message)?.[1]);
+    expect(planMemory({ ...input, tensor }).numBlocks).toBeGreaterThan(0);
+    const memory = Number(failure.detail?.['needed']) / 0.85 + 1;
+    expect(planMemory({ ...input, memoryBytes: memory, maxModelLen: null }).maxModelLen).toBe(64);
+  });
+
+  test('float32 doubles the KV cache', () => {
+    const plan = planMemory({ ...reference, dtype: 'float32' });
+    expect(plan.kvBytesPerToken).toBe(2 * 32768);
+  });
+
+  test('KV heads replicate beyond one per rank', () => {
+    const plan = planMemory({ ...reference, tensor: 8 });
+    expect(plan.kvBytesPerToken).toBe(16 * 2 * 1 * 256 * 2);
+    expect(plan.weightBytes).toBeGreaterThan(29e9 / 8);
+  });
+
+  test('a tensor-parallel size that does not divide is refused with those that do', () => {
+    expect(validTensorParallel(shape)).toEqual([1, 2, 4, 8]);
+    const failure = failureOf({ ...reference, tensor: 3 });
+    expect(failure.reason).toBe('ParallelismInvalid');
+    expect(failure.message).toContain('values that work: 1, 2, 4, 8');
+  });
+
+  test('a context beyond what the checkpoint was made for is refused with both numbers', () => {
+    const failure = failureOf({ ...reference, memoryBytes: 192 * gib, maxModelLen: 300000 });
+    expect(failure.reason).toBe('InvalidEngineConfig');
+    expect(failure.detail).toEqual({ maxModelLen: 300000, maxPositionEmbeddings: 262144 });
+  });
+});

@@ -1,0 +1,274 @@
+// The memory plan of one device (one tensor-parallel rank): what weights, recurrent state and workspace take,
+// and how many KV blocks the rest holds. Pure; the operator plans with it before a device is taken, the runtime
+// before it loads. All sizes in bytes; a plan that cannot serve is a typed failure with computed remedies.
+
+import { FailureError } from './failures.js';
+import type { ModelShape } from './checkpoint.js';
+import { dtypeBytes, type EngineDtype } from './resident-weights.js';
+import { checkTensorParallel, validTensorParallel } from './tensor-parallel.js';
+
+export interface MemoryPlanInput {
+  readonly shape: ModelShape;
+  readonly accelerator: 'cpu' | 'cuda' | 'hip';
+  /** Packed weights over all ranks (see residentWeightBytes). */
+  readonly weightBytes: number;
+  /** Memory of one device; on the CPU what the pod may use. */
+  readonly memoryBytes: number;
+  /** Share of it that the engine may plan with. */
+  readonly memoryUtilizationPercent: number;
+  readonly tensor: number;
+  /** Tokens of prompt plus output; null: the largest that fits. */
+  readonly maxModelLen: number | null;
+  readonly maxNumSeqs: number;
+  readonly maxNumBatchedTokens: number;
+  /** Tokens per KV block. */
+  readonly blockSize: number;
+  readonly dtype: EngineDtype;
+}
+
+export interface MemoryPlanRow {
+  readonly name: string;
+  readonly bytes: number;
+  readonly note: string;
+}
+
+/** Per rank, which is per device. */
+export interface MemoryPlan {
+  readonly weightBytes: number;
+  /** Recurrent state of maxNumSeqs slots. */
+  readonly stateBytes: number;
+  readonly stateBytesPerSeq: number;
+  readonly workspaceBytes: number;
+  readonly kvBytesPerToken: number;
+  readonly kvBytesPerBlock: number;
+  /** KV blocks to allocate; no more than maxNumSeqs sequences of maxModelLen could ever fill. */
+  readonly numBlocks: number;
+  /** As asked for, or the largest that fits. */
+  readonly maxModelLen: number;
+  /** How many sequences of maxModelLen tokens the KV blocks hold at once. */
+  readonly maxConcurrencyAtMaxLen: number;
+  readonly rows: readonly MemoryPlanRow[];
+}
+
+const mib = 1024 * 1024;
+
+/** Held beside the engine's own buffers: Node and tokenizer on the CPU, device context and collectives on a GPU. */
+export const reservedBytes = { cpu: 256 * mib, cuda: 1024 * mib, hip: 1024 * mib } as const;
+
+/**
+ * Plans one device.
+ * @throws FailureError ParallelismInvalid, ModelTooLarge, KvCacheTooSmall (detail.fits: largest maxModelLen),
+ *   InvalidEngineConfig (maxModelLen above what the checkpoint was made for)
+ */
+export function planMemory(input: MemoryPlanInput): MemoryPlan {
+  checkTensorParallel(input.shape, input.tensor);
+  checkContext(input);
+  const parts = measure(input);
+  if (parts.left < parts.kvBytesPerBlock) throw tooLarge(input, parts);
+
+  const blocksThatFit =
+    parts.kvBytesPerBlock === 0 ? Infinity : Math.floor(parts.left / parts.kvBytesPerBlock);
+  const longest = Math.min(input.shape.maxPositionEmbeddings, blocksThatFit * input.blockSize);
+  const maxModelLen = input.maxModelLen ?? longest;
+  const blocksPerSequence = Math.ceil(maxModelLen / input.blockSize);
+  if (blocksPerSequence > blocksThatFit) throw contextTooLong(input, maxModelLen, longest);
+
+  const numBlocks = Math.min(blocksThatFit, blocksPerSequence * input.maxNumSeqs);
+  return {
+    weightBytes: parts.weights,
+    stateBytes: parts.state,
+    stateBytesPerSeq: parts.stateBytesPerSeq,
+    workspaceBytes: parts.workspace,
+    kvBytesPerToken: parts.kvBytesPerToken,
+    kvBytesPerBlock: parts.kvBytesPerBlock,
+    numBlocks,
+    maxModelLen,
+    maxConcurrencyAtMaxLen: Math.floor(numBlocks / blocksPerSequence),
+    rows: describe(input, parts, numBlocks),
+  };
+}
+
+interface Parts {
+  readonly budget: number;
+  readonly reserved: number;
+  readonly weights: number;
+  readonly stateBytesPerSeq: number;
+  readonly state: number;
+  readonly workspace: number;
+  readonly kvBytesPerToken: number;
+  readonly kvBytesPerBlock: number;
+  /** What is left for KV; negative when it does not even hold the rest. */
+  readonly left: number;
+}
+
+function measure(input: MemoryPlanInput): Parts {
+  const budget = Math.floor((input.memoryBytes * input.memoryUtilizationPercent) / 100);
+  const reserved = reservedBytes[input.accelerator];
+  const weights = Math.ceil(input.weightBytes / input.tensor) + replicatedKvBytes(input);
+  const perSeq = stateBytesPerSequence(input.shape, input.tensor);
+  const state = perSeq * input.maxNumSeqs;
+  const workspace = workspaceBytes(input);
+  const perToken = kvBytesPerToken(input.shape, input.tensor, input.dtype);
+  const left = budget - reserved - weights - state - workspace;
+  return {
+    budget,
+    reserved,
+    weights,
+    stateBytesPerSeq: perSeq,
+    state,
+    workspace,
+    kvBytesPerToken: perToken,
+    kvBytesPerBlock: perToken * input.blockSize,
+    left,
+  };
+}
+
+/** K and V of one token on one rank: only full-attention layers keep them; KV heads replicate beyond tp = kvHeads. */
+export function kvBytesPerToken(shape: ModelShape, tensor: number, dtype: EngineDtype): number {
+  const headsPerRank = Math.max(1, shape.kvHeads / tensor);
+  return countLayers(shape, 'full') * 2 * headsPerRank * shape.headDim * dtypeBytes(dtype);
+}
+
+/** Float32 state of one sequence on one rank: per GDN layer the conv tail (channels, K-1) and S (vHeads, kDim, vDim). */
+export function stateBytesPerSequence(shape: ModelShape, tensor: number): number {
+  if (shape.gdn === null) return 0;
+  const { kHeads, vHeads, kDim, vDim, convKernel } = shape.gdn;
+  const channels = 2 * kHeads * kDim + vHeads * vDim;
+  const perLayer = (channels * (convKernel - 1) + vHeads * kDim * vDim) * 4;
+  return Math.ceil((countLayers(shape, 'gdn') * perLayer) / tensor);
+}
+
+/** One buffer per activation of a layer, for the rows of the largest step, plus float32 logits of one row per sequence. */
+function workspaceBytes(input: MemoryPlanInput): number {
+  const { shape, tensor } = input;
+  const attention = shape.heads * shape.headDim * 3 + 2 * Math.max(shape.kvHeads, tensor) * shape.headDim;
+  const gdn = shape.gdn;
+  const recurrent = gdn === null ? 0 : 2 * gdn.kHeads * gdn.kDim + 3 * gdn.vHeads * gdn.vDim + 2 * gdn.vHeads;
+  const sharded = (Math.max(attention, recurrent) + 3 * shape.ffn) / tensor;
+  // Activations are float32 on the CPU and bfloat16 on GPUs.
+  const activationBytes = input.accelerator === 'cpu' ? 4 : 2;
+  const rows = input.maxNumBatchedTokens * Math.ceil(3 * shape.hidden + sharded) * activationBytes;
+  return rows + input.maxNumSeqs * shape.vocab * 4;
+}
+
+/** Beyond tp = kvHeads every rank still holds one whole KV head of k_proj and v_proj. */
+function replicatedKvBytes({ shape, tensor, dtype }: MemoryPlanInput): number {
+  if (tensor <= shape.kvHeads) return 0;
+  const perElement = shape.quantization === 'fp8Block128' ? 1 : dtypeBytes(dtype);
+  const extraHeads = 1 - shape.kvHeads / tensor;
+  return Math.ceil(countLayers(shape, 'full') * 2 * extraHeads * shape.headDim * shape.hidden * perElement);
+}
+
+function countLayers(shape: ModelShape, kind: 'full' | 'gdn'): number {
+  return shape.layerKinds.filter((each) => each === kind).length;
+}
+
+function checkContext({ shape, maxModelLen }: MemoryPlanInput): void {
+  if (maxModelLen === null || maxModelLen <= shape.maxPositionEmbeddings) return;
+  throw new FailureError(
+    'InvalidEngineConfig',
+    `engine.maxModelLen ${String(maxModelLen)} is more than the checkpoint's ` +
+      `max_position_embeddings ${String(shape.maxPositionEmbeddings)}`,
+    { maxModelLen, maxPositionEmbeddings: shape.maxPositionEmbeddings },
+  );
+}
+
+/** Not one KV block is left: weights, state and workspace take all. */
+function tooLarge(input: MemoryPlanInput, parts: Parts): FailureError {
+  const needed = parts.budget - parts.left + parts.kvBytesPerBlock;
+  const remedies = [
+    ...remediesFor(input),
+    `memory of at least ${formatGiB(neededMemory(input, needed))} per device`,
+  ];
+  return new FailureError(
+    'ModelTooLarge',
+    `one device needs ${formatGiB(needed)} (weights ${formatGiB(parts.weights)}, recurrent state ` +
+      `${formatGiB(parts.state)}, workspace ${formatGiB(parts.workspace)}, reserved ${formatGiB(parts.reserved)}, ` +
+      `one KV block) but may use ${formatGiB(parts.budget)} ` +
+      `(${String(input.memoryUtilizationPercent)} % of ${formatGiB(input.memoryBytes)}). ` +
+      `Any of these would do: ${remedies.join('; ')}`,
+    { needed, available: parts.budget },
+  );
+}
+
+function contextTooLong(input: MemoryPlanInput, maxModelLen: number, fits: number): FailureError {
+  const remedies = [`engine.maxModelLen ${String(fits)}`, ...remediesFor(input)];
+  return new FailureError(
+    'KvCacheTooSmall',
+    `a sequence of ${String(maxModelLen)} tokens does not fit; the longest that does is ${String(fits)}. ` +
+      `Any of these would do: ${remedies.slice(0, 3).join('; ')}`,
+    { fits, maxModelLen },
+  );
+}
+
+/** Single changes, each of which was tried and makes the plan hold; the cheapest first. */
+function remediesFor(input: MemoryPlanInput): string[] {
+  const wanted = Math.ceil((input.maxModelLen ?? 1) / input.blockSize);
+  const holds = (change: Partial<MemoryPlanInput>): boolean => {
+    const parts = measure({ ...input, ...change });
+    return parts.left >= parts.kvBytesPerBlock * wanted;
+  };
+  const found: string[] = [];
+  const percent = range(input.memoryUtilizationPercent + 1, 95).find((n) =>
+    holds({ memoryUtilizationPercent: n }),
+  );
+  if (percent !== undefined) found.push(`engine.memoryUtilizationPercent ${String(percent)}`);
+  const seqs = halvings(input.maxNumSeqs).find((n) => holds({ maxNumSeqs: n }));
+  if (seqs !== undefined) found.push(`engine.maxNumSeqs ${String(seqs)}`);
+  const rows = halvings(input.maxNumBatchedTokens)
+    .filter((n) => n >= input.maxNumSeqs + 64)
+    .find((n) => holds({ maxNumBatchedTokens: n }));
+  if (rows !== undefined) found.push(`engine.maxNumBatchedTokens ${String(rows)}`);
+  // The CPU engine runs one rank, so that more of them is no way out there.
+  const tensor =
+    input.accelerator === 'cpu'
+      ? undefined
+      : validTensorParallel(input.shape).find((n) => n > input.tensor && holds({ tensor: n }));
+  if (tensor !== undefined) found.push(`parallelism.tensor ${String(tensor)}`);
+  return found;
+}
+
+function neededMemory(input: MemoryPlanInput, needed: number): number {
+  return Math.ceil((needed * 100) / input.memoryUtilizationPercent);
+}
+
+function range(from: number, to: number): number[] {
+  return Array.from({ length: Math.max(0, to - from + 1) }, (_, i) => from + i);
+}
+
+function halvings(from: number): number[] {
+  const values: number[] = [];
+  for (let n = Math.floor(from / 2); n >= 1; n = Math.floor(n / 2)) values.push(n);
+  return values;
+}
+
+function describe(input: MemoryPlanInput, parts: Parts, numBlocks: number): MemoryPlanRow[] {
+  const kv = numBlocks * parts.kvBytesPerBlock;
+  return [
+    { name: 'weights', bytes: parts.weights, note: `1/${String(input.tensor)} of the checkpoint` },
+    {
+      name: 'recurrent state',
+      bytes: parts.state,
+      note: `${String(input.maxNumSeqs)} x ${String(parts.stateBytesPerSeq)} bytes per sequence`,
+    },
+    {
+      name: 'workspace',
+      bytes: parts.workspace,
+      note: `${String(input.maxNumBatchedTokens)} rows, and logits`,
+    },
+    {
+      name: 'KV cache',
+      bytes: kv,
+      note: `${String(numBlocks)} blocks of ${String(input.blockSize)} tokens, ${String(parts.kvBytesPerToken)} bytes per token`,
+    },
+    { name: 'reserved', bytes: parts.reserved, note: 'held beside the engine' },
+    { name: 'free', bytes: parts.left - kv, note: `of ${String(parts.budget)} bytes the engine may use` },
+  ];
+}
+
+/** Sizes for people: GiB with two digits, or MiB under 0.1 GiB. */
+export function formatGiB(bytes: number): string {
+  return bytes < 0.1 * 1024 * mib
+    ? `${(bytes / mib).toFixed(1)} MiB`
+    : `${(bytes / (1024 * mib)).toFixed(2)} GiB`;
+}

@@ -1,0 +1,34 @@
+// Which numbers of tensor-parallel ranks divide a model: heads by group, so that GQA and GDN ratios hold.
+
+import type { ModelShape } from './checkpoint.js';
+import { FailureError } from './failures.js';
+
+/** As in the resource's schema. */
+const maxTensorParallel = 64;
+
+function divides(shape: ModelShape, tensor: number): boolean {
+  const { heads, kvHeads, ffn, gdn } = shape;
+  // KV heads either spread over ranks or, beyond one per rank, replicate evenly.
+  const kv = kvHeads % tensor === 0 || tensor % kvHeads === 0;
+  return heads % tensor === 0 && kv && ffn % tensor === 0 && (gdn === null || gdn.kHeads % tensor === 0);
+}
+
+/** All that work for this model, ascending. */
+export function validTensorParallel(shape: ModelShape): number[] {
+  return Array.from({ length: maxTensorParallel }, (_, i) => i + 1).filter((tensor) =>
+    divides(shape, tensor),
+  );
+}
+
+/** @throws FailureError ParallelismInvalid, naming the values that work */
+export function checkTensorParallel(shape: ModelShape, tensor: number): void {
+  if (divides(shape, tensor)) return;
+  const heads = `${String(shape.heads)} heads, ${String(shape.kvHeads)} KV heads`;
+  const gdn = shape.gdn === null ? '' : `, ${String(shape.gdn.kHeads)} GDN key heads`;
+  throw new FailureError(
+    'ParallelismInvalid',
+    `parallelism.tensor ${String(tensor)} does not divide the model (${heads}${gdn}, FFN ${String(shape.ffn)}); ` +
+      `values that work: ${validTensorParallel(shape).join(', ')}`,
+    { tensor },
+  );
+}
