@@ -1,0 +1,41 @@
+// The engine as the server sees it: what it is doing now, and what health endpoints tell of it.
+
+import type { Failure } from '@llmservice/crds';
+import type { EngineInfo } from '@llmservice/native';
+
+/** Bytes of weights read into memory so far. */
+export interface LoadedBytes {
+  readonly bytesDone: number;
+  readonly bytesTotal: number;
+}
+
+/** State of the engine process, one kind at a time. */
+export type EngineState =
+  /** Not started yet, or loading for the first time. */
+  | { readonly kind: 'loading'; readonly loaded: LoadedBytes }
+  | {
+      readonly kind: 'ready';
+      readonly info: EngineInfo;
+      readonly numBlocks: number;
+      /** Tokens of prompt plus output of one sequence. */
+      readonly maxModelLen: number;
+    }
+  /** The engine was lost after it had served; requests submitted now wait for the new one. */
+  | { readonly kind: 'restarting'; readonly cause: Failure; readonly loaded: LoadedBytes }
+  /** Given up: the failure is what the server should end with. */
+  | { readonly kind: 'failed'; readonly failure: Failure }
+  /** No new requests; those in flight run to their end. */
+  | { readonly kind: 'draining' }
+  | { readonly kind: 'stopped' };
+
+/** What health routes report beside the state. */
+export interface EngineHealth {
+  readonly state: EngineState;
+  readonly pid: number | null;
+  /** Milliseconds since the last sign of life; null when there is no process. */
+  readonly heartbeatAgeMs: number | null;
+  /** Times the engine process was lost and started again. */
+  readonly restarts: number;
+  /** Requests submitted and not ended. */
+  readonly inFlight: number;
+}

@@ -1,0 +1,101 @@
+// The messages between server process and engine process, and the shapes that request code builds on.
+// Transport: child_process IPC with 'advanced' serialization, so typed arrays and bigint travel as they are.
+// At most one 'step' message per engine step goes to the server, whatever the number of sequences.
+
+import type { Failure } from '@llmservice/crds';
+import type { EngineInfo, SamplingParams } from '@llmservice/native';
+
+/** What the engine process needs to load a model; complete, nothing is read from the environment later. */
+export interface EngineSettings {
+  /** Folder with config.json and the safetensors files, pulled and verified. */
+  readonly modelDir: string;
+  /** Tokens of prompt plus output; null: the largest that fits. */
+  readonly maxModelLen: number | null;
+  readonly memoryUtilizationPercent: number;
+  /** Memory the plan may count with; null: what the control group or the machine leaves. */
+  readonly memoryBytesPerDevice: number | null;
+  readonly maxNumSeqs: number;
+  readonly maxNumBatchedTokens: number;
+  readonly blockSize: number;
+  readonly dtype: 'auto' | 'bfloat16' | 'float32';
+  /** Compute threads; null: one per physical core. */
+  readonly threads: number | null;
+}
+
+/** One generation asked of the engine. */
+export interface GenerateRequest {
+  /** Unique among the requests in flight. */
+  readonly id: string;
+  /** Token ids of the prompt, at least one and fewer than maxModelLen. */
+  readonly prompt: Int32Array;
+  /** Most tokens to generate (at least 1); the context's end limits it too. */
+  readonly maxTokens: number;
+  /** Ids that end generation: the model's EOS ids and the request's own. */
+  readonly stopTokens: Int32Array;
+  readonly sampling: SamplingParams;
+}
+
+/** `stop`: a stop token was sampled; `length`: maxTokens or the end of the context. */
+export type FinishReason = 'stop' | 'length';
+
+/** Log probabilities of one generated token, under the model's unmodified distribution. */
+export interface TokenLogprobs {
+  readonly logprob: number;
+  /** The most probable alternatives, best first; as many as `sampling.topLogprobs` asked for. */
+  readonly top: readonly { readonly token: number; readonly logprob: number }[];
+}
+
+/** What one engine step (or several, if the reader is slow) added to one generation. */
+export interface EngineOutput {
+  /** New tokens, never including the stop token. */
+  readonly tokens: readonly number[];
+  /** One entry per token; null unless `sampling.topLogprobs` asked for them. */
+  readonly logprobs: readonly TokenLogprobs[] | null;
+  /** Set on the last output only. */
+  readonly finish: FinishReason | null;
+  /** The id that ended generation, when `finish` is `stop`: generated and counted, but not part of the text. */
+  readonly stopToken: number | null;
+  /** On the first output: milliseconds that the request waited before its first row ran. Else null. */
+  readonly queueMs: number | null;
+}
+
+/** Figures of the engine after a step. Totals count from the engine process's start. */
+export interface EngineStats {
+  readonly running: number;
+  readonly waiting: number;
+  readonly blocksUsed: number;
+  readonly blocksTotal: number;
+  readonly preemptionsTotal: number;
+  /** Prompt tokens run through the model, recomputation after preemption not counted. */
+  readonly promptTokensTotal: number;
+  readonly generationTokensTotal: number;
+  readonly stepsTotal: number;
+  /** Duration of the last step, microseconds. */
+  readonly stepMicros: number;
+}
+
+export type ServerMessage =
+  | { readonly type: 'start'; readonly settings: EngineSettings }
+  | { readonly type: 'submit'; readonly request: GenerateRequest }
+  | { readonly type: 'cancel'; readonly id: string }
+  | { readonly type: 'shutdown' };
+
+/** The part of a step message that concerns one generation; `failure` ends it with an error. */
+export interface SequenceUpdate extends EngineOutput {
+  readonly id: string;
+  readonly failure: Failure | null;
+}
+
+export type EngineMessage =
+  | { readonly type: 'progress'; readonly bytesDone: number; readonly bytesTotal: number }
+  | {
+      readonly type: 'ready';
+      readonly info: EngineInfo;
+      readonly numBlocks: number;
+      readonly maxModelLen: number;
+    }
+  /** The load failed, or the engine met a fault that it does not survive; the process exits after it. */
+  | { readonly type: 'failed'; readonly failure: Failure }
+  /** Every second, also while loading and between steps; stepAgeMs: how long the step in flight has run. */
+  | { readonly type: 'heartbeat'; readonly stepAgeMs: number | null }
+  | { readonly type: 'step'; readonly updates: readonly SequenceUpdate[]; readonly stats: EngineStats };
