@@ -7,3 +7,7 @@ export * from './safetensors.js';
 export * from './resident-weights.js';
 export * from './tensor-parallel.js';
 export * from './memory-plan.js';
+export * from './validate.js';
+export type * from './generated/llm-service.js';
+export type * from './generated/engine-config.js';
+export { specDefaults } from './generated/spec-defaults.js';

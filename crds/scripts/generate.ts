@@ -1,0 +1,84 @@
+// Writes everything that follows from the CRD and the engine-config schema; with --check only compares and fails
+// when a file is stale. Run by `npm run generate`.
+
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { dirname, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parse, stringify } from 'yaml';
+import { api } from '../src/names.js';
+import { fromCustomResource, type JsonSchema } from './json-schema.js';
+import { failuresPage, referencePage } from './reference-page.js';
+import { defaultsModule, schemaModule, typesModule } from './typescript-files.js';
+
+interface CustomResourceDefinition {
+  metadata: { name: string; annotations?: Record<string, string> };
+  spec: { versions: { schema: { openAPIV3Schema: JsonSchema } }[] };
+}
+
+const root = new URL('../../', import.meta.url);
+const crdFile = 'llmservices.llmservice.dev.yaml';
+const engineConfigFile = 'engine-config.schema.json';
+
+async function outputs(): Promise<Record<string, string>> {
+  const crd = parse(await readFile(new URL(`crds/${crdFile}`, root), 'utf8'), {
+    merge: true,
+  }) as CustomResourceDefinition;
+  const engineConfig = JSON.parse(
+    await readFile(new URL(`crds/${engineConfigFile}`, root), 'utf8'),
+  ) as JsonSchema;
+  const openApiSchema = crd.spec.versions[0]?.schema.openAPIV3Schema;
+  const spec = openApiSchema?.properties?.['spec'];
+  if (openApiSchema === undefined || spec === undefined) throw new Error(`${crdFile} has no spec schema`);
+  const llmService = fromCustomResource(openApiSchema, api.groupVersion, api.kind);
+  const generated = 'crds/src/generated';
+  return {
+    [`${generated}/llm-service.ts`]: await typesModule(llmService, 'LlmService', crdFile),
+    [`${generated}/llm-service-schema.ts`]: schemaModule(llmService, 'llmServiceSchema', crdFile),
+    [`${generated}/spec-defaults.ts`]: defaultsModule(spec, crdFile),
+    [`${generated}/engine-config.ts`]: await typesModule(engineConfig, 'EngineConfig', engineConfigFile),
+    [`${generated}/engine-config-schema.ts`]: schemaModule(
+      engineConfig,
+      'engineConfigSchema',
+      engineConfigFile,
+    ),
+    'deploy/docs/reference.md': referencePage(openApiSchema),
+    'deploy/docs/failures.md': failuresPage(),
+    'charts/llmservice-operator/templates/crd.yaml': chartCopy(crd),
+  };
+}
+
+/** The CRD as a chart template: Helm never upgrades what lies in a chart's crds/ folder. */
+function chartCopy(crd: CustomResourceDefinition): string {
+  const { metadata } = crd;
+  const annotations = { ...metadata.annotations, 'helm.sh/resource-policy': 'keep' };
+  const text = stringify(
+    { ...crd, metadata: { ...metadata, annotations } },
+    { aliasDuplicateObjects: false, lineWidth: 118 },
+  );
+  return `# Generated from crds/${crdFile} by \`npm run generate\`. Do not edit.\n${text}`;
+}
+
+async function current(file: string): Promise<string | null> {
+  try {
+    return await readFile(new URL(file, root), 'utf8');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
+    throw error;
+  }
+}
+
+const checkOnly = process.argv.includes('--check');
+const stale: string[] = [];
+for (const [file, content] of Object.entries(await outputs())) {
+  if ((await current(file)) === content) continue;
+  stale.push(file);
+  if (checkOnly) continue;
+  const path = fileURLToPath(new URL(file, root));
+  await mkdir(dirname(path), { recursive: true });
+  await writeFile(path, content);
+  console.log(`wrote ${relative(fileURLToPath(root), path)}`);
+}
+if (checkOnly && stale.length > 0) {
+  console.error(`Out of date: ${stale.join(', ')}. Run \`npm run generate\` and commit the result.`);
+  process.exitCode = 1;
+}

@@ -1,0 +1,125 @@
+// Turns the CRD's structural schema into plain JSON Schema (draft 7) that ajv and json-schema-to-typescript read.
+// Objects become closed, as the API server prunes what it does not know; int-or-string and free-form objects keep
+// their meaning. CEL rules have no counterpart: the API server alone checks them.
+
+export interface JsonSchema {
+  description?: string;
+  title?: string;
+  type?: string | string[];
+  format?: string;
+  pattern?: string;
+  enum?: (string | number)[];
+  default?: unknown;
+  required?: string[];
+  properties?: Record<string, JsonSchema>;
+  additionalProperties?: boolean | JsonSchema;
+  items?: JsonSchema;
+  anyOf?: JsonSchema[];
+  minimum?: number;
+  maximum?: number;
+  minLength?: number;
+  maxLength?: number;
+  minItems?: number;
+  maxItems?: number;
+  minProperties?: number;
+  maxProperties?: number;
+  'x-kubernetes-validations'?: { rule: string; message: string }[];
+  'x-kubernetes-int-or-string'?: boolean;
+  'x-kubernetes-preserve-unknown-fields'?: boolean;
+}
+
+/** Names of the generated interfaces, by the path of the object they describe. */
+const titles: Readonly<Record<string, string>> = {
+  '': 'LlmService',
+  metadata: 'LlmServiceMetadata',
+  spec: 'LlmServiceSpec',
+  'spec.model': 'ModelSpec',
+  'spec.model.s3': 'S3Spec',
+  'spec.accelerator': 'AcceleratorSpec',
+  'spec.engine': 'EngineSpec',
+  'spec.env[]': 'EnvVar',
+  'spec.resources': 'ResourcesSpec',
+  'spec.tolerations[]': 'Toleration',
+  'spec.topologySpreadConstraints[]': 'TopologySpreadConstraint',
+  status: 'LlmServiceStatus',
+  'status.conditions[]': 'Condition',
+  'status.loading': 'LoadingStatus',
+  'status.lastFailure': 'LastFailure',
+  'status.memoryPlan': 'MemoryPlanStatus',
+};
+
+/** What the API server puts into metadata, as far as the operator reads it. */
+const metadata: JsonSchema = {
+  title: 'LlmServiceMetadata',
+  description: 'Standard object metadata.',
+  type: 'object',
+  required: ['name'],
+  additionalProperties: true,
+  properties: {
+    name: { type: 'string' },
+    namespace: { type: 'string' },
+    uid: { type: 'string' },
+    resourceVersion: { type: 'string' },
+    generation: { type: 'integer' },
+    creationTimestamp: { type: 'string' },
+    deletionTimestamp: { type: 'string' },
+    labels: { type: 'object', additionalProperties: { type: 'string' } },
+    annotations: { type: 'object', additionalProperties: { type: 'string' } },
+  },
+};
+
+/** JSON Schema of a complete LlmService. Fields with a default are required: `useDefaults` has filled them in. */
+export function fromCustomResource(openApiSchema: JsonSchema, apiVersion: string, kind: string): JsonSchema {
+  const root = convert(openApiSchema, '');
+  root.required = ['apiVersion', 'kind', 'metadata', ...(root.required ?? [])];
+  root.properties = {
+    ...root.properties,
+    apiVersion: { type: 'string', enum: [apiVersion] },
+    kind: { type: 'string', enum: [kind] },
+    metadata,
+  };
+  return root;
+}
+
+/** Keywords that are converted one by one instead of being copied. */
+const structural = new Set(['anyOf', 'items', 'properties', 'additionalProperties', 'required']);
+
+function convert(schema: JsonSchema, path: string): JsonSchema {
+  const result: JsonSchema = {};
+  const { anyOf, items } = schema;
+  for (const [key, value] of Object.entries(schema) as [string, unknown][]) {
+    if (!key.startsWith('x-kubernetes-') && !structural.has(key)) Object.assign(result, { [key]: value });
+  }
+  const title = titles[path];
+  if (title !== undefined) result.title = title;
+  if (anyOf !== undefined) result.type = anyOf.flatMap((alternative) => alternative.type ?? []);
+  if (items !== undefined) result.items = convert(items, `${path}[]`);
+  if (schema.type === 'object') closeObject(schema, result, path);
+  return result;
+}
+
+function closeObject(schema: JsonSchema, result: JsonSchema, path: string): void {
+  const { properties = {}, additionalProperties } = schema;
+  if (schema['x-kubernetes-preserve-unknown-fields'] === true) {
+    result.additionalProperties = true;
+  } else if (typeof additionalProperties === 'object') {
+    result.additionalProperties = convert(additionalProperties, `${path}{}`);
+  } else {
+    result.additionalProperties = false;
+    result.properties = {};
+    for (const [name, property] of Object.entries(properties)) {
+      result.properties[name] = convert(property, path === '' ? name : `${path}.${name}`);
+    }
+    const defaulted = Object.keys(properties).filter((name) => properties[name]?.default !== undefined);
+    result.required = [...new Set([...(schema.required ?? []), ...defaulted])];
+  }
+}
+
+/** The value that a schema's defaults make of nothing; undefined where it has none. */
+export function defaultsOf(schema: JsonSchema): unknown {
+  if (schema.properties === undefined) return schema.default;
+  const entries = Object.entries(schema.properties)
+    .map(([name, property]) => [name, defaultsOf(property)] as const)
+    .filter(([, value]) => value !== undefined);
+  return entries.length === 0 ? schema.default : Object.fromEntries(entries);
+}

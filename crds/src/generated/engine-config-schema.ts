@@ -1,0 +1,172 @@
+// Generated from crds/engine-config.schema.json by `npm run generate`. Do not edit.
+
+export const engineConfigSchema: object = {
+  "$schema": "http://json-schema.org/draft-07/schema#",
+  "title": "EngineConfig",
+  "description": "What the operator hands the runtime. Every field is present: defaults are applied before it is written.",
+  "type": "object",
+  "additionalProperties": false,
+  "required": [
+    "model",
+    "accelerator",
+    "parallelism",
+    "engine",
+    "drainTimeoutSeconds",
+    "noProgressTimeoutSeconds"
+  ],
+  "properties": {
+    "model": {
+      "type": "object",
+      "additionalProperties": false,
+      "required": [
+        "uri",
+        "name",
+        "aliases"
+      ],
+      "properties": {
+        "uri": {
+          "type": "string",
+          "description": "s3://bucket/prefix/, file:///path or an absolute path.",
+          "maxLength": 1024
+        },
+        "name": {
+          "type": "string",
+          "description": "The served name.",
+          "minLength": 1,
+          "maxLength": 253
+        },
+        "aliases": {
+          "type": "array",
+          "maxItems": 16,
+          "items": {
+            "type": "string",
+            "minLength": 1,
+            "maxLength": 253
+          }
+        },
+        "s3": {
+          "type": "object",
+          "additionalProperties": false,
+          "properties": {
+            "endpoint": {
+              "type": "string",
+              "maxLength": 1024
+            },
+            "region": {
+              "type": "string",
+              "maxLength": 64
+            },
+            "forcePathStyle": {
+              "type": "boolean"
+            }
+          }
+        }
+      }
+    },
+    "accelerator": {
+      "type": "object",
+      "additionalProperties": false,
+      "required": [
+        "kind",
+        "memoryBytesPerDevice"
+      ],
+      "properties": {
+        "kind": {
+          "enum": [
+            "cpu",
+            "cuda",
+            "hip"
+          ],
+          "description": "Which backend the engine uses."
+        },
+        "memoryBytesPerDevice": {
+          "type": [
+            "integer",
+            "null"
+          ],
+          "minimum": 1,
+          "description": "Memory of one device (on CPU: what the engine may plan with); null: measured."
+        }
+      }
+    },
+    "parallelism": {
+      "type": "object",
+      "additionalProperties": false,
+      "required": [
+        "tensor"
+      ],
+      "properties": {
+        "tensor": {
+          "type": "integer",
+          "minimum": 1,
+          "maximum": 64
+        }
+      }
+    },
+    "engine": {
+      "type": "object",
+      "additionalProperties": false,
+      "required": [
+        "maxModelLen",
+        "memoryUtilizationPercent",
+        "maxNumSeqs",
+        "maxNumBatchedTokens",
+        "blockSize",
+        "dtype"
+      ],
+      "properties": {
+        "maxModelLen": {
+          "type": [
+            "integer",
+            "null"
+          ],
+          "minimum": 1,
+          "description": "Tokens of prompt plus output; null: the largest that fits."
+        },
+        "memoryUtilizationPercent": {
+          "type": "integer",
+          "minimum": 1,
+          "maximum": 100
+        },
+        "maxNumSeqs": {
+          "type": "integer",
+          "minimum": 1,
+          "maximum": 1024
+        },
+        "maxNumBatchedTokens": {
+          "type": "integer",
+          "minimum": 65,
+          "maximum": 1048576,
+          "description": "At least maxNumSeqs + 64."
+        },
+        "blockSize": {
+          "enum": [
+            16,
+            32,
+            64,
+            128
+          ],
+          "description": "Tokens per KV block."
+        },
+        "dtype": {
+          "enum": [
+            "auto",
+            "bfloat16",
+            "float32"
+          ],
+          "description": "Type of the KV cache and of unquantized weights in memory; auto: bfloat16. Activations are float32 on the CPU."
+        }
+      }
+    },
+    "drainTimeoutSeconds": {
+      "type": "integer",
+      "minimum": 0,
+      "maximum": 3600
+    },
+    "noProgressTimeoutSeconds": {
+      "type": "integer",
+      "minimum": 10,
+      "maximum": 86400
+    }
+  }
+};

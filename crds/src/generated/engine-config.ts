@@ -1,0 +1,61 @@
+// Generated from crds/engine-config.schema.json by `npm run generate`. Do not edit.
+
+/**
+ * What the operator hands the runtime. Every field is present: defaults are applied before it is written.
+ */
+export interface EngineConfig {
+  model: {
+    /**
+     * s3://bucket/prefix/, file:///path or an absolute path.
+     */
+    uri: string;
+    /**
+     * The served name.
+     */
+    name: string;
+    /**
+     * @maxItems 16
+     */
+    aliases: string[];
+    s3?: {
+      endpoint?: string;
+      region?: string;
+      forcePathStyle?: boolean;
+    };
+  };
+  accelerator: {
+    /**
+     * Which backend the engine uses.
+     */
+    kind: 'cpu' | 'cuda' | 'hip';
+    /**
+     * Memory of one device (on CPU: what the engine may plan with); null: measured.
+     */
+    memoryBytesPerDevice: number | null;
+  };
+  parallelism: {
+    tensor: number;
+  };
+  engine: {
+    /**
+     * Tokens of prompt plus output; null: the largest that fits.
+     */
+    maxModelLen: number | null;
+    memoryUtilizationPercent: number;
+    maxNumSeqs: number;
+    /**
+     * At least maxNumSeqs + 64.
+     */
+    maxNumBatchedTokens: number;
+    /**
+     * Tokens per KV block.
+     */
+    blockSize: 16 | 32 | 64 | 128;
+    /**
+     * Type of the KV cache and of unquantized weights in memory; auto: bfloat16. Activations are float32 on the CPU.
+     */
+    dtype: 'auto' | 'bfloat16' | 'float32';
+  };
+  drainTimeoutSeconds: number;
+  noProgressTimeoutSeconds: number;
+}

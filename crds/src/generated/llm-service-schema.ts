@@ -1,0 +1,988 @@
+// Generated from crds/llmservices.llmservice.dev.yaml by `npm run generate`. Do not edit.
+
+export const llmServiceSchema: object = {
+  "description": "An open-weights large language model, served from one manifest.",
+  "type": "object",
+  "title": "LlmService",
+  "additionalProperties": false,
+  "properties": {
+    "apiVersion": {
+      "type": "string",
+      "enum": [
+        "llmservice.dev/v1alpha1"
+      ]
+    },
+    "kind": {
+      "type": "string",
+      "enum": [
+        "LlmService"
+      ]
+    },
+    "metadata": {
+      "title": "LlmServiceMetadata",
+      "description": "Standard object metadata.",
+      "type": "object",
+      "required": [
+        "name"
+      ],
+      "additionalProperties": true,
+      "properties": {
+        "name": {
+          "type": "string"
+        },
+        "namespace": {
+          "type": "string"
+        },
+        "uid": {
+          "type": "string"
+        },
+        "resourceVersion": {
+          "type": "string"
+        },
+        "generation": {
+          "type": "integer"
+        },
+        "creationTimestamp": {
+          "type": "string"
+        },
+        "deletionTimestamp": {
+          "type": "string"
+        },
+        "labels": {
+          "type": "object",
+          "additionalProperties": {
+            "type": "string"
+          }
+        },
+        "annotations": {
+          "type": "object",
+          "additionalProperties": {
+            "type": "string"
+          }
+        }
+      }
+    },
+    "spec": {
+      "description": "What is wanted. Only model.uri is required.",
+      "type": "object",
+      "title": "LlmServiceSpec",
+      "additionalProperties": false,
+      "properties": {
+        "model": {
+          "description": "Which checkpoint is served, under which names.",
+          "type": "object",
+          "title": "ModelSpec",
+          "additionalProperties": false,
+          "properties": {
+            "uri": {
+              "description": "The checkpoint's folder (with config.json, tokenizer.json and *.safetensors), as s3://BUCKET/PREFIX/.",
+              "type": "string",
+              "maxLength": 1024
+            },
+            "name": {
+              "description": "The name that clients send as \"model\". Default: metadata.name.",
+              "type": "string",
+              "minLength": 1,
+              "maxLength": 253
+            },
+            "aliases": {
+              "description": "Further names under which the same model answers.",
+              "type": "array",
+              "maxItems": 16,
+              "items": {
+                "description": "One more served name.",
+                "type": "string",
+                "minLength": 1,
+                "maxLength": 253
+              }
+            },
+            "s3": {
+              "description": "How the bucket is reached. Without it, AWS S3 is used anonymously.",
+              "type": "object",
+              "default": {},
+              "title": "S3Spec",
+              "additionalProperties": false,
+              "properties": {
+                "endpoint": {
+                  "description": "Base URL of an S3-compatible server, such as https://s3.example.org. Default: AWS S3.",
+                  "type": "string",
+                  "maxLength": 1024
+                },
+                "region": {
+                  "description": "Region that requests are signed for. Default: the environment variable AWS_REGION, else us-east-1.",
+                  "type": "string",
+                  "minLength": 1,
+                  "maxLength": 64
+                },
+                "forcePathStyle": {
+                  "description": "Address the bucket in the path instead of the host name, as most S3-compatible servers expect.",
+                  "type": "boolean",
+                  "default": true
+                },
+                "credentialsSecretRef": {
+                  "description": "Secret of this namespace with the keys AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY. Default: requests are not signed.",
+                  "type": "object",
+                  "additionalProperties": false,
+                  "properties": {
+                    "name": {
+                      "description": "Name of the Secret.",
+                      "type": "string",
+                      "minLength": 1,
+                      "maxLength": 253
+                    }
+                  },
+                  "required": [
+                    "name"
+                  ]
+                },
+                "caConfigMapRef": {
+                  "description": "ConfigMap of this namespace whose key ca.crt holds the PEM certificates to trust beside the system's.",
+                  "type": "object",
+                  "additionalProperties": false,
+                  "properties": {
+                    "name": {
+                      "description": "Name of the ConfigMap.",
+                      "type": "string",
+                      "minLength": 1,
+                      "maxLength": 253
+                    }
+                  },
+                  "required": [
+                    "name"
+                  ]
+                }
+              },
+              "required": [
+                "forcePathStyle"
+              ]
+            }
+          },
+          "required": [
+            "uri",
+            "s3"
+          ]
+        },
+        "accelerator": {
+          "description": "The devices that one replica uses.",
+          "type": "object",
+          "default": {},
+          "title": "AcceleratorSpec",
+          "additionalProperties": false,
+          "properties": {
+            "resourceName": {
+              "description": "Extended resource of the devices: amd.com/gpu, nvidia.com/gpu or a partition such as nvidia.com/mig-3g.40gb; none serves on the CPU.",
+              "type": "string",
+              "default": "none",
+              "maxLength": 128
+            },
+            "devices": {
+              "description": "Devices of one replica. A partition (MI300X CPX, MIG) counts as a device.",
+              "type": "integer",
+              "format": "int32",
+              "default": 1,
+              "minimum": 1,
+              "maximum": 64
+            },
+            "memoryPerDevice": {
+              "description": "Memory of one device; of one partition, where the card is partitioned. On the CPU: what the engine may plan with. Default: on the CPU the memory limit, else what the engine measures.",
+              "type": "string",
+              "maxLength": 32
+            }
+          },
+          "required": [
+            "resourceName",
+            "devices"
+          ]
+        },
+        "parallelism": {
+          "description": "How the model is split.",
+          "type": "object",
+          "default": {},
+          "additionalProperties": false,
+          "properties": {
+            "tensor": {
+              "description": "Tensor-parallel ranks, one for each device. Default: accelerator.devices.",
+              "type": "integer",
+              "format": "int32",
+              "minimum": 1,
+              "maximum": 64
+            }
+          },
+          "required": []
+        },
+        "engine": {
+          "description": "Settings of the inference engine.",
+          "type": "object",
+          "default": {},
+          "title": "EngineSpec",
+          "additionalProperties": false,
+          "properties": {
+            "image": {
+              "description": "Runtime image. Default: the one that the operator was installed with for this kind of device.",
+              "type": "string",
+              "minLength": 1,
+              "maxLength": 512
+            },
+            "maxModelLen": {
+              "description": "Most tokens of prompt and output together. Default: the largest that fits, told in status.memoryPlan.maxModelLen.",
+              "type": "integer",
+              "format": "int32",
+              "minimum": 1,
+              "maximum": 16777216
+            },
+            "memoryUtilizationPercent": {
+              "description": "Share of a device's memory that the engine may use.",
+              "type": "integer",
+              "format": "int32",
+              "default": 85,
+              "minimum": 1,
+              "maximum": 100
+            },
+            "maxNumSeqs": {
+              "description": "Most sequences that one step computes.",
+              "type": "integer",
+              "format": "int32",
+              "default": 64,
+              "minimum": 1,
+              "maximum": 1024
+            },
+            "maxNumBatchedTokens": {
+              "description": "Most tokens that one step computes; at least maxNumSeqs + 64.",
+              "type": "integer",
+              "format": "int32",
+              "default": 2048,
+              "minimum": 65,
+              "maximum": 1048576
+            },
+            "blockSize": {
+              "description": "Tokens of one block of the KV cache.",
+              "type": "integer",
+              "format": "int32",
+              "default": 64,
+              "enum": [
+                16,
+                32,
+                64,
+                128
+              ]
+            },
+            "dtype": {
+              "description": "Type of the KV cache and of unquantized weights in memory; auto is bfloat16.",
+              "type": "string",
+              "default": "auto",
+              "enum": [
+                "auto",
+                "bfloat16",
+                "float32"
+              ]
+            }
+          },
+          "required": [
+            "memoryUtilizationPercent",
+            "maxNumSeqs",
+            "maxNumBatchedTokens",
+            "blockSize",
+            "dtype"
+          ]
+        },
+        "env": {
+          "description": "Environment variables of the runtime container. The names of the settings above (MAX_MODEL_LEN, GPU_MEMORY_UTILIZATION, …) are honoured when they agree with the fields of this spec.",
+          "type": "array",
+          "maxItems": 128,
+          "items": {
+            "description": "One environment variable.",
+            "type": "object",
+            "title": "EnvVar",
+            "additionalProperties": false,
+            "properties": {
+              "name": {
+                "description": "Name of the variable.",
+                "type": "string",
+                "minLength": 1,
+                "maxLength": 128
+              },
+              "value": {
+                "description": "Its value. Default: empty.",
+                "type": "string",
+                "maxLength": 8192
+              },
+              "valueFrom": {
+                "description": "Where its value is read from.",
+                "type": "object",
+                "minProperties": 1,
+                "maxProperties": 1,
+                "additionalProperties": false,
+                "properties": {
+                  "secretKeyRef": {
+                    "description": "A key of a Secret of this namespace.",
+                    "type": "object",
+                    "additionalProperties": false,
+                    "properties": {
+                      "name": {
+                        "description": "Name of the object.",
+                        "type": "string",
+                        "minLength": 1,
+                        "maxLength": 253
+                      },
+                      "key": {
+                        "description": "Key in the object's data.",
+                        "type": "string",
+                        "minLength": 1,
+                        "maxLength": 253
+                      },
+                      "optional": {
+                        "description": "Whether the object or the key may be absent.",
+                        "type": "boolean"
+                      }
+                    },
+                    "required": [
+                      "name",
+                      "key"
+                    ]
+                  },
+                  "configMapKeyRef": {
+                    "description": "A key of a ConfigMap of this namespace.",
+                    "type": "object",
+                    "additionalProperties": false,
+                    "properties": {
+                      "name": {
+                        "description": "Name of the object.",
+                        "type": "string",
+                        "minLength": 1,
+                        "maxLength": 253
+                      },
+                      "key": {
+                        "description": "Key in the object's data.",
+                        "type": "string",
+                        "minLength": 1,
+                        "maxLength": 253
+                      },
+                      "optional": {
+                        "description": "Whether the object or the key may be absent.",
+                        "type": "boolean"
+                      }
+                    },
+                    "required": [
+                      "name",
+                      "key"
+                    ]
+                  },
+                  "fieldRef": {
+                    "description": "A field of the pod.",
+                    "type": "object",
+                    "additionalProperties": false,
+                    "properties": {
+                      "fieldPath": {
+                        "description": "Path of the field, such as status.podIP.",
+                        "type": "string",
+                        "minLength": 1,
+                        "maxLength": 256
+                      }
+                    },
+                    "required": [
+                      "fieldPath"
+                    ]
+                  }
+                },
+                "required": []
+              }
+            },
+            "required": [
+              "name"
+            ]
+          }
+        },
+        "sharedMemory": {
+          "description": "/dev/shm of the pod, over which ranks exchange data.",
+          "type": "object",
+          "default": {},
+          "additionalProperties": false,
+          "properties": {
+            "sizeLimit": {
+              "description": "Its size; it counts against the memory limit. Default: what the engine needs.",
+              "type": "string",
+              "maxLength": 32
+            }
+          },
+          "required": []
+        },
+        "resources": {
+          "description": "Requests and limits of the runtime container. Default: computed from the checkpoint. The device is added from accelerator.",
+          "type": "object",
+          "title": "ResourcesSpec",
+          "additionalProperties": false,
+          "properties": {
+            "requests": {
+              "description": "What the scheduler reserves, by resource name.",
+              "type": "object",
+              "maxProperties": 16,
+              "additionalProperties": {
+                "description": "A quantity such as 4 or 64Gi.",
+                "maxLength": 32,
+                "pattern": "^[0-9]+(\\.[0-9]+)?(m|k|M|G|T|P|Ki|Mi|Gi|Ti|Pi)?$",
+                "type": [
+                  "integer",
+                  "string"
+                ]
+              }
+            },
+            "limits": {
+              "description": "What the container may not exceed, by resource name.",
+              "type": "object",
+              "maxProperties": 16,
+              "additionalProperties": {
+                "description": "A quantity such as 4 or 64Gi.",
+                "maxLength": 32,
+                "pattern": "^[0-9]+(\\.[0-9]+)?(m|k|M|G|T|P|Ki|Mi|Gi|Ti|Pi)?$",
+                "type": [
+                  "integer",
+                  "string"
+                ]
+              }
+            }
+          },
+          "required": []
+        },
+        "nodeSelector": {
+          "description": "Labels that a node must have.",
+          "type": "object",
+          "maxProperties": 32,
+          "additionalProperties": {
+            "description": "Value of the label.",
+            "type": "string",
+            "maxLength": 63
+          }
+        },
+        "affinity": {
+          "description": "Scheduling affinity of the pods, as in a pod's spec. Its inner fields are checked when the operator applies the Deployment.",
+          "type": "object",
+          "additionalProperties": false,
+          "properties": {
+            "nodeAffinity": {
+              "description": "Node affinity (core/v1 NodeAffinity).",
+              "type": "object",
+              "additionalProperties": true
+            },
+            "podAffinity": {
+              "description": "Pod affinity (core/v1 PodAffinity).",
+              "type": "object",
+              "additionalProperties": true
+            },
+            "podAntiAffinity": {
+              "description": "Pod anti-affinity (core/v1 PodAntiAffinity).",
+              "type": "object",
+              "additionalProperties": true
+            }
+          },
+          "required": []
+        },
+        "tolerations": {
+          "description": "Taints of nodes that the pods accept.",
+          "type": "array",
+          "maxItems": 32,
+          "items": {
+            "description": "One toleration.",
+            "type": "object",
+            "title": "Toleration",
+            "additionalProperties": false,
+            "properties": {
+              "key": {
+                "description": "Key of the taint. Without it, every key.",
+                "type": "string",
+                "minLength": 1,
+                "maxLength": 316
+              },
+              "operator": {
+                "description": "How value is compared; Equal when not set.",
+                "type": "string",
+                "enum": [
+                  "Exists",
+                  "Equal"
+                ]
+              },
+              "value": {
+                "description": "Value of the taint.",
+                "type": "string",
+                "maxLength": 63
+              },
+              "effect": {
+                "description": "Effect of the taint. Without it, every effect.",
+                "type": "string",
+                "enum": [
+                  "NoSchedule",
+                  "PreferNoSchedule",
+                  "NoExecute"
+                ]
+              },
+              "tolerationSeconds": {
+                "description": "How long a NoExecute taint is accepted. Without it, for ever.",
+                "type": "integer",
+                "format": "int64"
+              }
+            },
+            "required": []
+          }
+        },
+        "priorityClassName": {
+          "description": "PriorityClass of the pods.",
+          "type": "string",
+          "minLength": 1,
+          "maxLength": 253
+        },
+        "topologySpreadConstraints": {
+          "description": "How replicas spread over zones or nodes.",
+          "type": "array",
+          "maxItems": 16,
+          "items": {
+            "description": "One constraint.",
+            "type": "object",
+            "title": "TopologySpreadConstraint",
+            "additionalProperties": false,
+            "properties": {
+              "maxSkew": {
+                "description": "Largest difference of pods between two domains.",
+                "type": "integer",
+                "format": "int32",
+                "minimum": 1
+              },
+              "minDomains": {
+                "description": "Fewest domains to spread over.",
+                "type": "integer",
+                "format": "int32",
+                "minimum": 1
+              },
+              "topologyKey": {
+                "description": "Node label whose values are the domains.",
+                "type": "string",
+                "minLength": 1,
+                "maxLength": 316
+              },
+              "whenUnsatisfiable": {
+                "description": "What happens when a pod cannot be placed so.",
+                "type": "string",
+                "enum": [
+                  "DoNotSchedule",
+                  "ScheduleAnyway"
+                ]
+              },
+              "nodeAffinityPolicy": {
+                "description": "Whether node affinity limits the domains; Honor when not set.",
+                "type": "string",
+                "enum": [
+                  "Honor",
+                  "Ignore"
+                ]
+              },
+              "nodeTaintsPolicy": {
+                "description": "Whether taints limit the domains; Ignore when not set.",
+                "type": "string",
+                "enum": [
+                  "Honor",
+                  "Ignore"
+                ]
+              },
+              "labelSelector": {
+                "description": "Pods that are counted. Default: the pods of this service.",
+                "type": "object",
+                "additionalProperties": false,
+                "properties": {
+                  "matchLabels": {
+                    "description": "Labels that a pod must have.",
+                    "type": "object",
+                    "maxProperties": 16,
+                    "additionalProperties": {
+                      "description": "Value of the label.",
+                      "type": "string",
+                      "maxLength": 63
+                    }
+                  }
+                },
+                "required": []
+              }
+            },
+            "required": [
+              "maxSkew",
+              "topologyKey",
+              "whenUnsatisfiable"
+            ]
+          }
+        },
+        "runtimeClassName": {
+          "description": "RuntimeClass of the pods.",
+          "type": "string",
+          "minLength": 1,
+          "maxLength": 253
+        },
+        "serviceAccountName": {
+          "description": "ServiceAccount of the pods; they get no token of it. Default: default.",
+          "type": "string",
+          "minLength": 1,
+          "maxLength": 253
+        },
+        "imagePullSecrets": {
+          "description": "Secrets of this namespace for pulling the runtime image.",
+          "type": "array",
+          "maxItems": 16,
+          "items": {
+            "description": "One Secret.",
+            "type": "object",
+            "additionalProperties": false,
+            "properties": {
+              "name": {
+                "description": "Name of the object.",
+                "type": "string",
+                "minLength": 1,
+                "maxLength": 253
+              }
+            },
+            "required": [
+              "name"
+            ]
+          }
+        },
+        "replicas": {
+          "description": "Copies of the service, each with its own devices. Leave it out of manifests where kubectl scale or an autoscaler sets it.",
+          "type": "integer",
+          "format": "int32",
+          "default": 1,
+          "minimum": 0,
+          "maximum": 1000
+        },
+        "routing": {
+          "description": "How the service is reached from outside the cluster.",
+          "type": "object",
+          "default": {},
+          "additionalProperties": false,
+          "properties": {
+            "host": {
+              "description": "Host name of the route at the operator's gateway. Default: no route; the service is reached inside the cluster only.",
+              "type": "string",
+              "maxLength": 253
+            }
+          },
+          "required": []
+        },
+        "rollout": {
+          "description": "Time limits of starting and stopping.",
+          "type": "object",
+          "default": {},
+          "additionalProperties": false,
+          "properties": {
+            "drainTimeoutSeconds": {
+              "description": "How long running generations may finish after a pod was told to stop.",
+              "type": "integer",
+              "format": "int32",
+              "default": 120,
+              "minimum": 0,
+              "maximum": 3600
+            },
+            "noProgressTimeoutSeconds": {
+              "description": "How long a load may pass without any progress before it counts as failed. A load that progresses may take as long as it needs.",
+              "type": "integer",
+              "format": "int32",
+              "default": 300,
+              "minimum": 10,
+              "maximum": 86400
+            }
+          },
+          "required": [
+            "drainTimeoutSeconds",
+            "noProgressTimeoutSeconds"
+          ]
+        }
+      },
+      "required": [
+        "model",
+        "accelerator",
+        "parallelism",
+        "engine",
+        "sharedMemory",
+        "replicas",
+        "routing",
+        "rollout"
+      ]
+    },
+    "status": {
+      "description": "What the operator observed.",
+      "type": "object",
+      "title": "LlmServiceStatus",
+      "additionalProperties": false,
+      "properties": {
+        "observedGeneration": {
+          "description": "Generation of the spec that this status tells about.",
+          "type": "integer",
+          "format": "int64",
+          "minimum": 0
+        },
+        "conditions": {
+          "description": "Answers to yes-or-no questions: ModelResolved, Fits, Scheduled, Loaded, Serving, Routed, Ready, Reconciling, Stalled.",
+          "type": "array",
+          "maxItems": 32,
+          "items": {
+            "description": "One condition.",
+            "type": "object",
+            "title": "Condition",
+            "additionalProperties": false,
+            "properties": {
+              "type": {
+                "description": "The question.",
+                "type": "string",
+                "maxLength": 64
+              },
+              "status": {
+                "description": "The answer.",
+                "type": "string",
+                "enum": [
+                  "True",
+                  "False",
+                  "Unknown"
+                ]
+              },
+              "reason": {
+                "description": "The cause in one stable word.",
+                "type": "string",
+                "minLength": 1,
+                "maxLength": 128
+              },
+              "message": {
+                "description": "The cause and the remedy for a person.",
+                "type": "string",
+                "maxLength": 32768
+              },
+              "observedGeneration": {
+                "description": "Generation of the spec that the answer is about.",
+                "type": "integer",
+                "format": "int64",
+                "minimum": 0
+              },
+              "lastTransitionTime": {
+                "description": "When status last changed.",
+                "type": "string",
+                "format": "date-time",
+                "maxLength": 64
+              }
+            },
+            "required": [
+              "type",
+              "status",
+              "reason",
+              "message",
+              "lastTransitionTime"
+            ]
+          }
+        },
+        "url": {
+          "description": "Where the service answers.",
+          "type": "string",
+          "maxLength": 1024
+        },
+        "model": {
+          "description": "The served model's name.",
+          "type": "string",
+          "maxLength": 253
+        },
+        "replicas": {
+          "description": "Pods that exist.",
+          "type": "integer",
+          "format": "int32",
+          "minimum": 0
+        },
+        "readyReplicas": {
+          "description": "Pods that serve.",
+          "type": "integer",
+          "format": "int32",
+          "minimum": 0
+        },
+        "selector": {
+          "description": "Label selector of the pods, for autoscalers.",
+          "type": "string",
+          "maxLength": 1024
+        },
+        "loading": {
+          "description": "Progress of the pod that loads; absent when none does.",
+          "type": "object",
+          "title": "LoadingStatus",
+          "additionalProperties": false,
+          "properties": {
+            "phase": {
+              "description": "pull: from S3 to the node; load: into memory.",
+              "type": "string",
+              "enum": [
+                "pull",
+                "load"
+              ]
+            },
+            "bytesDone": {
+              "description": "Bytes done.",
+              "type": "integer",
+              "format": "int64",
+              "minimum": 0
+            },
+            "bytesTotal": {
+              "description": "Bytes to do in all.",
+              "type": "integer",
+              "format": "int64",
+              "minimum": 0
+            },
+            "bytesPerSecond": {
+              "description": "Bytes a second over the last seconds.",
+              "type": "integer",
+              "format": "int64",
+              "minimum": 0
+            },
+            "etaSeconds": {
+              "description": "Seconds left at that rate.",
+              "type": "integer",
+              "format": "int64",
+              "minimum": 0
+            }
+          },
+          "required": [
+            "phase",
+            "bytesDone",
+            "bytesTotal"
+          ]
+        },
+        "lastFailure": {
+          "description": "The last failure, kept until the service works again.",
+          "type": "object",
+          "title": "LastFailure",
+          "additionalProperties": false,
+          "properties": {
+            "reason": {
+              "description": "Stable word for the failure.",
+              "type": "string",
+              "maxLength": 128
+            },
+            "message": {
+              "description": "What happened.",
+              "type": "string",
+              "maxLength": 32768
+            },
+            "remedy": {
+              "description": "What to do about it.",
+              "type": "string",
+              "maxLength": 1024
+            },
+            "terminal": {
+              "description": "Whether the pods stay stopped until something changes.",
+              "type": "boolean"
+            },
+            "at": {
+              "description": "When it happened.",
+              "type": "string",
+              "format": "date-time",
+              "maxLength": 64
+            },
+            "pod": {
+              "description": "The pod that failed; absent when no pod was involved.",
+              "type": "string",
+              "maxLength": 253
+            },
+            "generation": {
+              "description": "Generation of the spec that failed.",
+              "type": "integer",
+              "format": "int64",
+              "minimum": 0
+            }
+          },
+          "required": [
+            "reason",
+            "message",
+            "remedy",
+            "terminal",
+            "at"
+          ]
+        },
+        "memoryPlan": {
+          "description": "How a device's memory is divided. Figures are for one device unless they say otherwise.",
+          "type": "object",
+          "title": "MemoryPlanStatus",
+          "additionalProperties": false,
+          "properties": {
+            "devices": {
+              "description": "Devices of one replica.",
+              "type": "integer",
+              "format": "int32",
+              "minimum": 1
+            },
+            "memoryBytes": {
+              "description": "Memory of the device.",
+              "type": "integer",
+              "format": "int64",
+              "minimum": 0
+            },
+            "usableBytes": {
+              "description": "Memory times memoryUtilizationPercent.",
+              "type": "integer",
+              "format": "int64",
+              "minimum": 0
+            },
+            "weightsBytes": {
+              "description": "Weights after sharding.",
+              "type": "integer",
+              "format": "int64",
+              "minimum": 0
+            },
+            "workspaceBytes": {
+              "description": "Activations of one step of maxNumBatchedTokens, and the runtime's own needs.",
+              "type": "integer",
+              "format": "int64",
+              "minimum": 0
+            },
+            "stateBytes": {
+              "description": "Recurrent state of maxNumSeqs sequences; 0 for models without.",
+              "type": "integer",
+              "format": "int64",
+              "minimum": 0
+            },
+            "kvCacheBytes": {
+              "description": "What is left for the KV cache.",
+              "type": "integer",
+              "format": "int64",
+              "minimum": 0
+            },
+            "kvBytesPerToken": {
+              "description": "KV cache of one token.",
+              "type": "integer",
+              "format": "int64",
+              "minimum": 0
+            },
+            "stateBytesPerSequence": {
+              "description": "Recurrent state of one sequence.",
+              "type": "integer",
+              "format": "int64",
+              "minimum": 0
+            },
+            "kvBlocks": {
+              "description": "Blocks of the KV cache.",
+              "type": "integer",
+              "format": "int64",
+              "minimum": 0
+            },
+            "maxModelLen": {
+              "description": "Most tokens of one sequence, as configured or as computed.",
+              "type": "integer",
+              "format": "int32",
+              "minimum": 0
+            },
+            "concurrencyAtMaxModelLen": {
+              "description": "Sequences of maxModelLen that the KV cache holds at once.",
+              "type": "integer",
+              "format": "int32",
+              "minimum": 0
+            }
+          },
+          "required": []
+        }
+      },
+      "required": []
+    }
+  },
+  "required": [
+    "apiVersion",
+    "kind",
+    "metadata",
+    "spec"
+  ]
+};

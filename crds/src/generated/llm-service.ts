@@ -1,0 +1,596 @@
+// Generated from crds/llmservices.llmservice.dev.yaml by `npm run generate`. Do not edit.
+
+/**
+ * An open-weights large language model, served from one manifest.
+ */
+export interface LlmService {
+  apiVersion: 'llmservice.dev/v1alpha1';
+  kind: 'LlmService';
+  metadata: LlmServiceMetadata;
+  spec: LlmServiceSpec;
+  status?: LlmServiceStatus;
+}
+/**
+ * Standard object metadata.
+ */
+export interface LlmServiceMetadata {
+  name: string;
+  namespace?: string;
+  uid?: string;
+  resourceVersion?: string;
+  generation?: number;
+  creationTimestamp?: string;
+  deletionTimestamp?: string;
+  labels?: {
+    [k: string]: string;
+  };
+  annotations?: {
+    [k: string]: string;
+  };
+  [k: string]: unknown;
+}
+/**
+ * What is wanted. Only model.uri is required.
+ */
+export interface LlmServiceSpec {
+  model: ModelSpec;
+  accelerator: AcceleratorSpec;
+  /**
+   * How the model is split.
+   */
+  parallelism: {
+    /**
+     * Tensor-parallel ranks, one for each device. Default: accelerator.devices.
+     */
+    tensor?: number;
+  };
+  engine: EngineSpec;
+  /**
+   * Environment variables of the runtime container. The names of the settings above (MAX_MODEL_LEN, GPU_MEMORY_UTILIZATION, …) are honoured when they agree with the fields of this spec.
+   *
+   * @maxItems 128
+   */
+  env?: EnvVar[];
+  /**
+   * /dev/shm of the pod, over which ranks exchange data.
+   */
+  sharedMemory: {
+    /**
+     * Its size; it counts against the memory limit. Default: what the engine needs.
+     */
+    sizeLimit?: string;
+  };
+  resources?: ResourcesSpec;
+  /**
+   * Labels that a node must have.
+   */
+  nodeSelector?: {
+    /**
+     * Value of the label.
+     */
+    [k: string]: string;
+  };
+  /**
+   * Scheduling affinity of the pods, as in a pod's spec. Its inner fields are checked when the operator applies the Deployment.
+   */
+  affinity?: {
+    /**
+     * Node affinity (core/v1 NodeAffinity).
+     */
+    nodeAffinity?: {
+      [k: string]: unknown;
+    };
+    /**
+     * Pod affinity (core/v1 PodAffinity).
+     */
+    podAffinity?: {
+      [k: string]: unknown;
+    };
+    /**
+     * Pod anti-affinity (core/v1 PodAntiAffinity).
+     */
+    podAntiAffinity?: {
+      [k: string]: unknown;
+    };
+  };
+  /**
+   * Taints of nodes that the pods accept.
+   *
+   * @maxItems 32
+   */
+  tolerations?: Toleration[];
+  /**
+   * PriorityClass of the pods.
+   */
+  priorityClassName?: string;
+  /**
+   * How replicas spread over zones or nodes.
+   *
+   * @maxItems 16
+   */
+  topologySpreadConstraints?: TopologySpreadConstraint[];
+  /**
+   * RuntimeClass of the pods.
+   */
+  runtimeClassName?: string;
+  /**
+   * ServiceAccount of the pods; they get no token of it. Default: default.
+   */
+  serviceAccountName?: string;
+  /**
+   * Secrets of this namespace for pulling the runtime image.
+   *
+   * @maxItems 16
+   *
+   * Items: One Secret.
+   */
+  imagePullSecrets?: {
+    /**
+     * Name of the object.
+     */
+    name: string;
+  }[];
+  /**
+   * Copies of the service, each with its own devices. Leave it out of manifests where kubectl scale or an autoscaler sets it.
+   */
+  replicas: number;
+  /**
+   * How the service is reached from outside the cluster.
+   */
+  routing: {
+    /**
+     * Host name of the route at the operator's gateway. Default: no route; the service is reached inside the cluster only.
+     */
+    host?: string;
+  };
+  /**
+   * Time limits of starting and stopping.
+   */
+  rollout: {
+    /**
+     * How long running generations may finish after a pod was told to stop.
+     */
+    drainTimeoutSeconds: number;
+    /**
+     * How long a load may pass without any progress before it counts as failed. A load that progresses may take as long as it needs.
+     */
+    noProgressTimeoutSeconds: number;
+  };
+}
+/**
+ * Which checkpoint is served, under which names.
+ */
+export interface ModelSpec {
+  /**
+   * The checkpoint's folder (with config.json, tokenizer.json and *.safetensors), as s3://BUCKET/PREFIX/.
+   */
+  uri: string;
+  /**
+   * The name that clients send as "model". Default: metadata.name.
+   */
+  name?: string;
+  /**
+   * Further names under which the same model answers.
+   *
+   * @maxItems 16
+   *
+   * Items: One more served name.
+   */
+  aliases?: string[];
+  s3: S3Spec;
+}
+/**
+ * How the bucket is reached. Without it, AWS S3 is used anonymously.
+ */
+export interface S3Spec {
+  /**
+   * Base URL of an S3-compatible server, such as https://s3.example.org. Default: AWS S3.
+   */
+  endpoint?: string;
+  /**
+   * Region that requests are signed for. Default: the environment variable AWS_REGION, else us-east-1.
+   */
+  region?: string;
+  /**
+   * Address the bucket in the path instead of the host name, as most S3-compatible servers expect.
+   */
+  forcePathStyle: boolean;
+  /**
+   * Secret of this namespace with the keys AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY. Default: requests are not signed.
+   */
+  credentialsSecretRef?: {
+    /**
+     * Name of the Secret.
+     */
+    name: string;
+  };
+  /**
+   * ConfigMap of this namespace whose key ca.crt holds the PEM certificates to trust beside the system's.
+   */
+  caConfigMapRef?: {
+    /**
+     * Name of the ConfigMap.
+     */
+    name: string;
+  };
+}
+/**
+ * The devices that one replica uses.
+ */
+export interface AcceleratorSpec {
+  /**
+   * Extended resource of the devices: amd.com/gpu, nvidia.com/gpu or a partition such as nvidia.com/mig-3g.40gb; none serves on the CPU.
+   */
+  resourceName: string;
+  /**
+   * Devices of one replica. A partition (MI300X CPX, MIG) counts as a device.
+   */
+  devices: number;
+  /**
+   * Memory of one device; of one partition, where the card is partitioned. On the CPU: what the engine may plan with. Default: on the CPU the memory limit, else what the engine measures.
+   */
+  memoryPerDevice?: string;
+}
+/**
+ * Settings of the inference engine.
+ */
+export interface EngineSpec {
+  /**
+   * Runtime image. Default: the one that the operator was installed with for this kind of device.
+   */
+  image?: string;
+  /**
+   * Most tokens of prompt and output together. Default: the largest that fits, told in status.memoryPlan.maxModelLen.
+   */
+  maxModelLen?: number;
+  /**
+   * Share of a device's memory that the engine may use.
+   */
+  memoryUtilizationPercent: number;
+  /**
+   * Most sequences that one step computes.
+   */
+  maxNumSeqs: number;
+  /**
+   * Most tokens that one step computes; at least maxNumSeqs + 64.
+   */
+  maxNumBatchedTokens: number;
+  /**
+   * Tokens of one block of the KV cache.
+   */
+  blockSize: 16 | 32 | 64 | 128;
+  /**
+   * Type of the KV cache and of unquantized weights in memory; auto is bfloat16.
+   */
+  dtype: 'auto' | 'bfloat16' | 'float32';
+}
+/**
+ * One environment variable.
+ */
+export interface EnvVar {
+  /**
+   * Name of the variable.
+   */
+  name: string;
+  /**
+   * Its value. Default: empty.
+   */
+  value?: string;
+  /**
+   * Where its value is read from.
+   */
+  valueFrom?: {
+    /**
+     * A key of a Secret of this namespace.
+     */
+    secretKeyRef?: {
+      /**
+       * Name of the object.
+       */
+      name: string;
+      /**
+       * Key in the object's data.
+       */
+      key: string;
+      /**
+       * Whether the object or the key may be absent.
+       */
+      optional?: boolean;
+    };
+    /**
+     * A key of a ConfigMap of this namespace.
+     */
+    configMapKeyRef?: {
+      /**
+       * Name of the object.
+       */
+      name: string;
+      /**
+       * Key in the object's data.
+       */
+      key: string;
+      /**
+       * Whether the object or the key may be absent.
+       */
+      optional?: boolean;
+    };
+    /**
+     * A field of the pod.
+     */
+    fieldRef?: {
+      /**
+       * Path of the field, such as status.podIP.
+       */
+      fieldPath: string;
+    };
+  };
+}
+/**
+ * Requests and limits of the runtime container. Default: computed from the checkpoint. The device is added from accelerator.
+ */
+export interface ResourcesSpec {
+  /**
+   * What the scheduler reserves, by resource name.
+   */
+  requests?: {
+    /**
+     * A quantity such as 4 or 64Gi.
+     */
+    [k: string]: number | string;
+  };
+  /**
+   * What the container may not exceed, by resource name.
+   */
+  limits?: {
+    /**
+     * A quantity such as 4 or 64Gi.
+     */
+    [k: string]: number | string;
+  };
+}
+/**
+ * One toleration.
+ */
+export interface Toleration {
+  /**
+   * Key of the taint. Without it, every key.
+   */
+  key?: string;
+  /**
+   * How value is compared; Equal when not set.
+   */
+  operator?: 'Exists' | 'Equal';
+  /**
+   * Value of the taint.
+   */
+  value?: string;
+  /**
+   * Effect of the taint. Without it, every effect.
+   */
+  effect?: 'NoSchedule' | 'PreferNoSchedule' | 'NoExecute';
+  /**
+   * How long a NoExecute taint is accepted. Without it, for ever.
+   */
+  tolerationSeconds?: number;
+}
+/**
+ * One constraint.
+ */
+export interface TopologySpreadConstraint {
+  /**
+   * Largest difference of pods between two domains.
+   */
+  maxSkew: number;
+  /**
+   * Fewest domains to spread over.
+   */
+  minDomains?: number;
+  /**
+   * Node label whose values are the domains.
+   */
+  topologyKey: string;
+  /**
+   * What happens when a pod cannot be placed so.
+   */
+  whenUnsatisfiable: 'DoNotSchedule' | 'ScheduleAnyway';
+  /**
+   * Whether node affinity limits the domains; Honor when not set.
+   */
+  nodeAffinityPolicy?: 'Honor' | 'Ignore';
+  /**
+   * Whether taints limit the domains; Ignore when not set.
+   */
+  nodeTaintsPolicy?: 'Honor' | 'Ignore';
+  /**
+   * Pods that are counted. Default: the pods of this service.
+   */
+  labelSelector?: {
+    /**
+     * Labels that a pod must have.
+     */
+    matchLabels?: {
+      /**
+       * Value of the label.
+       */
+      [k: string]: string;
+    };
+  };
+}
+/**
+ * What the operator observed.
+ */
+export interface LlmServiceStatus {
+  /**
+   * Generation of the spec that this status tells about.
+   */
+  observedGeneration?: number;
+  /**
+   * Answers to yes-or-no questions: ModelResolved, Fits, Scheduled, Loaded, Serving, Routed, Ready, Reconciling, Stalled.
+   *
+   * @maxItems 32
+   */
+  conditions?: Condition[];
+  /**
+   * Where the service answers.
+   */
+  url?: string;
+  /**
+   * The served model's name.
+   */
+  model?: string;
+  /**
+   * Pods that exist.
+   */
+  replicas?: number;
+  /**
+   * Pods that serve.
+   */
+  readyReplicas?: number;
+  /**
+   * Label selector of the pods, for autoscalers.
+   */
+  selector?: string;
+  loading?: LoadingStatus;
+  lastFailure?: LastFailure;
+  memoryPlan?: MemoryPlanStatus;
+}
+/**
+ * One condition.
+ */
+export interface Condition {
+  /**
+   * The question.
+   */
+  type: string;
+  /**
+   * The answer.
+   */
+  status: 'True' | 'False' | 'Unknown';
+  /**
+   * The cause in one stable word.
+   */
+  reason: string;
+  /**
+   * The cause and the remedy for a person.
+   */
+  message: string;
+  /**
+   * Generation of the spec that the answer is about.
+   */
+  observedGeneration?: number;
+  /**
+   * When status last changed.
+   */
+  lastTransitionTime: string;
+}
+/**
+ * Progress of the pod that loads; absent when none does.
+ */
+export interface LoadingStatus {
+  /**
+   * pull: from S3 to the node; load: into memory.
+   */
+  phase: 'pull' | 'load';
+  /**
+   * Bytes done.
+   */
+  bytesDone: number;
+  /**
+   * Bytes to do in all.
+   */
+  bytesTotal: number;
+  /**
+   * Bytes a second over the last seconds.
+   */
+  bytesPerSecond?: number;
+  /**
+   * Seconds left at that rate.
+   */
+  etaSeconds?: number;
+}
+/**
+ * The last failure, kept until the service works again.
+ */
+export interface LastFailure {
+  /**
+   * Stable word for the failure.
+   */
+  reason: string;
+  /**
+   * What happened.
+   */
+  message: string;
+  /**
+   * What to do about it.
+   */
+  remedy: string;
+  /**
+   * Whether the pods stay stopped until something changes.
+   */
+  terminal: boolean;
+  /**
+   * When it happened.
+   */
+  at: string;
+  /**
+   * The pod that failed; absent when no pod was involved.
+   */
+  pod?: string;
+  /**
+   * Generation of the spec that failed.
+   */
+  generation?: number;
+}
+/**
+ * How a device's memory is divided. Figures are for one device unless they say otherwise.
+ */
+export interface MemoryPlanStatus {
+  /**
+   * Devices of one replica.
+   */
+  devices?: number;
+  /**
+   * Memory of the device.
+   */
+  memoryBytes?: number;
+  /**
+   * Memory times memoryUtilizationPercent.
+   */
+  usableBytes?: number;
+  /**
+   * Weights after sharding.
+   */
+  weightsBytes?: number;
+  /**
+   * Activations of one step of maxNumBatchedTokens, and the runtime's own needs.
+   */
+  workspaceBytes?: number;
+  /**
+   * Recurrent state of maxNumSeqs sequences; 0 for models without.
+   */
+  stateBytes?: number;
+  /**
+   * What is left for the KV cache.
+   */
+  kvCacheBytes?: number;
+  /**
+   * KV cache of one token.
+   */
+  kvBytesPerToken?: number;
+  /**
+   * Recurrent state of one sequence.
+   */
+  stateBytesPerSequence?: number;
+  /**
+   * Blocks of the KV cache.
+   */
+  kvBlocks?: number;
+  /**
+   * Most tokens of one sequence, as configured or as computed.
+   */
+  maxModelLen?: number;
+  /**
+   * Sequences of maxModelLen that the KV cache holds at once.
+   */
+  concurrencyAtMaxModelLen?: number;
+}

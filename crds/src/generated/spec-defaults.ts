@@ -1,0 +1,29 @@
+// Generated from crds/llmservices.llmservice.dev.yaml by `npm run generate`. Do not edit.
+
+/** What the API server fills in where a manifest says nothing. */
+export const specDefaults = {
+  "model": {
+    "s3": {
+      "forcePathStyle": true
+    }
+  },
+  "accelerator": {
+    "resourceName": "none",
+    "devices": 1
+  },
+  "parallelism": {},
+  "engine": {
+    "memoryUtilizationPercent": 85,
+    "maxNumSeqs": 64,
+    "maxNumBatchedTokens": 2048,
+    "blockSize": 64,
+    "dtype": "auto"
+  },
+  "sharedMemory": {},
+  "replicas": 1,
+  "routing": {},
+  "rollout": {
+    "drainTimeoutSeconds": 120,
+    "noProgressTimeoutSeconds": 300
+  }
+} as const;

@@ -1,0 +1,69 @@
+// Validators of the two contracts. Each takes an unknown value and gives either a complete, typed copy with the
+// schema's defaults filled in, or every violation with its path. CEL rules are the API server's alone.
+
+import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
+import { engineConfigSchema } from './generated/engine-config-schema.js';
+import type { EngineConfig } from './generated/engine-config.js';
+import { llmServiceSchema } from './generated/llm-service-schema.js';
+import type { LlmService } from './generated/llm-service.js';
+
+/** One thing that is wrong with a value. */
+export interface Violation {
+  /** Where, as a person writes it: `spec.engine.blockSize` or `spec.env[0].name`; empty for the value itself. */
+  readonly path: string;
+  readonly message: string;
+}
+
+export type Validated<T> =
+  | { readonly ok: true; readonly value: T }
+  | { readonly ok: false; readonly violations: readonly Violation[] };
+
+const ajv = new Ajv({
+  allErrors: true,
+  useDefaults: true,
+  allowUnionTypes: true,
+  formats: { int32: true, int64: true, 'date-time': true },
+});
+const llmService = ajv.compile<LlmService>(llmServiceSchema);
+const engineConfig = ajv.compile<EngineConfig>(engineConfigSchema);
+
+/** Checks an LlmService, from a manifest or from the API server, and fills in the defaults. */
+export function validateLlmService(value: unknown): Validated<LlmService> {
+  return validate(llmService, value);
+}
+
+/** Checks what the operator hands the runtime. */
+export function validateEngineConfig(value: unknown): Validated<EngineConfig> {
+  return validate(engineConfig, value);
+}
+
+function validate<T>(check: ValidateFunction<T>, value: unknown): Validated<T> {
+  const copy = structuredClone(value);
+  if (check(copy)) return { ok: true, value: copy };
+  return { ok: false, violations: (check.errors ?? []).map(violation) };
+}
+
+function violation({ instancePath, keyword, params, message = 'is not valid' }: ErrorObject): Violation {
+  const path = readablePath(instancePath);
+  switch (keyword) {
+    case 'required':
+      return { path: child(path, String(params['missingProperty'])), message: 'is required' };
+    case 'additionalProperties':
+      return { path: child(path, String(params['additionalProperty'])), message: 'is not a known field' };
+    case 'enum':
+      return { path, message: `must be one of ${(params['allowedValues'] as unknown[]).join(', ')}` };
+    default:
+      return { path, message };
+  }
+}
+
+/** `/spec/env/0/name` as `spec.env[0].name`. */
+function readablePath(pointer: string): string {
+  return pointer
+    .split('/')
+    .slice(1)
+    .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'))
+    .reduce((path, part) => (/^\d+$/.test(part) ? `${path}[${part}]` : child(path, part)), '');
+}
+
+const child = (path: string, name: string): string => (path === '' ? name : `${path}.${name}`);
