@@ -895,7 +895,7 @@ export const llmServiceSchema: object = {
           ]
         },
         "memoryPlan": {
-          "description": "How a device's memory is divided. Figures are for one device unless they say otherwise.",
+          "description": "How the memory of one device is divided. Sizes are of one device.",
           "type": "object",
           "title": "MemoryPlanStatus",
           "additionalProperties": false,
@@ -904,7 +904,7 @@ export const llmServiceSchema: object = {
               "description": "Devices of one replica.",
               "type": "integer",
               "format": "int32",
-              "minimum": 1
+              "minimum": 0
             },
             "memoryBytes": {
               "description": "Memory of the device.",
@@ -912,20 +912,8 @@ export const llmServiceSchema: object = {
               "format": "int64",
               "minimum": 0
             },
-            "usableBytes": {
-              "description": "Memory times memoryUtilizationPercent.",
-              "type": "integer",
-              "format": "int64",
-              "minimum": 0
-            },
-            "weightsBytes": {
+            "weightBytes": {
               "description": "Weights after sharding.",
-              "type": "integer",
-              "format": "int64",
-              "minimum": 0
-            },
-            "workspaceBytes": {
-              "description": "Activations of one step of maxNumBatchedTokens, and the runtime's own needs.",
               "type": "integer",
               "format": "int64",
               "minimum": 0
@@ -936,8 +924,14 @@ export const llmServiceSchema: object = {
               "format": "int64",
               "minimum": 0
             },
-            "kvCacheBytes": {
-              "description": "What is left for the KV cache.",
+            "stateBytesPerSeq": {
+              "description": "Recurrent state of one sequence.",
+              "type": "integer",
+              "format": "int64",
+              "minimum": 0
+            },
+            "workspaceBytes": {
+              "description": "Activations of one step of maxNumBatchedTokens.",
               "type": "integer",
               "format": "int64",
               "minimum": 0
@@ -948,29 +942,62 @@ export const llmServiceSchema: object = {
               "format": "int64",
               "minimum": 0
             },
-            "stateBytesPerSequence": {
-              "description": "Recurrent state of one sequence.",
+            "kvBytesPerBlock": {
+              "description": "KV cache of one block of blockSize tokens.",
               "type": "integer",
               "format": "int64",
               "minimum": 0
             },
-            "kvBlocks": {
+            "numBlocks": {
               "description": "Blocks of the KV cache.",
               "type": "integer",
               "format": "int64",
               "minimum": 0
             },
             "maxModelLen": {
-              "description": "Most tokens of one sequence, as configured or as computed.",
+              "description": "Most tokens of one sequence, as asked for or the largest that fits.",
               "type": "integer",
               "format": "int32",
               "minimum": 0
             },
-            "concurrencyAtMaxModelLen": {
-              "description": "Sequences of maxModelLen that the KV cache holds at once.",
+            "maxConcurrencyAtMaxLen": {
+              "description": "Sequences of maxModelLen tokens that the KV cache holds at once.",
               "type": "integer",
               "format": "int32",
               "minimum": 0
+            },
+            "rows": {
+              "description": "The plan as a table.",
+              "type": "array",
+              "maxItems": 32,
+              "items": {
+                "description": "One part of the memory.",
+                "type": "object",
+                "additionalProperties": false,
+                "properties": {
+                  "name": {
+                    "description": "The part.",
+                    "type": "string",
+                    "maxLength": 64
+                  },
+                  "bytes": {
+                    "description": "Its size.",
+                    "type": "integer",
+                    "format": "int64",
+                    "minimum": 0
+                  },
+                  "note": {
+                    "description": "How the size comes about.",
+                    "type": "string",
+                    "maxLength": 1024
+                  }
+                },
+                "required": [
+                  "name",
+                  "bytes",
+                  "note"
+                ]
+              }
             }
           },
           "required": []

@@ -542,7 +542,7 @@ export interface LastFailure {
   generation?: number;
 }
 /**
- * How a device's memory is divided. Figures are for one device unless they say otherwise.
+ * How the memory of one device is divided. Sizes are of one device.
  */
 export interface MemoryPlanStatus {
   /**
@@ -554,43 +554,60 @@ export interface MemoryPlanStatus {
    */
   memoryBytes?: number;
   /**
-   * Memory times memoryUtilizationPercent.
-   */
-  usableBytes?: number;
-  /**
    * Weights after sharding.
    */
-  weightsBytes?: number;
-  /**
-   * Activations of one step of maxNumBatchedTokens, and the runtime's own needs.
-   */
-  workspaceBytes?: number;
+  weightBytes?: number;
   /**
    * Recurrent state of maxNumSeqs sequences; 0 for models without.
    */
   stateBytes?: number;
   /**
-   * What is left for the KV cache.
+   * Recurrent state of one sequence.
    */
-  kvCacheBytes?: number;
+  stateBytesPerSeq?: number;
+  /**
+   * Activations of one step of maxNumBatchedTokens.
+   */
+  workspaceBytes?: number;
   /**
    * KV cache of one token.
    */
   kvBytesPerToken?: number;
   /**
-   * Recurrent state of one sequence.
+   * KV cache of one block of blockSize tokens.
    */
-  stateBytesPerSequence?: number;
+  kvBytesPerBlock?: number;
   /**
    * Blocks of the KV cache.
    */
-  kvBlocks?: number;
+  numBlocks?: number;
   /**
-   * Most tokens of one sequence, as configured or as computed.
+   * Most tokens of one sequence, as asked for or the largest that fits.
    */
   maxModelLen?: number;
   /**
-   * Sequences of maxModelLen that the KV cache holds at once.
+   * Sequences of maxModelLen tokens that the KV cache holds at once.
    */
-  concurrencyAtMaxModelLen?: number;
+  maxConcurrencyAtMaxLen?: number;
+  /**
+   * The plan as a table.
+   *
+   * @maxItems 32
+   *
+   * Items: One part of the memory.
+   */
+  rows?: {
+    /**
+     * The part.
+     */
+    name: string;
+    /**
+     * Its size.
+     */
+    bytes: number;
+    /**
+     * How the size comes about.
+     */
+    note: string;
+  }[];
 }
