@@ -1,0 +1,60 @@
+import { describe, expect, it } from '@jest/globals';
+import { specDefaults } from './generated/spec-defaults.js';
+import { validateEngineConfig, validateLlmService } from './validate.js';
+
+const manifest = (spec: object) => ({
+  apiVersion: 'llmservice.dev/v1alpha1',
+  kind: 'LlmService',
+  metadata: { name: 'tiny' },
+  spec: { model: { uri: 's3://bucket/tiny/' }, ...spec },
+});
+
+const violations = (spec: object) => {
+  const result = validateLlmService(manifest(spec));
+  return result.ok ? [] : result.violations.map(({ path, message }) => `${path} ${message}`);
+};
+
+describe('validateLlmService', () => {
+  it('fills in the same defaults as the API server', () => {
+    const result = validateLlmService(manifest({}));
+    expect(result).toMatchObject({ ok: true, value: { spec: specDefaults } });
+  });
+
+  it('leaves the given value alone', () => {
+    const given = manifest({});
+    validateLlmService(given);
+    expect(given).toEqual(manifest({}));
+  });
+
+  it('reports every violation with its path', () => {
+    expect(
+      violations({
+        engine: { blockSize: 7, colour: 'red' },
+        env: [{ value: 'x' }],
+        replicas: -1,
+      }),
+    ).toEqual([
+      'spec.engine.colour is not a known field',
+      'spec.engine.blockSize must be one of 16, 32, 64, 128',
+      'spec.env[0].name is required',
+      'spec.replicas must be >= 0',
+    ]);
+  });
+
+  it('takes quantities as text and as numbers, and affinity as it comes', () => {
+    const nodeAffinity = { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: [] } };
+    expect(
+      violations({ resources: { limits: { cpu: 4, memory: '64Gi' } }, affinity: { nodeAffinity } }),
+    ).toEqual([]);
+  });
+});
+
+describe('validateEngineConfig', () => {
+  it('asks for every field, since defaults were applied before', () => {
+    const result = validateEngineConfig({ model: { uri: 's3://b/m/', name: 'm', aliases: [] } });
+    expect(result).toMatchObject({
+      ok: false,
+      violations: expect.arrayContaining([{ path: 'engine', message: 'is required' }]),
+    });
+  });
+});
