@@ -1,0 +1,90 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { ChatTemplate, ChatTemplateRefusal } from './chat-template.js';
+
+const user = [{ role: 'user', content: 'hi' }];
+const simple = '{{ bos_token }}{% for m in messages %}[{{ m.role }}]{{ m.content }}{% endfor %}';
+
+let dir: string;
+beforeAll(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'template-'));
+});
+afterAll(async () => {
+  await rm(dir, { recursive: true });
+});
+
+function compile(source: string): ChatTemplate {
+  return ChatTemplate.compile(source, { bos_token: '<s>' })!;
+}
+
+describe('ChatTemplate', () => {
+  test('writes messages, special tokens, the generation prompt and kwargs', () => {
+    const template = compile(
+      simple +
+        '{% if add_generation_prompt %}[assistant]{% endif %}{% if enable_thinking is false %}/no{% endif %}',
+    );
+    expect(template.render({ messages: user })).toBe('<s>[user]hi[assistant]');
+    expect(template.render({ messages: user, addGenerationPrompt: false })).toBe('<s>[user]hi');
+    expect(template.render({ messages: user, kwargs: { enable_thinking: false } })).toBe(
+      '<s>[user]hi[assistant]/no',
+    );
+  });
+
+  test('gives tools as JSON, and none when there are none', () => {
+    const template = compile(
+      '{% if tools %}{% for t in tools %}{{ t | tojson }}{% endfor %}{% else %}none{% endif %}',
+    );
+    expect(template.render({ messages: user, tools: [{ name: 'f', n: 1, s: 'é<' }] })).toBe(
+      '{"name": "f", "n": 1, "s": "é<"}',
+    );
+    expect(template.render({ messages: user })).toBe('none');
+  });
+
+  test('picks tool_use from a list of templates when tools are given', () => {
+    const template = ChatTemplate.compile(
+      [
+        { name: 'default', template: 'plain' },
+        { name: 'tool_use', template: 'tools' },
+      ],
+      {},
+    )!;
+    expect(template.render({ messages: user })).toBe('plain');
+    expect(template.render({ messages: user, tools: [{}] })).toBe('tools');
+  });
+
+  test('tells the template’s own refusal as a fault of the request', () => {
+    const template = compile("{{ raise_exception('System message must be first') }}");
+    const render = (): string => template.render({ messages: user });
+    expect(render).toThrow(ChatTemplateRefusal);
+    expect(render).toThrow('System message must be first');
+  });
+
+  test('gives the date as strftime_now', () => {
+    expect(compile("{{ strftime_now('%Y') }}").render({ messages: user })).toMatch(/^\d{4}$/);
+  });
+
+  test('is null for a checkpoint without one', async () => {
+    expect(await ChatTemplate.load(dir)).toBeNull();
+  });
+
+  test('reads tokenizer_config.json; chat_template.jinja wins', async () => {
+    const bos = { content: '<b>', lstrip: false };
+    await writeFile(
+      join(dir, 'tokenizer_config.json'),
+      JSON.stringify({ bos_token: bos, chat_template: simple }),
+    );
+    expect((await ChatTemplate.load(dir))!.render({ messages: user })).toBe('<b>[user]hi');
+    await writeFile(join(dir, 'chat_template.jinja'), 'file');
+    expect((await ChatTemplate.load(dir))!.render({ messages: user })).toBe('file');
+  });
+
+  test('says ChatTemplateInvalid, quoting the error, when it cannot be parsed', async () => {
+    await writeFile(join(dir, 'chat_template.jinja'), '{% if x');
+    await expect(ChatTemplate.load(dir)).rejects.toMatchObject({
+      reason: 'ChatTemplateInvalid',
+      message: expect.stringContaining('Unexpected'),
+    });
+  });
+});

@@ -1,0 +1,134 @@
+// The checkpoint's chat template: a Jinja program from chat_template.jinja or tokenizer_config.json that turns a
+// conversation into prompt text. It gets the variables and functions that transformers gives it.
+
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Template } from '@huggingface/jinja';
+import { FailureError } from '@llmservice/crds';
+
+/** A conversation to render. Messages and tools are passed on as they are: shapes are the template's business. */
+export interface ChatTemplateInput {
+  readonly messages: readonly Readonly<Record<string, unknown>>[];
+  /** JSON-schema tool descriptions; null or absent: none. */
+  readonly tools?: readonly unknown[] | null | undefined;
+  /** Whether the text ends where the assistant's answer begins; default true. */
+  readonly addGenerationPrompt?: boolean | undefined;
+  /** Further variables, such as `enable_thinking`. */
+  readonly kwargs?: Readonly<Record<string, unknown>> | undefined;
+}
+
+/** The template refused a conversation (`raise_exception`) or could not handle it: a fault of the request. */
+export class ChatTemplateRefusal extends Error {
+  override readonly name = 'ChatTemplateRefusal';
+}
+
+interface NamedTemplate {
+  readonly name: string;
+  readonly template: string;
+}
+
+interface TokenizerConfig {
+  readonly chat_template?: string | readonly NamedTemplate[];
+  readonly [key: string]: unknown;
+}
+
+/** Compiled chat template of one checkpoint. */
+export class ChatTemplate {
+  readonly #default: Template;
+  readonly #toolUse: Template;
+  readonly #specialTokens: Readonly<Record<string, string>>;
+
+  private constructor(plain: Template, toolUse: Template, specialTokens: Record<string, string>) {
+    this.#default = plain;
+    this.#toolUse = toolUse;
+    this.#specialTokens = specialTokens;
+  }
+
+  /**
+   * Reads a checkpoint's template; null when it has none. `chat_template.jinja` wins over tokenizer_config.json.
+   * @throws FailureError ChatTemplateInvalid when it cannot be parsed
+   */
+  static async load(modelDir: string): Promise<ChatTemplate | null> {
+    const configText = await readIfThere(join(modelDir, 'tokenizer_config.json'));
+    const file = await readIfThere(join(modelDir, 'chat_template.jinja'));
+    let config: TokenizerConfig;
+    try {
+      config = JSON.parse(configText ?? '{}') as TokenizerConfig;
+    } catch (cause) {
+      throw invalid('tokenizer_config.json is not JSON', cause);
+    }
+    return ChatTemplate.compile(file ?? config.chat_template ?? null, specialTokensOf(config));
+  }
+
+  /** Compiles one template, or a list of named ones of which `default` and `tool_use` count; null gives null. */
+  static compile(
+    source: string | readonly NamedTemplate[] | null,
+    specialTokens: Record<string, string>,
+  ): ChatTemplate | null {
+    if (source === null) return null;
+    const named = typeof source === 'string' ? [{ name: 'default', template: source }] : source;
+    const templates = new Map(named.map(({ name, template }) => [name, parse(name, template)]));
+    const plain = templates.get('default');
+    if (plain === undefined) {
+      throw invalid(`none of the templates is named default: ${[...templates.keys()].join(', ')}`);
+    }
+    return new ChatTemplate(plain, templates.get('tool_use') ?? plain, specialTokens);
+  }
+
+  /**
+   * Prompt text of a conversation, special tokens included.
+   * @throws ChatTemplateRefusal with the template's own message
+   */
+  render(input: ChatTemplateInput): string {
+    const tools = input.tools ?? null;
+    const template = tools === null ? this.#default : this.#toolUse;
+    try {
+      return template.render({
+        ...this.#specialTokens,
+        ...input.kwargs,
+        messages: input.messages,
+        tools,
+        documents: null,
+        add_generation_prompt: input.addGenerationPrompt ?? true,
+      });
+    } catch (cause) {
+      throw new ChatTemplateRefusal(messageOf(cause), { cause });
+    }
+  }
+}
+
+function parse(name: string, source: string): Template {
+  try {
+    return new Template(source);
+  } catch (cause) {
+    throw invalid(`the ${name} template cannot be parsed: ${messageOf(cause)}`, cause);
+  }
+}
+
+/** Variables such as bos_token; a token is written as a string or as an object with `content`. */
+function specialTokensOf(config: TokenizerConfig): Record<string, string> {
+  const tokens: Record<string, string> = {};
+  for (const [key, value] of Object.entries(config)) {
+    if (!/^(bos|eos|unk|sep|pad|cls|mask)_token$/.test(key)) continue;
+    const text = typeof value === 'object' && value !== null && 'content' in value ? value.content : value;
+    if (typeof text === 'string') tokens[key] = text;
+  }
+  return tokens;
+}
+
+function invalid(message: string, cause?: unknown): FailureError {
+  return new FailureError('ChatTemplateInvalid', `chat template: ${message}`, undefined, { cause });
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+async function readIfThere(file: string): Promise<string | null> {
+  try {
+    return await readFile(file, 'utf8');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
+    throw invalid(`${file} cannot be read: ${messageOf(error)}`, error);
+  }
+}

@@ -1,0 +1,70 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, test } from '@jest/globals';
+import { FailureError } from '@llmservice/crds';
+import { tokenizerJson } from './tokenizer.fixture.js';
+import { Tokenizer } from './tokenizer.js';
+
+const tokenizer = Tokenizer.fromJson(tokenizerJson(), 'tokenizer.json');
+const plain = { addSpecialTokens: false };
+const texts = [
+  'hello world',
+  '',
+  ' \n\t  spaces',
+  'naïve café — 日本語 🦙👩‍👩‍👧 e\u0301',
+  "it's 12345 <|end|> x",
+  '\ufeffbom',
+];
+
+describe('Tokenizer', () => {
+  test('applies merges within the pieces of the pre-tokenizer', async () => {
+    const ids = await tokenizer.encode('hello world', plain);
+    expect([...ids].map((id) => tokenizer.tokenText(id))).toEqual(['hello', ' world']);
+  });
+
+  test('adds the BOS of the post-processor only when asked to, and ignores the file’s truncation', async () => {
+    const bos = tokenizer.tokenId('<|bos|>');
+    expect((await tokenizer.encode('a b c d e', { addSpecialTokens: true }))[0]).toBe(bos);
+    const ids = await tokenizer.encode('a b c d e', plain);
+    expect(ids[0]).not.toBe(bos);
+    expect(ids.length).toBe(9);
+  });
+
+  test('reads special tokens in the text as one id', async () => {
+    const ids = await tokenizer.encode('hello<|end|>', plain);
+    expect([...ids]).toEqual([tokenizer.tokenId('hello'), tokenizer.tokenId('<|end|>')]);
+  });
+
+  test.each(texts)('decodes what it encoded, up to NFC: %j', async (text) => {
+    const ids = await tokenizer.encode(text, plain);
+    expect(tokenizer.decode(ids, { skipSpecialTokens: false })).toBe(text.normalize('NFC'));
+  });
+
+  test('leaves out special tokens when asked to, and ids outside the vocabulary always', async () => {
+    const ids = await tokenizer.encode('hello<|end|> world', plain);
+    expect(tokenizer.decode([...ids, 99_999], { skipSpecialTokens: true })).toBe('hello world');
+  });
+
+  test('says TokenizerMissing when there is no file', async () => {
+    const dir = await mkdtemp(join(tmpdir(), 'tokenizer-'));
+    try {
+      await expect(Tokenizer.load(dir)).rejects.toMatchObject({ reason: 'TokenizerMissing' });
+    } finally {
+      await rm(dir, { recursive: true });
+    }
+  });
+
+  test.each([
+    ['not JSON', '{'],
+    [
+      'a decoder it does not know',
+      JSON.stringify({
+        ...JSON.parse(tokenizerJson()),
+        decoder: { type: 'WordPiece', prefix: '##', cleanup: true },
+      }),
+    ],
+  ])('says why a file cannot be used: %s', (_, text) => {
+    expect(() => Tokenizer.fromJson(text, 'tokenizer.json')).toThrow(FailureError);
+  });
+});

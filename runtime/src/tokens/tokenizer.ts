@@ -1,0 +1,116 @@
+// The checkpoint's own tokenizer (tokenizer.json), read by the reference implementation's Node binding.
+// Encoding runs on the binding's thread pool, off the event loop; decoding is a table look-up per token.
+
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { FailureError } from '@llmservice/crds';
+import { Tokenizer as ReferenceTokenizer } from 'tokenizers';
+import { Detokenizer } from './detokenizer.js';
+import { bytesOfToken, spellingOf, type DecoderConfig, type TokenSpelling } from './token-bytes.js';
+
+interface TokenizerFile {
+  readonly decoder?: DecoderConfig | null;
+  readonly added_tokens?: readonly { readonly id: number; readonly special: boolean }[];
+}
+
+/** Text to token ids and back. Immutable; safe to share between requests. */
+export class Tokenizer {
+  readonly #reference: ReferenceTokenizer;
+  readonly #spelling: TokenSpelling;
+  readonly #specialIds: ReadonlySet<number>;
+  readonly #bytes = new Map<number, Uint8Array>();
+
+  private constructor(reference: ReferenceTokenizer, spelling: TokenSpelling, specialIds: Set<number>) {
+    this.#reference = reference;
+    this.#spelling = spelling;
+    this.#specialIds = specialIds;
+  }
+
+  /**
+   * Reads `tokenizer.json` of a checkpoint.
+   * @throws FailureError TokenizerMissing when the file is absent or is not one that can be used
+   */
+  static async load(modelDir: string): Promise<Tokenizer> {
+    const file = join(modelDir, 'tokenizer.json');
+    const text = await readFile(file, 'utf8').catch((cause: unknown) => {
+      throw new FailureError('TokenizerMissing', `${file} cannot be read`, undefined, { cause });
+    });
+    return Tokenizer.fromJson(text, file);
+  }
+
+  /** As `load`, from the file's text; `name` is what errors call it. */
+  static fromJson(text: string, name: string): Tokenizer {
+    const unusable = (why: string, cause?: unknown): FailureError =>
+      new FailureError('TokenizerMissing', `${name} cannot be used: ${why}`, undefined, { cause });
+    let parsed: TokenizerFile;
+    let reference: ReferenceTokenizer;
+    try {
+      parsed = JSON.parse(text) as TokenizerFile;
+      reference = ReferenceTokenizer.fromString(text);
+    } catch (cause) {
+      throw unusable(cause instanceof Error ? cause.message : String(cause), cause);
+    }
+    // Files saved after training may carry the trainer's truncation and padding; prompts want neither.
+    reference.disableTruncation();
+    reference.disablePadding();
+    const spelling = spellingOf(parsed.decoder);
+    if (spelling === null) {
+      throw unusable(`its decoder is ${parsed.decoder?.type ?? 'absent'}, not ByteLevel or ByteFallback`);
+    }
+    const special = (parsed.added_tokens ?? []).filter((token) => token.special).map((token) => token.id);
+    return new Tokenizer(reference, spelling, new Set(special));
+  }
+
+  /** Ids that the tokenizer knows, added tokens included. The model's own vocabulary may be larger. */
+  get vocabSize(): number {
+    return this.#reference.getVocabSize(true);
+  }
+
+  /**
+   * Token ids of a text.
+   * @param options.addSpecialTokens whether the post-processor adds its BOS and the like: true for raw prompts,
+   *   false for rendered chat templates, which write their own
+   */
+  async encode(text: string, options: { readonly addSpecialTokens: boolean }): Promise<Int32Array> {
+    const encoding = await this.#reference.encode(text, null, { addSpecialTokens: options.addSpecialTokens });
+    return Int32Array.from(encoding.getIds());
+  }
+
+  /** Text of a whole sequence of ids; ids outside the vocabulary add nothing. */
+  decode(ids: Iterable<number>, options: { readonly skipSpecialTokens: boolean }): string {
+    const detokenizer = this.detokenizer(options);
+    const text = detokenizer.push(ids) + detokenizer.flush();
+    // SentencePiece writes a space before the first word, which its decoder takes away again.
+    return this.#spelling === 'byteFallback' && text.startsWith(' ') ? text.slice(1) : text;
+  }
+
+  /** An incremental decoder for text that continues a prompt. */
+  detokenizer(options: { readonly skipSpecialTokens: boolean }): Detokenizer {
+    return new Detokenizer((id) =>
+      options.skipSpecialTokens && this.#specialIds.has(id) ? noBytes : this.tokenBytes(id),
+    );
+  }
+
+  /** Id of a token by its exact spelling (as in `added_tokens`), or null. */
+  tokenId(token: string): number | null {
+    return this.#reference.tokenToId(token);
+  }
+
+  /** Bytes of one token; empty for an id outside the vocabulary. */
+  tokenBytes(id: number): Uint8Array {
+    let bytes = this.#bytes.get(id);
+    if (bytes === undefined) {
+      const token = this.#reference.idToToken(id);
+      bytes = token === null ? noBytes : bytesOfToken(token, this.#spelling);
+      this.#bytes.set(id, bytes);
+    }
+    return bytes;
+  }
+
+  /** One token as text, for logprobs; bytes that are no character by themselves show as U+FFFD. */
+  tokenText(id: number): string {
+    return new TextDecoder('utf-8', { ignoreBOM: true }).decode(this.tokenBytes(id));
+  }
+}
+
+const noBytes = new Uint8Array(0);
