@@ -1,0 +1,126 @@
+import { describe, expect, test } from '@jest/globals';
+import { FailureError } from '@llmservice/crds';
+import { resolveConfig, type ConfigSources } from './resolve-config.js';
+
+const file = (engine: object = {}): ConfigSources['file'] => ({
+  path: '/etc/llmservice/engine-config.json',
+  content: {
+    model: { uri: 's3://bucket/model/', name: 'm', aliases: [] },
+    accelerator: { kind: 'cpu', memoryBytesPerDevice: null },
+    parallelism: { tensor: 1 },
+    engine: {
+      maxModelLen: null,
+      memoryUtilizationPercent: 85,
+      maxNumSeqs: 64,
+      maxNumBatchedTokens: 2048,
+      blockSize: 64,
+      dtype: 'auto',
+      ...engine,
+    },
+    drainTimeoutSeconds: 120,
+    noProgressTimeoutSeconds: 300,
+  },
+});
+const resolve = (sources: Partial<ConfigSources>) =>
+  resolveConfig({ file: null, env: {}, flags: {}, ...sources });
+const refusal = (sources: Partial<ConfigSources>): FailureError => {
+  try {
+    resolve(sources);
+  } catch (error) {
+    return error as FailureError;
+  }
+  throw new Error('was accepted');
+};
+
+describe('resolveConfig', () => {
+  test('reads every environment name of the reference deployment', () => {
+    const { engineConfig, server } = resolve({
+      env: {
+        MODEL_NAME: 'qwen36-27b',
+        STORAGE_URI: 's3://wmf-ml-models/llm/Qwen3.6-27B-FP8/',
+        DTYPE: 'auto',
+        MAX_MODEL_LEN: '32768',
+        GPU_MEMORY_UTILIZATION: '0.85',
+        TENSOR_PARALLEL_SIZE: '1',
+        MAX_NUM_BATCHED_TOKENS: '32768',
+        MAX_NUM_SEQS: '256',
+        BLOCK_SIZE: '64',
+        TRUST_REMOTE_CODE: 'True',
+      },
+    });
+    expect(engineConfig.model).toMatchObject({
+      name: 'qwen36-27b',
+      uri: 's3://wmf-ml-models/llm/Qwen3.6-27B-FP8/',
+    });
+    expect(engineConfig.engine).toEqual({
+      maxModelLen: 32768,
+      memoryUtilizationPercent: 85,
+      maxNumSeqs: 256,
+      maxNumBatchedTokens: 32768,
+      blockSize: 64,
+      dtype: 'auto',
+    });
+    expect(server.trustRemoteCode).toBe(true);
+  });
+
+  test('fills in the defaults of the manifest', () => {
+    const { engineConfig, server, s3Credentials } = resolve({
+      flags: { '--model': '/models/x', '--name': 'x' },
+    });
+    expect(engineConfig.engine).toMatchObject({ maxModelLen: null, maxNumSeqs: 64, blockSize: 64 });
+    expect(engineConfig.drainTimeoutSeconds).toBe(120);
+    expect(server).toMatchObject({ port: 8080, weightsDir: '/var/lib/llmservice/models' });
+    expect(s3Credentials).toBeNull();
+  });
+
+  test('a flag wins over the environment', () => {
+    const { engineConfig } = resolve({
+      env: { MAX_NUM_SEQS: '8', MODEL_NAME: 'a', STORAGE_URI: '/m' },
+      flags: { '--max-num-seqs': '4' },
+    });
+    expect(engineConfig.engine.maxNumSeqs).toBe(4);
+  });
+
+  test('an environment variable may repeat a field of the file, or set one that is null', () => {
+    const { engineConfig } = resolve({ file: file(), env: { MAX_NUM_SEQS: '64', MAX_MODEL_LEN: '4096' } });
+    expect(engineConfig.engine).toMatchObject({ maxNumSeqs: 64, maxModelLen: 4096 });
+  });
+
+  test.each([
+    ['env', { env: { MAX_NUM_SEQS: '32' } }, 'MAX_NUM_SEQS=32 contradicts engine.maxNumSeqs=64'],
+    ['flag', { flags: { '--block-size': '16' } }, '--block-size=16 contradicts engine.blockSize=64'],
+  ])('a contradiction by %s names both', (_, sources, message) => {
+    const failure = refusal({ file: file(), ...sources });
+    expect(failure.reason).toBe('InvalidEngineConfig');
+    expect(failure.message).toContain(`${message} of /etc/llmservice/engine-config.json`);
+  });
+
+  test('reports every violation, each with the names that its setting goes by', () => {
+    const { message, detail } = refusal({
+      env: { MAX_NUM_SEQS: 'many', BLOCK_SIZE: '48', GPU_MEMORY_UTILIZATION: '85', LLMSERVICE_PORT: '-1' },
+    });
+    expect(message).toContain('MAX_NUM_SEQS=many: expected a whole number');
+    expect(message).toContain('GPU_MEMORY_UTILIZATION=85: expected a number above 0');
+    expect(message).toContain('LLMSERVICE_PORT=-1');
+    expect(message).toContain('engine.blockSize (--block-size, BLOCK_SIZE) must be one of 16, 32, 64, 128');
+    expect(message).toContain('model.uri (--model, STORAGE_URI) is required');
+    expect(message).toContain('model.name (--name, MODEL_NAME) is required');
+    expect(detail).toEqual({ violations: 6 });
+  });
+
+  test.each([
+    [{ maxNumBatchedTokens: 100 }, 'at least engine.maxNumSeqs + 64 = 128'],
+    [{ dtype: 'float16' }, 'engine.dtype (--dtype, DTYPE) must be one of auto, bfloat16, float32'],
+    [{ surprise: 1 }, 'engine.surprise is not a known field'],
+  ])('refuses %j', (engine, message) => expect(refusal({ file: file(engine) }).message).toContain(message));
+
+  test('half a pair of S3 keys is refused', () => {
+    expect(refusal({ file: file(), env: { AWS_ACCESS_KEY_ID: 'k' } }).message).toContain(
+      'must be set together',
+    );
+  });
+
+  test('an emptied variable counts as unset', () => {
+    expect(resolve({ file: file(), env: { MAX_NUM_SEQS: '' } }).engineConfig.engine.maxNumSeqs).toBe(64);
+  });
+});

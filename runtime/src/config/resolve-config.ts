@@ -1,0 +1,179 @@
+// Engine-config file, environment and flags become one complete, typed value; nothing later reads the environment.
+// A field of the file is the manifest's word: a flag or an environment variable may repeat it, not contradict it.
+// Between the two of them the flag wins. Every violation is reported at once.
+
+import { FailureError, specDefaults, validateEngineConfig, type EngineConfig } from '@llmservice/crds';
+import { isDeepStrictEqual } from 'node:util';
+import type { S3Credentials } from '../weights/s3-client.js';
+import { getField, setField, type JsonObject } from './fields.js';
+import { serverSettings, type ServerSettings } from './server-settings.js';
+import { settings, type Setting } from './settings.js';
+
+export interface ResolvedConfig {
+  readonly engineConfig: EngineConfig;
+  readonly server: ServerSettings;
+  /** Null: requests to S3 are not signed. */
+  readonly s3Credentials: S3Credentials | null;
+}
+
+export interface ConfigSources {
+  /** The parsed engine-config file with its path, for messages; null where there is none. */
+  readonly file: { readonly path: string; readonly content: unknown } | null;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** By flag, `--max-model-len` and so on. */
+  readonly flags: Readonly<Record<string, string | undefined>>;
+}
+
+/** @throws FailureError InvalidEngineConfig with every violation */
+export function resolveConfig({ file, env, flags }: ConfigSources): ResolvedConfig {
+  const violations: string[] = [];
+  const content = file === null ? {} : asObject(file, violations);
+  const given = { env: withoutEmpty(env), flags };
+  for (const setting of settings) {
+    const value = readGiven(setting, given, violations);
+    if (value !== undefined) merge(content, setting, value, file?.path ?? '', violations);
+  }
+  const server = resolveServer(given, violations);
+  const s3Credentials = readCredentials(given.env, violations);
+  fillDefaults(content);
+
+  const validated = validateEngineConfig(content);
+  if (!validated.ok) {
+    violations.push(...validated.violations.map(({ path, message }) => `${nameField(path)} ${message}`));
+  } else {
+    checkRules(validated.value, violations);
+  }
+  if (!validated.ok || violations.length > 0) {
+    throw new FailureError('InvalidEngineConfig', violations.join('; '), { violations: violations.length });
+  }
+  return { engineConfig: validated.value, server, s3Credentials };
+}
+
+interface Given {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly flags: Readonly<Record<string, string | undefined>>;
+}
+
+/** A value as it was given, and the name that it was given by. */
+interface GivenValue {
+  readonly name: string;
+  readonly text: string;
+  readonly value: unknown;
+}
+
+function readGiven(
+  { env, flag, read }: Pick<Setting, 'env' | 'flag' | 'read'>,
+  given: Given,
+  violations: string[],
+): GivenValue | undefined {
+  const fromFlag = given.flags[flag];
+  const text = fromFlag ?? given.env[env];
+  if (text === undefined) return undefined;
+  const name = fromFlag === undefined ? env : flag;
+  try {
+    return { name, text, value: read(text) };
+  } catch (error) {
+    violations.push(`${name}=${text}: ${(error as Error).message}`);
+    return undefined;
+  }
+}
+
+/** Null and an absent field are unset: the manifest has no opinion. */
+function merge(
+  content: JsonObject,
+  { field }: Setting,
+  given: GivenValue,
+  path: string,
+  violations: string[],
+): void {
+  const set = getField(content, field);
+  if (set === undefined || set === null) {
+    setField(content, field, given.value);
+  } else if (!isDeepStrictEqual(set, given.value)) {
+    violations.push(`${given.name}=${given.text} contradicts ${field}=${JSON.stringify(set)} of ${path}`);
+  }
+}
+
+function resolveServer(given: Given, violations: string[]): ServerSettings {
+  const entries = serverSettings.map((setting) => {
+    const value = readGiven(setting, given, violations);
+    return [setting.key, value === undefined ? setting.fallback : value.value] as const;
+  });
+  return Object.fromEntries(entries) as unknown as ServerSettings;
+}
+
+function readCredentials(env: Given['env'], violations: string[]): S3Credentials | null {
+  const accessKeyId = env['AWS_ACCESS_KEY_ID'];
+  const secretAccessKey = env['AWS_SECRET_ACCESS_KEY'];
+  const sessionToken = env['AWS_SESSION_TOKEN'];
+  if (accessKeyId === undefined && secretAccessKey === undefined) return null;
+  if (accessKeyId === undefined || secretAccessKey === undefined) {
+    violations.push('AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY must be set together');
+    return null;
+  }
+  return { accessKeyId, secretAccessKey, ...(sessionToken === undefined ? {} : { sessionToken }) };
+}
+
+/** The same defaults as the manifest's; memory and context are measured where nobody says. */
+function fillDefaults(content: JsonObject): void {
+  const defaults: Record<string, unknown> = {
+    'model.aliases': [],
+    'model.s3.forcePathStyle': specDefaults.model.s3.forcePathStyle,
+    'accelerator.kind': 'cpu',
+    'accelerator.memoryBytesPerDevice': null,
+    'parallelism.tensor': 1,
+    'engine.maxModelLen': null,
+    'engine.memoryUtilizationPercent': specDefaults.engine.memoryUtilizationPercent,
+    'engine.maxNumSeqs': specDefaults.engine.maxNumSeqs,
+    'engine.maxNumBatchedTokens': specDefaults.engine.maxNumBatchedTokens,
+    'engine.blockSize': specDefaults.engine.blockSize,
+    'engine.dtype': specDefaults.engine.dtype,
+    drainTimeoutSeconds: specDefaults.rollout.drainTimeoutSeconds,
+    noProgressTimeoutSeconds: specDefaults.rollout.noProgressTimeoutSeconds,
+  };
+  for (const [field, value] of Object.entries(defaults)) {
+    if (getField(content, field) === undefined) setField(content, field, value);
+  }
+}
+
+/** Rules across fields that the schema cannot say. */
+function checkRules({ accelerator, parallelism, engine }: EngineConfig, violations: string[]): void {
+  const rows = engine.maxNumSeqs + 64;
+  if (engine.maxNumBatchedTokens < rows) {
+    violations.push(
+      `${nameField('engine.maxNumBatchedTokens')} is ${String(engine.maxNumBatchedTokens)}, but must be at least ` +
+        `engine.maxNumSeqs + 64 = ${String(rows)}`,
+    );
+  }
+  if (accelerator.kind !== 'cpu') {
+    violations.push(
+      `${nameField('accelerator.kind')} is ${accelerator.kind}, but this build has the cpu backend only`,
+    );
+  }
+  if (parallelism.tensor !== 1) {
+    violations.push(
+      `${nameField('parallelism.tensor')} is ${String(parallelism.tensor)}, but the cpu backend runs one rank`,
+    );
+  }
+}
+
+/** A field with the other names that it goes by, so that a message fits whatever the reader wrote. */
+function nameField(field: string): string {
+  const setting = settings.find((each) => each.field === field);
+  return setting === undefined ? field : `${field} (${setting.flag}, ${setting.env})`;
+}
+
+function asObject(
+  file: { readonly path: string; readonly content: unknown },
+  violations: string[],
+): JsonObject {
+  const copy: unknown = structuredClone(file.content);
+  if (typeof copy === 'object' && copy !== null && !Array.isArray(copy)) return copy as JsonObject;
+  violations.push(`${file.path} must hold a JSON object`);
+  return {};
+}
+
+/** Kubernetes has no way to unset a variable of an image but to empty it. */
+function withoutEmpty(env: Given['env']): Given['env'] {
+  return Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''));
+}

@@ -1,0 +1,146 @@
+// Settings of this process alone: where it listens, where it writes, what it admits. They have defaults,
+// no field in the engine config, and one table of names, like the others.
+
+import { paths, ports } from '@llmservice/crds';
+import { asBoolean, asInteger } from './settings.js';
+
+export interface ServerSettings {
+  readonly host: string;
+  readonly port: number;
+  /** Pulled checkpoints lie in folders of their own below it. */
+  readonly weightsDir: string;
+  readonly terminationLog: string;
+  /** Folder of PEM files to trust for S3 besides the system's roots; need not exist. */
+  readonly s3CaDir: string;
+  readonly logLevel: string;
+  readonly maxBodyBytes: number;
+  /** Requests that may wait for the engine beyond those that run; more are refused with 429. */
+  readonly maxWaiting: number;
+  /** Compute threads of the engine; null: one per physical core. */
+  readonly threads: number | null;
+  /** Accepted for the sake of existing values files; code from a checkpoint is never run. */
+  readonly trustRemoteCode: boolean;
+}
+
+interface ServerSetting<K extends keyof ServerSettings> {
+  readonly key: K;
+  readonly env: string;
+  readonly flag: string;
+  readonly placeholder: string;
+  readonly help: string;
+  readonly fallback: ServerSettings[K];
+  readonly read: (text: string) => ServerSettings[K];
+}
+
+const mib = 1024 * 1024;
+const logLevels = ['error', 'warn', 'info', 'debug'];
+
+export const serverSettings = [
+  define('host', 'LLMSERVICE_HOST', '--host', 'ADDRESS', 'address to listen on', '0.0.0.0', String),
+  define(
+    'port',
+    'LLMSERVICE_PORT',
+    '--port',
+    'N',
+    'port to listen on; 0: any free one',
+    ports.http,
+    atLeast(0),
+  ),
+  define(
+    'weightsDir',
+    'LLMSERVICE_WEIGHTS_DIR',
+    '--weights-dir',
+    'DIR',
+    'where checkpoints from S3 are kept',
+    paths.weights,
+    String,
+  ),
+  define(
+    'terminationLog',
+    'LLMSERVICE_TERMINATION_LOG',
+    '--termination-log',
+    'FILE',
+    'gets the reason when the process gives up',
+    paths.terminationMessage,
+    String,
+  ),
+  define(
+    's3CaDir',
+    'LLMSERVICE_S3_CA_DIR',
+    '--s3-ca-dir',
+    'DIR',
+    'PEM files of further authorities that S3 may use',
+    paths.s3Ca,
+    String,
+  ),
+  define(
+    'logLevel',
+    'LLMSERVICE_LOG_LEVEL',
+    '--log-level',
+    'LEVEL',
+    logLevels.join(', '),
+    'info',
+    asLogLevel,
+  ),
+  define(
+    'maxBodyBytes',
+    'LLMSERVICE_MAX_BODY_BYTES',
+    '--max-body-bytes',
+    'BYTES',
+    'largest request body',
+    16 * mib,
+    atLeast(1),
+  ),
+  define(
+    'maxWaiting',
+    'LLMSERVICE_MAX_WAITING',
+    '--max-waiting',
+    'N',
+    'requests that may wait for the engine',
+    1024,
+    atLeast(0),
+  ),
+  define(
+    'threads',
+    'LLMSERVICE_THREADS',
+    '--threads',
+    'N',
+    'compute threads; without it, one per physical core',
+    null,
+    atLeast(1),
+  ),
+  define(
+    'trustRemoteCode',
+    'TRUST_REMOTE_CODE',
+    '--trust-remote-code',
+    'BOOL',
+    'accepted, but code from a checkpoint is never run',
+    false,
+    asBoolean,
+  ),
+] as const;
+
+function define<K extends keyof ServerSettings>(
+  key: K,
+  env: string,
+  flag: string,
+  placeholder: string,
+  help: string,
+  fallback: ServerSettings[K],
+  read: (text: string) => ServerSettings[K],
+): ServerSetting<K> {
+  return { key, env, flag, placeholder, help, fallback, read };
+}
+
+function atLeast(minimum: number): (text: string) => number {
+  return (text) => {
+    const value = asInteger(text);
+    if (value < minimum) throw new Error(`expected a whole number of at least ${String(minimum)}`);
+    return value;
+  };
+}
+
+function asLogLevel(text: string): string {
+  if (!logLevels.includes(text)) throw new Error(`expected one of ${logLevels.join(', ')}`);
+  return text;
+}

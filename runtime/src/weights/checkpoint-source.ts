@@ -1,0 +1,44 @@
+// Where a checkpoint's files come from: a flat folder of named files, read by byte ranges.
+// Implemented over S3 and over a local folder, so that both are inspected by the same code.
+
+/** One file in the folder that holds config.json. */
+export interface SourceFile {
+  /** Name relative to the folder; never contains a slash. */
+  readonly name: string;
+  readonly bytes: number;
+}
+
+/** What identifies one version of a file, and what its content can be verified against. */
+export interface FileVersion extends SourceFile {
+  /** Opaque version; null where the source has none (a local folder). */
+  readonly etag: string | null;
+  /** Expected digest of the whole file; null where the source does not tell one. */
+  readonly digest: { readonly algorithm: 'md5' | 'sha256'; readonly hex: string } | null;
+}
+
+export interface CheckpointSource {
+  /** For messages: what the user wrote. */
+  readonly uri: string;
+  /**
+   * Files directly in the folder.
+   * @throws FailureError BucketNotFound, S3AccessDenied; UnavailableError when trying again may help
+   */
+  list(): Promise<readonly SourceFile[]>;
+  /** @throws SourceChangedError when the file is gone */
+  version(name: string): Promise<FileVersion>;
+  /**
+   * Bytes [begin, end) of exactly this version, in chunks as they arrive.
+   * @throws SourceChangedError when the file is no longer that version
+   */
+  read(file: FileVersion, begin: number, end: number): AsyncIterable<Uint8Array>;
+}
+
+/** The source cannot be reached or is overloaded: nothing is wrong with the checkpoint, so try again later. */
+export class UnavailableError extends Error {
+  override readonly name = 'UnavailableError';
+}
+
+/** A file was replaced or removed while it was being read: look at the folder again from the start. */
+export class SourceChangedError extends Error {
+  override readonly name = 'SourceChangedError';
+}

@@ -1,0 +1,89 @@
+import { describe, expect, test } from '@jest/globals';
+import type { FailureError, SafetensorsIndex } from '@llmservice/crds';
+import { chooseFiles, requireConfig } from './choose-files.js';
+
+const listing = (...names: string[]) => names.map((name) => ({ name, bytes: 1 }));
+const index = (...files: string[]): SafetensorsIndex => ({
+  files,
+  totalSizeBytes: null,
+  weightMap: new Map(),
+});
+const thrown = (act: () => unknown): FailureError => {
+  try {
+    act();
+  } catch (error) {
+    return error as FailureError;
+  }
+  throw new Error('was accepted');
+};
+
+describe('chooseFiles', () => {
+  test('takes what the runtime reads and nothing else', () => {
+    const files = listing(
+      'config.json',
+      'generation_config.json',
+      'tokenizer.json',
+      'tokenizer_config.json',
+      'chat_template.jinja',
+      'model.safetensors',
+      'README.md',
+      'pytorch_model.bin',
+      'modeling_custom.py',
+      'consolidated.safetensors',
+    );
+    expect(chooseFiles('s3://b/m/', files, null)).toEqual([
+      'chat_template.jinja',
+      'config.json',
+      'generation_config.json',
+      'tokenizer.json',
+      'tokenizer_config.json',
+      'model.safetensors',
+    ]);
+  });
+
+  test('takes the shards that the index names', () => {
+    const files = listing(
+      'config.json',
+      'tokenizer.json',
+      'model.safetensors.index.json',
+      'a.safetensors',
+      'b.safetensors',
+      'c.safetensors',
+    );
+    expect(chooseFiles('u', files, index('a.safetensors', 'b.safetensors')).slice(2)).toEqual([
+      'model.safetensors.index.json',
+      'a.safetensors',
+      'b.safetensors',
+    ]);
+  });
+
+  test.each([
+    ['TokenizerMissing', listing('config.json', 'model.safetensors'), null, 'tokenizer.json'],
+    [
+      'CheckpointIncomplete',
+      listing('tokenizer.json', 'a.safetensors'),
+      index('a.safetensors', 'b.safetensors'),
+      '1 of 2 files that are not there: b.safetensors',
+    ],
+    ['CheckpointIncomplete', listing('tokenizer.json'), null, 'no .safetensors file'],
+    [
+      'CheckpointIncomplete',
+      listing('tokenizer.json', 'a.safetensors', 'b.safetensors'),
+      null,
+      '2 .safetensors files but no index',
+    ],
+  ])('says %s', (reason, files, shards, message) => {
+    const failure = thrown(() => chooseFiles('s3://b/m/', files, shards));
+    expect(failure.reason).toBe(reason);
+    expect(failure.message).toContain(message);
+  });
+});
+
+test.each([
+  [listing(), 'there is no object directly under it'],
+  [listing('model.gguf', 'README.md'), 'found only README.md, model.gguf'],
+])('a prefix without config.json says what is there: %j', (files, message) => {
+  const failure = thrown(() => requireConfig('s3://b/m/', files));
+  expect(failure.reason).toBe('ModelNotFound');
+  expect(failure.message).toContain(message);
+});

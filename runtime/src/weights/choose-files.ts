@@ -1,0 +1,70 @@
+// Which files of a listing the runtime needs. Pure; a listing that cannot serve is a typed failure.
+
+import {
+  FailureError,
+  safetensorsIndexFile,
+  safetensorsSingleFile,
+  type SafetensorsIndex,
+} from '@llmservice/crds';
+import type { SourceFile } from './checkpoint-source.js';
+
+const small =
+  /^(config\.json|generation_config\.json|tokenizer[\w.-]*|special_tokens_map\.json|chat_template[\w.-]*)$/;
+
+/** @throws FailureError ModelNotFound when there is no config.json; the message says what is there instead */
+export function requireConfig(uri: string, files: readonly SourceFile[]): void {
+  if (files.some((file) => file.name === 'config.json')) return;
+  const seen = files.map((file) => file.name).sort();
+  const found =
+    seen.length === 0
+      ? 'there is no object directly under it'
+      : `found only ${seen.slice(0, 10).join(', ')}${seen.length > 10 ? ` and ${String(seen.length - 10)} more` : ''}`;
+  throw new FailureError('ModelNotFound', `${uri} has no config.json: ${found}`);
+}
+
+/**
+ * Names of the files to read, small ones first.
+ * @param index parsed model.safetensors.index.json; null when the folder has none
+ * @throws FailureError TokenizerMissing, CheckpointIncomplete
+ */
+export function chooseFiles(
+  uri: string,
+  files: readonly SourceFile[],
+  index: SafetensorsIndex | null,
+): string[] {
+  const names = new Set(files.map((file) => file.name));
+  if (!names.has('tokenizer.json')) {
+    throw new FailureError('TokenizerMissing', `${uri} has no tokenizer.json`);
+  }
+  const smallNames = [...names].filter((name) => small.test(name)).sort();
+  if (index !== null) smallNames.push(safetensorsIndexFile);
+  return [...smallNames, ...chooseWeights(uri, names, index)];
+}
+
+function chooseWeights(
+  uri: string,
+  names: ReadonlySet<string>,
+  index: SafetensorsIndex | null,
+): readonly string[] {
+  if (index !== null) {
+    const missing = index.files.filter((file) => !names.has(file));
+    if (missing.length === 0) return index.files;
+    throw new FailureError(
+      'CheckpointIncomplete',
+      `${uri}: ${safetensorsIndexFile} names ${String(missing.length)} of ${String(index.files.length)} files ` +
+        `that are not there: ${missing.slice(0, 10).join(', ')}`,
+      { missing: missing.length },
+    );
+  }
+  if (names.has(safetensorsSingleFile)) return [safetensorsSingleFile];
+  const weights = [...names].filter((name) => name.endsWith('.safetensors'));
+  if (weights.length === 1) return weights;
+  const found =
+    weights.length === 0
+      ? 'no .safetensors file'
+      : `${String(weights.length)} .safetensors files but no index`;
+  throw new FailureError(
+    'CheckpointIncomplete',
+    `${uri} has ${found}; expected ${safetensorsSingleFile} or ${safetensorsIndexFile}`,
+  );
+}

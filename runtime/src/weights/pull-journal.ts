@@ -1,0 +1,86 @@
+// What of a pull is already on disk, so that a restarted process goes on where the last one stopped.
+// One JSON file beside the weights, replaced atomically; an entry counts only for the same size and ETag.
+
+import { readFile, rename, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { FileVersion } from './checkpoint-source.js';
+import { addRange, countBytes, type ByteRange } from './range-plan.js';
+
+const journalFile = '.llmservice-pull.json';
+
+interface JournalEntry {
+  readonly bytes: number;
+  readonly etag: string | null;
+  readonly done: readonly ByteRange[];
+  /** True once the whole file was compared with its digest. */
+  readonly verified: boolean;
+}
+
+export class PullJournal {
+  private saving: Promise<void> = Promise.resolve();
+  private dirty = false;
+
+  private constructor(
+    private readonly dir: string,
+    private readonly entries: Map<string, JournalEntry>,
+  ) {}
+
+  /** An unreadable journal is an empty one: everything is fetched again. */
+  static async open(dir: string): Promise<PullJournal> {
+    try {
+      const text = await readFile(join(dir, journalFile), 'utf8');
+      return new PullJournal(dir, new Map(Object.entries(JSON.parse(text) as Record<string, JournalEntry>)));
+    } catch {
+      return new PullJournal(dir, new Map());
+    }
+  }
+
+  /** Ranges of this version that are on disk; none when the journal knows another version. */
+  done(file: FileVersion): readonly ByteRange[] {
+    return this.entry(file).done;
+  }
+
+  doneBytes(file: FileVersion): number {
+    return countBytes(this.done(file));
+  }
+
+  isVerified(file: FileVersion): boolean {
+    return this.entry(file).verified;
+  }
+
+  async addRange(file: FileVersion, range: ByteRange): Promise<void> {
+    const entry = this.entry(file);
+    this.entries.set(file.name, { ...entry, done: addRange(entry.done, range) });
+    await this.save();
+  }
+
+  async setVerified(file: FileVersion): Promise<void> {
+    this.entries.set(file.name, { ...this.entry(file), verified: true });
+    await this.save();
+  }
+
+  /** Starts a file anew. */
+  async forget(file: FileVersion): Promise<void> {
+    this.entries.delete(file.name);
+    await this.save();
+  }
+
+  private entry(file: FileVersion): JournalEntry {
+    const entry = this.entries.get(file.name);
+    if (entry !== undefined && entry.bytes === file.bytes && entry.etag === file.etag) return entry;
+    return { bytes: file.bytes, etag: file.etag, done: [], verified: false };
+  }
+
+  /** Writes that arrive while one is under way are joined into the next. */
+  private save(): Promise<void> {
+    if (this.dirty) return this.saving;
+    this.dirty = true;
+    this.saving = this.saving.then(async () => {
+      this.dirty = false;
+      const path = join(this.dir, journalFile);
+      await writeFile(`${path}.new`, JSON.stringify(Object.fromEntries(this.entries)));
+      await rename(`${path}.new`, path);
+    });
+    return this.saving;
+  }
+}

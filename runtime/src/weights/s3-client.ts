@@ -1,0 +1,52 @@
+// The S3 client of the pull. Retries are the pull's own (they never end and are reported), so the client makes one attempt.
+
+import { S3Client } from '@aws-sdk/client-s3';
+import { NodeHttpHandler } from '@smithy/node-http-handler';
+import { Agent } from 'node:https';
+import { rootCertificates } from 'node:tls';
+
+export interface S3Settings {
+  /** Null: AWS's own endpoint of the region. */
+  readonly endpoint: string | null;
+  readonly region: string;
+  readonly forcePathStyle: boolean;
+  /** Null: requests are not signed (public buckets). */
+  readonly credentials: S3Credentials | null;
+  /** PEM certificates to trust besides the system's roots. */
+  readonly caCertificates: readonly string[];
+}
+
+export interface S3Credentials {
+  readonly accessKeyId: string;
+  readonly secretAccessKey: string;
+  readonly sessionToken?: string;
+}
+
+const connectionTimeoutMs = 5_000;
+const firstByteTimeoutMs = 30_000;
+
+export function makeS3Client(settings: S3Settings): S3Client {
+  const ca =
+    settings.caCertificates.length === 0 ? {} : { ca: [...rootCertificates, ...settings.caCertificates] };
+  return new S3Client({
+    ...(settings.endpoint === null ? {} : { endpoint: settings.endpoint }),
+    region: settings.region,
+    forcePathStyle: settings.forcePathStyle,
+    maxAttempts: 1,
+    // Whole-object checksums are compared after the pull; ranges carry none.
+    responseChecksumValidation: 'WHEN_REQUIRED',
+    requestHandler: new NodeHttpHandler({
+      connectionTimeout: connectionTimeoutMs,
+      requestTimeout: firstByteTimeoutMs,
+      throwOnRequestTimeout: true,
+      httpsAgent: new Agent({ keepAlive: true, ...ca }),
+    }),
+    ...(settings.credentials === null
+      ? // The SDK would look for ambient credentials; a pull uses those it was given, or none.
+        {
+          credentials: { accessKeyId: '', secretAccessKey: '' },
+          signer: { sign: (request) => Promise.resolve(request) },
+        }
+      : { credentials: settings.credentials }),
+  });
+}

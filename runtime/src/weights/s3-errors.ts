@@ -1,0 +1,43 @@
+// What an error of the S3 client means for a pull: give up with a typed reason, look again, or try again later.
+
+import { FailureError } from '@llmservice/crds';
+import { SourceChangedError, UnavailableError } from './checkpoint-source.js';
+
+interface S3ErrorShape {
+  readonly name?: string;
+  readonly code?: string;
+  readonly message?: string;
+  readonly $metadata?: { readonly httpStatusCode?: number };
+}
+
+const wrongRegion = new Set([
+  'PermanentRedirect',
+  'AuthorizationHeaderMalformed',
+  'IllegalLocationConstraintException',
+]);
+
+/** @param what the request in words, for the message, such as "list s3://bucket/prefix/" */
+export function classifyS3Error(
+  error: unknown,
+  what: string,
+): FailureError | SourceChangedError | UnavailableError {
+  const { name = 'Error', code, message = String(error), $metadata } = (error ?? {}) as S3ErrorShape;
+  const status = $metadata?.httpStatusCode ?? 0;
+  const told = `${what}: ${name}${status === 0 ? '' : ` (HTTP ${String(status)})`}: ${message}`;
+  const options = { cause: error };
+
+  if (name === 'NoSuchBucket' || name === 'InvalidBucketName') {
+    return new FailureError('BucketNotFound', told, undefined, options);
+  }
+  if (wrongRegion.has(name) || status === 301) {
+    return new FailureError(
+      'InvalidEngineConfig',
+      `${told}; model.s3.region does not fit the bucket`,
+      undefined,
+      options,
+    );
+  }
+  if (status === 401 || status === 403) return new FailureError('S3AccessDenied', told, undefined, options);
+  if (status === 404 || status === 412) return new SourceChangedError(told, options);
+  return new UnavailableError(code === undefined ? told : `${told} [${code}]`, options);
+}
