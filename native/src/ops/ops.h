@@ -156,7 +156,8 @@ class Backend {
   virtual void gdn(const GdnShape&, std::span<const Segment>, const float* qkv, int64_t qkv_stride,
                    const float* beta_in, const float* gate_in, int64_t gate_stride, const float* a_log,
                    const float* dt_bias, const GdnState&, float* out) = 0;
-  // out (T, heads, dim) = x / rms(x) · weight (dim) · silu(z), per head; x and out dense, z with row stride.
+  // out (T, heads, dim) = x / rms(x) · weight (dim) · silu(z), per head; x and out dense (out may be
+  // x), z with row stride.
   virtual void gated_rms_norm(const float* x, const float* z, int64_t z_stride, const float* weight,
                               float eps, int64_t rows, int32_t heads, int32_t dim, float* out) = 0;
 };

@@ -1,0 +1,163 @@
+// Causal attention of one tile: queries (M, head_dim) of one KV head, in splits of 256 absolute positions.
+// Within a split: scores = q·Kᵀ, plain softmax, P·V. Splits merge in ascending order by the running maximum.
+// A row's bits depend only on its own position: masked weights are exact zeros, splits never move.
+#pragma once
+
+#include "backends/cpu/kernels.h"
+#include "backends/cpu/lanes_math.h"
+#include "backends/cpu/product.h"
+
+namespace llmservice::cpu {
+
+// Scratch of a tile, in floats. dim is head_dim rounded up to whole vectors.
+template <class L>
+struct AttentionScratch {
+  float* q;        // (M, head_dim), scaled
+  float* keys;     // (head_dim, split)
+  float* values;   // (split, dim)
+  float* weights;  // (M, split)
+  float* partial;  // (M, dim): this split's P·V
+  float* merged;   // (M, dim)
+  float* top;      // (M): maximum so far
+  float* total;    // (M): Σ exp(score - top) so far
+  int64_t dim;
+
+  AttentionScratch(float* p, const AttentionShape& shape, int64_t m) : dim((shape.head_dim + 15) / 16 * 16) {
+    const auto take = [&p](int64_t floats) {
+      float* taken = p;
+      p += (floats + 15) / 16 * 16;
+      return taken;
+    };
+    q = take(m * dim);
+    keys = take(dim * kSplit);
+    values = take(dim * kSplit);
+    weights = take(m * kSplit);
+    partial = take(m * dim);
+    merged = take(m * dim);
+    top = take(m);
+    total = take(m);
+  }
+};
+
+template <class L>
+L load_kv(DType dtype, const void* cache, int64_t index, int n) {
+  if (dtype == DType::kF32) return L::load(static_cast<const float*>(cache) + index, n);
+  return L::load_bf16(static_cast<const uint16_t*>(cache) + index, n);
+}
+
+inline int64_t kv_row(const AttentionTile& t, int32_t position) {
+  const AttentionShape& s = *t.shape;
+  const int64_t block = t.blocks[position / s.block_size];
+  return ((block * s.kv_heads + t.kv_head) * s.block_size + position % s.block_size) * s.head_dim;
+}
+
+// Widens K, transposed, and V of positions [begin, begin + count); positions up to the next multiple of 16 are
+// zero.
+template <class L>
+void load_split(const AttentionTile& t, const AttentionScratch<L>& scratch, int32_t begin, int count) {
+  const AttentionShape& s = *t.shape;
+  for (int base = 0; base < count; base += L::kCount) {
+    int64_t rows[L::kCount];
+    for (int i = 0; i < L::kCount; ++i) rows[i] = base + i < count ? kv_row(t, begin + base + i) : -1;
+    for (int d = 0; d < s.head_dim; d += L::kCount) {
+      const int n = s.head_dim - d < L::kCount ? s.head_dim - d : L::kCount;
+      L tile[L::kCount];
+      for (int i = 0; i < L::kCount; ++i) {
+        tile[i] = rows[i] < 0 ? L::zero() : load_kv<L>(s.kv_dtype, t.k, rows[i] + d, n);
+      }
+      transpose(tile);
+      for (int i = 0; i < n; ++i) tile[i].store(scratch.keys + (d + i) * kSplit + base);
+      for (int i = 0; i < L::kCount; ++i) {
+        const L value = rows[i] < 0 ? L::zero() : load_kv<L>(s.kv_dtype, t.v, rows[i] + d, n);
+        value.store(scratch.values + (base + i) * scratch.dim + d);
+      }
+    }
+  }
+}
+
+// Turns scores [0, n) into exp(score - max) and zeroes the rest up to `padded`; gives the maximum and the sum.
+template <class L>
+void softmax_weights(float* scores, int n, int padded, float& top, float& total) {
+  const L lowest = L::set(-__builtin_inff());
+  if (n % L::kCount != 0) {
+    lowest.store(scores + n, L::kCount - n % L::kCount);
+  }
+  L most = lowest;
+  for (int i = 0; i < n; i += L::kCount) most = max(most, L::load(scores + i));
+  top = largest(most);
+  const L shift = L::set(top);
+  L sums = L::zero();
+  for (int i = 0; i < n; i += L::kCount) {
+    L weight = exp(L::load(scores + i) - shift);
+    if (n - i < L::kCount) weight = weight.first(n - i);
+    weight.store(scores + i);
+    sums = sums + weight;
+  }
+  for (int i = (n + 15) / 16 * 16; i < padded; i += L::kCount) L::zero().store(scores + i);
+  total = sum(sums);
+}
+
+// Folds a split's (top, total, partial) into the running ones of row m.
+template <class L>
+void merge_split(const AttentionScratch<L>& s, int64_t m, float top, float total, bool first_split) {
+  float* merged = s.merged + m * s.dim;
+  const float* partial = s.partial + m * s.dim;
+  if (first_split) {
+    for (int64_t d = 0; d < s.dim; d += L::kCount) L::load(partial + d).store(merged + d);
+    s.top[m] = top;
+    s.total[m] = total;
+    return;
+  }
+  const float both = s.top[m] > top ? s.top[m] : top;
+  float factors[L::kCount];
+  exp(L::set(s.top[m]) - L::set(both)).store(factors);
+  const float before = factors[0];
+  exp(L::set(top) - L::set(both)).store(factors);
+  const float now = factors[0];
+  for (int64_t d = 0; d < s.dim; d += L::kCount) {
+    fma(L::load(merged + d), L::set(before), L::load(partial + d) * L::set(now)).store(merged + d);
+  }
+  s.top[m] = both;
+  s.total[m] = s.total[m] * before + total * now;
+}
+
+template <class L>
+void attend(const AttentionTile& t) {
+  const AttentionShape& shape = *t.shape;
+  const int group = shape.heads / shape.kv_heads;
+  const int m_count = t.rows * group;
+  const AttentionScratch<L> s(t.scratch, shape, m_count);
+  for (int m = 0; m < m_count; ++m) {
+    const float* q = t.q + m / group * t.q_stride + m % group * shape.head_dim;
+    for (int d = 0; d < shape.head_dim; ++d) s.q[m * shape.head_dim + d] = q[d] * shape.scale;
+  }
+  const int32_t last = t.position + t.rows;  // positions below this are visible to some row
+  for (int32_t begin = 0; begin < last; begin += kSplit) {
+    const int count = last - begin < kSplit ? last - begin : kSplit;
+    const int padded = (count + L::kCount - 1) / L::kCount * L::kCount;
+    load_split<L>(t, s, begin, count);
+    product<L, false>({s.q, shape.head_dim, 1}, {s.keys, kSplit}, shape.head_dim, {s.weights, kSplit}, m_count,
+                      padded);
+    // Rows that end before this split see nothing of it; since positions ascend they come first.
+    const int skipped = begin > t.position ? (begin - t.position) * group : 0;
+    float tops[kMaxAttentionRows];
+    float totals[kMaxAttentionRows];
+    for (int m = skipped; m < m_count; ++m) {
+      const int seen = t.position + m / group + 1 - begin;
+      softmax_weights<L>(s.weights + m * kSplit, seen < count ? seen : count, padded, tops[m], totals[m]);
+    }
+    product<L, false>({s.weights + skipped * kSplit, kSplit, 1}, {s.values, s.dim}, count,
+                      {s.partial + skipped * s.dim, s.dim}, m_count - skipped, static_cast<int>(s.dim));
+    for (int m = skipped; m < m_count; ++m) merge_split<L>(s, m, tops[m], totals[m], begin == 0);
+  }
+  for (int m = 0; m < m_count; ++m) {
+    const L factor = L::set(1.0f / s.total[m]);
+    float* out = t.out + m / group * t.out_stride + m % group * shape.head_dim;
+    for (int d = 0; d < shape.head_dim; d += L::kCount) {
+      const int n = shape.head_dim - d < L::kCount ? shape.head_dim - d : L::kCount;
+      (L::load(s.merged + m * s.dim + d) * factor).store(out + d, n);
+    }
+  }
+}
+
+}  // namespace llmservice::cpu

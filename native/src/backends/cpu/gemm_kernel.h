@@ -1,0 +1,132 @@
+// One weight panel (64 outputs) times some rows of activations.
+// total = Σ over K blocks of 128, in order, of (chain of fused multiply-adds within the block) · scale.
+// Few rows: weights go from memory to registers once. Many: each K block is widened once into scratch, which
+// then feeds register blocks. Both are the same chains, so the number of rows never shows in the bits.
+#pragma once
+
+#include "backends/cpu/kernels.h"
+#include "backends/cpu/product.h"
+
+namespace llmservice::cpu {
+
+template <class L>
+struct Fp8Weights {
+  static constexpr int kBytes = 1;
+  static void load(const std::byte* p, L (&out)[4]) { L::load_fp8(reinterpret_cast<const uint8_t*>(p), out); }
+};
+
+template <class L>
+struct Bf16Weights {
+  static constexpr int kBytes = 2;
+  static void load(const std::byte* p, L (&out)[4]) {
+    for (int j = 0; j < 4; ++j) out[j] = L::load_bf16(reinterpret_cast<const uint16_t*>(p) + L::kCount * j);
+  }
+};
+
+template <class L>
+struct F32Weights {
+  static constexpr int kBytes = 4;
+  static void load(const std::byte* p, L (&out)[4]) {
+    for (int j = 0; j < 4; ++j) out[j] = L::load(reinterpret_cast<const float*>(p) + L::kCount * j);
+  }
+};
+
+// total (64) += partial (64) · scale (64); without scales a plain sum.
+template <class L>
+void add_block(const L (&partial)[4], const float* scale, float* total) {
+  for (int j = 0; j < 4; ++j) {
+    const L before = L::load(total + L::kCount * j);
+    const L after =
+        scale != nullptr ? fma(partial[j], L::load(scale + L::kCount * j), before) : before + partial[j];
+    after.store(total + L::kCount * j);
+  }
+}
+
+// How far ahead of use a panel is fetched: about the latency of memory at one core's share of its bandwidth.
+constexpr int kPrefetchBytes = 2048;
+
+template <class L, class W, int R>
+void multiply_few_rows(const PanelView& panel, const float* x, int64_t x_stride, float* total) {
+  const std::byte* weights = panel.weights;
+  for (int64_t block = 0; block * kDepthBlock < panel.depth; ++block) {
+    const int64_t begin = block * kDepthBlock;
+    const int64_t end = begin + kDepthBlock < panel.depth ? begin + kDepthBlock : panel.depth;
+    L acc[R][4];
+    for (int r = 0; r < R; ++r) {
+      for (int j = 0; j < 4; ++j) acc[r][j] = L::zero();
+    }
+    for (int64_t k = begin; k < end; ++k, weights += kPanelRows * W::kBytes) {
+      L column[4];
+      for (int line = 0; line < W::kBytes; ++line) {
+        __builtin_prefetch(weights + kPrefetchBytes + 64 * line, 0, 3);
+      }
+      W::load(weights, column);
+      for (int r = 0; r < R; ++r) {
+        const L value = L::set(x[r * x_stride + k]);
+        for (int j = 0; j < 4; ++j) acc[r][j] = fma(value, column[j], acc[r][j]);
+      }
+    }
+    const float* scale = panel.scales != nullptr ? panel.scales + block * kPanelRows : nullptr;
+    for (int r = 0; r < R; ++r) add_block<L>(acc[r], scale, total + r * kPanelRows);
+  }
+}
+
+// scratch: widened K block (128, 64), then partial sums of a row block (6, 64).
+template <class L, class W>
+void multiply_many_rows(const PanelView& panel, const float* x, int64_t x_stride, int rows, float* scratch,
+                        float* total) {
+  float* widened = scratch;
+  float* partial = scratch + kDepthBlock * kPanelRows;
+  const std::byte* weights = panel.weights;
+  for (int64_t block = 0; block * kDepthBlock < panel.depth; ++block) {
+    const int64_t begin = block * kDepthBlock;
+    const int depth =
+        static_cast<int>(panel.depth - begin < kDepthBlock ? panel.depth - begin : int64_t{kDepthBlock});
+    for (int k = 0; k < depth; ++k, weights += kPanelRows * W::kBytes) {
+      L column[4];
+      W::load(weights, column);
+      for (int j = 0; j < 4; ++j) column[j].store(widened + k * kPanelRows + L::kCount * j);
+      for (int line = 0; line < W::kBytes; ++line) {  // the next block arrives while this one is multiplied
+        __builtin_prefetch(weights + kDepthBlock * kPanelRows * W::kBytes + 64 * line, 0, 2);
+      }
+    }
+    const float* scale = panel.scales != nullptr ? panel.scales + block * kPanelRows : nullptr;
+    for (int first = 0; first < rows; first += kBlockRows) {
+      const int count = rows - first < kBlockRows ? rows - first : kBlockRows;
+      product_rows<L, false, 4>({x + first * x_stride + begin, x_stride, 1}, {widened, kPanelRows}, depth,
+                                {partial, kPanelRows}, count);
+      for (int r = 0; r < count; ++r) {
+        L sums[4];
+        for (int j = 0; j < 4; ++j) sums[j] = L::load(partial + r * kPanelRows + L::kCount * j);
+        add_block<L>(sums, scale, total + (first + r) * kPanelRows);
+      }
+    }
+  }
+}
+
+template <class L, class W>
+void multiply_weights(const PanelView& panel, const float* x, int64_t x_stride, int rows, float* scratch,
+                      float* total) {
+  switch (rows) {
+    case 1: return multiply_few_rows<L, W, 1>(panel, x, x_stride, total);
+    case 2: return multiply_few_rows<L, W, 2>(panel, x, x_stride, total);
+    case 3: return multiply_few_rows<L, W, 3>(panel, x, x_stride, total);
+    case 4: return multiply_few_rows<L, W, 4>(panel, x, x_stride, total);
+    case 5: return multiply_few_rows<L, W, 5>(panel, x, x_stride, total);
+    case 6: return multiply_few_rows<L, W, 6>(panel, x, x_stride, total);
+    default: return multiply_many_rows<L, W>(panel, x, x_stride, rows, scratch, total);
+  }
+}
+
+// total (rows, 64) must be zero on entry.
+template <class L>
+void multiply_panel(const PanelView& panel, const float* x, int64_t x_stride, int rows, float* scratch,
+                    float* total) {
+  switch (panel.dtype) {
+    case DType::kF8E4M3: return multiply_weights<L, Fp8Weights<L>>(panel, x, x_stride, rows, scratch, total);
+    case DType::kBF16: return multiply_weights<L, Bf16Weights<L>>(panel, x, x_stride, rows, scratch, total);
+    default: return multiply_weights<L, F32Weights<L>>(panel, x, x_stride, rows, scratch, total);
+  }
+}
+
+}  // namespace llmservice::cpu

@@ -1,0 +1,32 @@
+// Instantiates every kernel for one kind of lanes. Include from exactly one .cpp per instruction family.
+#pragma once
+
+#include "backends/cpu/attention_kernel.h"
+#include "backends/cpu/conv_kernel.h"
+#include "backends/cpu/delta_chunk_kernel.h"
+#include "backends/cpu/delta_recurrent_kernel.h"
+#include "backends/cpu/gemm_kernel.h"
+#include "backends/cpu/kernels.h"
+#include "backends/cpu/row_kernels.h"
+
+namespace llmservice::cpu {
+
+template <class L>
+constexpr Kernels make_kernels(const char* isa) {
+  return {.isa = isa,
+          .multiply_panel = multiply_panel<L>,
+          .rms_norm = rms_norm<L>,
+          .gated_rms_norm = gated_rms_norm<L>,
+          .l2_normalize = l2_normalize<L>,
+          .add = add<L>,
+          .silu_mul = silu_mul<L>,
+          .sigmoid_mul = sigmoid_mul<L>,
+          .rotate = rotate<L>,
+          .attend = attend<L>,
+          .convolve = convolve<L>,
+          .delta_gram = delta_gram<L>,
+          .delta_chunks = delta_chunks<L>,
+          .delta_recurrent = delta_recurrent<L>};
+}
+
+}  // namespace llmservice::cpu

@@ -1,0 +1,110 @@
+// What an instruction family provides: one table of kernels, each the work of one tile on one thread.
+// Kernels touch no state but their arguments and never throw.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "ops/ops.h"
+
+namespace llmservice::cpu {
+
+constexpr int kPanelRows = 64;    // outputs of a weight panel
+constexpr int kDepthBlock = 128;  // K positions summed before their scale applies
+constexpr int kSplit = 256;       // KV positions of one attention split, at fixed absolute positions
+constexpr int kChunk = 64;        // positions of one chunk of the delta rule
+constexpr int kStateColumns = 64;  // columns of S in one tile of the delta rule
+constexpr int kMaxConvKernel = 8;
+constexpr int kMaxAttentionRows = 64;  // (row, query head) pairs of one attention tile
+
+// Floats of scratch that multiply_panel wants: a widened K block and six rows of partial sums.
+constexpr int64_t kPanelScratch = (kDepthBlock + 6) * kPanelRows;
+
+// 64 outputs of a packed matrix: weights (depth, 64), scales (ceil(depth / 128), 64) or null.
+struct PanelView {
+  const std::byte* weights;
+  const float* scales;
+  int64_t depth;
+  DType dtype;
+};
+
+// Query rows of one segment against one KV head: rows × group pairs (position, query head).
+struct AttentionTile {
+  const AttentionShape* shape;
+  const int32_t* blocks;  // block table
+  int32_t position;       // of the first row
+  int32_t rows;
+  int32_t kv_head;
+  const float* q;  // first row, first query head of the group
+  int64_t q_stride;
+  const void* k;
+  const void* v;
+  float* out;  // as q
+  int64_t out_stride;
+  float* scratch;  // attention_scratch floats
+};
+int64_t attention_scratch(const AttentionShape& shape, int32_t rows);
+
+// Depthwise causal convolution of up to 16 channels over the rows of one segment.
+struct ConvTile {
+  float* x;  // first row, first channel; in place
+  int64_t stride;
+  int32_t rows;
+  int32_t channels;
+  int32_t taps;
+  const float* weight;  // (channels, taps)
+  float* tail;          // (channels, taps - 1), oldest first
+};
+
+// Columns [0, columns) of S of one V head over the rows of one segment. q, k normalized: row strides in floats.
+struct DeltaTile {
+  const float* q;
+  const float* k;
+  int64_t qk_stride;
+  const float* v;  // the tile's columns
+  int64_t v_stride;
+  const float* beta;       // sigmoid(b), (rows) with gate_stride
+  const float* log_decay;  // g
+  int64_t gate_stride;
+  float* s;  // (k_dim, columns) with row stride s_stride
+  int64_t s_stride;
+  float* out;
+  int64_t out_stride;
+  int32_t rows;
+  int32_t k_dim;
+  int32_t columns;
+  const float* gram;  // chunked form: per chunk K·Kᵀ (64, 64) then Q·Kᵀ (64, 64), chunks gram_stride apart
+  int64_t gram_stride;
+  float* scratch;  // delta_scratch floats
+};
+int64_t delta_scratch(int32_t k_dim);
+int64_t gram_scratch(int32_t k_dim);
+
+struct Kernels {
+  const char* isa;
+
+  // total (rows, 64), zero on entry, += x (rows, depth) · panel.
+  void (*multiply_panel)(const PanelView&, const float* x, int64_t x_stride, int rows, float* scratch,
+                         float* total);
+  void (*rms_norm)(const float* x, const float* weight, float eps, int64_t dim, float* out);
+  void (*gated_rms_norm)(const float* x, const float* z, const float* weight, float eps, int64_t dim,
+                         float* out);
+  void (*l2_normalize)(const float* x, int64_t dim, float scale, float* out);
+  void (*add)(float* x, const float* y, int64_t count);
+  void (*silu_mul)(const float* gate, const float* up, int64_t count, float* out);
+  void (*sigmoid_mul)(float* x, const float* gate, int64_t count);
+  void (*rotate)(float* head, int64_t half, const float* cos, const float* sin);
+  void (*attend)(const AttentionTile&);
+  void (*convolve)(const ConvTile&);
+  // gram = K·Kᵀ, Q·Kᵀ of one chunk; q, k (64, k_dim) with row stride.
+  void (*delta_gram)(const float* q, const float* k, int64_t stride, int32_t k_dim, float* gram, float* scratch);
+  void (*delta_chunks)(const DeltaTile&);     // rows a multiple of 64
+  void (*delta_recurrent)(const DeltaTile&);  // any rows
+};
+
+const Kernels& portable_kernels();
+const Kernels& avx512_kernels();
+// The table for "auto", "portable" or "avx512"; EngineError if this machine cannot run it.
+const Kernels& select_kernels(const char* isa);
+
+}  // namespace llmservice::cpu

@@ -1,0 +1,37 @@
+// Elementary functions on lanes, from fused multiply-adds alone: the same bits in every instruction family.
+#pragma once
+
+namespace llmservice::cpu {
+
+// e^x within 2 ulp on [-87.3, 88.3]; saturates outside (no zero, no infinity); NaN stays NaN.
+// Cody-Waite reduction to |r| <= ln2/2, then the degree-7 polynomial of Cephes' expf.
+template <class L>
+L exp(L x) {
+  const L magic = L::set(12582912.0f);  // 1.5·2^23: adding it rounds to an integer
+  x = min(L::set(88.37f), max(L::set(-87.33f), x));
+  const L biased = fma(x, L::set(1.44269504088896341f), magic);
+  const L n = biased - magic;
+  L r = fma(n, L::set(-0.693359375f), x);
+  r = fma(n, L::set(2.12194440e-4f), r);
+  L p = L::set(1.9875691500e-4f);
+  p = fma(p, r, L::set(1.3981999507e-3f));
+  p = fma(p, r, L::set(8.3334519073e-3f));
+  p = fma(p, r, L::set(4.1665795894e-2f));
+  p = fma(p, r, L::set(1.6666665459e-1f));
+  p = fma(p, r, L::set(5.0000001201e-1f));
+  p = fma(p, r * r, r + L::set(1.0f));
+  return p * pow2_biased(biased);
+}
+
+template <class L>
+L sigmoid(L x) {
+  const L one = L::set(1.0f);
+  return one / (one + exp(L::zero() - x));
+}
+
+template <class L>
+L silu(L x) {
+  return x * sigmoid(x);
+}
+
+}  // namespace llmservice::cpu

@@ -1,0 +1,86 @@
+// Kernels over one row: norms, activations, rotary embedding. Tails use masked lanes and the same functions,
+// so that where a value lies in its vector never shows in its bits.
+#pragma once
+
+#include <cstdint>
+
+#include "backends/cpu/lanes_math.h"
+
+namespace llmservice::cpu {
+
+// Calls body(offset, n) for each group of lanes; n < 16 only in the last.
+template <class L, class Body>
+void for_lanes(int64_t count, Body body) {
+  int64_t i = 0;
+  for (; i + L::kCount <= count; i += L::kCount) body(i, L::kCount);
+  if (i < count) body(i, static_cast<int>(count - i));
+}
+
+template <class L>
+float sum_of_squares(const float* x, int64_t dim) {
+  L acc[4] = {L::zero(), L::zero(), L::zero(), L::zero()};  // four chains hide the latency of the fma
+  for_lanes<L>(dim, [&](int64_t i, int n) {
+    const L value = L::load(x + i, n);
+    L& chain = acc[i / L::kCount % 4];
+    chain = fma(value, value, chain);
+  });
+  return sum((acc[0] + acc[1]) + (acc[2] + acc[3]));
+}
+
+template <class L>
+void rms_norm(const float* x, const float* weight, float eps, int64_t dim, float* out) {
+  const float mean = sum_of_squares<L>(x, dim) / static_cast<float>(dim);
+  const L scale = L::set(1.0f / __builtin_sqrtf(mean + eps));
+  for_lanes<L>(dim, [&](int64_t i, int n) {
+    (L::load(x + i, n) * scale * L::load(weight + i, n)).store(out + i, n);
+  });
+}
+
+template <class L>
+void gated_rms_norm(const float* x, const float* z, const float* weight, float eps, int64_t dim, float* out) {
+  const float mean = sum_of_squares<L>(x, dim) / static_cast<float>(dim);
+  const L scale = L::set(1.0f / __builtin_sqrtf(mean + eps));
+  for_lanes<L>(dim, [&](int64_t i, int n) {
+    const L normal = L::load(x + i, n) * scale * L::load(weight + i, n);
+    (normal * silu(L::load(z + i, n))).store(out + i, n);
+  });
+}
+
+// out = x / sqrt(Σx² + 1e-6) · scale: a sum, not a mean, as the delta rule wants.
+template <class L>
+void l2_normalize(const float* x, int64_t dim, float scale, float* out) {
+  const L factor = L::set(scale / __builtin_sqrtf(sum_of_squares<L>(x, dim) + 1e-6f));
+  for_lanes<L>(dim, [&](int64_t i, int n) { (L::load(x + i, n) * factor).store(out + i, n); });
+}
+
+template <class L>
+void add(float* x, const float* y, int64_t count) {
+  for_lanes<L>(count, [&](int64_t i, int n) { (L::load(x + i, n) + L::load(y + i, n)).store(x + i, n); });
+}
+
+template <class L>
+void silu_mul(const float* gate, const float* up, int64_t count, float* out) {
+  for_lanes<L>(count,
+               [&](int64_t i, int n) { (silu(L::load(gate + i, n)) * L::load(up + i, n)).store(out + i, n); });
+}
+
+template <class L>
+void sigmoid_mul(float* x, const float* gate, int64_t count) {
+  for_lanes<L>(count,
+               [&](int64_t i, int n) { (L::load(x + i, n) * sigmoid(L::load(gate + i, n))).store(x + i, n); });
+}
+
+// Rotates the pair (head[i], head[i + half]) by the angle whose cos and sin are given.
+template <class L>
+void rotate(float* head, int64_t half, const float* cos, const float* sin) {
+  for_lanes<L>(half, [&](int64_t i, int n) {
+    const L a = L::load(head + i, n);
+    const L b = L::load(head + half + i, n);
+    const L c = L::load(cos + i, n);
+    const L s = L::load(sin + i, n);
+    (a * c - b * s).store(head + i, n);
+    (b * c + a * s).store(head + half + i, n);
+  });
+}
+
+}  // namespace llmservice::cpu

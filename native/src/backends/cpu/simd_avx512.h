@@ -1,0 +1,102 @@
+// Sixteen float lanes in one AVX-512 register (F, BW, VL, DQ). Include only from *avx512*.cpp, which alone are
+// compiled for that family. Meanings and orders are those of simd_portable.h, bit for bit.
+#pragma once
+
+#include <immintrin.h>
+
+#include <cstdint>
+
+namespace llmservice::cpu {
+
+struct Avx512Lanes {
+  static constexpr int kCount = 16;
+  __m512 v;
+
+  static __mmask16 first_lanes(int n) { return static_cast<__mmask16>((1u << n) - 1u); }
+
+  static Avx512Lanes set(float x) { return {_mm512_set1_ps(x)}; }
+  static Avx512Lanes zero() { return {_mm512_setzero_ps()}; }
+  static Avx512Lanes load(const float* p) { return {_mm512_loadu_ps(p)}; }
+  static Avx512Lanes load(const float* p, int n) { return {_mm512_maskz_loadu_ps(first_lanes(n), p)}; }
+  static Avx512Lanes load_bf16(const uint16_t* p) { return widen_bf16(_mm256_loadu_si256((const __m256i*)p)); }
+  static Avx512Lanes load_bf16(const uint16_t* p, int n) {
+    return widen_bf16(_mm256_maskz_loadu_epi16(first_lanes(n), p));
+  }
+  // e4m3 seeemmm sits in half precision as s0eeeemmm0000000: exponent bias 15 for 7 makes it the value / 256,
+  // subnormals included. Sign extension and a shift by 7 bring both fields into place; the mask clears the
+  // copies of the sign below bit 15.
+  static void load_fp8(const uint8_t* p, Avx512Lanes (&out)[4]) {
+    for (int half = 0; half < 2; ++half) {
+      const __m512i wide = _mm512_cvtepi8_epi16(_mm256_loadu_si256((const __m256i*)(p + 32 * half)));
+      const __m512i bits =
+          _mm512_and_si512(_mm512_slli_epi16(wide, 7), _mm512_set1_epi16(static_cast<short>(0xbf80)));
+      out[2 * half].v = _mm512_cvtph_ps(_mm512_castsi512_si256(bits));
+      out[2 * half + 1].v = _mm512_cvtph_ps(_mm512_extracti64x4_epi64(bits, 1));
+    }
+  }
+  void store(float* p) const { _mm512_storeu_ps(p, v); }
+  void store(float* p, int n) const { _mm512_mask_storeu_ps(p, first_lanes(n), v); }
+  Avx512Lanes first(int n) const { return {_mm512_maskz_mov_ps(first_lanes(n), v)}; }
+
+ private:
+  static Avx512Lanes widen_bf16(__m256i bits) {
+    return {_mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(bits), 16))};
+  }
+};
+
+inline Avx512Lanes operator+(Avx512Lanes a, Avx512Lanes b) { return {_mm512_add_ps(a.v, b.v)}; }
+inline Avx512Lanes operator-(Avx512Lanes a, Avx512Lanes b) { return {_mm512_sub_ps(a.v, b.v)}; }
+inline Avx512Lanes operator*(Avx512Lanes a, Avx512Lanes b) { return {_mm512_mul_ps(a.v, b.v)}; }
+inline Avx512Lanes operator/(Avx512Lanes a, Avx512Lanes b) { return {_mm512_div_ps(a.v, b.v)}; }
+inline Avx512Lanes fma(Avx512Lanes a, Avx512Lanes b, Avx512Lanes c) {
+  return {_mm512_fmadd_ps(a.v, b.v, c.v)};
+}
+inline Avx512Lanes max(Avx512Lanes a, Avx512Lanes b) { return {_mm512_max_ps(a.v, b.v)}; }
+inline Avx512Lanes min(Avx512Lanes a, Avx512Lanes b) { return {_mm512_min_ps(a.v, b.v)}; }
+inline Avx512Lanes pow2_biased(Avx512Lanes a) {
+  const __m512i exponent = _mm512_slli_epi32(_mm512_castps_si512(a.v), 23);
+  return {_mm512_castsi512_ps(_mm512_add_epi32(exponent, _mm512_set1_epi32(0x3f800000)))};
+}
+
+inline float sum(Avx512Lanes a) {
+  const __m256 eight = _mm256_add_ps(_mm512_castps512_ps256(a.v), _mm512_extractf32x8_ps(a.v, 1));
+  const __m128 four = _mm_add_ps(_mm256_castps256_ps128(eight), _mm256_extractf128_ps(eight, 1));
+  const __m128 two = _mm_add_ps(four, _mm_movehl_ps(four, four));
+  return _mm_cvtss_f32(_mm_add_ss(two, _mm_movehdup_ps(two)));
+}
+inline float largest(Avx512Lanes a) {
+  const __m256 eight = _mm256_max_ps(_mm512_castps512_ps256(a.v), _mm512_extractf32x8_ps(a.v, 1));
+  const __m128 four = _mm_max_ps(_mm256_castps256_ps128(eight), _mm256_extractf128_ps(eight, 1));
+  const __m128 two = _mm_max_ps(four, _mm_movehl_ps(four, four));
+  return _mm_cvtss_f32(_mm_max_ss(two, _mm_movehdup_ps(two)));
+}
+
+// Interleaves pairs of rows, then pairs of pairs, then 128-bit quarters.
+inline void transpose(Avx512Lanes (&rows)[16]) {
+  __m512 pair[16];
+  for (int i = 0; i < 16; i += 2) {
+    pair[i] = _mm512_unpacklo_ps(rows[i].v, rows[i + 1].v);
+    pair[i + 1] = _mm512_unpackhi_ps(rows[i].v, rows[i + 1].v);
+  }
+  __m512 quad[16];  // quad[4g + c]: column 4q + c of rows 4g..4g+3 in 128-bit quarter q
+  for (int i = 0; i < 16; i += 4) {
+    for (int j = 0; j < 2; ++j) {
+      const __m512d low = _mm512_castps_pd(pair[i + j]);
+      const __m512d high = _mm512_castps_pd(pair[i + j + 2]);
+      quad[i + 2 * j] = _mm512_castpd_ps(_mm512_unpacklo_pd(low, high));
+      quad[i + 2 * j + 1] = _mm512_castpd_ps(_mm512_unpackhi_pd(low, high));
+    }
+  }
+  for (int c = 0; c < 4; ++c) {
+    const __m512 even_low = _mm512_shuffle_f32x4(quad[c], quad[4 + c], 0x88);
+    const __m512 odd_low = _mm512_shuffle_f32x4(quad[c], quad[4 + c], 0xdd);
+    const __m512 even_high = _mm512_shuffle_f32x4(quad[8 + c], quad[12 + c], 0x88);
+    const __m512 odd_high = _mm512_shuffle_f32x4(quad[8 + c], quad[12 + c], 0xdd);
+    rows[c].v = _mm512_shuffle_f32x4(even_low, even_high, 0x88);
+    rows[4 + c].v = _mm512_shuffle_f32x4(odd_low, odd_high, 0x88);
+    rows[8 + c].v = _mm512_shuffle_f32x4(even_low, even_high, 0xdd);
+    rows[12 + c].v = _mm512_shuffle_f32x4(odd_low, odd_high, 0xdd);
+  }
+}
+
+}  // namespace llmservice::cpu

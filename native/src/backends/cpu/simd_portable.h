@@ -1,0 +1,121 @@
+// Sixteen float lanes in plain C++: the reading that every instruction family must match bit for bit.
+// Kernels are templates over such a type, so that one source gives every family and they agree by construction.
+#pragma once
+
+#include <bit>
+#include <cmath>
+#include <cstdint>
+
+namespace llmservice::cpu {
+
+struct PortableLanes {
+  static constexpr int kCount = 16;
+  float v[kCount];
+
+  static PortableLanes set(float x) {
+    PortableLanes r;
+    for (float& lane : r.v) lane = x;
+    return r;
+  }
+  static PortableLanes zero() { return set(0.0f); }
+  static PortableLanes load(const float* p) { return load(p, kCount); }
+  // The first n values; the other lanes are zero and their memory is not touched.
+  static PortableLanes load(const float* p, int n) {
+    PortableLanes r = zero();
+    for (int i = 0; i < n; ++i) r.v[i] = p[i];
+    return r;
+  }
+  static PortableLanes load_bf16(const uint16_t* p, int n = kCount) {
+    PortableLanes r = zero();
+    for (int i = 0; i < n; ++i) r.v[i] = std::bit_cast<float>(static_cast<uint32_t>(p[i]) << 16);
+    return r;
+  }
+  // 64 e4m3 values, each divided by 256 (see simd_avx512.h: the shift into half precision leaves that factor).
+  static void load_fp8(const uint8_t* p, PortableLanes (&out)[4]) {
+    for (int i = 0; i < 64; ++i) out[i / kCount].v[i % kCount] = from_e4m3(p[i]);
+  }
+  void store(float* p, int n = kCount) const {
+    for (int i = 0; i < n; ++i) p[i] = v[i];
+  }
+  // These lanes with all but the first n zeroed.
+  PortableLanes first(int n) const { return load(v, n); }
+
+ private:
+  static float from_e4m3(uint8_t bits) {
+    const uint32_t sign = static_cast<uint32_t>(bits & 0x80) << 24;
+    const uint32_t exponent = (bits >> 3) & 15;
+    const uint32_t mantissa = bits & 7;
+    if (exponent != 0) {  // bias 7 becomes 127, less the 8 of the division
+      return std::bit_cast<float>(sign | (exponent + 112) << 23 | mantissa << 20);
+    }
+    const float magnitude = static_cast<float>(mantissa) * 0x1p-17f;
+    return sign != 0 ? -magnitude : magnitude;
+  }
+};
+
+template <class F>
+PortableLanes each_lane(F f) {
+  PortableLanes r;
+  for (int i = 0; i < PortableLanes::kCount; ++i) r.v[i] = f(i);
+  return r;
+}
+
+inline PortableLanes operator+(const PortableLanes& a, const PortableLanes& b) {
+  return each_lane([&](int i) { return a.v[i] + b.v[i]; });
+}
+inline PortableLanes operator-(const PortableLanes& a, const PortableLanes& b) {
+  return each_lane([&](int i) { return a.v[i] - b.v[i]; });
+}
+inline PortableLanes operator*(const PortableLanes& a, const PortableLanes& b) {
+  return each_lane([&](int i) { return a.v[i] * b.v[i]; });
+}
+inline PortableLanes operator/(const PortableLanes& a, const PortableLanes& b) {
+  return each_lane([&](int i) { return a.v[i] / b.v[i]; });
+}
+// a·b + c, rounded once.
+inline PortableLanes fma(const PortableLanes& a, const PortableLanes& b, const PortableLanes& c) {
+  return each_lane([&](int i) { return std::fma(a.v[i], b.v[i], c.v[i]); });
+}
+// The second operand where either is NaN, as x86 does: callers put the value that must keep its NaN second.
+inline PortableLanes max(const PortableLanes& a, const PortableLanes& b) {
+  return each_lane([&](int i) { return a.v[i] > b.v[i] ? a.v[i] : b.v[i]; });
+}
+inline PortableLanes min(const PortableLanes& a, const PortableLanes& b) {
+  return each_lane([&](int i) { return a.v[i] < b.v[i] ? a.v[i] : b.v[i]; });
+}
+// 2^n for n given as 1.5·2^23 + n, whose low mantissa bits hold n; -126 <= n <= 127.
+inline PortableLanes pow2_biased(const PortableLanes& a) {
+  return each_lane(
+      [&](int i) { return std::bit_cast<float>((std::bit_cast<uint32_t>(a.v[i]) << 23) + 0x3f800000u); });
+}
+
+// Folds halves onto each other: 8, 4, 2, 1. The order is part of the result.
+inline float sum(const PortableLanes& a) {
+  float t[16];
+  for (int i = 0; i < 16; ++i) t[i] = a.v[i];
+  for (int half = 8; half > 0; half /= 2) {
+    for (int i = 0; i < half; ++i) t[i] += t[i + half];
+  }
+  return t[0];
+}
+inline float largest(const PortableLanes& a) {
+  float t[16];
+  for (int i = 0; i < 16; ++i) t[i] = a.v[i];
+  for (int half = 8; half > 0; half /= 2) {
+    for (int i = 0; i < half; ++i) t[i] = t[i] > t[i + half] ? t[i] : t[i + half];
+  }
+  return t[0];
+}
+// rows[i] lane j <-> rows[j] lane i.
+inline void transpose(PortableLanes (&rows)[16]) {
+  for (int i = 0; i < 16; ++i) {
+    for (int j = 0; j < i; ++j) {
+      const float t = rows[i].v[j];
+      rows[i].v[j] = rows[j].v[i];
+      rows[j].v[i] = t;
+    }
+  }
+}
+inline void prefetch(const void* p) { __builtin_prefetch(p, 0, 2); }
+
+}  // namespace llmservice::cpu

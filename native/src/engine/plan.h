@@ -1,0 +1,66 @@
+// What one step is asked to do and what it answers: the C++ twin of StepPlan and StepResult in ts/binding.ts.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+namespace llmservice {
+
+struct SamplingParams {
+  float temperature = 0;  // 0: greedy
+  float top_p = 1;
+  int32_t top_k = 0;  // 0: off
+  float min_p = 0;
+  uint64_t seed = 0;
+  float repetition_penalty = 1;
+  float presence_penalty = 0;
+  float frequency_penalty = 0;
+  std::optional<int32_t> top_logprobs;  // none: no logprobs at all
+
+  bool has_penalties() const {
+    return repetition_penalty != 1 || presence_penalty != 0 || frequency_penalty != 0;
+  }
+};
+
+struct Admission {
+  int32_t slot;
+  std::vector<int32_t> tokens;
+  int32_t prompt_length;
+  int32_t max_length;
+  std::vector<int32_t> stop_tokens;
+  SamplingParams sampling;
+};
+
+struct SlotBlock {
+  int32_t slot;
+  int32_t block;
+};
+
+struct RowEntry {
+  int32_t slot;
+  int32_t count;
+};
+
+struct StepPlan {
+  std::vector<int32_t> release;
+  std::vector<Admission> admit;
+  std::vector<SlotBlock> blocks;
+  std::vector<RowEntry> rows;
+};
+
+enum class Finish : uint8_t { kNone = 0, kStop = 1, kLength = 2, kNumericalFault = 3 };
+
+// Entry i of every array belongs to the i-th row entry that sampled.
+struct StepResult {
+  std::vector<int32_t> slots;
+  std::vector<int32_t> tokens;
+  std::vector<Finish> finish;
+  std::vector<float> logprobs;
+  std::vector<int32_t> top_offsets;  // (S + 1)
+  std::vector<int32_t> top_tokens;
+  std::vector<float> top_logprobs;
+  double compute_micros = 0;
+};
+
+}  // namespace llmservice

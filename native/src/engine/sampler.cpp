@@ -1,0 +1,83 @@
+#include "engine/sampler.h"
+
+#include <cmath>
+#include <limits>
+
+#include "engine/noise.h"
+#include "engine/vocab_math.h"
+
+namespace llmservice {
+namespace {
+
+// Gumbel-argmax, written as its equal, the exponential race: argmax(log w + Gumbel) = argmin(E / w) with
+// E = -log(u). As -log(u) >= 1 - u, a token whose (1 - u) / w already loses needs no logarithm.
+class Race {
+ public:
+  explicit Race(uint64_t key) : key_(key) {}
+
+  void enter(int32_t token, float weight) {
+    const double u = uniform(key_, token);
+    if (weight == 0 || 1 - u > best_ * weight) return;
+    const double time = -std::log(u) / weight;
+    if (time < best_ || (time == best_ && token < winner_)) {
+      best_ = time;
+      winner_ = token;
+    }
+  }
+  int32_t winner() const { return winner_; }
+
+ private:
+  uint64_t key_;
+  double best_ = std::numeric_limits<double>::max();
+  int32_t winner_ = 0;
+};
+
+// Repetition as in CTRL (divide positive logits, multiply negative ones), over prompt and output; presence and
+// frequency as OpenAI defines them, over the output.
+void penalize(std::span<float> logits, const SamplingParams& params, const TokenCounts& counts) {
+  for (const auto& [token, generated] : counts.generated()) {
+    float& logit = logits[token];
+    logit = logit > 0 ? logit / params.repetition_penalty : logit * params.repetition_penalty;
+    if (generated > 0) {
+      logit -= params.presence_penalty + params.frequency_penalty * static_cast<float>(generated);
+    }
+  }
+}
+
+}  // namespace
+
+std::optional<Sampled> Sampler::sample(std::span<const float> logits, const SamplingParams& params,
+                                       const TokenCounts& counts, int32_t position) {
+  if (!all_finite(logits)) return std::nullopt;
+  std::span<const float> adjusted = logits;
+  if (params.has_penalties()) {
+    penalized_.assign(logits.begin(), logits.end());
+    penalize(penalized_, params, counts);
+    adjusted = penalized_;
+  }
+  Sampled sampled{.token = params.temperature == 0 ? argmax(adjusted) : draw(adjusted, params, position),
+                  .logprob = std::numeric_limits<float>::quiet_NaN(),
+                  .alternatives = {}};
+  if (params.top_logprobs) {
+    const float top = logits[argmax(logits)];
+    softmax_weights(logits, top, 1, weights_);
+    const double normalizer = log_normalizer(weights_, top);
+    sampled.logprob = static_cast<float>(logits[sampled.token] - normalizer);
+    top_logprobs(logits, normalizer, *params.top_logprobs, alternatives_);
+    sampled.alternatives = alternatives_;
+  }
+  return sampled;
+}
+
+int32_t Sampler::draw(std::span<const float> logits, const SamplingParams& params, int32_t position) {
+  softmax_weights(logits, logits[argmax(logits)], 1 / params.temperature, weights_);
+  Race race(noise_key(params.seed, position));
+  if (Truncation::applies(params)) {
+    for (const Candidate& c : truncation_.apply(weights_, params)) race.enter(c.token, c.weight);
+  } else {
+    for (size_t i = 0; i < weights_.size(); ++i) race.enter(static_cast<int32_t>(i), weights_[i]);
+  }
+  return race.winner();
+}
+
+}  // namespace llmservice

@@ -1,0 +1,39 @@
+// Draws one token from one row of logits: penalties, temperature, truncation, then Gumbel-argmax.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "engine/logprobs.h"
+#include "engine/plan.h"
+#include "engine/token_counts.h"
+#include "engine/truncation.h"
+
+namespace llmservice {
+
+struct Sampled {
+  int32_t token;
+  float logprob;                                // NaN when not asked for
+  std::span<const TokenLogprob> alternatives;  // valid until the next call
+};
+
+class Sampler {
+ public:
+  explicit Sampler(int32_t vocab) : weights_(vocab), truncation_(vocab) { penalized_.reserve(vocab); }
+
+  // `position` is the index that the token will have in its sequence. Nothing when the logits (V) are not all
+  // finite.
+  std::optional<Sampled> sample(std::span<const float> logits, const SamplingParams& params,
+                                const TokenCounts& counts, int32_t position);
+
+ private:
+  int32_t draw(std::span<const float> logits, const SamplingParams& params, int32_t position);
+
+  std::vector<float> weights_;    // (V)
+  std::vector<float> penalized_;  // (V)
+  Truncation truncation_;
+  std::vector<TokenLogprob> alternatives_;
+};
+
+}  // namespace llmservice

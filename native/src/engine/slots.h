@@ -1,0 +1,61 @@
+// Sequences in flight: tokens, progress, block tables. Slots change only by a checked plan and by sampling.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "engine/plan.h"
+#include "engine/token_counts.h"
+
+namespace llmservice {
+
+struct SlotLimits {
+  int32_t slots;
+  int32_t num_blocks;
+  int32_t block_size;
+  int32_t max_length;
+  int32_t max_tokens;  // rows of a step
+  int32_t vocab;
+  bool hybrid;
+};
+
+struct Slot {
+  std::vector<int32_t> tokens;  // known tokens; [0, position) have been computed
+  int32_t position = 0;
+  int32_t prompt_length = 0;
+  int32_t max_length = 0;
+  int32_t chunked_until = 0;  // positions below use the chunked recurrent form
+  bool finished = false;
+  std::vector<int32_t> blocks;
+  std::vector<int32_t> stop_tokens;
+  SamplingParams sampling;
+  TokenCounts counts;  // kept only when there are penalties
+
+  int32_t known() const { return static_cast<int32_t>(tokens.size()); }
+};
+
+class SlotTable {
+ public:
+  explicit SlotTable(const SlotLimits& limits);
+
+  // Throws EngineFault naming the first rule that the plan breaks. Changes nothing.
+  void check(const StepPlan& plan) const;
+  // Applies releases, admissions and blocks of a plan that check() accepts.
+  void apply(const StepPlan& plan);
+  // Appends a sampled token and says whether the sequence ends with it.
+  Finish append(int32_t slot, int32_t token);
+
+  Slot& at(int32_t slot) { return *slots_[slot]; }
+
+ private:
+  void admit(const Admission& admission);
+
+  SlotLimits limits_;
+  std::vector<std::optional<Slot>> slots_;
+  std::vector<bool> block_taken_;
+  friend class PlanChecker;
+};
+
+}  // namespace llmservice

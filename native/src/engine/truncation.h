@@ -1,0 +1,31 @@
+// Which tokens may be drawn: min_p, then top_k, then top_p, each over what the one before left.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "engine/plan.h"
+
+namespace llmservice {
+
+struct Candidate {
+  int32_t token;
+  float weight;
+};
+
+class Truncation {
+ public:
+  explicit Truncation(int32_t vocab) { kept_.reserve(vocab); }
+
+  static bool applies(const SamplingParams& params) {
+    return params.top_k > 0 || params.top_p < 1 || params.min_p > 0;
+  }
+  // `weights` (V) are softmax weights relative to the largest, which is 1. Never empty. Valid until the next call.
+  std::span<const Candidate> apply(std::span<const float> weights, const SamplingParams& params);
+
+ private:
+  std::vector<Candidate> kept_;
+};
+
+}  // namespace llmservice

@@ -1,0 +1,77 @@
+#include "model/caches.h"
+
+#include <cmath>
+
+#include "ops/dtype.h"
+
+namespace llmservice {
+namespace {
+
+// One layer's K (or V) of one block.
+int64_t block_bytes(const ModelConfig& config, const CacheSizes& sizes) {
+  return static_cast<int64_t>(config.kv_heads) * sizes.block_size * config.head_dim * size_of(sizes.kv_dtype);
+}
+
+int64_t conv_bytes(const GdnShape& shape) {
+  return gdn_channels(shape) * (shape.conv_kernel - 1) * static_cast<int64_t>(sizeof(float));
+}
+
+int64_t matrix_bytes(const GdnShape& shape) {
+  return static_cast<int64_t>(shape.v_heads) * shape.k_dim * shape.v_dim * static_cast<int64_t>(sizeof(float));
+}
+
+}  // namespace
+
+AttentionShape attention_shape(const ModelConfig& config, const CacheSizes& sizes) {
+  return {.heads = config.heads,
+          .kv_heads = config.kv_heads,
+          .head_dim = config.head_dim,
+          .block_size = sizes.block_size,
+          .kv_dtype = sizes.kv_dtype,
+          .scale = 1.0f / std::sqrt(static_cast<float>(config.head_dim))};
+}
+
+GdnShape gdn_shape(const GdnConfig& gdn) {
+  return {.k_heads = gdn.k_heads,
+          .v_heads = gdn.v_heads,
+          .k_dim = gdn.k_dim,
+          .v_dim = gdn.v_dim,
+          .conv_kernel = gdn.conv_kernel};
+}
+
+int64_t gdn_channels(const GdnShape& shape) {
+  return 2 * static_cast<int64_t>(shape.k_heads) * shape.k_dim + static_cast<int64_t>(shape.v_heads) * shape.v_dim;
+}
+
+int64_t kv_bytes_per_block(const ModelConfig& config, const CacheSizes& sizes) {
+  int64_t total = 0;
+  for (const LayerKind kind : config.layers) {
+    if (kind == LayerKind::kAttention) total += 2 * block_bytes(config, sizes);
+  }
+  return total;
+}
+
+int64_t state_bytes_per_slot(const ModelConfig& config) {
+  int64_t total = 0;
+  for (const LayerKind kind : config.layers) {
+    if (kind != LayerKind::kGdn) continue;
+    const GdnShape shape = gdn_shape(*config.gdn);
+    total += conv_bytes(shape) + matrix_bytes(shape);
+  }
+  return total;
+}
+
+Caches::Caches(Backend& backend, const ModelConfig& config, const CacheSizes& sizes) {
+  for (const LayerKind kind : config.layers) {
+    if (kind == LayerKind::kAttention) {
+      const size_t bytes = block_bytes(config, sizes) * sizes.num_blocks;
+      layers_.emplace_back(backend.allocate(bytes), backend.allocate(bytes));
+    } else {
+      const GdnShape shape = gdn_shape(*config.gdn);
+      layers_.emplace_back(backend.allocate(conv_bytes(shape) * sizes.slots),
+                           backend.allocate(matrix_bytes(shape) * sizes.slots));
+    }
+  }
+}
+
+}  // namespace llmservice

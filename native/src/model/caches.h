@@ -1,0 +1,45 @@
+// Memory that outlives a step: paged KV of the attention layers, recurrent state of the GDN layers.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "model/config.h"
+#include "ops/ops.h"
+
+namespace llmservice {
+
+struct CacheSizes {
+  int32_t num_blocks;
+  int32_t block_size;
+  int32_t slots;
+  DType kv_dtype;
+};
+
+AttentionShape attention_shape(const ModelConfig& config, const CacheSizes& sizes);
+GdnShape gdn_shape(const GdnConfig& gdn);
+
+// Channels of the convolution: q, k and v of all heads.
+int64_t gdn_channels(const GdnShape& shape);
+
+// Bytes of one KV block, over all layers, K and V.
+int64_t kv_bytes_per_block(const ModelConfig& config, const CacheSizes& sizes);
+// Bytes of one slot's recurrent state over all layers; 0 when the model keeps none.
+int64_t state_bytes_per_slot(const ModelConfig& config);
+
+class Caches {
+ public:
+  Caches(Backend& backend, const ModelConfig& config, const CacheSizes& sizes);
+
+  // `layer` counts all layers of the model.
+  KvCache kv(size_t layer) { return {layers_[layer].first->data(), layers_[layer].second->data()}; }
+  GdnState gdn(size_t layer) {
+    return {static_cast<float*>(layers_[layer].first->data()), static_cast<float*>(layers_[layer].second->data())};
+  }
+
+ private:
+  // (K, V) of an attention layer, (conv, S) of a GDN layer.
+  std::vector<std::pair<std::unique_ptr<Buffer>, std::unique_ptr<Buffer>>> layers_;
+};
+
+}  // namespace llmservice

@@ -1,0 +1,144 @@
+#include "model/checkpoint.h"
+
+#include <algorithm>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <set>
+
+#include "ops/dtype.h"
+
+namespace llmservice {
+namespace {
+
+using nlohmann::json;
+namespace fs = std::filesystem;
+
+std::optional<DType> dtype_named(const std::string& name) {
+  for (const DType t : {DType::kF32, DType::kBF16, DType::kF16, DType::kF8E4M3}) {
+    if (name == name_of(t)) return t;
+  }
+  return std::nullopt;
+}
+
+std::string to_text(const std::vector<int64_t>& shape) {
+  std::string text = "[";
+  for (const int64_t dim : shape) text += (text.size() > 1 ? ", " : "") + std::to_string(dim);
+  return text + "]";
+}
+
+// Both NaN encodings of e4m3 have the seven low bits set.
+bool has_fp8_nan(std::span<const std::byte> data) {
+  uint32_t found = 0;
+  for (const std::byte b : data) found |= (static_cast<uint8_t>(b) & 0x7f) == 0x7f ? 1u : 0u;
+  return found != 0;
+}
+
+// The index's weight_map: tensor -> file name.
+std::map<std::string, std::string> read_weight_map(const fs::path& index) {
+  std::ifstream stream(index, std::ios::binary);
+  const json root = json::parse(stream, nullptr, false);
+  const auto malformed = [&](const std::string& what) {
+    throw EngineError("CheckpointCorrupt", index.filename().string() + ": " + what);
+  };
+  if (!root.is_object() || !root.contains("weight_map") || !root["weight_map"].is_object()) {
+    malformed("it has no weight_map object.");
+  }
+  std::map<std::string, std::string> map;
+  for (const auto& [tensor, file] : root["weight_map"].items()) {
+    if (!file.is_string() || fs::path(file.get<std::string>()).filename() != file.get<std::string>()) {
+      malformed("the file of tensor " + tensor + " is not a plain file name.");
+    }
+    map.emplace(tensor, file.get<std::string>());
+  }
+  return map;
+}
+
+}  // namespace
+
+void Tensor::read(uint64_t at, std::span<std::byte> out) const {
+  file->read(offset + at, out);
+  if (dtype == DType::kF8E4M3 && has_fp8_nan(out)) {
+    throw EngineError("CheckpointCorrupt", file->name() + ": tensor " + name + " holds FP8 values that are not numbers.");
+  }
+}
+
+Checkpoint::Checkpoint(const fs::path& dir) {
+  const fs::path single = dir / "model.safetensors";
+  const fs::path index = dir / "model.safetensors.index.json";
+  if (fs::exists(single)) {
+    add_file(single);
+  } else if (fs::exists(index)) {
+    open_shards(dir, index);
+  } else {
+    throw EngineError("CheckpointIncomplete", dir.string() +
+                                                  " holds neither model.safetensors nor "
+                                                  "model.safetensors.index.json.");
+  }
+}
+
+void Checkpoint::open_shards(const fs::path& dir, const fs::path& index) {
+  const auto map = read_weight_map(index);
+  std::set<std::string> names;
+  for (const auto& [tensor, file] : map) names.insert(file);
+  std::string missing;
+  for (const auto& name : names) {
+    if (!fs::exists(dir / name)) missing += (missing.empty() ? "" : ", ") + name;
+  }
+  if (!missing.empty()) {
+    throw EngineError("CheckpointIncomplete",
+                      index.filename().string() + " names files that are not there: " + missing + ".");
+  }
+  for (const auto& name : names) add_file(dir / name);
+  for (const auto& [tensor, file] : map) {
+    const auto place = where_.find(tensor);
+    if (place == where_.end() || place->second.file->name() != file) {
+      throw EngineError("CheckpointIncomplete",
+                        file + ": tensor " + tensor + " is not in the file that the index names for it.");
+    }
+  }
+}
+
+void Checkpoint::add_file(const fs::path& path) {
+  const auto& file = *files_.emplace_back(std::make_unique<SafetensorsFile>(path));
+  for (const auto& [name, entry] : file.tensors()) where_[name] = {&file, &entry};
+}
+
+Tensor Checkpoint::tensor(const std::string& name) const {
+  const auto place = where_.find(name);
+  if (place == where_.end()) {
+    throw EngineError("CheckpointIncomplete", "The checkpoint has no tensor " + name + ".");
+  }
+  const auto& [file, entry] = place->second;
+  const auto dtype = dtype_named(entry->dtype);
+  if (!dtype) {
+    throw EngineError("UnsupportedQuantization", file->name() + ": tensor " + name + " has type " + entry->dtype +
+                                                     "; supported are F32, BF16, F16 and F8_E4M3.");
+  }
+  return {.name = name,
+          .dtype = *dtype,
+          .shape = entry->shape,
+          .offset = entry->offset,
+          .bytes = entry->bytes,
+          .file = file};
+}
+
+Tensor Checkpoint::tensor(const std::string& name, const std::vector<int64_t>& shape) const {
+  Tensor found = tensor(name);
+  if (found.shape != shape) {
+    throw EngineError("CheckpointCorrupt", found.file->name() + ": tensor " + name + " has shape " +
+                                               to_text(found.shape) + " where config.json implies " + to_text(shape) +
+                                               ".");
+  }
+  return found;
+}
+
+uint64_t Checkpoint::bytes_of(const std::function<bool(const std::string&)>& wanted) const {
+  uint64_t total = 0;
+  for (const auto& [name, place] : where_) {
+    if (wanted(name)) total += place.entry->bytes;
+  }
+  return total;
+}
+
+}  // namespace llmservice

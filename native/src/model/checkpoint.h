@@ -1,0 +1,53 @@
+// All tensors of a checkpoint folder, whether in one safetensors file or in shards with an index.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "model/safetensors.h"
+#include "ops/ops.h"
+
+namespace llmservice {
+
+// A tensor of a type that the engine computes with, and where it lies.
+struct Tensor {
+  std::string name;
+  DType dtype;
+  std::vector<int64_t> shape;
+  uint64_t offset;
+  uint64_t bytes;
+  const SafetensorsFile* file;
+
+  // Fills `out` from `offset` of the tensor's data; refuses FP8 NaN bytes.
+  void read(uint64_t offset, std::span<std::byte> out) const;
+};
+
+class Checkpoint {
+ public:
+  // Throws CheckpointIncomplete naming the files that are not there, CheckpointCorrupt for a bad header or index.
+  explicit Checkpoint(const std::filesystem::path& dir);
+
+  bool has(const std::string& name) const { return where_.contains(name); }
+  // Throws CheckpointIncomplete when there is no such tensor, UnsupportedQuantization for a type that we do not read.
+  Tensor tensor(const std::string& name) const;
+  // As above, and CheckpointCorrupt when the shape is another.
+  Tensor tensor(const std::string& name, const std::vector<int64_t>& shape) const;
+  // Stored bytes of all tensors whose name `wanted` accepts.
+  uint64_t bytes_of(const std::function<bool(const std::string&)>& wanted) const;
+
+ private:
+  void open_shards(const std::filesystem::path& dir, const std::filesystem::path& index);
+  void add_file(const std::filesystem::path& path);
+
+  struct Place {
+    const SafetensorsFile* file;
+    const TensorEntry* entry;
+  };
+  std::vector<std::unique_ptr<SafetensorsFile>> files_;
+  std::unordered_map<std::string, Place> where_;
+};
+
+}  // namespace llmservice

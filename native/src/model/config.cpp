@@ -1,0 +1,189 @@
+// config.json -> ModelConfig: architectures, layer kinds, rotary embedding, quantization.
+#include "model/config.h"
+
+#include <algorithm>
+#include <cmath>
+#include <fstream>
+#include <sstream>
+
+#include "model/config_fields.h"
+
+namespace llmservice {
+namespace {
+
+using nlohmann::json;
+
+constexpr const char* kSupported = "llama, qwen3, qwen3_5, qwen3_5_text";
+
+[[noreturn]] void unsupported(const std::string& message) { throw EngineError("UnsupportedArchitecture", message); }
+
+std::optional<Llama3Scaling> parse_scaling(const ConfigFields& rope) {
+  const std::string type = rope.text_or("rope_type", rope.text_or("type", "default").c_str());
+  if (type == "default") return std::nullopt;
+  if (type != "llama3") {
+    unsupported("config.json: rope_type \"" + type + "\" is not supported; supported are default and llama3.");
+  }
+  return Llama3Scaling{
+      .factor = rope.number_or("factor", 8),
+      .low_freq_factor = rope.number_or("low_freq_factor", 1),
+      .high_freq_factor = rope.number_or("high_freq_factor", 4),
+      .original_max_positions = rope.number_or("original_max_position_embeddings", 8192),
+  };
+}
+
+// Old configs hold rope_theta and partial_rotary_factor at the top level, new ones in rope_parameters.
+RopeConfig parse_rope(const ConfigFields& text, int32_t head_dim, double default_factor) {
+  const json object = text.object_or_empty(text.has("rope_parameters") ? "rope_parameters" : "rope_scaling");
+  const ConfigFields rope(object);
+  const double theta = rope.number_or("rope_theta", text.number_or("rope_theta", 10000));
+  const double factor =
+      rope.number_or("partial_rotary_factor", text.number_or("partial_rotary_factor", default_factor));
+  const auto rotary = static_cast<int32_t>(std::lround(head_dim * factor));
+  if (rotary < 2 || rotary > head_dim || rotary % 2 != 0) {
+    ConfigFields::fail("partial_rotary_factor",
+                       "gives " + std::to_string(rotary) + " rotary features, which must be even and within the head");
+  }
+  return {.theta = theta, .rotary = rotary, .scaling = parse_scaling(rope)};
+}
+
+std::vector<LayerKind> parse_layers(const ConfigFields& text, bool hybrid) {
+  const int32_t count = text.positive("num_hidden_layers");
+  std::vector<LayerKind> layers(count, LayerKind::kAttention);
+  if (!hybrid) return layers;
+  if (!text.has("layer_types")) {
+    const int32_t interval = text.positive_or("full_attention_interval", 4);
+    for (int32_t i = 0; i < count; ++i) {
+      if ((i + 1) % interval != 0) layers[i] = LayerKind::kGdn;
+    }
+    return layers;
+  }
+  const json& types = text.at("layer_types");
+  if (!types.is_array() || types.size() != layers.size()) {
+    ConfigFields::fail("layer_types", "does not name each of the " + std::to_string(count) + " layers");
+  }
+  for (int32_t i = 0; i < count; ++i) {
+    if (types[i] == "linear_attention") {
+      layers[i] = LayerKind::kGdn;
+    } else if (types[i] != "full_attention") {
+      unsupported("config.json: layer_types[" + std::to_string(i) + "] is " + types[i].dump() +
+                  "; supported are full_attention and linear_attention.");
+    }
+  }
+  return layers;
+}
+
+GdnConfig parse_gdn(const ConfigFields& text) {
+  const GdnConfig gdn{.k_heads = text.positive("linear_num_key_heads"),
+                      .v_heads = text.positive("linear_num_value_heads"),
+                      .k_dim = text.positive("linear_key_head_dim"),
+                      .v_dim = text.positive("linear_value_head_dim"),
+                      .conv_kernel = text.positive_or("linear_conv_kernel_dim", 4)};
+  if (gdn.v_heads % gdn.k_heads != 0) {
+    ConfigFields::fail("linear_num_value_heads", "is not a multiple of linear_num_key_heads");
+  }
+  return gdn;
+}
+
+std::vector<std::string> parse_quantization(const ConfigFields& top) {
+  const json object = top.object_or_empty("quantization_config");
+  const ConfigFields quantization(object);
+  std::vector<std::string> unconverted;
+  if (object.empty()) return unconverted;
+  const std::string method = quantization.text_or("quant_method", "");
+  if (method != "fp8") {
+    throw EngineError("UnsupportedQuantization", "config.json: quant_method \"" + method +
+                                                     "\" is not supported; supported are fp8 (e4m3, blocks of "
+                                                     "128 x 128) and checkpoints that are not quantized.");
+  }
+  if (quantization.text_or("fmt", "e4m3") != "e4m3" || !quantization.has("weight_block_size") ||
+      quantization.at("weight_block_size") != json::array({128, 128})) {
+    throw EngineError("UnsupportedQuantization",
+                      "config.json: FP8 weights must be e4m3 with weight_block_size [128, 128].");
+  }
+  const char* const list = "modules_to_not_convert";
+  if (!quantization.has(list)) return unconverted;
+  if (!quantization.at(list).is_array()) ConfigFields::fail(list, "is not a list");
+  for (const json& module : quantization.at(list)) {
+    if (module.is_string()) unconverted.emplace_back(without_wrapper(module.get_ref<const std::string&>()));
+  }
+  return unconverted;
+}
+
+void check_attention(const ConfigFields& text, const ModelConfig& config) {
+  if (config.heads % config.kv_heads != 0) {
+    ConfigFields::fail("num_attention_heads", "is not a multiple of num_key_value_heads");
+  }
+  if (text.flag_or("use_sliding_window", false)) {
+    unsupported("config.json: use_sliding_window is true; sliding-window attention is not supported.");
+  }
+  const std::string activation = text.text_or("hidden_act", "silu");
+  if (activation != "silu") unsupported("config.json: hidden_act \"" + activation + "\" is not supported, only silu.");
+}
+
+ModelConfig parse_text_config(const ConfigFields& text, const ConfigFields& top, const std::string& architecture) {
+  const bool hybrid = architecture.starts_with("qwen3_5");
+  ModelConfig config{};
+  config.architecture = architecture;
+  config.hidden = text.positive("hidden_size");
+  config.heads = text.positive("num_attention_heads");
+  config.kv_heads = text.positive_or("num_key_value_heads", config.heads);
+  config.head_dim = text.positive_or("head_dim", std::max(1, config.hidden / config.heads));
+  config.intermediate = text.positive("intermediate_size");
+  config.vocab = text.positive("vocab_size");
+  config.norm_eps = static_cast<float>(text.number_or("rms_norm_eps", 1e-6));
+  config.tied_head = text.flag_or("tie_word_embeddings", top.flag_or("tie_word_embeddings", false));
+  config.attention_bias = text.flag_or("attention_bias", false);
+  config.mlp_bias = architecture == "llama" && text.flag_or("mlp_bias", false);
+  config.qk_norm = architecture != "llama";
+  config.output_gate = hybrid && text.flag_or("attn_output_gate", true);
+  config.unit_offset_norm = hybrid;
+  config.rope = parse_rope(text, config.head_dim, hybrid ? 0.25 : 1.0);
+  config.layers = parse_layers(text, hybrid);
+  if (hybrid) config.gdn = parse_gdn(text);
+  config.unconverted = parse_quantization(top);
+  check_attention(text, config);
+  return config;
+}
+
+}  // namespace
+
+std::string_view without_wrapper(std::string_view module) {
+  for (const std::string_view prefix :
+       {"model.language_model.", "language_model.model.", "language_model.", "model."}) {
+    if (module.starts_with(prefix)) return module.substr(prefix.size());
+  }
+  return module;
+}
+
+bool ModelConfig::says_unconverted(std::string_view module) const {
+  const std::string_view name = without_wrapper(module);
+  return std::any_of(unconverted.begin(), unconverted.end(), [&](const std::string& entry) {
+    return name.starts_with(entry) && (name.size() == entry.size() || name[entry.size()] == '.');
+  });
+}
+
+ModelConfig parse_model_config(std::string_view text) {
+  const json root = json::parse(text, nullptr, false);
+  if (!root.is_object()) throw EngineError("CheckpointCorrupt", "config.json is not a JSON object.");
+  const ConfigFields top(root);
+  const std::string architecture = top.text_or("model_type", "");
+  if (architecture != "llama" && architecture != "qwen3" && architecture != "qwen3_5" &&
+      architecture != "qwen3_5_text") {
+    unsupported("config.json: model_type \"" + architecture + "\" is not supported; supported are " + kSupported + ".");
+  }
+  if (!top.has("text_config")) return parse_text_config(top, top, architecture);
+  const json nested = top.object_or_empty("text_config");
+  return parse_text_config(ConfigFields(nested), top, architecture);
+}
+
+ModelConfig read_model_config(const std::filesystem::path& dir) {
+  std::ifstream file(dir / "config.json", std::ios::binary);
+  if (!file) {
+    throw EngineError("CheckpointIncomplete", "There is no readable config.json in " + dir.string() + ".");
+  }
+  std::stringstream text;
+  text << file.rdbuf();
+  return parse_model_config(text.str());
+}
+
+}  // namespace llmservice

@@ -1,0 +1,87 @@
+// The forward pass: which operations run on what, in which order. Shapes are in model.h.
+#include "model/model.h"
+
+namespace llmservice {
+
+void Model::reset_slots(std::span<const int32_t> slots) {
+  if (!config_.hybrid() || slots.empty()) return;
+  for (size_t i = 0; i < layers_.size(); ++i) {
+    if (config_.layers[i] == LayerKind::kGdn) {
+      backend_.gdn_reset(gdn_shape(*config_.gdn), slots, caches_.gdn(i));
+    }
+  }
+}
+
+void Model::forward(const ModelStep& step) {
+  const auto rows = static_cast<int64_t>(step.ids.size());
+  const int64_t hidden = config_.hidden;
+  backend_.gather(*embedding_, step.ids, work_.residual);
+  for (size_t i = 0; i < layers_.size(); ++i) {
+    const LayerWeights& layer = layers_[i];
+    backend_.rms_norm(work_.residual, layer.input_norm.data(), config_.norm_eps, rows, hidden, work_.normed);
+    std::visit([&](const auto& weights) { mix(weights, i, step); }, layer.mixer);
+    backend_.add(work_.residual, work_.output, rows * hidden);
+    backend_.rms_norm(work_.residual, layer.post_norm.data(), config_.norm_eps, rows, hidden, work_.normed);
+    feed_forward(layer, rows);
+    backend_.add(work_.residual, work_.output, rows * hidden);
+  }
+  if (step.sampled.empty()) return;
+  backend_.take_rows(work_.residual, step.sampled, hidden, work_.normed);
+  backend_.rms_norm(work_.normed, final_norm_.data(), config_.norm_eps, static_cast<int64_t>(step.sampled.size()),
+                    hidden, work_.sampled);
+}
+
+std::span<float> Model::logits(int32_t first, int32_t count) {
+  const Matrix& head = head_ ? *head_ : *embedding_;
+  backend_.matmul(head, work_.sampled + static_cast<int64_t>(first) * config_.hidden, count, work_.logits);
+  return backend_.to_host(work_.logits, static_cast<int64_t>(count) * config_.vocab);
+}
+
+void Model::mix(const AttentionWeights& weights, size_t layer, const ModelStep& step) {
+  const auto rows = static_cast<int64_t>(step.ids.size());
+  const int64_t q_width = static_cast<int64_t>(config_.heads) * config_.head_dim;
+  const int64_t kv_width = static_cast<int64_t>(config_.kv_heads) * config_.head_dim;
+  const int64_t stride = weights.qkv.width();
+  weights.qkv.apply(backend_, work_.normed, rows, work_.wide);
+  float* const q = work_.wide;
+  float* const k = q + (config_.output_gate ? 2 : 1) * q_width;
+  float* const v = k + kv_width;
+  if (config_.qk_norm) {
+    backend_.head_rms_norm(q, stride, rows, config_.heads, config_.head_dim, weights.q_norm.data(),
+                           config_.norm_eps);
+    backend_.head_rms_norm(k, stride, rows, config_.kv_heads, config_.head_dim, weights.k_norm.data(),
+                           config_.norm_eps);
+  }
+  backend_.rope(q, stride, step.positions, config_.heads, config_.head_dim, config_.rope.rotary, cos_.data(),
+                sin_.data());
+  backend_.rope(k, stride, step.positions, config_.kv_heads, config_.head_dim, config_.rope.rotary, cos_.data(),
+                sin_.data());
+  const KvCache cache = caches_.kv(layer);
+  backend_.write_kv(attention_, step.segments, k, stride, v, stride, cache);
+  backend_.attention(attention_, step.segments, q, stride, cache, work_.mixed);
+  if (config_.output_gate) backend_.sigmoid_mul(work_.mixed, q + q_width, stride, rows, q_width);
+  weights.o.apply(backend_, work_.mixed, rows, work_.output);
+}
+
+void Model::mix(const GdnWeights& weights, size_t layer, const ModelStep& step) {
+  const auto rows = static_cast<int64_t>(step.ids.size());
+  const GdnShape shape = gdn_shape(*config_.gdn);
+  const GdnState state = caches_.gdn(layer);
+  const int64_t stride = weights.qkvz.width();
+  weights.qkvz.apply(backend_, work_.normed, rows, work_.wide);
+  weights.ba.apply(backend_, work_.normed, rows, work_.gates);
+  backend_.gdn_conv(shape, step.segments, weights.conv.data(), work_.wide, stride, state);
+  backend_.gdn(shape, step.segments, work_.wide, stride, work_.gates, work_.gates + shape.v_heads,
+               weights.ba.width(), weights.a_log.data(), weights.dt_bias.data(), state, work_.mixed);
+  backend_.gated_rms_norm(work_.mixed, work_.wide + gdn_channels(shape), stride, weights.norm.data(),
+                          config_.norm_eps, rows, shape.v_heads, shape.v_dim, work_.mixed);
+  weights.out.apply(backend_, work_.mixed, rows, work_.output);
+}
+
+void Model::feed_forward(const LayerWeights& weights, int64_t rows) {
+  weights.gate_up.apply(backend_, work_.normed, rows, work_.wide);
+  backend_.silu_mul(work_.wide, rows, weights.gate_up.width() / 2, work_.mixed);
+  weights.down.apply(backend_, work_.mixed, rows, work_.output);
+}
+
+}  // namespace llmservice

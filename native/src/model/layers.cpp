@@ -1,0 +1,113 @@
+#include "model/layers.h"
+
+namespace llmservice {
+namespace {
+
+// `heads` of `head_dim` rows each.
+Range head_rows(Range heads, int64_t head_dim) { return {heads.begin * head_dim, heads.count * head_dim}; }
+
+float norm_offset(const ModelConfig& config) { return config.unit_offset_norm ? 1.0f : 0.0f; }
+
+std::vector<Band> qkv_bands(const ModelConfig& c, const HeadShard& heads, const std::string& prefix) {
+  const int64_t d = c.head_dim;
+  std::vector<Band> bands;
+  if (c.output_gate) {
+    // Stored per head as [q | gate]: gathered here into all q, then all gates.
+    for (const int64_t part : {0, 1}) {
+      for (int64_t h = heads.q.begin; h < heads.q.begin + heads.q.count; ++h) {
+        bands.push_back({prefix + "q_proj", 2 * c.heads * d, c.hidden, {(2 * h + part) * d, d}, whole(c.hidden)});
+      }
+    }
+  } else {
+    bands.push_back({prefix + "q_proj", c.heads * d, c.hidden, head_rows(heads.q, d), whole(c.hidden)});
+  }
+  for (const char* name : {"k_proj", "v_proj"}) {
+    bands.push_back({prefix + name, c.kv_heads * d, c.hidden, head_rows(heads.kv, d), whole(c.hidden)});
+  }
+  return bands;
+}
+
+AttentionWeights read_attention(WeightReader& reader, const ModelConfig& c, Shard shard, const std::string& prefix) {
+  const HeadShard heads = shard_heads(c.heads, c.kv_heads, shard);
+  const int64_t d = c.head_dim;
+  AttentionWeights weights;
+  weights.qkv = reader.linear(qkv_bands(c, heads, prefix), c.attention_bias);
+  if (c.qk_norm) {
+    weights.q_norm = reader.vector(prefix + "q_norm.weight", {d}, whole(d), norm_offset(c));
+    weights.k_norm = reader.vector(prefix + "k_norm.weight", {d}, whole(d), norm_offset(c));
+  }
+  const Band o{prefix + "o_proj", c.hidden, c.heads * d, whole(c.hidden), head_rows(heads.q, d)};
+  weights.o = reader.linear({o}, c.attention_bias && shard.rank == 0);
+  return weights;
+}
+
+GdnWeights read_gdn(WeightReader& reader, const ModelConfig& c, Shard shard, const std::string& prefix) {
+  const GdnConfig& g = *c.gdn;
+  const int64_t k_width = static_cast<int64_t>(g.k_heads) * g.k_dim;
+  const int64_t v_width = static_cast<int64_t>(g.v_heads) * g.v_dim;
+  const int64_t channels = 2 * k_width + v_width;
+  const Range k = head_rows(shard_range(g.k_heads, shard, "linear_num_key_heads"), g.k_dim);
+  const Range v_heads = shard_range(g.v_heads, shard, "linear_num_value_heads");
+  const Range v = head_rows(v_heads, g.v_dim);
+  const Range parts[] = {k, {k_width + k.begin, k.count}, {2 * k_width + v.begin, v.count}};
+
+  std::vector<Band> qkvz;
+  for (const Range& rows : parts) {
+    qkvz.push_back({prefix + "in_proj_qkv", channels, c.hidden, rows, whole(c.hidden)});
+  }
+  qkvz.push_back({prefix + "in_proj_z", v_width, c.hidden, v, whole(c.hidden)});
+  std::vector<Band> ba;
+  for (const char* name : {"in_proj_b", "in_proj_a"}) {
+    ba.push_back({prefix + name, g.v_heads, c.hidden, v_heads, whole(c.hidden)});
+  }
+  GdnWeights weights;
+  weights.qkvz = reader.linear(qkvz, false);
+  weights.ba = reader.linear(ba, false);
+  weights.conv = reader.vector(prefix + "conv1d.weight", {channels, 1, g.conv_kernel}, parts);
+  weights.a_log = reader.vector(prefix + "A_log", {g.v_heads}, v_heads);
+  weights.dt_bias = reader.vector(prefix + "dt_bias", {g.v_heads}, v_heads);
+  weights.norm = reader.vector(prefix + "norm.weight", {g.v_dim}, whole(g.v_dim));
+  weights.out = reader.linear({{prefix + "out_proj", c.hidden, v_width, whole(c.hidden), v}}, false);
+  return weights;
+}
+
+size_t mixer_bytes(const AttentionWeights& w) {
+  return w.qkv.bytes() + w.q_norm.bytes() + w.k_norm.bytes() + w.o.bytes();
+}
+
+size_t mixer_bytes(const GdnWeights& w) {
+  return w.qkvz.bytes() + w.ba.bytes() + w.conv.bytes() + w.a_log.bytes() + w.dt_bias.bytes() + w.norm.bytes() +
+         w.out.bytes();
+}
+
+}  // namespace
+
+size_t LayerWeights::bytes() const {
+  const size_t mixed = std::visit([](const auto& weights) { return mixer_bytes(weights); }, mixer);
+  return mixed + input_norm.bytes() + post_norm.bytes() + gate_up.bytes() + down.bytes();
+}
+
+LayerWeights read_layer(WeightReader& reader, const ModelConfig& c, Shard shard, LayerKind kind,
+                        const std::string& prefix) {
+  const std::string mlp = prefix + "mlp.";
+  const Range width = shard_range(c.intermediate, shard, "intermediate_size");
+  const auto norm = [&](const char* name) {
+    return reader.vector(prefix + name, {c.hidden}, whole(c.hidden), norm_offset(c));
+  };
+  LayerWeights layer;
+  layer.input_norm = norm("input_layernorm.weight");
+  if (kind == LayerKind::kAttention) {
+    layer.mixer = read_attention(reader, c, shard, prefix + "self_attn.");
+  } else {
+    layer.mixer = read_gdn(reader, c, shard, prefix + "linear_attn.");
+  }
+  layer.post_norm = norm("post_attention_layernorm.weight");
+  layer.gate_up = reader.linear({{mlp + "gate_proj", c.intermediate, c.hidden, width, whole(c.hidden)},
+                                 {mlp + "up_proj", c.intermediate, c.hidden, width, whole(c.hidden)}},
+                                c.mlp_bias);
+  layer.down = reader.linear({{mlp + "down_proj", c.hidden, c.intermediate, whole(c.hidden), width}},
+                             c.mlp_bias && shard.rank == 0);
+  return layer;
+}
+
+}  // namespace llmservice

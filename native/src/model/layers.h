@@ -1,0 +1,45 @@
+// The weights of one decoder layer and how they are read. Shapes are those of this rank.
+#pragma once
+
+#include <string>
+#include <variant>
+
+#include "model/config.h"
+#include "model/weights.h"
+
+namespace llmservice {
+
+// qkv emits [q heads | gate heads (when output_gate) | k | v] of one row.
+struct AttentionWeights {
+  Linear qkv;
+  DeviceVector q_norm;  // empty: no norm
+  DeviceVector k_norm;
+  Linear o;
+};
+
+// qkvz emits [q | k | v | z] of one row, ba emits [b | a].
+struct GdnWeights {
+  Linear qkvz;
+  Linear ba;
+  DeviceVector conv;     // (channels, conv_kernel)
+  DeviceVector a_log;    // (v_heads)
+  DeviceVector dt_bias;  // (v_heads)
+  DeviceVector norm;     // (v_dim)
+  Linear out;
+};
+
+struct LayerWeights {
+  DeviceVector input_norm;
+  std::variant<AttentionWeights, GdnWeights> mixer;
+  DeviceVector post_norm;
+  Linear gate_up;
+  Linear down;
+
+  size_t bytes() const;
+};
+
+// Reads layer `prefix` (for example "model.layers.3.") of a model whose whole config is `config`.
+LayerWeights read_layer(WeightReader& reader, const ModelConfig& config, Shard shard, LayerKind kind,
+                        const std::string& prefix);
+
+}  // namespace llmservice

@@ -1,0 +1,106 @@
+// Construction of a model: weights in, caches and workspace laid out.
+#include "model/model.h"
+
+#include <algorithm>
+
+#include "model/rope.h"
+
+namespace llmservice {
+namespace {
+
+constexpr const char* kHead = "lm_head.weight";
+
+// Releases differ in the wrapper around the text model.
+std::string find_prefix(const Checkpoint& checkpoint) {
+  for (const char* prefix : {"model.language_model.", "model.", "language_model.model."}) {
+    if (checkpoint.has(std::string(prefix) + "embed_tokens.weight")) return prefix;
+  }
+  throw EngineError("CheckpointIncomplete",
+                    "The checkpoint has no tensor model.embed_tokens.weight (nor one under model.language_model.).");
+}
+
+std::string find_head(const Checkpoint& checkpoint) {
+  const std::string wrapped = std::string("language_model.") + kHead;
+  return checkpoint.has(wrapped) ? wrapped : kHead;
+}
+
+std::string module_of(const std::string& tensor) { return tensor.substr(0, tensor.rfind('.')); }
+
+int64_t widest_projection(const ModelConfig& c) {
+  const int64_t q = static_cast<int64_t>(c.heads) * c.head_dim * (c.output_gate ? 2 : 1);
+  int64_t widest = std::max<int64_t>(q + 2 * static_cast<int64_t>(c.kv_heads) * c.head_dim, 2 * c.intermediate);
+  if (c.gdn) {
+    widest = std::max<int64_t>(widest, gdn_channels(gdn_shape(*c.gdn)) + c.gdn->v_heads * c.gdn->v_dim);
+  }
+  return widest;
+}
+
+int64_t widest_mixed(const ModelConfig& c) {
+  const int64_t gdn = c.gdn ? static_cast<int64_t>(c.gdn->v_heads) * c.gdn->v_dim : 0;
+  return std::max({static_cast<int64_t>(c.heads) * c.head_dim, static_cast<int64_t>(c.intermediate), gdn});
+}
+
+}  // namespace
+
+Model::Model(const Checkpoint& checkpoint, const ModelConfig& config, Backend& backend, const ModelOptions& options,
+             const ModelProgress& on_progress)
+    : config_(shard_config(config, options.shard)),
+      backend_(backend),
+      attention_(attention_shape(config_, options.caches)),
+      caches_(backend, config_, options.caches) {
+  const std::string prefix = find_prefix(checkpoint);
+  const std::string head = find_head(checkpoint);
+  const uint64_t total = checkpoint.bytes_of([&](const std::string& name) {
+    return name.starts_with(prefix + "layers.") || name.starts_with(prefix + "norm.") ||
+           name.starts_with(prefix + "embed_tokens.") || (!config.tied_head && name == head);
+  });
+  uint64_t done = 0;
+  WeightReader reader(checkpoint, config, backend, options.keep, [&](uint64_t bytes) {
+    done += bytes;
+    on_progress(std::min(done, total), total);
+  });
+  const auto table = [&](const std::string& module) {
+    return reader.matrix({{module, config.vocab, config.hidden, whole(config.vocab), whole(config.hidden)}});
+  };
+  embedding_ = table(prefix + "embed_tokens");
+  for (size_t i = 0; i < config.layers.size(); ++i) {
+    const std::string layer = prefix + "layers." + std::to_string(i) + ".";
+    layers_.push_back(read_layer(reader, config, options.shard, config.layers[i], layer));
+  }
+  final_norm_ =
+      reader.vector(prefix + "norm.weight", {config.hidden}, whole(config.hidden), config.unit_offset_norm ? 1 : 0);
+  if (!config.tied_head) head_ = table(module_of(head));
+  const RopeTables rope = rope_tables(config.rope, options.max_positions);
+  cos_ = DeviceVector(backend, rope.cos);
+  sin_ = DeviceVector(backend, rope.sin);
+  allocate_workspace(options);
+  on_progress(total, total);
+}
+
+void Model::allocate_workspace(const ModelOptions& options) {
+  const int64_t rows = options.max_tokens;
+  size_t floats = 0;
+  std::vector<std::pair<float**, size_t>> places;
+  const auto reserve = [&](float*& place, int64_t count, int64_t width) {
+    places.emplace_back(&place, floats);
+    floats += static_cast<size_t>((count * width + 15) / 16 * 16);  // keeps each region on 64 bytes
+  };
+  reserve(work_.residual, rows, config_.hidden);
+  reserve(work_.normed, rows, config_.hidden);
+  reserve(work_.wide, rows, widest_projection(config_));
+  reserve(work_.gates, rows, config_.gdn ? 2 * config_.gdn->v_heads : 0);
+  reserve(work_.mixed, rows, widest_mixed(config_));
+  reserve(work_.output, rows, config_.hidden);
+  reserve(work_.sampled, options.max_sampled, config_.hidden);
+  reserve(work_.logits, std::min(kLogitRows, options.max_sampled), config_.vocab);
+  work_.memory = backend_.allocate(floats * sizeof(float));
+  for (const auto& [place, offset] : places) *place = static_cast<float*>(work_.memory->data()) + offset;
+}
+
+size_t Model::weight_bytes() const {
+  size_t total = embedding_->bytes + (head_ ? head_->bytes : 0) + final_norm_.bytes();
+  for (const LayerWeights& layer : layers_) total += layer.bytes();
+  return total;
+}
+
+}  // namespace llmservice

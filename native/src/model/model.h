@@ -1,0 +1,83 @@
+// A decoder-only transformer (llama, qwen3) or hybrid (qwen3_5) on a backend: tokens of a step in, logits out.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "model/caches.h"
+#include "model/layers.h"
+
+namespace llmservice {
+
+struct ModelOptions {
+  int32_t max_positions;  // longest sequence
+  int32_t max_tokens;     // rows of the largest step
+  int32_t max_sampled;    // rows of a step that need logits
+  DType keep;             // type of unquantized weights
+  CacheSizes caches;
+  Shard shard;
+};
+
+// The rows of one step, sequence after sequence.
+struct ModelStep {
+  std::span<const int32_t> ids;        // (T)
+  std::span<const int32_t> positions;  // (T)
+  std::span<const Segment> segments;
+  std::span<const int32_t> sampled;  // rows whose logits are wanted
+};
+
+// (done, total) stored bytes; may throw to cancel.
+using ModelProgress = std::function<void(uint64_t done, uint64_t total)>;
+
+class Model {
+ public:
+  // Reads all weights and allocates caches and workspace: nothing is allocated later.
+  Model(const Checkpoint& checkpoint, const ModelConfig& config, Backend& backend, const ModelOptions& options,
+        const ModelProgress& on_progress);
+
+  const ModelConfig& config() const { return config_; }
+  size_t weight_bytes() const;
+
+  // Forgets the recurrent state of slots that begin a new sequence.
+  void reset_slots(std::span<const int32_t> slots);
+  // Runs the step; afterwards logits() answers for its sampled rows.
+  void forward(const ModelStep& step);
+  // Logits (count, vocab) of sampled rows [first, first + count), count at most kLogitRows; the caller may
+  // overwrite them. Valid until the next call.
+  std::span<float> logits(int32_t first, int32_t count);
+
+  static constexpr int32_t kLogitRows = 32;
+
+ private:
+  void allocate_workspace(const ModelOptions& options);
+  void mix(const AttentionWeights& weights, size_t layer, const ModelStep& step);
+  void mix(const GdnWeights& weights, size_t layer, const ModelStep& step);
+  void feed_forward(const LayerWeights& weights, int64_t rows);
+
+  ModelConfig config_;  // as this rank sees it
+  Backend& backend_;
+  AttentionShape attention_;
+  Caches caches_;
+  DeviceVector cos_;
+  DeviceVector sin_;
+  std::unique_ptr<Matrix> embedding_;
+  std::unique_ptr<Matrix> head_;  // null: tied to the embedding
+  DeviceVector final_norm_;
+  std::vector<LayerWeights> layers_;
+
+  // Workspace, one row per token of the step.
+  struct Workspace {
+    std::unique_ptr<Buffer> memory;
+    float* residual;  // (T, hidden)
+    float* normed;    // (T, hidden)
+    float* wide;      // (T, widest projection)
+    float* gates;     // (T, 2 · GDN v_heads): [b | a]
+    float* mixed;     // (T, widest input of an output projection)
+    float* output;    // (T, hidden)
+    float* sampled;   // (S, hidden)
+    float* logits;    // (kLogitRows, vocab)
+  } work_;
+};
+
+}  // namespace llmservice

@@ -1,0 +1,39 @@
+// Which part of each weight a tensor-parallel rank holds. Pure: sizes in, ranges out.
+#pragma once
+
+#include <cstdint>
+
+#include "model/config.h"
+
+namespace llmservice {
+
+// Rank `rank` of `size`.
+struct Shard {
+  int32_t rank = 0;
+  int32_t size = 1;
+};
+
+// [begin, begin + count) of an axis.
+struct Range {
+  int64_t begin;
+  int64_t count;
+  bool operator==(const Range&) const = default;
+};
+
+inline Range whole(int64_t count) { return {0, count}; }
+
+// Equal contiguous parts of `total`. Throws ParallelismInvalid, naming `what`, when they cannot be equal.
+Range shard_range(int64_t total, Shard shard, const char* what);
+
+// Query and KV heads of a rank: whole groups of queries with their KV head; when there are fewer KV heads than
+// ranks, several ranks hold the same one.
+struct HeadShard {
+  Range q;
+  Range kv;
+};
+HeadShard shard_heads(int32_t heads, int32_t kv_heads, Shard shard);
+
+// The config as one rank sees it: its own heads, GDN heads and MLP width. The vocabulary stays whole.
+ModelConfig shard_config(const ModelConfig& whole, Shard shard);
+
+}  // namespace llmservice

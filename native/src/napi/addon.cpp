@@ -1,0 +1,26 @@
+// What the addon exports: load(options, onProgress) and cpuIsas(). Declared in ts/binding.ts.
+#include <napi.h>
+
+#include "napi/engine_object.h"
+
+namespace llmservice {
+namespace {
+
+Napi::Value list_isas(const Napi::CallbackInfo& call) {
+  const auto isas = cpu_isas();
+  auto out = Napi::Array::New(call.Env(), isas.size());
+  for (uint32_t i = 0; i < isas.size(); ++i) out.Set(i, isas[i]);
+  return out;
+}
+
+Napi::Object init(Napi::Env env, Napi::Object exports) {
+  env.SetInstanceData(new Napi::FunctionReference(Napi::Persistent(EngineObject::define(env))));
+  exports.Set("load", Napi::Function::New(env, load_engine, "load"));
+  exports.Set("cpuIsas", Napi::Function::New(env, list_isas, "cpuIsas"));
+  return exports;
+}
+
+NODE_API_MODULE(llmservice_native, init)
+
+}  // namespace
+}  // namespace llmservice

@@ -1,0 +1,21 @@
+// JavaScript values <-> the engine's types, as ts/binding.ts declares them.
+#pragma once
+
+#include <napi.h>
+
+#include <exception>
+
+#include "engine/engine.h"
+
+namespace llmservice {
+
+// These throw Napi::TypeError naming the field that is not what the declaration says.
+EngineOptions to_engine_options(const Napi::Object& value);
+StepPlan to_step_plan(const Napi::Object& value);
+
+Napi::Object from_info(Napi::Env env, const EngineInfo& info);
+Napi::Object from_result(Napi::Env env, const StepResult& result);
+// An Error whose `reason` is a failure reason of the contract.
+Napi::Error from_exception(Napi::Env env, const std::exception_ptr& error);
+
+}  // namespace llmservice

@@ -1,0 +1,140 @@
+// JavaScript -> engine.
+#include <cstring>
+
+#include "napi/convert.h"
+
+namespace llmservice {
+namespace {
+
+[[noreturn]] void wrong(const Napi::Env& env, const std::string& path, const char* expected) {
+  throw Napi::TypeError::New(env, path + " must be " + expected + ".");
+}
+
+// The fields of one object; `path` names it in messages.
+class Fields {
+ public:
+  Fields(Napi::Object object, std::string path) : object_(object), path_(std::move(path)) {}
+
+  double number(const char* name) const {
+    const Napi::Value value = object_.Get(name);
+    if (!value.IsNumber()) wrong(object_.Env(), path_ + name, "a number");
+    return value.As<Napi::Number>().DoubleValue();
+  }
+  float real(const char* name) const { return static_cast<float>(number(name)); }
+  int32_t integer(const char* name) const {
+    const double value = number(name);
+    if (value != static_cast<double>(static_cast<int32_t>(value))) {
+      wrong(object_.Env(), path_ + name, "a 32-bit integer");
+    }
+    return static_cast<int32_t>(value);
+  }
+  std::optional<int32_t> integer_or_null(const char* name) const {
+    if (object_.Get(name).IsNull()) return std::nullopt;
+    return integer(name);
+  }
+  std::string text(const char* name) const {
+    const Napi::Value value = object_.Get(name);
+    if (!value.IsString()) wrong(object_.Env(), path_ + name, "a string");
+    return value.As<Napi::String>().Utf8Value();
+  }
+  uint64_t big(const char* name) const {
+    const Napi::Value value = object_.Get(name);
+    if (!value.IsBigInt()) wrong(object_.Env(), path_ + name, "a bigint");
+    bool lossless = false;  // seeds wrap at 64 bits
+    return value.As<Napi::BigInt>().Uint64Value(&lossless);
+  }
+  std::vector<int32_t> integers(const char* name) const {
+    const Napi::Value value = object_.Get(name);
+    if (!value.IsTypedArray() || value.As<Napi::TypedArray>().TypedArrayType() != napi_int32_array) {
+      wrong(object_.Env(), path_ + name, "an Int32Array");
+    }
+    const auto array = value.As<Napi::Int32Array>();
+    return {array.Data(), array.Data() + array.ElementLength()};
+  }
+  // Pairs of integers, flattened in one Int32Array.
+  template <typename Pair>
+  std::vector<Pair> pairs(const char* name) const {
+    const auto flat = integers(name);
+    if (flat.size() % 2 != 0) wrong(object_.Env(), path_ + name, "an Int32Array of pairs");
+    std::vector<Pair> out;
+    out.reserve(flat.size() / 2);
+    for (size_t i = 0; i < flat.size(); i += 2) out.push_back({flat[i], flat[i + 1]});
+    return out;
+  }
+  Fields object(const char* name) const {
+    const Napi::Value value = object_.Get(name);
+    if (!value.IsObject()) wrong(object_.Env(), path_ + name, "an object");
+    return {value.As<Napi::Object>(), path_ + name + "."};
+  }
+  Napi::Array array(const char* name) const {
+    const Napi::Value value = object_.Get(name);
+    if (!value.IsArray()) wrong(object_.Env(), path_ + name, "an array");
+    return value.As<Napi::Array>();
+  }
+  Napi::Env env() const { return object_.Env(); }
+
+ private:
+  Napi::Object object_;
+  std::string path_;
+};
+
+DType to_dtype(const Fields& fields) {
+  const std::string name = fields.text("dtype");
+  if (name == "auto" || name == "bfloat16") return DType::kBF16;
+  if (name == "float32") return DType::kF32;
+  wrong(fields.env(), "options.dtype", "'auto', 'bfloat16' or 'float32'");
+}
+
+SamplingParams to_sampling(const Fields& fields) {
+  return {.temperature = fields.real("temperature"),
+          .top_p = fields.real("topP"),
+          .top_k = fields.integer("topK"),
+          .min_p = fields.real("minP"),
+          .seed = fields.big("seed"),
+          .repetition_penalty = fields.real("repetitionPenalty"),
+          .presence_penalty = fields.real("presencePenalty"),
+          .frequency_penalty = fields.real("frequencyPenalty"),
+          .top_logprobs = fields.integer_or_null("topLogprobs")};
+}
+
+Admission to_admission(const Fields& fields) {
+  return {.slot = fields.integer("slot"),
+          .tokens = fields.integers("tokens"),
+          .prompt_length = fields.integer("promptLength"),
+          .max_length = fields.integer("maxLength"),
+          .stop_tokens = fields.integers("stopTokens"),
+          .sampling = to_sampling(fields.object("sampling"))};
+}
+
+}  // namespace
+
+EngineOptions to_engine_options(const Napi::Object& value) {
+  const Fields fields(value, "options.");
+  return {.model_dir = fields.text("modelDir"),
+          .block_size = fields.integer("blockSize"),
+          .num_blocks = fields.integer("numBlocks"),
+          .max_num_seqs = fields.integer("maxNumSeqs"),
+          .max_model_len = fields.integer("maxModelLen"),
+          .max_num_batched_tokens = fields.integer("maxNumBatchedTokens"),
+          .dtype = to_dtype(fields),
+          .threads = fields.integer_or_null("threads").value_or(0),
+          .isa = fields.text("isa")};
+}
+
+StepPlan to_step_plan(const Napi::Object& value) {
+  const Fields fields(value, "plan.");
+  StepPlan plan{.release = fields.integers("release"),
+                .admit = {},
+                .blocks = fields.pairs<SlotBlock>("blocks"),
+                .rows = fields.pairs<RowEntry>("rows")};
+  const Napi::Array admissions = fields.array("admit");
+  for (uint32_t i = 0; i < admissions.Length(); ++i) {
+    const Napi::Value entry = admissions[i];
+    const std::string path = "plan.admit[" + std::to_string(i) + "]";
+    if (!entry.IsObject()) wrong(value.Env(), path, "an object");
+    plan.admit.push_back(to_admission({entry.As<Napi::Object>(), path + "."}));
+  }
+  return plan;
+}
+
+}  // namespace llmservice

@@ -1,0 +1,63 @@
+// Engine -> JavaScript.
+#include <algorithm>
+
+#include "napi/convert.h"
+
+namespace llmservice {
+namespace {
+
+template <typename Array, typename T>
+Array typed_array(Napi::Env env, const std::vector<T>& values) {
+  auto array = Array::New(env, values.size());
+  std::transform(values.begin(), values.end(), array.Data(),
+                 [](T value) { return static_cast<std::remove_pointer_t<decltype(array.Data())>>(value); });
+  return array;
+}
+
+Napi::Error error_with(Napi::Env env, const std::string& message, const std::string& reason) {
+  Napi::Error error = Napi::Error::New(env, message);
+  error.Set("reason", Napi::String::New(env, reason));
+  return error;
+}
+
+}  // namespace
+
+Napi::Object from_info(Napi::Env env, const EngineInfo& info) {
+  auto out = Napi::Object::New(env);
+  out.Set("architecture", info.architecture);
+  out.Set("isa", info.isa);
+  out.Set("threads", info.threads);
+  out.Set("vocabSize", info.vocab_size);
+  out.Set("weightBytes", static_cast<double>(info.weight_bytes));
+  out.Set("kvBytesPerBlock", static_cast<double>(info.kv_bytes_per_block));
+  out.Set("stateBytesPerSeq", static_cast<double>(info.state_bytes_per_seq));
+  out.Set("hybrid", info.hybrid);
+  return out;
+}
+
+Napi::Object from_result(Napi::Env env, const StepResult& result) {
+  auto out = Napi::Object::New(env);
+  out.Set("slots", typed_array<Napi::Int32Array>(env, result.slots));
+  out.Set("tokens", typed_array<Napi::Int32Array>(env, result.tokens));
+  out.Set("finish", typed_array<Napi::Uint8Array>(env, result.finish));
+  out.Set("logprobs", typed_array<Napi::Float32Array>(env, result.logprobs));
+  out.Set("topOffsets", typed_array<Napi::Int32Array>(env, result.top_offsets));
+  out.Set("topTokens", typed_array<Napi::Int32Array>(env, result.top_tokens));
+  out.Set("topLogprobs", typed_array<Napi::Float32Array>(env, result.top_logprobs));
+  out.Set("computeMicros", result.compute_micros);
+  return out;
+}
+
+Napi::Error from_exception(Napi::Env env, const std::exception_ptr& error) {
+  try {
+    std::rethrow_exception(error);
+  } catch (const EngineError& e) {
+    return error_with(env, e.what(), e.reason());
+  } catch (const std::bad_alloc&) {
+    return error_with(env, "The engine ran out of memory.", "OutOfMemory");
+  } catch (const std::exception& e) {
+    return error_with(env, std::string("The engine failed: ") + e.what(), "EngineFault");
+  }
+}
+
+}  // namespace llmservice

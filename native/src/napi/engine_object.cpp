@@ -1,0 +1,155 @@
+#include "napi/engine_object.h"
+
+#include <chrono>
+
+#include "napi/convert.h"
+
+namespace llmservice {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+constexpr auto kProgressInterval = std::chrono::milliseconds(100);
+
+// What EngineObject's constructor is handed through JavaScript.
+struct Parts {
+  std::unique_ptr<EngineThread> thread;
+  std::unique_ptr<Engine> engine;
+};
+
+// A load under way; lives on the JavaScript thread until its promise is settled.
+struct Loading {
+  Napi::Promise::Deferred deferred;
+  Napi::FunctionReference on_progress;
+  std::unique_ptr<EngineThread> thread;
+};
+
+// Tells JavaScript about ten times a second, and at the end.
+ModelProgress report_to(Loading* loading) {
+  return [loading, next = Clock::now()](uint64_t done, uint64_t total) mutable {
+    if (loading->thread->cancelled()) throw EngineError("EngineFault", "The load was cancelled.");
+    if (Clock::now() < next && done < total) return;
+    next = Clock::now() + kProgressInterval;
+    loading->thread->post([loading, done, total](Napi::Env env) {
+      loading->on_progress.Call({Napi::Number::New(env, static_cast<double>(done)),
+                                 Napi::Number::New(env, static_cast<double>(total))});
+    });
+  };
+}
+
+Settle load_job(Loading* loading, const EngineOptions& options) {
+  try {
+    auto backend = make_cpu_backend({.threads = options.threads, .isa = options.isa.c_str()});
+    auto engine = std::make_shared<std::unique_ptr<Engine>>(
+        std::make_unique<Engine>(options, std::move(backend), report_to(loading)));
+    return [loading, engine](Napi::Env env) {
+      const std::unique_ptr<Loading> ended(loading);
+      ended->deferred.Resolve(EngineObject::create(env, std::move(ended->thread), std::move(*engine)));
+    };
+  } catch (...) {
+    return [loading, error = std::current_exception()](Napi::Env env) {
+      const std::unique_ptr<Loading> ended(loading);
+      ended->deferred.Reject(from_exception(env, error).Value());
+    };
+  }
+}
+
+Napi::Value rejected(Napi::Env env, const Napi::Error& error) {
+  const auto deferred = Napi::Promise::Deferred::New(env);
+  deferred.Reject(error.Value());
+  return deferred.Promise();
+}
+
+}  // namespace
+
+Napi::Value load_engine(const Napi::CallbackInfo& call) {
+  const Napi::Env env = call.Env();
+  try {
+    if (call.Length() != 2 || !call[0].IsObject() || !call[1].IsFunction()) {
+      throw Napi::TypeError::New(env, "load(options, onProgress) takes an object and a function.");
+    }
+    const EngineOptions options = to_engine_options(call[0].As<Napi::Object>());
+    auto* loading = new Loading{.deferred = Napi::Promise::Deferred::New(env),
+                                .on_progress = Napi::Persistent(call[1].As<Napi::Function>()),
+                                .thread = std::make_unique<EngineThread>(env)};
+    const Napi::Promise promise = loading->deferred.Promise();
+    loading->thread->run([loading, options] { return load_job(loading, options); });
+    return promise;
+  } catch (const Napi::Error& error) {
+    return rejected(env, error);
+  }
+}
+
+Napi::Function EngineObject::define(Napi::Env env) {
+  return DefineClass(env, "Engine",
+                     {InstanceMethod<&EngineObject::step>("step"), InstanceMethod<&EngineObject::dispose>("dispose")});
+}
+
+Napi::Object EngineObject::create(Napi::Env env, std::unique_ptr<EngineThread> thread,
+                                  std::unique_ptr<Engine> engine) {
+  const Napi::Object info = from_info(env, engine->info());
+  Parts parts{std::move(thread), std::move(engine)};
+  const auto* constructor = env.GetInstanceData<Napi::FunctionReference>();
+  Napi::Object object = constructor->New({Napi::External<Parts>::New(env, &parts)});
+  object.Set("info", info);
+  return object;
+}
+
+EngineObject::EngineObject(const Napi::CallbackInfo& call) : Napi::ObjectWrap<EngineObject>(call) {
+  if (call.Length() != 1 || !call[0].IsExternal()) {
+    throw Napi::TypeError::New(call.Env(), "An Engine is made by load(), not by new.");
+  }
+  auto* parts = call[0].As<Napi::External<Parts>>().Data();
+  engine_ = std::move(parts->engine);
+  thread_ = std::move(parts->thread);
+}
+
+Napi::Value EngineObject::step(const Napi::CallbackInfo& call) {
+  const Napi::Env env = call.Env();
+  try {
+    if (call.Length() != 1 || !call[0].IsObject()) throw Napi::TypeError::New(env, "step(plan) takes a plan.");
+    if (!disposal_.IsEmpty()) {
+      const EngineError gone("EngineFault", "step() was called on an engine that is disposed.");
+      return rejected(env, from_exception(env, std::make_exception_ptr(gone)));
+    }
+    auto plan = std::make_shared<StepPlan>(to_step_plan(call[0].As<Napi::Object>()));
+    const auto deferred = Napi::Promise::Deferred::New(env);
+    Ref();  // the wrapper stays while its step is under way
+    thread_->run([this, engine = engine_, plan, deferred]() -> Settle {
+      try {
+        auto result = std::make_shared<StepResult>(engine->step(*plan));
+        return [this, result, deferred](Napi::Env env) {
+          deferred.Resolve(from_result(env, *result));
+          Unref();
+        };
+      } catch (...) {
+        return [this, error = std::current_exception(), deferred](Napi::Env env) {
+          deferred.Reject(from_exception(env, error).Value());
+          Unref();
+        };
+      }
+    });
+    return deferred.Promise();
+  } catch (const Napi::Error& error) {
+    return rejected(env, error);
+  }
+}
+
+Napi::Value EngineObject::dispose(const Napi::CallbackInfo& call) {
+  const Napi::Env env = call.Env();
+  if (!disposal_.IsEmpty()) return disposal_.Value();
+  const auto deferred = Napi::Promise::Deferred::New(env);
+  disposal_ = Napi::Persistent(deferred.Promise());
+  Ref();
+  // Queued behind the steps already asked for; the memory is freed on the engine thread.
+  thread_->run([this, engine = std::exchange(engine_, nullptr), deferred]() mutable -> Settle {
+    engine.reset();
+    return [this, deferred](Napi::Env env) {
+      thread_.reset();
+      deferred.Resolve(env.Undefined());
+      Unref();
+    };
+  });
+  return deferred.Promise();
+}
+
+}  // namespace llmservice

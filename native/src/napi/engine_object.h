@@ -1,0 +1,33 @@
+// The JavaScript face of an engine: { info, step(plan), dispose() }, and load(), which makes one.
+#pragma once
+
+#include <napi.h>
+
+#include <memory>
+
+#include "engine/engine.h"
+#include "napi/engine_thread.h"
+
+namespace llmservice {
+
+// load(options, onProgress): Promise<Engine>.
+Napi::Value load_engine(const Napi::CallbackInfo& call);
+
+class EngineObject : public Napi::ObjectWrap<EngineObject> {
+ public:
+  // The constructor function, kept per environment.
+  static Napi::Function define(Napi::Env env);
+  static Napi::Object create(Napi::Env env, std::unique_ptr<EngineThread> thread, std::unique_ptr<Engine> engine);
+
+  explicit EngineObject(const Napi::CallbackInfo& call);
+
+ private:
+  Napi::Value step(const Napi::CallbackInfo& call);
+  Napi::Value dispose(const Napi::CallbackInfo& call);
+
+  std::shared_ptr<Engine> engine_;          // used on the engine thread only
+  std::unique_ptr<EngineThread> thread_;    // after engine_: stops before the engine goes
+  Napi::Reference<Napi::Promise> disposal_;  // set once dispose() was called
+};
+
+}  // namespace llmservice

@@ -1,0 +1,93 @@
+// Reference weights: held widened to float (FP8 with its scale applied, unquantized rounded to `keep`).
+#include <cstring>
+
+#include "ops/dtype.h"
+#include "ops/reference.h"
+
+namespace llmservice {
+namespace {
+
+struct ReferenceMatrix final : Matrix {
+  std::vector<float> w;  // (rows, cols)
+};
+
+struct ReferenceBuffer final : Buffer {
+  explicit ReferenceBuffer(size_t bytes) : words(bytes / sizeof(Word) + 1), size(bytes) {}
+  void* data() override { return words.data(); }
+  size_t bytes() const override { return size; }
+  struct alignas(64) Word {
+    std::byte bytes[64] = {};
+  };
+  std::vector<Word> words;
+  size_t size;
+};
+
+float stored_value(const MatrixPart& part, const std::byte* row_data, int64_t row, int64_t col, DType keep) {
+  const float value = widen(part.dtype, row_data, col);
+  if (part.dtype == DType::kF8E4M3) {
+    const int64_t blocks = (part.cols + 127) / 128;
+    return value * part.scales[(part.scale_row + row) / 128 * blocks + col / 128];
+  }
+  return keep == DType::kBF16 ? bf16_to_float(float_to_bf16(value)) : value;
+}
+
+}  // namespace
+
+std::unique_ptr<Buffer> ReferenceBackend::allocate(size_t bytes) {
+  return std::make_unique<ReferenceBuffer>(bytes);
+}
+
+void ReferenceBackend::upload(std::span<const std::byte> host, void* device) {
+  std::memcpy(device, host.data(), host.size());
+}
+
+std::span<float> ReferenceBackend::to_host(float* x, int64_t count) { return {x, static_cast<size_t>(count)}; }
+
+std::unique_ptr<Matrix> ReferenceBackend::pack(std::span<const MatrixPart> parts, DType keep,
+                                               const std::function<void(uint64_t)>& on_bytes) {
+  auto matrix = std::make_unique<ReferenceMatrix>();
+  matrix->cols = parts.front().cols;
+  for (const MatrixPart& part : parts) {
+    std::vector<std::byte> row_data(part.cols * size_of(part.dtype));
+    for (int64_t row = 0; row < part.rows; ++row) {
+      part.read(row * row_data.size(), row_data);
+      for (int64_t col = 0; col < part.cols; ++col) {
+        matrix->w.push_back(stored_value(part, row_data.data(), row, col, keep));
+      }
+      on_bytes(row_data.size());
+    }
+    matrix->rows += part.rows;
+  }
+  matrix->bytes = matrix->w.size() * sizeof(float);
+  return matrix;
+}
+
+void ReferenceBackend::gather(const Matrix& table, std::span<const int32_t> ids, float* out) {
+  const auto& w = static_cast<const ReferenceMatrix&>(table).w;
+  for (const int32_t id : ids) {
+    std::memcpy(out, w.data() + id * table.cols, table.cols * sizeof(float));
+    out += table.cols;
+  }
+}
+
+void ReferenceBackend::matmul(const Matrix& matrix, const float* x, int64_t rows, float* out) {
+  const auto& w = static_cast<const ReferenceMatrix&>(matrix).w;
+  for (int64_t t = 0; t < rows; ++t) {
+    for (int64_t n = 0; n < matrix.rows; ++n) {
+      double sum = 0;
+      for (int64_t k = 0; k < matrix.cols; ++k) {
+        sum += static_cast<double>(x[t * matrix.cols + k]) * w[n * matrix.cols + k];
+      }
+      out[t * matrix.rows + n] = static_cast<float>(sum);
+    }
+  }
+}
+
+void ReferenceBackend::take_rows(const float* x, std::span<const int32_t> rows, int64_t width, float* out) {
+  for (const int32_t row : rows) {
+    std::memcpy(out, x + row * width, width * sizeof(float));
+    out += width;
+  }
+}
+
+}  // namespace llmservice
