@@ -113,3 +113,11 @@ export interface Engine {
 
 /** Progress of a load, about ten times a second. */
 export type LoadProgress = (bytesDone: number, bytesTotal: number) => void;
+
+/** What the compiled addon exports. */
+export interface NativeAddon {
+  /** Reads config.json and the weights into memory; rejects with an error that carries `reason`. */
+  load(options: EngineOptions, onProgress: LoadProgress): Promise<Engine>;
+  /** CPU instruction families that this machine can run, best last; the first is `portable`. */
+  cpuIsas(): string[];
+}
