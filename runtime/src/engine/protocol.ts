@@ -3,7 +3,10 @@
 // At most one 'step' message per engine step goes to the server, whatever the number of sequences.
 
 import type { Failure } from '@llmservice/crds';
-import type { EngineInfo, SamplingParams } from '@llmservice/native';
+import type { EngineInfo } from '@llmservice/native';
+import type { FinishReason, GenerateRequest, TokenLogprobs } from '../schedule/generation.js';
+
+export type { FinishReason, GenerateRequest, TokenLogprobs };
 
 /** What the engine process needs to load a model; complete, nothing is read from the environment later. */
 export interface EngineSettings {
@@ -20,29 +23,6 @@ export interface EngineSettings {
   readonly dtype: 'auto' | 'bfloat16' | 'float32';
   /** Compute threads; null: one per physical core. */
   readonly threads: number | null;
-}
-
-/** One generation asked of the engine. */
-export interface GenerateRequest {
-  /** Unique among the requests in flight. */
-  readonly id: string;
-  /** Token ids of the prompt, at least one and fewer than maxModelLen. */
-  readonly prompt: Int32Array;
-  /** Most tokens to generate (at least 1); the context's end limits it too. */
-  readonly maxTokens: number;
-  /** Ids that end generation: the model's EOS ids and the request's own. */
-  readonly stopTokens: Int32Array;
-  readonly sampling: SamplingParams;
-}
-
-/** `stop`: a stop token was sampled; `length`: maxTokens or the end of the context. */
-export type FinishReason = 'stop' | 'length';
-
-/** Log probabilities of one generated token, under the model's unmodified distribution. */
-export interface TokenLogprobs {
-  readonly logprob: number;
-  /** The most probable alternatives, best first; as many as `sampling.topLogprobs` asked for. */
-  readonly top: readonly { readonly token: number; readonly logprob: number }[];
 }
 
 /** What one engine step (or several, if the reader is slow) added to one generation. */

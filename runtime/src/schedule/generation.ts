@@ -1,0 +1,36 @@
+// What a generation is: the request as the scheduler takes it, and what one step adds to it.
+
+import type { SamplingParams } from '@llmservice/native';
+
+/** One generation asked of the engine. */
+export interface GenerateRequest {
+  /** Unique among the requests in flight. */
+  readonly id: string;
+  /** Token ids of the prompt, at least one and fewer than maxModelLen. */
+  readonly prompt: Int32Array;
+  /** Most tokens to generate (at least 1); the context's end limits it too. */
+  readonly maxTokens: number;
+  /** Ids that end generation: the model's EOS ids and the request's own. */
+  readonly stopTokens: Int32Array;
+  readonly sampling: SamplingParams;
+}
+
+/** `stop`: a stop token was sampled; `length`: maxTokens or the end of the context. */
+export type FinishReason = 'stop' | 'length';
+
+/** Log probabilities of one generated token, under the model's unmodified distribution. */
+export interface TokenLogprobs {
+  readonly logprob: number;
+  /** The most probable alternatives, best first; as many as `sampling.topLogprobs` asked for. */
+  readonly top: readonly { readonly token: number; readonly logprob: number }[];
+}
+
+/** One token that a step sampled for a sequence. */
+export interface Sampled {
+  readonly id: string;
+  readonly token: number;
+  /** Null unless the request asked for logprobs. */
+  readonly logprobs: TokenLogprobs | null;
+  /** `fault`: the model's output was not finite, the token means nothing. */
+  readonly finish: FinishReason | 'fault' | null;
+}

@@ -1,0 +1,61 @@
+// Collects one step's plan within its row budget.
+
+import type { Admission, StepPlan } from '@llmservice/native';
+import type { Running } from './sequence.js';
+
+/** Prefill chunks end on multiples of this, or at the last known token: the chunk of hybrid models' prefill form. */
+export const chunkMultiple = 64;
+
+/** One step under construction. */
+export class PlanBuilder {
+  #budget: number;
+  readonly #admit: Admission[] = [];
+  readonly #blocks: number[] = [];
+  readonly #rows: number[] = [];
+
+  /** @param budget rows that the step may have */
+  constructor(budget: number) {
+    this.#budget = budget;
+  }
+
+  get isEmpty(): boolean {
+    return this.#rows.length === 0;
+  }
+
+  /** Rows that a sequence with `remaining` tokens to compute from position `computed` may have now; 0: none. */
+  chunk(computed: number, remaining: number): number {
+    if (remaining <= this.#budget) return remaining;
+    const end = Math.floor((computed + this.#budget) / chunkMultiple) * chunkMultiple;
+    return Math.max(0, end - computed);
+  }
+
+  admit({ sequence, slot }: Running): void {
+    const { prompt, stopTokens, sampling } = sequence.request;
+    this.#admit.push({
+      slot,
+      tokens: sequence.tokens(),
+      promptLength: prompt.length,
+      maxLength: sequence.maxLength,
+      stopTokens,
+      sampling,
+    });
+  }
+
+  append(slot: number, block: number): void {
+    this.#blocks.push(slot, block);
+  }
+
+  row(slot: number, count: number): void {
+    this.#rows.push(slot, count);
+    this.#budget -= count;
+  }
+
+  build(release: readonly number[]): StepPlan {
+    return {
+      release: Int32Array.from(release),
+      admit: this.#admit,
+      blocks: Int32Array.from(this.#blocks),
+      rows: Int32Array.from(this.#rows),
+    };
+  }
+}

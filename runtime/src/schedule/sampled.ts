@@ -1,0 +1,44 @@
+// Reads the columns of a step result as one record per sampled token.
+
+import { finishCodes, type StepResult } from '@llmservice/native';
+import type { Sampled, TokenLogprobs } from './generation.js';
+
+/** Entry `index` of a step result, for the sequence `id`. */
+export function sampledAt(result: StepResult, index: number, id: string): Sampled {
+  return {
+    id,
+    token: at(result.tokens, index),
+    logprobs: logprobsAt(result, index),
+    finish: finishOf(at(result.finish, index)),
+  };
+}
+
+function finishOf(code: number): Sampled['finish'] {
+  switch (code) {
+    case finishCodes.none:
+      return null;
+    case finishCodes.stop:
+      return 'stop';
+    case finishCodes.length:
+      return 'length';
+    default:
+      return 'fault';
+  }
+}
+
+/** NaN marks a sequence that did not ask. */
+function logprobsAt(result: StepResult, index: number): TokenLogprobs | null {
+  const logprob = at(result.logprobs, index);
+  if (Number.isNaN(logprob)) return null;
+  const top = [];
+  for (let i = at(result.topOffsets, index); i < at(result.topOffsets, index + 1); i++) {
+    top.push({ token: at(result.topTokens, i), logprob: at(result.topLogprobs, i) });
+  }
+  return { logprob, top };
+}
+
+function at(column: Int32Array | Uint8Array | Float32Array, index: number): number {
+  const value = column[index];
+  if (value === undefined) throw new Error(`step result has no entry ${index}: its columns differ in length`);
+  return value;
+}

@@ -1,0 +1,233 @@
+// Continuous batching: decides which sequences run which rows in the next step. Pure: no clock, no IO.
+// Steps alternate plan() and absorb(). Invariants: a block and a slot have one owner; rows of a step are at most
+// maxNumBatchedTokens; the oldest running sequence always advances, so that all sequences end.
+
+import type { StepPlan, StepResult } from '@llmservice/native';
+import { BlockAllocator } from './block-allocator.js';
+import type { GenerateRequest, Sampled } from './generation.js';
+import { PlanBuilder } from './plan-builder.js';
+import { sampledAt } from './sampled.js';
+import { Sequence, type Running } from './sequence.js';
+
+/** Room of the engine. */
+export interface SchedulerLimits {
+  /** Tokens per KV block. */
+  readonly blockSize: number;
+  readonly numBlocks: number;
+  /** Slots. */
+  readonly maxNumSeqs: number;
+  /** Rows of one step; at least maxNumSeqs + 64, so that prefill advances beside any number of decodes. */
+  readonly maxNumBatchedTokens: number;
+  readonly maxModelLen: number;
+}
+
+/** A step to run. */
+export interface PlannedStep {
+  readonly plan: StepPlan;
+  /** Requests that left the queue for the first time with this step. */
+  readonly started: readonly string[];
+}
+
+/** Figures of the scheduler; totals count from its creation. */
+export interface SchedulerStats {
+  readonly running: number;
+  readonly waiting: number;
+  readonly blocksUsed: number;
+  readonly blocksTotal: number;
+  readonly preemptionsTotal: number;
+  readonly promptTokensTotal: number;
+  readonly generationTokensTotal: number;
+}
+
+/** The scheduler of one engine. */
+export class Scheduler {
+  readonly #limits: SchedulerLimits;
+  readonly #blocks: BlockAllocator;
+  readonly #freeSlots: number[];
+  /** First come, first served; preempted sequences stand in front. */
+  readonly #waiting: Sequence[] = [];
+  /** In order of admission: the last is the first to be preempted. */
+  #running: Running[] = [];
+  readonly #bySlot = new Map<number, Running>();
+  #release: number[] = [];
+  #inFlight = false;
+  #preemptions = 0;
+  #promptTokens = 0;
+  #generationTokens = 0;
+
+  constructor(limits: SchedulerLimits) {
+    this.#limits = limits;
+    this.#blocks = new BlockAllocator(limits.numBlocks);
+    this.#freeSlots = Array.from({ length: limits.maxNumSeqs }, (_, i) => limits.maxNumSeqs - 1 - i);
+  }
+
+  /**
+   * Queues a request.
+   * @throws RangeError when it could never run: an empty prompt, or one longer than the context or the KV cache
+   */
+  add(request: GenerateRequest): void {
+    const { maxModelLen, numBlocks } = this.#limits;
+    const promptLength = request.prompt.length;
+    if (promptLength === 0) throw new RangeError('the prompt has no tokens');
+    if (promptLength >= maxModelLen) {
+      throw new RangeError(
+        `the prompt has ${promptLength} tokens; the context of ${maxModelLen} leaves no room`,
+      );
+    }
+    const sequence = new Sequence(request, maxModelLen);
+    // The last token is sampled and never computed.
+    const most = this.#blocksFor(sequence.maxLength - 1);
+    if (most > numBlocks) {
+      throw new RangeError(`the request may need ${most} KV blocks; the engine has ${numBlocks}`);
+    }
+    this.#waiting.push(sequence);
+  }
+
+  /** Forgets a request, whatever its state; its blocks are free at once. False when there is no such request. */
+  cancel(id: string): boolean {
+    const waiting = this.#waiting.findIndex((sequence) => sequence.request.id === id);
+    if (waiting !== -1) {
+      this.#waiting.splice(waiting, 1);
+      return true;
+    }
+    const running = this.#running.find(({ sequence }) => sequence.request.id === id);
+    if (running === undefined) return false;
+    this.#vacate(running);
+    this.#running = this.#running.filter((each) => each !== running);
+    return true;
+  }
+
+  /** The next step, or null when there is nothing to compute. */
+  plan(): PlannedStep | null {
+    if (this.#inFlight) throw new Error('plan() again before absorb(): steps alternate');
+    const step = new PlanBuilder(this.#limits.maxNumBatchedTokens);
+    const preemptionsBefore = this.#preemptions;
+    this.#planDecodes(step);
+    this.#planPrefills(step);
+    // What was preempted needs blocks that are not there: admission waits for the next step.
+    const started = this.#preemptions === preemptionsBefore ? this.#planAdmissions(step) : [];
+    if (step.isEmpty) return null;
+    const plan = step.build(this.#release);
+    this.#release = [];
+    this.#inFlight = true;
+    return { plan, started };
+  }
+
+  /** Takes a step's result; returns what it gave to sequences that are still wanted, in plan order. */
+  absorb(result: StepResult): Sampled[] {
+    this.#inFlight = false;
+    const sampled: Sampled[] = [];
+    result.slots.forEach((slot, index) => {
+      const running = this.#bySlot.get(slot);
+      if (running === undefined) return;
+      const entry = sampledAt(result, index, running.sequence.request.id);
+      running.sequence.generated.push(entry.token);
+      this.#generationTokens++;
+      if (entry.finish !== null) this.#vacate(running);
+      sampled.push(entry);
+    });
+    if (sampled.some((entry) => entry.finish !== null)) {
+      this.#running = this.#running.filter((each) => this.#bySlot.get(each.slot) === each);
+    }
+    return sampled;
+  }
+
+  get stats(): SchedulerStats {
+    return {
+      running: this.#running.length,
+      waiting: this.#waiting.length,
+      blocksUsed: this.#blocks.count - this.#blocks.available,
+      blocksTotal: this.#blocks.count,
+      preemptionsTotal: this.#preemptions,
+      promptTokensTotal: this.#promptTokens,
+      generationTokensTotal: this.#generationTokens,
+    };
+  }
+
+  /** One row for each sequence with one token to compute, oldest first; takes blocks from the youngest if need be. */
+  #planDecodes(step: PlanBuilder): void {
+    // Preemption shortens the list from its end while it is walked.
+    for (let i = 0; i < this.#running.length; i++) {
+      const running = this.#running[i];
+      if (running === undefined || remaining(running) !== 1) continue;
+      if (running.blocks.length < this.#blocksFor(running.sequence.length)) {
+        while (this.#blocks.available === 0) this.#preemptYoungest();
+        // With nothing left to take, the youngest was this one.
+        if (this.#bySlot.get(running.slot) !== running) continue;
+        this.#takeBlock(step, running);
+      }
+      this.#advance(step, running, 1);
+    }
+  }
+
+  /** Next chunk of each sequence whose prompt is not computed yet; its blocks were taken at admission. */
+  #planPrefills(step: PlanBuilder): void {
+    for (const running of this.#running) {
+      const left = remaining(running);
+      if (left <= 1) continue;
+      const count = step.chunk(running.computed, left);
+      if (count > 0) this.#advance(step, running, count);
+    }
+  }
+
+  /** Admits from the front of the queue while slots, blocks for all known tokens, and rows are left. */
+  #planAdmissions(step: PlanBuilder): string[] {
+    const started: string[] = [];
+    for (let head = this.#waiting[0]; head !== undefined; head = this.#waiting[0]) {
+      const needed = this.#blocksFor(head.length);
+      const count = step.chunk(0, head.length);
+      if (count === 0 || needed > this.#blocks.available) break;
+      const slot = this.#freeSlots.pop();
+      if (slot === undefined) break;
+      this.#waiting.shift();
+      const running: Running = { sequence: head, slot, blocks: [], computed: 0 };
+      this.#running.push(running);
+      this.#bySlot.set(slot, running);
+      step.admit(running);
+      for (let i = 0; i < needed; i++) this.#takeBlock(step, running);
+      if (head.promptCounted === 0) started.push(head.request.id);
+      this.#advance(step, running, count);
+    }
+    return started;
+  }
+
+  #advance(step: PlanBuilder, running: Running, count: number): void {
+    step.row(running.slot, count);
+    running.computed += count;
+    const { sequence } = running;
+    const promptDone = Math.min(running.computed, sequence.request.prompt.length);
+    this.#promptTokens += Math.max(0, promptDone - sequence.promptCounted);
+    sequence.promptCounted = Math.max(sequence.promptCounted, promptDone);
+  }
+
+  #takeBlock(step: PlanBuilder, running: Running): void {
+    const block = this.#blocks.take();
+    running.blocks.push(block);
+    step.append(running.slot, block);
+  }
+
+  /** Back to the front of the queue; its tokens are computed again when there is room. */
+  #preemptYoungest(): void {
+    const youngest = this.#running.pop();
+    if (youngest === undefined) throw new Error('no KV block is free, yet no sequence holds one');
+    this.#vacate(youngest);
+    this.#waiting.unshift(youngest.sequence);
+    this.#preemptions++;
+  }
+
+  #vacate(running: Running): void {
+    this.#blocks.give(running.blocks);
+    this.#bySlot.delete(running.slot);
+    this.#freeSlots.push(running.slot);
+    this.#release.push(running.slot);
+  }
+
+  #blocksFor(tokens: number): number {
+    return Math.ceil(tokens / this.#limits.blockSize);
+  }
+}
+
+/** Known tokens that are not computed yet. */
+function remaining({ sequence, computed }: Running): number {
+  return sequence.length - computed;
+}
