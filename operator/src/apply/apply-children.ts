@@ -1,0 +1,85 @@
+// Brings the cluster's children of one service to the planned ones: applies what differs, removes what is left over.
+
+import { annotations } from '@llmservice/crds';
+import { ApiError } from '../kube/client.js';
+import type { Deployment, KubeObject, Pod } from '../kube/types.js';
+import type { PlannedChildren } from '../plan/children.js';
+import type { Obstacle } from '../status/picture.js';
+import { needsApply } from './needs-apply.js';
+import { NameTakenError, type Writer } from './writer.js';
+
+/** What is there of one service, and where results of writes are put. */
+export interface ChildrenView {
+  live(desired: KubeObject): KubeObject | null;
+  remember(object: KubeObject): void;
+  configMaps(): readonly KubeObject[];
+  route(): KubeObject | null;
+}
+
+/** @returns what stands in the way, or null when all is as planned */
+export async function applyChildren(
+  writer: Writer,
+  view: ChildrenView,
+  children: PlannedChildren,
+  ownerUid: string,
+): Promise<Obstacle | null> {
+  let obstacle: Obstacle | null = null;
+  for (const desired of [children.configMap, children.deployment, ...children.others]) {
+    const live = view.live(desired);
+    if (!needsApply(desired, live)) continue;
+    try {
+      view.remember(await writer.apply(desired, live, ownerUid));
+    } catch (error) {
+      obstacle ??= toObstacle(error, desired);
+    }
+  }
+  return obstacle;
+}
+
+/** Errors that a person must act on; all others (conflicts, an API server that is away) are tried again. */
+function toObstacle(error: unknown, { kind, metadata }: KubeObject): Obstacle {
+  if (error instanceof NameTakenError)
+    return { reason: 'NameTaken', message: error.message, terminal: false };
+  if (error instanceof ApiError && (error.status === 400 || error.status === 422)) {
+    return {
+      reason: 'InvalidSpec',
+      message: `The API server refuses ${kind} ${metadata.name}: ${error.message}. Correct the fields that it names.`,
+      terminal: true,
+    };
+  }
+  if (error instanceof ApiError && error.status === 403) {
+    return {
+      reason: 'Forbidden',
+      message: `${kind} ${metadata.name} was refused: ${error.message}. Check quotas, policies and the operator's role.`,
+      terminal: false,
+    };
+  }
+  throw error;
+}
+
+/** Removes a route that is no longer wanted, and engine configs that no pod can come to need any more. */
+export async function pruneChildren(
+  writer: Writer,
+  view: ChildrenView,
+  children: PlannedChildren,
+  deployment: Deployment | null,
+  pods: readonly Pod[],
+): Promise<void> {
+  const route = view.route();
+  if (route !== null && !children.others.some(({ kind }) => kind === route.kind)) await writer.delete(route);
+
+  if (deployment === null || !isRolledOut(deployment)) return;
+  const used = new Set(pods.map((pod) => pod.metadata.annotations?.[annotations.configHash]));
+  for (const configMap of view.configMaps()) {
+    if (configMap.metadata.name === children.configMap.metadata.name) continue;
+    if (!used.has(configMap.metadata.annotations?.[annotations.configHash])) await writer.delete(configMap);
+  }
+}
+
+/** No ReplicaSet but the newest has pods, so that none can start one that wants an older config. */
+function isRolledOut({ metadata, status }: Deployment): boolean {
+  return (
+    status?.observedGeneration === metadata.generation &&
+    (status?.replicas ?? 0) === (status?.updatedReplicas ?? 0)
+  );
+}

@@ -1,0 +1,66 @@
+// Whether an object must be applied: what was applied last differs from what is wanted now (told by a hash in an
+// annotation), or somebody changed a field that we want otherwise. Foreign fields and list entries are left alone.
+
+import type { KubeObject } from '../kube/types.js';
+import { contentHash } from '../plan/content-hash.js';
+import { parseQuantity } from '../spec/quantity.js';
+
+/** Hash of the object as it was applied last. */
+const appliedAnnotation = 'llmservice.dev/applied';
+
+/** The object as it goes to the API server: with the hash of itself. */
+export function marked(desired: KubeObject): KubeObject {
+  const annotations = { ...desired.metadata.annotations, [appliedAnnotation]: contentHash(desired) };
+  return { ...desired, metadata: { ...desired.metadata, annotations } };
+}
+
+export function needsApply(desired: KubeObject, live: KubeObject | null): boolean {
+  return live === null || !covers(marked(desired), live);
+}
+
+/** Whether everything that `desired` says holds in `live`. */
+export function covers(desired: unknown, live: unknown): boolean {
+  if (desired === undefined) return true;
+  // The API server leaves out what equals nothing.
+  if (live === undefined || live === null) return isEmpty(desired);
+  if (Array.isArray(desired)) return Array.isArray(live) && coversList(desired, live);
+  if (isRecord(desired)) {
+    return isRecord(live) && Object.entries(desired).every(([key, value]) => covers(value, live[key]));
+  }
+  return desired === live || sameQuantity(desired, live);
+}
+
+/** Lists of named things are matched by name, as server-side apply does; others by position. */
+function coversList(desired: readonly unknown[], live: readonly unknown[]): boolean {
+  if (desired.every(isNamed)) {
+    return desired.every((item) =>
+      live.some((other) => isNamed(other) && other.name === item.name && covers(item, other)),
+    );
+  }
+  return desired.length === live.length && desired.every((item, index) => covers(item, live[index]));
+}
+
+/** "1000m" comes back as "1". */
+function sameQuantity(a: unknown, b: unknown): boolean {
+  if (!isScalar(a) || !isScalar(b)) return false;
+  const [left, right] = [parseQuantity(a), parseQuantity(b)];
+  return left !== null && right !== null && left === right;
+}
+
+function isScalar(value: unknown): value is string | number {
+  return typeof value === 'string' || typeof value === 'number';
+}
+
+function isEmpty(value: unknown): boolean {
+  if (value === null || value === '' || value === false || value === 0) return true;
+  if (Array.isArray(value)) return value.length === 0;
+  return isRecord(value) && Object.values(value).every(isEmpty);
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function isNamed(value: unknown): value is { readonly name: string } {
+  return isRecord(value) && typeof value['name'] === 'string';
+}

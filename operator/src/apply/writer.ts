@@ -1,0 +1,97 @@
+// Every write of the operator goes through here, and none is made by a process that does not hold the lease.
+// Writes over an object that was seen carry its version, so that a stale view ends in a conflict, not in a mistake.
+
+import { randomUUID } from 'node:crypto';
+import { fieldManager, type LlmServiceStatus } from '@llmservice/crds';
+import type { KubeClient } from '../kube/client.js';
+import { objectPath, resourceOf, resources } from '../kube/resources.js';
+import type { KubeObject } from '../kube/types.js';
+import type { Transition } from '../status/events.js';
+import { marked } from './needs-apply.js';
+
+export class NotLeaderError extends Error {
+  override readonly name = 'NotLeaderError';
+  constructor() {
+    super('the lease is not held: nothing is written');
+  }
+}
+
+/** The name of a child is taken by an object of somebody else. */
+export class NameTakenError extends Error {
+  override readonly name = 'NameTakenError';
+}
+
+export class Writer {
+  constructor(
+    private readonly client: KubeClient,
+    private readonly mayWrite: () => boolean,
+    private readonly identity: string,
+  ) {}
+
+  /**
+   * Applies a child over `live`, its last known form (null: none is known).
+   * @throws NameTakenError where an object of that name belongs to another
+   */
+  async apply(desired: KubeObject, live: KubeObject | null, ownerUid: string): Promise<KubeObject> {
+    const present = live ?? (await this.find(desired));
+    if (present !== null && !isOwnedBy(present, ownerUid)) {
+      throw new NameTakenError(
+        `${desired.kind} ${desired.metadata.name} exists already and does not belong to this service. ` +
+          'Delete it or choose another name for the service.',
+      );
+    }
+    this.check();
+    return this.client.apply(marked(desired), { resourceVersion: present?.metadata.resourceVersion });
+  }
+
+  async writeStatus(object: KubeObject, status: LlmServiceStatus): Promise<KubeObject> {
+    this.check();
+    const { apiVersion, kind } = resources.llmServices;
+    const { name, namespace = '', resourceVersion } = object.metadata;
+    return this.client.apply(
+      { apiVersion, kind, metadata: { name, namespace }, status },
+      { resourceVersion, subresource: 'status' },
+    );
+  }
+
+  async delete(object: KubeObject): Promise<void> {
+    this.check();
+    await this.client.delete(object);
+  }
+
+  async emit(object: KubeObject, { type, reason, message }: Transition, now: string): Promise<void> {
+    this.check();
+    const { apiVersion, kind } = resources.llmServices;
+    const { name, namespace = '', uid, resourceVersion } = object.metadata;
+    await this.client.create(resources.events, namespace, {
+      apiVersion: resources.events.apiVersion,
+      kind: resources.events.kind,
+      metadata: { name: `${name}.${randomUUID()}`, namespace },
+      involvedObject: { apiVersion, kind, name, namespace, uid, resourceVersion },
+      type,
+      reason,
+      message: message.slice(0, 1024),
+      source: { component: fieldManager },
+      reportingComponent: fieldManager,
+      reportingInstance: this.identity.slice(0, 128),
+      firstTimestamp: now,
+      lastTimestamp: now,
+      count: 1,
+    });
+  }
+
+  private async find({ apiVersion, kind, metadata }: KubeObject): Promise<KubeObject | null> {
+    const resource = resourceOf({ apiVersion, kind });
+    return this.client.find<KubeObject>(objectPath(resource, metadata.namespace ?? '', metadata.name));
+  }
+
+  private check(): void {
+    if (!this.mayWrite()) throw new NotLeaderError();
+  }
+}
+
+function isOwnedBy(object: KubeObject, uid: string): boolean {
+  const owners = (object.metadata as { ownerReferences?: readonly { uid: string; controller?: boolean }[] })
+    .ownerReferences;
+  return owners?.some((owner) => owner.uid === uid && owner.controller === true) === true;
+}

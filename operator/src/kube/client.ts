@@ -1,0 +1,160 @@
+// Requests to the API server as JSON in, JSON out. Credentials and their renewal come from KubeConfig; bodies are
+// sent untouched, so that quantities, int64 and fields of newer API versions survive. Every request has a deadline.
+
+import { once } from 'node:events';
+import http, { type IncomingMessage } from 'node:http';
+import https from 'node:https';
+import { text } from 'node:stream/consumers';
+import type { KubeConfig } from '@kubernetes/client-node';
+import { fieldManager } from '@llmservice/crds';
+import { collectionPath, objectPath, resourceOf, type Resource } from './resources.js';
+import type { KubeObject } from './types.js';
+
+/** The API server's answer to a request that failed. */
+export class ApiError extends Error {
+  override readonly name = 'ApiError';
+  constructor(
+    readonly status: number,
+    message: string,
+    /** Kubernetes' own word, such as NotFound, Conflict, Expired or Invalid. */
+    readonly reason: string,
+  ) {
+    super(message);
+  }
+}
+
+export interface KubeRequest {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  readonly path: string;
+  readonly query?: Readonly<Record<string, string | number | boolean | undefined>>;
+  readonly body?: unknown;
+  readonly contentType?: string;
+  readonly signal?: AbortSignal;
+}
+
+export interface ApplyOptions {
+  /** Fail with Conflict unless the object still has this version; undefined: whatever its version. */
+  readonly resourceVersion?: string | undefined;
+  readonly subresource?: 'status';
+  readonly dryRun?: boolean;
+}
+
+const requestTimeoutMs = 30_000;
+const applyContentType = 'application/apply-patch+yaml';
+
+export class KubeClient {
+  private readonly server: URL;
+  private readonly transport: typeof http | typeof https;
+  private readonly agent: http.Agent;
+
+  constructor(private readonly config: KubeConfig) {
+    const cluster = config.getCurrentCluster();
+    if (cluster === null) throw new Error('the kubeconfig names no current cluster');
+    this.server = new URL(cluster.server);
+    this.transport = this.server.protocol === 'http:' ? http : https;
+    this.agent = new this.transport.Agent({ keepAlive: true });
+  }
+
+  async get<T>(path: string, query?: KubeRequest['query']): Promise<T> {
+    return this.request<T>({ method: 'GET', path, ...(query === undefined ? {} : { query }) });
+  }
+
+  /** Like `get`, but an absent object is null. */
+  async find<T>(path: string): Promise<T | null> {
+    try {
+      return await this.get<T>(path);
+    } catch (error) {
+      if (error instanceof ApiError && error.status === 404) return null;
+      throw error;
+    }
+  }
+
+  async create<T extends KubeObject>(resource: Resource, namespace: string, body: T): Promise<T> {
+    return this.request<T>({ method: 'POST', path: collectionPath(resource, namespace), body });
+  }
+
+  /** Server-side apply: owns what `object` says, takes it from other managers, leaves their other fields alone. */
+  async apply(object: KubeObject, options: ApplyOptions = {}): Promise<KubeObject> {
+    const { name, namespace = '' } = object.metadata;
+    const { resourceVersion, subresource, dryRun = false } = options;
+    const metadata = { ...object.metadata, ...(resourceVersion === undefined ? {} : { resourceVersion }) };
+    const path = objectPath(resourceOf(object), namespace, name);
+    return this.request<KubeObject>({
+      method: 'PATCH',
+      path: subresource === undefined ? path : `${path}/${subresource}`,
+      query: { fieldManager, force: true, ...(dryRun ? { dryRun: 'All' } : {}) },
+      contentType: applyContentType,
+      body: { ...object, metadata },
+    });
+  }
+
+  /** Deletes an object; one that is gone already counts as deleted. */
+  async delete(object: KubeObject): Promise<void> {
+    const { name, namespace = '', uid, resourceVersion } = object.metadata;
+    try {
+      await this.request({
+        method: 'DELETE',
+        path: objectPath(resourceOf(object), namespace, name),
+        body: { propagationPolicy: 'Background', preconditions: { uid, resourceVersion } },
+      });
+    } catch (error) {
+      if (!(error instanceof ApiError && error.status === 404)) throw error;
+    }
+  }
+
+  async request<T>(request: KubeRequest): Promise<T> {
+    const timeout = AbortSignal.timeout(requestTimeoutMs);
+    const signal = request.signal === undefined ? timeout : AbortSignal.any([request.signal, timeout]);
+    const response = await this.open({ ...request, signal });
+    return JSON.parse(await text(response)) as T;
+  }
+
+  /**
+   * Opens a request and gives its body as a stream, once the server has answered 2xx.
+   * @throws ApiError for any other answer
+   */
+  async open(request: KubeRequest): Promise<IncomingMessage> {
+    const options: https.RequestOptions = {};
+    await this.config.applyToHTTPSOptions(options);
+    const url = new URL(this.server.pathname.replace(/\/$/, '') + request.path, this.server);
+    for (const [key, value] of Object.entries(request.query ?? {})) {
+      if (value !== undefined) url.searchParams.set(key, String(value));
+    }
+    const body = request.body === undefined ? undefined : Buffer.from(JSON.stringify(request.body));
+    const outgoing = this.transport.request(url, {
+      ...options,
+      agent: this.agent,
+      method: request.method,
+      ...(request.signal === undefined ? {} : { signal: request.signal }),
+      headers: {
+        ...(options.headers as http.OutgoingHttpHeaders | undefined),
+        accept: 'application/json',
+        'user-agent': fieldManager,
+        ...(body === undefined
+          ? {}
+          : { 'content-type': request.contentType ?? 'application/json', 'content-length': body.byteLength }),
+      },
+    });
+    // After the response an abort is told through the response's stream; without a listener it would end the process.
+    outgoing.on('error', () => undefined);
+    outgoing.end(body);
+    const [response] = (await once(outgoing, 'response')) as [IncomingMessage];
+    const status = response.statusCode ?? 0;
+    if (status >= 200 && status < 300) return response;
+    throw toApiError(status, await text(response));
+  }
+
+  /** Closes idle connections. */
+  close(): void {
+    this.agent.destroy();
+  }
+}
+
+export function toApiError(status: number, body: string): ApiError {
+  try {
+    const { message, reason } = JSON.parse(body) as { message?: string; reason?: string };
+    return new ApiError(status, message ?? body, reason ?? 'Unknown');
+  } catch {
+    return new ApiError(status, body === '' ? `HTTP ${status}` : body, 'Unknown');
+  }
+}

@@ -1,0 +1,47 @@
+// The kinds that the operator reads or writes, and their paths in the API.
+
+import { api } from '@llmservice/crds';
+import type { KubeObject } from './types.js';
+
+export interface Resource {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly plural: string;
+}
+
+export const resources = {
+  llmServices: { apiVersion: api.groupVersion, kind: api.kind, plural: api.plural },
+  deployments: { apiVersion: 'apps/v1', kind: 'Deployment', plural: 'deployments' },
+  services: { apiVersion: 'v1', kind: 'Service', plural: 'services' },
+  configMaps: { apiVersion: 'v1', kind: 'ConfigMap', plural: 'configmaps' },
+  disruptionBudgets: { apiVersion: 'policy/v1', kind: 'PodDisruptionBudget', plural: 'poddisruptionbudgets' },
+  httpRoutes: { apiVersion: 'gateway.networking.k8s.io/v1', kind: 'HTTPRoute', plural: 'httproutes' },
+  pods: { apiVersion: 'v1', kind: 'Pod', plural: 'pods' },
+  secrets: { apiVersion: 'v1', kind: 'Secret', plural: 'secrets' },
+  events: { apiVersion: 'v1', kind: 'Event', plural: 'events' },
+  leases: { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', plural: 'leases' },
+} as const satisfies Record<string, Resource>;
+
+/** `/api/v1` or `/apis/GROUP/VERSION`. */
+export function groupPath(apiVersion: string): string {
+  return apiVersion.includes('/') ? `/apis/${apiVersion}` : `/api/${apiVersion}`;
+}
+
+/** Path of all objects of a resource, in one namespace or (null) in every one. */
+export function collectionPath(resource: Resource, namespace: string | null): string {
+  const scope = namespace === null ? '' : `/namespaces/${encodeURIComponent(namespace)}`;
+  return `${groupPath(resource.apiVersion)}${scope}/${resource.plural}`;
+}
+
+export function objectPath(resource: Resource, namespace: string, name: string): string {
+  return `${collectionPath(resource, namespace)}/${encodeURIComponent(name)}`;
+}
+
+/** The resource of an object's kind. @throws when the operator does not know the kind */
+export function resourceOf(object: Pick<KubeObject, 'apiVersion' | 'kind'>): Resource {
+  const found = Object.values(resources).find(
+    (resource) => resource.apiVersion === object.apiVersion && resource.kind === object.kind,
+  );
+  if (found === undefined) throw new Error(`unknown kind ${object.apiVersion} ${object.kind}`);
+  return found;
+}

@@ -1,0 +1,84 @@
+// The few fields of Kubernetes objects that the operator reads, as they are on the wire (dates are strings).
+// Objects that it writes are plain JSON: a typed serializer would drop fields that it does not know.
+
+export interface ObjectMeta {
+  readonly name: string;
+  readonly namespace?: string;
+  readonly uid?: string;
+  readonly resourceVersion?: string;
+  readonly generation?: number;
+  readonly creationTimestamp?: string;
+  readonly deletionTimestamp?: string;
+  readonly labels?: Readonly<Record<string, string>>;
+  readonly annotations?: Readonly<Record<string, string>>;
+}
+
+export interface KubeObject {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly metadata: ObjectMeta;
+  readonly [field: string]: unknown;
+}
+
+/** A condition as built-in types have it. */
+export interface ObjectCondition {
+  readonly type: string;
+  readonly status: string;
+  readonly reason?: string;
+  readonly message?: string;
+  readonly observedGeneration?: number;
+}
+
+export interface Deployment extends KubeObject {
+  readonly spec?: {
+    readonly replicas?: number;
+    readonly template?: { readonly metadata?: { readonly annotations?: Readonly<Record<string, string>> } };
+  };
+  readonly status?: {
+    readonly observedGeneration?: number;
+    readonly replicas?: number;
+    readonly updatedReplicas?: number;
+    readonly readyReplicas?: number;
+    readonly conditions?: readonly ObjectCondition[];
+  };
+}
+
+interface TerminatedState {
+  readonly reason?: string;
+  readonly exitCode: number;
+  readonly message?: string;
+  readonly finishedAt?: string;
+}
+
+export interface ContainerStatus {
+  readonly name: string;
+  readonly ready: boolean;
+  readonly restartCount: number;
+  readonly state?: {
+    readonly waiting?: { readonly reason?: string; readonly message?: string };
+    readonly running?: { readonly startedAt?: string };
+    readonly terminated?: TerminatedState;
+  };
+  readonly lastState?: { readonly terminated?: TerminatedState };
+}
+
+export interface Pod extends KubeObject {
+  readonly status?: {
+    readonly phase?: string;
+    readonly reason?: string;
+    readonly message?: string;
+    readonly podIP?: string;
+    readonly conditions?: readonly ObjectCondition[];
+    readonly containerStatuses?: readonly ContainerStatus[];
+  };
+}
+
+export interface HttpRoute extends KubeObject {
+  readonly status?: {
+    readonly parents?: readonly {
+      readonly parentRef: { readonly name: string; readonly namespace?: string };
+      readonly controllerName: string;
+      readonly conditions?: readonly ObjectCondition[];
+    }[];
+  };
+}

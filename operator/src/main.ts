@@ -1,0 +1,43 @@
+// Entry of the operator: settings, log, cluster credentials, signals. Everything else is given its parts from here.
+
+import { KubeConfig } from '@kubernetes/client-node';
+import winston from 'winston';
+import { serveHttp } from './http-server.js';
+import { KubeClient } from './kube/client.js';
+import { Metrics } from './metrics.js';
+import { Operator } from './operator.js';
+import { parseOptions } from './options.js';
+
+async function main(): Promise<void> {
+  const options = parseOptions(process.argv.slice(2), process.env);
+  const logger = winston.createLogger({
+    level: options.logLevel,
+    format: winston.format.combine(winston.format.timestamp(), winston.format.json()),
+    transports: [new winston.transports.Console()],
+  });
+  const config = new KubeConfig();
+  config.loadFromDefault();
+  const operator = new Operator({
+    client: new KubeClient(config),
+    options,
+    logger,
+    metrics: (queueDepth) => new Metrics(queueDepth),
+  });
+  const stop = new AbortController();
+  for (const name of ['SIGTERM', 'SIGINT'] as const) process.once(name, () => stop.abort());
+  const server = await serveHttp(options.port, operator.metrics.registry);
+  try {
+    await operator.run(stop.signal);
+  } finally {
+    server.close();
+    server.closeAllConnections();
+  }
+}
+
+main().then(
+  () => process.exit(0),
+  (error: unknown) => {
+    process.stderr.write(`${(error as Error).message}\n`);
+    process.exit(1);
+  },
+);

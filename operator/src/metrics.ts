@@ -1,0 +1,56 @@
+// What the operator tells Prometheus about itself.
+
+import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client';
+
+export class Metrics {
+  readonly registry = new Registry();
+
+  private readonly reconciles = new Counter({
+    name: 'llmservice_operator_reconcile_total',
+    help: 'Reconciles by result.',
+    labelNames: ['result'],
+    registers: [this.registry],
+  });
+  private readonly duration = new Histogram({
+    name: 'llmservice_operator_reconcile_duration_seconds',
+    help: 'Duration of one reconcile, preflight included.',
+    buckets: [0.001, 0.005, 0.02, 0.1, 0.5, 2, 10, 60],
+    registers: [this.registry],
+  });
+  private readonly leading = new Gauge({
+    name: 'llmservice_operator_leader',
+    help: '1 while this process holds the lease.',
+    registers: [this.registry],
+  });
+
+  constructor(queueDepth: () => number) {
+    collectDefaultMetrics({ register: this.registry });
+    new Gauge({
+      name: 'llmservice_operator_queue_depth',
+      help: 'Services that wait to be reconciled.',
+      registers: [this.registry],
+      collect() {
+        this.set(queueDepth());
+      },
+    });
+  }
+
+  setLeading(leading: boolean): void {
+    this.leading.set(leading ? 1 : 0);
+  }
+
+  /** Runs one reconcile and counts it. */
+  async measure<T>(work: () => Promise<T>): Promise<T> {
+    const stop = this.duration.startTimer();
+    try {
+      const result = await work();
+      this.reconciles.inc({ result: 'success' });
+      return result;
+    } catch (error) {
+      this.reconciles.inc({ result: 'error' });
+      throw error;
+    } finally {
+      stop();
+    }
+  }
+}

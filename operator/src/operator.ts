@@ -1,0 +1,126 @@
+// The operator as a whole: waits for the lease, watches, works the queue, and stops writing the moment the lease is
+// no longer surely its own.
+
+import type { Logger } from 'winston';
+import { Writer } from './apply/writer.js';
+import type { KubeClient } from './kube/client.js';
+import type { Pod } from './kube/types.js';
+import type { Metrics } from './metrics.js';
+import type { OperatorOptions } from './options.js';
+import { Preflight } from './preflight/preflight.js';
+import { ServiceSecrets } from './preflight/service-secrets.js';
+import { Reconciler } from './reconcile.js';
+import { Caches } from './watch/caches.js';
+import { LeaderElection, type LeaderElectionOptions } from './watch/leader-election.js';
+import { LoadMonitor, type LoadMonitorOptions } from './watch/load-monitor.js';
+import { WorkQueue } from './watch/work-queue.js';
+import { labels } from '@llmservice/crds';
+
+export const leaseName = 'llmservice-operator';
+
+export interface OperatorParts {
+  readonly client: KubeClient;
+  readonly options: OperatorOptions;
+  readonly logger: Logger;
+  /** Given the queue's depth, since the queue comes to be inside. */
+  readonly metrics: (queueDepth: () => number) => Metrics;
+  readonly timing?: Pick<LeaderElectionOptions, 'leaseMs' | 'renewDeadlineMs' | 'retryMs'> & {
+    readonly resyncMs?: number;
+    readonly silenceMs?: number;
+    readonly loadIntervalMs?: number;
+  };
+  readonly podBaseUrl?: LoadMonitorOptions['baseUrl'];
+}
+
+const queueBackoff = { firstMs: 100, mostMs: 60_000 };
+const resyncMs = 10 * 60_000;
+
+export class Operator {
+  private readonly election: LeaderElection;
+  private readonly queue: WorkQueue;
+  private readonly caches: Caches;
+  private readonly loads: LoadMonitor;
+  readonly metrics: Metrics;
+
+  constructor(private readonly parts: OperatorParts) {
+    const { client, options, logger, timing = {} } = parts;
+    this.election = new LeaderElection({
+      client,
+      logger,
+      namespace: options.leaseNamespace,
+      name: leaseName,
+      identity: options.identity,
+      ...timing,
+    });
+    this.caches = new Caches({
+      client,
+      logger,
+      namespace: options.watchNamespace,
+      onChange: (key) => this.queue.add(key),
+      ...(timing.silenceMs === undefined ? {} : { silenceMs: timing.silenceMs }),
+    });
+    this.loads = new LoadMonitor({
+      pods: () => this.caches.pods.values() as IterableIterator<Pod>,
+      onProgress: ({ metadata }) =>
+        this.queue.add(`${metadata.namespace ?? ''}/${metadata.labels?.[labels.service] ?? ''}`),
+      ...(timing.loadIntervalMs === undefined ? {} : { intervalMs: timing.loadIntervalMs }),
+      ...(parts.podBaseUrl === undefined ? {} : { baseUrl: parts.podBaseUrl }),
+    });
+    const reconciler = new Reconciler({
+      caches: this.caches,
+      preflight: new Preflight(new ServiceSecrets(client)),
+      writer: new Writer(client, () => this.election.held, options.identity),
+      loads: this.loads,
+      surroundings: options.surroundings,
+      now: () => new Date(),
+    });
+    this.queue = new WorkQueue({
+      concurrency: options.concurrency,
+      backoff: queueBackoff,
+      work: (key) => this.metrics.measure(() => reconciler.reconcile(key)),
+      onError: (key, error, delayMs) =>
+        logger.warn('reconcile failed', { service: key, error: (error as Error).message, delayMs }),
+    });
+    this.metrics = parts.metrics(() => this.queue.depth);
+  }
+
+  /** Whether this process may write now. */
+  get leading(): boolean {
+    return this.election.held;
+  }
+
+  /** Runs until the signal aborts. @throws when the lease is lost: the process must end and begin anew */
+  async run(signal: AbortSignal): Promise<void> {
+    const { logger, options, timing = {} } = this.parts;
+    logger.info('waiting for the lease', { identity: options.identity });
+    try {
+      await this.election.acquire(signal);
+    } catch (error) {
+      if (signal.aborted) return;
+      throw error;
+    }
+    logger.info('leading', { identity: options.identity });
+    this.metrics.setLeading(true);
+    const watching = new AbortController();
+    const stop = AbortSignal.any([signal, watching.signal]);
+    const kept = this.election.keep(signal);
+    const resync = setInterval(() => this.resync(), timing.resyncMs ?? resyncMs);
+    try {
+      await Promise.race([this.caches.start(stop), kept]);
+      this.loads.start();
+      if ((await kept) === 'lost') throw new Error('the lease was lost');
+    } finally {
+      this.metrics.setLeading(false);
+      clearInterval(resync);
+      this.loads.stop();
+      watching.abort();
+      await this.queue.stop();
+    }
+  }
+
+  private resync(): void {
+    for (const { metadata } of this.caches.llmServices.values()) {
+      this.queue.add(`${metadata.namespace ?? ''}/${metadata.name}`);
+    }
+  }
+}

@@ -1,0 +1,84 @@
+// The operator's settings: each a flag and an environment variable (the flag wins), parsed once.
+
+import { hostname } from 'node:os';
+import { parseArgs } from 'node:util';
+import { ports } from '@llmservice/crds';
+import type { Surroundings } from './plan/plan-service.js';
+
+export interface OperatorOptions {
+  /** Null: all namespaces. */
+  readonly watchNamespace: string | null;
+  readonly leaseNamespace: string;
+  /** Unique among replicas. */
+  readonly identity: string;
+  readonly surroundings: Omit<Surroundings, 'gatewayApi'>;
+  readonly concurrency: number;
+  readonly port: number;
+  readonly logLevel: string;
+}
+
+/** Flag → environment variable. */
+const settings = {
+  'watch-namespace': 'WATCH_NAMESPACE',
+  'lease-namespace': 'POD_NAMESPACE',
+  identity: 'POD_NAME',
+  'runtime-image-cpu': 'RUNTIME_IMAGE_CPU',
+  'runtime-image-cuda': 'RUNTIME_IMAGE_CUDA',
+  'runtime-image-rocm': 'RUNTIME_IMAGE_ROCM',
+  'gateway-name': 'GATEWAY_NAME',
+  'gateway-namespace': 'GATEWAY_NAMESPACE',
+  concurrency: 'CONCURRENCY',
+  port: 'PORT',
+  'log-level': 'LOG_LEVEL',
+} as const;
+
+type Flag = keyof typeof settings;
+
+/** @throws Error naming every setting that is wrong */
+export function parseOptions(
+  args: readonly string[],
+  env: Readonly<Record<string, string | undefined>>,
+): OperatorOptions {
+  const flags = Object.fromEntries(Object.keys(settings).map((flag) => [flag, { type: 'string' as const }]));
+  const { values } = parseArgs({ args: [...args], options: flags });
+  const errors: string[] = [];
+  const text = (flag: Flag): string | null => {
+    const value = (values[flag] ?? env[settings[flag]] ?? '').trim();
+    return value === '' ? null : value;
+  };
+  const count = (flag: Flag, fallback: number, most: number): number => {
+    const value = Number(text(flag) ?? fallback);
+    if (Number.isInteger(value) && value >= 0 && value <= most) return value;
+    errors.push(`--${flag} (${settings[flag]}) must be a whole number up to ${most}`);
+    return fallback;
+  };
+
+  const leaseNamespace = text('lease-namespace');
+  if (leaseNamespace === null) errors.push('--lease-namespace (POD_NAMESPACE) is required');
+  const gatewayName = text('gateway-name');
+  const gatewayNamespace = text('gateway-namespace');
+  if ((gatewayName === null) !== (gatewayNamespace === null)) {
+    errors.push('--gateway-name and --gateway-namespace are given together or not at all');
+  }
+  const options = {
+    watchNamespace: text('watch-namespace'),
+    leaseNamespace: leaseNamespace ?? '',
+    identity: text('identity') ?? `${hostname()}-${process.pid}`,
+    surroundings: {
+      images: {
+        cpu: text('runtime-image-cpu'),
+        cuda: text('runtime-image-cuda'),
+        hip: text('runtime-image-rocm'),
+      },
+      gateway:
+        gatewayName === null || gatewayNamespace === null
+          ? null
+          : { name: gatewayName, namespace: gatewayNamespace },
+    },
+    concurrency: Math.max(1, count('concurrency', 8, 64)),
+    port: count('port', ports.operatorMetrics, 65535),
+    logLevel: text('log-level') ?? 'info',
+  };
+  if (errors.length > 0) throw new Error(errors.join('; '));
+  return options;
+}

@@ -1,0 +1,51 @@
+// What the runtime is told: the engine config, and the ConfigMap that carries it. The name holds the content's hash,
+// so that a pod of an older revision that restarts still finds what it was made for.
+
+import { annotations, type EngineConfig } from '@llmservice/crds';
+import type { WantedService } from '../spec/parse-spec.js';
+import type { KubeObject } from '../kube/types.js';
+import { contentHash } from './content-hash.js';
+import { childMetadata } from './child-metadata.js';
+
+export const engineConfigKey = 'engine-config.json';
+
+export function planEngineConfig(service: WantedService): EngineConfig {
+  const { spec, accelerator } = service;
+  const { endpoint, region, forcePathStyle } = spec.model.s3;
+  return {
+    model: {
+      uri: spec.model.uri,
+      name: service.modelName,
+      aliases: spec.model.aliases ?? [],
+      s3: {
+        ...(endpoint === undefined ? {} : { endpoint }),
+        ...(region === undefined ? {} : { region }),
+        forcePathStyle,
+      },
+    },
+    accelerator: { kind: accelerator.kind, memoryBytesPerDevice: accelerator.memoryBytesPerDevice },
+    parallelism: { tensor: service.tensor },
+    engine: {
+      maxModelLen: spec.engine.maxModelLen ?? null,
+      memoryUtilizationPercent: spec.engine.memoryUtilizationPercent,
+      maxNumSeqs: spec.engine.maxNumSeqs,
+      maxNumBatchedTokens: spec.engine.maxNumBatchedTokens,
+      blockSize: spec.engine.blockSize,
+      dtype: spec.engine.dtype,
+    },
+    drainTimeoutSeconds: spec.rollout.drainTimeoutSeconds,
+    noProgressTimeoutSeconds: spec.rollout.noProgressTimeoutSeconds,
+  };
+}
+
+export function planConfigMap(service: WantedService, config: EngineConfig): KubeObject {
+  const hash = contentHash(config);
+  const metadata = childMetadata(service, `${service.name}-engine-${hash}`);
+  return {
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    metadata: { ...metadata, annotations: { [annotations.configHash]: hash } },
+    immutable: true,
+    data: { [engineConfigKey]: `${JSON.stringify(config, null, 2)}\n` },
+  };
+}

@@ -1,0 +1,58 @@
+// The memory plan of a service on its accelerator.
+
+import { FailureError, planMemory } from '@llmservice/crds';
+import type { WantedService } from '../spec/parse-spec.js';
+import type { Fit } from '../status/picture.js';
+import type { ModelShape } from '@llmservice/crds';
+
+interface PlannedCheckpoint {
+  readonly shape: ModelShape;
+  readonly weightBytes: number;
+}
+
+/** The CPU engine computes in one process. */
+const cpuRanks = 1;
+
+export function planFit(service: WantedService, { shape, weightBytes }: PlannedCheckpoint): Fit {
+  const { accelerator, tensor, spec } = service;
+  if (accelerator.kind === 'cpu' && tensor !== cpuRanks) {
+    return {
+      state: 'failed',
+      failure: {
+        reason: 'ParallelismInvalid',
+        message: `the CPU engine runs one rank, but ${tensor} are asked for; values that work: ${cpuRanks}`,
+      },
+    };
+  }
+  const {
+    maxModelLen = null,
+    memoryUtilizationPercent,
+    maxNumSeqs,
+    maxNumBatchedTokens,
+    blockSize,
+    dtype,
+  } = spec.engine;
+  const memoryBytes = accelerator.memoryBytesPerDevice;
+  try {
+    const plan = planMemory({
+      shape,
+      accelerator: accelerator.kind,
+      weightBytes,
+      // Without a size, what does not depend on it (tensor-parallel size, context) is still checked.
+      memoryBytes: memoryBytes ?? Number.MAX_SAFE_INTEGER,
+      memoryUtilizationPercent,
+      tensor,
+      maxModelLen,
+      maxNumSeqs,
+      maxNumBatchedTokens,
+      blockSize,
+      dtype,
+    });
+    return memoryBytes === null
+      ? { state: 'unmeasured' }
+      : { state: 'fits', plan, memoryBytes, devices: accelerator.devices };
+  } catch (error) {
+    if (error instanceof FailureError) return { state: 'failed', failure: error.failure };
+    throw error;
+  }
+}

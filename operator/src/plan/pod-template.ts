@@ -1,0 +1,149 @@
+// The pod that serves: one container, restricted security context, weights and /dev/shm as volumes, probes that
+// tell "the event loop turns" (startup, liveness) from "the model answers" (readiness).
+
+import { annotations, paths, ports, routes, runtimeContainer, type EnvVar } from '@llmservice/crds';
+import type { WantedService } from '../spec/parse-spec.js';
+import { formatMi } from '../spec/quantity.js';
+import { childLabels, podSelector } from './child-metadata.js';
+import { contentHash } from './content-hash.js';
+import { planResources, type CheckpointSize } from './resources.js';
+import type { MemoryPlan } from '@llmservice/crds';
+
+export interface PodInputs {
+  readonly image: string;
+  readonly configMap: string;
+  readonly configHash: string;
+  readonly size: CheckpointSize;
+  readonly memoryPlan: MemoryPlan | null;
+}
+
+/** The pod keeps accepting for this long after it was told to stop, until endpoints everywhere have forgotten it. */
+const preStopSeconds = 5;
+/** From the end of the drain to SIGKILL. */
+const graceSeconds = 15;
+/** Any user will do that is not root; the numeric id lets the kubelet check it. */
+const runtimeUser = 65532;
+
+/** Annotation with the hash of the whole template: tells pods of this revision from older ones. */
+export const revisionAnnotation = 'llmservice.dev/revision';
+
+export function planPodTemplate(service: WantedService, inputs: PodInputs): PodTemplate {
+  const { spec } = service;
+  const template = {
+    metadata: {
+      labels: childLabels(service),
+      annotations: { [annotations.configHash]: inputs.configHash },
+    },
+    spec: {
+      automountServiceAccountToken: false,
+      enableServiceLinks: false,
+      terminationGracePeriodSeconds: preStopSeconds + spec.rollout.drainTimeoutSeconds + graceSeconds,
+      securityContext: {
+        runAsNonRoot: true,
+        runAsUser: runtimeUser,
+        runAsGroup: runtimeUser,
+        fsGroup: runtimeUser,
+        seccompProfile: { type: 'RuntimeDefault' },
+      },
+      ...defined({
+        serviceAccountName: spec.serviceAccountName,
+        imagePullSecrets: spec.imagePullSecrets,
+        nodeSelector: spec.nodeSelector,
+        affinity: spec.affinity,
+        tolerations: spec.tolerations,
+        priorityClassName: spec.priorityClassName,
+        runtimeClassName: spec.runtimeClassName,
+        topologySpreadConstraints: spec.topologySpreadConstraints?.map((constraint) => ({
+          labelSelector: { matchLabels: podSelector(service) },
+          ...constraint,
+        })),
+      }),
+      containers: [planContainer(service, inputs)],
+      volumes: planVolumes(service, inputs),
+    },
+  };
+  const revision = contentHash(template);
+  return {
+    ...template,
+    metadata: {
+      ...template.metadata,
+      annotations: { ...template.metadata.annotations, [revisionAnnotation]: revision },
+    },
+    revision,
+  };
+}
+
+export interface PodTemplate {
+  readonly metadata: object;
+  readonly spec: object;
+  /** Hash of the template. */
+  readonly revision: string;
+}
+
+function planContainer(service: WantedService, inputs: PodInputs): object {
+  return {
+    name: runtimeContainer,
+    image: inputs.image,
+    imagePullPolicy: 'IfNotPresent',
+    ports: [{ name: 'http', containerPort: ports.http, protocol: 'TCP' }],
+    env: planEnv(service),
+    resources: planResources(service, inputs.size, inputs.memoryPlan),
+    securityContext: {
+      allowPrivilegeEscalation: false,
+      readOnlyRootFilesystem: true,
+      capabilities: { drop: ['ALL'] },
+    },
+    // A failure's JSON is written by the runtime; where it could not (OOM, bad image), the log's end is kept.
+    terminationMessagePath: paths.terminationMessage,
+    terminationMessagePolicy: 'FallbackToLogsOnError',
+    lifecycle: { preStop: { exec: { command: ['/bin/sleep', String(preStopSeconds)] } } },
+    startupProbe: probe(routes.startup, { periodSeconds: 1, failureThreshold: 120 }),
+    livenessProbe: probe(routes.live, { periodSeconds: 10, failureThreshold: 6 }),
+    readinessProbe: probe(routes.ready, { periodSeconds: 2, failureThreshold: 3 }),
+    volumeMounts: [
+      { name: 'engine-config', mountPath: paths.engineConfigDir, readOnly: true },
+      { name: 'weights', mountPath: paths.weights },
+      { name: 'shared-memory', mountPath: paths.sharedMemory },
+      { name: 'tmp', mountPath: '/tmp' },
+      ...(service.spec.model.s3.caConfigMapRef === undefined
+        ? []
+        : [{ name: 's3-ca', mountPath: paths.s3Ca, readOnly: true }]),
+    ],
+  };
+}
+
+function probe(path: string, timing: { periodSeconds: number; failureThreshold: number }): object {
+  return {
+    httpGet: { path, port: 'http', scheme: 'HTTP' },
+    timeoutSeconds: 5,
+    successThreshold: 1,
+    ...timing,
+  };
+}
+
+function planVolumes(service: WantedService, inputs: PodInputs): object[] {
+  const ca = service.spec.model.s3.caConfigMapRef;
+  return [
+    { name: 'engine-config', configMap: { name: inputs.configMap, defaultMode: 0o644 } },
+    { name: 'weights', emptyDir: {} },
+    { name: 'shared-memory', emptyDir: { medium: 'Memory', sizeLimit: formatMi(service.sharedMemoryBytes) } },
+    { name: 'tmp', emptyDir: {} },
+    ...(ca === undefined ? [] : [{ name: 's3-ca', configMap: { name: ca.name, defaultMode: 0o644 } }]),
+  ];
+}
+
+/** Credentials and CA of the bucket; a variable of the user's with the same name replaces ours. */
+function planEnv(service: WantedService): EnvVar[] {
+  const { credentialsSecretRef: secret, caConfigMapRef: ca } = service.spec.model.s3;
+  const own: EnvVar[] = [];
+  for (const key of secret === undefined ? [] : ['AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY']) {
+    own.push({ name: key, valueFrom: { secretKeyRef: { name: secret?.name ?? '', key } } });
+  }
+  if (ca !== undefined) own.push({ name: 'NODE_EXTRA_CA_CERTS', value: `${paths.s3Ca}/ca.crt` });
+  const users = service.spec.env ?? [];
+  return [...own.filter(({ name }) => !users.some((user) => user.name === name)), ...users];
+}
+
+function defined(fields: Record<string, unknown>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
+}

@@ -1,0 +1,47 @@
+// Refuses link-local addresses: there cloud machines keep the credentials of the node, and an endpoint in a manifest
+// must not make the operator ask for them. Checked where a name is resolved, so that DNS cannot slip one in later.
+
+import { lookup, type LookupAddress, type LookupOptions } from 'node:dns';
+import { BlockList, isIP } from 'node:net';
+import { FailureError } from '@llmservice/crds';
+
+const linkLocal = new BlockList();
+linkLocal.addSubnet('169.254.0.0', 16, 'ipv4');
+linkLocal.addSubnet('fe80::', 10, 'ipv6');
+
+export function isLinkLocal(address: string): boolean {
+  const family = isIP(address);
+  // BlockList sees ::ffff:169.254.0.1 as the IPv4 address that it is.
+  return family !== 0 && linkLocal.check(address, family === 4 ? 'ipv4' : 'ipv6');
+}
+
+/** An address in the URL itself never meets the look-up below. @throws FailureError InvalidSpec */
+export function checkEndpointHost(endpoint: string): void {
+  const host = new URL(endpoint).hostname.replace(/^\[|\]$/g, '');
+  if (isLinkLocal(host)) throw refused(host);
+}
+
+type LookupCallback = (
+  error: NodeJS.ErrnoException | null,
+  address: string | LookupAddress[],
+  family?: number,
+) => void;
+
+/** A `lookup` for sockets that fails where any address of the name is link-local. */
+export function guardedLookup(hostname: string, options: LookupOptions, callback: LookupCallback): void {
+  lookup(hostname, { ...options, all: true }, (error, addresses) => {
+    const bad = error === null ? addresses.find(({ address }) => isLinkLocal(address)) : undefined;
+    const [first] = error === null ? addresses : [];
+    if (error !== null) callback(error, []);
+    else if (bad !== undefined) callback(refused(bad.address), []);
+    else if (options.all === true) callback(null, addresses);
+    else callback(null, first?.address ?? '', first?.family);
+  });
+}
+
+function refused(address: string): FailureError {
+  return new FailureError(
+    'InvalidSpec',
+    `spec.model.s3.endpoint leads to the link-local address ${address}, which is refused`,
+  );
+}

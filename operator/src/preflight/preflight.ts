@@ -1,0 +1,95 @@
+// The preflight of every service: what its checkpoint is, remembered between reconciles and looked at again from time
+// to time. Failures are asked about again with back-off, since the cure (a Secret, an upload) is made outside.
+
+import { FailureError, type Failure } from '@llmservice/crds';
+import type { WantedService } from '../spec/parse-spec.js';
+import { s3Access } from '../spec/s3-access.js';
+import { contentHash } from '../plan/content-hash.js';
+import { backoffMs } from '../watch/backoff.js';
+import { readCheckpoint, type Checkpoint } from './read-checkpoint.js';
+import { S3Files } from './s3-files.js';
+import type { ServiceSecrets } from './service-secrets.js';
+
+export type { Checkpoint } from './read-checkpoint.js';
+
+export type PreflightResult =
+  | { readonly state: 'resolved'; readonly checkpoint: Checkpoint }
+  | { readonly state: 'failed'; readonly failure: Failure }
+  /** Nothing can be said now; `known` is what was found before, if anything. */
+  | { readonly state: 'unavailable'; readonly failure: Failure; readonly known: Checkpoint | null };
+
+export interface PreflightAnswer {
+  readonly result: PreflightResult;
+  /** When to ask again. */
+  readonly recheckMs: number;
+}
+
+interface Entry {
+  readonly inputs: string;
+  readonly result: PreflightResult;
+  readonly dueAt: number;
+  readonly failures: number;
+}
+
+const resolvedRecheckMs = 10 * 60_000;
+const failedBackoff = { firstMs: 10_000, mostMs: resolvedRecheckMs };
+const unavailableBackoff = { firstMs: 3_000, mostMs: 60_000 };
+
+export class Preflight {
+  private readonly entries = new Map<string, Entry>();
+
+  constructor(private readonly secrets: ServiceSecrets) {}
+
+  async resolve(key: string, service: WantedService): Promise<PreflightAnswer> {
+    const { model, env, engine } = service.spec;
+    const inputs = contentHash({ model, env, dtype: engine.dtype, retry: service.retry });
+    const before = this.entries.get(key);
+    const same = before?.inputs === inputs ? before : undefined;
+    const now = performance.now();
+    if (same !== undefined && same.dueAt > now) return { result: same.result, recheckMs: same.dueAt - now };
+
+    const result = await this.read(service, same?.result ?? null);
+    const failures = result.state === 'resolved' ? 0 : (same?.failures ?? 0) + 1;
+    const recheckMs = recheckAfter(result, failures);
+    this.entries.set(key, { inputs, result, failures, dueAt: performance.now() + recheckMs });
+    return { result, recheckMs };
+  }
+
+  forget(key: string): void {
+    this.entries.delete(key);
+  }
+
+  private async read(service: WantedService, before: PreflightResult | null): Promise<PreflightResult> {
+    let files: S3Files | null = null;
+    try {
+      const access = s3Access(service);
+      const credentials = await this.secrets.credentials(service.namespace, access.credentials);
+      const certificates = await this.secrets.certificates(service.namespace, access.caConfigMap);
+      files = new S3Files(access, credentials, certificates, service.checkpoint);
+      return { state: 'resolved', checkpoint: await readCheckpoint(files, service.spec.engine.dtype) };
+    } catch (error) {
+      if (!(error instanceof FailureError)) throw error;
+      const { failure } = error;
+      if (failure.reason !== 'S3Unavailable') return { state: 'failed', failure };
+      return { state: 'unavailable', failure, known: knownBefore(before) };
+    } finally {
+      files?.close();
+    }
+  }
+}
+
+function knownBefore(before: PreflightResult | null): Checkpoint | null {
+  if (before?.state === 'resolved') return before.checkpoint;
+  return before?.state === 'unavailable' ? before.known : null;
+}
+
+function recheckAfter(result: PreflightResult, failures: number): number {
+  switch (result.state) {
+    case 'resolved':
+      return resolvedRecheckMs;
+    case 'failed':
+      return backoffMs(failures, failedBackoff);
+    case 'unavailable':
+      return backoffMs(failures, unavailableBackoff);
+  }
+}

@@ -1,0 +1,94 @@
+// Ranges of a checkpoint's files from S3, with the service's own credentials. One instance for one preflight.
+
+import http from 'node:http';
+import https from 'node:https';
+import { rootCertificates } from 'node:tls';
+import { GetObjectCommand, S3Client } from '@aws-sdk/client-s3';
+import { FailureError } from '@llmservice/crds';
+import type { CheckpointLocation } from '../spec/parse-spec.js';
+import type { S3Access } from '../spec/s3-access.js';
+import { checkEndpointHost, guardedLookup } from './address-guard.js';
+import type { CheckpointFiles, FileRange } from './read-checkpoint.js';
+import { isAbsent, isDenied, toFailure } from './s3-errors.js';
+
+export interface S3Credentials {
+  readonly accessKeyId: string;
+  readonly secretAccessKey: string;
+}
+
+export class S3Files implements CheckpointFiles {
+  private readonly client: S3Client;
+
+  /** @throws FailureError InvalidSpec where the endpoint is a link-local address */
+  constructor(
+    access: S3Access,
+    credentials: S3Credentials | null,
+    certificates: string | null,
+    private readonly location: CheckpointLocation,
+  ) {
+    if (access.endpoint !== null) checkEndpointHost(access.endpoint);
+    const agentOptions = { keepAlive: true, lookup: guardedLookup };
+    this.client = new S3Client({
+      ...(access.endpoint === null ? {} : { endpoint: access.endpoint }),
+      region: access.region,
+      forcePathStyle: access.forcePathStyle,
+      // Without credentials of the service requests go unsigned: the SDK's search for ambient ones must never start.
+      ...(credentials === null
+        ? {
+            credentials: { accessKeyId: 'none', secretAccessKey: 'none' },
+            signer: { sign: (request) => Promise.resolve(request) },
+          }
+        : { credentials }),
+      maxAttempts: 2,
+      requestHandler: {
+        connectionTimeout: 4_000,
+        requestTimeout: 10_000,
+        httpAgent: new http.Agent(agentOptions),
+        httpsAgent: new https.Agent({
+          ...agentOptions,
+          ...(certificates === null ? {} : { ca: [...rootCertificates, certificates] }),
+        }),
+      },
+    });
+  }
+
+  async read(file: string, mostBytes: number, beginAt = 0): Promise<FileRange | null> {
+    try {
+      const response = await this.client.send(
+        new GetObjectCommand({
+          Bucket: this.location.bucket,
+          Key: this.location.prefix + file,
+          Range: `bytes=${beginAt}-${beginAt + mostBytes - 1}`,
+        }),
+      );
+      const bytes = (await response.Body?.transformToByteArray()) ?? new Uint8Array();
+      const total = /\/(\d+)$/.exec(response.ContentRange ?? '')?.[1];
+      return {
+        bytes,
+        fileBytes: total === undefined ? bytes.byteLength : Number(total),
+        etag: response.ETag ?? '',
+      };
+    } catch (error) {
+      if (isAbsent(error)) return null;
+      // An empty object has no range to give.
+      if ((error as { name?: string }).name === 'InvalidRange') {
+        return { bytes: new Uint8Array(), fileBytes: 0, etag: '' };
+      }
+      throw toFailure(error, this.location, file);
+    }
+  }
+
+  async readOptional(file: string, mostBytes: number): Promise<FileRange | null> {
+    try {
+      return await this.read(file, mostBytes);
+    } catch (error) {
+      // Without permission to list, S3 answers 403 for what does not exist.
+      if (error instanceof FailureError && isDenied(error.cause)) return null;
+      throw error;
+    }
+  }
+
+  close(): void {
+    this.client.destroy();
+  }
+}

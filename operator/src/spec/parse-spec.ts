@@ -1,0 +1,132 @@
+// From an LlmService as the API server gives it to one complete, typed value, or to every violation at once.
+// The API server has checked schema and CEL rules already; this also holds when its copy of the CRD is older.
+
+import { annotations, validateLlmService, type LlmServiceSpec, type Violation } from '@llmservice/crds';
+import type { KubeObject } from '../kube/types.js';
+import { parseQuantity } from './quantity.js';
+
+export interface CheckpointLocation {
+  readonly bucket: string;
+  /** Empty, or ends with a slash. */
+  readonly prefix: string;
+}
+
+export interface Accelerator {
+  readonly kind: 'cpu' | 'cuda' | 'hip';
+  /** Extended resource; null on the CPU. */
+  readonly resourceName: string | null;
+  readonly devices: number;
+  /** Null where nobody said: the engine measures it on the device. */
+  readonly memoryBytesPerDevice: number | null;
+}
+
+/** A service as wanted. */
+export interface WantedService {
+  readonly namespace: string;
+  readonly name: string;
+  readonly uid: string;
+  readonly generation: number;
+  readonly spec: LlmServiceSpec;
+  /** The name that clients send. */
+  readonly modelName: string;
+  readonly checkpoint: CheckpointLocation;
+  readonly accelerator: Accelerator;
+  readonly tensor: number;
+  readonly sharedMemoryBytes: number;
+  /** Value of the retry annotation; empty when absent. */
+  readonly retry: string;
+}
+
+export type ParsedSpec =
+  | { readonly ok: true; readonly service: WantedService }
+  | { readonly ok: false; readonly violations: readonly Violation[] };
+
+const mib = 2 ** 20;
+
+export function parseSpec(object: KubeObject): ParsedSpec {
+  // The status is the operator's own and may be of another version: it is not judged.
+  const checked = validateLlmService(
+    Object.fromEntries(Object.entries(object).filter(([key]) => key !== 'status')),
+  );
+  if (!checked.ok) return checked;
+
+  const { spec } = checked.value;
+  const violations: Violation[] = [];
+  const quantity = (path: string, text: string | number | undefined): number | null => {
+    if (text === undefined) return null;
+    const value = parseQuantity(text);
+    if (value === null || value <= 0) violations.push({ path, message: 'must be a quantity above zero' });
+    return value;
+  };
+
+  const checkpoint = parseCheckpointUri(spec.model.uri);
+  if (checkpoint === null)
+    violations.push({ path: 'spec.model.uri', message: 'must be s3://BUCKET/PREFIX/' });
+  const { endpoint } = spec.model.s3;
+  if (endpoint !== undefined && !/^https?:$/.test(URL.canParse(endpoint) ? new URL(endpoint).protocol : '')) {
+    violations.push({
+      path: 'spec.model.s3.endpoint',
+      message: 'must be a URL that begins with http:// or https://',
+    });
+  }
+  const kind = acceleratorKind(spec.accelerator.resourceName);
+  if (kind === null) {
+    violations.push({
+      path: 'spec.accelerator.resourceName',
+      message: 'must be none, or a resource of amd.com or nvidia.com',
+    });
+  }
+  const devices = spec.accelerator.devices;
+  const tensor = spec.parallelism.tensor ?? devices;
+  if (tensor !== devices) {
+    violations.push({
+      path: 'spec.parallelism.tensor',
+      message: `must equal accelerator.devices (${devices})`,
+    });
+  }
+  const sharedMemory = quantity('spec.sharedMemory.sizeLimit', spec.sharedMemory.sizeLimit);
+  const stated = quantity('spec.accelerator.memoryPerDevice', spec.accelerator.memoryPerDevice);
+  const limit = quantity('spec.resources.limits.memory', spec.resources?.limits?.['memory']);
+  if (checkpoint === null || kind === null || violations.length > 0) return { ok: false, violations };
+
+  // One rank exchanges nothing; ranks on devices exchange over /dev/shm, as the reference deployment's 8 Gi shows.
+  const sharedMemoryBytes = sharedMemory ?? (tensor === 1 ? 64 * mib : 1024 * mib * tensor);
+  // What lies in /dev/shm counts against the container's memory limit.
+  const ofLimit = kind === 'cpu' && limit !== null ? Math.max(1, limit - sharedMemoryBytes) : null;
+  const { name, namespace = '', uid = '', generation = 0 } = object.metadata;
+  return {
+    ok: true,
+    service: {
+      namespace,
+      name,
+      uid,
+      generation,
+      spec,
+      modelName: spec.model.name ?? name,
+      checkpoint,
+      accelerator: {
+        kind,
+        resourceName: kind === 'cpu' ? null : spec.accelerator.resourceName,
+        devices,
+        memoryBytesPerDevice: stated ?? ofLimit,
+      },
+      tensor,
+      sharedMemoryBytes,
+      retry: object.metadata.annotations?.[annotations.retry] ?? '',
+    },
+  };
+}
+
+/** `s3://bucket/prefix`, with or without the last slash. */
+export function parseCheckpointUri(uri: string): CheckpointLocation | null {
+  const match = /^s3:\/\/([A-Za-z0-9][A-Za-z0-9._-]*)(?:\/([^?#\s]*))?$/.exec(uri);
+  if (match === null) return null;
+  const prefix = (match[2] ?? '').replace(/\/+$/, '');
+  return { bucket: match[1] ?? '', prefix: prefix === '' ? '' : `${prefix}/` };
+}
+
+function acceleratorKind(resourceName: string): Accelerator['kind'] | null {
+  if (resourceName === 'none') return 'cpu';
+  if (resourceName.startsWith('amd.com/')) return 'hip';
+  return resourceName.startsWith('nvidia.com/') ? 'cuda' : null;
+}

@@ -1,0 +1,211 @@
+// The conditions of a service: each answers one question with a stable reason and, where the answer is no, with what
+// a person can do. Pure functions of the picture.
+
+import { failureKinds, type ConditionType, type Failure, type FailureReason } from '@llmservice/crds';
+import type { Pod } from '../kube/types.js';
+import type { Picture } from './picture.js';
+import { isReady, podCondition, podFailure, podRevision, runtimeStatus } from './pod-state.js';
+import { judgeRoute } from './route-condition.js';
+
+/** An answer before it is dated. */
+export interface Answer {
+  readonly status: 'True' | 'False' | 'Unknown';
+  readonly reason: string;
+  readonly message: string;
+}
+
+export type Answers = Readonly<Record<ConditionType, Answer>>;
+
+const yes = (reason: string, message: string): Answer => ({ status: 'True', reason, message });
+const no = (reason: string, message: string): Answer => ({ status: 'False', reason, message });
+const unknown = (reason: string, message: string): Answer => ({ status: 'Unknown', reason, message });
+
+const failed = (failure: Failure): Answer => no(failure.reason, withRemedy(failure));
+
+/** What happened, then what to do. */
+export function withRemedy({ reason, message }: { reason: FailureReason; message: string }): string {
+  return `${message.replace(/[.\s]*$/, '')}. ${failureKinds[reason].remedy}`;
+}
+
+/** Pods of the revision that this generation wants and that are to stay. */
+export function currentPods(picture: Picture): Pod[] {
+  return picture.pods.filter(
+    (pod) =>
+      picture.revision !== null &&
+      podRevision(pod) === picture.revision &&
+      pod.metadata.deletionTimestamp === undefined,
+  );
+}
+
+export function answer(picture: Picture): Answers {
+  const answers = {
+    ModelResolved: modelResolved(picture),
+    Fits: fits(picture),
+    Scheduled: scheduled(picture),
+    Loaded: loaded(picture),
+    Serving: serving(picture),
+    Routed: judgeRoute(picture),
+  };
+  const ready = readiness(picture, answers);
+  const stalled = stall(picture);
+  const moving = ready.status !== 'True' && stalled === null && picture.wantedReplicas > 0;
+  return {
+    ...answers,
+    Ready: ready,
+    Reconciling: moving
+      ? yes(ready.reason, ready.message)
+      : no(
+          'Settled',
+          stalled === null ? 'Nothing is left to do.' : 'Nothing is tried until something changes.',
+        ),
+    Stalled: stalled ?? no('NotStalled', 'Nothing stands in the way for good.'),
+  };
+}
+
+function modelResolved({ resolution }: Picture): Answer {
+  switch (resolution.state) {
+    case 'resolved':
+      return yes('Resolved', 'The checkpoint is complete and of a supported architecture.');
+    case 'invalid': {
+      const list = resolution.violations.map(({ path, message }) => `${path} ${message}`).join('; ');
+      return no('InvalidSpec', withRemedy({ reason: 'InvalidSpec', message: list }));
+    }
+    case 'failed':
+      return failed(resolution.failure);
+    case 'unavailable':
+      return unknown(resolution.failure.reason, withRemedy(resolution.failure));
+  }
+}
+
+function fits({ fit }: Picture): Answer {
+  switch (fit.state) {
+    case 'fits':
+      return yes(
+        'Fits',
+        `Up to ${fit.plan.maxModelLen} tokens a sequence; ${fit.plan.maxConcurrencyAtMaxLen} such sequences at once.`,
+      );
+    // The engine measures the device and fails with a reason of its own: not knowing is no ground to refuse.
+    case 'unmeasured':
+      return unknown(
+        'MemoryUnknown',
+        'How much memory a device has is not known; the engine measures it. Set spec.accelerator.memoryPerDevice ' +
+          '(on the CPU: resources.limits.memory) to have the plan checked beforehand.',
+      );
+    case 'failed':
+      return failed(fit.failure);
+    case 'unresolved':
+      return unknown('ModelNotResolved', 'The checkpoint is not known yet.');
+  }
+}
+
+function scheduled(picture: Picture): Answer {
+  const { obstacle, deployment } = picture;
+  if (obstacle !== null) return no(obstacle.reason, obstacle.message);
+  if (picture.halted !== null) return stoppedAfter(picture.halted.reason);
+  if (picture.wantedReplicas === 0) return unknown('ScaledToZero', 'No replica is wanted.');
+  const refusal = deployment?.status?.conditions?.find(
+    ({ type, status }) => type === 'ReplicaFailure' && status === 'True',
+  );
+  const pods = currentPods(picture);
+  if (refusal !== undefined && pods.length < picture.wantedReplicas) {
+    return no(
+      refusal.reason ?? 'ReplicaFailure',
+      `Pods are refused: ${refusal.message ?? 'no message'}. Raise the quota or correct what the message names.`,
+    );
+  }
+  if (pods.length === 0) return unknown('NoPods', 'No pod of this generation exists yet.');
+  for (const pod of pods) {
+    const condition = podCondition(pod, 'PodScheduled');
+    if (condition?.status === 'False')
+      return no(condition.reason ?? 'Unschedulable', unschedulable(condition.message));
+  }
+  const placed = pods.every((pod) => podCondition(pod, 'PodScheduled')?.status === 'True');
+  return placed
+    ? yes('Scheduled', 'Every pod has its node.')
+    : unknown('Scheduling', 'Pods wait for the scheduler.');
+}
+
+/** The scheduler's own words, and the remedy for the causes that it most often names. */
+function unschedulable(message = 'the scheduler gave no cause'): string {
+  const insufficient = /Insufficient ([\w./-]+)/.exec(message)?.[1]?.replace(/[.,]$/, '');
+  if (insufficient !== undefined) {
+    return `${message} Free ${insufficient} on a node, add a node that has it, or ask for less of it.`;
+  }
+  if (message.includes('untolerated taint')) return `${message} Add the taint to spec.tolerations.`;
+  if (message.includes('affinity') || message.includes('selector')) {
+    return `${message} Check spec.nodeSelector and spec.affinity against the nodes' labels.`;
+  }
+  return `${message} Check the pods' events.`;
+}
+
+function stoppedAfter(reason: string): Answer {
+  return unknown('Stopped', `The pods are stopped after the terminal failure ${reason}.`);
+}
+
+function loaded(picture: Picture): Answer {
+  if (picture.halted !== null) {
+    const { reason, message, remedy } = picture.halted;
+    return no(reason, `${message.replace(/[.\s]*$/, '')}. ${remedy}`);
+  }
+  if (picture.wantedReplicas === 0) return unknown('ScaledToZero', 'No replica is wanted.');
+  const pods = currentPods(picture);
+  if (pods.some(isReady)) return yes('Loaded', 'The weights are in memory.');
+  for (const pod of pods) {
+    const failure = podFailure(pod);
+    if (failure !== null) return no(failure.reason, withRemedy(failure));
+    const waiting = runtimeStatus(pod)?.state?.waiting;
+    if (
+      waiting?.reason !== undefined &&
+      waiting.reason !== 'ContainerCreating' &&
+      waiting.reason !== 'PodInitializing'
+    ) {
+      return no(waiting.reason, `${waiting.message ?? waiting.reason}. Check the pod ${pod.metadata.name}.`);
+    }
+  }
+  const phase = pods
+    .map((pod) => picture.loads.get(pod.metadata.name)?.phase)
+    .find((each) => each !== undefined);
+  if (phase === 'pull') return no('Pulling', 'Weights are pulled from S3; status.loading tells how far.');
+  if (phase === 'load') return no('Loading', 'Weights are loaded into memory; status.loading tells how far.');
+  const running = pods.some((pod) => runtimeStatus(pod)?.state?.running !== undefined);
+  return running ? no('Starting', 'The runtime starts.') : unknown('NotStarted', 'No runtime runs yet.');
+}
+
+/** Any revision counts: clients are answered. */
+function serving({ pods }: Picture): Answer {
+  const ready = pods.filter(isReady).length;
+  return ready > 0 ? yes('Answering', 'At least one pod answers.') : no('NoReadyPod', 'No pod answers.');
+}
+
+/** Ready tells about this generation: all that was asked for is there and answers. */
+function readiness(picture: Picture, answers: Omit<Answers, 'Ready' | 'Reconciling' | 'Stalled'>): Answer {
+  if (picture.halted !== null) return answers.Loaded;
+  const { ModelResolved, Fits, Scheduled, Loaded, Serving, Routed } = answers;
+  // A "no" is told before an "unknown". Pods that serve prove the checkpoint and the plan, whatever S3 says now.
+  const refused = [ModelResolved, Fits, Scheduled].find(({ status }) => status === 'False');
+  if (refused !== undefined) return refused;
+  if (picture.wantedReplicas === 0) {
+    return no('ScaledToZero', 'spec.replicas is 0. Set it to 1 or more to serve.');
+  }
+  const ready = currentPods(picture).filter(isReady).length;
+  if (Loaded.status !== 'True') {
+    const first = [ModelResolved, Scheduled, Loaded].find(({ status }) => status !== 'True') ?? Loaded;
+    return no(first.reason, first.message);
+  }
+  if (ready < picture.wantedReplicas) {
+    return no('ReplicasStarting', `${ready} of ${picture.wantedReplicas} pods of this generation answer.`);
+  }
+  if (Serving.status !== 'True') return Serving;
+  if (Routed.status !== 'True') return no(Routed.reason, Routed.message);
+  return yes('Serving', `${ready} of ${picture.wantedReplicas} pods answer.`);
+}
+
+/** Null while something may still change by itself. */
+function stall(picture: Picture): Answer | null {
+  const { resolution, fit, obstacle, halted } = picture;
+  if (halted !== null) return yes(halted.reason, halted.message);
+  if (resolution.state === 'invalid') return yes('InvalidSpec', modelResolved(picture).message);
+  if (resolution.state === 'failed') return yes(resolution.failure.reason, withRemedy(resolution.failure));
+  if (fit.state === 'failed') return yes(fit.failure.reason, withRemedy(fit.failure));
+  return obstacle?.terminal === true ? yes(obstacle.reason, obstacle.message) : null;
+}

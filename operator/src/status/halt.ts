@@ -1,0 +1,34 @@
+// Whether a service is still stopped after a terminal failure: until its spec, its checkpoint or its retry annotation
+// changes. What failed is remembered on the Deployment, so that it survives any restart of the operator.
+
+import { failureKinds, type LastFailure, type LlmServiceStatus } from '@llmservice/crds';
+import type { Deployment } from '../kube/types.js';
+import { failedAttemptAnnotation, specHash, specHashAnnotation } from '../plan/children.js';
+import type { WantedService } from '../spec/parse-spec.js';
+
+/** @param attempt what would be tried now; null where the checkpoint is not known */
+export function haltedBefore(
+  deployment: Deployment | null,
+  service: WantedService,
+  attempt: string | null,
+  previous: LlmServiceStatus,
+): LastFailure | null {
+  const notes = deployment?.metadata.annotations ?? {};
+  const failed = notes[failedAttemptAnnotation];
+  if (failed === undefined) return null;
+  // Without the checkpoint only the spec can be compared.
+  const same = attempt === null ? notes[specHashAnnotation] === specHash(service) : failed === attempt;
+  if (!same) return null;
+  return previous.lastFailure?.terminal === true ? previous.lastFailure : lostReport(deployment);
+}
+
+/** Somebody removed the status: the halt stands, its report is gone. */
+function lostReport(deployment: Deployment | null): LastFailure {
+  return {
+    reason: 'Crashed',
+    message: 'The pods are stopped after a terminal failure whose report was removed from status',
+    remedy: failureKinds.Crashed.remedy,
+    terminal: true,
+    at: deployment?.metadata.creationTimestamp ?? '1970-01-01T00:00:00Z',
+  };
+}

@@ -1,0 +1,72 @@
+// Everything that a status is made from, gathered by the reconciler: what was wanted, what was planned, what is seen.
+
+import type { Failure, LastFailure, LlmServiceStatus, MemoryPlan, Violation } from '@llmservice/crds';
+import type { Deployment, HttpRoute, Pod } from '../kube/types.js';
+import type { Gateway } from '../plan/http-route.js';
+
+export type Resolution =
+  | { readonly state: 'resolved' }
+  | { readonly state: 'invalid'; readonly violations: readonly Violation[] }
+  | { readonly state: 'failed'; readonly failure: Failure }
+  | { readonly state: 'unavailable'; readonly failure: Failure };
+
+export type Fit =
+  | {
+      readonly state: 'fits';
+      readonly plan: MemoryPlan;
+      readonly memoryBytes: number;
+      readonly devices: number;
+    }
+  /** Nobody said how much memory a device has. */
+  | { readonly state: 'unmeasured' }
+  | { readonly state: 'failed'; readonly failure: Failure }
+  /** The checkpoint is not known. */
+  | { readonly state: 'unresolved' };
+
+export type Routing =
+  | { readonly state: 'none' }
+  | { readonly state: 'noGateway'; readonly host: string }
+  | { readonly state: 'noApi'; readonly host: string }
+  | { readonly state: 'planned'; readonly host: string; readonly gateway: Gateway };
+
+/** Why nothing could be applied although the plan stands. */
+export interface Obstacle {
+  readonly reason: string;
+  readonly message: string;
+  /** True: only a change of the spec or of the operator's installation helps. */
+  readonly terminal: boolean;
+}
+
+/** Progress as a pod's /health tells it. */
+export interface LoadProgress {
+  readonly phase: 'pull' | 'load';
+  readonly bytesDone: number;
+  readonly bytesTotal: number;
+  readonly bytesPerSecond: number | null;
+  readonly etaSeconds: number | null;
+}
+
+export interface Picture {
+  readonly namespace: string;
+  readonly name: string;
+  readonly generation: number;
+  readonly previous: LlmServiceStatus;
+  /** RFC 3339, to the second. */
+  readonly now: string;
+  readonly modelName: string;
+  readonly wantedReplicas: number;
+  readonly resolution: Resolution;
+  readonly fit: Fit;
+  readonly routing: Routing;
+  readonly obstacle: Obstacle | null;
+  /** The terminal failure that keeps the pods stopped. */
+  readonly halted: LastFailure | null;
+  /** Hash of the pod template that this generation wants; null where it could not be planned. */
+  readonly revision: string | null;
+  readonly selector: string;
+  readonly deployment: Deployment | null;
+  readonly pods: readonly Pod[];
+  readonly route: HttpRoute | null;
+  /** By pod name. */
+  readonly loads: ReadonlyMap<string, LoadProgress>;
+}

@@ -1,0 +1,78 @@
+// What one pod says about its service: of which revision it is, whether it answers, and how it failed.
+
+import {
+  failureKinds,
+  parseTerminationMessage,
+  runtimeContainer,
+  type FailureReason,
+} from '@llmservice/crds';
+import type { ContainerStatus, ObjectCondition, Pod } from '../kube/types.js';
+import { revisionAnnotation } from '../plan/pod-template.js';
+
+export interface PodFailure {
+  readonly reason: FailureReason;
+  readonly message: string;
+  readonly terminal: boolean;
+  readonly pod: string;
+  /** Null where Kubernetes does not date it. */
+  readonly at: string | null;
+}
+
+export function podRevision(pod: Pod): string | null {
+  return pod.metadata.annotations?.[revisionAnnotation] ?? null;
+}
+
+export function isReady(pod: Pod): boolean {
+  return pod.metadata.deletionTimestamp === undefined && podCondition(pod, 'Ready')?.status === 'True';
+}
+
+export function podCondition(pod: Pod, type: string): ObjectCondition | undefined {
+  return pod.status?.conditions?.find((condition) => condition.type === type);
+}
+
+export function runtimeStatus(pod: Pod): ContainerStatus | undefined {
+  return pod.status?.containerStatuses?.find(({ name }) => name === runtimeContainer);
+}
+
+const imagePullReasons = new Set([
+  'ErrImagePull',
+  'ImagePullBackOff',
+  'InvalidImageName',
+  'ErrImageNeverPull',
+]);
+
+/** How a pod failed, now or in its last run; null for one that did not, or that is on its way out. */
+export function podFailure(pod: Pod): PodFailure | null {
+  if (pod.metadata.deletionTimestamp !== undefined) return null;
+  const name = pod.metadata.name;
+  const container = runtimeStatus(pod);
+  const waiting = container?.state?.waiting;
+  if (imagePullReasons.has(waiting?.reason ?? '')) {
+    return named('ImagePullFailed', waiting?.message ?? waiting?.reason ?? '', name, null);
+  }
+  if (pod.status?.phase === 'Failed' && pod.status.reason === 'Evicted') {
+    return named('Crashed', `pod ${name} was evicted: ${pod.status.message ?? 'no message'}`, name, null);
+  }
+  const ended = container?.state?.terminated ?? container?.lastState?.terminated;
+  if (ended === undefined || ended.exitCode === 0) return null;
+  const told = parseTerminationMessage(ended.message);
+  const at = ended.finishedAt ?? null;
+  if (told !== null) return named(told.reason, told.message, name, at);
+  if (ended.reason === 'OOMKilled') {
+    return named('OutOfMemory', `pod ${name} used more memory than its limit allows`, name, at);
+  }
+  const log = (ended.message ?? '').trim().slice(-800);
+  const end = log === '' ? '' : `; the end of its log: ${log}`;
+  return named('Crashed', `pod ${name} ended with exit code ${ended.exitCode}${end}`, name, at);
+}
+
+function named(reason: FailureReason, message: string, pod: string, at: string | null): PodFailure {
+  return { reason, message, terminal: failureKinds[reason].terminal, pod, at };
+}
+
+/** The failure that counts: a terminal one before others, else the latest. */
+export function worstFailure(pods: readonly Pod[]): PodFailure | null {
+  const failures = pods.map(podFailure).filter((failure) => failure !== null);
+  failures.sort((a, b) => Number(b.terminal) - Number(a.terminal) || (b.at ?? '').localeCompare(a.at ?? ''));
+  return failures[0] ?? null;
+}

@@ -1,0 +1,96 @@
+// Asks pods that run but are not ready how far their load is. Their /health answers while loading; a pod that does
+// not answer simply has no progress to show.
+
+import { ports, routes } from '@llmservice/crds';
+import type { Pod } from '../kube/types.js';
+import type { LoadProgress } from '../status/picture.js';
+import { isReady, runtimeStatus } from '../status/pod-state.js';
+
+export interface LoadMonitorOptions {
+  readonly pods: () => Iterable<Pod>;
+  /** Called at most once per pod and interval, when its progress changed. */
+  readonly onProgress: (pod: Pod) => void;
+  /** Status is written at most this often. */
+  readonly intervalMs?: number;
+  /** Where a pod's server answers; its IP and port unless a test says otherwise. */
+  readonly baseUrl?: (pod: Pod) => string | null;
+}
+
+const requestTimeoutMs = 2_000;
+const mostAtOnce = 64;
+
+export class LoadMonitor {
+  private readonly progress = new Map<string, LoadProgress>();
+  private timer: NodeJS.Timeout | null = null;
+
+  constructor(private readonly options: LoadMonitorOptions) {}
+
+  start(): void {
+    this.timer = setInterval(() => void this.poll(), this.options.intervalMs ?? 5_000);
+  }
+
+  stop(): void {
+    if (this.timer !== null) clearInterval(this.timer);
+  }
+
+  /** Progress of the given pods, by pod name. */
+  of(pods: readonly Pod[]): Map<string, LoadProgress> {
+    const found = new Map<string, LoadProgress>();
+    for (const pod of pods) {
+      const progress = this.progress.get(pod.metadata.uid ?? '');
+      if (progress !== undefined) found.set(pod.metadata.name, progress);
+    }
+    return found;
+  }
+
+  private async poll(): Promise<void> {
+    const loading = [...this.options.pods()].filter(
+      (pod) => !isReady(pod) && runtimeStatus(pod)?.state?.running !== undefined,
+    );
+    const uids = new Set(loading.map((pod) => pod.metadata.uid));
+    for (const uid of this.progress.keys()) if (!uids.has(uid)) this.progress.delete(uid);
+    await Promise.all(loading.slice(0, mostAtOnce).map((pod) => this.ask(pod)));
+  }
+
+  private async ask(pod: Pod): Promise<void> {
+    const base = (this.options.baseUrl ?? defaultBaseUrl)(pod);
+    if (base === null) return;
+    try {
+      const response = await fetch(`${base}${routes.health}`, {
+        signal: AbortSignal.timeout(requestTimeoutMs),
+      });
+      const load = parseLoad(await response.json());
+      const uid = pod.metadata.uid ?? '';
+      if (load === null || JSON.stringify(load) === JSON.stringify(this.progress.get(uid))) return;
+      this.progress.set(uid, load);
+      this.options.onProgress(pod);
+    } catch {
+      // Not up yet, or out of reach: the pod's own conditions tell the rest.
+    }
+  }
+}
+
+function defaultBaseUrl({ status }: Pod): string | null {
+  const ip = status?.podIP;
+  if (ip === undefined || ip === '') return null;
+  return `http://${ip.includes(':') ? `[${ip}]` : ip}:${ports.http}`;
+}
+
+/** The `load` of a /health body; anything else is null. */
+export function parseLoad(body: unknown): LoadProgress | null {
+  const load = (body as { load?: Partial<LoadProgress> | null } | null)?.load;
+  if (load === null || load === undefined) return null;
+  const { phase, bytesDone, bytesTotal, bytesPerSecond, etaSeconds } = load;
+  if ((phase !== 'pull' && phase !== 'load') || !isCount(bytesDone) || !isCount(bytesTotal)) return null;
+  return {
+    phase,
+    bytesDone,
+    bytesTotal,
+    bytesPerSecond: isCount(bytesPerSecond) ? bytesPerSecond : null,
+    etaSeconds: isCount(etaSeconds) ? etaSeconds : null,
+  };
+}
+
+function isCount(value: unknown): value is number {
+  return typeof value === 'number' && Number.isFinite(value) && value >= 0;
+}

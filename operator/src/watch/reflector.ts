@@ -1,0 +1,185 @@
+// Keeps a copy of all objects of one resource, by list and watch. A watch ends for many reasons (410, closed or
+// half-open socket, restart of the API server): each leads back to watching from where it stood, or to a new list.
+
+import type { IncomingMessage } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Logger } from 'winston';
+import { ApiError, toApiError, type KubeClient } from '../kube/client.js';
+import { collectionPath, type Resource } from '../kube/resources.js';
+import type { KubeObject } from '../kube/types.js';
+import { backoffMs } from './backoff.js';
+
+export interface ReflectorOptions {
+  readonly client: KubeClient;
+  readonly resource: Resource;
+  /** Null: all namespaces. */
+  readonly namespace: string | null;
+  readonly labelSelector?: string;
+  readonly logger: Logger;
+  /** Called with every object that appeared, changed or went (then in its last known form). */
+  readonly onChange: (object: KubeObject) => void;
+  /** How long a watch may be silent; the API server sends a bookmark about every minute. */
+  readonly silenceMs?: number;
+}
+
+interface ListPage {
+  readonly metadata: { readonly resourceVersion: string; readonly continue?: string };
+  readonly items: readonly KubeObject[];
+}
+
+interface WatchEvent {
+  readonly type: 'ADDED' | 'MODIFIED' | 'DELETED' | 'BOOKMARK' | 'ERROR';
+  readonly object: KubeObject & { readonly code?: number };
+}
+
+const pageSize = 500;
+const watchSeconds = 300;
+
+export class Reflector {
+  private objects = new Map<string, KubeObject>();
+  private resourceVersion: string | null = null;
+  private failures = 0;
+  private synced: () => void = () => undefined;
+  /** Settles when the first list is in. */
+  readonly ready = new Promise<void>((resolve) => (this.synced = resolve));
+
+  constructor(private readonly options: ReflectorOptions) {}
+
+  get(namespace: string, name: string): KubeObject | null {
+    return this.objects.get(`${namespace}/${name}`) ?? null;
+  }
+
+  /** All objects that have the label with this value. */
+  labelled(label: string, value: string): KubeObject[] {
+    return [...this.objects.values()].filter(({ metadata }) => metadata.labels?.[label] === value);
+  }
+
+  values(): IterableIterator<KubeObject> {
+    return this.objects.values();
+  }
+
+  /** Puts in what a write returned, so that the next look sees it before the watch tells. */
+  remember(object: KubeObject): void {
+    this.objects.set(keyOf(object), trim(object));
+  }
+
+  /** Runs until the signal aborts; never throws. */
+  async run(signal: AbortSignal): Promise<void> {
+    for (;;) {
+      try {
+        signal.throwIfAborted();
+        this.resourceVersion ??= await this.list(signal);
+        await this.watch(this.resourceVersion, signal);
+        this.failures = 0;
+      } catch (error) {
+        if (signal.aborted) return;
+        await this.recover(error, signal);
+      }
+    }
+  }
+
+  private async recover(error: unknown, signal: AbortSignal): Promise<void> {
+    const expired = error instanceof ApiError && (error.status === 410 || error.reason === 'Expired');
+    // Only a version that the server no longer has makes a new list necessary; an unknown error might hide one.
+    if (error instanceof ApiError) this.resourceVersion = null;
+    this.failures += 1;
+    const delayMs = expired ? 0 : backoffMs(this.failures, { firstMs: 200, mostMs: 15_000 });
+    this.options.logger.warn('watch interrupted', {
+      resource: this.options.resource.plural,
+      error: (error as Error).message,
+      delayMs,
+    });
+    await sleep(delayMs, undefined, { signal }).catch(() => undefined);
+  }
+
+  private async list(signal: AbortSignal): Promise<string> {
+    const found = new Map<string, KubeObject>();
+    const { resource, namespace, labelSelector } = this.options;
+    let next: string | undefined;
+    let version: string;
+    do {
+      const page = await this.options.client.request<ListPage>({
+        method: 'GET',
+        path: collectionPath(resource, namespace),
+        query: { labelSelector, limit: pageSize, continue: next },
+        signal,
+      });
+      next = page.metadata.continue;
+      version = page.metadata.resourceVersion;
+      for (const item of page.items) {
+        // Items of a list carry no apiVersion and kind of their own.
+        const object = trim({ ...item, apiVersion: resource.apiVersion, kind: resource.kind });
+        found.set(keyOf(object), object);
+      }
+    } while (next !== undefined && next !== '');
+    this.replace(found);
+    this.synced();
+    return version;
+  }
+
+  private replace(found: Map<string, KubeObject>): void {
+    const before = this.objects;
+    this.objects = found;
+    for (const [key, object] of found) {
+      if (before.get(key)?.metadata.resourceVersion !== object.metadata.resourceVersion)
+        this.options.onChange(object);
+    }
+    for (const [key, object] of before) if (!found.has(key)) this.options.onChange(object);
+  }
+
+  /** Returns when the server ends the watch in good order. */
+  private async watch(resourceVersion: string, signal: AbortSignal): Promise<void> {
+    const { client, resource, namespace, labelSelector, silenceMs = 90_000 } = this.options;
+    const stream = await client.open({
+      method: 'GET',
+      path: collectionPath(resource, namespace),
+      query: {
+        watch: true,
+        allowWatchBookmarks: true,
+        resourceVersion,
+        labelSelector,
+        timeoutSeconds: watchSeconds,
+      },
+      signal,
+    });
+    // A half-open connection never ends by itself: silence does end it.
+    const alarm = setTimeout(() => stream.destroy(new Error(`silent for ${silenceMs} ms`)), silenceMs);
+    try {
+      for await (const line of lines(stream)) {
+        alarm.refresh();
+        this.handle(JSON.parse(line) as WatchEvent);
+        this.failures = 0;
+      }
+    } finally {
+      clearTimeout(alarm);
+      stream.destroy();
+    }
+  }
+
+  private handle({ type, object }: WatchEvent): void {
+    if (type === 'ERROR') throw toApiError(object.code ?? 500, JSON.stringify(object));
+    this.resourceVersion = object.metadata.resourceVersion ?? this.resourceVersion;
+    if (type === 'BOOKMARK') return;
+    if (type === 'DELETED') this.objects.delete(keyOf(object));
+    else this.objects.set(keyOf(object), trim(object));
+    this.options.onChange(object);
+  }
+}
+
+/** Lines of a stream; throws when the stream fails. */
+async function* lines(stream: IncomingMessage): AsyncIterable<string> {
+  stream.setEncoding('utf8');
+  let rest = '';
+  for await (const chunk of stream) {
+    const parts = (rest + String(chunk)).split('\n');
+    rest = parts.pop() ?? '';
+    yield* parts;
+  }
+}
+
+const keyOf = ({ metadata }: KubeObject): string => `${metadata.namespace ?? ''}/${metadata.name}`;
+
+/** Managed fields are half of an object's size and never read. */
+function trim(object: KubeObject): KubeObject {
+  return { ...object, metadata: { ...object.metadata, managedFields: undefined } as KubeObject['metadata'] };
+}
