@@ -1,0 +1,57 @@
+// The two OpenAI answers behind one interface, so that one route serves both: chunks of a stream, and the whole.
+
+import type { TextDelta } from '../request/text-stream.js';
+import type { Usage } from './generation.js';
+import type { TokenTexts } from './logprob-shapes.js';
+
+/** What every object of one answer begins with. */
+export interface AnswerHead {
+  readonly id: string;
+  /** Unix time in seconds. */
+  readonly created: number;
+  readonly model: string;
+}
+
+/** One choice, read to its end. */
+export interface WholeChoice extends TextDelta {
+  readonly usage: Usage;
+}
+
+export interface AnswerShape {
+  readonly idPrefix: string;
+  /** Whether the last chunk carries the usage even if nobody asked (completions, as the reference deployment). */
+  readonly usageOnLastChunk: boolean;
+  /** @param position characters of this choice's text before the delta */
+  chunk(
+    head: AnswerHead,
+    index: number,
+    delta: TextDelta,
+    position: number,
+    usage: Usage | null,
+    texts: TokenTexts,
+  ): object;
+  /** The extra chunk of `stream_options.include_usage`. */
+  usageChunk(head: AnswerHead, usage: Usage): object;
+  whole(head: AnswerHead, choices: readonly WholeChoice[], texts: TokenTexts): object;
+}
+
+export function usageBody({ promptTokens, completionTokens, reasoningTokens }: Usage): object {
+  return {
+    prompt_tokens: promptTokens,
+    total_tokens: promptTokens + completionTokens,
+    completion_tokens: completionTokens,
+    prompt_tokens_details: { cached_tokens: 0 },
+    completion_tokens_details: { reasoning_tokens: reasoningTokens },
+  };
+}
+
+export function addUsage(all: readonly Usage[]): Usage {
+  return all.reduce(
+    (sum, each) => ({
+      promptTokens: sum.promptTokens + each.promptTokens,
+      completionTokens: sum.completionTokens + each.completionTokens,
+      reasoningTokens: sum.reasoningTokens + each.reasoningTokens,
+    }),
+    { promptTokens: 0, completionTokens: 0, reasoningTokens: 0 },
+  );
+}

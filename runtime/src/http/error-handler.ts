@@ -1,0 +1,58 @@
+// Errors of routes as OpenAI's error body. What is not a known error is logged whole and told without its inside.
+
+import type { ErrorRequestHandler, RequestHandler } from 'express';
+import type { Logger } from '../log/logger.js';
+import { ApiError } from '../request/api-error.js';
+import { asApiError } from './generation.js';
+
+/** Errors of express's own body reader. */
+interface BodyError extends Error {
+  readonly type?: string;
+  readonly limit?: number;
+  readonly length?: number;
+}
+
+export function errorHandler(logger: Logger): ErrorRequestHandler {
+  return (error: unknown, _request, response, next) => {
+    const told = bodyError(error as BodyError) ?? asApiError(error);
+    if (told.code === 'internal_error') logger.error('request failed', { error: describe(error) });
+    if (response.destroyed) return;
+    if (response.headersSent) {
+      next(error);
+      return;
+    }
+    if (told.retryAfterSeconds !== null) response.setHeader('retry-after', String(told.retryAfterSeconds));
+    response.status(told.status).json(told.body);
+  };
+}
+
+export const notFound: RequestHandler = (request) => {
+  throw ApiError.of(
+    'route_not_found',
+    `there is no ${request.method} ${request.path} here; see /v1/models and /health`,
+  );
+};
+
+function bodyError({ type, limit, length, message }: BodyError): ApiError | null {
+  switch (type) {
+    case 'entity.too.large':
+      return ApiError.of(
+        'request_too_large',
+        `the body has ${length === undefined ? 'more' : String(length)} bytes, and the limit is ${String(limit)}`,
+      );
+    case 'entity.parse.failed':
+      return ApiError.of('invalid_request', `the body is not JSON: ${message}`);
+    case 'request.aborted':
+      return ApiError.of('request_aborted', 'the client went away');
+    case 'encoding.unsupported':
+    case 'charset.unsupported':
+    case 'request.size.invalid':
+      return ApiError.of('invalid_request', message);
+    default:
+      return null;
+  }
+}
+
+function describe(error: unknown): string {
+  return error instanceof Error ? (error.stack ?? error.message) : String(error);
+}

@@ -1,0 +1,62 @@
+// The listening server and its graceful end: no new generations, running ones to their end or to the deadline,
+// then every connection closed.
+
+import type { Express } from 'express';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { ApiError } from '../request/api-error.js';
+import type { ServerParts } from './server-parts.js';
+
+const pollMs = 50;
+/** Time for error events to reach their clients after the deadline. */
+const farewellMs = 2_000;
+
+export class HttpServer {
+  private readonly server: Server;
+
+  constructor(
+    app: Express,
+    private readonly parts: ServerParts,
+  ) {
+    this.server = createServer(app);
+    // Generations take as long as they take; the load balancer's idle connections outlive Node's default of 5 s.
+    this.server.requestTimeout = 0;
+    this.server.keepAliveTimeout = 75_000;
+  }
+
+  /** Resolves with the port that it listens on. */
+  async listen(host: string, port: number): Promise<number> {
+    await new Promise<void>((resolve, reject) => {
+      this.server.once('error', reject);
+      this.server.listen(port, host, () => {
+        this.server.off('error', reject);
+        resolve();
+      });
+    });
+    return (this.server.address() as AddressInfo).port;
+  }
+
+  /** Resolves when no generation runs any more: ended by themselves, or by the deadline with a clean error event. */
+  async drain(timeoutMs: number): Promise<void> {
+    const { lifecycle, admission, running, now, logger } = this.parts;
+    lifecycle.startDraining();
+    const startedAt = now();
+    while (admission.inFlight > 0 && now() - startedAt < timeoutMs) await wait(pollMs);
+    logger.info('drained', { afterMs: Math.round(now() - startedAt), cut: running.size });
+    const reason = ApiError.of('draining', 'this replica is shutting down and the time to finish is over');
+    for (const controller of running) controller.abort(reason);
+    const cutAt = now();
+    while (admission.inFlight > 0 && now() - cutAt < farewellMs) await wait(pollMs);
+  }
+
+  async close(): Promise<void> {
+    await new Promise<void>((resolve) => {
+      this.server.close(() => resolve());
+      this.server.closeIdleConnections();
+      setTimeout(() => this.server.closeAllConnections(), farewellMs).unref();
+    });
+  }
+}
+
+const wait = (milliseconds: number): Promise<void> =>
+  new Promise((resolve) => setTimeout(resolve, milliseconds));

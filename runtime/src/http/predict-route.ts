@@ -1,0 +1,59 @@
+// POST /v1/models/NAME:predict, KServe's protocol: one body, or a list of them as `instances`.
+
+import type { RequestHandler } from 'express';
+import { ApiError } from '../request/api-error.js';
+import { parseRequest, type ApiRequest } from '../request/parse-request.js';
+import { Generation, type GenerationContext } from './generation.js';
+import { readWhole } from './openai-route.js';
+import { resolveName } from './served-model.js';
+import { newId, randomSeed, routeOf, whileAdmitted, type ServerParts } from './server-parts.js';
+
+export function predictRoute(parts: ServerParts): RequestHandler {
+  return async (request, response) => {
+    const modelName = resolveName(parts.names, String(request.params['name']));
+    const serving = parts.lifecycle.requireServing();
+    const instances = readInstances(request.body);
+    const bodies = instances ?? [request.body as unknown];
+    const parsed = bodies.map((body) => parseRequest('predict', body, serving.model.defaults, randomSeed()));
+    const { metrics, logger, now } = parts;
+    await whileAdmitted(parts, response, parsed.length, async (signal) => {
+      const context = { ...serving, metrics, logger, now, route: routeOf(request), modelName, signal };
+      const predictions = await Promise.all(parsed.map((each) => predict(each, context)));
+      response.json(instances === null ? predictions[0] : { predictions });
+    });
+  };
+}
+
+/** The bodies of `instances`, where a text stands for its prompt; null: the body itself is the one. */
+function readInstances(body: unknown): readonly unknown[] | null {
+  if (typeof body !== 'object' || body === null || !('instances' in body)) return null;
+  const { instances, ...others } = body as { instances: unknown };
+  if (!Array.isArray(instances) || instances.length === 0 || instances.length > 256) {
+    throw ApiError.of('invalid_request', 'instances must be a list of 1 to 256 entries', {
+      param: 'instances',
+    });
+  }
+  const [other] = Object.keys(others);
+  if (other !== undefined) {
+    throw ApiError.of('invalid_request', `${other} must be inside of each instance, not beside instances`, {
+      param: other,
+    });
+  }
+  return instances.map((instance: unknown) =>
+    typeof instance === 'string' ? { prompt: instance } : instance,
+  );
+}
+
+async function predict(request: ApiRequest, context: GenerationContext): Promise<object> {
+  const [source] = request.prompts;
+  if (source === undefined) throw new Error('a :predict request has one prompt');
+  const generation = await Generation.start(newId('predict-'), request, source, context);
+  const { content, reasoning, usage } = await readWhole(generation);
+  return {
+    model_name: context.modelName,
+    response: content,
+    ...(reasoning === '' ? {} : { reasoning }),
+    prompt_tokens: usage.promptTokens,
+    completion_tokens: usage.completionTokens,
+  };
+}

@@ -1,0 +1,68 @@
+// Server-sent events on one response: headers with the first byte, one write per event, a comment after silence
+// so that proxies keep the connection, back-pressure from the client's socket.
+
+import type { Response } from 'express';
+
+const silenceMs = 15_000;
+
+export class SseStream {
+  private readonly keepAlive: NodeJS.Timeout;
+
+  constructor(private readonly response: Response) {
+    this.keepAlive = setInterval(() => {
+      void this.write(': still working\n\n');
+    }, silenceMs);
+    this.keepAlive.unref();
+    response.once('close', () => clearInterval(this.keepAlive));
+  }
+
+  /** Resolves when the client may get more; one call per engine step gives one flush per step. */
+  async send(...events: readonly object[]): Promise<void> {
+    this.keepAlive.refresh();
+    await this.write(events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join(''));
+  }
+
+  /** Ends a stream that is complete. */
+  finish(): void {
+    this.end('data: [DONE]\n\n');
+  }
+
+  /** Ends a stream that broke after its first byte: one event with OpenAI's error body, and no [DONE]. */
+  fail(body: object): void {
+    this.end(`data: ${JSON.stringify(body)}\n\n`);
+  }
+
+  private end(last: string): void {
+    clearInterval(this.keepAlive);
+    this.writeHead();
+    this.response.end(last);
+  }
+
+  /** Stops the comments and leaves the response to whoever answers instead. */
+  abandon(): void {
+    clearInterval(this.keepAlive);
+  }
+
+  private async write(text: string): Promise<void> {
+    if (this.response.destroyed) return;
+    this.writeHead();
+    if (this.response.write(text)) return;
+    await new Promise<void>((resolve) => {
+      const done = (): void => {
+        this.response.off('drain', done).off('close', done);
+        resolve();
+      };
+      this.response.once('drain', done).once('close', done);
+    });
+  }
+
+  private writeHead(): void {
+    if (this.response.headersSent) return;
+    this.response.writeHead(200, {
+      'content-type': 'text/event-stream; charset=utf-8',
+      'cache-control': 'no-cache, no-transform',
+      'x-accel-buffering': 'no',
+      connection: 'keep-alive',
+    });
+  }
+}

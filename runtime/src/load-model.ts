@@ -1,0 +1,54 @@
+// From a folder with a checkpoint to what requests need of it besides the engine: tokenizer, template, defaults.
+
+import { FailureError } from '@llmservice/crds';
+import type { EngineInfo } from '@llmservice/native';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { ServedModel } from './http/served-model.js';
+import { generationDefaults, type GenerationDefaults } from './request/generation-defaults.js';
+import type { ThinkIds } from './request/text-stream.js';
+import { ChatTemplate } from './tokens/chat-template.js';
+import { Tokenizer } from './tokens/tokenizer.js';
+
+export interface ModelFiles {
+  readonly tokenizer: Tokenizer;
+  readonly chatTemplate: ChatTemplate | null;
+  readonly defaults: GenerationDefaults;
+}
+
+/** @throws FailureError TokenizerMissing, ChatTemplateInvalid, CheckpointCorrupt */
+export async function readModelFiles(dir: string): Promise<ModelFiles> {
+  const [tokenizer, chatTemplate, config, generationConfig] = await Promise.all([
+    Tokenizer.load(dir),
+    ChatTemplate.load(dir),
+    readJson(dir, 'config.json'),
+    readJson(dir, 'generation_config.json'),
+  ]);
+  return { tokenizer, chatTemplate, defaults: generationDefaults(generationConfig, config ?? {}) };
+}
+
+/** What requests need, now that the engine has told its limits. */
+export function servedModel(files: ModelFiles, info: EngineInfo, maxModelLen: number): ServedModel {
+  return {
+    ...files,
+    eosIds: files.defaults.eosIds,
+    vocabSize: info.vocabSize,
+    maxModelLen,
+    think: thinkIds(files.tokenizer),
+  };
+}
+
+function thinkIds(tokenizer: Tokenizer): ThinkIds | null {
+  const begin = tokenizer.tokenId('<think>');
+  const end = tokenizer.tokenId('</think>');
+  return begin === null || end === null ? null : { begin, end };
+}
+
+async function readJson(dir: string, name: string): Promise<Record<string, unknown> | null> {
+  try {
+    return JSON.parse(await readFile(join(dir, name), 'utf8')) as Record<string, unknown>;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
+    throw new FailureError('CheckpointCorrupt', `${name}: ${(error as Error).message}`, { file: name }, { cause: error });
+  }
+}

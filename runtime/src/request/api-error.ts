@@ -1,0 +1,69 @@
+// Every way a request can be refused, in one table: the code that clients see, its HTTP status and OpenAI's type.
+
+import { failureKinds, type Failure } from '@llmservice/crds';
+
+export const errorCodes = {
+  invalid_request: { status: 400, type: 'invalid_request_error' },
+  context_length_exceeded: { status: 400, type: 'invalid_request_error' },
+  chat_template_refused: { status: 400, type: 'invalid_request_error' },
+  request_aborted: { status: 400, type: 'invalid_request_error' },
+  model_not_found: { status: 404, type: 'invalid_request_error' },
+  route_not_found: { status: 404, type: 'invalid_request_error' },
+  request_too_large: { status: 413, type: 'invalid_request_error' },
+  queue_full: { status: 429, type: 'rate_limit_error' },
+  internal_error: { status: 500, type: 'server_error' },
+  model_not_ready: { status: 503, type: 'server_error' },
+  draining: { status: 503, type: 'server_error' },
+} as const satisfies Record<string, { status: number; type: string }>;
+
+export type ErrorCode = keyof typeof errorCodes;
+
+/** OpenAI's error body. */
+export interface ErrorBody {
+  readonly error: {
+    readonly message: string;
+    readonly type: string;
+    readonly param: string | null;
+    readonly code: string;
+  };
+}
+
+/** An answer that is an error: `code` is one of the table's, or the reason of a failure of the service. */
+export class ApiError extends Error {
+  override readonly name = 'ApiError';
+
+  private constructor(
+    readonly status: number,
+    readonly type: string,
+    readonly code: string,
+    message: string,
+    readonly param: string | null,
+    /** Seconds for the Retry-After header; null: trying again does not help, or nobody knows when. */
+    readonly retryAfterSeconds: number | null,
+  ) {
+    super(message);
+  }
+
+  static of(
+    code: ErrorCode,
+    message: string,
+    {
+      param = null,
+      retryAfterSeconds = null,
+    }: { param?: string | null; retryAfterSeconds?: number | null } = {},
+  ): ApiError {
+    const { status, type } = errorCodes[code];
+    return new ApiError(status, type, code, message, param, retryAfterSeconds);
+  }
+
+  /** A failure of the service, told with its remedy. */
+  static ofFailure(failure: Failure): ApiError {
+    const { httpStatus, remedy, terminal } = failureKinds[failure.reason];
+    const message = `${failure.message}. ${remedy}`;
+    return new ApiError(httpStatus, 'server_error', failure.reason, message, null, terminal ? null : 1);
+  }
+
+  get body(): ErrorBody {
+    return { error: { message: this.message, type: this.type, param: this.param, code: this.code } };
+  }
+}

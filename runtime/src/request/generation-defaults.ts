@@ -1,0 +1,55 @@
+// What the checkpoint says about generation: sampling defaults and the ids that end a text.
+// From generation_config.json and config.json; where they say nothing, OpenAI's defaults hold.
+
+type Json = Readonly<Record<string, unknown>>;
+
+export interface SamplingDefaults {
+  readonly temperature: number;
+  readonly topP: number;
+  readonly topK: number;
+  readonly minP: number;
+  readonly repetitionPenalty: number;
+}
+
+export interface GenerationDefaults {
+  readonly sampling: SamplingDefaults;
+  /** End-of-text ids, of which there may be several. */
+  readonly eosIds: readonly number[];
+}
+
+export const openAiSampling: SamplingDefaults = {
+  temperature: 1,
+  topP: 1,
+  topK: 0,
+  minP: 0,
+  repetitionPenalty: 1,
+};
+
+/**
+ * @param generationConfig parsed generation_config.json; null where there is none
+ * @param config parsed config.json: its eos_token_id counts where generation_config.json has none
+ */
+export function generationDefaults(generationConfig: Json | null, config: Json): GenerationDefaults {
+  const given = generationConfig ?? {};
+  const number = (key: string, fallback: number): number => {
+    const value = given[key];
+    return typeof value === 'number' && Number.isFinite(value) ? value : fallback;
+  };
+  const greedy = given['do_sample'] === false;
+  const textConfig = (config['text_config'] ?? {}) as Json;
+  return {
+    sampling: {
+      temperature: greedy ? 0 : number('temperature', openAiSampling.temperature),
+      topP: number('top_p', openAiSampling.topP),
+      topK: number('top_k', openAiSampling.topK),
+      minP: number('min_p', openAiSampling.minP),
+      repetitionPenalty: number('repetition_penalty', openAiSampling.repetitionPenalty),
+    },
+    eosIds: idsOf(given['eos_token_id'] ?? config['eos_token_id'] ?? textConfig['eos_token_id']),
+  };
+}
+
+function idsOf(value: unknown): number[] {
+  const values: readonly unknown[] = Array.isArray(value) ? value : [value];
+  return values.filter((id): id is number => Number.isInteger(id));
+}

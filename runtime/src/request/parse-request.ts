@@ -1,0 +1,152 @@
+// Bodies of chat completions, completions and :predict as one typed, complete value, with the checkpoint's
+// defaults filled in. Pure; the prompt is not yet tokens.
+
+import type { SamplingParams } from '@llmservice/native';
+import type { GenerationDefaults } from './generation-defaults.js';
+import { readMessages, type Message } from './messages.js';
+import { readThinking } from './thinking.js';
+import type { RouteKind } from './request-fields.js';
+import { invalidRequest, validateBody, type Fields, type Violation } from './validate-body.js';
+
+/** What is to be continued, as the client gave it. */
+export type PromptSource =
+  | {
+      readonly kind: 'messages';
+      readonly messages: readonly Message[];
+      /** Variables of the chat template. */
+      readonly templateKwargs: Fields;
+      /** What a checkpoint without a template is given instead (a :predict prompt); null: nothing. */
+      readonly plainText: string | null;
+    }
+  | { readonly kind: 'text'; readonly text: string; readonly addSpecialTokens: boolean }
+  | { readonly kind: 'ids'; readonly ids: readonly number[] };
+
+export interface ApiRequest {
+  /** The name that the client asked for; null: it did not say. */
+  readonly model: string | null;
+  /** One generation per prompt; only completions may have several. */
+  readonly prompts: readonly PromptSource[];
+  /** Null: what is left of the context. */
+  readonly maxTokens: number | null;
+  readonly sampling: SamplingParams;
+  readonly stopStrings: readonly string[];
+  readonly stopTokenIds: readonly number[];
+  readonly includeStopString: boolean;
+  readonly ignoreEos: boolean;
+  readonly skipSpecialTokens: boolean;
+  readonly stream: boolean;
+  readonly includeUsage: boolean;
+}
+
+/** OpenAI's default on completions. */
+const completionMaxTokens = 16;
+
+/**
+ * @param randomSeed used where the request has no seed
+ * @throws ApiError invalid_request, with every violation
+ */
+export function parseRequest(
+  kind: RouteKind,
+  body: unknown,
+  defaults: GenerationDefaults,
+  randomSeed: bigint,
+): ApiRequest {
+  const fields = validateBody(kind, body);
+  checkRules(kind, fields);
+  const stop = fields['stop'] as string | readonly string[] | undefined;
+  const streamOptions = fields['stream_options'] as { include_usage?: boolean | null } | undefined;
+  return {
+    model: (fields['model'] as string | undefined) ?? null,
+    prompts: readPrompts(kind, fields),
+    maxTokens: readMaxTokens(kind, fields),
+    sampling: readSampling(kind, fields, defaults, randomSeed),
+    stopStrings: stop === undefined ? [] : typeof stop === 'string' ? [stop] : stop,
+    stopTokenIds: (fields['stop_token_ids'] as readonly number[] | undefined) ?? [],
+    includeStopString: fields['include_stop_str_in_output'] === true,
+    ignoreEos: fields['ignore_eos'] === true,
+    skipSpecialTokens: fields['skip_special_tokens'] !== false,
+    stream: fields['stream'] === true,
+    includeUsage: streamOptions?.include_usage === true,
+  };
+}
+
+/** Rules across fields. */
+function checkRules(kind: RouteKind, fields: Fields): void {
+  const violations: Violation[] = [];
+  const conflict = (param: string, rule: string): number =>
+    violations.push({ param, message: `${param} ${rule}` });
+  if (kind === 'predict' && (fields['prompt'] === undefined) === (fields['messages'] === undefined)) {
+    conflict('prompt', 'or messages is required, and not both');
+  }
+  if (fields['top_logprobs'] !== undefined && fields['logprobs'] !== true) {
+    conflict('top_logprobs', 'needs logprobs: true');
+  }
+  if (fields['stream_options'] !== undefined && fields['stream'] !== true) {
+    conflict('stream_options', 'needs stream: true');
+  }
+  if (
+    fields['max_tokens'] !== undefined &&
+    fields['max_completion_tokens'] !== undefined &&
+    fields['max_tokens'] !== fields['max_completion_tokens']
+  ) {
+    conflict('max_tokens', 'and max_completion_tokens differ');
+  }
+  if (violations.length > 0) throw invalidRequest(violations);
+}
+
+function readPrompts(kind: RouteKind, fields: Fields): PromptSource[] {
+  const prompt = fields['prompt'];
+  if (kind !== 'completions') {
+    const plainText = typeof prompt === 'string' ? prompt : null;
+    const messages = plainText === null ? fields['messages'] : [{ role: 'user', content: plainText }];
+    return [
+      {
+        kind: 'messages',
+        messages: readMessages(messages),
+        templateKwargs: readThinking(kind, fields),
+        plainText,
+      },
+    ];
+  }
+  const addSpecialTokens = fields['add_special_tokens'] !== false;
+  const one = (each: unknown): PromptSource =>
+    typeof each === 'string'
+      ? { kind: 'text', text: each, addSpecialTokens }
+      : { kind: 'ids', ids: each as readonly number[] };
+  const isList = Array.isArray(prompt) && typeof prompt[0] !== 'number';
+  return isList ? prompt.map(one) : [one(prompt)];
+}
+
+function readMaxTokens(kind: RouteKind, fields: Fields): number | null {
+  const given = fields['max_tokens'] ?? fields['max_completion_tokens'];
+  return (given as number | undefined) ?? (kind === 'completions' ? completionMaxTokens : null);
+}
+
+function readSampling(
+  kind: RouteKind,
+  fields: Fields,
+  { sampling }: GenerationDefaults,
+  randomSeed: bigint,
+): SamplingParams {
+  const number = (name: string, fallback: number): number => (fields[name] as number | undefined) ?? fallback;
+  const seed = fields['seed'] as number | undefined;
+  return {
+    temperature: number('temperature', sampling.temperature),
+    topP: number('top_p', sampling.topP),
+    // -1 is vLLM's way to say off.
+    topK: Math.max(0, number('top_k', sampling.topK)),
+    minP: number('min_p', sampling.minP),
+    // The engine takes 64 bits without a sign; a negative seed keeps its own stream.
+    seed: seed === undefined ? randomSeed : BigInt.asUintN(64, BigInt(seed)),
+    repetitionPenalty: number('repetition_penalty', sampling.repetitionPenalty),
+    presencePenalty: number('presence_penalty', 0),
+    frequencyPenalty: number('frequency_penalty', 0),
+    topLogprobs: readTopLogprobs(kind, fields),
+  };
+}
+
+/** chat: logprobs is a switch beside top_logprobs; completions: it is the number itself. */
+function readTopLogprobs(kind: RouteKind, fields: Fields): number | null {
+  if (kind === 'completions') return (fields['logprobs'] as number | undefined) ?? null;
+  return fields['logprobs'] === true ? ((fields['top_logprobs'] as number | undefined) ?? 0) : null;
+}

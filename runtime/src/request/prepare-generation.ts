@@ -1,0 +1,103 @@
+// From a parsed request to what the engine runs: template, tokens, limits, stop ids.
+
+import type { GenerateRequest } from '../engine/protocol.js';
+import { ChatTemplateRefusal, type ChatTemplate } from '../tokens/chat-template.js';
+import type { Tokenizer } from '../tokens/tokenizer.js';
+import { ApiError } from './api-error.js';
+import type { ApiRequest, PromptSource } from './parse-request.js';
+
+/** What of a loaded model request code needs. */
+export interface ModelTexts {
+  readonly tokenizer: Tokenizer;
+  /** Null: the checkpoint has none, so that only completions and plain :predict prompts work. */
+  readonly chatTemplate: ChatTemplate | null;
+  readonly eosIds: readonly number[];
+  /** Rows of the embedding: ids at or above it do not exist. */
+  readonly vocabSize: number;
+  /** Tokens of prompt plus output of one sequence. */
+  readonly maxModelLen: number;
+}
+
+/**
+ * @throws ApiError context_length_exceeded, chat_template_refused, invalid_request
+ */
+export async function prepareGeneration(
+  request: ApiRequest,
+  source: PromptSource,
+  id: string,
+  model: ModelTexts,
+): Promise<GenerateRequest> {
+  const prompt = await encodePrompt(source, model);
+  if (prompt.length === 0)
+    throw ApiError.of('invalid_request', 'the prompt has no tokens', { param: 'prompt' });
+  const left = model.maxModelLen - prompt.length;
+  const param = source.kind === 'messages' ? 'messages' : 'prompt';
+  if (left < 1 || (request.maxTokens ?? 0) > left)
+    throw tooLong(prompt.length, request.maxTokens, model, param);
+  const stopTokens = new Set([...(request.ignoreEos ? [] : model.eosIds), ...request.stopTokenIds]);
+  return {
+    id,
+    prompt,
+    maxTokens: request.maxTokens ?? left,
+    stopTokens: Int32Array.from(stopTokens),
+    sampling: request.sampling,
+  };
+}
+
+async function encodePrompt(source: PromptSource, model: ModelTexts): Promise<Int32Array> {
+  switch (source.kind) {
+    case 'ids': {
+      const unknown = source.ids.find((id) => id >= model.vocabSize);
+      if (unknown === undefined) return Int32Array.from(source.ids);
+      throw ApiError.of(
+        'invalid_request',
+        `prompt has the token id ${String(unknown)}, but the model's vocabulary ends at ${String(model.vocabSize - 1)}`,
+        { param: 'prompt' },
+      );
+    }
+    case 'text':
+      return model.tokenizer.encode(source.text, { addSpecialTokens: source.addSpecialTokens });
+    case 'messages':
+      return encodeMessages(source, model);
+  }
+}
+
+async function encodeMessages(
+  { messages, templateKwargs, plainText }: Extract<PromptSource, { kind: 'messages' }>,
+  { chatTemplate, tokenizer }: ModelTexts,
+): Promise<Int32Array> {
+  if (chatTemplate === null) {
+    if (plainText !== null) return tokenizer.encode(plainText, { addSpecialTokens: true });
+    throw ApiError.of(
+      'chat_template_refused',
+      'the checkpoint has no chat template: use /v1/completions, or add chat_template to tokenizer_config.json',
+      { param: 'messages' },
+    );
+  }
+  try {
+    const text = chatTemplate.render({ messages, kwargs: templateKwargs });
+    return await tokenizer.encode(text, { addSpecialTokens: false });
+  } catch (error) {
+    if (!(error instanceof ChatTemplateRefusal)) throw error;
+    throw ApiError.of('chat_template_refused', `the chat template refuses the messages: ${error.message}`, {
+      param: 'messages',
+    });
+  }
+}
+
+function tooLong(
+  promptTokens: number,
+  maxTokens: number | null,
+  { maxModelLen }: ModelTexts,
+  param: string,
+): ApiError {
+  const asked =
+    promptTokens >= maxModelLen
+      ? `the prompt has ${String(promptTokens)} tokens`
+      : `the prompt has ${String(promptTokens)} tokens and max_tokens asks for ${String(maxTokens)} more`;
+  return ApiError.of(
+    'context_length_exceeded',
+    `${asked}, but the context is ${String(maxModelLen)} tokens, prompt and answer together`,
+    { param: promptTokens >= maxModelLen ? param : 'max_tokens' },
+  );
+}

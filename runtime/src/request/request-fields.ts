@@ -1,0 +1,169 @@
+// Every field of the OpenAI, vLLM and KServe bodies that clients are known to send, in one table: honoured fields with
+// their JSON schema, and fields that this build does not honour with the values that ask for nothing.
+// A field in neither list, or a refused one that asks for something, is a 400: nothing is ever silently ignored.
+
+export type RouteKind = 'chat' | 'completions' | 'predict';
+
+export interface HonouredField {
+  readonly routes: readonly RouteKind[];
+  /** JSON schema of the value; null always counts as absent. */
+  readonly schema: Readonly<Record<string, unknown>>;
+}
+
+const all = ['chat', 'completions', 'predict'] as const;
+const openAi = ['chat', 'completions'] as const;
+const templated = ['chat', 'predict'] as const;
+
+const boolean = { type: 'boolean' };
+const text = { type: 'string' };
+const tokenId = { type: 'integer', minimum: 0, maximum: 2147483647 };
+const idList = { type: 'array', items: tokenId, minItems: 1 };
+const messages = {
+  type: 'array',
+  minItems: 1,
+  maxItems: 10000,
+  items: {
+    type: 'object',
+    required: ['role'],
+    properties: {
+      role: { enum: ['system', 'developer', 'user', 'assistant', 'tool'] },
+      content: {
+        anyOf: [
+          { type: ['string', 'null'] },
+          {
+            type: 'array',
+            items: {
+              type: 'object',
+              required: ['type', 'text'],
+              properties: { type: { const: 'text' }, text },
+            },
+          },
+        ],
+      },
+    },
+  },
+};
+
+export const honouredFields: Readonly<Record<string, HonouredField>> = {
+  model: { routes: openAi, schema: text },
+  messages: { routes: templated, schema: messages },
+  stream: { routes: openAi, schema: boolean },
+  stream_options: {
+    routes: openAi,
+    schema: {
+      type: 'object',
+      additionalProperties: false,
+      properties: { include_usage: { type: ['boolean', 'null'] } },
+    },
+  },
+  max_tokens: { routes: all, schema: { type: 'integer', minimum: 1 } },
+  max_completion_tokens: { routes: templated, schema: { type: 'integer', minimum: 1 } },
+  temperature: { routes: all, schema: { type: 'number', minimum: 0, maximum: 2 } },
+  top_p: { routes: all, schema: { type: 'number', exclusiveMinimum: 0, maximum: 1 } },
+  top_k: { routes: all, schema: { type: 'integer', minimum: -1 } },
+  min_p: { routes: all, schema: { type: 'number', minimum: 0, maximum: 1 } },
+  seed: { routes: all, schema: { type: 'integer' } },
+  presence_penalty: { routes: all, schema: { type: 'number', minimum: -2, maximum: 2 } },
+  frequency_penalty: { routes: all, schema: { type: 'number', minimum: -2, maximum: 2 } },
+  repetition_penalty: { routes: all, schema: { type: 'number', exclusiveMinimum: 0, maximum: 2 } },
+  stop: {
+    routes: all,
+    schema: {
+      anyOf: [
+        { type: 'string', minLength: 1 },
+        { type: 'array', maxItems: 16, items: { type: 'string', minLength: 1 } },
+      ],
+    },
+  },
+  stop_token_ids: { routes: all, schema: { type: 'array', maxItems: 128, items: tokenId } },
+  include_stop_str_in_output: { routes: all, schema: boolean },
+  ignore_eos: { routes: all, schema: boolean },
+  skip_special_tokens: { routes: all, schema: boolean },
+  top_logprobs: { routes: ['chat'], schema: { type: 'integer', minimum: 0, maximum: 20 } },
+  chat_template_kwargs: { routes: templated, schema: { type: 'object' } },
+  enable_thinking: { routes: templated, schema: boolean },
+  reasoning: { routes: templated, schema: { enum: [true, false, 'true', 'false'] } },
+  reasoning_effort: { routes: templated, schema: { enum: ['none', 'minimal', 'low', 'medium', 'high'] } },
+  // Labels of the caller: they ask for nothing.
+  user: { routes: openAi, schema: text },
+  metadata: { routes: openAi, schema: { type: 'object' } },
+  safety_identifier: { routes: openAi, schema: text },
+  prompt_cache_key: { routes: openAi, schema: text },
+};
+
+/** Fields whose type depends on the route. */
+export const fieldsOfRoute: Readonly<Record<RouteKind, Readonly<Record<string, HonouredField['schema']>>>> = {
+  chat: { logprobs: boolean },
+  completions: {
+    logprobs: { type: 'integer', minimum: 0, maximum: 20 },
+    prompt: {
+      anyOf: [
+        text,
+        { type: 'array', minItems: 1, maxItems: 256, items: text },
+        idList,
+        { type: 'array', minItems: 1, maxItems: 256, items: idList },
+      ],
+    },
+    add_special_tokens: boolean,
+  },
+  predict: { prompt: text },
+};
+
+export const requiredFields: Readonly<Record<RouteKind, readonly string[]>> = {
+  chat: ['messages'],
+  completions: ['prompt'],
+  predict: [],
+};
+
+const is =
+  (...values: readonly unknown[]) =>
+  (value: unknown): boolean =>
+    values.includes(value);
+const isEmpty = (value: unknown): boolean =>
+  value === '' || (typeof value === 'object' && value !== null && Object.keys(value).length === 0);
+const never = (): boolean => false;
+
+/** Fields that are not honoured: by name, which values ask for nothing and may pass. */
+export const refusedFields: Readonly<Record<string, (value: unknown) => boolean>> = {
+  n: is(1),
+  best_of: is(1),
+  echo: is(false),
+  suffix: isEmpty,
+  logit_bias: isEmpty,
+  min_tokens: is(0),
+  typical_p: is(1),
+  use_beam_search: is(false),
+  length_penalty: is(1),
+  early_stopping: is(false),
+  tools: isEmpty,
+  tool_choice: is('none', 'auto'),
+  parallel_tool_calls: is(true, false),
+  functions: isEmpty,
+  function_call: is('none', 'auto'),
+  response_format: (value) => (value as { type?: unknown }).type === 'text',
+  structured_outputs: isEmpty,
+  guided_json: never,
+  guided_regex: never,
+  guided_choice: never,
+  guided_grammar: never,
+  modalities: (value) => Array.isArray(value) && value.every((each) => each === 'text'),
+  audio: never,
+  prediction: never,
+  web_search_options: never,
+  verbosity: is('medium'),
+  store: is(false),
+  service_tier: is('auto', 'default'),
+  chat_template: never,
+  documents: isEmpty,
+  add_generation_prompt: is(true),
+  continue_final_message: is(false),
+  prompt_logprobs: never,
+  truncate_prompt_tokens: never,
+  allowed_token_ids: never,
+  bad_words: isEmpty,
+  detokenize: is(true),
+  spaces_between_special_tokens: is(true),
+  return_token_ids: is(false),
+  return_tokens_as_token_ids: is(false),
+  priority: is(0),
+};
