@@ -1,0 +1,10 @@
+# The operator. Context: a staged folder (deploy/local/stage.sh operator) with the compiled workspaces and their
+# production dependencies. BASE needs Node >= 20.19; the process needs no shell and no root.
+ARG BASE=docker.io/library/node:24-bookworm-slim
+FROM ${BASE}
+COPY node_modules /app/node_modules
+COPY packages /app
+WORKDIR /app
+ENV NODE_ENV=production HOME=/tmp
+USER 65532:65532
+ENTRYPOINT ["node", "operator/dist/main.js"]

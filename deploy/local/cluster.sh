@@ -1,0 +1,102 @@
+#!/usr/bin/env bash
+# The local cluster: a real single-node Kubernetes with S3 and a gateway, in namespaces of its own on this machine.
+# usage: cluster.sh up | down | status | stop PART | start PART | restart PART
+# PART: etcd apiserver controller-manager scheduler containerd kubelet proxy s3
+set -euo pipefail
+source "$(dirname "${BASH_SOURCE[0]}")/lib/settings.sh"
+for part in progress node daemon certificates control-plane kubelet image wheel images s3 gateway; do
+  source "$local_folder/lib/$part.sh"
+done
+
+use_tools() {
+  local folders
+  mapfile -t folders < <("$local_folder/tools/build.sh" kubernetes etcd versitygw helm coredns envoy-gateway)
+  ((${#folders[@]} == 6)) || die "a tool could not be built"
+  kubernetes_bin=${folders[0]} etcd_bin=${folders[1]} versitygw_bin=${folders[2]} helm_bin=${folders[3]}
+  coredns_bin=${folders[4]} envoy_gateway_bin=${folders[5]}
+  mkdir -p "$repository/.local/bin"
+  ln -sfn "$kubernetes_bin/kubectl" "$repository/.local/bin/kubectl"
+  ln -sfn "$helm_bin/helm" "$repository/.local/bin/helm"
+}
+
+up() {
+  local started=$SECONDS
+  ((EUID == 0)) || die 'the cluster needs root, for namespaces and mounts'
+  use_tools
+  exec {lock}>"$repository/.local/lock"
+  flock "$lock"
+  if [[ -e $state ]] && ! node_running; then
+    say 'removing what is left of an earlier cluster'
+    remove_node
+  fi
+  node_running || make_node
+  make_certificates
+  daemon_running containerd || start_containerd
+  start_control_plane
+  run_s3
+  wait_for containerd 30 containerd containerd_ready
+  pause=$(pause_image)
+  coredns=$(coredns_image)
+  envoy_gateway=$(envoy_gateway_image)
+  envoy=$(envoy_image)
+  import_image "$pause"
+  # The sandbox image has one fixed name in containerd's configuration.
+  in_node ctr -n k8s.io images tag --force "$pause" llmservice.local/pause:1 >/dev/null
+  start_node_agents
+  say "the node is ready ($((SECONDS - started)) s); next: DNS and gateway"
+  apply_addons
+  say "cluster up in $((SECONDS - started)) s: export KUBECONFIG=$KUBECONFIG"
+}
+
+# Applied once per cluster: a second `up` finds them there.
+apply_addons() {
+  if [[ ! -f $state/addons ]]; then
+    kubectl create namespace llmservice-system >/dev/null
+    render "$local_folder/manifests/s3.yaml" | kubectl apply -f - >/dev/null
+    with_progress 'cluster DNS' "$state/logs/dns.log" start_dns
+    with_progress 'gateway' "$state/logs/gateway.log" install_gateway
+    touch "$state/addons"
+  fi
+  wait_for 'gateway' 120 kubelet gateway_programmed
+}
+
+down() {
+  remove_node
+  say 'cluster removed'
+}
+
+status() {
+  node_running || die 'no cluster is up here: deploy/local/cluster.sh up'
+  for part in etcd apiserver controller-manager scheduler containerd kubelet proxy s3; do
+    printf '%-20s %s\n' "$part" "$(daemon_running "$part" && echo running || echo stopped)"
+  done
+}
+
+stop_part() {
+  node_running || die 'no cluster is up here: deploy/local/cluster.sh up'
+  stop_daemon "$1"
+}
+
+start_part() {
+  use_tools
+  daemon_running "$1" && return
+  case $1 in
+    etcd) start_etcd ;;
+    apiserver) start_apiserver && wait_for 'API server' 60 apiserver apiserver_ready ;;
+    controller-manager) start_controller_manager ;;
+    scheduler) start_scheduler ;;
+    containerd) start_containerd && wait_for containerd 30 containerd containerd_ready ;;
+    kubelet) start_kubelet ;;
+    proxy) start_proxy ;;
+    s3) run_s3 ;;
+    *) die "no such part: $1" ;;
+  esac
+}
+
+case ${1:-} in
+  up | down | status) "$1" ;;
+  stop) stop_part "${2:?which part?}" ;;
+  start) start_part "${2:?which part?}" ;;
+  restart) stop_part "${2:?which part?}" && start_part "$2" ;;
+  *) sed -n '2,4s/^# //p' "${BASH_SOURCE[0]}" >&2 && exit 2 ;;
+esac

