@@ -49,6 +49,11 @@ async function readJson(dir: string, name: string): Promise<Record<string, unkno
     return JSON.parse(await readFile(join(dir, name), 'utf8')) as Record<string, unknown>;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
-    throw new FailureError('CheckpointCorrupt', `${name}: ${(error as Error).message}`, { file: name }, { cause: error });
+    throw new FailureError(
+      'CheckpointCorrupt',
+      `${name}: ${(error as Error).message}`,
+      { file: name },
+      { cause: error },
+    );
   }
 }

@@ -120,6 +120,11 @@ export const serverSettings = [
   ),
 ] as const;
 
+/** Where the reason of a failure goes that was met before there was a configuration. */
+export function terminationLogOf(env: Readonly<Record<string, string | undefined>>): string {
+  return env['LLMSERVICE_TERMINATION_LOG'] ?? paths.terminationMessage;
+}
+
 function define<K extends keyof ServerSettings>(
   key: K,
   env: string,

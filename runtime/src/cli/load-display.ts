@@ -1,0 +1,56 @@
+// Load progress for a person: one line that is rewritten on a terminal, a line now and then elsewhere.
+
+import { formatGiB } from '@llmservice/crds';
+import type { HealthBody } from '../http/lifecycle.js';
+
+const barWidth = 24;
+
+/** One state as one line. */
+export function describeLoad({ state, load, failure }: HealthBody): string {
+  if (failure !== null) return `${state}: ${failure.reason}: ${failure.message}`;
+  if (load === null || load.bytesTotal === 0)
+    return state === 'pulling' ? 'looking at the checkpoint' : state;
+  const share = load.bytesDone / load.bytesTotal;
+  const bar = '#'.repeat(Math.round(share * barWidth)).padEnd(barWidth, '.');
+  const rate = load.bytesPerSecond === 0 ? '' : ` ${formatGiB(load.bytesPerSecond)}/s`;
+  const eta = load.etaSeconds === null ? '' : `, ${String(load.etaSeconds)} s left`;
+  const name = load.phase === 'pull' ? 'pulling' : 'loading';
+  return `${name} [${bar}] ${String(Math.floor(share * 100))} % of ${formatGiB(load.bytesTotal)}${rate}${eta}`;
+}
+
+/** Shows what `health` says until `stop` is called. */
+export class LoadDisplay {
+  private readonly timer: NodeJS.Timeout;
+  private last = '';
+
+  constructor(
+    private readonly health: () => HealthBody,
+    private readonly out: NodeJS.WriteStream,
+    onServing: () => void,
+  ) {
+    this.timer = setInterval(
+      () => {
+        const body = this.health();
+        if (body.state === 'serving') {
+          this.stop();
+          onServing();
+        } else {
+          this.show(describeLoad(body));
+        }
+      },
+      out.isTTY ? 100 : 1_000,
+    );
+  }
+
+  stop(): void {
+    clearInterval(this.timer);
+    if (this.out.isTTY && this.last !== '') this.out.write('\r\x1b[K');
+    this.last = '';
+  }
+
+  private show(line: string): void {
+    if (line === this.last) return;
+    this.last = line;
+    this.out.write(this.out.isTTY ? `\r\x1b[K${line.slice(0, (this.out.columns || 80) - 1)}` : `${line}\n`);
+  }
+}

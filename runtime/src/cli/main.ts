@@ -1,0 +1,11 @@
+// Entry point of the `llmservice` command.
+
+import { Command } from 'commander';
+import { version } from '../http/version.js';
+import { addServeCommand } from './serve-command.js';
+
+const program = new Command('llmservice')
+  .description('An open-weights LLM behind OpenAI and KServe routes.')
+  .version(version);
+addServeCommand(program);
+await program.parseAsync();

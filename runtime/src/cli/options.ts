@@ -1,0 +1,36 @@
+// Flags of `llmservice serve`, made from the tables of settings: --help lists each with its environment name.
+
+import { Option, type Command } from 'commander';
+import { serverSettings } from '../config/server-settings.js';
+import { settings } from '../config/settings.js';
+
+/** Further defaults of a run by hand, where nobody gave a value. */
+export type CommandLineDefaults = Readonly<Record<string, string>>;
+
+export function addSettingOptions(command: Command, defaults: CommandLineDefaults): void {
+  for (const { flag, placeholder, help, env } of [...settings, ...serverSettings]) {
+    const fallback = defaults[flag];
+    const told = fallback === undefined ? `${help} [${env}]` : `${help} (${fallback}) [${env}]`;
+    command.addOption(new Option(`${flag} <${placeholder}>`, told));
+  }
+}
+
+/** Texts by flag, as the resolver takes them; a default stands back behind the environment. */
+export function flagsOf(
+  options: Readonly<Record<string, string | undefined>>,
+  env: Readonly<Record<string, string | undefined>>,
+  defaults: CommandLineDefaults,
+): Record<string, string | undefined> {
+  return Object.fromEntries(
+    [...settings, ...serverSettings].map((setting) => {
+      const given = options[attributeOf(setting.flag)];
+      const fallback = env[setting.env] === undefined ? defaults[setting.flag] : undefined;
+      return [setting.flag, given ?? fallback];
+    }),
+  );
+}
+
+/** `--max-model-len` as commander stores it: maxModelLen. */
+function attributeOf(flag: string): string {
+  return new Option(`${flag} <x>`).attributeName();
+}
