@@ -1,0 +1,34 @@
+// Making a CPU backend, and its memory.
+#include "backends/cpu/backend.h"
+
+#include <cstring>
+
+#include "backends/cpu/topology.h"
+
+namespace llmservice {
+namespace cpu {
+
+CpuBackend::CpuBackend(const Kernels& kernels, int threads)
+    : kernels_(kernels), pool_(threads), scratch_(threads) {}
+
+std::unique_ptr<Buffer> CpuBackend::allocate(size_t bytes) { return std::make_unique<AnonymousMemory>(bytes); }
+
+void CpuBackend::upload(std::span<const std::byte> host, void* device) {
+  if (!host.empty()) std::memcpy(device, host.data(), host.size());
+}
+
+std::span<float> CpuBackend::to_host(float* x, int64_t count) { return {x, static_cast<size_t>(count)}; }
+
+std::unique_ptr<Matrix> CpuBackend::pack(std::span<const MatrixPart> parts, DType keep,
+                                         const std::function<void(uint64_t)>& on_bytes) {
+  return pack_matrix(parts, keep, on_bytes, pool_);
+}
+
+}  // namespace cpu
+
+std::unique_ptr<Backend> make_cpu_backend(const CpuOptions& options) {
+  const int threads = options.threads > 0 ? options.threads : cpu::usable_cores();
+  return std::make_unique<cpu::CpuBackend>(cpu::select_kernels(options.isa), threads);
+}
+
+}  // namespace llmservice

@@ -1,0 +1,91 @@
+// The CPU backend: cuts each op into tiles, and gives the tiles to a pool of threads that run the kernels of one
+// instruction family. How an op is cut never shows in its result.
+#pragma once
+
+#include "backends/cpu/kernels.h"
+#include "backends/cpu/packed_matrix.h"
+#include "backends/cpu/scratch.h"
+#include "backends/cpu/thread_pool.h"
+
+namespace llmservice::cpu {
+
+class CpuBackend final : public Backend {
+ public:
+  CpuBackend(const Kernels& kernels, int threads);
+
+  const char* isa() const override { return kernels_.isa; }
+  int threads() const override { return pool_.threads(); }
+
+  std::unique_ptr<Buffer> allocate(size_t bytes) override;
+  void upload(std::span<const std::byte> host, void* device) override;
+  std::span<float> to_host(float* x, int64_t count) override;
+  std::unique_ptr<Matrix> pack(std::span<const MatrixPart> parts, DType keep,
+                               const std::function<void(uint64_t)>& on_bytes) override;
+
+  // matmul.cpp
+  void gather(const Matrix& table, std::span<const int32_t> ids, float* out) override;
+  void matmul(const Matrix& w, const float* x, int64_t rows, float* out) override;
+
+  // rows.cpp
+  void rms_norm(const float* x, const float* weight, float eps, int64_t rows, int64_t dim, float* out) override;
+  void head_rms_norm(float* x, int64_t stride, int64_t rows, int32_t heads, int32_t head_dim,
+                     const float* weight, float eps) override;
+  void add(float* x, const float* y, int64_t count) override;
+  void add_bias(float* x, const float* bias, int64_t rows, int64_t width) override;
+  void take_rows(const float* x, std::span<const int32_t> rows, int64_t width, float* out) override;
+  void silu_mul(const float* gate_up, int64_t rows, int64_t width, float* out) override;
+  void sigmoid_mul(float* x, const float* gate, int64_t gate_stride, int64_t rows, int64_t width) override;
+  void rope(float* x, int64_t stride, std::span<const int32_t> positions, int32_t heads, int32_t head_dim,
+            int32_t rotary, const float* cos, const float* sin) override;
+  void gated_rms_norm(const float* x, const float* z, int64_t z_stride, const float* weight, float eps,
+                      int64_t rows, int32_t heads, int32_t dim, float* out) override;
+
+  // attention.cpp
+  void write_kv(const AttentionShape&, std::span<const Segment>, const float* k, int64_t k_stride,
+                const float* v, int64_t v_stride, const KvCache&) override;
+  void attention(const AttentionShape&, std::span<const Segment>, const float* q, int64_t q_stride,
+                 const KvCache&, float* out) override;
+
+  // gdn.cpp
+  void gdn_reset(const GdnShape&, std::span<const int32_t> slots, const GdnState&) override;
+  void gdn_conv(const GdnShape&, std::span<const Segment>, const float* weight, float* qkv, int64_t stride,
+                const GdnState&) override;
+  void gdn(const GdnShape&, std::span<const Segment>, const float* qkv, int64_t qkv_stride,
+           const float* beta_in, const float* gate_in, int64_t gate_stride, const float* a_log,
+           const float* dt_bias, const GdnState&, float* out) override;
+
+ private:
+  // body(row, first, count) over (rows, width) in tiles worth waking a thread for.
+  template <class Body>
+  void for_spans(int64_t rows, int64_t width, const Body& body);
+  // body(row) over rows that cost about `floats` each.
+  template <class Body>
+  void for_rows(int64_t rows, int64_t floats, const Body& body);
+
+  const Kernels& kernels_;
+  ThreadPool pool_;
+  Scratch scratch_;
+};
+
+// Values that one tile of a cheap op should touch: below it, handing the tile over costs more than doing it.
+constexpr int64_t kTileFloats = 8192;
+
+template <class Body>
+void CpuBackend::for_rows(int64_t rows, int64_t floats, const Body& body) {
+  const int64_t per_tile = floats >= kTileFloats ? 1 : kTileFloats / (floats > 0 ? floats : 1);
+  pool_.run((rows + per_tile - 1) / per_tile, [&](int64_t tile, int) {
+    const int64_t end = (tile + 1) * per_tile < rows ? (tile + 1) * per_tile : rows;
+    for (int64_t row = tile * per_tile; row < end; ++row) body(row);
+  });
+}
+
+template <class Body>
+void CpuBackend::for_spans(int64_t rows, int64_t width, const Body& body) {
+  const int64_t per_row = (width + kTileFloats - 1) / kTileFloats;
+  for_rows(rows * per_row, width < kTileFloats ? width : kTileFloats, [&](int64_t span) {
+    const int64_t first = span % per_row * kTileFloats;
+    body(span / per_row, first, width - first < kTileFloats ? width - first : kTileFloats);
+  });
+}
+
+}  // namespace llmservice::cpu

@@ -1,0 +1,50 @@
+// Threads that steal the tiles of one job at a time. The caller works too; a job ends when its last tile does,
+// so a worker that the machine has descheduled delays nobody. Idle workers spin briefly, then park in a futex.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <thread>
+#include <vector>
+
+namespace llmservice::cpu {
+
+class ThreadPool {
+ public:
+  // `threads` counts the caller. Workers inherit its affinity mask.
+  explicit ThreadPool(int threads);
+  ~ThreadPool();
+  ThreadPool(const ThreadPool&) = delete;
+  ThreadPool& operator=(const ThreadPool&) = delete;
+
+  int threads() const { return static_cast<int>(workers_.size()) + 1; }
+
+  // Runs body(tile, worker) for every tile in [0, tiles), worker in [0, threads()). The body must not throw.
+  // One caller at a time; not from within a body.
+  template <class Body>
+  void run(int64_t tiles, const Body& body) {
+    run_job(tiles, [](const void* context, int64_t tile, int worker) {
+      (*static_cast<const Body*>(context))(tile, worker);
+    }, &body);
+  }
+
+ private:
+  using Call = void (*)(const void* context, int64_t tile, int worker);
+
+  void run_job(int64_t tiles, Call call, const void* context);
+  void work(int worker);
+  void take_tiles(int worker);
+
+  // Job number in the high half, next tile in the low half: a worker that slept through a job cannot claim a
+  // tile of the next with what it read of the last, because its compare-exchange fails.
+  std::atomic<uint64_t> cursor_{0};
+  std::atomic<int64_t> tiles_{0};
+  std::atomic<Call> call_{nullptr};
+  std::atomic<const void*> context_{nullptr};
+  std::atomic<int32_t> unfinished_{0};
+  std::atomic<uint32_t> job_{0};  // what workers wait for
+  std::atomic<bool> stopping_{false};
+  std::vector<std::thread> workers_;
+};
+
+}  // namespace llmservice::cpu

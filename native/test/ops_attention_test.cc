@@ -1,0 +1,120 @@
+// Paged attention: close to the scalar reference, and each position's bits the same whether it came in a prefill,
+// a chunk of one, a decode, beside other sequences, on any family and thread count.
+#include <numeric>
+
+#include "ops_support.h"
+
+namespace llmservice::testing {
+namespace {
+
+struct Case {
+  AttentionShape shape;
+  int32_t tokens;
+};
+
+// One sequence's q, k, v for every position, and a cache whose blocks lie in reverse order.
+class AttentionTest : public ::testing::TestWithParam<Case> {
+ protected:
+  AttentionShape shape = GetParam().shape;
+  int32_t tokens = GetParam().tokens;
+  int64_t q_width = int64_t{shape.heads} * shape.head_dim;
+  int64_t kv_width = int64_t{shape.kv_heads} * shape.head_dim;
+  std::vector<float> q = random_floats(tokens * q_width, 1, 3.0f);
+  std::vector<float> k = random_floats(tokens * kv_width, 2);
+  std::vector<float> v = random_floats(tokens * kv_width, 3);
+  std::vector<int32_t> blocks = std::vector<int32_t>((tokens + shape.block_size - 1) / shape.block_size);
+
+  void SetUp() override { std::iota(blocks.rbegin(), blocks.rend(), 1); }
+
+  // Feeds the sequence in pieces of at most `piece` tokens.
+  std::vector<float> run(Backend& backend, int32_t piece) {
+    const size_t bytes = (blocks.size() + 1) * shape.block_size * kv_width * size_of(shape.kv_dtype);
+    const auto k_cache = backend.allocate(bytes);
+    const auto v_cache = backend.allocate(bytes);
+    const KvCache cache{k_cache->data(), v_cache->data()};
+    std::vector<float> out(tokens * q_width, NAN);
+    for (int32_t at = 0; at < tokens; at += piece) {
+      const Segment segment{0, std::min(piece, tokens - at), at, 0, blocks.data(), 0};
+      backend.write_kv(shape, {&segment, 1}, &k[at * kv_width], kv_width, &v[at * kv_width], kv_width, cache);
+      backend.attention(shape, {&segment, 1}, &q[at * q_width], q_width, cache, &out[at * q_width]);
+    }
+    return out;
+  }
+};
+
+TEST_P(AttentionTest, IsCloseToTheReference) {
+  ReferenceBackend reference;
+  const auto backend = make_cpu_backend({.threads = 2});
+  expect_close(run(*backend, tokens), run(reference, tokens), 3e-6f, "prefill");
+}
+
+TEST_P(AttentionTest, GivesAPositionTheSameBitsHoweverItArrives) {
+  const auto backends = all_backends();
+  const std::vector<float> whole = run(*backends.back(), tokens);
+  for (const auto& backend : backends) {
+    expect_same_bits(run(*backend, tokens), whole, label(*backend) + ", prefill");
+    expect_same_bits(run(*backend, 37), whole, label(*backend) + ", pieces of 37");
+  }
+  expect_same_bits(run(*backends.back(), 1), whole, "token by token");
+}
+
+AttentionShape shape(int32_t heads, int32_t kv_heads, int32_t dim, int32_t block, DType dtype) {
+  return {heads, kv_heads, dim, block, dtype, 1.0f / std::sqrt(static_cast<float>(dim))};
+}
+
+INSTANTIATE_TEST_SUITE_P(Shapes, AttentionTest,
+                         ::testing::Values(Case{shape(4, 2, 64, 16, DType::kBF16), 130},
+                                           Case{shape(2, 1, 128, 32, DType::kF32), 258},
+                                           Case{shape(6, 1, 40, 16, DType::kBF16), 257},
+                                           Case{shape(1, 1, 256, 64, DType::kBF16), 600},
+                                           Case{shape(3, 3, 24, 8, DType::kF32), 65},
+                                           Case{shape(2, 2, 16, 16, DType::kF32), 1}),
+                         [](const auto& info) {
+                           return std::to_string(info.param.shape.heads) + "_heads_of_" +
+                                  std::to_string(info.param.shape.head_dim) + "_over_" +
+                                  std::to_string(info.param.tokens);
+                         });
+
+TEST(Attention, SegmentsOfOneStepDoNotTouchEachOther) {
+  const AttentionShape s = shape(4, 2, 32, 16, DType::kBF16);
+  const int64_t width = 128, kv_width = 64;
+  const std::vector<int32_t> first_blocks = {3, 0, 5}, second_blocks = {1, 4};
+  const std::vector<float> q = random_floats(60 * width, 1), k = random_floats(60 * kv_width, 2),
+                           v = random_floats(60 * kv_width, 3);
+  // 40 new positions of one sequence beside 20 of another, in one step and apart.
+  const Segment first{0, 40, 0, 0, first_blocks.data(), 0}, second{40, 20, 0, 1, second_blocks.data(), 0};
+  const auto backend = make_cpu_backend({.threads = 2});
+  const auto run = [&](std::vector<std::vector<Segment>> steps) {
+    const auto kc = backend->allocate(6 * 16 * kv_width * 2), vc = backend->allocate(6 * 16 * kv_width * 2);
+    const KvCache cache{kc->data(), vc->data()};
+    std::vector<float> out(60 * width, NAN);
+    for (const auto& step : steps) {
+      backend->write_kv(s, step, k.data(), kv_width, v.data(), kv_width, cache);
+      backend->attention(s, step, q.data(), width, cache, out.data());
+    }
+    return out;
+  };
+  expect_same_bits(run({{first, second}}), run({{second}, {first}}), "together and apart");
+}
+
+TEST(Attention, SurvivesScoresFarApart) {
+  const AttentionShape s{1, 1, 16, 16, DType::kF32, 1.0f};
+  const int32_t tokens = 300;  // the largest score lies in the second split
+  std::vector<float> q(16, 0.0f), k(tokens * 16, 0.0f), v(tokens * 16, 1.0f);
+  q[0] = 100.0f;
+  for (int32_t p = 0; p < tokens; ++p) k[p * 16] = p == 280 ? 5.0f : -5.0f;
+  for (int32_t d = 0; d < 16; ++d) v[280 * 16 + d] = 7.0f;
+  std::vector<int32_t> blocks(19);
+  std::iota(blocks.begin(), blocks.end(), 0);
+  const auto backend = make_cpu_backend({.threads = 1});
+  const auto kc = backend->allocate(19 * 16 * 16 * 4), vc = backend->allocate(19 * 16 * 16 * 4);
+  const KvCache cache{kc->data(), vc->data()};
+  const Segment write{0, tokens, 0, 0, blocks.data(), 0}, read{0, 1, tokens - 1, 0, blocks.data(), 0};
+  backend->write_kv(s, {&write, 1}, k.data(), 16, v.data(), 16, cache);
+  std::vector<float> out(16);
+  backend->attention(s, {&read, 1}, q.data(), 16, cache, out.data());
+  expect_close(out, std::vector<float>(16, 7.0f), 1e-6f, "one dominant position");
+}
+
+}  // namespace
+}  // namespace llmservice::testing

@@ -1,0 +1,147 @@
+// Packed matrices: exact against a scalar chain, and the same bits whatever the rows, threads and family.
+#include <cmath>
+
+#include "ops_support.h"
+
+namespace llmservice::testing {
+namespace {
+
+// The contract of an output element: chains of fused multiply-adds over 128 columns, then the block's scale.
+float chained_dot(const StoredMatrix& w, int64_t row, const float* x) {
+  const bool scaled = !w.scales.empty();
+  float total = 0;
+  for (int64_t begin = 0; begin < w.cols; begin += 128) {
+    float partial = 0;
+    for (int64_t k = begin; k < std::min(begin + 128, w.cols); ++k) {
+      partial = std::fma(x[k], w.value(row, k), partial);
+    }
+    total = scaled ? std::fma(partial, w.scale(row, begin), total) : total + partial;
+  }
+  return total;
+}
+
+struct Shape {
+  DType dtype;
+  int64_t n;
+  int64_t k;
+};
+
+class MatmulTest : public ::testing::TestWithParam<Shape> {};
+
+TEST_P(MatmulTest, EveryRowHasTheBitsOfItsScalarChain) {
+  const auto [dtype, n, k] = GetParam();
+  const StoredMatrix w = random_matrix(dtype, n, k, 7);
+  const DType keep = dtype == DType::kF32 ? DType::kF32 : DType::kBF16;
+  const std::vector<float> x = random_floats(130 * k, 11);
+  std::vector<float> expected(130 * n);
+  for (int64_t t = 0; t < 130; ++t) {
+    for (int64_t i = 0; i < n; ++i) expected[t * n + i] = chained_dot(w, i, &x[t * k]);
+  }
+  for (const auto& backend : all_backends()) {
+    const auto packed = pack(*backend, w, keep);
+    // The portable family is slow: a few row counts on each side of the border between its two paths do.
+    const bool slow = std::string(backend->isa()) == "portable" && n * k > 100000;
+    for (const int64_t rows : {1, 2, 7, 64, 130}) {
+      if (slow && rows > 7) continue;
+      std::vector<float> out(rows * n, NAN);
+      backend->matmul(*packed, x.data(), rows, out.data());
+      expect_same_bits(out, std::span(expected).first(rows * n),
+                       label(*backend) + ", " + std::to_string(rows) + " rows");
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Shapes, MatmulTest,
+    ::testing::Values(Shape{DType::kF8E4M3, 200, 1024}, Shape{DType::kF8E4M3, 65, 5120},
+                      Shape{DType::kF8E4M3, 64, 17408}, Shape{DType::kF8E4M3, 1, 1}, Shape{DType::kF8E4M3, 130, 300},
+                      Shape{DType::kBF16, 200, 1024}, Shape{DType::kBF16, 65, 5120}, Shape{DType::kBF16, 64, 17408},
+                      Shape{DType::kBF16, 17, 129}, Shape{DType::kF32, 70, 1024}, Shape{DType::kF32, 63, 127}),
+    [](const auto& info) {
+      return std::string(name_of(info.param.dtype)) + "_" + std::to_string(info.param.n) + "x" +
+             std::to_string(info.param.k);
+    });
+
+TEST(Pack, PartsMayBeginAnywhereInTheirScaleBlocks) {
+  const StoredMatrix a = random_matrix(DType::kF8E4M3, 300, 200, 1);
+  const StoredMatrix b = random_matrix(DType::kF8E4M3, 150, 200, 2);
+  // 100 rows from the middle of a block, then all of b: no border falls on a multiple of 64 or 128.
+  const std::vector<MatrixPart> parts = {a.part(90, 100), b.part(0, 150), a.part(299, 1)};
+  const std::vector<float> x = random_floats(200, 3);
+  std::vector<float> expected;
+  for (int64_t i = 0; i < 100; ++i) expected.push_back(chained_dot(a, 90 + i, x.data()));
+  for (int64_t i = 0; i < 150; ++i) expected.push_back(chained_dot(b, i, x.data()));
+  expected.push_back(chained_dot(a, 299, x.data()));
+  for (const auto& backend : all_backends()) {
+    uint64_t read = 0;
+    const auto packed = backend->pack(parts, DType::kBF16, [&](uint64_t bytes) { read += bytes; });
+    EXPECT_EQ(read, 251u * 200u);
+    EXPECT_EQ(packed->rows, 251);
+    std::vector<float> out(251);
+    backend->matmul(*packed, x.data(), 1, out.data());
+    expect_same_bits(out, expected, label(*backend));
+  }
+}
+
+TEST(Pack, ReadsThroughAWindowOfAtMost16MiB) {
+  const auto backend = make_cpu_backend({.threads = 2});
+  size_t largest = 0;
+  uint64_t next = 0;
+  const MatrixPart part{DType::kBF16, 3000, 4096,
+                        [&](uint64_t offset, std::span<std::byte> out) {
+                          EXPECT_EQ(offset, next);
+                          next += out.size();
+                          largest = std::max(largest, out.size());
+                        },
+                        {},
+                        0};
+  backend->pack({&part, 1}, DType::kBF16, [](uint64_t) {});
+  EXPECT_EQ(next, 3000u * 4096u * 2u);
+  EXPECT_LE(largest, size_t{16} << 20);
+}
+
+TEST(Pack, RefusesAnFp8TensorWithTooFewScales) {
+  const auto backend = make_cpu_backend({.threads = 1});
+  StoredMatrix w = random_matrix(DType::kF8E4M3, 256, 256, 1);
+  w.scales.resize(1);
+  try {
+    pack(*backend, w);
+    FAIL() << "accepted";
+  } catch (const EngineError& error) {
+    EXPECT_EQ(error.reason(), "UnsupportedQuantization");
+    EXPECT_NE(std::string(error.what()).find("1 scales"), std::string::npos) << error.what();
+  }
+}
+
+TEST(Pack, UnquantizedPartsAreRoundedToWhatIsKept) {
+  const auto backend = make_cpu_backend({.threads = 1});
+  ReferenceBackend reference;
+  for (const DType from : {DType::kF32, DType::kBF16, DType::kF16}) {
+    for (const DType keep : {DType::kBF16, DType::kF32}) {
+      const StoredMatrix w = random_matrix(from, 70, 90, 5);
+      const std::vector<int32_t> ids = {69, 0, 33, 64};
+      std::vector<float> out(ids.size() * 90), expected(ids.size() * 90);
+      backend->gather(*pack(*backend, w, keep), ids, out.data());
+      reference.gather(*pack(reference, w, keep), ids, expected.data());
+      expect_same_bits(out, expected, std::string(name_of(from)) + " kept as " + name_of(keep));
+    }
+  }
+}
+
+TEST(Gather, AppliesFp8Scales) {
+  const auto backend = make_cpu_backend({.threads = 2});
+  const StoredMatrix w = random_matrix(DType::kF8E4M3, 200, 300, 5);
+  const std::vector<int32_t> ids = {199, 127, 128};
+  std::vector<float> out(ids.size() * 300);
+  backend->gather(*pack(*backend, w), ids, out.data());
+  for (size_t i = 0; i < ids.size(); ++i) {
+    for (int64_t k = 0; k < 300; ++k) EXPECT_EQ(out[i * 300 + k], w.value(ids[i], k) * w.scale(ids[i], k));
+  }
+}
+
+TEST(Backend, RefusesAnUnknownInstructionFamily) {
+  EXPECT_THROW(make_cpu_backend({.isa = "sse9"}), EngineError);
+}
+
+}  // namespace
+}  // namespace llmservice::testing

@@ -1,0 +1,154 @@
+// Norms, activations, rotary embedding: close to the scalar reference; the same bits for every family, thread
+// count and neighbourhood of a row.
+#include <functional>
+
+#include "ops_support.h"
+
+namespace llmservice::testing {
+namespace {
+
+constexpr float kTolerance = 2e-6f;
+
+// An op over `rows` rows of `width` values, with whatever else it needs derived from the width alone.
+struct RowOp {
+  const char* name;
+  std::function<std::vector<float>(Backend&, const std::vector<float>& x, int64_t rows, int64_t width)> run;
+};
+
+const std::vector<RowOp>& row_ops() {
+  static const std::vector<RowOp> ops = {
+      {"rms_norm",
+       [](Backend& b, const std::vector<float>& x, int64_t rows, int64_t width) {
+         std::vector<float> out(rows * width);
+         b.rms_norm(x.data(), random_floats(width, 5).data(), 1e-6f, rows, width, out.data());
+         return out;
+       }},
+      {"head_rms_norm",
+       [](Backend& b, const std::vector<float>& x, int64_t rows, int64_t width) {
+         std::vector<float> out = x;  // one head, and the rest of the row as stride
+         const auto dim = static_cast<int32_t>((width + 1) / 2);
+         b.head_rms_norm(out.data(), width, rows, 1, dim, random_floats(dim, 5).data(), 1e-6f);
+         return out;
+       }},
+      {"gated_rms_norm",
+       [](Backend& b, const std::vector<float>& x, int64_t rows, int64_t width) {
+         std::vector<float> out(rows * width);
+         b.gated_rms_norm(x.data(), x.data(), width, random_floats(width, 5).data(), 1e-6f, rows, 1,
+                          static_cast<int32_t>(width), out.data());
+         return out;
+       }},
+      {"add_bias",
+       [](Backend& b, const std::vector<float>& x, int64_t rows, int64_t width) {
+         std::vector<float> out = x;
+         b.add_bias(out.data(), random_floats(width, 9).data(), rows, width);
+         return out;
+       }},
+      {"add",
+       [](Backend& b, const std::vector<float>& x, int64_t rows, int64_t width) {
+         std::vector<float> out = x;
+         b.add(out.data(), x.data(), rows * width);
+         return out;
+       }},
+      {"silu_mul",
+       [](Backend& b, const std::vector<float>& x, int64_t rows, int64_t width) {
+         std::vector<float> out(rows * (width / 2));
+         std::vector<float> even;  // an odd width drops its last value
+         for (int64_t t = 0; t < rows; ++t) {
+           even.insert(even.end(), x.begin() + t * width, x.begin() + t * width + width / 2 * 2);
+         }
+         b.silu_mul(even.data(), rows, width / 2, out.data());
+         return out;
+       }},
+      {"sigmoid_mul",
+       [](Backend& b, const std::vector<float>& x, int64_t rows, int64_t width) {
+         std::vector<float> out = x;
+         b.sigmoid_mul(out.data(), x.data(), width, rows, width);
+         return out;
+       }},
+  };
+  return ops;
+}
+
+class RowOpTest : public ::testing::TestWithParam<size_t> {};
+
+TEST_P(RowOpTest, AgreesWithTheReferenceAndWithItself) {
+  const RowOp& op = row_ops()[GetParam()];
+  ReferenceBackend reference;
+  const auto backends = all_backends();
+  for (const int64_t width : {2, 15, 16, 17, 64, 128, 1024, 5120, 17408}) {
+    const std::vector<float> x = random_floats(9 * width, 3, 20.0f);
+    const std::vector<float> first = op.run(*backends.front(), x, 9, width);
+    expect_close(first, op.run(reference, x, 9, width), kTolerance,
+                 std::string(op.name) + " width " + std::to_string(width));
+    for (const auto& backend : backends) {
+      expect_same_bits(op.run(*backend, x, 9, width), first, std::string(op.name) + ", " + label(*backend));
+    }
+    const std::vector<float> last_row(x.end() - width, x.end());
+    const std::vector<float> alone = op.run(*backends.back(), last_row, 1, width);
+    expect_same_bits(alone, std::span(first).last(alone.size()), std::string(op.name) + ", row alone");
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Ops, RowOpTest, ::testing::Range<size_t>(0, 7),
+                         [](const auto& info) { return row_ops()[info.param].name; });
+
+TEST(Activations, SaturateAtBothEndsAndKeepNaN) {
+  for (const auto& backend : all_backends()) {
+    std::vector<float> x = {1, 1, 1, 1};
+    const std::vector<float> gate = {-200.0f, 200.0f, 0.0f, NAN};
+    backend->sigmoid_mul(x.data(), gate.data(), 4, 1, 4);
+    EXPECT_NEAR(x[0], 0.0f, 1e-37f);
+    EXPECT_EQ(x[1], 1.0f);
+    EXPECT_EQ(x[2], 0.5f);
+    EXPECT_TRUE(std::isnan(x[3])) << label(*backend) << ": a NaN must reach the health check";
+  }
+}
+
+TEST(Rope, RotatesTheFirstFeaturesOfEachHeadOnly) {
+  ReferenceBackend reference;
+  struct Case {
+    int32_t heads, head_dim, rotary;
+  };
+  for (const Case c : {Case{2, 128, 128}, Case{3, 256, 64}, Case{1, 64, 16}, Case{2, 6, 4}, Case{2, 80, 80}}) {
+    const std::vector<int32_t> positions = {0, 1, 5, 99, 100};
+    const int64_t stride = c.heads * c.head_dim + 3;
+    const std::vector<float> x = random_floats(positions.size() * stride, 1);
+    const std::vector<float> cos = random_floats(101 * c.rotary / 2, 2);
+    const std::vector<float> sin = random_floats(101 * c.rotary / 2, 3);
+    std::vector<float> expected = x;
+    reference.rope(expected.data(), stride, positions, c.heads, c.head_dim, c.rotary, cos.data(), sin.data());
+    std::vector<float> first;
+    for (const auto& backend : all_backends()) {
+      std::vector<float> out = x;
+      backend->rope(out.data(), stride, positions, c.heads, c.head_dim, c.rotary, cos.data(), sin.data());
+      expect_close(out, expected, kTolerance, label(*backend));
+      if (first.empty()) first = out;
+      expect_same_bits(out, first, label(*backend));
+    }
+  }
+}
+
+TEST(TakeRows, CopiesInTheGivenOrder) {
+  const auto backend = make_cpu_backend({.threads = 2});
+  const std::vector<float> x = random_floats(5 * 300, 1);
+  const std::vector<int32_t> rows = {4, 0, 4};
+  std::vector<float> out(3 * 300);
+  backend->take_rows(x.data(), rows, 300, out.data());
+  for (size_t i = 0; i < 3; ++i) {
+    expect_same_bits(std::span(out).subspan(i * 300, 300), std::span(x).subspan(rows[i] * 300, 300), "row");
+  }
+}
+
+TEST(Allocate, GivesAlignedZeroedMemory) {
+  const auto backend = make_cpu_backend({.threads = 1});
+  for (const size_t bytes : {size_t{1}, size_t{4096}, size_t{5} << 20}) {
+    const auto buffer = backend->allocate(bytes);
+    EXPECT_EQ(buffer->bytes(), bytes);
+    EXPECT_EQ(reinterpret_cast<uintptr_t>(buffer->data()) % 64, 0u);
+    const auto* data = static_cast<const char*>(buffer->data());
+    EXPECT_TRUE(std::all_of(data, data + bytes, [](char c) { return c == 0; }));
+  }
+}
+
+}  // namespace
+}  // namespace llmservice::testing

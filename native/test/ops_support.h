@@ -1,0 +1,117 @@
+// Builders for the ops tests: seeded values, stored matrices, and the backends that must agree bit for bit.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <memory>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "ops/dtype.h"
+#include "ops/ops.h"
+#include "ops/reference.h"
+
+namespace llmservice::testing {
+
+inline std::vector<float> random_floats(size_t count, uint32_t seed, float spread = 1.0f) {
+  std::mt19937 engine(seed);
+  std::uniform_real_distribution<float> values(-spread, spread);
+  std::vector<float> out(count);
+  for (float& x : out) x = values(engine);
+  return out;
+}
+
+// A stored (rows, cols) tensor, kept alive while parts of it are read.
+struct StoredMatrix {
+  DType dtype;
+  int64_t rows;
+  int64_t cols;
+  std::vector<std::byte> data;
+  std::vector<float> scales;  // FP8: (ceil(rows/128), ceil(cols/128))
+
+  // Rows [first, first + count) as a part.
+  MatrixPart part(int64_t first, int64_t count) const {
+    const int64_t row_bytes = cols * size_of(dtype);
+    return {dtype,
+            count,
+            cols,
+            [this, first, row_bytes](uint64_t offset, std::span<std::byte> out) {
+              std::memcpy(out.data(), data.data() + first * row_bytes + offset, out.size());
+            },
+            scales,
+            first};
+  }
+  float value(int64_t row, int64_t col) const { return widen(dtype, data.data(), row * cols + col); }
+  float scale(int64_t row, int64_t col) const {
+    return scales.empty() ? 1.0f : scales[row / 128 * ((cols + 127) / 128) + col / 128];
+  }
+};
+
+// Random finite values of every magnitude that the dtype has; FP8 covers all 254 codes, subnormals included.
+inline StoredMatrix random_matrix(DType dtype, int64_t rows, int64_t cols, uint32_t seed) {
+  StoredMatrix m{dtype, rows, cols, std::vector<std::byte>(rows * cols * size_of(dtype)), {}};
+  const std::vector<float> values = random_floats(rows * cols, seed);
+  std::mt19937 engine(seed);
+  for (int64_t i = 0; i < rows * cols; ++i) {
+    if (dtype == DType::kF8E4M3) {
+      auto code = static_cast<uint8_t>(engine());
+      if ((code & 0x7f) == 0x7f) code = 0;
+      m.data[i] = static_cast<std::byte>(code);
+    } else if (dtype == DType::kF32) {
+      std::memcpy(&m.data[i * 4], &values[i], 4);
+    } else {  // sixteen bits: 0x3800 + mantissa is a normal number in both formats
+      const uint16_t bits = dtype == DType::kBF16 ? float_to_bf16(values[i])
+                                                  : static_cast<uint16_t>(0x3400 + engine() % 0x800);
+      std::memcpy(&m.data[i * 2], &bits, 2);
+    }
+  }
+  if (dtype == DType::kF8E4M3) {
+    m.scales = random_floats((rows + 127) / 128 * ((cols + 127) / 128), seed + 1, 0.01f);
+  }
+  return m;
+}
+
+inline std::unique_ptr<Matrix> pack(Backend& backend, const StoredMatrix& m, DType keep = DType::kBF16) {
+  const MatrixPart part = m.part(0, m.rows);
+  return backend.pack({&part, 1}, keep, [](uint64_t) {});
+}
+
+// Every instruction family of this machine with one, two and three threads.
+inline std::vector<std::unique_ptr<Backend>> all_backends() {
+  std::vector<std::unique_ptr<Backend>> backends;
+  for (const std::string& isa : cpu_isas()) {
+    for (const int threads : {1, 2, 3}) {
+      backends.push_back(make_cpu_backend({.threads = threads, .isa = isa.c_str()}));
+    }
+  }
+  return backends;
+}
+
+inline std::string label(const Backend& backend) {
+  return std::string(backend.isa()) + ", " + std::to_string(backend.threads()) + " threads";
+}
+
+// Bitwise, so that -0 and 0 differ and a NaN equals itself.
+inline void expect_same_bits(std::span<const float> actual, std::span<const float> expected,
+                             const std::string& what) {
+  ASSERT_EQ(actual.size(), expected.size()) << what;
+  for (size_t i = 0; i < actual.size(); ++i) {
+    if (std::memcmp(&actual[i], &expected[i], sizeof(float)) != 0) {
+      FAIL() << what << ": element " << i << " is " << actual[i] << ", expected " << expected[i];
+    }
+  }
+}
+
+inline void expect_close(std::span<const float> actual, std::span<const float> expected, float tolerance,
+                         const std::string& what) {
+  ASSERT_EQ(actual.size(), expected.size()) << what;
+  for (size_t i = 0; i < actual.size(); ++i) {
+    if (!(std::fabs(actual[i] - expected[i]) <= tolerance * (1.0f + std::fabs(expected[i])))) {
+      FAIL() << what << ": element " << i << " is " << actual[i] << ", expected " << expected[i];
+    }
+  }
+}
+
+}  // namespace llmservice::testing
