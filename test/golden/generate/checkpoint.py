@@ -1,0 +1,87 @@
+"""Writes a fixture's checkpoint: config.json and one or several safetensors files with their index."""
+
+import json
+import sys
+from pathlib import Path
+
+import torch
+from safetensors.torch import save_file
+from torch import Tensor
+
+from fixtures import Fixture
+from weights import is_fp8, mtp_shapes, random_weight, stored_dtype
+
+sys.path.insert(0, str(Path(__file__).parents[3] / "deploy" / "demo-model" / "train"))
+from quantize import dequantize, quantize  # noqa: E402  (one FP8 block quantizer for the whole project)
+
+SCALE = "_scale_inv"
+
+
+def make_tensors(fixture: Fixture, shapes: dict[str, torch.Size]) -> dict[str, Tensor]:
+    """What the checkpoint stores, by name. shapes come from the reference implementation's state dict."""
+    config = fixture.config
+    if fixture.mtp:
+        shapes = shapes | mtp_shapes(config["text_config"])
+    draw = torch.Generator().manual_seed(fixture.seed)
+    tensors: dict[str, Tensor] = {}
+    for name, shape in shapes.items():
+        if name == "lm_head.weight" and config["tie_word_embeddings"]:
+            continue
+        zero_centred = config["model_type"].startswith("qwen3_5") and "visual" not in name
+        weight = random_weight(name, shape, draw, zero_centred)
+        if fixture.fp8 and is_fp8(name, shape):
+            tensors[name], tensors[name + SCALE] = quantize(weight, getattr(torch, fixture.scale_dtype))
+        else:
+            tensors[name] = weight.to(stored_dtype(name))
+    return tensors
+
+
+def reference_values(tensors: dict[str, Tensor]) -> dict[str, Tensor]:
+    """The same model in fp32, FP8 matrices multiplied out: what the reference runs on."""
+    values = {}
+    for name, tensor in tensors.items():
+        if name + SCALE in tensors:
+            values[name] = dequantize(tensor, tensors[name + SCALE])
+        elif not name.endswith(SCALE):
+            values[name] = tensor.float()
+    return values
+
+
+def full_config(fixture: Fixture, tensors: dict[str, Tensor]) -> dict:
+    config = {**fixture.config, "dtype": "bfloat16"}
+    if fixture.fp8:
+        kept = {n.removesuffix(".weight") for n, t in tensors.items() if t.ndim == 2 and t.dtype == torch.bfloat16}
+        config["quantization_config"] = {
+            "quant_method": "fp8",
+            "fmt": "e4m3",
+            "activation_scheme": "dynamic",
+            "weight_block_size": [128, 128],
+            "modules_to_not_convert": sorted(n for n in kept if not n.endswith(SCALE)),
+        }
+    return config
+
+
+def write_checkpoint(fixture: Fixture, tensors: dict[str, Tensor], folder: Path) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    for old in [*folder.glob("*.safetensors"), *folder.glob("*.index.json")]:
+        old.unlink()
+    (folder / "config.json").write_text(json.dumps(full_config(fixture, tensors), indent=2) + "\n")
+    if fixture.shards == 1:
+        save_file(tensors, folder / "model.safetensors", metadata={"format": "pt"})
+        return
+    place = {name: shard_of(name, i, fixture) for i, name in enumerate(tensors)}
+    files = {s: f"model-{s + 1:05}-of-{fixture.shards:05}.safetensors" for s in range(fixture.shards)}
+    for shard, file in files.items():
+        save_file({n: t for n, t in tensors.items() if place[n] == shard}, folder / file, metadata={"format": "pt"})
+    index = {
+        "metadata": {"total_size": sum(t.numel() * t.element_size() for t in tensors.values())},
+        "weight_map": {name: files[place[name]] for name in sorted(tensors)},
+    }
+    (folder / "model.safetensors.index.json").write_text(json.dumps(index, indent=1) + "\n")
+
+
+def shard_of(name: str, position: int, fixture: Fixture) -> int:
+    """Round robin; a scattered scale goes to the last shard, all other tensors to the ones before."""
+    if not fixture.scatter_scales:
+        return position % fixture.shards
+    return fixture.shards - 1 if name.endswith(SCALE) else position % (fixture.shards - 1)

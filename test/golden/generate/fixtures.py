@@ -1,0 +1,208 @@
+"""The fixture models: configuration, weight format, file layout. Sizes avoid multiples of 128 on purpose.
+
+What each one is there for is said in its "covers" line, which also goes into its golden.json.
+"""
+
+from dataclasses import dataclass
+
+LLAMA3_SCALING = {
+    "rope_type": "llama3",
+    "factor": 8.0,
+    "low_freq_factor": 1.0,
+    "high_freq_factor": 4.0,
+    "original_max_position_embeddings": 64,
+}
+
+
+@dataclass(frozen=True)
+class Fixture:
+    name: str
+    covers: str
+    config: dict
+    fp8: bool = False
+    scale_dtype: str = "bfloat16"
+    shards: int = 1
+    # Places each scale in another shard than its weight.
+    scatter_scales: bool = False
+    # Tensors that a text engine must skip: a vision tower, and an MTP layer.
+    vision: bool = False
+    mtp: bool = False
+    seed: int = 1
+
+
+def llama(**changes) -> dict:
+    return {
+        "architectures": ["LlamaForCausalLM"],
+        "model_type": "llama",
+        "vocab_size": 320,
+        "hidden_size": 96,
+        "intermediate_size": 160,
+        "num_hidden_layers": 3,
+        "num_attention_heads": 6,
+        "num_key_value_heads": 2,
+        "head_dim": 16,
+        "max_position_embeddings": 1024,
+        "rms_norm_eps": 1e-5,
+        "hidden_act": "silu",
+        "attention_bias": False,
+        "mlp_bias": False,
+        "bos_token_id": 0,
+        "eos_token_id": 1,
+        "tie_word_embeddings": False,
+        **changes,
+    }
+
+
+def qwen3(**changes) -> dict:
+    return {
+        **llama(),
+        "architectures": ["Qwen3ForCausalLM"],
+        "model_type": "qwen3",
+        "rms_norm_eps": 1e-6,
+        "head_dim": 32,
+        "num_attention_heads": 4,
+        "rope_theta": 1000000.0,
+        "tie_word_embeddings": True,
+        **changes,
+    }
+
+
+def qwen3_5_text(**changes) -> dict:
+    return {
+        "model_type": "qwen3_5_text",
+        "vocab_size": 320,
+        "hidden_size": 96,
+        "intermediate_size": 112,
+        "num_hidden_layers": 3,
+        "layer_types": ["linear_attention", "linear_attention", "full_attention"],
+        "full_attention_interval": 3,
+        "num_attention_heads": 4,
+        "num_key_value_heads": 2,
+        "head_dim": 32,
+        "linear_num_key_heads": 2,
+        "linear_num_value_heads": 4,
+        "linear_key_head_dim": 24,
+        "linear_value_head_dim": 32,
+        "linear_conv_kernel_dim": 4,
+        "attn_output_gate": True,
+        "max_position_embeddings": 1024,
+        "rms_norm_eps": 1e-6,
+        "hidden_act": "silu",
+        "attention_bias": False,
+        "mtp_num_hidden_layers": 1,
+        "mtp_use_dedicated_embeddings": False,
+        "bos_token_id": 0,
+        "eos_token_id": 1,
+        "tie_word_embeddings": False,
+        "rope_parameters": {
+            "rope_type": "default",
+            "rope_theta": 10000000.0,
+            "partial_rotary_factor": 0.25,
+            "mrope_interleaved": True,
+            "mrope_section": [2, 1, 1],
+        },
+        **changes,
+    }
+
+
+def qwen3_5(text: dict) -> dict:
+    """The nested form of the multimodal releases."""
+    vision = {"model_type": "qwen3_5", "depth": 1, "hidden_size": 16, "intermediate_size": 24, "num_heads": 2}
+    return {
+        "architectures": ["Qwen3_5ForConditionalGeneration"],
+        "model_type": "qwen3_5",
+        "image_token_id": 316,
+        "video_token_id": 317,
+        "vision_start_token_id": 318,
+        "vision_end_token_id": 319,
+        "tie_word_embeddings": text["tie_word_embeddings"],
+        "text_config": text,
+        "vision_config": {**vision, "out_hidden_size": text["hidden_size"], "num_position_embeddings": 16, "patch_size": 4},
+    }
+
+
+FIXTURES = (
+    Fixture(
+        "llama-bf16",
+        "GQA 3:1, llama3 rope scaling in the old config form (rope_theta and rope_scaling), untied head, one file",
+        llama(rope_theta=10000.0, rope_scaling=LLAMA3_SCALING),
+    ),
+    Fixture(
+        "llama-fp8",
+        "partial edge blocks in both directions, F32 scales, scales in other shards than their weights, new rope config form",
+        llama(
+            hidden_size=192,
+            intermediate_size=200,
+            num_attention_heads=4,
+            head_dim=48,
+            num_hidden_layers=2,
+            rope_parameters={**LLAMA3_SCALING, "rope_theta": 500000.0},
+        ),
+        fp8=True,
+        scale_dtype="float32",
+        shards=3,
+        scatter_scales=True,
+        seed=2,
+    ),
+    Fixture(
+        "qwen3-bf16",
+        "q/k norms, tied head, heads wider than hidden (4 x 32 over 96), two shards",
+        qwen3(),
+        shards=2,
+        seed=3,
+    ),
+    Fixture(
+        "qwen3-fp8",
+        "hidden 320 (2.5 blocks), tied head in BF16, BF16 scales, one file",
+        qwen3(hidden_size=320, intermediate_size=96, num_hidden_layers=2),
+        fp8=True,
+        seed=4,
+    ),
+    Fixture(
+        "qwen3_5-bf16",
+        "hybrid in the nested form, vision tower and MTP layer to skip, untied head, two shards",
+        qwen3_5(qwen3_5_text(hidden_size=72)),
+        shards=2,
+        vision=True,
+        mtp=True,
+        seed=5,
+    ),
+    Fixture(
+        "qwen3_5-fp8",
+        "q/k/v of in_proj_qkv begin at rows 0/80/160 (off the 128-row blocks), value heads 3 per key head, F32 scales "
+        "in other shards, vision and MTP to skip",
+        qwen3_5(
+            qwen3_5_text(
+                hidden_size=136,
+                intermediate_size=144,
+                linear_key_head_dim=40,
+                linear_value_head_dim=32,
+                linear_num_value_heads=6,
+            )
+        ),
+        fp8=True,
+        scale_dtype="float32",
+        shards=3,
+        scatter_scales=True,
+        vision=True,
+        mtp=True,
+        seed=6,
+    ),
+    Fixture(
+        "qwen3_5_text-fp8",
+        "the flat text-only form (no prefix), attention in every second layer by layer_types, tied head, BF16 scales",
+        {
+            "architectures": ["Qwen3_5ForCausalLM"],
+            **qwen3_5_text(
+                hidden_size=160,
+                num_hidden_layers=4,
+                full_attention_interval=2,
+                layer_types=["linear_attention", "full_attention"] * 2,
+                tie_word_embeddings=True,
+                mtp_num_hidden_layers=0,
+            ),
+        },
+        fp8=True,
+        seed=7,
+    ),
+)

@@ -1,0 +1,79 @@
+"""Random weights by tensor name, scaled so that logits spread (standard deviation about 3) and states live long.
+
+Half of the Gated DeltaNet heads keep 0.9 to 0.999 of their state per step; the other half forget at once, as the
+architecture's default initialisation does.
+"""
+
+import math
+
+import torch
+from torch import Tensor
+
+LOGIT_SPREAD = 3.0
+# Layers must outweigh the embedding in the residual stream, or a tied model only repeats its input.
+RESIDUAL_GAIN = 3.0
+# Kept at full precision by the releases; everything else that is not FP8 is BF16.
+F32_SUFFIXES = ("A_log", "linear_attn.norm.weight")
+
+
+def random_weight(name: str, shape: torch.Size, draw: torch.Generator, zero_centred: bool) -> Tensor:
+    """zero_centred: the model's RMSNorms scale by 1 + w (qwen3_5's text part and MTP layer)."""
+    noise = torch.randn(shape, generator=draw)
+    if name.endswith("A_log"):
+        return torch.where(slow_heads(shape[0]), torch.zeros(shape), torch.log(torch.rand(shape, generator=draw) * 15 + 1))
+    if name.endswith("dt_bias"):
+        step = torch.exp(torch.linspace(math.log(1e-3), math.log(0.1), shape[0]))  # 1 - decay, for A = 1
+        return torch.where(slow_heads(shape[0]), torch.log(torch.expm1(step)), torch.ones(shape))
+    if name.endswith("in_proj_a.weight"):
+        return noise * 0.3 / shape[1] ** 0.5
+    if name.endswith("linear_attn.norm.weight") or (is_norm(name) and not zero_centred):
+        return 1 + 0.2 * noise
+    if name.endswith(("bias", "pos_embed.weight")) or is_norm(name):
+        return 0.2 * noise
+    if name.endswith("conv1d.weight"):
+        return 0.5 * noise
+    if name.endswith(("embed_tokens.weight", "lm_head.weight")):
+        return noise * LOGIT_SPREAD / shape[1] ** 0.5
+    gain = RESIDUAL_GAIN if name.endswith(("o_proj.weight", "out_proj.weight", "down_proj.weight")) else 1.0
+    return gain * noise / math.prod(shape[1:]) ** 0.5
+
+
+def slow_heads(heads: int) -> Tensor:
+    return torch.arange(heads) % 2 == 0
+
+
+def is_norm(name: str) -> bool:
+    return "norm" in name.split(".")[-2] and name.endswith("weight")
+
+
+def is_fp8(name: str, shape: torch.Size) -> bool:
+    """Which matrices FP8 releases quantize: the large projections of the text layers and of the MTP layer."""
+    kept = ("in_proj_a", "in_proj_b", "visual")
+    projection = name.endswith("_proj.weight") or "in_proj_" in name
+    return len(shape) == 2 and projection and not any(part in name for part in kept)
+
+
+def stored_dtype(name: str) -> torch.dtype:
+    return torch.float32 if name.endswith(F32_SUFFIXES) else torch.bfloat16
+
+
+def mtp_shapes(text: dict) -> dict[str, torch.Size]:
+    """The MTP layer: fc over cat[embedding, hidden], one full-attention layer, norms."""
+    hidden, ffn, width = text["hidden_size"], text["intermediate_size"], text["head_dim"]
+    heads, kv_heads = text["num_attention_heads"], text["num_key_value_heads"]
+    layer = {
+        "input_layernorm": (hidden,),
+        "post_attention_layernorm": (hidden,),
+        "self_attn.q_proj": (2 * heads * width, hidden),
+        "self_attn.k_proj": (kv_heads * width, hidden),
+        "self_attn.v_proj": (kv_heads * width, hidden),
+        "self_attn.o_proj": (hidden, heads * width),
+        "self_attn.q_norm": (width,),
+        "self_attn.k_norm": (width,),
+        "mlp.gate_proj": (ffn, hidden),
+        "mlp.up_proj": (ffn, hidden),
+        "mlp.down_proj": (hidden, ffn),
+    }
+    head = {"fc": (hidden, 2 * hidden), "norm": (hidden,), "pre_fc_norm_embedding": (hidden,), "pre_fc_norm_hidden": (hidden,)}
+    names = {f"mtp.{n}.weight": s for n, s in head.items()} | {f"mtp.layers.0.{n}.weight": s for n, s in layer.items()}
+    return {name: torch.Size(shape) for name, shape in names.items()}
