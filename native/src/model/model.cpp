@@ -74,7 +74,7 @@ Model::Model(const Checkpoint& checkpoint, const ModelConfig& config, Backend& b
   cos_ = DeviceVector(backend, rope.cos);
   sin_ = DeviceVector(backend, rope.sin);
   allocate_workspace(options);
-  on_progress(total, total);
+  if (done < total) on_progress(total, total);
 }
 
 void Model::allocate_workspace(const ModelOptions& options) {

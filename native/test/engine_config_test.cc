@@ -1,0 +1,123 @@
+// config.json in the shapes that releases have, and those that are refused.
+#include <gtest/gtest.h>
+
+#include "failures.h"
+#include "model/config.h"
+#include "model/rope.h"
+#include "tiny_checkpoint.h"
+
+namespace llmservice {
+namespace {
+
+using nlohmann::json;
+using namespace llmservice::testing;
+
+TEST(Config, ReadsLlamaWithLlama3Scaling) {
+  json j = tiny_llama_config();
+  j["rope_theta"] = 500000.0;
+  j["rope_scaling"] = {{"rope_type", "llama3"},
+                       {"factor", 8.0},
+                       {"low_freq_factor", 1.0},
+                       {"high_freq_factor", 4.0},
+                       {"original_max_position_embeddings", 8192}};
+  const ModelConfig config = parse_model_config(j.dump());
+  EXPECT_EQ(config.head_dim, 16);
+  EXPECT_FALSE(config.qk_norm);
+  EXPECT_EQ(config.rope.rotary, 16);
+  const auto frequencies = rope_frequencies(config.rope);
+  EXPECT_FLOAT_EQ(frequencies[0], 1.0F);  // short wave: kept
+  EXPECT_FLOAT_EQ(frequencies[7], static_cast<float>(std::pow(500000.0, -14.0 / 16) / 8));  // long: stretched
+}
+
+TEST(Config, TakesRotaryFieldsFromTheTopLevelOrFromRopeParameters) {
+  const json nested = tiny_hybrid_config();
+  json flat = nested["text_config"];
+  flat.erase("rope_parameters");
+  flat["rope_theta"] = 10000.0;
+  flat["partial_rotary_factor"] = 0.25;
+  const ModelConfig a = parse_model_config(nested.dump());
+  const ModelConfig b = parse_model_config(flat.dump());
+  EXPECT_EQ(a.rope.rotary, 4);
+  EXPECT_EQ(b.rope.rotary, 4);
+  EXPECT_EQ(a.rope.theta, b.rope.theta);
+  EXPECT_TRUE(b.hybrid());
+}
+
+TEST(Config, PlacesFullAttentionByInterval) {
+  json j = tiny_hybrid_config();
+  j["text_config"].erase("layer_types");
+  j["text_config"]["num_hidden_layers"] = 5;
+  constexpr auto kGdn = LayerKind::kGdn;
+  const std::vector<LayerKind> expected{kGdn, kGdn, kGdn, LayerKind::kAttention, kGdn};
+  EXPECT_EQ(parse_model_config(j.dump()).layers, expected);
+}
+
+TEST(Config, NormalizesWrapperPrefixesOfUnconvertedModules) {
+  json j = tiny_hybrid_config();
+  j["quantization_config"] = {
+      {"quant_method", "fp8"},
+      {"weight_block_size", {128, 128}},
+      {"modules_to_not_convert", {"model.language_model.layers.1.linear_attn.in_proj_a", "lm_head"}}};
+  const ModelConfig config = parse_model_config(j.dump());
+  EXPECT_TRUE(config.says_unconverted("model.layers.1.linear_attn.in_proj_a"));
+  EXPECT_FALSE(config.says_unconverted("model.layers.1.linear_attn.in_proj_ab"));
+  EXPECT_FALSE(config.says_unconverted("model.layers.11.linear_attn.in_proj_a"));
+  EXPECT_TRUE(config.says_unconverted("lm_head"));
+}
+
+struct RefusedConfig {
+  const char* name;
+  void (*breaks)(json&);
+  const char* reason;
+  const char* says;
+};
+
+class Refused : public ::testing::TestWithParam<RefusedConfig> {};
+
+TEST_P(Refused, WithReasonAndField) {
+  json j = tiny_llama_config();
+  GetParam().breaks(j);
+  std::string message;
+  EXPECT_EQ(failure_of([&] { parse_model_config(j.dump()); }, &message), GetParam().reason);
+  EXPECT_TRUE(contains(message, GetParam().says));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Table, Refused,
+    ::testing::Values(RefusedConfig{"unknown_type", [](json& j) { j["model_type"] = "gpt9"; },
+                                    "UnsupportedArchitecture", "llama, qwen3, qwen3_5"},
+                      RefusedConfig{"no_type", [](json& j) { j.erase("model_type"); },
+                                    "UnsupportedArchitecture", "model_type"},
+                      RefusedConfig{"yarn",
+                                    [](json& j) {
+                                      j["rope_scaling"] = {{"rope_type", "yarn"}};
+                                    },
+                                    "UnsupportedArchitecture", "yarn"},
+                      RefusedConfig{"sliding_window", [](json& j) { j["use_sliding_window"] = true; },
+                                    "UnsupportedArchitecture", "use_sliding_window"},
+                      RefusedConfig{"gelu", [](json& j) { j["hidden_act"] = "gelu"; },
+                                    "UnsupportedArchitecture", "gelu"},
+                      RefusedConfig{"awq",
+                                    [](json& j) {
+                                      j["quantization_config"] = {{"quant_method", "awq"}};
+                                    },
+                                    "UnsupportedQuantization", "awq"},
+                      RefusedConfig{"fp8_per_tensor",
+                                    [](json& j) {
+                                      j["quantization_config"] = {{"quant_method", "fp8"}};
+                                    },
+                                    "UnsupportedQuantization", "128"},
+                      RefusedConfig{"missing_field", [](json& j) { j.erase("hidden_size"); },
+                                    "CheckpointCorrupt", "hidden_size"},
+                      RefusedConfig{"negative_field", [](json& j) { j["vocab_size"] = -1; },
+                                    "CheckpointCorrupt", "vocab_size"},
+                      RefusedConfig{"odd_groups", [](json& j) { j["num_key_value_heads"] = 3; },
+                                    "CheckpointCorrupt", "num_key_value_heads"}),
+    [](const auto& info) { return info.param.name; });
+
+TEST(Config, RefusesTextThatIsNotJson) {
+  EXPECT_EQ(failure_of([] { parse_model_config("{"); }), "CheckpointCorrupt");
+}
+
+}  // namespace
+}  // namespace llmservice

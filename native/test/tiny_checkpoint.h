@@ -1,0 +1,154 @@
+// Writes small checkpoints with seeded random weights into a temporary folder, for tests.
+#pragma once
+
+#include <unistd.h>
+
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "ops/dtype.h"
+
+namespace llmservice::testing {
+
+// A folder that goes when the object goes.
+class TempDir {
+ public:
+  TempDir() {
+    std::string name = (std::filesystem::temp_directory_path() / "llmservice-test-XXXXXX").string();
+    path_ = ::mkdtemp(name.data());
+  }
+  ~TempDir() { std::filesystem::remove_all(path_); }
+  TempDir(const TempDir&) = delete;
+  TempDir& operator=(const TempDir&) = delete;
+  const std::filesystem::path& path() const { return path_; }
+  void write(const std::string& name, const std::string& content) const {
+    std::ofstream(path_ / name, std::ios::binary) << content;
+  }
+
+ private:
+  std::filesystem::path path_;
+};
+
+struct StoredTensor {
+  std::string dtype;
+  std::vector<int64_t> shape;
+  std::string bytes;
+};
+using Tensors = std::map<std::string, StoredTensor>;
+
+inline std::string safetensors_text(const std::string& header, const std::string& data) {
+  const uint64_t length = header.size();
+  std::string text(sizeof(length), '\0');
+  std::memcpy(text.data(), &length, sizeof(length));
+  return text + header + data;
+}
+
+inline std::string to_safetensors(const Tensors& tensors) {
+  nlohmann::json header;
+  std::string data;
+  for (const auto& [name, tensor] : tensors) {
+    header[name] = {{"dtype", tensor.dtype},
+                    {"shape", tensor.shape},
+                    {"data_offsets", {data.size(), data.size() + tensor.bytes.size()}}};
+    data += tensor.bytes;
+  }
+  return safetensors_text(header.dump(), data);
+}
+
+// Uniform in center ± spread, stored as BF16.
+inline StoredTensor bf16_tensor(std::vector<int64_t> shape, float center, float spread,
+                                std::mt19937& random) {
+  int64_t count = 1;
+  for (const int64_t dim : shape) count *= dim;
+  std::uniform_real_distribution<float> uniform(center - spread, center + spread);
+  std::string bytes(count * 2, '\0');
+  for (int64_t i = 0; i < count; ++i) {
+    const uint16_t bits = float_to_bf16(uniform(random));
+    std::memcpy(bytes.data() + 2 * i, &bits, 2);
+  }
+  return {"BF16", std::move(shape), std::move(bytes)};
+}
+
+inline nlohmann::json tiny_llama_config() {
+  return {{"model_type", "llama"},      {"hidden_size", 64},        {"num_hidden_layers", 2},
+          {"num_attention_heads", 4},   {"num_key_value_heads", 2}, {"intermediate_size", 96},
+          {"vocab_size", 211},          {"rms_norm_eps", 1e-6},     {"rope_theta", 10000.0},
+          {"tie_word_embeddings", true}};
+}
+
+// One Gated DeltaNet layer and one attention layer.
+inline nlohmann::json tiny_hybrid_config() {
+  nlohmann::json text = tiny_llama_config();
+  text.update({{"model_type", "qwen3_5_text"},
+               {"head_dim", 16},
+               {"layer_types", {"linear_attention", "full_attention"}},
+               {"linear_num_key_heads", 2},
+               {"linear_num_value_heads", 4},
+               {"linear_key_head_dim", 16},
+               {"linear_value_head_dim", 16},
+               {"rope_parameters", {{"rope_theta", 10000.0}, {"partial_rotary_factor", 0.25}}}});
+  return {{"model_type", "qwen3_5"}, {"text_config", text}, {"tie_word_embeddings", true}};
+}
+
+inline Tensors tiny_llama_tensors(uint32_t seed = 1) {
+  std::mt19937 random(seed);
+  Tensors t;
+  t["model.embed_tokens.weight"] = bf16_tensor({211, 64}, 0, 1, random);
+  t["model.norm.weight"] = bf16_tensor({64}, 1, 0.1F, random);
+  for (const char* layer : {"model.layers.0.", "model.layers.1."}) {
+    const std::string p = layer;
+    t[p + "input_layernorm.weight"] = bf16_tensor({64}, 1, 0.1F, random);
+    t[p + "post_attention_layernorm.weight"] = bf16_tensor({64}, 1, 0.1F, random);
+    t[p + "self_attn.q_proj.weight"] = bf16_tensor({64, 64}, 0, 0.3F, random);
+    t[p + "self_attn.k_proj.weight"] = bf16_tensor({32, 64}, 0, 0.3F, random);
+    t[p + "self_attn.v_proj.weight"] = bf16_tensor({32, 64}, 0, 0.3F, random);
+    t[p + "self_attn.o_proj.weight"] = bf16_tensor({64, 64}, 0, 0.3F, random);
+    t[p + "mlp.gate_proj.weight"] = bf16_tensor({96, 64}, 0, 0.3F, random);
+    t[p + "mlp.up_proj.weight"] = bf16_tensor({96, 64}, 0, 0.3F, random);
+    t[p + "mlp.down_proj.weight"] = bf16_tensor({64, 96}, 0, 0.3F, random);
+  }
+  return t;
+}
+
+inline Tensors tiny_hybrid_tensors(uint32_t seed = 1) {
+  std::mt19937 random(seed);
+  const std::string root = "model.language_model.";
+  Tensors t;
+  for (const auto& [name, tensor] : tiny_llama_tensors(seed)) {
+    if (name.find("self_attn") == std::string::npos) t[root + name.substr(6)] = tensor;
+  }
+  const std::string gdn = root + "layers.0.linear_attn.";
+  t[gdn + "in_proj_qkv.weight"] = bf16_tensor({128, 64}, 0, 0.3F, random);
+  t[gdn + "in_proj_z.weight"] = bf16_tensor({64, 64}, 0, 0.3F, random);
+  t[gdn + "in_proj_b.weight"] = bf16_tensor({4, 64}, 0, 0.3F, random);
+  t[gdn + "in_proj_a.weight"] = bf16_tensor({4, 64}, 0, 0.3F, random);
+  t[gdn + "conv1d.weight"] = bf16_tensor({128, 1, 4}, 0, 0.5F, random);
+  t[gdn + "A_log"] = bf16_tensor({4}, -3, 2, random);
+  t[gdn + "dt_bias"] = bf16_tensor({4}, -1, 1, random);
+  t[gdn + "norm.weight"] = bf16_tensor({16}, 1, 0.1F, random);
+  t[gdn + "out_proj.weight"] = bf16_tensor({64, 64}, 0, 0.3F, random);
+  const std::string attention = root + "layers.1.self_attn.";
+  t[attention + "q_proj.weight"] = bf16_tensor({128, 64}, 0, 0.3F, random);
+  t[attention + "k_proj.weight"] = bf16_tensor({32, 64}, 0, 0.3F, random);
+  t[attention + "v_proj.weight"] = bf16_tensor({32, 64}, 0, 0.3F, random);
+  t[attention + "o_proj.weight"] = bf16_tensor({64, 64}, 0, 0.3F, random);
+  t[attention + "q_norm.weight"] = bf16_tensor({16}, 0, 0.1F, random);
+  t[attention + "k_norm.weight"] = bf16_tensor({16}, 0, 0.1F, random);
+  // Present in releases, used by nobody here.
+  t["model.visual.blocks.0.attn.weight"] = {"I64", {1}, std::string(8, '\1')};
+  t["mtp.fc.weight"] = bf16_tensor({64, 128}, 0, 0.3F, random);
+  return t;
+}
+
+inline void write_checkpoint(const TempDir& dir, const nlohmann::json& config, const Tensors& tensors) {
+  dir.write("config.json", config.dump());
+  dir.write("model.safetensors", to_safetensors(tensors));
+}
+
+}  // namespace llmservice::testing
