@@ -13,6 +13,7 @@ async function main(): Promise<void> {
   const logger = winston.createLogger({
     level: options.logLevel,
     format: winston.format.combine(winston.format.timestamp(), winston.format.json()),
+    // eslint-disable-next-line @typescript-eslint/no-unsafe-class-instance-assignment -- winston declares its own as an interface
     transports: [new winston.transports.Console()],
   });
   const config = new KubeConfig();

@@ -1,0 +1,124 @@
+// A real etcd and kube-apiserver without nodes, up in a few seconds: tests play kubelet and controllers by writing
+// status. Two users: `admin` may everything, `operator` what the test grants.
+
+import { generateKeyPairSync } from 'node:crypto';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { ChildProcess } from 'node:child_process';
+import { KubeConfig } from '@kubernetes/client-node';
+import { KubeClient } from '../../operator/src/kube/client.js';
+import { eventually, freePort, start, stop, toolFolders } from './processes.js';
+
+const tokens = { admin: 'admin-token', operator: 'operator-token' } as const;
+export type User = keyof typeof tokens;
+
+export class ApiServer {
+  private etcd: ChildProcess | null = null;
+  private server: ChildProcess | null = null;
+
+  private constructor(
+    private readonly folder: string,
+    private readonly programs: { readonly etcd: string; readonly apiServer: string },
+    private readonly ports: { readonly client: number; readonly peer: number; readonly api: number },
+    readonly admin: KubeClient,
+  ) {}
+
+  static async start(): Promise<ApiServer> {
+    const folder = mkdtempSync(join(tmpdir(), 'llmservice-api-'));
+    const [kubernetes = '', etcd = ''] = toolFolders('kubernetes', 'etcd');
+    const ports = { client: await freePort(), peer: await freePort(), api: await freePort() };
+    const programs = { etcd: join(etcd, 'etcd'), apiServer: join(kubernetes, 'kube-apiserver') };
+    const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
+    writeFileSync(join(folder, 'service-accounts.key'), privateKey.export({ type: 'pkcs1', format: 'pem' }));
+    writeFileSync(
+      join(folder, 'tokens.csv'),
+      `${tokens.admin},admin,admin,"system:masters"\n${tokens.operator},operator,operator\n`,
+    );
+    const server = new ApiServer(folder, programs, ports, new KubeClient(kubeConfig(ports.api, 'admin')));
+    server.startEtcd();
+    server.startApi();
+    await server.ready();
+    return server;
+  }
+
+  kubeConfig(user: User = 'admin'): KubeConfig {
+    return kubeConfig(this.ports.api, user);
+  }
+
+  /** Takes the API server away and gives it back, as an upgrade of the control plane does. */
+  async restart(signal: NodeJS.Signals = 'SIGTERM'): Promise<void> {
+    if (this.server !== null) await stop(this.server, signal);
+    this.startApi();
+    await this.ready();
+  }
+
+  async stop(): Promise<void> {
+    this.admin.close();
+    // Nothing of it is kept, so that nothing needs to end in good order.
+    for (const child of [this.server, this.etcd]) if (child !== null) await stop(child, 'SIGKILL');
+    rmSync(this.folder, { recursive: true, force: true });
+  }
+
+  private startEtcd(): void {
+    const client = `http://127.0.0.1:${this.ports.client}`;
+    const peer = `http://127.0.0.1:${this.ports.peer}`;
+    this.etcd = start(
+      this.programs.etcd,
+      [
+        ...['--data-dir', join(this.folder, 'etcd'), '--unsafe-no-fsync', '--log-level', 'warn'],
+        ...['--listen-client-urls', client, '--advertise-client-urls', client],
+        ...['--listen-peer-urls', peer, '--initial-advertise-peer-urls', peer],
+        ...['--initial-cluster', `default=${peer}`],
+      ],
+      join(this.folder, 'etcd.log'),
+    );
+  }
+
+  private startApi(): void {
+    const key = join(this.folder, 'service-accounts.key');
+    this.server = start(
+      this.programs.apiServer,
+      [
+        ...['--etcd-servers', `http://127.0.0.1:${this.ports.client}`],
+        ...['--bind-address', '127.0.0.1', '--secure-port', String(this.ports.api)],
+        ...['--cert-dir', join(this.folder, 'certificates'), '--service-cluster-ip-range', '10.0.0.0/16'],
+        ...['--authorization-mode', 'RBAC', '--token-auth-file', join(this.folder, 'tokens.csv')],
+        ...['--service-account-issuer', 'https://kubernetes.default.svc'],
+        ...['--service-account-key-file', key, '--service-account-signing-key-file', key],
+        ...['--disable-admission-plugins', 'ServiceAccount', '--profiling=false'],
+        ...['--shutdown-delay-duration', '0s', '--shutdown-watch-termination-grace-period', '0s'],
+      ],
+      join(this.folder, 'kube-apiserver.log'),
+    );
+  }
+
+  private async ready(): Promise<void> {
+    await eventually(
+      'the API server',
+      async () => {
+        // Gone at once means a flag or a port is wrong: say so instead of waiting.
+        if (this.server?.exitCode != null) throw new Error(`kube-apiserver ended, see ${this.folder}`);
+        const response = await this.admin.open({
+          method: 'GET',
+          path: '/readyz',
+          signal: AbortSignal.timeout(2_000),
+        });
+        response.resume();
+        return response.statusCode === 200;
+      },
+      60_000,
+    );
+  }
+}
+
+function kubeConfig(port: number, user: User): KubeConfig {
+  const config = new KubeConfig();
+  config.loadFromOptions({
+    clusters: [{ name: 'test', server: `https://127.0.0.1:${port}`, skipTLSVerify: true }],
+    users: [{ name: user, token: tokens[user] }],
+    contexts: [{ name: 'test', cluster: 'test', user }],
+    currentContext: 'test',
+  });
+  return config;
+}
