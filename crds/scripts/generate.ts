@@ -55,7 +55,8 @@ function chartCopy(crd: CustomResourceDefinition): string {
     { ...crd, metadata: { ...metadata, annotations } },
     { aliasDuplicateObjects: false, lineWidth: 118 },
   );
-  return `# Generated from crds/${crdFile} by \`npm run generate\`. Do not edit.\n${text}`;
+  const banner = `# Generated from crds/${crdFile} by \`npm run generate\`. Do not edit.`;
+  return `${banner}\n{{- if .Values.crd.install }}\n${text}{{- end }}\n`;
 }
 
 async function current(file: string): Promise<string | null> {

@@ -1,0 +1,47 @@
+{{/* Labels that select the operator's pods; they never change. */}}
+{{- define "operator.selectorLabels" -}}
+app.kubernetes.io/name: llmservice-operator
+app.kubernetes.io/instance: {{ .Release.Name }}
+{{- end }}
+
+{{- define "operator.labels" -}}
+{{ include "operator.selectorLabels" . }}
+app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
+app.kubernetes.io/managed-by: {{ .Release.Service }}
+helm.sh/chart: {{ .Chart.Name }}-{{ .Chart.Version }}
+{{- end }}
+
+{{/* What the operator may do with the objects of the namespaces that it serves. */}}
+{{- define "operator.rules" -}}
+- apiGroups: [llmservice.dev]
+  resources: [llmservices]
+  verbs: [get, list, watch]
+- apiGroups: [llmservice.dev]
+  resources: [llmservices/status]
+  verbs: [get, patch]
+- apiGroups: [apps]
+  resources: [deployments]
+  verbs: [get, list, watch, create, patch]
+- apiGroups: ['']
+  resources: [services]
+  verbs: [get, list, watch, create, patch]
+- apiGroups: ['']
+  resources: [configmaps]
+  verbs: [get, list, watch, create, patch, delete]
+- apiGroups: [policy]
+  resources: [poddisruptionbudgets]
+  verbs: [get, list, watch, create, patch]
+- apiGroups: [gateway.networking.k8s.io]
+  resources: [httproutes]
+  verbs: [get, list, watch, create, patch, delete]
+- apiGroups: ['']
+  resources: [pods]
+  verbs: [list, watch]
+# The S3 credentials that a service names; never listed or watched.
+- apiGroups: ['']
+  resources: [secrets]
+  verbs: [get]
+- apiGroups: ['']
+  resources: [events]
+  verbs: [create]
+{{- end }}
