@@ -4,20 +4,11 @@
 # PART: etcd apiserver controller-manager scheduler containerd kubelet proxy s3
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/lib/settings.sh"
-for part in progress node daemon certificates control-plane kubelet image wheel images s3 gateway; do
+for part in progress tools node daemon certificates control-plane kubelet image wheel images s3 gateway; do
   source "$local_folder/lib/$part.sh"
 done
 
-use_tools() {
-  local folders
-  mapfile -t folders < <("$local_folder/tools/build.sh" kubernetes etcd versitygw helm coredns envoy-gateway)
-  ((${#folders[@]} == 6)) || die "a tool could not be built"
-  kubernetes_bin=${folders[0]} etcd_bin=${folders[1]} versitygw_bin=${folders[2]} helm_bin=${folders[3]}
-  coredns_bin=${folders[4]} envoy_gateway_bin=${folders[5]}
-  mkdir -p "$repository/.local/bin"
-  ln -sfn "$kubernetes_bin/kubectl" "$repository/.local/bin/kubectl"
-  ln -sfn "$helm_bin/helm" "$repository/.local/bin/helm"
-}
+use_tools() { find_tools kubernetes etcd versitygw helm coredns envoy-gateway; }
 
 up() {
   local started=$SECONDS

@@ -1,0 +1,76 @@
+# The demo in a cluster of one's own (the current kubeconfig context): images go to REGISTRY, the model comes from an S3
+# server deployed there. The answers are shown through a port-forward, since the cluster's gateway is not known here.
+
+current_kubeconfig() {
+  if [[ -n $own_kubeconfig ]]; then export KUBECONFIG=$own_kubeconfig; else unset KUBECONFIG; fi
+}
+
+up_current() {
+  local operator runtime server
+  [[ -n ${REGISTRY:-} ]] || die 'CLUSTER=current needs REGISTRY=host/path, a registry that the cluster can pull from'
+  current_kubeconfig
+  "$local_folder/bootstrap.sh" build cluster
+  find_tools kubernetes helm versitygw
+  with_progress 'compile the project' "$repository/.local/build.log" build_project
+  operator=$(push_image "$(operator_image)")
+  runtime=$(push_image "$(runtime_image)")
+  server=$(push_image "$(demo_s3_image)")
+  S3_IMAGE=$server render_current | kubectl apply -f - >/dev/null
+  kubectl rollout status deployment/s3 --namespace storage --timeout=180s
+  install_operator "$operator" "$runtime"
+  apply_service
+  forward_and_show
+}
+
+down_current() {
+  current_kubeconfig
+  find_tools kubernetes helm
+  kubectl delete -f deploy/samples/demo.yaml --ignore-not-found
+  helm uninstall llmservice-operator --namespace llmservice-system --ignore-not-found
+  kubectl delete namespace storage experimental llmservice-system --ignore-not-found
+  kubectl delete crd llmservices.llmservice.dev --ignore-not-found
+}
+
+# push_image REFERENCE: prints its name in REGISTRY. Every credential that buildah knows applies (buildah login).
+push_image() {
+  local target=$REGISTRY/${1#llmservice.local/}
+  with_progress "push $target" "$repository/.local/push.log" push_tar "$1" "$target"
+  echo "$target"
+}
+
+push_tar() {
+  in_buildah inspect --type image "$1" >/dev/null 2>&1 || in_buildah pull "docker-archive:$(tar_of "$1")"
+  in_buildah push ${REGISTRY_INSECURE:+--tls-verify=false} "$1" "docker://$2"
+}
+
+# The S3 server with the demo's checkpoint inside.
+demo_s3_image() {
+  build_image demo-s3 "$versitygw_bin $(content_hash "$demo_checkpoint")" "$local_folder/images/demo-s3/Dockerfile" \
+    "$(debian_base_image)" stage_demo_s3
+}
+stage_demo_s3() {
+  mkdir -p "$1/data/models/demo"
+  cp "$demo_checkpoint"/* "$1/data/models/demo"
+  cp "$versitygw_bin/versitygw" "$1"
+}
+
+render_current() { render "$local_folder/manifests/s3-in-cluster.yaml" | sed "s|@S3_IMAGE@|$S3_IMAGE|"; }
+
+forward_and_show() {
+  local forward waited=0
+  kubectl port-forward --namespace experimental service/demo 18080:80 >"$repository/.local/port-forward.log" 2>&1 &
+  forward=$!
+  until curl -s -o /dev/null http://127.0.0.1:18080/health; do
+    ((waited++ < 100)) || die "the port-forward does not answer; see $repository/.local/port-forward.log"
+    sleep 0.2
+  done
+  show_answers http://127.0.0.1:18080
+  kill "$forward"
+  cat <<END
+
+The demo is up. To go on:
+  kubectl get llm -A
+  kubectl port-forward -n experimental service/demo 18080:80
+  make demo-down CLUSTER=current
+END
+}

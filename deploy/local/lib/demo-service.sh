@@ -1,0 +1,74 @@
+# The demo's service in any cluster: operator, Secret, manifest, load progress, and the two answers that it shows.
+
+demo_host=demo.experimental.example
+demo_question='What is the capital of France?'
+demo_checkpoint=$repository/deploy/demo-model/checkpoint
+
+# upload_model ENDPOINT: the demo's checkpoint as s3://models/demo/.
+upload_model() {
+  local file
+  [[ -f $demo_checkpoint/config.json ]] || die "the demo model is not there: $demo_checkpoint"
+  s3_put "$1/models"
+  for file in "$demo_checkpoint"/*; do s3_put "$1/models/demo/$(basename "$file")" -T "$file"; done
+  say "model in S3: $(du -sh "$demo_checkpoint" | cut -f1) at s3://models/demo/"
+}
+
+s3_put() {
+  local url=$1
+  shift
+  curl -sS --fail-with-body --aws-sigv4 aws:amz:us-east-1:s3 --user "$s3_access_key:$s3_secret_key" -X PUT "$url" "$@" >/dev/null
+}
+
+# install_operator OPERATOR_IMAGE RUNTIME_IMAGE [HELM ARGUMENTS]
+install_operator() {
+  local operator=$1 runtime=$2
+  shift 2
+  with_progress 'operator' "$repository/.local/operator.log" \
+    helm upgrade --install llmservice-operator charts/llmservice-operator --namespace llmservice-system --create-namespace \
+    --set "image.repository=${operator%:*}" --set "image.tag=${operator##*:}" --set "runtimeImages.cpu=$runtime" \
+    --wait --timeout 3m "$@"
+}
+
+apply_service() {
+  kubectl create namespace experimental --dry-run=client -o yaml | kubectl apply -f - >/dev/null
+  kubectl create secret generic demo-s3 --namespace experimental --from-literal "AWS_ACCESS_KEY_ID=$s3_access_key" \
+    --from-literal "AWS_SECRET_ACCESS_KEY=$s3_secret_key" --dry-run=client -o yaml | kubectl apply -f - >/dev/null
+  kubectl apply -f deploy/samples/demo.yaml
+  show_load
+}
+
+# Prints a line whenever the status changes, until the service is Ready or has failed for good.
+show_load() {
+  local started=$SECONDS line='' last=''
+  until kubectl wait --for=condition=Ready llm/demo --namespace experimental --timeout=1s >/dev/null 2>&1; do
+    line=$(kubectl get llm demo --namespace experimental -o json | jq -r '
+      (.status.conditions // [] | map({(.type): .}) | add // {}) as $c
+      | ($c.Ready // {reason: "Pending"}).reason
+        + (.status.loading // {} | if .phase then "  \(.phase) \(.bytesDone // 0)/\(.bytesTotal // 0) bytes" else "" end)
+        + (if $c.Stalled.status == "True" then "  STALLED: \(.status.lastFailure.message // $c.Ready.message)" else "" end)')
+    if [[ $line != "$last" ]]; then say "llm/demo: $line"; fi
+    last=$line
+    [[ $line != *STALLED* ]] || die "the service failed for good: kubectl describe llm demo -n experimental"
+    ((SECONDS - started < 300)) || die "not ready after 300 s: kubectl describe llm demo -n experimental"
+  done
+  kubectl get llm demo --namespace experimental
+}
+
+# show_answers URL: a chat, token by token as it arrives, and the answer of :predict.
+show_answers() {
+  local body
+  body=$(jq -n --arg q "$demo_question" '{model: "demo", stream: true, max_tokens: 64, messages: [{role: "user", content: $q}]}')
+  printf '\n> %s\n< ' "$demo_question"
+  curl -sS -N --fail-with-body --retry 10 --retry-all-errors --retry-delay 1 -H "Host: $demo_host" -H 'Content-Type: application/json' \
+    -d "$body" "$1/openai/v1/chat/completions" | show_tokens
+  body=$(jq -n --arg q "$demo_question" '{messages: [{role: "user", content: $q}], max_tokens: 64}')
+  printf '\n> :predict %s\n< ' "$demo_question"
+  curl -sS --fail-with-body -H "Host: $demo_host" -H 'Content-Type: application/json' -d "$body" "$1/v1/models/demo:predict"
+  printf '\n'
+}
+
+# The text of each server-sent event, as it comes.
+show_tokens() {
+  sed -u -n 's/^data: {/{/p' | jq --unbuffered -rj '.choices[0].delta.content // .error.message // empty'
+  printf '\n'
+}
