@@ -1,6 +1,8 @@
 // A service from manifest to Ready against a real API server, and what must not happen on the way.
 
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { resources } from '../../operator/src/kube/resources.js';
 import { llamaCheckpoint } from '../builders/checkpoint.js';
@@ -10,6 +12,8 @@ import { eventually } from './processes.js';
 let world: World;
 let operator: RunningOperator;
 let client: WatchedClient;
+
+jest.setTimeout(40_000);
 
 const oneGi = { resources: { limits: { memory: '1Gi', cpu: '1000m' } } };
 
@@ -139,13 +143,13 @@ describe('a service', () => {
 
   test('shows in status how far a pod has pulled, as the pod tells', async () => {
     await operator.stop();
-    const { createServer } = await import('node:http');
     const load = { phase: 'pull', bytesDone: 10, bytesTotal: 40, bytesPerSecond: 5, etaSeconds: 6 };
     const health = createServer((_request, response) =>
       response
         .writeHead(503, { 'content-type': 'application/json' })
         .end(JSON.stringify({ state: 'pulling', load })),
     ).listen(0, '127.0.0.1');
+    await once(health, 'listening');
     const address = health.address() as { port: number };
     operator = world.startOperator({ podBaseUrl: () => `http://127.0.0.1:${address.port}` });
     await world.createService('loading', { model: world.model('models/llama'), ...oneGi });
@@ -217,6 +221,10 @@ describe('a service', () => {
   });
 
   test('survives a restart of the API server: changes made afterwards are seen', async () => {
+    await operator.stop();
+    // An outage shorter than the lease; a longer one ends the process, and its successor lists anew.
+    operator = world.startOperator({ timing: { leaseMs: 30_000, renewDeadlineMs: 20_000 } });
+    await eventually('leadership', () => operator.operator.leading);
     await world.api.restart();
     await world.createService('later', { model: world.model('models/llama/'), ...oneGi });
     await world.condition('later', 'ModelResolved', 'True');
