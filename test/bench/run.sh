@@ -1,0 +1,12 @@
+#!/usr/bin/env bash
+# Builds and runs the native benchmark: test/bench/run.sh [REPEATS]. Needs 2 GB of disk and 3 GB of memory.
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+build=.build/native-bench
+
+mkdir -p "$build"
+cmake -S native -B "$build" -G Ninja -DBUILD_BENCH=ON >"$build/cmake.log" 2>&1 ||
+  { cat "$build/cmake.log" >&2; exit 1; }
+ninja -C "$build" -j "$(nproc)" llmservice_bench >"$build/build.log" 2>&1 ||
+  { cat "$build/build.log" >&2; exit 1; }
+exec "$build/llmservice_bench" "$@"
