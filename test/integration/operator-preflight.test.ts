@@ -1,0 +1,215 @@
+// What is wrong with a checkpoint is told in status before any pod exists, each with its own reason and remedy.
+
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { failureKinds, type FailureReason } from '@llmservice/crds';
+import { resources } from '../../operator/src/kube/resources.js';
+import type { KubeObject } from '../../operator/src/kube/types.js';
+import { llamaCheckpoint } from '../builders/checkpoint.js';
+import { World, type RunningOperator } from './operator-world.js';
+import { eventually } from './processes.js';
+
+jest.setTimeout(40_000);
+
+let world: World;
+let operator: RunningOperator;
+
+const shard = 'model-00002-of-00002.safetensors';
+const oneGi = { resources: { limits: { memory: '1Gi' } } };
+
+beforeAll(async () => {
+  world = await World.start();
+  world.s3.put('models', 'good', llamaCheckpoint());
+  operator = world.startOperator();
+}, 120_000);
+
+afterAll(() => world.stop());
+
+/** Waits for the refusal, and asserts what every refusal has in common. */
+async function expectRefused(name: string, condition: string, reason: FailureReason): Promise<string> {
+  const { message } = await world.condition(name, condition, 'False', reason);
+  expect(message).toContain(failureKinds[reason].remedy);
+  await world.condition(name, 'Ready', 'False', reason);
+  await world.condition(name, 'Stalled', 'True', reason);
+  expect(await world.get(resources.deployments, name)).toBeNull();
+  return message;
+}
+
+describe('a checkpoint that cannot serve', () => {
+  const files = llamaCheckpoint();
+  const cut = (file: Uint8Array | string | undefined) => Buffer.from(file ?? '').subarray(0, -2);
+  test.each<[string, FailureReason, Record<string, string | Uint8Array>, string[], string]>([
+    ['unknown-model', 'UnsupportedArchitecture', { 'config.json': '{"model_type":"mamba"}' }, [], '"mamba"'],
+    [
+      'awq',
+      'UnsupportedQuantization',
+      llamaCheckpoint({ quantization_config: { quant_method: 'awq' } }),
+      [],
+      '"awq"',
+    ],
+    ['no-config', 'ModelNotFound', {}, ['config.json'], 'config.json'],
+    ['no-tokenizer', 'TokenizerMissing', {}, ['tokenizer.json'], 'tokenizer.json'],
+    ['missing-shard', 'CheckpointIncomplete', {}, [shard], shard],
+    ['cut-shard', 'CheckpointIncomplete', { [shard]: cut(files[shard]) }, [], 'cut short'],
+    ['bad-header', 'CheckpointCorrupt', { [shard]: Buffer.alloc(400, 0xff) }, [], shard],
+    ['bad-config', 'CheckpointCorrupt', { 'config.json': '{' }, [], 'config.json is not JSON'],
+    ['empty-shard', 'CheckpointCorrupt', { [shard]: '' }, [], shard],
+  ])('%s is refused as %s, with no Deployment ever', async (name, reason, change, removed, part) => {
+    world.s3.put('models', name, { ...files, ...change });
+    for (const file of removed) world.s3.remove('models', `${name}/${file}`);
+    const begin = Date.now();
+    await world.createService(name, { model: world.model(`models/${name}/`), ...oneGi });
+    expect(await expectRefused(name, 'ModelResolved', reason)).toContain(part);
+    expect(Date.now() - begin).toBeLessThan(10_000);
+  });
+
+  test('is told by one event, however often it is looked at', async () => {
+    const { uid } = (await world.get(resources.llmServices, 'unknown-model'))?.metadata ?? {};
+    const { items } = await world.api.admin.get<{ items: KubeObject[] }>('/api/v1/namespaces/default/events');
+    const told = items.filter(
+      (event) => (event as unknown as { involvedObject: { uid: string } }).involvedObject.uid === uid,
+    );
+    expect(told).toEqual([expect.objectContaining({ type: 'Warning', reason: 'UnsupportedArchitecture' })]);
+  });
+});
+
+describe('access to the bucket', () => {
+  test('a bucket that does not exist', async () => {
+    await world.createService('no-bucket', { model: world.model('nowhere/x/'), ...oneGi });
+    await expectRefused('no-bucket', 'ModelResolved', 'BucketNotFound');
+  });
+
+  test('a wrong key, a missing Secret and a Secret without the key', async () => {
+    const secret = { apiVersion: 'v1', kind: 'Secret' };
+    const wrong = { AWS_ACCESS_KEY_ID: 'tester', AWS_SECRET_ACCESS_KEY: 'wrong' };
+    await world.create({ ...secret, metadata: { name: 'wrong', namespace: 'default' }, stringData: wrong });
+    await world.create({ ...secret, metadata: { name: 'empty', namespace: 'default' } });
+    for (const name of ['wrong', 'absent', 'empty']) {
+      const model = world.model('models/good/');
+      const s3 = { ...model.s3, credentialsSecretRef: { name } };
+      await world.createService(`key-${name}`, { model: { ...model, s3 }, ...oneGi });
+    }
+    await expectRefused('key-wrong', 'ModelResolved', 'S3AccessDenied');
+    expect(await expectRefused('key-absent', 'ModelResolved', 'S3AccessDenied')).toContain('Secret absent');
+    expect(await expectRefused('key-empty', 'ModelResolved', 'S3AccessDenied')).toContain(
+      'AWS_ACCESS_KEY_ID',
+    );
+  });
+
+  test('a link-local endpoint is refused, by address and by name', async () => {
+    const uri = 's3://models/good/';
+    await world.createService('link-local', {
+      model: { uri, s3: { endpoint: 'http://169.254.169.254' } },
+      ...oneGi,
+    });
+    expect(await expectRefused('link-local', 'ModelResolved', 'InvalidSpec')).toContain('169.254.169.254');
+    await world.createService('mapped', {
+      model: { uri, s3: { endpoint: 'http://[::ffff:a9fe:a9fe]' } },
+      ...oneGi,
+    });
+    expect(await expectRefused('mapped', 'ModelResolved', 'InvalidSpec')).toContain('link-local');
+  });
+
+  test('credentials and endpoint may come from env, as the pod takes them', async () => {
+    const env = [
+      { name: 'AWS_ENDPOINT_URL', value: world.s3.endpoint },
+      { name: 'AWS_ACCESS_KEY_ID', valueFrom: { secretKeyRef: { name: 's3', key: 'AWS_ACCESS_KEY_ID' } } },
+      {
+        name: 'AWS_SECRET_ACCESS_KEY',
+        valueFrom: { secretKeyRef: { name: 's3', key: 'AWS_SECRET_ACCESS_KEY' } },
+      },
+    ];
+    await world.createService('env-keys', { model: { uri: 's3://models/good/' }, env, ...oneGi });
+    await world.condition('env-keys', 'ModelResolved', 'True');
+  });
+});
+
+describe('the memory plan', () => {
+  test('a context longer than fits names the length that does', async () => {
+    // Room for the weights and a handful of KV blocks.
+    const engine = { maxModelLen: 512, maxNumSeqs: 1, maxNumBatchedTokens: 65, blockSize: 16 as const };
+    const accelerator = { memoryPerDevice: '302Mi' };
+    await world.createService('too-long', { model: world.model('models/good/'), accelerator, engine });
+    const status = await eventually('Fits=False', async () => {
+      const found = await world.status('too-long');
+      return found.conditions?.some(({ type, status }) => type === 'Fits' && status === 'False')
+        ? found
+        : null;
+    });
+    const reason = status.conditions?.find(({ type }) => type === 'Fits')?.reason;
+    expect(['KvCacheTooSmall', 'ModelTooLarge']).toContain(reason);
+    expect(await world.get(resources.deployments, 'too-long')).toBeNull();
+  });
+
+  test('ranks that do not divide the model name those that do', async () => {
+    const accelerator = { resourceName: 'amd.com/gpu', devices: 3, memoryPerDevice: '48Gi' };
+    await world.createService('three', { model: world.model('models/good/'), accelerator });
+    const message = await expectRefused('three', 'Fits', 'ParallelismInvalid');
+    expect(message).toContain('values that work: 1, 2, 4');
+  });
+
+  test('an accelerator without a runtime image is told; with one of its own the service is planned on it', async () => {
+    const accelerator = { resourceName: 'amd.com/gpu', devices: 2, memoryPerDevice: '48Gi' };
+    await world.createService('gpu', {
+      model: world.model('models/good/'),
+      accelerator,
+      sharedMemory: { sizeLimit: '8Gi' },
+    });
+    const { message } = await world.condition('gpu', 'Scheduled', 'False', 'RuntimeImageMissing');
+    expect(message).toContain('--runtime-image-rocm');
+    await world.patch(resources.llmServices, 'gpu', { spec: { engine: { image: 'example.org/rocm:1' } } });
+    const deployment = await world.deployment('gpu');
+    expect(deployment).toMatchObject({
+      spec: {
+        template: {
+          spec: {
+            containers: [{ image: 'example.org/rocm:1', resources: { limits: { 'amd.com/gpu': '2' } } }],
+            volumes: expect.arrayContaining([
+              expect.objectContaining({ emptyDir: { medium: 'Memory', sizeLimit: '8Gi' } }),
+            ]),
+          },
+        },
+      },
+    });
+  });
+});
+
+describe('S3 that is away', () => {
+  test('leaves a new service waiting, and it goes on by itself', async () => {
+    await world.s3.pause();
+    await world.createService('patient', { model: world.model('models/good/'), ...oneGi });
+    const { message } = await world.condition('patient', 'ModelResolved', 'Unknown', 'S3Unavailable');
+    expect(message).toContain('ECONNREFUSED');
+    await world.condition('patient', 'Stalled', 'False');
+    expect(await world.get(resources.deployments, 'patient')).toBeNull();
+    await world.s3.resume();
+    await world.condition('patient', 'ModelResolved', 'True');
+  });
+
+  test('leaves pods alone and a serving service Ready, even for an operator that starts now', async () => {
+    await world.deployment('patient');
+    await world.makePod('patient', 'patient-1');
+    await world.podServes('patient-1');
+    await world.condition('patient', 'Ready', 'True');
+    const before = await world.deployment('patient');
+    await operator.stop();
+    await world.s3.pause();
+    operator = world.startOperator();
+    await world.condition('patient', 'ModelResolved', 'Unknown', 'S3Unavailable');
+    await world.condition('patient', 'Ready', 'True');
+    expect((await world.deployment('patient')).metadata.resourceVersion).toBe(
+      before.metadata.resourceVersion,
+    );
+    await world.s3.resume();
+    await world.condition('patient', 'ModelResolved', 'True');
+    expect((await world.deployment('patient')).metadata.generation).toBe(before.metadata.generation);
+  });
+});
+
+test('a repaired checkpoint is taken up when the retry annotation changes', async () => {
+  world.s3.put('models', 'no-tokenizer', llamaCheckpoint());
+  await world.patch(resources.llmServices, 'no-tokenizer', {
+    metadata: { annotations: { 'llmservice.dev/retry': '1' } },
+  });
+  await world.condition('no-tokenizer', 'ModelResolved', 'True');
+  await world.deployment('no-tokenizer');
+});
