@@ -16,7 +16,6 @@ std::unique_ptr<Model> load(const std::filesystem::path& dir, Backend& backend) 
   const ModelOptions options{
       .max_positions = 32,
       .max_tokens = 80,
-      .max_sampled = 4,
       .keep = DType::kBF16,
       .caches = {.num_blocks = 4, .block_size = 16, .slots = 4, .kv_dtype = DType::kBF16},
       .shard = {}};
@@ -209,7 +208,6 @@ TEST(Checkpoint, ProgressReachesTheTotalAndNeverPassesIt) {
   const ModelOptions options{
       .max_positions = 32,
       .max_tokens = 80,
-      .max_sampled = 4,
       .keep = DType::kF32,
       .caches = {.num_blocks = 4, .block_size = 16, .slots = 4, .kv_dtype = DType::kF32},
       .shard = {}};

@@ -85,6 +85,8 @@ INSTANTIATE_TEST_SUITE_P(
         PlanCase{"admit_top_p", admitting([](Admission& a) { a.sampling.top_p = 0; }), "topP"},
         PlanCase{"admit_top_logprobs", admitting([](Admission& a) { a.sampling.top_logprobs = 21; }),
                  "topLogprobs"},
+        PlanCase{"admit_prompt_logprobs", admitting([](Admission& a) { a.prompt_logprobs = true; }),
+                 "without topLogprobs"},
         PlanCase{"block_outside", blocks({{0, 16}}), "outside 0 to 15"},
         PlanCase{"block_taken", blocks({{0, 2}}), "block 2, which another"},
         PlanCase{"block_twice", blocks({{0, 15}, {1, 15}}), "block 15 twice"},

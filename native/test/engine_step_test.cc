@@ -144,6 +144,32 @@ TEST_F(Steps, ReportsOneEntryPerSampledRowWithItsAlternatives) {
   EXPECT_FALSE(std::isnan(result.logprobs[1]));
 }
 
+TEST_F(Steps, ScoresThePromptAsDecodingWould) {
+  const auto engine = load();
+  Admission a = admission(0, prompt(70), 69);  // the last token counts as generated
+  a.sampling.temperature = 0;
+  a.prompt_logprobs = true;
+  StepPlan plan;
+  plan.admit = {a};
+  add_blocks(plan, 0);
+  plan.rows = {{0, 64}};
+  const PromptLogprobs first = engine->step(plan).prompt;
+  const PromptLogprobs second =
+      engine->step({.release = {}, .admit = {}, .blocks = {}, .rows = {{0, 6}}}).prompt;
+  ASSERT_EQ(first.positions.size(), 64U);
+  ASSERT_EQ(second.positions.size(), 4U);
+  EXPECT_EQ(first.positions.front(), 1);
+  EXPECT_EQ(first.positions.back(), 64);
+  EXPECT_EQ(second.positions.back(), 68);
+  // The best alternative to each token is what greedy decoding of the prefix before it picks.
+  const auto best = [](const PromptLogprobs& p, size_t i) { return p.top_tokens[p.top_offsets[i]]; };
+  for (const int32_t length : {1, 40, 64}) {
+    Admission prefix = admission(1, {a.tokens.begin(), a.tokens.begin() + length}, length);
+    prefix.sampling.temperature = 0;
+    EXPECT_EQ(run_alone(*engine, prefix, {length}, 0).tokens.front(), best(first, length - 1)) << length;
+  }
+}
+
 TEST_F(Steps, APlanThatBreaksARuleChangesNothing) {
   const auto engine = load();
   const Admission a = admission(0, prompt(20), 20);

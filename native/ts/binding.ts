@@ -64,6 +64,8 @@ export interface Admission {
   /** Ids that end generation (reported as `stop`, not part of the text). */
   readonly stopTokens: Int32Array;
   readonly sampling: SamplingParams;
+  /** Report the logprobs of the prompt's own tokens too; needs `sampling.topLogprobs`. */
+  readonly promptLogprobs: boolean;
 }
 
 /**
@@ -98,8 +100,24 @@ export interface StepResult {
   readonly topOffsets: Int32Array;
   readonly topTokens: Int32Array;
   readonly topLogprobs: Float32Array;
+  /** Of sequences that asked for them: prompt tokens (never the first) whose predecessor was computed in this step. */
+  readonly prompt: PromptLogprobs;
   /** Time inside the engine, in microseconds. */
   readonly computeMicros: number;
+}
+
+/** One entry per prompt token, in plan order and then by position. */
+export interface PromptLogprobs {
+  /** (P) */
+  readonly slots: Int32Array;
+  /** (P) index of the token in its sequence. */
+  readonly positions: Int32Array;
+  /** (P) logprob of that token, given those before it. */
+  readonly logprobs: Float32Array;
+  /** (P+1) offsets into the two arrays below. */
+  readonly topOffsets: Int32Array;
+  readonly topTokens: Int32Array;
+  readonly topLogprobs: Float32Array;
 }
 
 /** A model in memory with its caches. Errors carry `reason` (a failure reason of the contract) and a message. */

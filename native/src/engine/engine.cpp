@@ -21,13 +21,13 @@ void check_options(const EngineOptions& o) {
               "); it is " + std::to_string(o.max_num_batched_tokens) + ".");
 }
 
-std::unique_ptr<Model> load_model(const EngineOptions& o, Backend& backend, const ModelProgress& on_progress) {
+std::unique_ptr<Model> load_model(const EngineOptions& o, Backend& backend,
+                                  const ModelProgress& on_progress) {
   check_options(o);
   const ModelConfig config = read_model_config(o.model_dir);
   const Checkpoint checkpoint(o.model_dir);
   const ModelOptions options{.max_positions = o.max_model_len,
                              .max_tokens = o.max_num_batched_tokens,
-                             .max_sampled = o.max_num_seqs,
                              .keep = o.dtype,
                              .caches = {.num_blocks = o.num_blocks,
                                         .block_size = o.block_size,
@@ -67,8 +67,8 @@ Engine::Engine(const EngineOptions& o, std::unique_ptr<Backend> backend, const M
   ids_.reserve(o.max_num_batched_tokens);
   positions_.reserve(o.max_num_batched_tokens);
   segments_.reserve(o.max_num_seqs);
-  sampled_rows_.reserve(o.max_num_seqs);
-  sampled_slots_.reserve(o.max_num_seqs);
+  output_rows_.reserve(o.max_num_batched_tokens);
+  outputs_.reserve(o.max_num_batched_tokens);
   admitted_.reserve(o.max_num_seqs);
 }
 
@@ -82,10 +82,11 @@ StepResult Engine::step(const StepPlan& plan) {
   gather_rows(plan);
   StepResult result;
   if (!ids_.empty()) {
-    model_->forward({.ids = ids_, .positions = positions_, .segments = segments_, .sampled = sampled_rows_});
-    sample_rows(result);
+    model_->forward({.ids = ids_, .positions = positions_, .segments = segments_, .outputs = output_rows_});
+    look_at_outputs(result);
   }
   result.top_offsets.push_back(static_cast<int32_t>(result.top_tokens.size()));
+  result.prompt.top_offsets.push_back(static_cast<int32_t>(result.prompt.top_tokens.size()));
   result.compute_micros =
       std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - start).count();
   return result;
@@ -95,8 +96,8 @@ void Engine::gather_rows(const StepPlan& plan) {
   ids_.clear();
   positions_.clear();
   segments_.clear();
-  sampled_rows_.clear();
-  sampled_slots_.clear();
+  output_rows_.clear();
+  outputs_.clear();
   for (const auto& [index, count] : plan.rows) {
     Slot& slot = slots_.at(index);
     segments_.push_back({.first = static_cast<int32_t>(ids_.size()),
@@ -109,30 +110,58 @@ void Engine::gather_rows(const StepPlan& plan) {
       ids_.push_back(slot.tokens[slot.position + i]);
       positions_.push_back(slot.position + i);
     }
+    gather_outputs(segments_.back(), slot);
     slot.position += count;
-    if (slot.position == slot.known()) {
-      sampled_rows_.push_back(static_cast<int32_t>(ids_.size()) - 1);
-      sampled_slots_.push_back(index);
-    }
   }
 }
 
-void Engine::sample_rows(StepResult& result) {
+void Engine::gather_outputs(const Segment& segment, const Slot& slot) {
+  const auto want = [&](int32_t position, bool sample) {
+    output_rows_.push_back(segment.first + position - 1 - segment.position);
+    outputs_.push_back({.slot = segment.slot, .position = position, .sample = sample});
+  };
+  const int32_t end = segment.position + segment.count;
+  if (slot.prompt_logprobs) {
+    for (int32_t p = segment.position + 1; p <= end && p < slot.prompt_length; ++p) want(p, false);
+  }
+  if (end == slot.known()) want(end, true);
+}
+
+void Engine::look_at_outputs(StepResult& result) {
   const auto vocab = static_cast<size_t>(info_.vocab_size);
-  const auto total = static_cast<int32_t>(sampled_slots_.size());
+  const auto total = static_cast<int32_t>(outputs_.size());
   for (int32_t first = 0; first < total; first += Model::kLogitRows) {
     const int32_t count = std::min(Model::kLogitRows, total - first);
-    const std::span<const float> logits = model_->logits(first, count);
+    const std::span<const float> all = model_->logits(first, count);
     for (int32_t i = 0; i < count; ++i) {
-      sample_row(sampled_slots_[first + i], logits.subspan(i * vocab, vocab), result);
+      const auto logits = all.subspan(i * vocab, vocab);
+      if (outputs_[first + i].sample) {
+        sample_row(outputs_[first + i], logits, result);
+      } else {
+        score_row(outputs_[first + i], logits, result.prompt);
+      }
     }
   }
 }
 
-void Engine::sample_row(int32_t index, std::span<const float> logits, StepResult& result) {
-  Slot& slot = slots_.at(index);
-  const auto sampled = sampler_.sample(logits, slot.sampling, slot.counts, slot.position);
-  result.slots.push_back(index);
+void Engine::score_row(const Output& output, std::span<const float> logits, PromptLogprobs& result) {
+  const Slot& slot = slots_.at(output.slot);
+  const auto scored = sampler_.score(logits, slot.tokens[output.position], *slot.sampling.top_logprobs);
+  result.slots.push_back(output.slot);
+  result.positions.push_back(output.position);
+  result.logprobs.push_back(scored ? scored->logprob : std::numeric_limits<float>::quiet_NaN());
+  result.top_offsets.push_back(static_cast<int32_t>(result.top_tokens.size()));
+  if (!scored) return;  // the row that samples reports the fault
+  for (const auto& [token, logprob] : scored->alternatives) {
+    result.top_tokens.push_back(token);
+    result.top_logprobs.push_back(logprob);
+  }
+}
+
+void Engine::sample_row(const Output& output, std::span<const float> logits, StepResult& result) {
+  Slot& slot = slots_.at(output.slot);
+  const auto sampled = sampler_.sample(logits, slot.sampling, slot.counts, output.position);
+  result.slots.push_back(output.slot);
   result.top_offsets.push_back(static_cast<int32_t>(result.top_tokens.size()));
   if (!sampled) {
     slot.finished = true;
@@ -142,7 +171,7 @@ void Engine::sample_row(int32_t index, std::span<const float> logits, StepResult
     return;
   }
   result.tokens.push_back(sampled->token);
-  result.finish.push_back(slots_.append(index, sampled->token));
+  result.finish.push_back(slots_.append(output.slot, sampled->token));
   result.logprobs.push_back(sampled->logprob);
   for (const auto& [token, logprob] : sampled->alternatives) {
     result.top_tokens.push_back(token);

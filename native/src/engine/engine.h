@@ -45,9 +45,18 @@ class Engine {
   StepResult step(const StepPlan& plan);
 
  private:
+  // A row of the step whose logits are looked at.
+  struct Output {
+    int32_t slot;
+    int32_t position;  // of the token that the row predicts
+    bool sample;       // false: score the prompt token that is there
+  };
+
   void gather_rows(const StepPlan& plan);
-  void sample_rows(StepResult& result);
-  void sample_row(int32_t slot, std::span<const float> logits, StepResult& result);
+  void gather_outputs(const Segment& segment, const Slot& slot);
+  void look_at_outputs(StepResult& result);
+  void sample_row(const Output& output, std::span<const float> logits, StepResult& result);
+  void score_row(const Output& output, std::span<const float> logits, PromptLogprobs& result);
 
   std::unique_ptr<Backend> backend_;
   std::unique_ptr<Model> model_;
@@ -59,8 +68,8 @@ class Engine {
   std::vector<int32_t> ids_;
   std::vector<int32_t> positions_;
   std::vector<Segment> segments_;
-  std::vector<int32_t> sampled_rows_;
-  std::vector<int32_t> sampled_slots_;
+  std::vector<int32_t> output_rows_;
+  std::vector<Output> outputs_;
   std::vector<int32_t> admitted_;
 };
 

@@ -16,6 +16,7 @@ struct TokenLogprob {
 double log_normalizer(std::span<const float> weights, float top);
 
 // The `count` most likely tokens, best first; of equal ones the lower id first.
-void top_logprobs(std::span<const float> logits, double normalizer, int32_t count, std::vector<TokenLogprob>& out);
+void top_logprobs(std::span<const float> logits, double normalizer, int32_t count,
+                  std::vector<TokenLogprob>& out);
 
 }  // namespace llmservice

@@ -1,5 +1,5 @@
-// Counter-based noise for sampling: a pure function of (seed, position, token), so that the same request draws the
-// same token in any batch, after preemption, and under speculation.
+// Counter-based noise for sampling: a pure function of (seed, position, token), so that the same request
+// draws the same token in any batch, after preemption, and under speculation.
 #pragma once
 
 #include <cstdint>

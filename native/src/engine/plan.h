@@ -30,6 +30,7 @@ struct Admission {
   int32_t max_length;
   std::vector<int32_t> stop_tokens;
   SamplingParams sampling;
+  bool prompt_logprobs = false;
 };
 
 struct SlotBlock {
@@ -51,6 +52,16 @@ struct StepPlan {
 
 enum class Finish : uint8_t { kNone = 0, kStop = 1, kLength = 2, kNumericalFault = 3 };
 
+// Entry i belongs to the prompt token at positions[i] of slots[i].
+struct PromptLogprobs {
+  std::vector<int32_t> slots;
+  std::vector<int32_t> positions;
+  std::vector<float> logprobs;
+  std::vector<int32_t> top_offsets;  // (P + 1)
+  std::vector<int32_t> top_tokens;
+  std::vector<float> top_logprobs;
+};
+
 // Entry i of every array belongs to the i-th row entry that sampled.
 struct StepResult {
   std::vector<int32_t> slots;
@@ -60,6 +71,7 @@ struct StepResult {
   std::vector<int32_t> top_offsets;  // (S + 1)
   std::vector<int32_t> top_tokens;
   std::vector<float> top_logprobs;
+  PromptLogprobs prompt;
   double compute_micros = 0;
 };
 

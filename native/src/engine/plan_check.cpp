@@ -12,7 +12,8 @@ namespace {
 constexpr int32_t kMaxTopLogprobs = 20;
 
 [[noreturn]] void broken(const std::string& where, const std::string& rule) {
-  throw EngineError("EngineFault", "The step plan is invalid: " + where + " " + rule + " Nothing was computed.");
+  throw EngineError("EngineFault",
+                    "The step plan is invalid: " + where + " " + rule + " Nothing was computed.");
 }
 
 std::string entry(const char* list, size_t index, int32_t slot) {
@@ -40,7 +41,8 @@ void check_sampling(const SamplingParams& s, const std::string& where) {
 // What the slots would be after each part of the plan, without changing them.
 class PlanChecker {
  public:
-  PlanChecker(const SlotTable& table, const StepPlan& plan) : table_(table), limits_(table.limits_), plan_(plan) {
+  PlanChecker(const SlotTable& table, const StepPlan& plan)
+      : table_(table), limits_(table.limits_), plan_(plan) {
     slots_.resize(limits_.slots);
     for (int32_t i = 0; i < limits_.slots; ++i) {
       if (!table.slots_[i]) continue;
@@ -102,7 +104,8 @@ class PlanChecker {
       const auto known = static_cast<int32_t>(a.tokens.size());
       if (state.used) broken(where, "names a slot that already holds a sequence.");
       if (known == 0) broken(where, "has no tokens.");
-      if (a.prompt_length < 1 || a.prompt_length > known) broken(where, "has a promptLength outside its tokens.");
+      if (a.prompt_length < 1 || a.prompt_length > known)
+        broken(where, "has a promptLength outside its tokens.");
       if (a.max_length <= known) broken(where, "has a maxLength that leaves no token to generate.");
       if (a.max_length > limits_.max_length) {
         broken(where, "has a maxLength above maxModelLen (" + std::to_string(limits_.max_length) + ").");
@@ -112,6 +115,8 @@ class PlanChecker {
         broken(where, "has a token outside the vocabulary of " + std::to_string(limits_.vocab) + ".");
       }
       check_sampling(a.sampling, where);
+      if (a.prompt_logprobs && !a.sampling.top_logprobs)
+        broken(where, "has promptLogprobs without topLogprobs.");
       state = {.used = true, .known = known, .chunked_until = limits_.hybrid ? a.prompt_length / 64 * 64 : 0};
     }
   }
@@ -147,7 +152,8 @@ class PlanChecker {
       if (state.finished) broken(where, "advances a sequence that has ended.");
       if (count < 1) broken(where, "has a count below 1.");
       const int64_t end = static_cast<int64_t>(state.position) + count;
-      if (end > state.known) broken(where, "goes beyond the known tokens (" + std::to_string(state.known) + ").");
+      if (end > state.known)
+        broken(where, "goes beyond the known tokens (" + std::to_string(state.known) + ").");
       if (end > static_cast<int64_t>(state.blocks) * limits_.block_size) {
         broken(where, "goes beyond the blocks of the sequence (" + std::to_string(state.blocks) + ").");
       }

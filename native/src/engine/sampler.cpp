@@ -32,8 +32,8 @@ class Race {
   int32_t winner_ = 0;
 };
 
-// Repetition as in CTRL (divide positive logits, multiply negative ones), over prompt and output; presence and
-// frequency as OpenAI defines them, over the output.
+// Repetition as in CTRL (divide positive logits, multiply negative ones), over prompt and output; presence
+// and frequency as OpenAI defines them, over the output.
 void penalize(std::span<float> logits, const SamplingParams& params, const TokenCounts& counts) {
   for (const auto& [token, generated] : counts.generated()) {
     float& logit = logits[token];
@@ -58,15 +58,24 @@ std::optional<Sampled> Sampler::sample(std::span<const float> logits, const Samp
   Sampled sampled{.token = params.temperature == 0 ? argmax(adjusted) : draw(adjusted, params, position),
                   .logprob = std::numeric_limits<float>::quiet_NaN(),
                   .alternatives = {}};
-  if (params.top_logprobs) {
-    const float top = logits[argmax(logits)];
-    softmax_weights(logits, top, 1, weights_);
-    const double normalizer = log_normalizer(weights_, top);
-    sampled.logprob = static_cast<float>(logits[sampled.token] - normalizer);
-    top_logprobs(logits, normalizer, *params.top_logprobs, alternatives_);
-    sampled.alternatives = alternatives_;
-  }
+  if (params.top_logprobs) report(logits, *params.top_logprobs, sampled);
   return sampled;
+}
+
+std::optional<Sampled> Sampler::score(std::span<const float> logits, int32_t token, int32_t alternatives) {
+  if (!all_finite(logits)) return std::nullopt;
+  Sampled scored{.token = token, .logprob = 0, .alternatives = {}};
+  report(logits, alternatives, scored);
+  return scored;
+}
+
+void Sampler::report(std::span<const float> logits, int32_t alternatives, Sampled& sampled) {
+  const float top = logits[argmax(logits)];
+  softmax_weights(logits, top, 1, weights_);
+  const double normalizer = log_normalizer(weights_, top);
+  sampled.logprob = static_cast<float>(logits[sampled.token] - normalizer);
+  top_logprobs(logits, normalizer, alternatives, alternatives_);
+  sampled.alternatives = alternatives_;
 }
 
 int32_t Sampler::draw(std::span<const float> logits, const SamplingParams& params, int32_t position) {

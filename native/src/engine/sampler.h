@@ -14,7 +14,7 @@ namespace llmservice {
 
 struct Sampled {
   int32_t token;
-  float logprob;                                // NaN when not asked for
+  float logprob;                               // NaN when not asked for
   std::span<const TokenLogprob> alternatives;  // valid until the next call
 };
 
@@ -22,12 +22,16 @@ class Sampler {
  public:
   explicit Sampler(int32_t vocab) : weights_(vocab), truncation_(vocab) { penalized_.reserve(vocab); }
 
+  // Logprob of `token`, and the alternatives, under unmodified logits. Nothing when they are not all finite.
+  std::optional<Sampled> score(std::span<const float> logits, int32_t token, int32_t alternatives);
+
   // `position` is the index that the token will have in its sequence. Nothing when the logits (V) are not all
   // finite.
   std::optional<Sampled> sample(std::span<const float> logits, const SamplingParams& params,
                                 const TokenCounts& counts, int32_t position);
 
  private:
+  void report(std::span<const float> logits, int32_t alternatives, Sampled& sampled);
   int32_t draw(std::span<const float> logits, const SamplingParams& params, int32_t position);
 
   std::vector<float> weights_;    // (V)

@@ -30,6 +30,7 @@ void SlotTable::admit(const Admission& admission) {
   slot.chunked_until = limits_.hybrid ? admission.prompt_length / 64 * 64 : 0;
   slot.stop_tokens = admission.stop_tokens;
   slot.sampling = admission.sampling;
+  slot.prompt_logprobs = admission.prompt_logprobs;
   if (!slot.sampling.has_penalties()) return;
   const auto generated = slot.tokens.begin() + slot.prompt_length;
   slot.counts.add_prompt({slot.tokens.begin(), generated});

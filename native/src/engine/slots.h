@@ -31,6 +31,7 @@ struct Slot {
   std::vector<int32_t> blocks;
   std::vector<int32_t> stop_tokens;
   SamplingParams sampling;
+  bool prompt_logprobs = false;
   TokenCounts counts;  // kept only when there are penalties
 
   int32_t known() const { return static_cast<int32_t>(tokens.size()); }

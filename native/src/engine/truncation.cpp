@@ -8,8 +8,8 @@
 namespace llmservice {
 namespace {
 
-// Bins of a histogram over weights in (0, 1]: the exponent and three mantissa bits, larger weights first. A cut
-// found in the histogram leaves few tokens to sort, whatever the size of the vocabulary.
+// Bins of a histogram over weights in (0, 1]: the exponent and three mantissa bits, larger weights first. A
+// cut found in the histogram leaves few tokens to sort, whatever the size of the vocabulary.
 constexpr int kMantissaBits = 3;
 constexpr int kBins = (127 + 1) << kMantissaBits;
 
@@ -59,7 +59,8 @@ std::span<const Candidate> Truncation::apply(std::span<const float> weights, con
   const int last = last_bin(h, params);
   kept_.clear();
   for (size_t i = 0; i < weights.size(); ++i) {
-    if (weights[i] >= least && bin_of(weights[i]) <= last) kept_.push_back({static_cast<int32_t>(i), weights[i]});
+    if (weights[i] >= least && bin_of(weights[i]) <= last)
+      kept_.push_back({static_cast<int32_t>(i), weights[i]});
   }
   std::sort(kept_.begin(), kept_.end(), [](const Candidate& a, const Candidate& b) {
     return a.weight != b.weight ? a.weight > b.weight : a.token < b.token;

@@ -21,7 +21,8 @@ class Truncation {
   static bool applies(const SamplingParams& params) {
     return params.top_k > 0 || params.top_p < 1 || params.min_p > 0;
   }
-  // `weights` (V) are softmax weights relative to the largest, which is 1. Never empty. Valid until the next call.
+  // `weights` (V) are softmax weights relative to the largest, which is 1. Never empty. Valid until the next
+  // call.
   std::span<const Candidate> apply(std::span<const float> weights, const SamplingParams& params);
 
  private:

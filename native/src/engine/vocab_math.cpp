@@ -13,7 +13,8 @@ constexpr size_t kLanes = 16;
 
 // Cody-Waite reduction to [-ln2/2, ln2/2], then a degree-6 polynomial. For x <= 0.
 inline float exp_nonpositive(float x) {
-  constexpr float kRound = 12582912.0f;  // 1.5 * 2^23: adding it rounds to an integer in the low mantissa bits
+  constexpr float kRound =
+      12582912.0f;  // 1.5 * 2^23: adding it rounds to an integer in the low mantissa bits
   const float clamped = x < -87.0f ? -87.0f : x;
   const float shifted = clamped * 1.44269504f + kRound;
   const float n = shifted - kRound;
@@ -52,7 +53,8 @@ int32_t argmax(std::span<const float> logits) {
   return static_cast<int32_t>(std::find(logits.begin(), logits.end(), top) - logits.begin());
 }
 
-void softmax_weights(std::span<const float> logits, float top, float inverse_temperature, std::span<float> out) {
+void softmax_weights(std::span<const float> logits, float top, float inverse_temperature,
+                     std::span<float> out) {
   const float* in = logits.data();
   float* to = out.data();
   for (size_t i = 0; i < logits.size(); ++i) to[i] = exp_nonpositive((in[i] - top) * inverse_temperature);

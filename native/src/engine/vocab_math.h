@@ -1,4 +1,5 @@
-// Loops over a row of logits (V), written so that the compiler can vectorize them without changing their result.
+// Loops over a row of logits (V), written so that the compiler can vectorize them without changing their
+// result.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +14,8 @@ int32_t argmax(std::span<const float> logits);
 
 // out[i] = exp((logits[i] - top) * inverse_temperature), 0 below e^-87; relative error under 3e-7.
 // Needs logits[i] <= top.
-void softmax_weights(std::span<const float> logits, float top, float inverse_temperature, std::span<float> out);
+void softmax_weights(std::span<const float> logits, float top, float inverse_temperature,
+                     std::span<float> out);
 
 // Sum in double, in a fixed order.
 double sum(std::span<const float> values);

@@ -17,7 +17,8 @@ int64_t conv_bytes(const GdnShape& shape) {
 }
 
 int64_t matrix_bytes(const GdnShape& shape) {
-  return static_cast<int64_t>(shape.v_heads) * shape.k_dim * shape.v_dim * static_cast<int64_t>(sizeof(float));
+  return static_cast<int64_t>(shape.v_heads) * shape.k_dim * shape.v_dim *
+         static_cast<int64_t>(sizeof(float));
 }
 
 }  // namespace
@@ -40,7 +41,8 @@ GdnShape gdn_shape(const GdnConfig& gdn) {
 }
 
 int64_t gdn_channels(const GdnShape& shape) {
-  return 2 * static_cast<int64_t>(shape.k_heads) * shape.k_dim + static_cast<int64_t>(shape.v_heads) * shape.v_dim;
+  return 2 * static_cast<int64_t>(shape.k_heads) * shape.k_dim +
+         static_cast<int64_t>(shape.v_heads) * shape.v_dim;
 }
 
 int64_t kv_bytes_per_block(const ModelConfig& config, const CacheSizes& sizes) {

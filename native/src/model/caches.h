@@ -34,7 +34,8 @@ class Caches {
   // `layer` counts all layers of the model.
   KvCache kv(size_t layer) { return {layers_[layer].first->data(), layers_[layer].second->data()}; }
   GdnState gdn(size_t layer) {
-    return {static_cast<float*>(layers_[layer].first->data()), static_cast<float*>(layers_[layer].second->data())};
+    return {static_cast<float*>(layers_[layer].first->data()),
+            static_cast<float*>(layers_[layer].second->data())};
   }
 
  private:

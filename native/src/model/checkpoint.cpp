@@ -59,7 +59,8 @@ std::map<std::string, std::string> read_weight_map(const fs::path& index) {
 void Tensor::read(uint64_t at, std::span<std::byte> out) const {
   file->read(offset + at, out);
   if (dtype == DType::kF8E4M3 && has_fp8_nan(out)) {
-    throw EngineError("CheckpointCorrupt", file->name() + ": tensor " + name + " holds FP8 values that are not numbers.");
+    throw EngineError("CheckpointCorrupt",
+                      file->name() + ": tensor " + name + " holds FP8 values that are not numbers.");
   }
 }
 
@@ -112,7 +113,8 @@ Tensor Checkpoint::tensor(const std::string& name) const {
   const auto& [file, entry] = place->second;
   const auto dtype = dtype_named(entry->dtype);
   if (!dtype) {
-    throw EngineError("UnsupportedQuantization", file->name() + ": tensor " + name + " has type " + entry->dtype +
+    throw EngineError("UnsupportedQuantization", file->name() + ": tensor " + name + " has type " +
+                                                     entry->dtype +
                                                      "; supported are F32, BF16, F16 and F8_E4M3.");
   }
   return {.name = name,
@@ -127,8 +129,8 @@ Tensor Checkpoint::tensor(const std::string& name, const std::vector<int64_t>& s
   Tensor found = tensor(name);
   if (found.shape != shape) {
     throw EngineError("CheckpointCorrupt", found.file->name() + ": tensor " + name + " has shape " +
-                                               to_text(found.shape) + " where config.json implies " + to_text(shape) +
-                                               ".");
+                                               to_text(found.shape) + " where config.json implies " +
+                                               to_text(shape) + ".");
   }
   return found;
 }

@@ -27,11 +27,13 @@ struct Tensor {
 
 class Checkpoint {
  public:
-  // Throws CheckpointIncomplete naming the files that are not there, CheckpointCorrupt for a bad header or index.
+  // Throws CheckpointIncomplete naming the files that are not there, CheckpointCorrupt for a bad header or
+  // index.
   explicit Checkpoint(const std::filesystem::path& dir);
 
   bool has(const std::string& name) const { return where_.contains(name); }
-  // Throws CheckpointIncomplete when there is no such tensor, UnsupportedQuantization for a type that we do not read.
+  // Throws CheckpointIncomplete when there is no such tensor, UnsupportedQuantization for a type that we do
+  // not read.
   Tensor tensor(const std::string& name) const;
   // As above, and CheckpointCorrupt when the shape is another.
   Tensor tensor(const std::string& name, const std::vector<int64_t>& shape) const;

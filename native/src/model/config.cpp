@@ -15,13 +15,16 @@ using nlohmann::json;
 
 constexpr const char* kSupported = "llama, qwen3, qwen3_5, qwen3_5_text";
 
-[[noreturn]] void unsupported(const std::string& message) { throw EngineError("UnsupportedArchitecture", message); }
+[[noreturn]] void unsupported(const std::string& message) {
+  throw EngineError("UnsupportedArchitecture", message);
+}
 
 std::optional<Llama3Scaling> parse_scaling(const ConfigFields& rope) {
   const std::string type = rope.text_or("rope_type", rope.text_or("type", "default").c_str());
   if (type == "default") return std::nullopt;
   if (type != "llama3") {
-    unsupported("config.json: rope_type \"" + type + "\" is not supported; supported are default and llama3.");
+    unsupported("config.json: rope_type \"" + type +
+                "\" is not supported; supported are default and llama3.");
   }
   return Llama3Scaling{
       .factor = rope.number_or("factor", 8),
@@ -40,8 +43,9 @@ RopeConfig parse_rope(const ConfigFields& text, int32_t head_dim, double default
       rope.number_or("partial_rotary_factor", text.number_or("partial_rotary_factor", default_factor));
   const auto rotary = static_cast<int32_t>(std::lround(head_dim * factor));
   if (rotary < 2 || rotary > head_dim || rotary % 2 != 0) {
-    ConfigFields::fail("partial_rotary_factor",
-                       "gives " + std::to_string(rotary) + " rotary features, which must be even and within the head");
+    ConfigFields::fail(
+        "partial_rotary_factor",
+        "gives " + std::to_string(rotary) + " rotary features, which must be even and within the head");
   }
   return {.theta = theta, .rotary = rotary, .scaling = parse_scaling(rope)};
 }
@@ -91,9 +95,10 @@ std::vector<std::string> parse_quantization(const ConfigFields& top) {
   if (object.empty()) return unconverted;
   const std::string method = quantization.text_or("quant_method", "");
   if (method != "fp8") {
-    throw EngineError("UnsupportedQuantization", "config.json: quant_method \"" + method +
-                                                     "\" is not supported; supported are fp8 (e4m3, blocks of "
-                                                     "128 x 128) and checkpoints that are not quantized.");
+    throw EngineError("UnsupportedQuantization",
+                      "config.json: quant_method \"" + method +
+                          "\" is not supported; supported are fp8 (e4m3, blocks of "
+                          "128 x 128) and checkpoints that are not quantized.");
   }
   if (quantization.text_or("fmt", "e4m3") != "e4m3" || !quantization.has("weight_block_size") ||
       quantization.at("weight_block_size") != json::array({128, 128})) {
@@ -117,10 +122,12 @@ void check_attention(const ConfigFields& text, const ModelConfig& config) {
     unsupported("config.json: use_sliding_window is true; sliding-window attention is not supported.");
   }
   const std::string activation = text.text_or("hidden_act", "silu");
-  if (activation != "silu") unsupported("config.json: hidden_act \"" + activation + "\" is not supported, only silu.");
+  if (activation != "silu")
+    unsupported("config.json: hidden_act \"" + activation + "\" is not supported, only silu.");
 }
 
-ModelConfig parse_text_config(const ConfigFields& text, const ConfigFields& top, const std::string& architecture) {
+ModelConfig parse_text_config(const ConfigFields& text, const ConfigFields& top,
+                              const std::string& architecture) {
   const bool hybrid = architecture.starts_with("qwen3_5");
   ModelConfig config{};
   config.architecture = architecture;
@@ -169,7 +176,8 @@ ModelConfig parse_model_config(std::string_view text) {
   const std::string architecture = top.text_or("model_type", "");
   if (architecture != "llama" && architecture != "qwen3" && architecture != "qwen3_5" &&
       architecture != "qwen3_5_text") {
-    unsupported("config.json: model_type \"" + architecture + "\" is not supported; supported are " + kSupported + ".");
+    unsupported("config.json: model_type \"" + architecture + "\" is not supported; supported are " +
+                kSupported + ".");
   }
   if (!top.has("text_config")) return parse_text_config(top, top, architecture);
   const json nested = top.object_or_empty("text_config");

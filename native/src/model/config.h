@@ -61,7 +61,8 @@ struct ModelConfig {
   bool says_unconverted(std::string_view module) const;
 };
 
-// Parses the text of config.json. Throws UnsupportedArchitecture, UnsupportedQuantization or CheckpointCorrupt.
+// Parses the text of config.json. Throws UnsupportedArchitecture, UnsupportedQuantization or
+// CheckpointCorrupt.
 ModelConfig parse_model_config(std::string_view json);
 // Reads DIR/config.json. Throws CheckpointIncomplete when it is not there.
 ModelConfig read_model_config(const std::filesystem::path& dir);

@@ -25,15 +25,15 @@ void Model::forward(const ModelStep& step) {
     feed_forward(layer, rows);
     backend_.add(work_.residual, work_.output, rows * hidden);
   }
-  if (step.sampled.empty()) return;
-  backend_.take_rows(work_.residual, step.sampled, hidden, work_.normed);
-  backend_.rms_norm(work_.normed, final_norm_.data(), config_.norm_eps, static_cast<int64_t>(step.sampled.size()),
-                    hidden, work_.sampled);
+  if (step.outputs.empty()) return;
+  backend_.take_rows(work_.residual, step.outputs, hidden, work_.normed);
+  backend_.rms_norm(work_.normed, final_norm_.data(), config_.norm_eps,
+                    static_cast<int64_t>(step.outputs.size()), hidden, work_.final);
 }
 
-std::span<float> Model::logits(int32_t first, int32_t count) {
+std::span<const float> Model::logits(int32_t first, int32_t count) {
   const Matrix& head = head_ ? *head_ : *embedding_;
-  backend_.matmul(head, work_.sampled + static_cast<int64_t>(first) * config_.hidden, count, work_.logits);
+  backend_.matmul(head, work_.final + static_cast<int64_t>(first) * config_.hidden, count, work_.logits);
   return backend_.to_host(work_.logits, static_cast<int64_t>(count) * config_.vocab);
 }
 
@@ -54,8 +54,8 @@ void Model::mix(const AttentionWeights& weights, size_t layer, const ModelStep& 
   }
   backend_.rope(q, stride, step.positions, config_.heads, config_.head_dim, config_.rope.rotary, cos_.data(),
                 sin_.data());
-  backend_.rope(k, stride, step.positions, config_.kv_heads, config_.head_dim, config_.rope.rotary, cos_.data(),
-                sin_.data());
+  backend_.rope(k, stride, step.positions, config_.kv_heads, config_.head_dim, config_.rope.rotary,
+                cos_.data(), sin_.data());
   const KvCache cache = caches_.kv(layer);
   backend_.write_kv(attention_, step.segments, k, stride, v, stride, cache);
   backend_.attention(attention_, step.segments, q, stride, cache, work_.mixed);

@@ -15,7 +15,8 @@ std::vector<Band> qkv_bands(const ModelConfig& c, const HeadShard& heads, const 
     // Stored per head as [q | gate]: gathered here into all q, then all gates.
     for (const int64_t part : {0, 1}) {
       for (int64_t h = heads.q.begin; h < heads.q.begin + heads.q.count; ++h) {
-        bands.push_back({prefix + "q_proj", 2 * c.heads * d, c.hidden, {(2 * h + part) * d, d}, whole(c.hidden)});
+        bands.push_back(
+            {prefix + "q_proj", 2 * c.heads * d, c.hidden, {(2 * h + part) * d, d}, whole(c.hidden)});
       }
     }
   } else {
@@ -27,7 +28,8 @@ std::vector<Band> qkv_bands(const ModelConfig& c, const HeadShard& heads, const 
   return bands;
 }
 
-AttentionWeights read_attention(WeightReader& reader, const ModelConfig& c, Shard shard, const std::string& prefix) {
+AttentionWeights read_attention(WeightReader& reader, const ModelConfig& c, Shard shard,
+                                const std::string& prefix) {
   const HeadShard heads = shard_heads(c.heads, c.kv_heads, shard);
   const int64_t d = c.head_dim;
   AttentionWeights weights;
@@ -76,8 +78,8 @@ size_t mixer_bytes(const AttentionWeights& w) {
 }
 
 size_t mixer_bytes(const GdnWeights& w) {
-  return w.qkvz.bytes() + w.ba.bytes() + w.conv.bytes() + w.a_log.bytes() + w.dt_bias.bytes() + w.norm.bytes() +
-         w.out.bytes();
+  return w.qkvz.bytes() + w.ba.bytes() + w.conv.bytes() + w.a_log.bytes() + w.dt_bias.bytes() +
+         w.norm.bytes() + w.out.bytes();
 }
 
 }  // namespace

@@ -15,8 +15,9 @@ std::string find_prefix(const Checkpoint& checkpoint) {
   for (const char* prefix : {"model.language_model.", "model.", "language_model.model."}) {
     if (checkpoint.has(std::string(prefix) + "embed_tokens.weight")) return prefix;
   }
-  throw EngineError("CheckpointIncomplete",
-                    "The checkpoint has no tensor model.embed_tokens.weight (nor one under model.language_model.).");
+  throw EngineError(
+      "CheckpointIncomplete",
+      "The checkpoint has no tensor model.embed_tokens.weight (nor one under model.language_model.).");
 }
 
 std::string find_head(const Checkpoint& checkpoint) {
@@ -28,7 +29,8 @@ std::string module_of(const std::string& tensor) { return tensor.substr(0, tenso
 
 int64_t widest_projection(const ModelConfig& c) {
   const int64_t q = static_cast<int64_t>(c.heads) * c.head_dim * (c.output_gate ? 2 : 1);
-  int64_t widest = std::max<int64_t>(q + 2 * static_cast<int64_t>(c.kv_heads) * c.head_dim, 2 * c.intermediate);
+  int64_t widest =
+      std::max<int64_t>(q + 2 * static_cast<int64_t>(c.kv_heads) * c.head_dim, 2 * c.intermediate);
   if (c.gdn) {
     widest = std::max<int64_t>(widest, gdn_channels(gdn_shape(*c.gdn)) + c.gdn->v_heads * c.gdn->v_dim);
   }
@@ -42,8 +44,8 @@ int64_t widest_mixed(const ModelConfig& c) {
 
 }  // namespace
 
-Model::Model(const Checkpoint& checkpoint, const ModelConfig& config, Backend& backend, const ModelOptions& options,
-             const ModelProgress& on_progress)
+Model::Model(const Checkpoint& checkpoint, const ModelConfig& config, Backend& backend,
+             const ModelOptions& options, const ModelProgress& on_progress)
     : config_(shard_config(config, options.shard)),
       backend_(backend),
       attention_(attention_shape(config_, options.caches)),
@@ -67,8 +69,8 @@ Model::Model(const Checkpoint& checkpoint, const ModelConfig& config, Backend& b
     const std::string layer = prefix + "layers." + std::to_string(i) + ".";
     layers_.push_back(read_layer(reader, config, options.shard, config.layers[i], layer));
   }
-  final_norm_ =
-      reader.vector(prefix + "norm.weight", {config.hidden}, whole(config.hidden), config.unit_offset_norm ? 1 : 0);
+  final_norm_ = reader.vector(prefix + "norm.weight", {config.hidden}, whole(config.hidden),
+                              config.unit_offset_norm ? 1 : 0);
   if (!config.tied_head) head_ = table(module_of(head));
   const RopeTables rope = rope_tables(config.rope, options.max_positions);
   cos_ = DeviceVector(backend, rope.cos);
@@ -91,8 +93,8 @@ void Model::allocate_workspace(const ModelOptions& options) {
   reserve(work_.gates, rows, config_.gdn ? 2 * config_.gdn->v_heads : 0);
   reserve(work_.mixed, rows, widest_mixed(config_));
   reserve(work_.output, rows, config_.hidden);
-  reserve(work_.sampled, options.max_sampled, config_.hidden);
-  reserve(work_.logits, std::min(kLogitRows, options.max_sampled), config_.vocab);
+  reserve(work_.final, rows, config_.hidden);
+  reserve(work_.logits, kLogitRows, config_.vocab);
   work_.memory = backend_.allocate(floats * sizeof(float));
   for (const auto& [place, offset] : places) *place = static_cast<float*>(work_.memory->data()) + offset;
 }

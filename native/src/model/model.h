@@ -1,4 +1,5 @@
-// A decoder-only transformer (llama, qwen3) or hybrid (qwen3_5) on a backend: tokens of a step in, logits out.
+// A decoder-only transformer (llama, qwen3) or hybrid (qwen3_5) on a backend: tokens of a step in, logits
+// out.
 #pragma once
 
 #include <memory>
@@ -13,7 +14,6 @@ namespace llmservice {
 struct ModelOptions {
   int32_t max_positions;  // longest sequence
   int32_t max_tokens;     // rows of the largest step
-  int32_t max_sampled;    // rows of a step that need logits
   DType keep;             // type of unquantized weights
   CacheSizes caches;
   Shard shard;
@@ -24,7 +24,7 @@ struct ModelStep {
   std::span<const int32_t> ids;        // (T)
   std::span<const int32_t> positions;  // (T)
   std::span<const Segment> segments;
-  std::span<const int32_t> sampled;  // rows whose logits are wanted
+  std::span<const int32_t> outputs;  // rows whose logits are wanted
 };
 
 // (done, total) stored bytes; may throw to cancel.
@@ -33,19 +33,19 @@ using ModelProgress = std::function<void(uint64_t done, uint64_t total)>;
 class Model {
  public:
   // Reads all weights and allocates caches and workspace: nothing is allocated later.
-  Model(const Checkpoint& checkpoint, const ModelConfig& config, Backend& backend, const ModelOptions& options,
-        const ModelProgress& on_progress);
+  Model(const Checkpoint& checkpoint, const ModelConfig& config, Backend& backend,
+        const ModelOptions& options, const ModelProgress& on_progress);
 
   const ModelConfig& config() const { return config_; }
   size_t weight_bytes() const;
 
   // Forgets the recurrent state of slots that begin a new sequence.
   void reset_slots(std::span<const int32_t> slots);
-  // Runs the step; afterwards logits() answers for its sampled rows.
+  // Runs the step; afterwards logits() answers for its output rows.
   void forward(const ModelStep& step);
-  // Logits (count, vocab) of sampled rows [first, first + count), count at most kLogitRows; the caller may
-  // overwrite them. Valid until the next call.
-  std::span<float> logits(int32_t first, int32_t count);
+  // Logits (count, vocab) of output rows [first, first + count), count at most kLogitRows. Valid until
+  // the next call.
+  std::span<const float> logits(int32_t first, int32_t count);
 
   static constexpr int32_t kLogitRows = 32;
 
@@ -75,7 +75,7 @@ class Model {
     float* gates;     // (T, 2 · GDN v_heads): [b | a]
     float* mixed;     // (T, widest input of an output projection)
     float* output;    // (T, hidden)
-    float* sampled;   // (S, hidden)
+    float* final;     // (outputs, hidden)
     float* logits;    // (kLogitRows, vocab)
   } work_;
 };

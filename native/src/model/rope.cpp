@@ -6,14 +6,15 @@
 namespace llmservice {
 namespace {
 
-// Llama 3.1: wavelengths beyond the original context are stretched by `factor`, short ones are kept, and those
-// between are blended.
+// Llama 3.1: wavelengths beyond the original context are stretched by `factor`, short ones are kept, and
+// those between are blended.
 float llama3_frequency(float frequency, const Llama3Scaling& s) {
   const double wavelength = 2 * std::numbers::pi / frequency;
   if (wavelength < s.original_max_positions / s.high_freq_factor) return frequency;
-  if (wavelength > s.original_max_positions / s.low_freq_factor) return static_cast<float>(frequency / s.factor);
-  const double blend = (s.original_max_positions / wavelength - s.low_freq_factor) /
-                       (s.high_freq_factor - s.low_freq_factor);
+  if (wavelength > s.original_max_positions / s.low_freq_factor)
+    return static_cast<float>(frequency / s.factor);
+  const double blend =
+      (s.original_max_positions / wavelength - s.low_freq_factor) / (s.high_freq_factor - s.low_freq_factor);
   return static_cast<float>((1 - blend) * frequency / s.factor + blend * frequency);
 }
 

@@ -47,20 +47,22 @@ void check_size(const TensorEntry& entry, const std::string& tensor, const std::
     }
   }
   if (expected != entry.bytes) {
-    corrupt(file, "tensor " + tensor + " holds " + std::to_string(entry.bytes) + " bytes where its shape and type (" +
-                      entry.dtype + ") need " + std::to_string(expected) + ".");
+    corrupt(file, "tensor " + tensor + " holds " + std::to_string(entry.bytes) +
+                      " bytes where its shape and type (" + entry.dtype + ") need " +
+                      std::to_string(expected) + ".");
   }
 }
 
-TensorEntry parse_entry(const json& value, const std::string& tensor, uint64_t data_start, uint64_t file_bytes,
-                        const std::string& file) {
+TensorEntry parse_entry(const json& value, const std::string& tensor, uint64_t data_start,
+                        uint64_t file_bytes, const std::string& file) {
   const auto malformed = [&] { corrupt(file, "the header entry of tensor " + tensor + " is malformed."); };
-  if (!value.is_object() || !value.contains("dtype") || !value["dtype"].is_string() || !value.contains("shape") ||
-      !value["shape"].is_array() || !value.contains("data_offsets")) {
+  if (!value.is_object() || !value.contains("dtype") || !value["dtype"].is_string() ||
+      !value.contains("shape") || !value["shape"].is_array() || !value.contains("data_offsets")) {
     malformed();
   }
   const json& offsets = value["data_offsets"];
-  if (!offsets.is_array() || offsets.size() != 2 || !is_count(offsets[0]) || !is_count(offsets[1])) malformed();
+  if (!offsets.is_array() || offsets.size() != 2 || !is_count(offsets[0]) || !is_count(offsets[1]))
+    malformed();
   const auto begin = offsets[0].get<uint64_t>();
   const auto end = offsets[1].get<uint64_t>();
   if (begin > end) malformed();
@@ -94,7 +96,8 @@ std::map<std::string, TensorEntry> parse_safetensors_header(std::string_view tex
 SafetensorsFile::SafetensorsFile(const std::filesystem::path& path)
     : name_(path.filename().string()), fd_(::open(path.c_str(), O_RDONLY | O_CLOEXEC)) {
   if (fd_ < 0) {
-    throw EngineError("CheckpointIncomplete", path.string() + " cannot be opened: " + std::strerror(errno) + ".");
+    throw EngineError("CheckpointIncomplete",
+                      path.string() + " cannot be opened: " + std::strerror(errno) + ".");
   }
   try {
     struct stat status {};
@@ -104,8 +107,8 @@ SafetensorsFile::SafetensorsFile(const std::filesystem::path& path)
     if (file_bytes < kLengthBytes) corrupt(name_, "it is shorter than a safetensors header length.");
     read(0, std::as_writable_bytes(std::span(&header_bytes, 1)));
     if (header_bytes > kMaxHeaderBytes || header_bytes > file_bytes - kLengthBytes) {
-      corrupt(name_, "its header length (" + std::to_string(header_bytes) + " bytes) does not fit the file of " +
-                         std::to_string(file_bytes) + " bytes.");
+      corrupt(name_, "its header length (" + std::to_string(header_bytes) +
+                         " bytes) does not fit the file of " + std::to_string(file_bytes) + " bytes.");
     }
     std::string header(header_bytes, '\0');
     read(kLengthBytes, std::as_writable_bytes(std::span(header)));
@@ -122,7 +125,8 @@ void SafetensorsFile::read(uint64_t offset, std::span<std::byte> out) const {
   while (!out.empty()) {
     const ssize_t got = ::pread(fd_, out.data(), out.size(), static_cast<off_t>(offset));
     if (got < 0 && errno == EINTR) continue;
-    if (got < 0) corrupt(name_, "reading at byte " + std::to_string(offset) + " failed: " + std::strerror(errno) + ".");
+    if (got < 0)
+      corrupt(name_, "reading at byte " + std::to_string(offset) + " failed: " + std::strerror(errno) + ".");
     if (got == 0) corrupt(name_, "the file ended early, at byte " + std::to_string(offset) + ".");
     out = out.subspan(static_cast<size_t>(got));
     offset += static_cast<uint64_t>(got);

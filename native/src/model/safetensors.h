@@ -12,14 +12,14 @@
 namespace llmservice {
 
 struct TensorEntry {
-  std::string dtype;           // as written: "BF16", "F8_E4M3", ...
+  std::string dtype;  // as written: "BF16", "F8_E4M3", ...
   std::vector<int64_t> shape;
-  uint64_t offset;             // from the start of the file
+  uint64_t offset;  // from the start of the file
   uint64_t bytes;
 };
 
-// Parses a header; `data_start` is where tensor data begins, `file_bytes` the length of the file, `file` its name
-// for messages. Throws CheckpointCorrupt when a field is malformed or reaches outside the file.
+// Parses a header; `data_start` is where tensor data begins, `file_bytes` the length of the file, `file` its
+// name for messages. Throws CheckpointCorrupt when a field is malformed or reaches outside the file.
 std::map<std::string, TensorEntry> parse_safetensors_header(std::string_view json, uint64_t data_start,
                                                             uint64_t file_bytes, const std::string& file);
 

@@ -19,8 +19,8 @@ HeadShard shard_heads(int32_t heads, int32_t kv_heads, Shard shard) {
   if (kv_heads % shard.size == 0) return {q, shard_range(kv_heads, shard, "num_key_value_heads")};
   if (shard.size % kv_heads != 0) {
     throw EngineError("ParallelismInvalid", "num_key_value_heads (" + std::to_string(kv_heads) +
-                                                ") neither divides nor is divided by " + std::to_string(shard.size) +
-                                                " ranks.");
+                                                ") neither divides nor is divided by " +
+                                                std::to_string(shard.size) + " ranks.");
   }
   return {q, {shard.rank / (shard.size / kv_heads), 1}};
 }

@@ -25,8 +25,8 @@ inline Range whole(int64_t count) { return {0, count}; }
 // Equal contiguous parts of `total`. Throws ParallelismInvalid, naming `what`, when they cannot be equal.
 Range shard_range(int64_t total, Shard shard, const char* what);
 
-// Query and KV heads of a rank: whole groups of queries with their KV head; when there are fewer KV heads than
-// ranks, several ranks hold the same one.
+// Query and KV heads of a rank: whole groups of queries with their KV head; when there are fewer KV heads
+// than ranks, several ranks hold the same one.
 struct HeadShard {
   Range q;
   Range kv;

@@ -18,11 +18,14 @@ DeviceVector::DeviceVector(Backend& backend, std::span<const float> values)
   backend.upload(std::as_bytes(values), buffer_->data());
 }
 
-TensorReader band_reader(TensorReader read, int64_t stored_cols, Range rows, Range cols, int64_t element_bytes) {
+TensorReader band_reader(TensorReader read, int64_t stored_cols, Range rows, Range cols,
+                         int64_t element_bytes) {
   const auto stored_row = static_cast<uint64_t>(stored_cols * element_bytes);
   const auto begin = static_cast<uint64_t>(rows.begin) * stored_row;
   if (cols.count == stored_cols) {
-    return [read = std::move(read), begin](uint64_t offset, std::span<std::byte> out) { read(begin + offset, out); };
+    return [read = std::move(read), begin](uint64_t offset, std::span<std::byte> out) {
+      read(begin + offset, out);
+    };
   }
   const auto row_bytes = static_cast<uint64_t>(cols.count * element_bytes);
   const uint64_t first = begin + static_cast<uint64_t>(cols.begin * element_bytes);
@@ -38,9 +41,13 @@ TensorReader band_reader(TensorReader read, int64_t stored_cols, Range rows, Ran
   };
 }
 
-WeightReader::WeightReader(const Checkpoint& checkpoint, const ModelConfig& config, Backend& backend, DType keep,
-                           BytesRead on_bytes)
-    : checkpoint_(checkpoint), config_(config), backend_(backend), keep_(keep), on_bytes_(std::move(on_bytes)) {}
+WeightReader::WeightReader(const Checkpoint& checkpoint, const ModelConfig& config, Backend& backend,
+                           DType keep, BytesRead on_bytes)
+    : checkpoint_(checkpoint),
+      config_(config),
+      backend_(backend),
+      keep_(keep),
+      on_bytes_(std::move(on_bytes)) {}
 
 std::unique_ptr<Matrix> WeightReader::matrix(const std::vector<Band>& bands) {
   std::deque<std::vector<float>> scales;
@@ -48,10 +55,10 @@ std::unique_ptr<Matrix> WeightReader::matrix(const std::vector<Band>& bands) {
   for (const Band& band : bands) {
     parts.push_back(part(band, scales));
     if (parts.back().dtype != parts.front().dtype) {
-      throw EngineError("UnsupportedQuantization", band.module + ".weight is stored as " +
-                                                       name_of(parts.back().dtype) + " but " +
-                                                       bands.front().module + ".weight, which runs with it, as " +
-                                                       name_of(parts.front().dtype) + "; both must have one type.");
+      throw EngineError("UnsupportedQuantization",
+                        band.module + ".weight is stored as " + name_of(parts.back().dtype) + " but " +
+                            bands.front().module + ".weight, which runs with it, as " +
+                            name_of(parts.front().dtype) + "; both must have one type.");
     }
   }
   return backend_.pack(parts, keep_, on_bytes_);
@@ -86,13 +93,14 @@ DeviceVector WeightReader::vector(const std::string& name, const std::vector<int
 MatrixPart WeightReader::part(const Band& band, std::deque<std::vector<float>>& scales) {
   const Tensor weight = checkpoint_.tensor(band.module + ".weight", {band.stored_rows, band.stored_cols});
   check_quantization(weight, band.module);
-  MatrixPart part{.dtype = weight.dtype,
-                  .rows = band.rows.count,
-                  .cols = band.cols.count,
-                  .read = band_reader([weight](uint64_t at, std::span<std::byte> out) { weight.read(at, out); },
-                                      band.stored_cols, band.rows, band.cols, size_of(weight.dtype)),
-                  .scales = {},
-                  .scale_row = band.rows.begin};
+  MatrixPart part{
+      .dtype = weight.dtype,
+      .rows = band.rows.count,
+      .cols = band.cols.count,
+      .read = band_reader([weight](uint64_t at, std::span<std::byte> out) { weight.read(at, out); },
+                          band.stored_cols, band.rows, band.cols, size_of(weight.dtype)),
+      .scales = {},
+      .scale_row = band.rows.begin};
   if (weight.dtype == DType::kF8E4M3) part.scales = scales.emplace_back(scales_of(weight, band));
   return part;
 }
@@ -132,12 +140,13 @@ void WeightReader::check_quantization(const Tensor& weight, const std::string& m
   const std::string scale = module + ".weight_scale_inv";
   const bool fp8 = weight.dtype == DType::kF8E4M3;
   if (fp8 && !checkpoint_.has(scale)) {
-    throw EngineError("CheckpointIncomplete",
-                      weight.file->name() + ": " + weight.name + " is FP8 but there is no tensor " + scale + ".");
+    throw EngineError("CheckpointIncomplete", weight.file->name() + ": " + weight.name +
+                                                  " is FP8 but there is no tensor " + scale + ".");
   }
   if (!fp8 && checkpoint_.has(scale)) {
-    throw EngineError("CheckpointCorrupt", weight.file->name() + ": " + weight.name + " is " + name_of(weight.dtype) +
-                                               " but has a scale, " + scale + ", as if it were FP8.");
+    throw EngineError("CheckpointCorrupt", weight.file->name() + ": " + weight.name + " is " +
+                                               name_of(weight.dtype) + " but has a scale, " + scale +
+                                               ", as if it were FP8.");
   }
   if (fp8 && config_.says_unconverted(module)) {
     throw EngineError("CheckpointCorrupt", weight.file->name() + ": " + weight.name +

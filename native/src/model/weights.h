@@ -1,4 +1,5 @@
-// Reads weights from a checkpoint onto a backend: fused matrices from bands of stored ones, and small vectors.
+// Reads weights from a checkpoint onto a backend: fused matrices from bands of stored ones, and small
+// vectors.
 #pragma once
 
 #include <deque>
@@ -65,7 +66,8 @@ class WeightReader {
   // Bands of rows of a tensor, one after the other, widened to float, plus `offset` on each value.
   DeviceVector vector(const std::string& name, const std::vector<int64_t>& shape, std::span<const Range> rows,
                       float offset = 0);
-  DeviceVector vector(const std::string& name, const std::vector<int64_t>& shape, Range rows, float offset = 0) {
+  DeviceVector vector(const std::string& name, const std::vector<int64_t>& shape, Range rows,
+                      float offset = 0) {
     return vector(name, shape, std::span<const Range>(&rows, 1), offset);
   }
 
@@ -86,6 +88,7 @@ class WeightReader {
 };
 
 // Reads a band of a row-major matrix as if it were stored alone. Pure but for `read`; exposed for tests.
-TensorReader band_reader(TensorReader read, int64_t stored_cols, Range rows, Range cols, int64_t element_bytes);
+TensorReader band_reader(TensorReader read, int64_t stored_cols, Range rows, Range cols,
+                         int64_t element_bytes);
 
 }  // namespace llmservice

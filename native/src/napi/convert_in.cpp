@@ -37,6 +37,11 @@ class Fields {
     if (!value.IsString()) wrong(object_.Env(), path_ + name, "a string");
     return value.As<Napi::String>().Utf8Value();
   }
+  bool flag(const char* name) const {
+    const Napi::Value value = object_.Get(name);
+    if (!value.IsBoolean()) wrong(object_.Env(), path_ + name, "true or false");
+    return value.As<Napi::Boolean>().Value();
+  }
   uint64_t big(const char* name) const {
     const Napi::Value value = object_.Get(name);
     if (!value.IsBigInt()) wrong(object_.Env(), path_ + name, "a bigint");
@@ -103,7 +108,8 @@ Admission to_admission(const Fields& fields) {
           .prompt_length = fields.integer("promptLength"),
           .max_length = fields.integer("maxLength"),
           .stop_tokens = fields.integers("stopTokens"),
-          .sampling = to_sampling(fields.object("sampling"))};
+          .sampling = to_sampling(fields.object("sampling")),
+          .prompt_logprobs = fields.flag("promptLogprobs")};
 }
 
 }  // namespace

@@ -14,6 +14,17 @@ Array typed_array(Napi::Env env, const std::vector<T>& values) {
   return array;
 }
 
+Napi::Object from_prompt(Napi::Env env, const PromptLogprobs& prompt) {
+  auto out = Napi::Object::New(env);
+  out.Set("slots", typed_array<Napi::Int32Array>(env, prompt.slots));
+  out.Set("positions", typed_array<Napi::Int32Array>(env, prompt.positions));
+  out.Set("logprobs", typed_array<Napi::Float32Array>(env, prompt.logprobs));
+  out.Set("topOffsets", typed_array<Napi::Int32Array>(env, prompt.top_offsets));
+  out.Set("topTokens", typed_array<Napi::Int32Array>(env, prompt.top_tokens));
+  out.Set("topLogprobs", typed_array<Napi::Float32Array>(env, prompt.top_logprobs));
+  return out;
+}
+
 Napi::Error error_with(Napi::Env env, const std::string& message, const std::string& reason) {
   Napi::Error error = Napi::Error::New(env, message);
   error.Set("reason", Napi::String::New(env, reason));
@@ -44,6 +55,7 @@ Napi::Object from_result(Napi::Env env, const StepResult& result) {
   out.Set("topOffsets", typed_array<Napi::Int32Array>(env, result.top_offsets));
   out.Set("topTokens", typed_array<Napi::Int32Array>(env, result.top_tokens));
   out.Set("topLogprobs", typed_array<Napi::Float32Array>(env, result.top_logprobs));
+  out.Set("prompt", from_prompt(env, result.prompt));
   out.Set("computeMicros", result.compute_micros);
   return out;
 }

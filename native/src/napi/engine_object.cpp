@@ -80,8 +80,9 @@ Napi::Value load_engine(const Napi::CallbackInfo& call) {
 }
 
 Napi::Function EngineObject::define(Napi::Env env) {
-  return DefineClass(env, "Engine",
-                     {InstanceMethod<&EngineObject::step>("step"), InstanceMethod<&EngineObject::dispose>("dispose")});
+  return DefineClass(
+      env, "Engine",
+      {InstanceMethod<&EngineObject::step>("step"), InstanceMethod<&EngineObject::dispose>("dispose")});
 }
 
 Napi::Object EngineObject::create(Napi::Env env, std::unique_ptr<EngineThread> thread,
@@ -106,7 +107,8 @@ EngineObject::EngineObject(const Napi::CallbackInfo& call) : Napi::ObjectWrap<En
 Napi::Value EngineObject::step(const Napi::CallbackInfo& call) {
   const Napi::Env env = call.Env();
   try {
-    if (call.Length() != 1 || !call[0].IsObject()) throw Napi::TypeError::New(env, "step(plan) takes a plan.");
+    if (call.Length() != 1 || !call[0].IsObject())
+      throw Napi::TypeError::New(env, "step(plan) takes a plan.");
     if (!disposal_.IsEmpty()) {
       const EngineError gone("EngineFault", "step() was called on an engine that is disposed.");
       return rejected(env, from_exception(env, std::make_exception_ptr(gone)));

@@ -17,7 +17,8 @@ class EngineObject : public Napi::ObjectWrap<EngineObject> {
  public:
   // The constructor function, kept per environment.
   static Napi::Function define(Napi::Env env);
-  static Napi::Object create(Napi::Env env, std::unique_ptr<EngineThread> thread, std::unique_ptr<Engine> engine);
+  static Napi::Object create(Napi::Env env, std::unique_ptr<EngineThread> thread,
+                             std::unique_ptr<Engine> engine);
 
   explicit EngineObject(const Napi::CallbackInfo& call);
 
@@ -25,8 +26,8 @@ class EngineObject : public Napi::ObjectWrap<EngineObject> {
   Napi::Value step(const Napi::CallbackInfo& call);
   Napi::Value dispose(const Napi::CallbackInfo& call);
 
-  std::shared_ptr<Engine> engine_;          // used on the engine thread only
-  std::unique_ptr<EngineThread> thread_;    // after engine_: stops before the engine goes
+  std::shared_ptr<Engine> engine_;           // used on the engine thread only
+  std::unique_ptr<EngineThread> thread_;     // after engine_: stops before the engine goes
   Napi::Reference<Napi::Promise> disposal_;  // set once dispose() was called
 };
 

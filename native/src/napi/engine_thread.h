@@ -24,12 +24,13 @@ class EngineThread {
   EngineThread(const EngineThread&) = delete;
   EngineThread& operator=(const EngineThread&) = delete;
 
-  // Queues a job; while one is under way the process stays alive. JavaScript thread only. The job's return value
-  // runs on the JavaScript thread.
+  // Queues a job; while one is under way the process stays alive. JavaScript thread only. The job's return
+  // value runs on the JavaScript thread.
   void run(std::function<Settle()> job);
   // Has `settle` run on the JavaScript thread without waiting for it. Any thread.
   void post(Settle settle);
-  // Drops queued jobs, asks the running one to give up (see cancelled()), and waits for the thread. Idempotent.
+  // Drops queued jobs, asks the running one to give up (see cancelled()), and waits for the thread.
+  // Idempotent.
   void stop();
   bool cancelled() const { return cancelled_; }
 

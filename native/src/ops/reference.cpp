@@ -53,7 +53,8 @@ void ReferenceBackend::silu_mul(const float* gate_up, int64_t rows, int64_t widt
   }
 }
 
-void ReferenceBackend::sigmoid_mul(float* x, const float* gate, int64_t gate_stride, int64_t rows, int64_t width) {
+void ReferenceBackend::sigmoid_mul(float* x, const float* gate, int64_t gate_stride, int64_t rows,
+                                   int64_t width) {
   for (int64_t t = 0; t < rows; ++t) {
     for (int64_t i = 0; i < width; ++i) {
       x[t * width + i] = static_cast<float>(x[t * width + i] * sigmoid(gate[t * gate_stride + i]));

@@ -1,5 +1,5 @@
-// The scalar reference of every operation: plain loops, sums in double, one thread, no blocking. Slow on purpose:
-// it is the oracle of the ops tests, and shares no code with the backends it judges.
+// The scalar reference of every operation: plain loops, sums in double, one thread, no blocking. Slow on
+// purpose: it is the oracle of the ops tests, and shares no code with the backends it judges.
 #pragma once
 
 #include "ops/ops.h"
@@ -19,7 +19,8 @@ class ReferenceBackend final : public Backend {
 
   void gather(const Matrix& table, std::span<const int32_t> ids, float* out) override;
   void matmul(const Matrix& w, const float* x, int64_t rows, float* out) override;
-  void rms_norm(const float* x, const float* weight, float eps, int64_t rows, int64_t dim, float* out) override;
+  void rms_norm(const float* x, const float* weight, float eps, int64_t rows, int64_t dim,
+                float* out) override;
   void head_rms_norm(float* x, int64_t stride, int64_t rows, int32_t heads, int32_t head_dim,
                      const float* weight, float eps) override;
   void add(float* x, const float* y, int64_t count) override;
@@ -30,8 +31,8 @@ class ReferenceBackend final : public Backend {
 
   void rope(float* x, int64_t stride, std::span<const int32_t> positions, int32_t heads, int32_t head_dim,
             int32_t rotary, const float* cos, const float* sin) override;
-  void write_kv(const AttentionShape&, std::span<const Segment>, const float* k, int64_t k_stride, const float* v,
-                int64_t v_stride, const KvCache&) override;
+  void write_kv(const AttentionShape&, std::span<const Segment>, const float* k, int64_t k_stride,
+                const float* v, int64_t v_stride, const KvCache&) override;
   void attention(const AttentionShape&, std::span<const Segment>, const float* q, int64_t q_stride,
                  const KvCache&, float* out) override;
 
@@ -39,9 +40,9 @@ class ReferenceBackend final : public Backend {
   void gdn_conv(const GdnShape&, std::span<const Segment>, const float* weight, float* qkv, int64_t stride,
                 const GdnState&) override;
   // Every position runs the recurrent form: the chunked form is the same function.
-  void gdn(const GdnShape&, std::span<const Segment>, const float* qkv, int64_t qkv_stride, const float* beta_in,
-           const float* gate_in, int64_t gate_stride, const float* a_log, const float* dt_bias, const GdnState&,
-           float* out) override;
+  void gdn(const GdnShape&, std::span<const Segment>, const float* qkv, int64_t qkv_stride,
+           const float* beta_in, const float* gate_in, int64_t gate_stride, const float* a_log,
+           const float* dt_bias, const GdnState&, float* out) override;
   void gated_rms_norm(const float* x, const float* z, int64_t z_stride, const float* weight, float eps,
                       int64_t rows, int32_t heads, int32_t dim, float* out) override;
 };

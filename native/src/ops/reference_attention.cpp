@@ -27,8 +27,8 @@ double load(DType dtype, const void* cache, int64_t index) {
   return widen(dtype, static_cast<const std::byte*>(cache), index);
 }
 
-void attend(const AttentionShape& shape, const Segment& segment, int32_t position, int32_t head, const float* q,
-            const KvCache& cache, float* out) {
+void attend(const AttentionShape& shape, const Segment& segment, int32_t position, int32_t head,
+            const float* q, const KvCache& cache, float* out) {
   const int32_t kv_head = head / (shape.heads / shape.kv_heads);
   std::vector<double> weights(position + 1);
   double top = -INFINITY;
@@ -52,8 +52,9 @@ void attend(const AttentionShape& shape, const Segment& segment, int32_t positio
 
 }  // namespace
 
-void ReferenceBackend::write_kv(const AttentionShape& shape, std::span<const Segment> segments, const float* k,
-                                int64_t k_stride, const float* v, int64_t v_stride, const KvCache& cache) {
+void ReferenceBackend::write_kv(const AttentionShape& shape, std::span<const Segment> segments,
+                                const float* k, int64_t k_stride, const float* v, int64_t v_stride,
+                                const KvCache& cache) {
   for (const Segment& segment : segments) {
     for (int32_t r = 0; r < segment.count; ++r) {
       const int64_t row = segment.first + r;
@@ -68,8 +69,8 @@ void ReferenceBackend::write_kv(const AttentionShape& shape, std::span<const Seg
   }
 }
 
-void ReferenceBackend::attention(const AttentionShape& shape, std::span<const Segment> segments, const float* q,
-                                 int64_t q_stride, const KvCache& cache, float* out) {
+void ReferenceBackend::attention(const AttentionShape& shape, std::span<const Segment> segments,
+                                 const float* q, int64_t q_stride, const KvCache& cache, float* out) {
   const int64_t width = static_cast<int64_t>(shape.heads) * shape.head_dim;
   for (const Segment& segment : segments) {
     for (int32_t r = 0; r < segment.count; ++r) {

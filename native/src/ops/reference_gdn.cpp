@@ -1,4 +1,5 @@
-// Reference Gated DeltaNet: S <- e^g S; d = beta (v - S^T k); S <- S + k d^T; o = S^T q, one position at a time.
+// Reference Gated DeltaNet: S <- e^g S; d = beta (v - S^T k); S <- S + k d^T; o = S^T q, one position at a
+// time.
 #include <algorithm>
 #include <cmath>
 
@@ -42,7 +43,8 @@ void delta_step(const std::vector<double>& q, const std::vector<double>& k, cons
 
 }  // namespace
 
-void ReferenceBackend::gdn_reset(const GdnShape& shape, std::span<const int32_t> slots, const GdnState& state) {
+void ReferenceBackend::gdn_reset(const GdnShape& shape, std::span<const int32_t> slots,
+                                 const GdnState& state) {
   const int64_t tail = channels(shape) * (shape.conv_kernel - 1);
   const int64_t matrix = static_cast<int64_t>(shape.v_heads) * shape.k_dim * shape.v_dim;
   for (const int32_t slot : slots) {
@@ -71,8 +73,9 @@ void ReferenceBackend::gdn_conv(const GdnShape& shape, std::span<const Segment> 
 }
 
 void ReferenceBackend::gdn(const GdnShape& shape, std::span<const Segment> segments, const float* qkv,
-                           int64_t qkv_stride, const float* beta_in, const float* gate_in, int64_t gate_stride,
-                           const float* a_log, const float* dt_bias, const GdnState& state, float* out) {
+                           int64_t qkv_stride, const float* beta_in, const float* gate_in,
+                           int64_t gate_stride, const float* a_log, const float* dt_bias,
+                           const GdnState& state, float* out) {
   const int64_t k_width = static_cast<int64_t>(shape.k_heads) * shape.k_dim;
   const int32_t ratio = shape.v_heads / shape.k_heads;
   for (const Segment& segment : segments) {
@@ -85,9 +88,9 @@ void ReferenceBackend::gdn(const GdnShape& shape, std::span<const Segment> segme
         const auto k = l2_normalized(x + k_width + k_head * shape.k_dim, shape.k_dim, 1.0);
         const double g = -std::exp(a_log[h]) * softplus(gate_in[row * gate_stride + h] + dt_bias[h]);
         const int64_t head = static_cast<int64_t>(segment.slot) * shape.v_heads + h;
-        delta_step(q, k, x + 2 * k_width + h * shape.v_dim, std::exp(g), sigmoid(beta_in[row * gate_stride + h]),
-                   shape.v_dim, state.s + head * shape.k_dim * shape.v_dim,
-                   out + (row * shape.v_heads + h) * shape.v_dim);
+        delta_step(q, k, x + 2 * k_width + h * shape.v_dim, std::exp(g),
+                   sigmoid(beta_in[row * gate_stride + h]), shape.v_dim,
+                   state.s + head * shape.k_dim * shape.v_dim, out + (row * shape.v_heads + h) * shape.v_dim);
       }
     }
   }

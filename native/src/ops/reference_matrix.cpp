@@ -41,7 +41,9 @@ void ReferenceBackend::upload(std::span<const std::byte> host, void* device) {
   std::memcpy(device, host.data(), host.size());
 }
 
-std::span<float> ReferenceBackend::to_host(float* x, int64_t count) { return {x, static_cast<size_t>(count)}; }
+std::span<float> ReferenceBackend::to_host(float* x, int64_t count) {
+  return {x, static_cast<size_t>(count)};
+}
 
 std::unique_ptr<Matrix> ReferenceBackend::pack(std::span<const MatrixPart> parts, DType keep,
                                                const std::function<void(uint64_t)>& on_bytes) {

@@ -38,6 +38,7 @@ export class PlanBuilder {
       maxLength: sequence.maxLength,
       stopTokens,
       sampling,
+      promptLogprobs: false,
     });
   }
 

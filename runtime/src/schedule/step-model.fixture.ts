@@ -66,6 +66,14 @@ export class StepModel {
       topOffsets: new Int32Array(sampled.length + 1),
       topTokens: new Int32Array(0),
       topLogprobs: new Float32Array(0),
+      prompt: {
+        slots: new Int32Array(0),
+        positions: new Int32Array(0),
+        logprobs: new Float32Array(0),
+        topOffsets: new Int32Array(1),
+        topTokens: new Int32Array(0),
+        topLogprobs: new Float32Array(0),
+      },
       computeMicros: 1,
     };
   }
