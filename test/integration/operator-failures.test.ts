@@ -101,10 +101,11 @@ test('a failure that may pass is told, and the pods are left to try again', asyn
 });
 
 test('a spec that only the API server can judge is refused in status and starves no other service', async () => {
-  const affinity = { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: 'not an object' } };
-  await world.createService('poison', { model: world.model('models/llama/'), ...oneGi, affinity });
+  const resources = { requests: { memory: '2Gi' }, limits: { memory: '1Gi' } };
+  await world.createService('poison', { model: world.model('models/llama/'), resources });
   await world.createService('beside', { model: world.model('models/llama/'), ...oneGi });
-  await world.condition('poison', 'Stalled', 'True', 'InvalidSpec');
+  const { message } = await world.condition('poison', 'Stalled', 'True', 'InvalidSpec');
+  expect(message).toContain('memory limit');
   await world.deployment('beside');
 });
 
@@ -125,7 +126,10 @@ test('killed before any one of its writes, it converges when it starts again', a
       ...oneGi,
       routing: { host: `${name}.test` },
     });
-    await eventually('its death', () => writes > survived || (survived > 6 && dying.operator.leading));
+    await eventually(
+      `its death at ${survived}`,
+      () => writes > survived || (survived > 6 && dying.operator.leading),
+    );
     await dying.stop();
   }
   operator = world.startOperator();

@@ -125,19 +125,14 @@ describe('access to the bucket', () => {
 
 describe('the memory plan', () => {
   test('a context longer than fits names the length that does', async () => {
-    // Room for the weights and a handful of KV blocks.
-    const engine = { maxModelLen: 512, maxNumSeqs: 1, maxNumBatchedTokens: 65, blockSize: 16 as const };
-    const accelerator = { memoryPerDevice: '302Mi' };
-    await world.createService('too-long', { model: world.model('models/good/'), accelerator, engine });
-    const status = await eventually('Fits=False', async () => {
-      const found = await world.status('too-long');
-      return found.conditions?.some(({ type, status }) => type === 'Fits' && status === 'False')
-        ? found
-        : null;
-    });
-    const reason = status.conditions?.find(({ type }) => type === 'Fits')?.reason;
-    expect(['KvCacheTooSmall', 'ModelTooLarge']).toContain(reason);
-    expect(await world.get(resources.deployments, 'too-long')).toBeNull();
+    world.s3.put('models', 'long', llamaCheckpoint({ max_position_embeddings: 4_000_000 }));
+    const spec = { model: world.model('models/long/'), accelerator: { memoryPerDevice: '512Mi' } };
+    await world.createService('too-long', { ...spec, engine: { maxModelLen: 4_000_000, maxNumSeqs: 1 } });
+    const message = await expectRefused('too-long', 'Fits', 'KvCacheTooSmall');
+    const fits = Number(/the longest that does is (\d+)/.exec(message)?.[1]);
+    await world.patch(resources.llmServices, 'too-long', { spec: { engine: { maxModelLen: fits } } });
+    await world.condition('too-long', 'Fits', 'True');
+    await world.deployment('too-long');
   });
 
   test('ranks that do not divide the model name those that do', async () => {

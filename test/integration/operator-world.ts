@@ -113,7 +113,7 @@ export class World {
         logLevel: 'debug',
         ...options,
       },
-      timing: { leaseMs: 1500, renewDeadlineMs: 1000, retryMs: 200, loadIntervalMs: 200, ...timing },
+      timing: { leaseMs: 6_000, renewDeadlineMs: 4_500, retryMs: 300, loadIntervalMs: 200, ...timing },
       ...(podBaseUrl === undefined ? {} : { podBaseUrl }),
     });
     const ended = operator.run(stop.signal).then(
