@@ -215,5 +215,5 @@ export class Reconciler {
 }
 
 function statusOf(object: KubeObject): LlmServiceStatus {
-  return (object['status'] ?? {});
+  return object['status'] ?? {};
 }

@@ -1,0 +1,161 @@
+import { describe, expect, test } from '@jest/globals';
+import { parseCheckpointConfig, validateEngineConfig } from '@llmservice/crds';
+import { qwen36Config } from '../../../crds/src/checkpoint.fixture.js';
+import { failedAttemptAnnotation, planAttempt, planChildren, type ChildInputs } from './children.js';
+import { planFit } from './memory.js';
+import { wantedService } from './wanted-service.fixture.js';
+
+const inputs: ChildInputs = {
+  image: 'runtime:1',
+  size: { fileBytes: 29e9, weightBytes: 29e9 },
+  memoryPlan: null,
+  replicas: 1,
+  failedAttempt: null,
+  gateway: { name: 'public', namespace: 'gateways' },
+};
+
+/** The deployment whose place this service takes: Qwen3.6-27B-FP8 on two MI300X partitions. */
+const reference = {
+  model: { uri: 's3://wmf-ml-models/llm/Qwen3.6-27B-FP8/', s3: { credentialsSecretRef: { name: 's3' } } },
+  accelerator: { resourceName: 'amd.com/gpu', devices: 2, memoryPerDevice: '48Gi' },
+  engine: { maxModelLen: 32768 },
+  sharedMemory: { sizeLimit: '8Gi' },
+  env: [{ name: 'NCCL_SOCKET_IFNAME', value: 'lo' }],
+  tolerations: [{ key: 'dedicated', operator: 'Equal', value: 'ml', effect: 'NoSchedule' }],
+  nodeSelector: { 'kubernetes.io/hostname': 'ml-serve1' },
+  routing: { host: 'qwen36-27b.experimental.wikimedia.org' },
+};
+
+function podSpec(spec: object, change: Partial<ChildInputs> = {}) {
+  const { deployment } = planChildren(wantedService(spec), { ...inputs, ...change });
+  return (deployment as never as { spec: { template: { spec: Record<string, never> } } }).spec.template.spec;
+}
+
+function container(spec: object, change: Partial<ChildInputs> = {}) {
+  return (podSpec(spec, change)['containers'] as never as Record<string, unknown>[])[0]!;
+}
+
+describe('the reference deployment', () => {
+  const service = wantedService(reference);
+
+  test('fits, two ranks on two partitions', () => {
+    const fit = planFit(service, { shape: parseCheckpointConfig(qwen36Config), weightBytes: 29e9 });
+    expect(fit).toMatchObject({
+      state: 'fits',
+      devices: 2,
+      plan: { maxModelLen: 32768, weightBytes: 14.5e9 },
+    });
+  });
+
+  test('asks for its devices and nothing that the spec did not say', () => {
+    expect(container(reference)['resources']).toMatchObject({
+      limits: { 'amd.com/gpu': '2' },
+      requests: { 'amd.com/gpu': '2' },
+    });
+    expect(podSpec(reference)).toMatchObject({
+      nodeSelector: reference.nodeSelector,
+      tolerations: reference.tolerations,
+      volumes: expect.arrayContaining([
+        { name: 'shared-memory', emptyDir: { medium: 'Memory', sizeLimit: '8192Mi' } },
+      ]),
+    });
+  });
+
+  test('never waits for devices that its own old pod holds', () => {
+    const { deployment } = planChildren(service, inputs);
+    expect(deployment).toMatchObject({
+      spec: {
+        strategy: { rollingUpdate: { maxUnavailable: 1, maxSurge: 0 } },
+        progressDeadlineSeconds: 2147483647,
+      },
+    });
+  });
+
+  test('hands the runtime a config that the contract accepts', () => {
+    const { configMap } = planChildren(service, inputs);
+    const config: unknown = JSON.parse(
+      (configMap as never as { data: Record<string, string> }).data['engine-config.json']!,
+    );
+    expect(validateEngineConfig(config)).toMatchObject({
+      ok: true,
+      value: { accelerator: { kind: 'hip', memoryBytesPerDevice: 48 * 2 ** 30 }, parallelism: { tensor: 2 } },
+    });
+  });
+
+  test('is reached by its host, without a time limit, and not at its metrics', () => {
+    const route = planChildren(service, inputs).others.find(({ kind }) => kind === 'HTTPRoute');
+    expect(route).toMatchObject({
+      spec: {
+        hostnames: ['qwen36-27b.experimental.wikimedia.org'],
+        parentRefs: [{ name: 'public', namespace: 'gateways' }],
+        rules: [{ timeouts: { request: '0s' } }],
+      },
+    });
+    expect(JSON.stringify(route)).not.toContain('/metrics');
+  });
+});
+
+describe('the pod', () => {
+  test('meets the restricted profile', () => {
+    expect(podSpec({})).toMatchObject({
+      automountServiceAccountToken: false,
+      securityContext: { runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' } },
+    });
+    expect(container({})).toMatchObject({
+      securityContext: { allowPrivilegeEscalation: false, capabilities: { drop: ['ALL'] } },
+    });
+  });
+
+  test('has time to drain: 5 s before, the drain, 15 s after', () => {
+    expect(podSpec({ rollout: { drainTimeoutSeconds: 60 } })).toMatchObject({
+      terminationGracePeriodSeconds: 80,
+    });
+  });
+
+  test("the user's variable replaces ours of the same name", () => {
+    const env = [{ name: 'AWS_ACCESS_KEY_ID', value: 'mine' }];
+    const s3 = { credentialsSecretRef: { name: 'keys' } };
+    const planned = container({ model: { uri: 's3://b/x', s3 }, env })['env'] as {
+      name: string;
+      value?: string;
+    }[];
+    expect(planned.filter(({ name }) => name === 'AWS_ACCESS_KEY_ID')).toEqual(env);
+    expect(planned.map(({ name }) => name)).toContain('AWS_SECRET_ACCESS_KEY');
+  });
+
+  test('is of another revision when its config changes, and not when the service scales', () => {
+    const revision = (spec: object) => planChildren(wantedService(spec), inputs).revision;
+    expect(revision({ engine: { maxNumSeqs: 8 } })).not.toBe(revision({}));
+    expect(revision({ replicas: 3 })).toBe(revision({}));
+  });
+});
+
+describe('a halted service', () => {
+  test('remembers on its Deployment what failed', () => {
+    const { deployment } = planChildren(wantedService(), { ...inputs, replicas: 0, failedAttempt: 'abc' });
+    expect(deployment.metadata.annotations).toMatchObject({ [failedAttemptAnnotation]: 'abc' });
+    expect(deployment).toMatchObject({ spec: { replicas: 0 } });
+  });
+
+  test('is tried again for another spec, checkpoint or retry annotation, but not for another scale', () => {
+    const attempt = planAttempt(wantedService(), 'print');
+    expect(planAttempt(wantedService({ replicas: 2 }), 'print')).toBe(attempt);
+    expect(planAttempt(wantedService({ engine: { maxModelLen: 9 } }), 'print')).not.toBe(attempt);
+    expect(planAttempt(wantedService(), 'other')).not.toBe(attempt);
+    expect(planAttempt(wantedService({}, { 'llmservice.dev/retry': '1' }), 'print')).not.toBe(attempt);
+  });
+});
+
+test('more than one rank on the CPU is refused', () => {
+  const service = wantedService({ accelerator: { devices: 2 } });
+  const fit = planFit(service, { shape: parseCheckpointConfig(qwen36Config), weightBytes: 29e9 });
+  expect(fit).toMatchObject({ state: 'failed', failure: { reason: 'ParallelismInvalid' } });
+});
+
+test('unknown memory is no ground to refuse, but ranks and context are still checked', () => {
+  const checkpoint = { shape: parseCheckpointConfig(qwen36Config), weightBytes: 29e9 };
+  expect(planFit(wantedService(), checkpoint)).toEqual({ state: 'unmeasured' });
+  expect(planFit(wantedService({ engine: { maxModelLen: 1_000_000 } }), checkpoint)).toMatchObject({
+    failure: { reason: 'InvalidEngineConfig' },
+  });
+});

@@ -1,0 +1,74 @@
+import { describe, expect, test } from '@jest/globals';
+import { wantedService } from '../plan/wanted-service.fixture.js';
+import { parseCheckpointUri, parseSpec } from './parse-spec.js';
+
+const object = (spec: unknown) => ({
+  apiVersion: 'llmservice.dev/v1alpha1',
+  kind: 'LlmService',
+  metadata: { name: 'demo', namespace: 'ns' },
+  spec,
+});
+
+describe('parseSpec', () => {
+  test('fills in every default of a manifest that says only where the model is', () => {
+    expect(wantedService()).toMatchObject({
+      modelName: 'demo',
+      tensor: 1,
+      checkpoint: { bucket: 'bucket', prefix: 'folder/' },
+      accelerator: { kind: 'cpu', resourceName: null, devices: 1, memoryBytesPerDevice: null },
+      spec: { replicas: 1, engine: { maxNumSeqs: 64, memoryUtilizationPercent: 85 } },
+    });
+  });
+
+  test('tells every violation at once', () => {
+    const parsed = parseSpec(
+      object({
+        model: { uri: 'http://x' },
+        accelerator: { resourceName: 'intel.com/gpu', devices: 2, memoryPerDevice: 'much' },
+        parallelism: { tensor: 4 },
+      }),
+    );
+    const paths = parsed.ok ? [] : parsed.violations.map(({ path }) => path);
+    expect(paths).toEqual(
+      expect.arrayContaining([
+        'spec.model.uri',
+        'spec.accelerator.resourceName',
+        'spec.parallelism.tensor',
+        'spec.accelerator.memoryPerDevice',
+      ]),
+    );
+  });
+
+  test('names the path of what the schema refuses', () => {
+    const parsed = parseSpec(object({ model: { uri: 's3://b/p' }, engine: { blockSize: 48 } }));
+    expect(parsed).toMatchObject({ ok: false, violations: [{ path: 'spec.engine.blockSize' }] });
+  });
+
+  test('on the CPU the memory limit less /dev/shm is what the engine may plan with', () => {
+    const service = wantedService({
+      resources: { limits: { memory: '2Gi' } },
+      sharedMemory: { sizeLimit: '1Gi' },
+    });
+    expect(service.accelerator.memoryBytesPerDevice).toBe(2 ** 30);
+  });
+
+  test('on a device only what the spec says counts, and devices are the ranks', () => {
+    const accelerator = { resourceName: 'amd.com/gpu', devices: 2, memoryPerDevice: '48Gi' };
+    const service = wantedService({ accelerator, resources: { limits: { memory: '9Gi' } } });
+    expect(service).toMatchObject({
+      tensor: 2,
+      accelerator: { kind: 'hip', memoryBytesPerDevice: 48 * 2 ** 30 },
+    });
+  });
+});
+
+test.each([
+  ['s3://bucket', { bucket: 'bucket', prefix: '' }],
+  ['s3://bucket/a/b', { bucket: 'bucket', prefix: 'a/b/' }],
+  ['s3://bucket/a//', { bucket: 'bucket', prefix: 'a/' }],
+  ['s3:///a', null],
+  ['https://bucket/a', null],
+  ['s3://bucket/a?x', null],
+])('%s', (uri, location) => {
+  expect(parseCheckpointUri(uri)).toEqual(location);
+});

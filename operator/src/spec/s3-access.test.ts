@@ -1,0 +1,42 @@
+import { expect, test } from '@jest/globals';
+import { wantedService } from '../plan/wanted-service.fixture.js';
+import { s3Access } from './s3-access.js';
+
+const model = (s3: object) => ({ model: { uri: 's3://bucket/x/', s3 } });
+
+test('without a Secret requests go unsigned', () => {
+  expect(s3Access(wantedService())).toEqual({
+    endpoint: null,
+    region: 'us-east-1',
+    forcePathStyle: true,
+    credentials: null,
+    caConfigMap: null,
+  });
+});
+
+test('a Secret gives both keys', () => {
+  const access = s3Access(
+    wantedService(model({ endpoint: 'http://s3', credentialsSecretRef: { name: 'keys' } })),
+  );
+  expect(access.endpoint).toBe('http://s3');
+  expect(access.credentials).toEqual({
+    accessKeyId: { kind: 'secret', name: 'keys', key: 'AWS_ACCESS_KEY_ID' },
+    secretAccessKey: { kind: 'secret', name: 'keys', key: 'AWS_SECRET_ACCESS_KEY' },
+  });
+});
+
+test('variables of the pod replace what the Secret would give', () => {
+  const env = [
+    { name: 'AWS_ACCESS_KEY_ID', value: 'me' },
+    { name: 'AWS_SECRET_ACCESS_KEY', valueFrom: { secretKeyRef: { name: 'other', key: 'k' } } },
+    { name: 'AWS_REGION', value: 'here' },
+  ];
+  const access = s3Access(wantedService({ ...model({ credentialsSecretRef: { name: 'keys' } }), env }));
+  expect(access).toMatchObject({
+    region: 'here',
+    credentials: {
+      accessKeyId: { kind: 'literal', value: 'me' },
+      secretAccessKey: { kind: 'secret', name: 'other', key: 'k' },
+    },
+  });
+});

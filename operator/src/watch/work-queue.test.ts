@@ -1,0 +1,91 @@
+import { describe, expect, test } from '@jest/globals';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { backoffMs } from './backoff.js';
+import { WorkQueue } from './work-queue.js';
+
+function gate() {
+  let open: () => void = () => undefined;
+  const opened = new Promise<void>((resolve) => (open = resolve));
+  return { opened, open };
+}
+
+const quiet = { backoff: { firstMs: 5, mostMs: 20 }, onError: () => undefined };
+
+describe('WorkQueue', () => {
+  test('works each key once however often it is added, and again when it was added meanwhile', async () => {
+    const { opened, open } = gate();
+    const worked: string[] = [];
+    const queue = new WorkQueue({
+      ...quiet,
+      concurrency: 2,
+      work: async (key) => {
+        worked.push(key);
+        await opened;
+        return null;
+      },
+    });
+    queue.add('a');
+    queue.add('a');
+    queue.add('a');
+    expect(worked).toEqual(['a']);
+    expect(queue.depth).toBe(1);
+    open();
+    await sleep(5);
+    expect(worked).toEqual(['a', 'a']);
+  });
+
+  test('never has more than its workers at work, and one that hangs starves no other', async () => {
+    const never = gate();
+    const worked: string[] = [];
+    const queue = new WorkQueue({
+      ...quiet,
+      concurrency: 2,
+      work: async (key) => {
+        worked.push(key);
+        if (key === 'hangs') await never.opened;
+        return null;
+      },
+    });
+    for (const key of ['hangs', 'a', 'b', 'c']) queue.add(key);
+    await sleep(5);
+    expect(worked).toEqual(['hangs', 'a', 'b', 'c']);
+    never.open();
+  });
+
+  test('backs off a key that fails until it succeeds', async () => {
+    const delays: number[] = [];
+    let left = 3;
+    const queue = new WorkQueue({
+      concurrency: 1,
+      backoff: { firstMs: 1, mostMs: 1000 },
+      onError: (_key, _error, delayMs) => delays.push(delayMs),
+      work: () => (left-- > 0 ? Promise.reject(new Error('no')) : Promise.resolve(null)),
+    });
+    queue.add('a');
+    await sleep(60);
+    expect(delays).toEqual([1, 2, 4]);
+    expect(left).toBe(-1);
+  });
+
+  test('does nothing more once stopped', async () => {
+    const worked: string[] = [];
+    const queue = new WorkQueue({
+      ...quiet,
+      concurrency: 1,
+      work: (key) => {
+        worked.push(key);
+        return Promise.resolve(1);
+      },
+    });
+    queue.add('a');
+    await queue.stop();
+    queue.add('b');
+    await sleep(10);
+    expect(worked).toEqual(['a']);
+  });
+});
+
+test('back-off doubles up to its limit', () => {
+  const limits = { firstMs: 100, mostMs: 1000 };
+  expect([1, 2, 3, 4, 5, 500].map((n) => backoffMs(n, limits))).toEqual([100, 200, 400, 800, 1000, 1000]);
+});
