@@ -24,8 +24,6 @@ export type EngineState =
   | { readonly kind: 'restarting'; readonly cause: Failure; readonly loaded: LoadedBytes }
   /** Given up: the failure is what the server should end with. */
   | { readonly kind: 'failed'; readonly failure: Failure }
-  /** No new requests; those in flight run to their end. */
-  | { readonly kind: 'draining' }
   | { readonly kind: 'stopped' };
 
 /** What health routes report beside the state. */

@@ -1,0 +1,241 @@
+// The server's side of the engine process: forks it, follows its state, gives each request its outputs, and starts
+// it again when it is lost. A lost engine ends the requests that it had with EngineFault; later ones wait for the
+// new engine.
+
+import { FailureError, type Failure } from '@llmservice/crds';
+import { fork, type ChildProcess } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import type { EngineHealth, EngineState } from './engine-state.js';
+import { OutputQueue } from './output-queue.js';
+import type {
+  EngineMessage,
+  EngineOutput,
+  EngineSettings,
+  EngineStats,
+  GenerateRequest,
+  ServerMessage,
+} from './protocol.js';
+
+/** The compiled entry; the same file whether this module runs compiled or from source. */
+const entry = fileURLToPath(new URL('../../dist/engine/engine-process.js', import.meta.url));
+
+/** Times in milliseconds. */
+const limits = {
+  /** Without a sign of life for this long the process is killed and started again. */
+  heartbeat: 30_000,
+  /** A step that runs longer hangs. */
+  step: 600_000,
+  /** From asking the process to end to killing it. */
+  shutdown: 5_000,
+  /** First restart at once, then doubling from a second up to this. */
+  backOff: 30_000,
+  /** After serving this long the back-off begins anew. */
+  healthy: 60_000,
+} as const;
+
+interface InFlight {
+  readonly request: GenerateRequest;
+  readonly queue: OutputQueue;
+  /** Whether an engine process has it. */
+  sent: boolean;
+}
+
+export class EngineClient {
+  readonly #settings: EngineSettings;
+  readonly #requests = new Map<string, InFlight>();
+  #state: EngineState = { kind: 'loading', loaded: { bytesDone: 0, bytesTotal: 0 } };
+  #process: ChildProcess | null = null;
+  #stats: EngineStats | null = null;
+  #lastSignAt = 0;
+  #readyAt = 0;
+  #restarts = 0;
+  #lossesInARow = 0;
+  #restartTimer: NodeJS.Timeout | null = null;
+  #watch: NodeJS.Timeout | null = null;
+  /** Why the process was killed or ended itself, when that is known before its exit is. */
+  #lastWords: Failure | null = null;
+  #settled: () => void = () => undefined;
+
+  constructor(settings: EngineSettings) {
+    this.#settings = settings;
+  }
+
+  /** Figures after the latest step; null before the first. */
+  get stats(): EngineStats | null {
+    return this.#stats;
+  }
+
+  health(): EngineHealth {
+    return {
+      state: this.#state,
+      pid: this.#process?.pid ?? null,
+      heartbeatAgeMs: this.#process === null ? null : Math.round(performance.now() - this.#lastSignAt),
+      restarts: this.#restarts,
+      inFlight: this.#requests.size,
+    };
+  }
+
+  /** Resolves when the engine is ready, has failed or was stopped: `health().state` tells which. */
+  async start(): Promise<void> {
+    await new Promise<void>((resolve) => {
+      this.#settled = resolve;
+      this.#watch = setInterval(() => this.#killIfHung(), 1000);
+      this.#launch();
+    });
+  }
+
+  /**
+   * Outputs until one has `finish`. Leaving the loop, or the signal, cancels within one step.
+   * @throws FailureError when the engine is lost or refuses the request
+   */
+  async *submit(
+    request: GenerateRequest,
+    { signal }: { readonly signal: AbortSignal },
+  ): AsyncGenerator<EngineOutput> {
+    if (this.#state.kind === 'failed') throw toError(this.#state.failure);
+    if (this.#state.kind === 'stopped') throw toError(stopped);
+    const queue = new OutputQueue();
+    const flight: InFlight = { request, queue, sent: false };
+    const close = (): void => queue.close();
+    this.#requests.set(request.id, flight);
+    signal.addEventListener('abort', close);
+    if (signal.aborted) close();
+    else if (this.#state.kind === 'ready') this.#submitTo(flight);
+    let finished = false;
+    try {
+      for (let output = await queue.next(); output !== null; output = await queue.next()) {
+        finished = output.finish !== null;
+        yield output;
+        if (finished) return;
+      }
+    } finally {
+      signal.removeEventListener('abort', close);
+      this.#requests.delete(request.id);
+      if (!finished && flight.sent) this.#send({ type: 'cancel', id: request.id });
+    }
+  }
+
+  /** Ends the engine process; requests in flight end with an error. Idempotent. */
+  async stop(): Promise<void> {
+    const child = this.#process;
+    this.#state = { kind: 'stopped' };
+    if (this.#watch !== null) clearInterval(this.#watch);
+    if (this.#restartTimer !== null) clearTimeout(this.#restartTimer);
+    this.#failRequests(stopped, () => true);
+    this.#settled();
+    if (child === null) return;
+    const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()));
+    this.#send({ type: 'shutdown' });
+    const kill = setTimeout(() => child.kill('SIGKILL'), limits.shutdown);
+    await ended;
+    clearTimeout(kill);
+  }
+
+  #launch(): void {
+    this.#restartTimer = null;
+    this.#lastWords = null;
+    this.#lastSignAt = performance.now();
+    const child = fork(entry, [], { serialization: 'advanced', execArgv: [] });
+    this.#process = child;
+    child.on('message', (message: EngineMessage) => this.#receive(message));
+    // Without a listener a failed fork or send would end the server; the exit that follows is what counts.
+    child.on('error', (error) => {
+      this.#lastWords ??= { reason: 'EngineFault', message: `the engine process: ${error.message}` };
+    });
+    child.on('exit', (code, signal) => this.#ended(child, signal ?? `exit code ${code ?? 'unknown'}`));
+    this.#send({ type: 'start', settings: this.#settings });
+  }
+
+  #receive(message: EngineMessage): void {
+    this.#lastSignAt = performance.now();
+    switch (message.type) {
+      case 'progress':
+        if (this.#state.kind === 'loading' || this.#state.kind === 'restarting') {
+          const { bytesDone, bytesTotal } = message;
+          this.#state = { ...this.#state, loaded: { bytesDone, bytesTotal } };
+        }
+        return;
+      case 'ready':
+        this.#ready(message);
+        return;
+      case 'failed':
+        this.#lastWords = message.failure;
+        return;
+      case 'heartbeat':
+        if (message.stepAgeMs !== null && message.stepAgeMs > limits.step) {
+          this.#kill(`a step has run for ${Math.round(message.stepAgeMs / 1000)} s`);
+        }
+        return;
+      case 'step':
+        this.#stats = message.stats;
+        for (const { id, failure, ...output } of message.updates) {
+          const queue = this.#requests.get(id)?.queue;
+          if (failure === null) queue?.push(output);
+          else queue?.fail(toError(failure));
+        }
+    }
+  }
+
+  #ready({ info, numBlocks, maxModelLen }: Extract<EngineMessage, { type: 'ready' }>): void {
+    if (this.#state.kind === 'stopped') return;
+    this.#state = { kind: 'ready', info, numBlocks, maxModelLen };
+    this.#readyAt = performance.now();
+    for (const flight of this.#requests.values()) this.#submitTo(flight);
+    this.#settled();
+  }
+
+  #ended(child: ChildProcess, how: string): void {
+    if (child !== this.#process) return;
+    this.#process = null;
+    this.#stats = null;
+    if (this.#state.kind === 'stopped') return;
+    const served = this.#state.kind === 'ready';
+    const cause = this.#lastWords ?? { reason: 'EngineFault', message: `the engine process ended: ${how}` };
+    if (!served && (this.#state.kind === 'loading' || cause.reason !== 'EngineFault')) {
+      this.#state = { kind: 'failed', failure: cause };
+      this.#failRequests(cause, () => true);
+      this.#settled();
+      return;
+    }
+    if (served && performance.now() - this.#readyAt > limits.healthy) this.#lossesInARow = 0;
+    this.#state = { kind: 'restarting', cause, loaded: { bytesDone: 0, bytesTotal: 0 } };
+    this.#failRequests(cause, (flight) => flight.sent);
+    this.#restarts++;
+    const delay = this.#lossesInARow === 0 ? 0 : Math.min(limits.backOff, 500 * 2 ** this.#lossesInARow);
+    this.#lossesInARow++;
+    this.#restartTimer = setTimeout(() => this.#launch(), delay);
+  }
+
+  #killIfHung(): void {
+    const silentMs = performance.now() - this.#lastSignAt;
+    if (this.#process !== null && silentMs > limits.heartbeat) {
+      this.#kill(`no sign of life for ${Math.round(silentMs / 1000)} s`);
+    }
+  }
+
+  #kill(why: string): void {
+    this.#lastWords ??= { reason: 'EngineFault', message: `the engine process was killed: ${why}` };
+    this.#process?.kill('SIGKILL');
+  }
+
+  #submitTo(flight: InFlight): void {
+    if (flight.sent) return;
+    flight.sent = true;
+    this.#send({ type: 'submit', request: flight.request });
+  }
+
+  #failRequests(cause: Failure, which: (flight: InFlight) => boolean): void {
+    for (const flight of this.#requests.values()) if (which(flight)) flight.queue.fail(toError(cause));
+  }
+
+  #send(message: ServerMessage): void {
+    // The channel may close under us; the exit event tells what happened.
+    if (this.#process?.connected === true) this.#process.send(message, () => undefined);
+  }
+}
+
+const stopped: Failure = { reason: 'EngineFault', message: 'the server is shutting down' };
+
+function toError({ reason, message, detail }: Failure): FailureError {
+  return new FailureError(reason, message, detail);
+}

@@ -1,0 +1,54 @@
+// Outputs of one generation on their way from the engine's messages to the code that reads them.
+// A slow reader gets several steps' outputs as one; memory is bounded by the generation's own length.
+
+import type { FailureError } from '@llmservice/crds';
+import type { EngineOutput } from './protocol.js';
+
+export class OutputQueue {
+  #pending: EngineOutput | null = null;
+  #failure: FailureError | null = null;
+  #closed = false;
+  #wake: () => void = () => undefined;
+
+  push(output: EngineOutput): void {
+    this.#pending = this.#pending === null ? output : merge(this.#pending, output);
+    this.#wake();
+  }
+
+  /** What was pushed before is still read first. */
+  fail(failure: FailureError): void {
+    this.#failure ??= failure;
+    this.#wake();
+  }
+
+  /** Nobody wants the rest. */
+  close(): void {
+    this.#closed = true;
+    this.#wake();
+  }
+
+  /** Null once closed. @throws FailureError */
+  async next(): Promise<EngineOutput | null> {
+    for (;;) {
+      if (this.#closed) return null;
+      const output = this.#pending;
+      this.#pending = null;
+      if (output !== null) return output;
+      if (this.#failure !== null) throw this.#failure;
+      await new Promise<void>((resolve) => (this.#wake = resolve));
+    }
+  }
+}
+
+function merge(earlier: EngineOutput, later: EngineOutput): EngineOutput {
+  return {
+    tokens: [...earlier.tokens, ...later.tokens],
+    logprobs:
+      earlier.logprobs === null && later.logprobs === null
+        ? null
+        : [...(earlier.logprobs ?? []), ...(later.logprobs ?? [])],
+    finish: later.finish,
+    stopToken: later.stopToken,
+    queueMs: earlier.queueMs ?? later.queueMs,
+  };
+}

@@ -1,0 +1,126 @@
+// The engine process's one loop: plan, run, absorb, tell. At most one message per step leaves it.
+
+import type { Failure } from '@llmservice/crds';
+import type { Engine } from '@llmservice/native';
+import type { GenerateRequest, Sampled } from '../schedule/generation.js';
+import type { Scheduler } from '../schedule/scheduler.js';
+import type { EngineMessage, EngineStats, SequenceUpdate } from './protocol.js';
+
+/** Milliseconds, monotonic. */
+type Clock = () => number;
+
+const numericalFault: Failure = {
+  reason: 'EngineNumericalFault',
+  message: 'the model produced values that are not finite numbers for this sequence',
+};
+
+/** Runs until `stop`; rejects when the engine refuses or faults. */
+export class StepLoop {
+  readonly #engine: Engine;
+  readonly #scheduler: Scheduler;
+  readonly #send: (message: EngineMessage) => void;
+  readonly #now: Clock;
+  readonly #submittedAt = new Map<string, number>();
+  /** Updates that no step gives rise to: requests that were refused. */
+  #refused: SequenceUpdate[] = [];
+  #steps = 0;
+  #stepMicros = 0;
+  #stepStartedAt: number | null = null;
+  #told: EngineStats | null = null;
+  #stopped = false;
+  #wake: () => void = () => undefined;
+
+  constructor(engine: Engine, scheduler: Scheduler, send: (message: EngineMessage) => void, now: Clock) {
+    this.#engine = engine;
+    this.#scheduler = scheduler;
+    this.#send = send;
+    this.#now = now;
+  }
+
+  /** How long the step in flight has run, in milliseconds; null between steps. */
+  get stepAgeMs(): number | null {
+    return this.#stepStartedAt === null ? null : this.#now() - this.#stepStartedAt;
+  }
+
+  submit(request: GenerateRequest): void {
+    try {
+      this.#scheduler.add(request);
+      this.#submittedAt.set(request.id, this.#now());
+    } catch (error) {
+      const failure: Failure = { reason: 'KvCacheTooSmall', message: (error as Error).message };
+      this.#refused.push({ ...emptyUpdate(request.id), failure });
+    }
+    this.#wake();
+  }
+
+  cancel(id: string): void {
+    this.#scheduler.cancel(id);
+    this.#submittedAt.delete(id);
+    this.#wake();
+  }
+
+  /** The step in flight ends, no other begins. */
+  stop(): void {
+    this.#stopped = true;
+    this.#wake();
+  }
+
+  async run(): Promise<void> {
+    while (!this.#stopped) {
+      const step = this.#scheduler.plan();
+      if (step === null) {
+        this.#tell([]);
+        await new Promise<void>((resolve) => (this.#wake = resolve));
+        continue;
+      }
+      this.#stepStartedAt = this.#now();
+      const queueMs = this.#queueTimes(step.started, this.#stepStartedAt);
+      const result = await this.#engine.step(step.plan);
+      this.#stepStartedAt = null;
+      this.#steps++;
+      this.#stepMicros = result.computeMicros;
+      this.#tell(this.#updates(this.#scheduler.absorb(result), queueMs));
+    }
+  }
+
+  #queueTimes(started: readonly string[], at: number): Map<string, number> {
+    return new Map(started.map((id) => [id, at - (this.#submittedAt.get(id) ?? at)]));
+  }
+
+  #updates(sampled: readonly Sampled[], queueMs: ReadonlyMap<string, number>): SequenceUpdate[] {
+    const updates = new Map<string, SequenceUpdate>();
+    for (const [id, waited] of queueMs) updates.set(id, { ...emptyUpdate(id), queueMs: waited });
+    for (const entry of sampled) {
+      if (entry.finish !== null) this.#submittedAt.delete(entry.id);
+      updates.set(entry.id, { ...updateOf(entry), queueMs: queueMs.get(entry.id) ?? null });
+    }
+    return [...updates.values()];
+  }
+
+  /** Silent when nothing has changed since the last message. */
+  #tell(updates: readonly SequenceUpdate[]): void {
+    const { running, waiting, blocksUsed } = this.#scheduler.stats;
+    const all = this.#refused.concat(updates);
+    const told = this.#told;
+    const same =
+      told !== null &&
+      told.running === running &&
+      told.waiting === waiting &&
+      told.blocksUsed === blocksUsed &&
+      told.stepsTotal === this.#steps;
+    if (all.length === 0 && same) return;
+    this.#refused = [];
+    this.#told = { ...this.#scheduler.stats, stepsTotal: this.#steps, stepMicros: this.#stepMicros };
+    this.#send({ type: 'step', updates: all, stats: this.#told });
+  }
+}
+
+function emptyUpdate(id: string): SequenceUpdate {
+  return { id, tokens: [], logprobs: null, finish: null, stopToken: null, queueMs: null, failure: null };
+}
+
+function updateOf({ id, token, logprobs, finish }: Sampled): SequenceUpdate {
+  if (finish === 'fault') return { ...emptyUpdate(id), failure: numericalFault };
+  if (finish === 'stop') return { ...emptyUpdate(id), finish, stopToken: token };
+  return { ...emptyUpdate(id), tokens: [token], logprobs: logprobs === null ? null : [logprobs], finish };
+}
