@@ -1,19 +1,8 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { ChatTemplate, ChatTemplateRefusal } from './chat-template.js';
 
 const user = [{ role: 'user', content: 'hi' }];
 const simple = '{{ bos_token }}{% for m in messages %}[{{ m.role }}]{{ m.content }}{% endfor %}';
-
-let dir: string;
-beforeAll(async () => {
-  dir = await mkdtemp(join(tmpdir(), 'template-'));
-});
-afterAll(async () => {
-  await rm(dir, { recursive: true });
-});
 
 function compile(source: string): ChatTemplate {
   return ChatTemplate.compile(source, { bos_token: '<s>' })!;
@@ -65,26 +54,24 @@ describe('ChatTemplate', () => {
     expect(compile("{{ strftime_now('%Y') }}").render({ messages: user })).toMatch(/^\d{4}$/);
   });
 
-  test('is null for a checkpoint without one', async () => {
-    expect(await ChatTemplate.load(dir)).toBeNull();
+  test('is null for a checkpoint without one', () => {
+    expect(ChatTemplate.fromFiles(null, null)).toBeNull();
+    expect(ChatTemplate.fromFiles('{"bos_token": "<s>"}', null)).toBeNull();
   });
 
-  test('reads tokenizer_config.json; chat_template.jinja wins', async () => {
-    const bos = { content: '<b>', lstrip: false };
-    await writeFile(
-      join(dir, 'tokenizer_config.json'),
-      JSON.stringify({ bos_token: bos, chat_template: simple }),
+  test('reads tokenizer_config.json; chat_template.jinja wins', () => {
+    const config = JSON.stringify({ bos_token: { content: '<b>', lstrip: false }, chat_template: simple });
+    expect(ChatTemplate.fromFiles(config, null)!.render({ messages: user })).toBe('<b>[user]hi');
+    expect(ChatTemplate.fromFiles(config, 'file')!.render({ messages: user })).toBe('file');
+  });
+
+  test('says ChatTemplateInvalid, quoting the error, when it cannot be parsed', () => {
+    expect(() => ChatTemplate.fromFiles(null, '{% if x')).toThrow(
+      expect.objectContaining({
+        reason: 'ChatTemplateInvalid',
+        message: expect.stringContaining('Unexpected'),
+      }),
     );
-    expect((await ChatTemplate.load(dir))!.render({ messages: user })).toBe('<b>[user]hi');
-    await writeFile(join(dir, 'chat_template.jinja'), 'file');
-    expect((await ChatTemplate.load(dir))!.render({ messages: user })).toBe('file');
-  });
-
-  test('says ChatTemplateInvalid, quoting the error, when it cannot be parsed', async () => {
-    await writeFile(join(dir, 'chat_template.jinja'), '{% if x');
-    await expect(ChatTemplate.load(dir)).rejects.toMatchObject({
-      reason: 'ChatTemplateInvalid',
-      message: expect.stringContaining('Unexpected'),
-    });
+    expect(() => ChatTemplate.fromFiles('{', null)).toThrow(/tokenizer_config.json is not JSON/);
   });
 });

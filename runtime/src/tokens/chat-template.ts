@@ -1,8 +1,6 @@
 // The checkpoint's chat template: a Jinja program from chat_template.jinja or tokenizer_config.json that turns a
 // conversation into prompt text. It gets the variables and functions that transformers gives it.
 
-import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { Template } from '@huggingface/jinja';
 import { FailureError } from '@llmservice/crds';
 
@@ -45,19 +43,18 @@ export class ChatTemplate {
   }
 
   /**
-   * Reads a checkpoint's template; null when it has none. `chat_template.jinja` wins over tokenizer_config.json.
-   * @throws FailureError ChatTemplateInvalid when it cannot be parsed
+   * From the texts of a checkpoint's files (null: absent); null when they hold no template.
+   * `chat_template.jinja` wins over tokenizer_config.json.
+   * @throws FailureError ChatTemplateInvalid when the template cannot be parsed
    */
-  static async load(modelDir: string): Promise<ChatTemplate | null> {
-    const configText = await readIfThere(join(modelDir, 'tokenizer_config.json'));
-    const file = await readIfThere(join(modelDir, 'chat_template.jinja'));
+  static fromFiles(tokenizerConfig: string | null, jinja: string | null): ChatTemplate | null {
     let config: TokenizerConfig;
     try {
-      config = JSON.parse(configText ?? '{}') as TokenizerConfig;
+      config = JSON.parse(tokenizerConfig ?? '{}') as TokenizerConfig;
     } catch (cause) {
       throw invalid('tokenizer_config.json is not JSON', cause);
     }
-    return ChatTemplate.compile(file ?? config.chat_template ?? null, specialTokensOf(config));
+    return ChatTemplate.compile(jinja ?? config.chat_template ?? null, specialTokensOf(config));
   }
 
   /** Compiles one template, or a list of named ones of which `default` and `tool_use` count; null gives null. */
@@ -122,13 +119,4 @@ function invalid(message: string, cause?: unknown): FailureError {
 
 function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
-}
-
-async function readIfThere(file: string): Promise<string | null> {
-  try {
-    return await readFile(file, 'utf8');
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
-    throw invalid(`${file} cannot be read: ${messageOf(error)}`, error);
-  }
 }

@@ -1,8 +1,6 @@
 // The checkpoint's own tokenizer (tokenizer.json), read by the reference implementation's Node binding.
 // Encoding runs on the binding's thread pool, off the event loop; decoding is a table look-up per token.
 
-import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { FailureError } from '@llmservice/crds';
 import { Tokenizer as ReferenceTokenizer } from 'tokenizers';
 import { Detokenizer } from './detokenizer.js';
@@ -27,18 +25,9 @@ export class Tokenizer {
   }
 
   /**
-   * Reads `tokenizer.json` of a checkpoint.
-   * @throws FailureError TokenizerMissing when the file is absent or is not one that can be used
+   * From the text of tokenizer.json; `name` is what errors call the file.
+   * @throws FailureError TokenizerMissing when it is not one that can be used
    */
-  static async load(modelDir: string): Promise<Tokenizer> {
-    const file = join(modelDir, 'tokenizer.json');
-    const text = await readFile(file, 'utf8').catch((cause: unknown) => {
-      throw new FailureError('TokenizerMissing', `${file} cannot be read`, undefined, { cause });
-    });
-    return Tokenizer.fromJson(text, file);
-  }
-
-  /** As `load`, from the file's text; `name` is what errors call it. */
   static fromJson(text: string, name: string): Tokenizer {
     const unusable = (why: string, cause?: unknown): FailureError =>
       new FailureError('TokenizerMissing', `${name} cannot be used: ${why}`, undefined, { cause });
