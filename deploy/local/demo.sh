@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # From a checkout to streamed tokens: cluster, S3 with the demo model, operator, one manifest, a chat through the gateway.
-# usage: demo.sh up | down. With CLUSTER=current it takes the current kubeconfig context and pushes the images to
+# usage: demo.sh up | operator (all but the manifest; tests begin here) | down. With CLUSTER=current it takes the current kubeconfig context and pushes the images to
 # REGISTRY; the model then comes from an S3 server that it runs in that cluster.
 set -euo pipefail
 own_kubeconfig=${KUBECONFIG:-}
@@ -14,13 +14,14 @@ build_project() {
   npm run build:native
 }
 
-up_local() {
+# The cluster with the operator in it and the demo model in its S3 server.
+install_local() {
   local cluster operator runtime
   "$local_folder/bootstrap.sh" build cluster
   # The cluster comes up while the project compiles.
   "$local_folder/cluster.sh" up &
   cluster=$!
-  with_progress 'compile the project' "$repository/.local/build.log" build_project || { wait "$cluster" || true; die 'the project did not compile'; }
+  with_progress 'compile the project' "$repository/.local/build.log" build_project
   operator=$(operator_image)
   runtime=$(runtime_image)
   wait "$cluster" || die 'the cluster did not come up'
@@ -29,6 +30,10 @@ up_local() {
   wait "$!"
   upload_model "$s3_endpoint"
   install_operator "$operator" "$runtime" --set gateway.name=llmservice --set gateway.namespace=llmservice-system
+}
+
+up_local() {
+  install_local
   apply_service
   show_answers "http://$node_ip"
   cat <<END
@@ -49,6 +54,7 @@ case ${1:-} in
     if [[ ${CLUSTER:-local} == current ]]; then up_current; else up_local; fi
     say "demo up in $((SECONDS - started)) s"
     ;;
+  operator) install_local ;;
   down)
     if [[ ${CLUSTER:-local} == current ]]; then down_current; else "$local_folder/cluster.sh" down; fi
     ;;

@@ -12,21 +12,25 @@ cd "$repository"
 
 # The closure of production dependencies, as npm sees it; links are the workspaces among them.
 mapfile -t folders < <(npm ls --workspace "@llmservice/$workspace" --omit=dev --all --parseable 2>/dev/null | sed -n "s|^$repository/||p" | sort -u)
-rm -rf "$stage"
-mkdir -p "$stage/node_modules/@llmservice" "$stage/packages"
+links=" node_modules/@llmservice/$workspace node_modules/@llmservice/crds node_modules/@llmservice/native "
+copied=()
 for folder in "${folders[@]}"; do
   case $folder in
-    node_modules/@llmservice/* | operator | runtime | crds | native) ;;
-    node_modules/* | crds/node_modules/* | native/node_modules/* | "$workspace"/node_modules/*)
-      target=$stage/$folder
-      [[ $folder == node_modules/* ]] || target=$stage/packages/$folder
-      mkdir -p "$target"
-      # Packages nested in this one are listed, and copied, by themselves.
-      find "$folder" -mindepth 1 -maxdepth 1 ! -name node_modules -exec cp -a -t "$target" {} +
-      ;;
-    *) die "a dependency lies outside node_modules: $folder" ;;
+    node_modules/@llmservice/*) [[ $links == *" $folder "* ]] || die "$workspace must not depend on $folder" ;;
+    node_modules/* | */node_modules/*) copied+=("$folder") ;;
   esac
 done
+rm -rf "$stage"
+mkdir -p "$stage/node_modules/@llmservice" "$stage/packages"
+# Nested packages are listed by themselves. Of no use in the container: type declarations, source maps, and the
+# addons that some packages carry for every platform.
+other_cpu=$(if [[ $(uname -m) == x86_64 ]]; then echo arm; else echo x64; fi)
+find "${copied[@]}" -mindepth 1 -name node_modules -prune -o \( -type f -o -type l \) \
+  ! -name '*.map' ! -name '*.d.ts' ! -name '*.d.cts' ! -name '*.d.mts' \
+  ! -regex '.*[.-]\(android\|darwin\|freebsd\|win32\)-[^/]*\.node' ! -name '*-musl*.node' ! -name "*linux-$other_cpu*.node" \
+  -print0 |
+  tar --create --null --files-from - --transform 's,^\(crds\|native\|runtime\|operator\)/,packages/&,' |
+  tar --extract --directory "$stage"
 
 packages=(crds "$workspace")
 [[ $workspace == operator ]] || packages+=(native)

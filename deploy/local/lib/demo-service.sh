@@ -8,15 +8,15 @@ demo_checkpoint=$repository/deploy/demo-model/checkpoint
 upload_model() {
   local file
   [[ -f $demo_checkpoint/config.json ]] || die "the demo model is not there: $demo_checkpoint"
-  s3_put "$1/models"
-  for file in "$demo_checkpoint"/*; do s3_put "$1/models/demo/$(basename "$file")" -T "$file"; done
+  s3_request --head "$1/models" 2>/dev/null || s3_request -X PUT "$1/models"
+  for file in "$demo_checkpoint"/*; do s3_request -T "$file" "$1/models/demo/$(basename "$file")"; done
   say "model in S3: $(du -sh "$demo_checkpoint" | cut -f1) at s3://models/demo/"
 }
 
-s3_put() {
-  local url=$1
-  shift
-  curl -sS --fail-with-body --aws-sigv4 aws:amz:us-east-1:s3 --user "$s3_access_key:$s3_secret_key" -X PUT "$url" "$@" >/dev/null
+# s3_request CURL-ARGUMENTS: signed; the content is not, which S3 wants to be told.
+s3_request() {
+  curl -sS --fail-with-body --aws-sigv4 aws:amz:us-east-1:s3 --user "$s3_access_key:$s3_secret_key" \
+    -H 'x-amz-content-sha256: UNSIGNED-PAYLOAD' "$@" >/dev/null
 }
 
 # install_operator OPERATOR_IMAGE RUNTIME_IMAGE [HELM ARGUMENTS]

@@ -1,0 +1,39 @@
+// Checkpoints in the cluster's S3 server: the demo model, whole or with something wrong about it.
+
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { CreateBucketCommand, PutObjectCommand, S3Client } from '@aws-sdk/client-s3';
+import { nodeAddress, repository } from './cluster.js';
+
+export const s3Keys = { accessKeyId: 'demo-access-key', secretAccessKey: 'demo-secret-key' } as const;
+export const bucket = 'e2e';
+
+export type Files = Readonly<Record<string, Uint8Array>>;
+
+const client = new S3Client({
+  endpoint: `http://${nodeAddress}:9000`,
+  region: 'us-east-1',
+  forcePathStyle: true,
+  credentials: s3Keys,
+});
+
+export function demoModel(): Record<string, Uint8Array> {
+  const folder = join(repository, 'deploy/demo-model/checkpoint');
+  return Object.fromEntries(readdirSync(folder).map((name) => [name, readFileSync(join(folder, name))]));
+}
+
+/** Uploads `files` under a prefix of the tests' bucket and gives their URI. */
+export async function upload(prefix: string, files: Files): Promise<string> {
+  await client.send(new CreateBucketCommand({ Bucket: bucket })).catch((error: unknown) => {
+    if (!/BucketAlready/.test(String(error))) throw error;
+  });
+  for (const [name, Body] of Object.entries(files))
+    await client.send(new PutObjectCommand({ Bucket: bucket, Key: `${prefix}/${name}`, Body }));
+  return `s3://${bucket}/${prefix}/`;
+}
+
+/** The names of the model's weight files, in order. */
+export const shardsOf = (files: Files): string[] =>
+  Object.keys(files)
+    .filter((name) => name.endsWith('.safetensors'))
+    .sort();

@@ -1,0 +1,72 @@
+// The running local cluster as tests see it: kubectl, the gateway's and the S3 server's address, and parts to stop.
+
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+
+const run = promisify(execFile);
+
+export const repository = join(fileURLToPath(new URL('.', import.meta.url)), '..', '..');
+const kubeconfig = join(repository, '.local/cluster/kubeconfig');
+
+/** The one address of the node: API server, gateway (port 80) and S3 (port 9000) answer there. */
+export const nodeAddress = /server: 'https:\/\/([0-9.]+):/.exec(readFileSync(kubeconfig, 'utf8'))?.[1] ?? '';
+/** The same S3 server, as pods reach it. */
+export const s3InCluster = 'http://s3.storage.svc.cluster.local:9000';
+
+/** Runs kubectl with `input` on its standard input. @throws Error with kubectl's own words */
+export async function kubectl(args: readonly string[], input = ''): Promise<string> {
+  const child = spawn(join(repository, '.local/bin/kubectl'), args, {
+    env: { ...process.env, KUBECONFIG: kubeconfig },
+  });
+  let stdout = '';
+  let stderr = '';
+  child.stdout.setEncoding('utf8').on('data', (text: string) => (stdout += text));
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text));
+  child.stdin.end(input);
+  const [code] = (await once(child, 'close')) as [number | null];
+  if (code !== 0) throw new Error(`kubectl ${args.join(' ')}: ${stderr}`);
+  return stdout;
+}
+
+export async function getJson<T>(args: readonly string[]): Promise<T> {
+  return JSON.parse(await kubectl(['get', ...args, '-o', 'json'])) as T;
+}
+
+export async function apply(...objects: readonly object[]): Promise<void> {
+  await kubectl(['apply', '-f', '-'], JSON.stringify({ apiVersion: 'v1', kind: 'List', items: objects }));
+}
+
+/** Stops, starts or restarts one program of the cluster. */
+export async function clusterPart(
+  action: 'stop' | 'start' | 'restart',
+  part: 's3' | 'apiserver',
+): Promise<void> {
+  await run(join(repository, 'deploy/local/cluster.sh'), [action, part]);
+}
+
+/** Polls until `probe` gives something other than null, undefined or false. */
+export async function eventually<T>(
+  what: string,
+  probe: () => Promise<T> | T,
+  timeoutMs: number,
+): Promise<NonNullable<T>> {
+  const deadline = Date.now() + timeoutMs;
+  let last: unknown = null;
+  do {
+    try {
+      const value = await probe();
+      if (value !== null && value !== undefined && value !== false) return value;
+      last = value;
+    } catch (error) {
+      last = error;
+    }
+    await sleep(200);
+  } while (Date.now() < deadline);
+  const told = last instanceof Error ? last.message : JSON.stringify(last);
+  throw new Error(`gave up waiting for ${what}; last: ${told}`);
+}

@@ -1,0 +1,71 @@
+// Requests as clients send them: to the gateway's address, with the service's name in the Host header. node:http is
+// used because fetch does not let a program choose Host.
+
+import { request as send, type ClientRequest, type IncomingMessage } from 'node:http';
+import { once } from 'node:events';
+import { nodeAddress } from './cluster.js';
+
+export interface Answer {
+  readonly status: number;
+  readonly body: string;
+}
+
+export interface StreamEvent {
+  readonly atMs: number;
+  /** What follows `data: `. */
+  readonly data: string;
+}
+
+async function open(
+  host: string,
+  path: string,
+  body?: object,
+): Promise<{ request: ClientRequest; response: IncomingMessage }> {
+  const request = send({
+    host: nodeAddress,
+    path,
+    method: body === undefined ? 'GET' : 'POST',
+    headers: { host, 'content-type': 'application/json' },
+    agent: false,
+  });
+  request.end(body === undefined ? undefined : JSON.stringify(body));
+  const [response] = (await once(request, 'response')) as [IncomingMessage];
+  response.setEncoding('utf8');
+  return { request, response };
+}
+
+export async function call(host: string, path: string, body?: object): Promise<Answer> {
+  const { response } = await open(host, path, body);
+  let text = '';
+  for await (const chunk of response) text += String(chunk);
+  return { status: response.statusCode ?? 0, body: text };
+}
+
+/** The server-sent events of an answer, each when it arrives. Leaving the loop closes the connection. */
+export async function* stream(host: string, path: string, body: object): AsyncGenerator<StreamEvent> {
+  const { request, response } = await open(host, path, { ...body, stream: true });
+  let pending = '';
+  try {
+    for await (const chunk of response) {
+      pending += String(chunk);
+      const events = pending.split('\n\n');
+      pending = events.pop() ?? '';
+      for (const event of events) {
+        const data = /^data: (.*)$/ms.exec(event)?.[1];
+        if (data !== undefined) yield { atMs: performance.now(), data };
+      }
+    }
+  } finally {
+    request.destroy();
+  }
+}
+
+export const chatPath = '/openai/v1/chat/completions';
+
+export const chatBody = (content: string, more: object = {}): object => ({
+  model: 'demo',
+  messages: [{ role: 'user', content }],
+  max_tokens: 48,
+  temperature: 0,
+  ...more,
+});
