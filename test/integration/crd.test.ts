@@ -1,0 +1,241 @@
+// The resource as a real API server sees it: defaults, refusals that name the field, subresources and columns.
+
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { specDefaults } from '@llmservice/crds';
+import { ApiServer } from './api-server.js';
+import { Kubectl } from './kubectl.js';
+
+const startTimeoutMs = 600_000;
+let server: ApiServer;
+let kubectl: Kubectl;
+
+beforeAll(async () => {
+  server = await ApiServer.start();
+  kubectl = new Kubectl(server.kubeConfig());
+  await kubectl.installCrd();
+}, startTimeoutMs);
+afterAll(() => server.stop());
+
+const service = (spec: object, name = 'tiny') =>
+  JSON.stringify({
+    apiVersion: 'llmservice.dev/v1alpha1',
+    kind: 'LlmService',
+    metadata: { name },
+    spec: { model: { uri: 's3://bucket/tiny/' }, ...spec },
+  });
+const dryRun = (manifest: string) =>
+  kubectl.run(['create', '--dry-run=server', '--validate=strict', '-o', 'json', '-f', '-'], manifest);
+
+describe('defaults', () => {
+  it('are those that the contract package tells', async () => {
+    const { stdout, stderr } = await dryRun(service({}));
+    expect(stderr).toBe('');
+    expect(JSON.parse(stdout).spec).toEqual({
+      ...specDefaults,
+      model: { uri: 's3://bucket/tiny/', ...specDefaults.model },
+    });
+  });
+});
+
+const gpu = (devices: number) => ({ resourceName: 'amd.com/gpu', devices });
+
+describe('the API server refuses', () => {
+  it.each<[string, object, RegExp]>([
+    ['no model', { model: null }, /spec\.model: Required value/],
+    ['no uri', { model: {} }, /spec\.model\.uri: Required value/],
+    [
+      'another scheme',
+      { model: { uri: 'https://x/y' } },
+      /spec\.model\.uri: .*must be s3:\/\/BUCKET\/PREFIX\//,
+    ],
+    ['a bucket that is none', { model: { uri: 's3:///x/' } }, /spec\.model\.uri: .*must be s3:/],
+    [
+      'a name with a blank',
+      { model: { uri: 's3://b/m', name: 'a b' } },
+      /spec\.model\.name: .*letters, digits/,
+    ],
+    [
+      'an alias twice',
+      { model: { uri: 's3://b/m', aliases: ['a', 'a'] } },
+      /spec\.model\.aliases\[1\]: Duplicate/,
+    ],
+    [
+      'an alias that is the name',
+      { model: { uri: 's3://b/m', name: 'a', aliases: ['a'] } },
+      /spec\.model\.aliases: .*repeats model\.name/,
+    ],
+    [
+      'an endpoint without a scheme',
+      { model: { uri: 's3://b/m', s3: { endpoint: 's3.example.org' } } },
+      /spec\.model\.s3\.endpoint: .*http:\/\/ or https:\/\//,
+    ],
+    [
+      'a Secret without a name',
+      { model: { uri: 's3://b/m', s3: { credentialsSecretRef: {} } } },
+      /spec\.model\.s3\.credentialsSecretRef\.name: Required/,
+    ],
+    [
+      'a device of an unknown vendor',
+      { accelerator: { resourceName: 'example.com/gpu' } },
+      /spec\.accelerator\.resourceName: .*amd\.com or nvidia\.com/,
+    ],
+    ['no devices', { accelerator: gpu(0) }, /spec\.accelerator\.devices: .*greater than or equal to 1/],
+    [
+      'memory that is no quantity',
+      { accelerator: { memoryPerDevice: 'much' } },
+      /spec\.accelerator\.memoryPerDevice: .*quantity above zero, such as 48Gi/,
+    ],
+    [
+      'more ranks than devices',
+      { accelerator: gpu(1), parallelism: { tensor: 2 } },
+      /spec\.parallelism\.tensor: .*must equal accelerator\.devices/,
+    ],
+    [
+      'devices that no rank uses',
+      { accelerator: gpu(4), parallelism: { tensor: 2 } },
+      /spec\.parallelism\.tensor: .*set both to the same number/,
+    ],
+    [
+      'a batch that cannot hold its sequences',
+      { engine: { maxNumSeqs: 256, maxNumBatchedTokens: 256 } },
+      /spec\.engine\.maxNumBatchedTokens: .*at least engine\.maxNumSeqs \+ 64/,
+    ],
+    ['an odd block size', { engine: { blockSize: 48 } }, /spec\.engine\.blockSize: Unsupported value: 48/],
+    ['an unknown dtype', { engine: { dtype: 'int4' } }, /spec\.engine\.dtype: Unsupported value: "int4"/],
+    [
+      'over 100 percent',
+      { engine: { memoryUtilizationPercent: 101 } },
+      /spec\.engine\.memoryUtilizationPercent: /,
+    ],
+    ['a misspelt field', { engine: { maxModelLength: 5 } }, /unknown field "spec\.engine\.maxModelLength"/],
+    ['an env name twice', { env: [{ name: 'A' }, { name: 'A' }] }, /spec\.env\[1\]: Duplicate value: .*"A"/],
+    [
+      'an env name with a blank',
+      { env: [{ name: 'A B' }] },
+      /spec\.env\[0\]\.name: .*letters, digits and '_'/,
+    ],
+    [
+      "an env of the operator's",
+      { env: [{ name: 'LLMSERVICE_X' }] },
+      /spec\.env\[0\]\.name: .*belong to the operator/,
+    ],
+    [
+      'an env with two values',
+      { env: [{ name: 'A', value: 'x', valueFrom: { fieldRef: { fieldPath: 'status.podIP' } } }] },
+      /spec\.env\[0\]\.valueFrom: .*value or valueFrom, not both/,
+    ],
+    [
+      'no shared memory',
+      { sharedMemory: { sizeLimit: '0' } },
+      /spec\.sharedMemory\.sizeLimit: .*such as 8Gi/,
+    ],
+    [
+      'other devices in limits',
+      { accelerator: gpu(2), resources: { limits: { 'amd.com/gpu': '1' } } },
+      /spec\.resources\.limits: .*remove the device from resources\.limits/,
+    ],
+    [
+      'other devices in requests',
+      { accelerator: gpu(2), resources: { requests: { 'amd.com/gpu': 1 } } },
+      /spec\.resources\.requests: .*remove the device from resources\.requests/,
+    ],
+    [
+      'a limit that is no quantity',
+      { resources: { limits: { memory: 'lots' } } },
+      /spec\.resources\.limits\.memory: /,
+    ],
+    [
+      'a toleration with value and Exists',
+      { tolerations: [{ key: 'a', operator: 'Exists', value: 'b' }] },
+      /spec\.tolerations\[0\]\.value: .*take no value/,
+    ],
+    ['a toleration of nothing', { tolerations: [{}] }, /spec\.tolerations\[0\]\.key: .*operator Exists/],
+    ['a misspelt affinity', { affinity: { nodeAfinity: {} } }, /unknown field "spec\.affinity\.nodeAfinity"/],
+    ['fewer than no replicas', { replicas: -1 }, /spec\.replicas: .*greater than or equal to 0/],
+    [
+      'a host with a scheme',
+      { routing: { host: 'https://x' } },
+      /spec\.routing\.host: .*without scheme, port or path/,
+    ],
+    ['an endless drain', { rollout: { drainTimeoutSeconds: 99999 } }, /spec\.rollout\.drainTimeoutSeconds: /],
+  ])('%s', async (_, spec, message) => {
+    const { code, stderr } = await dryRun(service(spec));
+    expect(stderr).toMatch(message);
+    expect(code).toBe(1);
+  });
+
+  it.each(['1tiny', 'a.b', 'x'.repeat(53)])('the object name %s', async (name) => {
+    const { code, stderr } = await dryRun(service({}, name));
+    expect(stderr).toContain('metadata.name');
+    expect(code).toBe(1);
+  });
+});
+
+describe('the API server accepts', () => {
+  it.each<[string, object]>([
+    [
+      'devices named in limits as well',
+      { accelerator: gpu(2), resources: { limits: { 'amd.com/gpu': '2', cpu: 4 } } },
+    ],
+    ['a MIG partition', { accelerator: { resourceName: 'nvidia.com/mig-3g.40gb' } }],
+    ['a toleration of everything', { tolerations: [{ operator: 'Exists' }] }],
+    ['a name with an organisation', { model: { uri: 's3://b', name: 'Qwen/Qwen3.6-27B' } }],
+  ])('%s', async (_, spec) => {
+    const { code, stderr } = await dryRun(service(spec));
+    expect(stderr).toBe('');
+    expect(code).toBe(0);
+  });
+});
+
+describe('an LlmService', () => {
+  it('shows its columns, scales, and keeps status apart from spec', async () => {
+    await kubectl.output(['create', '-f', '-'], service({}));
+    const status = {
+      url: 'http://tiny.example.org',
+      model: 'tiny',
+      replicas: 1,
+      selector: 'llmservice.dev/service=tiny',
+      conditions: [
+        {
+          type: 'Ready',
+          status: 'False',
+          reason: 'Loading',
+          message: 'Weights are loading.',
+          observedGeneration: 1,
+          lastTransitionTime: '2026-01-01T00:00:00Z',
+        },
+      ],
+    };
+    await kubectl.output([
+      'patch',
+      'llm',
+      'tiny',
+      '--subresource=status',
+      '--type=merge',
+      '-p',
+      JSON.stringify({ status }),
+    ]);
+
+    const [head = '', row = ''] = (await kubectl.output(['get', 'llm'])).split('\n');
+    expect(head.trim().split(/\s+/)).toEqual(['NAME', 'URL', 'READY', 'REASON', 'REPLICAS', 'MODEL', 'AGE']);
+    expect(row.trim().split(/\s+/).slice(0, 6)).toEqual([
+      'tiny',
+      status.url,
+      'False',
+      'Loading',
+      '1',
+      'tiny',
+    ]);
+
+    await kubectl.output(['scale', 'llm/tiny', '--replicas=3']);
+    const scaled = JSON.parse(await kubectl.output(['get', 'llm', 'tiny', '-o', 'json']));
+    expect(scaled.spec.replicas).toBe(3);
+    expect(scaled.status).toEqual(status);
+    expect(scaled.metadata.generation).toBe(2);
+  });
+
+  it('explains every field of its spec', async () => {
+    const text = await kubectl.output(['explain', 'llmservice.spec.engine.maxNumBatchedTokens']);
+    expect(text).toContain('at least maxNumSeqs + 64');
+  });
+});
