@@ -4,11 +4,13 @@ import { FailureError } from '@llmservice/crds';
 import type { EngineInfo } from '@llmservice/native';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { readChatTemplate, readTokenizer } from './checkpoint/read-text-files.js';
+import { readChatTemplate, readTokenizer } from './checkpoint/read-text-files.js';
 import type { ServedModel } from './http/served-model.js';
 import { generationDefaults, type GenerationDefaults } from './request/generation-defaults.js';
 import type { ThinkIds } from './request/text-stream.js';
-import { ChatTemplate } from './tokens/chat-template.js';
-import { Tokenizer } from './tokens/tokenizer.js';
+import type { ChatTemplate } from './tokens/chat-template.js';
+import type { Tokenizer } from './tokens/tokenizer.js';
 
 export interface ModelFiles {
   readonly tokenizer: Tokenizer;
@@ -19,8 +21,8 @@ export interface ModelFiles {
 /** @throws FailureError TokenizerMissing, ChatTemplateInvalid, CheckpointCorrupt */
 export async function readModelFiles(dir: string): Promise<ModelFiles> {
   const [tokenizer, chatTemplate, config, generationConfig] = await Promise.all([
-    Tokenizer.load(dir),
-    ChatTemplate.load(dir),
+    readTokenizer(dir),
+    readChatTemplate(dir),
     readJson(dir, 'config.json'),
     readJson(dir, 'generation_config.json'),
   ]);

@@ -117,6 +117,7 @@ export class Replica {
       },
       observer: this.observer,
       sleep,
+      signal: this.stopping.signal,
     });
     this.stall.progress('the checkpoint is complete');
     const files = await readModelFiles(modelDir);

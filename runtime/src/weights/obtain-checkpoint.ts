@@ -18,6 +18,8 @@ export interface ObtainOptions {
   readonly s3: S3Settings;
   readonly observer: PullObserver & AvailabilityObserver;
   readonly sleep: Sleep;
+  /** Ends the pull between two chunks, or while it waits; what is on disk stays for the next. */
+  readonly signal: AbortSignal;
 }
 
 /** 8 x 16 MiB in flight fill a 10 Gbit/s link at S3's usual 100 ms per request. */
@@ -30,7 +32,15 @@ const rangeBytes = 16 * 1024 * 1024;
  */
 export async function obtainCheckpoint(options: ObtainOptions): Promise<string> {
   const uri = parseCheckpointUri(options.uri);
-  const attempt: Attempt = (read) => retryWhileUnavailable(read, options.observer, options.sleep);
+  const attempt: Attempt = (read) =>
+    retryWhileUnavailable(
+      () => {
+        options.signal.throwIfAborted();
+        return read();
+      },
+      options.observer,
+      options.sleep,
+    );
   if (uri.kind === 'folder') {
     await inspectCheckpoint(new FolderSource(uri.dir), attempt);
     return uri.dir;
@@ -49,12 +59,12 @@ async function pullUntilUnchanged(
   source: CheckpointSource,
   dir: string,
   attempt: Attempt,
-  { observer, sleep }: ObtainOptions,
+  { observer, sleep, signal }: ObtainOptions,
 ): Promise<void> {
   for (;;) {
     try {
       const files = await inspectCheckpoint(source, attempt);
-      await pullFiles({ source, files, dir, parallelRanges, rangeBytes, attempt, observer });
+      await pullFiles({ source, files, dir, parallelRanges, rangeBytes, attempt, observer, signal });
       return;
     } catch (error) {
       // Someone is uploading: what is complete stays, the next look decides about the rest.

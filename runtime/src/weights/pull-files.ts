@@ -20,6 +20,7 @@ export interface PullFilesOptions {
   readonly rangeBytes: number;
   readonly attempt: Attempt;
   readonly observer: PullObserver;
+  readonly signal: AbortSignal;
 }
 
 const filesAtOnce = 2;
@@ -129,7 +130,7 @@ async function allOrFirstFailure<T>(
 }
 
 async function fetchRange(
-  { source, dir, attempt, observer }: PullFilesOptions,
+  { source, dir, attempt, observer, signal }: PullFilesOptions,
   handle: FileHandle,
   file: FileVersion,
   [begin, end]: ByteRange,
@@ -138,6 +139,7 @@ async function fetchRange(
     let at = begin;
     try {
       for await (const chunk of source.read(file, begin, end)) {
+        signal.throwIfAborted();
         await write(handle, chunk, at, dir, end - at);
         at += chunk.byteLength;
         observer.received(chunk.byteLength);

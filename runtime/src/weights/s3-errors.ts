@@ -16,6 +16,17 @@ const wrongRegion = new Set([
   'IllegalLocationConstraintException',
 ]);
 
+// Not every S3 server answers these with 401 or 403.
+const accessDenied = new Set([
+  'AccessDenied',
+  'InvalidAccessKeyId',
+  'SignatureDoesNotMatch',
+  'ExpiredToken',
+  'InvalidToken',
+  // versitygw's word for an unknown key, with 404.
+  'XAdminUserNotFound',
+]);
+
 /** @param what the request in words, for the message, such as "list s3://bucket/prefix/" */
 export function classifyS3Error(
   error: unknown,
@@ -37,7 +48,8 @@ export function classifyS3Error(
       options,
     );
   }
-  if (status === 401 || status === 403) return new FailureError('S3AccessDenied', told, undefined, options);
+  if (status === 401 || status === 403 || accessDenied.has(name))
+    return new FailureError('S3AccessDenied', told, undefined, options);
   if (status === 404 || status === 412) return new SourceChangedError(told, options);
   return new UnavailableError(code === undefined ? told : `${told} [${code}]`, options);
 }

@@ -7,8 +7,10 @@ import {
   type HeadObjectCommandOutput,
   type S3Client,
 } from '@aws-sdk/client-s3';
-import { Readable } from 'node:stream';
+import { FailureError } from '@llmservice/crds';
+import type { Readable } from 'node:stream';
 import {
+  SourceChangedError,
   UnavailableError,
   type CheckpointSource,
   type FileVersion,
@@ -44,7 +46,9 @@ export class S3Source implements CheckpointSource {
         }
       }
     } catch (error) {
-      throw classifyS3Error(error, `list ${this.uri}`);
+      const told = classifyS3Error(error, `list ${this.uri}`);
+      // A list names no object: what is not found is the bucket, by whatever word.
+      throw told instanceof SourceChangedError ? new FailureError('BucketNotFound', told.message) : told;
     }
     return files;
   }
@@ -54,7 +58,7 @@ export class S3Source implements CheckpointSource {
       const head = await this.client.send(
         new HeadObjectCommand({ Bucket: this.bucket, Key: this.prefix + name, ChecksumMode: 'ENABLED' }),
       );
-      return { name, bytes: head.ContentLength ?? 0, etag: head.ETag ?? null, digest: digestOf(head) };
+      return { name, bytes: head.ContentLength ?? 0, etag: versionOf(head), digest: digestOf(head) };
     } catch (error) {
       throw classifyS3Error(error, `head ${this.uri}${name}`);
     }
@@ -72,10 +76,12 @@ export class S3Source implements CheckpointSource {
           Bucket: this.bucket,
           Key: this.prefix + file.name,
           Range: `bytes=${String(begin)}-${String(end - 1)}`,
-          ...(file.etag === null ? {} : { IfMatch: file.etag }),
+          // A time cannot be asked for exactly: the server may keep finer ones than it tells.
+          ...(file.etag === null || isTime(file.etag) ? {} : { IfMatch: file.etag }),
         }),
       );
       body = answer.Body as Readable;
+      if (versionOf(answer) !== file.etag) throw new SourceChangedError(`${what}: the object was replaced`);
       const stream = body;
       idle = setTimeout(() => stream.destroy(new Error('no data for 30 s')), idleTimeoutMs);
       for await (const chunk of stream as AsyncIterable<Uint8Array>) {
@@ -84,7 +90,7 @@ export class S3Source implements CheckpointSource {
         yield chunk;
       }
     } catch (error) {
-      throw classifyS3Error(error, what);
+      throw error instanceof SourceChangedError ? error : classifyS3Error(error, what);
     } finally {
       clearTimeout(idle);
       body?.destroy();
@@ -93,6 +99,22 @@ export class S3Source implements CheckpointSource {
       throw new UnavailableError(`${what}: the connection ended after ${String(received)} bytes`);
     }
   }
+}
+
+/** Some S3 servers keep no ETag for files that were put into their folder: then the time of the last change stands in. */
+const modifiedPrefix = 'modified:';
+
+const isTime = (etag: string): boolean => etag.startsWith(modifiedPrefix);
+
+function versionOf({
+  ETag: etag = '',
+  LastModified: modified,
+}: {
+  ETag?: string | undefined;
+  LastModified?: Date | undefined;
+}): string | null {
+  if (etag.replaceAll('"', '') !== '') return etag;
+  return modified === undefined ? null : modifiedPrefix + modified.toISOString();
 }
 
 /** A SHA-256 of the whole object if S3 keeps one; else the ETag where it is an MD5 (one part, no KMS). */
