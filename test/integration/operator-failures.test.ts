@@ -8,7 +8,7 @@ import { llamaCheckpoint } from '../builders/checkpoint.js';
 import { WatchedClient, World, type RunningOperator } from './operator-world.js';
 import { eventually } from './processes.js';
 
-jest.setTimeout(60_000);
+jest.setTimeout(120_000);
 
 let world: World;
 let operator: RunningOperator;
@@ -25,7 +25,7 @@ beforeAll(async () => {
   world = await World.start();
   world.s3.put('models', 'llama', llamaCheckpoint());
   operator = world.startOperator();
-}, 120_000);
+}, 180_000);
 
 afterAll(() => world.stop());
 
@@ -113,7 +113,7 @@ test('killed before any one of its writes, it converges when it starts again', a
   await operator.stop();
   for (let survived = 0; survived < 9; survived += 1) {
     const name = `killed-${survived}`;
-    const client = new WatchedClient(world.api.kubeConfig());
+    const client = new WatchedClient(world.api.kubeConfig('operator'));
     let writes = 0;
     client.before = ({ method, path }) => {
       if (method === 'GET' || path.includes('/leases') || !path.includes(name)) return;
@@ -149,7 +149,7 @@ test('killed before any one of its writes, it converges when it starts again', a
 
 describe('two operators', () => {
   test('have one leader; the other takes over when it goes, and writes nothing before', async () => {
-    const second = new WatchedClient(world.api.kubeConfig());
+    const second = new WatchedClient(world.api.kubeConfig('operator'));
     const standby = world.startOperator({ identity: 'standby' }, second);
     await eventually('the first leads', () => operator.operator.leading);
     await sleep(2_500);
@@ -164,7 +164,7 @@ describe('two operators', () => {
   });
 
   test('a leader that cannot renew stops writing before another may take over, and ends', async () => {
-    const cut = new WatchedClient(world.api.kubeConfig());
+    const cut = new WatchedClient(world.api.kubeConfig('operator'));
     await operator.stop();
     const old = world.startOperator({ identity: 'old' }, cut);
     await eventually('the old leads', () => old.operator.leading);

@@ -13,14 +13,14 @@ let world: World;
 let operator: RunningOperator;
 let client: WatchedClient;
 
-jest.setTimeout(40_000);
+jest.setTimeout(90_000);
 
 const oneGi = { resources: { limits: { memory: '1Gi', cpu: '1000m' } } };
 
 beforeAll(async () => {
   world = await World.start();
   world.s3.put('models', 'llama', llamaCheckpoint());
-  client = new WatchedClient(world.api.kubeConfig());
+  client = new WatchedClient(world.api.kubeConfig('operator'));
   operator = world.startOperator({}, client);
 }, 120_000);
 
@@ -75,7 +75,7 @@ describe('a service', () => {
     };
     await operator.stop();
     const before = await versions();
-    client = new WatchedClient(world.api.kubeConfig());
+    client = new WatchedClient(world.api.kubeConfig('operator'));
     operator = world.startOperator({ timing: { resyncMs: 100 } }, client);
     await eventually('leadership', () => operator.operator.leading);
     await sleep(2_000);
@@ -223,13 +223,13 @@ describe('a service', () => {
   test('survives a restart of the API server: changes made afterwards are seen', async () => {
     await operator.stop();
     // An outage shorter than the lease; a longer one ends the process, and its successor lists anew.
-    operator = world.startOperator({ timing: { leaseMs: 30_000, renewDeadlineMs: 20_000 } });
+    operator = world.startOperator({ timing: { leaseMs: 200_000, renewDeadlineMs: 150_000 } });
     await eventually('leadership', () => operator.operator.leading);
     await world.api.restart();
     await world.createService('later', { model: world.model('models/llama/'), ...oneGi });
     await world.condition('later', 'ModelResolved', 'True');
     await world.deployment('later');
-  }, 60_000);
+  }, 180_000);
 
   test('a name that is taken by a foreign object is told, and the object left alone', async () => {
     await world.create({

@@ -8,7 +8,7 @@ import { llamaCheckpoint } from '../builders/checkpoint.js';
 import { World, type RunningOperator } from './operator-world.js';
 import { eventually } from './processes.js';
 
-jest.setTimeout(40_000);
+jest.setTimeout(90_000);
 
 let world: World;
 let operator: RunningOperator;
@@ -20,7 +20,7 @@ beforeAll(async () => {
   world = await World.start();
   world.s3.put('models', 'good', llamaCheckpoint());
   operator = world.startOperator();
-}, 120_000);
+}, 180_000);
 
 afterAll(() => world.stop());
 

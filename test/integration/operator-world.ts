@@ -1,8 +1,11 @@
 // A cluster without nodes, a real S3 server and operators in this process. The test plays the controllers and the
 // kubelet: it makes pods from Deployments and writes their status.
 
+import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { loadYaml } from '@kubernetes/client-node';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { loadAllYaml, loadYaml } from '@kubernetes/client-node';
 import winston from 'winston';
 import type { Condition, LlmServiceStatus } from '@llmservice/crds';
 import { ApiError, KubeClient, type KubeRequest } from '../../operator/src/kube/client.js';
@@ -20,7 +23,7 @@ import type { OperatorOptions } from '../../operator/src/options.js';
 import { httpRouteCrd } from '../builders/http-route-crd.js';
 import { llmService } from '../builders/llm-service.js';
 import { ApiServer } from './api-server.js';
-import { eventually } from './processes.js';
+import { eventually, toolFolders } from './processes.js';
 import { S3Server, s3Keys } from './s3-server.js';
 
 const crds = {
@@ -72,6 +75,7 @@ export class World {
     }
     // The kube-controller-manager would make it; this cluster has none.
     await eventually('the default namespace', () => api.admin.find('/api/v1/namespaces/default'));
+    await world.grantOperatorRole();
     await world.create({
       apiVersion: 'v1',
       kind: 'Secret',
@@ -79,6 +83,18 @@ export class World {
       stringData: { AWS_ACCESS_KEY_ID: s3Keys.accessKeyId, AWS_SECRET_ACCESS_KEY: s3Keys.secretAccessKey },
     });
     return world;
+  }
+
+  /** Operators run as the user `operator`, who may what the chart's roles allow and nothing else. */
+  private async grantOperatorRole(): Promise<void> {
+    const group = '/apis/rbac.authorization.k8s.io/v1';
+    const rendered = renderChart('llmservice-operator', 'templates/rbac.yaml');
+    for (const object of rendered.filter(({ kind }) => kind.includes('Role'))) {
+      const subjects = [{ kind: 'User', name: 'operator', apiGroup: 'rbac.authorization.k8s.io' }];
+      const scope = object.kind.startsWith('Cluster') ? '' : '/namespaces/default';
+      const body = object.kind.endsWith('Binding') ? { ...object, subjects } : object;
+      await this.request('POST', `${group}${scope}/${object.kind.toLowerCase()}s`, body);
+    }
   }
 
   async stop(): Promise<void> {
@@ -94,7 +110,7 @@ export class World {
     const { podBaseUrl, timing, ...options } = change;
     const stop = new AbortController();
     const operator = new Operator({
-      client: client ?? new KubeClient(this.api.kubeConfig()),
+      client: client ?? new KubeClient(this.api.kubeConfig('operator')),
       logger: winston.createLogger({
         silent: process.env['OPERATOR_LOG'] === undefined,
         transports: [new winston.transports.Console()],
@@ -260,6 +276,23 @@ export class World {
     ];
     await this.patch(resources.httpRoutes, name, { status: { parents } }, '/status');
   }
+}
+
+function renderChart(chart: string, template: string): KubeObject[] {
+  const [helm = ''] = toolFolders('helm');
+  const folder = fileURLToPath(new URL(`../../charts/${chart}`, import.meta.url));
+  const args = [
+    'template',
+    chart,
+    folder,
+    '--kube-version',
+    '1.34.3',
+    '--namespace',
+    'default',
+    '--show-only',
+    template,
+  ];
+  return loadAllYaml(execFileSync(join(helm, 'helm'), args, { encoding: 'utf8' })) as KubeObject[];
 }
 
 type ContainerStatus = NonNullable<NonNullable<Pod['status']>['containerStatuses']>[number];

@@ -58,7 +58,7 @@ export async function stop(child: ChildProcess, signal: NodeJS.Signals = 'SIGTER
 export async function eventually<T>(
   what: string,
   probe: () => Promise<T> | T,
-  timeoutMs = 20_000,
+  timeoutMs = 40_000,
 ): Promise<NonNullable<T>> {
   const deadline = Date.now() + timeoutMs;
   let last: unknown = null;

@@ -1,0 +1,134 @@
+import { createServer, type Server, type ServerResponse } from 'node:http';
+import { once } from 'node:events';
+import { afterEach, describe, expect, test } from '@jest/globals';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { KubeConfig } from '@kubernetes/client-node';
+import { createLogger } from 'winston';
+import { KubeClient } from '../kube/client.js';
+import { resources } from '../kube/resources.js';
+import { Reflector } from './reflector.js';
+
+/** What the server answers to the n-th list and the n-th watch. */
+interface Script {
+  readonly lists: readonly (readonly string[] | number)[];
+  readonly watches: readonly ((response: ServerResponse) => void)[];
+}
+
+const pod = (name: string, version: number) => ({
+  apiVersion: 'v1',
+  kind: 'Pod',
+  metadata: { name, namespace: 'n', resourceVersion: String(version), managedFields: [{}] },
+});
+const line = (type: string, object: object): string => `${JSON.stringify({ type, object })}\n`;
+
+let server: Server | null = null;
+const stop = new AbortController();
+
+afterEach(() => {
+  server?.closeAllConnections();
+  server?.close();
+});
+
+/** A reflector of pods on a server that follows the script, and what both saw. */
+async function run(script: Script, silenceMs = 60_000) {
+  const seen: string[] = [];
+  const requests: string[] = [];
+  let lists = 0;
+  let watches = 0;
+  server = createServer((request, response) => {
+    const url = new URL(request.url ?? '', 'http://x');
+    const watch = url.searchParams.get('watch') === 'true';
+    requests.push(watch ? `watch ${url.searchParams.get('resourceVersion') ?? ''}` : 'list');
+    if (watch) {
+      const answer = script.watches[watches++];
+      if (answer === undefined) response.writeHead(200).flushHeaders();
+      else answer(response.writeHead(200));
+      return;
+    }
+    const names = script.lists[Math.min(lists++, script.lists.length - 1)] ?? [];
+    if (typeof names === 'number') return response.writeHead(names).end('{}');
+    const items = names.map((name) => pod(name, 1));
+    return response.end(JSON.stringify({ metadata: { resourceVersion: '10' }, items }));
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const config = new KubeConfig();
+  const { port } = server.address() as { port: number };
+  config.loadFromClusterAndUser(
+    { name: 'c', server: `http://127.0.0.1:${port}`, skipTLSVerify: true },
+    { name: 'u' },
+  );
+  const reflector = new Reflector({
+    client: new KubeClient(config),
+    resource: resources.pods,
+    namespace: null,
+    logger: createLogger({ silent: true }),
+    onChange: ({ metadata }) => seen.push(metadata.name),
+    silenceMs,
+  });
+  void reflector.run(stop.signal);
+  return { reflector, seen, requests };
+}
+
+async function until(holds: () => boolean): Promise<void> {
+  for (let tries = 0; tries < 200 && !holds(); tries += 1) await sleep(20);
+  expect(holds()).toBe(true);
+}
+
+describe('Reflector', () => {
+  test('knows what the list and the watch said, without managed fields', async () => {
+    const { reflector, seen } = await run({
+      lists: [['a', 'b']],
+      watches: [
+        (response) => {
+          response.write(line('ADDED', pod('c', 11)));
+          // A line may come in pieces.
+          const text = line('DELETED', pod('a', 12));
+          response.write(text.slice(0, 20));
+          setTimeout(() => response.write(text.slice(20)), 20);
+        },
+      ],
+    });
+    await until(() => seen.length === 4);
+    expect(seen).toEqual(['a', 'b', 'c', 'a']);
+    expect([...reflector.values()].map(({ metadata }) => metadata.name)).toEqual(['b', 'c']);
+    expect(reflector.get('n', 'c')?.metadata).toEqual({ ...pod('c', 11).metadata, managedFields: undefined });
+  });
+
+  test('goes on from where it stood when the server closes the watch', async () => {
+    const { requests } = await run({
+      lists: [[]],
+      watches: [(response) => response.end(line('BOOKMARK', pod('', 42)))],
+    });
+    await until(() => requests.length === 3);
+    expect(requests).toEqual(['list', 'watch 10', 'watch 42']);
+  });
+
+  test('lists anew after 410, and tells what went meanwhile', async () => {
+    const { requests, seen, reflector } = await run({
+      lists: [['a', 'b'], ['b']],
+      watches: [
+        (response) => response.write(line('ERROR', { code: 410, reason: 'Expired', message: 'too old' })),
+      ],
+    });
+    await until(() => requests.length === 4);
+    expect(requests).toEqual(['list', 'watch 10', 'list', 'watch 10']);
+    expect(seen).toEqual(['a', 'b', 'a']);
+    expect(reflector.get('n', 'a')).toBeNull();
+  });
+
+  test('leaves a connection that is silent, though nobody closed it', async () => {
+    const { requests } = await run({ lists: [[]], watches: [(response) => response.flushHeaders()] }, 100);
+    await until(() => requests.length >= 3);
+    expect(requests.slice(0, 3)).toEqual(['list', 'watch 10', 'watch 10']);
+  });
+
+  test('goes on after a cut connection and after errors of the server', async () => {
+    const { requests, seen } = await run({
+      lists: [503, ['a']],
+      watches: [(response) => response.destroy()],
+    });
+    await until(() => requests.length === 4);
+    expect(requests).toEqual(['list', 'list', 'watch 10', 'watch 10']);
+    expect(seen).toEqual(['a']);
+  });
+});
