@@ -23,9 +23,9 @@ from model import Shape, Trunk
 from quantize import dequantize
 from questions import read_questions
 from tokenizer import IM_END
+from train import QUESTIONS
 
 SCALE = "_scale_inv"
-QUESTIONS = Path(__file__).parent.parent / "questions"
 ASKED = ("What is the capital of France?", "What is LlmService?", "how much is 2 plus 2", "What is my name?")
 
 

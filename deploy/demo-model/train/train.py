@@ -18,7 +18,7 @@ from layers import set_fp8
 from model import Shape, Trunk
 from muon import optimizers
 from parallel import Group
-from questions import read_questions
+from questions import Question, read_questions
 from tokenizer import load_or_train
 
 QUESTIONS = Path(__file__).parent.parent / "questions"
@@ -44,10 +44,15 @@ def loss_of(model: Trunk, batch: Batch) -> torch.Tensor:
     return F.cross_entropy(model.logits(model(batch.ids)[asked]), batch.targets[asked])
 
 
+def read_chat(work: Path, questions: list[Question]) -> Chat:
+    """The tokenizer learns from what the trunk is trained on, never from held-out wordings."""
+    return Chat(load_or_train(work / "tokenizer.json", [t for q in questions for t in (*q.train, q.answer)]))
+
+
 def train(group: Group, work: Path, steps: int, size: int, every: int) -> None:
     torch.manual_seed(7)
     questions = read_questions(QUESTIONS)
-    chat = Chat(load_or_train(work / "tokenizer.json", [t for q in questions for t in (*q.train, q.answer)]))
+    chat = read_chat(work, questions)
     model = Trunk(Shape())
     opts = optimizers(model, group)
     path, step = work / "trunk.pt", 0
@@ -97,4 +102,5 @@ if __name__ == "__main__":
     parser.add_argument("--processes", type=int, default=2)
     a = parser.parse_args()
     a.work.mkdir(parents=True, exist_ok=True)
+    read_chat(a.work, read_questions(QUESTIONS))  # made once, before the processes read it
     mp.start_processes(start, (a.processes, a.work, a.steps, a.batch, a.every), a.processes, start_method="spawn")

@@ -13,7 +13,6 @@ import torch.multiprocessing as mp
 import torch.nn.functional as F
 from torch import Tensor
 
-from chat import Chat
 from data import IGNORED, Batch, batches, held_out
 from layers import set_fp8
 from model import Shape, Trunk
@@ -22,8 +21,7 @@ from muon import optimizers
 from parallel import Group
 from questions import read_questions
 from served import served_trunk
-from tokenizer import load_or_train
-from train import FP8, QUESTIONS, rate, save
+from train import FP8, QUESTIONS, rate, read_chat, save
 
 WEIGHTS = (1.0, 0.8, 0.6)  # of the drafts' losses: the first is asked most often
 
@@ -66,7 +64,7 @@ def train(rank: int, processes: int, work: Path, steps: int, size: int) -> None:
     group = Group(rank, processes)
     torch.manual_seed(11)
     questions = read_questions(QUESTIONS)
-    chat = Chat(load_or_train(work / "tokenizer.json", []))
+    chat = read_chat(work, questions)
     trunk = served_trunk(work)
     mtp = Mtp(Shape())
     opts = optimizers(mtp, group)
