@@ -5,7 +5,6 @@ import type { EngineInfo } from '@llmservice/native';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { readChatTemplate, readTokenizer } from './checkpoint/read-text-files.js';
-import { readChatTemplate, readTokenizer } from './checkpoint/read-text-files.js';
 import type { ServedModel } from './http/served-model.js';
 import { generationDefaults, type GenerationDefaults } from './request/generation-defaults.js';
 import type { ThinkIds } from './request/text-stream.js';
