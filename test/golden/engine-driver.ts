@@ -1,0 +1,120 @@
+// Drives an engine as a scheduler would, in the simplest way that golden tests need: every sequence has a slot and
+// its blocks, joins at a given step, is prefilled in chunks of a given size and then decoded.
+
+import type { Admission, Engine, EngineOptions, SamplingParams, StepPlan } from '@llmservice/native';
+import { loadEngine } from '@llmservice/native';
+
+const slots = 16;
+const blockSize = 16;
+const blocksPerSlot = 20;
+
+/** Greedy, with the logprob of each token. */
+export const greedy: SamplingParams = {
+  temperature: 0,
+  topP: 1,
+  topK: 0,
+  minP: 0,
+  seed: 0n,
+  repetitionPenalty: 1,
+  presencePenalty: 0,
+  frequencyPenalty: 0,
+  topLogprobs: 1,
+};
+
+/** A sequence to run in slot `slot`. */
+export interface Job {
+  readonly slot: number;
+  readonly prompt: readonly number[];
+  /** Tokens generated before a preemption. */
+  readonly generated: readonly number[];
+  /** Tokens to generate. */
+  readonly count: number;
+  readonly sampling: SamplingParams;
+  /** The step at which it is admitted. */
+  readonly joinsAt: number;
+  /** Most prompt rows per step; a multiple of 64. */
+  readonly chunk: number;
+}
+
+export interface Generated {
+  readonly tokens: number[];
+  readonly logprobs: number[];
+}
+
+export async function loadGolden(modelDir: string, how: Pick<EngineOptions, 'dtype' | 'isa' | 'threads'>): Promise<Engine> {
+  const sizes = {
+    blockSize,
+    numBlocks: slots * blocksPerSlot,
+    maxNumSeqs: slots,
+    maxModelLen: blockSize * blocksPerSlot,
+    maxNumBatchedTokens: 2048,
+  };
+  return loadEngine({ modelDir, ...sizes, ...how }, () => undefined);
+}
+
+/** Runs the jobs together; the answers stand in the order of the jobs. */
+export async function run(engine: Engine, jobs: readonly Job[]): Promise<Generated[]> {
+  const running = jobs.map((job) => ({
+    job,
+    computed: 0,
+    known: job.prompt.length + job.generated.length,
+    out: { tokens: [], logprobs: [] },
+  }));
+  const remaining = () => running.filter(({ job, out }) => out.tokens.length < job.count);
+  for (let step = 0; remaining().length > 0; step++) {
+    const joined = remaining().filter(({ job }) => job.joinsAt <= step);
+    const rows = joined.map(({ job, computed, known }) => [job.slot, Math.min(job.chunk, known - computed)] as const);
+    const result = await engine.step({
+      ...plan(joined.filter(({ job }) => job.joinsAt === step).map(({ job }) => admission(job))),
+      rows: Int32Array.from(rows.flat()),
+    });
+    joined.forEach((entry, i) => (entry.computed += rows[i]![1]));
+    result.slots.forEach((slot, i) => {
+      const entry = joined.find(({ job }) => job.slot === slot)!;
+      entry.out.tokens.push(result.tokens[i]!);
+      entry.out.logprobs.push(result.logprobs[i]!);
+      entry.known++;
+    });
+  }
+  await engine.step({ ...plan([]), release: Int32Array.from(jobs, ({ slot }) => slot) });
+  return running.map(({ out }) => out);
+}
+
+/** Logprob of each token of `ids` after the first, and the most likely one in its place. */
+export async function score(engine: Engine, ids: readonly number[], chunk: number): Promise<{ logprobs: number[]; best: number[] }> {
+  const job = { slot: 0, prompt: ids, generated: [], count: 1, sampling: greedy, joinsAt: 0, chunk };
+  const logprobs: number[] = [];
+  const best: number[] = [];
+  for (let computed = 0; computed < ids.length; computed += chunk) {
+    const first = computed === 0 ? [{ ...admission(job), promptLogprobs: true }] : [];
+    const rows = Int32Array.of(0, Math.min(chunk, ids.length - computed));
+    const { prompt } = await engine.step({ ...plan(first), rows });
+    logprobs.push(...prompt.logprobs);
+    best.push(...Array.from(prompt.slots, (_, i) => prompt.topTokens[prompt.topOffsets[i]!]!));
+  }
+  await engine.step({ ...plan([]), release: Int32Array.of(0) });
+  return { logprobs, best };
+}
+
+function admission({ slot, prompt, generated, count, sampling }: Job): Admission {
+  return {
+    slot,
+    tokens: Int32Array.of(...prompt, ...generated),
+    promptLength: prompt.length,
+    maxLength: prompt.length + generated.length + count,
+    stopTokens: new Int32Array(),
+    sampling,
+    promptLogprobs: false,
+  };
+}
+
+/** A plan that admits, giving each slot the blocks that are its own; no rows. */
+function plan(admit: readonly Admission[]): StepPlan {
+  const own = (slot: number) => Array.from({ length: blocksPerSlot }, (_, i) => [slot, slot * blocksPerSlot + i]);
+  return {
+    release: new Int32Array(),
+    admit,
+    blocks: Int32Array.from(admit.flatMap(({ slot }) => own(slot).flat())),
+    rows: new Int32Array(),
+  };
+}
