@@ -119,7 +119,7 @@ export const settings: readonly Setting[] = [
   setting(
     'noProgressTimeoutSeconds',
     'NO_PROGRESS_TIMEOUT_SECONDS',
-    '--no-progress-timeout',
+    '--progress-timeout',
     'SECONDS',
     'a load without progress for so long is given up',
     asInteger,
