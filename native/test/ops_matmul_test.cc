@@ -7,17 +7,26 @@ namespace llmservice::testing {
 namespace {
 
 // The contract of an output element: chains of fused multiply-adds over 128 columns, then the block's scale.
-float chained_dot(const StoredMatrix& w, int64_t row, const float* x) {
+float chained_dot(const StoredMatrix& w, int64_t row, const float* widened, const float* x) {
   const bool scaled = !w.scales.empty();
   float total = 0;
   for (int64_t begin = 0; begin < w.cols; begin += 128) {
     float partial = 0;
     for (int64_t k = begin; k < std::min(begin + 128, w.cols); ++k) {
-      partial = std::fma(x[k], w.value(row, k), partial);
+      partial = std::fma(x[k], widened[k], partial);
     }
     total = scaled ? std::fma(partial, w.scale(row, begin), total) : total + partial;
   }
   return total;
+}
+
+// Output `row` for every row of x.
+void chained_row(const StoredMatrix& w, int64_t row, std::span<const float> x, float* out, int64_t out_stride) {
+  std::vector<float> widened(w.cols);
+  for (int64_t k = 0; k < w.cols; ++k) widened[k] = w.value(row, k);
+  for (size_t t = 0; t < x.size() / w.cols; ++t) {
+    out[t * out_stride] = chained_dot(w, row, widened.data(), &x[t * w.cols]);
+  }
 }
 
 struct Shape {
@@ -34,13 +43,11 @@ TEST_P(MatmulTest, EveryRowHasTheBitsOfItsScalarChain) {
   const DType keep = dtype == DType::kF32 ? DType::kF32 : DType::kBF16;
   const std::vector<float> x = random_floats(130 * k, 11);
   std::vector<float> expected(130 * n);
-  for (int64_t t = 0; t < 130; ++t) {
-    for (int64_t i = 0; i < n; ++i) expected[t * n + i] = chained_dot(w, i, &x[t * k]);
-  }
+  for (int64_t i = 0; i < n; ++i) chained_row(w, i, x, &expected[i], n);
   for (const auto& backend : all_backends()) {
     const auto packed = pack(*backend, w, keep);
     // The portable family is slow: a few row counts on each side of the border between its two paths do.
-    const bool slow = std::string(backend->isa()) == "portable" && n * k > 100000;
+    const bool slow = std::string(backend->isa()) == "portable" && n * k > 50000;
     for (const int64_t rows : {1, 2, 7, 64, 130}) {
       if (slow && rows > 7) continue;
       std::vector<float> out(rows * n, NAN);
@@ -53,9 +60,9 @@ TEST_P(MatmulTest, EveryRowHasTheBitsOfItsScalarChain) {
 
 INSTANTIATE_TEST_SUITE_P(
     Shapes, MatmulTest,
-    ::testing::Values(Shape{DType::kF8E4M3, 200, 1024}, Shape{DType::kF8E4M3, 65, 5120},
-                      Shape{DType::kF8E4M3, 64, 17408}, Shape{DType::kF8E4M3, 1, 1}, Shape{DType::kF8E4M3, 130, 300},
-                      Shape{DType::kBF16, 200, 1024}, Shape{DType::kBF16, 65, 5120}, Shape{DType::kBF16, 64, 17408},
+    ::testing::Values(Shape{DType::kF8E4M3, 130, 1024}, Shape{DType::kF8E4M3, 65, 5120},
+                      Shape{DType::kF8E4M3, 17, 17408}, Shape{DType::kF8E4M3, 1, 1}, Shape{DType::kF8E4M3, 130, 300},
+                      Shape{DType::kBF16, 130, 1024}, Shape{DType::kBF16, 65, 5120}, Shape{DType::kBF16, 17, 17408},
                       Shape{DType::kBF16, 17, 129}, Shape{DType::kF32, 70, 1024}, Shape{DType::kF32, 63, 127}),
     [](const auto& info) {
       return std::string(name_of(info.param.dtype)) + "_" + std::to_string(info.param.n) + "x" +
@@ -68,10 +75,10 @@ TEST(Pack, PartsMayBeginAnywhereInTheirScaleBlocks) {
   // 100 rows from the middle of a block, then all of b: no border falls on a multiple of 64 or 128.
   const std::vector<MatrixPart> parts = {a.part(90, 100), b.part(0, 150), a.part(299, 1)};
   const std::vector<float> x = random_floats(200, 3);
-  std::vector<float> expected;
-  for (int64_t i = 0; i < 100; ++i) expected.push_back(chained_dot(a, 90 + i, x.data()));
-  for (int64_t i = 0; i < 150; ++i) expected.push_back(chained_dot(b, i, x.data()));
-  expected.push_back(chained_dot(a, 299, x.data()));
+  std::vector<float> expected(251);
+  for (int64_t i = 0; i < 100; ++i) chained_row(a, 90 + i, x, &expected[i], 1);
+  for (int64_t i = 0; i < 150; ++i) chained_row(b, i, x, &expected[100 + i], 1);
+  chained_row(a, 299, x, &expected[250], 1);
   for (const auto& backend : all_backends()) {
     uint64_t read = 0;
     const auto packed = backend->pack(parts, DType::kBF16, [&](uint64_t bytes) { read += bytes; });

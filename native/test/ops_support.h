@@ -78,11 +78,13 @@ inline std::unique_ptr<Matrix> pack(Backend& backend, const StoredMatrix& m, DTy
   return backend.pack({&part, 1}, keep, [](uint64_t) {});
 }
 
-// Every instruction family of this machine with one, two and three threads.
+// The best instruction family of this machine with one, two and three threads, and every other with two.
 inline std::vector<std::unique_ptr<Backend>> all_backends() {
   std::vector<std::unique_ptr<Backend>> backends;
-  for (const std::string& isa : cpu_isas()) {
+  const std::vector<std::string> isas = cpu_isas();
+  for (const std::string& isa : isas) {
     for (const int threads : {1, 2, 3}) {
+      if (threads != 2 && isa != isas.back()) continue;
       backends.push_back(make_cpu_backend({.threads = threads, .isa = isa.c_str()}));
     }
   }

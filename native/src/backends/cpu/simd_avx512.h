@@ -4,10 +4,6 @@
 
 #include <immintrin.h>
 
-// GCC 12's own intrinsics headers read their "undefined" operand (GCC bug 105593).
-#pragma GCC diagnostic ignored "-Wuninitialized"
-#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
-
 #include <cstdint>
 
 namespace llmservice::cpu {
