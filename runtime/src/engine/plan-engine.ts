@@ -1,30 +1,38 @@
-// From settings and the checkpoint's own headers to the options of the native engine: the memory plan is made
-// before a single weight is read.
+// From settings and the checkpoint's own headers to the options that the native engine is loaded with:
+// the same memory plan that the operator makes, here with the memory that this process really has.
 
+import { open, readFile, stat } from 'node:fs/promises';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import {
   headerLengthBytes,
   parseCheckpointConfig,
   parseHeaderLength,
   parseSafetensorsHeader,
+  parseSafetensorsIndex,
   planMemory,
   residentWeightBytes,
+  safetensorsIndexFile,
+  safetensorsSingleFile,
   type TensorEntry,
 } from '@llmservice/crds';
 import type { EngineOptions } from '@llmservice/native';
-import { open, readdir, readFile } from 'node:fs/promises';
-import { join } from 'node:path';
-import { availableMemory } from './available-memory.js';
+import { usableMemoryBytes } from './memory-limit.js';
 import type { EngineSettings } from './protocol.js';
 
-/** @throws FailureError ModelTooLarge, KvCacheTooSmall, CheckpointCorrupt, UnsupportedArchitecture */
+/**
+ * Options for `loadEngine`.
+ * @throws FailureError of the checkpoint parsers and of `planMemory` (ModelTooLarge, KvCacheTooSmall with detail.fits)
+ */
 export async function planEngine(settings: EngineSettings): Promise<EngineOptions> {
-  const { modelDir, blockSize, maxNumSeqs, maxNumBatchedTokens, dtype, threads } = settings;
+  const { modelDir, dtype, blockSize, maxNumSeqs, maxNumBatchedTokens } = settings;
   const shape = parseCheckpointConfig(await readFile(join(modelDir, 'config.json'), 'utf8'));
-  const plan = planMemory({
+  const tensors = await readTensorEntries(modelDir);
+  const { numBlocks, maxModelLen } = planMemory({
     shape,
     accelerator: 'cpu',
-    weightBytes: residentWeightBytes(await readTensors(modelDir), shape, dtype),
-    memoryBytes: settings.memoryBytesPerDevice ?? (await availableMemory()),
+    weightBytes: residentWeightBytes(tensors, shape, dtype),
+    memoryBytes: settings.memoryBytesPerDevice ?? usableMemoryBytes(readTextIfThere),
     memoryUtilizationPercent: settings.memoryUtilizationPercent,
     tensor: 1,
     maxModelLen: settings.maxModelLen,
@@ -33,7 +41,7 @@ export async function planEngine(settings: EngineSettings): Promise<EngineOption
     blockSize,
     dtype,
   });
-  const { numBlocks, maxModelLen } = plan;
+  const { threads } = settings;
   return {
     modelDir,
     blockSize,
@@ -47,22 +55,33 @@ export async function planEngine(settings: EngineSettings): Promise<EngineOption
   };
 }
 
-async function readTensors(dir: string): Promise<TensorEntry[]> {
-  const files = (await readdir(dir)).filter((name) => name.endsWith('.safetensors'));
-  const headers = await Promise.all(files.map((file) => readHeader(dir, file)));
-  return headers.flat();
+async function readTensorEntries(modelDir: string): Promise<TensorEntry[]> {
+  const index = await readFile(join(modelDir, safetensorsIndexFile), 'utf8').catch(() => null);
+  const files = index === null ? [safetensorsSingleFile] : parseSafetensorsIndex(index).files;
+  const entries: TensorEntry[] = [];
+  for (const file of files) entries.push(...(await readHeader(modelDir, file)));
+  return entries;
 }
 
-async function readHeader(dir: string, file: string): Promise<TensorEntry[]> {
-  const handle = await open(join(dir, file));
+async function readHeader(modelDir: string, file: string): Promise<TensorEntry[]> {
+  const path = join(modelDir, file);
+  const { size } = await stat(path);
+  const handle = await open(path);
   try {
-    const { size } = await handle.stat();
-    const first = Buffer.alloc(headerLengthBytes);
-    const { bytesRead } = await handle.read(first, 0, headerLengthBytes, 0);
-    const header = Buffer.alloc(parseHeaderLength(file, first.subarray(0, bytesRead), size));
+    const first = Buffer.alloc(Math.min(headerLengthBytes, size));
+    await handle.read(first, 0, first.length, 0);
+    const header = Buffer.alloc(parseHeaderLength(file, first, size));
     await handle.read(header, 0, header.length, headerLengthBytes);
     return parseSafetensorsHeader(file, header, size);
   } finally {
     await handle.close();
+  }
+}
+
+function readTextIfThere(path: string): string | null {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return null;
   }
 }
