@@ -74,7 +74,12 @@ Engine::Engine(const EngineOptions& o, std::unique_ptr<Backend> backend, const M
 
 StepResult Engine::step(const StepPlan& plan) {
   const auto start = std::chrono::steady_clock::now();
+  if (half_done_) {
+    throw EngineError("EngineFault",
+                      "An earlier step failed half-way, so the sequences are lost. Load the engine again.");
+  }
   slots_.check(plan);
+  half_done_ = true;
   slots_.apply(plan);
   admitted_.clear();
   for (const Admission& admission : plan.admit) admitted_.push_back(admission.slot);
@@ -87,6 +92,7 @@ StepResult Engine::step(const StepPlan& plan) {
   }
   result.top_offsets.push_back(static_cast<int32_t>(result.top_tokens.size()));
   result.prompt.top_offsets.push_back(static_cast<int32_t>(result.prompt.top_tokens.size()));
+  half_done_ = false;
   result.compute_micros =
       std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - start).count();
   return result;

@@ -41,7 +41,8 @@ class Engine {
   Engine(const EngineOptions& options, std::unique_ptr<Backend> backend, const ModelProgress& on_progress);
 
   const EngineInfo& info() const { return info_; }
-  // Throws EngineFault when the plan breaks a rule; then nothing was computed or changed.
+  // Throws EngineFault when the plan breaks a rule; then nothing was computed or changed. An error in the
+  // midst of a step poisons the engine: every later step throws.
   StepResult step(const StepPlan& plan);
 
  private:
@@ -63,6 +64,7 @@ class Engine {
   SlotTable slots_;
   Sampler sampler_;
   EngineInfo info_;
+  bool half_done_ = false;  // a step began and did not end
 
   // The step in hand; reserved once.
   std::vector<int32_t> ids_;

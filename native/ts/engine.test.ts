@@ -1,0 +1,115 @@
+// The bridge: promises, errors with reasons, progress and disposal, on a golden model of a few hundred kilobytes.
+
+import { fileURLToPath } from 'node:url';
+
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+
+import type { Admission, Engine, EngineOptions, StepPlan } from './binding.js';
+import { cpuIsas, loadEngine } from './engine.js';
+
+const modelDir = fileURLToPath(new URL('../../test/golden/models/llama-bf16', import.meta.url));
+const options: EngineOptions = {
+  modelDir,
+  blockSize: 16,
+  numBlocks: 8,
+  maxNumSeqs: 2,
+  maxModelLen: 64,
+  maxNumBatchedTokens: 66,
+  dtype: 'auto',
+  threads: 1,
+  isa: 'portable',
+};
+const none = new Int32Array();
+const idle: StepPlan = { release: none, admit: [], blocks: none, rows: none };
+const admission: Admission = {
+  slot: 0,
+  tokens: Int32Array.of(1, 2, 3),
+  promptLength: 3,
+  maxLength: 10,
+  stopTokens: none,
+  sampling: {
+    temperature: 0,
+    topP: 1,
+    topK: 0,
+    minP: 0,
+    seed: 0n,
+    repetitionPenalty: 1,
+    presencePenalty: 0,
+    frequencyPenalty: 0,
+    topLogprobs: null,
+  },
+  promptLogprobs: false,
+};
+const first: StepPlan = {
+  ...idle,
+  admit: [admission],
+  blocks: Int32Array.of(0, 0),
+  rows: Int32Array.of(0, 3),
+};
+const next: StepPlan = { ...idle, rows: Int32Array.of(0, 1) };
+
+test('the machine can always run portable code', () => {
+  expect(cpuIsas()[0]).toBe('portable');
+});
+
+test('progress ends at the total', async () => {
+  const seen: [number, number][] = [];
+  const engine = await loadEngine(options, (done, total) => seen.push([done, total]));
+  await engine.dispose();
+  const [done, total] = seen.at(-1)!;
+  expect(done).toBe(total);
+  expect(total).toBeGreaterThan(500_000);
+});
+
+test.each([
+  ['a folder without config.json', { modelDir: '/nowhere' }, 'CheckpointIncomplete'],
+  ['a block size that does not divide 64', { blockSize: 24 }, 'InvalidEngineConfig'],
+  ['too few rows per step', { maxNumBatchedTokens: 65 }, 'InvalidEngineConfig'],
+] as const)('loading with %s fails with its reason', async (_, changes, reason) => {
+  await expect(loadEngine({ ...options, ...changes }, () => undefined)).rejects.toMatchObject({ reason });
+});
+
+describe('a loaded engine', () => {
+  let engine: Engine;
+  beforeEach(async () => {
+    engine = await loadEngine(options, () => undefined);
+  });
+  afterEach(() => engine.dispose());
+
+  test('tells what it is', () => {
+    expect(engine.info).toMatchObject({
+      architecture: 'llama',
+      isa: 'portable',
+      threads: 1,
+      vocabSize: 320,
+      hybrid: false,
+    });
+    expect(engine.info.weightBytes).toBeGreaterThan(500_000);
+  });
+
+  test('runs steps in the order in which they were asked for', async () => {
+    const results = await Promise.all([engine.step(first), engine.step(next), engine.step(next)]);
+    expect(results.map(({ slots }) => [...slots])).toEqual([[0], [0], [0]]);
+    expect(results[0]!.logprobs[0]).toBeNaN();
+    expect([...results[0]!.topOffsets]).toEqual([0, 0]);
+  });
+
+  test('refuses a plan that breaks a rule, and goes on', async () => {
+    await expect(engine.step(next)).rejects.toMatchObject({ reason: 'EngineFault' });
+    await expect(engine.step(first)).resolves.toMatchObject({ slots: Int32Array.of(0) });
+  });
+
+  test('names the field of a plan that has the wrong type', async () => {
+    const wrong = { ...idle, admit: [{ ...admission, tokens: [1, 2] }] } as unknown as StepPlan;
+    await expect(engine.step(wrong)).rejects.toThrow('plan.admit[0].tokens must be an Int32Array.');
+  });
+
+  test('is disposed once, after the steps in flight, and refuses steps from then on', async () => {
+    const step = engine.step(first);
+    const disposals = [engine.dispose(), engine.dispose()];
+    const late = engine.step(next);
+    await expect(late).rejects.toMatchObject({ reason: 'EngineFault' });
+    await expect(step).resolves.toMatchObject({ slots: Int32Array.of(0) });
+    await Promise.all(disposals);
+  });
+});
