@@ -30,7 +30,7 @@ up() {
   coredns=$(coredns_image)
   envoy_gateway=$(envoy_gateway_image)
   envoy=$(envoy_image)
-  import_image "$pause"
+  import_images "$pause"
   # The sandbox image has one fixed name in containerd's configuration.
   in_node ctr -n k8s.io images tag --force "$pause" llmservice.local/pause:1 >/dev/null
   start_node_agents

@@ -25,9 +25,7 @@ install_local() {
   operator=$(operator_image)
   runtime=$(runtime_image)
   wait "$cluster" || die 'the cluster did not come up'
-  import_image "$operator" &
-  import_image "$runtime"
-  wait "$!"
+  import_images "$operator" "$runtime"
   upload_model "$s3_endpoint"
   install_operator "$operator" "$runtime" --set gateway.name=llmservice --set gateway.namespace=llmservice-system
 }

@@ -31,7 +31,7 @@ describe('a service seen with kubectl', () => {
     expect(head.split(/\s{2,}/)).toEqual(expect.arrayContaining(['URL', 'READY', 'REASON', 'REPLICAS', 'MODEL']));
     expect(line).toContain(host);
     expect(line).toMatch(/\sTrue\s/);
-    expect(line).toContain('qwen3_5');
+    expect(line).toMatch(/\sReady\s+1\s+demo\s/);
   });
 
   test('tells every condition in describe', async () => {

@@ -1,16 +1,14 @@
 # Cluster DNS and the gateway: CoreDNS, Envoy Gateway from its own chart, and the Gateway that every HTTPRoute attaches to.
 
 start_dns() {
-  import_image "$coredns"
+  import_images "$coredns"
   render "$local_folder/manifests/coredns.yaml" | sed "s|@COREDNS_IMAGE@|$coredns|" | kubectl apply -f -
 }
 
 install_gateway() {
   local chart=$state/envoy-gateway-chart module_chart
   module_chart=${envoy_gateway_bin%/bin}/charts/gateway-helm
-  import_image "$envoy_gateway" &
-  import_image "$envoy"
-  wait "$!"
+  import_images "$envoy_gateway" "$envoy"
   rm -rf "$chart"
   cp -r "$module_chart" "$chart"
   chmod -R u+w "$chart"

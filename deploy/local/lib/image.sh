@@ -58,10 +58,15 @@ tar_of() {
   echo "$image_store/${name/:/-}.tar"
 }
 
-# import_image REFERENCE: into the running node, once.
-import_image() {
-  [[ -n $(in_node ctr -n k8s.io images ls -q "name==$1") ]] ||
-    with_progress "import of $1" "$state/logs/import-$(basename "$1").log" import_tar "$(tar_of "$1")"
+# import_images REFERENCE...: into the running node, side by side, each once.
+import_images() {
+  local reference pid pids=()
+  for reference in "$@"; do
+    [[ -z $(in_node ctr -n k8s.io images ls -q "name==$reference") ]] || continue
+    with_progress "import of $reference" "$state/logs/import-$(basename "$reference").log" import_tar "$(tar_of "$reference")" &
+    pids+=("$!")
+  done
+  for pid in "${pids[@]}"; do wait "$pid" || die 'an image could not be imported'; done
 }
 
 import_tar() { in_node ctr -n k8s.io images import "$1"; }
