@@ -1,0 +1,217 @@
+// The real server and the real engine with the demo model: what clients see, and what faults and signals do.
+
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { readFileSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { demoCheckpoint, ReplicaProcess } from './replica-process.js';
+import { eventually } from './processes.js';
+import { S3Server, s3Keys } from './s3-server.js';
+
+jest.setTimeout(120_000);
+
+const question = { messages: [{ role: 'user', content: 'What is the capital of France?' }] };
+/** Runs until the context's end. */
+const endless = { prompt: 'The capital of', max_tokens: 1000, ignore_eos: true, stream: true };
+
+async function lines(response: Response): Promise<string[]> {
+  return (await response.text())
+    .split('\n\n')
+    .filter((line) => line.startsWith('data: '))
+    .map((line) => line.slice(6));
+}
+
+describe('one replica', () => {
+  let replica: ReplicaProcess;
+  beforeAll(async () => {
+    replica = await ReplicaProcess.start({ uri: demoCheckpoint });
+    await replica.ready();
+  });
+  afterAll(() => replica.stop());
+
+  test('answers a chat, streamed and not, with the same text', async () => {
+    const whole: any = await (
+      await replica.post('/openai/v1/chat/completions', { ...question, temperature: 0 })
+    ).json();
+    const { content } = whole.choices[0].message;
+    expect(content).toContain('Paris');
+    const streamed = await lines(
+      await replica.post('/v1/chat/completions', { ...question, temperature: 0, stream: true }),
+    );
+    expect(streamed.at(-1)).toBe('[DONE]');
+    const parts = streamed.slice(0, -1).map((line) => JSON.parse(line).choices[0].delta.content);
+    expect(parts.length).toBeGreaterThan(3);
+    expect(parts.join('')).toBe(content);
+  });
+
+  test('answers :predict as the reference deployment does', async () => {
+    const body: any = await (
+      await replica.post('/v1/models/demo:predict', { prompt: question.messages[0]!.content, temperature: 0 })
+    ).json();
+    expect(Object.keys(body)).toEqual(['model_name', 'response', 'prompt_tokens', 'completion_tokens']);
+    expect(body.response).toContain('Paris');
+  });
+
+  test('gives the same text to the same seed, also beside other requests', async () => {
+    const seeded = { prompt: 'The', max_tokens: 24, temperature: 1.5, seed: 42 };
+    const alone: any = await (await replica.post('/v1/completions', seeded)).json();
+    const others = Array.from({ length: 12 }, (_, seed) =>
+      replica.post('/v1/completions', { ...seeded, seed }),
+    );
+    const beside: any = await (await replica.post('/v1/completions', seeded)).json();
+    await Promise.all(others);
+    expect(beside.choices[0].text).toBe(alone.choices[0].text);
+  });
+
+  test('refuses a prompt that is longer than the context', async () => {
+    const response = await replica.post('/v1/completions', { prompt: 'word '.repeat(3000) });
+    expect(response.status).toBe(400);
+    expect(await response.text()).toMatch(/the prompt has \d+ tokens, but the context is 1024/);
+  });
+
+  test('200 clients that go away in mid-stream leave nothing running and every block free', async () => {
+    const clients = Array.from({ length: 200 }, async () => {
+      const controller = new AbortController();
+      const response = await replica.post('/v1/completions', endless, controller.signal);
+      expect(response.status).toBe(200);
+      await response.body!.getReader().read();
+      controller.abort();
+    });
+    await Promise.all(clients);
+    await eventually(
+      'no sequence to run',
+      async () => (await replica.metric('vllm:num_requests_running')) === 0,
+    );
+    expect(await replica.metric('vllm:num_requests_waiting')).toBe(0);
+    expect(await replica.metric('llmservice_kv_blocks_used')).toBe(0);
+    expect((await replica.health()).engine.inFlight).toBe(0);
+    expect(await replica.metric('llmservice_kv_blocks_total')).toBeGreaterThan(0);
+  });
+
+  test('an engine that is killed ends its streams with an error event, and the next request is answered', async () => {
+    const response = await replica.post('/v1/completions', endless);
+    const reader = response.body!.getReader();
+    await reader.read();
+    process.kill(enginePid(replica.child.pid!), 'SIGKILL');
+    let text = '';
+    for (let part = await reader.read(); !part.done; part = await reader.read())
+      text += Buffer.from(part.value).toString();
+    expect(text).toContain('"code":"EngineFault"');
+    expect(text).not.toContain('[DONE]');
+    const startedAt = Date.now();
+    const next = await replica.post('/v1/chat/completions', question);
+    expect(next.status).toBe(200);
+    expect(Date.now() - startedAt).toBeLessThan(5_000);
+    expect((await replica.health()).engine.restarts).toBe(1);
+  });
+
+  test('logs one line per generation, without its text', async () => {
+    const log = replica.log.split('\n').filter((line) => line.includes('generation finished'));
+    expect(log.length).toBeGreaterThan(200);
+    expect(JSON.parse(log[0]!)).toMatchObject({
+      route: '/openai/v1/chat/completions',
+      finishReason: 'stop',
+      promptTokens: expect.any(Number),
+    });
+    expect(replica.log).not.toContain('Paris');
+  });
+});
+
+/** The one child process of a server. */
+function enginePid(server: number): number {
+  return Number(readFileSync(`/proc/${server}/task/${server}/children`, 'utf8').trim().split(' ')[0]);
+}
+
+describe('SIGTERM', () => {
+  test('running generations finish within the drain time, and the process exits with 0', async () => {
+    const replica = await ReplicaProcess.start({ uri: demoCheckpoint });
+    await replica.ready();
+    const response = await replica.post('/v1/completions', { ...endless, max_tokens: 300 });
+    replica.child.kill('SIGTERM');
+    await eventually(
+      'readiness to end',
+      async () => (await fetch(`${replica.url}/healthz/ready`)).status === 503,
+    );
+    expect((await replica.post('/v1/completions', { prompt: 'x' })).status).toBe(503);
+    expect((await lines(response)).at(-1)).toBe('[DONE]');
+    expect(await replica.exited()).toBe(0);
+    await replica.stop();
+  });
+
+  test('what is not done by then ends with an error event', async () => {
+    const replica = await ReplicaProcess.start({ uri: demoCheckpoint, drainTimeoutSeconds: 0 });
+    await replica.ready();
+    const response = await replica.post('/v1/completions', endless);
+    replica.child.kill('SIGTERM');
+    expect(JSON.parse((await lines(response)).at(-1)!)).toMatchObject({ error: { code: 'draining' } });
+    expect(await replica.exited()).toBe(0);
+    await replica.stop();
+  });
+});
+
+describe('from S3', () => {
+  let s3: S3Server;
+  const keys = { AWS_ACCESS_KEY_ID: s3Keys.accessKeyId, AWS_SECRET_ACCESS_KEY: s3Keys.secretAccessKey };
+  const files = (): Record<string, Uint8Array> =>
+    Object.fromEntries(
+      readdirSync(demoCheckpoint).map((name) => [name, readFileSync(join(demoCheckpoint, name))]),
+    );
+  beforeAll(async () => {
+    s3 = await S3Server.start();
+    s3.put('models', 'demo', files());
+  });
+  afterAll(() => s3.stop());
+  const serve = (prefix: string, env: NodeJS.ProcessEnv = keys, engine = {}): Promise<ReplicaProcess> =>
+    ReplicaProcess.start({ uri: `s3://models/${prefix}/`, endpoint: s3.endpoint, env, engine });
+
+  test('pulls and serves; health says so while S3 is away', async () => {
+    await s3.pause();
+    const replica = await serve('demo');
+    await eventually(
+      'the outage to be told',
+      async () => (await replica.health()).failure?.reason === 'S3Unavailable',
+    );
+    expect((await fetch(`${replica.url}/healthz/live`)).status).toBe(200);
+    const refused = await replica.post('/v1/completions', { prompt: 'x' });
+    expect([refused.status, refused.headers.has('retry-after')]).toEqual([503, true]);
+    await s3.resume();
+    await replica.ready();
+    expect((await replica.health()).failure).toBeNull();
+    await replica.stop();
+  });
+
+  test.each([
+    ['wrong keys', 'demo', { ...keys, AWS_SECRET_ACCESS_KEY: 'wrong' }, {}, 'S3AccessDenied'],
+    ['nothing there', 'nowhere', keys, {}, 'ModelNotFound'],
+    [
+      'a context that the checkpoint was not made for',
+      'demo',
+      keys,
+      { maxModelLen: 1_000_000 },
+      'InvalidEngineConfig',
+    ],
+    [
+      'an environment that contradicts the file',
+      'demo',
+      { ...keys, MAX_NUM_SEQS: '7' },
+      {},
+      'InvalidEngineConfig',
+    ],
+  ])(
+    '%s end the process with their reason as termination message',
+    async (_, prefix, env, engine, reason) => {
+      const replica = await serve(prefix, env, engine);
+      expect(await replica.exited()).toBe(1);
+      expect(replica.terminationMessage?.reason).toBe(reason);
+      await replica.stop();
+    },
+  );
+
+  test('a tokenizer that cannot be read is told as such', async () => {
+    s3.put('models', 'bad-tokenizer', { ...files(), 'tokenizer.json': Buffer.from('{') });
+    const replica = await serve('bad-tokenizer');
+    expect(await replica.exited()).toBe(1);
+    expect(replica.terminationMessage?.reason).toBe('TokenizerMissing');
+    await replica.stop();
+  });
+});

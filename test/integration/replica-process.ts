@@ -1,0 +1,110 @@
+// The runtime as it runs in a pod: a process of its own with an engine-config file, reached over HTTP.
+
+import type { ChildProcess } from 'node:child_process';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseTerminationMessage, type Failure } from '@llmservice/crds';
+import { eventually, freePort, start, stop } from './processes.js';
+
+const entry = fileURLToPath(new URL('../../runtime/dist/main.js', import.meta.url));
+export const demoCheckpoint = fileURLToPath(new URL('../../deploy/demo-model/checkpoint', import.meta.url));
+
+interface ReplicaOptions {
+  readonly uri: string;
+  readonly endpoint?: string;
+  readonly engine?: object;
+  readonly drainTimeoutSeconds?: number;
+  readonly env?: NodeJS.ProcessEnv;
+}
+
+export class ReplicaProcess {
+  private constructor(
+    readonly url: string,
+    readonly child: ChildProcess,
+    private readonly folder: string,
+  ) {}
+
+  static async start(options: ReplicaOptions): Promise<ReplicaProcess> {
+    const folder = mkdtempSync(join(tmpdir(), 'llmservice-replica-'));
+    const port = await freePort();
+    const config = join(folder, 'engine-config.json');
+    writeFileSync(config, JSON.stringify(engineConfig(options)));
+    const child = start(process.execPath, [entry], join(folder, 'log'), {
+      LLMSERVICE_ENGINE_CONFIG: config,
+      LLMSERVICE_PORT: String(port),
+      LLMSERVICE_WEIGHTS_DIR: join(folder, 'weights'),
+      LLMSERVICE_TERMINATION_LOG: join(folder, 'termination'),
+      ...options.env,
+    });
+    return new ReplicaProcess(`http://127.0.0.1:${port}`, child, folder);
+  }
+
+  async health(): Promise<any> {
+    return (await fetch(`${this.url}/health`)).json();
+  }
+
+  async ready(): Promise<void> {
+    await eventually('the replica to serve', async () => (await this.health()).state === 'serving', 60_000);
+  }
+
+  post(path: string, body: object, signal?: AbortSignal): Promise<Response> {
+    const init = { method: 'POST', body: JSON.stringify(body) };
+    return fetch(this.url + path, signal === undefined ? init : { ...init, signal });
+  }
+
+  /** Value of a metric's only series. */
+  async metric(name: string): Promise<number> {
+    const text = await (await fetch(`${this.url}/metrics`)).text();
+    return Number(new RegExp(`^${name}\\{.*\\} (.*)$`, 'm').exec(text)?.[1]);
+  }
+
+  /** Resolves with the exit code. */
+  async exited(): Promise<number | null> {
+    await eventually(
+      'the replica to exit',
+      () => this.child.exitCode !== null || this.child.signalCode !== null,
+      30_000,
+    );
+    return this.child.exitCode;
+  }
+
+  get terminationMessage(): Failure | null {
+    const path = join(this.folder, 'termination');
+    return existsSync(path) ? parseTerminationMessage(readFileSync(path, 'utf8')) : null;
+  }
+
+  get log(): string {
+    return readFileSync(join(this.folder, 'log'), 'utf8');
+  }
+
+  async stop(): Promise<void> {
+    await stop(this.child, 'SIGKILL');
+    rmSync(this.folder, { recursive: true, force: true });
+  }
+}
+
+function engineConfig({ uri, endpoint, engine, drainTimeoutSeconds = 20 }: ReplicaOptions): object {
+  return {
+    model: {
+      uri,
+      name: 'demo',
+      aliases: ['demo-alias'],
+      s3: { ...(endpoint === undefined ? {} : { endpoint }), forcePathStyle: true },
+    },
+    accelerator: { kind: 'cpu', memoryBytesPerDevice: 2 ** 30 },
+    parallelism: { tensor: 1 },
+    engine: {
+      maxModelLen: 1024,
+      memoryUtilizationPercent: 85,
+      maxNumSeqs: 32,
+      maxNumBatchedTokens: 512,
+      blockSize: 64,
+      dtype: 'auto',
+      ...engine,
+    },
+    drainTimeoutSeconds,
+    noProgressTimeoutSeconds: 60,
+  };
+}
