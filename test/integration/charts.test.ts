@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { ApiServer } from './api-server.js';
 import { Kubectl } from './kubectl.js';
 import { toolFolders } from './processes.js';
@@ -18,12 +18,10 @@ let server: ApiServer;
 let kubectl: Kubectl;
 let helmHome: string;
 let helm: string;
-let helmfile: string;
 
 beforeAll(async () => {
-  const [helmFolder = '', helmfileFolder = ''] = toolFolders('helm', 'helmfile');
-  helm = join(helmFolder, 'helm');
-  helmfile = join(helmfileFolder, 'helmfile');
+  const [folder = ''] = toolFolders('helm');
+  helm = join(folder, 'helm');
   helmHome = await mkdtemp(join(tmpdir(), 'llmservice-helm-'));
   server = await ApiServer.start();
   kubectl = new Kubectl(server.kubeConfig());
@@ -49,26 +47,42 @@ const dryRun = (manifests: string) =>
   kubectl.run(['apply', '--dry-run=server', '--validate=strict', '-f', '-'], manifests);
 
 describe('helmfile', () => {
+  let helmfile: string;
+
+  beforeAll(() => {
+    const [folder = ''] = toolFolders('helmfile');
+    helmfile = join(folder, 'helmfile');
+  }, startTimeoutMs);
+
   it.each([
     ['ml-serve-eqiad', 'qwen36-27b'],
     ['ml-staging-codfw', 'qwen36-27b'],
     ['local', 'demo'],
-  ])('renders %s into objects that the API server takes, %s among them', async (environment, service) => {
-    const file = ['--file', 'helmfile.d/llmservice.yaml.gotmpl', '--environment', environment];
-    const program = ['--quiet', '--helm-binary', helm, ...file];
-    const manifests = await render(helmfile, [...program, 'template', '--kube-version', '1.34.3']);
-    const { code, stdout, stderr } = await dryRun(manifests);
-    expect(stderr).not.toMatch(/error|unknown field|invalid/i);
-    expect(code).toBe(0);
-    expect(stdout).toContain(`llmservice.llmservice.dev/${service} `);
-    expect(stdout).toContain('deployment.apps/llmservice-operator ');
-  });
+  ])(
+    'renders %s into objects that the API server takes, %s among them',
+    async (environment, service) => {
+      const file = ['--file', 'helmfile.d/llmservice.yaml.gotmpl', '--environment', environment];
+      const program = ['--quiet', '--helm-binary', helm, ...file];
+      const manifests = await render(helmfile, [...program, 'template', '--kube-version', '1.34.3']);
+      const { code, stdout, stderr } = await dryRun(manifests);
+      expect(stderr).not.toMatch(/error|unknown field|invalid/i);
+      expect(code).toBe(0);
+      expect(stdout).toContain(`llmservice.llmservice.dev/${service} `);
+      expect(stdout).toContain('deployment.apps/llmservice-operator ');
+    },
+    120_000,
+  );
 });
 
 describe('the operator under the chart’s RBAC', () => {
+  afterEach(() =>
+    kubectl.output(['delete', 'clusterrolebinding,clusterrole', 'llmservice-operator', '--ignore-not-found']),
+  );
   const account = 'system:serviceaccount:llmservice-system:llmservice-operator';
   const may = async (verb: string, resource: string, namespace: string) => {
-    const args = ['auth', 'can-i', verb, resource, '--namespace', namespace, '--as', account];
+    const [plural = '', subresource = ''] = resource.split('/');
+    const who = ['--namespace', namespace, '--as', account];
+    const args = ['auth', 'can-i', verb, plural, `--subresource=${subresource}`, ...who];
     return (await kubectl.run(args)).stdout.trim().split('\n').at(-1);
   };
 
@@ -85,15 +99,14 @@ describe('the operator under the chart’s RBAC', () => {
     expect(await may('delete', 'deployments.apps', 'experimental')).toBe('no');
     expect(await may('create', 'pods/exec', 'experimental')).toBe('no');
     expect(await may('update', 'leases.coordination.k8s.io', 'experimental')).toBe('no');
-    await kubectl.output(['delete', 'clusterrolebinding,clusterrole', 'llmservice-operator']);
-  });
+  }, 120_000);
 
   it('may do its work in the one watched namespace only', async () => {
     const watched = ['--namespace', 'llmservice-system', '--set', 'watchNamespace=experimental'];
     await kubectl.output(['apply', '-f', '-'], await template('llmservice-operator', ...watched));
     expect(await may('patch', 'deployments.apps', 'experimental')).toBe('yes');
     expect(await may('patch', 'deployments.apps', 'default')).toBe('no');
-  });
+  }, 120_000);
 });
 
 describe('the service chart', () => {
