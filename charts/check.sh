@@ -18,7 +18,7 @@ export HELM_CACHE_HOME=$scratch/cache HELM_CONFIG_HOME=$scratch/config HELM_DATA
 "$helm" lint --strict --kube-version "$kubernetes_version" charts/llmservice-operator
 for environment in "${environments[@]}"; do
   "$helmfile" --quiet --helm-binary "$helm" --file helmfile.d/llmservice.yaml.gotmpl --environment "$environment" \
-    write-values --output-file-template "$scratch/{{ .Environment.Name }}.{{ .Release.Name }}.yaml"
+    write-values --output-file-template "$scratch/$environment.{{ .Release.Name }}.yaml"
   "$helmfile" --quiet --helm-binary "$helm" --file helmfile.d/llmservice.yaml.gotmpl --environment "$environment" \
     template --kube-version "$kubernetes_version" >"$scratch/rendered.yaml"
   echo "$environment: $(grep -c '^kind:' "$scratch/rendered.yaml") objects"
