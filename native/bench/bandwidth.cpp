@@ -2,8 +2,8 @@
 #include "bandwidth.h"
 
 #include <cstring>
+#include <vector>
 
-#include "backends/cpu/anonymous_memory.h"
 #include "median.h"
 
 namespace llmservice::bench {
@@ -25,23 +25,21 @@ uint64_t sum_of(const uint64_t* words, int64_t count) {
 
 }  // namespace
 
-double read_bandwidth(cpu::ThreadPool& pool, int repeats) {
-  cpu::AnonymousMemory buffer(kBufferBytes);
-  std::memset(buffer.data(), 1, kBufferBytes);  // untouched pages would all be the one zero page
+BandwidthProbe::BandwidthProbe(int threads) : pool_(threads), buffer_(kBufferBytes) {
+  std::memset(buffer_.data(), 1, kBufferBytes);  // untouched pages would all be the one zero page
+}
+
+double BandwidthProbe::measure() {
   constexpr int64_t kTiles = kBufferBytes / kTileBytes;
   std::vector<uint64_t> sums(kTiles);
-  std::vector<double> rates;
-  for (int i = 0; i < repeats; ++i) {
-    const double seconds = seconds_of([&] {
-      pool.run(kTiles, [&](int64_t tile, int) {
-        sums[tile] = sum_of(reinterpret_cast<const uint64_t*>(buffer.at(tile * kTileBytes)), kTileBytes / 8);
-      });
+  const double seconds = seconds_of([&] {
+    pool_.run(kTiles, [&](int64_t tile, int) {
+      sums[tile] = sum_of(reinterpret_cast<const uint64_t*>(buffer_.at(tile * kTileBytes)), kTileBytes / 8);
     });
-    rates.push_back(static_cast<double>(kBufferBytes) / seconds);
-  }
-  // Used, so that the compiler keeps the reads.
-  if (sums.front() != sums.back()) throw EngineError("EngineFault", "The bandwidth buffer changed while it was read.");
-  return median(rates);
+  });
+  // The sums are used, so that the compiler keeps the reads.
+  if (sums.front() != sums.back()) throw EngineError("EngineFault", "The buffer changed while it was read.");
+  return static_cast<double>(kBufferBytes) / seconds;
 }
 
 }  // namespace llmservice::bench

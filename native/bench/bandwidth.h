@@ -1,11 +1,23 @@
-// What the machine's memory gives to all threads that only read: the bar for decode, which reads every weight.
+// What the machine's memory gives to all threads that only read: the bar for decode, which reads every
+// weight.
 #pragma once
 
+#include "backends/cpu/anonymous_memory.h"
 #include "backends/cpu/thread_pool.h"
 
 namespace llmservice::bench {
 
-// Bytes per second of one streaming read of 1 GiB by all threads of the pool, median of `repeats`.
-double read_bandwidth(cpu::ThreadPool& pool, int repeats);
+class BandwidthProbe {
+ public:
+  explicit BandwidthProbe(int threads);
+
+  int threads() const { return pool_.threads(); }
+  // Bytes per second of one streaming read of 1 GiB by all threads.
+  double measure();
+
+ private:
+  cpu::ThreadPool pool_;
+  cpu::AnonymousMemory buffer_;
+};
 
 }  // namespace llmservice::bench

@@ -1,5 +1,6 @@
-// llmservice_bench: prefill and decode speed of the engine on a model of Qwen3-0.6B's shape, random weights, in
-// BF16 and FP8, beside the machine's measured memory bandwidth. Usage: llmservice_bench [REPEATS].
+// llmservice_bench: prefill and decode speed of the engine on a model of Qwen3-0.6B's shape, random weights,
+// in BF16 and FP8, beside the memory bandwidth measured in the same minute. Usage: llmservice_bench
+// [REPEATS].
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
@@ -32,13 +33,15 @@ std::unique_ptr<Engine> load(const std::filesystem::path& dir, const Load& load)
   return std::make_unique<Engine>(options, make_cpu_backend({}), [](auto, auto) {});
 }
 
-struct Times {
-  std::vector<double> prefill;  // seconds of each prompt
-  std::vector<double> decode;   // seconds of each step of all sequences
+// One entry per round.
+struct Rounds {
+  std::vector<double> prefill;    // seconds of the first prompt
+  std::vector<double> decode;     // seconds of a step of all sequences, median of the round's steps
+  std::vector<double> bandwidth;  // bytes per second, measured beside that round's decode
 };
 
 // Prefills the prompts one by one, then decodes all sequences together.
-void run_round(Engine& engine, const Load& load, Times& times) {
+void run_round(Engine& engine, const Load& load, BandwidthProbe& probe, Rounds& rounds) {
   StepPlan release;
   StepPlan decode;
   for (int32_t slot = 0; slot < load.sequences; ++slot) {
@@ -55,40 +58,45 @@ void run_round(Engine& engine, const Load& load, Times& times) {
       plan.blocks.push_back({slot, slot * (kMaxLength / kBlock) + i});
     }
     plan.rows = {{slot, load.prompt}};
-    times.prefill.push_back(seconds_of([&] { engine.step(plan); }));
+    const double seconds = seconds_of([&] { engine.step(plan); });
+    if (slot == 0) rounds.prefill.push_back(seconds);
     decode.rows.push_back({slot, 1});
     release.release.push_back(slot);
   }
-  for (int32_t i = 0; i < kDecodes; ++i) times.decode.push_back(seconds_of([&] { engine.step(decode); }));
+  rounds.bandwidth.push_back(probe.measure());
+  std::vector<double> steps;
+  for (int32_t i = 0; i < kDecodes; ++i) steps.push_back(seconds_of([&] { engine.step(decode); }));
+  rounds.decode.push_back(median(steps));
   engine.step(release);
 }
 
-void report(const char* name, WeightFormat format, int repeats, double bandwidth) {
+void report(const char* name, WeightFormat format, int repeats, BandwidthProbe& probe) {
   const RandomCheckpoint checkpoint(format);
   for (const Load& work : {Load{1, 512}, Load{4, 64}}) {
     const auto engine = load(checkpoint.dir(), work);
-    Times times;
-    for (int i = 0; i < repeats; ++i) run_round(*engine, work, times);
-    const double step = median(times.decode);
-    // Each step reads every weight once, however many sequences share it.
-    const double read = static_cast<double>(engine->info().weight_bytes) / step;
-    std::printf("%-5s %9d %7d %14.1f %13.2f %13.2f %10.0f %%\n", name, work.sequences, work.prompt,
-                work.prompt / median(times.prefill), work.sequences / step, read / 1e9, 100 * read / bandwidth);
+    Rounds rounds;
+    for (int i = 0; i < repeats; ++i) run_round(*engine, work, probe, rounds);
+    // Each step reads every weight once, however many sequences share it. The share of the bandwidth is taken
+    // round by round, since others may load the machine more in one round than in the next.
+    const auto bytes = static_cast<double>(engine->info().weight_bytes);
+    std::vector<double> share;
+    for (int i = 0; i < repeats; ++i) share.push_back(bytes / rounds.decode[i] / rounds.bandwidth[i]);
+    const double step = median(rounds.decode);
+    std::printf("%-5s %9d %7d %14.1f %13.2f %13.2f %15.2f %10.0f %%\n", name, work.sequences, work.prompt,
+                work.prompt / median(rounds.prefill), work.sequences / step, bytes / step / 1e9,
+                median(rounds.bandwidth) / 1e9, 100 * median(share));
     std::fflush(stdout);
   }
 }
 
-int run(int repeats) {
-  cpu::ThreadPool pool(cpu::usable_cores());
-  const double bandwidth = read_bandwidth(pool, repeats);
-  std::printf("Qwen3-0.6B's shape, random weights; %d threads, %s; medians of %d rounds\n", pool.threads(),
+void run(int repeats) {
+  BandwidthProbe probe(cpu::usable_cores());
+  std::printf("Qwen3-0.6B's shape, random weights; %d threads, %s; medians of %d rounds\n\n", probe.threads(),
               make_cpu_backend({})->isa(), repeats);
-  std::printf("memory read bandwidth, all threads: %.2f GB/s\n\n", bandwidth / 1e9);
-  std::printf("%-5s %9s %7s %14s %13s %13s %12s\n", "", "sequences", "prompt", "prefill tok/s", "decode tok/s",
-              "weights GB/s", "of bandwidth");
-  report("BF16", WeightFormat::kBf16, repeats, bandwidth);
-  report("FP8", WeightFormat::kFp8, repeats, bandwidth);
-  return 0;
+  std::printf("%-5s %9s %7s %14s %13s %13s %15s %12s\n", "", "sequences", "prompt", "prefill tok/s",
+              "decode tok/s", "weights GB/s", "bandwidth GB/s", "of bandwidth");
+  report("BF16", WeightFormat::kBf16, repeats, probe);
+  report("FP8", WeightFormat::kFp8, repeats, probe);
 }
 
 }  // namespace
@@ -101,7 +109,8 @@ int main(int argc, char** argv) {
     return 2;
   }
   try {
-    return llmservice::bench::run(repeats);
+    llmservice::bench::run(repeats);
+    return 0;
   } catch (const std::exception& error) {
     std::fprintf(stderr, "%s\n", error.what());
     return 1;

@@ -83,8 +83,8 @@ std::vector<TensorPlan> plan_tensors(WeightFormat format) {
   return plan;
 }
 
-// 4 MiB of values near what trained weights have: BF16 in ±[0.008, 0.03], FP8 codes in ±[0.5, 2), scales near 0.01.
-// Repeating it is as good as fresh values: nothing is cached or skipped by value.
+// 4 MiB of values near what trained weights have: BF16 in ±[0.008, 0.03], FP8 codes in ±[0.5, 2), scales near
+// 0.01. Repeating it is as good as fresh values: nothing is cached or skipped by value.
 std::string noise(const TensorPlan& tensor, std::mt19937& random) {
   std::string bytes(size_t{4} << 20, '\0');
   const bool scale = tensor.name.ends_with("_scale_inv");
@@ -109,8 +109,9 @@ void write_weights(const std::filesystem::path& path, const std::vector<TensorPl
   json header;
   int64_t offset = 0;
   for (const TensorPlan& tensor : plan) {
-    header[tensor.name] = {
-        {"dtype", tensor.dtype}, {"shape", tensor.shape}, {"data_offsets", {offset, offset + tensor.bytes()}}};
+    header[tensor.name] = {{"dtype", tensor.dtype},
+                           {"shape", tensor.shape},
+                           {"data_offsets", {offset, offset + tensor.bytes()}}};
     offset += tensor.bytes();
   }
   std::ofstream file(path, std::ios::binary);
@@ -134,7 +135,8 @@ void write_weights(const std::filesystem::path& path, const std::vector<TensorPl
 
 RandomCheckpoint::RandomCheckpoint(WeightFormat format) {
   std::string name = (std::filesystem::temp_directory_path() / "llmservice-bench-XXXXXX").string();
-  if (::mkdtemp(name.data()) == nullptr) throw std::runtime_error("No temporary folder can be made at " + name + ".");
+  if (::mkdtemp(name.data()) == nullptr)
+    throw std::runtime_error("No temporary folder can be made at " + name + ".");
   dir_ = name;
   try {
     std::ofstream(dir_ / "config.json") << config_of(format).dump(2);

@@ -1,4 +1,5 @@
-// A checkpoint of Qwen3-0.6B's shape with random weights, written to a temporary folder that goes with the object.
+// A checkpoint of Qwen3-0.6B's shape with random weights, written to a temporary folder that goes with the
+// object.
 #pragma once
 
 #include <cstdint>

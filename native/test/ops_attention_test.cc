@@ -1,5 +1,5 @@
-// Paged attention: close to the scalar reference, and each position's bits the same whether it came in a prefill,
-// a chunk of one, a decode, beside other sequences, on any family and thread count.
+// Paged attention: close to the scalar reference, and each position's bits the same whether it came in a
+// prefill, a chunk of one, a decode, beside other sequences, on any family and thread count.
 #include <numeric>
 
 #include "ops_support.h"

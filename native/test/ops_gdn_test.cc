@@ -1,5 +1,5 @@
-// Gated DeltaNet: chunked and recurrent forms against the scalar reference with decays that remember, prompts at
-// the chunk borders, and the same bits however a sequence is cut, on any family and thread count.
+// Gated DeltaNet: chunked and recurrent forms against the scalar reference with decays that remember, prompts
+// at the chunk borders, and the same bits however a sequence is cut, on any family and thread count.
 #include "ops_support.h"
 
 namespace llmservice::testing {
@@ -44,8 +44,9 @@ struct Sequence {
       std::vector<float> x(qkv.begin() + at * channels, qkv.begin() + end * channels);
       const Segment segment{0, end - at, at, slot, nullptr, chunked_until};
       backend.gdn_conv(shape, {&segment, 1}, conv_weight.data(), x.data(), channels, state);
-      backend.gdn(shape, {&segment, 1}, x.data(), channels, &beta[at * shape.v_heads], &gate[at * shape.v_heads],
-                  shape.v_heads, a_log.data(), dt_bias.data(), state, &r.out[at * out_width]);
+      backend.gdn(shape, {&segment, 1}, x.data(), channels, &beta[at * shape.v_heads],
+                  &gate[at * shape.v_heads], shape.v_heads, a_log.data(), dt_bias.data(), state,
+                  &r.out[at * out_width]);
       at = end;
     }
     EXPECT_EQ(r.s[0], 9.0f) << "slot 0 was touched";
@@ -73,7 +74,8 @@ TEST_P(GdnTest, BothFormsAreCloseToTheReference) {
     const auto expected = sequence.run(reference, 0);
     for (const int32_t chunked_until : {0, tokens / 64 * 64}) {
       const auto actual = sequence.run(*backend, chunked_until);
-      const std::string what = std::to_string(tokens) + " tokens, chunked until " + std::to_string(chunked_until);
+      const std::string what =
+          std::to_string(tokens) + " tokens, chunked until " + std::to_string(chunked_until);
       expect_close(actual.out, expected.out, 2e-5f, what + ": out");
       expect_close(actual.s, expected.s, 2e-5f, what + ": S");
       expect_close(actual.conv, expected.conv, 0.0f, what + ": conv tail");
@@ -111,7 +113,8 @@ TEST(Gdn, CutsOfASequenceNeverShow) {
 
 TEST(Gdn, SegmentsOfOneStepDoNotTouchEachOther) {
   const GdnShape shape{2, 4, 32, 32, 4};
-  const Sequence sequence(shape, 130);  // rows 0..99: one sequence; rows 100..129: another, a little further on
+  const Sequence sequence(shape,
+                          130);  // rows 0..99: one sequence; rows 100..129: another, a little further on
   const auto backend = make_cpu_backend({.threads = 2});
   const std::vector<Segment> both = {{0, 100, 0, 0, nullptr, 64}, {100, 30, 7, 1, nullptr, 0}};
   const auto run = [&](const std::vector<std::vector<Segment>>& steps) {

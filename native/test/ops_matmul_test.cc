@@ -21,7 +21,8 @@ float chained_dot(const StoredMatrix& w, int64_t row, const float* widened, cons
 }
 
 // Output `row` for every row of x.
-void chained_row(const StoredMatrix& w, int64_t row, std::span<const float> x, float* out, int64_t out_stride) {
+void chained_row(const StoredMatrix& w, int64_t row, std::span<const float> x, float* out,
+                 int64_t out_stride) {
   std::vector<float> widened(w.cols);
   for (int64_t k = 0; k < w.cols; ++k) widened[k] = w.value(row, k);
   for (size_t t = 0; t < x.size() / w.cols; ++t) {
@@ -58,16 +59,17 @@ TEST_P(MatmulTest, EveryRowHasTheBitsOfItsScalarChain) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    Shapes, MatmulTest,
-    ::testing::Values(Shape{DType::kF8E4M3, 130, 1024}, Shape{DType::kF8E4M3, 65, 5120},
-                      Shape{DType::kF8E4M3, 17, 17408}, Shape{DType::kF8E4M3, 1, 1}, Shape{DType::kF8E4M3, 130, 300},
-                      Shape{DType::kBF16, 130, 1024}, Shape{DType::kBF16, 65, 5120}, Shape{DType::kBF16, 17, 17408},
-                      Shape{DType::kBF16, 17, 129}, Shape{DType::kF32, 70, 1024}, Shape{DType::kF32, 63, 127}),
-    [](const auto& info) {
-      return std::string(name_of(info.param.dtype)) + "_" + std::to_string(info.param.n) + "x" +
-             std::to_string(info.param.k);
-    });
+INSTANTIATE_TEST_SUITE_P(Shapes, MatmulTest,
+                         ::testing::Values(Shape{DType::kF8E4M3, 130, 1024}, Shape{DType::kF8E4M3, 65, 5120},
+                                           Shape{DType::kF8E4M3, 17, 17408}, Shape{DType::kF8E4M3, 1, 1},
+                                           Shape{DType::kF8E4M3, 130, 300}, Shape{DType::kBF16, 130, 1024},
+                                           Shape{DType::kBF16, 65, 5120}, Shape{DType::kBF16, 17, 17408},
+                                           Shape{DType::kBF16, 17, 129}, Shape{DType::kF32, 70, 1024},
+                                           Shape{DType::kF32, 63, 127}),
+                         [](const auto& info) {
+                           return std::string(name_of(info.param.dtype)) + "_" +
+                                  std::to_string(info.param.n) + "x" + std::to_string(info.param.k);
+                         });
 
 TEST(Pack, PartsMayBeginAnywhereInTheirScaleBlocks) {
   const StoredMatrix a = random_matrix(DType::kF8E4M3, 300, 200, 1);
@@ -94,7 +96,9 @@ TEST(Pack, ReadsThroughAWindowOfAtMost16MiB) {
   const auto backend = make_cpu_backend({.threads = 2});
   size_t largest = 0;
   uint64_t next = 0;
-  const MatrixPart part{DType::kBF16, 3000, 4096,
+  const MatrixPart part{DType::kBF16,
+                        3000,
+                        4096,
                         [&](uint64_t offset, std::span<std::byte> out) {
                           EXPECT_EQ(offset, next);
                           next += out.size();

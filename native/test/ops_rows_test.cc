@@ -109,7 +109,8 @@ TEST(Rope, RotatesTheFirstFeaturesOfEachHeadOnly) {
   struct Case {
     int32_t heads, head_dim, rotary;
   };
-  for (const Case c : {Case{2, 128, 128}, Case{3, 256, 64}, Case{1, 64, 16}, Case{2, 6, 4}, Case{2, 80, 80}}) {
+  for (const Case c :
+       {Case{2, 128, 128}, Case{3, 256, 64}, Case{1, 64, 16}, Case{2, 6, 4}, Case{2, 80, 80}}) {
     const std::vector<int32_t> positions = {0, 1, 5, 99, 100};
     const int64_t stride = c.heads * c.head_dim + 3;
     const std::vector<float> x = random_floats(positions.size() * stride, 1);

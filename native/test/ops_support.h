@@ -62,8 +62,8 @@ inline StoredMatrix random_matrix(DType dtype, int64_t rows, int64_t cols, uint3
     } else if (dtype == DType::kF32) {
       std::memcpy(&m.data[i * 4], &values[i], 4);
     } else {  // sixteen bits: 0x3800 + mantissa is a normal number in both formats
-      const uint16_t bits = dtype == DType::kBF16 ? float_to_bf16(values[i])
-                                                  : static_cast<uint16_t>(0x3400 + engine() % 0x800);
+      const uint16_t bits =
+          dtype == DType::kBF16 ? float_to_bf16(values[i]) : static_cast<uint16_t>(0x3400 + engine() % 0x800);
       std::memcpy(&m.data[i * 2], &bits, 2);
     }
   }

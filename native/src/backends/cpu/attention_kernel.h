@@ -51,8 +51,8 @@ inline int64_t kv_row(const AttentionTile& t, int32_t position) {
   return ((block * s.kv_heads + t.kv_head) * s.block_size + position % s.block_size) * s.head_dim;
 }
 
-// Widens K, transposed, and V of positions [begin, begin + count); positions up to the next multiple of 16 are
-// zero.
+// Widens K, transposed, and V of positions [begin, begin + count); positions up to the next multiple of 16
+// are zero.
 template <class L>
 void load_split(const AttentionTile& t, const AttentionScratch<L>& scratch, int32_t begin, int count) {
   const AttentionShape& s = *t.shape;
@@ -75,7 +75,8 @@ void load_split(const AttentionTile& t, const AttentionScratch<L>& scratch, int3
   }
 }
 
-// Turns scores [0, n) into exp(score - max) and zeroes the rest up to `padded`; gives the maximum and the sum.
+// Turns scores [0, n) into exp(score - max) and zeroes the rest up to `padded`; gives the maximum and the
+// sum.
 template <class L>
 void softmax_weights(float* scores, int n, int padded, float& top, float& total) {
   const L lowest = L::set(-__builtin_inff());
@@ -136,8 +137,8 @@ void attend(const AttentionTile& t) {
     const int count = last - begin < kSplit ? last - begin : kSplit;
     const int padded = (count + L::kCount - 1) / L::kCount * L::kCount;
     load_split<L>(t, s, begin, count);
-    product<L, false>({s.q, shape.head_dim, 1}, {s.keys, kSplit}, shape.head_dim, {s.weights, kSplit}, m_count,
-                      padded);
+    product<L, false>({s.q, shape.head_dim, 1}, {s.keys, kSplit}, shape.head_dim, {s.weights, kSplit},
+                      m_count, padded);
     // Rows that end before this split see nothing of it; since positions ascend they come first.
     const int skipped = begin > t.position ? (begin - t.position) * group : 0;
     float tops[kMaxAttentionRows];

@@ -11,7 +11,9 @@ namespace cpu {
 CpuBackend::CpuBackend(const Kernels& kernels, int threads)
     : kernels_(kernels), pool_(threads), scratch_(threads) {}
 
-std::unique_ptr<Buffer> CpuBackend::allocate(size_t bytes) { return std::make_unique<AnonymousMemory>(bytes); }
+std::unique_ptr<Buffer> CpuBackend::allocate(size_t bytes) {
+  return std::make_unique<AnonymousMemory>(bytes);
+}
 
 void CpuBackend::upload(std::span<const std::byte> host, void* device) {
   if (!host.empty()) std::memcpy(device, host.data(), host.size());

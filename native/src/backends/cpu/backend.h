@@ -1,5 +1,5 @@
-// The CPU backend: cuts each op into tiles, and gives the tiles to a pool of threads that run the kernels of one
-// instruction family. How an op is cut never shows in its result.
+// The CPU backend: cuts each op into tiles, and gives the tiles to a pool of threads that run the kernels of
+// one instruction family. How an op is cut never shows in its result.
 #pragma once
 
 #include "backends/cpu/kernels.h"
@@ -27,7 +27,8 @@ class CpuBackend final : public Backend {
   void matmul(const Matrix& w, const float* x, int64_t rows, float* out) override;
 
   // rows.cpp
-  void rms_norm(const float* x, const float* weight, float eps, int64_t rows, int64_t dim, float* out) override;
+  void rms_norm(const float* x, const float* weight, float eps, int64_t rows, int64_t dim,
+                float* out) override;
   void head_rms_norm(float* x, int64_t stride, int64_t rows, int32_t heads, int32_t head_dim,
                      const float* weight, float eps) override;
   void add(float* x, const float* y, int64_t count) override;

@@ -25,7 +25,8 @@ void delta_gram(const float* q, const float* k, int64_t stride, int32_t k_dim, f
     }
   }
   product<L, false>({k, stride, 1}, {scratch, kChunk}, k_dim, {gram, kChunk}, kChunk, kChunk);
-  product<L, false>({q, stride, 1}, {scratch, kChunk}, k_dim, {gram + kChunk * kChunk, kChunk}, kChunk, kChunk);
+  product<L, false>({q, stride, 1}, {scratch, kChunk}, k_dim, {gram + kChunk * kChunk, kChunk}, kChunk,
+                    kChunk);
 }
 
 struct ChunkScratch {

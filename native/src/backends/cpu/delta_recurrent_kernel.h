@@ -55,7 +55,8 @@ void delta_recurrent(const DeltaTile& t) {
     float decay[L::kCount];
     exp(L::set(t.log_decay[row * t.gate_stride])).store(decay);
     int column = 0;
-    for (; column + kWide <= t.columns; column += kWide) delta_step<L, 4>(t, row, column, L::kCount, decay[0]);
+    for (; column + kWide <= t.columns; column += kWide)
+      delta_step<L, 4>(t, row, column, L::kCount, decay[0]);
     for (; column < t.columns; column += L::kCount) {
       const int n = t.columns - column < L::kCount ? t.columns - column : L::kCount;
       delta_step<L, 1>(t, row, column, n, decay[0]);

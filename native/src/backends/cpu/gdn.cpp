@@ -1,5 +1,5 @@
-// Gated DeltaNet: normalizes q and k and works out the gates once per row, then runs each segment's chunked and
-// recurrent parts, cut by V head and columns of S.
+// Gated DeltaNet: normalizes q and k and works out the gates once per row, then runs each segment's chunked
+// and recurrent parts, cut by V head and columns of S.
 #include <algorithm>
 #include <cmath>
 #include <vector>
@@ -47,16 +47,17 @@ void CpuBackend::gdn_conv(const GdnShape& shape, std::span<const Segment> segmen
   const int64_t channels = channels_of(shape);
   const int64_t tail = shape.conv_kernel - 1;
   for (const Segment& segment : segments) {
-    for_rows((channels + kTileChannels - 1) / kTileChannels, kTileChannels * segment.count, [&](int64_t tile) {
-      const int64_t c = tile * kTileChannels;
-      kernels_.convolve({.x = qkv + segment.first * stride + c,
-                         .stride = stride,
-                         .rows = segment.count,
-                         .channels = static_cast<int32_t>(std::min(kTileChannels, channels - c)),
-                         .taps = shape.conv_kernel,
-                         .weight = weight + c * shape.conv_kernel,
-                         .tail = state.conv + (segment.slot * channels + c) * tail});
-    });
+    for_rows((channels + kTileChannels - 1) / kTileChannels, kTileChannels * segment.count,
+             [&](int64_t tile) {
+               const int64_t c = tile * kTileChannels;
+               kernels_.convolve({.x = qkv + segment.first * stride + c,
+                                  .stride = stride,
+                                  .rows = segment.count,
+                                  .channels = static_cast<int32_t>(std::min(kTileChannels, channels - c)),
+                                  .taps = shape.conv_kernel,
+                                  .weight = weight + c * shape.conv_kernel,
+                                  .tail = state.conv + (segment.slot * channels + c) * tail});
+             });
   }
 }
 
@@ -64,17 +65,19 @@ void CpuBackend::gdn(const GdnShape& shape, std::span<const Segment> segments, c
                      int64_t qkv_stride, const float* beta_in, const float* gate_in, int64_t gate_stride,
                      const float* a_log, const float* dt_bias, const GdnState& state, float* out) {
   int64_t rows = 0;
-  std::vector<int64_t> chunk_rows;                  // first row of every chunk
+  std::vector<int64_t> chunk_rows;                    // first row of every chunk
   std::vector<int64_t> first_chunk(segments.size());  // of each segment
   for (size_t i = 0; i < segments.size(); ++i) {
     rows = std::max<int64_t>(rows, segments[i].first + segments[i].count);
     first_chunk[i] = static_cast<int64_t>(chunk_rows.size());
-    for (int32_t r = 0; r < chunked_rows(segments[i]); r += kChunk) chunk_rows.push_back(segments[i].first + r);
+    for (int32_t r = 0; r < chunked_rows(segments[i]); r += kChunk)
+      chunk_rows.push_back(segments[i].first + r);
   }
   const int64_t k_width = int64_t{shape.k_heads} * shape.k_dim;
   const int64_t gram_floats = 2 * kChunk * kChunk;
   const int64_t gates = rows * shape.v_heads;
-  float* q = scratch_.shared(2 * rows * k_width + 2 * gates + chunk_rows.size() * shape.k_heads * gram_floats);
+  float* q =
+      scratch_.shared(2 * rows * k_width + 2 * gates + chunk_rows.size() * shape.k_heads * gram_floats);
   float* k = q + rows * k_width;
   float* beta = k + rows * k_width;
   float* log_decay = beta + gates;

@@ -108,13 +108,20 @@ template <class L, class W>
 void multiply_weights(const PanelView& panel, const float* x, int64_t x_stride, int rows, float* scratch,
                       float* total) {
   switch (rows) {
-    case 1: return multiply_few_rows<L, W, 1>(panel, x, x_stride, total);
-    case 2: return multiply_few_rows<L, W, 2>(panel, x, x_stride, total);
-    case 3: return multiply_few_rows<L, W, 3>(panel, x, x_stride, total);
-    case 4: return multiply_few_rows<L, W, 4>(panel, x, x_stride, total);
-    case 5: return multiply_few_rows<L, W, 5>(panel, x, x_stride, total);
-    case 6: return multiply_few_rows<L, W, 6>(panel, x, x_stride, total);
-    default: return multiply_many_rows<L, W>(panel, x, x_stride, rows, scratch, total);
+    case 1:
+      return multiply_few_rows<L, W, 1>(panel, x, x_stride, total);
+    case 2:
+      return multiply_few_rows<L, W, 2>(panel, x, x_stride, total);
+    case 3:
+      return multiply_few_rows<L, W, 3>(panel, x, x_stride, total);
+    case 4:
+      return multiply_few_rows<L, W, 4>(panel, x, x_stride, total);
+    case 5:
+      return multiply_few_rows<L, W, 5>(panel, x, x_stride, total);
+    case 6:
+      return multiply_few_rows<L, W, 6>(panel, x, x_stride, total);
+    default:
+      return multiply_many_rows<L, W>(panel, x, x_stride, rows, scratch, total);
   }
 }
 
@@ -123,9 +130,12 @@ template <class L>
 void multiply_panel(const PanelView& panel, const float* x, int64_t x_stride, int rows, float* scratch,
                     float* total) {
   switch (panel.dtype) {
-    case DType::kF8E4M3: return multiply_weights<L, Fp8Weights<L>>(panel, x, x_stride, rows, scratch, total);
-    case DType::kBF16: return multiply_weights<L, Bf16Weights<L>>(panel, x, x_stride, rows, scratch, total);
-    default: return multiply_weights<L, F32Weights<L>>(panel, x, x_stride, rows, scratch, total);
+    case DType::kF8E4M3:
+      return multiply_weights<L, Fp8Weights<L>>(panel, x, x_stride, rows, scratch, total);
+    case DType::kBF16:
+      return multiply_weights<L, Bf16Weights<L>>(panel, x, x_stride, rows, scratch, total);
+    default:
+      return multiply_weights<L, F32Weights<L>>(panel, x, x_stride, rows, scratch, total);
   }
 }
 

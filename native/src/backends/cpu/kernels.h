@@ -9,10 +9,10 @@
 
 namespace llmservice::cpu {
 
-constexpr int kPanelRows = 64;    // outputs of a weight panel
-constexpr int kDepthBlock = 128;  // K positions summed before their scale applies
-constexpr int kSplit = 256;       // KV positions of one attention split, at fixed absolute positions
-constexpr int kChunk = 64;        // positions of one chunk of the delta rule
+constexpr int kPanelRows = 64;     // outputs of a weight panel
+constexpr int kDepthBlock = 128;   // K positions summed before their scale applies
+constexpr int kSplit = 256;        // KV positions of one attention split, at fixed absolute positions
+constexpr int kChunk = 64;         // positions of one chunk of the delta rule
 constexpr int kStateColumns = 64;  // columns of S in one tile of the delta rule
 constexpr int kMaxConvKernel = 8;
 constexpr int kMaxAttentionRows = 64;  // (row, query head) pairs of one attention tile
@@ -56,7 +56,8 @@ struct ConvTile {
   float* tail;          // (channels, taps - 1), oldest first
 };
 
-// Columns [0, columns) of S of one V head over the rows of one segment. q, k normalized: row strides in floats.
+// Columns [0, columns) of S of one V head over the rows of one segment. q, k normalized: row strides in
+// floats.
 struct DeltaTile {
   const float* q;
   const float* k;
@@ -97,7 +98,8 @@ struct Kernels {
   void (*attend)(const AttentionTile&);
   void (*convolve)(const ConvTile&);
   // gram = K·Kᵀ, Q·Kᵀ of one chunk; q, k (64, k_dim) with row stride.
-  void (*delta_gram)(const float* q, const float* k, int64_t stride, int32_t k_dim, float* gram, float* scratch);
+  void (*delta_gram)(const float* q, const float* k, int64_t stride, int32_t k_dim, float* gram,
+                     float* scratch);
   void (*delta_chunks)(const DeltaTile&);     // rows a multiple of 64
   void (*delta_recurrent)(const DeltaTile&);  // any rows
 };

@@ -1,5 +1,5 @@
-// The AVX-512 instruction family (F, BW, VL, DQ). Compiled with its flags where the target is x86-64; elsewhere
-// the portable table stands in, and dispatch never names this one.
+// The AVX-512 instruction family (F, BW, VL, DQ). Compiled with its flags where the target is x86-64;
+// elsewhere the portable table stands in, and dispatch never names this one.
 #include "backends/cpu/kernel_table.h"
 
 #ifdef __AVX512F__

@@ -24,8 +24,8 @@ void CpuBackend::matmul(const Matrix& w, const float* x, int64_t rows, float* ou
     float* total = scratch_.of_worker(worker, kPanelScratch + kTileRows * kPanelRows);
     float* panel_scratch = total + kTileRows * kPanelRows;
     std::fill_n(total, count * kPanelRows, 0.0f);
-    kernels_.multiply_panel(matrix.panel(panel), x + first * matrix.cols, matrix.cols, static_cast<int>(count),
-                            panel_scratch, total);
+    kernels_.multiply_panel(matrix.panel(panel), x + first * matrix.cols, matrix.cols,
+                            static_cast<int>(count), panel_scratch, total);
     const int64_t column = panel * kPanelRows;
     const int64_t width = std::min<int64_t>(kPanelRows, matrix.rows - column);
     for (int64_t r = 0; r < count; ++r) {

@@ -20,7 +20,8 @@ class PackedMatrix final : public Matrix {
 
   // First byte of weight (row, 0); (row, k + 1) lies 64 elements further.
   std::byte* weight(int64_t row) const;
-  // Scale of (row, first K block), times 256 (what widening FP8 leaves out); the next block's lies 64 further.
+  // Scale of (row, first K block), times 256 (what widening FP8 leaves out); the next block's lies 64
+  // further.
   float* scale(int64_t row) const;
 
  private:

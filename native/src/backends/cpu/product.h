@@ -46,20 +46,23 @@ void product_block(Broadcast a, Dense b, int depth, Dense c) {
 
 template <class L, bool kAccumulate, int C>
 void product_rows(Broadcast a, Dense b, int depth, Dense c, int rows) {
-  const auto at = [&](int r) {
-    return Broadcast{a.data + r * a.row_step, a.row_step, a.depth_step};
-  };
+  const auto at = [&](int r) { return Broadcast{a.data + r * a.row_step, a.row_step, a.depth_step}; };
   const auto to = [&](int r) { return Dense{c.data + r * c.row_step, c.row_step}; };
   int r = 0;
   for (; r + kBlockRows <= rows; r += kBlockRows) {
     product_block<L, kAccumulate, kBlockRows, C>(at(r), b, depth, to(r));
   }
   switch (rows - r) {
-    case 5: return product_block<L, kAccumulate, 5, C>(at(r), b, depth, to(r));
-    case 4: return product_block<L, kAccumulate, 4, C>(at(r), b, depth, to(r));
-    case 3: return product_block<L, kAccumulate, 3, C>(at(r), b, depth, to(r));
-    case 2: return product_block<L, kAccumulate, 2, C>(at(r), b, depth, to(r));
-    case 1: return product_block<L, kAccumulate, 1, C>(at(r), b, depth, to(r));
+    case 5:
+      return product_block<L, kAccumulate, 5, C>(at(r), b, depth, to(r));
+    case 4:
+      return product_block<L, kAccumulate, 4, C>(at(r), b, depth, to(r));
+    case 3:
+      return product_block<L, kAccumulate, 3, C>(at(r), b, depth, to(r));
+    case 2:
+      return product_block<L, kAccumulate, 2, C>(at(r), b, depth, to(r));
+    case 1:
+      return product_block<L, kAccumulate, 1, C>(at(r), b, depth, to(r));
   }
 }
 

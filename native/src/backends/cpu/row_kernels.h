@@ -31,9 +31,8 @@ template <class L>
 void rms_norm(const float* x, const float* weight, float eps, int64_t dim, float* out) {
   const float mean = sum_of_squares<L>(x, dim) / static_cast<float>(dim);
   const L scale = L::set(1.0f / __builtin_sqrtf(mean + eps));
-  for_lanes<L>(dim, [&](int64_t i, int n) {
-    (L::load(x + i, n) * scale * L::load(weight + i, n)).store(out + i, n);
-  });
+  for_lanes<L>(
+      dim, [&](int64_t i, int n) { (L::load(x + i, n) * scale * L::load(weight + i, n)).store(out + i, n); });
 }
 
 template <class L>
@@ -60,14 +59,14 @@ void add(float* x, const float* y, int64_t count) {
 
 template <class L>
 void silu_mul(const float* gate, const float* up, int64_t count, float* out) {
-  for_lanes<L>(count,
-               [&](int64_t i, int n) { (silu(L::load(gate + i, n)) * L::load(up + i, n)).store(out + i, n); });
+  for_lanes<L>(
+      count, [&](int64_t i, int n) { (silu(L::load(gate + i, n)) * L::load(up + i, n)).store(out + i, n); });
 }
 
 template <class L>
 void sigmoid_mul(float* x, const float* gate, int64_t count) {
-  for_lanes<L>(count,
-               [&](int64_t i, int n) { (L::load(x + i, n) * sigmoid(L::load(gate + i, n))).store(x + i, n); });
+  for_lanes<L>(
+      count, [&](int64_t i, int n) { (L::load(x + i, n) * sigmoid(L::load(gate + i, n))).store(x + i, n); });
 }
 
 // Rotates the pair (head[i], head[i + half]) by the angle whose cos and sin are given.

@@ -18,8 +18,8 @@ void CpuBackend::head_rms_norm(float* x, int64_t stride, int64_t rows, int32_t h
   });
 }
 
-void CpuBackend::gated_rms_norm(const float* x, const float* z, int64_t z_stride, const float* weight, float eps,
-                                int64_t rows, int32_t heads, int32_t dim, float* out) {
+void CpuBackend::gated_rms_norm(const float* x, const float* z, int64_t z_stride, const float* weight,
+                                float eps, int64_t rows, int32_t heads, int32_t dim, float* out) {
   for_rows(rows * heads, dim, [&](int64_t i) {
     const float* gate = z + i / heads * z_stride + i % heads * dim;
     kernels_.gated_rms_norm(x + i * dim, gate, weight, eps, dim, out + i * dim);

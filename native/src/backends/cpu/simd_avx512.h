@@ -1,5 +1,5 @@
-// Sixteen float lanes in one AVX-512 register (F, BW, VL, DQ). Include only from *avx512*.cpp, which alone are
-// compiled for that family. Meanings and orders are those of simd_portable.h, bit for bit.
+// Sixteen float lanes in one AVX-512 register (F, BW, VL, DQ). Include only from *avx512*.cpp, which alone
+// are compiled for that family. Meanings and orders are those of simd_portable.h, bit for bit.
 #pragma once
 
 #include <immintrin.h>
@@ -18,7 +18,9 @@ struct Avx512Lanes {
   static Avx512Lanes zero() { return {_mm512_setzero_ps()}; }
   static Avx512Lanes load(const float* p) { return {_mm512_loadu_ps(p)}; }
   static Avx512Lanes load(const float* p, int n) { return {_mm512_maskz_loadu_ps(first_lanes(n), p)}; }
-  static Avx512Lanes load_bf16(const uint16_t* p) { return widen_bf16(_mm256_loadu_si256((const __m256i*)p)); }
+  static Avx512Lanes load_bf16(const uint16_t* p) {
+    return widen_bf16(_mm256_loadu_si256((const __m256i*)p));
+  }
   static Avx512Lanes load_bf16(const uint16_t* p, int n) {
     return widen_bf16(_mm256_maskz_loadu_epi16(first_lanes(n), p));
   }

@@ -1,5 +1,6 @@
 // Sixteen float lanes in plain C++: the reading that every instruction family must match bit for bit.
-// Kernels are templates over such a type, so that one source gives every family and they agree by construction.
+// Kernels are templates over such a type, so that one source gives every family and they agree by
+// construction.
 #pragma once
 
 #include <bit>
@@ -30,7 +31,8 @@ struct PortableLanes {
     for (int i = 0; i < n; ++i) r.v[i] = std::bit_cast<float>(static_cast<uint32_t>(p[i]) << 16);
     return r;
   }
-  // 64 e4m3 values, each divided by 256 (see simd_avx512.h: the shift into half precision leaves that factor).
+  // 64 e4m3 values, each divided by 256 (see simd_avx512.h: the shift into half precision leaves that
+  // factor).
   static void load_fp8(const uint8_t* p, PortableLanes (&out)[4]) {
     for (int i = 0; i < 64; ++i) out[i / kCount].v[i % kCount] = from_e4m3(p[i]);
   }

@@ -1,5 +1,6 @@
-// Threads that steal the tiles of one job at a time. The caller works too; a job ends when its last tile does,
-// so a worker that the machine has descheduled delays nobody. Idle workers spin briefly, then park in a futex.
+// Threads that steal the tiles of one job at a time. The caller works too; a job ends when its last tile
+// does, so a worker that the machine has descheduled delays nobody. Idle workers spin briefly, then park in a
+// futex.
 #pragma once
 
 #include <atomic>
@@ -23,9 +24,12 @@ class ThreadPool {
   // One caller at a time; not from within a body.
   template <class Body>
   void run(int64_t tiles, const Body& body) {
-    run_job(tiles, [](const void* context, int64_t tile, int worker) {
-      (*static_cast<const Body*>(context))(tile, worker);
-    }, &body);
+    run_job(
+        tiles,
+        [](const void* context, int64_t tile, int worker) {
+          (*static_cast<const Body*>(context))(tile, worker);
+        },
+        &body);
   }
 
  private:
