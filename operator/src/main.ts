@@ -1,21 +1,16 @@
 // Entry of the operator: settings, log, cluster credentials, signals. Everything else is given its parts from here.
 
 import { KubeConfig } from '@kubernetes/client-node';
-import winston from 'winston';
 import { serveHttp } from './http-server.js';
 import { KubeClient } from './kube/client.js';
+import { createOperatorLogger } from './log.js';
 import { Metrics } from './metrics.js';
 import { Operator } from './operator.js';
 import { parseOptions } from './options.js';
 
 async function main(): Promise<void> {
   const options = parseOptions(process.argv.slice(2), process.env);
-  const logger = winston.createLogger({
-    level: options.logLevel,
-    format: winston.format.combine(winston.format.timestamp(), winston.format.json()),
-    // eslint-disable-next-line @typescript-eslint/no-unsafe-class-instance-assignment -- winston declares its own as an interface
-    transports: [new winston.transports.Console()],
-  });
+  const logger = createOperatorLogger(options.logLevel);
   const config = new KubeConfig();
   config.loadFromDefault();
   const operator = new Operator({

@@ -2,7 +2,7 @@
 // no longer surely its own.
 
 import type { Logger } from 'winston';
-import { Writer } from './apply/writer.js';
+import { NotLeaderError, Writer } from './apply/writer.js';
 import type { KubeClient } from './kube/client.js';
 import type { Pod } from './kube/types.js';
 import type { Metrics } from './metrics.js';
@@ -16,7 +16,7 @@ import { LoadMonitor, type LoadMonitorOptions } from './watch/load-monitor.js';
 import { WorkQueue } from './watch/work-queue.js';
 import { labels } from '@llmservice/crds';
 
-export const leaseName = 'llmservice-operator';
+const leaseName = 'llmservice-operator';
 
 export interface OperatorParts {
   readonly client: KubeClient;
@@ -78,8 +78,11 @@ export class Operator {
       concurrency: options.concurrency,
       backoff: queueBackoff,
       work: (key) => this.metrics.measure(() => reconciler.reconcile(key)),
-      onError: (key, error, delayMs) =>
-        logger.warn('reconcile failed', { service: key, error: (error as Error).message, delayMs }),
+      onError: (key, error, delayMs) => {
+        // Between the loss of the lease and the end of the process this is as it should be.
+        if (error instanceof NotLeaderError) return;
+        logger.warn('reconcile failed', { service: key, error: (error as Error).message, delayMs });
+      },
     });
     this.metrics = parts.metrics(() => this.queue.depth);
   }

@@ -17,7 +17,7 @@ import { currentPods } from './status/conditions.js';
 import { transitions } from './status/events.js';
 import { haltedBefore } from './status/halt.js';
 import type { Picture } from './status/picture.js';
-import { worstFailure } from './status/pod-state.js';
+import { isReady, podRevision, worstFailure } from './status/pod-state.js';
 import type { Caches } from './watch/caches.js';
 import type { LoadMonitor } from './watch/load-monitor.js';
 
@@ -72,18 +72,18 @@ export class Reconciler {
     const { groundwork } = plan;
     const deployment = caches.deployment(service.namespace, service.name);
     const attempt = groundwork === null ? null : planAttempt(service, groundwork.checkpoint.fingerprint);
-    const children = (failedAttempt: string | null): PlannedChildren | null =>
+    const children = (failedAttempt: string | null, replicas: number): PlannedChildren | null =>
       groundwork === null
         ? null
         : planChildren(service, {
             image: groundwork.image,
             size: groundwork.checkpoint,
             memoryPlan: plan.fit.state === 'fits' ? plan.fit.plan : null,
-            replicas: failedAttempt === null ? service.spec.replicas : 0,
+            replicas,
             failedAttempt,
             gateway: plan.routing.state === 'planned' ? plan.routing.gateway : null,
           });
-    const revision = children(null)?.revision ?? plannedRevision(service, deployment);
+    const revision = children(null, 0)?.revision ?? plannedRevision(service, deployment);
     const before = this.picture(object, service, plan, revision);
 
     const failure = worstFailure(currentPods(before));
@@ -93,7 +93,12 @@ export class Reconciler {
     // The failure is told before the pods that told it are stopped.
     if (halted !== null && wasHalted === null) await this.writeStatus(object, { ...before, halted });
 
-    const wanted = children(halted === null ? null : attempt);
+    // A bad revision must not take down pods of the one before that still answer: these keep the Deployment up.
+    const olderServes = before.pods.some((pod) => isReady(pod) && podRevision(pod) !== revision);
+    const wanted =
+      halted === null || olderServes
+        ? children(halted === null ? null : attempt, service.spec.replicas)
+        : children(attempt, 0);
     if (wanted === null) {
       await this.writeStatus(this.latest(object), { ...before, halted, obstacle: plan.obstacle });
       return plan.obstacle !== null;

@@ -6,7 +6,6 @@ import { resources } from '../../operator/src/kube/resources.js';
 import type { KubeObject } from '../../operator/src/kube/types.js';
 import { llamaCheckpoint } from '../builders/checkpoint.js';
 import { World, type RunningOperator } from './operator-world.js';
-import { eventually } from './processes.js';
 
 jest.setTimeout(90_000);
 

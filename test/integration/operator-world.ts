@@ -6,7 +6,6 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { loadAllYaml, loadYaml } from '@kubernetes/client-node';
-import winston from 'winston';
 import type { Condition, LlmServiceStatus } from '@llmservice/crds';
 import { ApiError, KubeClient, type KubeRequest } from '../../operator/src/kube/client.js';
 import {
@@ -17,6 +16,7 @@ import {
   type Resource,
 } from '../../operator/src/kube/resources.js';
 import type { Deployment, KubeObject, Pod } from '../../operator/src/kube/types.js';
+import { createOperatorLogger } from '../../operator/src/log.js';
 import { Metrics } from '../../operator/src/metrics.js';
 import { Operator, type OperatorParts } from '../../operator/src/operator.js';
 import type { OperatorOptions } from '../../operator/src/options.js';
@@ -111,10 +111,7 @@ export class World {
     const stop = new AbortController();
     const operator = new Operator({
       client: client ?? new KubeClient(this.api.kubeConfig('operator')),
-      logger: winston.createLogger({
-        silent: process.env['OPERATOR_LOG'] === undefined,
-        transports: [new winston.transports.Console()],
-      }),
+      logger: createOperatorLogger(process.env['OPERATOR_LOG'] === undefined ? null : 'debug'),
       metrics: (depth) => new Metrics(depth),
       options: {
         watchNamespace: null,
@@ -196,7 +193,7 @@ export class World {
   }
 
   async status(name: string): Promise<LlmServiceStatus> {
-    return ((await this.get(resources.llmServices, name))?.['status'] ?? {}) as LlmServiceStatus;
+    return ((await this.get(resources.llmServices, name))?.['status'] ?? {});
   }
 
   /** Waits until a condition has this status and, where given, this reason. */
@@ -205,7 +202,7 @@ export class World {
       const { conditions } = await this.status(name);
       const found = conditions?.find((each) => each.type === type);
       if (found?.status === status && (reason === undefined || found.reason === reason)) return found;
-      throw new Error(`${JSON.stringify(conditions)}`);
+      throw new Error(JSON.stringify(conditions));
     });
   }
 
@@ -297,7 +294,7 @@ function renderChart(chart: string, template: string): KubeObject[] {
 
 type ContainerStatus = NonNullable<NonNullable<Pod['status']>['containerStatuses']>[number];
 
-export function runtimeContainerStatus(change: Partial<ContainerStatus>): ContainerStatus {
+function runtimeContainerStatus(change: Partial<ContainerStatus>): ContainerStatus {
   const fixed = { image: 'example.org/runtime:1', imageID: '' };
   return { name: 'runtime', ready: false, restartCount: 0, ...fixed, ...change };
 }

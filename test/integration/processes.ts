@@ -61,7 +61,7 @@ export async function eventually<T>(
   timeoutMs = 40_000,
 ): Promise<NonNullable<T>> {
   const deadline = Date.now() + timeoutMs;
-  let last: unknown = null;
+  let last: unknown;
   do {
     try {
       const value = await probe();

@@ -1,7 +1,7 @@
 // The few fields of Kubernetes objects that the operator reads, as they are on the wire (dates are strings).
 // Objects that it writes are plain JSON: a typed serializer would drop fields that it does not know.
 
-export interface ObjectMeta {
+interface ObjectMeta {
   readonly name: string;
   readonly namespace?: string;
   readonly uid?: string;

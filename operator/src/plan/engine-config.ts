@@ -7,7 +7,7 @@ import type { KubeObject } from '../kube/types.js';
 import { contentHash } from './content-hash.js';
 import { childMetadata } from './child-metadata.js';
 
-export const engineConfigKey = 'engine-config.json';
+const engineConfigKey = 'engine-config.json';
 
 export function planEngineConfig(service: WantedService): EngineConfig {
   const { spec, accelerator } = service;

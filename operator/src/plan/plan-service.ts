@@ -15,7 +15,7 @@ export interface Surroundings {
 }
 
 /** What the children are made from once everything about them is known. */
-export interface Groundwork {
+interface Groundwork {
   readonly image: string;
   readonly checkpoint: Checkpoint;
 }

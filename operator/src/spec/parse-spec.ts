@@ -11,7 +11,7 @@ export interface CheckpointLocation {
   readonly prefix: string;
 }
 
-export interface Accelerator {
+interface Accelerator {
   readonly kind: 'cpu' | 'cuda' | 'hip';
   /** Extended resource; null on the CPU. */
   readonly resourceName: string | null;

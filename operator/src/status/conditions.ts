@@ -1,31 +1,15 @@
 // The conditions of a service: each answers one question with a stable reason and, where the answer is no, with what
 // a person can do. Pure functions of the picture.
 
-import { failureKinds, type ConditionType, type Failure, type FailureReason } from '@llmservice/crds';
+import type { ConditionType } from '@llmservice/crds';
 import type { Pod } from '../kube/types.js';
+import { failed, no, sentences, unknown, withRemedy, yes, type Answer } from './answer.js';
 import type { Picture } from './picture.js';
-import { isReady, podCondition, podFailure, podRevision, runtimeStatus } from './pod-state.js';
+import { isReady, podFailure, podRevision, runtimeStatus } from './pod-state.js';
 import { judgeRoute } from './route-condition.js';
-
-/** An answer before it is dated. */
-export interface Answer {
-  readonly status: 'True' | 'False' | 'Unknown';
-  readonly reason: string;
-  readonly message: string;
-}
+import { judgeScheduling } from './scheduling-condition.js';
 
 export type Answers = Readonly<Record<ConditionType, Answer>>;
-
-const yes = (reason: string, message: string): Answer => ({ status: 'True', reason, message });
-const no = (reason: string, message: string): Answer => ({ status: 'False', reason, message });
-const unknown = (reason: string, message: string): Answer => ({ status: 'Unknown', reason, message });
-
-const failed = (failure: Failure): Answer => no(failure.reason, withRemedy(failure));
-
-/** What happened, then what to do. */
-export function withRemedy({ reason, message }: { reason: FailureReason; message: string }): string {
-  return `${message.replace(/[.\s]*$/, '')}. ${failureKinds[reason].remedy}`;
-}
 
 /** Pods of the revision that this generation wants and that are to stay. */
 export function currentPods(picture: Picture): Pod[] {
@@ -41,7 +25,7 @@ export function answer(picture: Picture): Answers {
   const answers = {
     ModelResolved: modelResolved(picture),
     Fits: fits(picture),
-    Scheduled: scheduled(picture),
+    Scheduled: judgeScheduling(picture, currentPods(picture)),
     Loaded: loaded(picture),
     Serving: serving(picture),
     Routed: judgeRoute(picture),
@@ -98,54 +82,10 @@ function fits({ fit }: Picture): Answer {
   }
 }
 
-function scheduled(picture: Picture): Answer {
-  const { obstacle, deployment } = picture;
-  if (obstacle !== null) return no(obstacle.reason, obstacle.message);
-  if (picture.halted !== null) return stoppedAfter(picture.halted.reason);
-  if (picture.wantedReplicas === 0) return unknown('ScaledToZero', 'No replica is wanted.');
-  const refusal = deployment?.status?.conditions?.find(
-    ({ type, status }) => type === 'ReplicaFailure' && status === 'True',
-  );
-  const pods = currentPods(picture);
-  if (refusal !== undefined && pods.length < picture.wantedReplicas) {
-    return no(
-      refusal.reason ?? 'ReplicaFailure',
-      `Pods are refused: ${refusal.message ?? 'no message'}. Raise the quota or correct what the message names.`,
-    );
-  }
-  if (pods.length === 0) return unknown('NoPods', 'No pod of this generation exists yet.');
-  for (const pod of pods) {
-    const condition = podCondition(pod, 'PodScheduled');
-    if (condition?.status === 'False')
-      return no(condition.reason ?? 'Unschedulable', unschedulable(condition.message));
-  }
-  const placed = pods.every((pod) => podCondition(pod, 'PodScheduled')?.status === 'True');
-  return placed
-    ? yes('Scheduled', 'Every pod has its node.')
-    : unknown('Scheduling', 'Pods wait for the scheduler.');
-}
-
-/** The scheduler's own words, and the remedy for the causes that it most often names. */
-function unschedulable(message = 'the scheduler gave no cause'): string {
-  const insufficient = /Insufficient ([\w./-]+)/.exec(message)?.[1]?.replace(/[.,]$/, '');
-  if (insufficient !== undefined) {
-    return `${message} Free ${insufficient} on a node, add a node that has it, or ask for less of it.`;
-  }
-  if (message.includes('untolerated taint')) return `${message} Add the taint to spec.tolerations.`;
-  if (message.includes('affinity') || message.includes('selector')) {
-    return `${message} Check spec.nodeSelector and spec.affinity against the nodes' labels.`;
-  }
-  return `${message} Check the pods' events.`;
-}
-
-function stoppedAfter(reason: string): Answer {
-  return unknown('Stopped', `The pods are stopped after the terminal failure ${reason}.`);
-}
-
 function loaded(picture: Picture): Answer {
   if (picture.halted !== null) {
     const { reason, message, remedy } = picture.halted;
-    return no(reason, `${message.replace(/[.\s]*$/, '')}. ${remedy}`);
+    return no(reason, sentences(message, remedy));
   }
   if (picture.wantedReplicas === 0) return unknown('ScaledToZero', 'No replica is wanted.');
   const pods = currentPods(picture);

@@ -1,17 +1,16 @@
 // Routed: whether the gateway's controller has taken the service's route.
 
 import type { ObjectCondition } from '../kube/types.js';
-import type { Answer } from './conditions.js';
+import { no, unknown, yes, type Answer } from './answer.js';
 import type { Picture } from './picture.js';
 
 export function judgeRoute({ routing, route, name, namespace }: Picture): Answer {
   switch (routing.state) {
     case 'none':
-      return {
-        status: 'True',
-        reason: 'ClusterOnly',
-        message: `No host was asked for; the service answers at ${name}.${namespace}.svc inside the cluster.`,
-      };
+      return yes(
+        'ClusterOnly',
+        `No host was asked for; the service answers at ${name}.${namespace}.svc inside the cluster.`,
+      );
     case 'noGateway':
       return no(
         'GatewayNotConfigured',
@@ -38,11 +37,7 @@ function judgeParent(conditions: readonly ObjectCondition[], generation: number,
   for (const type of ['Accepted', 'ResolvedRefs']) {
     const condition = conditions.find((each) => each.type === type);
     if (condition === undefined || (condition.observedGeneration ?? generation) < generation) {
-      return {
-        status: 'Unknown',
-        reason: 'RoutePending',
-        message: `The gateway has not judged the route of ${host} yet.`,
-      };
+      return unknown('RoutePending', `The gateway has not judged the route of ${host} yet.`);
     }
     if (condition.status !== 'True') {
       return no(
@@ -51,17 +46,12 @@ function judgeParent(conditions: readonly ObjectCondition[], generation: number,
       );
     }
   }
-  return { status: 'True', reason: 'Accepted', message: `The gateway forwards ${host}.` };
+  return yes('Accepted', `The gateway forwards ${host}.`);
 }
 
 function waiting(gateway: string): Answer {
-  return {
-    status: 'Unknown',
-    reason: 'RoutePending',
-    message: `Gateway ${gateway} has not answered. Check that it exists and that its controller runs.`,
-  };
-}
-
-function no(reason: string, message: string): Answer {
-  return { status: 'False', reason, message };
+  return unknown(
+    'RoutePending',
+    `Gateway ${gateway} has not answered. Check that it exists and that its controller runs.`,
+  );
 }

@@ -77,7 +77,7 @@ function defaultBaseUrl({ status }: Pod): string | null {
 }
 
 /** The `load` of a /health body; anything else is null. */
-export function parseLoad(body: unknown): LoadProgress | null {
+function parseLoad(body: unknown): LoadProgress | null {
   const load = (body as { load?: Partial<LoadProgress> | null } | null)?.load;
   if (load === null || load === undefined) return null;
   const { phase, bytesDone, bytesTotal, bytesPerSecond, etaSeconds } = load;

@@ -1,0 +1,49 @@
+// Scheduled: whether the pods of this generation have their nodes; if not, what is missing.
+
+import type { Pod } from '../kube/types.js';
+import { no, unknown, yes, type Answer } from './answer.js';
+import type { Picture } from './picture.js';
+import { podCondition } from './pod-state.js';
+
+export function judgeScheduling(picture: Picture, pods: readonly Pod[]): Answer {
+  const { obstacle, deployment } = picture;
+  if (obstacle !== null) return no(obstacle.reason, obstacle.message);
+  if (picture.halted !== null) return stoppedAfter(picture.halted.reason);
+  if (picture.wantedReplicas === 0) return unknown('ScaledToZero', 'No replica is wanted.');
+  const refusal = deployment?.status?.conditions?.find(
+    ({ type, status }) => type === 'ReplicaFailure' && status === 'True',
+  );
+  if (refusal !== undefined && pods.length < picture.wantedReplicas) {
+    return no(
+      refusal.reason ?? 'ReplicaFailure',
+      `Pods are refused: ${refusal.message ?? 'no message'}. Raise the quota or correct what the message names.`,
+    );
+  }
+  if (pods.length === 0) return unknown('NoPods', 'No pod of this generation exists yet.');
+  for (const pod of pods) {
+    const condition = podCondition(pod, 'PodScheduled');
+    if (condition?.status === 'False')
+      return no(condition.reason ?? 'Unschedulable', unschedulable(condition.message));
+  }
+  const placed = pods.every((pod) => podCondition(pod, 'PodScheduled')?.status === 'True');
+  return placed
+    ? yes('Scheduled', 'Every pod has its node.')
+    : unknown('Scheduling', 'Pods wait for the scheduler.');
+}
+
+/** The scheduler's own words, and the remedy for the causes that it most often names. */
+function unschedulable(message = 'the scheduler gave no cause'): string {
+  const insufficient = /Insufficient ([\w./-]+)/.exec(message)?.[1]?.replace(/[.,]$/, '');
+  if (insufficient !== undefined) {
+    return `${message} Free ${insufficient} on a node, add a node that has it, or ask for less of it.`;
+  }
+  if (message.includes('untolerated taint')) return `${message} Add the taint to spec.tolerations.`;
+  if (message.includes('affinity') || message.includes('selector')) {
+    return `${message} Check spec.nodeSelector and spec.affinity against the nodes' labels.`;
+  }
+  return `${message} Check the pods' events.`;
+}
+
+function stoppedAfter(reason: string): Answer {
+  return unknown('Stopped', `The pods are stopped after the terminal failure ${reason}.`);
+}
