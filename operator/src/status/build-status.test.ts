@@ -1,0 +1,206 @@
+import { describe, expect, test } from '@jest/globals';
+import { conditionTypes, formatTerminationMessage } from '@llmservice/crds';
+import type { ContainerStatus, Pod } from '../kube/types.js';
+import { revisionAnnotation } from '../plan/pod-template.js';
+import { buildStatus } from './build-status.js';
+import { transitions } from './events.js';
+import type { Picture } from './picture.js';
+
+const base: Picture = {
+  namespace: 'ns',
+  name: 'demo',
+  generation: 2,
+  previous: {},
+  now: '2026-01-01T00:00:00Z',
+  modelName: 'demo',
+  wantedReplicas: 1,
+  resolution: { state: 'resolved' },
+  fit: { state: 'unmeasured' },
+  routing: { state: 'none' },
+  obstacle: null,
+  halted: null,
+  revision: 'new',
+  selector: 'a=b',
+  deployment: null,
+  pods: [],
+  route: null,
+  loads: new Map(),
+};
+
+interface PodChange {
+  readonly revision?: string;
+  readonly ready?: boolean;
+  readonly scheduled?: string;
+  readonly container?: Partial<ContainerStatus>;
+  readonly deleted?: boolean;
+}
+
+function pod(name: string, change: PodChange = {}): Pod {
+  const { revision = 'new', ready = false, scheduled, container = {}, deleted = false } = change;
+  return {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: {
+      name,
+      annotations: { [revisionAnnotation]: revision },
+      ...(deleted ? { deletionTimestamp: '2026-01-01T00:00:00Z' } : {}),
+    },
+    status: {
+      conditions: [
+        scheduled === undefined
+          ? { type: 'PodScheduled', status: 'True' }
+          : { type: 'PodScheduled', status: 'False', reason: 'Unschedulable', message: scheduled },
+        { type: 'Ready', status: ready ? 'True' : 'False' },
+      ],
+      containerStatuses: [{ name: 'runtime', ready, restartCount: 0, state: { running: {} }, ...container }],
+    },
+  };
+}
+
+const ended = (exitCode: number, message: string, reason?: string): PodChange => ({
+  container: {
+    lastState: { terminated: { exitCode, message, ...(reason === undefined ? {} : { reason }) } },
+  },
+});
+
+/** "status reason" of a condition. */
+function verdict(change: Partial<Picture>, type: string): string {
+  const found = buildStatus({ ...base, ...change }).conditions?.find((each) => each.type === type);
+  return `${found?.status ?? 'absent'} ${found?.reason ?? ''}`;
+}
+
+describe('conditions', () => {
+  test('are all there, about this generation', () => {
+    const { conditions } = buildStatus(base);
+    expect(conditions?.map(({ type }) => type)).toEqual(conditionTypes);
+    expect(new Set(conditions?.map(({ observedGeneration }) => observedGeneration))).toEqual(new Set([2]));
+  });
+
+  const ready = pod('a', { ready: true });
+  const old = pod('o', { ready: true, revision: 'old' });
+  const crashed = formatTerminationMessage({ reason: 'EngineFault', message: 'boom' });
+  const noGpu = '0/2 nodes are available: 2 Insufficient amd.com/gpu. preemption: none.';
+  test.each<[string, Partial<Picture>, string, string]>([
+    ['a ready pod of this revision', { pods: [ready] }, 'Ready', 'True Serving'],
+    ['a ready pod of the old revision', { pods: [old] }, 'Ready', 'False NoPods'],
+    ['a ready pod of the old revision', { pods: [old] }, 'Serving', 'True Answering'],
+    [
+      'a ready pod that is to go',
+      { pods: [pod('a', { ready: true, deleted: true })] },
+      'Serving',
+      'False NoReadyPod',
+    ],
+    ['one of two', { pods: [ready], wantedReplicas: 2 }, 'Ready', 'False ReplicasStarting'],
+    ['no replica wanted', { wantedReplicas: 0 }, 'Ready', 'False ScaledToZero'],
+    ['no replica wanted', { wantedReplicas: 0 }, 'Reconciling', 'False Settled'],
+    ['a running pod', { pods: [pod('a')] }, 'Loaded', 'False Starting'],
+    ['a pod without a node', { pods: [pod('a', { scheduled: noGpu })] }, 'Scheduled', 'False Unschedulable'],
+    ['a pod without a node', { pods: [pod('a', { scheduled: noGpu })] }, 'Reconciling', 'True Unschedulable'],
+    ['a told failure', { pods: [pod('a', ended(1, crashed))] }, 'Loaded', 'False EngineFault'],
+    ['a crash', { pods: [pod('a', ended(139, 'Segmentation fault'))] }, 'Loaded', 'False Crashed'],
+    ['an OOM kill', { pods: [pod('a', ended(137, '', 'OOMKilled'))] }, 'Loaded', 'False OutOfMemory'],
+    ['an end in good order', { pods: [pod('a', ended(0, ''))] }, 'Loaded', 'False Starting'],
+    [
+      'an image that is not there',
+      {
+        pods: [
+          pod('a', { container: { state: { waiting: { reason: 'ImagePullBackOff', message: 'no such' } } } }),
+        ],
+      },
+      'Loaded',
+      'False ImagePullFailed',
+    ],
+    [
+      'a config error',
+      { pods: [pod('a', { container: { state: { waiting: { reason: 'CreateContainerConfigError' } } } })] },
+      'Loaded',
+      'False CreateContainerConfigError',
+    ],
+    [
+      'S3 away while pods serve',
+      {
+        pods: [ready],
+        resolution: { state: 'unavailable', failure: { reason: 'S3Unavailable', message: 'x' } },
+      },
+      'Ready',
+      'True Serving',
+    ],
+    [
+      'a refused checkpoint while old pods serve',
+      {
+        pods: [old],
+        revision: null,
+        resolution: { state: 'failed', failure: { reason: 'ModelNotFound', message: 'x' } },
+      },
+      'Ready',
+      'False ModelNotFound',
+    ],
+    [
+      'an invalid spec',
+      { resolution: { state: 'invalid', violations: [{ path: 'spec.x', message: 'is wrong' }] } },
+      'Stalled',
+      'True InvalidSpec',
+    ],
+    [
+      'a host without a gateway',
+      { pods: [ready], routing: { state: 'noGateway', host: 'h' } },
+      'Ready',
+      'False GatewayNotConfigured',
+    ],
+    [
+      'a host without the API',
+      { pods: [ready], routing: { state: 'noApi', host: 'h' } },
+      'Routed',
+      'False GatewayApiMissing',
+    ],
+    [
+      'a route that nobody judged',
+      { pods: [ready], routing: { state: 'planned', host: 'h', gateway: { name: 'g', namespace: 'n' } } },
+      'Ready',
+      'False RoutePending',
+    ],
+  ])('%s → %j: %s is %s', (_name, change, type, expected) => {
+    expect(verdict(change, type)).toBe(expected);
+  });
+
+  test('a missing device is named, with what to do', () => {
+    const status = buildStatus({ ...base, pods: [pod('a', { scheduled: noGpu })] });
+    const message = status.conditions?.find(({ type }) => type === 'Scheduled')?.message;
+    expect(message).toContain('Free amd.com/gpu on a node');
+  });
+
+  test('keep their time while their status stands, and take a new one when it turns', () => {
+    const before = buildStatus({ ...base, pods: [pod('a')] });
+    const after = buildStatus({ ...base, pods: [ready], previous: before, now: '2026-01-02T00:00:00Z' });
+    const time = (type: string) => after.conditions?.find((each) => each.type === type)?.lastTransitionTime;
+    expect(time('Ready')).toBe('2026-01-02T00:00:00Z');
+    expect(time('ModelResolved')).toBe('2026-01-01T00:00:00Z');
+  });
+
+  test('equal pictures give equal statuses at any time', () => {
+    const before = buildStatus({ ...base, pods: [pod('a', ended(139, 'x'))] });
+    const after = buildStatus({
+      ...base,
+      pods: [pod('a', ended(139, 'x'))],
+      previous: before,
+      now: '2027-01-01T00:00:00Z',
+    });
+    expect(after).toEqual(before);
+  });
+});
+
+describe('transitions', () => {
+  test('are told once: a problem, then Ready, and nothing for the same again', () => {
+    const pending = buildStatus(base);
+    const broken = buildStatus({ ...base, pods: [pod('a', ended(139, 'x'))], previous: pending });
+    const ready = buildStatus({ ...base, pods: [pod('a', { ready: true })], previous: broken });
+    expect(transitions({}, pending)).toEqual([]);
+    expect(transitions(pending, broken).map(({ type, reason }) => `${type} ${reason}`)).toEqual([
+      'Warning Crashed',
+    ]);
+    expect(transitions(broken, ready).map(({ type, reason }) => `${type} ${reason}`)).toEqual([
+      'Normal Serving',
+    ]);
+    expect(transitions(ready, ready)).toEqual([]);
+  });
+});
