@@ -14,7 +14,7 @@ oldest_go=1.26.7
 
 # PACKAGE:PROOF, PROOF being a command or a file that shows that the package is there.
 build_packages=(build-essential:/usr/include/c++ cmake:cmake ninja-build:ninja python3:python3 python3-venv:/usr/share/doc/python3-venv
-  git:git curl:curl jq:jq)
+  nlohmann-json3-dev:/usr/include/nlohmann/json.hpp git:git curl:curl jq:jq)
 test_packages=(libgtest-dev:/usr/include/gtest/gtest.h clang-format:clang-format)
 cluster_packages=(containerd:containerd runc:runc containernetworking-plugins:/usr/lib/cni/bridge buildah:buildah
   debootstrap:debootstrap iptables:iptables conntrack:conntrack ipset:ipset iproute2:ip procps:ps openssl:openssl
