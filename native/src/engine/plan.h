@@ -16,7 +16,7 @@ struct SamplingParams {
   float repetition_penalty = 1;
   float presence_penalty = 0;
   float frequency_penalty = 0;
-  std::optional<int32_t> top_logprobs;  // none: no logprobs at all
+  std::optional<int32_t> top_logprobs = std::nullopt;  // none: no logprobs at all
 
   bool has_penalties() const {
     return repetition_penalty != 1 || presence_penalty != 0 || frequency_penalty != 0;
