@@ -1,5 +1,7 @@
 // One project per level of the test pyramid: `npm test -- --selectProjects unit`.
 const shared = {
+  // Machines are shared and slow at times: a limit that only a hang reaches.
+  testTimeout: 60_000,
   extensionsToTreatAsEsm: ['.ts'],
   transform: { '^.+\\.ts$': '@swc/jest' },
   moduleNameMapper: { '^(\\.{1,2}/.*)\\.js$': '$1' },
@@ -13,6 +15,6 @@ export default {
     project('unit', ['<rootDir>/{crds,native,runtime,operator}/**/*.test.ts']),
     project('golden', ['<rootDir>/test/golden/**/*.test.ts']),
     project('integration', ['<rootDir>/test/integration/**/*.test.ts']),
-    project('e2e', ['<rootDir>/test/e2e/**/*.test.ts']),
+    project('e2e', ['<rootDir>/test/e2e/**/*.test.ts'], { globalSetup: '<rootDir>/test/e2e/install.ts' }),
   ],
 };

@@ -72,7 +72,6 @@ const steps: readonly Step[] = [
   jest('unit', cores),
   jest('golden', 1),
   jest('integration', 1),
-  { group: 'e2e', name: 'local cluster', command: 'deploy/local/cluster.sh up' },
   jest('e2e', 1),
 ];
 
