@@ -49,6 +49,12 @@ describe('planMemory', () => {
     expect(plan.kvBytesPerBlock).toBe(64 * 32768);
   });
 
+  test('the workspace is what the engine lays out: one row per token of a step, and 32 rows of logits', () => {
+    const cpu = planMemory({ ...reference, accelerator: 'cpu', tensor: 1, memoryBytes: 192 * gib });
+    const perRow = 4 * 5120 + 2 * 17408 + 2 * 48 + 17408;
+    expect(cpu.workspaceBytes).toBe(8192 * perRow * 4 + 32 * 248320 * 4);
+  });
+
   test('the rows add up to what may be used', () => {
     const plan = planMemory(reference);
     const sum = plan.rows.reduce((total, row) => total + row.bytes, 0);

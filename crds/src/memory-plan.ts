@@ -6,6 +6,7 @@ import { FailureError } from './failures.js';
 import type { ModelShape } from './checkpoint.js';
 import { dtypeBytes, type EngineDtype } from './resident-weights.js';
 import { checkTensorParallel, validTensorParallel } from './tensor-parallel.js';
+import { workspaceBytes } from './workspace.js';
 
 export interface MemoryPlanInput {
   readonly shape: ModelShape;
@@ -136,19 +137,6 @@ export function stateBytesPerSequence(shape: ModelShape, tensor: number): number
   const channels = 2 * kHeads * kDim + vHeads * vDim;
   const perLayer = (channels * (convKernel - 1) + vHeads * kDim * vDim) * 4;
   return Math.ceil((countLayers(shape, 'gdn') * perLayer) / tensor);
-}
-
-/** One buffer per activation of a layer, for the rows of the largest step, plus float32 logits of one row per sequence. */
-function workspaceBytes(input: MemoryPlanInput): number {
-  const { shape, tensor } = input;
-  const attention = shape.heads * shape.headDim * 3 + 2 * Math.max(shape.kvHeads, tensor) * shape.headDim;
-  const gdn = shape.gdn;
-  const recurrent = gdn === null ? 0 : 2 * gdn.kHeads * gdn.kDim + 3 * gdn.vHeads * gdn.vDim + 2 * gdn.vHeads;
-  const sharded = (Math.max(attention, recurrent) + 3 * shape.ffn) / tensor;
-  // Activations are float32 on the CPU and bfloat16 on GPUs.
-  const activationBytes = input.accelerator === 'cpu' ? 4 : 2;
-  const rows = input.maxNumBatchedTokens * Math.ceil(3 * shape.hidden + sharded) * activationBytes;
-  return rows + input.maxNumSeqs * shape.vocab * 4;
 }
 
 /** Beyond tp = kvHeads every rank still holds one whole KV head of k_proj and v_proj. */
