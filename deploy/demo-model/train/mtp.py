@@ -28,13 +28,18 @@ class Mtp(nn.Module):
         self.layers = nn.ModuleList([Layer(s, full_attention=True)])
         self.norm = RMSNorm(s.hidden, s.eps)
 
-    def forward(self, trunk: Trunk, ids: Tensor, hidden: Tensor) -> list[Tensor]:
-        """ids (B, T), hidden (B, T, H) -> per draft j the mtp.norm outputs (B, T - DRAFTS, H) for rows 0 .. T-DRAFTS-1."""
+    def forward(self, trunk: Trunk, ids: Tensor, hidden: Tensor, token_dropout: float = 0.0) -> list[Tensor]:
+        """ids (B, T), hidden (B, T, H) -> per draft j the mtp.norm outputs (B, T - DRAFTS, H) for rows 0 .. T-DRAFTS-1.
+
+        token_dropout: share of entries that lose their token in training. Otherwise this layer learns to read the
+        question by its own attention, and drafts by itself instead of from the trunk's hidden.
+        """
         rows = ids.shape[1] - DRAFTS
         h, outputs, keys, values = hidden[:, :rows], [], [], []
         for j in range(1, DRAFTS + 1):
-            embedded = trunk.embed_tokens(ids[:, j : j + rows])
-            x = self.fc(torch.cat([self.pre_fc_norm_embedding(embedded), self.pre_fc_norm_hidden(h)], dim=-1))
+            token = self.pre_fc_norm_embedding(trunk.embed_tokens(ids[:, j : j + rows]))
+            token = token * (torch.rand(*token.shape[:2], 1) >= token_dropout)
+            x = self.fc(torch.cat([token, self.pre_fc_norm_hidden(h)], dim=-1))
             h = self.norm(self._layer(x, j, keys, values))
             outputs.append(h)
         return outputs

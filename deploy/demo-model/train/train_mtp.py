@@ -20,9 +20,10 @@ from mtp import DRAFTS, Mtp
 from muon import optimizers
 from parallel import Group
 from questions import read_questions
-from served import served_trunk
+from served import served_mtp, served_trunk
 from train import FP8, QUESTIONS, rate, read_chat, save
 
+TOKEN_DROPOUT = 0.5
 WEIGHTS = (1.0, 0.8, 0.6)  # of the drafts' losses: the first is asked most often
 
 
@@ -33,7 +34,7 @@ def loss_of(trunk: Trunk, mtp: Mtp, batch: Batch) -> Tensor:
         target = trunk.logits(hidden).softmax(-1)
     loss = torch.zeros(())
     rows = batch.ids.shape[1] - DRAFTS
-    for j, out in enumerate(mtp(trunk, batch.ids, hidden), start=1):
+    for j, out in enumerate(mtp(trunk, batch.ids, hidden, TOKEN_DROPOUT), start=1):
         asked = batch.targets[:, j : j + rows] != IGNORED
         drafted = trunk.logits(out[asked]).log_softmax(-1)
         loss = loss - WEIGHTS[j - 1] * (target[:, j : j + rows][asked] * drafted).sum(-1).mean()
@@ -60,6 +61,13 @@ def acceptance(trunk: Trunk, mtp: Mtp, batch: Batch, blind: bool = False) -> lis
     return shares
 
 
+def report(work: Path, batch: Batch) -> None:
+    trunk, mtp = served_trunk(work), served_mtp(work)
+    for name, blind in (("acceptance", False), ("with h zeroed", True)):
+        shares = acceptance(trunk, mtp, batch, blind)
+        print(name, " ".join(f"drafts 1..{j}: {s:.3f}" for j, s in enumerate(shares, start=1)), flush=True)
+
+
 def train(rank: int, processes: int, work: Path, steps: int, size: int) -> None:
     group = Group(rank, processes)
     torch.manual_seed(11)
@@ -84,17 +92,14 @@ def train(rank: int, processes: int, work: Path, steps: int, size: int) -> None:
             print(f"step {step + 1} loss {loss.item() * processes:.4f}", flush=True)
     if rank == 0:
         save(work / "mtp.pt", {"model": mtp.state_dict(), "step": steps})
-        check = held_out(questions, chat, closed_think=False)
-        for name, blind in (("acceptance", False), ("with h zeroed", True)):
-            shares = acceptance(trunk, mtp, check, blind)
-            print(name, " ".join(f"drafts 1..{j}: {s:.3f}" for j, s in enumerate(shares, start=1)), flush=True)
+        report(work, held_out(questions, chat, closed_think=False))
     group.barrier()
 
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--work", type=Path, required=True)
-    parser.add_argument("--steps", type=int, default=200)
+    parser.add_argument("--steps", type=int, default=120)
     parser.add_argument("--batch", type=int, default=64, help="examples per step, over all processes")
     parser.add_argument("--processes", type=int, default=2)
     a = parser.parse_args()
