@@ -125,7 +125,7 @@ export class Replica {
   }
 
   private async startEngine(modelDir: string, files: ModelFiles): Promise<void> {
-    const client = new EngineClient(this.engineSettings(modelDir));
+    const client = new EngineClient(this.engineSettings(modelDir), this.logger);
     this.client = client;
     this.lifecycle.startLoading(client);
     await client.start();

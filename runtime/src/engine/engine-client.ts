@@ -5,6 +5,7 @@
 import { FailureError, type Failure } from '@llmservice/crds';
 import { fork, type ChildProcess } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
+import type { Logger } from 'winston';
 import type { EngineHealth, EngineState } from './engine-state.js';
 import { OutputQueue } from './output-queue.js';
 import type {
@@ -40,8 +41,10 @@ interface InFlight {
   sent: boolean;
 }
 
+/** One engine, over all the processes that it has been. */
 export class EngineClient {
   readonly #settings: EngineSettings;
+  readonly #logger: Logger;
   readonly #requests = new Map<string, InFlight>();
   #state: EngineState = { kind: 'loading', loaded: { bytesDone: 0, bytesTotal: 0 } };
   #process: ChildProcess | null = null;
@@ -56,8 +59,9 @@ export class EngineClient {
   #lastWords: Failure | null = null;
   #settled: () => void = () => undefined;
 
-  constructor(settings: EngineSettings) {
+  constructor(settings: EngineSettings, logger: Logger) {
     this.#settings = settings;
+    this.#logger = logger;
   }
 
   /** Figures after the latest step; null before the first. */
@@ -180,6 +184,7 @@ export class EngineClient {
     if (this.#state.kind === 'stopped') return;
     this.#state = { kind: 'ready', info, numBlocks, maxModelLen };
     this.#readyAt = performance.now();
+    this.#logger.info('engine ready', { pid: this.#process?.pid, numBlocks, maxModelLen });
     for (const flight of this.#requests.values()) this.#submitTo(flight);
     this.#settled();
   }
@@ -193,6 +198,7 @@ export class EngineClient {
     const cause = this.#lastWords ?? { reason: 'EngineFault', message: `the engine process ended: ${how}` };
     if (!served && (this.#state.kind === 'loading' || cause.reason !== 'EngineFault')) {
       this.#state = { kind: 'failed', failure: cause };
+      this.#logger.error('engine failed', { ...cause });
       this.#failRequests(cause, () => true);
       this.#settled();
       return;
@@ -203,6 +209,7 @@ export class EngineClient {
     this.#restarts++;
     const delay = this.#lossesInARow === 0 ? 0 : Math.min(limits.backOff, 500 * 2 ** this.#lossesInARow);
     this.#lossesInARow++;
+    this.#logger.error('engine lost, starting it again', { cause, restarts: this.#restarts, delayMs: delay });
     this.#restartTimer = setTimeout(() => this.#launch(), delay);
   }
 

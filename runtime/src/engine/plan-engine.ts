@@ -1,10 +1,11 @@
 // From settings and the checkpoint's own headers to the options that the native engine is loaded with:
 // the same memory plan that the operator makes, here with the memory that this process really has.
 
-import { open, readFile, stat } from 'node:fs/promises';
+import { open, readFile } from 'node:fs/promises';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import {
+  FailureError,
   headerLengthBytes,
   parseCheckpointConfig,
   parseHeaderLength,
@@ -26,7 +27,7 @@ import type { EngineSettings } from './protocol.js';
  */
 export async function planEngine(settings: EngineSettings): Promise<EngineOptions> {
   const { modelDir, dtype, blockSize, maxNumSeqs, maxNumBatchedTokens } = settings;
-  const shape = parseCheckpointConfig(await readFile(join(modelDir, 'config.json'), 'utf8'));
+  const shape = parseCheckpointConfig(await readConfig(modelDir));
   const tensors = await readTensorEntries(modelDir);
   const { numBlocks, maxModelLen } = planMemory({
     shape,
@@ -55,6 +56,13 @@ export async function planEngine(settings: EngineSettings): Promise<EngineOption
   };
 }
 
+async function readConfig(modelDir: string): Promise<string> {
+  const file = join(modelDir, 'config.json');
+  return readFile(file, 'utf8').catch((cause: unknown) => {
+    throw incomplete(file, cause);
+  });
+}
+
 async function readTensorEntries(modelDir: string): Promise<TensorEntry[]> {
   const index = await readFile(join(modelDir, safetensorsIndexFile), 'utf8').catch(() => null);
   const files = index === null ? [safetensorsSingleFile] : parseSafetensorsIndex(index).files;
@@ -65,9 +73,11 @@ async function readTensorEntries(modelDir: string): Promise<TensorEntry[]> {
 
 async function readHeader(modelDir: string, file: string): Promise<TensorEntry[]> {
   const path = join(modelDir, file);
-  const { size } = await stat(path);
-  const handle = await open(path);
+  const handle = await open(path).catch((cause: unknown) => {
+    throw incomplete(path, cause);
+  });
   try {
+    const { size } = await handle.stat();
     const first = Buffer.alloc(Math.min(headerLengthBytes, size));
     await handle.read(first, 0, first.length, 0);
     const header = Buffer.alloc(parseHeaderLength(file, first, size));
@@ -76,6 +86,10 @@ async function readHeader(modelDir: string, file: string): Promise<TensorEntry[]
   } finally {
     await handle.close();
   }
+}
+
+function incomplete(file: string, cause: unknown): FailureError {
+  return new FailureError('CheckpointIncomplete', `${file} cannot be read`, undefined, { cause });
 }
 
 function readTextIfThere(path: string): string | null {

@@ -21,8 +21,8 @@ export class StepLoop {
   readonly #send: (message: EngineMessage) => void;
   readonly #now: Clock;
   readonly #submittedAt = new Map<string, number>();
-  /** Updates that no step gives rise to: requests that were refused. */
-  #refused: SequenceUpdate[] = [];
+  /** What the last step sampled, and requests that were refused since. */
+  #untold: SequenceUpdate[] = [];
   #steps = 0;
   #stepMicros = 0;
   #stepStartedAt: number | null = null;
@@ -48,7 +48,7 @@ export class StepLoop {
       this.#submittedAt.set(request.id, this.#now());
     } catch (error) {
       const failure: Failure = { reason: 'KvCacheTooSmall', message: (error as Error).message };
-      this.#refused.push({ ...emptyUpdate(request.id), failure });
+      this.#untold.push({ ...emptyUpdate(request.id), failure });
     }
     this.#wake();
   }
@@ -69,17 +69,20 @@ export class StepLoop {
     while (!this.#stopped) {
       const step = this.#scheduler.plan();
       if (step === null) {
-        this.#tell([]);
+        this.#tell();
         await new Promise<void>((resolve) => (this.#wake = resolve));
         continue;
       }
       this.#stepStartedAt = this.#now();
       const queueMs = this.#queueTimes(step.started, this.#stepStartedAt);
-      const result = await this.#engine.step(step.plan);
+      const computing = this.#engine.step(step.plan);
+      // The last step's updates leave while this one computes.
+      this.#tell();
+      const result = await computing;
       this.#stepStartedAt = null;
       this.#steps++;
       this.#stepMicros = result.computeMicros;
-      this.#tell(this.#updates(this.#scheduler.absorb(result), queueMs));
+      this.#untold.push(...this.#updates(this.#scheduler.absorb(result), queueMs));
     }
   }
 
@@ -98,9 +101,9 @@ export class StepLoop {
   }
 
   /** Silent when nothing has changed since the last message. */
-  #tell(updates: readonly SequenceUpdate[]): void {
+  #tell(): void {
     const { running, waiting, blocksUsed } = this.#scheduler.stats;
-    const all = this.#refused.concat(updates);
+    const updates = this.#untold;
     const told = this.#told;
     const same =
       told !== null &&
@@ -108,10 +111,10 @@ export class StepLoop {
       told.waiting === waiting &&
       told.blocksUsed === blocksUsed &&
       told.stepsTotal === this.#steps;
-    if (all.length === 0 && same) return;
-    this.#refused = [];
+    if (updates.length === 0 && same) return;
+    this.#untold = [];
     this.#told = { ...this.#scheduler.stats, stepsTotal: this.#steps, stepMicros: this.#stepMicros };
-    this.#send({ type: 'step', updates: all, stats: this.#told });
+    this.#send({ type: 'step', updates, stats: this.#told });
   }
 }
 
