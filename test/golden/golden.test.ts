@@ -94,9 +94,9 @@ describe.each(machines)('on $isa in $dtype', ({ isa, dtype }) => {
     test('the split of a prompt into chunks does not change a bit', async () => {
       const whole = await score(engine, golden.teacherForced.ids, 512);
       for (const chunk of [64, 128]) expect(await score(engine, golden.teacherForced.ids, chunk)).toEqual(whole);
-      for (const { prompt } of golden.greedy) {
-        const [once] = await run(engine, [job(0, prompt)]);
-        expect(await run(engine, [job(0, prompt, { chunk: 64 })])).toEqual([once]);
+      for (const { prompt } of golden.greedy.filter(({ prompt }) => prompt.length > 64)) {
+        const [once] = await run(engine, [job(0, prompt, { count: 8 })]);
+        expect(await run(engine, [job(0, prompt, { count: 8, chunk: 64 })])).toEqual([once]);
       }
     });
 
@@ -109,11 +109,11 @@ describe.each(machines)('on $isa in $dtype', ({ isa, dtype }) => {
     });
 
     test('a preempted sequence goes on as if nothing had happened', async () => {
-      for (const { prompt } of golden.greedy) {
+      for (const { prompt } of golden.greedy.filter(({ prompt }) => [5, 63, 129].includes(prompt.length))) {
         const sampling = { ...greedy, temperature: 0.9, seed: 7n };
-        const [whole] = await run(engine, [job(2, prompt, { sampling })]);
+        const [whole] = await run(engine, [job(2, prompt, { sampling, count: 18 })]);
         const generated = whole!.tokens.slice(0, 11);
-        const [rest] = await run(engine, [job(5, prompt, { sampling, generated, count: 21 })]);
+        const [rest] = await run(engine, [job(5, prompt, { sampling, generated, count: 7 })]);
         expect(rest!.tokens).toEqual(whole!.tokens.slice(11));
         expect(rest!.logprobs).toEqual(whole!.logprobs.slice(11));
       }
@@ -137,7 +137,7 @@ function manyJobs(golden: Golden): Job[] {
     const length = [1, 7, 63, 64, 65, 100, 129, 200][i % 8]!;
     const prompt = golden.teacherForced.ids.slice(i, i + length);
     const sampling = i % 2 === 0 ? greedy : { ...greedy, temperature: 0.8, topP: 0.95, seed: BigInt(i) };
-    return job(i, prompt, { count: 12 + i, sampling, joinsAt: Math.floor(i / 3), chunk: 64 });
+    return job(i, prompt, { count: 6 + (i % 7), sampling, joinsAt: Math.floor(i / 3), chunk: 64 });
   });
 }
 
