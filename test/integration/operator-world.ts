@@ -2,12 +2,11 @@
 // kubelet: it makes pods from Deployments and writes their status.
 
 import { execFileSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { loadAllYaml, loadYaml } from '@kubernetes/client-node';
+import { loadAllYaml } from '@kubernetes/client-node';
 import type { Condition, LlmServiceStatus } from '@llmservice/crds';
-import { ApiError, KubeClient, type KubeRequest } from '../../operator/src/kube/client.js';
+import { KubeClient, type KubeRequest } from '../../operator/src/kube/client.js';
 import {
   collectionPath,
   objectPath,
@@ -23,6 +22,7 @@ import type { OperatorOptions } from '../../operator/src/options.js';
 import { httpRouteCrd } from '../builders/http-route-crd.js';
 import { llmService } from '../builders/llm-service.js';
 import { ApiServer } from './api-server.js';
+import { Kubectl } from './kubectl.js';
 import { eventually, toolFolders } from './processes.js';
 import { S3Server, s3Keys } from './s3-server.js';
 
@@ -65,11 +65,9 @@ export class World {
   static async start(): Promise<World> {
     const [api, s3] = await Promise.all([ApiServer.start(), S3Server.start()]);
     const world = new World(api, s3);
-    const crd = loadYaml<KubeObject>(
-      readFileSync(new URL('../../crds/llmservices.llmservice.dev.yaml', import.meta.url), 'utf8'),
-    );
-    for (const each of [crd, httpRouteCrd])
-      await world.request('POST', `/apis/${crds.apiVersion}/${crds.plural}`, each);
+    const kubectl = new Kubectl(api.kubeConfig());
+    await kubectl.installCrd();
+    await world.request('POST', `/apis/${crds.apiVersion}/${crds.plural}`, httpRouteCrd);
     for (const each of [resources.llmServices, resources.httpRoutes]) {
       await eventually(each.plural, () => api.admin.get(collectionPath(each, 'default')).catch(() => null));
     }
@@ -193,7 +191,7 @@ export class World {
   }
 
   async status(name: string): Promise<LlmServiceStatus> {
-    return ((await this.get(resources.llmServices, name))?.['status'] ?? {});
+    return (await this.get(resources.llmServices, name))?.['status'] ?? {};
   }
 
   /** Waits until a condition has this status and, where given, this reason. */
@@ -297,15 +295,4 @@ type ContainerStatus = NonNullable<NonNullable<Pod['status']>['containerStatuses
 function runtimeContainerStatus(change: Partial<ContainerStatus>): ContainerStatus {
   const fixed = { image: 'example.org/runtime:1', imageID: '' };
   return { name: 'runtime', ready: false, restartCount: 0, ...fixed, ...change };
-}
-
-/** The API server's refusal of a request that must fail. */
-export async function refusal(request: Promise<unknown>): Promise<ApiError> {
-  try {
-    await request;
-  } catch (error) {
-    if (error instanceof ApiError) return error;
-    throw error;
-  }
-  throw new Error('the API server accepted it');
 }
