@@ -44,7 +44,9 @@ const editConfig = (files: Files, edit: object): Files =>
 
 /** 16 Mi positions: their KV cache is larger than the pod's memory. */
 const withMorePositions = (files: Files): Files => {
-  const config = JSON.parse(Buffer.from(files['config.json'] ?? '').toString('utf8')) as { text_config: object };
+  const config = JSON.parse(Buffer.from(files['config.json'] ?? '').toString('utf8')) as {
+    text_config: object;
+  };
   return editConfig(files, { text_config: { ...config.text_config, max_position_embeddings: 16_777_216 } });
 };
 
@@ -92,7 +94,9 @@ const badInputs: readonly BadInput[] = [
     reason: 'CheckpointCorrupt',
     beforePods: true,
     files: (model) =>
-      changed(model, lastShard(model), (content) => Buffer.concat([Buffer.alloc(64, 0xff), content.subarray(64)])),
+      changed(model, lastShard(model), (content) =>
+        Buffer.concat([Buffer.alloc(64, 0xff), content.subarray(64)]),
+      ),
   },
   {
     what: 'a missing tokenizer',

@@ -56,7 +56,7 @@ export async function eventually<T>(
   timeoutMs: number,
 ): Promise<NonNullable<T>> {
   const deadline = Date.now() + timeoutMs;
-  let last: unknown = null;
+  let last: unknown;
   do {
     try {
       const value = await probe();

@@ -8,9 +8,15 @@ const [baseURL, host] = process.argv.slice(2);
 // The SDK's own requests, sent over node:http: fetch replaces a Host header by the one of the URL.
 async function fetchWithHost(url, { method = 'GET', headers, body, signal } = {}) {
   return new Promise((resolve, reject) => {
-    const sent = request(url, { method, signal, headers: { ...Object.fromEntries(new Headers(headers)), host } }, (response) => {
-      resolve(new Response(response, { status: response.statusCode, headers: response.headers }));
-    });
+    const sent = request(
+      url,
+      { method, signal, headers: { ...Object.fromEntries(new globalThis.Headers(headers)), host } },
+      (response) => {
+        resolve(
+          new globalThis.Response(response, { status: response.statusCode, headers: response.headers }),
+        );
+      },
+    );
     sent.on('error', reject);
     sent.end(body);
   });
@@ -23,7 +29,11 @@ const chat = {
   max_tokens: 48,
   temperature: 0,
 };
-const statusOf = (promise) => promise.then(() => 200, (error) => error.status);
+const statusOf = (promise) =>
+  promise.then(
+    () => 200,
+    (error) => error.status,
+  );
 
 let streamed = '';
 for await (const chunk of await client.chat.completions.create({ ...chat, stream: true }))
@@ -33,7 +43,8 @@ console.log(
   JSON.stringify({
     chat: (await client.chat.completions.create(chat)).choices[0].message.content,
     streamed,
-    completion: (await client.completions.create({ model: 'demo', prompt: 'The capital of', max_tokens: 4 })).choices[0].text,
+    completion: (await client.completions.create({ model: 'demo', prompt: 'The capital of', max_tokens: 4 }))
+      .choices[0].text,
     models: models.data.map(({ id }) => id),
     wrongModel: await statusOf(client.chat.completions.create({ ...chat, model: 'absent' })),
     wrongParameter: await statusOf(client.chat.completions.create({ ...chat, temperature: -1 })),

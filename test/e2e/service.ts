@@ -70,10 +70,19 @@ export async function podsOf(name: string): Promise<readonly PodState[]> {
 }
 
 export const restartsOf = (pods: readonly PodState[]): number =>
-  pods.flatMap(({ status }) => status.containerStatuses ?? []).reduce((sum, { restartCount }) => sum + restartCount, 0);
+  pods
+    .flatMap(({ status }) => status.containerStatuses ?? [])
+    .reduce((sum, { restartCount }) => sum + restartCount, 0);
 
 export async function waitReady(name: string, timeoutMs = 120_000): Promise<void> {
-  await kubectl(['wait', '--for=condition=Ready', `llm/${name}`, '-n', namespace, `--timeout=${String(timeoutMs / 1000)}s`]);
+  await kubectl([
+    'wait',
+    '--for=condition=Ready',
+    `llm/${name}`,
+    '-n',
+    namespace,
+    `--timeout=${String(timeoutMs / 1000)}s`,
+  ]);
 }
 
 /** The one pod of a service, once there is one. */
@@ -81,9 +90,10 @@ export async function podOf(name: string): Promise<PodState> {
   return eventually(`a pod of ${name}`, async () => (await podsOf(name))[0], 60_000);
 }
 
-/** GET on a pod's server through the API server, whether the pod is ready or not. */
+/** GET on a pod's server from inside the pod: a body comes back whatever its status and the pod's readiness. */
 export async function fromPod(pod: PodState, path: string): Promise<string> {
-  return kubectl(['get', '--raw', `/api/v1/namespaces/${namespace}/pods/${pod.metadata.name}:8080/proxy${path}`]);
+  const script = `fetch('http://127.0.0.1:8080${path}').then((r) => r.text()).then(console.log)`;
+  return kubectl(['exec', '-n', namespace, pod.metadata.name, '--', 'node', '-e', script]);
 }
 
 export async function remove(...names: readonly string[]): Promise<void> {

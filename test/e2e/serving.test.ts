@@ -28,10 +28,12 @@ afterAll(() => remove('serving'));
 describe('a service seen with kubectl', () => {
   test('tells its URL, readiness, reason, replicas and model in one line', async () => {
     const [head = '', line = ''] = (await kubectl(['get', 'llm', 'serving', '-n', namespace])).split('\n');
-    expect(head.split(/\s{2,}/)).toEqual(expect.arrayContaining(['URL', 'READY', 'REASON', 'REPLICAS', 'MODEL']));
+    expect(head.split(/\s{2,}/)).toEqual(
+      expect.arrayContaining(['URL', 'READY', 'REASON', 'REPLICAS', 'MODEL']),
+    );
     expect(line).toContain(host);
     expect(line).toMatch(/\sTrue\s/);
-    expect(line).toMatch(/\sReady\s+1\s+demo\s/);
+    expect(line).toMatch(/\sServing\s+1\s+demo\s/);
   });
 
   test('tells every condition in describe', async () => {
@@ -55,7 +57,11 @@ describe('a service seen through the gateway', () => {
   });
 
   test('answers :predict with the text and the counts', async () => {
-    const body = { messages: [{ role: 'user', content: 'What is the capital of France?' }], max_tokens: 48, temperature: 0 };
+    const body = {
+      messages: [{ role: 'user', content: 'What is the capital of France?' }],
+      max_tokens: 48,
+      temperature: 0,
+    };
     const answer = await call(host, '/v1/models/demo:predict', body);
     expect(answer.status).toBe(200);
     const parsed = JSON.parse(answer.body) as Record<string, unknown>;
@@ -72,7 +78,11 @@ describe('a service seen through the gateway', () => {
     ['Python', join(repository, '.local/openai-python/bin/python'), 'openai_smoke.py'],
   ])('satisfies the OpenAI %s SDK', async (_name, program, script) => {
     if (script.endsWith('.py')) await run(join(repository, 'test/e2e/make-python-client.sh'));
-    const { stdout } = await run(program, [join(repository, 'test/e2e', script), `http://${nodeAddress}/openai/v1`, host]);
+    const { stdout } = await run(program, [
+      join(repository, 'test/e2e', script),
+      `http://${nodeAddress}/openai/v1`,
+      host,
+    ]);
     const result = JSON.parse(stdout) as Record<string, unknown>;
     expect(result).toEqual({
       chat: expect.stringContaining('Paris'),
@@ -88,19 +98,26 @@ describe('a service seen through the gateway', () => {
 test('200 clients that disconnect in mid-stream leave no running sequence and no block in use', async () => {
   const leave = async (): Promise<void> => {
     // The first event shows that the generation runs; then the connection is cut.
-    for await (const event of stream(host, chatPath, chatBody('Tell me about the project.', { max_tokens: 400, ignore_eos: true }))) {
+    for await (const event of stream(
+      host,
+      chatPath,
+      chatBody('Tell me about the project.', { max_tokens: 400, ignore_eos: true }),
+    )) {
       expect(event.data).not.toBe('[DONE]');
       break;
     }
   };
   for (let round = 0; round < 4; round += 1) await Promise.all(Array.from({ length: 50 }, leave));
   const pod = await podOf('serving');
-  const gauge = (text: string, name: string): number => Number(new RegExp(`^${name}\\{[^}]*\\} (\\S+)$`, 'm').exec(text)?.[1]);
+  const gauge = (text: string, name: string): number =>
+    Number(new RegExp(`^${name}\\{[^}]*\\} (\\S+)$`, 'm').exec(text)?.[1]);
   const metrics = await eventually(
     'all sequences to end',
     async () => {
       const text = await fromPod(pod, '/metrics');
-      return gauge(text, 'vllm:num_requests_running') === 0 && gauge(text, 'vllm:num_requests_waiting') === 0 ? text : null;
+      return gauge(text, 'vllm:num_requests_running') === 0 && gauge(text, 'vllm:num_requests_waiting') === 0
+        ? text
+        : null;
     },
     20_000,
   );
