@@ -129,7 +129,7 @@ export class Reflector {
 
   /** Returns when the server ends the watch in good order. */
   private async watch(resourceVersion: string, signal: AbortSignal): Promise<void> {
-    const { client, resource, namespace, labelSelector, silenceMs = 90_000 } = this.options;
+    const { client, resource, namespace, labelSelector, silenceMs = 120_000 } = this.options;
     const stream = await client.open({
       method: 'GET',
       path: collectionPath(resource, namespace),
