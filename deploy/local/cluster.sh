@@ -53,7 +53,9 @@ apply_addons() {
 
 down() {
   remove_node
-  say 'cluster removed'
+  rm -rf "$repository"/.local/{bin,lock,*.log}
+  rmdir --ignore-fail-on-non-empty "$repository/.local" 2>/dev/null || true
+  say "cluster removed; programs and images are kept for the next time in $cache"
 }
 
 status() {

@@ -9,7 +9,12 @@ for part in progress tools node daemon image wheel images demo-service demo-curr
 cd "$repository"
 
 build_project() {
-  [[ node_modules/.package-lock.json -nt package-lock.json ]] || npm ci --no-audit --no-fund
+  # A node_modules that someone else installed is left to them.
+  local installed=node_modules/.installed-from
+  if [[ ! -d node_modules ]] || { [[ -f $installed ]] && ! cmp -s package-lock.json "$installed"; }; then
+    npm ci --no-audit --no-fund
+    cp package-lock.json "$installed"
+  fi
   # What the images hold; the tests are compiled by the tests.
   npx tsc --build runtime operator
   npm run build:native
