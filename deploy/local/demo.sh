@@ -9,10 +9,11 @@ for part in progress tools node daemon image wheel images demo-service demo-curr
 cd "$repository"
 
 build_project() {
+  # Not `npm ci`: it refuses a lock file without the optional packages of other platforms, which not every registry has.
   # A node_modules that someone else installed is left to them.
   local installed=node_modules/.installed-from
   if [[ ! -d node_modules ]] || { [[ -f $installed ]] && ! cmp -s package-lock.json "$installed"; }; then
-    npm ci --no-audit --no-fund
+    npm install --no-save --no-audit --no-fund
     cp package-lock.json "$installed"
   fi
   # What the images hold; the tests are compiled by the tests.
@@ -22,15 +23,18 @@ build_project() {
 
 # The cluster with the operator in it and the demo model in its S3 server.
 install_local() {
-  local cluster operator runtime
+  local operator runtime
   "$local_folder/bootstrap.sh" build cluster
   # The cluster comes up while the project compiles.
   "$local_folder/cluster.sh" up &
   cluster=$!
+  # Should a step fail, the script still waits for it.
+  trap 'wait "$cluster" || true' EXIT
   with_progress 'compile the project' "$repository/.local/build.log" build_project
   operator=$(operator_image)
   runtime=$(runtime_image)
   wait "$cluster" || die 'the cluster did not come up'
+  trap - EXIT
   import_images "$operator" "$runtime"
   upload_model "$s3_endpoint"
   install_operator "$operator" "$runtime" --set gateway.name=llmservice --set gateway.namespace=llmservice-system
