@@ -18,7 +18,7 @@ demo-down: ## Remove every trace of the demo and of the local cluster
 
 test: ## Everything that CI runs: checks, unit, native, golden, integration and e2e tests
 	@$(BOOTSTRAP) build test cluster
-	@$(ENV) npm ci --no-audit --no-fund && npx tsx test/run.ts
+	@$(ENV) npm install --no-audit --no-fund && npx tsx test/run.ts
 
 check: node_modules ## The static checks alone: types, lint, format, layers, dead code, generated files, charts
 	@$(ENV) npx tsx test/run.ts --only check
@@ -50,5 +50,6 @@ bench: ## Prefill and decode tok/s on a model of Qwen3-0.6B's shape, against thi
 clean: ## Remove build outputs (not the demo: make demo-down)
 	@rm -rf .build .stage node_modules */dist native/build*
 
+# Not `npm ci`: it refuses a lock file without the optional packages of other platforms, which not every registry has.
 node_modules: package.json package-lock.json
-	@$(BOOTSTRAP) build && $(ENV) npm ci --no-audit --no-fund
+	@$(BOOTSTRAP) build && $(ENV) npm install --no-audit --no-fund

@@ -6,7 +6,7 @@ export default tseslint.config(
   {
     ignores: [
       '**/dist/',
-      '**/build*/',
+      'native/build*/',
       '.build/',
       '.local/',
       '.stage/',

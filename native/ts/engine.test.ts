@@ -90,8 +90,8 @@ describe('a loaded engine', () => {
   test('runs steps in the order in which they were asked for', async () => {
     const results = await Promise.all([engine.step(first), engine.step(next), engine.step(next)]);
     expect(results.map(({ slots }) => [...slots])).toEqual([[0], [0], [0]]);
-    expect(results[0]!.logprobs[0]).toBeNaN();
-    expect([...results[0]!.topOffsets]).toEqual([0, 0]);
+    expect(results[0].logprobs[0]).toBeNaN();
+    expect([...results[0].topOffsets]).toEqual([0, 0]);
   });
 
   test('refuses a plan that breaks a rule, and goes on', async () => {
