@@ -8,7 +8,6 @@ export function createOperatorLogger(level: string | null): winston.Logger {
     level: level ?? 'error',
     silent: level === null,
     format: winston.format.combine(winston.format.timestamp(), winston.format.json()),
-    // eslint-disable-next-line @typescript-eslint/no-unsafe-class-instance-assignment -- winston declares its own as an interface
     transports: [new winston.transports.Console()],
   });
 }

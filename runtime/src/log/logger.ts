@@ -1,13 +1,13 @@
 // The process's log: one JSON object per line on standard output. Constant messages, data as fields.
 
-import { createLogger, format, transports, type Logger } from 'winston';
+import winston, { format, type Logger } from 'winston';
 
 export type { Logger } from 'winston';
 
 export function makeLogger(level: string): Logger {
-  return createLogger({
+  return winston.createLogger({
     level,
     format: format.combine(format.errors({ stack: true }), format.timestamp(), format.json()),
-    transports: [new transports.Console()],
+    transports: [new winston.transports.Console()],
   });
 }
