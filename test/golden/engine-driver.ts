@@ -58,7 +58,7 @@ export async function run(engine: Engine, jobs: readonly Job[]): Promise<Generat
     job,
     computed: 0,
     known: job.prompt.length + job.generated.length,
-    out: { tokens: [], logprobs: [] },
+    out: { tokens: [] as number[], logprobs: [] as number[] },
   }));
   const remaining = () => running.filter(({ job, out }) => out.tokens.length < job.count);
   for (let step = 0; remaining().length > 0; step++) {
