@@ -14,8 +14,6 @@ up() {
   local started=$SECONDS
   ((EUID == 0)) || die 'the cluster needs root, for namespaces and mounts'
   use_tools
-  exec {lock}>"$repository/.local/lock"
-  flock "$lock"
   if [[ -e $state ]] && ! node_running; then
     say 'removing what is left of an earlier cluster'
     remove_node
@@ -87,7 +85,13 @@ start_part() {
 }
 
 case ${1:-} in
-  up | down | status) "$1" ;;
+  up)
+    mkdir -p "$repository/.local"
+    # --close: the cluster's programs must not inherit the lock, or it would be held as long as they run.
+    exec flock --close "$repository/.local/lock" "${BASH_SOURCE[0]}" up-locked
+    ;;
+  up-locked) up ;;
+  down | status) "$1" ;;
   stop) stop_part "${2:?which part?}" ;;
   start) start_part "${2:?which part?}" ;;
   restart) stop_part "${2:?which part?}" && start_part "$2" ;;
