@@ -11,6 +11,13 @@ import { eventually, freePort, start, stop } from './processes.js';
 const entry = fileURLToPath(new URL('../../runtime/dist/main.js', import.meta.url));
 export const demoCheckpoint = fileURLToPath(new URL('../../deploy/demo-model/checkpoint', import.meta.url));
 
+/** What of /health the tests look at. */
+interface Health {
+  readonly state: string;
+  readonly failure: Failure | null;
+  readonly engine: { readonly inFlight: number; readonly restarts: number } | null;
+}
+
 interface ReplicaOptions {
   readonly uri: string;
   readonly endpoint?: string;
@@ -41,8 +48,8 @@ export class ReplicaProcess {
     return new ReplicaProcess(`http://127.0.0.1:${port}`, child, folder);
   }
 
-  async health(): Promise<any> {
-    return (await fetch(`${this.url}/health`)).json();
+  async health(): Promise<Health> {
+    return (await (await fetch(`${this.url}/health`)).json()) as Health;
   }
 
   async ready(): Promise<void> {

@@ -78,7 +78,7 @@ function pull(
     },
     observer: recorder,
     signal: pulls.signal,
-    sleep: async (ms) => void (await sleep(Math.min(ms, 200))),
+    sleep: (ms) => sleep(Math.min(ms, 200)),
     ...change,
   });
 }
@@ -140,13 +140,13 @@ describe('a pull', () => {
     const files = largeCheckpoint(48 * 1024);
     s3.put(bucket, 'outage', files);
     const recorder = new Recorder();
-    let paused: Promise<void> | null = null;
+    const paused: Promise<void>[] = [];
     recorder.onReceived = (bytes) => {
-      if (bytes > 20e6) paused ??= s3.pause();
+      if (bytes > 20e6 && paused.length === 0) paused.push(s3.pause());
     };
     const pulled = pull('outage', {}, recorder);
     await eventually('the pull to notice the outage', () => recorder.outages.length > 0);
-    await paused;
+    await Promise.all(paused);
     expect(recorder.bytes).toBeLessThan(96 * 1024 * 1024);
     await s3.resume();
     const dir = await pulled;
@@ -180,8 +180,7 @@ describe('a pull', () => {
 
 describe('a checkpoint that cannot serve', () => {
   const without = (name: string): Record<string, string | Uint8Array> => {
-    const { [name]: _, ...rest } = llamaCheckpoint();
-    return rest;
+    return Object.fromEntries(Object.entries(llamaCheckpoint()).filter(([each]) => each !== name));
   };
   const shard = 'model-00002-of-00002.safetensors';
   const broken = (bytes: Uint8Array): Record<string, string | Uint8Array> => ({
@@ -228,7 +227,7 @@ describe('a checkpoint that cannot serve', () => {
     ],
   ])('with %s', async (name, files, reason, message) => {
     const prefix = `broken/${name.replaceAll(' ', '-')}`;
-    s3.put(bucket, prefix, files as Record<string, string | Uint8Array>);
+    s3.put(bucket, prefix, files);
     const recorder = new Recorder();
     const failure = await failureOf(pull(prefix, {}, recorder));
     expect([failure.reason, failure.message]).toEqual([reason, expect.stringContaining(message)]);

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { FailureError } from '@llmservice/crds';
+import type { FailureError } from '@llmservice/crds';
 import { resolveConfig, type ConfigSources } from './resolve-config.js';
 
 const file = (engine: object = {}): ConfigSources['file'] => ({

@@ -27,7 +27,7 @@ export function predictRoute(parts: ServerParts): RequestHandler {
 /** The bodies of `instances`, where a text stands for its prompt; null: the body itself is the one. */
 function readInstances(body: unknown): readonly unknown[] | null {
   if (typeof body !== 'object' || body === null || !('instances' in body)) return null;
-  const { instances, ...others } = body as { instances: unknown };
+  const { instances, ...others } = body;
   if (!Array.isArray(instances) || instances.length === 0 || instances.length > 256) {
     throw ApiError.of('invalid_request', 'instances must be a list of 1 to 256 entries', {
       param: 'instances',

@@ -5,6 +5,22 @@ import type { EngineOutput } from '../engine/protocol.js';
 import { output, scriptedServer, type Script, type ScriptedServer } from './scripted-engine.fixture.js';
 
 const byte = (text: string): number[] => [...Buffer.from(text)].map((value) => ids.get(value)!);
+/** What of any answer the tests look at. */
+interface Answer {
+  readonly choices: readonly {
+    readonly index: number;
+    readonly text: string;
+    readonly delta: { readonly content: string | null };
+    readonly finish_reason: string | null;
+  }[];
+  readonly usage: { readonly completion_tokens: number } | null;
+  readonly error: { readonly message: string };
+  readonly predictions: readonly { readonly response: string; readonly model_name: string }[];
+}
+const json = async (response: Response): Promise<Answer> => (await response.json()) as Answer;
+/** Stands for the line that ends a stream. */
+const done = { choices: [] as Answer['choices'], end: true } as unknown as Answer;
+
 let ids: Map<number, number>;
 let script: Script;
 let server: ScriptedServer;
@@ -19,7 +35,7 @@ afterEach(() => server.http.close());
 
 /** Each text is one engine step; the last ends with `stop`. */
 function says(...steps: string[]): Script {
-  return async function* () {
+  return function* () {
     for (const step of steps) yield output(byte(step));
     yield { ...output([]), finish: 'stop', stopToken: 2 } satisfies EngineOutput;
   };
@@ -38,14 +54,16 @@ const post = (path: string, body: unknown): Promise<Response> =>
 const chat = (body: object): Promise<Response> =>
   post('/v1/chat/completions', { messages: [{ role: 'user', content: 'x' }], ...body });
 
-async function events(response: Response): Promise<any[]> {
+async function events(response: Response): Promise<Answer[]> {
   const lines = (await response.text()).split('\n\n').filter((line) => line !== '');
-  return lines.map((line) => (line === 'data: [DONE]' ? 'DONE' : JSON.parse(line.slice('data: '.length))));
+  return lines.map((line) =>
+    line === 'data: [DONE]' ? done : (JSON.parse(line.slice('data: '.length)) as Answer),
+  );
 }
 
 describe('chat completions', () => {
   test('answers with every key that clients rely on', async () => {
-    const body: any = await (await chat({})).json();
+    const body = await json(await chat({}));
     expect(body).toEqual({
       id: expect.stringMatching(/^chatcmpl-/),
       object: 'chat.completion',
@@ -113,10 +131,10 @@ describe('chat completions', () => {
       prompt_token_ids: null,
       system_fingerprint: expect.any(String),
     });
-    const contents = chunks.slice(0, -1).map((chunk) => chunk.choices[0].delta.content);
+    const contents = chunks.slice(0, -1).map((chunk) => chunk.choices[0]!.delta.content);
     expect(contents).toEqual(['Hi', ' é', '!', '']);
-    expect(chunks.at(-2).choices[0].finish_reason).toBe('stop');
-    expect(chunks.at(-1)).toBe('DONE');
+    expect(chunks.at(-2)!.choices[0]!.finish_reason).toBe('stop');
+    expect(chunks.at(-1)).toBe(done);
   });
 
   test('include_usage adds one chunk without choices', async () => {
@@ -127,23 +145,23 @@ describe('chat completions', () => {
 
   test('a character cut between two steps is never broken', async () => {
     const [first, second] = byte('é');
-    script = async function* () {
+    script = function* () {
       yield output([first!]);
       yield output([second!], 'length');
     };
     const chunks = await events(await chat({ stream: true }));
-    expect(chunks.map((chunk) => chunk.choices?.[0].delta.content)).toEqual(['é', undefined]);
+    expect(chunks.map((chunk) => chunk.choices[0]?.delta.content)).toEqual(['é', undefined]);
   });
 
   test('a stop string ends the text, and what follows is neither sent nor counted', async () => {
     script = says('one E', 'ND two', ' three');
-    const body: any = await (await chat({ stop: ['END'] })).json();
+    const body = await json(await chat({ stop: ['END'] }));
     expect(body.choices[0]).toMatchObject({
       message: { content: 'one ' },
       finish_reason: 'stop',
       stop_reason: 'END',
     });
-    expect(body.usage.completion_tokens).toBe('one END'.length);
+    expect(body.usage!.completion_tokens).toBe('one END'.length);
     expect(server.engine.open).toBe(0);
   });
 
@@ -201,16 +219,16 @@ describe('completions', () => {
       choices: [{ text: '', finish_reason: 'stop' }],
       usage: { completion_tokens: 7 },
     });
-    expect(chunks.at(-1)).toBe('DONE');
+    expect(chunks.at(-1)).toBe(done);
   });
 
   test('a list of prompts gives one choice each, streamed and not', async () => {
-    script = async function* ({ prompt }) {
+    script = function* ({ prompt }) {
       yield output([prompt.at(-1)!], 'length');
     };
     const prompts = [byte('a'), byte('b'), byte('c')];
-    const body: any = await (await post('/v1/completions', { prompt: prompts })).json();
-    expect(body.choices.map(({ index, text }: any) => [index, text])).toEqual([
+    const body = await json(await post('/v1/completions', { prompt: prompts }));
+    expect(body.choices.map(({ index, text }) => [index, text])).toEqual([
       [0, 'a'],
       [1, 'b'],
       [2, 'c'],
@@ -219,7 +237,7 @@ describe('completions', () => {
       0,
       -1,
     );
-    expect(chunks.map((chunk) => chunk.choices[0].text).sort()).toEqual(['a', 'b', 'c']);
+    expect(chunks.map((chunk) => chunk.choices[0]!.text).sort()).toEqual(['a', 'b', 'c']);
     expect(chunks.filter((chunk) => chunk.usage !== null)).toEqual([chunks.at(-1)]);
   });
 
@@ -245,9 +263,9 @@ describe(':predict', () => {
 
   test('answers instances as predictions', async () => {
     const instances = [{ prompt: 'x' }, 'y', { messages: [{ role: 'user', content: 'z' }] }];
-    const body: any = await (await post('/v1/models/small:predict', { instances })).json();
-    expect(body.predictions.map((each: any) => each.response)).toEqual(['Hi é!', 'Hi é!', 'Hi é!']);
-    expect(body.predictions[0].model_name).toBe('small');
+    const body = await json(await post('/v1/models/small:predict', { instances }));
+    expect(body.predictions.map((each) => each.response)).toEqual(['Hi é!', 'Hi é!', 'Hi é!']);
+    expect(body.predictions[0]!.model_name).toBe('small');
   });
 });
 
@@ -322,7 +340,7 @@ describe('refusals', () => {
   ])('%s', async (_, path, body, status, code, param, message) => {
     const response = await post(path, body);
     expect(response.status).toBe(status);
-    const { error }: any = await response.json();
+    const { error } = await json(response);
     expect(error).toMatchObject({
       code,
       param,
@@ -338,7 +356,7 @@ describe('refusals', () => {
       tools: [{}],
       seed: 'x',
     });
-    const { error }: any = await response.json();
+    const { error } = await json(response);
     for (const field of ['messages', 'temperature', 'tools', 'seed']) expect(error.message).toContain(field);
   });
 
@@ -384,7 +402,7 @@ describe('a generation that breaks', () => {
   });
 
   test('after the first byte is an error event, and the stream ends without [DONE]', async () => {
-    script = async function* () {
+    script = function* () {
       yield output(byte('a'));
       throw fault;
     };
@@ -415,7 +433,7 @@ describe('drain', () => {
     const drained = server.http.drain(5_000);
     expect((await fetch(`${server.url}/healthz/ready`)).status).toBe(503);
     expect((await chat({})).status).toBe(503);
-    expect((await events(running)).at(-1)).toBe('DONE');
+    expect((await events(running)).at(-1)).toBe(done);
     await drained;
   });
 
@@ -429,7 +447,7 @@ describe('drain', () => {
 });
 
 test('models are told in both protocols’ form', async () => {
-  const list: any = await (await fetch(`${server.url}/openai/v1/models`)).json();
+  const list = await json(await fetch(`${server.url}/openai/v1/models`));
   expect(list).toMatchObject({
     object: 'list',
     models: ['tiny', 'small'],
@@ -442,7 +460,7 @@ test('models are told in both protocols’ form', async () => {
 
 test('health, metrics and version', async () => {
   await chat({});
-  const health: any = await (await fetch(`${server.url}/health`)).json();
+  const health = await json(await fetch(`${server.url}/health`));
   expect(health).toMatchObject({
     state: 'serving',
     model: 'tiny',

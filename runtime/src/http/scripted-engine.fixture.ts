@@ -17,7 +17,10 @@ import type { ServedModel } from './served-model.js';
 import type { ServerParts } from './server-parts.js';
 
 /** Answers one request; throws what the engine would throw. */
-export type Script = (request: GenerateRequest, signal: AbortSignal) => AsyncIterable<EngineOutput>;
+export type Script = (
+  request: GenerateRequest,
+  signal: AbortSignal,
+) => AsyncIterable<EngineOutput> | Iterable<EngineOutput>;
 
 export const output = (tokens: readonly number[], finish: EngineOutput['finish'] = null): EngineOutput => ({
   tokens,

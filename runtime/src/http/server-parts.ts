@@ -58,5 +58,6 @@ export function randomSeed(): bigint {
 
 /** The route as it is written, for logs: a path without names in it. */
 export function routeOf(request: Request): string {
-  return String((request.route as { path?: unknown } | undefined)?.path ?? request.path).replaceAll('\\', '');
+  const { path } = request.route as { readonly path: string };
+  return path.replaceAll('\\', '');
 }

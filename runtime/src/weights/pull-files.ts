@@ -116,17 +116,17 @@ async function allOrFirstFailure<T>(
   limit: LimitFunction,
   run: (item: T) => Promise<void>,
 ): Promise<void> {
-  let first: { readonly error: unknown } | null = null;
+  const failures: unknown[] = [];
   const tasks = items.map((item) =>
     limit(async () => {
-      if (first !== null) return;
+      if (failures.length > 0) return;
       await run(item).catch((error: unknown) => {
-        first ??= { error };
+        failures.push(error);
       });
     }),
   );
   await Promise.all(tasks);
-  if (first !== null) throw (first as { readonly error: unknown }).error;
+  if (failures.length > 0) throw failures[0];
 }
 
 async function fetchRange(

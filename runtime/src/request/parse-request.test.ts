@@ -1,0 +1,111 @@
+import { describe, expect, test } from '@jest/globals';
+import type { ApiError } from './api-error.js';
+import { generationDefaults } from './generation-defaults.js';
+import { parseRequest } from './parse-request.js';
+import { honouredFields, refusedFields, type RouteKind } from './request-fields.js';
+
+const defaults = generationDefaults({ temperature: 0.6, top_k: 20, eos_token_id: [7, 8] }, {});
+const parse = (kind: RouteKind, body: object): ReturnType<typeof parseRequest> =>
+  parseRequest(kind, body, defaults, 99n);
+const messages = [{ role: 'user', content: 'x' }];
+const chat = (body: object): ReturnType<typeof parseRequest> => parse('chat', { messages, ...body });
+const refusal = (act: () => unknown): ApiError => {
+  try {
+    act();
+  } catch (error) {
+    return error as ApiError;
+  }
+  throw new Error('was accepted');
+};
+const kwargsOf = (kind: RouteKind, body: object): unknown => {
+  const [prompt] = parse(kind, { messages, ...body }).prompts;
+  return prompt?.kind === 'messages' ? prompt.templateKwargs : null;
+};
+
+describe('parseRequest', () => {
+  test('takes the checkpoint’s sampling defaults, and OpenAI’s where it has none', () => {
+    expect(chat({}).sampling).toMatchObject({
+      temperature: 0.6,
+      topK: 20,
+      topP: 1,
+      minP: 0,
+      repetitionPenalty: 1,
+      seed: 99n,
+    });
+    expect(defaults.eosIds).toEqual([7, 8]);
+  });
+
+  test('joins text parts and takes developer for system', () => {
+    const parts = [
+      { type: 'text', text: 'a' },
+      { type: 'text', text: 'b' },
+    ];
+    const [prompt] = chat({ messages: [{ role: 'developer', content: parts }] }).prompts;
+    expect(prompt).toMatchObject({ messages: [{ role: 'system', content: 'ab' }] });
+  });
+
+  test.each([
+    ['text', 1],
+    [['a', 'b'], 2],
+    [[1, 2, 3], 1],
+    [[[1], [2]], 2],
+  ])('completions take the prompt %j', (prompt, count) => {
+    expect(parse('completions', { prompt }).prompts).toHaveLength(count);
+  });
+
+  test.each([
+    [{ image: 1 }, 'image is not a known field'],
+    [{ n: 2 }, 'n is not supported'],
+    [{ tools: [{}] }, 'tools is not supported'],
+    [{ response_format: { type: 'json_object' } }, 'response_format is not supported'],
+    [{ logit_bias: { '5': 1 } }, 'logit_bias is not supported'],
+    [{ top_logprobs: 2 }, 'top_logprobs needs logprobs'],
+    [{ stream_options: { include_usage: true } }, 'stream_options needs stream'],
+    [{ temperature: 3 }, 'temperature must be <= 2'],
+    [{ max_tokens: 0 }, 'max_tokens must be >= 1'],
+    [{ max_tokens: 1, max_completion_tokens: 2 }, 'max_tokens and max_completion_tokens differ'],
+    [
+      { messages: [{ role: 'user', content: [{ type: 'image_url' }] }] },
+      'messages.0.content must be a string or a list of text parts',
+    ],
+    [{ reasoning: true, enable_thinking: false }, 'enable_thinking contradicts reasoning'],
+  ])('refuses %j', (body, message) => {
+    const error = refusal(() => chat(body));
+    expect([error.status, error.message]).toEqual([400, expect.stringContaining(message)]);
+  });
+
+  test('values that ask for nothing pass', () => {
+    expect(() =>
+      chat({
+        n: 1,
+        tools: [],
+        tool_choice: 'none',
+        logit_bias: {},
+        response_format: { type: 'text' },
+        stop: null,
+      }),
+    ).not.toThrow();
+  });
+
+  test.each([
+    ['reasoning', { reasoning: 'true' }, true],
+    ['enable_thinking', { enable_thinking: false }, false],
+    ['chat_template_kwargs', { chat_template_kwargs: { enable_thinking: true } }, true],
+    ['reasoning_effort', { reasoning_effort: 'none' }, false],
+  ])('%s is the thinking switch', (_, body, value) => {
+    expect(kwargsOf('chat', body)).toEqual({ enable_thinking: value });
+    expect(kwargsOf('predict', body)).toEqual({ enable_thinking: value });
+  });
+
+  test('thinking is off on :predict and the template’s own on chat', () => {
+    expect([kwargsOf('predict', {}), kwargsOf('chat', {})]).toEqual([{ enable_thinking: false }, {}]);
+  });
+
+  test('a negative seed is a seed of its own', () => {
+    expect(chat({ seed: -1 }).sampling.seed).toBe(2n ** 64n - 1n);
+  });
+});
+
+test('no field is both honoured and refused', () => {
+  expect(Object.keys(honouredFields).filter((name) => name in refusedFields)).toEqual([]);
+});

@@ -1,0 +1,84 @@
+import { describe, expect, test } from '@jest/globals';
+import type { EngineOutput } from '../engine/protocol.js';
+import { Detokenizer } from '../tokens/detokenizer.js';
+import { TextStream, type TextStreamOptions } from './text-stream.js';
+
+/** Ids below 256 are bytes; these two stand around reasoning. */
+const think = { begin: 1000, end: 1001 };
+const ids = (text: string): number[] => [...Buffer.from(text)];
+const stream = (change: Partial<TextStreamOptions> = {}): TextStream =>
+  new TextStream({
+    newDetokenizer: () => new Detokenizer((id) => (id < 256 ? Uint8Array.of(id) : Buffer.from('<think>'))),
+    stopStrings: [],
+    includeStopString: false,
+    stopTokenIds: [],
+    think,
+    promptEnd: [],
+    ...change,
+  });
+const step = (tokens: readonly number[], change: Partial<EngineOutput> = {}): EngineOutput => ({
+  tokens,
+  logprobs: null,
+  finish: null,
+  stopToken: null,
+  queueMs: null,
+  ...change,
+});
+
+describe('TextStream', () => {
+  test('tells reasoning apart by token id, without the tokens and the line breaks around it', () => {
+    const text = stream();
+    const all = [think.begin, ...ids('\nhm'), think.end, ...ids('\n\nParis')];
+    const deltas = all.map((id) => text.push(step([id])));
+    expect(deltas.map((delta) => delta.reasoning).join('')).toBe('hm');
+    expect(deltas.map((delta) => delta.content).join('')).toBe('Paris');
+    expect([text.reasoningTokens, text.completionTokens]).toEqual([4, all.length]);
+  });
+
+  test('begins inside of the reasoning when the template opened it', () => {
+    const delta = stream({ promptEnd: [7, think.begin, 10] }).push(
+      step([...ids('hm'), think.end, ...ids('Paris')]),
+    );
+    expect([delta.reasoning, delta.content]).toEqual(['hm', 'Paris']);
+  });
+
+  test('begins with content when the template closed it', () => {
+    const delta = stream({ promptEnd: [think.begin, 10, think.end, 10] }).push(step(ids('Paris')));
+    expect([delta.reasoning, delta.content]).toEqual(['', 'Paris']);
+  });
+
+  test('leaves the tokens in the text where reasoning is not told apart', () => {
+    expect(stream({ think: null }).push(step([think.begin, ...ids('x')])).content).toBe('<think>x');
+  });
+
+  test('counts the stop token, and names it only if the client asked for it', () => {
+    const own = stream({ stopTokenIds: [5] });
+    expect(own.push(step(ids('a'), { finish: 'stop', stopToken: 5 }))).toMatchObject({
+      content: 'a',
+      finish: 'stop',
+      stopReason: 5,
+    });
+    expect(own.completionTokens).toBe(2);
+    expect(stream().push(step([], { finish: 'stop', stopToken: 5 })).stopReason).toBeNull();
+  });
+
+  test('gives back what was held for a stop string that did not come', () => {
+    const text = stream({ stopStrings: ['END'] });
+    expect(text.push(step(ids('xEN'))).content).toBe('x');
+    expect(text.push(step([], { finish: 'length' }))).toMatchObject({
+      content: 'EN',
+      finish: 'length',
+      stopReason: null,
+    });
+  });
+
+  test('keeps the stop string when asked to', () => {
+    const delta = stream({ stopStrings: ['END'], includeStopString: true }).push(step(ids('xENDy')));
+    expect(delta).toMatchObject({ content: 'xEND', finish: 'stop', stopReason: 'END' });
+  });
+
+  test('an unfinished character at the end shows as U+FFFD', () => {
+    const delta = stream().push(step(ids('é').slice(0, 1), { finish: 'length' }));
+    expect(delta.content).toBe('\ufffd');
+  });
+});
