@@ -18,7 +18,7 @@ demo-down: ## Remove every trace of the demo and of the local cluster
 
 test: ## Everything that CI runs: checks, unit, native, golden, integration and e2e tests
 	@$(BOOTSTRAP) build test cluster
-	@$(ENV) npm install --no-audit --no-fund && npx tsx test/run.ts
+	@$(ENV) npm install --no-save --no-audit --no-fund && npx tsx test/run.ts
 
 check: node_modules ## The static checks alone: types, lint, format, layers, dead code, generated files, charts
 	@$(ENV) npx tsx test/run.ts --only check
@@ -52,4 +52,4 @@ clean: ## Remove build outputs (not the demo: make demo-down)
 
 # Not `npm ci`: it refuses a lock file without the optional packages of other platforms, which not every registry has.
 node_modules: package.json package-lock.json
-	@$(BOOTSTRAP) build && $(ENV) npm install --no-audit --no-fund
+	@$(BOOTSTRAP) build && $(ENV) npm install --no-save --no-audit --no-fund
