@@ -102,6 +102,7 @@ const chosen = steps.filter((step) => only === undefined || step.group === only 
 rmSync(reports, { recursive: true, force: true });
 mkdirSync(reports, { recursive: true });
 
+const clusterWasUp = (await run('deploy/local/cluster.sh status >/dev/null 2>&1')) === 0;
 const total: Count = { passed: 0, failed: 0, skipped: 0 };
 const lines: string[] = [];
 const startedAt = Date.now();
@@ -120,8 +121,8 @@ for (const [index, step] of chosen.entries()) {
   console.log(lines.at(-1));
   if (step.group === 'build' && exitCode !== 0) break;
 }
-// A cluster that this run brought up goes away with it.
-if (chosen.some((step) => step.group === 'e2e')) await run('deploy/local/cluster.sh down');
+// A cluster that this run brought up goes away with it; one that was there is somebody's demo.
+if (!clusterWasUp && chosen.some((step) => step.group === 'e2e')) await run('deploy/local/cluster.sh down');
 
 console.log(`\n${lines.join('\n')}\ntook ${((Date.now() - startedAt) / 60_000).toFixed(1)} min\n`);
 const skipped = total.skipped === 0 ? '' : `, ${String(total.skipped)} skipped`;
