@@ -1,7 +1,7 @@
 # Every task of the project. Bare `make` lists them; each does its own set-up and says what it is doing.
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help demo demo-down test check build native native-tests cluster cluster-down format generate bench clean
+.PHONY: help demo demo-down test check build native native-tests cluster cluster-down format generate bench prove clean
 
 BOOTSTRAP := deploy/local/bootstrap.sh
 # Puts the toolchains that the bootstrap may have installed on the PATH.
@@ -46,6 +46,10 @@ generate: node_modules ## Regenerate what is generated from crds/
 
 bench: ## Prefill and decode tok/s on a model of Qwen3-0.6B's shape, against this machine's memory bandwidth
 	@$(BOOTSTRAP) build && test/bench/run.sh
+
+prove: ## What takes a quiet machine: the gap between chunks through the gateway, against the engine's step time
+	@deploy/local/demo.sh operator
+	@$(ENV) npx tsx test/bench/chunk-gap.ts
 
 clean: ## Remove build outputs (not the demo: make demo-down)
 	@rm -rf .build .stage node_modules */dist native/build*

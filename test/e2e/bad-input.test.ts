@@ -1,10 +1,14 @@
 // Every kind of wrong input ends in its own reason with a remedy, at most one restart, and no pod where none was needed.
 
+import { statfsSync } from 'node:fs';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { failureKinds, type FailureReason } from '@llmservice/crds';
-import { apply, eventually } from './cluster.js';
-import { bucket, demoModel, shardsOf, upload, type Files } from './bucket.js';
+import { eventually } from '../processes.js';
+import { apply, getJson, repository } from './cluster.js';
+import { bucket, changed, demoModel, editConfig, shardsOf, upload, type Files } from './bucket.js';
+import { uploadSparse } from './padded-model.js';
 import {
   conditionOf,
   makeNamespace,
@@ -24,23 +28,15 @@ interface BadInput {
   /** Whether the operator sees it before it makes a pod. */
   readonly beforePods: boolean;
   readonly files?: (model: Files) => Files;
+  /** Uploads the model in a way of its own, and gives its URI. */
+  readonly store?: (prefix: string, model: Files) => Promise<string>;
   readonly options?: Partial<ServiceOptions>;
 }
 
+const same = (files: Files): Files => files;
+
 const without = (files: Files, name: string): Files =>
   Object.fromEntries(Object.entries(files).filter(([key]) => key !== name));
-
-/** Replaces one file by what `change` makes of it. */
-const changed = (files: Files, name: string, change: (content: Uint8Array) => Uint8Array): Files => ({
-  ...files,
-  [name]: change(files[name] ?? new Uint8Array()),
-});
-
-const editConfig = (files: Files, edit: object): Files =>
-  changed(files, 'config.json', (content) => {
-    const config = JSON.parse(Buffer.from(content).toString('utf8')) as object;
-    return Buffer.from(JSON.stringify({ ...config, ...edit }));
-  });
 
 /** 16 Mi positions: their KV cache is larger than the pod's memory. */
 const withMorePositions = (files: Files): Files => {
@@ -51,6 +47,16 @@ const withMorePositions = (files: Files): Files => {
 };
 
 const lastShard = (files: Files): string => shardsOf(files).at(-1) ?? '';
+
+/** Between what the node says it has, by which pods are scheduled, and what is still free of it. */
+async function moreThanIsFree(): Promise<number> {
+  const { bavail, bsize } = statfsSync(join(repository, '.local/cluster'));
+  const { items } = await getJson<{
+    items: readonly [{ status: { allocatable: { 'ephemeral-storage': string } } }];
+  }>(['nodes']);
+  const allocatable = Number(items[0].status.allocatable['ephemeral-storage']);
+  return Math.floor((bavail * bsize + allocatable) / 2 / 2 ** 20) * 2 ** 20;
+}
 
 const badInputs: readonly BadInput[] = [
   {
@@ -120,14 +126,20 @@ const badInputs: readonly BadInput[] = [
     files: withMorePositions,
     options: { engine: { maxModelLen: 16_777_216 } },
   },
+  {
+    what: 'a checkpoint larger than what is free of the node’s disk',
+    name: 'full-disk',
+    reason: 'WeightsDiskFull',
+    beforePods: false,
+    store: async (prefix, model) => uploadSparse(prefix, model, await moreThanIsFree()),
+  },
 ];
 
 beforeAll(async () => {
   await makeNamespace();
   const model = demoModel();
-  const good = await upload('demo', model);
-  for (const { name, files, options } of badInputs) {
-    const uri = options?.uri ?? (files === undefined ? good : await upload(name, files(model)));
+  for (const { name, files = same, store = upload, options } of badInputs) {
+    const uri = options?.uri ?? (await store(name, files(model)));
     await apply(serviceOf(name, { ...options, uri }));
   }
 });

@@ -37,3 +37,15 @@ export const shardsOf = (files: Files): string[] =>
   Object.keys(files)
     .filter((name) => name.endsWith('.safetensors'))
     .sort();
+
+/** Replaces one file by what `change` makes of it. */
+export const changed = (files: Files, name: string, change: (content: Uint8Array) => Uint8Array): Files => ({
+  ...files,
+  [name]: change(files[name] ?? new Uint8Array()),
+});
+
+export const editConfig = (files: Files, edit: object): Files =>
+  changed(files, 'config.json', (content) => {
+    const config = JSON.parse(Buffer.from(content).toString('utf8')) as object;
+    return Buffer.from(JSON.stringify({ ...config, ...edit }));
+  });

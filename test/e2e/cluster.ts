@@ -4,14 +4,13 @@ import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 
 const run = promisify(execFile);
 
 export const repository = join(fileURLToPath(new URL('.', import.meta.url)), '..', '..');
-const kubeconfig = join(repository, '.local/cluster/kubeconfig');
+export const kubeconfig = join(repository, '.local/cluster/kubeconfig');
 
 /** The one address of the node: API server, gateway (port 80) and S3 (port 9000) answer there. */
 export const nodeAddress = /server: 'https:\/\/([0-9.]+):/.exec(readFileSync(kubeconfig, 'utf8'))?.[1] ?? '';
@@ -47,26 +46,4 @@ export async function clusterPart(
   part: 's3' | 'apiserver',
 ): Promise<void> {
   await run(join(repository, 'deploy/local/cluster.sh'), [action, part]);
-}
-
-/** Polls until `probe` gives something other than null, undefined or false. */
-export async function eventually<T>(
-  what: string,
-  probe: () => Promise<T> | T,
-  timeoutMs: number,
-): Promise<NonNullable<T>> {
-  const deadline = Date.now() + timeoutMs;
-  let last: unknown;
-  do {
-    try {
-      const value = await probe();
-      if (value !== null && value !== undefined && value !== false) return value;
-      last = value;
-    } catch (error) {
-      last = error;
-    }
-    await sleep(200);
-  } while (Date.now() < deadline);
-  const told = last instanceof Error ? last.message : JSON.stringify(last);
-  throw new Error(`gave up waiting for ${what}; last: ${told}`);
 }

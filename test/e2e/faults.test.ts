@@ -1,7 +1,8 @@
 // Faults while a service runs or loads: each ends in a told, bounded outcome, and no pod restarts without need.
 
 import { afterEach, beforeAll, beforeEach, expect, jest, test } from '@jest/globals';
-import { apply, clusterPart, eventually, getJson, kubectl } from './cluster.js';
+import { eventually } from '../processes.js';
+import { apply, clusterPart, getJson, kubectl } from './cluster.js';
 import { demoModel, upload } from './bucket.js';
 import { call, chatBody, chatPath, stream } from './gateway.js';
 import {
@@ -62,12 +63,7 @@ test('a killed engine ends the running stream with an error event, and the next 
   const started = performance.now();
   const answer = await call(host, chatPath, chatBody('What is the capital of France?'));
   expect(performance.now() - started).toBeLessThan(5_000);
-  expect([200, 503]).toContain(answer.status);
-  await eventually(
-    'the engine',
-    async () => (await call(host, chatPath, chatBody('Hi'))).status === 200,
-    30_000,
-  );
+  expect(answer).toMatchObject({ status: 200, body: expect.stringContaining('Paris') });
   expect(identity(await podsOf('faults'))).toEqual(before);
 });
 
@@ -97,7 +93,9 @@ test('a pull that loses its S3 server waits for it and goes on from where it was
     const health = JSON.parse(await fromPod(pod, '/health')) as { load: { bytesDone: number } | null };
     return health.load?.bytesDone ?? 0;
   };
-  await apply(serviceOf('slow-pull', { uri: await upload('padded', paddedModel(demoModel())) }));
+  await apply(
+    serviceOf('slow-pull', { uri: await upload('padded', paddedModel(demoModel(), 768 * 1024 ** 2)) }),
+  );
   const pod = await podOf('slow-pull');
   await eventually('the pull to begin', async () => (await bytesDone(pod)) > 0, 60_000);
   await clusterPart('stop', 's3');

@@ -1,7 +1,8 @@
 // LlmService objects and their pods, as the tests apply and observe them.
 
 import type { Condition, LlmServiceStatus } from '@llmservice/crds';
-import { apply, eventually, getJson, kubectl, s3InCluster } from './cluster.js';
+import { eventually } from '../processes.js';
+import { apply, getJson, kubectl, s3InCluster } from './cluster.js';
 import { s3Keys } from './bucket.js';
 
 export const namespace = 'e2e';
@@ -37,11 +38,14 @@ export interface ServiceOptions {
   readonly credentials?: string;
   readonly engine?: object;
   readonly host?: string;
+  readonly resources?: object;
 }
+
+const smallResources = { requests: { cpu: '50m', memory: '128Mi' }, limits: { memory: '1Gi' } };
 
 export const serviceOf = (
   name: string,
-  { uri, credentials = 's3', engine, host }: ServiceOptions,
+  { uri, credentials = 's3', engine, host, resources = smallResources }: ServiceOptions,
 ): object => ({
   apiVersion: 'llmservice.dev/v1alpha1',
   kind: 'LlmService',
@@ -49,7 +53,7 @@ export const serviceOf = (
   spec: {
     model: { uri, name: 'demo', s3: { endpoint: s3InCluster, credentialsSecretRef: { name: credentials } } },
     accelerator: { resourceName: 'none' },
-    resources: { requests: { cpu: '50m', memory: '128Mi' }, limits: { memory: '1Gi' } },
+    resources,
     engine: { maxNumSeqs: 16, ...engine },
     ...(host === undefined ? {} : { routing: { host } }),
   },

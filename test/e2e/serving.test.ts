@@ -5,7 +5,8 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { demoModel, upload } from './bucket.js';
-import { apply, eventually, kubectl, nodeAddress, repository } from './cluster.js';
+import { eventually } from '../processes.js';
+import { apply, kubectl, nodeAddress, repository } from './cluster.js';
 import { call, chatBody, chatPath, stream } from './gateway.js';
 import { fromPod, makeNamespace, namespace, podOf, remove, serviceOf, waitReady } from './service.js';
 

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import type { ChildProcess } from 'node:child_process';
 import { KubeConfig } from '@kubernetes/client-node';
 import { KubeClient } from '../../operator/src/kube/client.js';
-import { eventually, freePort, start, stop, toolFolders } from './processes.js';
+import { eventually, freePort, start, stop, toolFolders } from '../processes.js';
 
 const tokens = { admin: 'admin-token', operator: 'operator-token' } as const;
 export type User = keyof typeof tokens;

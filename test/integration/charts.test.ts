@@ -10,7 +10,7 @@ import { promisify } from 'node:util';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { ApiServer } from './api-server.js';
 import { Kubectl } from './kubectl.js';
-import { toolFolders } from './processes.js';
+import { toolFolders } from '../processes.js';
 
 const startTimeoutMs = 600_000;
 const root = fileURLToPath(new URL('../..', import.meta.url));

@@ -3,16 +3,17 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Writable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import type { Failure } from '@llmservice/crds';
-import { createLogger } from 'winston';
+import { createLogger, transports } from 'winston';
 import { readTokenizer } from '../../runtime/src/checkpoint/read-text-files.js';
-import { EngineClient } from '../../runtime/src/engine/engine-client.js';
+import { EngineClient, type EngineLimits } from '../../runtime/src/engine/engine-client.js';
 import type { EngineState } from '../../runtime/src/engine/engine-state.js';
 import type { EngineOutput, EngineSettings, GenerateRequest } from '../../runtime/src/engine/protocol.js';
-import { eventually } from './processes.js';
+import { eventually } from '../processes.js';
 
 jest.setTimeout(60_000);
 
@@ -72,6 +73,11 @@ async function collect(
     last = output;
   }
   return { tokens, last: last! };
+}
+
+/** Request after request, until the engine is lost under one. */
+async function generateUntilLost(client: EngineClient): Promise<never> {
+  for (;;) await generate(client, request([1, 2, 3], { maxTokens: 500 }));
 }
 
 /** Sixteen prompts of different lengths, some sampled: what one gives must not depend on the others. */
@@ -176,6 +182,63 @@ describe('EngineClient with a real engine process', () => {
     expect(tokens).toHaveLength(24);
     expect(performance.now() - before).toBeLessThan(5000);
     expect(client.health()).toMatchObject({ state: { kind: 'ready' }, restarts: 1 });
+  });
+});
+
+describe('EngineClient whose engine misbehaves', () => {
+  let client: EngineClient | null = null;
+  const limits = { heartbeat: 30_000, step: 600_000, shutdown: 5_000, backOff: 2_000, healthy: 60_000 };
+  afterEach(() => client?.stop());
+
+  async function start(changes: Partial<EngineLimits>, told = logger): Promise<EngineClient> {
+    client = new EngineClient(settings, told, { ...limits, ...changes });
+    await client.start();
+    return client;
+  }
+
+  test.each<[string, Partial<EngineLimits>, string, (pid: number) => void]>([
+    ['stands still', { heartbeat: 2_000 }, 'no sign of life', (pid) => process.kill(pid, 'SIGSTOP')],
+    // A limit of zero makes any step one that never returns.
+    ['runs a step without end', { step: 0 }, 'a step has run', () => undefined],
+  ])(
+    'one that %s is killed, its request told why, and the next one answered',
+    async (_, changes, why, harm) => {
+      const sick = await start(changes);
+      const { signal } = new AbortController();
+      const outputs = sick.submit(request([1, 2, 3], { maxTokens: 500 }), { signal });
+      expect((await outputs.next()).done).toBe(false);
+      const pid = sick.health().pid!;
+      harm(pid);
+      const rest = collect(outputs);
+      // Steps are short: whether one runs at a heartbeat is chance, so that several requests may have to try.
+      await expect(rest.then(() => generateUntilLost(sick))).rejects.toMatchObject({
+        reason: 'EngineFault',
+        message: expect.stringContaining(why),
+      });
+      expect(() => process.kill(pid, 0)).toThrow();
+      await eventually('a new engine', () => sick.health().state.kind === 'ready');
+      expect((await generate(sick, request([1], { maxTokens: 1 }))).tokens).toHaveLength(1);
+    },
+  );
+
+  test('one lost again and again is started again at once, then after longer and longer waits', async () => {
+    const delays: number[] = [];
+    const stream = new Writable({
+      objectMode: true,
+      write: (entry: { delayMs?: number }, _, done) => {
+        if (entry.delayMs !== undefined) delays.push(entry.delayMs);
+        done();
+      },
+    });
+    const unlucky = await start({}, createLogger({ transports: [new transports.Stream({ stream })] }));
+    for (let losses = 1; losses <= 4; losses++) {
+      process.kill(unlucky.health().pid!, 'SIGKILL');
+      await eventually('a new engine', () => {
+        const { restarts, state } = unlucky.health();
+        return restarts === losses && state.kind === 'ready';
+      });
+    }
+    expect(delays).toEqual([0, 1000, 2000, 2000]);
   });
 });
 

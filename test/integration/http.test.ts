@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals
 import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { demoCheckpoint, ReplicaProcess } from './replica-process.js';
-import { eventually } from './processes.js';
+import { eventually } from '../processes.js';
 import { S3Server, s3Keys } from './s3-server.js';
 
 jest.setTimeout(120_000);
@@ -133,6 +133,25 @@ describe('one replica', () => {
 /** The one child process of a server. */
 function enginePid(server: number): number {
   return Number(readFileSync(`/proc/${server}/task/${server}/children`, 'utf8').trim().split(' ')[0]);
+}
+
+test('a server that is killed in mid-stream takes its engine with it', async () => {
+  const replica = await ReplicaProcess.start({ uri: demoCheckpoint });
+  await replica.ready();
+  const response = await replica.post('/v1/completions', endless);
+  await response.body!.getReader().read();
+  const engine = enginePid(replica.child.pid!);
+  await replica.stop();
+  await eventually('the engine to end', () => !isRunning(engine));
+});
+
+/** A zombie has ended: it only waits for somebody to ask how. */
+function isRunning(pid: number): boolean {
+  try {
+    return !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'));
+  } catch {
+    return false;
+  }
 }
 
 describe('SIGTERM', () => {

@@ -5,7 +5,7 @@ import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { KubeConfig } from '@kubernetes/client-node';
-import { toolFolders } from './processes.js';
+import { toolFolders } from '../processes.js';
 
 /** What a command printed and how it ended. */
 export interface CommandResult {

@@ -6,7 +6,7 @@ import { formatTerminationMessage } from '@llmservice/crds';
 import { resources } from '../../operator/src/kube/resources.js';
 import { llamaCheckpoint } from '../builders/checkpoint.js';
 import { WatchedClient, World, type RunningOperator } from './operator-world.js';
-import { eventually } from './processes.js';
+import { eventually } from '../processes.js';
 
 jest.setTimeout(120_000);
 

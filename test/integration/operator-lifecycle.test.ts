@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { resources } from '../../operator/src/kube/resources.js';
 import { llamaCheckpoint } from '../builders/checkpoint.js';
 import { World, WatchedClient, type RunningOperator } from './operator-world.js';
-import { eventually } from './processes.js';
+import { eventually } from '../processes.js';
 
 let world: World;
 let operator: RunningOperator;

@@ -23,7 +23,7 @@ import { httpRouteCrd } from '../builders/http-route-crd.js';
 import { llmService } from '../builders/llm-service.js';
 import { ApiServer } from './api-server.js';
 import { Kubectl } from './kubectl.js';
-import { eventually, toolFolders } from './processes.js';
+import { eventually, toolFolders } from '../processes.js';
 import { S3Server, s3Keys } from './s3-server.js';
 
 const crds = {

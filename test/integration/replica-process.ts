@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseTerminationMessage, type Failure } from '@llmservice/crds';
-import { eventually, freePort, start, stop } from './processes.js';
+import { eventually, freePort, start, stop } from '../processes.js';
 
 const entry = fileURLToPath(new URL('../../runtime/dist/main.js', import.meta.url));
 export const demoCheckpoint = fileURLToPath(new URL('../../deploy/demo-model/checkpoint', import.meta.url));

@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync, rmSync, truncateSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { ChildProcess } from 'node:child_process';
-import { eventually, freePort, start, stop, toolFolders } from './processes.js';
+import { eventually, freePort, start, stop, toolFolders } from '../processes.js';
 
 export const s3Keys = { accessKeyId: 'tester', secretAccessKey: 'tester-secret' } as const;
 

@@ -1,8 +1,19 @@
 // The pull against a real S3 server: every broken checkpoint by its own reason, resume, and an S3 that goes away.
 
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { execFileSync } from 'node:child_process';
 import { createHash, randomBytes } from 'node:crypto';
-import { mkdtempSync, readFileSync, readdirSync, rmSync, statfsSync } from 'node:fs';
+import {
+  closeSync,
+  existsSync,
+  mkdtempSync,
+  openSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  statfsSync,
+  writeSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -10,7 +21,7 @@ import { FailureError } from '@llmservice/crds';
 import type { UnavailableError } from '../../runtime/src/weights/checkpoint-source.js';
 import { obtainCheckpoint, type ObtainOptions } from '../../runtime/src/weights/obtain-checkpoint.js';
 import { llamaCheckpoint, safetensors } from '../builders/checkpoint.js';
-import { eventually } from './processes.js';
+import { eventually } from '../processes.js';
 import { S3Server, s3Keys } from './s3-server.js';
 
 const bucket = 'models';
@@ -100,6 +111,18 @@ function largeCheckpoint(rows: number): Record<string, string | Uint8Array> {
   randomBytes(rows * 2048).copy(weights, weights.byteLength - rows * 2048);
   const { 'config.json': config, 'tokenizer.json': tokenizer } = llamaCheckpoint();
   return { 'config.json': config!, 'tokenizer.json': tokenizer!, 'model.safetensors': weights };
+}
+
+/** Writes until the disk has no byte left. */
+function fillDisk(path: string): void {
+  const file = openSync(path, 'w');
+  try {
+    for (;;) writeSync(file, Buffer.alloc(2 ** 16));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOSPC') throw error;
+  } finally {
+    closeSync(file);
+  }
 }
 
 const sha = (bytes: string | Uint8Array): string => createHash('sha256').update(bytes).digest('hex');
@@ -277,6 +300,31 @@ describe('a checkpoint that cannot serve', () => {
     s3.put(bucket, 'huge', { 'config.json': llamaCheckpoint()['config.json']!, 'tokenizer.json': '{}' });
     const failure = await failureOf(pull('huge'));
     expect([failure.reason, failure.message]).toEqual(['WeightsDiskFull', expect.stringContaining('free')]);
+  });
+
+  test('on a disk that fills up during the pull; with room again, only the rest is fetched', async () => {
+    const files = largeCheckpoint(24 * 1024);
+    s3.put(bucket, 'filling', files);
+    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=64m', 'tmpfs', weightsDir]);
+    try {
+      const filler = join(weightsDir, 'filler');
+      const recorder = new Recorder();
+      recorder.onReceived = (bytes) => {
+        if (bytes > 8e6 && !existsSync(filler)) fillDisk(filler);
+      };
+      const failure = await failureOf(pull('filling', {}, recorder));
+      expect([failure.reason, failure.message]).toEqual([
+        'WeightsDiskFull',
+        expect.stringContaining('still needs'),
+      ]);
+      rmSync(filler);
+      const again = new Recorder();
+      const dir = await pull('filling', {}, again);
+      expect(again.begun?.[0]).toBeGreaterThan(0);
+      expect(sha(readFileSync(join(dir, 'model.safetensors')))).toBe(sha(files['model.safetensors']!));
+    } finally {
+      execFileSync('umount', [weightsDir]);
+    }
   });
 
   test('in a local folder that is not there', async () => {

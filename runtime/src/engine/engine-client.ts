@@ -21,18 +21,26 @@ import type {
 const entry = fileURLToPath(new URL('../../dist/engine/engine-process.js', import.meta.url));
 
 /** Times in milliseconds. */
-const limits = {
+export interface EngineLimits {
   /** Without a sign of life for this long the process is killed and started again. */
-  heartbeat: 30_000,
+  readonly heartbeat: number;
   /** A step that runs longer hangs. */
-  step: 600_000,
+  readonly step: number;
   /** From asking the process to end to killing it. */
-  shutdown: 5_000,
+  readonly shutdown: number;
   /** First restart at once, then doubling from a second up to this. */
-  backOff: 30_000,
+  readonly backOff: number;
   /** After serving this long the back-off begins anew. */
+  readonly healthy: number;
+}
+
+const defaultLimits: EngineLimits = {
+  heartbeat: 30_000,
+  step: 600_000,
+  shutdown: 5_000,
+  backOff: 30_000,
   healthy: 60_000,
-} as const;
+};
 
 interface InFlight {
   readonly request: GenerateRequest;
@@ -45,6 +53,7 @@ interface InFlight {
 export class EngineClient {
   readonly #settings: EngineSettings;
   readonly #logger: Logger;
+  readonly #limits: EngineLimits;
   readonly #requests = new Map<string, InFlight>();
   #state: EngineState = { kind: 'loading', loaded: { bytesDone: 0, bytesTotal: 0 } };
   #process: ChildProcess | null = null;
@@ -59,9 +68,10 @@ export class EngineClient {
   #lastWords: Failure | null = null;
   #settled: () => void = () => undefined;
 
-  constructor(settings: EngineSettings, logger: Logger) {
+  constructor(settings: EngineSettings, logger: Logger, limits: EngineLimits = defaultLimits) {
     this.#settings = settings;
     this.#logger = logger;
+    this.#limits = limits;
   }
 
   /** Figures after the latest step; null before the first. */
@@ -130,7 +140,7 @@ export class EngineClient {
     if (child === null) return;
     const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()));
     this.#send({ type: 'shutdown' });
-    const kill = setTimeout(() => child.kill('SIGKILL'), limits.shutdown);
+    const kill = setTimeout(() => child.kill('SIGKILL'), this.#limits.shutdown);
     await ended;
     clearTimeout(kill);
   }
@@ -166,7 +176,7 @@ export class EngineClient {
         this.#lastWords = message.failure;
         return;
       case 'heartbeat':
-        if (message.stepAgeMs !== null && message.stepAgeMs > limits.step) {
+        if (message.stepAgeMs !== null && message.stepAgeMs > this.#limits.step) {
           this.#kill(`a step has run for ${Math.round(message.stepAgeMs / 1000)} s`);
         }
         return;
@@ -203,11 +213,12 @@ export class EngineClient {
       this.#settled();
       return;
     }
-    if (served && performance.now() - this.#readyAt > limits.healthy) this.#lossesInARow = 0;
+    if (served && performance.now() - this.#readyAt > this.#limits.healthy) this.#lossesInARow = 0;
     this.#state = { kind: 'restarting', cause, loaded: { bytesDone: 0, bytesTotal: 0 } };
     this.#failRequests(cause, (flight) => flight.sent);
     this.#restarts++;
-    const delay = this.#lossesInARow === 0 ? 0 : Math.min(limits.backOff, 500 * 2 ** this.#lossesInARow);
+    const delay =
+      this.#lossesInARow === 0 ? 0 : Math.min(this.#limits.backOff, 500 * 2 ** this.#lossesInARow);
     this.#lossesInARow++;
     this.#logger.error('engine lost, starting it again', { cause, restarts: this.#restarts, delayMs: delay });
     this.#restartTimer = setTimeout(() => this.#launch(), delay);
@@ -215,7 +226,7 @@ export class EngineClient {
 
   #killIfHung(): void {
     const silentMs = performance.now() - this.#lastSignAt;
-    if (this.#process !== null && silentMs > limits.heartbeat) {
+    if (this.#process !== null && silentMs > this.#limits.heartbeat) {
       this.#kill(`no sign of life for ${Math.round(silentMs / 1000)} s`);
     }
   }

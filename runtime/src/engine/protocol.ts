@@ -50,8 +50,8 @@ export interface EngineStats {
   readonly promptTokensTotal: number;
   readonly generationTokensTotal: number;
   readonly stepsTotal: number;
-  /** Duration of the last step, microseconds. */
-  readonly stepMicros: number;
+  /** Time in native steps, microseconds. */
+  readonly stepMicrosTotal: number;
 }
 
 export type ServerMessage =

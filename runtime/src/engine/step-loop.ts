@@ -81,7 +81,7 @@ export class StepLoop {
       const result = await computing;
       this.#stepStartedAt = null;
       this.#steps++;
-      this.#stepMicros = result.computeMicros;
+      this.#stepMicros += result.computeMicros;
       this.#untold.push(...this.#updates(this.#scheduler.absorb(result), queueMs));
     }
   }
@@ -113,7 +113,7 @@ export class StepLoop {
       told.stepsTotal === this.#steps;
     if (updates.length === 0 && same) return;
     this.#untold = [];
-    this.#told = { ...this.#scheduler.stats, stepsTotal: this.#steps, stepMicros: this.#stepMicros };
+    this.#told = { ...this.#scheduler.stats, stepsTotal: this.#steps, stepMicrosTotal: this.#stepMicros };
     this.#send({ type: 'step', updates, stats: this.#told });
   }
 }

@@ -34,7 +34,7 @@ export class ServerMetrics {
   constructor(modelName: string, state: () => ObservedState) {
     this.labels = { model_name: modelName, engine: '0' };
     this.observeEngine(state);
-    this.observePreemptions(state);
+    this.observeTotals(state);
   }
 
   /** A generation's first tokens: the prompt went through the model. */
@@ -181,17 +181,31 @@ export class ServerMetrics {
     );
   }
 
+  private observeTotals(state: () => ObservedState): void {
+    this.total(
+      'vllm:num_preemptions_total',
+      'Sequences preempted.',
+      () => state().engine?.stats?.preemptionsTotal ?? 0,
+    );
+    this.total('llmservice_engine_steps_total', 'Engine steps.', () => state().engine?.stats?.stepsTotal ?? 0);
+    this.total(
+      'llmservice_engine_step_seconds_total',
+      'Time in engine steps.',
+      () => (state().engine?.stats?.stepMicrosTotal ?? 0) / 1e6,
+    );
+  }
+
   /** The engine counts from its own start; a smaller figure than the last means that it was restarted. */
-  private observePreemptions(state: () => ObservedState): void {
+  private total(name: string, help: string, read: () => number): void {
     const { labels } = this;
     let seen = 0;
     new Counter({
-      name: 'vllm:num_preemptions_total',
-      help: 'Sequences preempted.',
+      name,
+      help,
       labelNames,
       registers: [this.registry],
       collect() {
-        const total = state().engine?.stats?.preemptionsTotal ?? 0;
+        const total = read();
         this.inc(labels, total < seen ? total : total - seen);
         seen = total;
       },

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 
-const repository = join(fileURLToPath(new URL('.', import.meta.url)), '..', '..');
+const repository = join(fileURLToPath(new URL('.', import.meta.url)), '..');
 
 /** Folders with the programs of the given tools, built first where they are not there yet. */
 export function toolFolders(...tools: string[]): string[] {
@@ -70,7 +70,7 @@ export async function eventually<T>(
     } catch (error) {
       last = error;
     }
-    await sleep(50);
+    await sleep(100);
   } while (Date.now() < deadline);
   throw new Error(
     `gave up waiting for ${what}; last: ${last instanceof Error ? last.message : JSON.stringify(last)}`,

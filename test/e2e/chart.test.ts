@@ -1,0 +1,122 @@
+// The service's chart on a real node: the Job that it waits with, and the release through helmfile.
+
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import { failureKinds } from '@llmservice/crds';
+import { toolFolders } from '../processes.js';
+import { demoModel, editConfig, s3Keys, upload } from './bucket.js';
+import { apply, kubeconfig, kubectl, repository, s3InCluster } from './cluster.js';
+import { conditionOf, makeNamespace, namespace, podsOf, waitReady } from './service.js';
+
+jest.setTimeout(240_000);
+
+/** Of the operator's release, as its own values tell it. */
+let images: { operator: { repository: string; tag: string }; runtime: string };
+
+beforeAll(async () => {
+  await makeNamespace();
+  const { output } = await run('helm', [
+    'get',
+    'values',
+    'llmservice-operator',
+    '-n',
+    'llmservice-system',
+    '-o',
+    'json',
+  ]);
+  const values = JSON.parse(output) as {
+    image: { repository: string; tag: string };
+    runtimeImages: { cpu: string };
+  };
+  images = { operator: values.image, runtime: values.runtimeImages.cpu };
+}, 600_000);
+
+const releases = ['waits-accepted', 'waits-serving', 'refused', 'demo'];
+afterAll(async () => {
+  for (const release of releases)
+    await run('helm', ['uninstall', release, '-n', namespace, '--ignore-not-found', '--wait']);
+});
+
+interface Outcome {
+  readonly code: number;
+  /** Both streams of the program. */
+  readonly output: string;
+}
+
+/** Runs a tool of the local cluster against it, and gives its outcome whatever it is. */
+async function run(tool: 'helm' | 'helmfile', args: readonly string[], env: object = {}): Promise<Outcome> {
+  const [helm = '', helmfile = ''] = toolFolders('helm', 'helmfile');
+  const program = tool === 'helm' ? join(helm, 'helm') : join(helmfile, 'helmfile');
+  const wholeArgs = tool === 'helm' ? args : ['--helm-binary', join(helm, 'helm'), ...args];
+  try {
+    const { stdout, stderr } = await promisify(execFile)(program, wholeArgs, {
+      cwd: repository,
+      env: { ...process.env, KUBECONFIG: kubeconfig, ...env },
+    });
+    return { code: 0, output: stdout + stderr };
+  } catch (error) {
+    const { code, stdout, stderr } = error as { code: number; stdout: string; stderr: string };
+    return { code, output: stdout + stderr };
+  }
+}
+
+function install(release: string, uri: string, wait: 'accepted' | 'serving'): Promise<Outcome> {
+  const values = {
+    wait,
+    operatorImage: images.operator,
+    model: { uri, name: 'demo', s3: { endpoint: s3InCluster, credentialsSecretRef: { name: 's3' } } },
+    accelerator: { resourceName: 'none' },
+    resources: { requests: { cpu: '50m' }, limits: { memory: '1Gi' } },
+  };
+  const set = Object.entries(values).flatMap(([key, value]) => [
+    '--set-json',
+    `${key}=${JSON.stringify(value)}`,
+  ]);
+  return run('helm', ['install', release, 'charts/llm-service', '-n', namespace, '--timeout', '3m', ...set]);
+}
+
+test('wait: accepted returns once the model is known and fits', async () => {
+  const outcome = await install('waits-accepted', await upload('demo', demoModel()), 'accepted');
+  expect(outcome).toMatchObject({ code: 0 });
+  expect(await conditionOf('waits-accepted', 'ModelResolved')).toMatchObject({ status: 'True' });
+  expect(await conditionOf('waits-accepted', 'Fits')).toMatchObject({ status: 'True' });
+});
+
+test('wait: serving returns once the service answers', async () => {
+  const outcome = await install('waits-serving', await upload('demo', demoModel()), 'serving');
+  expect(outcome).toMatchObject({ code: 0 });
+  expect(await conditionOf('waits-serving', 'Ready')).toMatchObject({ status: 'True' });
+});
+
+test('a model that cannot be served fails the release at once, with reason and remedy', async () => {
+  const uri = await upload('chart-refused', editConfig(demoModel(), { model_type: 'mystery' }));
+  const startedAt = Date.now();
+  const { code, output } = await install('refused', uri, 'serving');
+  expect(code).not.toBe(0);
+  expect(output).toContain('UnsupportedArchitecture');
+  expect(output).toContain(failureKinds.UnsupportedArchitecture.remedy);
+  // Far below the 540 s that the hook waits for a service that may still come.
+  expect(Date.now() - startedAt).toBeLessThan(120_000);
+  expect(await podsOf('refused')).toEqual([]);
+});
+
+test('helmfile sync brings the local environment up, in a namespace of one’s own', async () => {
+  await apply({
+    apiVersion: 'v1',
+    kind: 'Secret',
+    metadata: { name: 'demo-s3', namespace },
+    stringData: { AWS_ACCESS_KEY_ID: s3Keys.accessKeyId, AWS_SECRET_ACCESS_KEY: s3Keys.secretAccessKey },
+  });
+  const args = ['--file', 'helmfile.d/llmservice.yaml.gotmpl', '--environment', 'local'];
+  const tags = { OPERATOR_TAG: images.operator.tag, RUNTIME_TAG: images.runtime.split(':').at(-1) };
+  const outcome = await run(
+    'helmfile',
+    [...args, '--state-values-set', `namespace=${namespace}`, 'sync'],
+    tags,
+  );
+  expect(outcome).toMatchObject({ code: 0 });
+  await waitReady('demo');
+  expect(await kubectl(['get', 'llm', 'demo', '-n', namespace])).toMatch(/\sServing\s/);
+});
