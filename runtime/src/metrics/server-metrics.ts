@@ -187,7 +187,11 @@ export class ServerMetrics {
       'Sequences preempted.',
       () => state().engine?.stats?.preemptionsTotal ?? 0,
     );
-    this.total('llmservice_engine_steps_total', 'Engine steps.', () => state().engine?.stats?.stepsTotal ?? 0);
+    this.total(
+      'llmservice_engine_steps_total',
+      'Engine steps.',
+      () => state().engine?.stats?.stepsTotal ?? 0,
+    );
     this.total(
       'llmservice_engine_step_seconds_total',
       'Time in engine steps.',
