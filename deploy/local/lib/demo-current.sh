@@ -18,7 +18,8 @@ up_current() {
   S3_IMAGE=$server render_current | kubectl apply -f - >/dev/null
   kubectl rollout status deployment/s3 --namespace storage --timeout=180s
   install_operator "$operator" "$runtime"
-  apply_service
+  # Without a gateway of its own to name, a service with a host would wait for its route.
+  apply_service 'del(.spec.routing)'
   forward_and_show
 }
 
@@ -57,20 +58,21 @@ stage_demo_s3() {
 render_current() { render "$local_folder/manifests/s3-in-cluster.yaml" | sed "s|@S3_IMAGE@|$S3_IMAGE|"; }
 
 forward_and_show() {
-  local forward waited=0
-  kubectl port-forward --namespace experimental service/demo 18080:80 >"$repository/.local/port-forward.log" 2>&1 &
+  local log=$repository/.local/port-forward.log forward port='' waited=0
+  kubectl port-forward --namespace experimental service/demo :80 >"$log" 2>&1 &
   forward=$!
-  until curl -s -o /dev/null http://127.0.0.1:18080/health; do
-    ((waited++ < 100)) || die "the port-forward does not answer; see $repository/.local/port-forward.log"
+  until [[ -n $port ]] && curl -s -o /dev/null "http://127.0.0.1:$port/health"; do
+    ((waited++ < 100)) || die "the port-forward does not answer; see $log"
     sleep 0.2
+    port=$(sed -n 's/^Forwarding from 127.0.0.1:\([0-9]*\) .*/\1/p' "$log")
   done
-  show_answers http://127.0.0.1:18080
+  show_answers "http://127.0.0.1:$port"
   kill "$forward"
   cat <<END
 
 The demo is up. To go on:
   kubectl get llm -A
-  kubectl port-forward -n experimental service/demo 18080:80
+  kubectl port-forward -n experimental service/demo 8080:80
   make demo-down CLUSTER=current
 END
 }

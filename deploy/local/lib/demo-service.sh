@@ -29,11 +29,12 @@ install_operator() {
     --wait --timeout 3m "$@"
 }
 
+# apply_service [JQ-FILTER]: the demo's Secret and manifest, the latter changed by the filter.
 apply_service() {
   kubectl create namespace experimental --dry-run=client -o yaml | kubectl apply -f - >/dev/null
   kubectl create secret generic demo-s3 --namespace experimental --from-literal "AWS_ACCESS_KEY_ID=$s3_access_key" \
     --from-literal "AWS_SECRET_ACCESS_KEY=$s3_secret_key" --dry-run=client -o yaml | kubectl apply -f - >/dev/null
-  kubectl apply -f deploy/samples/demo.yaml
+  kubectl create -f deploy/samples/demo.yaml --dry-run=client -o json | jq "${1:-.}" | kubectl apply -f -
   show_load
 }
 
