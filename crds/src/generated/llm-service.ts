@@ -46,7 +46,7 @@ export interface LlmServiceSpec {
   };
   engine: EngineSpec;
   /**
-   * Environment variables of the runtime container. The names of the settings above (MAX_MODEL_LEN, GPU_MEMORY_UTILIZATION, …) are honoured when they agree with the fields of this spec.
+   * Environment variables of the runtime container. The names of the settings above (MAX_MODEL_LEN, GPU_MEMORY_UTILIZATION, …) stand for their field where it is unset or at its default; a field that says something else refuses them.
    *
    * @maxItems 128
    */

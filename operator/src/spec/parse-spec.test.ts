@@ -44,6 +44,37 @@ describe('parseSpec', () => {
     expect(parsed).toMatchObject({ ok: false, violations: [{ path: 'spec.engine.blockSize' }] });
   });
 
+  test('takes what a variable says for a field that is unset or at its default', () => {
+    const service = wantedService({
+      env: [
+        { name: 'MAX_NUM_SEQS', value: '128' },
+        { name: 'GPU_MEMORY_UTILIZATION', value: '0.92' },
+        { name: 'MAX_MODEL_LEN', value: '16384' },
+        { name: 'MODEL_NAME', value: 'qwen3-14b' },
+        { name: 'BLOCK_SIZE', value: '' },
+        { name: 'NCCL_DEBUG', value: 'WARN' },
+      ],
+    });
+    expect(service).toMatchObject({
+      modelName: 'qwen3-14b',
+      spec: {
+        engine: { maxNumSeqs: 128, memoryUtilizationPercent: 92, maxModelLen: 16384, blockSize: 64 },
+      },
+    });
+  });
+
+  test.each([
+    ['contradicts a field', 'MAX_NUM_SEQS', '32', 'spec.env[0]', 'contradicts spec.engine.maxNumSeqs: 16'],
+    ['is not a number', 'MAX_MODEL_LEN', 'long', 'spec.env[0]', 'expected a whole number'],
+    ['is outside what the field allows', 'BLOCK_SIZE', '48', 'spec.engine.blockSize', 'must be one of'],
+  ])('refuses a variable that %s', (_, name, value, path, message) => {
+    const spec = { model: { uri: 's3://b/p' }, engine: { maxNumSeqs: 16 }, env: [{ name, value }] };
+    expect(parseSpec(object(spec))).toMatchObject({
+      ok: false,
+      violations: [{ path, message: expect.stringContaining(message) }],
+    });
+  });
+
   test('on the CPU the memory limit less /dev/shm is what the engine may plan with', () => {
     const service = wantedService({
       resources: { limits: { memory: '2Gi' } },

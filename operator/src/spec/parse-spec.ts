@@ -1,7 +1,13 @@
 // From an LlmService as the API server gives it to one complete, typed value, or to every violation at once.
 // The API server has checked schema and CEL rules already; this also holds when its copy of the CRD is older.
 
-import { annotations, validateLlmService, type LlmServiceSpec, type Violation } from '@llmservice/crds';
+import {
+  annotations,
+  validateLlmService,
+  withVariables,
+  type LlmServiceSpec,
+  type Violation,
+} from '@llmservice/crds';
 import type { KubeObject } from '../kube/types.js';
 import { parseQuantity } from './quantity.js';
 
@@ -50,8 +56,11 @@ export function parseSpec(object: KubeObject): ParsedSpec {
   );
   if (!checked.ok) return checked;
 
-  const { spec } = checked.value;
-  const violations: Violation[] = [];
+  const { spec, violations } = withVariables(checked.value.spec);
+  // A variable's value meets the same schema as the field that it stands for.
+  const rechecked = validateLlmService({ ...checked.value, spec });
+  if (!rechecked.ok) return { ok: false, violations: [...violations, ...rechecked.violations] };
+
   const quantity = (path: string, text: string | number | undefined): number | null => {
     if (text === undefined) return null;
     const value = parseQuantity(text);

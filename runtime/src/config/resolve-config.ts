@@ -2,10 +2,17 @@
 // A field of the file is the manifest's word: a flag or an environment variable may repeat it, not contradict it.
 // Between the two of them the flag wins. Every violation is reported at once.
 
-import { FailureError, specDefaults, validateEngineConfig, type EngineConfig } from '@llmservice/crds';
+import {
+  FailureError,
+  getField,
+  setField,
+  specDefaults,
+  validateEngineConfig,
+  type EngineConfig,
+  type JsonObject,
+} from '@llmservice/crds';
 import { isDeepStrictEqual } from 'node:util';
 import type { S3Credentials } from '../weights/s3-client.js';
-import { getField, setField, type JsonObject } from './fields.js';
 import { serverSettings, type ServerSettings } from './server-settings.js';
 import { settings, type Setting } from './settings.js';
 

@@ -2,7 +2,7 @@
 // no field in the engine config, and one table of names, like the others.
 
 import { paths, ports } from '@llmservice/crds';
-import { asBoolean, asInteger } from './settings.js';
+import { readBoolean, readInteger } from '@llmservice/crds';
 
 export interface ServerSettings {
   readonly host: string;
@@ -116,7 +116,7 @@ export const serverSettings = [
     'BOOL',
     'accepted, but code from a checkpoint is never run',
     false,
-    asBoolean,
+    readBoolean,
   ),
 ] as const;
 
@@ -139,7 +139,7 @@ function define<K extends keyof ServerSettings>(
 
 function atLeast(minimum: number): (text: string) => number {
   return (text) => {
-    const value = asInteger(text);
+    const value = readInteger(text);
     if (value < minimum) throw new Error(`expected a whole number of at least ${String(minimum)}`);
     return value;
   };

@@ -1,6 +1,7 @@
 // Every setting that reaches the engine config: its field, its environment name (those of the reference deployment
 // where it has one), its flag and how its text is read. The one table behind parsing, conflict checks and --help.
 
+import { readBoolean, readInteger, readPercent, readText } from '@llmservice/crds';
 import { resolve } from 'node:path';
 
 export interface Setting {
@@ -24,7 +25,7 @@ export const settings: readonly Setting[] = [
     'checkpoint: a folder, file:///path or s3://bucket/prefix/',
     asUri,
   ),
-  setting('model.name', 'MODEL_NAME', '--name', 'NAME', 'the served name', asText),
+  setting('model.name', 'MODEL_NAME', '--name', 'NAME', 'the served name', readText),
   setting(
     'model.aliases',
     'MODEL_ALIASES',
@@ -39,25 +40,25 @@ export const settings: readonly Setting[] = [
     '--s3-endpoint',
     'URL',
     'S3 endpoint; without it, that of AWS',
-    asText,
+    readText,
   ),
-  setting('model.s3.region', 'AWS_REGION', '--s3-region', 'NAME', 'S3 region', asText),
+  setting('model.s3.region', 'AWS_REGION', '--s3-region', 'NAME', 'S3 region', readText),
   setting(
     'model.s3.forcePathStyle',
     'S3_FORCE_PATH_STYLE',
     '--s3-path-style',
     'BOOL',
     'bucket in the path, not in the host name',
-    asBoolean,
+    readBoolean,
   ),
-  setting('accelerator.kind', 'ACCELERATOR', '--accelerator', 'KIND', 'cpu, cuda or hip', asText),
+  setting('accelerator.kind', 'ACCELERATOR', '--accelerator', 'KIND', 'cpu, cuda or hip', readText),
   setting(
     'accelerator.memoryBytesPerDevice',
     'MEMORY_BYTES_PER_DEVICE',
     '--memory-bytes',
     'BYTES',
     'memory to plan with; without it, measured',
-    asInteger,
+    readInteger,
   ),
   setting(
     'parallelism.tensor',
@@ -65,7 +66,7 @@ export const settings: readonly Setting[] = [
     '--tensor-parallel-size',
     'N',
     'ranks that share the model',
-    asInteger,
+    readInteger,
   ),
   setting(
     'engine.maxModelLen',
@@ -73,7 +74,7 @@ export const settings: readonly Setting[] = [
     '--max-model-len',
     'TOKENS',
     'prompt plus output; without it, the longest that fits',
-    asInteger,
+    readInteger,
   ),
   setting(
     'engine.memoryUtilizationPercent',
@@ -81,7 +82,7 @@ export const settings: readonly Setting[] = [
     '--gpu-memory-utilization',
     '0..1',
     'share of the memory to plan with',
-    asPercent,
+    readPercent,
   ),
   setting(
     'engine.maxNumSeqs',
@@ -89,7 +90,7 @@ export const settings: readonly Setting[] = [
     '--max-num-seqs',
     'N',
     'sequences that run at once',
-    asInteger,
+    readInteger,
   ),
   setting(
     'engine.maxNumBatchedTokens',
@@ -97,7 +98,7 @@ export const settings: readonly Setting[] = [
     '--max-num-batched-tokens',
     'N',
     'rows of the largest step',
-    asInteger,
+    readInteger,
   ),
   setting(
     'engine.blockSize',
@@ -105,16 +106,16 @@ export const settings: readonly Setting[] = [
     '--block-size',
     'TOKENS',
     'tokens per KV block: 16, 32, 64 or 128',
-    asInteger,
+    readInteger,
   ),
-  setting('engine.dtype', 'DTYPE', '--dtype', 'TYPE', 'auto, bfloat16 or float32', asText),
+  setting('engine.dtype', 'DTYPE', '--dtype', 'TYPE', 'auto, bfloat16 or float32', readText),
   setting(
     'drainTimeoutSeconds',
     'DRAIN_TIMEOUT_SECONDS',
     '--drain-timeout',
     'SECONDS',
     'time for running generations after SIGTERM',
-    asInteger,
+    readInteger,
   ),
   setting(
     'noProgressTimeoutSeconds',
@@ -122,7 +123,7 @@ export const settings: readonly Setting[] = [
     '--progress-timeout',
     'SECONDS',
     'a load without progress for so long is given up',
-    asInteger,
+    readInteger,
   ),
 ];
 
@@ -137,14 +138,9 @@ function setting(
   return { field, env, flag, placeholder, help, read };
 }
 
-function asText(text: string): string {
-  if (text.trim() === '') throw new Error('expected a text that is not empty');
-  return text.trim();
-}
-
 /** A path is taken relative to the working directory, as a shell user means it. */
 function asUri(text: string): string {
-  const uri = asText(text);
+  const uri = readText(text);
   return /^[a-z][a-z0-9+.-]*:\/\//.test(uri) ? uri : resolve(uri);
 }
 
@@ -153,26 +149,4 @@ function asList(text: string): string[] {
     .split(',')
     .map((part) => part.trim())
     .filter((part) => part !== '');
-}
-
-export function asInteger(text: string): number {
-  if (!/^\s*-?\d+\s*$/.test(text)) throw new Error('expected a whole number');
-  return Number(text);
-}
-
-export function asBoolean(text: string): boolean {
-  const value = text.trim().toLowerCase();
-  if (['true', '1', 'yes'].includes(value)) return true;
-  if (['false', '0', 'no'].includes(value)) return false;
-  throw new Error('expected true or false');
-}
-
-/** 0.85 → 85. */
-function asPercent(text: string): number {
-  const share = Number(text);
-  const percent = Math.round(share * 100);
-  if (text.trim() === '' || !(share > 0 && share <= 1) || Math.abs(percent - share * 100) > 1e-6) {
-    throw new Error('expected a number above 0 and up to 1, in whole percents, such as 0.85');
-  }
-  return percent;
 }

@@ -1,0 +1,29 @@
+// Settings as people write them in an environment variable or behind a flag: text to value, or an Error that says
+// what was expected.
+
+export function readText(text: string): string {
+  if (text.trim() === '') throw new Error('expected a text that is not empty');
+  return text.trim();
+}
+
+export function readInteger(text: string): number {
+  if (!/^\s*-?\d+\s*$/.test(text)) throw new Error('expected a whole number');
+  return Number(text);
+}
+
+export function readBoolean(text: string): boolean {
+  const value = text.trim().toLowerCase();
+  if (['true', '1', 'yes'].includes(value)) return true;
+  if (['false', '0', 'no'].includes(value)) return false;
+  throw new Error('expected true or false');
+}
+
+/** 0.85 → 85. */
+export function readPercent(text: string): number {
+  const share = Number(text);
+  const percent = Math.round(share * 100);
+  if (text.trim() === '' || !(share > 0 && share <= 1) || Math.abs(percent - share * 100) > 1e-6) {
+    throw new Error('expected a number above 0 and up to 1, in whole percents, such as 0.85');
+  }
+  return percent;
+}

@@ -1,0 +1,48 @@
+// Fields of a spec that a variable of its container may stand for, by the names of the reference deployment: a values
+// file that sets MAX_NUM_SEQS needs no engine.maxNumSeqs. The operator plans with what the runtime will read.
+
+import { getField, setField, type JsonObject } from './fields.js';
+import type { LlmServiceSpec } from './generated/llm-service.js';
+import { specDefaults } from './generated/spec-defaults.js';
+import { readInteger, readPercent, readText } from './setting-text.js';
+import type { Violation } from './validate.js';
+
+const variables: Readonly<Record<string, { field: string; read: (text: string) => unknown }>> = {
+  STORAGE_URI: { field: 'model.uri', read: readText },
+  MODEL_NAME: { field: 'model.name', read: readText },
+  TENSOR_PARALLEL_SIZE: { field: 'parallelism.tensor', read: readInteger },
+  MAX_MODEL_LEN: { field: 'engine.maxModelLen', read: readInteger },
+  GPU_MEMORY_UTILIZATION: { field: 'engine.memoryUtilizationPercent', read: readPercent },
+  MAX_NUM_SEQS: { field: 'engine.maxNumSeqs', read: readInteger },
+  MAX_NUM_BATCHED_TOKENS: { field: 'engine.maxNumBatchedTokens', read: readInteger },
+  BLOCK_SIZE: { field: 'engine.blockSize', read: readInteger },
+  DTYPE: { field: 'engine.dtype', read: readText },
+};
+
+/**
+ * The spec with its variables in the fields that they stand for. A field that is unset, or stands at its default, yields
+ * to the variable; one that says something else is a violation. Variables with `valueFrom` are not looked into.
+ */
+export function withVariables(spec: LlmServiceSpec): { spec: LlmServiceSpec; violations: Violation[] } {
+  const result = structuredClone(spec);
+  const violations: Violation[] = [];
+  for (const [index, { name, value }] of (spec.env ?? []).entries()) {
+    const variable = Object.hasOwn(variables, name) ? variables[name] : undefined;
+    // An empty value unsets a variable of the image.
+    if (variable === undefined || value === undefined || value === '') continue;
+    const violate = (message: string): void => {
+      violations.push({ path: `spec.env[${String(index)}]`, message: `${name}=${value} ${message}` });
+    };
+    try {
+      const wanted = variable.read(value);
+      const set = getField(result as unknown as JsonObject, variable.field);
+      const unset = set === undefined || set === getField(specDefaults, variable.field);
+      if (unset) setField(result as unknown as JsonObject, variable.field, wanted);
+      else if (set !== wanted)
+        violate(`contradicts spec.${variable.field}: ${JSON.stringify(set)}; keep one of them`);
+    } catch (error) {
+      violate(`is not valid: ${(error as Error).message}`);
+    }
+  }
+  return { spec: result, violations };
+}
