@@ -47,9 +47,10 @@ generate: node_modules ## Regenerate what is generated from crds/
 bench: ## Prefill and decode tok/s on a model of Qwen3-0.6B's shape, against this machine's memory bandwidth
 	@$(BOOTSTRAP) build && test/bench/run.sh
 
-prove: ## What takes a quiet machine: the gap between chunks through the gateway, against the engine's step time
+prove: ## What takes a quiet machine or an hour: the gap between chunks through the gateway, and fuzzing of the loaders
 	@deploy/local/demo.sh operator
 	@$(ENV) npx tsx test/bench/chunk-gap.ts
+	@$(BOOTSTRAP) prove && native/fuzz/run.sh 1800
 
 clean: ## Remove build outputs (not the demo: make demo-down)
 	@rm -rf .build .stage node_modules */dist native/build*

@@ -2,7 +2,7 @@
 # Makes a fresh Debian 12 machine able to build, test and run the project. Installs only what is missing, and takes no
 # time when nothing is. usage: bootstrap.sh GROUP...
 #   build    Node, and what compiles the native addon        test     what only tests need
-#   cluster  Go, and what runs the local cluster
+#   cluster  Go, and what runs the local cluster             prove    what fuzzing needs
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/lib/settings.sh"
 for part in progress wheel; do source "$local_folder/lib/$part.sh"; done
@@ -15,6 +15,7 @@ oldest_go=1.26.7
 # PACKAGE:PROOF, PROOF being a command or a file that shows that the package is there.
 build_packages=(build-essential:/usr/include/c++ cmake:cmake ninja-build:ninja python3:python3 python3-venv:/usr/share/doc/python3-venv
   nlohmann-json3-dev:/usr/include/nlohmann/json.hpp git:git curl:curl jq:jq)
+prove_packages=(clang:clang++ libclang-rt-14-dev:/usr/share/doc/libclang-rt-14-dev)
 test_packages=(libgtest-dev:/usr/include/gtest/gtest.h clang-format:clang-format)
 cluster_packages=(containerd:containerd runc:runc containernetworking-plugins:/usr/lib/cni/bridge buildah:buildah
   debootstrap:debootstrap iptables:iptables conntrack:conntrack ipset:ipset iproute2:ip procps:ps openssl:openssl
@@ -84,14 +85,15 @@ provide_go() {
   link_tool "$folder/bin/go"
 }
 
-(($#)) || { sed -n '2,6s/^# //p' "${BASH_SOURCE[0]}" >&2 && exit 2; }
+(($#)) || { sed -n '2,5s/^# //p' "${BASH_SOURCE[0]}" >&2 && exit 2; }
 mkdir -p "$cache"
 for group in "$@"; do
   case $group in
     build) need "${build_packages[@]}" ;;
     test) need "${test_packages[@]}" ;;
     cluster) need "${cluster_packages[@]}" ;;
-    *) die "no such group: $group (there are: build test cluster)" ;;
+    prove) need "${prove_packages[@]}" ;;
+    *) die "no such group: $group (there are: build test cluster prove)" ;;
   esac
 done
 install_missing
