@@ -107,6 +107,14 @@ export const settings: readonly Setting[] = [
     'tokens per KV block: 16, 32, 64 or 128',
     asInteger,
   ),
+  setting(
+    'engine.prefixCaching',
+    'ENABLE_PREFIX_CACHING',
+    '--enable-prefix-caching',
+    'BOOL',
+    'reuse the cache of what prompts share; on by default',
+    asBoolean,
+  ),
   setting('engine.dtype', 'DTYPE', '--dtype', 'TYPE', 'auto, bfloat16 or float32', asText),
   setting(
     'drainTimeoutSeconds',
