@@ -20,6 +20,7 @@ const reference: MemoryPlanInput = {
   maxNumSeqs: 64,
   maxNumBatchedTokens: 8192,
   blockSize: 64,
+  prefixCaching: true,
   dtype: 'auto',
 };
 
@@ -53,6 +54,25 @@ describe('planMemory', () => {
     const cpu = planMemory({ ...reference, accelerator: 'cpu', tensor: 1, memoryBytes: 192 * gib });
     const perRow = 4 * 5120 + 2 * 17408 + 2 * 48 + 17408;
     expect(cpu.workspaceBytes).toBe(8192 * perRow * 4 + 32 * 248320 * 4);
+  });
+
+  test('states for the prefix cache take a fifth of what the longest sequence leaves, at most 4 per sequence', () => {
+    const plan = planMemory(reference);
+    const others = plan.weightBytes + plan.stateBytes + plan.workspaceBytes + gib;
+    const spare = Math.floor(48 * gib * 0.85) - others - 512 * plan.kvBytesPerBlock;
+    expect(plan.numStateSnapshots).toBe(Math.floor((spare * 0.2) / plan.stateBytesPerSeq));
+    expect(plan.stateSnapshotBytes).toBe(plan.numStateSnapshots * plan.stateBytesPerSeq);
+    expect(plan.rows).toContainEqual(
+      expect.objectContaining({ name: 'state snapshots', bytes: plan.stateSnapshotBytes }),
+    );
+    expect(planMemory({ ...reference, memoryBytes: 192 * gib }).numStateSnapshots).toBe(4 * 64);
+  });
+
+  test.each([
+    ['without prefix caching', { prefixCaching: false }],
+    ['where the longest sequence takes all', { maxModelLen: null, memoryBytes: 30 * gib }],
+  ])('%s there are none', (_, changes) => {
+    expect(planMemory({ ...reference, ...changes }).numStateSnapshots).toBe(0);
   });
 
   test('the rows add up to what may be used', () => {

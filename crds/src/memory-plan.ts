@@ -24,6 +24,7 @@ export interface MemoryPlanInput {
   readonly maxNumBatchedTokens: number;
   /** Tokens per KV block. */
   readonly blockSize: number;
+  readonly prefixCaching: boolean;
   readonly dtype: EngineDtype;
 }
 
@@ -39,6 +40,9 @@ export interface MemoryPlan {
   /** Recurrent state of maxNumSeqs slots. */
   readonly stateBytes: number;
   readonly stateBytesPerSeq: number;
+  /** Copies of a sequence's recurrent state that the prefix cache can keep. */
+  readonly numStateSnapshots: number;
+  readonly stateSnapshotBytes: number;
   readonly workspaceBytes: number;
   readonly kvBytesPerToken: number;
   readonly kvBytesPerBlock: number;
@@ -67,26 +71,45 @@ export function planMemory(input: MemoryPlanInput): MemoryPlan {
   const parts = measure(input);
   if (parts.left < parts.kvBytesPerBlock) throw tooLarge(input, parts);
 
-  const blocksThatFit =
-    parts.kvBytesPerBlock === 0 ? Infinity : Math.floor(parts.left / parts.kvBytesPerBlock);
+  const blocksIn = (bytes: number): number =>
+    parts.kvBytesPerBlock === 0 ? Infinity : Math.floor(bytes / parts.kvBytesPerBlock);
+  const blocksThatFit = blocksIn(parts.left);
   const longest = Math.min(input.shape.maxPositionEmbeddings, blocksThatFit * input.blockSize);
   const maxModelLen = input.maxModelLen ?? longest;
   const blocksPerSequence = Math.ceil(maxModelLen / input.blockSize);
   if (blocksPerSequence > blocksThatFit) throw contextTooLong(input, maxModelLen, longest);
 
-  const numBlocks = Math.min(blocksThatFit, blocksPerSequence * input.maxNumSeqs);
+  const numStateSnapshots = countSnapshots(input, parts, blocksPerSequence);
+  const stateSnapshotBytes = numStateSnapshots * parts.stateBytesPerSeq;
+  const blocksBeside = blocksIn(parts.left - stateSnapshotBytes);
+  const numBlocks = Math.min(blocksBeside, blocksPerSequence * input.maxNumSeqs);
   return {
     weightBytes: parts.weights,
     stateBytes: parts.state,
     stateBytesPerSeq: parts.stateBytesPerSeq,
+    numStateSnapshots,
+    stateSnapshotBytes,
     workspaceBytes: parts.workspace,
     kvBytesPerToken: parts.kvBytesPerToken,
     kvBytesPerBlock: parts.kvBytesPerBlock,
     numBlocks,
     maxModelLen,
     maxConcurrencyAtMaxLen: Math.floor(numBlocks / blocksPerSequence),
-    rows: describe(input, parts, numBlocks),
+    rows: describe(input, parts, numBlocks, numStateSnapshots),
   };
+}
+
+/** Of what the longest sequence leaves, the prefix cache of a hybrid model may take this share for states. */
+const snapshotShare = 0.2;
+/** More states than this per sequence that can run at once are hardly found again. */
+const snapshotsPerSequence = 4;
+
+/** Snapshots never cost context: one sequence of maxModelLen has its blocks first. */
+function countSnapshots(input: MemoryPlanInput, parts: Parts, blocksPerSequence: number): number {
+  if (!input.prefixCaching || parts.stateBytesPerSeq === 0) return 0;
+  const spare = parts.left - blocksPerSequence * parts.kvBytesPerBlock;
+  const most = Math.floor((spare * snapshotShare) / parts.stateBytesPerSeq);
+  return Math.min(most, snapshotsPerSequence * input.maxNumSeqs);
 }
 
 interface Parts {
@@ -230,7 +253,13 @@ function halvings(from: number): number[] {
   return values;
 }
 
-function describe(input: MemoryPlanInput, parts: Parts, numBlocks: number): MemoryPlanRow[] {
+function describe(
+  input: MemoryPlanInput,
+  parts: Parts,
+  numBlocks: number,
+  numStateSnapshots: number,
+): MemoryPlanRow[] {
+  const snapshots = numStateSnapshots * parts.stateBytesPerSeq;
   const kv = numBlocks * parts.kvBytesPerBlock;
   return [
     { name: 'weights', bytes: parts.weights, note: `1/${String(input.tensor)} of the checkpoint` },
@@ -238,6 +267,11 @@ function describe(input: MemoryPlanInput, parts: Parts, numBlocks: number): Memo
       name: 'recurrent state',
       bytes: parts.state,
       note: `${String(input.maxNumSeqs)} x ${String(parts.stateBytesPerSeq)} bytes per sequence`,
+    },
+    {
+      name: 'state snapshots',
+      bytes: snapshots,
+      note: `${String(numStateSnapshots)} recurrent states kept for the prefix cache`,
     },
     {
       name: 'workspace',
@@ -250,7 +284,11 @@ function describe(input: MemoryPlanInput, parts: Parts, numBlocks: number): Memo
       note: `${String(numBlocks)} blocks of ${String(input.blockSize)} tokens, ${String(parts.kvBytesPerToken)} bytes per token`,
     },
     { name: 'reserved', bytes: parts.reserved, note: 'held beside the engine' },
-    { name: 'free', bytes: parts.left - kv, note: `of ${String(parts.budget)} bytes the engine may use` },
+    {
+      name: 'free',
+      bytes: parts.left - snapshots - kv,
+      note: `of ${String(parts.budget)} bytes the engine may use`,
+    },
   ];
 }
 

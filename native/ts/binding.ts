@@ -11,6 +11,8 @@ export interface EngineOptions {
   readonly numBlocks: number;
   /** Sequences that may hold a slot (token state, recurrent state) at once. */
   readonly maxNumSeqs: number;
+  /** Copies of a slot's recurrent state that can be kept for other sequences; 0 for models without one. */
+  readonly numStateSnapshots: number;
   /** Longest sequence, prompt plus output, in tokens. */
   readonly maxModelLen: number;
   /** Rows of the largest step: at least maxNumSeqs + 64. */
@@ -57,6 +59,13 @@ export interface Admission {
   readonly slot: number;
   /** Prompt, then tokens generated before a preemption. */
   readonly tokens: Int32Array;
+  /**
+   * How many of `tokens` are computed already: their KV lies in the blocks that the slot is given first. A whole number
+   * of blocks, and at least one token is left; for hybrid models also a multiple of 64 within the prompt.
+   */
+  readonly cachedTokens: number;
+  /** Where a hybrid model's state after `cachedTokens` was saved; null when it starts at 0 or keeps no state. */
+  readonly snapshot: number | null;
   /** How many of `tokens` are the client's prompt (fixes the chunked/recurrent border of hybrid models). */
   readonly promptLength: number;
   /** Generation ends when the sequence has this many tokens, prompt included. */
@@ -64,23 +73,33 @@ export interface Admission {
   /** Ids that end generation (reported as `stop`, not part of the text). */
   readonly stopTokens: Int32Array;
   readonly sampling: SamplingParams;
-  /** Report the logprobs of the prompt's own tokens too; needs `sampling.topLogprobs`. */
+  /** Report the logprobs of the prompt's own tokens too; needs `sampling.topLogprobs` and no `cachedTokens`. */
   readonly promptLogprobs: boolean;
 }
 
 /**
- * One forward step over many sequences: the only way to compute. Order: releases, admissions, block
- * appends, rows. A row entry advances its slot by `count` tokens from where the slot stands; when that
+ * One forward step over many sequences: the only way to compute. Order: releases, admissions, replacements, block
+ * appends, rows, saves. A row entry advances its slot by `count` tokens from where the slot stands; when that
  * reaches the last known token, one new token is sampled and kept in the slot.
+ *
+ * A block whose tokens are all computed may be in any number of tables, and keeps its content when no table has it any
+ * more, until it is appended to be written. A block that is still written to is in one table.
  */
 export interface StepPlan {
   /** Slots to free. */
   readonly release: Int32Array;
   readonly admit: readonly Admission[];
+  /** Triples (slot, index, block): the slot's whole, computed block `index` makes way for one with the same KV. */
+  readonly replace: Int32Array;
   /** Pairs (slot, block): appends to the slots' block tables. */
   readonly blocks: Int32Array;
   /** Pairs (slot, count); count is 1 for a decode. The sum of counts is at most maxNumBatchedTokens. */
   readonly rows: Int32Array;
+  /**
+   * Triples (slot, position, snapshot), of hybrid models: keeps the state after the slot's first `position` tokens, which
+   * rows of this step compute; a multiple of 64 within the prompt, ascending within a slot.
+   */
+  readonly saves: Int32Array;
 }
 
 /** Why a sequence ended with this token. */

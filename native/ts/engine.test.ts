@@ -13,6 +13,7 @@ const options: EngineOptions = {
   blockSize: 16,
   numBlocks: 8,
   maxNumSeqs: 2,
+  numStateSnapshots: 0,
   maxModelLen: 64,
   maxNumBatchedTokens: 66,
   dtype: 'auto',
@@ -20,10 +21,12 @@ const options: EngineOptions = {
   isa: 'portable',
 };
 const none = new Int32Array();
-const idle: StepPlan = { release: none, admit: [], blocks: none, rows: none };
+const idle: StepPlan = { release: none, admit: [], replace: none, blocks: none, rows: none, saves: none };
 const admission: Admission = {
   slot: 0,
   tokens: Int32Array.of(1, 2, 3),
+  cachedTokens: 0,
+  snapshot: null,
   promptLength: 3,
   maxLength: 10,
   stopTokens: none,

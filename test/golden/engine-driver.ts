@@ -46,6 +46,7 @@ export async function loadGolden(modelDir: string, how: Pick<EngineOptions, 'dty
     blockSize,
     numBlocks: slots * blocksPerSlot,
     maxNumSeqs: slots,
+    numStateSnapshots: 0,
     maxModelLen: blockSize * blocksPerSlot,
     maxNumBatchedTokens: 2048,
   };
@@ -100,6 +101,8 @@ function admission({ slot, prompt, generated, count, sampling }: Job): Admission
   return {
     slot,
     tokens: Int32Array.of(...prompt, ...generated),
+    cachedTokens: 0,
+    snapshot: null,
     promptLength: prompt.length,
     maxLength: prompt.length + generated.length + count,
     stopTokens: new Int32Array(),
@@ -114,6 +117,8 @@ function plan(admit: readonly Admission[]): StepPlan {
   return {
     release: new Int32Array(),
     admit,
+    replace: new Int32Array(),
+    saves: new Int32Array(),
     blocks: Int32Array.from(admit.flatMap(({ slot }) => own(slot).flat())),
     rows: new Int32Array(),
   };

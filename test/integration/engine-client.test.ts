@@ -27,6 +27,7 @@ const settings: EngineSettings = {
   maxNumSeqs: 16,
   maxNumBatchedTokens: 256,
   blockSize: 16,
+  prefixCaching: true,
   dtype: 'auto',
   threads: 1,
 };
@@ -51,6 +52,8 @@ function request(prompt: ArrayLike<number>, changes: Partial<GenerateRequest> = 
     maxTokens: 24,
     stopTokens: Int32Array.of(),
     sampling,
+    boundaries: [],
+    cacheSalt: null,
     ...changes,
   };
 }

@@ -21,6 +21,10 @@ interface Answer {
     readonly delta: { readonly content: string };
   }[];
   readonly response: string;
+  readonly usage: {
+    readonly prompt_tokens: number;
+    readonly prompt_tokens_details: { readonly cached_tokens: number };
+  };
 }
 const json = async (response: Response): Promise<Answer> => (await response.json()) as Answer;
 
@@ -74,6 +78,29 @@ describe('one replica', () => {
     const beside = await json(await replica.post('/v1/completions', seeded));
     await Promise.all(others);
     expect(beside.choices[0]!.text).toBe(alone.choices[0]!.text);
+  });
+
+  test('a system prompt is computed once: the next chat tells what it found, and so do the metrics', async () => {
+    const system = { role: 'system', content: 'Answer briefly, and always in whole sentences. '.repeat(12) };
+    const ask = async (content: string, salt?: string): Promise<Answer['usage']> => {
+      const messages = [system, { role: 'user', content }];
+      const body = { messages, max_tokens: 4, ...(salt === undefined ? {} : { cache_salt: salt }) };
+      return (await json(await replica.post('/v1/chat/completions', body))).usage;
+    };
+    const figures = async () => [
+      await replica.metric('vllm:prefix_cache_queries_total'),
+      await replica.metric('vllm:prefix_cache_hits_total'),
+    ];
+    const first = await ask('What is the capital of France?');
+    expect(first.prompt_tokens).toBeGreaterThan(100);
+    expect(first.prompt_tokens_details.cached_tokens).toBe(0);
+    const [queries, hits] = await figures();
+    const second = await ask('Who wrote Hamlet?');
+    const cached = second.prompt_tokens_details.cached_tokens;
+    expect(cached).toBeGreaterThanOrEqual(64);
+    expect(cached).toBeLessThan(second.prompt_tokens);
+    expect(await figures()).toEqual([queries! + second.prompt_tokens, hits! + cached]);
+    expect((await ask('Who wrote Hamlet?', 'private')).prompt_tokens_details.cached_tokens).toBe(0);
   });
 
   test('refuses a prompt that is longer than the context', async () => {

@@ -108,6 +108,7 @@ function engineConfig({ uri, endpoint, engine, drainTimeoutSeconds = 20 }: Repli
       maxNumSeqs: 32,
       maxNumBatchedTokens: 512,
       blockSize: 64,
+      prefixCaching: true,
       dtype: 'auto',
       ...engine,
     },

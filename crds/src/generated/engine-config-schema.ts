@@ -112,6 +112,7 @@ export const engineConfigSchema: object = {
         "maxNumSeqs",
         "maxNumBatchedTokens",
         "blockSize",
+        "prefixCaching",
         "dtype"
       ],
       "properties": {
@@ -147,6 +148,10 @@ export const engineConfigSchema: object = {
             128
           ],
           "description": "Tokens per KV block."
+        },
+        "prefixCaching": {
+          "type": "boolean",
+          "description": "Whether prompts may reuse the cache of what they share with earlier ones."
         },
         "dtype": {
           "enum": [

@@ -52,6 +52,10 @@ export interface EngineConfig {
      */
     blockSize: 16 | 32 | 64 | 128;
     /**
+     * Whether prompts may reuse the cache of what they share with earlier ones.
+     */
+    prefixCaching: boolean;
+    /**
      * Type of the KV cache and of unquantized weights in memory; auto: bfloat16. Activations are float32 on the CPU.
      */
     dtype: 'auto' | 'bfloat16' | 'float32';

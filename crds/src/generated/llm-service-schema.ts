@@ -266,6 +266,11 @@ export const llmServiceSchema: object = {
                 128
               ]
             },
+            "prefixCaching": {
+              "description": "Whether prompts may reuse the cache of what they share with earlier ones. Answers do not depend on it.",
+              "type": "boolean",
+              "default": true
+            },
             "dtype": {
               "description": "Type of the KV cache and of unquantized weights in memory; auto is bfloat16.",
               "type": "string",
@@ -282,6 +287,7 @@ export const llmServiceSchema: object = {
             "maxNumSeqs",
             "maxNumBatchedTokens",
             "blockSize",
+            "prefixCaching",
             "dtype"
           ]
         },
@@ -926,6 +932,18 @@ export const llmServiceSchema: object = {
             },
             "stateBytesPerSeq": {
               "description": "Recurrent state of one sequence.",
+              "type": "integer",
+              "format": "int64",
+              "minimum": 0
+            },
+            "numStateSnapshots": {
+              "description": "Copies of a sequence's recurrent state that the prefix cache can keep.",
+              "type": "integer",
+              "format": "int32",
+              "minimum": 0
+            },
+            "stateSnapshotBytes": {
+              "description": "All of them.",
               "type": "integer",
               "format": "int64",
               "minimum": 0

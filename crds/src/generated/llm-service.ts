@@ -260,6 +260,10 @@ export interface EngineSpec {
    */
   blockSize: 16 | 32 | 64 | 128;
   /**
+   * Whether prompts may reuse the cache of what they share with earlier ones. Answers do not depend on it.
+   */
+  prefixCaching: boolean;
+  /**
    * Type of the KV cache and of unquantized weights in memory; auto is bfloat16.
    */
   dtype: 'auto' | 'bfloat16' | 'float32';
@@ -565,6 +569,14 @@ export interface MemoryPlanStatus {
    * Recurrent state of one sequence.
    */
   stateBytesPerSeq?: number;
+  /**
+   * Copies of a sequence's recurrent state that the prefix cache can keep.
+   */
+  numStateSnapshots?: number;
+  /**
+   * All of them.
+   */
+  stateSnapshotBytes?: number;
   /**
    * Activations of one step of maxNumBatchedTokens.
    */

@@ -17,6 +17,7 @@ export const specDefaults = {
     "maxNumSeqs": 64,
     "maxNumBatchedTokens": 2048,
     "blockSize": 64,
+    "prefixCaching": true,
     "dtype": "auto"
   },
   "sharedMemory": {},

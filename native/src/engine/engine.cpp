@@ -15,6 +15,7 @@ void check_options(const EngineOptions& o) {
           "blockSize must divide 64 or be a multiple of it; it is " + std::to_string(o.block_size) + ".");
   require(o.num_blocks > 0, "numBlocks must be at least 1.");
   require(o.max_num_seqs > 0, "maxNumSeqs must be at least 1.");
+  require(o.num_state_snapshots >= 0, "numStateSnapshots must not be negative.");
   require(o.max_model_len > 1, "maxModelLen must be at least 2.");
   require(o.max_num_batched_tokens >= o.max_num_seqs + 64,
           "maxNumBatchedTokens must be at least maxNumSeqs + 64 (" + std::to_string(o.max_num_seqs + 64) +
@@ -32,6 +33,7 @@ std::unique_ptr<Model> load_model(const EngineOptions& o, Backend& backend,
                              .caches = {.num_blocks = o.num_blocks,
                                         .block_size = o.block_size,
                                         .slots = o.max_num_seqs,
+                                        .snapshots = o.num_state_snapshots,
                                         .kv_dtype = o.dtype},
                              .shard = {}};
   try {
@@ -48,6 +50,7 @@ Engine::Engine(const EngineOptions& o, std::unique_ptr<Backend> backend, const M
       model_(load_model(o, *backend_, on_progress)),
       slots_({.slots = o.max_num_seqs,
               .num_blocks = o.num_blocks,
+              .snapshots = o.num_state_snapshots,
               .block_size = o.block_size,
               .max_length = o.max_model_len,
               .max_tokens = o.max_num_batched_tokens,
@@ -55,7 +58,7 @@ Engine::Engine(const EngineOptions& o, std::unique_ptr<Backend> backend, const M
               .hybrid = model_->config().hybrid()}),
       sampler_(model_->config().vocab) {
   const ModelConfig& config = model_->config();
-  const CacheSizes sizes{o.num_blocks, o.block_size, o.max_num_seqs, o.dtype};
+  const CacheSizes sizes{o.num_blocks, o.block_size, o.max_num_seqs, o.num_state_snapshots, o.dtype};
   info_ = {.architecture = config.architecture,
            .isa = backend_->isa(),
            .threads = backend_->threads(),
@@ -69,7 +72,10 @@ Engine::Engine(const EngineOptions& o, std::unique_ptr<Backend> backend, const M
   segments_.reserve(o.max_num_seqs);
   output_rows_.reserve(o.max_num_batched_tokens);
   outputs_.reserve(o.max_num_batched_tokens);
-  admitted_.reserve(o.max_num_seqs);
+  fresh_.reserve(o.max_num_seqs);
+  loads_.reserve(o.max_num_seqs);
+  saves_.reserve(o.num_state_snapshots);
+  first_snapshot_ = o.max_num_seqs;
 }
 
 StepResult Engine::step(const StepPlan& plan) {
@@ -81,13 +87,15 @@ StepResult Engine::step(const StepPlan& plan) {
   slots_.check(plan);
   half_done_ = true;
   slots_.apply(plan);
-  admitted_.clear();
-  for (const Admission& admission : plan.admit) admitted_.push_back(admission.slot);
-  model_->reset_slots(admitted_);
+  begin_sequences(plan);
   gather_rows(plan);
   StepResult result;
   if (!ids_.empty()) {
-    model_->forward({.ids = ids_, .positions = positions_, .segments = segments_, .outputs = output_rows_});
+    model_->forward({.ids = ids_,
+                     .positions = positions_,
+                     .segments = segments_,
+                     .outputs = output_rows_,
+                     .saves = saves_});
     look_at_outputs(result);
   }
   result.top_offsets.push_back(static_cast<int32_t>(result.top_tokens.size()));
@@ -96,6 +104,20 @@ StepResult Engine::step(const StepPlan& plan) {
   result.compute_micros =
       std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - start).count();
   return result;
+}
+
+void Engine::begin_sequences(const StepPlan& plan) {
+  fresh_.clear();
+  loads_.clear();
+  for (const Admission& admission : plan.admit) {
+    if (admission.snapshot) {
+      loads_.push_back({.from = first_snapshot_ + *admission.snapshot, .to = admission.slot});
+    } else {
+      fresh_.push_back(admission.slot);
+    }
+  }
+  model_->reset_slots(fresh_);
+  model_->copy_states(loads_);
 }
 
 void Engine::gather_rows(const StepPlan& plan) {
@@ -117,7 +139,11 @@ void Engine::gather_rows(const StepPlan& plan) {
       positions_.push_back(slot.position + i);
     }
     gather_outputs(segments_.back(), slot);
-    slot.position += count;
+    slots_.advance(index, count);
+  }
+  saves_.clear();
+  for (const auto& [slot, position, snapshot] : plan.saves) {
+    saves_.push_back({.slot = slot, .position = position, .to = first_snapshot_ + snapshot});
   }
 }
 

@@ -17,6 +17,7 @@ struct EngineOptions {
   int32_t block_size;
   int32_t num_blocks;
   int32_t max_num_seqs;
+  int32_t num_state_snapshots = 0;
   int32_t max_model_len;
   int32_t max_num_batched_tokens;
   DType dtype = DType::kBF16;  // of KV and unquantized weights
@@ -53,6 +54,7 @@ class Engine {
     bool sample;       // false: score the prompt token that is there
   };
 
+  void begin_sequences(const StepPlan& plan);
   void gather_rows(const StepPlan& plan);
   void gather_outputs(const Segment& segment, const Slot& slot);
   void look_at_outputs(StepResult& result);
@@ -72,7 +74,10 @@ class Engine {
   std::vector<Segment> segments_;
   std::vector<int32_t> output_rows_;
   std::vector<Output> outputs_;
-  std::vector<int32_t> admitted_;
+  std::vector<int32_t> fresh_;  // slots that begin without a state
+  std::vector<StateCopy> loads_;
+  std::vector<StateMark> saves_;
+  int32_t first_snapshot_;  // state row of snapshot 0
 };
 
 }  // namespace llmservice

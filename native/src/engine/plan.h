@@ -26,6 +26,8 @@ struct SamplingParams {
 struct Admission {
   int32_t slot;
   std::vector<int32_t> tokens;
+  int32_t cached_tokens = 0;
+  std::optional<int32_t> snapshot = std::nullopt;
   int32_t prompt_length;
   int32_t max_length;
   std::vector<int32_t> stop_tokens;
@@ -38,9 +40,21 @@ struct SlotBlock {
   int32_t block;
 };
 
+struct Replacement {
+  int32_t slot;
+  int32_t index;
+  int32_t block;
+};
+
 struct RowEntry {
   int32_t slot;
   int32_t count;
+};
+
+struct StateSave {
+  int32_t slot;
+  int32_t position;
+  int32_t snapshot;
 };
 
 struct StepPlan {
@@ -48,6 +62,8 @@ struct StepPlan {
   std::vector<Admission> admit;
   std::vector<SlotBlock> blocks;
   std::vector<RowEntry> rows;
+  std::vector<Replacement> replace = {};
+  std::vector<StateSave> saves = {};
 };
 
 enum class Finish : uint8_t { kNone = 0, kStop = 1, kLength = 2, kNumericalFault = 3 };

@@ -2,6 +2,8 @@
 // first one is named and the engine stays as it was.
 #include <algorithm>
 #include <cmath>
+#include <set>
+#include <unordered_map>
 
 #include "engine/slots.h"
 #include "ops/error.h"
@@ -60,8 +62,10 @@ class PlanChecker {
   void run() {
     check_releases();
     check_admissions();
+    check_replacements();
     check_blocks();
     check_rows();
+    check_saves();
   }
 
  private:
@@ -73,7 +77,35 @@ class PlanChecker {
     int32_t position = 0;
     int32_t chunked_until = 0;
     int32_t blocks = 0;
+    int32_t saved = 0;  // no state at or before this position can be saved in this step
   };
+  struct BlockState {
+    int32_t holders;
+    bool whole;
+  };
+
+  // The block as the plan has it so far.
+  BlockState& block(int32_t index, const std::string& where) {
+    if (index < 0 || index >= limits_.num_blocks) {
+      broken(where, "names a block outside 0 to " + std::to_string(limits_.num_blocks - 1) + ".");
+    }
+    return blocks_.try_emplace(index, BlockState{table_.holders_[index], table_.whole_[index]}).first->second;
+  }
+
+  BlockState& whole_block(int32_t index, const std::string& where) {
+    BlockState& state = block(index, where);
+    if (!state.whole) {
+      broken(where, "shares block " + std::to_string(index) + ", whose tokens are not all computed.");
+    }
+    return state;
+  }
+
+  void check_snapshot(int32_t snapshot, const std::string& where) const {
+    if (snapshot < 0 || snapshot >= limits_.snapshots) {
+      broken(where, "names snapshot " + std::to_string(snapshot) + "; there are " +
+                        std::to_string(limits_.snapshots) + ".");
+    }
+  }
 
   State& slot(int32_t index, const std::string& where) {
     if (index < 0 || index >= limits_.slots) {
@@ -91,9 +123,8 @@ class PlanChecker {
   void check_releases() {
     for (size_t i = 0; i < plan_.release.size(); ++i) {
       used_slot(plan_.release[i], entry("release", i, plan_.release[i])) = State{};
-      for (const int32_t block : table_.slots_[plan_.release[i]]->blocks) freed_.push_back(block);
+      for (const int32_t held : table_.slots_[plan_.release[i]]->blocks) --block(held, "release").holders;
     }
-    std::ranges::sort(freed_);
   }
 
   void check_admissions() {
@@ -117,28 +148,68 @@ class PlanChecker {
       check_sampling(a.sampling, where);
       if (a.prompt_logprobs && !a.sampling.top_logprobs)
         broken(where, "has promptLogprobs without topLogprobs.");
-      state = {.used = true, .known = known, .chunked_until = limits_.hybrid ? a.prompt_length / 64 * 64 : 0};
+      state = {.used = true,
+               .known = known,
+               .position = a.cached_tokens,
+               .chunked_until = limits_.hybrid ? a.prompt_length / 64 * 64 : 0};
+      check_cached(a, state, where);
+    }
+  }
+
+  void check_cached(const Admission& a, const State& state, const std::string& where) const {
+    const int32_t cached = a.cached_tokens;
+    if (cached < 0 || cached >= state.known || cached % limits_.block_size != 0) {
+      broken(where, "has cachedTokens (" + std::to_string(cached) +
+                        ") that are not whole blocks, or leave no token to compute.");
+    }
+    if (cached > 0 && a.prompt_logprobs)
+      broken(where, "has promptLogprobs and cachedTokens: cached positions have no logits.");
+    if (a.snapshot.has_value() != (limits_.hybrid && cached > 0))
+      broken(where, "must have a snapshot where a hybrid model's sequence has cachedTokens, and only there.");
+    if (!a.snapshot) return;
+    if (cached % 64 != 0 || cached > state.chunked_until) {
+      broken(where, "has cachedTokens (" + std::to_string(cached) +
+                        ") that are no multiple of 64 within the prompt, as hybrid models need.");
+    }
+    check_snapshot(*a.snapshot, where);
+    if (table_.snapshot_position_[*a.snapshot] != cached) {
+      broken(where, "has " + std::to_string(cached) + " cachedTokens, but its snapshot is of " +
+                        std::to_string(table_.snapshot_position_[*a.snapshot]) + " tokens.");
+    }
+  }
+
+  void check_replacements() {
+    std::set<std::pair<int32_t, int32_t>> seen;
+    for (size_t i = 0; i < plan_.replace.size(); ++i) {
+      const auto [index, place, replacement] = plan_.replace[i];
+      const std::string where = entry("replace", i, index);
+      const State& state = used_slot(index, where);
+      const int64_t end = (static_cast<int64_t>(place) + 1) * limits_.block_size;
+      if (place < 0 || place >= state.blocks || end > state.position)
+        broken(where, "names block " + std::to_string(place) + " of the table, which is not computed yet.");
+      if (!seen.emplace(index, place).second) broken(where, "replaces the same block twice.");
+      ++whole_block(replacement, where).holders;
+      --block(table_.slots_[index]->blocks[place], where).holders;
     }
   }
 
   void check_blocks() {
-    std::vector<int32_t> given;
     for (size_t i = 0; i < plan_.blocks.size(); ++i) {
-      const auto [index, block] = plan_.blocks[i];
+      const auto [index, appended] = plan_.blocks[i];
       const std::string where = entry("blocks", i, index);
       State& state = used_slot(index, where);
-      if (block < 0 || block >= limits_.num_blocks) {
-        broken(where, "names a block outside 0 to " + std::to_string(limits_.num_blocks - 1) + ".");
-      }
-      if (table_.block_taken_[block] && !std::ranges::binary_search(freed_, block)) {
-        broken(where, "names block " + std::to_string(block) + ", which another sequence holds.");
-      }
-      given.push_back(block);
       ++state.blocks;
+      if (static_cast<int64_t>(state.blocks) * limits_.block_size <= state.position) {
+        ++whole_block(appended, where).holders;
+        continue;
+      }
+      BlockState& written = block(appended, where);
+      if (written.holders > 0) {
+        broken(where,
+               "names block " + std::to_string(appended) + " to be written, which another sequence holds.");
+      }
+      written = {.holders = 1, .whole = false};
     }
-    std::ranges::sort(given);
-    const auto twice = std::ranges::adjacent_find(given);
-    if (twice != given.end()) broken("blocks", "gives block " + std::to_string(*twice) + " twice.");
   }
 
   void check_rows() {
@@ -161,6 +232,8 @@ class PlanChecker {
         broken(where, "ends a prefill chunk at " + std::to_string(end) +
                           ": below the prompt's last multiple of 64, hybrid models need a multiple of 64.");
       }
+      state.saved = state.position;
+      state.position = static_cast<int32_t>(end);
       total += count;
     }
     if (total > limits_.max_tokens) {
@@ -169,11 +242,31 @@ class PlanChecker {
     }
   }
 
+  void check_saves() {
+    std::set<int32_t> written;
+    for (size_t i = 0; i < plan_.saves.size(); ++i) {
+      const auto [index, position, snapshot] = plan_.saves[i];
+      const std::string where = entry("saves", i, index);
+      State& state = used_slot(index, where);
+      check_snapshot(snapshot, where);
+      if (!written.insert(snapshot).second) broken(where, "writes a snapshot that another entry writes.");
+      if (!state.in_rows || position <= state.saved || position > state.position) {
+        broken(where, "saves the state at " + std::to_string(position) +
+                          ", which no row of this step after the slot's earlier saves computes.");
+      }
+      if (position % 64 != 0 || position > state.chunked_until) {
+        broken(where, "saves the state at " + std::to_string(position) +
+                          ": only multiples of 64 within the prompt can be reused.");
+      }
+      state.saved = position;
+    }
+  }
+
   const SlotTable& table_;
   const SlotLimits& limits_;
   const StepPlan& plan_;
   std::vector<State> slots_;
-  std::vector<int32_t> freed_;
+  std::unordered_map<int32_t, BlockState> blocks_;  // those that the plan touches
 };
 
 void SlotTable::check(const StepPlan& plan) const { PlanChecker(*this, plan).run(); }

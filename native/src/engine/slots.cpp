@@ -5,18 +5,39 @@
 namespace llmservice {
 
 SlotTable::SlotTable(const SlotLimits& limits)
-    : limits_(limits), slots_(limits.slots), block_taken_(limits.num_blocks, false) {}
+    : limits_(limits),
+      slots_(limits.slots),
+      holders_(limits.num_blocks, 0),
+      whole_(limits.num_blocks, false),
+      snapshot_position_(limits.snapshots, 0) {}
 
 void SlotTable::apply(const StepPlan& plan) {
   for (const int32_t slot : plan.release) {
-    for (const int32_t block : slots_[slot]->blocks) block_taken_[block] = false;
+    for (const int32_t block : slots_[slot]->blocks) --holders_[block];
     slots_[slot].reset();
   }
   for (const Admission& admission : plan.admit) admit(admission);
-  for (const auto& [slot, block] : plan.blocks) {
-    slots_[slot]->blocks.push_back(block);
-    block_taken_[block] = true;
+  for (const auto& [slot, index, block] : plan.replace) {
+    int32_t& entry = slots_[slot]->blocks[index];
+    --holders_[entry];
+    ++holders_[block];
+    entry = block;
   }
+  for (const auto& [index, block] : plan.blocks) {
+    Slot& slot = at(index);
+    slot.blocks.push_back(block);
+    ++holders_[block];
+    const auto end = static_cast<int32_t>(slot.blocks.size()) * limits_.block_size;
+    if (end > slot.position) whole_[block] = false;
+  }
+  for (const StateSave& save : plan.saves) snapshot_position_[save.snapshot] = save.position;
+}
+
+void SlotTable::advance(int32_t index, int32_t count) {
+  Slot& slot = at(index);
+  const int32_t before = slot.position / limits_.block_size;
+  slot.position += count;
+  for (int32_t i = before; i < slot.position / limits_.block_size; ++i) whole_[slot.blocks[i]] = true;
 }
 
 void SlotTable::admit(const Admission& admission) {
@@ -25,6 +46,7 @@ void SlotTable::admit(const Admission& admission) {
   slot.tokens.reserve(admission.max_length);
   slot.blocks.reserve((admission.max_length + limits_.block_size - 1) / limits_.block_size);
   slot.tokens = admission.tokens;
+  slot.position = admission.cached_tokens;
   slot.prompt_length = admission.prompt_length;
   slot.max_length = admission.max_length;
   slot.chunked_until = limits_.hybrid ? admission.prompt_length / 64 * 64 : 0;

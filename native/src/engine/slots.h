@@ -14,6 +14,7 @@ namespace llmservice {
 struct SlotLimits {
   int32_t slots;
   int32_t num_blocks;
+  int32_t snapshots;
   int32_t block_size;
   int32_t max_length;
   int32_t max_tokens;  // rows of a step
@@ -43,8 +44,10 @@ class SlotTable {
 
   // Throws EngineFault naming the first rule that the plan breaks. Changes nothing.
   void check(const StepPlan& plan) const;
-  // Applies releases, admissions and blocks of a plan that check() accepts.
+  // Applies all of a plan that check() accepts but its rows.
   void apply(const StepPlan& plan);
+  // Moves a slot over rows that are computed.
+  void advance(int32_t slot, int32_t count);
   // Appends a sampled token and says whether the sequence ends with it.
   Finish append(int32_t slot, int32_t token);
 
@@ -55,7 +58,9 @@ class SlotTable {
 
   SlotLimits limits_;
   std::vector<std::optional<Slot>> slots_;
-  std::vector<bool> block_taken_;
+  std::vector<int32_t> holders_;            // of each block: tables that have it
+  std::vector<bool> whole_;                 // all of the block's tokens have been computed
+  std::vector<int32_t> snapshot_position_;  // tokens that the snapshot is the state of; 0: none
   friend class PlanChecker;
 };
 

@@ -70,8 +70,9 @@ Caches::Caches(Backend& backend, const ModelConfig& config, const CacheSizes& si
       layers_.emplace_back(backend.allocate(bytes), backend.allocate(bytes));
     } else {
       const GdnShape shape = gdn_shape(*config.gdn);
-      layers_.emplace_back(backend.allocate(conv_bytes(shape) * sizes.slots),
-                           backend.allocate(matrix_bytes(shape) * sizes.slots));
+      const int64_t rows = int64_t{sizes.slots} + sizes.snapshots;
+      layers_.emplace_back(backend.allocate(conv_bytes(shape) * rows),
+                           backend.allocate(matrix_bytes(shape) * rows));
     }
   }
 }

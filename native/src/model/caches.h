@@ -13,6 +13,7 @@ struct CacheSizes {
   int32_t num_blocks;
   int32_t block_size;
   int32_t slots;
+  int32_t snapshots;  // of recurrent state
   DType kv_dtype;
 };
 

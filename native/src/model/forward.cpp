@@ -12,7 +12,17 @@ void Model::reset_slots(std::span<const int32_t> slots) {
   }
 }
 
+void Model::copy_states(std::span<const StateCopy> copies) {
+  if (copies.empty()) return;
+  for (size_t i = 0; i < layers_.size(); ++i) {
+    if (config_.layers[i] == LayerKind::kGdn) {
+      backend_.gdn_copy(gdn_shape(*config_.gdn), copies, caches_.gdn(i));
+    }
+  }
+}
+
 void Model::forward(const ModelStep& step) {
+  if (config_.hybrid()) rounds_ = state_rounds(step.segments, step.saves);
   const auto rows = static_cast<int64_t>(step.ids.size());
   const int64_t hidden = config_.hidden;
   backend_.gather(*embedding_, step.ids, work_.residual);
@@ -70,9 +80,12 @@ void Model::mix(const GdnWeights& weights, size_t layer, const ModelStep& step) 
   const int64_t stride = weights.qkvz.width();
   weights.qkvz.apply(backend_, work_.normed, rows, work_.wide);
   weights.ba.apply(backend_, work_.normed, rows, work_.gates);
-  backend_.gdn_conv(shape, step.segments, weights.conv.data(), work_.wide, stride, state);
-  backend_.gdn(shape, step.segments, work_.wide, stride, work_.gates, work_.gates + shape.v_heads,
-               weights.ba.width(), weights.a_log.data(), weights.dt_bias.data(), state, work_.mixed);
+  for (const StateRound& round : rounds_) {
+    backend_.gdn_conv(shape, round.segments, weights.conv.data(), work_.wide, stride, state);
+    backend_.gdn(shape, round.segments, work_.wide, stride, work_.gates, work_.gates + shape.v_heads,
+                 weights.ba.width(), weights.a_log.data(), weights.dt_bias.data(), state, work_.mixed);
+    backend_.gdn_copy(shape, round.copies, state);
+  }
   backend_.gated_rms_norm(work_.mixed, work_.wide + gdn_channels(shape), stride, weights.norm.data(),
                           config_.norm_eps, rows, shape.v_heads, shape.v_dim, work_.mixed);
   weights.out.apply(backend_, work_.mixed, rows, work_.output);

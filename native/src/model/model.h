@@ -8,6 +8,7 @@
 
 #include "model/caches.h"
 #include "model/layers.h"
+#include "model/state_rounds.h"
 
 namespace llmservice {
 
@@ -25,6 +26,7 @@ struct ModelStep {
   std::span<const int32_t> positions;  // (T)
   std::span<const Segment> segments;
   std::span<const int32_t> outputs;  // rows whose logits are wanted
+  std::span<const StateMark> saves;  // recurrent states to keep
 };
 
 // (done, total) stored bytes; may throw to cancel.
@@ -41,6 +43,8 @@ class Model {
 
   // Forgets the recurrent state of slots that begin a new sequence.
   void reset_slots(std::span<const int32_t> slots);
+  // Copies recurrent state between rows of the caches: slots, then snapshots.
+  void copy_states(std::span<const StateCopy> copies);
   // Runs the step; afterwards logits() answers for its output rows.
   void forward(const ModelStep& step);
   // Logits (count, vocab) of output rows [first, first + count), count at most kLogitRows. Valid until
@@ -59,6 +63,7 @@ class Model {
   Backend& backend_;
   AttentionShape attention_;
   Caches caches_;
+  std::vector<StateRound> rounds_;  // of the step in hand, on hybrids
   DeviceVector cos_;
   DeviceVector sin_;
   std::unique_ptr<Matrix> embedding_;

@@ -56,6 +56,16 @@ class Fields {
     const auto array = value.As<Napi::Int32Array>();
     return {array.Data(), array.Data() + array.ElementLength()};
   }
+  // Triples of integers, flattened in one Int32Array.
+  template <typename Triple>
+  std::vector<Triple> triples(const char* name) const {
+    const auto flat = integers(name);
+    if (flat.size() % 3 != 0) wrong(object_.Env(), path_ + name, "an Int32Array of triples");
+    std::vector<Triple> out;
+    out.reserve(flat.size() / 3);
+    for (size_t i = 0; i < flat.size(); i += 3) out.push_back({flat[i], flat[i + 1], flat[i + 2]});
+    return out;
+  }
   // Pairs of integers, flattened in one Int32Array.
   template <typename Pair>
   std::vector<Pair> pairs(const char* name) const {
@@ -105,6 +115,8 @@ SamplingParams to_sampling(const Fields& fields) {
 Admission to_admission(const Fields& fields) {
   return {.slot = fields.integer("slot"),
           .tokens = fields.integers("tokens"),
+          .cached_tokens = fields.integer("cachedTokens"),
+          .snapshot = fields.integer_or_null("snapshot"),
           .prompt_length = fields.integer("promptLength"),
           .max_length = fields.integer("maxLength"),
           .stop_tokens = fields.integers("stopTokens"),
@@ -120,6 +132,7 @@ EngineOptions to_engine_options(const Napi::Object& value) {
           .block_size = fields.integer("blockSize"),
           .num_blocks = fields.integer("numBlocks"),
           .max_num_seqs = fields.integer("maxNumSeqs"),
+          .num_state_snapshots = fields.integer("numStateSnapshots"),
           .max_model_len = fields.integer("maxModelLen"),
           .max_num_batched_tokens = fields.integer("maxNumBatchedTokens"),
           .dtype = to_dtype(fields),
@@ -132,7 +145,9 @@ StepPlan to_step_plan(const Napi::Object& value) {
   StepPlan plan{.release = fields.integers("release"),
                 .admit = {},
                 .blocks = fields.pairs<SlotBlock>("blocks"),
-                .rows = fields.pairs<RowEntry>("rows")};
+                .rows = fields.pairs<RowEntry>("rows"),
+                .replace = fields.triples<Replacement>("replace"),
+                .saves = fields.triples<StateSave>("saves")};
   const Napi::Array admissions = fields.array("admit");
   for (uint32_t i = 0; i < admissions.Length(); ++i) {
     const Napi::Value entry = admissions[i];

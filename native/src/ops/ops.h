@@ -84,11 +84,17 @@ struct GdnShape {
   int32_t conv_kernel;
 };
 
-// Recurrent state of one layer for all slots: conv (slots, channels, conv_kernel - 1),
-// S (slots, v_heads, k_dim, v_dim), both float32.
+// Recurrent state of one layer for all slots and, after them, all snapshots: conv (slots + snapshots,
+// channels, conv_kernel - 1), S (slots + snapshots, v_heads, k_dim, v_dim), both float32.
 struct GdnState {
   float* conv;
   float* s;
+};
+
+// State row `from` is to be copied over row `to`.
+struct StateCopy {
+  int32_t from;
+  int32_t to;
 };
 
 class Backend {
@@ -143,6 +149,8 @@ class Backend {
 
   // Zeroes the slots' conv tail and S.
   virtual void gdn_reset(const GdnShape&, std::span<const int32_t> slots, const GdnState&) = 0;
+  // Copies conv tails and S.
+  virtual void gdn_copy(const GdnShape&, std::span<const StateCopy>, const GdnState&) = 0;
   // Causal depthwise conv + SiLU over qkv (T, channels), row stride `stride` floats, in place, carrying the
   // tail (the inputs of the last conv_kernel - 1 positions, oldest first) in state. weight: (channels,
   // conv_kernel).

@@ -37,6 +37,7 @@ class ReferenceBackend final : public Backend {
                  const KvCache&, float* out) override;
 
   void gdn_reset(const GdnShape&, std::span<const int32_t> slots, const GdnState&) override;
+  void gdn_copy(const GdnShape&, std::span<const StateCopy>, const GdnState&) override;
   void gdn_conv(const GdnShape&, std::span<const Segment>, const float* weight, float* qkv, int64_t stride,
                 const GdnState&) override;
   // Every position runs the recurrent form: the chunked form is the same function.

@@ -53,6 +53,16 @@ void ReferenceBackend::gdn_reset(const GdnShape& shape, std::span<const int32_t>
   }
 }
 
+void ReferenceBackend::gdn_copy(const GdnShape& shape, std::span<const StateCopy> copies,
+                                const GdnState& state) {
+  const int64_t tail = channels(shape) * (shape.conv_kernel - 1);
+  const int64_t matrix = static_cast<int64_t>(shape.v_heads) * shape.k_dim * shape.v_dim;
+  for (const auto& [from, to] : copies) {
+    std::copy_n(state.conv + from * tail, tail, state.conv + to * tail);
+    std::copy_n(state.s + from * matrix, matrix, state.s + to * matrix);
+  }
+}
+
 void ReferenceBackend::gdn_conv(const GdnShape& shape, std::span<const Segment> segments, const float* weight,
                                 float* qkv, int64_t stride, const GdnState& state) {
   const int32_t taps = shape.conv_kernel;

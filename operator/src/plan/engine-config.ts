@@ -31,6 +31,7 @@ export function planEngineConfig(service: WantedService): EngineConfig {
       maxNumSeqs: spec.engine.maxNumSeqs,
       maxNumBatchedTokens: spec.engine.maxNumBatchedTokens,
       blockSize: spec.engine.blockSize,
+      prefixCaching: spec.engine.prefixCaching,
       dtype: spec.engine.dtype,
     },
     drainTimeoutSeconds: spec.rollout.drainTimeoutSeconds,

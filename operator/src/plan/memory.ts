@@ -30,6 +30,7 @@ export function planFit(service: WantedService, { shape, weightBytes }: PlannedC
     maxNumSeqs,
     maxNumBatchedTokens,
     blockSize,
+    prefixCaching,
     dtype,
   } = spec.engine;
   const memoryBytes = accelerator.memoryBytesPerDevice;
@@ -46,6 +47,7 @@ export function planFit(service: WantedService, { shape, weightBytes }: PlannedC
       maxNumSeqs,
       maxNumBatchedTokens,
       blockSize,
+      prefixCaching,
       dtype,
     });
     return memoryBytes === null

@@ -14,6 +14,7 @@ const file = (engine: object = {}): ConfigSources['file'] => ({
       maxNumSeqs: 64,
       maxNumBatchedTokens: 2048,
       blockSize: 64,
+      prefixCaching: true,
       dtype: 'auto',
       ...engine,
     },
@@ -58,6 +59,7 @@ describe('resolveConfig', () => {
       maxNumSeqs: 256,
       maxNumBatchedTokens: 32768,
       blockSize: 64,
+      prefixCaching: true,
       dtype: 'auto',
     });
     expect(server.trustRemoteCode).toBe(true);

@@ -134,6 +134,7 @@ function fillDefaults(content: JsonObject): void {
     'engine.maxNumSeqs': specDefaults.engine.maxNumSeqs,
     'engine.maxNumBatchedTokens': specDefaults.engine.maxNumBatchedTokens,
     'engine.blockSize': specDefaults.engine.blockSize,
+    'engine.prefixCaching': specDefaults.engine.prefixCaching,
     'engine.dtype': specDefaults.engine.dtype,
     drainTimeoutSeconds: specDefaults.rollout.drainTimeoutSeconds,
     noProgressTimeoutSeconds: specDefaults.rollout.noProgressTimeoutSeconds,

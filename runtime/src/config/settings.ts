@@ -108,6 +108,14 @@ export const settings: readonly Setting[] = [
     'tokens per KV block: 16, 32, 64 or 128',
     readInteger,
   ),
+  setting(
+    'engine.prefixCaching',
+    'ENABLE_PREFIX_CACHING',
+    '--enable-prefix-caching',
+    'BOOL',
+    'reuse the cache of what prompts share; on by default',
+    readBoolean,
+  ),
   setting('engine.dtype', 'DTYPE', '--dtype', 'TYPE', 'auto, bfloat16 or float32', readText),
   setting(
     'drainTimeoutSeconds',

@@ -29,7 +29,9 @@ async function serve(settings: EngineSettings): Promise<void> {
   const engine = await loadEngine(options, (bytesDone, bytesTotal) =>
     send({ type: 'progress', bytesDone, bytesTotal }),
   );
-  loop = new StepLoop(engine, new Scheduler(options), send, () => performance.now());
+  const { prefixCaching } = settings;
+  const scheduler = new Scheduler({ ...options, prefixCaching, hybrid: engine.info.hybrid });
+  loop = new StepLoop(engine, scheduler, send, () => performance.now());
   send({
     type: 'ready',
     info: engine.info,

@@ -50,5 +50,6 @@ function merge(earlier: EngineOutput, later: EngineOutput): EngineOutput {
     finish: later.finish,
     stopToken: later.stopToken,
     queueMs: earlier.queueMs ?? later.queueMs,
+    cachedTokens: earlier.cachedTokens ?? later.cachedTokens,
   };
 }

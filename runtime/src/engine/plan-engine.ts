@@ -26,10 +26,10 @@ import type { EngineSettings } from './protocol.js';
  * @throws FailureError of the checkpoint parsers and of `planMemory` (ModelTooLarge, KvCacheTooSmall with detail.fits)
  */
 export async function planEngine(settings: EngineSettings): Promise<EngineOptions> {
-  const { modelDir, dtype, blockSize, maxNumSeqs, maxNumBatchedTokens } = settings;
+  const { modelDir, dtype, blockSize, prefixCaching, maxNumSeqs, maxNumBatchedTokens } = settings;
   const shape = parseCheckpointConfig(await readConfig(modelDir));
   const tensors = await readTensorEntries(modelDir);
-  const { numBlocks, maxModelLen } = planMemory({
+  const { numBlocks, numStateSnapshots, maxModelLen } = planMemory({
     shape,
     accelerator: 'cpu',
     weightBytes: residentWeightBytes(tensors, shape, dtype),
@@ -40,6 +40,7 @@ export async function planEngine(settings: EngineSettings): Promise<EngineOption
     maxNumSeqs,
     maxNumBatchedTokens,
     blockSize,
+    prefixCaching,
     dtype,
   });
   const { threads } = settings;
@@ -48,6 +49,7 @@ export async function planEngine(settings: EngineSettings): Promise<EngineOption
     blockSize,
     numBlocks,
     maxNumSeqs,
+    numStateSnapshots,
     maxModelLen,
     maxNumBatchedTokens,
     dtype,

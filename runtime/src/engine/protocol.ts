@@ -5,6 +5,7 @@
 import type { Failure } from '@llmservice/crds';
 import type { EngineInfo } from '@llmservice/native';
 import type { FinishReason, GenerateRequest, TokenLogprobs } from '../schedule/generation.js';
+import type { SchedulerStats } from '../schedule/scheduler.js';
 
 export type { FinishReason, GenerateRequest, TokenLogprobs };
 
@@ -20,6 +21,7 @@ export interface EngineSettings {
   readonly maxNumSeqs: number;
   readonly maxNumBatchedTokens: number;
   readonly blockSize: number;
+  readonly prefixCaching: boolean;
   readonly dtype: 'auto' | 'bfloat16' | 'float32';
   /** Compute threads; null: one per physical core. */
   readonly threads: number | null;
@@ -37,18 +39,12 @@ export interface EngineOutput {
   readonly stopToken: number | null;
   /** On the first output: milliseconds that the request waited before its first row ran. Else null. */
   readonly queueMs: number | null;
+  /** On the first output: tokens of the prompt that the prefix cache had. Else null. */
+  readonly cachedTokens: number | null;
 }
 
 /** Figures of the engine after a step. Totals count from the engine process's start. */
-export interface EngineStats {
-  readonly running: number;
-  readonly waiting: number;
-  readonly blocksUsed: number;
-  readonly blocksTotal: number;
-  readonly preemptionsTotal: number;
-  /** Prompt tokens run through the model, recomputation after preemption not counted. */
-  readonly promptTokensTotal: number;
-  readonly generationTokensTotal: number;
+export interface EngineStats extends SchedulerStats {
   readonly stepsTotal: number;
   /** Time in native steps, microseconds. */
   readonly stepMicrosTotal: number;

@@ -3,7 +3,7 @@
 import type { Failure } from '@llmservice/crds';
 import type { Engine } from '@llmservice/native';
 import type { GenerateRequest, Sampled } from '../schedule/generation.js';
-import type { Scheduler } from '../schedule/scheduler.js';
+import type { Scheduler, Started } from '../schedule/scheduler.js';
 import type { EngineMessage, EngineStats, SequenceUpdate } from './protocol.js';
 
 /** Milliseconds, monotonic. */
@@ -74,7 +74,7 @@ export class StepLoop {
         continue;
       }
       this.#stepStartedAt = this.#now();
-      const queueMs = this.#queueTimes(step.started, this.#stepStartedAt);
+      const starts = this.#startsOf(step.started, this.#stepStartedAt);
       const computing = this.#engine.step(step.plan);
       // The last step's updates leave while this one computes.
       this.#tell();
@@ -82,20 +82,25 @@ export class StepLoop {
       this.#stepStartedAt = null;
       this.#steps++;
       this.#stepMicros += result.computeMicros;
-      this.#untold.push(...this.#updates(this.#scheduler.absorb(result), queueMs));
+      this.#untold.push(...this.#updates(this.#scheduler.absorb(result), starts));
     }
   }
 
-  #queueTimes(started: readonly string[], at: number): Map<string, number> {
-    return new Map(started.map((id) => [id, at - (this.#submittedAt.get(id) ?? at)]));
+  #startsOf(started: readonly Started[], at: number): Map<string, Start> {
+    return new Map(
+      started.map(({ id, cachedTokens }) => [
+        id,
+        { queueMs: at - (this.#submittedAt.get(id) ?? at), cachedTokens },
+      ]),
+    );
   }
 
-  #updates(sampled: readonly Sampled[], queueMs: ReadonlyMap<string, number>): SequenceUpdate[] {
+  #updates(sampled: readonly Sampled[], starts: ReadonlyMap<string, Start>): SequenceUpdate[] {
     const updates = new Map<string, SequenceUpdate>();
-    for (const [id, waited] of queueMs) updates.set(id, { ...emptyUpdate(id), queueMs: waited });
+    for (const [id, start] of starts) updates.set(id, { ...emptyUpdate(id), ...start });
     for (const entry of sampled) {
       if (entry.finish !== null) this.#submittedAt.delete(entry.id);
-      updates.set(entry.id, { ...updateOf(entry), queueMs: queueMs.get(entry.id) ?? null });
+      updates.set(entry.id, { ...updateOf(entry), ...starts.get(entry.id) });
     }
     return [...updates.values()];
   }
@@ -118,8 +123,20 @@ export class StepLoop {
   }
 }
 
+/** What the first output tells of a request's start. */
+type Start = Pick<SequenceUpdate, 'queueMs' | 'cachedTokens'>;
+
 function emptyUpdate(id: string): SequenceUpdate {
-  return { id, tokens: [], logprobs: null, finish: null, stopToken: null, queueMs: null, failure: null };
+  return {
+    id,
+    tokens: [],
+    logprobs: null,
+    finish: null,
+    stopToken: null,
+    queueMs: null,
+    cachedTokens: null,
+    failure: null,
+  };
 }
 
 function updateOf({ id, token, logprobs, finish }: Sampled): SequenceUpdate {

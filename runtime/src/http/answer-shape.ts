@@ -35,12 +35,12 @@ export interface AnswerShape {
   whole(head: AnswerHead, choices: readonly WholeChoice[], texts: TokenTexts): object;
 }
 
-export function usageBody({ promptTokens, completionTokens, reasoningTokens }: Usage): object {
+export function usageBody({ promptTokens, cachedTokens, completionTokens, reasoningTokens }: Usage): object {
   return {
     prompt_tokens: promptTokens,
     total_tokens: promptTokens + completionTokens,
     completion_tokens: completionTokens,
-    prompt_tokens_details: { cached_tokens: 0 },
+    prompt_tokens_details: { cached_tokens: cachedTokens },
     completion_tokens_details: { reasoning_tokens: reasoningTokens },
   };
 }
@@ -49,9 +49,10 @@ export function addUsage(all: readonly Usage[]): Usage {
   return all.reduce(
     (sum, each) => ({
       promptTokens: sum.promptTokens + each.promptTokens,
+      cachedTokens: sum.cachedTokens + each.cachedTokens,
       completionTokens: sum.completionTokens + each.completionTokens,
       reasoningTokens: sum.reasoningTokens + each.reasoningTokens,
     }),
-    { promptTokens: 0, completionTokens: 0, reasoningTokens: 0 },
+    { promptTokens: 0, cachedTokens: 0, completionTokens: 0, reasoningTokens: 0 },
   );
 }

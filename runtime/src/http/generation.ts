@@ -29,6 +29,8 @@ export interface GenerationContext {
 
 export interface Usage {
   readonly promptTokens: number;
+  /** Of the prompt's tokens, those that the prefix cache had. */
+  readonly cachedTokens: number;
   readonly completionTokens: number;
   readonly reasoningTokens: number;
 }
@@ -41,6 +43,7 @@ export class Generation {
   private firstOutputAt: number | null = null;
   private lastOutputAt: number | null = null;
   private queueMs: number | null = null;
+  private cachedTokens = 0;
 
   private constructor(
     readonly id: string,
@@ -79,6 +82,7 @@ export class Generation {
   get usage(): Usage {
     return {
       promptTokens: this.promptTokens,
+      cachedTokens: this.cachedTokens,
       completionTokens: this.text.completionTokens,
       reasoningTokens: this.text.reasoningTokens,
     };
@@ -111,10 +115,11 @@ export class Generation {
     }
   }
 
-  private measure({ queueMs }: EngineOutput, tokens: number): void {
+  private measure({ queueMs, cachedTokens }: EngineOutput, tokens: number): void {
     const { metrics, now } = this.context;
     const at = now();
     if (queueMs !== null) this.queueMs = queueMs;
+    if (cachedTokens !== null) this.cachedTokens = cachedTokens;
     if (tokens > 0) {
       metrics.generated(tokens);
       if (this.firstOutputAt === null) metrics.firstTokens(this.promptTokens, (at - this.arrivedAt) / 1000);

@@ -90,7 +90,7 @@ describe('chat completions', () => {
         prompt_tokens: 6,
         completion_tokens: 7,
         total_tokens: 13,
-        prompt_tokens_details: { cached_tokens: 0 },
+        prompt_tokens_details: { cached_tokens: 3 },
         completion_tokens_details: { reasoning_tokens: 0 },
       },
       prompt_token_ids: null,

@@ -28,6 +28,7 @@ export const output = (tokens: readonly number[], finish: EngineOutput['finish']
   finish,
   stopToken: null,
   queueMs: 1,
+  cachedTokens: 3,
 });
 
 class ScriptedEngine implements GenerationEngine {

@@ -23,6 +23,7 @@ export interface CacheConfig {
   readonly numBlocks: number;
   readonly dtype: string;
   readonly memoryUtilizationPercent: number;
+  readonly prefixCaching: boolean;
 }
 
 const labelNames = ['model_name', 'engine'] as const;
@@ -61,7 +62,7 @@ export class ServerMetrics {
     if (errorCode !== null) this.faults.inc({ model_name: this.labels.model_name, code: errorCode });
   }
 
-  cacheConfig({ blockSize, numBlocks, dtype, memoryUtilizationPercent }: CacheConfig): void {
+  cacheConfig({ blockSize, numBlocks, dtype, memoryUtilizationPercent, prefixCaching }: CacheConfig): void {
     this.cacheInfo.set(
       {
         engine: this.labels.engine,
@@ -70,7 +71,7 @@ export class ServerMetrics {
         num_gpu_blocks: String(numBlocks),
         cache_dtype: dtype,
         gpu_memory_utilization: String(memoryUtilizationPercent / 100),
-        enable_prefix_caching: 'False',
+        enable_prefix_caching: prefixCaching ? 'True' : 'False',
       },
       1,
     );
@@ -151,13 +152,23 @@ export class ServerMetrics {
     );
     this.gauge(
       'vllm:kv_cache_usage_perc',
-      'Share of KV blocks in use, 0 to 1.',
+      'Share of KV blocks that running sequences hold, 0 to 1.',
       fromStats(({ blocksUsed, blocksTotal }) => (blocksTotal === 0 ? 0 : blocksUsed / blocksTotal)),
     );
     this.gauge(
       'llmservice_kv_blocks_used',
-      'KV blocks in use.',
+      'KV blocks that running sequences hold.',
       fromStats((stats) => stats.blocksUsed),
+    );
+    this.gauge(
+      'llmservice_kv_blocks_cached',
+      'KV blocks kept for later requests until they are needed.',
+      fromStats((stats) => stats.blocksCached),
+    );
+    this.gauge(
+      'llmservice_state_snapshots_kept',
+      'Snapshots of recurrent state kept for later requests.',
+      fromStats((stats) => stats.snapshotsKept),
     );
     this.gauge(
       'llmservice_kv_blocks_total',
@@ -186,6 +197,16 @@ export class ServerMetrics {
       'vllm:num_preemptions_total',
       'Sequences preempted.',
       () => state().engine?.stats?.preemptionsTotal ?? 0,
+    );
+    this.total(
+      'vllm:prefix_cache_queries_total',
+      'Prompt tokens looked up in the prefix cache.',
+      () => state().engine?.stats?.prefixCacheQueriesTotal ?? 0,
+    );
+    this.total(
+      'vllm:prefix_cache_hits_total',
+      'Prompt tokens found in the prefix cache.',
+      () => state().engine?.stats?.prefixCacheHitsTotal ?? 0,
     );
     this.total(
       'llmservice_engine_steps_total',

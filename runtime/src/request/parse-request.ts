@@ -34,6 +34,8 @@ export interface ApiRequest {
   readonly includeStopString: boolean;
   readonly ignoreEos: boolean;
   readonly skipSpecialTokens: boolean;
+  /** Only requests with the same salt share cached prefixes; null: all that have none. */
+  readonly cacheSalt: string | null;
   readonly stream: boolean;
   readonly includeUsage: boolean;
 }
@@ -65,6 +67,7 @@ export function parseRequest(
     includeStopString: fields['include_stop_str_in_output'] === true,
     ignoreEos: fields['ignore_eos'] === true,
     skipSpecialTokens: fields['skip_special_tokens'] !== false,
+    cacheSalt: (fields['cache_salt'] as string | undefined) ?? null,
     stream: fields['stream'] === true,
     includeUsage: streamOptions?.include_usage === true,
   };

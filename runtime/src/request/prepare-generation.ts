@@ -41,7 +41,18 @@ export async function prepareGeneration(
     maxTokens: request.maxTokens ?? left,
     stopTokens: Int32Array.from(stopTokens),
     sampling: request.sampling,
+    boundaries: messageEnds(prompt, model.eosIds),
+    cacheSalt: request.cacheSalt,
   };
+}
+
+/** Chat templates end each message with one of the model's end tokens. */
+function messageEnds(prompt: Int32Array, eosIds: readonly number[]): number[] {
+  const ends: number[] = [];
+  prompt.forEach((token, index) => {
+    if (eosIds.includes(token)) ends.push(index + 1);
+  });
+  return ends;
 }
 
 async function encodePrompt(source: PromptSource, model: ModelTexts): Promise<Int32Array> {

@@ -80,6 +80,7 @@ export const honouredFields: Readonly<Record<string, HonouredField>> = {
   ignore_eos: { routes: all, schema: boolean },
   skip_special_tokens: { routes: all, schema: boolean },
   top_logprobs: { routes: ['chat'], schema: { type: 'integer', minimum: 0, maximum: 20 } },
+  cache_salt: { routes: openAi, schema: { type: 'string', minLength: 1, maxLength: 256 } },
   chat_template_kwargs: { routes: templated, schema: { type: 'object' } },
   enable_thinking: { routes: templated, schema: boolean },
   reasoning: { routes: templated, schema: { enum: [true, false, 'true', 'false'] } },

@@ -22,6 +22,7 @@ const step = (tokens: readonly number[], change: Partial<EngineOutput> = {}): En
   finish: null,
   stopToken: null,
   queueMs: null,
+  cachedTokens: null,
   ...change,
 });
 

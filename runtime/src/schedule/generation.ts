@@ -13,6 +13,10 @@ export interface GenerateRequest {
   /** Ids that end generation: the model's EOS ids and the request's own. */
   readonly stopTokens: Int32Array;
   readonly sampling: SamplingParams;
+  /** Ends of the prompt's messages, in tokens and ascending: where other prompts are likely to begin to differ. */
+  readonly boundaries: readonly number[];
+  /** Only requests with the same salt share cached blocks; null: all that have none. */
+  readonly cacheSalt: string | null;
 }
 
 /** `stop`: a stop token was sampled; `length`: maxTokens or the end of the context. */

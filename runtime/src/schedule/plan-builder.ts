@@ -10,8 +10,10 @@ export const chunkMultiple = 64;
 export class PlanBuilder {
   #budget: number;
   readonly #admit: Admission[] = [];
+  readonly #replace: number[] = [];
   readonly #blocks: number[] = [];
   readonly #rows: number[] = [];
+  readonly #saves: number[] = [];
 
   /** @param budget rows that the step may have */
   constructor(budget: number) {
@@ -29,17 +31,25 @@ export class PlanBuilder {
     return Math.max(0, end - computed);
   }
 
-  admit({ sequence, slot }: Running): void {
+  /** @param snapshot state of the tokens computed already; null: there are none, or the model keeps no state */
+  admit({ sequence, slot, computed }: Running, snapshot: number | null): void {
     const { prompt, stopTokens, sampling } = sequence.request;
     this.#admit.push({
       slot,
       tokens: sequence.tokens(),
+      cachedTokens: computed,
+      snapshot,
       promptLength: prompt.length,
       maxLength: sequence.maxLength,
       stopTokens,
       sampling,
       promptLogprobs: false,
     });
+  }
+
+  /** The whole block at `index` of a slot's table makes way for one that holds the same. */
+  replace(slot: number, index: number, block: number): void {
+    this.#replace.push(slot, index, block);
   }
 
   append(slot: number, block: number): void {
@@ -51,12 +61,19 @@ export class PlanBuilder {
     this.#budget -= count;
   }
 
+  /** Keeps the state after the slot's first `position` tokens, which this step computes. */
+  save(slot: number, position: number, snapshot: number): void {
+    this.#saves.push(slot, position, snapshot);
+  }
+
   build(release: readonly number[]): StepPlan {
     return {
       release: Int32Array.from(release),
       admit: this.#admit,
+      replace: Int32Array.from(this.#replace),
       blocks: Int32Array.from(this.#blocks),
       rows: Int32Array.from(this.#rows),
+      saves: Int32Array.from(this.#saves),
     };
   }
 }

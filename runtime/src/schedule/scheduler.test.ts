@@ -1,59 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
-import type { SamplingParams } from '@llmservice/native';
-import type { GenerateRequest, Sampled } from './generation.js';
 import { Scheduler, type SchedulerLimits } from './scheduler.js';
 import { expectedTokens, StepModel } from './step-model.fixture.js';
-
-const greedy: SamplingParams = {
-  temperature: 0,
-  topP: 1,
-  topK: 0,
-  minP: 0,
-  seed: 0n,
-  repetitionPenalty: 1,
-  presencePenalty: 0,
-  frequencyPenalty: 0,
-  topLogprobs: null,
-};
-
-const limits: SchedulerLimits = {
-  blockSize: 16,
-  numBlocks: 64,
-  maxNumSeqs: 4,
-  maxNumBatchedTokens: 128,
-  maxModelLen: 512,
-};
-
-function request(
-  id: string,
-  promptLength: number,
-  maxTokens: number,
-  stopTokens: number[] = [],
-): GenerateRequest {
-  const salt = Array.from(id, (character) => character.charCodeAt(0)).reduce(
-    (sum, code) => sum * 7 + code,
-    1,
-  );
-  const prompt = Int32Array.from({ length: promptLength }, (_, i) => (salt + i * i) % 1000);
-  return { id, prompt, maxTokens, stopTokens: Int32Array.from(stopTokens), sampling: greedy };
-}
-
-/** Runs until nothing is left to compute and `arrive` says that no more comes; tokens by request. */
-function drain(scheduler: Scheduler, model: StepModel, arrive: () => boolean = () => false) {
-  const tokens = new Map<string, number[]>();
-  const finished = new Map<string, Sampled['finish']>();
-  for (let step = 0; step < 100_000; step++) {
-    const more = arrive();
-    const planned = scheduler.plan();
-    if (planned === null && more) continue;
-    if (planned === null) return { tokens, finished };
-    for (const entry of scheduler.absorb(model.step(planned.plan))) {
-      tokens.set(entry.id, [...(tokens.get(entry.id) ?? []), entry.token]);
-      if (entry.finish !== null) finished.set(entry.id, entry.finish);
-    }
-  }
-  throw new Error('the workload does not end');
-}
+import { drain, limits, randomFrom, request } from './workload.fixture.js';
 
 describe('Scheduler', () => {
   test('prefills in chunks that end on multiples of 64, beside decodes', () => {
@@ -102,7 +50,7 @@ describe('Scheduler', () => {
   test('serves in order of arrival and says which requests left the queue', () => {
     const scheduler = new Scheduler({ ...limits, maxNumSeqs: 2 });
     for (const id of ['a', 'b', 'c']) scheduler.add(request(id, 4, 2));
-    expect(scheduler.plan()!.started).toEqual(['a', 'b']);
+    expect(scheduler.plan()!.started).toEqual(['a', 'b'].map((id) => ({ id, cachedTokens: 0 })));
     expect(scheduler.stats).toMatchObject({ running: 2, waiting: 1 });
   });
 
@@ -145,17 +93,6 @@ describe('Scheduler', () => {
   });
 });
 
-/** A small deterministic generator (mulberry32), so that a failing workload can be run again. */
-function randomFrom(seed: number): (below: number) => number {
-  let state = seed;
-  return (below) => {
-    state = (state + 0x6d2b79f5) | 0;
-    let t = Math.imul(state ^ (state >>> 15), 1 | state);
-    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
-    return ((t ^ (t >>> 14)) >>> 0) % below;
-  };
-}
-
 describe('Scheduler under random workloads', () => {
   test.each(Array.from({ length: 40 }, (_, seed) => seed))(
     'seed %d: every plan keeps the rules, nothing leaks, tokens do not depend on the batch',
@@ -163,6 +100,7 @@ describe('Scheduler under random workloads', () => {
       const random = randomFrom(seed);
       const maxNumSeqs = 1 + random(8);
       const room: SchedulerLimits = {
+        ...limits,
         blockSize: [16, 32, 64, 128][random(4)]!,
         numBlocks: 0,
         maxNumSeqs,

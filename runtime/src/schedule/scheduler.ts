@@ -1,19 +1,18 @@
 // Continuous batching: decides which sequences run which rows in the next step. Pure: no clock, no IO.
-// Steps alternate plan() and absorb(). Invariants: a block and a slot have one owner; rows of a step are at most
-// maxNumBatchedTokens; the oldest running sequence always advances, so that all sequences end.
+// Steps alternate plan() and absorb(). Invariants: a slot has one owner, and a block that is written to has one; rows
+// of a step are at most maxNumBatchedTokens; the oldest running sequence always advances, so that all sequences end.
 
 import type { StepPlan, StepResult } from '@llmservice/native';
-import { BlockAllocator } from './block-allocator.js';
+import type { CachedBlock } from './cached-block.js';
 import type { GenerateRequest, Sampled } from './generation.js';
 import { PlanBuilder } from './plan-builder.js';
+import { PrefixCache, type PrefixCacheLimits } from './prefix-cache.js';
 import { sampledAt } from './sampled.js';
 import { Sequence, type Running } from './sequence.js';
+import type { Snapshot } from './snapshot-pool.js';
 
 /** Room of the engine. */
-export interface SchedulerLimits {
-  /** Tokens per KV block. */
-  readonly blockSize: number;
-  readonly numBlocks: number;
+export interface SchedulerLimits extends PrefixCacheLimits {
   /** Slots. */
   readonly maxNumSeqs: number;
   /** Rows of one step; at least maxNumSeqs + 64, so that prefill advances beside any number of decodes. */
@@ -25,24 +24,47 @@ export interface SchedulerLimits {
 export interface PlannedStep {
   readonly plan: StepPlan;
   /** Requests that left the queue for the first time with this step. */
-  readonly started: readonly string[];
+  readonly started: readonly Started[];
+}
+
+/** A request that begins to run. */
+export interface Started {
+  readonly id: string;
+  /** Tokens of its prompt that the prefix cache had. */
+  readonly cachedTokens: number;
 }
 
 /** Figures of the scheduler; totals count from its creation. */
 export interface SchedulerStats {
   readonly running: number;
   readonly waiting: number;
+  /** Held by running sequences. */
   readonly blocksUsed: number;
+  /** Kept for later requests until they are needed. */
+  readonly blocksCached: number;
   readonly blocksTotal: number;
+  /** Cached blocks that have the recurrent state at their end. */
+  readonly snapshotsKept: number;
   readonly preemptionsTotal: number;
+  /** Prompt tokens run through the model; what was cached and recomputation after preemption not counted. */
   readonly promptTokensTotal: number;
   readonly generationTokensTotal: number;
+  /** Prompt tokens looked up in the prefix cache, and those of them found, by requests that started. */
+  readonly prefixCacheQueriesTotal: number;
+  readonly prefixCacheHitsTotal: number;
+}
+
+/** A state that the step in flight writes. */
+interface Save {
+  readonly running: Running;
+  readonly position: number;
+  readonly snapshot: Snapshot<CachedBlock>;
 }
 
 /** The scheduler of one engine. */
 export class Scheduler {
   readonly #limits: SchedulerLimits;
-  readonly #blocks: BlockAllocator;
+  readonly #cache: PrefixCache;
   readonly #freeSlots: number[];
   /** First come, first served; preempted sequences stand in front. */
   readonly #waiting: Sequence[] = [];
@@ -50,14 +72,21 @@ export class Scheduler {
   #running: Running[] = [];
   readonly #bySlot = new Map<number, Running>();
   #release: number[] = [];
+  /** What the step in flight computes and saves. */
+  #advanced: Running[] = [];
+  #saves: Save[] = [];
+  /** Shared blocks that the next step puts in the place of own ones. */
+  #replacements: { readonly running: Running; readonly index: number; readonly block: number }[] = [];
   #inFlight = false;
   #preemptions = 0;
   #promptTokens = 0;
   #generationTokens = 0;
+  #queries = 0;
+  #hits = 0;
 
   constructor(limits: SchedulerLimits) {
     this.#limits = limits;
-    this.#blocks = new BlockAllocator(limits.numBlocks);
+    this.#cache = new PrefixCache(limits);
     this.#freeSlots = Array.from({ length: limits.maxNumSeqs }, (_, i) => limits.maxNumSeqs - 1 - i);
   }
 
@@ -107,6 +136,7 @@ export class Scheduler {
     // What was preempted needs blocks that are not there: admission waits for the next step.
     const started = this.#preemptions === preemptionsBefore ? this.#planAdmissions(step) : [];
     if (step.isEmpty) return null;
+    this.#planReplacements(step);
     const plan = step.build(this.#release);
     this.#release = [];
     this.#inFlight = true;
@@ -116,6 +146,7 @@ export class Scheduler {
   /** Takes a step's result; returns what it gave to sequences that are still wanted, in plan order. */
   absorb(result: StepResult): Sampled[] {
     this.#inFlight = false;
+    this.#commit();
     const sampled: Sampled[] = [];
     result.slots.forEach((slot, index) => {
       const running = this.#bySlot.get(slot);
@@ -123,7 +154,7 @@ export class Scheduler {
       const entry = sampledAt(result, index, running.sequence.request.id);
       running.sequence.generated.push(entry.token);
       this.#generationTokens++;
-      if (entry.finish !== null) this.#vacate(running);
+      if (entry.finish !== null) this.#vacate(running, entry.finish === 'fault');
       sampled.push(entry);
     });
     if (sampled.some((entry) => entry.finish !== null)) {
@@ -136,11 +167,15 @@ export class Scheduler {
     return {
       running: this.#running.length,
       waiting: this.#waiting.length,
-      blocksUsed: this.#blocks.count - this.#blocks.available,
-      blocksTotal: this.#blocks.count,
+      blocksUsed: this.#cache.usedBlocks,
+      blocksCached: this.#cache.cachedBlocks,
+      blocksTotal: this.#limits.numBlocks,
+      snapshotsKept: this.#cache.snapshotsKept,
       preemptionsTotal: this.#preemptions,
       promptTokensTotal: this.#promptTokens,
       generationTokensTotal: this.#generationTokens,
+      prefixCacheQueriesTotal: this.#queries,
+      prefixCacheHitsTotal: this.#hits,
     };
   }
 
@@ -151,7 +186,7 @@ export class Scheduler {
       const running = this.#running[i];
       if (running === undefined || remaining(running) !== 1) continue;
       if (running.blocks.length < this.#blocksFor(running.sequence.length)) {
-        while (this.#blocks.available === 0) this.#preemptYoungest();
+        while (this.#cache.available === 0) this.#preemptYoungest();
         // With nothing left to take, the youngest was this one.
         if (this.#bySlot.get(running.slot) !== running) continue;
         this.#takeBlock(step, running);
@@ -171,37 +206,70 @@ export class Scheduler {
   }
 
   /** Admits from the front of the queue while slots, blocks for all known tokens, and rows are left. */
-  #planAdmissions(step: PlanBuilder): string[] {
-    const started: string[] = [];
+  #planAdmissions(step: PlanBuilder): Started[] {
+    const started: Started[] = [];
     for (let head = this.#waiting[0]; head !== undefined; head = this.#waiting[0]) {
-      const needed = this.#blocksFor(head.length);
-      const count = step.chunk(0, head.length);
-      if (count === 0 || needed > this.#blocks.available) break;
-      const slot = this.#freeSlots.pop();
+      const slot = this.#freeSlots.at(-1);
       if (slot === undefined) break;
+      const match = this.#cache.find(head);
+      const count = step.chunk(match.cached, head.length - match.cached);
+      const needed = this.#blocksFor(head.length) - match.path.length;
+      if (count === 0 || needed > this.#cache.availableBeside(match.path)) break;
       this.#waiting.shift();
-      const running: Running = { sequence: head, slot, blocks: [], computed: 0 };
+      this.#freeSlots.pop();
+      const running: Running = {
+        sequence: head,
+        slot,
+        blocks: match.path.map(({ block }) => block),
+        path: [...match.path],
+        savePlaces: this.#cache.savePlaces(head, match),
+        computed: match.cached,
+      };
       this.#running.push(running);
       this.#bySlot.set(slot, running);
-      step.admit(running);
+      step.admit(running, this.#cache.hold(match));
+      for (const block of running.blocks) step.append(slot, block);
       for (let i = 0; i < needed; i++) this.#takeBlock(step, running);
-      if (head.promptCounted === 0) started.push(head.request.id);
+      if (!head.started) started.push(this.#start(head, match.cached));
       this.#advance(step, running, count);
     }
     return started;
   }
 
+  #start(sequence: Sequence, cachedTokens: number): Started {
+    sequence.started = true;
+    sequence.promptCounted = cachedTokens;
+    this.#queries += sequence.request.prompt.length;
+    this.#hits += cachedTokens;
+    return { id: sequence.request.id, cachedTokens };
+  }
+
+  #planReplacements(step: PlanBuilder): void {
+    for (const { running, index, block } of this.#replacements) {
+      if (this.#bySlot.get(running.slot) === running) step.replace(running.slot, index, block);
+    }
+    this.#replacements = [];
+  }
+
   #advance(step: PlanBuilder, running: Running, count: number): void {
-    step.row(running.slot, count);
+    const { sequence, slot, savePlaces } = running;
+    step.row(slot, count);
     running.computed += count;
-    const { sequence } = running;
+    this.#advanced.push(running);
+    for (let place = savePlaces[0]; place !== undefined && place <= running.computed; place = savePlaces[0]) {
+      savePlaces.shift();
+      const snapshot = this.#cache.reserveSnapshot();
+      if (snapshot === null) continue;
+      step.save(slot, place, snapshot.index);
+      this.#saves.push({ running, position: place, snapshot });
+    }
     const promptDone = Math.min(running.computed, sequence.request.prompt.length);
     this.#promptTokens += Math.max(0, promptDone - sequence.promptCounted);
     sequence.promptCounted = Math.max(sequence.promptCounted, promptDone);
   }
 
   #takeBlock(step: PlanBuilder, running: Running): void {
-    const block = this.#blocks.take();
+    const block = this.#cache.take();
     running.blocks.push(block);
     step.append(running.slot, block);
   }
@@ -215,8 +283,22 @@ export class Scheduler {
     this.#preemptions++;
   }
 
-  #vacate(running: Running): void {
-    this.#blocks.give(running.blocks);
+  /** What the step computed is now in the engine, so that others may use it. */
+  #commit(): void {
+    for (const running of this.#advanced) {
+      if (this.#bySlot.get(running.slot) !== running) continue;
+      this.#cache.commit(running, (index, block) => this.#replacements.push({ running, index, block }));
+    }
+    for (const { running, position, snapshot } of this.#saves) {
+      if (this.#bySlot.get(running.slot) === running) this.#cache.keepSnapshot(snapshot, running, position);
+      else this.#cache.dropSnapshot(snapshot);
+    }
+    this.#advanced = [];
+    this.#saves = [];
+  }
+
+  #vacate(running: Running, spoilt = false): void {
+    this.#cache.release(running, spoilt);
     this.#bySlot.delete(running.slot);
     this.#freeSlots.push(running.slot);
     this.#release.push(running.slot);

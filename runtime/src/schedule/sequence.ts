@@ -1,6 +1,7 @@
 // A sequence while the scheduler has it: its tokens, and, while it runs, its slot, blocks and progress.
 
 import type { GenerateRequest } from './generation.js';
+import type { CachedBlock } from './cached-block.js';
 
 /** Prompt and generated tokens of one request. Survives preemption. */
 export class Sequence {
@@ -8,7 +9,9 @@ export class Sequence {
   /** Tokens, prompt included, at which generation ends. */
   readonly maxLength: number;
   readonly generated: number[] = [];
-  /** How many prompt tokens have been counted as computed; recomputation does not count again. */
+  /** Whether it has held a slot before. */
+  started = false;
+  /** How many prompt tokens have been counted as computed or found; recomputation does not count again. */
   promptCounted = 0;
 
   constructor(request: GenerateRequest, maxModelLen: number) {
@@ -30,13 +33,28 @@ export class Sequence {
     tokens.set(this.generated, prompt.length);
     return tokens;
   }
+
+  /** The tokens of a whole block as text, two UTF-16 units each: equal texts are equal tokens. */
+  blockText(index: number, blockSize: number): string {
+    const { prompt } = this.request;
+    const [begin, end] = [index * blockSize, (index + 1) * blockSize];
+    const inPrompt = prompt.subarray(begin, end);
+    const rest = this.generated.slice(Math.max(0, begin - prompt.length), Math.max(0, end - prompt.length));
+    const tokens = rest.length === 0 ? inPrompt : Int32Array.of(...inPrompt, ...rest);
+    return String.fromCharCode(...new Uint16Array(tokens.buffer, tokens.byteOffset, 2 * blockSize));
+  }
 }
 
 /** A sequence that holds a slot. Known tokens minus `computed` is at least 1: the last token is always to come. */
 export interface Running {
   readonly sequence: Sequence;
   readonly slot: number;
+  /** Block table; the first `path.length` blocks are shared or may come to be. */
   readonly blocks: number[];
+  /** What the cache knows of them. */
+  readonly path: CachedBlock[];
+  /** Positions, ascending, whose state is still to be saved. */
+  readonly savePlaces: number[];
   /** Tokens whose KV and state are in the engine once the planned steps have run. */
   computed: number;
 }

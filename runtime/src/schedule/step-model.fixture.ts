@@ -1,5 +1,6 @@
-// A pure stand-in for one native step: checks every rule of a plan, then "samples" a hash of each sequence's
-// tokens. A sequence's output so depends on its own tokens only, whatever it was batched with.
+// A pure stand-in for native steps: checks every rule of a plan, keeps what each block and snapshot would hold, and
+// "samples" a hash of each sequence's tokens. A sequence's output so depends on its own tokens only, whatever it was
+// batched with; and a block or state that is shared wrongly, or overwritten under its readers, is found at once.
 
 import { finishCodes, type Admission, type StepPlan, type StepResult } from '@llmservice/native';
 import type { SchedulerLimits } from './scheduler.js';
@@ -7,15 +8,22 @@ import type { SchedulerLimits } from './scheduler.js';
 interface Slot {
   readonly admission: Admission;
   readonly tokens: number[];
+  /** Hash of the tokens up to and with each one. */
+  readonly hashes: number[];
+  readonly chunkedUntil: number;
   readonly blocks: number[];
   computed: number;
   ended: boolean;
 }
 
-/** Next token of a sequence: a hash in 0..999. */
-export function nextToken(tokens: readonly number[]): number {
-  return tokens.reduce((hash, token) => (Math.imul(hash, 31) + token + 7) >>> 0, 17) % 1000;
+interface SampledToken {
+  readonly slot: number;
+  readonly token: number;
+  readonly finish: number;
 }
+
+const emptyHash = 17;
+const hashWith = (hash: number, token: number): number => (Math.imul(hash, 31) + token + 7) >>> 0;
 
 /** What a request must give: its tokens up to the first stop token or its maximum. */
 export function expectedTokens(
@@ -23,112 +31,214 @@ export function expectedTokens(
   maxTokens: number,
   stops: readonly number[],
 ): number[] {
-  const tokens = [...prompt];
+  let hash = prompt.reduce(hashWith, emptyHash);
+  const tokens: number[] = [];
   for (let i = 0; i < maxTokens; i++) {
-    const token = nextToken(tokens);
+    const token = hash % 1000;
     tokens.push(token);
     if (stops.includes(token)) break;
+    hash = hashWith(hash, token);
   }
-  return tokens.slice(prompt.length);
+  return tokens;
 }
 
 /** Throws with the rule's name as the engine does when a plan breaks one. */
 export class StepModel {
   readonly #limits: SchedulerLimits;
   readonly #slots = new Map<number, Slot>();
-  readonly #ownerOf = new Map<number, number>();
+  /** Tables that have the block. */
+  readonly #holders: Uint32Array;
+  /** What the KV of each position was computed from; zero where nothing is. */
+  readonly #content: Uint32Array;
+  readonly #snapshots: (number | null)[];
 
   constructor(limits: SchedulerLimits) {
     this.#limits = limits;
+    this.#holders = new Uint32Array(limits.numBlocks);
+    this.#content = new Uint32Array(limits.numBlocks * limits.blockSize);
+    this.#snapshots = Array.from({ length: limits.numStateSnapshots }, () => null);
+  }
+
+  /** Blocks in any table. */
+  get blocksHeld(): number {
+    return this.#holders.filter((count) => count > 0).length;
   }
 
   step(plan: StepPlan): StepResult {
     for (const slot of plan.release) this.#vacate(slot);
     for (const admission of plan.admit) this.#admit(admission);
-    for (const [slot, block] of pairs(plan.blocks)) this.#append(slot, block);
-    const sampled: { slot: number; token: number; finish: number }[] = [];
-    let rows = 0;
-    const seen = new Set<number>();
-    for (const [slot, count] of pairs(plan.rows)) {
-      rule(!seen.has(slot), 'one row entry per slot');
-      seen.add(slot);
-      rows += count;
+    for (const [slot, index, block] of tuples<[number, number, number]>(plan.replace, 3)) {
+      this.#replace(slot, index, block);
+    }
+    for (const [slot, block] of tuples<[number, number]>(plan.blocks, 2)) this.#append(slot, block);
+    const sampled: SampledToken[] = [];
+    const rowsOf = new Map<number, number>();
+    for (const [slot, count] of tuples<[number, number]>(plan.rows, 2)) {
+      rule(!rowsOf.has(slot), 'one row entry per slot');
+      rowsOf.set(slot, count);
       const entry = this.#run(slot, count);
       if (entry !== null) sampled.push(entry);
     }
+    const rows = [...rowsOf.values()].reduce((sum, count) => sum + count, 0);
     rule(rows > 0, 'a step has rows');
     rule(rows <= this.#limits.maxNumBatchedTokens, 'rows within maxNumBatchedTokens');
-    return {
-      slots: Int32Array.from(sampled, ({ slot }) => slot),
-      tokens: Int32Array.from(sampled, ({ token }) => token),
-      finish: Uint8Array.from(sampled, ({ finish }) => finish),
-      logprobs: Float32Array.from(sampled, () => NaN),
-      topOffsets: new Int32Array(sampled.length + 1),
-      topTokens: new Int32Array(0),
-      topLogprobs: new Float32Array(0),
-      prompt: {
-        slots: new Int32Array(0),
-        positions: new Int32Array(0),
-        logprobs: new Float32Array(0),
-        topOffsets: new Int32Array(1),
-        topTokens: new Int32Array(0),
-        topLogprobs: new Float32Array(0),
-      },
-      computeMicros: 1,
-    };
+    this.#save(plan, rowsOf);
+    return resultOf(sampled);
   }
 
   #vacate(slot: number): void {
-    const state = this.#slots.get(slot);
-    rule(state !== undefined, 'a released slot is in use');
-    for (const block of state.blocks) this.#ownerOf.delete(block);
+    const state = this.#slot(slot);
+    this.#checkContent(state, state.computed);
+    for (const block of state.blocks) this.#hold(block, -1);
     this.#slots.delete(slot);
   }
 
   #admit(admission: Admission): void {
-    const { slot } = admission;
-    rule(slot >= 0 && slot < this.#limits.maxNumSeqs, 'slot within maxNumSeqs');
+    const { slot, tokens, cachedTokens, snapshot, promptLength } = admission;
+    const { blockSize, hybrid, maxNumSeqs } = this.#limits;
+    rule(slot >= 0 && slot < maxNumSeqs, 'slot within maxNumSeqs');
     rule(!this.#slots.has(slot), 'an admitted slot is free');
-    rule(admission.tokens.length < admission.maxLength, 'an admission has room to generate');
-    this.#slots.set(slot, {
-      admission,
-      tokens: [...admission.tokens],
-      blocks: [],
-      computed: 0,
-      ended: false,
-    });
+    rule(tokens.length < admission.maxLength, 'an admission has room to generate');
+    rule(cachedTokens >= 0 && cachedTokens < tokens.length, 'a token is left to compute');
+    rule(cachedTokens % blockSize === 0, 'cached tokens are whole blocks');
+    const hashes: number[] = [];
+    for (const token of tokens) hashes.push(hashWith(hashes.at(-1) ?? emptyHash, token));
+    const chunkedUntil = hybrid ? Math.floor(promptLength / 64) * 64 : Infinity;
+    rule((snapshot !== null) === (hybrid && cachedTokens > 0), 'a snapshot where a state is needed');
+    if (snapshot !== null) {
+      rule(cachedTokens % 64 === 0 && cachedTokens <= chunkedUntil, 'a hybrid starts on a multiple of 64');
+      rule(
+        this.#snapshots[snapshot] === hashes[cachedTokens - 1],
+        'a snapshot holds the state of its tokens',
+      );
+    }
+    const state = { admission, tokens: [...tokens], hashes, chunkedUntil, blocks: [] };
+    this.#slots.set(slot, { ...state, computed: cachedTokens, ended: false });
+  }
+
+  #replace(slot: number, index: number, block: number): void {
+    const state = this.#slot(slot);
+    const old = state.blocks[index];
+    rule(
+      old !== undefined && (index + 1) * this.#limits.blockSize <= state.computed,
+      'whole blocks are replaced',
+    );
+    state.blocks[index] = block;
+    this.#hold(block, 1);
+    this.#hold(old, -1);
+    this.#checkBlock(state, index);
   }
 
   #append(slot: number, block: number): void {
-    rule(block >= 0 && block < this.#limits.numBlocks, 'block within numBlocks');
-    rule(!this.#ownerOf.has(block), 'a block has one owner');
-    this.#ownerOf.set(block, slot);
-    const state = this.#slots.get(slot);
-    rule(state !== undefined, 'blocks go to a slot in use');
+    const { blockSize, numBlocks } = this.#limits;
+    rule(block >= 0 && block < numBlocks, 'block within numBlocks');
+    const state = this.#slot(slot);
     state.blocks.push(block);
+    const shared = state.blocks.length * blockSize <= state.computed;
+    rule(shared || this.#holders[block] === 0, 'a block that is written to has one owner');
+    this.#hold(block, 1);
+    if (shared) this.#checkBlock(state, state.blocks.length - 1);
+    else this.#content.fill(0, block * blockSize, (block + 1) * blockSize);
   }
 
-  #run(slot: number, count: number): { slot: number; token: number; finish: number } | null {
-    const state = this.#slots.get(slot);
-    rule(state !== undefined && !state.ended, 'rows go to a running slot');
-    state.computed += count;
-    rule(count >= 1 && state.computed <= state.tokens.length, 'rows are of known tokens');
-    rule(state.computed <= state.blocks.length * this.#limits.blockSize, 'rows have blocks');
-    if (state.computed < state.tokens.length) {
-      rule(state.computed % 64 === 0, 'a chunk ends on a multiple of 64 or at the last token');
+  #run(slot: number, count: number): SampledToken | null {
+    const state = this.#slot(slot);
+    const { blockSize } = this.#limits;
+    rule(!state.ended, 'rows go to a running slot');
+    const end = state.computed + count;
+    rule(count >= 1 && end <= state.tokens.length, 'rows are of known tokens');
+    rule(end <= state.blocks.length * blockSize, 'rows have blocks');
+    for (let position = state.computed; position < end; position++) {
+      const block = state.blocks[Math.floor(position / blockSize)] ?? NaN;
+      this.#content[block * blockSize + (position % blockSize)] = kvOf(state, position);
+    }
+    state.computed = end;
+    if (end < state.tokens.length) {
+      rule(end % 64 === 0, 'a chunk ends on a multiple of 64 or at the last token');
       return null;
     }
-    const token = nextToken(state.tokens);
+    const hash = state.hashes.at(-1) ?? NaN;
+    const token = hash % 1000;
     state.tokens.push(token);
+    state.hashes.push(hashWith(hash, token));
     const stop = state.admission.stopTokens.includes(token);
     const full = state.tokens.length >= state.admission.maxLength;
     state.ended = stop || full;
     return { slot, token, finish: stop ? finishCodes.stop : full ? finishCodes.length : finishCodes.none };
   }
+
+  #save(plan: StepPlan, rowsOf: ReadonlyMap<number, number>): void {
+    const written = new Set<number>();
+    for (const [slot, position, snapshot] of tuples<[number, number, number]>(plan.saves, 3)) {
+      const state = this.#slot(slot);
+      rule(snapshot >= 0 && snapshot < this.#snapshots.length, 'snapshot within numStateSnapshots');
+      rule(!written.has(snapshot), 'a snapshot is written once per step');
+      written.add(snapshot);
+      const begin = state.computed - (rowsOf.get(slot) ?? 0);
+      rule(position > begin && position <= state.computed, 'a saved state is computed in the step');
+      rule(position % 64 === 0 && position <= state.chunkedUntil, 'a saved state can be reused');
+      this.#snapshots[snapshot] = state.hashes[position - 1] ?? NaN;
+    }
+  }
+
+  #slot(slot: number): Slot {
+    const state = this.#slots.get(slot);
+    rule(state !== undefined, 'the slot is in use');
+    return state;
+  }
+
+  #hold(block: number, change: 1 | -1): void {
+    this.#holders[block] = (this.#holders[block] ?? NaN) + change;
+  }
+
+  #checkContent(state: Slot, computed: number): void {
+    for (let index = 0; index * this.#limits.blockSize < computed; index++) this.#checkBlock(state, index);
+  }
+
+  /** The block at `index` holds what this sequence's own computation would have put there. */
+  #checkBlock(state: Slot, index: number): void {
+    const { blockSize } = this.#limits;
+    const block = state.blocks[index] ?? NaN;
+    const end = Math.min((index + 1) * blockSize, state.computed);
+    for (let position = index * blockSize; position < end; position++) {
+      const held = this.#content[block * blockSize + (position % blockSize)];
+      rule(held === kvOf(state, position), 'a block holds the KV of the tokens of its readers');
+    }
+  }
 }
 
-function pairs(flat: Int32Array): [number, number][] {
-  return Array.from({ length: flat.length / 2 }, (_, i) => [flat[2 * i] ?? NaN, flat[2 * i + 1] ?? NaN]);
+/** A hybrid's KV differs beyond the border where the recurrent form begins. */
+function kvOf({ hashes, chunkedUntil }: Slot, position: number): number {
+  const hash = hashes[position] ?? NaN;
+  return position < chunkedUntil ? hash : (hash ^ Math.imul(chunkedUntil + 1, 0x9e3779b1)) >>> 0;
+}
+
+function resultOf(sampled: readonly SampledToken[]): StepResult {
+  return {
+    slots: Int32Array.from(sampled, ({ slot }) => slot),
+    tokens: Int32Array.from(sampled, ({ token }) => token),
+    finish: Uint8Array.from(sampled, ({ finish }) => finish),
+    logprobs: Float32Array.from(sampled, () => NaN),
+    topOffsets: new Int32Array(sampled.length + 1),
+    topTokens: new Int32Array(0),
+    topLogprobs: new Float32Array(0),
+    prompt: {
+      slots: new Int32Array(0),
+      positions: new Int32Array(0),
+      logprobs: new Float32Array(0),
+      topOffsets: new Int32Array(1),
+      topTokens: new Int32Array(0),
+      topLogprobs: new Float32Array(0),
+    },
+    computeMicros: 1,
+  };
+}
+
+function tuples<Tuple extends number[]>(flat: Int32Array, size: number): Tuple[] {
+  return Array.from(
+    { length: flat.length / size },
+    (_, i) => [...flat.subarray(i * size, (i + 1) * size)] as Tuple,
+  );
 }
 
 function rule(holds: boolean, name: string): asserts holds {

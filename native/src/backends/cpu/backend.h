@@ -49,6 +49,7 @@ class CpuBackend final : public Backend {
 
   // gdn.cpp
   void gdn_reset(const GdnShape&, std::span<const int32_t> slots, const GdnState&) override;
+  void gdn_copy(const GdnShape&, std::span<const StateCopy>, const GdnState&) override;
   void gdn_conv(const GdnShape&, std::span<const Segment>, const float* weight, float* qkv, int64_t stride,
                 const GdnState&) override;
   void gdn(const GdnShape&, std::span<const Segment>, const float* qkv, int64_t qkv_stride,

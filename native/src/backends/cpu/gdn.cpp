@@ -36,6 +36,15 @@ void CpuBackend::gdn_reset(const GdnShape& shape, std::span<const int32_t> slots
   }
 }
 
+void CpuBackend::gdn_copy(const GdnShape& shape, std::span<const StateCopy> copies, const GdnState& state) {
+  const int64_t tail = channels_of(shape) * (shape.conv_kernel - 1);
+  const int64_t matrix = int64_t{shape.v_heads} * shape.k_dim * shape.v_dim;
+  for (const auto& [from, to] : copies) {
+    std::copy_n(state.conv + from * tail, tail, state.conv + to * tail);
+    std::copy_n(state.s + from * matrix, matrix, state.s + to * matrix);
+  }
+}
+
 void CpuBackend::gdn_conv(const GdnShape& shape, std::span<const Segment> segments, const float* weight,
                           float* qkv, int64_t stride, const GdnState& state) {
   if (shape.conv_kernel < 2 || shape.conv_kernel > kMaxConvKernel) {

@@ -1,0 +1,318 @@
+import { describe, expect, test } from '@jest/globals';
+import { finishCodes } from '@llmservice/native';
+import type { GenerateRequest } from './generation.js';
+import { Scheduler, type SchedulerLimits } from './scheduler.js';
+import { expectedTokens, StepModel } from './step-model.fixture.js';
+import { drain, limits, request } from './workload.fixture.js';
+
+const hybrid: SchedulerLimits = { ...limits, hybrid: true, numStateSnapshots: 8 };
+
+/** `length` tokens that only `name` decides; different names differ from the first token on. */
+const text = (name: string, length: number): number[] => [...request(name, length, 1).prompt];
+
+let ids = 0;
+function asking(prompt: readonly number[], changes: Partial<GenerateRequest> = {}): GenerateRequest {
+  const id = `request-${ids++}`;
+  return { ...request(id, 1, 4), prompt: Int32Array.from(prompt), ...changes };
+}
+
+/** A scheduler beside the model that runs its plans. */
+class World {
+  readonly scheduler: Scheduler;
+  readonly model: StepModel;
+
+  constructor(changes: Partial<SchedulerLimits> = {}, base = limits) {
+    this.scheduler = new Scheduler({ ...base, ...changes });
+    this.model = new StepModel({ ...base, ...changes });
+  }
+
+  /** Runs one step; what began in it, by id. */
+  step(): Map<string, number> {
+    const planned = this.scheduler.plan()!;
+    this.scheduler.absorb(this.model.step(planned.plan));
+    return new Map(planned.started.map(({ id, cachedTokens }) => [id, cachedTokens]));
+  }
+
+  /** Runs a request alone to its end; how many of its prompt's tokens were cached. Its tokens must be right. */
+  ask(asked: GenerateRequest): number {
+    this.scheduler.add(asked);
+    const cached = this.step().get(asked.id)!;
+    const rest = drain(this.scheduler, this.model).tokens.get(asked.id) ?? [];
+    const expected = expectedTokens([...asked.prompt], asked.maxTokens, [...asked.stopTokens]);
+    expect(rest).toEqual(expected.slice(expected.length - rest.length));
+    return cached;
+  }
+}
+
+describe('prefix cache of an attention model', () => {
+  test.each([
+    ['the same prompt', 100, 0, 96],
+    ['a prompt of whole blocks, of which the last token is computed anyway', 96, 0, 80],
+    ['a longer prompt that begins the same', 100, 50, 96],
+    ['one shorter than a block', 15, 0, 0],
+  ])('%s starts behind the blocks that are there', (_, shared, more, cached) => {
+    const world = new World();
+    expect(world.ask(asking(text('a', shared)))).toBe(0);
+    expect(world.ask(asking([...text('a', shared), ...text('b', more)]))).toBe(cached);
+  });
+
+  test('a prompt is found exactly as far as it is equal', () => {
+    const world = new World();
+    const first = text('a', 100);
+    world.ask(asking(first));
+    expect(world.ask(asking([...first.slice(0, 40), 999, ...first.slice(41)]))).toBe(32);
+    expect(world.ask(asking([999, ...first.slice(1)]))).toBe(0);
+  });
+
+  test('an answer is reused by the next turn, except for its last token, which was never computed', () => {
+    const world = new World();
+    const prompt = text('a', 40);
+    const answer = expectedTokens(prompt, 25, []);
+    world.ask(asking(prompt, { maxTokens: 25 }));
+    expect(world.ask(asking([...prompt, ...answer, 5, 6, 7]))).toBe(64);
+  });
+
+  test('what a running sequence has computed is shared with others while it runs', () => {
+    const world = new World();
+    world.scheduler.add(asking(text('a', 100), { maxTokens: 50 }));
+    world.step();
+    const second = asking(text('a', 100), { maxTokens: 50 });
+    world.scheduler.add(second);
+    expect(world.step()).toEqual(new Map([[second.id, 96]]));
+    // Six shared blocks, and one to write to for each.
+    expect(world.scheduler.stats.blocksUsed).toBe(6 + 2);
+  });
+
+  test('twins that were computed side by side end up with one copy', () => {
+    const world = new World({ maxNumBatchedTokens: 256 });
+    for (let i = 0; i < 2; i++) world.scheduler.add(asking(text('a', 100), { maxTokens: 30 }));
+    world.step();
+    expect(world.scheduler.stats.blocksUsed).toBe(6 + 2);
+    expect(world.model.blocksHeld).toBe(14);
+    world.step();
+    expect(world.model.blocksHeld).toBe(6 + 2);
+    drain(world.scheduler, world.model);
+  });
+
+  test('blocks are used, cached or free; only those in use count as such', () => {
+    const world = new World();
+    world.ask(asking(text('a', 100)));
+    expect(world.scheduler.stats).toMatchObject({ blocksUsed: 0, blocksCached: 6, blocksTotal: 64 });
+    world.scheduler.add(asking(text('a', 100)));
+    world.step();
+    expect(world.scheduler.stats).toMatchObject({ blocksUsed: 7, blocksCached: 0 });
+  });
+
+  test('cached blocks go when blocks are needed, the longest unused first and from the end of a prompt', () => {
+    const world = new World({ numBlocks: 12 });
+    world.ask(asking(text('old', 64)));
+    world.ask(asking(text('new', 64)));
+    expect(world.scheduler.stats.blocksCached).toBe(8);
+    expect(world.ask(asking(text('old', 33)))).toBe(32);
+    // Ten blocks: four free ones, then `old` behind its first half, then `new` from its end.
+    world.ask(asking(text('third', 160), { maxTokens: 1 }));
+    expect(world.ask(asking(text('old', 64)))).toBe(32);
+  });
+
+  test('a cancelled request leaves what it had computed', () => {
+    const world = new World();
+    const cancelled = asking(text('a', 300));
+    world.scheduler.add(cancelled);
+    world.step();
+    world.scheduler.cancel(cancelled.id);
+    expect(world.ask(asking(text('a', 300)))).toBe(128);
+  });
+
+  test('a preempted sequence goes on from what is left of its blocks', () => {
+    const world = new World({ numBlocks: 10 });
+    const [old, young] = [asking(text('a', 60), { maxTokens: 80 }), asking(text('b', 60), { maxTokens: 80 })];
+    for (const each of [old, young]) world.scheduler.add(each);
+    const { tokens } = drain(world.scheduler, world.model);
+    for (const { id, prompt } of [old, young])
+      expect(tokens.get(id)).toEqual(expectedTokens([...prompt], 80, []));
+    expect(world.scheduler.stats.preemptionsTotal).toBeGreaterThan(0);
+    // Being found again after a preemption is no hit of a prompt.
+    expect(world.scheduler.stats).toMatchObject({ prefixCacheQueriesTotal: 120, prefixCacheHitsTotal: 0 });
+  });
+
+  test('prompts with different salts share nothing', () => {
+    const world = new World();
+    const prompt = text('a', 100);
+    world.ask(asking(prompt, { cacheSalt: 'one' }));
+    expect(world.ask(asking(prompt, { cacheSalt: 'two' }))).toBe(0);
+    expect(world.ask(asking(prompt))).toBe(0);
+    expect(world.ask(asking(prompt, { cacheSalt: 'one' }))).toBe(96);
+  });
+
+  test('blocks of a sequence whose values were not finite are not reused', () => {
+    const world = new World();
+    world.scheduler.add(asking(text('a', 100)));
+    const { plan } = world.scheduler.plan()!;
+    const result = world.model.step(plan);
+    world.scheduler.absorb({ ...result, finish: Uint8Array.of(finishCodes.numericalFault) });
+    expect(world.scheduler.stats).toMatchObject({ blocksUsed: 0, blocksCached: 0 });
+    expect(world.ask(asking(text('a', 100)))).toBe(0);
+  });
+
+  test('switched off it finds nothing and keeps nothing', () => {
+    const world = new World({ prefixCaching: false });
+    world.ask(asking(text('a', 100)));
+    expect(world.ask(asking(text('a', 100)))).toBe(0);
+    expect(world.scheduler.stats).toMatchObject({ blocksCached: 0, prefixCacheHitsTotal: 0 });
+  });
+
+  test('counts the tokens it was asked for and those it had', () => {
+    const world = new World();
+    world.ask(asking(text('a', 100)));
+    world.ask(asking(text('a', 120)));
+    expect(world.scheduler.stats).toMatchObject({
+      prefixCacheQueriesTotal: 220,
+      prefixCacheHitsTotal: 96,
+      promptTokensTotal: 124,
+    });
+  });
+});
+
+describe('prefix cache of a hybrid model', () => {
+  test.each([16, 32, 64, 128])('reuse ends on whole chunks and whole blocks of %d tokens', (blockSize) => {
+    const world = new World({ blockSize }, hybrid);
+    const unit = Math.max(64, blockSize);
+    world.ask(asking(text('a', 300)));
+    expect(world.ask(asking(text('a', 300)))).toBe(Math.floor(299 / unit) * unit);
+    expect(world.ask(asking(text('a', 257)))).toBe(256);
+  });
+
+  test.each([
+    [63, 0],
+    [64, 0],
+    [65, 64],
+    [129, 128],
+  ])('of a prompt of %d tokens, %d are found the next time', (length, cached) => {
+    const world = new World({}, hybrid);
+    world.ask(asking(text('a', length)));
+    expect(world.ask(asking(text('a', length)))).toBe(cached);
+  });
+
+  test('generated tokens are not reused: they were computed in another form', () => {
+    const world = new World({}, hybrid);
+    const prompt = text('a', 130);
+    world.ask(asking(prompt, { maxTokens: 200 }));
+    const answer = expectedTokens(prompt, 200, []);
+    expect(world.ask(asking([...prompt, ...answer]))).toBe(128);
+  });
+
+  test('with its end known as a boundary, a system prompt is shared from the second chat on', () => {
+    const world = new World({}, hybrid);
+    const chat = (name: string) =>
+      asking([...text('system', 200), ...text(name, 100)], { boundaries: [200, 299] });
+    expect(world.ask(chat('a'))).toBe(0);
+    expect(world.ask(chat('b'))).toBe(192);
+  });
+
+  test('without hints, from the third prompt on: the second saves the state where it leaves the first', () => {
+    const world = new World({}, hybrid);
+    const prompt = (name: string) => asking([...text('shared', 200), ...text(name, 100)]);
+    expect(['a', 'b', 'c', 'd'].map((name) => world.ask(prompt(name)))).toEqual([0, 0, 192, 192]);
+  });
+
+  test('the least recently used state makes way; its blocks stay, and are of use once it is saved again', () => {
+    const world = new World({ numStateSnapshots: 2 }, hybrid);
+    for (const name of ['a', 'b', 'a', 'c']) world.ask(asking(text(name, 100)));
+    expect(world.scheduler.stats).toMatchObject({ snapshotsKept: 2, blocksCached: 12 });
+    expect(world.ask(asking(text('a', 100)))).toBe(64);
+    expect(world.ask(asking(text('b', 100)))).toBe(0);
+    expect(world.ask(asking(text('b', 100)))).toBe(64);
+  });
+
+  test('a state goes with its blocks', () => {
+    const world = new World({ numBlocks: 10 }, hybrid);
+    world.ask(asking(text('a', 100)));
+    world.ask(asking(text('b', 150)));
+    expect(world.ask(asking(text('a', 100)))).toBe(0);
+    expect(world.scheduler.stats.snapshotsKept).toBeLessThanOrEqual(2);
+  });
+
+  test('without places for states nothing is cached', () => {
+    const world = new World({ numStateSnapshots: 0 }, hybrid);
+    world.ask(asking(text('a', 100)));
+    expect(world.ask(asking(text('a', 100)))).toBe(0);
+    expect(world.scheduler.stats.blocksCached).toBe(0);
+  });
+
+  test('a request cancelled while its state is written leaves no state behind', () => {
+    const world = new World({ numStateSnapshots: 1 }, hybrid);
+    const cancelled = asking(text('a', 100));
+    world.scheduler.add(cancelled);
+    const { plan } = world.scheduler.plan()!;
+    expect([...plan.saves]).toEqual([0, 64, 0]);
+    world.scheduler.cancel(cancelled.id);
+    world.scheduler.absorb(world.model.step(plan));
+    expect(world.scheduler.stats.snapshotsKept).toBe(0);
+    world.ask(asking(text('b', 100)));
+    expect(world.ask(asking(text('b', 100)))).toBe(64);
+  });
+});
+
+describe('prefix cache hit rates', () => {
+  const roomy = {
+    numBlocks: 4096,
+    maxModelLen: 8192,
+    maxNumBatchedTokens: 2048,
+    numStateSnapshots: 64,
+  };
+
+  test('a 2,000-token system prompt: over 90 % of a hybrid’s prompt tokens from the second chat on', () => {
+    const world = new World(roomy, hybrid);
+    const system = text('system', 2000);
+    const rates = Array.from({ length: 8 }, (_, i) => {
+      const prompt = [...system, ...text(`question ${i}`, 120)];
+      return world.ask(asking(prompt, { boundaries: [2000, 2115] })) / prompt.length;
+    });
+    expect(rates[0]).toBe(0);
+    for (const rate of rates.slice(1)) expect(rate).toBeGreaterThan(0.9);
+  });
+
+  test('a 2,000-token prefix of raw prompts: over 90 % from the third on', () => {
+    const world = new World(roomy, hybrid);
+    const shared = text('shared', 2000);
+    const rates = Array.from({ length: 8 }, (_, i) => {
+      const prompt = [...shared, ...text(`question ${i}`, 120)];
+      return world.ask(asking(prompt)) / prompt.length;
+    });
+    expect(rates.slice(0, 2)).toEqual([0, 0]);
+    for (const rate of rates.slice(2)) expect(rate).toBeGreaterThan(0.9);
+  });
+
+  /**
+   * A conversation of 5 turns of 400 tokens, question and answer; at each turn 4 branches are asked for. What is cached
+   * of all prompt tokens, and of those that an earlier prompt had up to a whole turn.
+   */
+  function branchingChat(world: World, lastMessage: (turn: number, branch: number) => number[]) {
+    let [history, ends]: [number[], number[]] = [[], []];
+    const total = { prompt: 0, repeated: 0, cached: 0 };
+    for (let turn = 0; turn < 5; turn++) {
+      for (let branch = 0; branch < 4; branch++) {
+        const prompt = [...history, ...lastMessage(turn, branch)];
+        total.cached += world.ask(asking(prompt, { maxTokens: 8, boundaries: [...ends, prompt.length - 3] }));
+        total.prompt += prompt.length;
+        total.repeated += history.length;
+      }
+      history = [...history, ...lastMessage(turn, 0)];
+      ends = [...ends, history.length - 3];
+    }
+    return total;
+  }
+
+  test('answers asked for anew, 5 turns of 400 tokens with 4 branches each: over 80 % of prompt tokens', () => {
+    const chat = branchingChat(new World(roomy, hybrid), (turn) => text(`turn ${turn}`, 400));
+    expect(chat.prompt).toBe(4 * (400 + 800 + 1200 + 1600 + 2000));
+    expect(chat.cached / chat.prompt).toBeGreaterThan(0.8);
+  });
+
+  test('questions asked differently, as many: over 80 % of what an earlier turn had', () => {
+    const world = new World(roomy, hybrid);
+    const chat = branchingChat(world, (turn, branch) => text(`turn ${turn} branch ${branch}`, 400));
+    expect(chat.repeated).toBe(4 * (400 + 800 + 1200 + 1600));
+    expect(chat.cached / chat.repeated).toBeGreaterThan(0.8);
+  });
+});

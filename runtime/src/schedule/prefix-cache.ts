@@ -1,0 +1,188 @@
+// The KV blocks of one engine, and which of them later requests may reuse. Blocks are used (some running sequence
+// holds them), cached (whole, committed, held by none) or free. Cached blocks form a tree: the key of one is the block
+// before it and its own tokens in full, so that there are no collisions, as hashes would have, and two prompts meet
+// exactly as far as they are equal. A sequence holds all blocks from the root to where it is; so children are let go
+// no later than their parents, and taking the oldest cached block always takes a leaf.
+
+import { BlockAllocator } from './block-allocator.js';
+import { CachedBlock } from './cached-block.js';
+import { LruList } from './lru-list.js';
+import { ReuseRules } from './reuse-rules.js';
+import type { Running, Sequence } from './sequence.js';
+import { SnapshotPool, type Snapshot } from './snapshot-pool.js';
+
+export interface PrefixCacheLimits {
+  readonly prefixCaching: boolean;
+  readonly blockSize: number;
+  readonly numBlocks: number;
+  /** The model keeps recurrent state. */
+  readonly hybrid: boolean;
+  readonly numStateSnapshots: number;
+}
+
+/** What the cache has of a sequence. */
+export interface Match {
+  /** Blocks to start with, from the first. */
+  readonly path: readonly CachedBlock[];
+  /** Tokens in them. */
+  readonly cached: number;
+  /** Tokens whose blocks are there; more than `cached` where the state is missing. */
+  readonly matched: number;
+}
+
+export class PrefixCache {
+  readonly #rules: ReuseRules;
+  readonly #enabled: boolean;
+  readonly #blocks: BlockAllocator;
+  readonly #byKey = new Map<string, CachedBlock>();
+  /** Held by no sequence. */
+  readonly #cached = new LruList<CachedBlock>();
+  readonly #snapshots: SnapshotPool<CachedBlock>;
+  #made = 0;
+
+  constructor({ prefixCaching, blockSize, numBlocks, hybrid, numStateSnapshots }: PrefixCacheLimits) {
+    this.#rules = new ReuseRules(blockSize, hybrid);
+    // Without a place for their state a hybrid's blocks are of no use to anybody.
+    this.#enabled = prefixCaching && (!hybrid || numStateSnapshots > 0);
+    this.#blocks = new BlockAllocator(numBlocks);
+    this.#snapshots = new SnapshotPool(this.#enabled && hybrid ? numStateSnapshots : 0);
+  }
+
+  /** Blocks that can be taken now: free ones and cached ones. */
+  get available(): number {
+    return this.#blocks.available + this.#cached.size;
+  }
+
+  get cachedBlocks(): number {
+    return this.#cached.size;
+  }
+
+  get usedBlocks(): number {
+    return this.#blocks.count - this.available;
+  }
+
+  get snapshotsKept(): number {
+    return this.#snapshots.kept;
+  }
+
+  /** Takes a free block, or the cached one used longest ago. @throws when none is `available` */
+  take(): number {
+    const oldest = this.#blocks.available === 0 ? this.#cached.oldest : null;
+    if (oldest !== null) this.#forget(oldest);
+    return this.#blocks.take();
+  }
+
+  /** How much of a sequence is there; nothing is held yet. */
+  find(sequence: Sequence): Match {
+    if (!this.#enabled) return { path: [], cached: 0, matched: 0 };
+    const { blockSize, hybrid, unit } = this.#rules;
+    const most = this.#rules.longestReuse(sequence) / blockSize;
+    const path: CachedBlock[] = [];
+    while (path.length < most) {
+      const next = this.#byKey.get(this.#key(sequence, path));
+      if (next === undefined) break;
+      path.push(next);
+    }
+    const matched = path.length * blockSize;
+    while (hybrid && path.length > 0) {
+      if ((path.length * blockSize) % unit === 0 && path.at(-1)?.snapshot != null) break;
+      path.pop();
+    }
+    return { path, cached: path.length * blockSize, matched };
+  }
+
+  /** Blocks that holding this path would leave `available`. */
+  availableBeside(path: readonly CachedBlock[]): number {
+    return this.available - path.filter(({ holders }) => holders === 0).length;
+  }
+
+  /** Holds the blocks that a sequence starts with; returns the snapshot to start from, null: none is needed. */
+  hold({ path }: Match): number | null {
+    for (const block of path) this.#hold(block);
+    const snapshot = path.at(-1)?.snapshot ?? null;
+    if (snapshot !== null) this.#snapshots.use(snapshot);
+    return snapshot?.index ?? null;
+  }
+
+  /** Positions at which the state of a sequence that starts so should be saved, ascending. */
+  savePlaces(sequence: Sequence, { cached, matched }: Match): number[] {
+    return this.#snapshots.count === 0 ? [] : this.#rules.savePlaces(sequence, cached, matched);
+  }
+
+  /**
+   * Makes a running sequence's whole computed blocks reusable. Where another sequence was first, that one's block
+   * takes the place of the own, which holds the same bits.
+   * @param replaced told of every such place of the block table
+   */
+  commit(running: Running, replaced: (index: number, block: number) => void): void {
+    if (!this.#enabled) return;
+    const { sequence, blocks, path } = running;
+    const whole = this.#rules.cacheableBlocks(sequence, running.computed);
+    while (path.length < whole) {
+      const index = path.length;
+      const own = blocks[index];
+      if (own === undefined) throw new Error(`block ${index} of a sequence was computed but never taken`);
+      const key = this.#key(sequence, path);
+      const known = this.#byKey.get(key);
+      const block = known ?? new CachedBlock(this.#made++, key, own);
+      if (known === undefined) {
+        block.holders = 1;
+        this.#byKey.set(key, block);
+      } else {
+        this.#hold(block);
+        blocks[index] = block.block;
+        this.#blocks.give([own]);
+        replaced(index, block.block);
+      }
+      path.push(block);
+    }
+  }
+
+  /** Lets go of all blocks of a sequence that leaves. `spoilt`: what it computed must not be reused. */
+  release({ path, blocks }: Running, spoilt = false): void {
+    this.#blocks.give(blocks.slice(path.length));
+    for (const block of path.toReversed()) {
+      if (--block.holders > 0) continue;
+      this.#cached.push(block);
+      if (spoilt) this.#forget(block);
+    }
+  }
+
+  /** A place for a state that the next step writes; null when there is none. */
+  reserveSnapshot(): Snapshot<CachedBlock> | null {
+    return this.#snapshots.reserve();
+  }
+
+  /** Keeps the state that was written after the first `position` tokens of a sequence. */
+  keepSnapshot(snapshot: Snapshot<CachedBlock>, { path }: Running, position: number): void {
+    const block = path[position / this.#rules.blockSize - 1];
+    if (block === undefined)
+      throw new Error(`the state at ${position} was saved before its block was committed`);
+    // A twin that ran beside this sequence may have been first.
+    if (block.snapshot === null) this.#snapshots.keep(snapshot, block);
+    else this.#snapshots.drop(snapshot);
+  }
+
+  dropSnapshot(snapshot: Snapshot<CachedBlock>): void {
+    this.#snapshots.drop(snapshot);
+  }
+
+  #hold(block: CachedBlock): void {
+    if (block.holders++ === 0) this.#cached.remove(block);
+  }
+
+  /** Frees a cached block. */
+  #forget(block: CachedBlock): void {
+    this.#cached.remove(block);
+    if (this.#byKey.get(block.key) === block) this.#byKey.delete(block.key);
+    if (block.snapshot !== null) this.#snapshots.drop(block.snapshot);
+    this.#blocks.give([block.block]);
+  }
+
+  /** Key of the block that follows `path`. Block texts have one length, so that what stands before is unambiguous. */
+  #key(sequence: Sequence, path: readonly CachedBlock[]): string {
+    const parent = path.at(-1);
+    const before = parent === undefined ? `salt ${sequence.request.cacheSalt ?? ''}` : String(parent.id);
+    return before + sequence.blockText(path.length, this.#rules.blockSize);
+  }
+}

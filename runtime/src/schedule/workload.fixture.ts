@@ -1,0 +1,81 @@
+// Requests and a loop to run them, for tests of the scheduler.
+
+import type { SamplingParams } from '@llmservice/native';
+import type { GenerateRequest, Sampled } from './generation.js';
+import type { Scheduler, SchedulerLimits } from './scheduler.js';
+import type { StepModel } from './step-model.fixture.js';
+
+const greedy: SamplingParams = {
+  temperature: 0,
+  topP: 1,
+  topK: 0,
+  minP: 0,
+  seed: 0n,
+  repetitionPenalty: 1,
+  presencePenalty: 0,
+  frequencyPenalty: 0,
+  topLogprobs: null,
+};
+
+/** A small attention-only model. */
+export const limits: SchedulerLimits = {
+  prefixCaching: true,
+  hybrid: false,
+  numStateSnapshots: 0,
+  blockSize: 16,
+  numBlocks: 64,
+  maxNumSeqs: 4,
+  maxNumBatchedTokens: 128,
+  maxModelLen: 512,
+};
+
+/** A request with a prompt that only its id and length decide. */
+export function request(
+  id: string,
+  promptLength: number,
+  maxTokens: number,
+  stopTokens: number[] = [],
+): GenerateRequest {
+  const salt = Array.from(id, (character) => character.charCodeAt(0)).reduce(
+    (sum, code) => sum * 7 + code,
+    1,
+  );
+  const prompt = Int32Array.from({ length: promptLength }, (_, i) => (salt + i * i) % 1000);
+  return {
+    id,
+    prompt,
+    maxTokens,
+    stopTokens: Int32Array.from(stopTokens),
+    sampling: greedy,
+    boundaries: [],
+    cacheSalt: null,
+  };
+}
+
+/** Runs until nothing is left to compute and `arrive` says that no more comes; tokens by request. */
+export function drain(scheduler: Scheduler, model: StepModel, arrive: () => boolean = () => false) {
+  const tokens = new Map<string, number[]>();
+  const finished = new Map<string, Sampled['finish']>();
+  for (let step = 0; step < 100_000; step++) {
+    const more = arrive();
+    const planned = scheduler.plan();
+    if (planned === null && more) continue;
+    if (planned === null) return { tokens, finished };
+    for (const entry of scheduler.absorb(model.step(planned.plan))) {
+      tokens.set(entry.id, [...(tokens.get(entry.id) ?? []), entry.token]);
+      if (entry.finish !== null) finished.set(entry.id, entry.finish);
+    }
+  }
+  throw new Error('the workload does not end');
+}
+
+/** A small deterministic generator (mulberry32), so that a failing workload can be run again. */
+export function randomFrom(seed: number): (below: number) => number {
+  let state = seed;
+  return (below) => {
+    state = (state + 0x6d2b79f5) | 0;
+    let t = Math.imul(state ^ (state >>> 15), 1 | state);
+    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
+    return ((t ^ (t >>> 14)) >>> 0) % below;
+  };
+}
