@@ -18,6 +18,7 @@ const options: EngineOptions = {
   dtype: 'auto',
   threads: 1,
   isa: 'portable',
+  place: null,
 };
 const none = new Int32Array();
 const idle: StepPlan = { release: none, admit: [], blocks: none, rows: none };
