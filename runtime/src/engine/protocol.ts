@@ -15,13 +15,15 @@ export interface EngineSettings {
   /** Tokens of prompt plus output; null: the largest that fits. */
   readonly maxModelLen: number | null;
   readonly memoryUtilizationPercent: number;
+  /** Tensor-parallel ranks. */
+  readonly tensor: number;
   /** Memory the plan may count with; null: what the control group or the machine leaves. */
   readonly memoryBytesPerDevice: number | null;
   readonly maxNumSeqs: number;
   readonly maxNumBatchedTokens: number;
   readonly blockSize: number;
   readonly dtype: 'auto' | 'bfloat16' | 'float32';
-  /** Compute threads; null: one per physical core. */
+  /** Compute threads of all ranks together; null: one per physical core. */
   readonly threads: number | null;
 }
 
