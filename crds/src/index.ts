@@ -6,6 +6,7 @@ export * from './checkpoint.js';
 export * from './safetensors.js';
 export * from './resident-weights.js';
 export * from './tensor-parallel.js';
+export * from './shared-memory.js';
 export * from './memory-plan.js';
 export * from './validate.js';
 export * from './fields.js';

@@ -1,8 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
 import { FailureError } from './failures.js';
-import { parseCheckpointConfig } from './checkpoint.js';
+import { parseCheckpointConfig, type ModelShape } from './checkpoint.js';
 import { qwen36Config } from './checkpoint.fixture.js';
-import { planMemory, type MemoryPlanInput } from './memory-plan.js';
+import { planMemory, type MemoryPlan, type MemoryPlanInput } from './memory-plan.js';
+import { sharedMemoryBytes } from './shared-memory.js';
 import { validTensorParallel } from './tensor-parallel.js';
 
 const gib = 1024 ** 3;
@@ -125,6 +126,27 @@ describe('planMemory', () => {
     const plan = planMemory({ ...reference, tensor: 8 });
     expect(plan.kvBytesPerToken).toBe(16 * 2 * 1 * 256 * 2);
     expect(plan.weightBytes).toBeGreaterThan(29e9 / 8);
+  });
+
+  test('ranks on the CPU share its memory equally, and what they exchange data over', () => {
+    const one = { ...reference, accelerator: 'cpu' as const, tensor: 1, memoryBytes: 96 * gib };
+    const two = planMemory({ ...one, tensor: 2 });
+    const sum = two.rows.reduce((total, row) => total + row.bytes, 0);
+    expect(sum).toBe(Math.floor((96 * gib * 0.85) / 2));
+    const reserved = (plan: MemoryPlan) => plan.rows.find(({ name }) => name === 'reserved')!.bytes;
+    expect(reserved(two) - reserved(planMemory(one))).toBe(sharedMemoryBytes(2) / 2);
+    const failure = failureOf({ ...one, tensor: 2, memoryBytes: 24 * gib });
+    expect(failure.message).toMatch(/24\.00 GiB shared by 2 ranks.*GiB of the machine/);
+    expect(failure.message).not.toContain('parallelism.tensor');
+  });
+
+  test('ranks whose columns would cut FP8 blocks are refused, naming the widths and the values that work', () => {
+    const narrow: ModelShape = { ...shape, ffn: 17408 - 1024 - 128 };
+    expect(validTensorParallel(narrow)).toEqual([1]);
+    expect(validTensorParallel({ ...narrow, quantization: 'none' })).toEqual([1, 2, 4, 8]);
+    const failure = failureOf({ ...reference, shape: narrow });
+    expect(failure.reason).toBe('ParallelismInvalid');
+    expect(failure.message).toContain('FP8 blocks of 128 columns in widths of 6144, 16256, 6144');
   });
 
   test('a tensor-parallel size that does not divide is refused with those that do', () => {

@@ -1,9 +1,11 @@
-// The memory plan of one device (one tensor-parallel rank): what weights, recurrent state and workspace take,
+// The memory plan of one tensor-parallel rank, which has a device of its own or, on the CPU, an equal part of the
+// machine's memory: what weights, recurrent state and workspace take,
 // and how many KV blocks the rest holds. Pure; the operator plans with it before a device is taken, the runtime
 // before it loads. All sizes in bytes; a plan that cannot serve is a typed failure with computed remedies.
 
 import { FailureError } from './failures.js';
 import type { ModelShape } from './checkpoint.js';
+import { sharedMemoryBytes } from './shared-memory.js';
 import { dtypeBytes, type EngineDtype } from './resident-weights.js';
 import { checkTensorParallel, validTensorParallel } from './tensor-parallel.js';
 import { workspaceBytes } from './workspace.js';
@@ -13,7 +15,7 @@ export interface MemoryPlanInput {
   readonly accelerator: 'cpu' | 'cuda' | 'hip';
   /** Packed weights over all ranks (see residentWeightBytes). */
   readonly weightBytes: number;
-  /** Memory of one device; on the CPU what the pod may use. */
+  /** Memory of one device; on the CPU what the pod may use, shared by all ranks. */
   readonly memoryBytes: number;
   /** Share of it that the engine may plan with. */
   readonly memoryUtilizationPercent: number;
@@ -34,7 +36,7 @@ export interface MemoryPlanRow {
   readonly note: string;
 }
 
-/** Per rank, which is per device. */
+/** Per rank. */
 export interface MemoryPlan {
   readonly weightBytes: number;
   /** Recurrent state of maxNumSeqs slots. */
@@ -126,8 +128,10 @@ interface Parts {
 }
 
 function measure(input: MemoryPlanInput): Parts {
-  const budget = Math.floor((input.memoryBytes * input.memoryUtilizationPercent) / 100);
-  const reserved = reservedBytes[input.accelerator];
+  const budget = Math.floor(
+    (input.memoryBytes * input.memoryUtilizationPercent) / 100 / ranksPerMemory(input),
+  );
+  const reserved = reservedBytes[input.accelerator] + sharedMemoryPerRank(input);
   const weights = Math.ceil(input.weightBytes / input.tensor) + replicatedKvBytes(input);
   const perSeq = stateBytesPerSequence(input.shape, input.tensor);
   const state = perSeq * input.maxNumSeqs;
@@ -145,6 +149,16 @@ function measure(input: MemoryPlanInput): Parts {
     kvBytesPerBlock: perToken * input.blockSize,
     left,
   };
+}
+
+/** Ranks on devices have the memory of theirs; those on the CPU share the machine's. */
+function ranksPerMemory({ accelerator, tensor }: MemoryPlanInput): number {
+  return accelerator === 'cpu' ? tensor : 1;
+}
+
+/** What lies in /dev/shm is memory of the pod too. */
+function sharedMemoryPerRank({ accelerator, tensor }: MemoryPlanInput): number {
+  return accelerator === 'cpu' ? Math.ceil(sharedMemoryBytes(tensor) / tensor) : 0;
 }
 
 /** K and V of one token on one rank: only full-attention layers keep them; KV heads replicate beyond tp = kvHeads. */
@@ -187,16 +201,19 @@ function checkContext({ shape, maxModelLen }: MemoryPlanInput): void {
 /** Not one KV block is left: weights, state and workspace take all. */
 function tooLarge(input: MemoryPlanInput, parts: Parts): FailureError {
   const needed = parts.budget - parts.left + parts.kvBytesPerBlock;
+  const { accelerator, tensor } = input;
+  const whose = accelerator === 'cpu' ? 'of the machine' : 'per device';
   const remedies = [
     ...remediesFor(input),
-    `memory of at least ${formatGiB(neededMemory(input, needed))} per device`,
+    `memory of at least ${formatGiB(neededMemory(input, needed))} ${whose}`,
   ];
+  const share = ranksPerMemory(input) === 1 ? '' : ` shared by ${String(tensor)} ranks`;
   return new FailureError(
     'ModelTooLarge',
-    `one device needs ${formatGiB(needed)} (weights ${formatGiB(parts.weights)}, recurrent state ` +
+    `one rank needs ${formatGiB(needed)} (weights ${formatGiB(parts.weights)}, recurrent state ` +
       `${formatGiB(parts.state)}, workspace ${formatGiB(parts.workspace)}, reserved ${formatGiB(parts.reserved)}, ` +
       `one KV block) but may use ${formatGiB(parts.budget)} ` +
-      `(${String(input.memoryUtilizationPercent)} % of ${formatGiB(input.memoryBytes)}). ` +
+      `(${String(input.memoryUtilizationPercent)} % of ${formatGiB(input.memoryBytes)}${share}). ` +
       `Any of these would do: ${remedies.join('; ')}`,
     { needed, available: parts.budget },
   );
@@ -230,7 +247,7 @@ function remediesFor(input: MemoryPlanInput): string[] {
     .filter((n) => n >= input.maxNumSeqs + 64)
     .find((n) => holds({ maxNumBatchedTokens: n }));
   if (rows !== undefined) found.push(`engine.maxNumBatchedTokens ${String(rows)}`);
-  // The CPU engine runs one rank, so that more of them is no way out there.
+  // Ranks on the CPU share one memory: more of them hold no more.
   const tensor =
     input.accelerator === 'cpu'
       ? undefined
@@ -240,7 +257,7 @@ function remediesFor(input: MemoryPlanInput): string[] {
 }
 
 function neededMemory(input: MemoryPlanInput, needed: number): number {
-  return Math.ceil((needed * 100) / input.memoryUtilizationPercent);
+  return Math.ceil((needed * ranksPerMemory(input) * 100) / input.memoryUtilizationPercent);
 }
 
 function range(from: number, to: number): number[] {
@@ -283,7 +300,11 @@ function describe(
       bytes: kv,
       note: `${String(numBlocks)} blocks of ${String(input.blockSize)} tokens, ${String(parts.kvBytesPerToken)} bytes per token`,
     },
-    { name: 'reserved', bytes: parts.reserved, note: 'held beside the engine' },
+    {
+      name: 'reserved',
+      bytes: parts.reserved,
+      note: `held beside the engine, ${String(sharedMemoryPerRank(input))} bytes of it in /dev/shm`,
+    },
     {
       name: 'free',
       bytes: parts.left - snapshots - kv,

@@ -6,8 +6,22 @@ import { FailureError } from './failures.js';
 /** As in the resource's schema. */
 const maxTensorParallel = 64;
 
+/** FP8 weights have one scale for 128 columns: a rank's columns of a row-parallel matrix are whole blocks. */
+const fp8BlockColumns = 128;
+
+/** Widths of the inputs of o, down and out_proj, which ranks split by columns. */
+function splitWidths({ heads, headDim, ffn, gdn }: ModelShape): number[] {
+  return [heads * headDim, ffn, ...(gdn === null ? [] : [gdn.vHeads * gdn.vDim])];
+}
+
+function keepsBlocks(shape: ModelShape, tensor: number): boolean {
+  if (tensor === 1 || shape.quantization !== 'fp8Block128') return true;
+  return splitWidths(shape).every((width) => width % (tensor * fp8BlockColumns) === 0);
+}
+
 function divides(shape: ModelShape, tensor: number): boolean {
   const { heads, kvHeads, ffn, gdn } = shape;
+  if (!keepsBlocks(shape, tensor)) return false;
   // KV heads either spread over ranks or, beyond one per rank, replicate evenly.
   const kv = kvHeads % tensor === 0 || tensor % kvHeads === 0;
   return heads % tensor === 0 && kv && ffn % tensor === 0 && (gdn === null || gdn.kHeads % tensor === 0);
@@ -25,9 +39,12 @@ export function checkTensorParallel(shape: ModelShape, tensor: number): void {
   if (divides(shape, tensor)) return;
   const heads = `${String(shape.heads)} heads, ${String(shape.kvHeads)} KV heads`;
   const gdn = shape.gdn === null ? '' : `, ${String(shape.gdn.kHeads)} GDN key heads`;
+  const blocks = keepsBlocks(shape, tensor)
+    ? ''
+    : `; FP8 blocks of ${String(fp8BlockColumns)} columns in widths of ${splitWidths(shape).join(', ')}`;
   throw new FailureError(
     'ParallelismInvalid',
-    `parallelism.tensor ${String(tensor)} does not divide the model (${heads}${gdn}, FFN ${String(shape.ffn)}); ` +
+    `parallelism.tensor ${String(tensor)} does not divide the model (${heads}${gdn}, FFN ${String(shape.ffn)}${blocks}); ` +
       `values that work: ${validTensorParallel(shape).join(', ')}`,
     { tensor },
   );

@@ -20,7 +20,14 @@ export function workspaceBytes({ shape, accelerator, tensor, maxNumBatchedTokens
   const perRow = 4 * shape.hidden + widestProjection(shape, tensor) + gates + widestMixed(shape) / tensor;
   // Activations are float32 on the CPU and bfloat16 on GPUs; logits are float32 everywhere.
   const activationBytes = accelerator === 'cpu' ? 4 : 2;
-  return Math.ceil(maxNumBatchedTokens * perRow * activationBytes) + logitRows * shape.vocab * 4;
+  return (
+    Math.ceil(maxNumBatchedTokens * perRow * activationBytes) + logitRows * logitWidth(shape, tensor) * 4
+  );
+}
+
+/** Rank 0 holds its own part of the logits beside all of them; on the only rank they are one. */
+function logitWidth({ vocab }: ModelShape, tensor: number): number {
+  return tensor === 1 ? vocab : vocab + Math.ceil(vocab / tensor);
 }
 
 /** The widest fused projection: q (with its gate) + k + v, gate + up, or GDN's q + k + v + z. */

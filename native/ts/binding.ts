@@ -23,6 +23,16 @@ export interface EngineOptions {
   readonly threads: number | null;
   /** CPU instruction family; auto: the best this machine has. */
   readonly isa: 'auto' | 'portable' | 'avx512';
+  /** Of several tensor-parallel ranks, which one this is; null: the only one. */
+  readonly place: RankPlace | null;
+}
+
+/** One rank's place in a tensor-parallel group on this machine. */
+export interface RankPlace {
+  readonly rank: number;
+  readonly size: number;
+  /** Descriptor of the group's shared memory in this process; see `makeSegment`. */
+  readonly segment: number;
 }
 
 /** Facts of a loaded engine. */
@@ -155,6 +165,18 @@ export type LoadProgress = (bytesDone: number, bytesTotal: number) => void;
 export interface NativeAddon {
   /** Reads config.json and the weights into memory; rejects with an error that carries `reason`. */
   load(options: EngineOptions, onProgress: LoadProgress): Promise<Engine>;
+  /**
+   * The same for ranks other than 0, whose steps are those of rank 0's engine: resolves once that is disposed,
+   * rejects when this rank fails or another is lost.
+   */
+  runRank(options: EngineOptions, onProgress: LoadProgress): Promise<void>;
+  /**
+   * New shared memory for a group, as a descriptor that the caller hands to each rank's process. It has no name and
+   * goes with the last process that holds it. @throws SharedMemoryTooSmall
+   */
+  makeSegment(ranks: number): number;
+  /** From now on the kernel kills this process when the thread that started it ends. */
+  dieWithParent(): void;
   /** CPU instruction families that this machine can run, best last; the first is `portable`. */
   cpuIsas(): string[];
 }

@@ -19,6 +19,7 @@ const options: EngineOptions = {
   dtype: 'auto',
   threads: 1,
   isa: 'portable',
+  place: null,
 };
 const none = new Int32Array();
 const idle: StepPlan = { release: none, admit: [], replace: none, blocks: none, rows: none, saves: none };

@@ -13,6 +13,21 @@ export async function loadEngine(options: EngineOptions, onProgress: LoadProgres
   return addon().load(options, onProgress);
 }
 
+/** Runs a rank other than 0 until rank 0's engine is disposed. @throws as `loadEngine`, and when a rank is lost */
+export async function runRank(options: EngineOptions, onProgress: LoadProgress): Promise<void> {
+  return addon().runRank(options, onProgress);
+}
+
+/** The descriptor of new shared memory for a group of ranks. @throws SharedMemoryTooSmall with the size needed */
+export function makeSegment(ranks: number): number {
+  return addon().makeSegment(ranks);
+}
+
+/** From now on the kernel kills this process when its parent ends. */
+export function dieWithParent(): void {
+  addon().dieWithParent();
+}
+
 /** CPU instruction families that this machine can run, best last. */
 export function cpuIsas(): string[] {
   return addon().cpuIsas();

@@ -143,10 +143,11 @@ export class Replica {
   }
 
   private engineSettings(modelDir: string): EngineSettings {
-    const { engine, accelerator } = this.config.engineConfig;
+    const { engine, accelerator, parallelism } = this.config.engineConfig;
     return {
       ...engine,
       modelDir,
+      tensor: parallelism.tensor,
       memoryBytesPerDevice: accelerator.memoryBytesPerDevice,
       threads: this.config.server.threads,
     };

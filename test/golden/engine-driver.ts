@@ -1,8 +1,10 @@
 // Drives an engine as a scheduler would, in the simplest way that golden tests need: every sequence has a slot and
 // its blocks, joins at a given step, is prefilled in chunks of a given size and then decoded.
 
-import type { Admission, Engine, EngineOptions, SamplingParams, StepPlan } from '@llmservice/native';
-import { loadEngine } from '@llmservice/native';
+import { closeSync } from 'node:fs';
+
+import type { Admission, Engine, EngineOptions, RankPlace, SamplingParams, StepPlan } from '@llmservice/native';
+import { loadEngine, makeSegment, runRank } from '@llmservice/native';
 
 const slots = 16;
 const blockSize = 16;
@@ -41,7 +43,35 @@ export interface Generated {
   readonly logprobs: number[];
 }
 
-export async function loadGolden(modelDir: string, how: Pick<EngineOptions, 'dtype' | 'isa' | 'threads'>): Promise<Engine> {
+type How = Pick<EngineOptions, 'dtype' | 'isa' | 'threads'>;
+
+export async function loadGolden(modelDir: string, how: How): Promise<Engine> {
+  return loadEngine(optionsOf(modelDir, how, null), () => undefined);
+}
+
+/** An engine on several ranks, each on a thread of this process; disposing it ends them all. */
+export async function loadGoldenRanks(modelDir: string, how: How, size: number): Promise<Engine> {
+  const segment = makeSegment(size);
+  const place = (rank: number) => optionsOf(modelDir, how, { rank, size, segment });
+  const ranks = Promise.all(Array.from({ length: size - 1 }, (_, i) => runRank(place(i + 1), () => undefined)));
+  // Told by dispose, or by rank 0, which fails with the others.
+  ranks.catch(() => undefined);
+  try {
+    const engine = await loadEngine(place(0), () => undefined);
+    return {
+      info: engine.info,
+      step: (plan) => engine.step(plan),
+      dispose: async () => {
+        await engine.dispose();
+        await ranks;
+      },
+    };
+  } finally {
+    closeSync(segment);
+  }
+}
+
+function optionsOf(modelDir: string, how: How, place: RankPlace | null): EngineOptions {
   const sizes = {
     blockSize,
     numBlocks: slots * blocksPerSlot,
@@ -50,7 +80,7 @@ export async function loadGolden(modelDir: string, how: Pick<EngineOptions, 'dty
     maxModelLen: blockSize * blocksPerSlot,
     maxNumBatchedTokens: 2048,
   };
-  return loadEngine({ modelDir, ...sizes, ...how }, () => undefined);
+  return { modelDir, ...sizes, ...how, place };
 }
 
 /** Runs the jobs together; the answers stand in the order of the jobs. */

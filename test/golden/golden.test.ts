@@ -45,7 +45,7 @@ function job(slot: number, prompt: readonly number[], changes: Partial<Job> = {}
   return { slot, prompt, generated: [], count: 32, sampling: greedy, joinsAt: 0, chunk: 512, ...changes };
 }
 
-test('all seven models are there', () => {
+test('all eight models are there', () => {
   expect(models).toEqual([
     'llama-bf16',
     'llama-fp8',
@@ -54,6 +54,7 @@ test('all seven models are there', () => {
     'qwen3_5-bf16',
     'qwen3_5-fp8',
     'qwen3_5_text-fp8',
+    'qwen3_5_text-fp8-ranks',
   ]);
 });
 

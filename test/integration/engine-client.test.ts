@@ -23,6 +23,7 @@ const settings: EngineSettings = {
   modelDir,
   maxModelLen: 512,
   memoryUtilizationPercent: 80,
+  tensor: 1,
   memoryBytesPerDevice: 1024 ** 3,
   maxNumSeqs: 16,
   maxNumBatchedTokens: 256,
@@ -190,7 +191,14 @@ describe('EngineClient with a real engine process', () => {
 
 describe('EngineClient whose engine misbehaves', () => {
   let client: EngineClient | null = null;
-  const limits = { heartbeat: 30_000, step: 600_000, shutdown: 5_000, backOff: 2_000, healthy: 60_000 };
+  const limits = {
+    heartbeat: 30_000,
+    firstHeartbeat: 30_000,
+    step: 600_000,
+    shutdown: 5_000,
+    backOff: 2_000,
+    healthy: 60_000,
+  };
   afterEach(() => client?.stop());
 
   async function start(changes: Partial<EngineLimits>, told = logger): Promise<EngineClient> {

@@ -22,7 +22,14 @@ void check_options(const EngineOptions& o) {
               "); it is " + std::to_string(o.max_num_batched_tokens) + ".");
 }
 
-std::unique_ptr<Model> load_model(const EngineOptions& o, Backend& backend,
+std::unique_ptr<RankGroup> join_group(const EngineOptions& o) {
+  if (!o.place) return nullptr;
+  // Refused before anybody waits for this rank.
+  shard_config(read_model_config(o.model_dir), {o.place->rank, o.place->size});
+  return std::make_unique<RankGroup>(*o.place, o.limits);
+}
+
+std::unique_ptr<Model> load_model(const EngineOptions& o, Backend& backend, RankGroup* group,
                                   const ModelProgress& on_progress) {
   check_options(o);
   const ModelConfig config = read_model_config(o.model_dir);
@@ -35,9 +42,19 @@ std::unique_ptr<Model> load_model(const EngineOptions& o, Backend& backend,
                                         .slots = o.max_num_seqs,
                                         .snapshots = o.num_state_snapshots,
                                         .kv_dtype = o.dtype},
-                             .shard = {}};
+                             .shard = o.place ? Shard{o.place->rank, o.place->size} : Shard{},
+                             .ranks = group};
+  const auto progress = [&](uint64_t done, uint64_t total) {
+    if (group != nullptr) group->check();
+    on_progress(done, total);
+  };
   try {
-    return std::make_unique<Model>(checkpoint, config, backend, options, on_progress);
+    auto model = std::make_unique<Model>(checkpoint, config, backend, options, progress);
+    if (group != nullptr) {
+      group->meet();
+      group->doing(Doing::kWaiting);
+    }
+    return model;
   } catch (const std::bad_alloc&) {
     throw EngineError("ModelTooLarge", "The weights and caches do not fit in this machine's memory.");
   }
@@ -47,7 +64,8 @@ std::unique_ptr<Model> load_model(const EngineOptions& o, Backend& backend,
 
 Engine::Engine(const EngineOptions& o, std::unique_ptr<Backend> backend, const ModelProgress& on_progress)
     : backend_(std::move(backend)),
-      model_(load_model(o, *backend_, on_progress)),
+      group_(join_group(o)),
+      model_(load_model(o, *backend_, group_.get(), on_progress)),
       slots_({.slots = o.max_num_seqs,
               .num_blocks = o.num_blocks,
               .snapshots = o.num_state_snapshots,
@@ -86,6 +104,7 @@ StepResult Engine::step(const StepPlan& plan) {
   }
   slots_.check(plan);
   half_done_ = true;
+  share_plan(plan);
   slots_.apply(plan);
   begin_sequences(plan);
   gather_rows(plan);
@@ -96,11 +115,12 @@ StepResult Engine::step(const StepPlan& plan) {
                      .segments = segments_,
                      .outputs = output_rows_,
                      .saves = saves_});
-    look_at_outputs(result);
+    follows() ? follow_outputs() : look_at_outputs(result);
   }
   result.top_offsets.push_back(static_cast<int32_t>(result.top_tokens.size()));
   result.prompt.top_offsets.push_back(static_cast<int32_t>(result.prompt.top_tokens.size()));
   half_done_ = false;
+  if (group_) group_->doing(Doing::kWaiting);
   result.compute_micros =
       std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - start).count();
   return result;
@@ -174,6 +194,7 @@ void Engine::look_at_outputs(StepResult& result) {
       }
     }
   }
+  share_samples(result);
 }
 
 void Engine::score_row(const Output& output, std::span<const float> logits, PromptLogprobs& result) {

@@ -3,11 +3,13 @@
 
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "engine/sampler.h"
 #include "engine/slots.h"
 #include "model/model.h"
+#include "parallel/rank_group.h"
 
 namespace llmservice {
 
@@ -23,6 +25,8 @@ struct EngineOptions {
   DType dtype = DType::kBF16;  // of KV and unquantized weights
   int32_t threads = 0;         // 0: one per physical core
   std::string isa = "auto";
+  std::optional<RankPlace> place = std::nullopt;  // none: the only rank
+  GroupLimits limits = {};
 };
 
 struct EngineInfo {
@@ -38,13 +42,17 @@ struct EngineInfo {
 
 class Engine {
  public:
-  // Throws EngineError with a reason of the contract.
+  // Throws EngineError with a reason of the contract. Of several ranks, returns when all have loaded.
   Engine(const EngineOptions& options, std::unique_ptr<Backend> backend, const ModelProgress& on_progress);
+  // Rank 0 ends the other ranks' follow().
+  ~Engine();
 
   const EngineInfo& info() const { return info_; }
   // Throws EngineFault when the plan breaks a rule; then nothing was computed or changed. An error in the
   // midst of a step poisons the engine: every later step throws.
   StepResult step(const StepPlan& plan);
+  // On ranks other than 0: runs rank 0's steps until it ends the group.
+  void follow();
 
  private:
   // A row of the step whose logits are looked at.
@@ -60,8 +68,14 @@ class Engine {
   void look_at_outputs(StepResult& result);
   void sample_row(const Output& output, std::span<const float> logits, StepResult& result);
   void score_row(const Output& output, std::span<const float> logits, PromptLogprobs& result);
+  // ranks.cpp
+  void share_plan(const StepPlan& plan);
+  void share_samples(const StepResult& result);
+  void follow_outputs();
+  bool follows() const { return group_ && group_->rank() != 0; }
 
   std::unique_ptr<Backend> backend_;
+  std::unique_ptr<RankGroup> group_;  // null: the only rank
   std::unique_ptr<Model> model_;
   SlotTable slots_;
   Sampler sampler_;

@@ -25,14 +25,16 @@ void Model::forward(const ModelStep& step) {
   if (config_.hybrid()) rounds_ = state_rounds(step.segments, step.saves);
   const auto rows = static_cast<int64_t>(step.ids.size());
   const int64_t hidden = config_.hidden;
-  backend_.gather(*embedding_, step.ids, work_.residual);
+  embed(step.ids);
   for (size_t i = 0; i < layers_.size(); ++i) {
     const LayerWeights& layer = layers_[i];
     backend_.rms_norm(work_.residual, layer.input_norm.data(), config_.norm_eps, rows, hidden, work_.normed);
     std::visit([&](const auto& weights) { mix(weights, i, step); }, layer.mixer);
+    ranks_.all_reduce(work_.output, rows * hidden);
     backend_.add(work_.residual, work_.output, rows * hidden);
     backend_.rms_norm(work_.residual, layer.post_norm.data(), config_.norm_eps, rows, hidden, work_.normed);
     feed_forward(layer, rows);
+    ranks_.all_reduce(work_.output, rows * hidden);
     backend_.add(work_.residual, work_.output, rows * hidden);
   }
   if (step.outputs.empty()) return;
@@ -43,8 +45,21 @@ void Model::forward(const ModelStep& step) {
 
 std::span<const float> Model::logits(int32_t first, int32_t count) {
   const Matrix& head = head_ ? *head_ : *embedding_;
-  backend_.matmul(head, work_.final + static_cast<int64_t>(first) * config_.hidden, count, work_.logits);
+  backend_.matmul(head, work_.final + static_cast<int64_t>(first) * config_.hidden, count, work_.slice);
+  ranks_.gather_logits(work_.slice, count, config_.vocab, work_.logits);
+  if (shard_.rank != 0) return {};
   return backend_.to_host(work_.logits, static_cast<int64_t>(count) * config_.vocab);
+}
+
+// Each token's row lies on one rank; the others add zeros to it.
+void Model::embed(std::span<const int32_t> ids) {
+  own_ids_.clear();
+  for (const int32_t id : ids) {
+    const int64_t own = id - vocab_.begin;
+    own_ids_.push_back(own >= 0 && own < vocab_.count ? static_cast<int32_t>(own) : kNoRow);
+  }
+  backend_.gather(*embedding_, own_ids_, work_.residual);
+  ranks_.all_reduce(work_.residual, static_cast<int64_t>(ids.size()) * config_.hidden);
 }
 
 void Model::mix(const AttentionWeights& weights, size_t layer, const ModelStep& step) {

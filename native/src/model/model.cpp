@@ -48,21 +48,25 @@ Model::Model(const Checkpoint& checkpoint, const ModelConfig& config, Backend& b
              const ModelOptions& options, const ModelProgress& on_progress)
     : config_(shard_config(config, options.shard)),
       backend_(backend),
+      ranks_(options.ranks != nullptr ? *options.ranks : one_rank()),
+      shard_(options.shard),
+      vocab_(shard_vocab(config.vocab, options.shard)),
       attention_(attention_shape(config_, options.caches)),
       caches_(backend, config_, options.caches) {
   const std::string prefix = find_prefix(checkpoint);
   const std::string head = find_head(checkpoint);
-  const uint64_t total = checkpoint.bytes_of([&](const std::string& name) {
+  const uint64_t stored = checkpoint.bytes_of([&](const std::string& name) {
     return name.starts_with(prefix + "layers.") || name.starts_with(prefix + "norm.") ||
            name.starts_with(prefix + "embed_tokens.") || (!config.tied_head && name == head);
   });
+  const uint64_t total = stored / options.shard.size;
   uint64_t done = 0;
   WeightReader reader(checkpoint, config, backend, options.keep, [&](uint64_t bytes) {
     done += bytes;
     on_progress(std::min(done, total), total);
   });
   const auto table = [&](const std::string& module) {
-    return reader.matrix({{module, config.vocab, config.hidden, whole(config.vocab), whole(config.hidden)}});
+    return reader.matrix({{module, config.vocab, config.hidden, vocab_, whole(config.hidden)}});
   };
   embedding_ = table(prefix + "embed_tokens");
   for (size_t i = 0; i < config.layers.size(); ++i) {
@@ -76,6 +80,7 @@ Model::Model(const Checkpoint& checkpoint, const ModelConfig& config, Backend& b
   cos_ = DeviceVector(backend, rope.cos);
   sin_ = DeviceVector(backend, rope.sin);
   allocate_workspace(options);
+  own_ids_.reserve(options.max_tokens);
   if (done < total) on_progress(total, total);
 }
 
@@ -94,9 +99,12 @@ void Model::allocate_workspace(const ModelOptions& options) {
   reserve(work_.mixed, rows, widest_mixed(config_));
   reserve(work_.output, rows, config_.hidden);
   reserve(work_.final, rows, config_.hidden);
-  reserve(work_.logits, kLogitRows, config_.vocab);
+  reserve(work_.slice, kLogitRows, vocab_.count);
+  const bool gathers = shard_.size > 1 && shard_.rank == 0;
+  if (gathers) reserve(work_.logits, kLogitRows, config_.vocab);
   work_.memory = backend_.allocate(floats * sizeof(float));
   for (const auto& [place, offset] : places) *place = static_cast<float*>(work_.memory->data()) + offset;
+  if (!gathers) work_.logits = work_.slice;
 }
 
 size_t Model::weight_bytes() const {

@@ -9,6 +9,7 @@
 #include "model/caches.h"
 #include "model/layers.h"
 #include "model/state_rounds.h"
+#include "parallel/collective.h"
 
 namespace llmservice {
 
@@ -18,6 +19,7 @@ struct ModelOptions {
   DType keep;             // type of unquantized weights
   CacheSizes caches;
   Shard shard;
+  Collective* ranks = nullptr;  // null: the only rank
 };
 
 // The rows of one step, sequence after sequence.
@@ -34,7 +36,8 @@ using ModelProgress = std::function<void(uint64_t done, uint64_t total)>;
 
 class Model {
  public:
-  // Reads all weights and allocates caches and workspace: nothing is allocated later.
+  // Reads all weights and allocates caches and workspace: nothing is allocated later. With several ranks,
+  // each has a model of its own shard; forward() and logits() must be called on all of them alike.
   Model(const Checkpoint& checkpoint, const ModelConfig& config, Backend& backend,
         const ModelOptions& options, const ModelProgress& on_progress);
 
@@ -47,20 +50,25 @@ class Model {
   void copy_states(std::span<const StateCopy> copies);
   // Runs the step; afterwards logits() answers for its output rows.
   void forward(const ModelStep& step);
-  // Logits (count, vocab) of output rows [first, first + count), count at most kLogitRows. Valid until
-  // the next call.
+  // Logits (count, vocab) of output rows [first, first + count), count at most kLogitRows; on ranks other
+  // than 0 nothing. Valid until the next call.
   std::span<const float> logits(int32_t first, int32_t count);
 
   static constexpr int32_t kLogitRows = 32;
 
  private:
   void allocate_workspace(const ModelOptions& options);
+  void embed(std::span<const int32_t> ids);
   void mix(const AttentionWeights& weights, size_t layer, const ModelStep& step);
   void mix(const GdnWeights& weights, size_t layer, const ModelStep& step);
   void feed_forward(const LayerWeights& weights, int64_t rows);
 
   ModelConfig config_;  // as this rank sees it
   Backend& backend_;
+  Collective& ranks_;
+  Shard shard_;
+  Range vocab_;  // of the embedding and the head on this rank
+  std::vector<int32_t> own_ids_;
   AttentionShape attention_;
   Caches caches_;
   std::vector<StateRound> rounds_;  // of the step in hand, on hybrids
@@ -81,7 +89,8 @@ class Model {
     float* mixed;     // (T, widest input of an output projection)
     float* output;    // (T, hidden)
     float* final;     // (outputs, hidden)
-    float* logits;    // (kLogitRows, vocab)
+    float* slice;     // (kLogitRows, this rank's part of vocab)
+    float* logits;    // (kLogitRows, vocab) on rank 0; on the only rank the same as slice
   } work_;
 };
 

@@ -25,6 +25,11 @@ HeadShard shard_heads(int32_t heads, int32_t kv_heads, Shard shard) {
   return {q, {shard.rank / (shard.size / kv_heads), 1}};
 }
 
+Range shard_vocab(int64_t vocab, Shard shard) {
+  const int64_t begin = vocab * shard.rank / shard.size;
+  return {begin, vocab * (shard.rank + 1) / shard.size - begin};
+}
+
 ModelConfig shard_config(const ModelConfig& whole, Shard shard) {
   ModelConfig part = whole;
   const HeadShard heads = shard_heads(whole.heads, whole.kv_heads, shard);

@@ -33,6 +33,9 @@ struct HeadShard {
 };
 HeadShard shard_heads(int32_t heads, int32_t kv_heads, Shard shard);
 
+// Rows of the embedding and of the head: parts that differ by one at most.
+Range shard_vocab(int64_t vocab, Shard shard);
+
 // The config as one rank sees it: its own heads, GDN heads and MLP width. The vocabulary stays whole.
 ModelConfig shard_config(const ModelConfig& whole, Shard shard);
 

@@ -1,7 +1,8 @@
-// What the addon exports: load(options, onProgress) and cpuIsas(). Declared in ts/binding.ts.
+// What the addon exports: load, runRank, makeSegment, dieWithParent and cpuIsas. Declared in ts/binding.ts.
 #include <napi.h>
 
 #include "napi/engine_object.h"
+#include "napi/ranks.h"
 
 namespace llmservice {
 namespace {
@@ -16,6 +17,9 @@ Napi::Value list_isas(const Napi::CallbackInfo& call) {
 Napi::Object init(Napi::Env env, Napi::Object exports) {
   env.SetInstanceData(new Napi::FunctionReference(Napi::Persistent(EngineObject::define(env))));
   exports.Set("load", Napi::Function::New(env, load_engine, "load"));
+  exports.Set("runRank", Napi::Function::New(env, run_rank, "runRank"));
+  exports.Set("makeSegment", Napi::Function::New(env, make_shared_segment, "makeSegment"));
+  exports.Set("dieWithParent", Napi::Function::New(env, die_with_parent, "dieWithParent"));
   exports.Set("cpuIsas", Napi::Function::New(env, list_isas, "cpuIsas"));
   return exports;
 }

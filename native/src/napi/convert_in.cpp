@@ -76,6 +76,7 @@ class Fields {
     for (size_t i = 0; i < flat.size(); i += 2) out.push_back({flat[i], flat[i + 1]});
     return out;
   }
+  bool is_null(const char* name) const { return object_.Get(name).IsNull(); }
   Fields object(const char* name) const {
     const Napi::Value value = object_.Get(name);
     if (!value.IsObject()) wrong(object_.Env(), path_ + name, "an object");
@@ -92,6 +93,13 @@ class Fields {
   Napi::Object object_;
   std::string path_;
 };
+
+std::optional<RankPlace> to_place(const Fields& options) {
+  if (options.is_null("place")) return std::nullopt;
+  const Fields fields = options.object("place");
+  return RankPlace{
+      .rank = fields.integer("rank"), .size = fields.integer("size"), .segment = fields.integer("segment")};
+}
 
 DType to_dtype(const Fields& fields) {
   const std::string name = fields.text("dtype");
@@ -137,7 +145,8 @@ EngineOptions to_engine_options(const Napi::Object& value) {
           .max_num_batched_tokens = fields.integer("maxNumBatchedTokens"),
           .dtype = to_dtype(fields),
           .threads = fields.integer_or_null("threads").value_or(0),
-          .isa = fields.text("isa")};
+          .isa = fields.text("isa"),
+          .place = to_place(fields)};
 }
 
 StepPlan to_step_plan(const Napi::Object& value) {

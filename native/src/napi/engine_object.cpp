@@ -36,20 +36,44 @@ ModelProgress report_to(Loading* loading) {
   };
 }
 
+std::unique_ptr<Engine> load(Loading* loading, const EngineOptions& options) {
+  CpuOptions cpu{.threads = options.threads, .isa = options.isa.c_str()};
+  if (options.place) {
+    cpu.rank = options.place->rank;
+    cpu.ranks = options.place->size;
+  }
+  return std::make_unique<Engine>(options, make_cpu_backend(cpu), report_to(loading));
+}
+
+Settle reject(Loading* loading) {
+  return [loading, error = std::current_exception()](Napi::Env env) {
+    const std::unique_ptr<Loading> ended(loading);
+    ended->deferred.Reject(from_exception(env, error).Value());
+  };
+}
+
 Settle load_job(Loading* loading, const EngineOptions& options) {
   try {
-    auto backend = make_cpu_backend({.threads = options.threads, .isa = options.isa.c_str()});
-    auto engine = std::make_shared<std::unique_ptr<Engine>>(
-        std::make_unique<Engine>(options, std::move(backend), report_to(loading)));
+    auto engine = std::make_shared<std::unique_ptr<Engine>>(load(loading, options));
     return [loading, engine](Napi::Env env) {
       const std::unique_ptr<Loading> ended(loading);
       ended->deferred.Resolve(EngineObject::create(env, std::move(ended->thread), std::move(*engine)));
     };
   } catch (...) {
-    return [loading, error = std::current_exception()](Napi::Env env) {
+    return reject(loading);
+  }
+}
+
+// Loads, follows rank 0 and frees everything: all on the engine thread.
+Settle rank_job(Loading* loading, const EngineOptions& options) {
+  try {
+    load(loading, options)->follow();
+    return [loading](Napi::Env env) {
       const std::unique_ptr<Loading> ended(loading);
-      ended->deferred.Reject(from_exception(env, error).Value());
+      ended->deferred.Resolve(env.Undefined());
     };
+  } catch (...) {
+    return reject(loading);
   }
 }
 
@@ -61,23 +85,33 @@ Napi::Value rejected(Napi::Env env, const Napi::Error& error) {
 
 }  // namespace
 
-Napi::Value load_engine(const Napi::CallbackInfo& call) {
+namespace {
+
+using Job = Settle (*)(Loading* loading, const EngineOptions& options);
+
+Napi::Value start(const Napi::CallbackInfo& call, Job job) {
   const Napi::Env env = call.Env();
   try {
     if (call.Length() != 2 || !call[0].IsObject() || !call[1].IsFunction()) {
-      throw Napi::TypeError::New(env, "load(options, onProgress) takes an object and a function.");
+      throw Napi::TypeError::New(env, "load and runRank take options and a function.");
     }
     const EngineOptions options = to_engine_options(call[0].As<Napi::Object>());
     auto* loading = new Loading{.deferred = Napi::Promise::Deferred::New(env),
                                 .on_progress = Napi::Persistent(call[1].As<Napi::Function>()),
                                 .thread = std::make_unique<EngineThread>(env)};
     const Napi::Promise promise = loading->deferred.Promise();
-    loading->thread->run([loading, options] { return load_job(loading, options); });
+    loading->thread->run([loading, options, job] { return job(loading, options); });
     return promise;
   } catch (const Napi::Error& error) {
     return rejected(env, error);
   }
 }
+
+}  // namespace
+
+Napi::Value load_engine(const Napi::CallbackInfo& call) { return start(call, load_job); }
+
+Napi::Value run_rank(const Napi::CallbackInfo& call) { return start(call, rank_job); }
 
 Napi::Function EngineObject::define(Napi::Env env) {
   return DefineClass(

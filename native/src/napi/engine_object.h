@@ -1,4 +1,5 @@
-// The JavaScript face of an engine: { info, step(plan), dispose() }, and load(), which makes one.
+// The JavaScript face of an engine: { info, step(plan), dispose() }, load(), which makes one, and
+// runRank(), which has one follow rank 0.
 #pragma once
 
 #include <napi.h>
@@ -12,6 +13,8 @@ namespace llmservice {
 
 // load(options, onProgress): Promise<Engine>.
 Napi::Value load_engine(const Napi::CallbackInfo& call);
+// runRank(options, onProgress): Promise<void>.
+Napi::Value run_rank(const Napi::CallbackInfo& call);
 
 class EngineObject : public Napi::ObjectWrap<EngineObject> {
  public:

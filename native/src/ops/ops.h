@@ -42,6 +42,9 @@ class Matrix {
   size_t bytes = 0;  // memory held
 };
 
+// The id of a row that a table does not hold.
+constexpr int32_t kNoRow = -1;
+
 // Device memory. On the CPU: 64-byte aligned, zeroed, anonymous.
 class Buffer {
  public:
@@ -114,7 +117,7 @@ class Backend {
   virtual std::unique_ptr<Matrix> pack(std::span<const MatrixPart> parts, DType keep,
                                        const std::function<void(uint64_t)>& on_bytes) = 0;
 
-  // out (T, K) = rows `ids` of the packed table (vocab, K).
+  // out (T, K) = rows `ids` of the packed table (vocab, K); zeros for kNoRow.
   virtual void gather(const Matrix& table, std::span<const int32_t> ids, float* out) = 0;
   // out (T, N) = x (T, K) · Wᵀ.
   virtual void matmul(const Matrix& w, const float* x, int64_t rows, float* out) = 0;
@@ -173,6 +176,9 @@ class Backend {
 struct CpuOptions {
   int threads = 0;           // 0: one per physical core in the affinity mask
   const char* isa = "auto";  // auto | portable | avx512
+  // Of several ranks on this machine, each takes its part of the cores.
+  int rank = 0;
+  int ranks = 1;
 };
 std::unique_ptr<Backend> make_cpu_backend(const CpuOptions&);
 // Instruction families this machine can run, best last; always begins with "portable".

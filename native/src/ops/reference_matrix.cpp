@@ -67,7 +67,11 @@ std::unique_ptr<Matrix> ReferenceBackend::pack(std::span<const MatrixPart> parts
 void ReferenceBackend::gather(const Matrix& table, std::span<const int32_t> ids, float* out) {
   const auto& w = static_cast<const ReferenceMatrix&>(table).w;
   for (const int32_t id : ids) {
-    std::memcpy(out, w.data() + id * table.cols, table.cols * sizeof(float));
+    if (id == kNoRow) {
+      std::memset(out, 0, table.cols * sizeof(float));
+    } else {
+      std::memcpy(out, w.data() + id * table.cols, table.cols * sizeof(float));
+    }
     out += table.cols;
   }
 }

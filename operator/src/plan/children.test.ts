@@ -146,10 +146,11 @@ describe('a halted service', () => {
   });
 });
 
-test('more than one rank on the CPU is refused', () => {
-  const service = wantedService({ accelerator: { devices: 2 } });
-  const fit = planFit(service, { shape: parseCheckpointConfig(qwen36Config), weightBytes: 29e9 });
-  expect(fit).toMatchObject({ state: 'failed', failure: { reason: 'ParallelismInvalid' } });
+test('a number of ranks that does not divide the model is refused on the CPU too, others are not', () => {
+  const checkpoint = { shape: parseCheckpointConfig(qwen36Config), weightBytes: 29e9 };
+  const ranks = (devices: number) => planFit(wantedService({ accelerator: { devices } }), checkpoint);
+  expect(ranks(3)).toMatchObject({ state: 'failed', failure: { reason: 'ParallelismInvalid' } });
+  expect(ranks(2)).toEqual({ state: 'unmeasured' });
 });
 
 test('unknown memory is no ground to refuse, but ranks and context are still checked', () => {

@@ -10,20 +10,8 @@ interface PlannedCheckpoint {
   readonly weightBytes: number;
 }
 
-/** The CPU engine computes in one process. */
-const cpuRanks = 1;
-
 export function planFit(service: WantedService, { shape, weightBytes }: PlannedCheckpoint): Fit {
   const { accelerator, tensor, spec } = service;
-  if (accelerator.kind === 'cpu' && tensor !== cpuRanks) {
-    return {
-      state: 'failed',
-      failure: {
-        reason: 'ParallelismInvalid',
-        message: `the CPU engine runs one rank, but ${tensor} are asked for; values that work: ${cpuRanks}`,
-      },
-    };
-  }
   const {
     maxModelLen = null,
     memoryUtilizationPercent,

@@ -37,6 +37,10 @@ export function planResources(
 /** Host memory: all that the engine holds on the CPU; with devices the loading windows and the two Node processes. */
 function defaultMemoryBytes(service: WantedService, size: CheckpointSize, plan: MemoryPlan | null): number {
   if (service.accelerator.kind !== 'cpu') return 4 * gib + service.sharedMemoryBytes;
-  if (plan !== null) return plan.rows.reduce((sum, row) => (row.name === 'free' ? sum : sum + row.bytes), 0);
+  // The plan is one rank's; all ranks share the pod's memory.
+  if (plan !== null) {
+    const perRank = plan.rows.reduce((sum, row) => (row.name === 'free' ? sum : sum + row.bytes), 0);
+    return perRank * service.tensor;
+  }
   return size.weightBytes + gib + service.sharedMemoryBytes;
 }

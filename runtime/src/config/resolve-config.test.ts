@@ -42,7 +42,7 @@ describe('resolveConfig', () => {
         DTYPE: 'auto',
         MAX_MODEL_LEN: '32768',
         GPU_MEMORY_UTILIZATION: '0.85',
-        TENSOR_PARALLEL_SIZE: '1',
+        TENSOR_PARALLEL_SIZE: '2',
         MAX_NUM_BATCHED_TOKENS: '32768',
         MAX_NUM_SEQS: '256',
         BLOCK_SIZE: '64',
@@ -53,6 +53,7 @@ describe('resolveConfig', () => {
       name: 'qwen36-27b',
       uri: 's3://wmf-ml-models/llm/Qwen3.6-27B-FP8/',
     });
+    expect(engineConfig.parallelism).toEqual({ tensor: 2 });
     expect(engineConfig.engine).toEqual({
       maxModelLen: 32768,
       memoryUtilizationPercent: 85,

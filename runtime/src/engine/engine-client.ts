@@ -24,6 +24,8 @@ const entry = fileURLToPath(new URL('../../dist/engine/engine-process.js', impor
 export interface EngineLimits {
   /** Without a sign of life for this long the process is killed and started again. */
   readonly heartbeat: number;
+  /** The same until the first sign, which comes once the process has started. */
+  readonly firstHeartbeat: number;
   /** A step that runs longer hangs. */
   readonly step: number;
   /** From asking the process to end to killing it. */
@@ -35,12 +37,15 @@ export interface EngineLimits {
 }
 
 const defaultLimits: EngineLimits = {
-  heartbeat: 30_000,
+  heartbeat: 3_500,
+  firstHeartbeat: 30_000,
   step: 600_000,
   shutdown: 5_000,
   backOff: 30_000,
   healthy: 60_000,
 };
+
+const lookEveryMs = 500;
 
 interface InFlight {
   readonly request: GenerateRequest;
@@ -59,6 +64,10 @@ export class EngineClient {
   #process: ChildProcess | null = null;
   #stats: EngineStats | null = null;
   #lastSignAt = 0;
+  /** Looks since the last sign of life. When this process stood still too, it did not look. */
+  #silentLooks = 0;
+  /** Whether the process has given a sign of life. */
+  #alive = false;
   #readyAt = 0;
   #restarts = 0;
   #lossesInARow = 0;
@@ -93,7 +102,7 @@ export class EngineClient {
   async start(): Promise<void> {
     await new Promise<void>((resolve) => {
       this.#settled = resolve;
-      this.#watch = setInterval(() => this.#killIfHung(), 1000);
+      this.#watch = setInterval(() => this.#killIfHung(), lookEveryMs);
       this.#launch();
     });
   }
@@ -148,7 +157,8 @@ export class EngineClient {
   #launch(): void {
     this.#restartTimer = null;
     this.#lastWords = null;
-    this.#lastSignAt = performance.now();
+    this.#sawLife();
+    this.#alive = false;
     const child = fork(entry, [], { serialization: 'advanced', execArgv: [] });
     this.#process = child;
     child.on('message', (message: EngineMessage) => this.#receive(message));
@@ -161,7 +171,8 @@ export class EngineClient {
   }
 
   #receive(message: EngineMessage): void {
-    this.#lastSignAt = performance.now();
+    this.#sawLife();
+    this.#alive = true;
     switch (message.type) {
       case 'progress':
         if (this.#state.kind === 'loading' || this.#state.kind === 'restarting') {
@@ -225,10 +236,17 @@ export class EngineClient {
   }
 
   #killIfHung(): void {
-    const silentMs = performance.now() - this.#lastSignAt;
-    if (this.#process !== null && silentMs > this.#limits.heartbeat) {
+    if (this.#process === null) return;
+    const silentMs = ++this.#silentLooks * lookEveryMs;
+    const { heartbeat, firstHeartbeat } = this.#limits;
+    if (silentMs > (this.#alive ? heartbeat : firstHeartbeat)) {
       this.#kill(`no sign of life for ${Math.round(silentMs / 1000)} s`);
     }
+  }
+
+  #sawLife(): void {
+    this.#lastSignAt = performance.now();
+    this.#silentLooks = 0;
   }
 
   #kill(why: string): void {

@@ -1,11 +1,13 @@
 // Entry of the engine process: loads the model, then runs steps for the server process that forked it.
 // It ends with its parent, on 'shutdown', or after telling a failure; it never outlives the channel.
 
-import { FailureError, failureReasons, type Failure, type FailureReason } from '@llmservice/crds';
+import type { Failure } from '@llmservice/crds';
 import { loadEngine } from '@llmservice/native';
 import { Scheduler } from '../schedule/scheduler.js';
+import { failureOf } from './failure-of.js';
 import { planEngine } from './plan-engine.js';
 import type { EngineMessage, EngineSettings, ServerMessage } from './protocol.js';
+import { RankProcesses } from './rank-processes.js';
 import { StepLoop } from './step-loop.js';
 
 const heartbeatMs = 1000;
@@ -16,19 +18,13 @@ function send(message: EngineMessage): void {
   if (process.connected) process.send?.(message);
 }
 
-/** The native engine's errors carry a reason of the contract; anything else is a fault of the engine. */
-function failureOf(error: unknown): Failure {
-  if (error instanceof FailureError) return error.failure;
-  const { reason, message } = error as { reason?: unknown; message?: unknown };
-  const known = failureReasons.find((each): each is FailureReason => each === reason);
-  return { reason: known ?? 'EngineFault', message: typeof message === 'string' ? message : String(error) };
-}
-
 async function serve(settings: EngineSettings): Promise<void> {
   const options = await planEngine(settings);
-  const engine = await loadEngine(options, (bytesDone, bytesTotal) =>
+  const ranks = settings.tensor === 1 ? null : new RankProcesses(options, settings.tensor, fail);
+  const engine = await loadEngine(ranks?.options ?? options, (bytesDone, bytesTotal) =>
     send({ type: 'progress', bytesDone, bytesTotal }),
   );
+  ranks?.joined();
   const { prefixCaching } = settings;
   const scheduler = new Scheduler({ ...options, prefixCaching, hybrid: engine.info.hybrid });
   loop = new StepLoop(engine, scheduler, send, () => performance.now());
@@ -39,21 +35,21 @@ async function serve(settings: EngineSettings): Promise<void> {
     maxModelLen: options.maxModelLen,
   });
   await loop.run();
+  ranks?.closing();
   await engine.dispose();
   process.exit(0);
 }
 
-function fail(error: unknown): void {
-  const message: EngineMessage = { type: 'failed', failure: failureOf(error) };
-  // Leaves only once the parent has the reason.
-  if (process.connected) process.send?.(message, () => process.exit(1));
-  else process.exit(1);
+function fail(failure: Failure): void {
+  const message: EngineMessage = { type: 'failed', failure };
+  // Leaves only once the parent has the reason, and then at once: an exit would wait for a step that may never end.
+  if (process.connected) process.send?.(message, () => process.kill(process.pid, 'SIGKILL'));
 }
 
 process.on('message', (message: ServerMessage) => {
   switch (message.type) {
     case 'start':
-      serve(message.settings).catch(fail);
+      serve(message.settings).catch((error: unknown) => fail(failureOf(error)));
       return;
     case 'submit':
       loop?.submit(message.request);

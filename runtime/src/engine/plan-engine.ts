@@ -22,11 +22,11 @@ import { usableMemoryBytes } from './memory-limit.js';
 import type { EngineSettings } from './protocol.js';
 
 /**
- * Options for `loadEngine`.
+ * Options for `loadEngine`; those of several ranks differ in their place only, which is not known here.
  * @throws FailureError of the checkpoint parsers and of `planMemory` (ModelTooLarge, KvCacheTooSmall with detail.fits)
  */
 export async function planEngine(settings: EngineSettings): Promise<EngineOptions> {
-  const { modelDir, dtype, blockSize, prefixCaching, maxNumSeqs, maxNumBatchedTokens } = settings;
+  const { modelDir, tensor, dtype, blockSize, prefixCaching, maxNumSeqs, maxNumBatchedTokens } = settings;
   const shape = parseCheckpointConfig(await readConfig(modelDir));
   const tensors = await readTensorEntries(modelDir);
   const { numBlocks, numStateSnapshots, maxModelLen } = planMemory({
@@ -35,7 +35,7 @@ export async function planEngine(settings: EngineSettings): Promise<EngineOption
     weightBytes: residentWeightBytes(tensors, shape, dtype),
     memoryBytes: settings.memoryBytesPerDevice ?? usableMemoryBytes(readTextIfThere),
     memoryUtilizationPercent: settings.memoryUtilizationPercent,
-    tensor: 1,
+    tensor,
     maxModelLen: settings.maxModelLen,
     maxNumSeqs,
     maxNumBatchedTokens,
@@ -43,7 +43,7 @@ export async function planEngine(settings: EngineSettings): Promise<EngineOption
     prefixCaching,
     dtype,
   });
-  const { threads } = settings;
+  const threads = settings.threads === null ? null : Math.max(1, Math.floor(settings.threads / tensor));
   return {
     modelDir,
     blockSize,
@@ -55,6 +55,7 @@ export async function planEngine(settings: EngineSettings): Promise<EngineOption
     dtype,
     threads,
     isa: 'auto',
+    place: null,
   };
 }
 

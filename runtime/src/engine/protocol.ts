@@ -16,6 +16,8 @@ export interface EngineSettings {
   /** Tokens of prompt plus output; null: the largest that fits. */
   readonly maxModelLen: number | null;
   readonly memoryUtilizationPercent: number;
+  /** Tensor-parallel ranks. */
+  readonly tensor: number;
   /** Memory the plan may count with; null: what the control group or the machine leaves. */
   readonly memoryBytesPerDevice: number | null;
   readonly maxNumSeqs: number;
@@ -23,7 +25,7 @@ export interface EngineSettings {
   readonly blockSize: number;
   readonly prefixCaching: boolean;
   readonly dtype: 'auto' | 'bfloat16' | 'float32';
-  /** Compute threads; null: one per physical core. */
+  /** Compute threads of all ranks together; null: one per physical core. */
   readonly threads: number | null;
 }
 

@@ -205,4 +205,34 @@ FIXTURES = (
         fp8=True,
         seed=7,
     ),
+    Fixture(
+        "qwen3_5_text-fp8-ranks",
+        "for 2 and 4 tensor-parallel ranks: each one's columns of o, down and out_proj are whole 128-blocks, while its rows "
+        "of in_proj_qkv are not; fewer KV heads than 4 ranks",
+        {
+            "architectures": ["Qwen3_5ForCausalLM"],
+            **qwen3_5_text(
+                hidden_size=72,
+                intermediate_size=512,
+                num_hidden_layers=2,
+                full_attention_interval=2,
+                layer_types=["linear_attention", "full_attention"],
+                head_dim=128,
+                linear_num_key_heads=4,
+                linear_key_head_dim=24,
+                linear_value_head_dim=128,
+                rope_parameters={
+                    "rope_type": "default",
+                    "rope_theta": 10000000.0,
+                    "partial_rotary_factor": 0.25,
+                    "mrope_interleaved": True,
+                    "mrope_section": [6, 5, 5],
+                },
+                tie_word_embeddings=True,
+                mtp_num_hidden_layers=0,
+            ),
+        },
+        fp8=True,
+        seed=8,
+    ),
 )

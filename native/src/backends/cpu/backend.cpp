@@ -29,7 +29,9 @@ std::unique_ptr<Matrix> CpuBackend::pack(std::span<const MatrixPart> parts, DTyp
 }  // namespace cpu
 
 std::unique_ptr<Backend> make_cpu_backend(const CpuOptions& options) {
-  const int threads = options.threads > 0 ? options.threads : cpu::usable_cores();
+  const int share =
+      options.ranks > 1 ? cpu::take_share_of_cores(options.rank, options.ranks) : cpu::usable_cores();
+  const int threads = options.threads > 0 ? options.threads : share;
   return std::make_unique<cpu::CpuBackend>(cpu::select_kernels(options.isa), threads);
 }
 

@@ -46,8 +46,12 @@ void CpuBackend::gather(const Matrix& table, std::span<const int32_t> ids, float
   // Neighbouring columns of a row lie a panel's width apart: a cache line each.
   constexpr int64_t kLineFloats = 16;
   for_rows(static_cast<int64_t>(ids.size()), matrix.cols * kLineFloats, [&](int64_t i) {
-    const std::byte* weight = matrix.weight(ids[i]);
     float* row = out + i * matrix.cols;
+    if (ids[i] == kNoRow) {
+      std::fill_n(row, matrix.cols, 0.0f);
+      return;
+    }
+    const std::byte* weight = matrix.weight(ids[i]);
     for (int64_t k = 0; k < matrix.cols; ++k) row[k] = widen(stored, weight, k * kPanelRows);
     if (stored != DType::kF8E4M3) return;
     const float* scale = matrix.scale(ids[i]);

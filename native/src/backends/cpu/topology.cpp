@@ -6,26 +6,31 @@
 #include <algorithm>
 #include <cmath>
 #include <fstream>
-#include <set>
+#include <map>
 #include <string>
+#include <vector>
 
 namespace llmservice::cpu {
 namespace {
 
-// Hyperthreads of one core share its vector units: a second thread there adds contention, not speed.
-int physical_cores() {
+// The CPUs of the affinity mask by physical core. Hyperthreads of one core share its vector units: a second
+// thread there adds contention, not speed.
+std::vector<std::vector<int>> physical_cores() {
   cpu_set_t mask;
-  if (sched_getaffinity(0, sizeof(mask), &mask) != 0) return 1;
-  std::set<std::string> cores;
+  if (sched_getaffinity(0, sizeof(mask), &mask) != 0) return {{}};
+  std::vector<std::vector<int>> cores;
+  std::map<std::string, size_t> seen;
   for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
     if (!CPU_ISSET(cpu, &mask)) continue;
     std::ifstream file("/sys/devices/system/cpu/cpu" + std::to_string(cpu) +
                        "/topology/thread_siblings_list");
     std::string siblings;
     if (!std::getline(file, siblings)) siblings = std::to_string(cpu);
-    cores.insert(siblings);
+    const auto [core, is_new] = seen.emplace(siblings, cores.size());
+    if (is_new) cores.emplace_back();
+    cores[core->second].push_back(cpu);
   }
-  return std::max<int>(1, static_cast<int>(cores.size()));
+  return cores;
 }
 
 // CPUs that the quota allows, or infinity.
@@ -45,9 +50,24 @@ double cgroup_quota() {
 }  // namespace
 
 int usable_cores() {
-  const int cores = physical_cores();
+  const auto cores = static_cast<int>(physical_cores().size());
   const double quota = std::ceil(cgroup_quota());
   return quota < cores ? std::max(1, static_cast<int>(quota)) : cores;
+}
+
+int take_share_of_cores(int rank, int ranks) {
+  const auto cores = physical_cores();
+  const auto count = static_cast<int>(cores.size());
+  if (count < ranks) return 1;
+  cpu_set_t mask;
+  CPU_ZERO(&mask);
+  const int first = count * rank / ranks;
+  const int end = count * (rank + 1) / ranks;
+  for (int core = first; core < end; ++core) {
+    for (const int cpu : cores[core]) CPU_SET(cpu, &mask);
+  }
+  sched_setaffinity(0, sizeof(mask), &mask);  // refused, threads wander: slower, never wrong
+  return std::clamp(static_cast<int>(cgroup_quota() / ranks), 1, end - first);
 }
 
 }  // namespace llmservice::cpu

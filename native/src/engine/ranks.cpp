@@ -1,0 +1,74 @@
+// The engine on several ranks. Rank 0 alone is given plans and samples; it sends each plan, and after the
+// forward pass the ids that it sampled, to the others, which keep the same slots by the same steps.
+#include <algorithm>
+
+#include "engine/engine.h"
+#include "engine/plan_wire.h"
+
+namespace llmservice {
+namespace {
+
+// In place of an id: the row's logits were not numbers.
+constexpr int32_t kFaultyRow = -1;
+
+bool decodes_only(const StepPlan& plan) {
+  for (const RowEntry& entry : plan.rows) {
+    if (entry.count != 1) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+Engine::~Engine() {
+  // A group in the midst of a step, or one that has lost a rank, is left as it is: the others see us go.
+  if (!group_ || group_->rank() != 0 || half_done_) return;
+  try {
+    group_->close();
+  } catch (const EngineError&) {
+    return;
+  }
+}
+
+void Engine::share_plan(const StepPlan& plan) {
+  if (!group_) return;
+  if (group_->rank() == 0) group_->send(encode_plan(plan));
+  group_->doing(decodes_only(plan) ? Doing::kDecoding : Doing::kPrefilling);
+}
+
+void Engine::share_samples(const StepResult& result) {
+  if (!group_) return;
+  std::vector<int32_t> ids = result.tokens;
+  for (size_t i = 0; i < ids.size(); ++i) {
+    if (result.finish[i] == Finish::kNumericalFault) ids[i] = kFaultyRow;
+  }
+  group_->send(std::as_bytes(std::span(ids)));
+}
+
+void Engine::follow_outputs() {
+  const auto total = static_cast<int32_t>(outputs_.size());
+  for (int32_t first = 0; first < total; first += Model::kLogitRows) {
+    model_->logits(first, std::min(Model::kLogitRows, total - first));
+  }
+  const std::vector<std::byte> message = group_->receive();
+  const auto* id = reinterpret_cast<const int32_t*>(message.data());
+  for (const Output& output : outputs_) {
+    if (!output.sample) continue;
+    if (*id == kFaultyRow) {
+      slots_.at(output.slot).finished = true;
+    } else {
+      slots_.append(output.slot, *id);
+    }
+    ++id;
+  }
+}
+
+void Engine::follow() {
+  for (;;) {
+    const std::vector<std::byte> message = group_->receive();
+    if (message.empty()) return group_->close();
+    step(decode_plan(message));
+  }
+}
+
+}  // namespace llmservice

@@ -1,0 +1,29 @@
+#include "napi/ranks.h"
+
+#include <sys/prctl.h>
+
+#include <csignal>
+
+#include "napi/convert.h"
+#include "parallel/shared_segment.h"
+
+namespace llmservice {
+
+Napi::Value make_shared_segment(const Napi::CallbackInfo& call) {
+  const Napi::Env env = call.Env();
+  if (call.Length() != 1 || !call[0].IsNumber()) {
+    throw Napi::TypeError::New(env, "makeSegment(ranks) takes a number.");
+  }
+  try {
+    return Napi::Number::New(env, make_segment(call[0].As<Napi::Number>().Int32Value()));
+  } catch (const EngineError&) {
+    throw from_exception(env, std::current_exception());
+  }
+}
+
+Napi::Value die_with_parent(const Napi::CallbackInfo& call) {
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  return call.Env().Undefined();
+}
+
+}  // namespace llmservice

@@ -1,0 +1,123 @@
+// Joining, meeting and losing ranks. What they exchange is in exchange.cpp.
+#include "parallel/rank_group.h"
+
+#include <unistd.h>
+
+#include "ops/error.h"
+#include "parallel/shared_wait.h"
+
+namespace llmservice {
+namespace {
+
+// A wake that a dying rank did not send is made up for after this.
+constexpr std::chrono::milliseconds kLongestSleep{50};
+
+const char* name_of(Doing doing) {
+  switch (doing) {
+    case Doing::kJoining:
+      return "joining";
+    case Doing::kLoading:
+      return "loading weights";
+    case Doing::kWaiting:
+      return "waiting for a step";
+    case Doing::kPrefilling:
+      return "computing a prefill step";
+    case Doing::kDecoding:
+      return "computing a decode step";
+  }
+  return "";
+}
+
+const char* name_of(Loss loss) {
+  switch (loss) {
+    case Loss::kDied:
+      return "ended";
+    case Loss::kSilent:
+      return "stands still";
+    case Loss::kMissing:
+      return "did not start in time, or stands still,";
+    case Loss::kGaveUp:
+      return "gave up after an error of its own";
+  }
+  return "";
+}
+
+}  // namespace
+
+RankGroup::RankGroup(const RankPlace& place, const GroupLimits& limits)
+    : segment_(place.segment, place.size),
+      state_(segment_.state()),
+      rank_(place.rank),
+      size_(place.size),
+      watch_(state_, rank_, size_, limits.silence) {
+  self().pid.store(getpid());
+  join(limits.join);
+}
+
+RankGroup::~RankGroup() {
+  if (closed_) {
+    self().joined.store(0);
+  } else {
+    declare_loss(state_, size_, rank_, Loss::kGaveUp);
+  }
+}
+
+void RankGroup::join(std::chrono::milliseconds limit) {
+  self().joined.store(1);
+  shared_wake(self().joined);
+  const auto deadline = std::chrono::steady_clock::now() + limit;
+  for (int32_t rank = 0; rank < size_; ++rank) {
+    const std::atomic<uint32_t>& joined = state_.ranks[rank].joined;
+    while (joined.load() == 0) {
+      check();
+      if (std::chrono::steady_clock::now() >= deadline) declare_loss(state_, size_, rank, Loss::kMissing);
+      shared_wait(joined, 0, kLongestSleep);
+    }
+  }
+  doing(Doing::kLoading);
+}
+
+void RankGroup::check() const {
+  const uint32_t failure = state_.failure.load();
+  if (failure != 0) throw_loss(failure);
+}
+
+void RankGroup::throw_loss(uint32_t failure) const {
+  const auto rank = static_cast<int32_t>(failure & 0xff);
+  const auto loss = static_cast<Loss>(failure >> 8 & 0xff);
+  const auto doing = static_cast<Doing>(failure >> 16);
+  throw EngineError("EngineFault", "Rank " + std::to_string(rank) + " of " + std::to_string(size_) +
+                                       " (process " + std::to_string(state_.ranks[rank].pid.load()) + ") " +
+                                       name_of(loss) + " while " + name_of(doing) + ".");
+}
+
+void RankGroup::meet() {
+  arrive();
+  for (int32_t rank = 0; rank < size_; ++rank) wait_for(rank);
+  ++turn_;
+}
+
+void RankGroup::arrive() {
+  self().turn.store(turn_ + 1);
+  if (self().sleepers.load() != 0) shared_wake(self().turn);
+}
+
+void RankGroup::wait_for(int32_t rank) const {
+  RankState& other = state_.ranks[rank];
+  // The difference and not the order of the numbers: they wrap around.
+  const auto reached = [&] { return static_cast<int32_t>(other.turn.load() - turn_) > 0; };
+  while (!spin_until(reached)) {
+    check();
+    const uint32_t seen = other.turn.load();
+    other.sleepers.fetch_add(1);
+    if (!reached()) shared_wait(other.turn, seen, kLongestSleep);
+    other.sleepers.fetch_sub(1);
+  }
+}
+
+void RankGroup::close() {
+  if (rank_ == 0) send({});
+  closed_ = true;
+}
+
+}  // namespace llmservice

@@ -1,0 +1,71 @@
+// The ranks of one model on one machine. They meet in turns: each writes its area, arrives, waits until all
+// have, and reads the others' areas. Areas alternate between two banks, so that a rank that is ahead never
+// overwrites what another still reads. All ranks must make the same calls in the same order.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "parallel/collective.h"
+#include "parallel/rank_watch.h"
+
+namespace llmservice {
+
+struct RankPlace {
+  int32_t rank;
+  int32_t size;
+  int segment;  // descriptor from make_segment()
+};
+
+struct GroupLimits {
+  std::chrono::milliseconds join{30'000};    // until all ranks are there
+  std::chrono::milliseconds silence{3'000};  // of a process that stands still
+};
+
+// Everything below throws EngineFault, naming the rank and what it was at, once a rank is lost.
+class RankGroup final : public Collective {
+ public:
+  // Returns when all ranks have joined.
+  explicit RankGroup(const RankPlace& place, const GroupLimits& limits = {});
+  // Without close() the others take it for a loss.
+  ~RankGroup() override;
+
+  int32_t rank() const { return rank_; }
+  void doing(Doing what) { self().doing.store(what); }
+  // Throws if a rank was lost; for work between turns.
+  void check() const;
+
+  // Returns when every rank has called it.
+  void meet();
+  void all_reduce(float* x, int64_t count) override;
+  void gather_logits(const float* mine, int64_t rows, int64_t vocab, float* out) override;
+  // Rank 0 sends, all others receive.
+  void send(std::span<const std::byte> message);
+  std::vector<std::byte> receive();
+  // Rank 0 ends the group by an empty message; a rank that receives it closes too. Then leaving is no loss.
+  void close();
+
+ private:
+  RankState& self() const { return state_.ranks[rank_]; }
+  template <class T>
+  T* area(int32_t rank) const {
+    return reinterpret_cast<T*>(segment_.area(rank, turn_ % 2));
+  }
+  void join(std::chrono::milliseconds limit);
+  void arrive();
+  void wait_for(int32_t rank) const;
+  [[noreturn]] void throw_loss(uint32_t failure) const;
+
+  SharedSegment segment_;
+  GroupState& state_;
+  const int32_t rank_;
+  const int32_t size_;
+  uint32_t turn_ = 0;  // the turn whose bank is written next
+  bool closed_ = false;
+  RankWatch watch_;
+};
+
+}  // namespace llmservice

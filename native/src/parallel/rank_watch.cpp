@@ -1,0 +1,69 @@
+#include "parallel/rank_watch.h"
+
+#include <cerrno>
+
+#include "parallel/shared_wait.h"
+
+namespace llmservice {
+namespace {
+
+constexpr std::chrono::milliseconds kBetweenLooks{100};
+
+}  // namespace
+
+void declare_loss(GroupState& state, int32_t ranks, int32_t rank, Loss loss) {
+  const auto doing = static_cast<uint32_t>(state.ranks[rank].doing.load());
+  const uint32_t failure = static_cast<uint32_t>(rank) | static_cast<uint32_t>(loss) << 8 | doing << 16;
+  uint32_t none = 0;
+  if (!state.failure.compare_exchange_strong(none, failure)) return;
+  for (int32_t each = 0; each < ranks; ++each) shared_wake(state.ranks[each].turn);
+}
+
+RankWatch::RankWatch(GroupState& state, int32_t rank, int32_t ranks, std::chrono::milliseconds silence)
+    : state_(state),
+      rank_(rank),
+      ranks_(ranks),
+      silent_looks_(static_cast<int32_t>(silence / kBetweenLooks)),
+      thread_([this] { run(); }) {
+  while (started_.load() == 0) shared_wait(started_, 0, kBetweenLooks);
+}
+
+RankWatch::~RankWatch() {
+  stopping_.store(1);
+  shared_wake(stopping_);
+  thread_.join();
+}
+
+void RankWatch::run() {
+  RankState& self = state_.ranks[rank_];
+  pthread_mutex_lock(&self.alive);
+  started_.store(1);
+  shared_wake(started_);
+  while (stopping_.load() == 0) {
+    self.beat.fetch_add(1);
+    for (int32_t rank = 0; rank < ranks_; ++rank) {
+      if (rank != rank_ && state_.failure.load() == 0) look_at(rank);
+    }
+    shared_wait(stopping_, 0, kBetweenLooks);
+  }
+  pthread_mutex_unlock(&self.alive);
+}
+
+void RankWatch::look_at(int32_t rank) {
+  RankState& other = state_.ranks[rank];
+  if (other.joined.load() == 0) return;
+  const int held = pthread_mutex_trylock(&other.alive);
+  if (held != EBUSY) {
+    if (held == EOWNERDEAD) pthread_mutex_consistent(&other.alive);
+    if (held == 0 || held == EOWNERDEAD) pthread_mutex_unlock(&other.alive);
+    // A rank that leaves in peace says so before it lets go.
+    if (other.joined.load() != 0) declare_loss(state_, ranks_, rank, Loss::kDied);
+    return;
+  }
+  const uint32_t beat = other.beat.load();
+  looks_[rank] = beat == beats_[rank] ? looks_[rank] + 1 : 0;
+  beats_[rank] = beat;
+  if (looks_[rank] > silent_looks_) declare_loss(state_, ranks_, rank, Loss::kSilent);
+}
+
+}  // namespace llmservice

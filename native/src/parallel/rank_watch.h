@@ -1,0 +1,42 @@
+// A rank's sign of life and its look at the others': one thread per rank that holds the rank's robust mutex,
+// beats, and declares the group failed when another rank has died or stands still. It looks at processes, not
+// at progress: a long computation is no silence.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <thread>
+
+#include "parallel/shared_segment.h"
+
+namespace llmservice {
+
+// Declares that `rank` was lost, unless another loss was first, and wakes every wait.
+void declare_loss(GroupState& state, int32_t ranks, int32_t rank, Loss loss);
+
+class RankWatch {
+ public:
+  // Returns once the rank's sign of life is there. Without a beat for `silence` a rank stands still.
+  RankWatch(GroupState& state, int32_t rank, int32_t ranks, std::chrono::milliseconds silence);
+  ~RankWatch();
+  RankWatch(const RankWatch&) = delete;
+  RankWatch& operator=(const RankWatch&) = delete;
+
+ private:
+  void run();
+  void look_at(int32_t rank);
+
+  GroupState& state_;
+  const int32_t rank_;
+  const int32_t ranks_;
+  const int32_t silent_looks_;
+  // Of each other rank: the beat last seen, and how many looks ago it changed. Looks and not clock time: when
+  // the whole machine was frozen, nobody was silent.
+  uint32_t beats_[kMaxRanks] = {};
+  int32_t looks_[kMaxRanks] = {};
+  std::atomic<uint32_t> started_{0};
+  std::atomic<uint32_t> stopping_{0};
+  std::thread thread_;
+};
+
+}  // namespace llmservice

@@ -1,0 +1,63 @@
+// The memory that the ranks of one machine share: a state block, then two banks of exchange area per rank.
+// It is a file of /dev/shm that never has a name: whoever inherits its descriptor can map it, and the kernel
+// frees it with the last process that does, so that nothing can be left behind.
+#pragma once
+
+#include <pthread.h>
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+namespace llmservice {
+
+constexpr int32_t kMaxRanks = 64;
+// One bank: large enough that copying outweighs the meeting before it.
+constexpr size_t kAreaBytes = size_t{1} << 20;
+
+// What a rank is at, for the message of its failure.
+enum class Doing : uint32_t { kJoining, kLoading, kWaiting, kPrefilling, kDecoding };
+
+enum class Loss : uint32_t { kDied = 1, kSilent, kMissing, kGaveUp };
+
+struct alignas(64) RankState {
+  std::atomic<uint32_t> turn;      // turns that the rank has arrived at; others wait here in a futex
+  std::atomic<uint32_t> sleepers;  // ranks asleep on `turn`
+  std::atomic<uint32_t> joined;    // from joining to leaving in peace
+  std::atomic<uint32_t> beat;      // grows while the rank's process runs, whatever it computes
+  std::atomic<Doing> doing;
+  std::atomic<int32_t> pid;
+  // Robust, held by the rank from joining to leaving: the kernel releases it when the process dies.
+  pthread_mutex_t alive;
+};
+
+struct GroupState {
+  // 0, or the first loss of a rank: rank | Loss << 8 | Doing << 16.
+  std::atomic<uint32_t> failure;
+  RankState ranks[kMaxRanks];
+};
+
+// Size of the segment: what /dev/shm must have free. Mirrored by crds/src/shared-memory.ts.
+size_t segment_bytes(int32_t ranks);
+
+// A descriptor of a new segment in `dir`, close-on-exec; the caller closes it.
+// Throws SharedMemoryTooSmall, naming the size needed, when it does not fit.
+int make_segment(int32_t ranks, const char* dir = "/dev/shm");
+
+// One rank's mapping of the segment.
+class SharedSegment {
+ public:
+  SharedSegment(int descriptor, int32_t ranks);
+  ~SharedSegment();
+  SharedSegment(const SharedSegment&) = delete;
+  SharedSegment& operator=(const SharedSegment&) = delete;
+
+  GroupState& state() const { return *static_cast<GroupState*>(memory_); }
+  std::byte* area(int32_t rank, uint32_t bank) const;
+
+ private:
+  void* memory_;
+  size_t bytes_;
+};
+
+}  // namespace llmservice

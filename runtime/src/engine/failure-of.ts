@@ -1,0 +1,10 @@
+// What an error of the engine tells: the native engine's carry a reason of the contract, anything else is a fault.
+
+import { FailureError, failureReasons, type Failure, type FailureReason } from '@llmservice/crds';
+
+export function failureOf(error: unknown): Failure {
+  if (error instanceof FailureError) return error.failure;
+  const { reason, message } = error as { reason?: unknown; message?: unknown };
+  const known = failureReasons.find((each): each is FailureReason => each === reason);
+  return { reason: known ?? 'EngineFault', message: typeof message === 'string' ? message : String(error) };
+}

@@ -1,0 +1,76 @@
+// The engine process's side of the other tensor-parallel ranks: makes the memory that all share, forks a process for
+// each, and tells when one is lost.
+
+import type { Failure } from '@llmservice/crds';
+import { makeSegment, type EngineOptions } from '@llmservice/native';
+import { fork, type ChildProcess } from 'node:child_process';
+import { closeSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+
+/** The compiled entry; the same file whether this module runs compiled or from source. */
+const entry = fileURLToPath(new URL('../../dist/engine/rank-process.js', import.meta.url));
+
+/** Where a rank's process finds the shared memory: after the standard streams and the channel. */
+const inheritedSegment = 4;
+
+/** Ranks that compute see a loss themselves, and know what the lost one was at: they tell first. */
+const othersTellMs = 500;
+
+export interface RankStart {
+  readonly options: EngineOptions;
+}
+
+export interface RankMessage {
+  readonly failure: Failure;
+}
+
+/** All ranks of one engine but rank 0; they end with it or with this process. */
+export class RankProcesses {
+  /** Options of rank 0, for `loadEngine` in this process. */
+  readonly options: EngineOptions;
+  readonly #onLost: (failure: Failure) => void;
+  #closing = false;
+
+  /**
+   * @param options without a place
+   * @param onLost called at least once after a rank fails or its process ends unasked
+   * @throws SharedMemoryTooSmall
+   */
+  constructor(options: EngineOptions, size: number, onLost: (failure: Failure) => void) {
+    this.#onLost = onLost;
+    const segment = makeSegment(size);
+    this.options = { ...options, place: { rank: 0, size, segment } };
+    for (let rank = 1; rank < size; rank++) this.#start(rank, size, segment);
+  }
+
+  /** Once all ranks have joined, their mappings hold the shared memory. */
+  joined(): void {
+    if (this.options.place !== null) closeSync(this.options.place.segment);
+  }
+
+  /** From now on ranks may end. */
+  closing(): void {
+    this.#closing = true;
+  }
+
+  #start(rank: number, size: number, segment: number): void {
+    const stdio = ['ignore', 'inherit', 'inherit', 'ipc', segment] as const;
+    const child = fork(entry, [], { serialization: 'advanced', execArgv: [], stdio: [...stdio] });
+    child.on('message', ({ failure }: RankMessage) => this.#onLost(failure));
+    child.on('error', (error) => this.#lost(rank, size, child, error.message));
+    child.on('exit', (code, signal) =>
+      this.#lost(rank, size, child, signal ?? `exit code ${code ?? 'unknown'}`),
+    );
+    const start: RankStart = {
+      options: { ...this.options, place: { rank, size, segment: inheritedSegment } },
+    };
+    child.send(start, () => undefined);
+  }
+
+  #lost(rank: number, size: number, { pid }: ChildProcess, how: string): void {
+    if (this.#closing) return;
+    const process = pid === undefined ? 'its process' : `process ${String(pid)}`;
+    const message = `Rank ${String(rank)} of ${String(size)} (${process}) ended: ${how}.`;
+    setTimeout(() => this.#onLost({ reason: 'EngineFault', message }), othersTellMs);
+  }
+}

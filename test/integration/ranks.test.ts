@@ -1,0 +1,264 @@
+// An engine of several rank processes, as the server has it: answers as one rank does, and loses ranks in every way.
+// Each loss is followed to its end: what the client saw, after how long, and that nothing is left behind.
+
+import { spawn } from 'node:child_process';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statfsSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { sharedMemoryBytes } from '@llmservice/crds';
+import { createLogger } from 'winston';
+import { EngineClient } from '../../runtime/src/engine/engine-client.js';
+import type { EngineSettings, GenerateRequest } from '../../runtime/src/engine/protocol.js';
+import { eventually } from '../processes.js';
+import { writeLargeCheckpoint } from './large-checkpoint.js';
+
+jest.setTimeout(120_000);
+
+const logger = createLogger({ silent: true });
+const settings: EngineSettings = {
+  modelDir: fileURLToPath(new URL('../golden/models/qwen3_5_text-fp8-ranks', import.meta.url)),
+  maxModelLen: 512,
+  memoryUtilizationPercent: 80,
+  tensor: 2,
+  memoryBytesPerDevice: 4 * 1024 ** 3,
+  maxNumSeqs: 16,
+  maxNumBatchedTokens: 256,
+  blockSize: 16,
+  prefixCaching: true,
+  dtype: 'auto',
+  threads: null,
+};
+
+let requests = 0;
+function request(length: number, maxTokens: number): GenerateRequest {
+  const prompt = Int32Array.from({ length }, (_, i) => (requests * 131 + i * 17) % 300);
+  const neutral = {
+    minP: 0,
+    topP: 1,
+    topK: 0,
+    repetitionPenalty: 1,
+    presencePenalty: 0,
+    frequencyPenalty: 0,
+  };
+  const sampling = { ...neutral, temperature: 0, seed: 0n, topLogprobs: null };
+  return {
+    id: `request-${String(requests++)}`,
+    prompt,
+    maxTokens,
+    stopTokens: Int32Array.of(),
+    sampling,
+    boundaries: [],
+    cacheSalt: null,
+  };
+}
+
+async function generate(client: EngineClient, asked: GenerateRequest): Promise<number[]> {
+  const tokens: number[] = [];
+  const { signal } = new AbortController();
+  for await (const output of client.submit(asked, { signal })) tokens.push(...output.tokens);
+  return tokens;
+}
+
+/** Requests of one kind without end, until one fails: its failure, and when. */
+async function failureUnder(
+  client: EngineClient,
+  load: () => GenerateRequest,
+): Promise<{ error: unknown; at: number }> {
+  const one = async (): Promise<never> => {
+    for (;;) await generate(client, load());
+  };
+  const lost = await Promise.allSettled([one(), one(), one()]);
+  return { error: (lost[0] as PromiseRejectedResult).reason, at: performance.now() };
+}
+
+/** Process ids by rank: the engine process, then those that it forked, in order. */
+function rankPids(client: EngineClient): number[] {
+  const engine = client.health().pid!;
+  const children = readFileSync(`/proc/${String(engine)}/task/${String(engine)}/children`, 'utf8');
+  return [engine, ...children.trim().split(' ').filter(Boolean).map(Number)];
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    return !/\) Z /.test(readFileSync(`/proc/${String(pid)}/stat`, 'utf8'));
+  } catch {
+    return false;
+  }
+}
+
+function sharedMemory(): { names: string[]; used: number } {
+  const { blocks, bfree, bsize } = statfsSync('/dev/shm');
+  return { names: readdirSync('/dev/shm'), used: (blocks - bfree) * bsize };
+}
+
+const before = sharedMemory();
+let client: EngineClient | null = null;
+
+async function start(changes: Partial<EngineSettings> = {}): Promise<EngineClient> {
+  client = new EngineClient({ ...settings, ...changes }, logger);
+  await client.start();
+  return client;
+}
+
+afterEach(async () => {
+  await client?.stop();
+  client = null;
+  await eventually('the shared memory to be free again', () => sharedMemory().used <= before.used);
+  expect(sharedMemory().names).toEqual(before.names);
+});
+
+test('2 and 4 ranks answer as one does, and end with the engine', async () => {
+  const prompts = [request(1, 24), request(40, 24), request(100, 24), request(400, 24)];
+  const answers: number[][][] = [];
+  for (const tensor of [1, 2, 4]) {
+    const engine = await start({ tensor, dtype: 'float32' });
+    expect(engine.health().state).toMatchObject({ kind: 'ready' });
+    const pids = rankPids(engine);
+    expect(pids).toHaveLength(tensor);
+    answers.push(await Promise.all(prompts.map((prompt) => generate(engine, prompt))));
+    await engine.stop();
+    await eventually('all ranks to end', () => pids.filter(isRunning).length === 0);
+  }
+  expect(answers[1]).toEqual(answers[0]);
+  expect(answers[2]).toEqual(answers[0]);
+});
+
+const harms = [
+  {
+    how: 'killed',
+    signal: 'SIGKILL',
+    limitMs: 1000,
+    ofEngine: 'the engine process ended: SIGKILL',
+    ofRank: 'ended while',
+  },
+  {
+    how: 'stopped',
+    signal: 'SIGSTOP',
+    limitMs: 5000,
+    ofEngine: 'no sign of life',
+    ofRank: 'stands still while',
+  },
+] as const;
+
+describe.each(harms)('a rank that is $how', ({ signal, limitMs, ofEngine, ofRank }) => {
+  /** The message for rank 0 tells of the engine process, for the others of a rank and what it was at. */
+  function expectedFailure(rank: number, tensor: number, pid: number): object {
+    const named = `Rank ${String(rank)} of ${String(tensor)} (process ${String(pid)}) ${ofRank}`;
+    return { reason: 'EngineFault', message: expect.stringContaining(rank === 0 ? ofEngine : named) };
+  }
+
+  describe.each([
+    ['prefill', () => request(500, 1)],
+    ['decode', () => request(1, 400)],
+  ] as const)('in %s', (phase, load) => {
+    test.each([
+      [0, 2],
+      [1, 2],
+      [2, 4],
+    ])('rank %i of %i', async (rank, tensor) => {
+      const engine = await start({ tensor });
+      const failing = failureUnder(engine, load);
+      await eventually('steps', () => (engine.stats?.stepsTotal ?? 0) > 20);
+      const pids = rankPids(engine);
+      const harmed = performance.now();
+      process.kill(pids[rank]!, signal);
+      const { error, at } = await failing;
+      expect(error).toMatchObject(expectedFailure(rank, tensor, pids[rank]!));
+      report(`${signal} of rank ${String(rank)} of ${String(tensor)} in ${phase}`, at - harmed, error);
+      expect(at - harmed).toBeLessThan(limitMs);
+      await eventually('the old ranks to be gone', () => pids.filter(isRunning).length === 0);
+      expect(await generate(engine, request(3, 5))).toHaveLength(5);
+      expect(engine.health()).toMatchObject({ state: { kind: 'ready' }, restarts: 1 });
+    });
+  });
+
+  describe('in load', () => {
+    let modelDir: string;
+    beforeAll(() => {
+      modelDir = mkdtempSync(join(tmpdir(), 'llmservice-large-'));
+      writeLargeCheckpoint(modelDir);
+    });
+    afterAll(() => rmSync(modelDir, { recursive: true }));
+
+    test.each([0, 1])('rank %i of 2', async (rank) => {
+      client = new EngineClient({ ...settings, modelDir }, logger);
+      const started = client.start();
+      await eventually('the load', () => {
+        const { state } = client!.health();
+        return state.kind === 'loading' && state.loaded.bytesDone > 0;
+      });
+      const pids = rankPids(client);
+      const harmed = performance.now();
+      process.kill(pids[rank]!, signal);
+      await started;
+      const { state } = client.health();
+      expect(state).toMatchObject({ kind: 'failed', failure: expectedFailure(rank, 2, pids[rank]!) });
+      const took = performance.now() - harmed;
+      report(
+        `${signal} of rank ${String(rank)} of 2 in load`,
+        took,
+        state.kind === 'failed' ? state.failure : state,
+      );
+      expect(took).toBeLessThan(limitMs);
+      await eventually('all ranks to be gone', () => pids.filter(isRunning).length === 0);
+    });
+  });
+});
+
+test('a rank that is killed between steps is noticed too', async () => {
+  const engine = await start();
+  const pids = rankPids(engine);
+  const harmed = performance.now();
+  process.kill(pids[1]!, 'SIGKILL');
+  await eventually('the loss', () => engine.health().restarts === 1);
+  report('SIGKILL of rank 1 of 2 between steps', performance.now() - harmed, engine.health().state);
+  expect(await generate(engine, request(3, 5))).toHaveLength(5);
+});
+
+/** A server of its own process, for what this one cannot do: lose its /dev/shm, and be killed. */
+function serverScript(): string[] {
+  const module = fileURLToPath(new URL('../../runtime/dist/engine/engine-client.js', import.meta.url));
+  const script = `
+    import { EngineClient } from ${JSON.stringify(module)};
+    const quiet = { info() {}, error() {} };
+    const client = new EngineClient(${JSON.stringify(settings)}, quiet);
+    await client.start();
+    console.log(JSON.stringify(client.health()));
+    if (client.health().state.kind === 'failed') process.exit(0);`;
+  return [process.execPath, '--input-type=module', '--eval', script];
+}
+
+async function firstLine(output: NodeJS.ReadableStream): Promise<string> {
+  let text = '';
+  for await (const chunk of output) {
+    text += String(chunk);
+    if (text.includes('\n')) break;
+  }
+  return text;
+}
+
+test('a /dev/shm that is too small is told with the size needed', async () => {
+  const mount = 'mount -t tmpfs -o size=1m tmpfs /dev/shm && exec "$@"';
+  const server = spawn('unshare', ['--mount', 'sh', '-c', mount, 'sh', ...serverScript()]);
+  const { state } = JSON.parse(await firstLine(server.stdout)) as ReturnType<EngineClient['health']>;
+  expect(state).toMatchObject({ kind: 'failed', failure: { reason: 'SharedMemoryTooSmall' } });
+  expect(JSON.stringify(state)).toContain(`over ${String(sharedMemoryBytes(2))} bytes of /dev/shm`);
+});
+
+test('a server that is killed leaves no rank behind, stopped or not', async () => {
+  const [program, ...args] = serverScript();
+  const server = spawn(program!, args);
+  const { pid } = JSON.parse(await firstLine(server.stdout)) as { pid: number };
+  const pids = rankPids({ health: () => ({ pid }) } as unknown as EngineClient);
+  expect(pids).toHaveLength(2);
+  process.kill(pids[1]!, 'SIGSTOP');
+  server.kill('SIGKILL');
+  await eventually('all ranks to be gone', () => pids.filter(isRunning).length === 0);
+});
+
+function report(what: string, tookMs: number, saw: unknown): void {
+  const message = (saw as { message?: string }).message ?? JSON.stringify(saw);
+  process.stdout.write(`${what}: told after ${tookMs.toFixed(0)} ms: ${message}\n`);
+}
