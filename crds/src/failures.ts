@@ -116,6 +116,12 @@ export const failureKinds = {
     httpStatus: 500,
     remedy: 'Check the checkpoint: the model produced values that are not finite numbers.',
   },
+  QueueTimeout: {
+    terminal: false,
+    httpStatus: 503,
+    remedy:
+      'Send the request again later, let it wait longer, or add replicas: all room was taken meanwhile.',
+  },
   OutOfMemory: {
     terminal: true,
     httpStatus: 503,

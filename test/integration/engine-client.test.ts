@@ -55,6 +55,9 @@ function request(prompt: ArrayLike<number>, changes: Partial<GenerateRequest> = 
     sampling,
     boundaries: [],
     cacheSalt: null,
+    fairnessKey: '',
+    priority: 0,
+    maxQueueMs: null,
     ...changes,
   };
 }
@@ -172,6 +175,17 @@ describe('EngineClient with a real engine process', () => {
   test('a request that can never run ends with an error, and disturbs no other', async () => {
     await expect(generate(client, request(new Int32Array(600)))).rejects.toThrow('600 tokens');
     expect((await generate(client, request([1]))).tokens).toHaveLength(24);
+  });
+
+  test('a request that may not wait gives up in the queue, typed, while one that may is served', async () => {
+    const running = Array.from({ length: settings.maxNumSeqs }, (_, i) =>
+      generate(client, request([i], { maxTokens: 100 })),
+    );
+    const late = request([1, 2, 3], { maxQueueMs: 1 });
+    await expect(generate(client, late)).rejects.toMatchObject({ reason: 'QueueTimeout' });
+    expect((await generate(client, request([1, 2, 3]))).tokens).toHaveLength(24);
+    await Promise.all(running);
+    expect(client.stats).toMatchObject({ waiting: 0, blocksUsed: 0 });
   });
 
   test('a killed engine ends its requests with EngineFault; the next is answered within 5 s', async () => {

@@ -64,6 +64,9 @@ function request(
     sampling,
     boundaries: [],
     cacheSalt: null,
+    fairnessKey: '',
+    priority: 0,
+    maxQueueMs: null,
     ...changes,
   };
 }

@@ -44,8 +44,9 @@ export class StepLoop {
 
   submit(request: GenerateRequest): void {
     try {
-      this.#scheduler.add(request);
-      this.#submittedAt.set(request.id, this.#now());
+      const now = this.#now();
+      this.#scheduler.add(request, request.maxQueueMs === null ? Infinity : now + request.maxQueueMs);
+      this.#submittedAt.set(request.id, now);
     } catch (error) {
       const failure: Failure = { reason: 'KvCacheTooSmall', message: (error as Error).message };
       this.#untold.push({ ...emptyUpdate(request.id), failure });
@@ -67,6 +68,7 @@ export class StepLoop {
 
   async run(): Promise<void> {
     while (!this.#stopped) {
+      this.#expire();
       const step = this.#scheduler.plan();
       if (step === null) {
         this.#tell();
@@ -83,6 +85,20 @@ export class StepLoop {
       this.#steps++;
       this.#stepMicros += result.computeMicros;
       this.#untold.push(...this.#updates(this.#scheduler.absorb(result), starts));
+    }
+  }
+
+  /** Requests that waited too long are told so. */
+  #expire(): void {
+    const now = this.#now();
+    for (const id of this.#scheduler.expire(now)) {
+      const waitedMs = Math.round(now - (this.#submittedAt.get(id) ?? now));
+      this.#submittedAt.delete(id);
+      const message = `the request waited ${waitedMs} ms for room in the engine, longer than it allows`;
+      this.#untold.push({
+        ...emptyUpdate(id),
+        failure: { reason: 'QueueTimeout', message, detail: { waitedMs } },
+      });
     }
   }
 

@@ -36,6 +36,10 @@ export interface ApiRequest {
   readonly skipSpecialTokens: boolean;
   /** Only requests with the same salt share cached prefixes; null: all that have none. */
   readonly cacheSalt: string | null;
+  /** Whose share of the engine it takes. */
+  readonly fairnessKey: string;
+  readonly priority: number;
+  readonly maxQueueMs: number | null;
   readonly stream: boolean;
   readonly includeUsage: boolean;
 }
@@ -57,6 +61,7 @@ export function parseRequest(
   checkRules(kind, fields);
   const stop = fields['stop'] as string | readonly string[] | undefined;
   const streamOptions = fields['stream_options'] as { include_usage?: boolean | null } | undefined;
+  const maxQueueSeconds = fields['max_queue_seconds'] as number | undefined;
   return {
     model: (fields['model'] as string | undefined) ?? null,
     prompts: readPrompts(kind, fields),
@@ -68,6 +73,9 @@ export function parseRequest(
     ignoreEos: fields['ignore_eos'] === true,
     skipSpecialTokens: fields['skip_special_tokens'] !== false,
     cacheSalt: (fields['cache_salt'] as string | undefined) ?? null,
+    fairnessKey: (fields['user'] as string | undefined) ?? '',
+    priority: (fields['priority'] as number | undefined) ?? 0,
+    maxQueueMs: maxQueueSeconds === undefined ? null : maxQueueSeconds * 1000,
     stream: fields['stream'] === true,
     includeUsage: streamOptions?.include_usage === true,
   };

@@ -43,6 +43,9 @@ export async function prepareGeneration(
     sampling: request.sampling,
     boundaries: messageEnds(prompt, model.eosIds),
     cacheSalt: request.cacheSalt,
+    fairnessKey: request.fairnessKey,
+    priority: request.priority,
+    maxQueueMs: request.maxQueueMs,
   };
 }
 

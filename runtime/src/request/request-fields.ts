@@ -81,12 +81,16 @@ export const honouredFields: Readonly<Record<string, HonouredField>> = {
   skip_special_tokens: { routes: all, schema: boolean },
   top_logprobs: { routes: ['chat'], schema: { type: 'integer', minimum: 0, maximum: 20 } },
   cache_salt: { routes: openAi, schema: { type: 'string', minLength: 1, maxLength: 256 } },
+  // As in vLLM, lower is sooner.
+  priority: { routes: all, schema: { type: 'integer', minimum: -8, maximum: 8 } },
+  max_queue_seconds: { routes: all, schema: { type: 'number', exclusiveMinimum: 0, maximum: 86400 } },
   chat_template_kwargs: { routes: templated, schema: { type: 'object' } },
   enable_thinking: { routes: templated, schema: boolean },
   reasoning: { routes: templated, schema: { enum: [true, false, 'true', 'false'] } },
   reasoning_effort: { routes: templated, schema: { enum: ['none', 'minimal', 'low', 'medium', 'high'] } },
-  // Labels of the caller: they ask for nothing.
+  // Whose share of the engine the request takes while others wait.
   user: { routes: openAi, schema: text },
+  // Labels of the caller: they ask for nothing.
   metadata: { routes: openAi, schema: { type: 'object' } },
   safety_identifier: { routes: openAi, schema: text },
   prompt_cache_key: { routes: openAi, schema: text },
@@ -166,5 +170,4 @@ export const refusedFields: Readonly<Record<string, (value: unknown) => boolean>
   spaces_between_special_tokens: is(true),
   return_token_ids: is(false),
   return_tokens_as_token_ids: is(false),
-  priority: is(0),
 };

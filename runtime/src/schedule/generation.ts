@@ -17,6 +17,12 @@ export interface GenerateRequest {
   readonly boundaries: readonly number[];
   /** Only requests with the same salt share cached blocks; null: all that have none. */
   readonly cacheSalt: string | null;
+  /** While requests wait, every key gets an equal share of the engine. */
+  readonly fairnessKey: string;
+  /** Each level below another has twice its share; 0 is the usual one. From -8 to 8. */
+  readonly priority: number;
+  /** How long it may wait for its first row; null: without end. */
+  readonly maxQueueMs: number | null;
 }
 
 /** `stop`: a stop token was sampled; `length`: maxTokens or the end of the context. */

@@ -135,6 +135,19 @@ describe('prefix cache of an attention model', () => {
     expect(world.scheduler.stats).toMatchObject({ prefixCacheQueriesTotal: 120, prefixCacheHitsTotal: 0 });
   });
 
+  test('one whose blocks are all those of an older one gives way alone: taking them back would free nothing', () => {
+    const world = new World({ numBlocks: 10 });
+    const asked = ['a', 'c', 'a'].map((name) => asking(text(name, 60), { maxTokens: 30 }));
+    world.scheduler.add(asked[0]!);
+    world.step();
+    for (const each of asked.slice(1)) world.scheduler.add(each);
+    // The last reaches the end of a block that it shares, as the second takes the only free one.
+    const { tokens } = drain(world.scheduler, world.model);
+    for (const { id, prompt } of asked.slice(1))
+      expect(tokens.get(id)).toEqual(expectedTokens(prompt, 30, []));
+    expect(world.scheduler.stats.preemptionsTotal).toBeGreaterThan(0);
+  });
+
   test('prompts with different salts share nothing', () => {
     const world = new World();
     const prompt = text('a', 100);

@@ -10,6 +10,7 @@ import { PrefixCache, type PrefixCacheLimits } from './prefix-cache.js';
 import { sampledAt } from './sampled.js';
 import { Sequence, type Running } from './sequence.js';
 import type { Snapshot } from './snapshot-pool.js';
+import { WaitingQueue } from './waiting-queue.js';
 
 /** Room of the engine. */
 export interface SchedulerLimits extends PrefixCacheLimits {
@@ -66,8 +67,9 @@ export class Scheduler {
   readonly #limits: SchedulerLimits;
   readonly #cache: PrefixCache;
   readonly #freeSlots: number[];
-  /** First come, first served; preempted sequences stand in front. */
-  readonly #waiting: Sequence[] = [];
+  readonly #waiting = new WaitingQueue();
+  /** The head of the queue as it was found too large, so that it is looked up again only when more blocks are there. */
+  #tooLarge: { readonly sequence: Sequence; readonly available: number } | null = null;
   /** In order of admission: the last is the first to be preempted. */
   #running: Running[] = [];
   readonly #bySlot = new Map<number, Running>();
@@ -92,9 +94,10 @@ export class Scheduler {
 
   /**
    * Queues a request.
+   * @param expiresAt when it gives up waiting, on the clock of `expire`
    * @throws RangeError when it could never run: an empty prompt, or one longer than the context or the KV cache
    */
-  add(request: GenerateRequest): void {
+  add(request: GenerateRequest, expiresAt = Infinity): void {
     const { maxModelLen, numBlocks } = this.#limits;
     const promptLength = request.prompt.length;
     if (promptLength === 0) throw new RangeError('the prompt has no tokens');
@@ -109,21 +112,22 @@ export class Scheduler {
     if (most > numBlocks) {
       throw new RangeError(`the request may need ${most} KV blocks; the engine has ${numBlocks}`);
     }
-    this.#waiting.push(sequence);
+    this.#waiting.push(sequence, expiresAt);
   }
 
   /** Forgets a request, whatever its state; its blocks are free at once. False when there is no such request. */
   cancel(id: string): boolean {
-    const waiting = this.#waiting.findIndex((sequence) => sequence.request.id === id);
-    if (waiting !== -1) {
-      this.#waiting.splice(waiting, 1);
-      return true;
-    }
+    if (this.#waiting.remove(id)) return true;
     const running = this.#running.find(({ sequence }) => sequence.request.id === id);
     if (running === undefined) return false;
     this.#vacate(running);
     this.#running = this.#running.filter((each) => each !== running);
     return true;
+  }
+
+  /** Forgets requests whose time to wait is over; their ids. */
+  expire(now: number): string[] {
+    return this.#waiting.expire(now).map(({ request }) => request.id);
   }
 
   /** The next step, or null when there is nothing to compute. */
@@ -186,9 +190,10 @@ export class Scheduler {
       const running = this.#running[i];
       if (running === undefined || remaining(running) !== 1) continue;
       if (running.blocks.length < this.#blocksFor(running.sequence.length)) {
-        while (this.#cache.available === 0) this.#preemptYoungest();
-        // With nothing left to take, the youngest was this one.
-        if (this.#bySlot.get(running.slot) !== running) continue;
+        // Those that go may share their blocks with older ones; at last it is this one's turn.
+        const runs = (): boolean => this.#bySlot.get(running.slot) === running;
+        while (this.#cache.available === 0 && runs()) this.#preemptYoungest();
+        if (!runs()) continue;
         this.#takeBlock(step, running);
       }
       this.#advance(step, running, 1);
@@ -208,13 +213,17 @@ export class Scheduler {
   /** Admits from the front of the queue while slots, blocks for all known tokens, and rows are left. */
   #planAdmissions(step: PlanBuilder): Started[] {
     const started: Started[] = [];
-    for (let head = this.#waiting[0]; head !== undefined; head = this.#waiting[0]) {
+    for (let head = this.#waiting.head; head !== null; head = this.#waiting.head) {
       const slot = this.#freeSlots.at(-1);
-      if (slot === undefined) break;
+      if (slot === undefined || this.#isStillTooLarge(head)) break;
       const match = this.#cache.find(head);
       const count = step.chunk(match.cached, head.length - match.cached);
       const needed = this.#blocksFor(head.length) - match.path.length;
-      if (count === 0 || needed > this.#cache.availableBeside(match.path)) break;
+      if (count === 0) break;
+      if (needed > this.#cache.availableBeside(match.path)) {
+        this.#tooLarge = { sequence: head, available: this.#cache.available };
+        break;
+      }
       this.#waiting.shift();
       this.#freeSlots.pop();
       const running: Running = {
@@ -234,6 +243,10 @@ export class Scheduler {
       this.#advance(step, running, count);
     }
     return started;
+  }
+
+  #isStillTooLarge(sequence: Sequence): boolean {
+    return this.#tooLarge?.sequence === sequence && this.#cache.available <= this.#tooLarge.available;
   }
 
   #start(sequence: Sequence, cachedTokens: number): Started {
@@ -279,7 +292,7 @@ export class Scheduler {
     const youngest = this.#running.pop();
     if (youngest === undefined) throw new Error('no KV block is free, yet no sequence holds one');
     this.#vacate(youngest);
-    this.#waiting.unshift(youngest.sequence);
+    this.#waiting.putBack(youngest.sequence);
     this.#preemptions++;
   }
 

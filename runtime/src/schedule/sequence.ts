@@ -39,10 +39,14 @@ export class Sequence {
     const { prompt } = this.request;
     const [begin, end] = [index * blockSize, (index + 1) * blockSize];
     const inPrompt = prompt.subarray(begin, end);
+    if (inPrompt.length === blockSize) return textOf(inPrompt);
     const rest = this.generated.slice(Math.max(0, begin - prompt.length), Math.max(0, end - prompt.length));
-    const tokens = rest.length === 0 ? inPrompt : Int32Array.of(...inPrompt, ...rest);
-    return String.fromCharCode(...new Uint16Array(tokens.buffer, tokens.byteOffset, 2 * blockSize));
+    return textOf(Int32Array.of(...inPrompt, ...rest));
   }
+}
+
+function textOf(tokens: Int32Array): string {
+  return String.fromCharCode(...new Uint16Array(tokens.buffer, tokens.byteOffset, 2 * tokens.length));
 }
 
 /** A sequence that holds a slot. Known tokens minus `computed` is at least 1: the last token is always to come. */

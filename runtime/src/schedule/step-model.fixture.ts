@@ -7,9 +7,10 @@ import type { SchedulerLimits } from './scheduler.js';
 
 interface Slot {
   readonly admission: Admission;
-  readonly tokens: number[];
-  /** Hash of the tokens up to and with each one. */
-  readonly hashes: number[];
+  /** Tokens that are known. */
+  known: number;
+  /** (maxLength) hash of the tokens up to and with each one. */
+  readonly hashes: Int32Array;
   readonly chunkedUntil: number;
   readonly blocks: number[];
   computed: number;
@@ -22,19 +23,24 @@ interface SampledToken {
   readonly finish: number;
 }
 
+// Jest's sandbox makes every look-up of a global slow.
+const { floor, imul, min } = Math;
+
 const emptyHash = 17;
-const hashWith = (hash: number, token: number): number => (Math.imul(hash, 31) + token + 7) >>> 0;
+const hashWith = (hash: number, token: number): number => (imul(hash, 31) + token + 7) | 0;
+const tokenOf = (hash: number): number => (hash >>> 0) % 1000;
 
 /** What a request must give: its tokens up to the first stop token or its maximum. */
 export function expectedTokens(
-  prompt: readonly number[],
+  prompt: ArrayLike<number>,
   maxTokens: number,
-  stops: readonly number[],
+  stops: Int32Array | readonly number[],
 ): number[] {
-  let hash = prompt.reduce(hashWith, emptyHash);
+  let hash = emptyHash;
+  for (let i = 0; i < prompt.length; i++) hash = hashWith(hash, prompt[i] ?? NaN);
   const tokens: number[] = [];
   for (let i = 0; i < maxTokens; i++) {
-    const token = hash % 1000;
+    const token = tokenOf(hash);
     tokens.push(token);
     if (stops.includes(token)) break;
     hash = hashWith(hash, token);
@@ -49,13 +55,13 @@ export class StepModel {
   /** Tables that have the block. */
   readonly #holders: Uint32Array;
   /** What the KV of each position was computed from; zero where nothing is. */
-  readonly #content: Uint32Array;
+  readonly #content: Int32Array;
   readonly #snapshots: (number | null)[];
 
   constructor(limits: SchedulerLimits) {
     this.#limits = limits;
     this.#holders = new Uint32Array(limits.numBlocks);
-    this.#content = new Uint32Array(limits.numBlocks * limits.blockSize);
+    this.#content = new Int32Array(limits.numBlocks * limits.blockSize);
     this.#snapshots = Array.from({ length: limits.numStateSnapshots }, () => null);
   }
 
@@ -101,9 +107,13 @@ export class StepModel {
     rule(tokens.length < admission.maxLength, 'an admission has room to generate');
     rule(cachedTokens >= 0 && cachedTokens < tokens.length, 'a token is left to compute');
     rule(cachedTokens % blockSize === 0, 'cached tokens are whole blocks');
-    const hashes: number[] = [];
-    for (const token of tokens) hashes.push(hashWith(hashes.at(-1) ?? emptyHash, token));
-    const chunkedUntil = hybrid ? Math.floor(promptLength / 64) * 64 : Infinity;
+    const hashes = new Int32Array(admission.maxLength);
+    let hash = emptyHash;
+    for (let i = 0; i < tokens.length; i++) {
+      hash = hashWith(hash, tokens[i] ?? NaN);
+      hashes[i] = hash;
+    }
+    const chunkedUntil = hybrid ? floor(promptLength / 64) * 64 : Infinity;
     rule((snapshot !== null) === (hybrid && cachedTokens > 0), 'a snapshot where a state is needed');
     if (snapshot !== null) {
       rule(cachedTokens % 64 === 0 && cachedTokens <= chunkedUntil, 'a hybrid starts on a multiple of 64');
@@ -112,7 +122,7 @@ export class StepModel {
         'a snapshot holds the state of its tokens',
       );
     }
-    const state = { admission, tokens: [...tokens], hashes, chunkedUntil, blocks: [] };
+    const state = { admission, known: tokens.length, hashes, chunkedUntil, blocks: [] };
     this.#slots.set(slot, { ...state, computed: cachedTokens, ended: false });
   }
 
@@ -146,23 +156,22 @@ export class StepModel {
     const { blockSize } = this.#limits;
     rule(!state.ended, 'rows go to a running slot');
     const end = state.computed + count;
-    rule(count >= 1 && end <= state.tokens.length, 'rows are of known tokens');
+    rule(count >= 1 && end <= state.known, 'rows are of known tokens');
     rule(end <= state.blocks.length * blockSize, 'rows have blocks');
     for (let position = state.computed; position < end; position++) {
-      const block = state.blocks[Math.floor(position / blockSize)] ?? NaN;
+      const block = state.blocks[floor(position / blockSize)] ?? NaN;
       this.#content[block * blockSize + (position % blockSize)] = kvOf(state, position);
     }
     state.computed = end;
-    if (end < state.tokens.length) {
+    if (end < state.known) {
       rule(end % 64 === 0, 'a chunk ends on a multiple of 64 or at the last token');
       return null;
     }
-    const hash = state.hashes.at(-1) ?? NaN;
-    const token = hash % 1000;
-    state.tokens.push(token);
-    state.hashes.push(hashWith(hash, token));
+    const hash = state.hashes[state.known - 1] ?? NaN;
+    const token = tokenOf(hash);
+    state.hashes[state.known++] = hashWith(hash, token);
     const stop = state.admission.stopTokens.includes(token);
-    const full = state.tokens.length >= state.admission.maxLength;
+    const full = state.known >= state.admission.maxLength;
     state.ended = stop || full;
     return { slot, token, finish: stop ? finishCodes.stop : full ? finishCodes.length : finishCodes.none };
   }
@@ -199,7 +208,7 @@ export class StepModel {
   #checkBlock(state: Slot, index: number): void {
     const { blockSize } = this.#limits;
     const block = state.blocks[index] ?? NaN;
-    const end = Math.min((index + 1) * blockSize, state.computed);
+    const end = min((index + 1) * blockSize, state.computed);
     for (let position = index * blockSize; position < end; position++) {
       const held = this.#content[block * blockSize + (position % blockSize)];
       rule(held === kvOf(state, position), 'a block holds the KV of the tokens of its readers');
@@ -210,15 +219,15 @@ export class StepModel {
 /** A hybrid's KV differs beyond the border where the recurrent form begins. */
 function kvOf({ hashes, chunkedUntil }: Slot, position: number): number {
   const hash = hashes[position] ?? NaN;
-  return position < chunkedUntil ? hash : (hash ^ Math.imul(chunkedUntil + 1, 0x9e3779b1)) >>> 0;
+  return position < chunkedUntil ? hash : hash ^ imul(chunkedUntil + 1, 0x9e3779b1);
 }
 
 function resultOf(sampled: readonly SampledToken[]): StepResult {
   return {
-    slots: Int32Array.from(sampled, ({ slot }) => slot),
-    tokens: Int32Array.from(sampled, ({ token }) => token),
-    finish: Uint8Array.from(sampled, ({ finish }) => finish),
-    logprobs: Float32Array.from(sampled, () => NaN),
+    slots: Int32Array.from(sampled.map(({ slot }) => slot)),
+    tokens: Int32Array.from(sampled.map(({ token }) => token)),
+    finish: Uint8Array.from(sampled.map(({ finish }) => finish)),
+    logprobs: new Float32Array(sampled.length).fill(NaN),
     topOffsets: new Int32Array(sampled.length + 1),
     topTokens: new Int32Array(0),
     topLogprobs: new Float32Array(0),
@@ -235,10 +244,9 @@ function resultOf(sampled: readonly SampledToken[]): StepResult {
 }
 
 function tuples<Tuple extends number[]>(flat: Int32Array, size: number): Tuple[] {
-  return Array.from(
-    { length: flat.length / size },
-    (_, i) => [...flat.subarray(i * size, (i + 1) * size)] as Tuple,
-  );
+  const list: Tuple[] = [];
+  for (let i = 0; i < flat.length; i += size) list.push(Array.from(flat.subarray(i, i + size)) as Tuple);
+  return list;
 }
 
 function rule(holds: boolean, name: string): asserts holds {

@@ -5,6 +5,9 @@ import type { GenerateRequest, Sampled } from './generation.js';
 import type { Scheduler, SchedulerLimits } from './scheduler.js';
 import type { StepModel } from './step-model.fixture.js';
 
+// Jest's sandbox makes every look-up of a global slow.
+const { imul } = Math;
+
 const greedy: SamplingParams = {
   temperature: 0,
   topP: 1,
@@ -49,6 +52,9 @@ export function request(
     sampling: greedy,
     boundaries: [],
     cacheSalt: null,
+    fairnessKey: '',
+    priority: 0,
+    maxQueueMs: null,
   };
 }
 
@@ -74,8 +80,8 @@ export function randomFrom(seed: number): (below: number) => number {
   let state = seed;
   return (below) => {
     state = (state + 0x6d2b79f5) | 0;
-    let t = Math.imul(state ^ (state >>> 15), 1 | state);
-    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
+    let t = imul(state ^ (state >>> 15), 1 | state);
+    t = (t + imul(t ^ (t >>> 7), 61 | t)) ^ t;
     return ((t ^ (t >>> 14)) >>> 0) % below;
   };
 }

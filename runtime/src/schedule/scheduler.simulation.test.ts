@@ -1,0 +1,162 @@
+// A hundred thousand random arrivals over random engines, most of them short of memory. The step model checks every
+// plan against the engine's rules, and every block and state against what its readers would have computed themselves.
+
+import { describe, expect, test } from '@jest/globals';
+import type { GenerateRequest } from './generation.js';
+import { Scheduler, type SchedulerLimits } from './scheduler.js';
+import { expectedTokens, StepModel } from './step-model.fixture.js';
+import { randomFrom, request } from './workload.fixture.js';
+
+type Random = (below: number) => number;
+
+const worlds = 40;
+const arrivalsPerWorld = 2500;
+const longest = 320;
+
+/** Room for little more than the longest sequence in most worlds, for many in some. */
+function randomLimits(random: Random): SchedulerLimits {
+  const maxNumSeqs = 1 + random(16);
+  const blockSize = [16, 16, 32, 64, 128][random(5)]!;
+  const hybrid = random(2) === 0;
+  return {
+    prefixCaching: random(4) > 0,
+    hybrid,
+    numStateSnapshots: hybrid ? random(12) : 0,
+    blockSize,
+    numBlocks: Math.ceil(longest / blockSize) + random(random(4) === 0 ? 100 : 4),
+    maxNumSeqs,
+    maxNumBatchedTokens: maxNumSeqs + 64 + random(300),
+    maxModelLen: longest,
+  };
+}
+
+/** Prompts from a few pieces, so that many begin alike, some go on alike and some are equal. */
+function randomRequest(id: string, pieces: readonly Int32Array[], random: Random): GenerateRequest {
+  const prompt = new Int32Array(longest);
+  let length = 0;
+  for (let left = random(20) === 0 ? 4 : 1 + random(2); left > 0; left--) {
+    const piece = pieces[random(pieces.length)]!;
+    prompt.set(piece, length);
+    length += piece.length;
+  }
+  return {
+    ...request(id, 1, 1 + random(random(16) === 0 ? 80 : 6), [random(1000)]),
+    prompt: prompt.slice(0, Math.max(1, length - random(20))),
+    boundaries: random(3) === 0 ? [pieces[0]!.length] : [],
+    cacheSalt: random(8) === 0 ? 'salt' : null,
+    fairnessKey: `key ${random(4)}`,
+    priority: random(5) - 2,
+    maxQueueMs: random(50) === 0 ? 1 + random(20) : null,
+  };
+}
+
+/** One world from the first arrival to the last answer; its own steps are its clock. */
+class Simulation {
+  readonly limits: SchedulerLimits;
+  readonly scheduler: Scheduler;
+  readonly #model: StepModel;
+  readonly #random: Random;
+  readonly #pieces: Int32Array[];
+  readonly #open = new Map<string, { readonly request: GenerateRequest; readonly tokens: number[] }>();
+  #arrived = 0;
+  ended = 0;
+  cancelled = 0;
+  expired = 0;
+
+  constructor(seed: number) {
+    this.#random = randomFrom(seed);
+    this.limits = randomLimits(this.#random);
+    this.scheduler = new Scheduler(this.limits);
+    this.#model = new StepModel(this.limits);
+    this.#pieces = Array.from(
+      { length: 6 },
+      (_, i) => request(`piece ${seed} ${i}`, 5 + this.#random(70), 1).prompt,
+    );
+  }
+
+  run(): void {
+    // Far fewer than this: a workload that never ends is caught here.
+    for (let now = 0; now < 100 * arrivalsPerWorld; now++) {
+      this.#arrive(now);
+      this.#cancelOne();
+      for (const id of this.scheduler.expire(now)) this.#close(id, 'expired');
+      const planned = this.scheduler.plan();
+      if (planned === null && this.#arrived === arrivalsPerWorld) return;
+      if (planned === null) continue;
+      const result = this.#model.step(planned.plan);
+      if (this.#random(40) === 0) this.#cancelOne();
+      for (const { id, token, finish } of this.scheduler.absorb(result)) {
+        this.#open.get(id)!.tokens.push(token);
+        if (finish !== null) this.#close(id, 'ended');
+      }
+      const { blocksUsed } = this.scheduler.stats;
+      if (this.#random(20) === 0 && blocksUsed > this.limits.numBlocks)
+        throw new Error('more blocks than there are');
+    }
+    throw new Error(`${this.#open.size} requests never end`);
+  }
+
+  get left(): number {
+    return this.#open.size;
+  }
+
+  #arrive(now: number): void {
+    const wanted = this.scheduler.stats.waiting < 60 ? this.#random(3) : 0;
+    for (let i = 0; i < wanted && this.#arrived < arrivalsPerWorld; i++) {
+      const asked = randomRequest(`r${this.#arrived++}`, this.#pieces, this.#random);
+      this.scheduler.add(asked, asked.maxQueueMs === null ? Infinity : now + asked.maxQueueMs);
+      this.#open.set(asked.id, { request: asked, tokens: [] });
+    }
+  }
+
+  /** Sometimes, and then any: one that waits, runs, or was preempted. */
+  #cancelOne(): void {
+    if (this.#random(15) > 0 || this.#open.size === 0) return;
+    const id = [...this.#open.keys()][this.#random(this.#open.size)]!;
+    if (!this.scheduler.cancel(id)) throw new Error(`the scheduler does not know ${id}`);
+    this.#close(id, 'cancelled');
+  }
+
+  #close(id: string, how: 'ended' | 'cancelled' | 'expired'): void {
+    const { request: asked, tokens } = this.#open.get(id)!;
+    this.#open.delete(id);
+    this[how]++;
+    const most = Math.min(asked.maxTokens, longest - asked.prompt.length);
+    const wanted = expectedTokens(asked.prompt, most, asked.stopTokens);
+    const same = how === 'ended' ? wanted : wanted.slice(0, tokens.length);
+    if (tokens.join() !== same.join())
+      throw new Error(`${id} gave ${tokens.join()}, but must give ${same.join()}`);
+    if (how === 'expired' && tokens.length > 0) throw new Error(`${id} expired although it had begun`);
+  }
+}
+
+describe('Scheduler over 100,000 random arrivals', () => {
+  const totals = { ended: 0, cancelled: 0, expired: 0, preempted: 0, hits: 0, cached: 0 };
+
+  test.each(Array.from({ length: worlds }, (_, seed) => seed))(
+    'seed %d: every plan keeps the rules, all end with their own tokens, nothing is left',
+    (seed) => {
+      const simulation = new Simulation(seed);
+      simulation.run();
+      const { stats } = simulation.scheduler;
+      expect(simulation.left).toBe(0);
+      expect(stats).toMatchObject({ running: 0, waiting: 0, blocksUsed: 0 });
+      expect(stats.blocksCached).toBeLessThanOrEqual(simulation.limits.numBlocks);
+      expect(stats.snapshotsKept).toBeLessThanOrEqual(simulation.limits.numStateSnapshots);
+      totals.ended += simulation.ended;
+      totals.cancelled += simulation.cancelled;
+      totals.expired += simulation.expired;
+      totals.preempted += stats.preemptionsTotal;
+      totals.hits += stats.prefixCacheHitsTotal;
+    },
+  );
+
+  test('together they were what they claim to be', () => {
+    expect(totals.ended + totals.cancelled + totals.expired).toBe(100_000);
+    expect(totals.ended).toBeGreaterThan(60_000);
+    expect(totals.cancelled).toBeGreaterThan(2_000);
+    expect(totals.expired).toBeGreaterThan(100);
+    expect(totals.preempted).toBeGreaterThan(1_000);
+    expect(totals.hits).toBeGreaterThan(400_000);
+  });
+});
