@@ -41,7 +41,7 @@ export interface Generated {
   readonly logprobs: number[];
 }
 
-export async function loadGolden(modelDir: string, how: Pick<EngineOptions, 'dtype' | 'isa' | 'threads'>): Promise<Engine> {
+export async function loadGolden(modelDir: string, how: Pick<EngineOptions, 'dtype' | 'isa' | 'threads'> & Partial<Pick<EngineOptions, 'quantization'>>): Promise<Engine> {
   const sizes = {
     blockSize,
     numBlocks: slots * blocksPerSlot,
@@ -49,7 +49,7 @@ export async function loadGolden(modelDir: string, how: Pick<EngineOptions, 'dty
     maxModelLen: blockSize * blocksPerSlot,
     maxNumBatchedTokens: 2048,
   };
-  return loadEngine({ modelDir, ...sizes, ...how }, () => undefined);
+  return loadEngine({ modelDir, quantization: 'none', ...sizes, ...how }, () => undefined);
 }
 
 /** Runs the jobs together; the answers stand in the order of the jobs. */

@@ -28,6 +28,7 @@ const settings: EngineSettings = {
   maxNumBatchedTokens: 256,
   blockSize: 16,
   dtype: 'auto',
+  quantization: 'none',
   threads: 1,
 };
 

@@ -109,6 +109,7 @@ function engineConfig({ uri, endpoint, engine, drainTimeoutSeconds = 20 }: Repli
       maxNumBatchedTokens: 512,
       blockSize: 64,
       dtype: 'auto',
+      quantization: 'none',
       ...engine,
     },
     drainTimeoutSeconds,

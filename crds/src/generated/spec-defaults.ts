@@ -17,7 +17,8 @@ export const specDefaults = {
     "maxNumSeqs": 64,
     "maxNumBatchedTokens": 2048,
     "blockSize": 64,
-    "dtype": "auto"
+    "dtype": "auto",
+    "quantization": "none"
   },
   "sharedMemory": {},
   "replicas": 1,

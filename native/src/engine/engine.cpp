@@ -4,6 +4,8 @@
 #include <chrono>
 #include <limits>
 
+#include "model/load_quantizer.h"
+
 namespace llmservice {
 namespace {
 
@@ -26,6 +28,8 @@ std::unique_ptr<Model> load_model(const EngineOptions& o, Backend& backend,
   check_options(o);
   const ModelConfig config = read_model_config(o.model_dir);
   const Checkpoint checkpoint(o.model_dir);
+  check_stored_weights(checkpoint, config.quantization);
+  check_load_quantization(config.quantization, o.quantization);
   const ModelOptions options{.max_positions = o.max_model_len,
                              .max_tokens = o.max_num_batched_tokens,
                              .keep = o.dtype,
@@ -33,7 +37,8 @@ std::unique_ptr<Model> load_model(const EngineOptions& o, Backend& backend,
                                         .block_size = o.block_size,
                                         .slots = o.max_num_seqs,
                                         .kv_dtype = o.dtype},
-                             .shard = {}};
+                             .shard = {},
+                             .quantization = o.quantization};
   try {
     return std::make_unique<Model>(checkpoint, config, backend, options, on_progress);
   } catch (const std::bad_alloc&) {

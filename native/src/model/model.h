@@ -17,6 +17,7 @@ struct ModelOptions {
   DType keep;             // type of unquantized weights
   CacheSizes caches;
   Shard shard;
+  LoadQuantization quantization = LoadQuantization::kNone;
 };
 
 // The rows of one step, sequence after sequence.

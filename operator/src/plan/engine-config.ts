@@ -32,6 +32,7 @@ export function planEngineConfig(service: WantedService): EngineConfig {
       maxNumBatchedTokens: spec.engine.maxNumBatchedTokens,
       blockSize: spec.engine.blockSize,
       dtype: spec.engine.dtype,
+      quantization: spec.engine.quantization,
     },
     drainTimeoutSeconds: spec.rollout.drainTimeoutSeconds,
     noProgressTimeoutSeconds: spec.rollout.noProgressTimeoutSeconds,

@@ -128,6 +128,7 @@ function fillDefaults(content: JsonObject): void {
     'engine.maxNumBatchedTokens': specDefaults.engine.maxNumBatchedTokens,
     'engine.blockSize': specDefaults.engine.blockSize,
     'engine.dtype': specDefaults.engine.dtype,
+    'engine.quantization': specDefaults.engine.quantization,
     drainTimeoutSeconds: specDefaults.rollout.drainTimeoutSeconds,
     noProgressTimeoutSeconds: specDefaults.rollout.noProgressTimeoutSeconds,
   };
