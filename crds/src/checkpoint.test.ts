@@ -35,7 +35,7 @@ describe('parseCheckpointConfig', () => {
       ffn: 17408,
       vocab: 248320,
       gdn: { kHeads: 16, vHeads: 48, kDim: 128, vDim: 128, convKernel: 4 },
-      quantization: 'fp8Block128',
+      quantization: 'fp8',
       tiedEmbeddings: false,
     });
     expect(shape.layerKinds.filter((kind) => kind === 'full')).toHaveLength(16);

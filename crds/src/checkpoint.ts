@@ -2,6 +2,7 @@
 // Pure: the text was read by someone else (operator by range read, runtime from disk). Used before any weight is read.
 
 import { FailureError } from './failures.js';
+import { parseQuantization, type Quantization } from './quantization.js';
 
 export const architectures = ['llama', 'qwen3', 'qwen3_5'] as const;
 export type Architecture = (typeof architectures)[number];
@@ -25,9 +26,6 @@ export interface GdnDimensions {
   readonly vDim: number;
   readonly convKernel: number;
 }
-
-/** none: BF16, F16 or F32 matrices. fp8Block128: e4m3 with one scale per 128x128 block. */
-export type Quantization = 'none' | 'fp8Block128';
 
 export interface ModelShape {
   readonly architecture: Architecture;
@@ -55,7 +53,7 @@ type Json = Readonly<Record<string, unknown>>;
 export function parseCheckpointConfig(source: string | object): ModelShape {
   const top = asObject(source);
   const architecture = readArchitecture(top);
-  const quantization = readQuantization(top);
+  const quantization = parseQuantization(top);
   // Multimodal releases keep the language model's fields in text_config; text-only ones have them at the top.
   const text = architecture === 'qwen3_5' && isObject(top['text_config']) ? top['text_config'] : top;
   const fields = new FieldReader(text);
@@ -127,20 +125,6 @@ function readArchitecture(top: Json): Architecture {
   throw new FailureError(
     'UnsupportedArchitecture',
     `${found}; supported: ${Object.keys(supportedModelTypes).join(', ')}`,
-  );
-}
-
-function readQuantization(top: Json): Quantization {
-  const text = isObject(top['text_config']) ? top['text_config'] : {};
-  const config = top['quantization_config'] ?? text['quantization_config'] ?? top['compression_config'];
-  if (config === undefined || config === null) return 'none';
-  const { quant_method: method, fmt, weight_block_size: block } = isObject(config) ? config : ({} as Json);
-  const blockIs128 = Array.isArray(block) && block.length === 2 && block.every((side) => side === 128);
-  if (method === 'fp8' && blockIs128 && (fmt === undefined || fmt === 'e4m3')) return 'fp8Block128';
-  throw new FailureError(
-    'UnsupportedQuantization',
-    `quantization_config has quant_method ${quote(method)}, fmt ${quote(fmt)}, weight_block_size ${quote(block)}; ` +
-      'supported: no quantization (BF16, F16, F32), or quant_method "fp8", fmt "e4m3", weight_block_size [128,128]',
   );
 }
 

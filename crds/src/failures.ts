@@ -31,7 +31,7 @@ export const failureKinds = {
   UnsupportedQuantization: {
     terminal: true,
     httpStatus: 500,
-    remedy: 'Use a BF16 checkpoint or one in FP8 e4m3 with 128x128 blocks.',
+    remedy: 'Use an unquantized checkpoint (BF16, F16, F32), or one in FP8 e4m3 or NVFP4.',
   },
   ParallelismInvalid: {
     terminal: true,

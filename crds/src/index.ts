@@ -3,6 +3,7 @@
 export * from './names.js';
 export * from './failures.js';
 export * from './checkpoint.js';
+export * from './quantization.js';
 export * from './safetensors.js';
 export * from './resident-weights.js';
 export * from './tensor-parallel.js';

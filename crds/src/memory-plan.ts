@@ -179,7 +179,7 @@ export function stateBytesPerSequence(shape: ModelShape, tensor: number): number
 /** Beyond tp = kvHeads every rank still holds one whole KV head of k_proj and v_proj. */
 function replicatedKvBytes({ shape, tensor, dtype }: MemoryPlanInput): number {
   if (tensor <= shape.kvHeads) return 0;
-  const perElement = shape.quantization === 'fp8Block128' ? 1 : dtypeBytes(dtype);
+  const perElement = shape.quantization === 'none' ? dtypeBytes(dtype) : 1;
   const extraHeads = 1 - shape.kvHeads / tensor;
   return Math.ceil(countLayers(shape, 'full') * 2 * extraHeads * shape.headDim * shape.hidden * perElement);
 }

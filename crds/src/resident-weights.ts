@@ -1,41 +1,116 @@
-// How many bytes a checkpoint's tensors take once the engine holds them, which differs from the files' size:
-// parts that are not run are skipped, unquantized matrices are kept in one type, vectors and scales in float32.
+// How many bytes a checkpoint's tensors take once the engine holds them, to the byte on one rank of the CPU backend.
+// It differs from the files' size: parts that are not run are skipped, matrices that run together are packed as one,
+// in panels of 64 rows, with their scales spread out for the kernels, and vectors are widened to float32.
 
 import type { ModelShape } from './checkpoint.js';
+import { isQuantizedAtLoad, type LoadQuantization } from './quantization.js';
 import type { TensorEntry } from './safetensors.js';
 
 /** `auto` is bfloat16. The type of the KV cache and of unquantized matrices in memory. */
 export type EngineDtype = 'auto' | 'bfloat16' | 'float32';
 
+/** How matrices are held that the checkpoint does not quantize. */
+export interface HoldOptions {
+  readonly dtype: EngineDtype;
+  readonly quantization: LoadQuantization;
+}
+
+/** What the engine holds of a matrix; F16 and BF16 are `half`. */
+type Held = 'float32' | 'half' | 'fp8Block' | 'fp8Row' | 'int8' | 'nvfp4';
+
 export function dtypeBytes(dtype: EngineDtype): number {
   return dtype === 'float32' ? 4 : 2;
 }
 
-/** Vision towers and the multi-token-prediction head are in the file but not run. */
-const skipped = /^(model\.visual\.|visual\.|model\.vision_tower\.|mtp\.)/;
+/** Vision towers, the multi-token-prediction head and rotary tables are in the file but not run. */
+const skipped = /^(model\.visual\.|visual\.|model\.vision_tower\.|mtp\.)|rotary_emb\.inv_freq$/;
+/** Scales are counted with their matrix; those of activations and of the KV cache are not read. */
+const scale =
+  /\.(weight_scale|weight_scale_inv|weight_scale_2|weight_global_scale|[a-z_]*input_(global_)?scale|[qkv]_scale)$/;
+const matrix = /^(.*)\.weight(_packed)?$/;
 
 /** Bytes of packed weights over all ranks. */
 export function residentWeightBytes(
   tensors: Iterable<TensorEntry>,
   shape: ModelShape,
-  dtype: EngineDtype,
+  options: HoldOptions,
 ): number {
+  // Of a checkpoint that is quantized already, the engine leaves the rest alone.
+  const atLoad = shape.quantization === 'none' ? options.quantization : 'none';
+  const byName = new Map(Array.from(tensors, (tensor) => [tensor.name, tensor] as const));
+  const fused = new Map<string, { rows: number; cols: number; held: Held }>();
   let total = 0;
-  for (const tensor of tensors) {
-    if (skipped.test(tensor.name)) continue;
+  for (const tensor of byName.values()) {
+    if (skipped.test(tensor.name) || scale.test(tensor.name)) continue;
     // A tied table is held once; some releases store the head as well.
     if (shape.tiedEmbeddings && tensor.name === 'lm_head.weight') continue;
-    total += elements(tensor) * bytesPerElement(tensor, dtype);
+    const module = tensor.shape.length === 2 ? matrix.exec(tensor.name)?.[1] : undefined;
+    if (module === undefined) {
+      total += tensor.shape.reduce((product, side) => product * side, 4);
+      continue;
+    }
+    const held = heldAs(tensor, module, byName, { ...options, quantization: atLoad });
+    const [rows = 0, stored = 0] = tensor.shape;
+    const key = fusedName(module);
+    fused.set(key, {
+      rows: rows + (fused.get(key)?.rows ?? 0),
+      cols: held === 'nvfp4' ? 2 * stored : stored,
+      held,
+    });
   }
+  for (const { rows, cols, held } of fused.values()) total += packedMatrixBytes(rows, cols, held);
   return total;
 }
 
-function bytesPerElement(tensor: TensorEntry, dtype: EngineDtype): number {
-  if (tensor.dtype === 'F8_E4M3') return 1;
-  const matrix = tensor.shape.length === 2 && !tensor.name.endsWith('_scale_inv');
-  return matrix ? dtypeBytes(dtype) : 4;
+/** The packing rule of native/src/backends/cpu/packed_matrix.cpp. */
+function packedMatrixBytes(rows: number, cols: number, held: Held): number {
+  const padded = Math.ceil(rows / 64) * 64;
+  switch (held) {
+    case 'float32':
+      return padded * cols * 4;
+    case 'half':
+      return padded * cols * 2;
+    // Float scales, repeated for each row: one per 128 columns, or one.
+    case 'fp8Block':
+      return padded * (cols + 4 * Math.ceil(cols / 128));
+    case 'fp8Row':
+    case 'int8':
+      return padded * (cols + 4);
+    // Half a byte, an e4m3 scale per 16 columns, a float per row.
+    case 'nvfp4':
+      return padded * (cols / 2 + cols / 16 + 4);
+  }
 }
 
-function elements(tensor: TensorEntry): number {
-  return tensor.shape.reduce((product, side) => product * side, 1);
+function heldAs(
+  tensor: TensorEntry,
+  module: string,
+  byName: ReadonlyMap<string, TensorEntry>,
+  { dtype, quantization }: HoldOptions,
+): Held {
+  if (tensor.dtype === 'U8') return 'nvfp4';
+  if (tensor.dtype === 'F8_E4M3') {
+    const scales = byName.get(`${module}.weight_scale_inv`) ?? byName.get(`${module}.weight_scale`);
+    const [rows = 1, cols = 1] = tensor.shape;
+    const blocks = [Math.ceil(rows / 128), Math.ceil(cols / 128)];
+    return scales?.shape.join() === blocks.join() ? 'fp8Block' : 'fp8Row';
+  }
+  if (quantization !== 'none' && isQuantizedAtLoad(module)) {
+    return quantization === 'fp8' ? 'fp8Block' : 'int8';
+  }
+  return dtype === 'float32' ? 'float32' : 'half';
+}
+
+/** Matrices of one input that native/src/model/layers.cpp packs together, one after the other. */
+const partners: readonly (readonly string[])[] = [
+  ['q_proj', 'k_proj', 'v_proj'],
+  ['gate_proj', 'up_proj'],
+  ['in_proj_qkv', 'in_proj_z'],
+  ['in_proj_b', 'in_proj_a'],
+];
+
+function fusedName(module: string): string {
+  const dot = module.lastIndexOf('.');
+  const names = partners.find((group) => group.includes(module.slice(dot + 1)));
+  return names === undefined ? module : `${module.slice(0, dot)}.${names.join('+')}`;
 }

@@ -1,8 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
 import { FailureError } from './failures.js';
-import { parseCheckpointConfig } from './checkpoint.js';
-import { qwen36Config } from './checkpoint.fixture.js';
-import { residentWeightBytes } from './resident-weights.js';
 import { parseHeaderLength, parseSafetensorsHeader, parseSafetensorsIndex } from './safetensors.js';
 
 const encode = (value: unknown): Uint8Array => new TextEncoder().encode(JSON.stringify(value));
@@ -83,36 +80,5 @@ describe('safetensors', () => {
       );
     }
     expect(reasonOf(() => parseHeaderLength('m', new Uint8Array(3), 3))).toContain('fewer than a header');
-  });
-});
-
-describe('residentWeightBytes', () => {
-  const shape = parseCheckpointConfig(qwen36Config);
-  const tensors = [
-    {
-      name: 'model.language_model.layers.0.mlp.up_proj.weight',
-      dtype: 'F8_E4M3',
-      shape: [256, 128],
-      bytes: 32768,
-    },
-    {
-      name: 'model.language_model.layers.0.mlp.up_proj.weight_scale_inv',
-      dtype: 'BF16',
-      shape: [2, 1],
-      bytes: 4,
-    },
-    { name: 'model.language_model.layers.0.input_layernorm.weight', dtype: 'BF16', shape: [128], bytes: 256 },
-    { name: 'lm_head.weight', dtype: 'BF16', shape: [10, 128], bytes: 2560 },
-    { name: 'model.visual.patch.weight', dtype: 'BF16', shape: [100, 100], bytes: 20000 },
-    { name: 'mtp.fc.weight', dtype: 'BF16', shape: [100, 100], bytes: 20000 },
-  ];
-
-  test('skips vision and MTP, keeps FP8 at one byte and widens vectors and scales', () => {
-    expect(residentWeightBytes(tensors, shape, 'auto')).toBe(32768 + 2 * 4 + 128 * 4 + 2560);
-  });
-
-  test('float32 doubles unquantized matrices, and a tied head is held once', () => {
-    expect(residentWeightBytes(tensors, shape, 'float32')).toBe(32768 + 8 + 512 + 5120);
-    expect(residentWeightBytes(tensors, { ...shape, tiedEmbeddings: true }, 'auto')).toBe(32768 + 8 + 512);
   });
 });

@@ -6,8 +6,8 @@ import { FailureError } from './failures.js';
 /** As in the resource's schema. */
 const maxTensorParallel = 64;
 
-/** FP8 weights have one scale for 128 columns: a rank's columns of a row-parallel matrix are whole blocks. */
-const fp8BlockColumns = 128;
+/** Quantized weights are scaled and summed in blocks of 128 columns: a rank holds whole ones of a row-parallel matrix. */
+const blockColumns = 128;
 
 /** Widths of the inputs of o, down and out_proj, which ranks split by columns. */
 function splitWidths({ heads, headDim, ffn, gdn }: ModelShape): number[] {
@@ -15,8 +15,8 @@ function splitWidths({ heads, headDim, ffn, gdn }: ModelShape): number[] {
 }
 
 function keepsBlocks(shape: ModelShape, tensor: number): boolean {
-  if (tensor === 1 || shape.quantization !== 'fp8Block128') return true;
-  return splitWidths(shape).every((width) => width % (tensor * fp8BlockColumns) === 0);
+  if (tensor === 1 || shape.quantization === 'none') return true;
+  return splitWidths(shape).every((width) => width % (tensor * blockColumns) === 0);
 }
 
 function divides(shape: ModelShape, tensor: number): boolean {
@@ -41,7 +41,7 @@ export function checkTensorParallel(shape: ModelShape, tensor: number): void {
   const gdn = shape.gdn === null ? '' : `, ${String(shape.gdn.kHeads)} GDN key heads`;
   const blocks = keepsBlocks(shape, tensor)
     ? ''
-    : `; FP8 blocks of ${String(fp8BlockColumns)} columns in widths of ${splitWidths(shape).join(', ')}`;
+    : `; scaled in blocks of ${String(blockColumns)} columns in widths of ${splitWidths(shape).join(', ')}`;
   throw new FailureError(
     'ParallelismInvalid',
     `parallelism.tensor ${String(tensor)} does not divide the model (${heads}${gdn}, FFN ${String(shape.ffn)}${blocks}); ` +

@@ -59,11 +59,45 @@ TEST(Config, NormalizesWrapperPrefixesOfUnconvertedModules) {
       {"weight_block_size", {128, 128}},
       {"modules_to_not_convert", {"model.language_model.layers.1.linear_attn.in_proj_a", "lm_head"}}};
   const ModelConfig config = parse_model_config(j.dump());
-  EXPECT_TRUE(config.says_unconverted("model.layers.1.linear_attn.in_proj_a"));
-  EXPECT_FALSE(config.says_unconverted("model.layers.1.linear_attn.in_proj_ab"));
-  EXPECT_FALSE(config.says_unconverted("model.layers.11.linear_attn.in_proj_a"));
-  EXPECT_TRUE(config.says_unconverted("lm_head"));
+  EXPECT_TRUE(config.quantization.excludes("model.layers.1.linear_attn.in_proj_a"));
+  EXPECT_FALSE(config.quantization.excludes("model.layers.1.linear_attn.in_proj_ab"));
+  EXPECT_FALSE(config.quantization.excludes("model.layers.11.linear_attn.in_proj_a"));
+  EXPECT_TRUE(config.quantization.excludes("lm_head"));
 }
+
+struct ListCase {
+  const char* name;
+  json quantization;
+  std::vector<std::string> excluded;
+  std::vector<std::string> converted;
+};
+
+class ExclusionList : public ::testing::TestWithParam<ListCase> {};
+
+TEST_P(ExclusionList, NamesModulesAsItsToolDoes) {
+  const QuantizationConfig config(json{{"quantization_config", GetParam().quantization}});
+  for (const auto& module : GetParam().excluded) EXPECT_TRUE(config.excludes(module)) << module;
+  for (const auto& module : GetParam().converted) EXPECT_FALSE(config.excludes(module)) << module;
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Table, ExclusionList,
+    ::testing::Values(
+        ListCase{"fp8_ends_of_names",
+                 {{"quant_method", "fp8"}, {"ignored_layers", {"mlp.gate", "lm_head"}}},
+                 {"model.layers.3.mlp.gate", "lm_head"},
+                 {"model.layers.3.mlp.gate_proj", "model.layers.3.mlp.up_proj"}},
+        ListCase{
+            "compressed_tensors_patterns",
+            {{"quant_method", "compressed-tensors"}, {"ignore", {"re:.*in_proj_[ab]$", "re:model.visual"}}},
+            {"model.layers.0.linear_attn.in_proj_a", "model.visual.blocks.0.fc"},
+            {"model.layers.0.linear_attn.in_proj_z", "model.layers.0.in_proj_a.x", "x.model.visual"}},
+        ListCase{
+            "modelopt_stars",
+            {{"quant_method", "modelopt"}, {"quant_algo", "NVFP4"}, {"ignore", {"lm_head", "*.layers.1.*"}}},
+            {"lm_head", "model.layers.1.mlp.up_proj"},
+            {"model.layers.11.mlp.up_proj"}}),
+    [](const auto& info) { return info.param.name; });
 
 struct RefusedConfig {
   const char* name;
@@ -84,35 +118,55 @@ TEST_P(Refused, WithReasonAndField) {
 
 INSTANTIATE_TEST_SUITE_P(
     Table, Refused,
-    ::testing::Values(RefusedConfig{"unknown_type", [](json& j) { j["model_type"] = "gpt9"; },
-                                    "UnsupportedArchitecture", "llama, qwen3, qwen3_5"},
-                      RefusedConfig{"no_type", [](json& j) { j.erase("model_type"); },
-                                    "UnsupportedArchitecture", "model_type"},
-                      RefusedConfig{"yarn",
-                                    [](json& j) {
-                                      j["rope_scaling"] = {{"rope_type", "yarn"}};
-                                    },
-                                    "UnsupportedArchitecture", "yarn"},
-                      RefusedConfig{"sliding_window", [](json& j) { j["use_sliding_window"] = true; },
-                                    "UnsupportedArchitecture", "use_sliding_window"},
-                      RefusedConfig{"gelu", [](json& j) { j["hidden_act"] = "gelu"; },
-                                    "UnsupportedArchitecture", "gelu"},
-                      RefusedConfig{"awq",
-                                    [](json& j) {
-                                      j["quantization_config"] = {{"quant_method", "awq"}};
-                                    },
-                                    "UnsupportedQuantization", "awq"},
-                      RefusedConfig{"fp8_per_tensor",
-                                    [](json& j) {
-                                      j["quantization_config"] = {{"quant_method", "fp8"}};
-                                    },
-                                    "UnsupportedQuantization", "128"},
-                      RefusedConfig{"missing_field", [](json& j) { j.erase("hidden_size"); },
-                                    "CheckpointCorrupt", "hidden_size"},
-                      RefusedConfig{"negative_field", [](json& j) { j["vocab_size"] = -1; },
-                                    "CheckpointCorrupt", "vocab_size"},
-                      RefusedConfig{"odd_groups", [](json& j) { j["num_key_value_heads"] = 3; },
-                                    "CheckpointCorrupt", "num_key_value_heads"}),
+    ::testing::Values(
+        RefusedConfig{"unknown_type", [](json& j) { j["model_type"] = "gpt9"; }, "UnsupportedArchitecture",
+                      "llama, qwen3, qwen3_5"},
+        RefusedConfig{"no_type", [](json& j) { j.erase("model_type"); }, "UnsupportedArchitecture",
+                      "model_type"},
+        RefusedConfig{"yarn",
+                      [](json& j) {
+                        j["rope_scaling"] = {{"rope_type", "yarn"}};
+                      },
+                      "UnsupportedArchitecture", "yarn"},
+        RefusedConfig{"sliding_window", [](json& j) { j["use_sliding_window"] = true; },
+                      "UnsupportedArchitecture", "use_sliding_window"},
+        RefusedConfig{"gelu", [](json& j) { j["hidden_act"] = "gelu"; }, "UnsupportedArchitecture", "gelu"},
+        RefusedConfig{"awq",
+                      [](json& j) {
+                        j["quantization_config"] = {{"quant_method", "awq"}};
+                      },
+                      "UnsupportedQuantization", "awq"},
+        RefusedConfig{"fp8_blocks_of_64",
+                      [](json& j) {
+                        j["quantization_config"] = {{"quant_method", "fp8"}, {"weight_block_size", {64, 64}}};
+                      },
+                      "UnsupportedQuantization", "[64,64]"},
+        RefusedConfig{"int4_groups",
+                      [](json& j) {
+                        j["quantization_config"] = {
+                            {"quant_method", "compressed-tensors"},
+                            {"config_groups",
+                             {{"group_0", {{"weights", {{"num_bits", 4}, {"type", "int"}}}}}}}};
+                      },
+                      "UnsupportedQuantization", "group_0"},
+        RefusedConfig{
+            "modelopt_int4",
+            [](json& j) {
+              j["quantization_config"] = {{"quant_method", "modelopt"}, {"quant_algo", "W4A16_AWQ"}};
+            },
+            "UnsupportedQuantization", "W4A16_AWQ"},
+        RefusedConfig{
+            "ignore_not_a_pattern",
+            [](json& j) {
+              j["quantization_config"] = {{"quant_method", "compressed-tensors"}, {"ignore", {"re:(head"}}};
+            },
+            "CheckpointCorrupt", "re:(head"},
+        RefusedConfig{"missing_field", [](json& j) { j.erase("hidden_size"); }, "CheckpointCorrupt",
+                      "hidden_size"},
+        RefusedConfig{"negative_field", [](json& j) { j["vocab_size"] = -1; }, "CheckpointCorrupt",
+                      "vocab_size"},
+        RefusedConfig{"odd_groups", [](json& j) { j["num_key_value_heads"] = 3; }, "CheckpointCorrupt",
+                      "num_key_value_heads"}),
     [](const auto& info) { return info.param.name; });
 
 TEST(Config, RefusesTextThatIsNotJson) {

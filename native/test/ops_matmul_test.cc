@@ -34,13 +34,14 @@ struct Shape {
   DType dtype;
   int64_t n;
   int64_t k;
+  Scaling scaling = Scaling::kBlock;
 };
 
 class MatmulTest : public ::testing::TestWithParam<Shape> {};
 
 TEST_P(MatmulTest, EveryRowHasTheBitsOfItsScalarChain) {
-  const auto [dtype, n, k] = GetParam();
-  const StoredMatrix w = random_matrix(dtype, n, k, 7);
+  const auto [dtype, n, k, scaling] = GetParam();
+  const StoredMatrix w = random_matrix(dtype, n, k, 7, scaling);
   const DType keep = dtype == DType::kF32 ? DType::kF32 : DType::kBF16;
   const std::vector<float> x = random_floats(130 * k, 11);
   std::vector<float> expected(130 * n);
@@ -59,17 +60,31 @@ TEST_P(MatmulTest, EveryRowHasTheBitsOfItsScalarChain) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Shapes, MatmulTest,
-                         ::testing::Values(Shape{DType::kF8E4M3, 130, 1024}, Shape{DType::kF8E4M3, 65, 5120},
-                                           Shape{DType::kF8E4M3, 17, 17408}, Shape{DType::kF8E4M3, 1, 1},
-                                           Shape{DType::kF8E4M3, 130, 300}, Shape{DType::kBF16, 130, 1024},
-                                           Shape{DType::kBF16, 65, 5120}, Shape{DType::kBF16, 17, 17408},
-                                           Shape{DType::kBF16, 17, 129}, Shape{DType::kF32, 70, 1024},
-                                           Shape{DType::kF32, 63, 127}),
-                         [](const auto& info) {
-                           return std::string(name_of(info.param.dtype)) + "_" +
-                                  std::to_string(info.param.n) + "x" + std::to_string(info.param.k);
-                         });
+std::vector<Shape> shapes() {
+  std::vector<Shape> all = {{DType::kF8E4M3, 1, 1},
+                            {DType::kF8E4M3, 130, 300},
+                            {DType::kBF16, 17, 129},
+                            {DType::kF16, 66, 131},
+                            {DType::kF32, 70, 1024},
+                            {DType::kF32, 63, 127},
+                            {DType::kI8, 1, 1, Scaling::kRow},
+                            {DType::kI8, 131, 257, Scaling::kRow},
+                            {DType::kF4E2M1, 65, 16, Scaling::kRow},
+                            {DType::kF4E2M1, 130, 304, Scaling::kRow},
+                            {DType::kF8E4M3, 70, 300, Scaling::kRow}};
+  for (const DType dtype : {DType::kF8E4M3, DType::kBF16, DType::kF16, DType::kI8, DType::kF4E2M1}) {
+    const Scaling scaling = dtype == DType::kF8E4M3 ? Scaling::kBlock : Scaling::kRow;
+    for (const auto& [n, k] : {std::pair{130, 1024}, std::pair{65, 5120}, std::pair{17, 17408}}) {
+      all.push_back({dtype, n, k, scaling});
+    }
+  }
+  return all;
+}
+
+INSTANTIATE_TEST_SUITE_P(Shapes, MatmulTest, ::testing::ValuesIn(shapes()), [](const auto& info) {
+  return std::string(name_of(info.param.dtype)) + (info.param.scaling == Scaling::kRow ? "_rows_" : "_") +
+         std::to_string(info.param.n) + "x" + std::to_string(info.param.k);
+});
 
 TEST(Pack, PartsMayBeginAnywhereInTheirScaleBlocks) {
   const StoredMatrix a = random_matrix(DType::kF8E4M3, 300, 200, 1);
@@ -148,6 +163,54 @@ TEST(Gather, AppliesFp8Scales) {
   for (size_t i = 0; i < ids.size(); ++i) {
     for (int64_t k = 0; k < 300; ++k) EXPECT_EQ(out[i * 300 + k], w.value(ids[i], k) * w.scale(ids[i], k));
   }
+}
+
+TEST(Gather, WidensWhatEveryTypeHolds) {
+  const auto backend = make_cpu_backend({.threads = 1});
+  ReferenceBackend reference;
+  for (const DType dtype : {DType::kF8E4M3, DType::kI8, DType::kF4E2M1}) {
+    const StoredMatrix w = random_matrix(dtype, 90, 176, 5, Scaling::kRow);
+    const std::vector<int32_t> ids = {89, 0, 63, 64};
+    std::vector<float> out(ids.size() * 176), expected(ids.size() * 176);
+    backend->gather(*pack(*backend, w), ids, out.data());
+    reference.gather(*pack(reference, w), ids, expected.data());
+    expect_same_bits(out, expected, name_of(dtype));
+  }
+}
+
+TEST(Pack, HoldsF16AsItIsAndTakesWhatItsTypeTakes) {
+  const auto backend = make_cpu_backend({.threads = 1});
+  EXPECT_EQ(pack(*backend, random_matrix(DType::kF16, 64, 128, 1))->bytes, 64u * 128 * 2);
+  EXPECT_EQ(pack(*backend, random_matrix(DType::kI8, 65, 128, 1, Scaling::kRow))->bytes, 128u * (128 + 4));
+  // Half a byte and a sixteenth of one per value, a float per row, and rows up to whole panels.
+  EXPECT_EQ(pack(*backend, random_matrix(DType::kF4E2M1, 65, 128, 1, Scaling::kRow))->bytes,
+            128u * (64 + 8 + 4));
+}
+
+// The nearest code by search over all of them, ties to the even mantissa.
+uint8_t nearest_e4m3(float value) {
+  uint8_t best = 0;
+  for (int code = 0; code < 0x7f; ++code) {
+    const auto candidate = static_cast<uint8_t>(code | (std::signbit(value) ? 0x80 : 0));
+    const double distance = std::fabs(static_cast<double>(e4m3_to_float(candidate)) - value);
+    const double least = std::fabs(static_cast<double>(e4m3_to_float(best)) - value);
+    if (code == 0 || distance < least || (distance == least && code % 2 == 0)) best = candidate;
+  }
+  return best;
+}
+
+TEST(DType, RoundsToTheNearestE4m3) {
+  std::vector<float> values = {0.0f, -0.0f,   448.0f,  -448.0f,  464.0f,
+                               1e9f, 0x1p-6f, 0x1p-9f, 0x1p-10f, 1e-40f};
+  for (int code = 0; code < 0x7e; ++code) {  // every code, what lies half way to the next, and either side
+    const float low = e4m3_to_float(static_cast<uint8_t>(code));
+    const float half = (low + e4m3_to_float(static_cast<uint8_t>(code + 1))) / 2;
+    for (const float x : {low, half, std::nextafter(half, 0.0f), std::nextafter(half, 1000.0f)}) {
+      values.push_back(x);
+      values.push_back(-x);
+    }
+  }
+  for (const float value : values) EXPECT_EQ(float_to_e4m3(value), nearest_e4m3(value)) << value;
 }
 
 TEST(Backend, RefusesAnUnknownInstructionFamily) {

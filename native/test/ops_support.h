@@ -29,11 +29,13 @@ struct StoredMatrix {
   int64_t rows;
   int64_t cols;
   std::vector<std::byte> data;
-  std::vector<float> scales;  // FP8: (ceil(rows/128), ceil(cols/128))
+  std::vector<float> scales;  // (ceil(rows/128), ceil(cols/128)), or (rows)
+  Scaling scaling = Scaling::kBlock;
+  std::vector<std::byte> group_scales;  // kF4E2M1: (rows, cols / 16)
 
   // Rows [first, first + count) as a part.
   MatrixPart part(int64_t first, int64_t count) const {
-    const int64_t row_bytes = cols * size_of(dtype);
+    const int64_t row_bytes = bytes_of(dtype, cols);
     return {dtype,
             count,
             cols,
@@ -41,35 +43,50 @@ struct StoredMatrix {
               std::memcpy(out.data(), data.data() + first * row_bytes + offset, out.size());
             },
             scales,
-            first};
+            first,
+            scaling,
+            group_scales};
   }
-  float value(int64_t row, int64_t col) const { return widen(dtype, data.data(), row * cols + col); }
+  // All but the scale of its row or block.
+  float value(int64_t row, int64_t col) const {
+    const float code = widen(dtype, data.data(), row * cols + col);
+    if (group_scales.empty()) return code;
+    return code * widen(DType::kF8E4M3, group_scales.data(), row * cols / 16 + col / 16);
+  }
   float scale(int64_t row, int64_t col) const {
-    return scales.empty() ? 1.0f : scales[row / 128 * ((cols + 127) / 128) + col / 128];
+    if (scales.empty()) return 1.0f;
+    return scaling == Scaling::kRow ? scales[row] : scales[row / 128 * ((cols + 127) / 128) + col / 128];
   }
 };
 
-// Random finite values of every magnitude that the dtype has; FP8 covers all 254 codes, subnormals included.
-inline StoredMatrix random_matrix(DType dtype, int64_t rows, int64_t cols, uint32_t seed) {
-  StoredMatrix m{dtype, rows, cols, std::vector<std::byte>(rows * cols * size_of(dtype)), {}};
+inline std::byte random_e4m3(std::mt19937& engine) {
+  const auto code = static_cast<uint8_t>(engine());
+  return static_cast<std::byte>((code & 0x7f) == 0x7f ? 0 : code);
+}
+
+// Random finite values of every magnitude that the dtype has: FP8 covers all 254 codes, F16 and FP8 their
+// subnormals. Quantized matrices have random scales of the kind asked for.
+inline StoredMatrix random_matrix(DType dtype, int64_t rows, int64_t cols, uint32_t seed,
+                                  Scaling scaling = Scaling::kBlock) {
+  StoredMatrix m{dtype, rows, cols, std::vector<std::byte>(bytes_of(dtype, rows * cols)), {}, scaling, {}};
   const std::vector<float> values = random_floats(rows * cols, seed);
   std::mt19937 engine(seed);
-  for (int64_t i = 0; i < rows * cols; ++i) {
-    if (dtype == DType::kF8E4M3) {
-      auto code = static_cast<uint8_t>(engine());
-      if ((code & 0x7f) == 0x7f) code = 0;
-      m.data[i] = static_cast<std::byte>(code);
-    } else if (dtype == DType::kF32) {
-      std::memcpy(&m.data[i * 4], &values[i], 4);
-    } else {  // sixteen bits: 0x3800 + mantissa is a normal number in both formats
-      const uint16_t bits =
-          dtype == DType::kBF16 ? float_to_bf16(values[i]) : static_cast<uint16_t>(0x3400 + engine() % 0x800);
-      std::memcpy(&m.data[i * 2], &bits, 2);
-    }
+  for (size_t i = 0; i < m.data.size(); ++i) {
+    if (dtype == DType::kF8E4M3) m.data[i] = random_e4m3(engine);
+    if (dtype == DType::kI8 || dtype == DType::kF4E2M1) m.data[i] = static_cast<std::byte>(engine());
   }
-  if (dtype == DType::kF8E4M3) {
-    m.scales = random_floats((rows + 127) / 128 * ((cols + 127) / 128), seed + 1, 0.01f);
+  for (int64_t i = 0; i < rows * cols && !is_quantized(dtype); ++i) {
+    const auto half =
+        static_cast<uint16_t>((engine() & 0x8000) | (engine() % 8 == 0 ? 0 : 0x3400) | (engine() & 0x3ff));
+    const uint16_t bits = dtype == DType::kBF16 ? float_to_bf16(values[i]) : half;
+    if (dtype == DType::kF32) std::memcpy(&m.data[i * 4], &values[i], 4);
+    if (dtype != DType::kF32) std::memcpy(&m.data[i * 2], &bits, 2);
   }
+  if (!is_quantized(dtype)) return m;
+  const int64_t blocks = (rows + 127) / 128 * ((cols + 127) / 128);
+  m.scales = random_floats(scaling == Scaling::kRow ? rows : blocks, seed + 1, 0.01f);
+  if (dtype == DType::kF4E2M1) m.group_scales.resize(rows * cols / 16);
+  for (std::byte& scale : m.group_scales) scale = random_e4m3(engine);
   return m;
 }
 

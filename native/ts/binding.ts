@@ -17,8 +17,10 @@ export interface EngineOptions {
   readonly maxModelLen: number;
   /** Rows of the largest step: at least maxNumSeqs + 64. */
   readonly maxNumBatchedTokens: number;
-  /** Type of KV cache and unquantized weights; auto is bfloat16. */
+  /** Type of KV cache and unquantized weights; auto is bfloat16. F16 matrices stay F16 unless it is float32. */
   readonly dtype: 'auto' | 'bfloat16' | 'float32';
+  /** What unquantized matrices become while they load: e4m3 with 128x128 blocks, or INT8 with a scale per row. */
+  readonly quantization: 'none' | 'fp8' | 'int8';
   /** Compute threads; null: one per physical core this process may use. */
   readonly threads: number | null;
   /** CPU instruction family; auto: the best this machine has. */

@@ -43,7 +43,7 @@ export interface Generated {
   readonly logprobs: number[];
 }
 
-type How = Pick<EngineOptions, 'dtype' | 'isa' | 'threads'>;
+type How = Pick<EngineOptions, 'dtype' | 'isa' | 'threads'> & Partial<Pick<EngineOptions, 'quantization'>>;
 
 export async function loadGolden(modelDir: string, how: How): Promise<Engine> {
   return loadEngine(optionsOf(modelDir, how, null), () => undefined);
@@ -80,7 +80,7 @@ function optionsOf(modelDir: string, how: How, place: RankPlace | null): EngineO
     maxModelLen: blockSize * blocksPerSlot,
     maxNumBatchedTokens: 2048,
   };
-  return { modelDir, ...sizes, ...how, place };
+  return { modelDir, quantization: 'none', ...sizes, ...how, place };
 }
 
 /** Runs the jobs together; the answers stand in the order of the jobs. */

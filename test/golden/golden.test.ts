@@ -45,15 +45,20 @@ function job(slot: number, prompt: readonly number[], changes: Partial<Job> = {}
   return { slot, prompt, generated: [], count: 32, sampling: greedy, joinsAt: 0, chunk: 512, ...changes };
 }
 
-test('all eight models are there', () => {
+test('all models are there', () => {
   expect(models).toEqual([
     'llama-bf16',
+    'llama-f16',
     'llama-fp8',
+    'llama-fp8-tensor',
+    'llama-nvfp4-modelopt',
     'qwen3-bf16',
     'qwen3-fp8',
+    'qwen3-nvfp4',
     'qwen3_5-bf16',
     'qwen3_5-fp8',
     'qwen3_5_text-fp8',
+    'qwen3_5_text-fp8-channel',
     'qwen3_5_text-fp8-ranks',
   ]);
 });

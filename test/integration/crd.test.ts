@@ -101,6 +101,11 @@ describe('the API server refuses', () => {
       /spec\.engine\.maxNumBatchedTokens: .*at least engine\.maxNumSeqs \+ 64/,
     ],
     ['an odd block size', { engine: { blockSize: 48 } }, /spec\.engine\.blockSize: Unsupported value: 48/],
+    [
+      'an unknown quantization',
+      { engine: { quantization: 'awq' } },
+      /spec\.engine\.quantization: Unsupported value: "awq"/,
+    ],
     ['an unknown dtype', { engine: { dtype: 'int4' } }, /spec\.engine\.dtype: Unsupported value: "int4"/],
     [
       'over 100 percent',

@@ -30,6 +30,7 @@ const settings: EngineSettings = {
   blockSize: 16,
   prefixCaching: true,
   dtype: 'auto',
+  quantization: 'none',
   threads: 1,
 };
 

@@ -106,7 +106,14 @@ async function run(
   arrivals: readonly Arrival[],
 ): Promise<Outcome> {
   const room = { ...limits, ...changes };
-  const options = { modelDir: model.modelDir, dtype: 'auto', threads: 1, isa: 'auto', place: null } as const;
+  const options = {
+    modelDir: model.modelDir,
+    dtype: 'auto',
+    threads: 1,
+    isa: 'auto',
+    place: null,
+    quantization: 'none',
+  } as const;
   const engine = await loadEngine({ ...options, ...room }, () => undefined);
   expect(engine.info.hybrid).toBe(model.hybrid);
   const scheduler = new Scheduler({ prefixCaching: false, ...room, hybrid: model.hybrid });

@@ -28,6 +28,7 @@ const settings: EngineSettings = {
   blockSize: 16,
   prefixCaching: true,
   dtype: 'auto',
+  quantization: 'none',
   threads: null,
 };
 
@@ -51,6 +52,9 @@ function request(length: number, maxTokens: number): GenerateRequest {
     sampling,
     boundaries: [],
     cacheSalt: null,
+    fairnessKey: '',
+    priority: 0,
+    maxQueueMs: null,
   };
 }
 

@@ -113,7 +113,8 @@ export const engineConfigSchema: object = {
         "maxNumBatchedTokens",
         "blockSize",
         "prefixCaching",
-        "dtype"
+        "dtype",
+        "quantization"
       ],
       "properties": {
         "maxModelLen": {
@@ -159,7 +160,15 @@ export const engineConfigSchema: object = {
             "bfloat16",
             "float32"
           ],
-          "description": "Type of the KV cache and of unquantized weights in memory; auto: bfloat16. Activations are float32 on the CPU."
+          "description": "Type of the KV cache and of unquantized weights in memory; auto: bfloat16. F16 matrices stay F16 unless it is float32. Activations are float32 on the CPU."
+        },
+        "quantization": {
+          "enum": [
+            "none",
+            "fp8",
+            "int8"
+          ],
+          "description": "What unquantized matrices become while they load."
         }
       }
     },

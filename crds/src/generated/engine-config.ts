@@ -56,9 +56,13 @@ export interface EngineConfig {
      */
     prefixCaching: boolean;
     /**
-     * Type of the KV cache and of unquantized weights in memory; auto: bfloat16. Activations are float32 on the CPU.
+     * Type of the KV cache and of unquantized weights in memory; auto: bfloat16. F16 matrices stay F16 unless it is float32. Activations are float32 on the CPU.
      */
     dtype: 'auto' | 'bfloat16' | 'float32';
+    /**
+     * What unquantized matrices become while they load.
+     */
+    quantization: 'none' | 'fp8' | 'int8';
   };
   drainTimeoutSeconds: number;
   noProgressTimeoutSeconds: number;

@@ -280,6 +280,16 @@ export const llmServiceSchema: object = {
                 "bfloat16",
                 "float32"
               ]
+            },
+            "quantization": {
+              "description": "What unquantized matrices become while they load: FP8 (e4m3, one scale per 128x128 block) or INT8 (one scale per output). Tables, routers and other small matrices stay as they are.",
+              "type": "string",
+              "default": "none",
+              "enum": [
+                "none",
+                "fp8",
+                "int8"
+              ]
             }
           },
           "required": [
@@ -288,7 +298,8 @@ export const llmServiceSchema: object = {
             "maxNumBatchedTokens",
             "blockSize",
             "prefixCaching",
-            "dtype"
+            "dtype",
+            "quantization"
           ]
         },
         "env": {

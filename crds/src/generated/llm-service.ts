@@ -267,6 +267,10 @@ export interface EngineSpec {
    * Type of the KV cache and of unquantized weights in memory; auto is bfloat16.
    */
   dtype: 'auto' | 'bfloat16' | 'float32';
+  /**
+   * What unquantized matrices become while they load: FP8 (e4m3, one scale per 128x128 block) or INT8 (one scale per output). Tables, routers and other small matrices stay as they are.
+   */
+  quantization: 'none' | 'fp8' | 'int8';
 }
 /**
  * One environment variable.

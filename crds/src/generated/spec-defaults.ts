@@ -18,7 +18,8 @@ export const specDefaults = {
     "maxNumBatchedTokens": 2048,
     "blockSize": 64,
     "prefixCaching": true,
-    "dtype": "auto"
+    "dtype": "auto",
+    "quantization": "none"
   },
   "sharedMemory": {},
   "replicas": 1,

@@ -4,6 +4,8 @@
 #include <chrono>
 #include <limits>
 
+#include "model/load_quantizer.h"
+
 namespace llmservice {
 namespace {
 
@@ -34,6 +36,8 @@ std::unique_ptr<Model> load_model(const EngineOptions& o, Backend& backend, Rank
   check_options(o);
   const ModelConfig config = read_model_config(o.model_dir);
   const Checkpoint checkpoint(o.model_dir);
+  check_stored_weights(checkpoint, config.quantization);
+  check_load_quantization(config.quantization, o.quantization);
   const ModelOptions options{.max_positions = o.max_model_len,
                              .max_tokens = o.max_num_batched_tokens,
                              .keep = o.dtype,
@@ -43,7 +47,8 @@ std::unique_ptr<Model> load_model(const EngineOptions& o, Backend& backend, Rank
                                         .snapshots = o.num_state_snapshots,
                                         .kv_dtype = o.dtype},
                              .shard = o.place ? Shard{o.place->rank, o.place->size} : Shard{},
-                             .ranks = group};
+                             .ranks = group,
+                             .quantization = o.quantization};
   const auto progress = [&](uint64_t done, uint64_t total) {
     if (group != nullptr) group->check();
     on_progress(done, total);

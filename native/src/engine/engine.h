@@ -23,7 +23,8 @@ struct EngineOptions {
   int32_t max_model_len;
   int32_t max_num_batched_tokens;
   DType dtype = DType::kBF16;  // of KV and unquantized weights
-  int32_t threads = 0;         // 0: one per physical core
+  LoadQuantization quantization = LoadQuantization::kNone;
+  int32_t threads = 0;  // 0: one per physical core
   std::string isa = "auto";
   std::optional<RankPlace> place = std::nullopt;  // none: the only rank
   GroupLimits limits = {};

@@ -15,16 +15,10 @@ using nlohmann::json;
 namespace fs = std::filesystem;
 
 std::optional<DType> dtype_named(const std::string& name) {
-  for (const DType t : {DType::kF32, DType::kBF16, DType::kF16, DType::kF8E4M3}) {
+  for (const DType t : {DType::kF32, DType::kBF16, DType::kF16, DType::kF8E4M3, DType::kF4E2M1}) {
     if (name == name_of(t)) return t;
   }
   return std::nullopt;
-}
-
-std::string to_text(const std::vector<int64_t>& shape) {
-  std::string text = "[";
-  for (const int64_t dim : shape) text += (text.size() > 1 ? ", " : "") + std::to_string(dim);
-  return text + "]";
 }
 
 // Both NaN encodings of e4m3 have the seven low bits set.
@@ -55,6 +49,12 @@ std::map<std::string, std::string> read_weight_map(const fs::path& index) {
 }
 
 }  // namespace
+
+std::string to_text(const std::vector<int64_t>& shape) {
+  std::string text = "[";
+  for (const int64_t dim : shape) text += (text.size() > 1 ? ", " : "") + std::to_string(dim);
+  return text + "]";
+}
 
 void Tensor::read(uint64_t at, std::span<std::byte> out) const {
   file->read(offset + at, out);
@@ -113,9 +113,9 @@ Tensor Checkpoint::tensor(const std::string& name) const {
   const auto& [file, entry] = place->second;
   const auto dtype = dtype_named(entry->dtype);
   if (!dtype) {
-    throw EngineError("UnsupportedQuantization", file->name() + ": tensor " + name + " has type " +
-                                                     entry->dtype +
-                                                     "; supported are F32, BF16, F16 and F8_E4M3.");
+    throw EngineError("UnsupportedQuantization",
+                      file->name() + ": tensor " + name + " has type " + entry->dtype +
+                          "; supported are F32, BF16, F16, F8_E4M3 and U8 (NVFP4).");
   }
   return {.name = name,
           .dtype = *dtype,
@@ -133,6 +133,13 @@ Tensor Checkpoint::tensor(const std::string& name, const std::vector<int64_t>& s
                                                to_text(shape) + ".");
   }
   return found;
+}
+
+std::vector<std::string> Checkpoint::names() const {
+  std::vector<std::string> names;
+  for (const auto& [name, place] : where_) names.push_back(name);
+  std::sort(names.begin(), names.end());
+  return names;
 }
 
 uint64_t Checkpoint::bytes_of(const std::function<bool(const std::string&)>& wanted) const {

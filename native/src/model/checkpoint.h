@@ -25,6 +25,9 @@ struct Tensor {
   void read(uint64_t offset, std::span<std::byte> out) const;
 };
 
+// "[2, 3]", for messages.
+std::string to_text(const std::vector<int64_t>& shape);
+
 class Checkpoint {
  public:
   // Throws CheckpointIncomplete naming the files that are not there, CheckpointCorrupt for a bad header or
@@ -32,6 +35,10 @@ class Checkpoint {
   explicit Checkpoint(const std::filesystem::path& dir);
 
   bool has(const std::string& name) const { return where_.contains(name); }
+  // All tensors, in the order of their names.
+  std::vector<std::string> names() const;
+  // Dimensions of tensor `name`, which must be there; its type may be any.
+  size_t rank(const std::string& name) const { return where_.at(name).entry->shape.size(); }
   // Throws CheckpointIncomplete when there is no such tensor, UnsupportedQuantization for a type that we do
   // not read.
   Tensor tensor(const std::string& name) const;

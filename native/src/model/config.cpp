@@ -88,32 +88,6 @@ GdnConfig parse_gdn(const ConfigFields& text) {
   return gdn;
 }
 
-std::vector<std::string> parse_quantization(const ConfigFields& top) {
-  const json object = top.object_or_empty("quantization_config");
-  const ConfigFields quantization(object);
-  std::vector<std::string> unconverted;
-  if (object.empty()) return unconverted;
-  const std::string method = quantization.text_or("quant_method", "");
-  if (method != "fp8") {
-    throw EngineError("UnsupportedQuantization",
-                      "config.json: quant_method \"" + method +
-                          "\" is not supported; supported are fp8 (e4m3, blocks of "
-                          "128 x 128) and checkpoints that are not quantized.");
-  }
-  if (quantization.text_or("fmt", "e4m3") != "e4m3" || !quantization.has("weight_block_size") ||
-      quantization.at("weight_block_size") != json::array({128, 128})) {
-    throw EngineError("UnsupportedQuantization",
-                      "config.json: FP8 weights must be e4m3 with weight_block_size [128, 128].");
-  }
-  const char* const list = "modules_to_not_convert";
-  if (!quantization.has(list)) return unconverted;
-  if (!quantization.at(list).is_array()) ConfigFields::fail(list, "is not a list");
-  for (const json& module : quantization.at(list)) {
-    if (module.is_string()) unconverted.emplace_back(without_wrapper(module.get_ref<const std::string&>()));
-  }
-  return unconverted;
-}
-
 void check_attention(const ConfigFields& text, const ModelConfig& config) {
   if (config.heads % config.kv_heads != 0) {
     ConfigFields::fail("num_attention_heads", "is not a multiple of num_key_value_heads");
@@ -147,27 +121,12 @@ ModelConfig parse_text_config(const ConfigFields& text, const ConfigFields& top,
   config.rope = parse_rope(text, config.head_dim, hybrid ? 0.25 : 1.0);
   config.layers = parse_layers(text, hybrid);
   if (hybrid) config.gdn = parse_gdn(text);
-  config.unconverted = parse_quantization(top);
+  config.quantization = QuantizationConfig(top.object());
   check_attention(text, config);
   return config;
 }
 
 }  // namespace
-
-std::string_view without_wrapper(std::string_view module) {
-  for (const std::string_view prefix :
-       {"model.language_model.", "language_model.model.", "language_model.", "model."}) {
-    if (module.starts_with(prefix)) return module.substr(prefix.size());
-  }
-  return module;
-}
-
-bool ModelConfig::says_unconverted(std::string_view module) const {
-  const std::string_view name = without_wrapper(module);
-  return std::any_of(unconverted.begin(), unconverted.end(), [&](const std::string& entry) {
-    return name.starts_with(entry) && (name.size() == entry.size() || name[entry.size()] == '.');
-  });
-}
 
 ModelConfig parse_model_config(std::string_view text) {
   const json root = json::parse(text, nullptr, false);

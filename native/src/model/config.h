@@ -8,6 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "model/quantization_config.h"
+
 namespace llmservice {
 
 // Llama 3.1's stretch of the low rotary frequencies.
@@ -53,12 +55,9 @@ struct ModelConfig {
   RopeConfig rope;
   std::vector<LayerKind> layers;
   std::optional<GdnConfig> gdn;
-  // Modules that the checkpoint says are not quantized, without wrapper prefixes.
-  std::vector<std::string> unconverted;
+  QuantizationConfig quantization;
 
   bool hybrid() const { return gdn.has_value(); }
-  // True when config.json says that `module` (for example "model.layers.0.mlp.up_proj") is not quantized.
-  bool says_unconverted(std::string_view module) const;
 };
 
 // Parses the text of config.json. Throws UnsupportedArchitecture, UnsupportedQuantization or
@@ -66,8 +65,5 @@ struct ModelConfig {
 ModelConfig parse_model_config(std::string_view json);
 // Reads DIR/config.json. Throws CheckpointIncomplete when it is not there.
 ModelConfig read_model_config(const std::filesystem::path& dir);
-
-// "model.language_model.layers.0.x" -> "layers.0.x": wrapper prefixes differ between releases.
-std::string_view without_wrapper(std::string_view module);
 
 }  // namespace llmservice

@@ -15,6 +15,7 @@ class ConfigFields {
 
   bool has(const char* name) const { return object_.contains(name) && !object_[name].is_null(); }
   const nlohmann::json& at(const char* name) const { return object_[name]; }
+  const nlohmann::json& object() const { return object_; }
 
   int32_t positive(const char* name) const { return positive_or(name, 0); }
   // `otherwise` 0: the field is required.

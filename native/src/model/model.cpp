@@ -61,10 +61,11 @@ Model::Model(const Checkpoint& checkpoint, const ModelConfig& config, Backend& b
   });
   const uint64_t total = stored / options.shard.size;
   uint64_t done = 0;
-  WeightReader reader(checkpoint, config, backend, options.keep, [&](uint64_t bytes) {
+  const auto on_bytes = [&](uint64_t bytes) {
     done += bytes;
     on_progress(std::min(done, total), total);
-  });
+  };
+  WeightReader reader(checkpoint, config, backend, options.keep, on_bytes, options.quantization);
   const auto table = [&](const std::string& module) {
     return reader.matrix({{module, config.vocab, config.hidden, vocab_, whole(config.hidden)}});
   };

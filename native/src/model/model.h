@@ -20,6 +20,7 @@ struct ModelOptions {
   CacheSizes caches;
   Shard shard;
   Collective* ranks = nullptr;  // null: the only rank
+  LoadQuantization quantization = LoadQuantization::kNone;
 };
 
 // The rows of one step, sequence after sequence.

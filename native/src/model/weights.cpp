@@ -1,15 +1,27 @@
 #include "model/weights.h"
 
 #include <algorithm>
+#include <deque>
 
+#include "model/load_quantizer.h"
 #include "ops/dtype.h"
 
 namespace llmservice {
 namespace {
 
-constexpr int64_t kBlock = 128;  // FP8 scales cover 128 x 128 values
+void check_shape(const StoredWeight& stored, const Band& band) {
+  if (stored.rows == band.stored_rows && stored.cols == band.stored_cols) return;
+  throw EngineError("CheckpointCorrupt", stored.weight.file->name() + ": tensor " + stored.weight.name +
+                                             " has shape " + to_text({stored.rows, stored.cols}) +
+                                             " where config.json implies " +
+                                             to_text({band.stored_rows, band.stored_cols}) + ".");
+}
 
-int64_t blocks(int64_t count) { return (count + kBlock - 1) / kBlock; }
+std::string describe(const MatrixPart& part) {
+  if (!is_quantized(part.dtype)) return name_of(part.dtype);
+  const bool by_row = part.scaling == Scaling::kRow;
+  return std::string(name_of(part.dtype)) + (by_row ? " with scales per row" : " with scales per block");
+}
 
 }  // namespace
 
@@ -42,26 +54,37 @@ TensorReader band_reader(TensorReader read, int64_t stored_cols, Range rows, Ran
 }
 
 WeightReader::WeightReader(const Checkpoint& checkpoint, const ModelConfig& config, Backend& backend,
-                           DType keep, BytesRead on_bytes)
+                           DType keep, BytesRead on_bytes, LoadQuantization quantization)
     : checkpoint_(checkpoint),
       config_(config),
       backend_(backend),
       keep_(keep),
-      on_bytes_(std::move(on_bytes)) {}
+      on_bytes_(std::move(on_bytes)),
+      // Of a checkpoint that is quantized already, the rest was left alone on purpose.
+      quantization_(config.quantization.method().empty() ? quantization : LoadQuantization::kNone) {}
 
 std::unique_ptr<Matrix> WeightReader::matrix(const std::vector<Band>& bands) {
-  std::deque<std::vector<float>> scales;
+  std::deque<PartScales> scales;
   std::vector<MatrixPart> parts;
+  // Quantizing hands over fewer bytes than it reads.
+  uint64_t read_per_byte = 1;
   for (const Band& band : bands) {
-    parts.push_back(part(band, scales));
-    if (parts.back().dtype != parts.front().dtype) {
+    const StoredWeight stored = stored_weight(checkpoint_, config_.quantization, band.module);
+    check_shape(stored, band);
+    PartScales& kept = scales.emplace_back();
+    const bool quantizes = quantization_ != LoadQuantization::kNone && !is_quantized(stored.weight.dtype) &&
+                           is_quantized_at_load(band.module);
+    if (quantizes) read_per_byte = size_of(stored.weight.dtype);
+    const MatrixPart& part = parts.emplace_back(quantizes ? quantized_part(stored, band, quantization_, kept)
+                                                          : matrix_part(stored, band, kept, on_bytes_));
+    if (part.dtype != parts.front().dtype || part.scaling != parts.front().scaling) {
       throw EngineError("UnsupportedQuantization",
-                        band.module + ".weight is stored as " + name_of(parts.back().dtype) + " but " +
+                        stored.weight.name + " is stored as " + describe(part) + " but " +
                             bands.front().module + ".weight, which runs with it, as " +
-                            name_of(parts.front().dtype) + "; both must have one type.");
+                            describe(parts.front()) + "; both must have one type.");
     }
   }
-  return backend_.pack(parts, keep_, on_bytes_);
+  return backend_.pack(parts, keep_, [&](uint64_t bytes) { on_bytes_(bytes * read_per_byte); });
 }
 
 Linear WeightReader::linear(const std::vector<Band>& bands, bool with_bias) {
@@ -79,6 +102,11 @@ Linear WeightReader::linear(const std::vector<Band>& bands, bool with_bias) {
 DeviceVector WeightReader::vector(const std::string& name, const std::vector<int64_t>& shape,
                                   std::span<const Range> rows, float offset) {
   const Tensor tensor = checkpoint_.tensor(name, shape);
+  if (is_quantized(tensor.dtype)) {
+    throw EngineError("UnsupportedQuantization", tensor.file->name() + ": tensor " + name + " has type " +
+                                                     name_of(tensor.dtype) +
+                                                     "; vectors are read as F32, BF16 or F16.");
+  }
   int64_t row = 1;
   for (size_t i = 1; i < shape.size(); ++i) row *= shape[i];
   std::vector<float> data;
@@ -90,41 +118,6 @@ DeviceVector WeightReader::vector(const std::string& name, const std::vector<int
   return {backend_, data};
 }
 
-MatrixPart WeightReader::part(const Band& band, std::deque<std::vector<float>>& scales) {
-  const Tensor weight = checkpoint_.tensor(band.module + ".weight", {band.stored_rows, band.stored_cols});
-  check_quantization(weight, band.module);
-  MatrixPart part{
-      .dtype = weight.dtype,
-      .rows = band.rows.count,
-      .cols = band.cols.count,
-      .read = band_reader([weight](uint64_t at, std::span<std::byte> out) { weight.read(at, out); },
-                          band.stored_cols, band.rows, band.cols, size_of(weight.dtype)),
-      .scales = {},
-      .scale_row = band.rows.begin};
-  if (weight.dtype == DType::kF8E4M3) part.scales = scales.emplace_back(scales_of(weight, band));
-  return part;
-}
-
-// Scales of the band's columns, for all stored rows: (blocks(stored_rows), blocks(cols)).
-std::vector<float> WeightReader::scales_of(const Tensor& weight, const Band& band) {
-  const int64_t stored = blocks(band.stored_cols);
-  const Tensor tensor =
-      checkpoint_.tensor(band.module + ".weight_scale_inv", {blocks(band.stored_rows), stored});
-  const auto all = values(tensor, whole(blocks(band.stored_rows) * stored));
-  if (band.cols.count == band.stored_cols) return all;
-  if (band.cols.begin % kBlock != 0) {
-    throw EngineError("ParallelismInvalid", weight.name + ": a rank's columns begin at " +
-                                                std::to_string(band.cols.begin) +
-                                                ", inside a block of 128 with one scale; use fewer ranks.");
-  }
-  std::vector<float> kept;
-  for (int64_t row = 0; row < blocks(band.stored_rows); ++row) {
-    const auto from = all.begin() + row * stored + band.cols.begin / kBlock;
-    kept.insert(kept.end(), from, from + blocks(band.cols.count));
-  }
-  return kept;
-}
-
 std::vector<float> WeightReader::values(const Tensor& tensor, Range elements) {
   const int64_t unit = size_of(tensor.dtype);
   std::vector<std::byte> bytes(elements.count * unit);
@@ -133,26 +126,6 @@ std::vector<float> WeightReader::values(const Tensor& tensor, Range elements) {
   std::vector<float> out(elements.count);
   for (int64_t i = 0; i < elements.count; ++i) out[i] = widen(tensor.dtype, bytes.data(), i);
   return out;
-}
-
-// The tensor's type and the presence of its scale decide; a config that says otherwise is an error.
-void WeightReader::check_quantization(const Tensor& weight, const std::string& module) const {
-  const std::string scale = module + ".weight_scale_inv";
-  const bool fp8 = weight.dtype == DType::kF8E4M3;
-  if (fp8 && !checkpoint_.has(scale)) {
-    throw EngineError("CheckpointIncomplete", weight.file->name() + ": " + weight.name +
-                                                  " is FP8 but there is no tensor " + scale + ".");
-  }
-  if (!fp8 && checkpoint_.has(scale)) {
-    throw EngineError("CheckpointCorrupt", weight.file->name() + ": " + weight.name + " is " +
-                                               name_of(weight.dtype) + " but has a scale, " + scale +
-                                               ", as if it were FP8.");
-  }
-  if (fp8 && config_.says_unconverted(module)) {
-    throw EngineError("CheckpointCorrupt", weight.file->name() + ": " + weight.name +
-                                               " is FP8 but config.json lists " + module +
-                                               " in modules_to_not_convert.");
-  }
 }
 
 }  // namespace llmservice

@@ -2,7 +2,6 @@
 // vectors.
 #pragma once
 
-#include <deque>
 #include <functional>
 #include <memory>
 #include <string>
@@ -44,7 +43,7 @@ struct Linear {
   }
 };
 
-// A band of a stored matrix (module.weight, with module.weight_scale_inv when it is FP8).
+// A band of a stored matrix: module.weight, with its scales where it is quantized (stored_weight.h).
 struct Band {
   std::string module;
   int64_t stored_rows;
@@ -53,11 +52,14 @@ struct Band {
   Range cols;
 };
 
+// What unquantized matrices become while they are read (load_quantizer.h).
+enum class LoadQuantization : uint8_t { kNone, kFp8, kInt8 };
+
 class WeightReader {
  public:
-  // `keep` is the type that unquantized matrices are held in.
+  // `keep` is the type that unquantized matrices are held in, `quantization` what they become before.
   WeightReader(const Checkpoint& checkpoint, const ModelConfig& config, Backend& backend, DType keep,
-               BytesRead on_bytes);
+               BytesRead on_bytes, LoadQuantization quantization = LoadQuantization::kNone);
 
   // One packed matrix from bands, concatenated along its rows. All bands must be stored in one type.
   std::unique_ptr<Matrix> matrix(const std::vector<Band>& bands);
@@ -75,16 +77,14 @@ class WeightReader {
   Backend& backend() const { return backend_; }
 
  private:
-  MatrixPart part(const Band& band, std::deque<std::vector<float>>& scales);
-  std::vector<float> scales_of(const Tensor& weight, const Band& band);
   std::vector<float> values(const Tensor& tensor, Range elements);
-  void check_quantization(const Tensor& weight, const std::string& module) const;
 
   const Checkpoint& checkpoint_;
   const ModelConfig& config_;
   Backend& backend_;
   DType keep_;
   BytesRead on_bytes_;
+  LoadQuantization quantization_;
 };
 
 // Reads a band of a row-major matrix as if it were stored alone. Pure but for `read`; exposed for tests.

@@ -108,6 +108,14 @@ DType to_dtype(const Fields& fields) {
   wrong(fields.env(), "options.dtype", "'auto', 'bfloat16' or 'float32'");
 }
 
+LoadQuantization to_quantization(const Fields& fields) {
+  const std::string name = fields.text("quantization");
+  if (name == "none") return LoadQuantization::kNone;
+  if (name == "fp8") return LoadQuantization::kFp8;
+  if (name == "int8") return LoadQuantization::kInt8;
+  wrong(fields.env(), "options.quantization", "'none', 'fp8' or 'int8'");
+}
+
 SamplingParams to_sampling(const Fields& fields) {
   return {.temperature = fields.real("temperature"),
           .top_p = fields.real("topP"),
@@ -144,6 +152,7 @@ EngineOptions to_engine_options(const Napi::Object& value) {
           .max_model_len = fields.integer("maxModelLen"),
           .max_num_batched_tokens = fields.integer("maxNumBatchedTokens"),
           .dtype = to_dtype(fields),
+          .quantization = to_quantization(fields),
           .threads = fields.integer_or_null("threads").value_or(0),
           .isa = fields.text("isa"),
           .place = to_place(fields)};

@@ -19,9 +19,28 @@ constexpr int64_t size_of(DType t) {
     case DType::kF16:
       return 2;
     case DType::kF8E4M3:
+    case DType::kI8:
       return 1;
+    case DType::kF4E2M1:
+      break;  // less than a byte: see bytes_of
   }
   return 0;
+}
+
+constexpr int64_t bytes_of(DType t, int64_t count) {
+  return t == DType::kF4E2M1 ? count / 2 : count * size_of(t);
+}
+
+// Columns of a kF4E2M1 matrix that share one e4m3 scale.
+constexpr int64_t kGroupColumns = 16;
+
+constexpr bool is_quantized(DType t) { return t == DType::kF8E4M3 || t == DType::kI8 || t == DType::kF4E2M1; }
+
+// The type that a matrix of type `stored` is held in, where unquantized ones are kept as `keep` (BF16 or
+// F32). Sixteen-bit types stay as they are: F16 in BF16 would lose three bits of each value for no memory.
+constexpr DType held_as(DType stored, DType keep) {
+  if (is_quantized(stored)) return stored;
+  return stored == DType::kF16 && keep == DType::kBF16 ? DType::kF16 : keep;
 }
 
 // The name that safetensors headers use.
@@ -35,6 +54,10 @@ constexpr const char* name_of(DType t) {
       return "F16";
     case DType::kF8E4M3:
       return "F8_E4M3";
+    case DType::kI8:
+      return "I8";
+    case DType::kF4E2M1:
+      return "U8";  // the container has no name for pairs of E2M1
   }
   return "?";
 }
@@ -70,7 +93,27 @@ inline float e4m3_to_float(uint8_t bits) {
   return sign * std::ldexp(static_cast<float>(mantissa + 8), exponent - 10);
 }
 
-// Element `index` of `data`, widened. FP8 scales are not applied.
+// Round to nearest, ties to even; beyond ±448 the largest value. `value` is finite.
+inline uint8_t float_to_e4m3(float value) {
+  const auto bits = std::bit_cast<uint32_t>(value);
+  const auto sign = static_cast<uint8_t>((bits >> 24) & 0x80);
+  const uint32_t magnitude = bits & 0x7fffffff;
+  // Normal: keep three bits of the mantissa, and move the exponent's bias from 127 to 7.
+  const uint32_t normal = ((magnitude + 0x7ffff + ((magnitude >> 20) & 1)) >> 20) - (120 << 3);
+  // Below 2^-6: multiples of 2^-9, which is the last bit of 2^14 + x.
+  const uint32_t subnormal =
+      std::bit_cast<uint32_t>(std::bit_cast<float>(magnitude) + 0x1p14f) - std::bit_cast<uint32_t>(0x1p14f);
+  const uint32_t code = magnitude < std::bit_cast<uint32_t>(0x1p-6f) ? subnormal : normal;
+  return static_cast<uint8_t>(sign | (magnitude >= std::bit_cast<uint32_t>(448.0f) ? 0x7e : code));
+}
+
+// OCP e2m1: 0, 0.5, 1, 1.5, 2, 3, 4, 6 and their negatives, in the low four bits.
+inline float e2m1_to_float(uint8_t bits) {
+  constexpr float kMagnitudes[] = {0.0f, 0.5f, 1.0f, 1.5f, 2.0f, 3.0f, 4.0f, 6.0f};
+  return (bits & 8) != 0 ? -kMagnitudes[bits & 7] : kMagnitudes[bits & 7];
+}
+
+// Element `index` of `data`, widened. Scales are not applied.
 inline float widen(DType t, const std::byte* data, int64_t index) {
   switch (t) {
     case DType::kF32:
@@ -81,6 +124,10 @@ inline float widen(DType t, const std::byte* data, int64_t index) {
       return f16_to_float(reinterpret_cast<const uint16_t*>(data)[index]);
     case DType::kF8E4M3:
       return e4m3_to_float(reinterpret_cast<const uint8_t*>(data)[index]);
+    case DType::kI8:
+      return reinterpret_cast<const int8_t*>(data)[index];
+    case DType::kF4E2M1:
+      return e2m1_to_float(static_cast<uint8_t>(static_cast<uint8_t>(data[index / 2]) >> (4 * (index & 1))));
   }
   return 0;
 }

@@ -16,7 +16,14 @@
 
 namespace llmservice {
 
-enum class DType : uint8_t { kF32, kBF16, kF16, kF8E4M3 };
+// kF4E2M1 lies two to a byte, the lower column in the low nibble.
+enum class DType : uint8_t { kF32, kBF16, kF16, kF8E4M3, kI8, kF4E2M1 };
+
+// What one scale of a quantized matrix covers.
+enum class Scaling : uint8_t {
+  kBlock,  // 128 x 128 values: scales (ceil(tensorRows/128), ceil(cols/128))
+  kRow,    // a row, which is an output channel: scales (tensorRows)
+};
 
 // Reads `bytes` at `offset` of a tensor's data into `out`; throws EngineError on a short read.
 using TensorReader = std::function<void(uint64_t offset, std::span<std::byte> out)>;
@@ -26,11 +33,15 @@ struct MatrixPart {
   DType dtype;
   int64_t rows;       // N of this part
   int64_t cols;       // K
-  TensorReader read;  // row-major data of the part
-  // FP8 only: scales (ceil(tensorRows/128), ceil(cols/128)) already widened to float by the loader; the
-  // part's first row is row `scale_row` of the stored tensor, so that parts need not begin on a block border.
+  TensorReader read;  // row-major data of the part; called for whole rows, in order
+  // Quantized types only: the value is code · scale, widened to float by the loader. The part's first row is
+  // row `scale_row` of the stored tensor, so that parts need not begin on a block border. Where the loader
+  // itself quantizes, the scales of a row are there once `read` has delivered the row.
   std::span<const float> scales;
   int64_t scale_row = 0;
+  Scaling scaling = Scaling::kBlock;
+  // kF4E2M1 only: e4m3 scales of 16 columns each (tensorRows, cols / 16), which multiply on top of `scales`.
+  std::span<const std::byte> group_scales = {};
 };
 
 // A packed weight matrix (N, K), owned by the backend: y = x · Wᵀ. Parts are concatenated along N.
@@ -113,7 +124,7 @@ class Backend {
   virtual std::span<float> to_host(float* x, int64_t count) = 0;
 
   // Packs a matrix from its parts, reading each byte once through a bounded window (16 MiB).
-  // `on_bytes` is told how many stored bytes were read. Unquantized parts are held as `keep` (BF16 or F32).
+  // `on_bytes` is told how many stored bytes were read. Unquantized parts are held as held_as(dtype, keep).
   virtual std::unique_ptr<Matrix> pack(std::span<const MatrixPart> parts, DType keep,
                                        const std::function<void(uint64_t)>& on_bytes) = 0;
 

@@ -1,4 +1,4 @@
-// Reference weights: held widened to float (FP8 with its scale applied, unquantized rounded to `keep`).
+// Reference weights: held widened to float (quantized with scales applied, unquantized as held_as rounds).
 #include <cstring>
 
 #include "ops/dtype.h"
@@ -23,12 +23,17 @@ struct ReferenceBuffer final : Buffer {
 };
 
 float stored_value(const MatrixPart& part, const std::byte* row_data, int64_t row, int64_t col, DType keep) {
-  const float value = widen(part.dtype, row_data, col);
-  if (part.dtype == DType::kF8E4M3) {
-    const int64_t blocks = (part.cols + 127) / 128;
-    return value * part.scales[(part.scale_row + row) / 128 * blocks + col / 128];
+  float value = widen(part.dtype, row_data, col);
+  if (!is_quantized(part.dtype)) {
+    return held_as(part.dtype, keep) == DType::kBF16 ? bf16_to_float(float_to_bf16(value)) : value;
   }
-  return keep == DType::kBF16 ? bf16_to_float(float_to_bf16(value)) : value;
+  const int64_t stored_row = part.scale_row + row;
+  if (part.dtype == DType::kF4E2M1) {
+    value *= widen(DType::kF8E4M3, part.group_scales.data(), (stored_row * part.cols + col) / kGroupColumns);
+  }
+  if (part.scaling == Scaling::kRow) return value * part.scales[stored_row];
+  const int64_t blocks = (part.cols + 127) / 128;
+  return value * part.scales[stored_row / 128 * blocks + col / 128];
 }
 
 }  // namespace
@@ -50,7 +55,7 @@ std::unique_ptr<Matrix> ReferenceBackend::pack(std::span<const MatrixPart> parts
   auto matrix = std::make_unique<ReferenceMatrix>();
   matrix->cols = parts.front().cols;
   for (const MatrixPart& part : parts) {
-    std::vector<std::byte> row_data(part.cols * size_of(part.dtype));
+    std::vector<std::byte> row_data(bytes_of(part.dtype, part.cols));
     for (int64_t row = 0; row < part.rows; ++row) {
       part.read(row * row_data.size(), row_data);
       for (int64_t col = 0; col < part.cols; ++col) {

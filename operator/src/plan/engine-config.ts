@@ -33,6 +33,7 @@ export function planEngineConfig(service: WantedService): EngineConfig {
       blockSize: spec.engine.blockSize,
       prefixCaching: spec.engine.prefixCaching,
       dtype: spec.engine.dtype,
+      quantization: spec.engine.quantization,
     },
     drainTimeoutSeconds: spec.rollout.drainTimeoutSeconds,
     noProgressTimeoutSeconds: spec.rollout.noProgressTimeoutSeconds,

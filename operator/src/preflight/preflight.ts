@@ -42,7 +42,13 @@ export class Preflight {
 
   async resolve(key: string, service: WantedService): Promise<PreflightAnswer> {
     const { model, env, engine } = service.spec;
-    const inputs = contentHash({ model, env, dtype: engine.dtype, retry: service.retry });
+    const inputs = contentHash({
+      model,
+      env,
+      dtype: engine.dtype,
+      quantization: engine.quantization,
+      retry: service.retry,
+    });
     const before = this.entries.get(key);
     const same = before?.inputs === inputs ? before : undefined;
     const now = performance.now();
@@ -66,7 +72,7 @@ export class Preflight {
       const credentials = await this.secrets.credentials(service.namespace, access.credentials);
       const certificates = await this.secrets.certificates(service.namespace, access.caConfigMap);
       files = new S3Files(access, credentials, certificates, service.checkpoint);
-      return { state: 'resolved', checkpoint: await readCheckpoint(files, service.spec.engine.dtype) };
+      return { state: 'resolved', checkpoint: await readCheckpoint(files, service.spec.engine) };
     } catch (error) {
       if (!(error instanceof FailureError)) throw error;
       const { failure } = error;

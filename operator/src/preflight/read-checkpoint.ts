@@ -2,6 +2,7 @@
 // of every weight file. What is missing, cut short or unsupported is a typed failure that names the file.
 
 import {
+  checkLoadQuantization,
   FailureError,
   headerLengthBytes,
   parseCheckpointConfig,
@@ -11,7 +12,7 @@ import {
   residentWeightBytes,
   safetensorsIndexFile,
   safetensorsSingleFile,
-  type EngineDtype,
+  type HoldOptions,
   type ModelShape,
   type SafetensorsIndex,
   type TensorEntry,
@@ -50,12 +51,13 @@ const firstReadBytes = 64 * 1024;
 const parallelReads = 4;
 
 /** @throws FailureError */
-export async function readCheckpoint(files: CheckpointFiles, dtype: EngineDtype): Promise<Checkpoint> {
+export async function readCheckpoint(files: CheckpointFiles, options: HoldOptions): Promise<Checkpoint> {
   const etags = new Map<string, string>();
   const config = await files.read('config.json', mostConfigBytes);
   if (config === null) throw new FailureError('ModelNotFound', 'the folder has no config.json');
   etags.set('config.json', config.etag);
   const shape = parseCheckpointConfig(textOf('config.json', config));
+  checkLoadQuantization(shape.quantization, options.quantization);
 
   const tokenizer = await files.read('tokenizer.json', 1);
   if (tokenizer === null) throw new FailureError('TokenizerMissing', 'the folder has no tokenizer.json');
@@ -68,7 +70,7 @@ export async function readCheckpoint(files: CheckpointFiles, dtype: EngineDtype)
   const tensors = headers.flatMap((header) => header.tensors);
   return {
     shape,
-    weightBytes: residentWeightBytes(tensors, shape, dtype),
+    weightBytes: residentWeightBytes(tensors, shape, options),
     fileBytes: headers.reduce((sum, header) => sum + header.fileBytes, 0),
     fingerprint: contentHash([...etags].sort()),
   };

@@ -16,6 +16,7 @@ const file = (engine: object = {}): ConfigSources['file'] => ({
       blockSize: 64,
       prefixCaching: true,
       dtype: 'auto',
+      quantization: 'none',
       ...engine,
     },
     drainTimeoutSeconds: 120,
@@ -46,6 +47,7 @@ describe('resolveConfig', () => {
         MAX_NUM_BATCHED_TOKENS: '32768',
         MAX_NUM_SEQS: '256',
         BLOCK_SIZE: '64',
+        QUANTIZATION: 'fp8',
         TRUST_REMOTE_CODE: 'True',
       },
     });
@@ -62,6 +64,7 @@ describe('resolveConfig', () => {
       blockSize: 64,
       prefixCaching: true,
       dtype: 'auto',
+      quantization: 'fp8',
     });
     expect(server.trustRemoteCode).toBe(true);
   });
@@ -114,6 +117,10 @@ describe('resolveConfig', () => {
   test.each([
     [{ maxNumBatchedTokens: 100 }, 'at least engine.maxNumSeqs + 64 = 128'],
     [{ dtype: 'float16' }, 'engine.dtype (--dtype, DTYPE) must be one of auto, bfloat16, float32'],
+    [
+      { quantization: 'int4' },
+      'engine.quantization (--quantization, QUANTIZATION) must be one of none, fp8, int8',
+    ],
     [{ surprise: 1 }, 'engine.surprise is not a known field'],
   ])('refuses %j', (engine, message) => expect(refusal({ file: file(engine) }).message).toContain(message));
 

@@ -118,6 +118,14 @@ export const settings: readonly Setting[] = [
   ),
   setting('engine.dtype', 'DTYPE', '--dtype', 'TYPE', 'auto, bfloat16 or float32', readText),
   setting(
+    'engine.quantization',
+    'QUANTIZATION',
+    '--quantization',
+    'FORMAT',
+    'what unquantized matrices become at load: none, fp8 or int8',
+    readText,
+  ),
+  setting(
     'drainTimeoutSeconds',
     'DRAIN_TIMEOUT_SECONDS',
     '--drain-timeout',

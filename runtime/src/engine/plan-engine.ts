@@ -5,6 +5,7 @@ import { open, readFile } from 'node:fs/promises';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import {
+  checkLoadQuantization,
   FailureError,
   headerLengthBytes,
   parseCheckpointConfig,
@@ -26,13 +27,15 @@ import type { EngineSettings } from './protocol.js';
  * @throws FailureError of the checkpoint parsers and of `planMemory` (ModelTooLarge, KvCacheTooSmall with detail.fits)
  */
 export async function planEngine(settings: EngineSettings): Promise<EngineOptions> {
-  const { modelDir, tensor, dtype, blockSize, prefixCaching, maxNumSeqs, maxNumBatchedTokens } = settings;
+  const { modelDir, tensor, dtype, quantization, blockSize, prefixCaching, maxNumSeqs, maxNumBatchedTokens } =
+    settings;
   const shape = parseCheckpointConfig(await readConfig(modelDir));
+  checkLoadQuantization(shape.quantization, quantization);
   const tensors = await readTensorEntries(modelDir);
   const { numBlocks, numStateSnapshots, maxModelLen } = planMemory({
     shape,
     accelerator: 'cpu',
-    weightBytes: residentWeightBytes(tensors, shape, dtype),
+    weightBytes: residentWeightBytes(tensors, shape, { dtype, quantization }),
     memoryBytes: settings.memoryBytesPerDevice ?? usableMemoryBytes(readTextIfThere),
     memoryUtilizationPercent: settings.memoryUtilizationPercent,
     tensor,
@@ -53,6 +56,7 @@ export async function planEngine(settings: EngineSettings): Promise<EngineOption
     maxModelLen,
     maxNumBatchedTokens,
     dtype,
+    quantization,
     threads,
     isa: 'auto',
     place: null,

@@ -8,6 +8,7 @@ import torch
 from safetensors.torch import save_file
 from torch import Tensor
 
+import formats
 from fixtures import Fixture
 from weights import is_fp8, mtp_shapes, random_weight, stored_dtype
 
@@ -31,13 +32,19 @@ def make_tensors(fixture: Fixture, shapes: dict[str, torch.Size]) -> dict[str, T
         weight = random_weight(name, shape, draw, zero_centred)
         if fixture.fp8 and is_fp8(name, shape):
             tensors[name], tensors[name + SCALE] = quantize(weight, getattr(torch, fixture.scale_dtype))
+        elif fixture.form == "f16" or (fixture.form and is_fp8(name, shape)):
+            stored = formats.store(fixture.form, name, weight)
+            formats.check(fixture.form, {name: weight}, formats.values(stored))
+            tensors |= stored
         else:
             tensors[name] = weight.to(stored_dtype(name))
     return tensors
 
 
-def reference_values(tensors: dict[str, Tensor]) -> dict[str, Tensor]:
-    """The same model in fp32, FP8 matrices multiplied out: what the reference runs on."""
+def reference_values(fixture: Fixture, tensors: dict[str, Tensor]) -> dict[str, Tensor]:
+    """The same model in fp32, quantized matrices multiplied out: what the reference runs on."""
+    if fixture.form:
+        return formats.values(tensors)
     values = {}
     for name, tensor in tensors.items():
         if name + SCALE in tensors:
@@ -48,7 +55,7 @@ def reference_values(tensors: dict[str, Tensor]) -> dict[str, Tensor]:
 
 
 def full_config(fixture: Fixture, tensors: dict[str, Tensor]) -> dict:
-    config = {**fixture.config, "dtype": "bfloat16"}
+    config = {**fixture.config, "dtype": "float16" if fixture.form == "f16" else "bfloat16"}
     if fixture.fp8:
         kept = {n.removesuffix(".weight") for n, t in tensors.items() if t.ndim == 2 and t.dtype == torch.bfloat16}
         config["quantization_config"] = {
@@ -58,6 +65,8 @@ def full_config(fixture: Fixture, tensors: dict[str, Tensor]) -> dict:
             "weight_block_size": [128, 128],
             "modules_to_not_convert": sorted(n for n in kept if not n.endswith(SCALE)),
         }
+    elif declared := formats.quantization_config(fixture.form, ["lm_head", "model.embed_tokens"]):
+        config["quantization_config"] = declared
     return config
 
 

@@ -20,6 +20,8 @@ class Fixture:
     covers: str
     config: dict
     fp8: bool = False
+    # Another form of the matrices (formats.py); "f16" is for all tensors.
+    form: str = ""
     scale_dtype: str = "bfloat16"
     shards: int = 1
     # Places each scale in another shard than its weight.
@@ -234,5 +236,41 @@ FIXTURES = (
         },
         fp8=True,
         seed=8,
+    ),
+    Fixture(
+        "llama-f16",
+        "F16 matrices, norms and tables, whose mantissas BF16 cannot hold",
+        llama(num_hidden_layers=2, rope_theta=10000.0, tie_word_embeddings=True),
+        form="f16",
+        seed=21,
+    ),
+    Fixture(
+        "llama-fp8-tensor",
+        "FP8 with one F32 scale per tensor (quant_method fp8 without blocks), calibrated input scales to skip",
+        llama(hidden_size=144, num_hidden_layers=2, rope_theta=10000.0, tie_word_embeddings=True),
+        form="fp8-tensor",
+        seed=22,
+    ),
+    Fixture(
+        "qwen3_5_text-fp8-channel",
+        "FP8 with one BF16 scale per row, as compressed-tensors writes it, on a hybrid; an ignore list with a pattern",
+        {"architectures": ["Qwen3_5ForCausalLM"], **qwen3_5_text(mtp_num_hidden_layers=0)},
+        form="fp8-channel",
+        shards=2,
+        seed=23,
+    ),
+    Fixture(
+        "qwen3-nvfp4",
+        "NVFP4 of compressed-tensors: weight_packed, a global scale that divides; widths of 7 and 10 groups of 16",
+        qwen3(hidden_size=112, num_hidden_layers=2, intermediate_size=160),
+        form="nvfp4",
+        seed=24,
+    ),
+    Fixture(
+        "llama-nvfp4-modelopt",
+        "NVFP4 of modelopt: weight in U8, weight_scale_2 that multiplies; an untied head in BF16",
+        llama(num_hidden_layers=2, rope_theta=10000.0),
+        form="nvfp4-modelopt",
+        seed=25,
     ),
 )

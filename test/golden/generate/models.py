@@ -21,7 +21,7 @@ def generate(fixture: Fixture) -> None:
     model = build(fixture.config)
     text_only = {n: t.shape for n, t in model.state_dict().items() if fixture.vision or "visual" not in n}
     tensors = make_tensors(fixture, text_only)
-    load(model, reference_values(tensors))
+    load(model, reference_values(fixture, tensors))
     folder = MODELS / fixture.name
     write_checkpoint(fixture, tensors, folder)
     draw = torch.Generator().manual_seed(fixture.seed + 1000)

@@ -6,30 +6,9 @@
 
 #include "backends/cpu/kernels.h"
 #include "backends/cpu/product.h"
+#include "backends/cpu/weight_columns.h"
 
 namespace llmservice::cpu {
-
-template <class L>
-struct Fp8Weights {
-  static constexpr int kBytes = 1;
-  static void load(const std::byte* p, L (&out)[4]) { L::load_fp8(reinterpret_cast<const uint8_t*>(p), out); }
-};
-
-template <class L>
-struct Bf16Weights {
-  static constexpr int kBytes = 2;
-  static void load(const std::byte* p, L (&out)[4]) {
-    for (int j = 0; j < 4; ++j) out[j] = L::load_bf16(reinterpret_cast<const uint16_t*>(p) + L::kCount * j);
-  }
-};
-
-template <class L>
-struct F32Weights {
-  static constexpr int kBytes = 4;
-  static void load(const std::byte* p, L (&out)[4]) {
-    for (int j = 0; j < 4; ++j) out[j] = L::load(reinterpret_cast<const float*>(p) + L::kCount * j);
-  }
-};
 
 // total (64) += partial (64) · scale (64); without scales a plain sum.
 template <class L>
@@ -42,12 +21,16 @@ void add_block(const L (&partial)[4], const float* scale, float* total) {
   }
 }
 
+inline const float* block_scales(const PanelView& panel, int64_t block) {
+  return panel.scales != nullptr ? panel.scales + block * panel.scale_step : nullptr;
+}
+
 // How far ahead of use a panel is fetched: about the latency of memory at one core's share of its bandwidth.
 constexpr int kPrefetchBytes = 2048;
 
 template <class L, class W, int R>
 void multiply_few_rows(const PanelView& panel, const float* x, int64_t x_stride, float* total) {
-  const std::byte* weights = panel.weights;
+  W weights(panel);
   for (int64_t block = 0; block * kDepthBlock < panel.depth; ++block) {
     const int64_t begin = block * kDepthBlock;
     const int64_t end = begin + kDepthBlock < panel.depth ? begin + kDepthBlock : panel.depth;
@@ -55,18 +38,16 @@ void multiply_few_rows(const PanelView& panel, const float* x, int64_t x_stride,
     for (int r = 0; r < R; ++r) {
       for (int j = 0; j < 4; ++j) acc[r][j] = L::zero();
     }
-    for (int64_t k = begin; k < end; ++k, weights += kPanelRows * W::kBytes) {
+    for (int64_t k = begin; k < end; ++k) {
       L column[4];
-      for (int line = 0; line < W::kBytes; ++line) {
-        __builtin_prefetch(weights + kPrefetchBytes + 64 * line, 0, 3);
-      }
-      W::load(weights, column);
+      weights.template prefetch<kPrefetchBytes, 3>();
+      weights.next(column);
       for (int r = 0; r < R; ++r) {
         const L value = L::set(x[r * x_stride + k]);
         for (int j = 0; j < 4; ++j) acc[r][j] = fma(value, column[j], acc[r][j]);
       }
     }
-    const float* scale = panel.scales != nullptr ? panel.scales + block * kPanelRows : nullptr;
+    const float* scale = block_scales(panel, block);
     for (int r = 0; r < R; ++r) add_block<L>(acc[r], scale, total + r * kPanelRows);
   }
 }
@@ -77,20 +58,19 @@ void multiply_many_rows(const PanelView& panel, const float* x, int64_t x_stride
                         float* total) {
   float* widened = scratch;
   float* partial = scratch + kDepthBlock * kPanelRows;
-  const std::byte* weights = panel.weights;
+  W weights(panel);
   for (int64_t block = 0; block * kDepthBlock < panel.depth; ++block) {
     const int64_t begin = block * kDepthBlock;
     const int depth =
         static_cast<int>(panel.depth - begin < kDepthBlock ? panel.depth - begin : int64_t{kDepthBlock});
-    for (int k = 0; k < depth; ++k, weights += kPanelRows * W::kBytes) {
+    for (int k = 0; k < depth; ++k) {
       L column[4];
-      W::load(weights, column);
+      weights
+          .template prefetch<kDepthBlock * W::kColumnBytes, 2>();  // arrives while this block is multiplied
+      weights.next(column);
       for (int j = 0; j < 4; ++j) column[j].store(widened + k * kPanelRows + L::kCount * j);
-      for (int line = 0; line < W::kBytes; ++line) {  // the next block arrives while this one is multiplied
-        __builtin_prefetch(weights + kDepthBlock * kPanelRows * W::kBytes + 64 * line, 0, 2);
-      }
     }
-    const float* scale = panel.scales != nullptr ? panel.scales + block * kPanelRows : nullptr;
+    const float* scale = block_scales(panel, block);
     for (int first = 0; first < rows; first += kBlockRows) {
       const int count = rows - first < kBlockRows ? rows - first : kBlockRows;
       product_rows<L, false, 4>({x + first * x_stride + begin, x_stride, 1}, {widened, kPanelRows}, depth,
@@ -131,11 +111,17 @@ void multiply_panel(const PanelView& panel, const float* x, int64_t x_stride, in
                     float* total) {
   switch (panel.dtype) {
     case DType::kF8E4M3:
-      return multiply_weights<L, Fp8Weights<L>>(panel, x, x_stride, rows, scratch, total);
+      return multiply_weights<L, Fp8Columns<L>>(panel, x, x_stride, rows, scratch, total);
     case DType::kBF16:
-      return multiply_weights<L, Bf16Weights<L>>(panel, x, x_stride, rows, scratch, total);
-    default:
-      return multiply_weights<L, F32Weights<L>>(panel, x, x_stride, rows, scratch, total);
+      return multiply_weights<L, Bf16Columns<L>>(panel, x, x_stride, rows, scratch, total);
+    case DType::kF16:
+      return multiply_weights<L, F16Columns<L>>(panel, x, x_stride, rows, scratch, total);
+    case DType::kI8:
+      return multiply_weights<L, Int8Columns<L>>(panel, x, x_stride, rows, scratch, total);
+    case DType::kF4E2M1:
+      return multiply_weights<L, Fp4Columns<L>>(panel, x, x_stride, rows, scratch, total);
+    case DType::kF32:
+      return multiply_weights<L, F32Columns<L>>(panel, x, x_stride, rows, scratch, total);
   }
 }
 

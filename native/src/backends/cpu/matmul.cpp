@@ -2,7 +2,6 @@
 #include <algorithm>
 
 #include "backends/cpu/backend.h"
-#include "ops/dtype.h"
 
 namespace llmservice::cpu {
 namespace {
@@ -42,20 +41,15 @@ void CpuBackend::matmul(const Matrix& w, const float* x, int64_t rows, float* ou
 
 void CpuBackend::gather(const Matrix& table, std::span<const int32_t> ids, float* out) {
   const auto& matrix = static_cast<const PackedMatrix&>(table);
-  const DType stored = matrix.stored();
   // Neighbouring columns of a row lie a panel's width apart: a cache line each.
   constexpr int64_t kLineFloats = 16;
   for_rows(static_cast<int64_t>(ids.size()), matrix.cols * kLineFloats, [&](int64_t i) {
     float* row = out + i * matrix.cols;
     if (ids[i] == kNoRow) {
       std::fill_n(row, matrix.cols, 0.0f);
-      return;
+    } else {
+      matrix.widen_row(ids[i], row);
     }
-    const std::byte* weight = matrix.weight(ids[i]);
-    for (int64_t k = 0; k < matrix.cols; ++k) row[k] = widen(stored, weight, k * kPanelRows);
-    if (stored != DType::kF8E4M3) return;
-    const float* scale = matrix.scale(ids[i]);
-    for (int64_t k = 0; k < matrix.cols; ++k) row[k] *= scale[k / kDepthBlock * kPanelRows] / 256.0f;
   });
 }
 

@@ -36,6 +36,21 @@ struct Avx512Lanes {
       out[2 * half + 1].v = _mm512_cvtph_ps(_mm512_extracti64x4_epi64(bits, 1));
     }
   }
+  static Avx512Lanes load_f16(const uint16_t* p) {
+    return {_mm512_cvtph_ps(_mm256_loadu_si256((const __m256i*)p))};
+  }
+  static Avx512Lanes load_i8(const int8_t* p) {
+    return {_mm512_cvtepi32_ps(_mm512_cvtepi8_epi32(_mm_loadu_si128((const __m128i*)p)))};
+  }
+  using Words = __m512i;
+  static Words load_words(const uint32_t* p) { return _mm512_loadu_si512(p); }
+  // The permute looks at the low four bits of each index only.
+  static Avx512Lanes widen_fp4(Words codes) {
+    const __m512 values =
+        _mm512_setr_ps(0, 0.5f, 1, 1.5f, 2, 3, 4, 6, -0.0f, -0.5f, -1, -1.5f, -2, -3, -4, -6);
+    return {_mm512_permutexvar_ps(codes, values)};
+  }
+  static Words next_fp4(Words codes) { return _mm512_srli_epi32(codes, 4); }
   void store(float* p) const { _mm512_storeu_ps(p, v); }
   void store(float* p, int n) const { _mm512_mask_storeu_ps(p, first_lanes(n), v); }
   Avx512Lanes first(int n) const { return {_mm512_maskz_mov_ps(first_lanes(n), v)}; }

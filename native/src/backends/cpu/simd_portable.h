@@ -36,6 +36,35 @@ struct PortableLanes {
   static void load_fp8(const uint8_t* p, PortableLanes (&out)[4]) {
     for (int i = 0; i < 64; ++i) out[i / kCount].v[i % kCount] = from_e4m3(p[i]);
   }
+  static PortableLanes load_f16(const uint16_t* p) {
+    PortableLanes r;
+    for (int i = 0; i < kCount; ++i) r.v[i] = from_f16(p[i]);
+    return r;
+  }
+  static PortableLanes load_i8(const int8_t* p) {
+    PortableLanes r;
+    for (int i = 0; i < kCount; ++i) r.v[i] = p[i];
+    return r;
+  }
+  // Eight e2m1 codes per lane, the next one in the low four bits.
+  struct Words {
+    uint32_t v[kCount];
+  };
+  static Words load_words(const uint32_t* p) {
+    Words r;
+    for (int i = 0; i < kCount; ++i) r.v[i] = p[i];
+    return r;
+  }
+  static PortableLanes widen_fp4(const Words& codes) {
+    constexpr float kValues[] = {0, 0.5f, 1, 1.5f, 2, 3, 4, 6, -0.0f, -0.5f, -1, -1.5f, -2, -3, -4, -6};
+    PortableLanes r;
+    for (int i = 0; i < kCount; ++i) r.v[i] = kValues[codes.v[i] & 15];
+    return r;
+  }
+  static Words next_fp4(Words codes) {
+    for (uint32_t& word : codes.v) word >>= 4;
+    return codes;
+  }
   void store(float* p, int n = kCount) const {
     for (int i = 0; i < n; ++i) p[i] = v[i];
   }
@@ -43,6 +72,18 @@ struct PortableLanes {
   PortableLanes first(int n) const { return load(v, n); }
 
  private:
+  // Infinities and NaNs keep their mantissa, quieted, as vcvtph2ps does.
+  static float from_f16(uint16_t bits) {
+    const uint32_t sign = static_cast<uint32_t>(bits & 0x8000) << 16;
+    const uint32_t exponent = (bits >> 10) & 31;
+    const uint32_t mantissa = bits & 1023;
+    if (exponent == 31) {
+      return std::bit_cast<float>(sign | 0x7f800000u | mantissa << 13 | (mantissa != 0 ? 0x400000u : 0u));
+    }
+    if (exponent != 0) return std::bit_cast<float>(sign | (exponent + 112) << 23 | mantissa << 13);
+    const float magnitude = static_cast<float>(mantissa) * 0x1p-24f;
+    return sign != 0 ? -magnitude : magnitude;
+  }
   static float from_e4m3(uint8_t bits) {
     const uint32_t sign = static_cast<uint32_t>(bits & 0x80) << 24;
     const uint32_t exponent = (bits >> 3) & 15;

@@ -1,0 +1,121 @@
+// Packing: each window of stored rows is turned K-major by all threads while it is hot.
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+#include "backends/cpu/packed_matrix.h"
+#include "ops/dtype.h"
+
+namespace llmservice::cpu {
+namespace {
+
+constexpr int64_t kWindowBytes = int64_t{16} << 20;
+
+// Copies `rows` row-major rows of `cols` into panel order, 64 elements apart, converting each element.
+template <class From, class To, class Convert>
+void scatter(const From* from, int64_t rows, int64_t cols, To* to, Convert convert) {
+  for (int64_t k = 0; k < cols; ++k) {
+    for (int64_t r = 0; r < rows; ++r) to[k * kPanelRows + r] = convert(from[r * cols + k]);
+  }
+}
+
+template <class Element>
+void scatter_as_is(const std::byte* from, int64_t rows, int64_t cols, std::byte* to) {
+  scatter(reinterpret_cast<const Element*>(from), rows, cols, reinterpret_cast<Element*>(to),
+          [](Element x) { return x; });
+}
+
+// Rows that lie in one panel.
+void pack_band(DType from, DType to, const std::byte* data, int64_t rows, int64_t cols, std::byte* out) {
+  const auto* halves = reinterpret_cast<const uint16_t*>(data);
+  const auto* floats = reinterpret_cast<const float*>(data);
+  if (from == DType::kF4E2M1) return scatter_as_is<uint32_t>(data, rows, cols / 8, out);
+  if (from == to) {
+    if (size_of(from) == 1) return scatter_as_is<uint8_t>(data, rows, cols, out);
+    if (size_of(from) == 2) return scatter_as_is<uint16_t>(data, rows, cols, out);
+    return scatter_as_is<float>(data, rows, cols, out);
+  }
+  if (to == DType::kBF16) {  // from F32: F16 is held as it is
+    return scatter(floats, rows, cols, reinterpret_cast<uint16_t*>(out), float_to_bf16);
+  }
+  auto* packed = reinterpret_cast<float*>(out);
+  if (from == DType::kBF16) return scatter(halves, rows, cols, packed, bf16_to_float);
+  scatter(halves, rows, cols, packed, f16_to_float);
+}
+
+// The loader has checked its scales; a part whose arrays are too short would read beyond them.
+void check_scales(const MatrixPart& part, int64_t blocks) {
+  const int64_t end = part.scale_row + part.rows;
+  const bool by_row = part.scaling == Scaling::kRow;
+  const int64_t wanted = by_row ? end : (end + kDepthBlock - 1) / kDepthBlock * blocks;
+  const int64_t groups = part.dtype == DType::kF4E2M1 ? end * part.cols / kGroupColumns : 0;
+  if (wanted <= static_cast<int64_t>(part.scales.size()) &&
+      groups <= static_cast<int64_t>(part.group_scales.size())) {
+    return;
+  }
+  throw EngineError("UnsupportedQuantization", "A quantized tensor of " + std::to_string(part.cols) +
+                                                   " columns has " + std::to_string(part.scales.size()) +
+                                                   " scales, too few for its row " + std::to_string(end - 1) +
+                                                   ": expected one per " +
+                                                   (by_row ? "row" : "128x128 block") + ".");
+}
+
+void pack_scales(const MatrixPart& part, int64_t first_row, const PackedMatrix& matrix) {
+  const int64_t blocks = matrix.scale_blocks();
+  const int64_t rows_per_scale = part.scaling == Scaling::kRow ? 1 : kDepthBlock;
+  for (int64_t row = 0; row < part.rows; ++row) {
+    const float* from = part.scales.data() + (part.scale_row + row) / rows_per_scale * blocks;
+    float* to = matrix.scale(first_row + row);
+    for (int64_t b = 0; b < blocks; ++b) to[b * kPanelRows] = from[b] * widening_factor(part.dtype);
+  }
+  const int64_t groups = part.dtype == DType::kF4E2M1 ? part.cols / kGroupColumns : 0;
+  for (int64_t row = 0; row < part.rows && groups > 0; ++row) {
+    const std::byte* from = part.group_scales.data() + (part.scale_row + row) * groups;
+    scatter_as_is<uint8_t>(from, 1, groups, matrix.group_scale(first_row + row));
+  }
+}
+
+// Packs rows [first_row, first_row + rows) of the matrix from a window, one tile per panel touched.
+void pack_window(const MatrixPart& part, const std::byte* window, int64_t rows, int64_t first_row,
+                 const PackedMatrix& matrix, ThreadPool& pool) {
+  const int64_t first_panel = first_row / kPanelRows;
+  const int64_t last_panel = (first_row + rows - 1) / kPanelRows;
+  pool.run(last_panel - first_panel + 1, [&](int64_t tile, int) {
+    const int64_t begin = std::max(first_row, (first_panel + tile) * kPanelRows);
+    const int64_t end = std::min(first_row + rows, (first_panel + tile + 1) * kPanelRows);
+    const std::byte* from = window + bytes_of(part.dtype, (begin - first_row) * part.cols);
+    pack_band(part.dtype, matrix.held(), from, end - begin, part.cols, matrix.weight(begin));
+  });
+}
+
+}  // namespace
+
+std::unique_ptr<PackedMatrix> pack_matrix(std::span<const MatrixPart> parts, DType keep,
+                                          const std::function<void(uint64_t)>& on_bytes, ThreadPool& pool) {
+  int64_t rows = 0;
+  for (const MatrixPart& part : parts) rows += part.rows;
+  const MatrixPart& first = parts.front();
+  const DType held = held_as(first.dtype, keep);
+  auto matrix = std::make_unique<PackedMatrix>(rows, first.cols, held, first.scaling);
+
+  std::vector<std::byte> window;
+  int64_t first_row = 0;
+  for (const MatrixPart& part : parts) {
+    const int64_t row_bytes = bytes_of(part.dtype, part.cols);
+    const int64_t window_rows = std::clamp<int64_t>(kWindowBytes / row_bytes, 1, part.rows);
+    if (is_quantized(held)) check_scales(part, matrix->scale_blocks());
+    for (int64_t row = 0; row < part.rows; row += window_rows) {
+      const int64_t count = std::min(window_rows, part.rows - row);
+      window.resize(std::max<size_t>(window.size(), count * row_bytes));
+      const std::span<std::byte> bytes(window.data(), count * row_bytes);
+      part.read(row * row_bytes, bytes);
+      pack_window(part, window.data(), count, first_row + row, *matrix, pool);
+      on_bytes(bytes.size());
+    }
+    if (is_quantized(held)) pack_scales(part, first_row, *matrix);  // read may have made them
+    first_row += part.rows;
+  }
+  return matrix;
+}
+
+}  // namespace llmservice::cpu

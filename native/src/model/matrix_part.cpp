@@ -1,0 +1,92 @@
+// Reading scales, band by band.
+#include "model/matrix_part.h"
+
+#include "ops/dtype.h"
+
+namespace llmservice {
+namespace {
+
+constexpr int64_t kBlock = 128;
+
+int64_t blocks(int64_t count) { return (count + kBlock - 1) / kBlock; }
+
+// Columns [begin, begin + count) in units that share a scale.
+Range in_units(const Band& band, int64_t unit) {
+  const Range& cols = band.cols;
+  if (cols.begin % unit != 0) {
+    throw EngineError("ParallelismInvalid", band.module + ": a rank's columns begin at " +
+                                                std::to_string(cols.begin) + ", inside a block of " +
+                                                std::to_string(unit) + " with one scale; use fewer ranks.");
+  }
+  return {cols.begin / unit, (cols.count + unit - 1) / unit};
+}
+
+// A band of a stored (rows, cols) tensor of scales, widened.
+std::vector<float> read_scales(const Tensor& tensor, int64_t stored_cols, Range rows, Range cols,
+                               const BytesRead& on_bytes) {
+  const int64_t unit = size_of(tensor.dtype);
+  std::vector<std::byte> bytes(rows.count * cols.count * unit);
+  band_reader([&](uint64_t at, std::span<std::byte> out) { tensor.read(at, out); }, stored_cols, rows, cols,
+              unit)(0, bytes);
+  on_bytes(bytes.size());
+  std::vector<float> out(rows.count * cols.count);
+  for (size_t i = 0; i < out.size(); ++i) out[i] = widen(tensor.dtype, bytes.data(), static_cast<int64_t>(i));
+  return out;
+}
+
+float read_one(const Tensor& tensor, const BytesRead& on_bytes) {
+  return read_scales(tensor, 1, whole(1), whole(1), on_bytes).front();
+}
+
+void read_fp8_scales(const StoredWeight& stored, const Band& band, PartScales& scales, MatrixPart& part,
+                     const BytesRead& on_bytes) {
+  if (stored.scaling == Scaling::kBlock) {
+    const Range columns = in_units(band, kBlock);
+    scales.values =
+        read_scales(*stored.scale, blocks(stored.cols), whole(blocks(stored.rows)), columns, on_bytes);
+    part.scale_row = band.rows.begin;
+  } else if (stored.one_scale()) {
+    scales.values.assign(band.rows.count, read_one(*stored.scale, on_bytes));
+  } else {
+    scales.values = read_scales(*stored.scale, 1, band.rows, whole(1), on_bytes);
+  }
+}
+
+void read_nvfp4_scales(const StoredWeight& stored, const Band& band, PartScales& scales,
+                       const BytesRead& on_bytes) {
+  const float global = read_one(*stored.global_scale, on_bytes);
+  scales.values.assign(band.rows.count, stored.divides ? 1.0f / global : global);
+  const Range groups = in_units(band, kGroupColumns);
+  scales.groups.resize(band.rows.count * groups.count);
+  const Tensor& tensor = *stored.scale;
+  band_reader([&](uint64_t at, std::span<std::byte> out) { tensor.read(at, out); },
+              stored.cols / kGroupColumns, band.rows, groups, 1)(0, scales.groups);
+  on_bytes(scales.groups.size());
+}
+
+}  // namespace
+
+MatrixPart matrix_part(const StoredWeight& stored, const Band& band, PartScales& scales,
+                       const BytesRead& on_bytes) {
+  const Tensor weight = stored.weight;
+  // Two E2M1 columns are read as one byte.
+  const int64_t per_unit = weight.dtype == DType::kF4E2M1 ? 2 : 1;
+  const Range columns = {band.cols.begin / per_unit, band.cols.count / per_unit};
+  MatrixPart part{
+      .dtype = weight.dtype,
+      .rows = band.rows.count,
+      .cols = band.cols.count,
+      .read = band_reader([weight](uint64_t at, std::span<std::byte> out) { weight.read(at, out); },
+                          stored.cols / per_unit, band.rows, columns, bytes_of(weight.dtype, per_unit)),
+      .scales = {},
+      .scale_row = 0,
+      .scaling = stored.scaling,
+      .group_scales = {}};
+  if (weight.dtype == DType::kF8E4M3) read_fp8_scales(stored, band, scales, part, on_bytes);
+  if (weight.dtype == DType::kF4E2M1) read_nvfp4_scales(stored, band, scales, on_bytes);
+  part.scales = scales.values;
+  part.group_scales = scales.groups;
+  return part;
+}
+
+}  // namespace llmservice

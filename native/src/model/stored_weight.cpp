@@ -1,0 +1,149 @@
+// Finding and checking the tensors of one matrix.
+#include "model/stored_weight.h"
+
+#include <algorithm>
+#include <array>
+
+namespace llmservice {
+namespace {
+
+constexpr int64_t kBlock = 128;
+
+using Shape = std::vector<int64_t>;
+
+int64_t blocks(int64_t count) { return (count + kBlock - 1) / kBlock; }
+
+bool is_one(const Shape& shape) { return shape.empty() || shape == Shape{1}; }
+
+[[noreturn]] void refuse(const char* reason, const Tensor& tensor, const std::string& what) {
+  throw EngineError(reason, tensor.file->name() + ": " + tensor.name + " " + what);
+}
+
+// The scale of an FP8 matrix: tools differ in its name.
+Tensor fp8_scale(const Checkpoint& checkpoint, const std::string& module, const Tensor& weight) {
+  const std::string inverse = module + ".weight_scale_inv";
+  const std::string plain = module + ".weight_scale";
+  if (checkpoint.has(inverse)) return checkpoint.tensor(inverse);
+  if (checkpoint.has(plain)) return checkpoint.tensor(plain);
+  refuse("CheckpointIncomplete", weight, "is FP8 but there is no tensor " + inverse + " nor " + plain + ".");
+}
+
+void check_float(const Tensor& scale) {
+  if (!is_quantized(scale.dtype)) return;
+  refuse("UnsupportedQuantization", scale,
+         std::string("has type ") + name_of(scale.dtype) + "; scales of this kind are F32, BF16 or F16.");
+}
+
+void read_fp8(const Checkpoint& checkpoint, const std::string& module, StoredWeight& stored) {
+  stored.scale = fp8_scale(checkpoint, module, stored.weight);
+  check_float(*stored.scale);
+  const Shape by_row = {stored.rows, 1};
+  const Shape by_block = {blocks(stored.rows), blocks(stored.cols)};
+  const Shape& found = stored.scale->shape;
+  if (found == by_block) return;
+  if (!is_one(found) && found != by_row) {
+    refuse("CheckpointCorrupt", *stored.scale,
+           "has shape " + to_text(found) + "; a matrix of shape " + to_text(stored.weight.shape) +
+               " takes one scale ([] or [1]), one per row (" + to_text(by_row) +
+               ") or one per 128x128 block (" + to_text(by_block) + ").");
+  }
+  stored.scaling = Scaling::kRow;
+}
+
+void expect_shape(const Tensor& tensor, const Shape& shape, const Tensor& weight) {
+  if (tensor.shape == shape) return;
+  refuse("CheckpointCorrupt", tensor,
+         "has shape " + to_text(tensor.shape) + " where " + weight.name + " of shape " +
+             to_text(weight.shape) + " takes " + to_text(shape) + ".");
+}
+
+void read_nvfp4(const Checkpoint& checkpoint, const std::string& module, StoredWeight& stored) {
+  stored.divides = stored.weight.name.ends_with("_packed");
+  const std::string groups = module + ".weight_scale";
+  const std::string global = module + (stored.divides ? ".weight_global_scale" : ".weight_scale_2");
+  for (const std::string& name : {groups, global}) {
+    if (checkpoint.has(name)) continue;
+    refuse("UnsupportedQuantization", stored.weight,
+           "has type U8, which is read as NVFP4 only, but there is no tensor " + name + ".");
+  }
+  stored.cols = 2 * stored.weight.shape[1];
+  stored.scale = checkpoint.tensor(groups);
+  stored.global_scale = checkpoint.tensor(global);
+  if (stored.scale->dtype != DType::kF8E4M3) {
+    refuse(
+        "UnsupportedQuantization", *stored.scale,
+        std::string("has type ") + name_of(stored.scale->dtype) + "; the group scales of NVFP4 are F8_E4M3.");
+  }
+  check_float(*stored.global_scale);
+  if (stored.cols % kGroupColumns != 0) {
+    refuse("CheckpointCorrupt", stored.weight,
+           "has " + std::to_string(stored.cols) + " columns, which NVFP4's groups of 16 do not divide.");
+  }
+  expect_shape(*stored.scale, {stored.rows, stored.cols / kGroupColumns}, stored.weight);
+  if (!is_one(stored.global_scale->shape)) expect_shape(*stored.global_scale, {1}, stored.weight);
+  stored.scaling = Scaling::kRow;
+}
+
+// A scale beside an unquantized matrix: one of the two was replaced without the other.
+void refuse_stray_scale(const Checkpoint& checkpoint, const std::string& module, const Tensor& weight) {
+  for (const char* suffix :
+       {".weight_scale_inv", ".weight_scale", ".weight_scale_2", ".weight_global_scale"}) {
+    const std::string name = module + suffix;
+    if (!checkpoint.has(name)) continue;
+    refuse("CheckpointCorrupt", weight,
+           std::string("is ") + name_of(weight.dtype) + " but has a scale, " + name +
+               ", as if it were quantized.");
+  }
+}
+
+// Tensors that releases hold and this engine does not read.
+bool is_skipped(const std::string& name) {
+  constexpr std::array kPrefixes = {"model.visual.", "visual.", "model.vision_tower.", "mtp."};
+  return std::any_of(kPrefixes.begin(), kPrefixes.end(), [&](const char* p) { return name.starts_with(p); });
+}
+
+}  // namespace
+
+StoredWeight stored_weight(const Checkpoint& checkpoint, const QuantizationConfig& config,
+                           const std::string& module) {
+  const std::string packed = module + ".weight_packed";
+  StoredWeight stored{.weight = checkpoint.tensor(checkpoint.has(packed) ? packed : module + ".weight"),
+                      .rows = 0,
+                      .cols = 0,
+                      .scale = {},
+                      .global_scale = {}};
+  const Tensor& weight = stored.weight;
+  if (weight.shape.size() != 2) {
+    refuse("CheckpointCorrupt", weight,
+           "has shape " + to_text(weight.shape) + "; a matrix has two dimensions.");
+  }
+  stored.rows = weight.shape[0];
+  stored.cols = weight.shape[1];
+  if (weight.dtype == DType::kF8E4M3) {
+    read_fp8(checkpoint, module, stored);
+  } else if (weight.dtype == DType::kF4E2M1) {
+    read_nvfp4(checkpoint, module, stored);
+  } else {
+    refuse_stray_scale(checkpoint, module, weight);
+    return stored;
+  }
+  if (config.excludes(module)) {
+    refuse("CheckpointCorrupt", weight,
+           std::string("is ") + name_of(weight.dtype) + " but config.json lists " + module + " in " +
+               config.list_name() + ", as not quantized.");
+  }
+  return stored;
+}
+
+void check_stored_weights(const Checkpoint& checkpoint, const QuantizationConfig& config) {
+  for (const std::string& name : checkpoint.names()) {
+    if (is_skipped(name)) continue;
+    const bool packed = name.ends_with(".weight_packed");
+    if (!packed && !name.ends_with(".weight")) continue;
+    // Norms and convolutions have other ranks, and are not quantized.
+    if (!packed && checkpoint.rank(name) != 2) continue;
+    stored_weight(checkpoint, config, name.substr(0, name.rfind('.')));
+  }
+}
+
+}  // namespace llmservice

@@ -1,0 +1,110 @@
+// Quantized tensors that do not fit together: each is refused by name before a matrix is read.
+#include <gtest/gtest.h>
+
+#include "failures.h"
+#include "model/stored_weight.h"
+#include "tiny_checkpoint.h"
+
+namespace llmservice {
+namespace {
+
+using nlohmann::json;
+using namespace llmservice::testing;
+
+constexpr const char* kModule = "model.layers.0.mlp.down_proj";  // (200, 160)
+
+StoredTensor zeros(const char* dtype, std::vector<int64_t> shape, int64_t unit) {
+  for (const int64_t dim : shape) unit *= dim;
+  return {dtype, std::move(shape), std::string(unit, '\0')};
+}
+
+Tensors fp8_with(StoredTensor scale, const char* suffix = ".weight_scale") {
+  return {{std::string(kModule) + ".weight", zeros("F8_E4M3", {200, 160}, 1)},
+          {std::string(kModule) + suffix, std::move(scale)}};
+}
+
+// compressed-tensors' NVFP4; a test breaks one of the three.
+Tensors nvfp4() {
+  const std::string module = kModule;
+  return {{module + ".weight_packed", zeros("U8", {200, 80}, 1)},
+          {module + ".weight_scale", zeros("F8_E4M3", {200, 10}, 1)},
+          {module + ".weight_global_scale", zeros("F32", {1}, 4)}};
+}
+
+Tensors broken(Tensors tensors, const std::string& suffix, StoredTensor tensor) {
+  tensors[kModule + suffix] = std::move(tensor);
+  return tensors;
+}
+
+Tensors without(Tensors tensors, const std::string& suffix) {
+  tensors.erase(kModule + suffix);
+  return tensors;
+}
+
+struct FormatCase {
+  const char* name;
+  Tensors tensors;
+  const char* reason;  // empty: accepted
+  const char* says;
+};
+
+class Format : public ::testing::TestWithParam<FormatCase> {};
+
+TEST_P(Format, IsAcceptedOrRefusedByName) {
+  TempDir dir;
+  dir.write("model.safetensors", to_safetensors(GetParam().tensors));
+  const Checkpoint checkpoint(dir.path());
+  std::string message;
+  EXPECT_EQ(failure_of([&] { check_stored_weights(checkpoint, {}); }, &message), GetParam().reason);
+  EXPECT_TRUE(contains(message, GetParam().says));
+  if (*GetParam().reason != '\0') {
+    EXPECT_TRUE(contains(message, kModule));
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Table, Format,
+    ::testing::Values(
+        FormatCase{"fp8_tensor", fp8_with(zeros("F32", {}, 4)), "", ""},
+        FormatCase{"fp8_tensor_of_one", fp8_with(zeros("BF16", {1}, 2)), "", ""},
+        FormatCase{"fp8_channel", fp8_with(zeros("BF16", {200, 1}, 2)), "", ""},
+        FormatCase{"fp8_block", fp8_with(zeros("F32", {2, 2}, 4), ".weight_scale_inv"), "", ""},
+        FormatCase{"fp8_of_another_shape", fp8_with(zeros("F32", {160}, 4)), "CheckpointCorrupt",
+                   "takes one scale ([] or [1]), one per row ([200, 1]) or one per 128x128 block ([2, 2])"},
+        FormatCase{"fp8_scale_in_e8m0", fp8_with(zeros("F8_E8M0", {2, 2}, 1)), "UnsupportedQuantization",
+                   "F8_E8M0"},
+        FormatCase{"fp8_scale_in_fp8", fp8_with(zeros("F8_E4M3", {2, 2}, 1)), "UnsupportedQuantization",
+                   "F32, BF16 or F16"},
+        FormatCase{"fp8_without_scale", without(fp8_with(zeros("F32", {}, 4)), ".weight_scale"),
+                   "CheckpointIncomplete", "weight_scale"},
+        FormatCase{"int8", broken({}, ".weight", zeros("I8", {200, 160}, 1)), "UnsupportedQuantization",
+                   "I8"},
+        FormatCase{"nvfp4_sound", nvfp4(), "", ""},
+        FormatCase{"nvfp4_without_global", without(nvfp4(), ".weight_global_scale"),
+                   "UnsupportedQuantization", "weight_global_scale"},
+        FormatCase{"nvfp4_groups_of_32", broken(nvfp4(), ".weight_scale", zeros("F8_E4M3", {200, 5}, 1)),
+                   "CheckpointCorrupt", "[200, 5] where"},
+        FormatCase{"mxfp4_scales", broken(nvfp4(), ".weight_scale", zeros("U8", {200, 10}, 1)),
+                   "UnsupportedQuantization", "F8_E4M3"},
+        FormatCase{"nvfp4_torn_group", broken(nvfp4(), ".weight_packed", zeros("U8", {200, 81}, 1)),
+                   "CheckpointCorrupt", "groups of 16"},
+        FormatCase{"nvfp4_of_two_globals", broken(nvfp4(), ".weight_global_scale", zeros("F32", {2}, 4)),
+                   "CheckpointCorrupt", "takes [1]"},
+        FormatCase{"u8_alone", broken({}, ".weight", zeros("U8", {200, 80}, 1)), "UnsupportedQuantization",
+                   "weight_scale"}),
+    [](const auto& info) { return info.param.name; });
+
+TEST(Format, InTheListOfModulesLeftAloneIsRefused) {
+  TempDir dir;
+  dir.write("model.safetensors", to_safetensors(nvfp4()));
+  const QuantizationConfig config(json{
+      {"quantization_config", {{"quant_method", "compressed-tensors"}, {"ignore", {"re:.*down_proj"}}}}});
+  std::string message;
+  EXPECT_EQ(failure_of([&] { check_stored_weights(Checkpoint(dir.path()), config); }, &message),
+            "CheckpointCorrupt");
+  EXPECT_TRUE(contains(message, "in ignore"));
+  EXPECT_TRUE(contains(message, "down_proj.weight_packed"));
+}
+
+}  // namespace
+}  // namespace llmservice

@@ -1,0 +1,119 @@
+"""Weight formats other than FP8 blocks: how a matrix is stored, and which values a reader must see.
+
+Quantizing and reading share no code. Reading is plain numpy from the definitions of the number formats, so that it also
+fixes what the engine must do: e4m3 is (-1)^s 2^(e-7) (1 + m/8), or 2^-6 m/8 where e = 0; e2m1 likewise with bias 1 and
+one mantissa bit; two e2m1 share a byte, the lower column in the low nibble; 16 columns share an e4m3 scale.
+The float scale of a whole NVFP4 tensor divides in compressed-tensors ("weight_global_scale") and multiplies in modelopt
+("weight_scale_2"): either way it lets the largest group scale reach 448.
+"""
+
+import numpy as np
+import torch
+from torch import Tensor
+
+E4M3_MAX, E2M1_MAX, GROUP = 448.0, 6.0, 16
+E2M1 = np.array([0.0, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0], np.float32)
+WEIGHT, SCALE, INPUT_SCALE = ".weight", ".weight_scale", ".input_scale"
+PACKED, GLOBAL, SCALE_2 = ".weight_packed", ".weight_global_scale", ".weight_scale_2"
+
+
+def store(form: str, name: str, weight: Tensor) -> dict[str, Tensor]:
+    """The tensors that hold matrix `name` (ending in .weight) in this form."""
+    module = name.removesuffix(WEIGHT)
+    if form == "f16":
+        return {name: weight.half()}
+    if form in ("nvfp4", "nvfp4-modelopt"):
+        codes, groups, largest = quantize_nvfp4(weight)
+        if form == "nvfp4":
+            divisor = torch.tensor([E4M3_MAX * E2M1_MAX / largest])
+            return {module + PACKED: codes, module + SCALE: groups, module + GLOBAL: divisor}
+        return {name: codes, module + SCALE: groups, module + SCALE_2: torch.tensor(largest / (E4M3_MAX * E2M1_MAX))}
+    largest = weight.abs().amax(1, keepdim=True) if form == "fp8-channel" else weight.abs().amax()
+    scale = largest / E4M3_MAX
+    scale = scale.bfloat16() if form == "fp8-channel" else scale
+    codes = (weight / scale.float()).clamp(-E4M3_MAX, E4M3_MAX).to(torch.float8_e4m3fn)
+    stored = {name: codes, module + SCALE: scale}
+    # Calibrated activation scales lie beside weights; an engine that keeps activations as they are skips them.
+    return stored if form == "fp8-channel" else stored | {module + INPUT_SCALE: torch.tensor(0.01)}
+
+
+def quantize_nvfp4(weight: Tensor) -> tuple[Tensor, Tensor, float]:
+    """Codes (N, K/2), e4m3 group scales (N, K/16), and the largest magnitude."""
+    rows, columns = weight.shape
+    largest = weight.abs().max().item()
+    groups = weight.view(rows, columns // GROUP, GROUP)
+    unit = largest / (E4M3_MAX * E2M1_MAX)
+    scale = (groups.abs().amax(2) / E2M1_MAX / unit).to(torch.float8_e4m3fn)
+    scaled = (groups / (scale.float() * unit).unsqueeze(2).clamp_min(1e-30)).reshape(rows, columns)
+    nearest = (scaled.abs().unsqueeze(2) - torch.from_numpy(E2M1)).abs().argmin(2)
+    codes = (nearest + 8 * (scaled < 0)).to(torch.uint8)
+    return codes[:, 0::2] | codes[:, 1::2] << 4, scale, largest
+
+
+def values(tensors: dict[str, Tensor]) -> dict[str, Tensor]:
+    """What a reader sees, by the name that the reference gives the matrix; tensors that only serve others go."""
+    read = {}
+    for name, tensor in tensors.items():
+        module = name.rpartition(".")[0]
+        if name.endswith((SCALE, GLOBAL, SCALE_2, INPUT_SCALE)):
+            continue
+        if tensor.dtype == torch.uint8:
+            read[module + WEIGHT] = torch.from_numpy(read_nvfp4(module, tensor, tensors))
+        elif tensor.dtype == torch.float8_e4m3fn:
+            scale = tensors[module + SCALE].float().numpy()
+            read[name] = torch.from_numpy(e4m3(tensor) * scale)
+        else:
+            read[name] = tensor.float()
+    return read
+
+
+def e4m3(tensor: Tensor) -> np.ndarray:
+    bits = tensor.view(torch.uint8).numpy().astype(np.int32)
+    sign, exponent, mantissa = 1 - 2 * (bits >> 7), bits >> 3 & 15, bits & 7
+    magnitude = np.where(exponent == 0, mantissa / 8 * 2.0**-6, 2.0 ** (exponent - 7) * (1 + mantissa / 8))
+    return (sign * magnitude).astype(np.float32)
+
+
+def read_nvfp4(module: str, packed: Tensor, tensors: dict[str, Tensor]) -> np.ndarray:
+    pairs = packed.numpy()
+    codes = np.stack([pairs & 15, pairs >> 4], axis=2).reshape(pairs.shape[0], -1)
+    elements = np.where(codes & 8, -1, 1) * E2M1[codes & 7]
+    scale = np.repeat(e4m3(tensors[module + SCALE]), GROUP, axis=1)
+    if module + GLOBAL in tensors:
+        return (elements * scale / tensors[module + GLOBAL].numpy()).astype(np.float32)
+    return (elements * scale * tensors[module + SCALE_2].numpy()).astype(np.float32)
+
+
+def check(form: str, original: dict[str, Tensor], read: dict[str, Tensor]) -> None:
+    """Every matrix must come back near what it was, or the convention of a scale is wrong."""
+    worst = {"f16": 0.001, "fp8-tensor": 0.07, "fp8-channel": 0.07, "nvfp4": 0.2, "nvfp4-modelopt": 0.2}[form]
+    for name, weight in original.items():
+        error = ((read[name] - weight).norm() / weight.norm()).item()
+        if not error < worst:
+            raise ValueError(f"{name} as {form} comes back with a relative error of {error:.3f}")
+
+
+def quantization_config(form: str, kept: list[str]) -> dict:
+    """quantization_config as the tool that writes this form writes it; empty for f16."""
+    if form == "fp8-tensor":
+        return {"quant_method": "fp8", "activation_scheme": "static", "ignored_layers": kept}
+    if form == "fp8-channel":
+        weights = {"num_bits": 8, "type": "float", "strategy": "channel", "symmetric": True, "dynamic": False}
+        return compressed_tensors("float-quantized", weights, ["lm_head", "re:.*linear_attn\\.in_proj_[ab]$"])
+    if form == "nvfp4":
+        weights = {"num_bits": 4, "type": "float", "strategy": "tensor_group", "group_size": GROUP, "symmetric": True}
+        return compressed_tensors("nvfp4-pack-quantized", weights, ["lm_head"])
+    if form == "nvfp4-modelopt":
+        return {"quant_method": "modelopt", "quant_algo": "NVFP4", "ignore": ["lm_head*"]}
+    return {}
+
+
+def compressed_tensors(form: str, weights: dict, ignore: list[str]) -> dict:
+    group = {"targets": ["Linear"], "weights": weights, "input_activations": None, "format": form}
+    return {
+        "quant_method": "compressed-tensors",
+        "format": form,
+        "quantization_status": "compressed",
+        "config_groups": {"group_0": group},
+        "ignore": ignore,
+    }

@@ -1,0 +1,54 @@
+// Quantization at load: the values that the reference gets from the same rule, and what the rule costs against the
+// checkpoint as it is stored. Random weights whose logits have a standard deviation of 3 are a hard case.
+
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+
+import { describe, expect, test } from '@jest/globals';
+import type { EngineOptions } from '@llmservice/native';
+
+import { loadGolden, score } from './engine-driver.js';
+
+type Quantization = EngineOptions['quantization'];
+
+const modelsDir = fileURLToPath(new URL('models/', import.meta.url));
+const tolerance = 0.02;
+/** Bounds of the mean difference of a logprob from the unquantized model's over 256 positions, in nats. */
+const costs = [
+  { model: 'llama-f16', fp8: 0.26, int8: 0.07 },
+  { model: 'qwen3-bf16', fp8: 0.32, int8: 0.08 },
+  { model: 'qwen3_5-bf16', fp8: 0.65, int8: 0.17 }, // the gated norm of its recurrent layers magnifies rounding
+] as const;
+
+function read<T>(model: string, file: string): T {
+  return JSON.parse(readFileSync(`${modelsDir}${model}/${file}`, 'utf8')) as T;
+}
+
+async function scored(model: string, quantization: Quantization): Promise<{ logprobs: number[]; bytes: number }> {
+  const { teacherForced } = read<{ teacherForced: { ids: number[] } }>(model, 'golden.json');
+  const engine = await loadGolden(modelsDir + model, { dtype: 'float32', isa: 'auto', threads: 1, quantization });
+  try {
+    const { logprobs } = await score(engine, teacherForced.ids, 512);
+    return { logprobs, bytes: engine.info.weightBytes };
+  } finally {
+    await engine.dispose();
+  }
+}
+
+function differences(a: readonly number[], b: readonly number[]): number[] {
+  expect(a).toHaveLength(b.length);
+  return a.map((value, i) => Math.abs(value - b[i]!));
+}
+
+describe.each(costs)('$model', ({ model, ...bounds }) => {
+  test.each(['fp8', 'int8'] as const)('in %s', async (quantization) => {
+    const stored = await scored(model, 'none');
+    const quantized = await scored(model, quantization);
+    const wanted = read<Record<typeof quantization, number[]>>(model, 'at-load.json')[quantization];
+    expect(Math.max(...differences(quantized.logprobs, wanted))).toBeLessThan(tolerance);
+    const cost = differences(quantized.logprobs, stored.logprobs);
+    expect(cost.reduce((sum, each) => sum + each, 0) / cost.length).toBeLessThan(bounds[quantization]);
+    expect(Math.max(...cost)).toBeGreaterThan(tolerance);
+    expect(quantized.bytes).toBeLessThan(stored.bytes);
+  });
+});
