@@ -241,6 +241,11 @@ describe('completions', () => {
     expect(chunks.filter((chunk) => chunk.usage !== null)).toEqual([chunks.at(-1)]);
   });
 
+  test('tells the engine where the prompt’s messages end', async () => {
+    await post('/v1/completions', { prompt: [5, 2, 6, 7, 2, 8] });
+    expect(server.engine.requests[0]!.boundaries).toEqual([2, 5]);
+  });
+
   test('asks for 16 tokens unless told otherwise', async () => {
     await post('/v1/completions', { prompt: 'x' });
     expect(server.engine.requests[0]!.maxTokens).toBe(16);

@@ -63,6 +63,9 @@ describe('parseRequest', () => {
     [{ stream_options: { include_usage: true } }, 'stream_options needs stream'],
     [{ temperature: 3 }, 'temperature must be <= 2'],
     [{ max_tokens: 0 }, 'max_tokens must be >= 1'],
+    [{ priority: 9 }, 'priority must be <= 8'],
+    [{ max_queue_seconds: 0 }, 'max_queue_seconds must be > 0'],
+    [{ cache_salt: '' }, 'cache_salt must NOT have fewer than 1 characters'],
     [{ max_tokens: 1, max_completion_tokens: 2 }, 'max_tokens and max_completion_tokens differ'],
     [
       { messages: [{ role: 'user', content: [{ type: 'image_url' }] }] },
@@ -99,6 +102,16 @@ describe('parseRequest', () => {
 
   test('thinking is off on :predict and the template’s own on chat', () => {
     expect([kwargsOf('predict', {}), kwargsOf('chat', {})]).toEqual([{ enable_thinking: false }, {}]);
+  });
+
+  test('says how a request waits and with whom it shares the cache; nothing of it by default', () => {
+    expect(chat({ user: 'team', priority: -2, max_queue_seconds: 1.5, cache_salt: 's' })).toMatchObject({
+      fairnessKey: 'team',
+      priority: -2,
+      maxQueueMs: 1500,
+      cacheSalt: 's',
+    });
+    expect(chat({})).toMatchObject({ fairnessKey: '', priority: 0, maxQueueMs: null, cacheSalt: null });
   });
 
   test('a negative seed is a seed of its own', () => {

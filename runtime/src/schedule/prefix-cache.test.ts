@@ -103,15 +103,24 @@ describe('prefix cache of an attention model', () => {
     expect(world.scheduler.stats).toMatchObject({ blocksUsed: 7, blocksCached: 0 });
   });
 
-  test('cached blocks go when blocks are needed, the longest unused first and from the end of a prompt', () => {
+  test('cached blocks go when blocks are needed, the longest unused first', () => {
     const world = new World({ numBlocks: 12 });
     world.ask(asking(text('old', 64)));
     world.ask(asking(text('new', 64)));
-    expect(world.scheduler.stats.blocksCached).toBe(8);
-    expect(world.ask(asking(text('old', 33)))).toBe(32);
-    // Ten blocks: four free ones, then `old` behind its first half, then `new` from its end.
-    world.ask(asking(text('third', 160), { maxTokens: 1 }));
-    expect(world.ask(asking(text('old', 64)))).toBe(32);
+    expect(world.ask(asking(text('old', 64)))).toBe(48);
+    // Eight blocks: four free ones, and those of `new`.
+    world.ask(asking(text('third', 128), { maxTokens: 1 }));
+    expect(world.scheduler.stats.blocksCached).toBe(12);
+    expect(world.ask(asking(text('old', 64)))).toBe(48);
+    expect(world.ask(asking(text('new', 64)))).toBe(0);
+  });
+
+  test('of a prompt, the end goes first: what is left of it is still of use', () => {
+    const world = new World({ numBlocks: 8 });
+    world.ask(asking(text('a', 64)));
+    // Six blocks: four free ones and two cached.
+    world.ask(asking(text('b', 90), { maxTokens: 1 }));
+    expect(world.ask(asking(text('a', 64)))).toBe(32);
   });
 
   test('a cancelled request leaves what it had computed', () => {

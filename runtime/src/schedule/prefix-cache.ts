@@ -114,7 +114,7 @@ export class PrefixCache {
    * takes the place of the own, which holds the same bits.
    * @param replaced told of every such place of the block table
    */
-  commit(running: Running, replaced: (index: number, block: number) => void): void {
+  commit(running: Running, replaced: (running: Running, index: number, block: number) => void): void {
     if (!this.#enabled) return;
     const { sequence, blocks, path } = running;
     const whole = this.#rules.cacheableBlocks(sequence, running.computed);
@@ -132,7 +132,7 @@ export class PrefixCache {
         this.#hold(block);
         blocks[index] = block.block;
         this.#blocks.give([own]);
-        replaced(index, block.block);
+        replaced(running, index, block.block);
       }
       path.push(block);
     }

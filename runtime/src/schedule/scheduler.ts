@@ -296,11 +296,15 @@ export class Scheduler {
     this.#preemptions++;
   }
 
+  readonly #noteReplacement = (running: Running, index: number, block: number): void => {
+    this.#replacements.push({ running, index, block });
+  };
+
   /** What the step computed is now in the engine, so that others may use it. */
   #commit(): void {
     for (const running of this.#advanced) {
       if (this.#bySlot.get(running.slot) !== running) continue;
-      this.#cache.commit(running, (index, block) => this.#replacements.push({ running, index, block }));
+      this.#cache.commit(running, this.#noteReplacement);
     }
     for (const { running, position, snapshot } of this.#saves) {
       if (this.#bySlot.get(running.slot) === running) this.#cache.keepSnapshot(snapshot, running, position);

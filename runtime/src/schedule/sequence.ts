@@ -37,16 +37,15 @@ export class Sequence {
   /** The tokens of a whole block as text, two UTF-16 units each: equal texts are equal tokens. */
   blockText(index: number, blockSize: number): string {
     const { prompt } = this.request;
-    const [begin, end] = [index * blockSize, (index + 1) * blockSize];
-    const inPrompt = prompt.subarray(begin, end);
-    if (inPrompt.length === blockSize) return textOf(inPrompt);
-    const rest = this.generated.slice(Math.max(0, begin - prompt.length), Math.max(0, end - prompt.length));
-    return textOf(Int32Array.of(...inPrompt, ...rest));
+    const first = index * blockSize;
+    const tokens = new Int32Array(blockSize);
+    const inPrompt = prompt.subarray(first, first + blockSize);
+    tokens.set(inPrompt);
+    for (let i = inPrompt.length; i < blockSize; i++)
+      tokens[i] = this.generated[first + i - prompt.length] ?? NaN;
+    // `apply` takes the array as it is; spreading it would cost several times as much, and this runs in every step.
+    return String.fromCharCode.apply(null, new Uint16Array(tokens.buffer) as unknown as number[]);
   }
-}
-
-function textOf(tokens: Int32Array): string {
-  return String.fromCharCode(...new Uint16Array(tokens.buffer, tokens.byteOffset, 2 * tokens.length));
 }
 
 /** A sequence that holds a slot. Known tokens minus `computed` is at least 1: the last token is always to come. */
