@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { FailureError } from './failures.js';
 import { parseCheckpointConfig } from './checkpoint.js';
-import { qwen36Config } from './checkpoint.fixture.js';
+import { qwen35MoeConfig, qwen36Config, qwen3MoeConfig } from './checkpoint.fixture.js';
 import { planMemory, type MemoryPlanInput } from './memory-plan.js';
 import { validTensorParallel } from './tensor-parallel.js';
 
@@ -53,6 +53,25 @@ describe('planMemory', () => {
     const cpu = planMemory({ ...reference, accelerator: 'cpu', tensor: 1, memoryBytes: 192 * gib });
     const perRow = 4 * 5120 + 2 * 17408 + 2 * 48 + 17408;
     expect(cpu.workspaceBytes).toBe(8192 * perRow * 4 + 32 * 248320 * 4);
+  });
+
+  test.each([
+    // Whole rows and those gathered for experts; the widest projection; GDN's gates; heads; 8 ids and weights.
+    ['qwen3_5_moe', qwen35MoeConfig, 5 * 2048 + (2 * 4096 + 4096) + 2 * 32 + 4096 + 2 * 8, 248320],
+    ['qwen3_moe', qwen3MoeConfig, 5 * 2048 + (4096 + 1024) + 4096 + 2 * 8, 151936],
+    // One dense layer's gate and up are wider.
+    [
+      'qwen3_moe with a dense layer',
+      { ...qwen3MoeConfig, mlp_only_layers: [0] },
+      5 * 2048 + 2 * 6144 + 6144 + 2 * 8,
+      151936,
+    ],
+  ])('the workspace of %s has room for the experts', (_name, config, perRow, vocab) => {
+    const plan = planMemory({
+      ...{ ...reference, shape: parseCheckpointConfig(config), accelerator: 'cpu', tensor: 1 },
+      memoryBytes: 192 * gib,
+    });
+    expect(plan.workspaceBytes).toBe(8192 * perRow * 4 + 32 * vocab * 4);
   });
 
   test('the rows add up to what may be used', () => {
@@ -112,6 +131,14 @@ describe('planMemory', () => {
     const failure = failureOf({ ...reference, tensor: 3 });
     expect(failure.reason).toBe('ParallelismInvalid');
     expect(failure.message).toContain('values that work: 1, 2, 4, 8');
+  });
+
+  test('ranks divide the width of every expert', () => {
+    const moe = parseCheckpointConfig({ ...qwen3MoeConfig, moe_intermediate_size: 6 });
+    expect(validTensorParallel(moe)).toEqual([1, 2]);
+    const failure = failureOf({ ...reference, shape: moe, tensor: 4 });
+    expect(failure.reason).toBe('ParallelismInvalid');
+    expect(failure.message).toContain('FFN 6)');
   });
 
   test('a context beyond what the checkpoint was made for is refused with both numbers', () => {

@@ -14,6 +14,9 @@ export function dtypeBytes(dtype: EngineDtype): number {
 /** Vision towers and the multi-token-prediction head are in the file but not run. */
 const skipped = /^(model\.visual\.|visual\.|model\.vision_tower\.|mtp\.)/;
 
+/** Matrices of all experts in one tensor, as BF16 releases of qwen3_5_moe have them. */
+const stackedExperts = /\.experts\.(gate_up|down)_proj$/;
+
 /** Bytes of packed weights over all ranks. */
 export function residentWeightBytes(
   tensors: Iterable<TensorEntry>,
@@ -32,7 +35,8 @@ export function residentWeightBytes(
 
 function bytesPerElement(tensor: TensorEntry, dtype: EngineDtype): number {
   if (tensor.dtype === 'F8_E4M3') return 1;
-  const matrix = tensor.shape.length === 2 && !tensor.name.endsWith('_scale_inv');
+  const stored = tensor.shape.length === 2 || stackedExperts.test(tensor.name);
+  const matrix = stored && !tensor.name.endsWith('_scale_inv');
   return matrix ? dtypeBytes(dtype) : 4;
 }
 

@@ -111,6 +111,16 @@ describe('residentWeightBytes', () => {
     expect(residentWeightBytes(tensors, shape, 'auto')).toBe(32768 + 2 * 4 + 128 * 4 + 2560);
   });
 
+  test('experts stacked in one tensor are matrices, other tensors of three axes are not', () => {
+    const layer = 'model.language_model.layers.0.';
+    const stacked = [
+      { name: `${layer}mlp.experts.gate_up_proj`, dtype: 'BF16', shape: [4, 6, 8], bytes: 384 },
+      { name: `${layer}mlp.experts.down_proj`, dtype: 'BF16', shape: [4, 8, 3], bytes: 192 },
+      { name: `${layer}linear_attn.conv1d.weight`, dtype: 'BF16', shape: [16, 1, 4], bytes: 128 },
+    ];
+    expect(residentWeightBytes(stacked, shape, 'auto')).toBe(384 + 192 + 64 * 4);
+  });
+
   test('float32 doubles unquantized matrices, and a tied head is held once', () => {
     expect(residentWeightBytes(tensors, shape, 'float32')).toBe(32768 + 8 + 512 + 5120);
     expect(residentWeightBytes(tensors, { ...shape, tiedEmbeddings: true }, 'auto')).toBe(32768 + 8 + 512);

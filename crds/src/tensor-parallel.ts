@@ -7,10 +7,14 @@ import { FailureError } from './failures.js';
 const maxTensorParallel = 64;
 
 function divides(shape: ModelShape, tensor: number): boolean {
-  const { heads, kvHeads, ffn, gdn } = shape;
+  const { heads, kvHeads, ffn, gdn, moe } = shape;
   // KV heads either spread over ranks or, beyond one per rank, replicate evenly.
   const kv = kvHeads % tensor === 0 || tensor % kvHeads === 0;
-  return heads % tensor === 0 && kv && ffn % tensor === 0 && (gdn === null || gdn.kHeads % tensor === 0);
+  // Every rank holds its share of every expert's width.
+  const experts = moe === null || (moe.ffn % tensor === 0 && moe.sharedFfn % tensor === 0);
+  return (
+    heads % tensor === 0 && kv && ffn % tensor === 0 && experts && (gdn === null || gdn.kHeads % tensor === 0)
+  );
 }
 
 /** All that work for this model, ascending. */
@@ -25,9 +29,10 @@ export function checkTensorParallel(shape: ModelShape, tensor: number): void {
   if (divides(shape, tensor)) return;
   const heads = `${String(shape.heads)} heads, ${String(shape.kvHeads)} KV heads`;
   const gdn = shape.gdn === null ? '' : `, ${String(shape.gdn.kHeads)} GDN key heads`;
+  const widths = [shape.ffn, shape.moe?.ffn ?? 0, shape.moe?.sharedFfn ?? 0].filter((width) => width > 0);
   throw new FailureError(
     'ParallelismInvalid',
-    `parallelism.tensor ${String(tensor)} does not divide the model (${heads}${gdn}, FFN ${String(shape.ffn)}); ` +
+    `parallelism.tensor ${String(tensor)} does not divide the model (${heads}${gdn}, FFN ${widths.join(', ')}); ` +
       `values that work: ${validTensorParallel(shape).join(', ')}`,
     { tensor },
   );

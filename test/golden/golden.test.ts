@@ -45,15 +45,23 @@ function job(slot: number, prompt: readonly number[], changes: Partial<Job> = {}
   return { slot, prompt, generated: [], count: 32, sampling: greedy, joinsAt: 0, chunk: 512, ...changes };
 }
 
-test('all seven models are there', () => {
+test('a model of every architecture and format is there', () => {
   expect(models).toEqual([
     'llama-bf16',
     'llama-fp8',
     'qwen3-bf16',
     'qwen3-fp8',
+    'qwen3-window-bf16',
+    'qwen3-yarn-bf16',
     'qwen3_5-bf16',
     'qwen3_5-fp8',
+    'qwen3_5_moe-bf16',
+    'qwen3_5_moe_text-fp8',
     'qwen3_5_text-fp8',
+    'qwen3_moe-bf16',
+    'qwen3_moe-fp8',
+    'qwen3_next-bf16',
+    'qwen3_next-fp8',
   ]);
 });
 

@@ -56,8 +56,8 @@ std::unique_ptr<Matrix> WeightReader::matrix(const std::vector<Band>& bands) {
     parts.push_back(part(band, scales));
     if (parts.back().dtype != parts.front().dtype) {
       throw EngineError("UnsupportedQuantization",
-                        band.module + ".weight is stored as " + name_of(parts.back().dtype) + " but " +
-                            bands.front().module + ".weight, which runs with it, as " +
+                        band.weight_name() + " is stored as " + name_of(parts.back().dtype) + " but " +
+                            bands.front().weight_name() + ", which runs with it, as " +
                             name_of(parts.front().dtype) + "; both must have one type.");
     }
   }
@@ -91,8 +91,8 @@ DeviceVector WeightReader::vector(const std::string& name, const std::vector<int
 }
 
 MatrixPart WeightReader::part(const Band& band, std::deque<std::vector<float>>& scales) {
-  const Tensor weight = checkpoint_.tensor(band.module + ".weight", {band.stored_rows, band.stored_cols});
-  check_quantization(weight, band.module);
+  const Tensor weight = stored(band.weight_name(), band, band.stored_rows, band.stored_cols);
+  check_quantization(weight, band);
   MatrixPart part{
       .dtype = weight.dtype,
       .rows = band.rows.count,
@@ -105,12 +105,20 @@ MatrixPart WeightReader::part(const Band& band, std::deque<std::vector<float>>& 
   return part;
 }
 
+Tensor WeightReader::stored(const std::string& name, const Band& band, int64_t rows, int64_t cols) const {
+  if (!band.stack) return checkpoint_.tensor(name, {rows, cols});
+  Tensor slice = checkpoint_.tensor(name, {band.stack->count, rows, cols});
+  slice.bytes /= band.stack->count;
+  slice.offset += slice.bytes * band.stack->index;
+  slice.shape = {rows, cols};
+  return slice;
+}
+
 // Scales of the band's columns, for all stored rows: (blocks(stored_rows), blocks(cols)).
 std::vector<float> WeightReader::scales_of(const Tensor& weight, const Band& band) {
-  const int64_t stored = blocks(band.stored_cols);
-  const Tensor tensor =
-      checkpoint_.tensor(band.module + ".weight_scale_inv", {blocks(band.stored_rows), stored});
-  const auto all = values(tensor, whole(blocks(band.stored_rows) * stored));
+  const int64_t across = blocks(band.stored_cols);
+  const Tensor tensor = stored(band.scale_name(), band, blocks(band.stored_rows), across);
+  const auto all = values(tensor, whole(blocks(band.stored_rows) * across));
   if (band.cols.count == band.stored_cols) return all;
   if (band.cols.begin % kBlock != 0) {
     throw EngineError("ParallelismInvalid", weight.name + ": a rank's columns begin at " +
@@ -119,7 +127,7 @@ std::vector<float> WeightReader::scales_of(const Tensor& weight, const Band& ban
   }
   std::vector<float> kept;
   for (int64_t row = 0; row < blocks(band.stored_rows); ++row) {
-    const auto from = all.begin() + row * stored + band.cols.begin / kBlock;
+    const auto from = all.begin() + row * across + band.cols.begin / kBlock;
     kept.insert(kept.end(), from, from + blocks(band.cols.count));
   }
   return kept;
@@ -136,8 +144,8 @@ std::vector<float> WeightReader::values(const Tensor& tensor, Range elements) {
 }
 
 // The tensor's type and the presence of its scale decide; a config that says otherwise is an error.
-void WeightReader::check_quantization(const Tensor& weight, const std::string& module) const {
-  const std::string scale = module + ".weight_scale_inv";
+void WeightReader::check_quantization(const Tensor& weight, const Band& band) const {
+  const std::string scale = band.scale_name();
   const bool fp8 = weight.dtype == DType::kF8E4M3;
   if (fp8 && !checkpoint_.has(scale)) {
     throw EngineError("CheckpointIncomplete", weight.file->name() + ": " + weight.name +
@@ -148,9 +156,9 @@ void WeightReader::check_quantization(const Tensor& weight, const std::string& m
                                                name_of(weight.dtype) + " but has a scale, " + scale +
                                                ", as if it were FP8.");
   }
-  if (fp8 && config_.says_unconverted(module)) {
+  if (fp8 && config_.says_unconverted(band.module)) {
     throw EngineError("CheckpointCorrupt", weight.file->name() + ": " + weight.name +
-                                               " is FP8 but config.json lists " + module +
+                                               " is FP8 but config.json lists " + band.module +
                                                " in modules_to_not_convert.");
   }
 }

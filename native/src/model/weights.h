@@ -5,6 +5,7 @@
 #include <deque>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -44,13 +45,24 @@ struct Linear {
   }
 };
 
-// A band of a stored matrix (module.weight, with module.weight_scale_inv when it is FP8).
+// Which of several equal matrices, stacked in one tensor along its first axis.
+struct StackPlace {
+  int64_t index;
+  int64_t count;
+};
+
+// A band of a stored matrix (module.weight, with module.weight_scale_inv when it is FP8), or of one in a
+// stack (tensor `module` itself, with module_scale_inv).
 struct Band {
   std::string module;
   int64_t stored_rows;
   int64_t stored_cols;
   Range rows;
   Range cols;
+  std::optional<StackPlace> stack = std::nullopt;
+
+  std::string weight_name() const { return stack ? module : module + ".weight"; }
+  std::string scale_name() const { return weight_name() + "_scale_inv"; }
 };
 
 class WeightReader {
@@ -76,9 +88,11 @@ class WeightReader {
 
  private:
   MatrixPart part(const Band& band, std::deque<std::vector<float>>& scales);
+  // A stored matrix (rows, cols) of the band's module: a slice of the tensor where it is a stack.
+  Tensor stored(const std::string& name, const Band& band, int64_t rows, int64_t cols) const;
   std::vector<float> scales_of(const Tensor& weight, const Band& band);
   std::vector<float> values(const Tensor& tensor, Range elements);
-  void check_quantization(const Tensor& weight, const std::string& module) const;
+  void check_quantization(const Tensor& weight, const Band& band) const;
 
   const Checkpoint& checkpoint_;
   const ModelConfig& config_;
