@@ -101,6 +101,15 @@ describe('parseCheckpointConfig', () => {
     expect(shape.layerKinds.slice(0, 4)).toEqual(['gdn', 'gdn', 'gdn', 'full']);
   });
 
+  test.each([
+    ['llama', llama, 16],
+    ['qwen3', { ...llama, model_type: 'qwen3', num_key_value_heads: 2 }, 128],
+    ['qwen3_moe', { ...qwen3MoeConfig, head_dim: null }, 64],
+    ['a hybrid', { ...qwen36Config.text_config, model_type: 'qwen3_5_text', head_dim: null }, 256],
+  ])('%s without head_dim has the default of its architecture', (_name, config, headDim) => {
+    expect(parseCheckpointConfig(config).headDim).toBe(headDim);
+  });
+
   test('sliding layers keep KV like full ones', () => {
     const window = { use_sliding_window: true, sliding_window: 64 };
     const types = { layer_types: ['full_attention', 'sliding_attention'] };

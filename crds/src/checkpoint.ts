@@ -63,8 +63,8 @@ export function parseCheckpointConfig(source: string | object): ModelShape {
     heads,
     kvHeads: fields.positive('num_key_value_heads', architecture === 'llama' ? heads : undefined),
     // transformers' defaults where a config leaves head_dim out.
-    headDim: fields.positive('head_dim', architecture === 'llama' ? hidden / heads : 128),
-    ffn: hasDenseLayers(text, architecture, layers) ? fields.positive('intermediate_size') : 0,
+    headDim: fields.positive('head_dim', defaultHeadDim(architecture) ?? hidden / heads),
+    ffn: hasDenseLayers(fields, text, architecture, layers) ? fields.positive('intermediate_size') : 0,
     vocab: fields.positive('vocab_size'),
     tiedEmbeddings: (text['tie_word_embeddings'] ?? top['tie_word_embeddings']) === true,
     maxPositionEmbeddings: fields.positive('max_position_embeddings'),
@@ -86,6 +86,11 @@ export function parseCheckpointConfig(source: string | object): ModelShape {
   checkRope(text);
   checkWindow(text, architecture);
   return { ...shape, layerKinds: readLayerKinds(text, architecture, layers), gdn, moe };
+}
+
+function defaultHeadDim(architecture: Architecture): number | null {
+  if (hybrids.has(architecture)) return 256;
+  return architecture === 'qwen3' ? 128 : null;
 }
 
 function asObject(source: string | object): ConfigObject {

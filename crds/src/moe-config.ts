@@ -1,8 +1,7 @@
 // Mixture of experts in config.json: dimensions, and which layers stay dense.
 
 import { type Architecture, withExperts } from './architectures.js';
-import { type ConfigObject, type FieldReader, quote } from './config-fields.js';
-import { FailureError } from './failures.js';
+import type { ConfigObject, FieldReader } from './config-fields.js';
 
 export interface MoeDimensions {
   readonly experts: number;
@@ -29,16 +28,16 @@ export function readMoe(fields: FieldReader, architecture: Architecture): MoeDim
 }
 
 /** Layer i is dense if mlp_only_layers names it or decoder_sparse_step does not divide i + 1; never in qwen3_5_moe. */
-export function hasDenseLayers(text: ConfigObject, architecture: Architecture, layers: number): boolean {
+export function hasDenseLayers(
+  fields: FieldReader,
+  text: ConfigObject,
+  architecture: Architecture,
+  layers: number,
+): boolean {
   if (!withExperts.has(architecture)) return true;
   if (architecture === 'qwen3_5_moe') return false;
   const named = text['mlp_only_layers'] ?? [];
-  if (!Array.isArray(named)) {
-    throw new FailureError(
-      'CheckpointCorrupt',
-      `config.json: mlp_only_layers must be a list, found ${quote(named)}`,
-    );
-  }
-  const isNamed = (value: unknown) => typeof value === 'number' && value >= 0 && value < layers;
-  return (text['decoder_sparse_step'] ?? 1) !== 1 || named.some(isNamed);
+  fields.check(Array.isArray(named), 'mlp_only_layers must be a list');
+  const isLayer = (value: unknown) => typeof value === 'number' && value >= 0 && value < layers;
+  return fields.positive('decoder_sparse_step', 1) > 1 || (Array.isArray(named) && named.some(isLayer));
 }

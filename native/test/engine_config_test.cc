@@ -65,6 +65,17 @@ TEST(Config, NormalizesWrapperPrefixesOfUnconvertedModules) {
   EXPECT_TRUE(config.says_unconverted("lm_head"));
 }
 
+TEST(Config, HasTheHeadWidthOfItsArchitectureWhereNoneIsGiven) {
+  const auto head_dim = [](json j, const char* type) {
+    j["model_type"] = type;
+    j.erase("head_dim");
+    return parse_model_config(j.dump()).head_dim;
+  };
+  EXPECT_EQ(head_dim(tiny_llama_config(), "llama"), 16);
+  EXPECT_EQ(head_dim(tiny_llama_config(), "qwen3"), 128);
+  EXPECT_EQ(head_dim(tiny_hybrid_config()["text_config"], "qwen3_5_text"), 256);
+}
+
 struct RefusedConfig {
   const char* name;
   void (*breaks)(json&);

@@ -21,6 +21,12 @@ bool is_hybrid(const std::string& architecture) {
   return architecture.starts_with("qwen3_5") || architecture == "qwen3_next";
 }
 
+// As transformers' configurations have it.
+int32_t default_head_dim(const std::string& architecture, const ModelConfig& config) {
+  if (is_hybrid(architecture)) return 256;
+  return architecture == "qwen3" ? 128 : std::max(1, config.hidden / config.heads);
+}
+
 std::vector<LayerKind> parse_layers(const ConfigFields& text, bool hybrid) {
   const int32_t count = text.positive("num_hidden_layers");
   std::vector<LayerKind> layers(count, LayerKind::kAttention);
@@ -102,7 +108,7 @@ ModelConfig parse_text_config(const ConfigFields& text, const ConfigFields& top,
   config.hidden = text.positive("hidden_size");
   config.heads = text.positive("num_attention_heads");
   config.kv_heads = text.positive_or("num_key_value_heads", config.heads);
-  config.head_dim = text.positive_or("head_dim", std::max(1, config.hidden / config.heads));
+  config.head_dim = text.positive_or("head_dim", default_head_dim(architecture, config));
   config.vocab = text.positive("vocab_size");
   config.norm_eps = static_cast<float>(text.number_or("rms_norm_eps", 1e-6));
   config.tied_head = text.flag_or("tie_word_embeddings", top.flag_or("tie_word_embeddings", false));
