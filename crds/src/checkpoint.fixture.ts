@@ -1,5 +1,5 @@
-// config.json of the reference deployment's checkpoint (Qwen3.6-27B-FP8), reduced to the fields that are read.
-// For tests of this package and of those that plan with it.
+// config.json of released checkpoints, reduced to the fields that are read; first the reference deployment's
+// (Qwen3.6-27B-FP8). For tests of this package and of those that plan with it.
 
 export const qwen36Config = {
   model_type: 'qwen3_5',
@@ -27,4 +27,47 @@ export const qwen36Config = {
     linear_value_head_dim: 128,
     linear_conv_kernel_dim: 4,
   },
+};
+
+/** Of Qwen3.5-35B-A3B: all layers are mixtures of experts, so that there is no intermediate_size. */
+export const qwen35MoeConfig = {
+  model_type: 'qwen3_5_moe',
+  text_config: {
+    model_type: 'qwen3_5_moe_text',
+    num_hidden_layers: 40,
+    full_attention_interval: 4,
+    hidden_size: 2048,
+    num_attention_heads: 16,
+    num_key_value_heads: 2,
+    head_dim: 256,
+    vocab_size: 248320,
+    max_position_embeddings: 262144,
+    linear_num_key_heads: 16,
+    linear_num_value_heads: 32,
+    linear_key_head_dim: 128,
+    linear_value_head_dim: 128,
+    linear_conv_kernel_dim: 4,
+    num_experts: 256,
+    num_experts_per_tok: 8,
+    moe_intermediate_size: 512,
+    shared_expert_intermediate_size: 512,
+  },
+};
+
+/** Of Qwen3-30B-A3B. */
+export const qwen3MoeConfig = {
+  model_type: 'qwen3_moe',
+  num_hidden_layers: 48,
+  hidden_size: 2048,
+  intermediate_size: 6144,
+  num_attention_heads: 32,
+  num_key_value_heads: 4,
+  head_dim: 128,
+  vocab_size: 151936,
+  max_position_embeddings: 40960,
+  num_experts: 128,
+  num_experts_per_tok: 8,
+  moe_intermediate_size: 768,
+  decoder_sparse_step: 1,
+  mlp_only_layers: [],
 };

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { parseCheckpointConfig } from './checkpoint.js';
 import { FailureError, type FailureReason } from './failures.js';
-import { qwen36Config } from './checkpoint.fixture.js';
+import { qwen35MoeConfig, qwen36Config, qwen3MoeConfig } from './checkpoint.fixture.js';
 
 const llama = {
   model_type: 'llama',
@@ -62,12 +62,112 @@ describe('parseCheckpointConfig', () => {
     expect(shape.layerKinds).toEqual(['full', 'full']);
   });
 
+  test('reads the 35B-A3B: a hybrid whose feed-forward layers are all mixtures', () => {
+    const shape = parseCheckpointConfig(qwen35MoeConfig);
+    expect(shape).toMatchObject({
+      architecture: 'qwen3_5_moe',
+      ffn: 0,
+      moe: { experts: 256, topK: 8, ffn: 512, sharedFfn: 512 },
+    });
+    expect(shape.layerKinds.filter((kind) => kind === 'gdn')).toHaveLength(30);
+    const flat = { ...qwen35MoeConfig.text_config, full_attention_interval: 2 };
+    expect(parseCheckpointConfig(flat).layerKinds.filter((kind) => kind === 'gdn')).toHaveLength(20);
+  });
+
+  test('reads the 30B-A3B: no shared expert, and the dense width only where a layer is dense', () => {
+    expect(parseCheckpointConfig(qwen3MoeConfig)).toMatchObject({
+      ffn: 0,
+      gdn: null,
+      moe: { experts: 128, topK: 8, ffn: 768, sharedFfn: 0 },
+    });
+    for (const dense of [{ mlp_only_layers: [47] }, { decoder_sparse_step: 2 }]) {
+      expect(parseCheckpointConfig({ ...qwen3MoeConfig, ...dense }).ffn).toBe(6144);
+    }
+    expect(parseCheckpointConfig({ ...qwen3MoeConfig, mlp_only_layers: [48] }).ffn).toBe(0);
+    const { num_experts: num_local_experts, ...renamed } = qwen3MoeConfig;
+    expect(parseCheckpointConfig({ ...renamed, num_local_experts }).moe?.experts).toBe(128);
+  });
+
+  test('reads qwen3_next: a hybrid with its fields at the top', () => {
+    const shape = parseCheckpointConfig({
+      ...qwen35MoeConfig.text_config,
+      ...{ model_type: 'qwen3_next', intermediate_size: 5632, num_experts: 512 },
+    });
+    expect(shape).toMatchObject({
+      architecture: 'qwen3_next',
+      ffn: 0,
+      moe: { experts: 512, sharedFfn: 512 },
+    });
+    expect(shape.layerKinds.slice(0, 4)).toEqual(['gdn', 'gdn', 'gdn', 'full']);
+  });
+
+  test.each([
+    ['llama', llama, 16],
+    ['qwen3', { ...llama, model_type: 'qwen3', num_key_value_heads: 2 }, 128],
+    ['qwen3_moe', { ...qwen3MoeConfig, head_dim: null }, 64],
+    ['a hybrid', { ...qwen36Config.text_config, model_type: 'qwen3_5_text', head_dim: null }, 256],
+  ])('%s without head_dim has the default of its architecture', (_name, config, headDim) => {
+    expect(parseCheckpointConfig(config).headDim).toBe(headDim);
+  });
+
+  test('sliding layers keep KV like full ones', () => {
+    const window = { use_sliding_window: true, sliding_window: 64 };
+    const types = { layer_types: ['full_attention', 'sliding_attention'] };
+    const shape = parseCheckpointConfig({
+      ...{ ...llama, model_type: 'qwen3', num_key_value_heads: 2 },
+      ...window,
+      ...types,
+    });
+    expect(shape.layerKinds).toEqual(['full', 'full']);
+  });
+
   test.each([
     [
       'an unknown model_type',
       { ...llama, model_type: 'gpt_neox' },
       'UnsupportedArchitecture',
-      'llama, qwen3, qwen3_5',
+      'llama, qwen3, qwen3_moe, qwen3_next, qwen3_5, qwen3_5_text, qwen3_5_moe, qwen3_5_moe_text',
+    ],
+    [
+      'a rotary scaling that is not there',
+      { ...llama, rope_scaling: { type: 'longrope' } },
+      'UnsupportedArchitecture',
+      '"longrope" is not supported; supported: default, linear, llama3, yarn',
+    ],
+    [
+      'a window where the architecture has none',
+      { ...llama, use_sliding_window: true, sliding_window: 64 },
+      'UnsupportedArchitecture',
+      'only for qwen3 and qwen3_moe',
+    ],
+    [
+      'sliding layers without a window',
+      {
+        ...llama,
+        model_type: 'qwen3',
+        num_key_value_heads: 2,
+        layer_types: ['full_attention', 'sliding_attention'],
+      },
+      'CheckpointCorrupt',
+      'use_sliding_window is not true',
+    ],
+    [
+      'more experts per token than there are',
+      { ...qwen3MoeConfig, num_experts_per_tok: 129 },
+      'CheckpointCorrupt',
+      'num_experts_per_tok',
+    ],
+    [
+      'experts without a number',
+      { ...qwen3MoeConfig, num_experts: null },
+      'CheckpointCorrupt',
+      'num_experts is',
+    ],
+    [
+      'dense layers without a width',
+      { ...qwen3MoeConfig, intermediate_size: null, decoder_sparse_step: 2 },
+      'CheckpointCorrupt',
+      'intermediate_size is',
     ],
     ['no model_type', { ...llama, model_type: undefined }, 'UnsupportedArchitecture', 'has no model_type'],
     [

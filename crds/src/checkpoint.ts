@@ -1,21 +1,14 @@
 // What a checkpoint's config.json says of the model: one complete, typed shape, or a typed failure.
 // Pure: the text was read by someone else (operator by range read, runtime from disk). Used before any weight is read.
 
+import { type Architecture, hybrids, supportedModelTypes } from './architectures.js';
+import { type ConfigObject, FieldReader, isObject, quote } from './config-fields.js';
 import { FailureError } from './failures.js';
 import { parseQuantization, type Quantization } from './quantization.js';
+import { hasDenseLayers, type MoeDimensions, readMoe } from './moe-config.js';
+import { checkRope, checkWindow } from './attention-config.js';
 
-export const architectures = ['llama', 'qwen3', 'qwen3_5'] as const;
-export type Architecture = (typeof architectures)[number];
-
-/** `model_type` values that are accepted, and the architecture each one names. */
-export const supportedModelTypes: Readonly<Record<string, Architecture>> = {
-  llama: 'llama',
-  qwen3: 'qwen3',
-  qwen3_5: 'qwen3_5',
-  qwen3_5_text: 'qwen3_5',
-};
-
-/** Full attention keeps KV per token; Gated DeltaNet (gdn) keeps a state of fixed size per sequence. */
+/** Attention (full, or sliding, whose KV is all kept) has KV per token; Gated DeltaNet (gdn) a state of fixed size per sequence. */
 export type LayerKind = 'full' | 'gdn';
 
 /** Heads and widths of the Gated DeltaNet layers. */
@@ -34,17 +27,18 @@ export interface ModelShape {
   readonly heads: number;
   readonly kvHeads: number;
   readonly headDim: number;
+  /** Width of the dense feed-forward layers; 0 where all are mixtures of experts. */
   readonly ffn: number;
   readonly vocab: number;
   /** Null where no layer is a gdn layer. */
   readonly gdn: GdnDimensions | null;
+  /** Null where no layer is a mixture of experts. */
+  readonly moe: MoeDimensions | null;
   readonly tiedEmbeddings: boolean;
   /** Longest context the checkpoint was made for, in tokens. */
   readonly maxPositionEmbeddings: number;
   readonly quantization: Quantization;
 }
-
-type Json = Readonly<Record<string, unknown>>;
 
 /**
  * Reads config.json (text, or already parsed).
@@ -55,7 +49,7 @@ export function parseCheckpointConfig(source: string | object): ModelShape {
   const architecture = readArchitecture(top);
   const quantization = parseQuantization(top);
   // Multimodal releases keep the language model's fields in text_config; text-only ones have them at the top.
-  const text = architecture === 'qwen3_5' && isObject(top['text_config']) ? top['text_config'] : top;
+  const text = hybrids.has(architecture) && isObject(top['text_config']) ? top['text_config'] : top;
   const fields = new FieldReader(text);
 
   const layers = fields.positive('num_hidden_layers');
@@ -67,14 +61,15 @@ export function parseCheckpointConfig(source: string | object): ModelShape {
     heads,
     kvHeads: fields.positive('num_key_value_heads', architecture === 'llama' ? heads : undefined),
     // transformers' defaults where a config leaves head_dim out.
-    headDim: fields.positive('head_dim', architecture === 'llama' ? hidden / heads : 128),
-    ffn: fields.positive('intermediate_size'),
+    headDim: fields.positive('head_dim', defaultHeadDim(architecture) ?? hidden / heads),
+    ffn: hasDenseLayers(fields, text, architecture, layers) ? fields.positive('intermediate_size') : 0,
     vocab: fields.positive('vocab_size'),
     tiedEmbeddings: (text['tie_word_embeddings'] ?? top['tie_word_embeddings']) === true,
     maxPositionEmbeddings: fields.positive('max_position_embeddings'),
     quantization,
   };
-  const gdn = architecture === 'qwen3_5' ? readGdn(fields) : null;
+  const gdn = hybrids.has(architecture) ? readGdn(fields) : null;
+  const moe = readMoe(fields, architecture);
   fields.check(
     shape.heads % shape.kvHeads === 0,
     'num_attention_heads must be a multiple of num_key_value_heads',
@@ -86,10 +81,17 @@ export function parseCheckpointConfig(source: string | object): ModelShape {
     );
   }
   fields.finish();
-  return { ...shape, layerKinds: readLayerKinds(text, architecture, layers), gdn };
+  checkRope(text);
+  checkWindow(text, architecture);
+  return { ...shape, layerKinds: readLayerKinds(text, architecture, layers), gdn, moe };
 }
 
-function asObject(source: string | object): Json {
+function defaultHeadDim(architecture: Architecture): number | null {
+  if (hybrids.has(architecture)) return 256;
+  return architecture === 'qwen3' ? 128 : null;
+}
+
+function asObject(source: string | object): ConfigObject {
   let value: unknown = source;
   if (typeof source === 'string') {
     try {
@@ -109,11 +111,7 @@ function asObject(source: string | object): Json {
   return value;
 }
 
-function isObject(value: unknown): value is Json {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-function readArchitecture(top: Json): Architecture {
+function readArchitecture(top: ConfigObject): Architecture {
   const modelType = top['model_type'];
   if (typeof modelType === 'string' && Object.hasOwn(supportedModelTypes, modelType)) {
     return supportedModelTypes[modelType] as Architecture;
@@ -138,16 +136,26 @@ function readGdn(fields: FieldReader): GdnDimensions {
   };
 }
 
-const kindOfLayerType: ReadonlyMap<unknown, LayerKind> = new Map([
+const hybridLayerTypes: ReadonlyMap<unknown, LayerKind> = new Map([
   ['full_attention', 'full'],
   ['linear_attention', 'gdn'],
 ]);
+const slidingLayerTypes: ReadonlyMap<unknown, LayerKind> = new Map([
+  ['full_attention', 'full'],
+  ['sliding_attention', 'full'],
+]);
+const fullLayerTypes: ReadonlyMap<unknown, LayerKind> = new Map([['full_attention', 'full']]);
+
+function layerTypesOf(architecture: Architecture): ReadonlyMap<unknown, LayerKind> {
+  if (hybrids.has(architecture)) return hybridLayerTypes;
+  return architecture === 'qwen3' ? slidingLayerTypes : fullLayerTypes;
+}
 
 /** Layer i of a hybrid is full attention iff `layer_types` says so, else iff (i+1) % full_attention_interval = 0. */
-function readLayerKinds(text: Json, architecture: Architecture, layers: number): LayerKind[] {
+function readLayerKinds(text: ConfigObject, architecture: Architecture, layers: number): LayerKind[] {
   const types = text['layer_types'];
   if (types === undefined || types === null) {
-    if (architecture !== 'qwen3_5') return Array.from({ length: layers }, () => 'full');
+    if (!hybrids.has(architecture)) return Array.from({ length: layers }, () => 'full');
     const interval = new FieldReader(text);
     const every = interval.positive('full_attention_interval', 4);
     interval.finish();
@@ -159,43 +167,16 @@ function readLayerKinds(text: Json, architecture: Architecture, layers: number):
       `config.json: layer_types must list num_hidden_layers = ${String(layers)} entries`,
     );
   }
+  const supported = layerTypesOf(architecture);
   return types.map((type: unknown) => {
-    const kind = kindOfLayerType.get(type);
-    if (kind === undefined || (kind === 'gdn' && architecture !== 'qwen3_5')) {
+    const kind = supported.get(type);
+    if (kind === undefined) {
       throw new FailureError(
         'UnsupportedArchitecture',
         `layer_types has ${quote(type)}, which ${architecture} does not support here; ` +
-          `supported: ${architecture === 'qwen3_5' ? 'full_attention, linear_attention' : 'full_attention'}`,
+          `supported: ${[...supported.keys()].join(', ')}`,
       );
     }
     return kind;
   });
-}
-
-/** Reads numbers and gathers every violation, so that one look at the message is enough. */
-class FieldReader {
-  private readonly violations: string[] = [];
-  constructor(private readonly object: Json) {}
-
-  positive(key: string, fallback?: number): number {
-    const value = this.object[key] ?? fallback;
-    if (typeof value === 'number' && Number.isInteger(value) && value > 0) return value;
-    this.violations.push(
-      value === undefined ? `${key} is missing` : `${key} must be a positive integer, found ${quote(value)}`,
-    );
-    return 1;
-  }
-
-  check(holds: boolean, violation: string): void {
-    if (!holds && this.violations.length === 0) this.violations.push(violation);
-  }
-
-  finish(): void {
-    if (this.violations.length === 0) return;
-    throw new FailureError('CheckpointCorrupt', `config.json: ${this.violations.join('; ')}`);
-  }
-}
-
-function quote(value: unknown): string {
-  return value === undefined ? 'none' : JSON.stringify(value).slice(0, 80);
 }

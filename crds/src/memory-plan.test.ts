@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { FailureError } from './failures.js';
 import { parseCheckpointConfig, type ModelShape } from './checkpoint.js';
-import { qwen36Config } from './checkpoint.fixture.js';
+import { qwen35MoeConfig, qwen36Config, qwen3MoeConfig } from './checkpoint.fixture.js';
 import { planMemory, type MemoryPlan, type MemoryPlanInput } from './memory-plan.js';
 import { sharedMemoryBytes } from './shared-memory.js';
 import { validTensorParallel } from './tensor-parallel.js';
@@ -76,6 +76,25 @@ describe('planMemory', () => {
     expect(planMemory({ ...reference, ...changes }).numStateSnapshots).toBe(0);
   });
 
+  test.each([
+    // Whole rows and those gathered for experts; the widest projection; GDN's gates; heads; 8 ids and weights.
+    ['qwen3_5_moe', qwen35MoeConfig, 5 * 2048 + (2 * 4096 + 4096) + 2 * 32 + 4096 + 2 * 8, 248320],
+    ['qwen3_moe', qwen3MoeConfig, 5 * 2048 + (4096 + 1024) + 4096 + 2 * 8, 151936],
+    // One dense layer's gate and up are wider.
+    [
+      'qwen3_moe with a dense layer',
+      { ...qwen3MoeConfig, mlp_only_layers: [0] },
+      5 * 2048 + 2 * 6144 + 6144 + 2 * 8,
+      151936,
+    ],
+  ])('the workspace of %s has room for the experts', (_name, config, perRow, vocab) => {
+    const plan = planMemory({
+      ...{ ...reference, shape: parseCheckpointConfig(config), accelerator: 'cpu', tensor: 1 },
+      memoryBytes: 192 * gib,
+    });
+    expect(plan.workspaceBytes).toBe(8192 * perRow * 4 + 32 * vocab * 4);
+  });
+
   test('the rows add up to what may be used', () => {
     const plan = planMemory(reference);
     const sum = plan.rows.reduce((total, row) => total + row.bytes, 0);
@@ -146,7 +165,7 @@ describe('planMemory', () => {
     expect(validTensorParallel({ ...narrow, quantization: 'none' })).toEqual([1, 2, 4, 8]);
     const failure = failureOf({ ...reference, shape: narrow });
     expect(failure.reason).toBe('ParallelismInvalid');
-    expect(failure.message).toContain('FP8 blocks of 128 columns in widths of 6144, 16256, 6144');
+    expect(failure.message).toContain('scaled in blocks of 128 columns in widths of 6144, 16256, 6144');
   });
 
   test('a tensor-parallel size that does not divide is refused with those that do', () => {
@@ -154,6 +173,14 @@ describe('planMemory', () => {
     const failure = failureOf({ ...reference, tensor: 3 });
     expect(failure.reason).toBe('ParallelismInvalid');
     expect(failure.message).toContain('values that work: 1, 2, 4, 8');
+  });
+
+  test('ranks divide the width of every expert', () => {
+    const moe = parseCheckpointConfig({ ...qwen3MoeConfig, moe_intermediate_size: 6 });
+    expect(validTensorParallel(moe)).toEqual([1, 2]);
+    const failure = failureOf({ ...reference, shape: moe, tensor: 4 });
+    expect(failure.reason).toBe('ParallelismInvalid');
+    expect(failure.message).toContain('FFN 6)');
   });
 
   test('a context beyond what the checkpoint was made for is refused with both numbers', () => {

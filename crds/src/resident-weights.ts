@@ -26,8 +26,11 @@ export function dtypeBytes(dtype: EngineDtype): number {
 const skipped = /^(model\.visual\.|visual\.|model\.vision_tower\.|mtp\.)|rotary_emb\.inv_freq$/;
 /** Scales are counted with their matrix; those of activations and of the KV cache are not read. */
 const scale =
-  /\.(weight_scale|weight_scale_inv|weight_scale_2|weight_global_scale|[a-z_]*input_(global_)?scale|[qkv]_scale)$/;
+  /\.(weight_scale|weight_scale_inv|weight_scale_2|weight_global_scale|[a-z_]*input_(global_)?scale|[qkv]_scale)$|\.experts\.(gate_up|down)_proj_scale(_inv)?$/;
 const matrix = /^(.*)\.weight(_packed)?$/;
+
+/** Matrices of all experts in one tensor, as BF16 releases of qwen3_5_moe have them. */
+const stackedExperts = /\.experts\.(gate_up|down)_proj$/;
 
 /** Bytes of packed weights over all ranks. */
 export function residentWeightBytes(
@@ -44,12 +47,21 @@ export function residentWeightBytes(
     if (skipped.test(tensor.name) || scale.test(tensor.name)) continue;
     // A tied table is held once; some releases store the head as well.
     if (shape.tiedEmbeddings && tensor.name === 'lm_head.weight') continue;
+    if (stackedExperts.test(tensor.name)) {
+      const [experts = 0, rows = 0, cols = 0] = tensor.shape;
+      const scales = byName.get(`${tensor.name}_scale_inv`) ?? byName.get(`${tensor.name}_scale`);
+      const one = { ...tensor, shape: [rows, cols] };
+      const held = heldAs(one, tensor.name, scales?.shape.slice(1), { ...options, quantization: atLoad });
+      total += experts * packedMatrixBytes(rows, cols, held);
+      continue;
+    }
     const module = tensor.shape.length === 2 ? matrix.exec(tensor.name)?.[1] : undefined;
     if (module === undefined) {
       total += tensor.shape.reduce((product, side) => product * side, 4);
       continue;
     }
-    const held = heldAs(tensor, module, byName, { ...options, quantization: atLoad });
+    const scales = byName.get(`${module}.weight_scale_inv`) ?? byName.get(`${module}.weight_scale`);
+    const held = heldAs(tensor, module, scales?.shape, { ...options, quantization: atLoad });
     const [rows = 0, stored = 0] = tensor.shape;
     const key = fusedName(module);
     fused.set(key, {
@@ -85,15 +97,14 @@ function packedMatrixBytes(rows: number, cols: number, held: Held): number {
 function heldAs(
   tensor: TensorEntry,
   module: string,
-  byName: ReadonlyMap<string, TensorEntry>,
+  scales: readonly number[] | undefined,
   { dtype, quantization }: HoldOptions,
 ): Held {
   if (tensor.dtype === 'U8') return 'nvfp4';
   if (tensor.dtype === 'F8_E4M3') {
-    const scales = byName.get(`${module}.weight_scale_inv`) ?? byName.get(`${module}.weight_scale`);
     const [rows = 1, cols = 1] = tensor.shape;
     const blocks = [Math.ceil(rows / 128), Math.ceil(cols / 128)];
-    return scales?.shape.join() === blocks.join() ? 'fp8Block' : 'fp8Row';
+    return scales?.join() === blocks.join() ? 'fp8Block' : 'fp8Row';
   }
   if (quantization !== 'none' && isQuantizedAtLoad(module)) {
     return quantization === 'fp8' ? 'fp8Block' : 'int8';

@@ -10,8 +10,10 @@ const maxTensorParallel = 64;
 const blockColumns = 128;
 
 /** Widths of the inputs of o, down and out_proj, which ranks split by columns. */
-function splitWidths({ heads, headDim, ffn, gdn }: ModelShape): number[] {
-  return [heads * headDim, ffn, ...(gdn === null ? [] : [gdn.vHeads * gdn.vDim])];
+function splitWidths({ heads, headDim, ffn, gdn, moe }: ModelShape): number[] {
+  const recurrent = gdn === null ? 0 : gdn.vHeads * gdn.vDim;
+  const widths = [heads * headDim, ffn, recurrent, moe?.ffn ?? 0, moe?.sharedFfn ?? 0];
+  return widths.filter((width) => width > 0);
 }
 
 function keepsBlocks(shape: ModelShape, tensor: number): boolean {
@@ -20,11 +22,15 @@ function keepsBlocks(shape: ModelShape, tensor: number): boolean {
 }
 
 function divides(shape: ModelShape, tensor: number): boolean {
-  const { heads, kvHeads, ffn, gdn } = shape;
+  const { heads, kvHeads, ffn, gdn, moe } = shape;
   if (!keepsBlocks(shape, tensor)) return false;
   // KV heads either spread over ranks or, beyond one per rank, replicate evenly.
   const kv = kvHeads % tensor === 0 || tensor % kvHeads === 0;
-  return heads % tensor === 0 && kv && ffn % tensor === 0 && (gdn === null || gdn.kHeads % tensor === 0);
+  // Every rank holds its share of every expert's width.
+  const experts = moe === null || (moe.ffn % tensor === 0 && moe.sharedFfn % tensor === 0);
+  return (
+    heads % tensor === 0 && kv && ffn % tensor === 0 && experts && (gdn === null || gdn.kHeads % tensor === 0)
+  );
 }
 
 /** All that work for this model, ascending. */
@@ -42,9 +48,10 @@ export function checkTensorParallel(shape: ModelShape, tensor: number): void {
   const blocks = keepsBlocks(shape, tensor)
     ? ''
     : `; scaled in blocks of ${String(blockColumns)} columns in widths of ${splitWidths(shape).join(', ')}`;
+  const widths = [shape.ffn, shape.moe?.ffn ?? 0, shape.moe?.sharedFfn ?? 0].filter((width) => width > 0);
   throw new FailureError(
     'ParallelismInvalid',
-    `parallelism.tensor ${String(tensor)} does not divide the model (${heads}${gdn}, FFN ${String(shape.ffn)}${blocks}); ` +
+    `parallelism.tensor ${String(tensor)} does not divide the model (${heads}${gdn}, FFN ${widths.join(', ')}${blocks}); ` +
       `values that work: ${validTensorParallel(shape).join(', ')}`,
     { tensor },
   );

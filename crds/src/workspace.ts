@@ -17,12 +17,15 @@ export interface WorkspaceInput {
 export function workspaceBytes({ shape, accelerator, tensor, maxNumBatchedTokens }: WorkspaceInput): number {
   const gates = shape.gdn === null ? 0 : (2 * shape.gdn.vHeads) / tensor;
   // Residual, normed input, output and final hidden are whole on every rank; the others are sharded.
-  const perRow = 4 * shape.hidden + widestProjection(shape, tensor) + gates + widestMixed(shape) / tensor;
-  // Activations are float32 on the CPU and bfloat16 on GPUs; logits are float32 everywhere.
+  // Rows gathered for the experts are whole too.
+  const expertRows = shape.moe === null ? 0 : shape.hidden;
+  const perRow =
+    4 * shape.hidden + widestProjection(shape, tensor) + gates + widestMixed(shape) / tensor + expertRows;
+  // Activations are float32 on the CPU and bfloat16 on GPUs; logits and routing have four bytes everywhere.
   const activationBytes = accelerator === 'cpu' ? 4 : 2;
-  return (
-    Math.ceil(maxNumBatchedTokens * perRow * activationBytes) + logitRows * logitWidth(shape, tensor) * 4
-  );
+  const routing = shape.moe === null ? 0 : 2 * shape.moe.topK * 4;
+  const rows = Math.ceil(maxNumBatchedTokens * (perRow * activationBytes + routing));
+  return rows + logitRows * logitWidth(shape, tensor) * 4;
 }
 
 /** Rank 0 holds its own part of the logits beside all of them; on the only rank they are one. */
@@ -30,18 +33,20 @@ function logitWidth({ vocab }: ModelShape, tensor: number): number {
   return tensor === 1 ? vocab : vocab + Math.ceil(vocab / tensor);
 }
 
-/** The widest fused projection: q (with its gate) + k + v, gate + up, or GDN's q + k + v + z. */
+/** The widest fused projection: q (with its gate) + k + v, gate + up, an expert's, the router, or GDN's q + k + v + z. */
 function widestProjection(shape: ModelShape, tensor: number): number {
-  const gated = shape.architecture === 'qwen3_5' ? 2 : 1;
+  const gated = shape.gdn === null ? 1 : 2;
   const q = (shape.heads * shape.headDim * gated) / tensor;
   const attention = q + 2 * Math.max(1, shape.kvHeads / tensor) * shape.headDim;
-  const { gdn } = shape;
+  const { gdn, moe } = shape;
+  const expert = moe === null ? 0 : (2 * Math.max(moe.ffn, moe.sharedFfn)) / tensor;
   const recurrent = gdn === null ? 0 : (2 * gdn.kHeads * gdn.kDim + 2 * gdn.vHeads * gdn.vDim) / tensor;
-  return Math.max(attention, (2 * shape.ffn) / tensor, recurrent);
+  return Math.max(attention, (2 * shape.ffn) / tensor, expert, moe?.experts ?? 0, recurrent);
 }
 
-/** The widest input of an output projection: attention's heads, the FFN's activation, or GDN's heads. */
+/** The widest input of an output projection: attention's heads, a feed-forward's activation, or GDN's heads. */
 function widestMixed(shape: ModelShape): number {
   const recurrent = shape.gdn === null ? 0 : shape.gdn.vHeads * shape.gdn.vDim;
-  return Math.max(shape.heads * shape.headDim, shape.ffn, recurrent);
+  const expert = shape.moe === null ? 0 : Math.max(shape.moe.ffn, shape.moe.sharedFfn);
+  return Math.max(shape.heads * shape.headDim, shape.ffn, expert, recurrent);
 }

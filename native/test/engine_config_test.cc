@@ -99,6 +99,17 @@ INSTANTIATE_TEST_SUITE_P(
             {"model.layers.11.mlp.up_proj"}}),
     [](const auto& info) { return info.param.name; });
 
+TEST(Config, HasTheHeadWidthOfItsArchitectureWhereNoneIsGiven) {
+  const auto head_dim = [](json j, const char* type) {
+    j["model_type"] = type;
+    j.erase("head_dim");
+    return parse_model_config(j.dump()).head_dim;
+  };
+  EXPECT_EQ(head_dim(tiny_llama_config(), "llama"), 16);
+  EXPECT_EQ(head_dim(tiny_llama_config(), "qwen3"), 128);
+  EXPECT_EQ(head_dim(tiny_hybrid_config()["text_config"], "qwen3_5_text"), 256);
+}
+
 struct RefusedConfig {
   const char* name;
   void (*breaks)(json&);
@@ -120,16 +131,30 @@ INSTANTIATE_TEST_SUITE_P(
     Table, Refused,
     ::testing::Values(
         RefusedConfig{"unknown_type", [](json& j) { j["model_type"] = "gpt9"; }, "UnsupportedArchitecture",
-                      "llama, qwen3, qwen3_5"},
+                      "qwen3_moe, qwen3_next"},
         RefusedConfig{"no_type", [](json& j) { j.erase("model_type"); }, "UnsupportedArchitecture",
                       "model_type"},
-        RefusedConfig{"yarn",
+        RefusedConfig{"longrope",
                       [](json& j) {
-                        j["rope_scaling"] = {{"rope_type", "yarn"}};
+                        j["rope_scaling"] = {{"rope_type", "longrope"}};
                       },
-                      "UnsupportedArchitecture", "yarn"},
-        RefusedConfig{"sliding_window", [](json& j) { j["use_sliding_window"] = true; },
-                      "UnsupportedArchitecture", "use_sliding_window"},
+                      "UnsupportedArchitecture", "linear, llama3 and yarn"},
+        RefusedConfig{"yarn_over_nothing",
+                      [](json& j) {
+                        j["rope_scaling"] = {{"rope_type", "yarn"}, {"factor", 4.0}};
+                      },
+                      "CheckpointCorrupt", "max_position_embeddings"},
+        RefusedConfig{"linear_by_zero",
+                      [](json& j) {
+                        j["rope_scaling"] = {{"type", "linear"}, {"factor", 0.0}};
+                      },
+                      "CheckpointCorrupt", "factor is not a positive number"},
+        RefusedConfig{"llama_with_a_window",
+                      [](json& j) {
+                        j["use_sliding_window"] = true;
+                        j["sliding_window"] = 16;
+                      },
+                      "UnsupportedArchitecture", "only for qwen3 and qwen3_moe"},
         RefusedConfig{"gelu", [](json& j) { j["hidden_act"] = "gelu"; }, "UnsupportedArchitecture", "gelu"},
         RefusedConfig{"awq",
                       [](json& j) {

@@ -52,8 +52,13 @@ class ShardedLayer : public ::testing::Test {
     const ModelConfig config = read_model_config(dir_.path());
     const Checkpoint checkpoint(dir_.path());
     WeightReader reader(checkpoint, config, backend_, DType::kF32, [](uint64_t) {});
-    return read_layer(reader, config, shard, config.layers[layer],
+    return read_layer(reader, config, shard, config.layers[layer], config.feed_forward[layer],
                       "model.language_model.layers." + std::to_string(layer) + ".");
+  }
+
+  // Gone with the layer: for use within one expression.
+  static const Linear& down(const LayerWeights& layer) {
+    return std::get<MlpWeights>(layer.feed_forward).down;
   }
 
   std::vector<float> apply(const Linear& linear, const std::vector<float>& x) {
@@ -119,9 +124,9 @@ TEST_F(ShardedLayer, GdnHeadsAndTheirConvolutionLieSideBySide) {
 
 TEST_F(ShardedLayer, RowParallelOutputsAddUp) {
   const auto x = ramp(96);
-  const auto all = apply(read({}, 0).down, x);
-  const auto first = apply(read({0, 2}, 0).down, slice(x, 0, 48));
-  const auto second = apply(read({1, 2}, 0).down, slice(x, 48, 48));
+  const auto all = apply(down(read({}, 0)), x);
+  const auto first = apply(down(read({0, 2}, 0)), slice(x, 0, 48));
+  const auto second = apply(down(read({1, 2}, 0)), slice(x, 48, 48));
   for (size_t i = 0; i < all.size(); ++i) EXPECT_NEAR(first[i] + second[i], all[i], 1e-4);
 }
 

@@ -58,22 +58,42 @@ TEST_P(AttentionTest, GivesAPositionTheSameBitsHoweverItArrives) {
   expect_same_bits(run(*backends.back(), 1), whole, "token by token");
 }
 
-AttentionShape shape(int32_t heads, int32_t kv_heads, int32_t dim, int32_t block, DType dtype) {
-  return {heads, kv_heads, dim, block, dtype, 1.0f / std::sqrt(static_cast<float>(dim))};
+AttentionShape shape(int32_t heads, int32_t kv_heads, int32_t dim, int32_t block, DType dtype,
+                     int32_t window = 0) {
+  return {heads, kv_heads, dim, block, dtype, 1.0f / std::sqrt(static_cast<float>(dim)), window};
 }
 
-INSTANTIATE_TEST_SUITE_P(Shapes, AttentionTest,
-                         ::testing::Values(Case{shape(4, 2, 64, 16, DType::kBF16), 130},
-                                           Case{shape(2, 1, 128, 32, DType::kF32), 258},
-                                           Case{shape(6, 1, 40, 16, DType::kBF16), 257},
-                                           Case{shape(1, 1, 256, 64, DType::kBF16), 300},
-                                           Case{shape(3, 3, 24, 8, DType::kF32), 65},
-                                           Case{shape(2, 2, 16, 16, DType::kF32), 1}),
-                         [](const auto& info) {
-                           return std::to_string(info.param.shape.heads) + "_heads_of_" +
-                                  std::to_string(info.param.shape.head_dim) + "_over_" +
-                                  std::to_string(info.param.tokens);
-                         });
+INSTANTIATE_TEST_SUITE_P(
+    Shapes, AttentionTest,
+    ::testing::Values(
+        Case{shape(4, 2, 64, 16, DType::kBF16), 130}, Case{shape(2, 1, 128, 32, DType::kF32), 258},
+        Case{shape(6, 1, 40, 16, DType::kBF16), 257}, Case{shape(1, 1, 256, 64, DType::kBF16), 300},
+        Case{shape(3, 3, 24, 8, DType::kF32), 65}, Case{shape(2, 2, 16, 16, DType::kF32), 1},
+        Case{shape(4, 2, 24, 16, DType::kBF16, 40), 300}, Case{shape(4, 1, 16, 16, DType::kF32, 1), 70},
+        Case{shape(2, 1, 32, 32, DType::kBF16, 256), 600}, Case{shape(2, 2, 16, 16, DType::kF32, 300), 900}),
+    [](const auto& info) {
+      const AttentionShape& s = info.param.shape;
+      return std::to_string(s.heads) + "_heads_of_" + std::to_string(s.head_dim) + "_over_" +
+             std::to_string(info.param.tokens) + (s.window > 0 ? "_window_" + std::to_string(s.window) : "");
+    });
+
+TEST(Attention, AWindowHidesWhatLiesBeforeIt) {
+  const AttentionShape s = shape(1, 1, 16, 16, DType::kF32, 20);
+  const int32_t tokens = 290;
+  std::vector<float> k(tokens * 16, 0.0f), v(tokens * 16, 1.0f);
+  const std::vector<float> q(16, 0.0f);
+  std::fill_n(v.begin(), (tokens - 20) * 16, 1e30f);  // hidden from the last position, by one
+  std::vector<int32_t> blocks(19);
+  std::iota(blocks.begin(), blocks.end(), 0);
+  const auto backend = make_cpu_backend({.threads = 1});
+  const auto kc = backend->allocate(19 * 16 * 16 * 4), vc = backend->allocate(19 * 16 * 16 * 4);
+  const KvCache cache{kc->data(), vc->data()};
+  const Segment write{0, tokens, 0, 0, blocks.data(), 0}, read{0, 1, tokens - 1, 0, blocks.data(), 0};
+  backend->write_kv(s, {&write, 1}, k.data(), 16, v.data(), 16, cache);
+  std::vector<float> out(16);
+  backend->attention(s, {&read, 1}, q.data(), 16, cache, out.data());
+  expect_close(out, std::vector<float>(16, 1.0f), 1e-6f, "the window's mean");
+}
 
 TEST(Attention, SegmentsOfOneStepDoNotTouchEachOther) {
   const AttentionShape s = shape(4, 2, 32, 16, DType::kBF16);

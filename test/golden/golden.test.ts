@@ -45,7 +45,7 @@ function job(slot: number, prompt: readonly number[], changes: Partial<Job> = {}
   return { slot, prompt, generated: [], count: 32, sampling: greedy, joinsAt: 0, chunk: 512, ...changes };
 }
 
-test('all models are there', () => {
+test('a model of every architecture and format is there', () => {
   expect(models).toEqual([
     'llama-bf16',
     'llama-f16',
@@ -55,11 +55,19 @@ test('all models are there', () => {
     'qwen3-bf16',
     'qwen3-fp8',
     'qwen3-nvfp4',
+    'qwen3-window-bf16',
+    'qwen3-yarn-bf16',
     'qwen3_5-bf16',
     'qwen3_5-fp8',
+    'qwen3_5_moe-bf16',
+    'qwen3_5_moe_text-fp8',
     'qwen3_5_text-fp8',
     'qwen3_5_text-fp8-channel',
     'qwen3_5_text-fp8-ranks',
+    'qwen3_moe-bf16',
+    'qwen3_moe-fp8',
+    'qwen3_next-bf16',
+    'qwen3_next-fp8',
   ]);
 });
 

@@ -1,53 +1,30 @@
-// config.json -> ModelConfig: architectures, layer kinds, rotary embedding, quantization.
+// config.json -> ModelConfig: architectures, layer kinds, quantization.
 #include "model/config.h"
 
 #include <algorithm>
-#include <cmath>
+#include <array>
 #include <fstream>
 #include <sstream>
 
-#include "model/config_fields.h"
+#include "model/config_parts.h"
 
 namespace llmservice {
 namespace {
 
 using nlohmann::json;
 
-constexpr const char* kSupported = "llama, qwen3, qwen3_5, qwen3_5_text";
+constexpr std::array kSupported = {"llama",   "qwen3",        "qwen3_moe",   "qwen3_next",
+                                   "qwen3_5", "qwen3_5_text", "qwen3_5_moe", "qwen3_5_moe_text"};
 
-[[noreturn]] void unsupported(const std::string& message) {
-  throw EngineError("UnsupportedArchitecture", message);
+// A hybrid's prefix covers its mixture and text-only variants.
+bool is_hybrid(const std::string& architecture) {
+  return architecture.starts_with("qwen3_5") || architecture == "qwen3_next";
 }
 
-std::optional<Llama3Scaling> parse_scaling(const ConfigFields& rope) {
-  const std::string type = rope.text_or("rope_type", rope.text_or("type", "default").c_str());
-  if (type == "default") return std::nullopt;
-  if (type != "llama3") {
-    unsupported("config.json: rope_type \"" + type +
-                "\" is not supported; supported are default and llama3.");
-  }
-  return Llama3Scaling{
-      .factor = rope.number_or("factor", 8),
-      .low_freq_factor = rope.number_or("low_freq_factor", 1),
-      .high_freq_factor = rope.number_or("high_freq_factor", 4),
-      .original_max_positions = rope.number_or("original_max_position_embeddings", 8192),
-  };
-}
-
-// Old configs hold rope_theta and partial_rotary_factor at the top level, new ones in rope_parameters.
-RopeConfig parse_rope(const ConfigFields& text, int32_t head_dim, double default_factor) {
-  const json object = text.object_or_empty(text.has("rope_parameters") ? "rope_parameters" : "rope_scaling");
-  const ConfigFields rope(object);
-  const double theta = rope.number_or("rope_theta", text.number_or("rope_theta", 10000));
-  const double factor =
-      rope.number_or("partial_rotary_factor", text.number_or("partial_rotary_factor", default_factor));
-  const auto rotary = static_cast<int32_t>(std::lround(head_dim * factor));
-  if (rotary < 2 || rotary > head_dim || rotary % 2 != 0) {
-    ConfigFields::fail(
-        "partial_rotary_factor",
-        "gives " + std::to_string(rotary) + " rotary features, which must be even and within the head");
-  }
-  return {.theta = theta, .rotary = rotary, .scaling = parse_scaling(rope)};
+// As transformers' configurations have it.
+int32_t default_head_dim(const std::string& architecture, const ModelConfig& config) {
+  if (is_hybrid(architecture)) return 256;
+  return architecture == "qwen3" ? 128 : std::max(1, config.hidden / config.heads);
 }
 
 std::vector<LayerKind> parse_layers(const ConfigFields& text, bool hybrid) {
@@ -92,9 +69,6 @@ void check_attention(const ConfigFields& text, const ModelConfig& config) {
   if (config.heads % config.kv_heads != 0) {
     ConfigFields::fail("num_attention_heads", "is not a multiple of num_key_value_heads");
   }
-  if (text.flag_or("use_sliding_window", false)) {
-    unsupported("config.json: use_sliding_window is true; sliding-window attention is not supported.");
-  }
   const std::string activation = text.text_or("hidden_act", "silu");
   if (activation != "silu")
     unsupported("config.json: hidden_act \"" + activation + "\" is not supported, only silu.");
@@ -102,14 +76,13 @@ void check_attention(const ConfigFields& text, const ModelConfig& config) {
 
 ModelConfig parse_text_config(const ConfigFields& text, const ConfigFields& top,
                               const std::string& architecture) {
-  const bool hybrid = architecture.starts_with("qwen3_5");
+  const bool hybrid = is_hybrid(architecture);
   ModelConfig config{};
   config.architecture = architecture;
   config.hidden = text.positive("hidden_size");
   config.heads = text.positive("num_attention_heads");
   config.kv_heads = text.positive_or("num_key_value_heads", config.heads);
-  config.head_dim = text.positive_or("head_dim", std::max(1, config.hidden / config.heads));
-  config.intermediate = text.positive("intermediate_size");
+  config.head_dim = text.positive_or("head_dim", default_head_dim(architecture, config));
   config.vocab = text.positive("vocab_size");
   config.norm_eps = static_cast<float>(text.number_or("rms_norm_eps", 1e-6));
   config.tied_head = text.flag_or("tie_word_embeddings", top.flag_or("tie_word_embeddings", false));
@@ -120,7 +93,14 @@ ModelConfig parse_text_config(const ConfigFields& text, const ConfigFields& top,
   config.unit_offset_norm = hybrid;
   config.rope = parse_rope(text, config.head_dim, hybrid ? 0.25 : 1.0);
   config.layers = parse_layers(text, hybrid);
+  const auto layers = static_cast<int32_t>(config.layers.size());
+  config.windows = parse_windows(text, architecture, layers);
+  config.moe = parse_moe(text, architecture);
+  config.feed_forward = parse_feed_forward(text, architecture, layers);
+  const bool dense = std::ranges::count(config.feed_forward, FeedForwardKind::kDense) > 0;
+  config.intermediate = dense ? text.positive("intermediate_size") : 0;
   if (hybrid) config.gdn = parse_gdn(text);
+  config.gdn_interleaved = architecture == "qwen3_next";
   config.quantization = QuantizationConfig(top.object());
   check_attention(text, config);
   return config;
@@ -128,15 +108,18 @@ ModelConfig parse_text_config(const ConfigFields& text, const ConfigFields& top,
 
 }  // namespace
 
+void unsupported(const std::string& message) { throw EngineError("UnsupportedArchitecture", message); }
+
 ModelConfig parse_model_config(std::string_view text) {
   const json root = json::parse(text, nullptr, false);
   if (!root.is_object()) throw EngineError("CheckpointCorrupt", "config.json is not a JSON object.");
   const ConfigFields top(root);
   const std::string architecture = top.text_or("model_type", "");
-  if (architecture != "llama" && architecture != "qwen3" && architecture != "qwen3_5" &&
-      architecture != "qwen3_5_text") {
+  if (std::ranges::find(kSupported, architecture) == kSupported.end()) {
+    std::string supported;
+    for (const std::string name : kSupported) supported += (supported.empty() ? "" : ", ") + name;
     unsupported("config.json: model_type \"" + architecture + "\" is not supported; supported are " +
-                kSupported + ".");
+                supported + ".");
   }
   if (!top.has("text_config")) return parse_text_config(top, top, architecture);
   const json nested = top.object_or_empty("text_config");

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <variant>
 #include <vector>
 
 #include "model/quantization_config.h"
@@ -20,10 +21,28 @@ struct Llama3Scaling {
   double original_max_positions;
 };
 
+// All rotary frequencies divided by one factor.
+struct LinearScaling {
+  double factor;
+};
+
+// YaRN: low frequencies are divided by `factor`, high ones kept, those between blended; queries and keys
+// grow by `attention_factor`.
+struct YarnScaling {
+  double factor;
+  double original_max_positions;
+  double beta_fast;  // rotations over the original context above which a frequency is kept
+  double beta_slow;  // and below which it is divided
+  bool truncate;     // the blended range begins and ends at whole frequencies
+  double attention_factor;
+};
+
+using RopeScaling = std::variant<std::monostate, Llama3Scaling, LinearScaling, YarnScaling>;
+
 struct RopeConfig {
   double theta;
   int32_t rotary;  // features of each head that rotate
-  std::optional<Llama3Scaling> scaling;
+  RopeScaling scaling;
 };
 
 // Gated DeltaNet layers of hybrid models.
@@ -35,7 +54,17 @@ struct GdnConfig {
   int32_t conv_kernel;
 };
 
+// Feed-forward layers of which each row runs only its top_k of `experts`.
+struct MoeConfig {
+  int32_t experts;
+  int32_t top_k;
+  int32_t intermediate;         // width of one expert
+  int32_t shared_intermediate;  // width of the expert that every row runs too; 0: there is none
+  bool normalize_top_k;         // a row's weights are scaled to sum to one
+};
+
 enum class LayerKind : uint8_t { kAttention, kGdn };
+enum class FeedForwardKind : uint8_t { kDense, kMoe };
 
 struct ModelConfig {
   std::string architecture;  // model_type as written
@@ -43,7 +72,7 @@ struct ModelConfig {
   int32_t heads;
   int32_t kv_heads;
   int32_t head_dim;
-  int32_t intermediate;
+  int32_t intermediate;  // of the dense feed-forward layers; 0: there are none
   int32_t vocab;
   float norm_eps;
   bool tied_head;
@@ -54,7 +83,11 @@ struct ModelConfig {
   bool unit_offset_norm;  // norms multiply by 1 + w
   RopeConfig rope;
   std::vector<LayerKind> layers;
+  std::vector<FeedForwardKind> feed_forward;  // of each layer
+  std::vector<int32_t> windows;               // of each layer: positions that its attention sees, 0: all
   std::optional<GdnConfig> gdn;
+  bool gdn_interleaved;  // in_proj_qkvz and in_proj_ba, interleaved by key head
+  std::optional<MoeConfig> moe;
   QuantizationConfig quantization;
 
   bool hybrid() const { return gdn.has_value(); }

@@ -82,8 +82,10 @@ void Model::mix(const AttentionWeights& weights, size_t layer, const ModelStep& 
   backend_.rope(k, stride, step.positions, config_.kv_heads, config_.head_dim, config_.rope.rotary,
                 cos_.data(), sin_.data());
   const KvCache cache = caches_.kv(layer);
-  backend_.write_kv(attention_, step.segments, k, stride, v, stride, cache);
-  backend_.attention(attention_, step.segments, q, stride, cache, work_.mixed);
+  AttentionShape shape = attention_;
+  shape.window = config_.windows[layer];
+  backend_.write_kv(shape, step.segments, k, stride, v, stride, cache);
+  backend_.attention(shape, step.segments, q, stride, cache, work_.mixed);
   if (config_.output_gate) backend_.sigmoid_mul(work_.mixed, q + q_width, stride, rows, q_width);
   weights.o.apply(backend_, work_.mixed, rows, work_.output);
 }
@@ -104,12 +106,6 @@ void Model::mix(const GdnWeights& weights, size_t layer, const ModelStep& step) 
   backend_.gated_rms_norm(work_.mixed, work_.wide + gdn_channels(shape), stride, weights.norm.data(),
                           config_.norm_eps, rows, shape.v_heads, shape.v_dim, work_.mixed);
   weights.out.apply(backend_, work_.mixed, rows, work_.output);
-}
-
-void Model::feed_forward(const LayerWeights& weights, int64_t rows) {
-  weights.gate_up.apply(backend_, work_.normed, rows, work_.wide);
-  backend_.silu_mul(work_.wide, rows, weights.gate_up.width() / 2, work_.mixed);
-  weights.down.apply(backend_, work_.mixed, rows, work_.output);
 }
 
 }  // namespace llmservice

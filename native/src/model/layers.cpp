@@ -1,5 +1,7 @@
 #include "model/layers.h"
 
+#include "model/gdn_bands.h"
+
 namespace llmservice {
 namespace {
 
@@ -53,24 +55,25 @@ GdnWeights read_gdn(WeightReader& reader, const ModelConfig& c, Shard shard, con
   const Range v = head_rows(v_heads, g.v_dim);
   const Range parts[] = {k, {k_width + k.begin, k.count}, {2 * k_width + v.begin, v.count}};
 
-  std::vector<Band> qkvz;
-  for (const Range& rows : parts) {
-    qkvz.push_back({prefix + "in_proj_qkv", channels, c.hidden, rows, whole(c.hidden)});
-  }
-  qkvz.push_back({prefix + "in_proj_z", v_width, c.hidden, v, whole(c.hidden)});
-  std::vector<Band> ba;
-  for (const char* name : {"in_proj_b", "in_proj_a"}) {
-    ba.push_back({prefix + name, g.v_heads, c.hidden, v_heads, whole(c.hidden)});
-  }
+  const GdnBands bands = gdn_bands(c, shard, prefix);
   GdnWeights weights;
-  weights.qkvz = reader.linear(qkvz, false);
-  weights.ba = reader.linear(ba, false);
+  weights.qkvz = reader.linear(bands.qkvz, false);
+  weights.ba = reader.linear(bands.ba, false);
   weights.conv = reader.vector(prefix + "conv1d.weight", {channels, 1, g.conv_kernel}, parts);
   weights.a_log = reader.vector(prefix + "A_log", {g.v_heads}, v_heads);
   weights.dt_bias = reader.vector(prefix + "dt_bias", {g.v_heads}, v_heads);
   weights.norm = reader.vector(prefix + "norm.weight", {g.v_dim}, whole(g.v_dim));
   weights.out = reader.linear({{prefix + "out_proj", c.hidden, v_width, whole(c.hidden), v}}, false);
   return weights;
+}
+
+MlpWeights read_mlp(WeightReader& reader, const ModelConfig& c, Shard shard, const std::string& prefix) {
+  const Range width = shard_range(c.intermediate, shard, "intermediate_size");
+  return {.gate_up = reader.linear({{prefix + "gate_proj", c.intermediate, c.hidden, width, whole(c.hidden)},
+                                    {prefix + "up_proj", c.intermediate, c.hidden, width, whole(c.hidden)}},
+                                   c.mlp_bias),
+          .down = reader.linear({{prefix + "down_proj", c.hidden, c.intermediate, whole(c.hidden), width}},
+                                c.mlp_bias && shard.rank == 0)};
 }
 
 size_t mixer_bytes(const AttentionWeights& w) {
@@ -86,13 +89,12 @@ size_t mixer_bytes(const GdnWeights& w) {
 
 size_t LayerWeights::bytes() const {
   const size_t mixed = std::visit([](const auto& weights) { return mixer_bytes(weights); }, mixer);
-  return mixed + input_norm.bytes() + post_norm.bytes() + gate_up.bytes() + down.bytes();
+  const size_t fed = std::visit([](const auto& weights) { return weights.bytes(); }, feed_forward);
+  return mixed + fed + input_norm.bytes() + post_norm.bytes();
 }
 
 LayerWeights read_layer(WeightReader& reader, const ModelConfig& c, Shard shard, LayerKind kind,
-                        const std::string& prefix) {
-  const std::string mlp = prefix + "mlp.";
-  const Range width = shard_range(c.intermediate, shard, "intermediate_size");
+                        FeedForwardKind feed_forward, const std::string& prefix) {
   const auto norm = [&](const char* name) {
     return reader.vector(prefix + name, {c.hidden}, whole(c.hidden), norm_offset(c));
   };
@@ -104,11 +106,11 @@ LayerWeights read_layer(WeightReader& reader, const ModelConfig& c, Shard shard,
     layer.mixer = read_gdn(reader, c, shard, prefix + "linear_attn.");
   }
   layer.post_norm = norm("post_attention_layernorm.weight");
-  layer.gate_up = reader.linear({{mlp + "gate_proj", c.intermediate, c.hidden, width, whole(c.hidden)},
-                                 {mlp + "up_proj", c.intermediate, c.hidden, width, whole(c.hidden)}},
-                                c.mlp_bias);
-  layer.down = reader.linear({{mlp + "down_proj", c.hidden, c.intermediate, whole(c.hidden), width}},
-                             c.mlp_bias && shard.rank == 0);
+  if (feed_forward == FeedForwardKind::kMoe) {
+    layer.feed_forward = read_moe(reader, c, shard, prefix + "mlp.");
+  } else {
+    layer.feed_forward = read_mlp(reader, c, shard, prefix + "mlp.");
+  }
   return layer;
 }
 

@@ -5,6 +5,7 @@
 #include <variant>
 
 #include "model/config.h"
+#include "model/moe.h"
 #include "model/weights.h"
 
 namespace llmservice {
@@ -28,18 +29,24 @@ struct GdnWeights {
   Linear out;
 };
 
+struct MlpWeights {
+  Linear gate_up;
+  Linear down;
+
+  size_t bytes() const { return gate_up.bytes() + down.bytes(); }
+};
+
 struct LayerWeights {
   DeviceVector input_norm;
   std::variant<AttentionWeights, GdnWeights> mixer;
   DeviceVector post_norm;
-  Linear gate_up;
-  Linear down;
+  std::variant<MlpWeights, MoeWeights> feed_forward;
 
   size_t bytes() const;
 };
 
 // Reads layer `prefix` (for example "model.layers.3.") of a model whose whole config is `config`.
 LayerWeights read_layer(WeightReader& reader, const ModelConfig& config, Shard shard, LayerKind kind,
-                        const std::string& prefix);
+                        FeedForwardKind feed_forward, const std::string& prefix);
 
 }  // namespace llmservice

@@ -31,6 +31,10 @@ int64_t widest_projection(const ModelConfig& c) {
   const int64_t q = static_cast<int64_t>(c.heads) * c.head_dim * (c.output_gate ? 2 : 1);
   int64_t widest =
       std::max<int64_t>(q + 2 * static_cast<int64_t>(c.kv_heads) * c.head_dim, 2 * c.intermediate);
+  if (c.moe) {
+    widest =
+        std::max<int64_t>({widest, c.moe->experts, 2 * c.moe->intermediate, 2 * c.moe->shared_intermediate});
+  }
   if (c.gdn) {
     widest = std::max<int64_t>(widest, gdn_channels(gdn_shape(*c.gdn)) + c.gdn->v_heads * c.gdn->v_dim);
   }
@@ -39,7 +43,9 @@ int64_t widest_projection(const ModelConfig& c) {
 
 int64_t widest_mixed(const ModelConfig& c) {
   const int64_t gdn = c.gdn ? static_cast<int64_t>(c.gdn->v_heads) * c.gdn->v_dim : 0;
-  return std::max({static_cast<int64_t>(c.heads) * c.head_dim, static_cast<int64_t>(c.intermediate), gdn});
+  const int64_t expert = c.moe ? std::max(c.moe->intermediate, c.moe->shared_intermediate) : 0;
+  return std::max(
+      {static_cast<int64_t>(c.heads) * c.head_dim, static_cast<int64_t>(c.intermediate), gdn, expert});
 }
 
 }  // namespace
@@ -52,6 +58,7 @@ Model::Model(const Checkpoint& checkpoint, const ModelConfig& config, Backend& b
       shard_(options.shard),
       vocab_(shard_vocab(config.vocab, options.shard)),
       attention_(attention_shape(config_, options.caches)),
+      max_tokens_(options.max_tokens),
       caches_(backend, config_, options.caches) {
   const std::string prefix = find_prefix(checkpoint);
   const std::string head = find_head(checkpoint);
@@ -72,7 +79,8 @@ Model::Model(const Checkpoint& checkpoint, const ModelConfig& config, Backend& b
   embedding_ = table(prefix + "embed_tokens");
   for (size_t i = 0; i < config.layers.size(); ++i) {
     const std::string layer = prefix + "layers." + std::to_string(i) + ".";
-    layers_.push_back(read_layer(reader, config, options.shard, config.layers[i], layer));
+    layers_.push_back(
+        read_layer(reader, config, options.shard, config.layers[i], config.feed_forward[i], layer));
   }
   final_norm_ = reader.vector(prefix + "norm.weight", {config.hidden}, whole(config.hidden),
                               config.unit_offset_norm ? 1 : 0);
@@ -99,6 +107,10 @@ void Model::allocate_workspace(const ModelOptions& options) {
   reserve(work_.gates, rows, config_.gdn ? 2 * config_.gdn->v_heads : 0);
   reserve(work_.mixed, rows, widest_mixed(config_));
   reserve(work_.output, rows, config_.hidden);
+  float* expert_ids = nullptr;  // int32, as wide as a float
+  reserve(work_.expert_rows, config_.moe ? rows : 0, config_.hidden);
+  reserve(work_.expert_weights, rows, config_.moe ? config_.moe->top_k : 0);
+  reserve(expert_ids, rows, config_.moe ? config_.moe->top_k : 0);
   reserve(work_.final, rows, config_.hidden);
   reserve(work_.slice, kLogitRows, vocab_.count);
   const bool gathers = shard_.size > 1 && shard_.rank == 0;
@@ -106,6 +118,7 @@ void Model::allocate_workspace(const ModelOptions& options) {
   work_.memory = backend_.allocate(floats * sizeof(float));
   for (const auto& [place, offset] : places) *place = static_cast<float*>(work_.memory->data()) + offset;
   if (!gathers) work_.logits = work_.slice;
+  work_.expert_ids = reinterpret_cast<int32_t*>(expert_ids);
 }
 
 size_t Model::weight_bytes() const {

@@ -1,5 +1,5 @@
-// A decoder-only transformer (llama, qwen3) or hybrid (qwen3_5) on a backend: tokens of a step in, logits
-// out.
+// A decoder-only transformer (llama, qwen3, qwen3_moe) or hybrid (qwen3_5, qwen3_5_moe, qwen3_next) on a
+// backend: tokens of a step in, logits out.
 #pragma once
 
 #include <memory>
@@ -63,6 +63,8 @@ class Model {
   void mix(const AttentionWeights& weights, size_t layer, const ModelStep& step);
   void mix(const GdnWeights& weights, size_t layer, const ModelStep& step);
   void feed_forward(const LayerWeights& weights, int64_t rows);
+  void run(const MlpWeights& weights, int64_t rows);
+  void run(const MoeWeights& weights, int64_t rows);
 
   ModelConfig config_;  // as this rank sees it
   Backend& backend_;
@@ -70,7 +72,8 @@ class Model {
   Shard shard_;
   Range vocab_;  // of the embedding and the head on this rank
   std::vector<int32_t> own_ids_;
-  AttentionShape attention_;
+  AttentionShape attention_;  // of layers without a window
+  int64_t max_tokens_;
   Caches caches_;
   std::vector<StateRound> rounds_;  // of the step in hand, on hybrids
   DeviceVector cos_;
@@ -83,15 +86,18 @@ class Model {
   // Workspace, one row per token of the step.
   struct Workspace {
     std::unique_ptr<Buffer> memory;
-    float* residual;  // (T, hidden)
-    float* normed;    // (T, hidden)
-    float* wide;      // (T, widest projection)
-    float* gates;     // (T, 2 · GDN v_heads): [b | a]
-    float* mixed;     // (T, widest input of an output projection)
-    float* output;    // (T, hidden)
-    float* final;     // (outputs, hidden)
-    float* slice;     // (kLogitRows, this rank's part of vocab)
-    float* logits;    // (kLogitRows, vocab) on rank 0; on the only rank the same as slice
+    float* residual;        // (T, hidden)
+    float* normed;          // (T, hidden)
+    float* wide;            // (T, widest projection)
+    float* gates;           // (T, 2 · GDN v_heads): [b | a]
+    float* mixed;           // (T, widest input of an output projection)
+    float* output;          // (T, hidden)
+    float* expert_rows;     // (T, hidden), of models with experts, as the next two
+    float* expert_weights;  // (T, top_k)
+    int32_t* expert_ids;    // (T, top_k)
+    float* final;           // (outputs, hidden)
+    float* slice;           // (kLogitRows, this rank's part of vocab)
+    float* logits;          // (kLogitRows, vocab) on rank 0; on the only rank the same as slice
   } work_;
 };
 

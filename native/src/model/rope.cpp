@@ -1,5 +1,6 @@
 #include "model/rope.h"
 
+#include <algorithm>
 #include <cmath>
 #include <numbers>
 
@@ -18,28 +19,69 @@ float llama3_frequency(float frequency, const Llama3Scaling& s) {
   return static_cast<float>((1 - blend) * frequency / s.factor + blend * frequency);
 }
 
+// The index of the frequency that turns `rotations` times over the original context.
+double yarn_index(double rotations, const YarnScaling& s, const RopeConfig& rope) {
+  return rope.rotary * std::log(s.original_max_positions / (rotations * 2 * std::numbers::pi)) /
+         (2 * std::log(rope.theta));
+}
+
+// Frequencies below the index of beta_fast are kept, those above that of beta_slow divided by `factor`, with
+// a linear ramp between (arXiv 2309.00071, "NTK-by-parts").
+void stretch_yarn(const YarnScaling& s, const RopeConfig& rope, std::vector<float>& frequencies) {
+  double low = yarn_index(s.beta_fast, s, rope);
+  double high = yarn_index(s.beta_slow, s, rope);
+  if (s.truncate) {
+    low = std::floor(low);
+    high = std::ceil(high);
+  }
+  low = std::max(low, 0.0);
+  high = std::min(high, rope.rotary - 1.0);
+  if (low == high) high += 0.001;
+  for (size_t i = 0; i < frequencies.size(); ++i) {
+    const double ramp = std::clamp((static_cast<double>(i) - low) / (high - low), 0.0, 1.0);
+    frequencies[i] = static_cast<float>(frequencies[i] / s.factor * ramp + frequencies[i] * (1 - ramp));
+  }
+}
+
+void stretch(const RopeConfig& rope, std::vector<float>& frequencies) {
+  if (const auto* yarn = std::get_if<YarnScaling>(&rope.scaling)) stretch_yarn(*yarn, rope, frequencies);
+  for (float& frequency : frequencies) {
+    if (const auto* llama3 = std::get_if<Llama3Scaling>(&rope.scaling)) {
+      frequency = llama3_frequency(frequency, *llama3);
+    } else if (const auto* linear = std::get_if<LinearScaling>(&rope.scaling)) {
+      frequency = static_cast<float>(frequency / linear->factor);
+    }
+  }
+}
+
+float attention_factor(const RopeScaling& scaling) {
+  const auto* yarn = std::get_if<YarnScaling>(&scaling);
+  return yarn != nullptr ? static_cast<float>(yarn->attention_factor) : 1.0f;
+}
+
 }  // namespace
 
 std::vector<float> rope_frequencies(const RopeConfig& rope) {
   std::vector<float> frequencies(rope.rotary / 2);
   for (size_t i = 0; i < frequencies.size(); ++i) {
     const float exponent = static_cast<float>(2 * i) / static_cast<float>(rope.rotary);
-    const float frequency = 1.0f / std::pow(static_cast<float>(rope.theta), exponent);
-    frequencies[i] = rope.scaling ? llama3_frequency(frequency, *rope.scaling) : frequency;
+    frequencies[i] = 1.0f / std::pow(static_cast<float>(rope.theta), exponent);
   }
+  stretch(rope, frequencies);
   return frequencies;
 }
 
 RopeTables rope_tables(const RopeConfig& rope, int32_t positions) {
   const auto frequencies = rope_frequencies(rope);
+  const float factor = attention_factor(rope.scaling);
   RopeTables tables;
   tables.cos.reserve(positions * frequencies.size());
   tables.sin.reserve(positions * frequencies.size());
   for (int32_t p = 0; p < positions; ++p) {
     for (const float frequency : frequencies) {
       const float angle = static_cast<float>(p) * frequency;
-      tables.cos.push_back(std::cos(angle));
-      tables.sin.push_back(std::sin(angle));
+      tables.cos.push_back(std::cos(angle) * factor);
+      tables.sin.push_back(std::sin(angle) * factor);
     }
   }
   return tables;

@@ -7,7 +7,7 @@
 
 namespace llmservice {
 
-// cos and sin, each (positions, rotary / 2).
+// cos and sin, each (positions, rotary / 2), times the scaling's attention factor.
 struct RopeTables {
   std::vector<float> cos;
   std::vector<float> sin;

@@ -42,6 +42,12 @@ ModelConfig shard_config(const ModelConfig& whole, Shard shard) {
     part.gdn->v_heads =
         static_cast<int32_t>(shard_range(whole.gdn->v_heads, shard, "linear_num_value_heads").count);
   }
+  if (part.moe) {
+    part.moe->intermediate =
+        static_cast<int32_t>(shard_range(whole.moe->intermediate, shard, "moe_intermediate_size").count);
+    part.moe->shared_intermediate = static_cast<int32_t>(
+        shard_range(whole.moe->shared_intermediate, shard, "shared_expert_intermediate_size").count);
+  }
   return part;
 }
 

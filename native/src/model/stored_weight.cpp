@@ -19,12 +19,43 @@ bool is_one(const Shape& shape) { return shape.empty() || shape == Shape{1}; }
   throw EngineError(reason, tensor.file->name() + ": " + tensor.name + " " + what);
 }
 
+// The tensors of one matrix by what their names end with: its own for a matrix by itself, slices along the
+// first axis for one of a stack.
+class MatrixTensors {
+ public:
+  MatrixTensors(const Checkpoint& checkpoint, const std::string& module, std::optional<StackPlace> stack)
+      : checkpoint_(checkpoint), base_(stack ? module : module + ".weight"), stack_(stack) {}
+
+  std::string name(const char* suffix) const { return base_ + suffix; }
+  bool has(const char* suffix) const { return checkpoint_.has(name(suffix)); }
+
+  Tensor get(const char* suffix) const {
+    Tensor tensor = checkpoint_.tensor(name(suffix));
+    if (!stack_) return tensor;
+    if (tensor.shape.empty() || tensor.shape.front() != stack_->count) {
+      refuse("CheckpointCorrupt", tensor,
+             "has shape " + to_text(tensor.shape) + "; a stack of " + std::to_string(stack_->count) +
+                 " matrices begins with that number.");
+    }
+    tensor.bytes /= stack_->count;
+    tensor.offset += tensor.bytes * stack_->index;
+    tensor.shape.erase(tensor.shape.begin());
+    return tensor;
+  }
+
+ private:
+  const Checkpoint& checkpoint_;
+  std::string base_;
+  std::optional<StackPlace> stack_;
+};
+
 // The scale of an FP8 matrix: tools differ in its name.
-Tensor fp8_scale(const Checkpoint& checkpoint, const std::string& module, const Tensor& weight) {
-  const std::string inverse = module + ".weight_scale_inv";
-  const std::string plain = module + ".weight_scale";
-  if (checkpoint.has(inverse)) return checkpoint.tensor(inverse);
-  if (checkpoint.has(plain)) return checkpoint.tensor(plain);
+Tensor fp8_scale(const MatrixTensors& tensors, const Tensor& weight) {
+  for (const char* suffix : {"_scale_inv", "_scale"}) {
+    if (tensors.has(suffix)) return tensors.get(suffix);
+  }
+  const std::string inverse = tensors.name("_scale_inv");
+  const std::string plain = tensors.name("_scale");
   refuse("CheckpointIncomplete", weight, "is FP8 but there is no tensor " + inverse + " nor " + plain + ".");
 }
 
@@ -34,8 +65,8 @@ void check_float(const Tensor& scale) {
          std::string("has type ") + name_of(scale.dtype) + "; scales of this kind are F32, BF16 or F16.");
 }
 
-void read_fp8(const Checkpoint& checkpoint, const std::string& module, StoredWeight& stored) {
-  stored.scale = fp8_scale(checkpoint, module, stored.weight);
+void read_fp8(const MatrixTensors& tensors, StoredWeight& stored) {
+  stored.scale = fp8_scale(tensors, stored.weight);
   check_float(*stored.scale);
   const Shape by_row = {stored.rows, 1};
   const Shape by_block = {blocks(stored.rows), blocks(stored.cols)};
@@ -57,18 +88,17 @@ void expect_shape(const Tensor& tensor, const Shape& shape, const Tensor& weight
              to_text(weight.shape) + " takes " + to_text(shape) + ".");
 }
 
-void read_nvfp4(const Checkpoint& checkpoint, const std::string& module, StoredWeight& stored) {
+void read_nvfp4(const MatrixTensors& tensors, StoredWeight& stored) {
   stored.divides = stored.weight.name.ends_with("_packed");
-  const std::string groups = module + ".weight_scale";
-  const std::string global = module + (stored.divides ? ".weight_global_scale" : ".weight_scale_2");
-  for (const std::string& name : {groups, global}) {
-    if (checkpoint.has(name)) continue;
+  const char* const global = stored.divides ? "_global_scale" : "_scale_2";
+  for (const char* suffix : {"_scale", global}) {
+    if (tensors.has(suffix)) continue;
     refuse("UnsupportedQuantization", stored.weight,
-           "has type U8, which is read as NVFP4 only, but there is no tensor " + name + ".");
+           "has type U8, which is read as NVFP4 only, but there is no tensor " + tensors.name(suffix) + ".");
   }
   stored.cols = 2 * stored.weight.shape[1];
-  stored.scale = checkpoint.tensor(groups);
-  stored.global_scale = checkpoint.tensor(global);
+  stored.scale = tensors.get("_scale");
+  stored.global_scale = tensors.get(global);
   if (stored.scale->dtype != DType::kF8E4M3) {
     refuse(
         "UnsupportedQuantization", *stored.scale,
@@ -85,13 +115,11 @@ void read_nvfp4(const Checkpoint& checkpoint, const std::string& module, StoredW
 }
 
 // A scale beside an unquantized matrix: one of the two was replaced without the other.
-void refuse_stray_scale(const Checkpoint& checkpoint, const std::string& module, const Tensor& weight) {
-  for (const char* suffix :
-       {".weight_scale_inv", ".weight_scale", ".weight_scale_2", ".weight_global_scale"}) {
-    const std::string name = module + suffix;
-    if (!checkpoint.has(name)) continue;
+void refuse_stray_scale(const MatrixTensors& tensors, const Tensor& weight) {
+  for (const char* suffix : {"_scale_inv", "_scale", "_scale_2", "_global_scale"}) {
+    if (!tensors.has(suffix)) continue;
     refuse("CheckpointCorrupt", weight,
-           std::string("is ") + name_of(weight.dtype) + " but has a scale, " + name +
+           std::string("is ") + name_of(weight.dtype) + " but has a scale, " + tensors.name(suffix) +
                ", as if it were quantized.");
   }
 }
@@ -105,9 +133,9 @@ bool is_skipped(const std::string& name) {
 }  // namespace
 
 StoredWeight stored_weight(const Checkpoint& checkpoint, const QuantizationConfig& config,
-                           const std::string& module) {
-  const std::string packed = module + ".weight_packed";
-  StoredWeight stored{.weight = checkpoint.tensor(checkpoint.has(packed) ? packed : module + ".weight"),
+                           const std::string& module, std::optional<StackPlace> stack) {
+  const MatrixTensors tensors(checkpoint, module, stack);
+  StoredWeight stored{.weight = tensors.get(tensors.has("_packed") ? "_packed" : ""),
                       .rows = 0,
                       .cols = 0,
                       .scale = {},
@@ -120,11 +148,11 @@ StoredWeight stored_weight(const Checkpoint& checkpoint, const QuantizationConfi
   stored.rows = weight.shape[0];
   stored.cols = weight.shape[1];
   if (weight.dtype == DType::kF8E4M3) {
-    read_fp8(checkpoint, module, stored);
+    read_fp8(tensors, stored);
   } else if (weight.dtype == DType::kF4E2M1) {
-    read_nvfp4(checkpoint, module, stored);
+    read_nvfp4(tensors, stored);
   } else {
-    refuse_stray_scale(checkpoint, module, weight);
+    refuse_stray_scale(tensors, weight);
     return stored;
   }
   if (config.excludes(module)) {

@@ -11,6 +11,12 @@
 
 namespace llmservice {
 
+// Which of several equal matrices, stacked in one tensor along its first axis.
+struct StackPlace {
+  int64_t index;
+  int64_t count;
+};
+
 struct StoredWeight {
   Tensor weight;  // (rows, cols), kF4E2M1: (rows, cols / 2) bytes
   int64_t rows;
@@ -27,10 +33,11 @@ struct StoredWeight {
   bool one_scale() const { return scale->bytes == static_cast<uint64_t>(size_of(scale->dtype)); }
 };
 
-// The matrix of `module`, whose shape is whatever is stored. Throws CheckpointIncomplete, CheckpointCorrupt
-// or UnsupportedQuantization with the tensor's name, what was expected and what was found.
+// The matrix of `module` (tensor module.weight), or one of the stack `module` (the tensor itself), whose
+// shape is whatever is stored. Throws CheckpointIncomplete, CheckpointCorrupt or UnsupportedQuantization with
+// the tensor's name, what was expected and what was found.
 StoredWeight stored_weight(const Checkpoint& checkpoint, const QuantizationConfig& config,
-                           const std::string& module);
+                           const std::string& module, std::optional<StackPlace> stack = std::nullopt);
 
 // The same for every matrix of the text model, before any memory is taken for one.
 void check_stored_weights(const Checkpoint& checkpoint, const QuantizationConfig& config);

@@ -69,7 +69,7 @@ std::unique_ptr<Matrix> WeightReader::matrix(const std::vector<Band>& bands) {
   // Quantizing hands over fewer bytes than it reads.
   uint64_t read_per_byte = 1;
   for (const Band& band : bands) {
-    const StoredWeight stored = stored_weight(checkpoint_, config_.quantization, band.module);
+    const StoredWeight stored = stored_weight(checkpoint_, config_.quantization, band.module, band.stack);
     check_shape(stored, band);
     PartScales& kept = scales.emplace_back();
     const bool quantizes = quantization_ != LoadQuantization::kNone && !is_quantized(stored.weight.dtype) &&
@@ -78,10 +78,10 @@ std::unique_ptr<Matrix> WeightReader::matrix(const std::vector<Band>& bands) {
     const MatrixPart& part = parts.emplace_back(quantizes ? quantized_part(stored, band, quantization_, kept)
                                                           : matrix_part(stored, band, kept, on_bytes_));
     if (part.dtype != parts.front().dtype || part.scaling != parts.front().scaling) {
-      throw EngineError("UnsupportedQuantization",
-                        stored.weight.name + " is stored as " + describe(part) + " but " +
-                            bands.front().module + ".weight, which runs with it, as " +
-                            describe(parts.front()) + "; both must have one type.");
+      throw EngineError("UnsupportedQuantization", stored.weight.name + " is stored as " + describe(part) +
+                                                       " but " + bands.front().weight_name() +
+                                                       ", which runs with it, as " + describe(parts.front()) +
+                                                       "; both must have one type.");
     }
   }
   return backend_.pack(parts, keep_, [&](uint64_t bytes) { on_bytes_(bytes * read_per_byte); });

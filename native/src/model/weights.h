@@ -4,12 +4,14 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "model/checkpoint.h"
 #include "model/config.h"
 #include "model/shard.h"
+#include "model/stored_weight.h"
 #include "ops/ops.h"
 
 namespace llmservice {
@@ -43,13 +45,17 @@ struct Linear {
   }
 };
 
-// A band of a stored matrix: module.weight, with its scales where it is quantized (stored_weight.h).
+// A band of a stored matrix: module.weight, or one of the stack `module`, with its scales where it is
+// quantized (stored_weight.h).
 struct Band {
   std::string module;
   int64_t stored_rows;
   int64_t stored_cols;
   Range rows;
   Range cols;
+  std::optional<StackPlace> stack = std::nullopt;
+
+  std::string weight_name() const { return stack ? module : module + ".weight"; }
 };
 
 // What unquantized matrices become while they are read (load_quantizer.h).

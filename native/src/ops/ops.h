@@ -82,7 +82,14 @@ struct AttentionShape {
   int32_t block_size;
   DType kv_dtype;
   float scale;  // 1/sqrt(head_dim)
+  // Positions that a row sees, its own included; 0: all before it.
+  int32_t window = 0;
 };
+
+// First position that the row at `position` sees.
+inline int32_t first_seen(const AttentionShape& shape, int32_t position) {
+  return shape.window == 0 || position < shape.window ? 0 : position - shape.window + 1;
+}
 
 // Paged KV of one layer: (blocks, kv_heads, block_size, head_dim) each for K and V.
 struct KvCache {
@@ -109,6 +116,33 @@ struct GdnState {
 struct StateCopy {
   int32_t from;
   int32_t to;
+};
+
+struct RoutingShape {
+  int32_t experts;
+  int32_t top_k;
+  bool normalize;  // a row's weights are scaled to sum to one
+};
+
+// The experts of each row: ids (T, top_k), ascending within a row, and their weights (T, top_k).
+struct Routing {
+  int32_t* ids;
+  float* weights;
+};
+
+// The routed experts of one layer: expert e maps (D) by gate_up[e] (2F, D) to [gate F | up F], and by down[e]
+// (D, F) back.
+struct Experts {
+  std::vector<std::unique_ptr<Matrix>> gate_up;
+  std::vector<std::unique_ptr<Matrix>> down;
+};
+
+// Room for `rows` pairs of a row and one of its experts, at least as many as the step has rows.
+struct ExpertWorkspace {
+  int64_t rows;
+  float* hidden;  // (rows, D)
+  float* wide;    // (rows, 2F)
+  float* mixed;   // (rows, F)
 };
 
 class Backend {
@@ -149,6 +183,15 @@ class Backend {
   virtual void silu_mul(const float* gate_up, int64_t rows, int64_t width, float* out) = 0;
   // x (T, D) *= sigmoid(gate (T, D)); gate has row stride `gate_stride` floats.
   virtual void sigmoid_mul(float* x, const float* gate, int64_t gate_stride, int64_t rows, int64_t width) = 0;
+
+  // out (T, D) += sigmoid(gate (T)) · y (T, D).
+  virtual void add_gated(float* out, const float* y, const float* gate, int64_t rows, int64_t width) = 0;
+
+  // The top_k experts of each row by its softmax over all of logits (T, experts), equal ones by lower index.
+  virtual void route(const RoutingShape&, const float* logits, int64_t rows, const Routing&) = 0;
+  // out (T, D) = Σ over the row's experts, in ascending order, of weight · down(silu(gate(x)) · up(x)).
+  virtual void run_experts(const Experts&, const RoutingShape&, const Routing&, const float* x, int64_t rows,
+                           const ExpertWorkspace&, float* out) = 0;
 
   // Rotates the first `rotary` features of each head (NeoX halves); cos, sin: (max positions, rotary / 2).
   // x (T, heads, head_dim) with row stride `stride` floats.

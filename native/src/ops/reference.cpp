@@ -62,6 +62,12 @@ void ReferenceBackend::sigmoid_mul(float* x, const float* gate, int64_t gate_str
   }
 }
 
+void ReferenceBackend::add_gated(float* out, const float* y, const float* gate, int64_t rows, int64_t width) {
+  for (int64_t i = 0; i < rows * width; ++i) {
+    out[i] = static_cast<float>(out[i] + sigmoid(gate[i / width]) * y[i]);
+  }
+}
+
 void ReferenceBackend::rope(float* x, int64_t stride, std::span<const int32_t> positions, int32_t heads,
                             int32_t head_dim, int32_t rotary, const float* cos, const float* sin) {
   const int32_t half = rotary / 2;

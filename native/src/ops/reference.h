@@ -28,6 +28,11 @@ class ReferenceBackend final : public Backend {
   void take_rows(const float* x, std::span<const int32_t> rows, int64_t width, float* out) override;
   void silu_mul(const float* gate_up, int64_t rows, int64_t width, float* out) override;
   void sigmoid_mul(float* x, const float* gate, int64_t gate_stride, int64_t rows, int64_t width) override;
+  void add_gated(float* out, const float* y, const float* gate, int64_t rows, int64_t width) override;
+
+  void route(const RoutingShape&, const float* logits, int64_t rows, const Routing&) override;
+  void run_experts(const Experts&, const RoutingShape&, const Routing&, const float* x, int64_t rows,
+                   const ExpertWorkspace&, float* out) override;
 
   void rope(float* x, int64_t stride, std::span<const int32_t> positions, int32_t heads, int32_t head_dim,
             int32_t rotary, const float* cos, const float* sin) override;

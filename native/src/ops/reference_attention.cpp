@@ -30,9 +30,10 @@ double load(DType dtype, const void* cache, int64_t index) {
 void attend(const AttentionShape& shape, const Segment& segment, int32_t position, int32_t head,
             const float* q, const KvCache& cache, float* out) {
   const int32_t kv_head = head / (shape.heads / shape.kv_heads);
-  std::vector<double> weights(position + 1);
+  const int32_t first = first_seen(shape, position);
+  std::vector<double> weights(position + 1, -INFINITY);
   double top = -INFINITY;
-  for (int32_t p = 0; p <= position; ++p) {
+  for (int32_t p = first; p <= position; ++p) {
     const int64_t at = cache_index(shape, segment, p, kv_head);
     double dot = 0;
     for (int32_t i = 0; i < shape.head_dim; ++i) dot += q[i] * load(shape.kv_dtype, cache.k, at + i);
@@ -43,7 +44,7 @@ void attend(const AttentionShape& shape, const Segment& segment, int32_t positio
   for (double& w : weights) total += w = std::exp(w - top);
   for (int32_t i = 0; i < shape.head_dim; ++i) {
     double sum = 0;
-    for (int32_t p = 0; p <= position; ++p) {
+    for (int32_t p = first; p <= position; ++p) {
       sum += weights[p] * load(shape.kv_dtype, cache.v, cache_index(shape, segment, p, kv_head) + i);
     }
     out[i] = static_cast<float>(sum / total);

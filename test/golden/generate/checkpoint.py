@@ -9,6 +9,7 @@ from safetensors.torch import save_file
 from torch import Tensor
 
 import formats
+from experts import single_shapes, stacked
 from fixtures import Fixture
 from weights import is_fp8, mtp_shapes, random_weight, stored_dtype
 
@@ -19,16 +20,16 @@ SCALE = "_scale_inv"
 
 
 def make_tensors(fixture: Fixture, shapes: dict[str, torch.Size]) -> dict[str, Tensor]:
-    """What the checkpoint stores, by name. shapes come from the reference implementation's state dict."""
+    """What the checkpoint holds, experts one by one. shapes come from the reference implementation's state dict."""
     config = fixture.config
     if fixture.mtp:
         shapes = shapes | mtp_shapes(config["text_config"])
     draw = torch.Generator().manual_seed(fixture.seed)
     tensors: dict[str, Tensor] = {}
-    for name, shape in shapes.items():
+    for name, shape in single_shapes(shapes).items():
         if name == "lm_head.weight" and config["tie_word_embeddings"]:
             continue
-        zero_centred = config["model_type"].startswith("qwen3_5") and "visual" not in name
+        zero_centred = config["model_type"].startswith(("qwen3_5", "qwen3_next")) and "visual" not in name
         weight = random_weight(name, shape, draw, zero_centred)
         if fixture.fp8 and is_fp8(name, shape):
             tensors[name], tensors[name + SCALE] = quantize(weight, getattr(torch, fixture.scale_dtype))
@@ -51,7 +52,7 @@ def reference_values(fixture: Fixture, tensors: dict[str, Tensor]) -> dict[str, 
             values[name] = dequantize(tensor, tensors[name + SCALE])
         elif not name.endswith(SCALE):
             values[name] = tensor.float()
-    return values
+    return stacked(values)
 
 
 def full_config(fixture: Fixture, tensors: dict[str, Tensor]) -> dict:
@@ -71,6 +72,8 @@ def full_config(fixture: Fixture, tensors: dict[str, Tensor]) -> dict:
 
 
 def write_checkpoint(fixture: Fixture, tensors: dict[str, Tensor], folder: Path) -> None:
+    if fixture.stacked_experts:
+        tensors = stacked(tensors)
     folder.mkdir(parents=True, exist_ok=True)
     for old in [*folder.glob("*.safetensors"), *folder.glob("*.index.json")]:
         old.unlink()

@@ -29,6 +29,8 @@ class Fixture:
     # Tensors that a text engine must skip: a vision tower, and an MTP layer.
     vision: bool = False
     mtp: bool = False
+    # Experts in one tensor per layer and projection, as BF16 releases of qwen3_5_moe have them; else one by one.
+    stacked_experts: bool = False
     seed: int = 1
 
 
@@ -121,6 +123,32 @@ def qwen3_5(text: dict) -> dict:
         "text_config": text,
         "vision_config": {**vision, "out_hidden_size": text["hidden_size"], "num_position_embeddings": 16, "patch_size": 4},
     }
+
+
+EXPERTS = {"num_experts": 8, "num_experts_per_tok": 4, "moe_intermediate_size": 24}
+SPARSE = {"norm_topk_prob": True, "decoder_sparse_step": 1, "mlp_only_layers": []}
+SHARED_EXPERT = {**EXPERTS, "shared_expert_intermediate_size": 40}
+
+
+def qwen3_moe(**changes) -> dict:
+    own = {"architectures": ["Qwen3MoeForCausalLM"], "model_type": "qwen3_moe", "hidden_size": 72, "intermediate_size": 56}
+    return {**qwen3(), **own, **EXPERTS, **SPARSE, **changes}
+
+
+def qwen3_5_moe_text(**changes) -> dict:
+    """All layers are sparse: there is no intermediate_size."""
+    text = qwen3_5_text(model_type="qwen3_5_moe_text", hidden_size=72, mtp_num_hidden_layers=0)
+    del text["intermediate_size"]
+    return {**text, **SHARED_EXPERT, **changes}
+
+
+def qwen3_next(**changes) -> dict:
+    """The older config form: rotary fields at the top level."""
+    text = qwen3_5_text(model_type="qwen3_next", hidden_size=72)
+    for name in ("rope_parameters", "mtp_num_hidden_layers", "mtp_use_dedicated_embeddings", "attn_output_gate"):
+        del text[name]
+    own = {"architectures": ["Qwen3NextForCausalLM"], "rope_theta": 10000000.0, "partial_rotary_factor": 0.25}
+    return {**text, **own, **SHARED_EXPERT, **SPARSE, **changes}
 
 
 FIXTURES = (
@@ -272,5 +300,93 @@ FIXTURES = (
         llama(num_hidden_layers=2, rope_theta=10000.0),
         form="nvfp4-modelopt",
         seed=25,
+    ),
+    Fixture(
+        "qwen3_moe-bf16",
+        "experts one by one, a dense layer by mlp_only_layers, renormalized top 3 of 8, two shards",
+        qwen3_moe(mlp_only_layers=[1], tie_word_embeddings=False),
+        shards=2,
+        seed=88,  # 8 to 68 meet a close choice of experts
+    ),
+    Fixture(
+        "qwen3_moe-fp8",
+        "experts one by one with F32 scales in another shard, dense layers by decoder_sparse_step, weights not renormalized",
+        qwen3_moe(
+            hidden_size=136,
+            num_hidden_layers=2,
+            decoder_sparse_step=2,
+            norm_topk_prob=False,
+        ),
+        fp8=True,
+        scale_dtype="float32",
+        shards=3,
+        scatter_scales=True,
+        seed=9,
+    ),
+    Fixture(
+        "qwen3_5_moe-bf16",
+        "hybrid in the nested form, stacked experts, shared expert, vision tower to skip",
+        {
+            **qwen3_5(qwen3_5_moe_text()),
+            "architectures": ["Qwen3_5MoeForConditionalGeneration"],
+            "model_type": "qwen3_5_moe",
+        },
+        shards=2,
+        vision=True,
+        stacked_experts=True,
+        seed=10,
+    ),
+    Fixture(
+        "qwen3_5_moe_text-fp8",
+        "the flat text-only form, experts one by one, hidden 136 (partial blocks), BF16 scales, tied head",
+        {
+            "architectures": ["Qwen3_5MoeForCausalLM"],
+            **qwen3_5_moe_text(hidden_size=136, tie_word_embeddings=True, linear_num_value_heads=6),
+        },
+        fp8=True,
+        seed=11,
+    ),
+    Fixture(
+        "qwen3_next-bf16",
+        "in_proj_qkvz and in_proj_ba interleaved by key head, shared expert, a dense layer, rotary fields at the top level",
+        qwen3_next(mlp_only_layers=[0]),
+        seed=112,
+    ),
+    Fixture(
+        "qwen3_next-fp8",
+        "parts of in_proj_qkvz that begin off the 128-row blocks, value heads 3 per key head, weights not renormalized",
+        qwen3_next(
+            hidden_size=136,
+            num_hidden_layers=2,
+            layer_types=["linear_attention", "full_attention"],
+            full_attention_interval=2,
+            linear_key_head_dim=40,
+            linear_num_value_heads=6,
+            norm_topk_prob=False,
+        ),
+        fp8=True,
+        scale_dtype="float32",
+        shards=2,
+        seed=13,
+    ),
+    Fixture(
+        "qwen3-yarn-bf16",
+        "YaRN over 64 original positions: attention factor, correction range inside the head",
+        qwen3(
+            rope_theta=10000.0,
+            rope_scaling={"rope_type": "yarn", "factor": 8.0, "original_max_position_embeddings": 64},
+        ),
+        seed=14,
+    ),
+    Fixture(
+        "qwen3-window-bf16",
+        "a window of 40 positions from layer 1 on (use_sliding_window, max_window_layers), linear rope scaling",
+        qwen3(
+            use_sliding_window=True,
+            sliding_window=40,
+            max_window_layers=1,
+            rope_scaling={"type": "linear", "factor": 2.5},
+        ),
+        seed=15,
     ),
 )

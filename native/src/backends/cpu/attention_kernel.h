@@ -1,6 +1,7 @@
 // Causal attention of one tile: queries (M, head_dim) of one KV head, in splits of 256 absolute positions.
 // Within a split: scores = q·Kᵀ, plain softmax, P·V. Splits merge in ascending order by the running maximum.
-// A row's bits depend only on its own position: masked weights are exact zeros, splits never move.
+// A row's bits depend only on its own position: masked weights are exact zeros, splits never move, and splits
+// that a window hides from a row are left out for it.
 #pragma once
 
 #include "backends/cpu/kernels.h"
@@ -75,11 +76,13 @@ void load_split(const AttentionTile& t, const AttentionScratch<L>& scratch, int3
   }
 }
 
-// Turns scores [0, n) into exp(score - max) and zeroes the rest up to `padded`; gives the maximum and the
+// Turns scores [from, n) into exp(score - max) and zeroes the rest of [0, padded); gives the maximum and the
 // sum.
 template <class L>
-void softmax_weights(float* scores, int n, int padded, float& top, float& total) {
+void softmax_weights(float* scores, int from, int n, int padded, float& top, float& total) {
   const L lowest = L::set(-__builtin_inff());
+  for (int i = 0; i < from; i += L::kCount)
+    lowest.store(scores + i, from - i < L::kCount ? from - i : L::kCount);
   if (n % L::kCount != 0) {
     lowest.store(scores + n, L::kCount - n % L::kCount);
   }
@@ -91,6 +94,7 @@ void softmax_weights(float* scores, int n, int padded, float& top, float& total)
   for (int i = 0; i < n; i += L::kCount) {
     L weight = exp(L::load(scores + i) - shift);
     if (n - i < L::kCount) weight = weight.first(n - i);
+    if (i < from) weight = weight - weight.first(from - i < L::kCount ? from - i : L::kCount);
     weight.store(scores + i);
     sums = sums + weight;
   }
@@ -122,6 +126,11 @@ void merge_split(const AttentionScratch<L>& s, int64_t m, float top, float total
   s.total[m] = s.total[m] * before + total * now;
 }
 
+// Where the first split begins of which the row at `position` sees something.
+inline int32_t first_split(const AttentionShape& shape, int32_t position) {
+  return first_seen(shape, position) / kSplit * kSplit;
+}
+
 template <class L>
 void attend(const AttentionTile& t) {
   const AttentionShape& shape = *t.shape;
@@ -133,7 +142,7 @@ void attend(const AttentionTile& t) {
     for (int d = 0; d < shape.head_dim; ++d) s.q[m * shape.head_dim + d] = q[d] * shape.scale;
   }
   const int32_t last = t.position + t.rows;  // positions below this are visible to some row
-  for (int32_t begin = 0; begin < last; begin += kSplit) {
+  for (int32_t begin = first_split(shape, t.position); begin < last; begin += kSplit) {
     const int count = last - begin < kSplit ? last - begin : kSplit;
     const int padded = (count + L::kCount - 1) / L::kCount * L::kCount;
     load_split<L>(t, s, begin, count);
@@ -141,15 +150,24 @@ void attend(const AttentionTile& t) {
                       m_count, padded);
     // Rows that end before this split see nothing of it; since positions ascend they come first.
     const int skipped = begin > t.position ? (begin - t.position) * group : 0;
+    // Rows whose window begins after it come last.
+    int end = m_count;
+    while (first_split(shape, t.position + (end - 1) / group) > begin) end -= group;
     float tops[kMaxAttentionRows];
     float totals[kMaxAttentionRows];
-    for (int m = skipped; m < m_count; ++m) {
-      const int seen = t.position + m / group + 1 - begin;
-      softmax_weights<L>(s.weights + m * kSplit, seen < count ? seen : count, padded, tops[m], totals[m]);
+    for (int m = skipped; m < end; ++m) {
+      const int32_t position = t.position + m / group;
+      const int seen = position + 1 - begin;
+      const int unseen = first_seen(shape, position) - begin;
+      softmax_weights<L>(s.weights + m * kSplit, unseen > 0 ? unseen : 0, seen < count ? seen : count, padded,
+                         tops[m], totals[m]);
     }
     product<L, false>({s.weights + skipped * kSplit, kSplit, 1}, {s.values, s.dim}, count,
-                      {s.partial + skipped * s.dim, s.dim}, m_count - skipped, static_cast<int>(s.dim));
-    for (int m = skipped; m < m_count; ++m) merge_split<L>(s, m, tops[m], totals[m], begin == 0);
+                      {s.partial + skipped * s.dim, s.dim}, end - skipped, static_cast<int>(s.dim));
+    for (int m = skipped; m < end; ++m) {
+      const bool first = begin == first_split(shape, t.position + m / group);
+      merge_split<L>(s, m, tops[m], totals[m], first);
+    }
   }
   for (int m = 0; m < m_count; ++m) {
     const L factor = L::set(1.0f / s.total[m]);

@@ -9,6 +9,13 @@
 
 namespace llmservice::cpu {
 
+// At most kTileRows rows, one after the other, that run the same expert.
+struct ExpertTile {
+  int32_t expert;
+  int64_t first;
+  int64_t rows;
+};
+
 class CpuBackend final : public Backend {
  public:
   CpuBackend(const Kernels& kernels, int threads);
@@ -40,6 +47,12 @@ class CpuBackend final : public Backend {
             int32_t rotary, const float* cos, const float* sin) override;
   void gated_rms_norm(const float* x, const float* z, int64_t z_stride, const float* weight, float eps,
                       int64_t rows, int32_t heads, int32_t dim, float* out) override;
+  void add_gated(float* out, const float* y, const float* gate, int64_t rows, int64_t width) override;
+
+  // experts.cpp
+  void route(const RoutingShape&, const float* logits, int64_t rows, const Routing&) override;
+  void run_experts(const Experts&, const RoutingShape&, const Routing&, const float* x, int64_t rows,
+                   const ExpertWorkspace&, float* out) override;
 
   // attention.cpp
   void write_kv(const AttentionShape&, std::span<const Segment>, const float* k, int64_t k_stride,
@@ -57,6 +70,13 @@ class CpuBackend final : public Backend {
            const float* dt_bias, const GdnState&, float* out) override;
 
  private:
+  // out (rows, N) = x (rows, K) · Wᵀ, where each of `tiles` says which rows multiply which of `matrices`.
+  void multiply_grouped(std::span<const std::unique_ptr<Matrix>> matrices, std::span<const ExpertTile> tiles,
+                        const float* x, float* out);
+  // One panel's outputs of at most kTileRows rows.
+  void multiply_tile(const PackedMatrix& matrix, int64_t panel, const float* x, int64_t rows, float* out,
+                     int worker);
+
   // body(row, first, count) over (rows, width) in tiles worth waking a thread for.
   template <class Body>
   void for_spans(int64_t rows, int64_t width, const Body& body);
@@ -71,6 +91,10 @@ class CpuBackend final : public Backend {
 
 // Values that one tile of a cheap op should touch: below it, handing the tile over costs more than doing it.
 constexpr int64_t kTileFloats = 8192;
+
+// Rows of activations per tile of a product: their K block (128 floats each) and sums (64 floats each) stay
+// in L2.
+constexpr int64_t kTileRows = 192;
 
 template <class Body>
 void CpuBackend::for_rows(int64_t rows, int64_t floats, const Body& body) {

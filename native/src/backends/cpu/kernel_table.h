@@ -7,6 +7,7 @@
 #include "backends/cpu/delta_recurrent_kernel.h"
 #include "backends/cpu/gemm_kernel.h"
 #include "backends/cpu/kernels.h"
+#include "backends/cpu/routing_kernel.h"
 #include "backends/cpu/row_kernels.h"
 
 namespace llmservice::cpu {
@@ -19,6 +20,9 @@ constexpr Kernels make_kernels(const char* isa) {
           .gated_rms_norm = gated_rms_norm<L>,
           .l2_normalize = l2_normalize<L>,
           .add = add<L>,
+          .add_scaled = add_scaled<L>,
+          .add_gated = add_gated<L>,
+          .route_row = route_row<L>,
           .silu_mul = silu_mul<L>,
           .sigmoid_mul = sigmoid_mul<L>,
           .rotate = rotate<L>,

@@ -6,12 +6,23 @@
 namespace llmservice::cpu {
 namespace {
 
-// Rows of activations per tile: their K block (128 floats each) and sums (64 floats each) stay in L2.
-constexpr int64_t kTileRows = 192;
 // Multiply-adds below which one thread is done before others have woken.
 constexpr int64_t kInlineWork = 65536;
 
 }  // namespace
+
+void CpuBackend::multiply_tile(const PackedMatrix& matrix, int64_t panel, const float* x, int64_t rows,
+                               float* out, int worker) {
+  float* total = scratch_.of_worker(worker, kPanelScratch + kTileRows * kPanelRows);
+  float* panel_scratch = total + kTileRows * kPanelRows;
+  std::fill_n(total, rows * kPanelRows, 0.0f);
+  kernels_.multiply_panel(matrix.panel(panel), x, matrix.cols, static_cast<int>(rows), panel_scratch, total);
+  const int64_t column = panel * kPanelRows;
+  const int64_t width = std::min<int64_t>(kPanelRows, matrix.rows - column);
+  for (int64_t r = 0; r < rows; ++r) {
+    std::copy_n(total + r * kPanelRows, width, out + r * matrix.rows + column);
+  }
+}
 
 void CpuBackend::matmul(const Matrix& w, const float* x, int64_t rows, float* out) {
   const auto& matrix = static_cast<const PackedMatrix&>(w);
@@ -19,17 +30,8 @@ void CpuBackend::matmul(const Matrix& w, const float* x, int64_t rows, float* ou
   const auto multiply = [&](int64_t tile, int worker) {
     const int64_t panel = tile / row_tiles;  // neighbours in time share a panel, which is then in cache
     const int64_t first = tile % row_tiles * kTileRows;
-    const int64_t count = std::min(kTileRows, rows - first);
-    float* total = scratch_.of_worker(worker, kPanelScratch + kTileRows * kPanelRows);
-    float* panel_scratch = total + kTileRows * kPanelRows;
-    std::fill_n(total, count * kPanelRows, 0.0f);
-    kernels_.multiply_panel(matrix.panel(panel), x + first * matrix.cols, matrix.cols,
-                            static_cast<int>(count), panel_scratch, total);
-    const int64_t column = panel * kPanelRows;
-    const int64_t width = std::min<int64_t>(kPanelRows, matrix.rows - column);
-    for (int64_t r = 0; r < count; ++r) {
-      std::copy_n(total + r * kPanelRows, width, out + (first + r) * matrix.rows + column);
-    }
+    multiply_tile(matrix, panel, x + first * matrix.cols, std::min(kTileRows, rows - first),
+                  out + first * matrix.rows, worker);
   };
   const int64_t tiles = matrix.panels() * row_tiles;
   if (rows * matrix.rows * matrix.cols < kInlineWork) {

@@ -57,6 +57,22 @@ void add(float* x, const float* y, int64_t count) {
   for_lanes<L>(count, [&](int64_t i, int n) { (L::load(x + i, n) + L::load(y + i, n)).store(x + i, n); });
 }
 
+// x += scale · y.
+template <class L>
+void add_scaled(float* x, const float* y, float scale, int64_t count) {
+  const L factor = L::set(scale);
+  for_lanes<L>(count,
+               [&](int64_t i, int n) { fma(factor, L::load(y + i, n), L::load(x + i, n)).store(x + i, n); });
+}
+
+// x += sigmoid(gate) · y.
+template <class L>
+void add_gated(float* x, const float* y, float gate, int64_t count) {
+  float opened[L::kCount];
+  sigmoid(L::set(gate)).store(opened);
+  add_scaled<L>(x, y, opened[0], count);
+}
+
 template <class L>
 void silu_mul(const float* gate, const float* up, int64_t count, float* out) {
   for_lanes<L>(

@@ -54,6 +54,12 @@ void CpuBackend::sigmoid_mul(float* x, const float* gate, int64_t gate_stride, i
   });
 }
 
+void CpuBackend::add_gated(float* out, const float* y, const float* gate, int64_t rows, int64_t width) {
+  for_spans(rows, width, [&](int64_t t, int64_t first, int64_t n) {
+    kernels_.add_gated(out + t * width + first, y + t * width + first, gate[t], n);
+  });
+}
+
 void CpuBackend::rope(float* x, int64_t stride, std::span<const int32_t> positions, int32_t heads,
                       int32_t head_dim, int32_t rotary, const float* cos, const float* sin) {
   const int64_t half = rotary / 2;

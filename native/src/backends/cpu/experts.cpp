@@ -1,0 +1,97 @@
+// Mixture of experts: (row, expert) pairs are sorted by expert, so that each expert's weights are read once
+// for all its rows, in passes of as many experts as the workspace has room for. A row adds up its experts in
+// ascending order whatever the passes, so that its bits depend on nothing else in the step.
+#include <algorithm>
+#include <vector>
+
+#include "backends/cpu/backend.h"
+
+namespace llmservice::cpu {
+namespace {
+
+// The pairs of a step, sorted by expert and within one by row.
+struct SortedPairs {
+  std::vector<int64_t> begin;  // (experts + 1): where each expert's pairs begin
+  std::vector<int32_t> row;    // (T · top_k): of each sorted pair
+  std::vector<int64_t> place;  // (T · top_k): of pair (t, i) among the sorted ones
+};
+
+SortedPairs sort_pairs(const RoutingShape& shape, const int32_t* ids, int64_t rows) {
+  const int64_t pairs = rows * shape.top_k;
+  SortedPairs sorted{std::vector<int64_t>(shape.experts + 1), std::vector<int32_t>(pairs),
+                     std::vector<int64_t>(pairs)};
+  for (int64_t i = 0; i < pairs; ++i) ++sorted.begin[ids[i] + 1];
+  for (int32_t e = 0; e < shape.experts; ++e) sorted.begin[e + 1] += sorted.begin[e];
+  std::vector<int64_t> next = sorted.begin;
+  for (int64_t i = 0; i < pairs; ++i) {
+    sorted.place[i] = next[ids[i]]++;
+    sorted.row[sorted.place[i]] = static_cast<int32_t>(i / shape.top_k);
+  }
+  return sorted;
+}
+
+// The experts after `first` (itself included) whose pairs together fit in `room`.
+int32_t end_of_pass(const SortedPairs& sorted, int32_t first, int64_t room) {
+  const auto past =
+      std::upper_bound(sorted.begin.begin() + first, sorted.begin.end(), sorted.begin[first] + room);
+  return static_cast<int32_t>(past - sorted.begin.begin()) - 1;
+}
+
+// Tiles of experts [first, end), rows counted from the pass's first pair.
+std::vector<ExpertTile> cut(const SortedPairs& sorted, int32_t first, int32_t end) {
+  std::vector<ExpertTile> tiles;
+  for (int32_t e = first; e < end; ++e) {
+    for (int64_t pair = sorted.begin[e]; pair < sorted.begin[e + 1]; pair += kTileRows) {
+      tiles.push_back({e, pair - sorted.begin[first], std::min(kTileRows, sorted.begin[e + 1] - pair)});
+    }
+  }
+  return tiles;
+}
+
+}  // namespace
+
+void CpuBackend::route(const RoutingShape& shape, const float* logits, int64_t rows, const Routing& routing) {
+  for_rows(rows, int64_t{shape.experts} * shape.top_k, [&](int64_t t) {
+    kernels_.route_row(shape, logits + t * shape.experts, routing.ids + t * shape.top_k,
+                       routing.weights + t * shape.top_k);
+  });
+}
+
+void CpuBackend::multiply_grouped(std::span<const std::unique_ptr<Matrix>> matrices,
+                                  std::span<const ExpertTile> tiles, const float* x, float* out) {
+  const int64_t panels = static_cast<const PackedMatrix&>(*matrices.front()).panels();
+  pool_.run(static_cast<int64_t>(tiles.size()) * panels, [&](int64_t index, int worker) {
+    const ExpertTile& tile = tiles[index / panels];
+    const auto& matrix = static_cast<const PackedMatrix&>(*matrices[tile.expert]);
+    multiply_tile(matrix, index % panels, x + tile.first * matrix.cols, tile.rows,
+                  out + tile.first * matrix.rows, worker);
+  });
+}
+
+void CpuBackend::run_experts(const Experts& experts, const RoutingShape& shape, const Routing& routing,
+                             const float* x, int64_t rows, const ExpertWorkspace& workspace, float* out) {
+  const int64_t hidden = experts.gate_up.front()->cols;
+  const int64_t width = experts.down.front()->cols;
+  const SortedPairs sorted = sort_pairs(shape, routing.ids, rows);
+  for_spans(rows, hidden,
+            [&](int64_t t, int64_t first, int64_t n) { std::fill_n(out + t * hidden + first, n, 0.0f); });
+  for (int32_t first = 0, end = 0; first < shape.experts; first = end) {
+    end = end_of_pass(sorted, first, workspace.rows);
+    const int64_t begin = sorted.begin[first];
+    const int64_t pairs = sorted.begin[end] - begin;
+    const std::vector<ExpertTile> tiles = cut(sorted, first, end);
+    take_rows(x, std::span(sorted.row).subspan(begin, pairs), hidden, workspace.hidden);
+    multiply_grouped(experts.gate_up, tiles, workspace.hidden, workspace.wide);
+    silu_mul(workspace.wide, pairs, width, workspace.mixed);
+    multiply_grouped(experts.down, tiles, workspace.mixed, workspace.hidden);
+    for_rows(rows, shape.top_k * hidden, [&](int64_t t) {
+      for (int64_t i = t * shape.top_k; i < (t + 1) * shape.top_k; ++i) {
+        const int64_t pair = sorted.place[i] - begin;
+        if (pair < 0 || pair >= pairs) continue;  // another pass's
+        kernels_.add_scaled(out + t * hidden, workspace.hidden + pair * hidden, routing.weights[i], hidden);
+      }
+    });
+  }
+}
+
+}  // namespace llmservice::cpu

@@ -1,0 +1,34 @@
+// The feed-forward layers of the forward pass, dense and mixture of experts: work_.normed in, work_.output
+// out.
+#include "model/model.h"
+
+namespace llmservice {
+
+void Model::feed_forward(const LayerWeights& weights, int64_t rows) {
+  std::visit([&](const auto& kind) { run(kind, rows); }, weights.feed_forward);
+}
+
+void Model::run(const MlpWeights& weights, int64_t rows) {
+  weights.gate_up.apply(backend_, work_.normed, rows, work_.wide);
+  backend_.silu_mul(work_.wide, rows, weights.gate_up.width() / 2, work_.mixed);
+  weights.down.apply(backend_, work_.mixed, rows, work_.output);
+}
+
+void Model::run(const MoeWeights& weights, int64_t rows) {
+  const RoutingShape shape = routing_shape(*config_.moe);
+  const Routing routing{work_.expert_ids, work_.expert_weights};
+  weights.router.apply(backend_, work_.normed, rows, work_.wide);
+  backend_.route(shape, work_.wide, rows, routing);
+  const ExpertWorkspace room{
+      .rows = max_tokens_, .hidden = work_.expert_rows, .wide = work_.wide, .mixed = work_.mixed};
+  backend_.run_experts(weights.experts, shape, routing, work_.normed, rows, room, work_.output);
+  if (!weights.shared) return;
+  const SharedExpertWeights& shared = *weights.shared;
+  shared.gate_up.apply(backend_, work_.normed, rows, work_.wide);
+  backend_.silu_mul(work_.wide, rows, shared.gate_up.width() / 2, work_.mixed);
+  shared.down.apply(backend_, work_.mixed, rows, work_.expert_rows);
+  shared.gate.apply(backend_, work_.normed, rows, work_.wide);
+  backend_.add_gated(work_.output, work_.expert_rows, work_.wide, rows, config_.hidden);
+}
+
+}  // namespace llmservice

@@ -1,0 +1,78 @@
+#include "model/moe.h"
+
+namespace llmservice {
+namespace {
+
+struct ExpertBands {
+  std::vector<Band> gate_up;
+  Band down;
+};
+
+// Tensor experts.gate_up_proj is (experts, 2 · width, hidden), gate over up; experts.down_proj (experts,
+// hidden, width).
+ExpertBands stacked_bands(const std::string& prefix, int32_t expert, const ModelConfig& c, Range width) {
+  const int64_t all = c.moe->intermediate;
+  const Range up{all + width.begin, width.count};
+  const StackPlace place{expert, c.moe->experts};
+  const std::string gate_up = prefix + "gate_up_proj";
+  return {{{gate_up, 2 * all, c.hidden, width, whole(c.hidden), place},
+           {gate_up, 2 * all, c.hidden, up, whole(c.hidden), place}},
+          {prefix + "down_proj", c.hidden, all, whole(c.hidden), width, place}};
+}
+
+// A feed-forward network stored by itself: `prefix` names an expert or the shared one.
+ExpertBands single_bands(const std::string& prefix, int64_t all, int64_t hidden, Range width) {
+  return {{{prefix + "gate_proj", all, hidden, width, whole(hidden)},
+           {prefix + "up_proj", all, hidden, width, whole(hidden)}},
+          {prefix + "down_proj", hidden, all, whole(hidden), width}};
+}
+
+Experts read_experts(WeightReader& reader, const ModelConfig& c, Shard shard, const std::string& prefix) {
+  const Range width = shard_range(c.moe->intermediate, shard, "moe_intermediate_size");
+  const bool stacked = reader.checkpoint().has(prefix + "gate_up_proj");
+  Experts experts;
+  for (int32_t e = 0; e < c.moe->experts; ++e) {
+    const ExpertBands bands =
+        stacked ? stacked_bands(prefix, e, c, width)
+                : single_bands(prefix + std::to_string(e) + ".", c.moe->intermediate, c.hidden, width);
+    experts.gate_up.push_back(reader.matrix(bands.gate_up));
+    experts.down.push_back(reader.matrix({bands.down}));
+  }
+  return experts;
+}
+
+SharedExpertWeights read_shared(WeightReader& reader, const ModelConfig& c, Shard shard,
+                                const std::string& prefix) {
+  const int64_t all = c.moe->shared_intermediate;
+  const Range width = shard_range(all, shard, "shared_expert_intermediate_size");
+  const ExpertBands bands = single_bands(prefix + "shared_expert.", all, c.hidden, width);
+  return {.gate_up = reader.linear(bands.gate_up, false),
+          .down = reader.linear({bands.down}, false),
+          .gate = reader.linear({{prefix + "shared_expert_gate", 1, c.hidden, whole(1), whole(c.hidden)}},
+                                false)};
+}
+
+}  // namespace
+
+size_t MoeWeights::bytes() const {
+  size_t total = router.bytes();
+  for (const auto& matrix : experts.gate_up) total += matrix->bytes;
+  for (const auto& matrix : experts.down) total += matrix->bytes;
+  if (shared) total += shared->gate_up.bytes() + shared->down.bytes() + shared->gate.bytes();
+  return total;
+}
+
+RoutingShape routing_shape(const MoeConfig& moe) {
+  return {.experts = moe.experts, .top_k = moe.top_k, .normalize = moe.normalize_top_k};
+}
+
+MoeWeights read_moe(WeightReader& reader, const ModelConfig& c, Shard shard, const std::string& prefix) {
+  MoeWeights weights;
+  weights.router = reader.linear(
+      {{prefix + "gate", c.moe->experts, c.hidden, whole(c.moe->experts), whole(c.hidden)}}, false);
+  weights.experts = read_experts(reader, c, shard, prefix + "experts.");
+  if (c.moe->shared_intermediate > 0) weights.shared = read_shared(reader, c, shard, prefix);
+  return weights;
+}
+
+}  // namespace llmservice

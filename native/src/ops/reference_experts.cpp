@@ -1,0 +1,49 @@
+// Reference mixture of experts: each row by itself, each expert a plain product, in double where sums are.
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "ops/reference.h"
+
+namespace llmservice {
+
+void ReferenceBackend::route(const RoutingShape& shape, const float* logits, int64_t rows,
+                             const Routing& routing) {
+  for (int64_t t = 0; t < rows; ++t) {
+    const float* row = logits + t * shape.experts;
+    std::vector<int32_t> order(shape.experts);
+    std::iota(order.begin(), order.end(), 0);
+    std::stable_sort(order.begin(), order.end(), [&](int32_t a, int32_t b) { return row[a] > row[b]; });
+    const double top = row[order.front()];
+    double total = 0;
+    const auto chosen = shape.normalize ? shape.top_k : shape.experts;
+    for (int32_t i = 0; i < chosen; ++i) total += std::exp(row[order[i]] - top);
+    std::sort(order.begin(), order.begin() + shape.top_k);
+    for (int32_t i = 0; i < shape.top_k; ++i) {
+      routing.ids[t * shape.top_k + i] = order[i];
+      routing.weights[t * shape.top_k + i] = static_cast<float>(std::exp(row[order[i]] - top) / total);
+    }
+  }
+}
+
+void ReferenceBackend::run_experts(const Experts& experts, const RoutingShape& shape, const Routing& routing,
+                                   const float* x, int64_t rows, const ExpertWorkspace&, float* out) {
+  const int64_t hidden = experts.gate_up.front()->cols;
+  const int64_t width = experts.down.front()->cols;
+  std::vector<float> gate_up(2 * width), mixed(width), y(hidden);
+  for (int64_t t = 0; t < rows; ++t) {
+    std::vector<double> sum(hidden, 0.0);
+    for (int32_t i = 0; i < shape.top_k; ++i) {
+      const int32_t expert = routing.ids[t * shape.top_k + i];
+      matmul(*experts.gate_up[expert], x + t * hidden, 1, gate_up.data());
+      silu_mul(gate_up.data(), 1, width, mixed.data());
+      matmul(*experts.down[expert], mixed.data(), 1, y.data());
+      for (int64_t d = 0; d < hidden; ++d) {
+        sum[d] += static_cast<double>(routing.weights[t * shape.top_k + i]) * y[d];
+      }
+    }
+    std::copy(sum.begin(), sum.end(), out + t * hidden);
+  }
+}
+
+}  // namespace llmservice

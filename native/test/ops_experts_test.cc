@@ -1,0 +1,167 @@
+// Mixture of experts: routing as the scalar reference chooses, expert sums close to it, and a row's bits the
+// same whatever the other rows, the room for pairs, the threads and the family.
+#include <numeric>
+
+#include "ops_support.h"
+
+namespace llmservice::testing {
+namespace {
+
+struct Choice {
+  std::vector<int32_t> ids;
+  std::vector<float> weights;
+  Routing routing() { return {ids.data(), weights.data()}; }
+};
+
+Choice route(Backend& backend, const RoutingShape& shape, const std::vector<float>& logits) {
+  const auto rows = static_cast<int64_t>(logits.size()) / shape.experts;
+  Choice choice{std::vector<int32_t>(rows * shape.top_k, -1), std::vector<float>(rows * shape.top_k, NAN)};
+  backend.route(shape, logits.data(), rows, choice.routing());
+  return choice;
+}
+
+class RoutingTest : public ::testing::TestWithParam<RoutingShape> {};
+
+TEST_P(RoutingTest, ChoosesAndWeighsAsTheReference) {
+  const RoutingShape shape = GetParam();
+  const std::vector<float> logits = random_floats(37 * shape.experts, 3, 6.0f);
+  ReferenceBackend reference;
+  const Choice expected = route(reference, shape, logits);
+  const Choice whole = route(*make_cpu_backend({.threads = 1}), shape, logits);
+  EXPECT_EQ(whole.ids, expected.ids);
+  expect_close(whole.weights, expected.weights, 1e-6f, "weights");
+  for (const auto& backend : all_backends()) {
+    const Choice choice = route(*backend, shape, logits);
+    EXPECT_EQ(choice.ids, whole.ids) << label(*backend);
+    expect_same_bits(choice.weights, whole.weights, label(*backend));
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Shapes, RoutingTest,
+                         ::testing::Values(RoutingShape{8, 3, true}, RoutingShape{8, 3, false},
+                                           RoutingShape{128, 8, true}, RoutingShape{513, 10, false},
+                                           RoutingShape{4, 4, true}, RoutingShape{1, 1, true}),
+                         [](const auto& info) {
+                           return std::to_string(info.param.top_k) + "_of_" +
+                                  std::to_string(info.param.experts) +
+                                  (info.param.normalize ? "_normalized" : "");
+                         });
+
+TEST(Routing, PrefersTheLowerIndexOfEqualLogits) {
+  const std::vector<float> logits = {1, 5, 5, 0, 5, 1};
+  for (const auto& backend : all_backends()) {
+    EXPECT_EQ(route(*backend, {6, 2, true}, logits).ids, (std::vector<int32_t>{1, 2})) << label(*backend);
+    EXPECT_EQ(route(*backend, {6, 4, true}, logits).ids, (std::vector<int32_t>{0, 1, 2, 4}));
+  }
+}
+
+TEST(Routing, GivesDifferentExpertsEvenForLogitsThatAreNotNumbers) {
+  const std::vector<float> logits = {NAN, 1, NAN, NAN, 2, NAN};
+  for (const auto& backend : all_backends()) {
+    const Choice choice = route(*backend, {6, 3, true}, logits);
+    EXPECT_TRUE(std::isnan(std::accumulate(choice.weights.begin(), choice.weights.end(), 0.0f)));
+    for (int i = 0; i < 3; ++i) EXPECT_GT(choice.ids[i], i == 0 ? -1 : choice.ids[i - 1]);
+    EXPECT_LT(choice.ids[2], 6);
+  }
+}
+
+constexpr int64_t kRows = 70;
+
+struct MixtureCase {
+  DType dtype;
+  int64_t hidden;
+  int64_t width;
+};
+
+class MixtureTest : public ::testing::TestWithParam<MixtureCase> {
+ protected:
+  static constexpr RoutingShape kShape{7, 3, true};
+  const int64_t hidden = GetParam().hidden;
+  const int64_t width = GetParam().width;
+  const DType keep = GetParam().dtype == DType::kF32 ? DType::kF32 : DType::kBF16;
+  const std::vector<float> x = random_floats(kRows * hidden, 21);
+  // Expert 6 is nobody's choice; the bias makes expert 2 everybody's.
+  const std::vector<float> logits = [] {
+    std::vector<float> values = random_floats(kRows * 7, 22, 2.0f);
+    for (int64_t t = 0; t < kRows; ++t) {
+      values[t * 7 + 2] += 9;
+      values[t * 7 + 6] -= 90;
+    }
+    return values;
+  }();
+
+  Experts experts(Backend& backend) {
+    Experts out;
+    for (uint32_t e = 0; e < 7; ++e) {
+      out.gate_up.push_back(pack(backend, random_matrix(GetParam().dtype, 2 * width, hidden, 2 * e), keep));
+      out.down.push_back(pack(backend, random_matrix(GetParam().dtype, hidden, width, 2 * e + 1), keep));
+    }
+    return out;
+  }
+
+  // Rows [first, first + count), with room for `room` pairs.
+  std::vector<float> run(Backend& backend, const Experts& experts, int64_t first, int64_t count,
+                         int64_t room) {
+    std::vector<float> rows(room * hidden, NAN), wide(room * 2 * width, NAN), mixed(room * width, NAN);
+    std::vector<float> out(count * hidden, NAN);
+    Choice choice =
+        route(backend, kShape, {logits.begin() + first * 7, logits.begin() + (first + count) * 7});
+    backend.run_experts(experts, kShape, choice.routing(), &x[first * hidden], count,
+                        {room, rows.data(), wide.data(), mixed.data()}, out.data());
+    return out;
+  }
+};
+
+TEST_P(MixtureTest, IsCloseToTheReference) {
+  ReferenceBackend reference;
+  const auto backend = make_cpu_backend({.threads = 2});
+  const auto expected = run(reference, experts(reference), 0, kRows, kRows);
+  float largest = 0;
+  for (const float value : expected) largest = std::max(largest, std::fabs(value));
+  ASSERT_GT(largest, 0);
+  auto scaled = run(*backend, experts(*backend), 0, kRows, kRows);
+  for (size_t i = 0; i < scaled.size(); ++i) {
+    EXPECT_NEAR(scaled[i] / largest, expected[i] / largest, 2e-6) << "element " << i;
+  }
+}
+
+TEST_P(MixtureTest, GivesARowTheSameBitsWhateverRunsBesideIt) {
+  const auto one = make_cpu_backend({.threads = 1});
+  const std::vector<float> whole = run(*one, experts(*one), 0, kRows, kRows);
+  for (const auto& backend : all_backends()) {
+    const Experts matrices = experts(*backend);
+    for (const int64_t room : {kRows, kRows * 3, kRows + 1}) {
+      expect_same_bits(run(*backend, matrices, 0, kRows, room), whole,
+                       label(*backend) + ", room for " + std::to_string(room));
+    }
+    for (const auto& [first, count] : {std::pair{0, 1}, {33, 1}, {60, 10}}) {
+      expect_same_bits(run(*backend, matrices, first, count, 64),
+                       std::span(whole).subspan(first * hidden, count * hidden),
+                       label(*backend) + ", rows from " + std::to_string(first));
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Cases, MixtureTest,
+                         ::testing::Values(MixtureCase{DType::kF8E4M3, 136, 24},
+                                           MixtureCase{DType::kBF16, 200, 70},
+                                           MixtureCase{DType::kF32, 72, 64}),
+                         [](const auto& info) { return name_of(info.param.dtype); });
+
+TEST(AddGated, OpensEachRowByItsSigmoid) {
+  ReferenceBackend reference;
+  for (const int64_t width : {1, 15, 16, 17, 9000}) {
+    const std::vector<float> y = random_floats(5 * width, 1), start = random_floats(5 * width, 2);
+    const std::vector<float> gate = {-80, -1, 0, 2, 80};
+    std::vector<float> expected = start;
+    reference.add_gated(expected.data(), y.data(), gate.data(), 5, width);
+    for (const auto& backend : all_backends()) {
+      std::vector<float> out = start;
+      backend->add_gated(out.data(), y.data(), gate.data(), 5, width);
+      expect_close(out, expected, 1e-6f, label(*backend));
+    }
+  }
+}
+
+}  // namespace
+}  // namespace llmservice::testing
