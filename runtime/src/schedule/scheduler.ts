@@ -3,13 +3,12 @@
 // of a step are at most maxNumBatchedTokens; the oldest running sequence always advances, so that all sequences end.
 
 import type { StepPlan, StepResult } from '@llmservice/native';
-import type { CachedBlock } from './cached-block.js';
 import type { GenerateRequest, Sampled } from './generation.js';
 import { PlanBuilder } from './plan-builder.js';
 import { PrefixCache, type PrefixCacheLimits } from './prefix-cache.js';
 import { sampledAt } from './sampled.js';
 import { Sequence, type Running } from './sequence.js';
-import type { Snapshot } from './snapshot-pool.js';
+import { StepCommits } from './step-commits.js';
 import { WaitingQueue } from './waiting-queue.js';
 
 /** Room of the engine. */
@@ -55,13 +54,6 @@ export interface SchedulerStats {
   readonly prefixCacheHitsTotal: number;
 }
 
-/** A state that the step in flight writes. */
-interface Save {
-  readonly running: Running;
-  readonly position: number;
-  readonly snapshot: Snapshot<CachedBlock>;
-}
-
 /** The scheduler of one engine. */
 export class Scheduler {
   readonly #limits: SchedulerLimits;
@@ -74,11 +66,7 @@ export class Scheduler {
   #running: Running[] = [];
   readonly #bySlot = new Map<number, Running>();
   #release: number[] = [];
-  /** What the step in flight computes and saves. */
-  #advanced: Running[] = [];
-  #saves: Save[] = [];
-  /** Shared blocks that the next step puts in the place of own ones. */
-  #replacements: { readonly running: Running; readonly index: number; readonly block: number }[] = [];
+  readonly #commits: StepCommits;
   #inFlight = false;
   #preemptions = 0;
   #promptTokens = 0;
@@ -89,6 +77,7 @@ export class Scheduler {
   constructor(limits: SchedulerLimits) {
     this.#limits = limits;
     this.#cache = new PrefixCache(limits);
+    this.#commits = new StepCommits(this.#cache, (running) => this.#runs(running));
     this.#freeSlots = Array.from({ length: limits.maxNumSeqs }, (_, i) => limits.maxNumSeqs - 1 - i);
   }
 
@@ -140,7 +129,7 @@ export class Scheduler {
     // What was preempted needs blocks that are not there: admission waits for the next step.
     const started = this.#preemptions === preemptionsBefore ? this.#planAdmissions(step) : [];
     if (step.isEmpty) return null;
-    this.#planReplacements(step);
+    this.#commits.planReplacements(step);
     const plan = step.build(this.#release);
     this.#release = [];
     this.#inFlight = true;
@@ -150,7 +139,7 @@ export class Scheduler {
   /** Takes a step's result; returns what it gave to sequences that are still wanted, in plan order. */
   absorb(result: StepResult): Sampled[] {
     this.#inFlight = false;
-    this.#commit();
+    this.#commits.commit();
     const sampled: Sampled[] = [];
     result.slots.forEach((slot, index) => {
       const running = this.#bySlot.get(slot);
@@ -162,7 +151,7 @@ export class Scheduler {
       sampled.push(entry);
     });
     if (sampled.some((entry) => entry.finish !== null)) {
-      this.#running = this.#running.filter((each) => this.#bySlot.get(each.slot) === each);
+      this.#running = this.#running.filter((each) => this.#runs(each));
     }
     return sampled;
   }
@@ -191,9 +180,8 @@ export class Scheduler {
       if (running === undefined || remaining(running) !== 1) continue;
       if (running.blocks.length < this.#blocksFor(running.sequence.length)) {
         // Those that go may share their blocks with older ones; at last it is this one's turn.
-        const runs = (): boolean => this.#bySlot.get(running.slot) === running;
-        while (this.#cache.available === 0 && runs()) this.#preemptYoungest();
-        if (!runs()) continue;
+        while (this.#cache.available === 0 && this.#runs(running)) this.#preemptYoungest();
+        if (!this.#runs(running)) continue;
         this.#takeBlock(step, running);
       }
       this.#advance(step, running, 1);
@@ -257,25 +245,11 @@ export class Scheduler {
     return { id: sequence.request.id, cachedTokens };
   }
 
-  #planReplacements(step: PlanBuilder): void {
-    for (const { running, index, block } of this.#replacements) {
-      if (this.#bySlot.get(running.slot) === running) step.replace(running.slot, index, block);
-    }
-    this.#replacements = [];
-  }
-
   #advance(step: PlanBuilder, running: Running, count: number): void {
-    const { sequence, slot, savePlaces } = running;
+    const { sequence, slot } = running;
     step.row(slot, count);
     running.computed += count;
-    this.#advanced.push(running);
-    for (let place = savePlaces[0]; place !== undefined && place <= running.computed; place = savePlaces[0]) {
-      savePlaces.shift();
-      const snapshot = this.#cache.reserveSnapshot();
-      if (snapshot === null) continue;
-      step.save(slot, place, snapshot.index);
-      this.#saves.push({ running, position: place, snapshot });
-    }
+    this.#commits.advance(step, running);
     const promptDone = Math.min(running.computed, sequence.request.prompt.length);
     this.#promptTokens += Math.max(0, promptDone - sequence.promptCounted);
     sequence.promptCounted = Math.max(sequence.promptCounted, promptDone);
@@ -296,29 +270,16 @@ export class Scheduler {
     this.#preemptions++;
   }
 
-  readonly #noteReplacement = (running: Running, index: number, block: number): void => {
-    this.#replacements.push({ running, index, block });
-  };
-
-  /** What the step computed is now in the engine, so that others may use it. */
-  #commit(): void {
-    for (const running of this.#advanced) {
-      if (this.#bySlot.get(running.slot) !== running) continue;
-      this.#cache.commit(running, this.#noteReplacement);
-    }
-    for (const { running, position, snapshot } of this.#saves) {
-      if (this.#bySlot.get(running.slot) === running) this.#cache.keepSnapshot(snapshot, running, position);
-      else this.#cache.dropSnapshot(snapshot);
-    }
-    this.#advanced = [];
-    this.#saves = [];
-  }
-
   #vacate(running: Running, spoilt = false): void {
     this.#cache.release(running, spoilt);
     this.#bySlot.delete(running.slot);
     this.#freeSlots.push(running.slot);
     this.#release.push(running.slot);
+  }
+
+  /** Whether it still holds its slot. */
+  #runs(running: Running): boolean {
+    return this.#bySlot.get(running.slot) === running;
   }
 
   #blocksFor(tokens: number): number {

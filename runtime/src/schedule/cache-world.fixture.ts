@@ -1,0 +1,50 @@
+// A scheduler with a prefix cache beside the model that runs its plans, for requests one after another.
+
+import { expect } from '@jest/globals';
+import type { GenerateRequest } from './generation.js';
+import { Scheduler, type SchedulerLimits } from './scheduler.js';
+import { expectedTokens, StepModel } from './step-model.fixture.js';
+import { drain, limits, request } from './workload.fixture.js';
+
+/** The same, with recurrent state. */
+export const hybrid: SchedulerLimits = { ...limits, hybrid: true, numStateSnapshots: 8 };
+
+/** `length` tokens that only `name` decides; different names differ from the first token on. */
+export const text = (name: string, length: number): number[] => [...request(name, length, 1).prompt];
+
+let ids = 0;
+/** A request for a few tokens after a prompt. */
+export function asking(prompt: readonly number[], changes: Partial<GenerateRequest> = {}): GenerateRequest {
+  const id = `request-${ids++}`;
+  return { ...request(id, 1, 4), prompt: Int32Array.from(prompt), ...changes };
+}
+
+/** A scheduler beside the model that runs its plans. */
+export class World {
+  readonly scheduler: Scheduler;
+  readonly model: StepModel;
+
+  constructor(changes: Partial<SchedulerLimits> = {}, base = limits) {
+    this.scheduler = new Scheduler({ ...base, ...changes });
+    this.model = new StepModel({ ...base, ...changes });
+  }
+
+  /** Runs one step; what began in it, by id. */
+  step(): Map<string, number> {
+    const planned = this.scheduler.plan();
+    if (planned === null) throw new Error('there is nothing to run');
+    this.scheduler.absorb(this.model.step(planned.plan));
+    return new Map(planned.started.map(({ id, cachedTokens }) => [id, cachedTokens]));
+  }
+
+  /** Runs a request alone to its end; how many of its prompt's tokens were cached. Its tokens must be right. */
+  ask(asked: GenerateRequest): number {
+    this.scheduler.add(asked);
+    const cached = this.step().get(asked.id);
+    const rest = drain(this.scheduler, this.model).tokens.get(asked.id) ?? [];
+    const expected = expectedTokens([...asked.prompt], asked.maxTokens, [...asked.stopTokens]);
+    expect(rest).toEqual(expected.slice(expected.length - rest.length));
+    if (cached === undefined) throw new Error(`${asked.id} did not begin at once`);
+    return cached;
+  }
+}
