@@ -230,6 +230,25 @@ TEST_F(MoeLayer, RefusesStackedExpertsOfAnotherOrientation) {
   EXPECT_TRUE(contains(message, "[3, 64, 320] where config.json implies [3, 320, 64]"));
 }
 
+TEST(MoeShard, KeepsEveryExpertAndDividesItsWidth) {
+  json j = moe_config("qwen3_next");
+  const ModelConfig whole = parse_model_config(j.dump());
+  const ModelConfig part = shard_config(whole, {1, 2});
+  EXPECT_EQ(part.moe->experts, kExperts);
+  EXPECT_EQ(part.moe->top_k, 2);
+  EXPECT_EQ(part.moe->intermediate, kWidth / 2);
+  EXPECT_EQ(part.moe->shared_intermediate, 16);
+  j["moe_intermediate_size"] = 161;
+  std::string message;
+  EXPECT_EQ(failure_of(
+                [&] {
+                  shard_config(parse_model_config(j.dump()), {0, 2});
+                },
+                &message),
+            "ParallelismInvalid");
+  EXPECT_TRUE(contains(message, "moe_intermediate_size (161)"));
+}
+
 TEST(GdnBands, GatherThePartsOfInterleavedKeyHeads) {
   const ModelConfig config = parse_model_config(moe_config("qwen3_next").dump());
   // Per key head: q 16, k 16, two v heads of 8, their z; b 2, a 2.

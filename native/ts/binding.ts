@@ -44,6 +44,7 @@ export interface EngineInfo {
   readonly threads: number;
   readonly vocabSize: number;
   readonly weightBytes: number;
+  readonly workspaceBytes: number;
   readonly kvBytesPerBlock: number;
   readonly stateBytesPerSeq: number;
   /** True when the model keeps recurrent state (then prefill chunks end on multiples of 64). */

@@ -87,6 +87,7 @@ Engine::Engine(const EngineOptions& o, std::unique_ptr<Backend> backend, const M
            .threads = backend_->threads(),
            .vocab_size = config.vocab,
            .weight_bytes = model_->weight_bytes(),
+           .workspace_bytes = model_->workspace_bytes(),
            .kv_bytes_per_block = kv_bytes_per_block(config, sizes),
            .state_bytes_per_seq = state_bytes_per_slot(config),
            .hybrid = config.hybrid()};

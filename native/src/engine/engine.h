@@ -36,6 +36,7 @@ struct EngineInfo {
   int32_t threads;
   int32_t vocab_size;
   size_t weight_bytes;
+  size_t workspace_bytes;
   int64_t kv_bytes_per_block;
   int64_t state_bytes_per_seq;
   bool hybrid;

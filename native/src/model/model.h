@@ -44,6 +44,7 @@ class Model {
 
   const ModelConfig& config() const { return config_; }
   size_t weight_bytes() const;
+  size_t workspace_bytes() const { return work_.memory->bytes(); }
 
   // Forgets the recurrent state of slots that begin a new sequence.
   void reset_slots(std::span<const int32_t> slots);

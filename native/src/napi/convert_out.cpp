@@ -40,6 +40,7 @@ Napi::Object from_info(Napi::Env env, const EngineInfo& info) {
   out.Set("threads", info.threads);
   out.Set("vocabSize", info.vocab_size);
   out.Set("weightBytes", static_cast<double>(info.weight_bytes));
+  out.Set("workspaceBytes", static_cast<double>(info.workspace_bytes));
   out.Set("kvBytesPerBlock", static_cast<double>(info.kv_bytes_per_block));
   out.Set("stateBytesPerSeq", static_cast<double>(info.state_bytes_per_seq));
   out.Set("hybrid", info.hybrid);

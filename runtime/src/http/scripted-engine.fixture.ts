@@ -45,6 +45,7 @@ class ScriptedEngine implements GenerationEngine {
       threads: 1,
       vocabSize: 300,
       weightBytes: 1,
+      workspaceBytes: 1,
       kvBytesPerBlock: 1,
       stateBytesPerSeq: 0,
       hybrid: false,

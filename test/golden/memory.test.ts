@@ -1,0 +1,32 @@
+// The memory plan, made from config.json alone, against what the engine allocates for the golden models.
+
+import { readdirSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+
+import { describe, expect, jest, test } from '@jest/globals';
+import { parseCheckpointConfig, planMemory } from '@llmservice/crds';
+import { loadEngine } from '@llmservice/native';
+
+jest.setTimeout(120_000);
+
+const modelsDir = fileURLToPath(new URL('models/', import.meta.url));
+const sizes = { blockSize: 16, maxNumSeqs: 3, maxModelLen: 64, maxNumBatchedTokens: 112 };
+
+describe.each(readdirSync(modelsDir))('%s', (model) => {
+  test.each(['bfloat16', 'float32'] as const)('in %s takes the KV, state and workspace that were planned', async (dtype) => {
+    const modelDir = modelsDir + model;
+    const plan = planMemory({
+      ...{ ...sizes, dtype, accelerator: 'cpu', tensor: 1, weightBytes: 0 },
+      shape: parseCheckpointConfig(readFileSync(`${modelDir}/config.json`, 'utf8')),
+      memoryBytes: 2 ** 33,
+      memoryUtilizationPercent: 90,
+    });
+    const { numBlocks, kvBytesPerBlock, stateBytesPerSeq, workspaceBytes } = plan;
+    const engine = await loadEngine({ ...sizes, modelDir, dtype, numBlocks, isa: 'auto', threads: 1 }, () => undefined);
+    try {
+      expect(engine.info).toMatchObject({ kvBytesPerBlock, stateBytesPerSeq, workspaceBytes });
+    } finally {
+      await engine.dispose();
+    }
+  });
+});
