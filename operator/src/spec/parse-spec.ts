@@ -1,7 +1,13 @@
 // From an LlmService as the API server gives it to one complete, typed value, or to every violation at once.
 // The API server has checked schema and CEL rules already; this also holds when its copy of the CRD is older.
 
-import { annotations, validateLlmService, type LlmServiceSpec, type Violation } from '@llmservice/crds';
+import {
+  annotations,
+  sharedMemoryNeeded,
+  validateLlmService,
+  type LlmServiceSpec,
+  type Violation,
+} from '@llmservice/crds';
 import type { KubeObject } from '../kube/types.js';
 import { parseQuantity } from './quantity.js';
 
@@ -89,8 +95,7 @@ export function parseSpec(object: KubeObject): ParsedSpec {
   const limit = quantity('spec.resources.limits.memory', spec.resources?.limits?.['memory']);
   if (checkpoint === null || kind === null || violations.length > 0) return { ok: false, violations };
 
-  // One rank exchanges nothing; ranks on devices exchange over /dev/shm, as the reference deployment's 8 Gi shows.
-  const sharedMemoryBytes = sharedMemory ?? (tensor === 1 ? 64 * mib : 1024 * mib * tensor);
+  const sharedMemoryBytes = sharedMemory ?? defaultSharedMemory(kind, tensor);
   // What lies in /dev/shm counts against the container's memory limit.
   const ofLimit = kind === 'cpu' && limit !== null ? Math.max(1, limit - sharedMemoryBytes) : null;
   const { name, namespace = '', uid = '', generation = 0 } = object.metadata;
@@ -115,6 +120,12 @@ export function parseSpec(object: KubeObject): ParsedSpec {
       retry: object.metadata.annotations?.[annotations.retry] ?? '',
     },
   };
+}
+
+/** What ranks on the CPU exchange data over is known; with devices the reference deployment's 8 Gi shows the scale. */
+function defaultSharedMemory(kind: Accelerator['kind'], tensor: number): number {
+  if (tensor === 1) return 64 * mib;
+  return kind === 'cpu' ? 64 * mib + sharedMemoryNeeded(tensor) : 1024 * mib * tensor;
 }
 
 /** `s3://bucket/prefix`, with or without the last slash. */
