@@ -3,7 +3,7 @@ import { FailureError } from './failures.js';
 import { parseCheckpointConfig, type ModelShape } from './checkpoint.js';
 import { qwen35MoeConfig, qwen36Config, qwen3MoeConfig } from './checkpoint.fixture.js';
 import { planMemory, type MemoryPlan, type MemoryPlanInput } from './memory-plan.js';
-import { sharedMemoryBytes } from './shared-memory.js';
+import { sharedMemoryNeeded } from './shared-memory.js';
 import { validTensorParallel } from './tensor-parallel.js';
 
 const gib = 1024 ** 3;
@@ -152,8 +152,10 @@ describe('planMemory', () => {
     const two = planMemory({ ...one, tensor: 2 });
     const sum = two.rows.reduce((total, row) => total + row.bytes, 0);
     expect(sum).toBe(Math.floor((96 * gib * 0.85) / 2));
-    const reserved = (plan: MemoryPlan) => plan.rows.find(({ name }) => name === 'reserved')!.bytes;
-    expect(reserved(two) - reserved(planMemory(one))).toBe(sharedMemoryBytes(2) / 2);
+    const shared = (plan: MemoryPlan) => plan.rows.find(({ name }) => name === 'shared memory')!;
+    expect(shared(two).bytes).toBe(sharedMemoryNeeded(2) / 2);
+    expect(shared(two).note).toContain(`${String(sharedMemoryNeeded(2))} bytes in /dev/shm`);
+    expect(shared(planMemory(one)).bytes).toBe(0);
     const failure = failureOf({ ...one, tensor: 2, memoryBytes: 24 * gib });
     expect(failure.message).toMatch(/24\.00 GiB shared by 2 ranks.*GiB of the machine/);
     expect(failure.message).not.toContain('parallelism.tensor');

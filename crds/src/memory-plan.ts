@@ -5,7 +5,7 @@
 
 import { FailureError } from './failures.js';
 import type { ModelShape } from './checkpoint.js';
-import { sharedMemoryBytes } from './shared-memory.js';
+import { sharedMemoryNeeded } from './shared-memory.js';
 import { dtypeBytes, type EngineDtype } from './resident-weights.js';
 import { checkTensorParallel, validTensorParallel } from './tensor-parallel.js';
 import { workspaceBytes } from './workspace.js';
@@ -117,6 +117,7 @@ function countSnapshots(input: MemoryPlanInput, parts: Parts, blocksPerSequence:
 interface Parts {
   readonly budget: number;
   readonly reserved: number;
+  readonly sharedMemory: number;
   readonly weights: number;
   readonly stateBytesPerSeq: number;
   readonly state: number;
@@ -131,16 +132,18 @@ function measure(input: MemoryPlanInput): Parts {
   const budget = Math.floor(
     (input.memoryBytes * input.memoryUtilizationPercent) / 100 / ranksPerMemory(input),
   );
-  const reserved = reservedBytes[input.accelerator] + sharedMemoryPerRank(input);
+  const reserved = reservedBytes[input.accelerator];
+  const sharedMemory = sharedMemoryPerRank(input);
   const weights = Math.ceil(input.weightBytes / input.tensor) + replicatedKvBytes(input);
   const perSeq = stateBytesPerSequence(input.shape, input.tensor);
   const state = perSeq * input.maxNumSeqs;
   const workspace = workspaceBytes(input);
   const perToken = kvBytesPerToken(input.shape, input.tensor, input.dtype);
-  const left = budget - reserved - weights - state - workspace;
+  const left = budget - reserved - sharedMemory - weights - state - workspace;
   return {
     budget,
     reserved,
+    sharedMemory,
     weights,
     stateBytesPerSeq: perSeq,
     state,
@@ -158,7 +161,7 @@ function ranksPerMemory({ accelerator, tensor }: MemoryPlanInput): number {
 
 /** What lies in /dev/shm is memory of the pod too. */
 function sharedMemoryPerRank({ accelerator, tensor }: MemoryPlanInput): number {
-  return accelerator === 'cpu' ? Math.ceil(sharedMemoryBytes(tensor) / tensor) : 0;
+  return accelerator === 'cpu' ? Math.ceil(sharedMemoryNeeded(tensor) / tensor) : 0;
 }
 
 /** K and V of one token on one rank: only full-attention layers keep them; KV heads replicate beyond tp = kvHeads. */
@@ -300,10 +303,11 @@ function describe(
       bytes: kv,
       note: `${String(numBlocks)} blocks of ${String(input.blockSize)} tokens, ${String(parts.kvBytesPerToken)} bytes per token`,
     },
+    { name: 'reserved', bytes: parts.reserved, note: 'held beside the engine' },
     {
-      name: 'reserved',
-      bytes: parts.reserved,
-      note: `held beside the engine, ${String(sharedMemoryPerRank(input))} bytes of it in /dev/shm`,
+      name: 'shared memory',
+      bytes: parts.sharedMemory,
+      note: `this rank's part of ${String(parts.sharedMemory * input.tensor)} bytes in /dev/shm`,
     },
     {
       name: 'free',

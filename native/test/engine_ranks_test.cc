@@ -109,9 +109,10 @@ TEST_F(EngineRanks, ComputeAHybridModelAsOneRankDoes) {
 }
 
 TEST_F(EngineRanks, ShareKvHeadsWhenThereAreFewerThanRanks) {
-  write_checkpoint(dir_, tiny_llama_config(), tiny_llama_tensors());
-  expect_as_on_one_rank(2);
-  expect_as_on_one_rank(4);
+  nlohmann::json config = tiny_llama_config();
+  config.update({{"num_attention_heads", 8}, {"num_key_value_heads", 4}});
+  write_checkpoint(dir_, config, tiny_llama_tensors());
+  for (const int32_t size : {2, 4, 8}) expect_as_on_one_rank(size);
 }
 
 TEST_F(EngineRanks, AreRefusedWhereTheyDoNotDivideTheModel) {
@@ -128,6 +129,27 @@ TEST_F(EngineRanks, AreRefusedWhereTheyDoNotDivideTheModel) {
               "ParallelismInvalid");
     EXPECT_TRUE(contains(message, "linear_num_key_heads (2)"));
   }
+}
+
+TEST_F(EngineRanks, AllTellWhatIsWrongWithTheCheckpoint) {
+  Tensors tensors = tiny_llama_tensors();
+  tensors.erase("model.layers.1.mlp.up_proj.weight");
+  write_checkpoint(dir_, tiny_llama_config(), tensors);
+  const TestSegment segment(2);
+  std::string told[2];
+  std::string reason;
+  std::thread other([&] {
+    reason = failure_of([&] { load(RankPlace{1, 2, segment.descriptor()}); }, &told[1]);
+  });
+  EXPECT_EQ(failure_of(
+                [&] {
+                  load(RankPlace{0, 2, segment.descriptor()});
+                },
+                &told[0]),
+            "CheckpointIncomplete");
+  other.join();
+  EXPECT_EQ(reason, "CheckpointIncomplete");
+  for (const std::string& message : told) EXPECT_TRUE(contains(message, "model.layers.1.mlp.up_proj.weight"));
 }
 
 TEST_F(EngineRanks, TellRankZeroOfARankThatGivesUp) {

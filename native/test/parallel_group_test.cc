@@ -35,8 +35,9 @@ std::vector<float> sum_in_rank_order(int32_t ranks, int64_t count) {
   return sum;
 }
 
-// One value, one area and a little more, several areas.
-constexpr int64_t kCounts[] = {1, 1000, (1 << 18) + 3, 3 * (1 << 18)};
+// One value, what each rank adds up for itself, what they share the work of, more than an area, several
+// areas.
+constexpr int64_t kCounts[] = {1, 1000, 16383, 20001, (1 << 18) + 3, 3 * (1 << 18)};
 
 class Ranks : public ::testing::TestWithParam<int32_t> {};
 
@@ -52,14 +53,16 @@ TEST_P(Ranks, AddUpInRankOrder) {
 }
 
 TEST_P(Ranks, AddUpOverAndOverWithoutMixingTurns) {
-  on_threads(GetParam(), [&](RankGroup& group) {
-    for (int32_t turn = 0; turn < 500; ++turn) {
-      float x[2] = {static_cast<float>(turn), static_cast<float>(group.rank())};
-      group.all_reduce(x, 2);
-      EXPECT_EQ(x[0], static_cast<float>(turn * GetParam()));
-      EXPECT_EQ(x[1], static_cast<float>(GetParam() * (GetParam() - 1) / 2));
-    }
-  });
+  for (const int64_t count : {int64_t{2}, int64_t{16384}}) {
+    on_threads(GetParam(), [&](RankGroup& group) {
+      for (int32_t turn = 0; turn < 300; ++turn) {
+        std::vector<float> x(count, static_cast<float>(turn + group.rank()));
+        group.all_reduce(x.data(), count);
+        const auto sum = static_cast<float>(turn * GetParam() + GetParam() * (GetParam() - 1) / 2);
+        EXPECT_TRUE(x == std::vector<float>(count, sum)) << "turn " << turn << " of " << count << " values";
+      }
+    });
+  }
 }
 
 TEST_P(Ranks, GiveRankZeroTheirColumns) {
@@ -185,6 +188,10 @@ TEST(RankGroup, TellsTheOthersOfARankThatGivesUp) {
   EXPECT_TRUE(contains(message, "Rank 1 of 2"));
   EXPECT_TRUE(contains(message, "gave up"));
   other.join();
+}
+
+TEST(Segment, HasTheSizeThatTheMemoryPlanCountsWith) {
+  EXPECT_EQ(segment_bytes(2), (size_t{128} << 10) + 2 * (size_t{2} << 20));
 }
 
 TEST(Segment, SaysHowMuchSharedMemoryItNeeds) {

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <csignal>
+#include <cstdio>
 #include <functional>
 #include <thread>
 #include <vector>
@@ -45,7 +46,9 @@ inline void on_threads(int32_t size, const std::function<void(RankGroup&)>& body
 // A rank in a process of its own, killed at the latest with the object.
 class RankProcess {
  public:
-  explicit RankProcess(const std::function<void()>& body) : pid_(fork()) {
+  explicit RankProcess(const std::function<void()>& body) {
+    std::fflush(nullptr);  // what is buffered is printed once, not by each process
+    pid_ = fork();
     if (pid_ != 0) return;
     try {
       body();

@@ -1,20 +1,31 @@
 #!/usr/bin/env bash
-# Builds the native tests under the address and undefined-behaviour sanitizers, runs them all and writes their
-# counts to one report: native/test/run.sh REPORT.json. Exit status 1 if any test failed.
+# Builds the native tests under the address and undefined-behaviour sanitizers, and those of ranks under the thread
+# sanitizer too, runs them all and writes their counts to one report: native/test/run.sh REPORT.json. Exit status 1 if
+# any test failed.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 report=$1
-build=.build/native-tests
-
-cmake -S native -B "$build" -G Ninja -DBUILD_TESTS=ON -DSANITIZE=address,undefined >"$build.log" 2>&1 ||
-  { cat "$build.log" >&2; exit 1; }
-ninja -C "$build" -j "$(nproc)"
-
-mkdir -p "$build/reports" && rm -f "$build"/reports/*.json
 status=0
-for test in "$build"/*_test; do
-  "$test" --gtest_brief=1 --gtest_output="json:$build/reports/$(basename "$test").json" || status=1
-done
+reports=.build/native-reports
+rm -rf "$reports" && mkdir -p "$reports"
+
+# build_and_run FOLDER SANITIZERS [TEST...]: all tests when none is named.
+build_and_run() {
+  local build=$1 sanitizers=$2
+  shift 2
+  cmake -S native -B "$build" -G Ninja -DBUILD_TESTS=ON -DSANITIZE="$sanitizers" >"$build.log" 2>&1 ||
+    { cat "$build.log" >&2; exit 1; }
+  ninja -C "$build" -j "$(nproc)" "$@"
+  local tests=("${@/#/$build/}")
+  [ $# -gt 0 ] || tests=("$build"/*_test)
+  for test in "${tests[@]}"; do
+    "$test" --gtest_brief=1 --gtest_output="json:$reports/$(basename "$build")-$(basename "$test").json" || status=1
+  done
+}
+
+build_and_run .build/native-tests address,undefined
+build_and_run .build/native-thread-tests thread parallel_group_test engine_ranks_test ops_thread_pool_test
+
 node -e '
   const fs = require("node:fs");
   const total = { tests: 0, failures: 0, disabled: 0 };
@@ -23,5 +34,5 @@ node -e '
     for (const key of Object.keys(total)) total[key] += report[key];
   }
   fs.writeFileSync(process.argv[1], JSON.stringify(total));
-' "$report" "$build"/reports/*.json
+' "$report" "$reports"/*.json
 exit "$status"

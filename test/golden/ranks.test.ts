@@ -87,11 +87,14 @@ describe.each([
   });
 });
 
-test('8 ranks that the model does not divide among are refused, saying what cannot be divided', async () => {
-  const modelDir = fileURLToPath(new URL('models/llama-bf16', import.meta.url));
-  await expect(loadGoldenRanks(modelDir, { isa, dtype: 'auto', threads: 1 }, 8)).rejects.toMatchObject({
+test.each([
+  ['8 ranks for 6 heads', 'llama-bf16', 8, 'num_attention_heads (6)'],
+  ['2 ranks that would cut an FP8 block', 'llama-fp8', 2, 'begin at 96, inside a block of 128'],
+])('%s are refused, saying what cannot be divided', async (_, model, ranks, told) => {
+  const modelDir = fileURLToPath(new URL(`models/${model}`, import.meta.url));
+  await expect(loadGoldenRanks(modelDir, { isa, dtype: 'auto', threads: 1 }, ranks)).rejects.toMatchObject({
     reason: 'ParallelismInvalid',
-    message: expect.stringContaining('num_attention_heads (6)'),
+    message: expect.stringContaining(told),
   });
 });
 

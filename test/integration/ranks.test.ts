@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
-import { sharedMemoryBytes } from '@llmservice/crds';
+import { sharedMemoryNeeded } from '@llmservice/crds';
 import { createLogger } from 'winston';
 import { EngineClient } from '../../runtime/src/engine/engine-client.js';
 import type { EngineSettings, GenerateRequest } from '../../runtime/src/engine/protocol.js';
@@ -248,7 +248,7 @@ test('a /dev/shm that is too small is told with the size needed', async () => {
   const server = spawn('unshare', ['--mount', 'sh', '-c', mount, 'sh', ...serverScript()]);
   const { state } = JSON.parse(await firstLine(server.stdout)) as ReturnType<EngineClient['health']>;
   expect(state).toMatchObject({ kind: 'failed', failure: { reason: 'SharedMemoryTooSmall' } });
-  expect(JSON.stringify(state)).toContain(`over ${String(sharedMemoryBytes(2))} bytes of /dev/shm`);
+  expect(JSON.stringify(state)).toContain(`over ${String(sharedMemoryNeeded(2))} bytes of /dev/shm`);
 });
 
 test('a server that is killed leaves no rank behind, stopped or not', async () => {

@@ -49,19 +49,29 @@ std::unique_ptr<Model> load_model(const EngineOptions& o, Backend& backend, Rank
                              .shard = o.place ? Shard{o.place->rank, o.place->size} : Shard{},
                              .ranks = group,
                              .quantization = o.quantization};
+  try {
+    return std::make_unique<Model>(checkpoint, config, backend, options, on_progress);
+  } catch (const std::bad_alloc&) {
+    throw EngineError("ModelTooLarge", "The weights and caches do not fit in this machine's memory.");
+  }
+}
+
+// Of several ranks, returns when all have loaded; an error of one is an error of all.
+std::unique_ptr<Model> load_with_others(const EngineOptions& o, Backend& backend, RankGroup* group,
+                                        const ModelProgress& on_progress) {
+  if (group == nullptr) return load_model(o, backend, nullptr, on_progress);
   const auto progress = [&](uint64_t done, uint64_t total) {
-    if (group != nullptr) group->check();
+    group->check();
     on_progress(done, total);
   };
   try {
-    auto model = std::make_unique<Model>(checkpoint, config, backend, options, progress);
-    if (group != nullptr) {
-      group->meet();
-      group->doing(Doing::kWaiting);
-    }
+    auto model = load_model(o, backend, group, progress);
+    group->meet();
+    group->doing(Doing::kWaiting);
     return model;
-  } catch (const std::bad_alloc&) {
-    throw EngineError("ModelTooLarge", "The weights and caches do not fit in this machine's memory.");
+  } catch (const EngineError& error) {
+    group->give_up(error);
+    throw;
   }
 }
 
@@ -70,7 +80,7 @@ std::unique_ptr<Model> load_model(const EngineOptions& o, Backend& backend, Rank
 Engine::Engine(const EngineOptions& o, std::unique_ptr<Backend> backend, const ModelProgress& on_progress)
     : backend_(std::move(backend)),
       group_(join_group(o)),
-      model_(load_model(o, *backend_, group_.get(), on_progress)),
+      model_(load_with_others(o, *backend_, group_.get(), on_progress)),
       slots_({.slots = o.max_num_seqs,
               .num_blocks = o.num_blocks,
               .snapshots = o.num_state_snapshots,

@@ -13,6 +13,22 @@ constexpr int64_t kSumFloats = 2048;
 // A message's piece begins with the length of what is still to come, this piece included.
 constexpr size_t kPieceBytes = kAreaBytes - sizeof(uint64_t);
 
+// From here on each of several ranks adds up one part for all: below, meeting twice costs more than adding.
+constexpr int64_t kSplitFloats = 16384;
+
+// out = the sum of values [begin, begin + count) of all shares, in order; out may lie in one of them.
+void add_up(std::span<const float* const> shares, int64_t begin, int64_t count, float* out) {
+  float sum[kSumFloats];
+  for (int64_t first = 0; first < count; first += kSumFloats) {
+    const int64_t width = std::min(kSumFloats, count - first);
+    std::copy_n(shares[0] + begin + first, width, sum);
+    for (const float* share : shares.subspan(1)) {
+      for (int64_t i = 0; i < width; ++i) sum[i] += share[begin + first + i];
+    }
+    std::copy_n(sum, width, out + first);
+  }
+}
+
 }  // namespace
 
 void RankGroup::all_reduce(float* x, int64_t count) {
@@ -20,17 +36,22 @@ void RankGroup::all_reduce(float* x, int64_t count) {
     const int64_t piece = std::min(kAreaFloats, count - first);
     const float* shares[kMaxRanks];
     for (int32_t rank = 0; rank < size_; ++rank) shares[rank] = area<float>(rank);
+    const std::span<const float* const> all(shares, size_);
     std::copy_n(x + first, piece, area<float>(rank_));
     meet();
-    for (int64_t begin = 0; begin < piece; begin += kSumFloats) {
-      const int64_t width = std::min(kSumFloats, piece - begin);
-      float* sum = x + first + begin;
-      std::copy_n(shares[0] + begin, width, sum);
-      for (int32_t rank = 1; rank < size_; ++rank) {
-        const float* share = shares[rank] + begin;
-        for (int64_t i = 0; i < width; ++i) sum[i] += share[i];
+    if (size_ == 2 || piece < kSplitFloats) {
+      add_up(all, 0, piece, x + first);
+    } else {
+      const auto part_begin = [&](int32_t rank) { return piece * rank / size_; };
+      const int64_t begin = part_begin(rank_);
+      add_up(all, begin, part_begin(rank_ + 1) - begin, area<float>(rank_) + begin);
+      meet();
+      for (int32_t rank = 0; rank < size_; ++rank) {
+        std::copy(shares[rank] + part_begin(rank), shares[rank] + part_begin(rank + 1),
+                  x + first + part_begin(rank));
       }
     }
+    turn_over();
   }
 }
 
@@ -48,17 +69,16 @@ void RankGroup::gather_logits(const float* mine, int64_t rows, int64_t vocab, fl
       for (int64_t r = 0; r < height; ++r) {
         std::copy_n(mine + (row + r) * own + begin, width_of(own), area<float>(rank_) + r * columns);
       }
-      const uint32_t bank = turn_ % 2;
       meet();
-      if (rank_ != 0) continue;
-      for (int32_t rank = 0; rank < size_; ++rank) {
-        const auto* from = reinterpret_cast<const float*>(segment_.area(rank, bank));
+      for (int32_t rank = 0; rank < size_ && rank_ == 0; ++rank) {
+        const float* from = area<float>(rank);
         const Range range = range_of(rank);
         for (int64_t r = 0; r < height; ++r) {
           std::copy_n(from + r * columns, width_of(range.count),
                       out + (row + r) * vocab + range.begin + begin);
         }
       }
+      turn_over();
     }
   }
 }
@@ -71,6 +91,7 @@ void RankGroup::send(std::span<const std::byte> message) {
     std::memcpy(to, &left, sizeof(left));
     if (piece > 0) std::memcpy(to + sizeof(left), message.data(), piece);
     meet();
+    turn_over();
     message = message.subspan(piece);
   } while (!message.empty());
 }
@@ -84,6 +105,7 @@ std::vector<std::byte> RankGroup::receive() {
     std::memcpy(&left, from, sizeof(left));
     const size_t piece = std::min<uint64_t>(left, kPieceBytes);
     message.insert(message.end(), from + sizeof(left), from + sizeof(left) + piece);
+    turn_over();
     if (piece == left) return message;
   }
 }

@@ -3,7 +3,8 @@
 
 #include <unistd.h>
 
-#include "ops/error.h"
+#include <cstring>
+
 #include "parallel/shared_wait.h"
 
 namespace llmservice {
@@ -82,12 +83,23 @@ void RankGroup::check() const {
   if (failure != 0) throw_loss(failure);
 }
 
+void RankGroup::give_up(const EngineError& error) {
+  // Zeroed memory ends both texts.
+  std::strncpy(self().reason, error.reason().c_str(), sizeof(self().reason) - 1);
+  std::strncpy(self().message, error.what(), sizeof(self().message) - 1);
+  declare_loss(state_, size_, rank_, Loss::kGaveUp);
+}
+
 void RankGroup::throw_loss(uint32_t failure) const {
   const auto rank = static_cast<int32_t>(failure & 0xff);
   const auto loss = static_cast<Loss>(failure >> 8 & 0xff);
   const auto doing = static_cast<Doing>(failure >> 16);
-  throw EngineError("EngineFault", "Rank " + std::to_string(rank) + " of " + std::to_string(size_) +
-                                       " (process " + std::to_string(state_.ranks[rank].pid.load()) + ") " +
+  const RankState& lost = state_.ranks[rank];
+  const std::string who = "Rank " + std::to_string(rank) + " of " + std::to_string(size_);
+  if (loss == Loss::kGaveUp && lost.reason[0] != 0) {
+    throw EngineError(lost.reason, who + ": " + std::string(lost.message));
+  }
+  throw EngineError("EngineFault", who + " (process " + std::to_string(lost.pid.load()) + ") " +
                                        name_of(loss) + " while " + name_of(doing) + ".");
 }
 

@@ -1,6 +1,7 @@
-// The ranks of one model on one machine. They meet in turns: each writes its area, arrives, waits until all
-// have, and reads the others' areas. Areas alternate between two banks, so that a rank that is ahead never
-// overwrites what another still reads. All ranks must make the same calls in the same order.
+// The ranks of one model on one machine. To exchange something each writes its area, arrives, waits until all
+// have, and reads the others' areas. The next exchange uses the other of two banks of areas, so that a rank
+// that is ahead never overwrites what another still reads: it cannot be ahead by two, since all meet in each.
+// All ranks must make the same calls in the same order.
 #pragma once
 
 #include <chrono>
@@ -9,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "ops/error.h"
 #include "parallel/collective.h"
 #include "parallel/rank_watch.h"
 
@@ -25,7 +27,8 @@ struct GroupLimits {
   std::chrono::milliseconds silence{3'000};  // of a process that stands still
 };
 
-// Everything below throws EngineFault, naming the rank and what it was at, once a rank is lost.
+// Everything below throws once a rank is lost: the error that the rank gave up with, or EngineFault, naming
+// the rank and what it was at.
 class RankGroup final : public Collective {
  public:
   // Returns when all ranks have joined.
@@ -37,6 +40,8 @@ class RankGroup final : public Collective {
   void doing(Doing what) { self().doing.store(what); }
   // Throws if a rank was lost; for work between turns.
   void check() const;
+  // This rank leaves because of `error`, which the others then throw too.
+  void give_up(const EngineError& error);
 
   // Returns when every rank has called it.
   void meet();
@@ -52,8 +57,10 @@ class RankGroup final : public Collective {
   RankState& self() const { return state_.ranks[rank_]; }
   template <class T>
   T* area(int32_t rank) const {
-    return reinterpret_cast<T*>(segment_.area(rank, turn_ % 2));
+    return reinterpret_cast<T*>(segment_.area(rank, bank_));
   }
+  // Ends an exchange: the next one uses the other bank.
+  void turn_over() { bank_ ^= 1; }
   void join(std::chrono::milliseconds limit);
   void arrive();
   void wait_for(int32_t rank) const;
@@ -63,7 +70,8 @@ class RankGroup final : public Collective {
   GroupState& state_;
   const int32_t rank_;
   const int32_t size_;
-  uint32_t turn_ = 0;  // the turn whose bank is written next
+  uint32_t turn_ = 0;  // turns that this rank has met in
+  uint32_t bank_ = 0;
   bool closed_ = false;
   RankWatch watch_;
 };

@@ -17,8 +17,9 @@ namespace {
 
 static_assert(std::atomic<uint32_t>::is_always_lock_free, "atomics are shared between processes");
 
-constexpr size_t kPage = 4096;
-constexpr size_t kStateBytes = (sizeof(GroupState) + kPage - 1) / kPage * kPage;
+// Whole pages, and more than is used, so that its size need not change with every field.
+constexpr size_t kStateBytes = size_t{128} << 10;
+static_assert(sizeof(GroupState) <= kStateBytes);
 
 [[noreturn]] void cannot(const std::string& what, int error) {
   throw EngineError("EngineFault",

@@ -27,6 +27,9 @@ struct alignas(64) RankState {
   std::atomic<uint32_t> beat;      // grows while the rank's process runs, whatever it computes
   std::atomic<Doing> doing;
   std::atomic<int32_t> pid;
+  // Of a rank that gave up: its error, cut to what fits. Written before the loss is declared.
+  char reason[64];
+  char message[960];
   // Robust, held by the rank from joining to leaving: the kernel releases it when the process dies.
   pthread_mutex_t alive;
 };

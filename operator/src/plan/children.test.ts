@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { parseCheckpointConfig, validateEngineConfig } from '@llmservice/crds';
+import { parseCheckpointConfig, sharedMemoryNeeded, validateEngineConfig } from '@llmservice/crds';
 import { qwen36Config } from '../../../crds/src/checkpoint.fixture.js';
 import { failedAttemptAnnotation, planAttempt, planChildren, type ChildInputs } from './children.js';
 import { planFit } from './memory.js';
@@ -151,6 +151,17 @@ test('a number of ranks that does not divide the model is refused on the CPU too
   const ranks = (devices: number) => planFit(wantedService({ accelerator: { devices } }), checkpoint);
   expect(ranks(3)).toMatchObject({ state: 'failed', failure: { reason: 'ParallelismInvalid' } });
   expect(ranks(2)).toEqual({ state: 'unmeasured' });
+});
+
+test('a /dev/shm that the ranks on the CPU do not fit in is refused with the size needed', () => {
+  const checkpoint = { shape: parseCheckpointConfig(qwen36Config), weightBytes: 29e9 };
+  const spec = { accelerator: { devices: 4 }, sharedMemory: { sizeLimit: '8Mi' } };
+  expect(planFit(wantedService(spec), checkpoint)).toMatchObject({
+    failure: {
+      reason: 'SharedMemoryTooSmall',
+      detail: { needed: sharedMemoryNeeded(4), available: 8 * 2 ** 20 },
+    },
+  });
 });
 
 test('unknown memory is no ground to refuse, but ranks and context are still checked', () => {

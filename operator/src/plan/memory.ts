@@ -1,6 +1,6 @@
 // The memory plan of a service on its accelerator.
 
-import { FailureError, planMemory } from '@llmservice/crds';
+import { FailureError, planMemory, sharedMemoryNeeded, type Failure } from '@llmservice/crds';
 import type { WantedService } from '../spec/parse-spec.js';
 import type { Fit } from '../status/picture.js';
 import type { ModelShape } from '@llmservice/crds';
@@ -12,6 +12,9 @@ interface PlannedCheckpoint {
 
 export function planFit(service: WantedService, { shape, weightBytes }: PlannedCheckpoint): Fit {
   const { accelerator, tensor, spec } = service;
+  if (accelerator.kind === 'cpu' && service.sharedMemoryBytes < sharedMemoryNeeded(tensor)) {
+    return { state: 'failed', failure: sharedMemoryTooSmall(service) };
+  }
   const {
     maxModelLen = null,
     memoryUtilizationPercent,
@@ -45,4 +48,13 @@ export function planFit(service: WantedService, { shape, weightBytes }: PlannedC
     if (error instanceof FailureError) return { state: 'failed', failure: error.failure };
     throw error;
   }
+}
+
+function sharedMemoryTooSmall({ tensor, sharedMemoryBytes: given }: WantedService): Failure {
+  const needed = sharedMemoryNeeded(tensor);
+  return {
+    reason: 'SharedMemoryTooSmall',
+    message: `${tensor} ranks exchange data over ${needed} bytes of /dev/shm, but spec.sharedMemory.sizeLimit is ${given}`,
+    detail: { needed, available: given },
+  };
 }

@@ -3,6 +3,7 @@
 
 import {
   annotations,
+  sharedMemoryNeeded,
   validateLlmService,
   withVariables,
   type LlmServiceSpec,
@@ -98,8 +99,7 @@ export function parseSpec(object: KubeObject): ParsedSpec {
   const limit = quantity('spec.resources.limits.memory', spec.resources?.limits?.['memory']);
   if (checkpoint === null || kind === null || violations.length > 0) return { ok: false, violations };
 
-  // One rank exchanges nothing; ranks on devices exchange over /dev/shm, as the reference deployment's 8 Gi shows.
-  const sharedMemoryBytes = sharedMemory ?? (tensor === 1 ? 64 * mib : 1024 * mib * tensor);
+  const sharedMemoryBytes = sharedMemory ?? defaultSharedMemory(kind, tensor);
   // What lies in /dev/shm counts against the container's memory limit.
   const ofLimit = kind === 'cpu' && limit !== null ? Math.max(1, limit - sharedMemoryBytes) : null;
   const { name, namespace = '', uid = '', generation = 0 } = object.metadata;
@@ -124,6 +124,12 @@ export function parseSpec(object: KubeObject): ParsedSpec {
       retry: object.metadata.annotations?.[annotations.retry] ?? '',
     },
   };
+}
+
+/** What ranks on the CPU exchange data over is known; with devices the reference deployment's 8 Gi shows the scale. */
+function defaultSharedMemory(kind: Accelerator['kind'], tensor: number): number {
+  if (tensor === 1) return 64 * mib;
+  return kind === 'cpu' ? 64 * mib + sharedMemoryNeeded(tensor) : 1024 * mib * tensor;
 }
 
 /** `s3://bucket/prefix`, with or without the last slash. */
