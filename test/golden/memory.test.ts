@@ -16,13 +16,17 @@ describe.each(readdirSync(modelsDir))('%s', (model) => {
   test.each(['bfloat16', 'float32'] as const)('in %s takes the KV, state and workspace that were planned', async (dtype) => {
     const modelDir = modelsDir + model;
     const plan = planMemory({
-      ...{ ...sizes, dtype, accelerator: 'cpu', tensor: 1, weightBytes: 0 },
+      ...{ ...sizes, dtype, accelerator: 'cpu', tensor: 1, weightBytes: 0, prefixCaching: true },
       shape: parseCheckpointConfig(readFileSync(`${modelDir}/config.json`, 'utf8')),
       memoryBytes: 2 ** 33,
       memoryUtilizationPercent: 90,
     });
-    const { numBlocks, kvBytesPerBlock, stateBytesPerSeq, workspaceBytes } = plan;
-    const engine = await loadEngine({ ...sizes, modelDir, dtype, numBlocks, isa: 'auto', threads: 1 }, () => undefined);
+    const { numBlocks, numStateSnapshots, kvBytesPerBlock, stateBytesPerSeq, workspaceBytes } = plan;
+    const how = { quantization: 'none', place: null, isa: 'auto', threads: 1 } as const;
+    const engine = await loadEngine(
+      { ...sizes, ...how, modelDir, dtype, numBlocks, numStateSnapshots },
+      () => undefined,
+    );
     try {
       expect(engine.info).toMatchObject({ kvBytesPerBlock, stateBytesPerSeq, workspaceBytes });
     } finally {
