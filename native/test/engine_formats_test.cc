@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "failures.h"
-#include "model/stored_weight.h"
+#include "model/matrix_part.h"
 #include "tiny_checkpoint.h"
 
 namespace llmservice {
@@ -92,6 +92,43 @@ INSTANTIATE_TEST_SUITE_P(
                    "CheckpointCorrupt", "takes [1]"},
         FormatCase{"u8_alone", broken({}, ".weight", zeros("U8", {200, 80}, 1)), "UnsupportedQuantization",
                    "weight_scale"}),
+    [](const auto& info) { return info.param.name; });
+
+struct BorderCase {
+  const char* name;
+  Tensors tensors;  // (200, 160)
+  Range cols;
+  bool cut;
+};
+
+class ColumnBand : public ::testing::TestWithParam<BorderCase> {};
+
+TEST_P(ColumnBand, MayNotCutWhatSharesAScale) {
+  TempDir dir;
+  dir.write("model.safetensors", to_safetensors(GetParam().tensors));
+  const Checkpoint checkpoint(dir.path());
+  PartScales scales;
+  std::string message;
+  const Band band{kModule, 200, 160, {70, 100}, GetParam().cols};
+  const auto build = [&] {
+    matrix_part(stored_weight(checkpoint, {}, kModule), band, scales, [](uint64_t) {});
+  };
+  EXPECT_EQ(failure_of(build, &message), GetParam().cut ? "ParallelismInvalid" : "");
+  if (GetParam().cut) {
+    EXPECT_TRUE(contains(message, "fewer ranks"));
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Table, ColumnBand,
+    ::testing::Values(BorderCase{"fp8_tensor", fp8_with(zeros("F32", {}, 4)), {40, 40}, false},
+                      BorderCase{"fp8_channel", fp8_with(zeros("F32", {200, 1}, 4)), {40, 40}, false},
+                      BorderCase{
+                          "fp8_block_begins_within", fp8_with(zeros("F32", {2, 2}, 4)), {80, 80}, true},
+                      BorderCase{"fp8_block_ends_within", fp8_with(zeros("F32", {2, 2}, 4)), {0, 80}, true},
+                      BorderCase{"fp8_block_to_the_end", fp8_with(zeros("F32", {2, 2}, 4)), {128, 32}, false},
+                      BorderCase{"nvfp4_group_border", nvfp4(), {80, 80}, false},
+                      BorderCase{"nvfp4_within_a_group", nvfp4(), {0, 40}, true}),
     [](const auto& info) { return info.param.name; });
 
 TEST(Format, InTheListOfModulesLeftAloneIsRefused) {

@@ -142,11 +142,7 @@ void check_load_quantization(const QuantizationConfig& stored, LoadQuantization 
 MatrixPart quantized_part(const StoredWeight& stored, const Band& band, LoadQuantization to,
                           PartScales& scales) {
   const bool fp8 = to == LoadQuantization::kFp8;
-  if (fp8 && band.cols.begin % kBlock != 0) {
-    throw EngineError("ParallelismInvalid",
-                      band.module + ": a rank's columns begin at " + std::to_string(band.cols.begin) +
-                          ", inside a block of 128 that FP8 gives one scale; use fewer ranks, or int8.");
-  }
+  if (fp8) check_column_borders(band, kBlock, "use fewer ranks, or int8");
   const int64_t block_rows = (stored.rows + kBlock - 1) / kBlock;
   const int64_t block_cols = (band.cols.count + kBlock - 1) / kBlock;
   scales.values.resize(fp8 ? block_rows * block_cols : band.rows.count);

@@ -16,7 +16,7 @@ bool is_quantized_at_load(const std::string& module);
 void check_load_quantization(const QuantizationConfig& stored, LoadQuantization to);
 
 // The part of `band` of an unquantized matrix, as `to` (kFp8 or kInt8). `scales` are filled as rows are
-// read. Throws ParallelismInvalid when the band's columns begin inside a block, CheckpointCorrupt from `read`
+// read. Throws as check_column_borders does for FP8, and CheckpointCorrupt from `read`
 // when a value is not a finite number.
 MatrixPart quantized_part(const StoredWeight& stored, const Band& band, LoadQuantization to,
                           PartScales& scales);

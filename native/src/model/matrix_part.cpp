@@ -10,15 +10,10 @@ constexpr int64_t kBlock = 128;
 
 int64_t blocks(int64_t count) { return (count + kBlock - 1) / kBlock; }
 
-// Columns [begin, begin + count) in units that share a scale.
+// The band's columns in units that share a scale.
 Range in_units(const Band& band, int64_t unit) {
-  const Range& cols = band.cols;
-  if (cols.begin % unit != 0) {
-    throw EngineError("ParallelismInvalid", band.module + ": a rank's columns begin at " +
-                                                std::to_string(cols.begin) + ", inside a block of " +
-                                                std::to_string(unit) + " with one scale; use fewer ranks.");
-  }
-  return {cols.begin / unit, (cols.count + unit - 1) / unit};
+  check_column_borders(band, unit, "use fewer ranks");
+  return {band.cols.begin / unit, (band.cols.count + unit - 1) / unit};
 }
 
 // A band of a stored (rows, cols) tensor of scales, widened.
@@ -65,6 +60,15 @@ void read_nvfp4_scales(const StoredWeight& stored, const Band& band, PartScales&
 }
 
 }  // namespace
+
+void check_column_borders(const Band& band, int64_t unit, const char* remedy) {
+  const int64_t end = band.cols.begin + band.cols.count;
+  if (band.cols.begin % unit == 0 && (end % unit == 0 || end == band.stored_cols)) return;
+  throw EngineError("ParallelismInvalid", band.module + ": a rank's columns are " +
+                                              std::to_string(band.cols.begin) + " to " +
+                                              std::to_string(end - 1) + ", which cuts a group of " +
+                                              std::to_string(unit) + " that share a scale; " + remedy + ".");
+}
 
 MatrixPart matrix_part(const StoredWeight& stored, const Band& band, PartScales& scales,
                        const BytesRead& on_bytes) {

@@ -13,7 +13,11 @@ struct PartScales {
   std::vector<std::byte> groups;
 };
 
-// Throws ParallelismInvalid when the band's columns cut through values that share a scale.
+// Throws ParallelismInvalid when the band's columns begin or end within `unit` columns that share a scale; on
+// every rank alike, so that none goes on alone. `remedy` ends the message.
+void check_column_borders(const Band& band, int64_t unit, const char* remedy);
+
+// Throws as check_column_borders does.
 MatrixPart matrix_part(const StoredWeight& stored, const Band& band, PartScales& scales,
                        const BytesRead& on_bytes);
 

@@ -38,13 +38,16 @@ void multiply_few_rows(const PanelView& panel, const float* x, int64_t x_stride,
     for (int r = 0; r < R; ++r) {
       for (int j = 0; j < 4; ++j) acc[r][j] = L::zero();
     }
-    for (int64_t k = begin; k < end; ++k) {
-      L column[4];
-      weights.template prefetch<kPrefetchBytes, 3>();
-      weights.next(column);
-      for (int r = 0; r < R; ++r) {
-        const L value = L::set(x[r * x_stride + k]);
-        for (int j = 0; j < 4; ++j) acc[r][j] = fma(value, column[j], acc[r][j]);
+    for (int64_t k = begin; k < end;) {
+      const int64_t stop = k + W::kStep < end ? k + W::kStep : end;
+      weights.template fetch<kPrefetchBytes, 3>(stop - k);
+      for (; k < stop; ++k) {
+        L column[4];
+        weights.template next<kPrefetchBytes, 3>(column);
+        for (int r = 0; r < R; ++r) {
+          const L value = L::set(x[r * x_stride + k]);
+          for (int j = 0; j < 4; ++j) acc[r][j] = fma(value, column[j], acc[r][j]);
+        }
       }
     }
     const float* scale = block_scales(panel, block);
@@ -58,17 +61,21 @@ void multiply_many_rows(const PanelView& panel, const float* x, int64_t x_stride
                         float* total) {
   float* widened = scratch;
   float* partial = scratch + kDepthBlock * kPanelRows;
+  // The next block arrives while this one is multiplied.
+  constexpr int kAhead = kDepthBlock * W::kColumnBytes;
   W weights(panel);
   for (int64_t block = 0; block * kDepthBlock < panel.depth; ++block) {
     const int64_t begin = block * kDepthBlock;
     const int depth =
         static_cast<int>(panel.depth - begin < kDepthBlock ? panel.depth - begin : int64_t{kDepthBlock});
-    for (int k = 0; k < depth; ++k) {
-      L column[4];
-      weights
-          .template prefetch<kDepthBlock * W::kColumnBytes, 2>();  // arrives while this block is multiplied
-      weights.next(column);
-      for (int j = 0; j < 4; ++j) column[j].store(widened + k * kPanelRows + L::kCount * j);
+    for (int k = 0; k < depth;) {
+      const int stop = k + W::kStep < depth ? k + W::kStep : depth;
+      weights.template fetch<kAhead, 2>(stop - k);
+      for (; k < stop; ++k) {
+        L column[4];
+        weights.template next<kAhead, 2>(column);
+        for (int j = 0; j < 4; ++j) column[j].store(widened + k * kPanelRows + L::kCount * j);
+      }
     }
     const float* scale = block_scales(panel, block);
     for (int first = 0; first < rows; first += kBlockRows) {

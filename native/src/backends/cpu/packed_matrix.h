@@ -40,7 +40,7 @@ class PackedMatrix final : public Matrix {
   AnonymousMemory group_scales_;
 };
 
-// What the kernels' widening of FP8 and FP4 leaves out (see load_fp8), and scales therefore carry.
+// What the kernels' widening of FP8 and FP4 leaves out (see stage_fp8), and scales therefore carry.
 constexpr float widening_factor(DType held) {
   return held == DType::kF8E4M3 || held == DType::kF4E2M1 ? 256.0f : 1.0f;
 }

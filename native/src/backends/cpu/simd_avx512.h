@@ -27,15 +27,16 @@ struct Avx512Lanes {
   // e4m3 seeemmm sits in half precision as s0eeeemmm0000000: exponent bias 15 for 7 makes it the value / 256,
   // subnormals included. Sign extension and a shift by 7 bring both fields into place; the mask clears the
   // copies of the sign below bit 15.
-  static void load_fp8(const uint8_t* p, Avx512Lanes (&out)[4]) {
+  using Staged = uint16_t;
+  static void stage_fp8(const uint8_t* p, Staged* out) {
     for (int half = 0; half < 2; ++half) {
       const __m512i wide = _mm512_cvtepi8_epi16(_mm256_loadu_si256((const __m256i*)(p + 32 * half)));
       const __m512i bits =
           _mm512_and_si512(_mm512_slli_epi16(wide, 7), _mm512_set1_epi16(static_cast<short>(0xbf80)));
-      out[2 * half].v = _mm512_cvtph_ps(_mm512_castsi512_si256(bits));
-      out[2 * half + 1].v = _mm512_cvtph_ps(_mm512_extracti64x4_epi64(bits, 1));
+      _mm512_storeu_si512(out + 32 * half, bits);
     }
   }
+  static Avx512Lanes load_staged(const Staged* p) { return load_f16(p); }
   static Avx512Lanes load_f16(const uint16_t* p) {
     return {_mm512_cvtph_ps(_mm256_loadu_si256((const __m256i*)p))};
   }

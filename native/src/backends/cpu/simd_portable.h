@@ -32,10 +32,12 @@ struct PortableLanes {
     return r;
   }
   // 64 e4m3 values, each divided by 256 (see simd_avx512.h: the shift into half precision leaves that
-  // factor).
-  static void load_fp8(const uint8_t* p, PortableLanes (&out)[4]) {
-    for (int i = 0; i < 64; ++i) out[i / kCount].v[i % kCount] = from_e4m3(p[i]);
+  // factor), on their way to lanes.
+  using Staged = float;
+  static void stage_fp8(const uint8_t* p, Staged* out) {
+    for (int i = 0; i < 64; ++i) out[i] = from_e4m3(p[i]);
   }
+  static PortableLanes load_staged(const Staged* p) { return load(p); }
   static PortableLanes load_f16(const uint16_t* p) {
     PortableLanes r;
     for (int i = 0; i < kCount; ++i) r.v[i] = from_f16(p[i]);

@@ -1,5 +1,7 @@
 // Walks a weight panel column by column (one k, 64 outputs), widening each held type to float exactly but for
-// the scales of K blocks and rows, which apply to sums. FP8 and FP4 come out divided by 256: see load_fp8.
+// the scales of K blocks and rows, which apply to sums. FP8 and FP4 come out divided by 256: see stage_fp8.
+// fetch(n) readies the next n columns, at most kStep; next() hands out one. Either asks memory for what lies
+// kAhead bytes further.
 #pragma once
 
 #include "backends/cpu/kernels.h"
@@ -13,17 +15,16 @@ class ColumnWalk {
   static constexpr int kColumnBytes = kPanelRows * kElementBytes;
   explicit ColumnWalk(const PanelView& panel) : at_(panel.weights) {}
 
-  // Asks for the column that lies kAhead bytes further.
-  template <int kAhead, int kLocality>
-  void prefetch() const {
+  static constexpr int kStep = kDepthBlock;
+  template <int, int>
+  void fetch(int64_t) const {}
+
+ protected:
+  template <class Element, int kAhead, int kLocality>
+  const Element* take() {
     for (int line = 0; line < kElementBytes; ++line) {
       __builtin_prefetch(at_ + kAhead + 64 * line, 0, kLocality);
     }
-  }
-
- protected:
-  template <class Element>
-  const Element* take() {
     const std::byte* column = at_;
     at_ += kColumnBytes;
     return reinterpret_cast<const Element*>(column);
@@ -33,17 +34,43 @@ class ColumnWalk {
   const std::byte* at_;
 };
 
+// FP8 goes by way of a buffer of eight columns in an instruction family's own half-way type. AVX-512 without
+// BF16 widens half precision from memory with one instruction per 16 weights, from registers with two and a
+// half: per cache line of 64 weights 10 instead of 16 for the two arithmetic ports, beside 4 per row of x.
 template <class L>
-struct Fp8Columns : ColumnWalk<1> {
-  using ColumnWalk::ColumnWalk;
-  void next(L (&out)[4]) { L::load_fp8(take<uint8_t>(), out); }
+class Fp8Columns {
+ public:
+  static constexpr int kColumnBytes = kPanelRows;
+  static constexpr int kStep = 8;
+  explicit Fp8Columns(const PanelView& panel) : weights_(reinterpret_cast<const uint8_t*>(panel.weights)) {}
+
+  template <int kAhead, int kLocality>
+  void fetch(int64_t columns) {
+    for (int64_t c = 0; c < columns; ++c, weights_ += kPanelRows) {
+      __builtin_prefetch(weights_ + kAhead, 0, kLocality);
+      L::stage_fp8(weights_, staged_ + c * kPanelRows);
+    }
+    next_ = staged_;
+  }
+
+  template <int, int>
+  void next(L (&out)[4]) {
+    for (int j = 0; j < 4; ++j) out[j] = L::load_staged(next_ + L::kCount * j);
+    next_ += kPanelRows;
+  }
+
+ private:
+  const uint8_t* weights_;
+  const typename L::Staged* next_ = nullptr;
+  alignas(64) typename L::Staged staged_[kStep * kPanelRows];
 };
 
 template <class L>
 struct Int8Columns : ColumnWalk<1> {
   using ColumnWalk::ColumnWalk;
+  template <int kAhead, int kLocality>
   void next(L (&out)[4]) {
-    const auto* p = take<int8_t>();
+    const auto* p = take<int8_t, kAhead, kLocality>();
     for (int j = 0; j < 4; ++j) out[j] = L::load_i8(p + L::kCount * j);
   }
 };
@@ -51,8 +78,9 @@ struct Int8Columns : ColumnWalk<1> {
 template <class L>
 struct Bf16Columns : ColumnWalk<2> {
   using ColumnWalk::ColumnWalk;
+  template <int kAhead, int kLocality>
   void next(L (&out)[4]) {
-    const auto* p = take<uint16_t>();
+    const auto* p = take<uint16_t, kAhead, kLocality>();
     for (int j = 0; j < 4; ++j) out[j] = L::load_bf16(p + L::kCount * j);
   }
 };
@@ -60,8 +88,9 @@ struct Bf16Columns : ColumnWalk<2> {
 template <class L>
 struct F16Columns : ColumnWalk<2> {
   using ColumnWalk::ColumnWalk;
+  template <int kAhead, int kLocality>
   void next(L (&out)[4]) {
-    const auto* p = take<uint16_t>();
+    const auto* p = take<uint16_t, kAhead, kLocality>();
     for (int j = 0; j < 4; ++j) out[j] = L::load_f16(p + L::kCount * j);
   }
 };
@@ -69,8 +98,9 @@ struct F16Columns : ColumnWalk<2> {
 template <class L>
 struct F32Columns : ColumnWalk<4> {
   using ColumnWalk::ColumnWalk;
+  template <int kAhead, int kLocality>
   void next(L (&out)[4]) {
-    const auto* p = take<float>();
+    const auto* p = take<float, kAhead, kLocality>();
     for (int j = 0; j < 4; ++j) out[j] = L::load(p + L::kCount * j);
   }
 };
@@ -81,35 +111,38 @@ template <class L>
 class Fp4Columns {
  public:
   static constexpr int kColumnBytes = kPanelRows / 2;
+  static constexpr int kStep = 8;
   explicit Fp4Columns(const PanelView& panel)
       : weights_(reinterpret_cast<const uint32_t*>(panel.weights)), scales_(panel.group_scales) {}
 
+  // `columns` is kStep: groups of 16 make up a row.
   template <int kAhead, int kLocality>
-  void prefetch() const {
-    const int line = k_ % 8 / 2;
-    if (k_ % 2 == 0) __builtin_prefetch(weights_ + kAhead / 4 + 16 * line, 0, kLocality);
+  void fetch(int64_t) {
+    for (int j = 0; j < 4; ++j) {
+      __builtin_prefetch(weights_ + kAhead / 4 + 16 * j, 0, kLocality);
+      codes_[j] = L::load_words(weights_ + L::kCount * j);
+    }
+    weights_ += kPanelRows;
+    second_half_ = !second_half_;
+    if (second_half_) return;
+    alignas(64) typename L::Staged staged[kPanelRows];
+    L::stage_fp8(scales_, staged);
+    for (int j = 0; j < 4; ++j) scale_[j] = L::load_staged(staged + L::kCount * j);
+    scales_ += kPanelRows;
   }
 
+  template <int, int>
   void next(L (&out)[4]) {
-    if (k_ % 16 == 0) {
-      L::load_fp8(scales_, scale_);
-      scales_ += kPanelRows;
-    }
-    if (k_ % 8 == 0) {
-      for (int j = 0; j < 4; ++j) codes_[j] = L::load_words(weights_ + L::kCount * j);
-      weights_ += kPanelRows;
-    }
     for (int j = 0; j < 4; ++j) {
       out[j] = L::widen_fp4(codes_[j]) * scale_[j];
       codes_[j] = L::next_fp4(codes_[j]);
     }
-    ++k_;
   }
 
  private:
   const uint32_t* weights_;
   const uint8_t* scales_;
-  int k_ = 0;
+  bool second_half_ = true;  // of the group whose scales are loaded
   L scale_[4];
   typename L::Words codes_[4];
 };
