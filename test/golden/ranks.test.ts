@@ -89,7 +89,7 @@ describe.each([
 
 test.each([
   ['8 ranks for 6 heads', 'llama-bf16', 8, 'num_attention_heads (6)'],
-  ['2 ranks that would cut an FP8 block', 'llama-fp8', 2, 'begin at 96, inside a block of 128'],
+  ['2 ranks that would cut an FP8 block', 'llama-fp8', 2, 'cuts a group of 128 that share a scale'],
 ])('%s are refused, saying what cannot be divided', async (_, model, ranks, told) => {
   const modelDir = fileURLToPath(new URL(`models/${model}`, import.meta.url));
   await expect(loadGoldenRanks(modelDir, { isa, dtype: 'auto', threads: 1 }, ranks)).rejects.toMatchObject({

@@ -223,7 +223,7 @@ describe('EngineClient whose engine misbehaves', () => {
   }
 
   test.each<[string, Partial<EngineLimits>, string, (pid: number) => void]>([
-    ['stands still', { heartbeat: 2_000 }, 'no sign of life', (pid) => process.kill(pid, 'SIGSTOP')],
+    ['stands still', { heartbeat: 4_000 }, 'no sign of life', (pid) => process.kill(pid, 'SIGSTOP')],
     // A limit of zero makes any step one that never returns.
     ['runs a step without end', { step: 0 }, 'a step has run', () => undefined],
   ])(
