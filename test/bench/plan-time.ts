@@ -1,7 +1,8 @@
 // How long the scheduler takes between two steps: plan() and absorb() for 256 sequences, the prefix cache on.
 // The device waits for it, so that it must stay under 200 us. usage: tsx test/bench/plan-time.ts
 
-import type { SamplingParams, StepPlan, StepResult } from '@llmservice/native';
+import type { StepPlan, StepResult } from '@llmservice/native';
+import { generateRequest } from '../../runtime/src/schedule/generate-request.fixture.js';
 import type { GenerateRequest } from '../../runtime/src/schedule/generation.js';
 import { Scheduler } from '../../runtime/src/schedule/scheduler.js';
 
@@ -10,34 +11,10 @@ const steps = 2000;
 /** Tokens of one step's prefills beside the decodes. */
 const maxNumBatchedTokens = 8192;
 
-const sampling: SamplingParams = {
-  temperature: 0,
-  topP: 1,
-  topK: 0,
-  minP: 0,
-  seed: 0n,
-  repetitionPenalty: 1,
-  presencePenalty: 0,
-  frequencyPenalty: 0,
-  topLogprobs: null,
-};
-
 function request(id: number, length: number, changes: Partial<GenerateRequest> = {}): GenerateRequest {
   // The first 2,000 tokens are everyone's.
   const prompt = Int32Array.from({ length }, (_, i) => (i < 2000 ? i : (id * 7919 + i) % 100_000));
-  return {
-    id: String(id),
-    prompt,
-    maxTokens: 16_000,
-    stopTokens: new Int32Array(),
-    sampling,
-    boundaries: [2000],
-    cacheSalt: null,
-    fairnessKey: '',
-    priority: 0,
-    maxQueueMs: null,
-    ...changes,
-  };
+  return generateRequest(String(id), prompt, { maxTokens: 16_000, boundaries: [2000], ...changes });
 }
 
 /** One token for each slot whose last known token the plan computes. */

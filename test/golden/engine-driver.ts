@@ -6,22 +6,14 @@ import { closeSync } from 'node:fs';
 import type { Admission, Engine, EngineOptions, RankPlace, SamplingParams, StepPlan } from '@llmservice/native';
 import { loadEngine, makeSegment, runRank } from '@llmservice/native';
 
+import { greedy as likeliest } from '../../runtime/src/schedule/generate-request.fixture.js';
+
 const slots = 16;
 const blockSize = 16;
 const blocksPerSlot = 20;
 
 /** Greedy, with the logprob of each token. */
-export const greedy: SamplingParams = {
-  temperature: 0,
-  topP: 1,
-  topK: 0,
-  minP: 0,
-  seed: 0n,
-  repetitionPenalty: 1,
-  presencePenalty: 0,
-  frequencyPenalty: 0,
-  topLogprobs: 1,
-};
+export const greedy: SamplingParams = { ...likeliest, topLogprobs: 1 };
 
 /** A sequence to run in slot `slot`. */
 export interface Job {
@@ -41,6 +33,12 @@ export interface Job {
 export interface Generated {
   readonly tokens: number[];
   readonly logprobs: number[];
+}
+
+/** Of each prompt token but the first: its logprob, and the likeliest token in its place. */
+export interface Scores {
+  readonly logprobs: number[];
+  readonly best: number[];
 }
 
 type How = Pick<EngineOptions, 'dtype' | 'isa' | 'threads'> & Partial<Pick<EngineOptions, 'quantization'>>;
@@ -112,7 +110,7 @@ export async function run(engine: Engine, jobs: readonly Job[]): Promise<Generat
 }
 
 /** Logprob of each token of `ids` after the first, and the most likely one in its place. */
-export async function score(engine: Engine, ids: readonly number[], chunk: number): Promise<{ logprobs: number[]; best: number[] }> {
+export async function score(engine: Engine, ids: readonly number[], chunk: number): Promise<Scores> {
   const job = { slot: 0, prompt: ids, generated: [], count: 1, sampling: greedy, joinsAt: 0, chunk };
   const logprobs: number[] = [];
   const best: number[] = [];

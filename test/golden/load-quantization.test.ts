@@ -2,17 +2,16 @@
 // checkpoint as it is stored. Random weights whose logits have a standard deviation of 3 are a hard case.
 
 import { readFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
 
 import { describe, expect, test } from '@jest/globals';
 import type { EngineOptions } from '@llmservice/native';
 
 import { loadGolden, score } from './engine-driver.js';
+import { modelsDir, readGolden, tolerance } from './reference-bar.js';
 
 type Quantization = EngineOptions['quantization'];
 
-const modelsDir = fileURLToPath(new URL('models/', import.meta.url));
-const tolerance = 0.02;
+const allowed = tolerance.float32;
 /** Bounds of the mean difference of a logprob from the unquantized model's over 256 positions, in nats. */
 const costs = [
   { model: 'llama-f16', fp8: 0.26, int8: 0.07 },
@@ -20,12 +19,8 @@ const costs = [
   { model: 'qwen3_5-bf16', fp8: 0.65, int8: 0.17 }, // the gated norm of its recurrent layers magnifies rounding
 ] as const;
 
-function read(model: string, file: string): unknown {
-  return JSON.parse(readFileSync(`${modelsDir}${model}/${file}`, 'utf8'));
-}
-
 async function scored(model: string, quantization: Quantization): Promise<{ logprobs: number[]; bytes: number }> {
-  const { teacherForced } = read(model, 'golden.json') as { teacherForced: { ids: number[] } };
+  const { teacherForced } = readGolden(model);
   const engine = await loadGolden(modelsDir + model, { dtype: 'float32', isa: 'auto', threads: 1, quantization });
   try {
     const { logprobs } = await score(engine, teacherForced.ids, 512);
@@ -44,12 +39,12 @@ describe.each(costs)('$model', ({ model, ...bounds }) => {
   test.each(['fp8', 'int8'] as const)('in %s', async (quantization) => {
     const stored = await scored(model, 'none');
     const quantized = await scored(model, quantization);
-    const goldens = read(model, 'at-load.json') as Record<typeof quantization, number[]>;
-    const wanted = goldens[quantization];
-    expect(Math.max(...differences(quantized.logprobs, wanted))).toBeLessThan(tolerance);
+    const file = readFileSync(`${modelsDir}${model}/at-load.json`, 'utf8');
+    const wanted = (JSON.parse(file) as Record<typeof quantization, number[]>)[quantization];
+    expect(Math.max(...differences(quantized.logprobs, wanted))).toBeLessThan(allowed);
     const cost = differences(quantized.logprobs, stored.logprobs);
     expect(cost.reduce((sum, each) => sum + each, 0) / cost.length).toBeLessThan(bounds[quantization]);
-    expect(Math.max(...cost)).toBeGreaterThan(tolerance);
+    expect(Math.max(...cost)).toBeGreaterThan(allowed);
     expect(quantized.bytes).toBeLessThan(stored.bytes);
   });
 });

@@ -1,15 +1,15 @@
 // The memory plan, made from config.json alone, against what the engine allocates for the golden models.
 
 import { readdirSync, readFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
 
 import { describe, expect, jest, test } from '@jest/globals';
 import { parseCheckpointConfig, planMemory } from '@llmservice/crds';
 import { loadEngine } from '@llmservice/native';
 
+import { modelsDir } from './reference-bar.js';
+
 jest.setTimeout(120_000);
 
-const modelsDir = fileURLToPath(new URL('models/', import.meta.url));
 const sizes = { blockSize: 16, maxNumSeqs: 3, maxModelLen: 64, maxNumBatchedTokens: 112 };
 
 describe.each(readdirSync(modelsDir))('%s', (model) => {

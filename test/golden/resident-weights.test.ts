@@ -1,7 +1,6 @@
 // The memory plan counts a checkpoint's weights before they are read: to the byte what the engine then holds.
 
 import { openSync, readdirSync, readFileSync, readSync, statSync, closeSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
 
 import { describe, expect, test } from '@jest/globals';
 import type { TensorEntry } from '@llmservice/crds';
@@ -14,8 +13,8 @@ import {
 } from '@llmservice/crds';
 
 import { loadGolden } from './engine-driver.js';
+import { modelsDir } from './reference-bar.js';
 
-const modelsDir = fileURLToPath(new URL('models/', import.meta.url));
 const models = readdirSync(modelsDir);
 const holdings = (['float32', 'bfloat16'] as const).flatMap((dtype) =>
   (['none', 'fp8', 'int8'] as const).map((quantization) => ({ dtype, quantization })),

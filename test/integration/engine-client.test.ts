@@ -13,6 +13,7 @@ import { readTokenizer } from '../../runtime/src/checkpoint/read-text-files.js';
 import { EngineClient, type EngineLimits } from '../../runtime/src/engine/engine-client.js';
 import type { EngineState } from '../../runtime/src/engine/engine-state.js';
 import type { EngineOutput, EngineSettings, GenerateRequest } from '../../runtime/src/engine/protocol.js';
+import { generateRequest } from '../../runtime/src/schedule/generate-request.fixture.js';
 import { eventually } from '../processes.js';
 
 jest.setTimeout(60_000);
@@ -36,31 +37,7 @@ const settings: EngineSettings = {
 
 let requests = 0;
 function request(prompt: ArrayLike<number>, changes: Partial<GenerateRequest> = {}): GenerateRequest {
-  const sampling = {
-    temperature: 0,
-    topP: 1,
-    topK: 0,
-    minP: 0,
-    seed: 0n,
-    repetitionPenalty: 1,
-    presencePenalty: 0,
-    frequencyPenalty: 0,
-    topLogprobs: null,
-  };
-  const id = `request-${requests++}`;
-  return {
-    id,
-    prompt: Int32Array.from(prompt),
-    maxTokens: 24,
-    stopTokens: Int32Array.of(),
-    sampling,
-    boundaries: [],
-    cacheSalt: null,
-    fairnessKey: '',
-    priority: 0,
-    maxQueueMs: null,
-    ...changes,
-  };
+  return generateRequest(`request-${requests++}`, prompt, { maxTokens: 24, ...changes });
 }
 
 /** Runs a request to its end. */

@@ -3,7 +3,8 @@
 
 import { fileURLToPath } from 'node:url';
 import { describe, expect, jest, test } from '@jest/globals';
-import { loadEngine, type SamplingParams } from '@llmservice/native';
+import { loadEngine } from '@llmservice/native';
+import { generateRequest, greedy } from '../../runtime/src/schedule/generate-request.fixture.js';
 import type { GenerateRequest } from '../../runtime/src/schedule/generation.js';
 import {
   Scheduler,
@@ -45,30 +46,15 @@ function request(
   prompt: readonly number[],
   changes: Partial<GenerateRequest> = {},
 ): GenerateRequest {
-  const sampling: SamplingParams = {
+  const sampling = {
+    ...greedy,
     temperature: 0.8,
     topP: 0.95,
-    topK: 0,
-    minP: 0,
     seed: BigInt(prompt.length),
     repetitionPenalty: 1.1,
-    presencePenalty: 0,
-    frequencyPenalty: 0,
     topLogprobs: 2,
   };
-  return {
-    id,
-    prompt: Int32Array.from(prompt),
-    maxTokens: 12,
-    stopTokens: new Int32Array(),
-    sampling,
-    boundaries: [],
-    cacheSalt: null,
-    fairnessKey: '',
-    priority: 0,
-    maxQueueMs: null,
-    ...changes,
-  };
+  return generateRequest(id, prompt, { maxTokens: 12, sampling, ...changes });
 }
 
 interface Arrival {

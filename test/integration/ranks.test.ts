@@ -11,6 +11,7 @@ import { sharedMemoryNeeded } from '@llmservice/crds';
 import { createLogger } from 'winston';
 import { EngineClient } from '../../runtime/src/engine/engine-client.js';
 import type { EngineSettings, GenerateRequest } from '../../runtime/src/engine/protocol.js';
+import { generateRequest } from '../../runtime/src/schedule/generate-request.fixture.js';
 import { eventually } from '../processes.js';
 import { writeLargeCheckpoint } from './large-checkpoint.js';
 
@@ -35,27 +36,7 @@ const settings: EngineSettings = {
 let requests = 0;
 function request(length: number, maxTokens: number): GenerateRequest {
   const prompt = Int32Array.from({ length }, (_, i) => (requests * 131 + i * 17) % 300);
-  const neutral = {
-    minP: 0,
-    topP: 1,
-    topK: 0,
-    repetitionPenalty: 1,
-    presencePenalty: 0,
-    frequencyPenalty: 0,
-  };
-  const sampling = { ...neutral, temperature: 0, seed: 0n, topLogprobs: null };
-  return {
-    id: `request-${String(requests++)}`,
-    prompt,
-    maxTokens,
-    stopTokens: Int32Array.of(),
-    sampling,
-    boundaries: [],
-    cacheSalt: null,
-    fairnessKey: '',
-    priority: 0,
-    maxQueueMs: null,
-  };
+  return generateRequest(`request-${String(requests++)}`, prompt, { maxTokens });
 }
 
 async function generate(client: EngineClient, asked: GenerateRequest): Promise<number[]> {

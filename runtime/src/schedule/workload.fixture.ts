@@ -1,24 +1,12 @@
 // Requests and a loop to run them, for tests of the scheduler.
 
-import type { SamplingParams } from '@llmservice/native';
+import { generateRequest } from './generate-request.fixture.js';
 import type { GenerateRequest, Sampled } from './generation.js';
 import type { Scheduler, SchedulerLimits } from './scheduler.js';
 import type { StepModel } from './step-model.fixture.js';
 
 // Jest's sandbox makes every look-up of a global slow.
 const { imul } = Math;
-
-const greedy: SamplingParams = {
-  temperature: 0,
-  topP: 1,
-  topK: 0,
-  minP: 0,
-  seed: 0n,
-  repetitionPenalty: 1,
-  presencePenalty: 0,
-  frequencyPenalty: 0,
-  topLogprobs: null,
-};
 
 /** A small attention-only model. */
 export const limits: SchedulerLimits = {
@@ -44,18 +32,7 @@ export function request(
     1,
   );
   const prompt = Int32Array.from({ length: promptLength }, (_, i) => (salt + i * i) % 1000);
-  return {
-    id,
-    prompt,
-    maxTokens,
-    stopTokens: Int32Array.from(stopTokens),
-    sampling: greedy,
-    boundaries: [],
-    cacheSalt: null,
-    fairnessKey: '',
-    priority: 0,
-    maxQueueMs: null,
-  };
+  return generateRequest(id, prompt, { maxTokens, stopTokens: Int32Array.from(stopTokens) });
 }
 
 /** Runs until nothing is left to compute and `arrive` says that no more comes; tokens by request. */
