@@ -219,7 +219,7 @@ export class EngineClient {
     const cause = this.#lastWords ?? { reason: 'EngineFault', message: `the engine process ended: ${how}` };
     if (!served && (this.#state.kind === 'loading' || cause.reason !== 'EngineFault')) {
       this.#state = { kind: 'failed', failure: cause };
-      this.#logger.error('engine failed', { ...cause });
+      this.#logger.error('engine failed', { cause });
       this.#failRequests(cause, () => true);
       this.#settled();
       return;
