@@ -44,6 +44,7 @@ const admission: Admission = {
     topLogprobs: null,
   },
   promptLogprobs: false,
+  pooling: 'none',
 };
 const first: StepPlan = {
   ...idle,

@@ -43,6 +43,8 @@ class Sampler {
       logprobs: new Float32Array(slots.length).fill(NaN),
       ...none,
       prompt: { ...none, slots: new Int32Array(), positions: new Int32Array(), logprobs: new Float32Array() },
+      embeddings: { slots: new Int32Array(), values: new Float32Array() },
+      faults: [],
       computeMicros: 0,
     };
   }

@@ -136,6 +136,7 @@ function admission({ slot, prompt, generated, count, sampling }: Job): Admission
     stopTokens: new Int32Array(),
     sampling,
     promptLogprobs: false,
+    pooling: 'none',
   };
 }
 

@@ -39,6 +39,7 @@ export async function prepareGeneration(
     id,
     prompt,
     maxTokens: request.maxTokens ?? left,
+    pooling: 'none',
     stopTokens: Int32Array.from(stopTokens),
     sampling: request.sampling,
     boundaries: messageEnds(prompt, model.eosIds),

@@ -25,6 +25,7 @@ export function generateRequest(
     id,
     prompt: Int32Array.from(prompt),
     maxTokens: 16,
+    pooling: 'none',
     stopTokens: Int32Array.of(),
     sampling: greedy,
     boundaries: [],
