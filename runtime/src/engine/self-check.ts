@@ -2,6 +2,7 @@
 // that a few bad embeddings do not condemn a model that works for everybody else. Asked before an engine is ready, so
 // that a checkpoint of broken weights never is, and again when requests give reason to.
 
+import { greedy } from '../schedule/greedy.js';
 import type { GenerateRequest } from './protocol.js';
 
 export function selfCheckRequests(vocabSize: number): GenerateRequest[] {
@@ -11,17 +12,7 @@ export function selfCheckRequests(vocabSize: number): GenerateRequest[] {
     maxTokens: 1,
     pooling: 'none',
     stopTokens: new Int32Array(),
-    sampling: {
-      temperature: 0,
-      topP: 1,
-      topK: 0,
-      minP: 0,
-      seed: 0n,
-      repetitionPenalty: 1,
-      presencePenalty: 0,
-      frequencyPenalty: 0,
-      topLogprobs: null,
-    },
+    sampling: greedy,
     boundaries: [],
     cacheSalt: null,
     fairnessKey: '',

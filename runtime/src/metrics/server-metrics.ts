@@ -44,6 +44,11 @@ export class ServerMetrics {
     this.timeToFirstToken.observe(this.labels, secondsSinceArrival);
   }
 
+  /** An embedding: the prompt is all there is. */
+  embedded(promptTokens: number): void {
+    this.promptTokens.inc(this.labels, promptTokens);
+  }
+
   generated(tokens: number): void {
     this.generationTokens.inc(this.labels, tokens);
   }
