@@ -25,6 +25,8 @@ export interface EngineOptions {
   readonly threads: number | null;
   /** CPU instruction family; auto: the best this machine has. */
   readonly isa: 'auto' | 'portable' | 'avx512';
+  /** Report a hash of the logits behind each sampled token: for tests of identity, which pay a pass over the vocabulary. */
+  readonly logitHashes: boolean;
   /** Of several tensor-parallel ranks, which one this is; null: the only one. */
   readonly place: RankPlace | null;
 }
@@ -132,6 +134,8 @@ export interface StepResult {
   readonly topOffsets: Int32Array;
   readonly topTokens: Int32Array;
   readonly topLogprobs: Float32Array;
+  /** (S) of the bits of the row that the id was sampled from; empty unless `logitHashes` was asked for. */
+  readonly logitHashes: BigUint64Array;
   /** Of sequences that asked for them: prompt tokens (never the first) whose predecessor was computed in this step. */
   readonly prompt: PromptLogprobs;
   /** Time inside the engine, in microseconds. */

@@ -20,6 +20,7 @@ const options: EngineOptions = {
   quantization: 'none',
   threads: 1,
   isa: 'portable',
+  logitHashes: false,
   place: null,
 };
 const none = new Int32Array();

@@ -78,7 +78,7 @@ function optionsOf(modelDir: string, how: How, place: RankPlace | null): EngineO
     maxModelLen: blockSize * blocksPerSlot,
     maxNumBatchedTokens: 2048,
   };
-  return { modelDir, quantization: 'none', ...sizes, ...how, place };
+  return { modelDir, quantization: 'none', logitHashes: false, ...sizes, ...how, place };
 }
 
 /** Runs the jobs together; the answers stand in the order of the jobs. */

@@ -22,7 +22,7 @@ describe.each(readdirSync(modelsDir))('%s', (model) => {
       memoryUtilizationPercent: 90,
     });
     const { numBlocks, numStateSnapshots, kvBytesPerBlock, stateBytesPerSeq, workspaceBytes } = plan;
-    const how = { quantization: 'none', place: null, isa: 'auto', threads: 1 } as const;
+    const how = { quantization: 'none', place: null, isa: 'auto', threads: 1, logitHashes: false } as const;
     const engine = await loadEngine(
       { ...sizes, ...how, modelDir, dtype, numBlocks, numStateSnapshots },
       () => undefined,

@@ -97,6 +97,7 @@ async function run(
     dtype: 'auto',
     threads: 1,
     isa: 'auto',
+    logitHashes: false,
     place: null,
     quantization: 'none',
   } as const;

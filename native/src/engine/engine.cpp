@@ -4,6 +4,7 @@
 #include <chrono>
 #include <limits>
 
+#include "engine/logit_hash.h"
 #include "model/load_quantizer.h"
 
 namespace llmservice {
@@ -89,7 +90,8 @@ Engine::Engine(const EngineOptions& o, std::unique_ptr<Backend> backend, const M
               .max_tokens = o.max_num_batched_tokens,
               .vocab = model_->config().vocab,
               .hybrid = model_->config().hybrid()}),
-      sampler_(model_->config().vocab) {
+      sampler_(model_->config().vocab),
+      hashes_logits_(o.logit_hashes) {
   const ModelConfig& config = model_->config();
   const CacheSizes sizes{o.num_blocks, o.block_size, o.max_num_seqs, o.num_state_snapshots, o.dtype};
   info_ = {.architecture = config.architecture,
@@ -231,6 +233,7 @@ void Engine::sample_row(const Output& output, std::span<const float> logits, Ste
   Slot& slot = slots_.at(output.slot);
   const auto sampled = sampler_.sample(logits, slot.sampling, slot.counts, output.position);
   result.slots.push_back(output.slot);
+  if (hashes_logits_) result.logit_hashes.push_back(logit_hash(logits));
   result.top_offsets.push_back(static_cast<int32_t>(result.top_tokens.size()));
   if (!sampled) {
     slot.finished = true;

@@ -26,6 +26,7 @@ struct EngineOptions {
   LoadQuantization quantization = LoadQuantization::kNone;
   int32_t threads = 0;  // 0: one per physical core
   std::string isa = "auto";
+  bool logit_hashes = false;
   std::optional<RankPlace> place = std::nullopt;  // none: the only rank
   GroupLimits limits = {};
 };
@@ -82,6 +83,7 @@ class Engine {
   SlotTable slots_;
   Sampler sampler_;
   EngineInfo info_;
+  const bool hashes_logits_;
   bool half_done_ = false;  // a step began and did not end
 
   // The step in hand; reserved once.

@@ -155,6 +155,7 @@ EngineOptions to_engine_options(const Napi::Object& value) {
           .quantization = to_quantization(fields),
           .threads = fields.integer_or_null("threads").value_or(0),
           .isa = fields.text("isa"),
+          .logit_hashes = fields.flag("logitHashes"),
           .place = to_place(fields)};
 }
 

@@ -59,6 +59,7 @@ export async function planEngine(settings: EngineSettings): Promise<EngineOption
     quantization,
     threads,
     isa: 'auto',
+    logitHashes: false,
     place: null,
   };
 }
