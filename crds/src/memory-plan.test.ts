@@ -24,6 +24,7 @@ const reference: MemoryPlanInput = {
   blockSize: 64,
   prefixCaching: true,
   dtype: 'auto',
+  kvCacheDtype: 'auto',
 };
 
 function failureOf(input: MemoryPlanInput): FailureError {
@@ -140,6 +141,17 @@ describe('planMemory', () => {
   test('float32 doubles the KV cache', () => {
     const plan = planMemory({ ...reference, dtype: 'float32' });
     expect(plan.kvBytesPerToken).toBe(2 * 32768);
+  });
+
+  test('fp8 KV has a byte per value and a scale per token and head, and holds nearly twice the context', () => {
+    const roomy = { ...reference, tensor: 1, memoryBytes: 192 * gib };
+    expect(planMemory({ ...roomy, kvCacheDtype: 'fp8' }).kvBytesPerToken).toBe(16 * 2 * 4 * (256 + 4));
+    const tight = { ...reference, maxModelLen: null, memoryBytes: 22 * gib, maxNumSeqs: 8 };
+    const fits = planMemory(tight).maxModelLen;
+    const fitsInFp8 = planMemory({ ...tight, kvCacheDtype: 'fp8' }).maxModelLen;
+    expect(fitsInFp8).toBeLessThan(262144);
+    expect(fitsInFp8 / fits).toBeCloseTo((2 * 256) / (256 + 4), 2);
+    expect(planMemory({ ...tight, dtype: 'float32', kvCacheDtype: 'fp8' }).maxModelLen).toBe(fitsInFp8);
   });
 
   test('KV heads replicate beyond one per rank', () => {

@@ -19,6 +19,8 @@ export interface EngineOptions {
   readonly maxNumBatchedTokens: number;
   /** Type of KV cache and unquantized weights; auto is bfloat16. F16 matrices stay F16 unless it is float32. */
   readonly dtype: 'auto' | 'bfloat16' | 'float32';
+  /** auto: KV is kept in `dtype`; fp8: in e4m3 with a scale per token and head. */
+  readonly kvCacheDtype: 'auto' | 'fp8';
   /** What unquantized matrices become while they load: e4m3 with 128x128 blocks, or INT8 with a scale per row. */
   readonly quantization: 'none' | 'fp8' | 'int8';
   /** Compute threads; null: one per physical core this process may use. */

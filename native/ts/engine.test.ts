@@ -17,6 +17,7 @@ const options: EngineOptions = {
   maxModelLen: 64,
   maxNumBatchedTokens: 66,
   dtype: 'auto',
+  kvCacheDtype: 'auto',
   quantization: 'none',
   threads: 1,
   isa: 'portable',

@@ -41,7 +41,7 @@ export interface Scores {
   readonly best: number[];
 }
 
-type How = Pick<EngineOptions, 'dtype' | 'isa' | 'threads'> & Partial<Pick<EngineOptions, 'quantization'>>;
+type How = Pick<EngineOptions, 'dtype' | 'isa' | 'threads'> & Partial<Pick<EngineOptions, 'quantization' | 'kvCacheDtype'>>;
 
 export async function loadGolden(modelDir: string, how: How): Promise<Engine> {
   return loadEngine(optionsOf(modelDir, how, null), () => undefined);
@@ -78,7 +78,7 @@ function optionsOf(modelDir: string, how: How, place: RankPlace | null): EngineO
     maxModelLen: blockSize * blocksPerSlot,
     maxNumBatchedTokens: 2048,
   };
-  return { modelDir, quantization: 'none', logitHashes: false, ...sizes, ...how, place };
+  return { modelDir, quantization: 'none', kvCacheDtype: 'auto', logitHashes: false, ...sizes, ...how, place };
 }
 
 /** Runs the jobs together; the answers stand in the order of the jobs. */

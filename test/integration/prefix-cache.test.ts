@@ -95,6 +95,7 @@ async function run(
   const options = {
     modelDir: model.modelDir,
     dtype: 'auto',
+    kvCacheDtype: 'auto',
     threads: 1,
     isa: 'auto',
     logitHashes: false,

@@ -25,6 +25,14 @@ void check_options(const EngineOptions& o) {
               "); it is " + std::to_string(o.max_num_batched_tokens) + ".");
 }
 
+CacheSizes cache_sizes(const EngineOptions& o) {
+  return {.num_blocks = o.num_blocks,
+          .block_size = o.block_size,
+          .slots = o.max_num_seqs,
+          .snapshots = o.num_state_snapshots,
+          .kv_dtype = o.kv_dtype.value_or(o.dtype)};
+}
+
 std::unique_ptr<RankGroup> join_group(const EngineOptions& o) {
   if (!o.place) return nullptr;
   // Refused before anybody waits for this rank.
@@ -42,11 +50,7 @@ std::unique_ptr<Model> load_model(const EngineOptions& o, Backend& backend, Rank
   const ModelOptions options{.max_positions = o.max_model_len,
                              .max_tokens = o.max_num_batched_tokens,
                              .keep = o.dtype,
-                             .caches = {.num_blocks = o.num_blocks,
-                                        .block_size = o.block_size,
-                                        .slots = o.max_num_seqs,
-                                        .snapshots = o.num_state_snapshots,
-                                        .kv_dtype = o.dtype},
+                             .caches = cache_sizes(o),
                              .shard = o.place ? Shard{o.place->rank, o.place->size} : Shard{},
                              .ranks = group,
                              .quantization = o.quantization};
@@ -93,14 +97,13 @@ Engine::Engine(const EngineOptions& o, std::unique_ptr<Backend> backend, const M
       sampler_(model_->config().vocab),
       hashes_logits_(o.logit_hashes) {
   const ModelConfig& config = model_->config();
-  const CacheSizes sizes{o.num_blocks, o.block_size, o.max_num_seqs, o.num_state_snapshots, o.dtype};
   info_ = {.architecture = config.architecture,
            .isa = backend_->isa(),
            .threads = backend_->threads(),
            .vocab_size = config.vocab,
            .weight_bytes = model_->weight_bytes(),
            .workspace_bytes = model_->workspace_bytes(),
-           .kv_bytes_per_block = kv_bytes_per_block(config, sizes),
+           .kv_bytes_per_block = kv_bytes_per_block(config, cache_sizes(o)),
            .state_bytes_per_seq = state_bytes_per_slot(config),
            .hybrid = config.hybrid()};
   ids_.reserve(o.max_num_batched_tokens);

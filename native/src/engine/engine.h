@@ -22,7 +22,8 @@ struct EngineOptions {
   int32_t num_state_snapshots = 0;
   int32_t max_model_len;
   int32_t max_num_batched_tokens;
-  DType dtype = DType::kBF16;  // of KV and unquantized weights
+  DType dtype = DType::kBF16;                    // of unquantized weights
+  std::optional<DType> kv_dtype = std::nullopt;  // none: as dtype
   LoadQuantization quantization = LoadQuantization::kNone;
   int32_t threads = 0;  // 0: one per physical core
   std::string isa = "auto";
