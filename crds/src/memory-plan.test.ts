@@ -55,7 +55,7 @@ describe('planMemory', () => {
 
   test('the workspace is what the engine lays out: one row per token of a step, and 32 rows of logits', () => {
     const cpu = planMemory({ ...reference, accelerator: 'cpu', tensor: 1, memoryBytes: 192 * gib });
-    const perRow = 4 * 5120 + 2 * 17408 + 2 * 48 + 17408;
+    const perRow = 4 * 5120 + 2 * 17408 + 2 * 48 + 17408 + 64;
     expect(cpu.workspaceBytes).toBe(8192 * perRow * 4 + 32 * 248320 * 4);
   });
 
@@ -79,14 +79,14 @@ describe('planMemory', () => {
   });
 
   test.each([
-    // Whole rows and those gathered for experts; the widest projection; GDN's gates; heads; 8 ids and weights.
-    ['qwen3_5_moe', qwen35MoeConfig, 5 * 2048 + (2 * 4096 + 4096) + 2 * 32 + 4096 + 2 * 8, 248320],
-    ['qwen3_moe', qwen3MoeConfig, 5 * 2048 + (4096 + 1024) + 4096 + 2 * 8, 151936],
+    // Whole rows and those gathered for experts; the widest projection; GDN's gates; heads; 8 ids and weights; rotary angles.
+    ['qwen3_5_moe', qwen35MoeConfig, 5 * 2048 + (2 * 4096 + 4096) + 2 * 32 + 4096 + 2 * 8 + 64, 248320],
+    ['qwen3_moe', qwen3MoeConfig, 5 * 2048 + (4096 + 1024) + 4096 + 2 * 8 + 128, 151936],
     // One dense layer's gate and up are wider.
     [
       'qwen3_moe with a dense layer',
       { ...qwen3MoeConfig, mlp_only_layers: [0] },
-      5 * 2048 + 2 * 6144 + 6144 + 2 * 8,
+      5 * 2048 + 2 * 6144 + 6144 + 2 * 8 + 128,
       151936,
     ],
   ])('the workspace of %s has room for the experts', (_name, config, perRow, vocab) => {

@@ -47,8 +47,7 @@ std::unique_ptr<Model> load_model(const EngineOptions& o, Backend& backend, Rank
   const Checkpoint checkpoint(o.model_dir);
   check_stored_weights(checkpoint, config.quantization);
   check_load_quantization(config.quantization, o.quantization);
-  const ModelOptions options{.max_positions = o.max_model_len,
-                             .max_tokens = o.max_num_batched_tokens,
+  const ModelOptions options{.max_tokens = o.max_num_batched_tokens,
                              .keep = o.dtype,
                              .caches = cache_sizes(o),
                              .shard = o.place ? Shard{o.place->rank, o.place->size} : Shard{},
