@@ -113,6 +113,27 @@ describe('planMemory', () => {
     expect(tight.maxConcurrencyAtMaxLen).toBe(1);
   });
 
+  test.each([
+    ['the 27B on 192 GiB', shape, 192, 262144],
+    // Attention in every layer: 98,304 bytes of KV per token.
+    [
+      'the 30B-A3B on 192 GiB',
+      { ...parseCheckpointConfig(qwen3MoeConfig), maxPositionEmbeddings: 262144 },
+      192,
+      262144,
+    ],
+    ['the 27B on 36 GiB', shape, 36, null],
+  ] as const)('262,144 positions on %s, where memory allows', (_name, of, memory, longest) => {
+    const input = { ...reference, shape: of, tensor: 1, memoryBytes: memory * gib, maxNumSeqs: 4 };
+    if (longest === null) {
+      expect(failureOf({ ...input, maxModelLen: 262144 }).reason).toBe('KvCacheTooSmall');
+      return;
+    }
+    const plan = planMemory({ ...input, maxModelLen: longest });
+    expect(plan.numBlocks).toBeGreaterThanOrEqual(longest / 64);
+    expect(plan.workspaceBytes).toBe(planMemory({ ...input, maxModelLen: 1024 }).workspaceBytes);
+  });
+
   test('no more blocks than maxNumSeqs sequences could fill', () => {
     const plan = planMemory({ ...reference, memoryBytes: 192 * gib, maxModelLen: 100, maxNumSeqs: 3 });
     expect(plan.numBlocks).toBe(6);
