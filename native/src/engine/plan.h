@@ -110,6 +110,7 @@ struct StepResult {
   std::vector<int32_t> top_offsets;  // (S + 1)
   std::vector<int32_t> top_tokens;
   std::vector<float> top_logprobs;
+  std::vector<uint64_t> logit_hashes;  // empty unless the engine was asked for them
   PromptLogprobs prompt;
   Embeddings embeddings;
   std::vector<Fault> faults;  // of all sequences that ended by one, whether they sampled or not
