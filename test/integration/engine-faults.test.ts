@@ -50,6 +50,7 @@ describe('EngineClient', () => {
     blockSize: 16,
     prefixCaching: true,
     dtype: 'auto',
+    kvCacheDtype: 'auto',
     quantization: 'none',
     threads: 1,
   };

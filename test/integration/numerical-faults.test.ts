@@ -25,6 +25,7 @@ const settings: EngineSettings = {
   blockSize: 16,
   prefixCaching: true,
   dtype: 'auto',
+  kvCacheDtype: 'auto',
   quantization: 'none',
   threads: 1,
 };

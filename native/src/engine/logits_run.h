@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <span>
 
-#include "engine/vocab_math.h"
+#include "engine/logit_hash.h"
 
 namespace llmservice {
 
@@ -18,9 +18,9 @@ class LogitsRun {
       length_ = 0;
       return;
     }
-    const uint64_t print = fingerprint(logits);
-    length_ = length_ > 0 && print == print_ ? length_ + 1 : 1;
-    print_ = print;
+    const uint64_t hash = logit_hash(logits);
+    length_ = length_ > 0 && hash == hash_ ? length_ + 1 : 1;
+    hash_ = hash;
   }
   bool is_stuck() const { return length_ >= kStuckLength; }
 
@@ -28,7 +28,7 @@ class LogitsRun {
 
  private:
   int32_t length_ = 0;
-  uint64_t print_ = 0;
+  uint64_t hash_ = 0;
 };
 
 }  // namespace llmservice

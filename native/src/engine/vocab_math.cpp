@@ -50,20 +50,6 @@ bool tell_something(std::span<const float> logits) {
   return bad == 0 && (differs != 0 || logits.size() == 1);
 }
 
-uint64_t fingerprint(std::span<const float> logits) {
-  std::array<uint32_t, kLanes> lanes{};
-  size_t i = 0;
-  for (; i + kLanes <= logits.size(); i += kLanes) {
-    for (size_t lane = 0; lane < kLanes; ++lane) {
-      lanes[lane] = lanes[lane] * 0x9e3779b1u + std::bit_cast<uint32_t>(logits[i + lane]);
-    }
-  }
-  uint64_t all = 0;
-  for (; i < logits.size(); ++i) all = all * 0x9e3779b97f4a7c15u + std::bit_cast<uint32_t>(logits[i]);
-  for (const uint32_t lane : lanes) all = all * 0x9e3779b97f4a7c15u + lane;
-  return all;
-}
-
 int32_t argmax(std::span<const float> logits) {
   std::array<float, kLanes> best;
   best.fill(-std::numeric_limits<float>::infinity());
