@@ -8,6 +8,7 @@
 
 #include "engine/sampler.h"
 #include "engine/slots.h"
+#include "model/arrivals.h"
 #include "model/model.h"
 #include "parallel/rank_group.h"
 
@@ -28,6 +29,7 @@ struct EngineOptions {
   std::string isa = "auto";
   std::optional<RankPlace> place = std::nullopt;  // none: the only rank
   GroupLimits limits = {};
+  std::optional<ArrivalMap> arrivals = std::nullopt;  // none: all weights are on disk
 };
 
 struct EngineInfo {

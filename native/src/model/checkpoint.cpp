@@ -64,7 +64,7 @@ void Tensor::read(uint64_t at, std::span<std::byte> out) const {
   }
 }
 
-Checkpoint::Checkpoint(const fs::path& dir) {
+Checkpoint::Checkpoint(const fs::path& dir, const Arrivals* arrivals) : arrivals_(arrivals) {
   const fs::path single = dir / "model.safetensors";
   const fs::path index = dir / "model.safetensors.index.json";
   if (fs::exists(single)) {
@@ -101,7 +101,7 @@ void Checkpoint::open_shards(const fs::path& dir, const fs::path& index) {
 }
 
 void Checkpoint::add_file(const fs::path& path) {
-  const auto& file = *files_.emplace_back(std::make_unique<SafetensorsFile>(path));
+  const auto& file = *files_.emplace_back(std::make_unique<SafetensorsFile>(path, arrivals_));
   for (const auto& [name, entry] : file.tensors()) where_[name] = {&file, &entry};
 }
 

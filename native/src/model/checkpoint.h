@@ -31,8 +31,8 @@ std::string to_text(const std::vector<int64_t>& shape);
 class Checkpoint {
  public:
   // Throws CheckpointIncomplete naming the files that are not there, CheckpointCorrupt for a bad header or
-  // index.
-  explicit Checkpoint(const std::filesystem::path& dir);
+  // index. Of weights that still arrive the headers must be there; reads wait for `arrivals`.
+  explicit Checkpoint(const std::filesystem::path& dir, const Arrivals* arrivals = nullptr);
 
   bool has(const std::string& name) const { return where_.contains(name); }
   // All tensors, in the order of their names.
@@ -55,6 +55,7 @@ class Checkpoint {
     const SafetensorsFile* file;
     const TensorEntry* entry;
   };
+  const Arrivals* arrivals_;
   std::vector<std::unique_ptr<SafetensorsFile>> files_;
   std::unordered_map<std::string, Place> where_;
 };
