@@ -2,7 +2,8 @@ import { describe, expect, test } from '@jest/globals';
 import { FailureError } from './failures.js';
 import { parseCheckpointConfig, type ModelShape } from './checkpoint.js';
 import { qwen35MoeConfig, qwen36Config, qwen3MoeConfig } from './checkpoint.fixture.js';
-import { planMemory, type MemoryPlan, type MemoryPlanInput } from './memory-plan.js';
+import type { MemoryPlanInput } from './memory-parts.js';
+import { planMemory, type MemoryPlan } from './memory-plan.js';
 import { sharedMemoryNeeded } from './shared-memory.js';
 import { validTensorParallel } from './tensor-parallel.js';
 

@@ -1,0 +1,110 @@
+// What one tensor-parallel rank holds in memory beside its KV blocks. A rank has a device of its own or, on the CPU,
+// an equal part of the machine's memory. Pure; all sizes in bytes.
+
+import { mib } from './bytes.js';
+import type { ModelShape } from './checkpoint.js';
+import { dtypeBytes, type EngineDtype } from './resident-weights.js';
+import { sharedMemoryNeeded } from './shared-memory.js';
+import { workspaceBytes } from './workspace.js';
+
+export interface MemoryPlanInput {
+  readonly shape: ModelShape;
+  readonly accelerator: 'cpu' | 'cuda' | 'hip';
+  /** Packed weights over all ranks (see residentWeightBytes). */
+  readonly weightBytes: number;
+  /** Memory of one device; on the CPU what the pod may use, shared by all ranks. */
+  readonly memoryBytes: number;
+  /** Share of it that the engine may plan with. */
+  readonly memoryUtilizationPercent: number;
+  readonly tensor: number;
+  /** Tokens of prompt plus output; null: the largest that fits. */
+  readonly maxModelLen: number | null;
+  readonly maxNumSeqs: number;
+  readonly maxNumBatchedTokens: number;
+  /** Tokens per KV block. */
+  readonly blockSize: number;
+  readonly prefixCaching: boolean;
+  readonly dtype: EngineDtype;
+}
+
+/** Held beside the engine's own buffers: Node and tokenizer on the CPU, device context and collectives on a GPU. */
+const reservedBytes = { cpu: 256 * mib, cuda: 1024 * mib, hip: 1024 * mib } as const;
+
+/** Bytes of one rank. */
+export interface MemoryParts {
+  readonly budget: number;
+  readonly reserved: number;
+  readonly sharedMemory: number;
+  readonly weights: number;
+  readonly stateBytesPerSeq: number;
+  readonly state: number;
+  readonly workspace: number;
+  readonly kvBytesPerToken: number;
+  readonly kvBytesPerBlock: number;
+  /** What is left for KV; negative when it does not even hold the rest. */
+  readonly left: number;
+}
+
+/** What a rank may use, and what all but KV takes of it. */
+export function measure(input: MemoryPlanInput): MemoryParts {
+  const budget = Math.floor(
+    (input.memoryBytes * input.memoryUtilizationPercent) / 100 / ranksPerMemory(input),
+  );
+  const reserved = reservedBytes[input.accelerator];
+  const sharedMemory = sharedMemoryPerRank(input);
+  const weights = Math.ceil(input.weightBytes / input.tensor) + replicatedKvBytes(input);
+  const perSeq = stateBytesPerSequence(input.shape, input.tensor);
+  const state = perSeq * input.maxNumSeqs;
+  const workspace = workspaceBytes(input);
+  const perToken = kvBytesPerToken(input.shape, input.tensor, input.dtype);
+  const left = budget - reserved - sharedMemory - weights - state - workspace;
+  return {
+    budget,
+    reserved,
+    sharedMemory,
+    weights,
+    stateBytesPerSeq: perSeq,
+    state,
+    workspace,
+    kvBytesPerToken: perToken,
+    kvBytesPerBlock: perToken * input.blockSize,
+    left,
+  };
+}
+
+/** Ranks on devices have the memory of theirs; those on the CPU share the machine's. */
+export function ranksPerMemory({ accelerator, tensor }: MemoryPlanInput): number {
+  return accelerator === 'cpu' ? tensor : 1;
+}
+
+/** What lies in /dev/shm is memory of the pod too. */
+function sharedMemoryPerRank({ accelerator, tensor }: MemoryPlanInput): number {
+  return accelerator === 'cpu' ? Math.ceil(sharedMemoryNeeded(tensor) / tensor) : 0;
+}
+
+/** K and V of one token on one rank: only full-attention layers keep them; KV heads replicate beyond tp = kvHeads. */
+function kvBytesPerToken(shape: ModelShape, tensor: number, dtype: EngineDtype): number {
+  const headsPerRank = Math.max(1, shape.kvHeads / tensor);
+  return countLayers(shape, 'full') * 2 * headsPerRank * shape.headDim * dtypeBytes(dtype);
+}
+
+/** Float32 state of one sequence on one rank: per GDN layer the conv tail (channels, K-1) and S (vHeads, kDim, vDim). */
+function stateBytesPerSequence(shape: ModelShape, tensor: number): number {
+  if (shape.gdn === null) return 0;
+  const { kHeads, vHeads, kDim, vDim, convKernel } = shape.gdn;
+  const channels = 2 * kHeads * kDim + vHeads * vDim;
+  const perLayer = (channels * (convKernel - 1) + vHeads * kDim * vDim) * 4;
+  return Math.ceil((countLayers(shape, 'gdn') * perLayer) / tensor);
+}
+
+/** Beyond tp = kvHeads every rank still holds one whole KV head of k_proj and v_proj. */
+function replicatedKvBytes({ shape, tensor, dtype }: MemoryPlanInput): number {
+  if (tensor <= shape.kvHeads) return 0;
+  const perElement = shape.quantization === 'none' ? dtypeBytes(dtype) : 1;
+  const extraHeads = 1 - shape.kvHeads / tensor;
+  return Math.ceil(countLayers(shape, 'full') * 2 * extraHeads * shape.headDim * shape.hidden * perElement);
+}
+
+function countLayers(shape: ModelShape, kind: 'full' | 'gdn'): number {
+  return shape.layerKinds.filter((each) => each === kind).length;
+}

@@ -1,0 +1,78 @@
+// Why a model does not fit one rank's memory, with single changes to the spec that were each tried and make it fit.
+
+import { formatGiB } from './bytes.js';
+import { FailureError } from './failures.js';
+import { measure, ranksPerMemory, type MemoryParts, type MemoryPlanInput } from './memory-parts.js';
+import { validTensorParallel } from './tensor-parallel.js';
+
+/** Not one KV block is left: weights, state and workspace take all. */
+export function tooLarge(input: MemoryPlanInput, parts: MemoryParts): FailureError {
+  const needed = parts.budget - parts.left + parts.kvBytesPerBlock;
+  const { accelerator, tensor } = input;
+  const whose = accelerator === 'cpu' ? 'of the machine' : 'per device';
+  const remedies = [
+    ...remediesFor(input),
+    `memory of at least ${formatGiB(neededMemory(input, needed))} ${whose}`,
+  ];
+  const share = ranksPerMemory(input) === 1 ? '' : ` shared by ${String(tensor)} ranks`;
+  return new FailureError(
+    'ModelTooLarge',
+    `one rank needs ${formatGiB(needed)} (weights ${formatGiB(parts.weights)}, recurrent state ` +
+      `${formatGiB(parts.state)}, workspace ${formatGiB(parts.workspace)}, reserved ${formatGiB(parts.reserved)}, ` +
+      `one KV block) but may use ${formatGiB(parts.budget)} ` +
+      `(${String(input.memoryUtilizationPercent)} % of ${formatGiB(input.memoryBytes)}${share}). ` +
+      `Any of these would do: ${remedies.join('; ')}`,
+    { needed, available: parts.budget },
+  );
+}
+
+export function contextTooLong(input: MemoryPlanInput, maxModelLen: number, fits: number): FailureError {
+  const remedies = [`engine.maxModelLen ${String(fits)}`, ...remediesFor(input)];
+  return new FailureError(
+    'KvCacheTooSmall',
+    `a sequence of ${String(maxModelLen)} tokens does not fit; the longest that does is ${String(fits)}. ` +
+      `Any of these would do: ${remedies.slice(0, 3).join('; ')}`,
+    { fits, maxModelLen },
+  );
+}
+
+/** Single changes, each of which was tried and makes the plan hold; the cheapest first. */
+function remediesFor(input: MemoryPlanInput): string[] {
+  const wanted = Math.ceil((input.maxModelLen ?? 1) / input.blockSize);
+  const holds = (change: Partial<MemoryPlanInput>): boolean => {
+    const parts = measure({ ...input, ...change });
+    return parts.left >= parts.kvBytesPerBlock * wanted;
+  };
+  const found: string[] = [];
+  const percent = range(input.memoryUtilizationPercent + 1, 95).find((n) =>
+    holds({ memoryUtilizationPercent: n }),
+  );
+  if (percent !== undefined) found.push(`engine.memoryUtilizationPercent ${String(percent)}`);
+  const seqs = halvings(input.maxNumSeqs).find((n) => holds({ maxNumSeqs: n }));
+  if (seqs !== undefined) found.push(`engine.maxNumSeqs ${String(seqs)}`);
+  const rows = halvings(input.maxNumBatchedTokens)
+    .filter((n) => n >= input.maxNumSeqs + 64)
+    .find((n) => holds({ maxNumBatchedTokens: n }));
+  if (rows !== undefined) found.push(`engine.maxNumBatchedTokens ${String(rows)}`);
+  // Ranks on the CPU share one memory: more of them hold no more.
+  const tensor =
+    input.accelerator === 'cpu'
+      ? undefined
+      : validTensorParallel(input.shape).find((n) => n > input.tensor && holds({ tensor: n }));
+  if (tensor !== undefined) found.push(`parallelism.tensor ${String(tensor)}`);
+  return found;
+}
+
+function neededMemory(input: MemoryPlanInput, needed: number): number {
+  return Math.ceil((needed * ranksPerMemory(input) * 100) / input.memoryUtilizationPercent);
+}
+
+function range(from: number, to: number): number[] {
+  return Array.from({ length: Math.max(0, to - from + 1) }, (_, i) => from + i);
+}
+
+function halvings(from: number): number[] {
+  const values: number[] = [];
+  for (let n = Math.floor(from / 2); n >= 1; n = Math.floor(n / 2)) values.push(n);
+  return values;
+}
