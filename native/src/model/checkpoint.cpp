@@ -57,6 +57,7 @@ std::string to_text(const std::vector<int64_t>& shape) {
 }
 
 void Tensor::read(uint64_t at, std::span<std::byte> out) const {
+  if (arrivals != nullptr) arrivals->wait_for(file->name(), offset + at, out.size());
   file->read(offset + at, out);
   if (dtype == DType::kF8E4M3 && has_fp8_nan(out)) {
     throw EngineError("CheckpointCorrupt",
@@ -101,7 +102,7 @@ void Checkpoint::open_shards(const fs::path& dir, const fs::path& index) {
 }
 
 void Checkpoint::add_file(const fs::path& path) {
-  const auto& file = *files_.emplace_back(std::make_unique<SafetensorsFile>(path, arrivals_));
+  const auto& file = *files_.emplace_back(std::make_unique<SafetensorsFile>(path));
   for (const auto& [name, entry] : file.tensors()) where_[name] = {&file, &entry};
 }
 
@@ -122,7 +123,8 @@ Tensor Checkpoint::tensor(const std::string& name) const {
           .shape = entry->shape,
           .offset = entry->offset,
           .bytes = entry->bytes,
-          .file = file};
+          .file = file,
+          .arrivals = arrivals_};
 }
 
 Tensor Checkpoint::tensor(const std::string& name, const std::vector<int64_t>& shape) const {

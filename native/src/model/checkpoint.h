@@ -7,6 +7,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "model/arrivals.h"
 #include "model/safetensors.h"
 #include "ops/ops.h"
 
@@ -20,8 +21,9 @@ struct Tensor {
   uint64_t offset;
   uint64_t bytes;
   const SafetensorsFile* file;
+  const Arrivals* arrivals;  // null: the file is complete
 
-  // Fills `out` from `offset` of the tensor's data; refuses FP8 NaN bytes.
+  // Fills `out` from `offset` of the tensor's data, waiting for what still arrives; refuses FP8 NaN bytes.
   void read(uint64_t offset, std::span<std::byte> out) const;
 };
 

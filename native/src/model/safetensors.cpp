@@ -10,7 +10,6 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "model/arrivals.h"
 #include "ops/error.h"
 
 namespace llmservice {
@@ -95,8 +94,8 @@ std::map<std::string, TensorEntry> parse_safetensors_header(std::string_view tex
   return tensors;
 }
 
-SafetensorsFile::SafetensorsFile(const std::filesystem::path& path, const Arrivals* arrivals)
-    : name_(path.filename().string()), arrivals_(arrivals), fd_(::open(path.c_str(), O_RDONLY | O_CLOEXEC)) {
+SafetensorsFile::SafetensorsFile(const std::filesystem::path& path)
+    : name_(path.filename().string()), fd_(::open(path.c_str(), O_RDONLY | O_CLOEXEC)) {
   if (fd_ < 0) {
     throw EngineError("CheckpointIncomplete",
                       path.string() + " cannot be opened: " + std::strerror(errno) + ".");
@@ -107,13 +106,13 @@ SafetensorsFile::SafetensorsFile(const std::filesystem::path& path, const Arriva
     const auto file_bytes = static_cast<uint64_t>(status.st_size);
     uint64_t header_bytes = 0;
     if (file_bytes < kLengthBytes) corrupt(name_, "it is shorter than a safetensors header length.");
-    read_now(0, std::as_writable_bytes(std::span(&header_bytes, 1)));
+    read(0, std::as_writable_bytes(std::span(&header_bytes, 1)));
     if (header_bytes > kMaxHeaderBytes || header_bytes > file_bytes - kLengthBytes) {
       corrupt(name_, "its header length (" + std::to_string(header_bytes) +
                          " bytes) does not fit the file of " + std::to_string(file_bytes) + " bytes.");
     }
     std::string header(header_bytes, '\0');
-    read_now(kLengthBytes, std::as_writable_bytes(std::span(header)));
+    read(kLengthBytes, std::as_writable_bytes(std::span(header)));
     tensors_ = parse_safetensors_header(header, kLengthBytes + header_bytes, file_bytes, name_);
   } catch (...) {
     ::close(fd_);
@@ -124,11 +123,6 @@ SafetensorsFile::SafetensorsFile(const std::filesystem::path& path, const Arriva
 SafetensorsFile::~SafetensorsFile() { ::close(fd_); }
 
 void SafetensorsFile::read(uint64_t offset, std::span<std::byte> out) const {
-  if (arrivals_ != nullptr) arrivals_->wait_for(name_, offset, out.size());
-  read_now(offset, out);
-}
-
-void SafetensorsFile::read_now(uint64_t offset, std::span<std::byte> out) const {
   while (!out.empty()) {
     const ssize_t got = ::pread(fd_, out.data(), out.size(), static_cast<off_t>(offset));
     if (got < 0 && errno == EINTR) continue;

@@ -11,8 +11,6 @@
 
 namespace llmservice {
 
-class Arrivals;
-
 struct TensorEntry {
   std::string dtype;  // as written: "BF16", "F8_E4M3", ...
   std::vector<int64_t> shape;
@@ -28,23 +26,18 @@ std::map<std::string, TensorEntry> parse_safetensors_header(std::string_view jso
 // An open file with its tensors. Reads are thread-safe.
 class SafetensorsFile {
  public:
-  // The header must be on disk; `arrivals` tells of the rest. Null: all of it is there.
-  explicit SafetensorsFile(const std::filesystem::path& path, const Arrivals* arrivals = nullptr);
+  explicit SafetensorsFile(const std::filesystem::path& path);
   ~SafetensorsFile();
   SafetensorsFile(const SafetensorsFile&) = delete;
   SafetensorsFile& operator=(const SafetensorsFile&) = delete;
 
   const std::string& name() const { return name_; }
   const std::map<std::string, TensorEntry>& tensors() const { return tensors_; }
-  // Fills `out` from `offset` of the file, waiting for what still arrives. Throws CheckpointCorrupt on a
-  // short read.
+  // Fills `out` from `offset` of the file. Throws CheckpointCorrupt on a short read.
   void read(uint64_t offset, std::span<std::byte> out) const;
 
  private:
-  void read_now(uint64_t offset, std::span<std::byte> out) const;
-
   std::string name_;
-  const Arrivals* arrivals_;
   int fd_;
   std::map<std::string, TensorEntry> tensors_;
 };
