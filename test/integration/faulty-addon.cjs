@@ -23,8 +23,8 @@ const unsound = (plan, result) => {
   return { ...result, ...none, logprobs: new Float32Array(), faults: slots.map(fault) };
 };
 
-const load = async (options, onProgress) => {
-  const engine = await real.load(options, onProgress);
+const load = async (...options) => {
+  const engine = await real.load(...options);
   const step = async (plan) => {
     const fault = taken();
     if (fault === 'endless') return new Promise(() => undefined);
@@ -35,9 +35,9 @@ const load = async (options, onProgress) => {
   return { info: engine.info, step, dispose: () => engine.dispose() };
 };
 
-const runRank = (options, onProgress) =>
+const runRank = (...options) =>
   new Promise((resolve, reject) => {
-    real.runRank(options, onProgress).then(resolve, reject);
+    real.runRank(...options).then(resolve, reject);
     setInterval(() => {
       if (existsSync(order) && readFileSync(order, 'utf8') === 'rank') {
         rmSync(order);
