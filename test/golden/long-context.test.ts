@@ -44,7 +44,7 @@ async function score(engine: Engine, ids: Int32Array, chunk: number): Promise<nu
   const plan: StepPlan = { release: none, admit: [], replace: none, blocks: none, rows: none, saves: none };
   const admission = {
     ...{ slot: 0, tokens: ids, cachedTokens: 0, snapshot: null, promptLength: ids.length },
-    ...{ maxLength: ids.length + 1, stopTokens: none, sampling: greedy, promptLogprobs: true },
+    ...{ maxLength: ids.length + 1, stopTokens: none, sampling: greedy, promptLogprobs: true, pooling: 'none' as const },
   };
   const blocks = Int32Array.from(Array.from(ids, (_, i) => [0, i]).slice(0, Math.ceil(ids.length / blockSize)).flat());
   const logprobs: number[] = [];

@@ -44,7 +44,7 @@ function randomRequest(id: string, pieces: readonly Int32Array[], random: Random
   const generation = request(id, 1, 1 + random(random(16) === 0 ? 80 : 6), [random(1000)]);
   const pooling = random(2) === 0 ? 'last' : 'mean';
   return {
-    ...(random(12) === 0 ? { ...generation, pooling, maxTokens: 0 } : generation),
+    ...(random(16) === 0 ? { ...generation, pooling, maxTokens: 0 } : generation),
     prompt: prompt.slice(0, Math.max(1, length - random(20))),
     boundaries: random(3) === 0 ? [pieces[0]!.length] : [],
     cacheSalt: random(8) === 0 ? 'salt' : null,
@@ -130,7 +130,7 @@ class Simulation {
 
   /** Sometimes a sequence of the step meets one. */
   #faultsIn({ plan: { rows } }: PlannedStep): NumericalFault[] {
-    return this.#random(30) === 0 ? [faultOf(rows[2 * this.#random(rows.length / 2)]!)] : [];
+    return this.#random(100) === 0 ? [faultOf(rows[2 * this.#random(rows.length / 2)]!)] : [];
   }
 
   #close(id: string, how: 'ended' | 'cancelled' | 'expired' | 'faulted'): void {
@@ -173,7 +173,7 @@ describe('Scheduler over 100,000 random arrivals', () => {
     expect(totals.ended).toBeGreaterThan(60_000);
     expect(totals.cancelled).toBeGreaterThan(2_000);
     expect(totals.expired).toBeGreaterThan(100);
-    expect(totals.faulted).toBeGreaterThan(1_000);
+    expect(totals.faulted).toBeGreaterThan(300);
     expect(totals.preempted).toBeGreaterThan(1_000);
     expect(totals.hits).toBeGreaterThan(400_000);
   });
