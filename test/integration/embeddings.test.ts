@@ -46,7 +46,7 @@ describe.each(['last', 'mean'])('with %s pooling', (pooling) => {
     for (const question of questions) alone.push(...(await embed(question, { pooling })));
     const messages = [{ role: 'user' as const, content: questions[0]! }];
     const chats = [1, 2, 3].map(() =>
-      client.chat.completions.create({ model: 'demo', messages, max_tokens: 40 }),
+      client.chat.completions.create({ model: 'demo', messages, max_completion_tokens: 40 }),
     );
     expect(await embed([...questions, ...questions], { pooling })).toEqual([...alone, ...alone]);
     for (const chat of await Promise.all(chats)) expect(chat.choices[0]!.message.content).not.toBe('');

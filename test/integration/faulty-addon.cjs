@@ -2,6 +2,8 @@
 // there, the next step meets the fault that stands in it. Some faults use the order up, `unsound` stays in force.
 'use strict';
 const { existsSync, readFileSync, rmSync } = require('node:fs');
+const process = require('node:process');
+const { setInterval } = require('node:timers');
 
 const real = require(process.env.FAULTY_ADDON_REAL);
 const order = process.env.FAULTY_ADDON_ORDER;

@@ -41,7 +41,7 @@ function randomRequest(id: string, pieces: readonly Int32Array[], random: Random
     prompt.set(piece, length);
     length += piece.length;
   }
-  const generation = request(id, 1, 1 + random(random(16) === 0 ? 80 : 6), [random(1000)]);
+  const generation = request(id, 1, 1 + random(random(13) === 0 ? 80 : 6), [random(1000)]);
   const pooling = random(2) === 0 ? 'last' : 'mean';
   return {
     ...(random(16) === 0 ? { ...generation, pooling, maxTokens: 0 } : generation),
