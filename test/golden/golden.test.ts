@@ -28,6 +28,7 @@ const machines = cpuIsas().flatMap((isa) =>
 test('a model of every architecture and format is there', () => {
   expect(models).toEqual([
     'llama-bf16',
+    'llama-bf16-ranks',
     'llama-f16',
     'llama-fp8',
     'llama-fp8-tensor',
@@ -38,8 +39,10 @@ test('a model of every architecture and format is there', () => {
     'qwen3-window-bf16',
     'qwen3-yarn-bf16',
     'qwen3_5-bf16',
+    'qwen3_5-bf16-ranks',
     'qwen3_5-fp8',
     'qwen3_5_moe-bf16',
+    'qwen3_5_moe-bf16-ranks',
     'qwen3_5_moe_text-fp8',
     'qwen3_5_text-fp8',
     'qwen3_5_text-fp8-channel',
@@ -47,6 +50,7 @@ test('a model of every architecture and format is there', () => {
     'qwen3_moe-bf16',
     'qwen3_moe-fp8',
     'qwen3_next-bf16',
+    'qwen3_next-bf16-ranks',
     'qwen3_next-fp8',
   ]);
 });
