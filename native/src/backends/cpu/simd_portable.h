@@ -26,7 +26,8 @@ struct PortableLanes {
     for (int i = 0; i < n; ++i) r.v[i] = p[i];
     return r;
   }
-  static PortableLanes load_bf16(const uint16_t* p, int n = kCount) {
+  static PortableLanes load_bf16(const uint16_t* p) { return load_bf16(p, kCount); }
+  static PortableLanes load_bf16(const uint16_t* p, int n) {
     PortableLanes r = zero();
     for (int i = 0; i < n; ++i) r.v[i] = std::bit_cast<float>(static_cast<uint32_t>(p[i]) << 16);
     return r;
