@@ -18,6 +18,8 @@ export interface GdnDimensions {
   readonly kDim: number;
   readonly vDim: number;
   readonly convKernel: number;
+  /** Value heads lie in rounds over all key heads, as GGUF files have them, which no number of ranks divides. */
+  readonly tiled?: boolean;
 }
 
 export interface ModelShape {
@@ -38,6 +40,8 @@ export interface ModelShape {
   /** Longest context the checkpoint was made for, in tokens. */
   readonly maxPositionEmbeddings: number;
   readonly quantization: Quantization;
+  /** Columns that share a scale in a GGUF file; elsewhere those of an FP8 block count. */
+  readonly blockColumns?: number;
 }
 
 /**

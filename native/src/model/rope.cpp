@@ -45,6 +45,9 @@ void stretch_yarn(const YarnScaling& s, const RopeConfig& rope, std::vector<floa
 
 void stretch(const RopeConfig& rope, std::vector<float>& frequencies) {
   if (const auto* yarn = std::get_if<YarnScaling>(&rope.scaling)) stretch_yarn(*yarn, rope, frequencies);
+  if (const auto* own = std::get_if<DivisorScaling>(&rope.scaling)) {
+    for (size_t i = 0; i < frequencies.size(); ++i) frequencies[i] /= own->divisors[i];
+  }
   for (float& frequency : frequencies) {
     if (const auto* llama3 = std::get_if<Llama3Scaling>(&rope.scaling)) {
       frequency = llama3_frequency(frequency, *llama3);

@@ -80,7 +80,8 @@ class Fp4Columns {
   static constexpr int kColumnBytes = kPanelRows / 2;
   static constexpr int kStep = 8;
   explicit Fp4Columns(const PanelView& panel)
-      : weights_(reinterpret_cast<const uint32_t*>(panel.weights)), scales_(panel.group_scales) {}
+      : weights_(reinterpret_cast<const uint32_t*>(panel.weights)),
+        scales_(reinterpret_cast<const uint8_t*>(panel.shared)) {}
 
   // `columns` is kStep: groups of 16 make up a row.
   template <int kAhead, int kLocality>
@@ -102,7 +103,7 @@ class Fp4Columns {
   void next(L (&out)[4]) {
     for (int j = 0; j < 4; ++j) {
       out[j] = L::widen_fp4(codes_[j]) * scale_[j];
-      codes_[j] = L::next_fp4(codes_[j]);
+      codes_[j] = L::next_nibble(codes_[j]);
     }
   }
 
