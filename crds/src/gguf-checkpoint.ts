@@ -57,7 +57,6 @@ function toConfig(header: GgufHeader, keys: GgufKeys, tensors: ReadonlyMap<strin
       'attention.value_length differs from attention.key_length, which is not supported',
     );
   }
-  checkRope(keys);
   return {
     model_type: modelType(keys),
     hidden_size: hidden,
@@ -65,6 +64,7 @@ function toConfig(header: GgufHeader, keys: GgufKeys, tensors: ReadonlyMap<strin
     num_attention_heads: heads,
     num_key_value_heads: keys.count('attention.head_count_kv', heads),
     head_dim: headDim,
+    rope_parameters: ropeFields(keys, headDim),
     max_position_embeddings: keys.count('context_length'),
     vocab_size: table.shape[0],
     tie_word_embeddings: !tensors.has('output.weight'),
@@ -82,12 +82,21 @@ function modelType(keys: GgufKeys): string {
   return keys.architecture;
 }
 
-function checkRope(keys: GgufKeys): void {
+function ropeFields(keys: GgufKeys, headDim: number): object {
+  const partial = { partial_rotary_factor: keys.count('rope.dimension_count', headDim) / headDim };
   const type = keys.text('rope.scaling.type', 'none');
-  if (['none', 'linear', 'yarn'].includes(type)) return;
-  throw keys.unsupported(
-    `rope.scaling.type ${JSON.stringify(type)} is not supported; supported: none, linear, yarn`,
-  );
+  if (type === 'none') return partial;
+  if (type !== 'linear' && type !== 'yarn') {
+    throw keys.unsupported(
+      `rope.scaling.type ${JSON.stringify(type)} is not supported; supported: none, linear, yarn`,
+    );
+  }
+  const scaling = { ...partial, rope_type: type, factor: keys.number('rope.scaling.factor', 1) };
+  if (!keys.has('rope.scaling.original_context_length')) return scaling;
+  return {
+    ...scaling,
+    original_max_position_embeddings: keys.count('rope.scaling.original_context_length'),
+  };
 }
 
 function expertFields(keys: GgufKeys): object {

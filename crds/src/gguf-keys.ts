@@ -53,6 +53,10 @@ export class GgufKeys {
     throw this.corrupt(key, 'is not a positive integer');
   }
 
+  has(key: string): boolean {
+    return this.get(key) !== undefined;
+  }
+
   number(key: string, otherwise: number): number {
     const value = this.get(key) ?? otherwise;
     if (typeof value === 'number' && Number.isFinite(value)) return value;

@@ -3,6 +3,7 @@
 
 import { mib } from './bytes.js';
 import type { ModelShape } from './checkpoint.js';
+import { kvBytesPerToken, type KvCacheDtype } from './kv-cache.js';
 import { dtypeBytes, type EngineDtype } from './resident-weights.js';
 import { sharedMemoryNeeded } from './shared-memory.js';
 import { workspaceBytes } from './workspace.js';
@@ -25,6 +26,7 @@ export interface MemoryPlanInput {
   readonly blockSize: number;
   readonly prefixCaching: boolean;
   readonly dtype: EngineDtype;
+  readonly kvCacheDtype: KvCacheDtype;
 }
 
 /** Held beside the engine's own buffers: Node and tokenizer on the CPU, device context and collectives on a GPU. */
@@ -56,7 +58,7 @@ export function measure(input: MemoryPlanInput): MemoryParts {
   const perSeq = stateBytesPerSequence(input.shape, input.tensor);
   const state = perSeq * input.maxNumSeqs;
   const workspace = workspaceBytes(input);
-  const perToken = kvBytesPerToken(input.shape, input.tensor, input.dtype);
+  const perToken = kvBytesPerToken(input.shape, input.tensor, input.dtype, input.kvCacheDtype);
   const left = budget - reserved - sharedMemory - weights - state - workspace;
   return {
     budget,
@@ -80,12 +82,6 @@ export function ranksPerMemory({ accelerator, tensor }: MemoryPlanInput): number
 /** What lies in /dev/shm is memory of the pod too. */
 function sharedMemoryPerRank({ accelerator, tensor }: MemoryPlanInput): number {
   return accelerator === 'cpu' ? Math.ceil(sharedMemoryNeeded(tensor) / tensor) : 0;
-}
-
-/** K and V of one token on one rank: only full-attention layers keep them; KV heads replicate beyond tp = kvHeads. */
-function kvBytesPerToken(shape: ModelShape, tensor: number, dtype: EngineDtype): number {
-  const headsPerRank = Math.max(1, shape.kvHeads / tensor);
-  return countLayers(shape, 'full') * 2 * headsPerRank * shape.headDim * dtypeBytes(dtype);
 }
 
 /** Float32 state of one sequence on one rank: per GDN layer the conv tail (channels, K-1) and S (vHeads, kDim, vDim). */

@@ -19,12 +19,16 @@ export interface EngineOptions {
   readonly maxNumBatchedTokens: number;
   /** Type of KV cache and unquantized weights; auto is bfloat16. F16 matrices stay F16 unless it is float32. */
   readonly dtype: 'auto' | 'bfloat16' | 'float32';
+  /** auto: KV is kept in `dtype`; fp8: in e4m3 with a scale per token and head. */
+  readonly kvCacheDtype: 'auto' | 'fp8';
   /** What unquantized matrices become while they load: e4m3 with 128x128 blocks, or INT8 with a scale per row. */
   readonly quantization: 'none' | 'fp8' | 'int8';
   /** Compute threads; null: one per physical core this process may use. */
   readonly threads: number | null;
   /** CPU instruction family; auto: the best this machine has. */
   readonly isa: 'auto' | 'portable' | 'avx512';
+  /** Report a hash of the logits behind each sampled token: for tests of identity, which pay a pass over the vocabulary. */
+  readonly logitHashes: boolean;
   /** Of several tensor-parallel ranks, which one this is; null: the only one. */
   readonly place: RankPlace | null;
 }
@@ -132,6 +136,8 @@ export interface StepResult {
   readonly topOffsets: Int32Array;
   readonly topTokens: Int32Array;
   readonly topLogprobs: Float32Array;
+  /** (S) of the bits of the row that the id was sampled from; empty unless `logitHashes` was asked for. */
+  readonly logitHashes: BigUint64Array;
   /** Of sequences that asked for them: prompt tokens (never the first) whose predecessor was computed in this step. */
   readonly prompt: PromptLogprobs;
   /** Time inside the engine, in microseconds. */

@@ -17,9 +17,11 @@ const options: EngineOptions = {
   maxModelLen: 64,
   maxNumBatchedTokens: 66,
   dtype: 'auto',
+  kvCacheDtype: 'auto',
   quantization: 'none',
   threads: 1,
   isa: 'portable',
+  logitHashes: false,
   place: null,
 };
 const none = new Int32Array();

@@ -42,6 +42,7 @@ class Sampler {
       finish: new Uint8Array(slots.length),
       logprobs: new Float32Array(slots.length).fill(NaN),
       ...none,
+      logitHashes: new BigUint64Array(),
       prompt: { ...none, slots: new Int32Array(), positions: new Int32Array(), logprobs: new Float32Array() },
       computeMicros: 0,
     };

@@ -12,6 +12,16 @@ const slots = 16;
 const blockSize = 16;
 const blocksPerSlot = 20;
 
+/** What every golden engine has room for. */
+export const room = {
+  blockSize,
+  numBlocks: slots * blocksPerSlot,
+  maxNumSeqs: slots,
+  numStateSnapshots: 16,
+  maxModelLen: blockSize * blocksPerSlot,
+  maxNumBatchedTokens: 2048 + slots,
+};
+
 /** Greedy, with the logprob of each token. */
 export const greedy: SamplingParams = { ...likeliest, topLogprobs: 1 };
 
@@ -41,7 +51,7 @@ export interface Scores {
   readonly best: number[];
 }
 
-type How = Pick<EngineOptions, 'dtype' | 'isa' | 'threads'> & Partial<Pick<EngineOptions, 'quantization'>>;
+type How = Pick<EngineOptions, 'dtype' | 'isa' | 'threads'> & Partial<Pick<EngineOptions, 'quantization' | 'kvCacheDtype' | 'logitHashes'>>;
 
 export async function loadGolden(modelDir: string, how: How): Promise<Engine> {
   return loadEngine(optionsOf(modelDir, how, null), () => undefined);
@@ -70,15 +80,7 @@ export async function loadGoldenRanks(modelDir: string, how: How, size: number):
 }
 
 function optionsOf(modelDir: string, how: How, place: RankPlace | null): EngineOptions {
-  const sizes = {
-    blockSize,
-    numBlocks: slots * blocksPerSlot,
-    maxNumSeqs: slots,
-    numStateSnapshots: 0,
-    maxModelLen: blockSize * blocksPerSlot,
-    maxNumBatchedTokens: 2048,
-  };
-  return { modelDir, quantization: 'none', ...sizes, ...how, place };
+  return { modelDir, quantization: 'none', kvCacheDtype: 'auto', logitHashes: false, ...room, ...how, place };
 }
 
 /** Runs the jobs together; the answers stand in the order of the jobs. */

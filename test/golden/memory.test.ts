@@ -14,18 +14,22 @@ jest.setTimeout(120_000);
 const sizes = { blockSize: 16, maxNumSeqs: 3, maxModelLen: 64, maxNumBatchedTokens: 112 };
 
 describe.each(readdirSync(modelsDir))('%s', (model) => {
-  test.each(['bfloat16', 'float32'] as const)('in %s takes the KV, state and workspace that were planned', async (dtype) => {
+  test.each([
+    { dtype: 'bfloat16', kvCacheDtype: 'auto' },
+    { dtype: 'float32', kvCacheDtype: 'auto' },
+    { dtype: 'bfloat16', kvCacheDtype: 'fp8' },
+  ] as const)('in $dtype with KV in $kvCacheDtype takes what was planned', async (types) => {
     const modelDir = modelsDir + model;
     const plan = planMemory({
-      ...{ ...sizes, dtype, accelerator: 'cpu', tensor: 1, weightBytes: 0, prefixCaching: true },
+      ...{ ...sizes, ...types, accelerator: 'cpu', tensor: 1, weightBytes: 0, prefixCaching: true },
       shape: (await readLocalCheckpoint(modelDir)).shape,
       memoryBytes: 2 ** 33,
       memoryUtilizationPercent: 90,
     });
     const { numBlocks, numStateSnapshots, kvBytesPerBlock, stateBytesPerSeq, workspaceBytes } = plan;
-    const how = { quantization: 'none', place: null, isa: 'auto', threads: 1 } as const;
+    const how = { quantization: 'none', place: null, isa: 'auto', threads: 1, logitHashes: false } as const;
     const engine = await loadEngine(
-      { ...sizes, ...how, modelDir, dtype, numBlocks, numStateSnapshots },
+      { ...sizes, ...how, ...types, modelDir, numBlocks, numStateSnapshots },
       () => undefined,
     );
     try {

@@ -95,8 +95,10 @@ async function run(
   const options = {
     modelDir: model.modelDir,
     dtype: 'auto',
+    kvCacheDtype: 'auto',
     threads: 1,
     isa: 'auto',
+    logitHashes: false,
     place: null,
     quantization: 'none',
   } as const;

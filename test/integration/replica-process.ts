@@ -110,6 +110,7 @@ function engineConfig({ uri, endpoint, engine, drainTimeoutSeconds = 20 }: Repli
       blockSize: 64,
       prefixCaching: true,
       dtype: 'auto',
+      kvCacheDtype: 'auto',
       quantization: 'none',
       ...engine,
     },

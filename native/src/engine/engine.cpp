@@ -4,6 +4,7 @@
 #include <chrono>
 #include <limits>
 
+#include "engine/logit_hash.h"
 #include "model/load_quantizer.h"
 
 namespace llmservice {
@@ -24,6 +25,14 @@ void check_options(const EngineOptions& o) {
               "); it is " + std::to_string(o.max_num_batched_tokens) + ".");
 }
 
+CacheSizes cache_sizes(const EngineOptions& o) {
+  return {.num_blocks = o.num_blocks,
+          .block_size = o.block_size,
+          .slots = o.max_num_seqs,
+          .snapshots = o.num_state_snapshots,
+          .kv_dtype = o.kv_dtype.value_or(o.dtype)};
+}
+
 std::unique_ptr<RankGroup> join_group(const EngineOptions& o) {
   if (!o.place) return nullptr;
   // Refused before anybody waits for this rank.
@@ -38,14 +47,9 @@ std::unique_ptr<Model> load_model(const EngineOptions& o, Backend& backend, Rank
   const Checkpoint checkpoint(o.model_dir);
   check_stored_weights(checkpoint, config.quantization);
   check_load_quantization(config.quantization, o.quantization);
-  const ModelOptions options{.max_positions = o.max_model_len,
-                             .max_tokens = o.max_num_batched_tokens,
+  const ModelOptions options{.max_tokens = o.max_num_batched_tokens,
                              .keep = o.dtype,
-                             .caches = {.num_blocks = o.num_blocks,
-                                        .block_size = o.block_size,
-                                        .slots = o.max_num_seqs,
-                                        .snapshots = o.num_state_snapshots,
-                                        .kv_dtype = o.dtype},
+                             .caches = cache_sizes(o),
                              .shard = o.place ? Shard{o.place->rank, o.place->size} : Shard{},
                              .ranks = group,
                              .quantization = o.quantization};
@@ -89,16 +93,16 @@ Engine::Engine(const EngineOptions& o, std::unique_ptr<Backend> backend, const M
               .max_tokens = o.max_num_batched_tokens,
               .vocab = model_->config().vocab,
               .hybrid = model_->config().hybrid()}),
-      sampler_(model_->config().vocab) {
+      sampler_(model_->config().vocab),
+      hashes_logits_(o.logit_hashes) {
   const ModelConfig& config = model_->config();
-  const CacheSizes sizes{o.num_blocks, o.block_size, o.max_num_seqs, o.num_state_snapshots, o.dtype};
   info_ = {.architecture = config.architecture,
            .isa = backend_->isa(),
            .threads = backend_->threads(),
            .vocab_size = config.vocab,
            .weight_bytes = model_->weight_bytes(),
            .workspace_bytes = model_->workspace_bytes(),
-           .kv_bytes_per_block = kv_bytes_per_block(config, sizes),
+           .kv_bytes_per_block = kv_bytes_per_block(config, cache_sizes(o)),
            .state_bytes_per_seq = state_bytes_per_slot(config),
            .hybrid = config.hybrid()};
   ids_.reserve(o.max_num_batched_tokens);
@@ -231,6 +235,7 @@ void Engine::sample_row(const Output& output, std::span<const float> logits, Ste
   Slot& slot = slots_.at(output.slot);
   const auto sampled = sampler_.sample(logits, slot.sampling, slot.counts, output.position);
   result.slots.push_back(output.slot);
+  if (hashes_logits_) result.logit_hashes.push_back(logit_hash(logits));
   result.top_offsets.push_back(static_cast<int32_t>(result.top_tokens.size()));
   if (!sampled) {
     slot.finished = true;

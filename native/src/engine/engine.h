@@ -22,10 +22,12 @@ struct EngineOptions {
   int32_t num_state_snapshots = 0;
   int32_t max_model_len;
   int32_t max_num_batched_tokens;
-  DType dtype = DType::kBF16;  // of KV and unquantized weights
+  DType dtype = DType::kBF16;                    // of unquantized weights
+  std::optional<DType> kv_dtype = std::nullopt;  // none: as dtype
   LoadQuantization quantization = LoadQuantization::kNone;
   int32_t threads = 0;  // 0: one per physical core
   std::string isa = "auto";
+  bool logit_hashes = false;
   std::optional<RankPlace> place = std::nullopt;  // none: the only rank
   GroupLimits limits = {};
 };
@@ -82,6 +84,7 @@ class Engine {
   SlotTable slots_;
   Sampler sampler_;
   EngineInfo info_;
+  const bool hashes_logits_;
   bool half_done_ = false;  // a step began and did not end
 
   // The step in hand; reserved once.

@@ -87,6 +87,7 @@ struct StepResult {
   std::vector<int32_t> top_offsets;  // (S + 1)
   std::vector<int32_t> top_tokens;
   std::vector<float> top_logprobs;
+  std::vector<uint64_t> logit_hashes;  // empty unless the engine was asked for them
   PromptLogprobs prompt;
   double compute_micros = 0;
 };

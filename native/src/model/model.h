@@ -8,15 +8,15 @@
 
 #include "model/caches.h"
 #include "model/layers.h"
+#include "model/rope.h"
 #include "model/state_rounds.h"
 #include "parallel/collective.h"
 
 namespace llmservice {
 
 struct ModelOptions {
-  int32_t max_positions;  // longest sequence
-  int32_t max_tokens;     // rows of the largest step
-  DType keep;             // type of unquantized weights
+  int32_t max_tokens;  // rows of the largest step
+  DType keep;          // type of unquantized weights
   CacheSizes caches;
   Shard shard;
   Collective* ranks = nullptr;  // null: the only rank
@@ -61,6 +61,7 @@ class Model {
  private:
   void allocate_workspace(const ModelOptions& options);
   void embed(std::span<const int32_t> ids);
+  void set_angles(std::span<const int32_t> positions);
   void mix(const AttentionWeights& weights, size_t layer, const ModelStep& step);
   void mix(const GdnWeights& weights, size_t layer, const ModelStep& step);
   void feed_forward(const LayerWeights& weights, int64_t rows);
@@ -75,10 +76,9 @@ class Model {
   std::vector<int32_t> own_ids_;
   AttentionShape attention_;  // of layers without a window
   int64_t max_tokens_;
+  RopeAngles angles_;
   Caches caches_;
   std::vector<StateRound> rounds_;  // of the step in hand, on hybrids
-  DeviceVector cos_;
-  DeviceVector sin_;
   std::unique_ptr<Matrix> embedding_;
   std::unique_ptr<Matrix> head_;  // null: tied to the embedding
   DeviceVector final_norm_;
@@ -93,6 +93,8 @@ class Model {
     float* gates;           // (T, 2 · GDN v_heads): [b | a]
     float* mixed;           // (T, widest input of an output projection)
     float* output;          // (T, hidden)
+    float* cos;             // (T, rotary / 2)
+    float* sin;             // (T, rotary / 2)
     float* expert_rows;     // (T, hidden), of models with experts, as the next two
     float* expert_weights;  // (T, top_k)
     int32_t* expert_ids;    // (T, top_k)

@@ -108,6 +108,13 @@ DType to_dtype(const Fields& fields) {
   wrong(fields.env(), "options.dtype", "'auto', 'bfloat16' or 'float32'");
 }
 
+std::optional<DType> to_kv_dtype(const Fields& fields) {
+  const std::string name = fields.text("kvCacheDtype");
+  if (name == "auto") return std::nullopt;
+  if (name == "fp8") return DType::kF8E4M3;
+  wrong(fields.env(), "options.kvCacheDtype", "'auto' or 'fp8'");
+}
+
 LoadQuantization to_quantization(const Fields& fields) {
   const std::string name = fields.text("quantization");
   if (name == "none") return LoadQuantization::kNone;
@@ -152,9 +159,11 @@ EngineOptions to_engine_options(const Napi::Object& value) {
           .max_model_len = fields.integer("maxModelLen"),
           .max_num_batched_tokens = fields.integer("maxNumBatchedTokens"),
           .dtype = to_dtype(fields),
+          .kv_dtype = to_kv_dtype(fields),
           .quantization = to_quantization(fields),
           .threads = fields.integer_or_null("threads").value_or(0),
           .isa = fields.text("isa"),
+          .logit_hashes = fields.flag("logitHashes"),
           .place = to_place(fields)};
 }
 

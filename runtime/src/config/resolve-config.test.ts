@@ -16,6 +16,7 @@ const file = (engine: object = {}): ConfigSources['file'] => ({
       blockSize: 64,
       prefixCaching: true,
       dtype: 'auto',
+      kvCacheDtype: 'auto',
       quantization: 'none',
       ...engine,
     },
@@ -48,6 +49,7 @@ describe('resolveConfig', () => {
         MAX_NUM_SEQS: '256',
         BLOCK_SIZE: '64',
         QUANTIZATION: 'fp8',
+        KV_CACHE_DTYPE: 'fp8_e4m3',
         TRUST_REMOTE_CODE: 'True',
       },
     });
@@ -64,6 +66,7 @@ describe('resolveConfig', () => {
       blockSize: 64,
       prefixCaching: true,
       dtype: 'auto',
+      kvCacheDtype: 'fp8',
       quantization: 'fp8',
     });
     expect(server.trustRemoteCode).toBe(true);

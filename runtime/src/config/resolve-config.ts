@@ -136,6 +136,7 @@ function fillDefaults(content: JsonObject): void {
     'engine.blockSize': specDefaults.engine.blockSize,
     'engine.prefixCaching': specDefaults.engine.prefixCaching,
     'engine.dtype': specDefaults.engine.dtype,
+    'engine.kvCacheDtype': specDefaults.engine.kvCacheDtype,
     'engine.quantization': specDefaults.engine.quantization,
     drainTimeoutSeconds: specDefaults.rollout.drainTimeoutSeconds,
     noProgressTimeoutSeconds: specDefaults.rollout.noProgressTimeoutSeconds,

@@ -13,8 +13,8 @@ import type { EngineSettings } from './protocol.js';
  * @throws FailureError of the checkpoint parsers and of `planMemory` (ModelTooLarge, KvCacheTooSmall with detail.fits)
  */
 export async function planEngine(settings: EngineSettings): Promise<EngineOptions> {
-  const { modelDir, tensor, dtype, quantization, blockSize, prefixCaching, maxNumSeqs, maxNumBatchedTokens } =
-    settings;
+  const { modelDir, tensor, dtype, kvCacheDtype, quantization, blockSize, prefixCaching } = settings;
+  const { maxNumSeqs, maxNumBatchedTokens } = settings;
   const { shape, tensors } = await readLocalCheckpoint(modelDir);
   checkLoadQuantization(shape.quantization, quantization);
   const { numBlocks, numStateSnapshots, maxModelLen } = planMemory({
@@ -30,6 +30,7 @@ export async function planEngine(settings: EngineSettings): Promise<EngineOption
     blockSize,
     prefixCaching,
     dtype,
+    kvCacheDtype,
   });
   const threads = settings.threads === null ? null : Math.max(1, Math.floor(settings.threads / tensor));
   return {
@@ -41,9 +42,11 @@ export async function planEngine(settings: EngineSettings): Promise<EngineOption
     maxModelLen,
     maxNumBatchedTokens,
     dtype,
+    kvCacheDtype,
     quantization,
     threads,
     isa: 'auto',
+    logitHashes: false,
     place: null,
   };
 }

@@ -22,6 +22,8 @@ export interface CacheConfig {
   readonly blockSize: number;
   readonly numBlocks: number;
   readonly dtype: string;
+  /** `auto`: as dtype. */
+  readonly kvCacheDtype: string;
   readonly memoryUtilizationPercent: number;
   readonly prefixCaching: boolean;
 }
@@ -62,14 +64,15 @@ export class ServerMetrics {
     if (errorCode !== null) this.faults.inc({ model_name: this.labels.model_name, code: errorCode });
   }
 
-  cacheConfig({ blockSize, numBlocks, dtype, memoryUtilizationPercent, prefixCaching }: CacheConfig): void {
+  cacheConfig(config: CacheConfig): void {
+    const { blockSize, numBlocks, dtype, kvCacheDtype, memoryUtilizationPercent, prefixCaching } = config;
     this.cacheInfo.set(
       {
         engine: this.labels.engine,
         model_name: this.labels.model_name,
         block_size: String(blockSize),
         num_gpu_blocks: String(numBlocks),
-        cache_dtype: dtype,
+        cache_dtype: kvCacheDtype === 'auto' ? dtype : kvCacheDtype,
         gpu_memory_utilization: String(memoryUtilizationPercent / 100),
         enable_prefix_caching: prefixCaching ? 'True' : 'False',
       },

@@ -231,6 +231,7 @@ function resultOf(sampled: readonly SampledToken[]): StepResult {
     topOffsets: new Int32Array(sampled.length + 1),
     topTokens: new Int32Array(0),
     topLogprobs: new Float32Array(0),
+    logitHashes: new BigUint64Array(0),
     prompt: {
       slots: new Int32Array(0),
       positions: new Int32Array(0),
