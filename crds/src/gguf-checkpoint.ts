@@ -8,9 +8,15 @@ import { GgufKeys } from './gguf-keys.js';
 import { blockType } from './gguf-types.js';
 import type { TensorEntry } from './safetensors.js';
 
+/** A tensor under the name that safetensors checkpoints have for it. */
+export interface GgufTensorEntry extends TensorEntry {
+  /** From the start of the file. */
+  readonly offset: number;
+}
+
 export interface GgufCheckpoint {
   readonly shape: ModelShape;
-  readonly tensors: readonly TensorEntry[];
+  readonly tensors: readonly GgufTensorEntry[];
 }
 
 /** @throws FailureError UnsupportedArchitecture, UnsupportedQuantization, CheckpointCorrupt, CheckpointIncomplete */
@@ -131,6 +137,7 @@ function gdnFields(keys: GgufKeys): object {
 }
 
 const modelTensors: ReadonlyMap<string, string> = new Map([
+  ['rope_freqs.weight', 'rope_freqs.weight'],
   ['token_embd.weight', 'model.embed_tokens.weight'],
   ['output_norm.weight', 'model.norm.weight'],
   ['output.weight', 'lm_head.weight'],
@@ -182,9 +189,8 @@ const layerNames: ReadonlyMap<string, string> = new Map(
 function toEntry(
   file: string,
   keys: GgufKeys,
-  { name: stored, dtype, shape, bytes }: GgufTensor,
-): TensorEntry | null {
-  if (stored === 'rope_freqs.weight') return null;
+  { name: stored, dtype, shape, offset, bytes }: GgufTensor,
+): GgufTensorEntry | null {
   const [, layer, part = ''] = /^blk\.(\d+)\.(.+)$/.exec(stored) ?? [];
   if (layer !== undefined && Number(layer) >= keys.layers) return null;
   const inLayer = layer === undefined ? undefined : layerNames.get(part);
@@ -203,7 +209,7 @@ function toEntry(
       { file },
     );
   }
-  return { name, dtype, shape: restored(name, shape), bytes };
+  return { name, dtype, shape: restored(name, shape), offset, bytes };
 }
 
 /** Sides of 1 that the converter drops. */

@@ -42,8 +42,9 @@ export function dtypeBytes(dtype: EngineDtype): number {
   return dtype === 'float32' ? 4 : 2;
 }
 
-/** Vision towers, the multi-token-prediction head and rotary tables are in the file but not run. */
-const skipped = /^(model\.visual\.|visual\.|model\.vision_tower\.|mtp\.)|rotary_emb\.inv_freq$/;
+/** Vision towers, the multi-token-prediction head and rotary tables are in the file but not held. */
+const skipped =
+  /^(model\.visual\.|visual\.|model\.vision_tower\.|mtp\.)|rotary_emb\.inv_freq$|^rope_freqs\.weight$/;
 /** Scales are counted with their matrix; those of activations and of the KV cache are not read. */
 const scale =
   /\.(weight_scale|weight_scale_inv|weight_scale_2|weight_global_scale|[a-z_]*input_(global_)?scale|[qkv]_scale)$|\.experts\.(gate_up|down)_proj_scale(_inv)?$/;

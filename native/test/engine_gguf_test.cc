@@ -8,7 +8,7 @@
 #include "gguf_support.h"
 #include "model/checkpoint.h"
 #include "model/config.h"
-#include "model/gguf_header.h"
+#include "model/rope.h"
 #include "tiny_checkpoint.h"
 
 namespace llmservice::testing {
@@ -56,7 +56,8 @@ TEST(Gguf, ADividedFrequencyIsReadFromItsTensor) {
   spec.tensors["rope_freqs.weight"] = counted({2}, 1, 7);
   const TempDir dir;
   dir.write("model.gguf", gguf_text(spec));
-  const ModelConfig config = read_model_config(dir.path());
+  ModelConfig config = read_model_config(dir.path());
+  read_rope_divisors(Checkpoint(dir.path()), config.rope);
   EXPECT_EQ(std::get<DivisorScaling>(config.rope.scaling).divisors, (std::vector<float>{1, 8}));
 }
 

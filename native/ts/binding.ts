@@ -3,7 +3,8 @@
 
 /** What `inspect` and `Engine.load` need to know of a checkpoint and of the room it may take. */
 export interface EngineOptions {
-  /** Folder with config.json and *.safetensors (complete; the runtime has verified it). */
+  /** Folder with config.json and *.safetensors. */
+  /** The checkpoint: its folder, or its GGUF file. */
   readonly modelDir: string;
   /** Tokens per KV block; divides 64 or is a multiple of it. */
   readonly blockSize: number;
@@ -39,6 +40,18 @@ export interface RankPlace {
   readonly size: number;
   /** Descriptor of the group's shared memory in this process; see `makeSegment`. */
   readonly segment: number;
+}
+
+/**
+ * Weights that still arrive: whoever fetches them says what is there in a file of one byte per piece, not 0 once the
+ * piece is on disk. Headers are on disk from the start; every other read waits for its pieces.
+ */
+export interface ArrivalMap {
+  /** Descriptor of that file in this process. */
+  readonly descriptor: number;
+  readonly pieceBytes: number;
+  /** By name of a weight file, the byte of its first piece. A file that is not named is complete. */
+  readonly firstPieces: Readonly<Record<string, number>>;
 }
 
 /** Facts of a loaded engine. */
@@ -172,13 +185,13 @@ export type LoadProgress = (bytesDone: number, bytesTotal: number) => void;
 
 /** What the compiled addon exports. */
 export interface NativeAddon {
-  /** Reads config.json and the weights into memory; rejects with an error that carries `reason`. */
-  load(options: EngineOptions, onProgress: LoadProgress): Promise<Engine>;
+  /** Reads config.json and the weights into memory; rejects with an error that carries `reason`. Null: all is there. */
+  load(options: EngineOptions, arrivals: ArrivalMap | null, onProgress: LoadProgress): Promise<Engine>;
   /**
    * The same for ranks other than 0, whose steps are those of rank 0's engine: resolves once that is disposed,
    * rejects when this rank fails or another is lost.
    */
-  runRank(options: EngineOptions, onProgress: LoadProgress): Promise<void>;
+  runRank(options: EngineOptions, arrivals: ArrivalMap | null, onProgress: LoadProgress): Promise<void>;
   /**
    * New shared memory for a group, as a descriptor that the caller hands to each rank's process. It has no name and
    * goes with the last process that holds it. @throws SharedMemoryTooSmall

@@ -43,10 +43,17 @@ std::unique_ptr<RankGroup> join_group(const EngineOptions& o) {
 std::unique_ptr<Model> load_model(const EngineOptions& o, Backend& backend, RankGroup* group,
                                   const ModelProgress& on_progress) {
   check_options(o);
-  const ModelConfig config = read_model_config(o.model_dir);
-  const Checkpoint checkpoint(o.model_dir);
+  ModelConfig config = read_model_config(o.model_dir);
+  // Waiting is no progress, but the place where a load is cancelled or hears of a lost rank.
+  uint64_t loaded = 0;
+  uint64_t total = 0;
+  const ModelProgress progress = [&](uint64_t now, uint64_t all) { on_progress(loaded = now, total = all); };
+  std::optional<Arrivals> arrivals;
+  if (o.arrivals) arrivals.emplace(*o.arrivals, [&] { on_progress(loaded, total); });
+  const Checkpoint checkpoint(o.model_dir, arrivals ? &*arrivals : nullptr);
   check_stored_weights(checkpoint, config.quantization);
   check_load_quantization(config.quantization, o.quantization);
+  read_rope_divisors(checkpoint, config.rope);
   const ModelOptions options{.max_tokens = o.max_num_batched_tokens,
                              .keep = o.dtype,
                              .caches = cache_sizes(o),
@@ -54,7 +61,7 @@ std::unique_ptr<Model> load_model(const EngineOptions& o, Backend& backend, Rank
                              .ranks = group,
                              .quantization = o.quantization};
   try {
-    return std::make_unique<Model>(checkpoint, config, backend, options, on_progress);
+    return std::make_unique<Model>(checkpoint, config, backend, options, progress);
   } catch (const std::bad_alloc&) {
     throw EngineError("ModelTooLarge", "The weights and caches do not fit in this machine's memory.");
   }

@@ -8,6 +8,7 @@
 
 #include "engine/sampler.h"
 #include "engine/slots.h"
+#include "model/arrivals.h"
 #include "model/model.h"
 #include "parallel/rank_group.h"
 
@@ -30,6 +31,7 @@ struct EngineOptions {
   bool logit_hashes = false;
   std::optional<RankPlace> place = std::nullopt;  // none: the only rank
   GroupLimits limits = {};
+  std::optional<ArrivalMap> arrivals = std::nullopt;  // none: all weights are on disk
 };
 
 struct EngineInfo {

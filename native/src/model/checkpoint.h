@@ -7,6 +7,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "model/arrivals.h"
 #include "model/safetensors.h"
 #include "ops/ops.h"
 
@@ -20,9 +21,11 @@ struct Tensor {
   uint64_t offset;
   uint64_t bytes;
   const TensorFile* file;
+  bool derived;              // any byte may be made from any other of the tensor's
+  const Arrivals* arrivals;  // null: the file is complete
 
-  // Fills `out` from `offset` of the tensor's data; refuses FP8 NaN bytes and blocks whose scale is no
-  // number.
+  // Fills `out` from `offset` of the tensor's data, waiting for what still arrives; refuses FP8 NaN bytes and
+  // blocks whose scale is no number.
   void read(uint64_t offset, std::span<std::byte> out) const;
 };
 
@@ -32,8 +35,9 @@ std::string to_text(const std::vector<int64_t>& shape);
 class Checkpoint {
  public:
   // `dir` is a folder, or a GGUF file. Throws CheckpointIncomplete naming the files that are not there,
-  // CheckpointCorrupt for a bad header or index, and as read_gguf_tensors does.
-  explicit Checkpoint(const std::filesystem::path& dir);
+  // CheckpointCorrupt for a bad header or index, and as read_gguf_tensors does. Of weights that still arrive
+  // the headers must be there; reads wait for `arrivals`.
+  explicit Checkpoint(const std::filesystem::path& dir, const Arrivals* arrivals = nullptr);
 
   bool has(const std::string& name) const { return where_.contains(name); }
   // All tensors, in the order of their names.
@@ -57,6 +61,7 @@ class Checkpoint {
     const TensorFile* file;
     TensorEntry entry;
   };
+  const Arrivals* arrivals_;
   std::vector<std::unique_ptr<TensorFile>> files_;
   std::unordered_map<std::string, Place> where_;
 };

@@ -2,7 +2,6 @@
 // converter did to the weights, and config.json has no words for, is set afterwards.
 #include "model/gguf_config.h"
 
-#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "model/gguf_keys.h"
@@ -110,26 +109,6 @@ json to_config(const GgufFile& file, const GgufKeys& keys) {
   return config;
 }
 
-// Llama 3.1 and later: what each frequency is divided by, worked out by the converter.
-void read_divisors(const GgufFile& file, RopeConfig& rope) {
-  const TensorEntry* tensor = find_tensor(file, "rope_freqs.weight");
-  if (tensor == nullptr) return;
-  const auto count = static_cast<size_t>(rope.rotary / 2);
-  if (tensor->dtype != "F32" || tensor->shape != std::vector<int64_t>{rope.rotary / 2}) {
-    throw EngineError("CheckpointCorrupt", file.name() + ": tensor rope_freqs.weight must hold " +
-                                               std::to_string(count) + " values in F32.");
-  }
-  DivisorScaling scaling{std::vector<float>(count)};
-  file.read(tensor->offset, std::as_writable_bytes(std::span(scaling.divisors)));
-  for (const float divisor : scaling.divisors) {
-    if (!(divisor > 0) || !std::isfinite(divisor)) {
-      throw EngineError("CheckpointCorrupt", file.name() + ": tensor rope_freqs.weight holds " +
-                                                 std::to_string(divisor) + "; expected positive numbers.");
-    }
-  }
-  rope.scaling = std::move(scaling);
-}
-
 bool has_blocks(const GgufFile& file) {
   using enum DType;
   for (const auto& [name, entry] : file.header().tensors) {
@@ -148,7 +127,6 @@ ModelConfig read_gguf_config(const std::filesystem::path& path) {
   ModelConfig config = parse_model_config(to_config(file, keys).dump());
   config.unit_offset_norm = false;  // norms hold 1 + w
   if (config.gdn) config.gdn->tiled = config.gdn->v_heads != config.gdn->k_heads;
-  read_divisors(file, config.rope);
   if (has_blocks(file)) config.quantization = QuantizationConfig::gguf();
   return config;
 }

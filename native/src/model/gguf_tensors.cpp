@@ -22,7 +22,8 @@ struct Renamed {
 };
 
 constexpr std::array kModelTensors =
-    std::to_array<Renamed>({{"token_embd.weight", "model.embed_tokens.weight"},
+    std::to_array<Renamed>({{"rope_freqs.weight", "rope_freqs.weight"},
+                            {"token_embd.weight", "model.embed_tokens.weight"},
                             {"output_norm.weight", "model.norm.weight"},
                             {"output.weight", "lm_head.weight"}});
 
@@ -73,13 +74,17 @@ const char* find_name(const std::array<Renamed, N>& names, std::string_view stor
   return found == names.end() ? nullptr : found->name;
 }
 
-// A tensor whose bytes are made from those of another.
+// A tensor whose bytes are made from those that the file has from `begin` on, and are read as if they were
+// these.
 class DerivedTensor : public TensorFile {
  public:
   DerivedTensor(const TensorFile& from, uint64_t begin) : from_(from), begin_(begin) {}
   const std::string& name() const override { return from_.name(); }
+  void read(uint64_t offset, std::span<std::byte> out) const override { derive(offset - begin_, out); }
 
  protected:
+  // From `offset` of the tensor.
+  virtual void derive(uint64_t offset, std::span<std::byte> out) const = 0;
   void read_stored(uint64_t offset, std::span<std::byte> out) const { from_.read(begin_ + offset, out); }
 
  private:
@@ -93,7 +98,7 @@ class HalvedRows final : public DerivedTensor {
   HalvedRows(const TensorFile& from, uint64_t begin, uint64_t row_bytes, uint64_t head_dim)
       : DerivedTensor(from, begin), row_bytes_(row_bytes), head_dim_(head_dim) {}
 
-  void read(uint64_t offset, std::span<std::byte> out) const override {
+  void derive(uint64_t offset, std::span<std::byte> out) const override {
     while (!out.empty()) {
       const uint64_t within = offset % row_bytes_;
       const size_t count = std::min<size_t>(out.size(), row_bytes_ - within);
@@ -120,7 +125,7 @@ class LogOfDecay final : public DerivedTensor {
   LogOfDecay(const TensorFile& from, uint64_t begin, std::string tensor)
       : DerivedTensor(from, begin), tensor_(std::move(tensor)) {}
 
-  void read(uint64_t offset, std::span<std::byte> out) const override {
+  void derive(uint64_t offset, std::span<std::byte> out) const override {
     read_stored(offset, out);
     for (size_t at = 0; at + sizeof(float) <= out.size(); at += sizeof(float)) {
       float value;
@@ -150,7 +155,6 @@ class TensorAdapter {
   }
 
   void add(const std::string& stored, const TensorEntry& entry) {
-    if (stored == "rope_freqs.weight") return;  // read with the configuration
     const std::optional<std::string> name = name_of_tensor(stored);
     if (!name) return;
     if (entry.bytes == 0) {
@@ -212,7 +216,7 @@ class TensorAdapter {
 
   void replace(GgufTensors::Item& item, std::unique_ptr<TensorFile> by) {
     item.file = by.get();
-    item.entry.offset = 0;
+    item.entry.derived = true;
     to_.files.push_back(std::move(by));
   }
 

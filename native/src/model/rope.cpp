@@ -4,6 +4,8 @@
 #include <cmath>
 #include <numbers>
 
+#include "ops/dtype.h"
+
 namespace llmservice {
 namespace {
 
@@ -72,6 +74,23 @@ std::vector<float> rope_frequencies(const RopeConfig& rope) {
   }
   stretch(rope, frequencies);
   return frequencies;
+}
+
+void read_rope_divisors(const Checkpoint& checkpoint, RopeConfig& rope) {
+  const std::string name = "rope_freqs.weight";
+  if (!checkpoint.has(name)) return;
+  const Tensor tensor = checkpoint.tensor(name, {rope.rotary / 2});
+  const auto refuse = [&](const std::string& found) {
+    throw EngineError("CheckpointCorrupt", tensor.file->name() + ": tensor " + name + " " + found +
+                                               "; expected positive numbers in F32.");
+  };
+  if (tensor.dtype != DType::kF32) refuse(std::string("has type ") + name_of(tensor.dtype));
+  DivisorScaling scaling{std::vector<float>(rope.rotary / 2)};
+  tensor.read(0, std::as_writable_bytes(std::span(scaling.divisors)));
+  for (const float divisor : scaling.divisors) {
+    if (!(divisor > 0) || !std::isfinite(divisor)) refuse("holds " + std::to_string(divisor));
+  }
+  rope.scaling = std::move(scaling);
 }
 
 RopeAngles::RopeAngles(const RopeConfig& rope, int32_t max_rows)

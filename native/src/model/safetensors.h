@@ -17,6 +17,7 @@ struct TensorEntry {
   uint64_t offset;  // from the start of the file
   uint64_t bytes;
   std::string stored_name = {};  // where the file has another name for it
+  bool derived = false;          // its bytes are made from those that lie here
 };
 
 // Parses a header; `data_start` is where tensor data begins, `file_bytes` the length of the file, `file` its

@@ -167,6 +167,22 @@ EngineOptions to_engine_options(const Napi::Object& value) {
           .place = to_place(fields)};
 }
 
+ArrivalMap to_arrival_map(const Napi::Object& value) {
+  const Fields fields(value, "arrivals.");
+  ArrivalMap map{.descriptor = fields.integer("descriptor"),
+                 .piece_bytes = static_cast<uint64_t>(fields.integer("pieceBytes")),
+                 .first_pieces = {}};
+  const Napi::Value files = value.Get("firstPieces");
+  if (!files.IsObject()) wrong(value.Env(), "arrivals.firstPieces", "an object");
+  const Fields pieces(files.As<Napi::Object>(), "arrivals.firstPieces.");
+  const Napi::Array names = files.As<Napi::Object>().GetPropertyNames();
+  for (uint32_t i = 0; i < names.Length(); ++i) {
+    const std::string name = names.Get(i).As<Napi::String>();
+    map.first_pieces.emplace(name, pieces.integer(name.c_str()));
+  }
+  return map;
+}
+
 StepPlan to_step_plan(const Napi::Object& value) {
   const Fields fields(value, "plan.");
   StepPlan plan{.release = fields.integers("release"),

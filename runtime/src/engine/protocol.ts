@@ -3,7 +3,7 @@
 // At most one 'step' message per engine step goes to the server, whatever the number of sequences.
 
 import type { Failure, KvCacheDtype, LoadQuantization } from '@llmservice/crds';
-import type { EngineInfo } from '@llmservice/native';
+import type { ArrivalMap, EngineInfo } from '@llmservice/native';
 import type { FinishReason, GenerateRequest, TokenLogprobs } from '../schedule/generation.js';
 import type { SchedulerStats } from '../schedule/scheduler.js';
 
@@ -11,7 +11,8 @@ export type { FinishReason, GenerateRequest, TokenLogprobs };
 
 /** What the engine process needs to load a model; complete, nothing is read from the environment later. */
 export interface EngineSettings {
-  /** Folder with config.json and the safetensors files, pulled and verified. */
+  /** Folder with config.json and the safetensors files. */
+  /** The checkpoint: its folder, or its GGUF file. */
   readonly modelDir: string;
   /** Tokens of prompt plus output; null: the largest that fits. */
   readonly maxModelLen: number | null;
@@ -56,7 +57,12 @@ export interface EngineStats extends SchedulerStats {
 }
 
 export type ServerMessage =
-  | { readonly type: 'start'; readonly settings: EngineSettings }
+  /** `arrivals`: what of the weights is on disk while they are still pulled; null: all. */
+  | {
+      readonly type: 'start';
+      readonly settings: EngineSettings;
+      readonly arrivals: ArrivalMap | null;
+    }
   | { readonly type: 'submit'; readonly request: GenerateRequest }
   | { readonly type: 'cancel'; readonly id: string }
   | { readonly type: 'shutdown' };

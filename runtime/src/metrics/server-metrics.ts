@@ -13,9 +13,14 @@ export interface ObservedEngine {
   health(): EngineHealth;
 }
 
+interface LoadBytes {
+  readonly bytesDone: number;
+  readonly bytesTotal: number;
+}
+
 export interface ObservedState {
   readonly engine: ObservedEngine | null;
-  readonly load: { readonly bytesDone: number; readonly bytesTotal: number } | null;
+  readonly load: { readonly pulled: LoadBytes | null; readonly loaded: LoadBytes | null } | null;
 }
 
 export interface CacheConfig {
@@ -183,15 +188,21 @@ export class ServerMetrics {
       'Times the engine process was lost and started again.',
       () => state().engine?.health().restarts ?? 0,
     );
+    this.observeLoad('pull', () => state().load?.pulled ?? null);
+    this.observeLoad('load', () => state().load?.loaded ?? null);
+  }
+
+  /** The phases overlap: the engine loads what has been pulled. */
+  private observeLoad(phase: 'pull' | 'load', read: () => LoadBytes | null): void {
     this.gauge(
-      'llmservice_load_bytes_done',
-      'Bytes of the current load phase that are done.',
-      () => state().load?.bytesDone ?? 0,
+      `llmservice_${phase}_bytes_done`,
+      `Bytes of weights ${phase === 'pull' ? 'on disk' : 'in memory'}; 0 when no load is under way.`,
+      () => read()?.bytesDone ?? 0,
     );
     this.gauge(
-      'llmservice_load_bytes_total',
-      'Bytes of the current load phase.',
-      () => state().load?.bytesTotal ?? 0,
+      `llmservice_${phase}_bytes_total`,
+      `Bytes of weights to ${phase}; 0 when no load is under way.`,
+      () => read()?.bytesTotal ?? 0,
     );
   }
 
