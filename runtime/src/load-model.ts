@@ -9,6 +9,7 @@ import type { ServedModel } from './http/served-model.js';
 import { generationDefaults, type GenerationDefaults } from './request/generation-defaults.js';
 import type { ThinkIds } from './request/text-stream.js';
 import type { ChatTemplate } from './tokens/chat-template.js';
+import type { ChatRenderer } from './tokens/template-renderer.js';
 import type { Tokenizer } from './tokens/tokenizer.js';
 
 export interface ModelFiles {
@@ -29,9 +30,15 @@ export async function readModelFiles(dir: string): Promise<ModelFiles> {
 }
 
 /** What requests need, now that the engine has told its limits. */
-export function servedModel(files: ModelFiles, info: EngineInfo, maxModelLen: number): ServedModel {
+export function servedModel(
+  files: ModelFiles,
+  chatTemplate: ChatRenderer | null,
+  info: EngineInfo,
+  maxModelLen: number,
+): ServedModel {
   return {
     ...files,
+    chatTemplate,
     eosIds: files.defaults.eosIds,
     vocabSize: info.vocabSize,
     maxModelLen,
