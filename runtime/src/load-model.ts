@@ -11,6 +11,7 @@ import { generationDefaults, type GenerationDefaults } from './request/generatio
 import type { ThinkIds } from './request/text-stream.js';
 import type { ChatTemplate } from './tokens/chat-template.js';
 import { ggufEosIds } from './tokens/gguf-tokenizer.js';
+import type { ChatRenderer } from './tokens/template-renderer.js';
 import type { Tokenizer } from './tokens/tokenizer.js';
 
 export interface ModelFiles {
@@ -37,9 +38,15 @@ export async function readModelFiles(model: string): Promise<ModelFiles> {
 }
 
 /** What requests need, now that the engine has told its limits. */
-export function servedModel(files: ModelFiles, info: EngineInfo, maxModelLen: number): ServedModel {
+export function servedModel(
+  files: ModelFiles,
+  chatTemplate: ChatRenderer | null,
+  info: EngineInfo,
+  maxModelLen: number,
+): ServedModel {
   return {
     ...files,
+    chatTemplate,
     eosIds: files.defaults.eosIds,
     vocabSize: info.vocabSize,
     maxModelLen,

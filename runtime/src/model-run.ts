@@ -12,6 +12,7 @@ import type { ServedModel } from './http/served-model.js';
 import { readModelFiles, servedModel } from './load-model.js';
 import type { LoadObserver } from './load-observer.js';
 import type { Logger } from './log/logger.js';
+import { TemplateRenderer } from './tokens/template-renderer.js';
 import { SourceChangedError } from './weights/checkpoint-source.js';
 import { obtainCheckpoint, type ObtainedCheckpoint } from './weights/obtain-checkpoint.js';
 
@@ -30,6 +31,7 @@ export class ModelRun {
   private loading: Promise<ReadyModel> | null = null;
   private checkpoint: ObtainedCheckpoint | null = null;
   private client: EngineClient | null = null;
+  private renderer: TemplateRenderer | null = null;
 
   constructor(
     private readonly uri: string,
@@ -115,7 +117,9 @@ export class ModelRun {
     const { state } = client.health();
     if (state.kind === 'ready') {
       const { info, numBlocks, maxModelLen } = state;
-      return { engine: client, info, model: servedModel(files, info, maxModelLen), numBlocks };
+      this.renderer = files.chatTemplate === null ? null : new TemplateRenderer(files.chatTemplate);
+      const model = servedModel(files, this.renderer, info, maxModelLen);
+      return { engine: client, info, model, numBlocks };
     }
     this.stopping.signal.throwIfAborted();
     const failure = state.kind === 'failed' ? state.failure : stoppedLoading;
@@ -139,6 +143,8 @@ export class ModelRun {
   private async discard(): Promise<void> {
     await this.client?.stop();
     this.client = null;
+    await this.renderer?.close();
+    this.renderer = null;
     await this.checkpoint?.verified.catch(() => undefined);
     this.checkpoint?.arrivals?.close();
     this.checkpoint = null;

@@ -84,13 +84,21 @@ export async function scriptedServer(
   { limit = 8, serving = true } = {},
 ): Promise<ScriptedServer> {
   const tokenizer = Tokenizer.fromJson(tokenizerJson(), 'tokenizer.json');
-  const template =
-    '{% for m in messages %}{{ m.role }}:{{ m.content }}{% endfor %}{{ "!" if enable_thinking is false }}';
+  const template = ChatTemplate.fromSource({
+    templates: [
+      {
+        name: 'default',
+        template:
+          '{% for m in messages %}{{ m.role }}:{{ m.content }}{% endfor %}{{ "!" if enable_thinking is false }}',
+      },
+    ],
+    specialTokens: {},
+  });
   const lifecycle = new Lifecycle('tiny');
   const engine = new ScriptedEngine(script);
   const model: ServedModel = {
     tokenizer,
-    chatTemplate: ChatTemplate.compile(template, {}),
+    chatTemplate: { render: (input) => Promise.resolve().then(() => template.render(input)) },
     eosIds: [2],
     vocabSize: 300,
     maxModelLen: 64,

@@ -1,7 +1,8 @@
 // From a parsed request to what the engine runs: template, tokens, limits, stop ids.
 
 import type { GenerateRequest } from '../engine/protocol.js';
-import { ChatTemplateRefusal, type ChatTemplate } from '../tokens/chat-template.js';
+import { ChatTemplateRefusal } from '../tokens/chat-template.js';
+import type { ChatRenderer } from '../tokens/template-renderer.js';
 import type { Tokenizer } from '../tokens/tokenizer.js';
 import { ApiError } from './api-error.js';
 import { encodeText } from './encode-text.js';
@@ -11,7 +12,7 @@ import type { ApiRequest, PromptSource } from './parse-request.js';
 export interface ModelTexts {
   readonly tokenizer: Tokenizer;
   /** Null: the checkpoint has none, so that only completions and plain :predict prompts work. */
-  readonly chatTemplate: ChatTemplate | null;
+  readonly chatTemplate: ChatRenderer | null;
   readonly eosIds: readonly number[];
   /** Rows of the embedding: ids at or above it do not exist. */
   readonly vocabSize: number;
@@ -77,7 +78,7 @@ async function encodeMessages(
     );
   }
   try {
-    const text = chatTemplate.render({ messages, kwargs: templateKwargs });
+    const text = await chatTemplate.render({ messages, kwargs: templateKwargs });
     return await tokenizer.encode(text, { addSpecialTokens: false });
   } catch (error) {
     if (!(error instanceof ChatTemplateRefusal)) throw error;

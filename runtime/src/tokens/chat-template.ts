@@ -25,6 +25,12 @@ interface NamedTemplate {
   readonly template: string;
 }
 
+/** All that a template is compiled from: plain data, so that it can go to another thread. */
+export interface ChatTemplateSource {
+  readonly templates: readonly NamedTemplate[];
+  readonly specialTokens: Readonly<Record<string, string>>;
+}
+
 interface TokenizerConfig {
   readonly chat_template?: string | readonly NamedTemplate[];
   readonly [key: string]: unknown;
@@ -34,12 +40,14 @@ interface TokenizerConfig {
 export class ChatTemplate {
   readonly #default: Template;
   readonly #toolUse: Template;
-  readonly #specialTokens: Readonly<Record<string, string>>;
 
-  private constructor(plain: Template, toolUse: Template, specialTokens: Record<string, string>) {
+  private constructor(
+    plain: Template,
+    toolUse: Template,
+    readonly source: ChatTemplateSource,
+  ) {
     this.#default = plain;
     this.#toolUse = toolUse;
-    this.#specialTokens = specialTokens;
   }
 
   /**
@@ -59,17 +67,22 @@ export class ChatTemplate {
 
   /** Compiles one template, or a list of named ones of which `default` and `tool_use` count; null gives null. */
   static compile(
-    source: string | readonly NamedTemplate[] | null,
-    specialTokens: Record<string, string>,
+    text: string | readonly NamedTemplate[] | null,
+    specialTokens: Readonly<Record<string, string>>,
   ): ChatTemplate | null {
-    if (source === null) return null;
-    const named = typeof source === 'string' ? [{ name: 'default', template: source }] : source;
-    const templates = new Map(named.map(({ name, template }) => [name, parse(name, template)]));
-    const plain = templates.get('default');
+    if (text === null) return null;
+    const templates = typeof text === 'string' ? [{ name: 'default', template: text }] : text;
+    return ChatTemplate.fromSource({ templates, specialTokens });
+  }
+
+  /** @throws FailureError ChatTemplateInvalid */
+  static fromSource(source: ChatTemplateSource): ChatTemplate {
+    const parsed = new Map(source.templates.map(({ name, template }) => [name, parse(name, template)]));
+    const plain = parsed.get('default');
     if (plain === undefined) {
-      throw invalid(`none of the templates is named default: ${[...templates.keys()].join(', ')}`);
+      throw invalid(`none of the templates is named default: ${[...parsed.keys()].join(', ')}`);
     }
-    return new ChatTemplate(plain, templates.get('tool_use') ?? plain, specialTokens);
+    return new ChatTemplate(plain, parsed.get('tool_use') ?? plain, source);
   }
 
   /**
@@ -81,7 +94,7 @@ export class ChatTemplate {
     const template = tools === null ? this.#default : this.#toolUse;
     try {
       return template.render({
-        ...this.#specialTokens,
+        ...this.source.specialTokens,
         ...input.kwargs,
         messages: input.messages,
         tools,

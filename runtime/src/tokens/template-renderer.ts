@@ -1,0 +1,62 @@
+// Renders chat templates in worker threads: a template is a program that came with the weights, and one that loops or
+// a conversation of megabytes must hold up neither other streams nor the health routes.
+
+import Tinypool from 'tinypool';
+import {
+  ChatTemplateRefusal,
+  type ChatTemplate,
+  type ChatTemplateInput,
+  type ChatTemplateSource,
+} from './chat-template.js';
+import type { Rendered } from './template-worker.js';
+
+/** A thousand messages take a tenth of a second: who needs longer than this does not end. */
+const limitMs = 5000;
+/** Renderings at once; others wait. */
+const maxThreads = 2;
+const maxHeapMb = 512;
+
+/** What renders a conversation. */
+export interface ChatRenderer {
+  /** @throws ChatTemplateRefusal with the template's own message, or because it took too long or too much memory */
+  render(input: ChatTemplateInput): Promise<string>;
+}
+
+/** A thread that breaks a limit is replaced. */
+export class TemplateRenderer implements ChatRenderer {
+  readonly #pool: Tinypool;
+
+  constructor({ source }: ChatTemplate) {
+    this.#pool = new Tinypool({
+      filename: new URL('./template-worker.js', import.meta.url).href,
+      workerData: source satisfies ChatTemplateSource,
+      minThreads: 1,
+      maxThreads,
+      idleTimeout: 60_000,
+      resourceLimits: { maxOldGenerationSizeMb: maxHeapMb },
+    });
+  }
+
+  async render(input: ChatTemplateInput): Promise<string> {
+    const timeout = AbortSignal.timeout(limitMs);
+    let rendered: Rendered;
+    try {
+      rendered = (await this.#pool.run(input, { signal: timeout })) as Rendered;
+    } catch (cause) {
+      if (timeout.aborted) {
+        throw new ChatTemplateRefusal(`it had not ended after ${String(limitMs / 1000)} s`, { cause });
+      }
+      if ((cause as NodeJS.ErrnoException).code === 'ERR_WORKER_OUT_OF_MEMORY') {
+        throw new ChatTemplateRefusal(`it took more than ${String(maxHeapMb)} MB of memory`, { cause });
+      }
+      throw cause;
+    }
+    if ('refusal' in rendered) throw new ChatTemplateRefusal(rendered.refusal);
+    return rendered.text;
+  }
+
+  /** Ends the threads; what they render fails. */
+  close(): Promise<void> {
+    return this.#pool.destroy();
+  }
+}

@@ -1,0 +1,60 @@
+// Chat templates are programs that come with the weights: what one does that never ends, or that takes all memory, to
+// its own request, and that the server does not notice.
+
+import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import { demoCheckpoint, ReplicaProcess } from './replica-process.js';
+
+jest.setTimeout(120_000);
+
+/** What the template does is told by the last message. */
+const template = `
+{%- if messages[-1].content == 'loop' -%}
+  {%- for a in range(99999) -%}{%- for b in range(99999) -%}{%- endfor -%}{%- endfor -%}
+{%- elif messages[-1].content == 'grow' -%}
+  {%- set all = namespace(items=[]) -%}
+  {%- for a in range(99999) -%}{%- set all.items = all.items + [range(99999)] -%}{%- endfor -%}
+{%- endif -%}
+The capital of {{ messages[-1].content }}`;
+
+const ask = (content: string): object => ({ messages: [{ role: 'user', content }], max_tokens: 1 });
+
+const folder = mkdtempSync(join(tmpdir(), 'llmservice-template-'));
+let replica: ReplicaProcess;
+beforeAll(async () => {
+  cpSync(demoCheckpoint, folder, { recursive: true });
+  writeFileSync(join(folder, 'chat_template.jinja'), template);
+  replica = await ReplicaProcess.start({ uri: folder });
+  await replica.ready();
+});
+afterAll(async () => {
+  await replica.stop();
+  rmSync(folder, { recursive: true });
+});
+
+test.each([
+  ['loop', 'it had not ended after 5 s'],
+  ['grow', 'it took more than 512 MB of memory'],
+])('a template that would %s fails its own request alone', async (content, why) => {
+  const refused = replica.post('/v1/chat/completions', ask(content));
+  let answeredMeanwhile = 0;
+  while ((await Promise.race([refused, Promise.resolve('rendering')])) === 'rendering') {
+    expect((await replica.health()).state).toBe('serving');
+    answeredMeanwhile++;
+  }
+  expect(answeredMeanwhile).toBeGreaterThan(10);
+  const response = await refused;
+  expect(response.status).toBe(400);
+  expect(await response.json()).toMatchObject({
+    error: { code: 'chat_template_refused', message: `the chat template refuses the messages: ${why}` },
+  });
+  expect((await replica.post('/v1/chat/completions', ask('France'))).status).toBe(200);
+});
+
+test('threads that do not end are replaced', async () => {
+  const endless = Array.from({ length: 2 }, () => replica.post('/v1/chat/completions', ask('loop')));
+  expect((await Promise.all(endless)).map(({ status }) => status)).toEqual([400, 400]);
+  expect((await replica.post('/v1/chat/completions', ask('France'))).status).toBe(200);
+});
