@@ -29,12 +29,9 @@ export interface Combination extends EngineChoice {
 
 export const models: readonly string[] = readdirSync(modelsDir);
 
-const validRanks = new Map(
+const shapes = new Map(
   await Promise.all(
-    models.map(async (model) => {
-      const { shape } = await readLocalCheckpoint(modelsDir + model);
-      return [model, validTensorParallel(shape)] as const;
-    }),
+    models.map(async (model) => [model, (await readLocalCheckpoint(modelsDir + model)).shape] as const),
   ),
 );
 
@@ -44,7 +41,8 @@ export function architectureOf(model: string): string {
 
 /** Ranks that can share a model: its heads and its blocks of scales must divide. */
 export function tensorsOf(model: string): EngineChoice['tensor'][] {
-  return tensors.filter((tensor) => validRanks.get(model)!.includes(tensor));
+  const valid = validTensorParallel(shapes.get(model)!);
+  return tensors.filter((tensor) => valid.includes(tensor));
 }
 
 export function allEngines(): EngineChoice[] {
