@@ -12,7 +12,7 @@ namespace llmservice::testing {
 namespace {
 
 constexpr int32_t kTokens = 131072 + 700;
-constexpr int32_t kDim = 32;
+constexpr int32_t kDim = 16;
 constexpr int32_t kBlock = 64;
 constexpr int32_t kRows = 65;  // the last ones, which are computed
 constexpr int32_t kBlocks = (kTokens + kBlock - 1) / kBlock;
@@ -77,8 +77,9 @@ TEST_P(LongAttention, FindsTheNeedleInBoundedMemory) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Needles, LongAttention,
-                         ::testing::Combine(::testing::Values(DType::kF32, DType::kBF16, DType::kF8E4M3),
-                                            ::testing::Values(3, 65537, 131072 + 511)),
+                         ::testing::Values(std::tuple{DType::kF32, 3}, std::tuple{DType::kBF16, 65537},
+                                           std::tuple{DType::kBF16, 131072 + 511},
+                                           std::tuple{DType::kF8E4M3, 131072 + 3}),
                          [](const auto& info) {
                            return std::string(name_of(std::get<0>(info.param))) + "_at_" +
                                   std::to_string(std::get<1>(info.param));
