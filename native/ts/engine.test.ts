@@ -46,6 +46,7 @@ const admission: Admission = {
     topLogprobs: null,
   },
   promptLogprobs: false,
+  pooling: 'none',
 };
 const first: StepPlan = {
   ...idle,

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/logits_run.h"
 #include "engine/plan.h"
 #include "engine/token_counts.h"
 
@@ -33,6 +34,9 @@ struct Slot {
   std::vector<int32_t> stop_tokens;
   SamplingParams sampling;
   bool prompt_logprobs = false;
+  Pooling pooling = Pooling::kNone;
+  std::vector<float> pooled;  // (hidden): the sum so far
+  LogitsRun run;
   TokenCounts counts;  // kept only when there are penalties
 
   int32_t known() const { return static_cast<int32_t>(tokens.size()); }

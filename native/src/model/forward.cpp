@@ -25,7 +25,9 @@ void Model::forward(const ModelStep& step) {
   if (config_.hybrid()) rounds_ = state_rounds(step.segments, step.saves);
   const auto rows = static_cast<int64_t>(step.ids.size());
   const int64_t hidden = config_.hidden;
+  forget_faults(rows);
   embed(step.ids);
+  note_faults(kEmbeddingFault, rows);
   set_angles(step.positions);
   for (size_t i = 0; i < layers_.size(); ++i) {
     const LayerWeights& layer = layers_[i];
@@ -33,15 +35,22 @@ void Model::forward(const ModelStep& step) {
     std::visit([&](const auto& weights) { mix(weights, i, step); }, layer.mixer);
     ranks_.all_reduce(work_.output, rows * hidden);
     backend_.add(work_.residual, work_.output, rows * hidden);
+    note_faults(input_norm_fault(i), rows);
     backend_.rms_norm(work_.residual, layer.post_norm.data(), config_.norm_eps, rows, hidden, work_.normed);
     feed_forward(layer, rows);
     ranks_.all_reduce(work_.output, rows * hidden);
     backend_.add(work_.residual, work_.output, rows * hidden);
+    note_faults(post_norm_fault(i), rows);
   }
   if (step.outputs.empty()) return;
   backend_.take_rows(work_.residual, step.outputs, hidden, work_.normed);
   backend_.rms_norm(work_.normed, final_norm_.data(), config_.norm_eps,
                     static_cast<int64_t>(step.outputs.size()), hidden, work_.final);
+}
+
+std::span<const float> Model::hidden(int32_t first, int32_t count) {
+  const int64_t width = config_.hidden;
+  return backend_.to_host(work_.final + first * width, count * width);
 }
 
 std::span<const float> Model::logits(int32_t first, int32_t count) {

@@ -86,6 +86,7 @@ Model::Model(const Checkpoint& checkpoint, const ModelConfig& config, Backend& b
   if (!config.tied_head) head_ = table(module_of(head));
   allocate_workspace(options);
   own_ids_.reserve(options.max_tokens);
+  no_faults_.resize(options.max_tokens, 0);
   if (done < total) on_progress(total, total);
 }
 
@@ -110,6 +111,8 @@ void Model::allocate_workspace(const ModelOptions& options) {
   reserve(work_.expert_weights, rows, config_.moe ? config_.moe->top_k : 0);
   reserve(expert_ids, rows, config_.moe ? config_.moe->top_k : 0);
   reserve(work_.final, rows, config_.hidden);
+  float* faults = nullptr;
+  reserve(faults, shard_.rank == 0 ? rows : 0, 1);
   reserve(work_.slice, kLogitRows, vocab_.count);
   const bool gathers = shard_.size > 1 && shard_.rank == 0;
   if (gathers) reserve(work_.logits, kLogitRows, config_.vocab);
@@ -117,6 +120,7 @@ void Model::allocate_workspace(const ModelOptions& options) {
   for (const auto& [place, offset] : places) *place = static_cast<float*>(work_.memory->data()) + offset;
   if (!gathers) work_.logits = work_.slice;
   work_.expert_ids = reinterpret_cast<int32_t*>(expert_ids);
+  work_.faults = reinterpret_cast<int32_t*>(faults);
 }
 
 size_t Model::weight_bytes() const {

@@ -51,5 +51,6 @@ function merge(earlier: EngineOutput, later: EngineOutput): EngineOutput {
     stopToken: later.stopToken,
     queueMs: earlier.queueMs ?? later.queueMs,
     cachedTokens: earlier.cachedTokens ?? later.cachedTokens,
+    embedding: later.embedding,
   };
 }

@@ -2,17 +2,14 @@
 
 import type { Failure } from '@llmservice/crds';
 import type { Engine } from '@llmservice/native';
-import type { GenerateRequest, Sampled } from '../schedule/generation.js';
+import type { GenerateRequest, Sampled, StepOutputs } from '../schedule/generation.js';
 import type { Scheduler, Started } from '../schedule/scheduler.js';
+import { numericalFailure } from './numerical-failure.js';
 import type { EngineMessage, EngineStats, SequenceUpdate } from './protocol.js';
+import { TokenRuns } from './token-runs.js';
 
 /** Milliseconds, monotonic. */
 type Clock = () => number;
-
-const numericalFault: Failure = {
-  reason: 'EngineNumericalFault',
-  message: 'the model produced values that are not finite numbers for this sequence',
-};
 
 /** Runs until `stop`; rejects when the engine refuses or faults. */
 export class StepLoop {
@@ -23,6 +20,7 @@ export class StepLoop {
   readonly #submittedAt = new Map<string, number>();
   /** What the last step sampled, and requests that were refused since. */
   #untold: SequenceUpdate[] = [];
+  readonly #runs = new TokenRuns();
   #steps = 0;
   #stepMicros = 0;
   #stepStartedAt: number | null = null;
@@ -56,7 +54,7 @@ export class StepLoop {
 
   cancel(id: string): void {
     this.#scheduler.cancel(id);
-    this.#submittedAt.delete(id);
+    this.#forget(id);
     this.#wake();
   }
 
@@ -111,14 +109,26 @@ export class StepLoop {
     );
   }
 
-  #updates(sampled: readonly Sampled[], starts: ReadonlyMap<string, Start>): SequenceUpdate[] {
+  #updates(outputs: StepOutputs, starts: ReadonlyMap<string, Start>): SequenceUpdate[] {
     const updates = new Map<string, SequenceUpdate>();
     for (const [id, start] of starts) updates.set(id, { ...emptyUpdate(id), ...start });
-    for (const entry of sampled) {
-      if (entry.finish !== null) this.#submittedAt.delete(entry.id);
-      updates.set(entry.id, { ...updateOf(entry), ...starts.get(entry.id) });
+    const tell = (update: SequenceUpdate): void => {
+      if (update.finish !== null || update.failure !== null) this.#forget(update.id);
+      updates.set(update.id, { ...update, ...starts.get(update.id) });
+    };
+    for (const entry of outputs.sampled) {
+      this.#runs.add(entry.id, entry.token);
+      tell(updateOf(entry));
     }
+    for (const { id, embedding } of outputs.embedded) tell({ ...emptyUpdate(id), embedding, finish: 'stop' });
+    for (const { id, fault } of outputs.faulted)
+      tell({ ...emptyUpdate(id), failure: numericalFailure(fault) });
     return [...updates.values()];
+  }
+
+  #forget(id: string): void {
+    this.#submittedAt.delete(id);
+    this.#runs.forget(id);
   }
 
   /** Silent when nothing has changed since the last message. */
@@ -134,7 +144,12 @@ export class StepLoop {
       told.stepsTotal === this.#steps;
     if (updates.length === 0 && same) return;
     this.#untold = [];
-    this.#told = { ...this.#scheduler.stats, stepsTotal: this.#steps, stepMicrosTotal: this.#stepMicros };
+    this.#told = {
+      ...this.#scheduler.stats,
+      stepsTotal: this.#steps,
+      stepMicrosTotal: this.#stepMicros,
+      repeatedTokenRunsTotal: this.#runs.total,
+    };
     this.#send({ type: 'step', updates, stats: this.#told });
   }
 }
@@ -151,12 +166,12 @@ function emptyUpdate(id: string): SequenceUpdate {
     stopToken: null,
     queueMs: null,
     cachedTokens: null,
+    embedding: null,
     failure: null,
   };
 }
 
 function updateOf({ id, token, logprobs, finish }: Sampled): SequenceUpdate {
-  if (finish === 'fault') return { ...emptyUpdate(id), failure: numericalFault };
   if (finish === 'stop') return { ...emptyUpdate(id), finish, stopToken: token };
   return { ...emptyUpdate(id), tokens: [token], logprobs: logprobs === null ? null : [logprobs], finish };
 }

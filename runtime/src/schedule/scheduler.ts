@@ -3,10 +3,10 @@
 // of a step are at most maxNumBatchedTokens; the oldest running sequence always advances, so that all sequences end.
 
 import type { StepPlan, StepResult } from '@llmservice/native';
-import type { GenerateRequest, Sampled } from './generation.js';
+import type { Embedded, Faulted, GenerateRequest, Sampled, StepOutputs } from './generation.js';
 import { PlanBuilder } from './plan-builder.js';
 import { PrefixCache, type PrefixCacheLimits } from './prefix-cache.js';
-import { sampledAt } from './sampled.js';
+import { embeddingAt, sampledAt } from './sampled.js';
 import { Sequence, type Running } from './sequence.js';
 import { StepCommits } from './step-commits.js';
 import { WaitingQueue } from './waiting-queue.js';
@@ -90,14 +90,13 @@ export class Scheduler {
     const { maxModelLen, numBlocks } = this.#limits;
     const promptLength = request.prompt.length;
     if (promptLength === 0) throw new RangeError('the prompt has no tokens');
-    if (promptLength >= maxModelLen) {
+    if (promptLength + Math.min(1, request.maxTokens) > maxModelLen) {
       throw new RangeError(
         `the prompt has ${promptLength} tokens; the context of ${maxModelLen} leaves no room`,
       );
     }
     const sequence = new Sequence(request, maxModelLen);
-    // The last token is sampled and never computed.
-    const most = this.#blocksFor(sequence.maxLength - 1);
+    const most = this.#blocksFor(sequence.mostComputed);
     if (most > numBlocks) {
       throw new RangeError(`the request may need ${most} KV blocks; the engine has ${numBlocks}`);
     }
@@ -136,10 +135,41 @@ export class Scheduler {
     return { plan, started };
   }
 
-  /** Takes a step's result; returns what it gave to sequences that are still wanted, in plan order. */
-  absorb(result: StepResult): Sampled[] {
+  /** Takes a step's result; returns what it gave to sequences that are still wanted. */
+  absorb(result: StepResult): StepOutputs {
     this.#inFlight = false;
+    // First: nothing that they computed in this step is committed.
+    const faulted = this.#absorbFaults(result);
     this.#commits.commit();
+    const sampled = this.#absorbSampled(result);
+    const embedded = this.#absorbEmbeddings(result);
+    if (faulted.length + embedded.length > 0 || sampled.some(({ finish }) => finish !== null)) {
+      this.#running = this.#running.filter((each) => this.#runs(each));
+    }
+    return { sampled, embedded, faulted };
+  }
+
+  #absorbFaults(result: StepResult): Faulted[] {
+    return result.faults.flatMap((fault) => {
+      const running = this.#bySlot.get(fault.slot);
+      if (running === undefined) return [];
+      this.#vacate(running, true);
+      return [{ id: running.sequence.request.id, fault }];
+    });
+  }
+
+  #absorbEmbeddings(result: StepResult): Embedded[] {
+    const embedded: Embedded[] = [];
+    result.embeddings.slots.forEach((slot, index) => {
+      const running = this.#bySlot.get(slot);
+      if (running === undefined) return;
+      this.#vacate(running);
+      embedded.push({ id: running.sequence.request.id, embedding: embeddingAt(result, index) });
+    });
+    return embedded;
+  }
+
+  #absorbSampled(result: StepResult): Sampled[] {
     const sampled: Sampled[] = [];
     result.slots.forEach((slot, index) => {
       const running = this.#bySlot.get(slot);
@@ -147,12 +177,9 @@ export class Scheduler {
       const entry = sampledAt(result, index, running.sequence.request.id);
       running.sequence.generated.push(entry.token);
       this.#generationTokens++;
-      if (entry.finish !== null) this.#vacate(running, entry.finish === 'fault');
+      if (entry.finish !== null) this.#vacate(running);
       sampled.push(entry);
     });
-    if (sampled.some((entry) => entry.finish !== null)) {
-      this.#running = this.#running.filter((each) => this.#runs(each));
-    }
     return sampled;
   }
 
