@@ -1,15 +1,23 @@
 // The native addon with faults on demand, for LLMSERVICE_NATIVE_ADDON: when the file that FAULTY_ADDON_ORDER names is
 // there, the next step meets the fault that stands in it. Some faults use the order up, `unsound` stays in force.
 'use strict';
-const { existsSync, readFileSync, rmSync } = require('node:fs');
+const { readFileSync, rmSync } = require('node:fs');
 
 const real = require(process.env.FAULTY_ADDON_REAL);
 const order = process.env.FAULTY_ADDON_ORDER;
 
+/** The fault that is ordered; another rank may take the order away at any moment. */
+const ordered = () => {
+  try {
+    return readFileSync(order, 'utf8');
+  } catch {
+    return null;
+  }
+};
+
 const taken = () => {
-  if (!existsSync(order)) return null;
-  const fault = readFileSync(order, 'utf8');
-  if (fault !== 'unsound') rmSync(order);
+  const fault = ordered();
+  if (fault !== null && fault !== 'unsound') rmSync(order, { force: true });
   return fault;
 };
 
@@ -23,8 +31,8 @@ const unsound = (plan, result) => {
   return { ...result, ...none, logprobs: new Float32Array(), faults: slots.map(fault) };
 };
 
-const load = async (options, onProgress) => {
-  const engine = await real.load(options, onProgress);
+const load = async (...asked) => {
+  const engine = await real.load(...asked);
   const step = async (plan) => {
     const fault = taken();
     if (fault === 'endless') return new Promise(() => undefined);
@@ -35,12 +43,12 @@ const load = async (options, onProgress) => {
   return { info: engine.info, step, dispose: () => engine.dispose() };
 };
 
-const runRank = (options, onProgress) =>
+const runRank = (...asked) =>
   new Promise((resolve, reject) => {
-    real.runRank(options, onProgress).then(resolve, reject);
+    real.runRank(...asked).then(resolve, reject);
     setInterval(() => {
-      if (existsSync(order) && readFileSync(order, 'utf8') === 'rank') {
-        rmSync(order);
+      if (ordered() === 'rank') {
+        rmSync(order, { force: true });
         reject(failed('the device of rank 1 fell off the bus'));
       }
     }, 20);
