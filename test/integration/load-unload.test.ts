@@ -74,9 +74,12 @@ function expectFlat(samples: readonly Sample[], loads: number, kibPerLoad: numbe
   );
   expect(samples.length).toBeGreaterThan(10);
   expect(grown).toBeLessThan(kibPerLoad);
-  const later = samples.slice(1);
+  // The least of a third, since sockets and helper threads come and go; a leak in every load would be eight by then.
+  const third = Math.floor(samples.length / 3);
   for (const what of ['threads', 'descriptors', 'children', 'sharedBytes'] as const) {
-    expect([what, new Set(later.map((sample) => sample[what])).size]).toEqual([what, 1]);
+    const least = (part: readonly Sample[]): number => Math.min(...part.map((sample) => sample[what]));
+    const [before, after] = [least(samples.slice(third, -third)), least(samples.slice(-third))];
+    expect([what, Math.max(0, after - before - 1)]).toEqual([what, 0]);
   }
 }
 
@@ -118,7 +121,7 @@ test('200 loads and unloads of an engine of two ranks', async () => {
   expectFlat(await samplesOf(engines, round, 200), 200, 16);
 });
 
-test('24 loads and unloads of a replica from S3, each with an engine process of its own', async () => {
+test('24 loads and unloads of a replica, from S3 and from a folder, and of loads that are broken off', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'llmservice-load-unload-'));
   const s3 = await S3Server.start();
   try {
@@ -139,7 +142,13 @@ test('24 loads and unloads of a replica from S3, each with an engine process of 
     const round = `
       await replica.unload();
       await state('unloaded');
-      await replica.load();
+      if (i % 3 === 0) {
+        const begun = replica.load().then(() => 'loaded', (error) => error.name);
+        await sleep(10 * i);
+        await replica.unload();
+        if ((await begun) !== 'AbortError') throw new Error('a load that was unloaded: ' + (await begun));
+      }
+      await replica.load(i % 2 === 0 ? undefined : ${JSON.stringify(demoCheckpoint)});
       await state('serving');
       // The last socket to S3 closes after the load.
       await sleep(100);`;
