@@ -102,17 +102,21 @@ export class Replica {
       this.lifecycle.startServing(engine, model);
       this.logger.info('serving', { uri, ...info, numBlocks, maxModelLen: model.maxModelLen });
     } catch (error) {
-      await this.unload();
+      await this.end(run);
       throw error;
     }
   }
 
   /** Ends the engine and a load that is under way; requests in flight end with an error. Idempotent. */
   async unload(): Promise<void> {
-    const { model } = this;
-    this.lifecycle.unloaded();
-    await model?.stop();
-    this.model = null;
+    if (this.model !== null) await this.end(this.model);
+  }
+
+  /** A load that was unloaded fails, and ends its run a second time: by then there may be another one. */
+  private async end(run: ModelRun): Promise<void> {
+    if (this.model === run) this.lifecycle.unloaded();
+    await run.stop();
+    if (this.model === run) this.model = null;
   }
 
   /** Resolves when the replica is to stop. */

@@ -1,17 +1,25 @@
 // The native addon with faults on demand, for LLMSERVICE_NATIVE_ADDON: when the file that FAULTY_ADDON_ORDER names is
 // there, the next step meets the fault that stands in it. Some faults use the order up, `unsound` stays in force.
 'use strict';
-const { existsSync, readFileSync, rmSync } = require('node:fs');
+const { readFileSync, rmSync } = require('node:fs');
 const process = require('node:process');
 const { setInterval } = require('node:timers');
 
 const real = require(process.env.FAULTY_ADDON_REAL);
 const order = process.env.FAULTY_ADDON_ORDER;
 
+/** The fault that is ordered; another rank may take the order away at any moment. */
+const ordered = () => {
+  try {
+    return readFileSync(order, 'utf8');
+  } catch {
+    return null;
+  }
+};
+
 const taken = () => {
-  if (!existsSync(order)) return null;
-  const fault = readFileSync(order, 'utf8');
-  if (fault !== 'unsound') rmSync(order);
+  const fault = ordered();
+  if (fault !== null && fault !== 'unsound') rmSync(order, { force: true });
   return fault;
 };
 
@@ -41,8 +49,8 @@ const runRank = (...options) =>
   new Promise((resolve, reject) => {
     real.runRank(...options).then(resolve, reject);
     setInterval(() => {
-      if (existsSync(order) && readFileSync(order, 'utf8') === 'rank') {
-        rmSync(order);
+      if (ordered() === 'rank') {
+        rmSync(order, { force: true });
         reject(failed('the device of rank 1 fell off the bus'));
       }
     }, 20);

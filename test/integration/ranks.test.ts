@@ -228,8 +228,11 @@ async function firstLine(output: NodeJS.ReadableStream): Promise<string> {
   return text;
 }
 
-test('a /dev/shm that is too small is told with the size needed', async () => {
-  const mount = 'mount -t tmpfs -o size=1m tmpfs /dev/shm && exec "$@"';
+test.each([
+  ['too small', '-o size=1m', 'true'],
+  ['full', '-o size=8m', 'head -c 7M /dev/zero >/dev/shm/other'],
+])('a /dev/shm that is %s is told with the size needed', async (_, size, fill) => {
+  const mount = `mount -t tmpfs ${size} tmpfs /dev/shm && ${fill} && exec "$@"`;
   const server = spawn('unshare', ['--mount', 'sh', '-c', mount, 'sh', ...serverScript()]);
   const { state } = JSON.parse(await firstLine(server.stdout)) as ReturnType<EngineClient['health']>;
   expect(state).toMatchObject({ kind: 'failed', failure: { reason: 'SharedMemoryTooSmall' } });

@@ -53,15 +53,8 @@ export class ReplicaProcess {
   static async start(options: ReplicaOptions): Promise<ReplicaProcess> {
     const folder = mkdtempSync(join(tmpdir(), 'llmservice-replica-'));
     const port = await freePort();
-    const config = join(folder, 'engine-config.json');
-    writeFileSync(config, JSON.stringify(engineConfig(options)));
-    const child = start(process.execPath, [entry], join(folder, 'log'), {
-      LLMSERVICE_ENGINE_CONFIG: config,
-      LLMSERVICE_PORT: String(port),
-      LLMSERVICE_WEIGHTS_DIR: join(folder, 'weights'),
-      LLMSERVICE_TERMINATION_LOG: join(folder, 'termination'),
-      ...options.env,
-    });
+    const env = replicaEnvironment(folder, port, options);
+    const child = start(process.execPath, [entry], join(folder, 'log'), env);
     return new ReplicaProcess(`http://127.0.0.1:${port}`, child, folder);
   }
 
@@ -115,6 +108,19 @@ export class ReplicaProcess {
     await stop(this.child, 'SIGKILL');
     rmSync(this.folder, { recursive: true, force: true });
   }
+}
+
+/** What a replica reads its settings from; writes its engine-config file into the folder. */
+export function replicaEnvironment(folder: string, port: number, options: ReplicaOptions): NodeJS.ProcessEnv {
+  const config = join(folder, 'engine-config.json');
+  writeFileSync(config, JSON.stringify(engineConfig(options)));
+  return {
+    LLMSERVICE_ENGINE_CONFIG: config,
+    LLMSERVICE_PORT: String(port),
+    LLMSERVICE_WEIGHTS_DIR: join(folder, 'weights'),
+    LLMSERVICE_TERMINATION_LOG: join(folder, 'termination'),
+    ...options.env,
+  };
 }
 
 function engineConfig({

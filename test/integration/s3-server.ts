@@ -8,6 +8,12 @@ import { eventually, freePort, start, stop, toolFolders } from '../processes.js'
 
 export const s3Keys = { accessKeyId: 'tester', secretAccessKey: 'tester-secret' } as const;
 
+/** The same, as a replica takes them. */
+export const s3Environment = {
+  AWS_ACCESS_KEY_ID: s3Keys.accessKeyId,
+  AWS_SECRET_ACCESS_KEY: s3Keys.secretAccessKey,
+} as const;
+
 export class S3Server {
   private child: ChildProcess | null = null;
 

@@ -2,7 +2,7 @@
 // one the first: who reads in the order of the files waits for nearly everything. Every value depends on its place.
 
 import { createHash } from 'node:crypto';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { demoCheckpoint } from './replica-process.js';
 
@@ -36,6 +36,11 @@ export function shardedCheckpoint(): ShardedCheckpoint {
   };
   const digest = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex');
   return { files, sha256: new Map(Object.entries(weights).map(([name, bytes]) => [name, digest(bytes)])) };
+}
+
+/** The files of a folder, as they are put into a bucket. */
+export function readFiles(dir: string): Record<string, Uint8Array> {
+  return Object.fromEntries(readdirSync(dir).map((name) => [name, readFileSync(join(dir, name))]));
 }
 
 export function writeFiles(dir: string, files: Readonly<Record<string, Uint8Array>>): void {

@@ -20,7 +20,7 @@ function send(message: EngineMessage): void {
 
 async function serve(settings: EngineSettings, arrivals: ArrivalMap | null): Promise<void> {
   const options = await planEngine(settings);
-  const ranks = settings.tensor === 1 ? null : new RankProcesses(options, arrivals, settings.tensor, fail);
+  const ranks = settings.tensor === 1 ? null : new RankProcesses(options, settings.tensor, fail, arrivals);
   const engine = await loadEngine(
     ranks?.options ?? options,
     (bytesDone, bytesTotal) => send({ type: 'progress', bytesDone, bytesTotal }),

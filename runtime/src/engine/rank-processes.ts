@@ -37,13 +37,14 @@ export class RankProcesses {
   /**
    * @param options without a place
    * @param onLost called at least once after a rank fails or its process ends unasked
+   * @param arrivals what of the weights is on disk, as for `loadEngine`
    * @throws SharedMemoryTooSmall
    */
   constructor(
     options: EngineOptions,
-    arrivals: ArrivalMap | null,
     size: number,
     onLost: (failure: Failure) => void,
+    arrivals: ArrivalMap | null = null,
   ) {
     this.#onLost = onLost;
     const segment = makeSegment(size);

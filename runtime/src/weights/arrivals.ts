@@ -6,7 +6,6 @@ import { closeSync, openSync, unlinkSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import type { FileVersion } from './checkpoint-source.js';
 import { pieceCount, type Piece } from './pieces.js';
-import { translateWriteError } from './weights-disk.js';
 
 const there = Uint8Array.of(1);
 
@@ -15,8 +14,7 @@ export class Arrivals {
 
   private constructor(readonly map: ArrivalMap) {}
 
-  /** @throws FailureError WeightsDiskFull */
-  static async create(dir: string, files: readonly FileVersion[], pieceBytes: number): Promise<Arrivals> {
+  static create(dir: string, files: readonly FileVersion[], pieceBytes: number): Arrivals {
     const firstPieces: Record<string, number> = {};
     let pieces = 0;
     for (const file of files) {
@@ -31,7 +29,7 @@ export class Arrivals {
       writeSync(descriptor, new Uint8Array(pieces));
     } catch (error) {
       closeSync(descriptor);
-      throw await translateWriteError(error, dir, pieces);
+      throw error;
     }
     return new Arrivals({ descriptor, pieceBytes, firstPieces });
   }

@@ -5,7 +5,6 @@ import { join } from 'node:path';
 import type { CheckpointSource, FileVersion } from './checkpoint-source.js';
 import type { Attempt } from './inspect-checkpoint.js';
 import type { ByteRange } from './byte-ranges.js';
-import { translateWriteError } from './weights-disk.js';
 
 export interface FetchOptions {
   readonly source: CheckpointSource;
@@ -16,7 +15,7 @@ export interface FetchOptions {
   readonly signal: AbortSignal;
 }
 
-/** @throws FailureError WeightsDiskFull, and what the source throws */
+/** @throws what the source throws, and errors of writing */
 export async function fetchRange(
   { source, dir, attempt, observer, signal }: FetchOptions,
   file: FileVersion,
@@ -29,7 +28,7 @@ export async function fetchRange(
       try {
         for await (const chunk of source.read(file, begin, end)) {
           signal.throwIfAborted();
-          await write(handle, chunk, at, dir, end - at);
+          await writeAll(handle, chunk, at);
           at += chunk.byteLength;
           observer.received(chunk.byteLength);
         }
@@ -43,16 +42,10 @@ export async function fetchRange(
   }
 }
 
-async function write(
-  handle: FileHandle,
-  chunk: Uint8Array,
-  at: number,
-  dir: string,
-  needed: number,
-): Promise<void> {
-  try {
-    await handle.write(chunk, 0, chunk.byteLength, at);
-  } catch (error) {
-    throw await translateWriteError(error, dir, needed);
+/** A disk that is nearly full takes a part without an error; the next write tells. */
+async function writeAll(handle: FileHandle, chunk: Uint8Array, at: number): Promise<void> {
+  for (let written = 0; written < chunk.byteLength;) {
+    const { bytesWritten } = await handle.write(chunk, written, chunk.byteLength - written, at + written);
+    written += bytesWritten;
   }
 }

@@ -14,7 +14,7 @@ import { inReadOrder, isCovered, piecesOf, type Piece } from './pieces.js';
 import { PullJournal } from './pull-journal.js';
 import { FirstFailure } from './run-all.js';
 import { matchesDigest } from './verify-file.js';
-import { requireFreeSpace } from './weights-disk.js';
+import { requireFreeSpace, translateWriteError } from './weights-disk.js';
 
 export interface PullFilesOptions extends FetchOptions {
   readonly checkpoint: InspectedCheckpoint;
@@ -47,10 +47,22 @@ const filesHashedAtOnce = 2;
 
 /** @throws as `ArrivingFiles.verified` */
 export async function pullFiles(options: PullFilesOptions): Promise<ArrivingFiles> {
-  const { dir, observer, pieceBytes, checkpoint } = options;
-  const { files, headers } = checkpoint;
+  const { dir, checkpoint } = options;
   await mkdir(dir, { recursive: true });
   const journal = await PullJournal.open(dir);
+  const missingBytes = (): number =>
+    sum(checkpoint.files.map((file) => file.bytes - journal.doneBytes(file)));
+  // Whatever is written, weights or journal: a full disk is told as one.
+  const typed = async (error: unknown): Promise<never> => {
+    throw await translateWriteError(error, dir, missingBytes());
+  };
+  const { arrivals, verified } = await begin(options, journal).catch(typed);
+  return { arrivals, verified: verified.catch(typed) };
+}
+
+async function begin(options: PullFilesOptions, journal: PullJournal): Promise<ArrivingFiles> {
+  const { dir, observer, pieceBytes, checkpoint } = options;
+  const { files, headers } = checkpoint;
   for (const file of files) await prepare(dir, file, journal, headers.get(file.name));
 
   const total = sum(files.map((file) => file.bytes));
@@ -61,7 +73,7 @@ export async function pullFiles(options: PullFilesOptions): Promise<ArrivingFile
   observer.begin(done, total);
 
   const weights = files.filter((file) => headers.has(file.name));
-  const arrivals = await Arrivals.create(dir, weights, pieceBytes);
+  const arrivals = Arrivals.create(dir, weights, pieceBytes);
   try {
     const small = files.filter((file) => !headers.has(file.name));
     await complete(options, journal, small, arrivals);

@@ -1,0 +1,78 @@
+import { beforeEach, expect, test } from '@jest/globals';
+import { describeLoad } from './cli/load-display.js';
+import { Lifecycle } from './http/lifecycle.js';
+import { LoadObserver } from './load-observer.js';
+import { makeLogger } from './log/logger.js';
+import { StallWatch } from './weights/stall-watch.js';
+
+let nowMs: number;
+let lifecycle: Lifecycle;
+let stall: StallWatch;
+let observer: LoadObserver;
+beforeEach(() => {
+  nowMs = 0;
+  const now = (): number => nowMs;
+  lifecycle = new Lifecycle('tiny');
+  stall = new StallWatch(10_000, now);
+  observer = new LoadObserver(lifecycle, stall, makeLogger('error'), now);
+  observer.started();
+});
+
+/** The pull has 4 of 10 GiB, the engine 2 of 8. */
+function halfWay(): void {
+  observer.begin(2 ** 30, 10 * 2 ** 30);
+  nowMs += 1000;
+  observer.received(3 * 2 ** 30);
+  observer.loaded({ bytesDone: 2 ** 31, bytesTotal: 2 ** 33 });
+}
+
+test('pull and load are told beside each other, and the pull is the one that is waited for', () => {
+  halfWay();
+  expect(lifecycle.health()).toMatchObject({
+    state: 'pulling',
+    load: {
+      phase: 'pull',
+      bytesDone: 2 ** 32,
+      pulled: { bytesDone: 2 ** 32, bytesTotal: 10 * 2 ** 30 },
+      loaded: { bytesDone: 2 ** 31, bytesTotal: 2 ** 33 },
+    },
+  });
+  expect(describeLoad(lifecycle.health())).toMatch(/^pulling \[#+\.+\] 40 % of 10\.00 GiB.*; loaded 25 %$/);
+});
+
+test('once all is on disk the load is told, from where it is', () => {
+  halfWay();
+  observer.pulled();
+  expect(lifecycle.health()).toMatchObject({
+    state: 'loading',
+    load: { phase: 'load', bytesDone: 2 ** 31, bytesTotal: 2 ** 33 },
+  });
+  expect(describeLoad(lifecycle.health())).toMatch(/^loading .* 25 % of 8\.00 GiB/);
+});
+
+test('a load from a folder has no pull', () => {
+  observer.pulled();
+  observer.loaded({ bytesDone: 1, bytesTotal: 4 });
+  expect(lifecycle.load).toMatchObject({
+    phase: 'load',
+    pulled: null,
+    loaded: { bytesDone: 1, bytesTotal: 4 },
+  });
+});
+
+test('only what moves is progress: an engine that waits for a pull that stands still is a stall', () => {
+  halfWay();
+  nowMs += 9_000;
+  observer.loaded({ bytesDone: 2 ** 31, bytesTotal: 2 ** 33 });
+  expect(stall.check()).toBeNull();
+  nowMs += 1_000;
+  expect(stall.check()).toMatchObject({ reason: 'LoadStalled' });
+});
+
+test('the next model begins anew', () => {
+  halfWay();
+  lifecycle.unloaded();
+  expect(lifecycle.health()).toMatchObject({ state: 'unloaded', load: null, engine: null });
+  observer.started();
+  expect(lifecycle.health()).toMatchObject({ state: 'pulling', load: null });
+});

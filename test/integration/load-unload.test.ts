@@ -1,0 +1,160 @@
+// A model that is loaded and unloaded again and again leaves nothing behind: no memory, descriptor, thread or process.
+// Each loop runs in a process of its own, which nothing else makes grow.
+
+import { expect, jest, test } from '@jest/globals';
+import type { EngineOptions } from '@llmservice/native';
+import { spawn } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { freePort } from '../processes.js';
+import { demoCheckpoint, replicaEnvironment } from './replica-process.js';
+import { S3Server, s3Environment } from './s3-server.js';
+import { readFiles } from './sharded-checkpoint.js';
+
+jest.setTimeout(300_000);
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+
+interface Sample {
+  readonly rssKiB: number;
+  readonly threads: number;
+  readonly descriptors: number;
+  readonly children: number;
+  readonly sharedBytes: number;
+}
+
+/** Runs `loads` rounds of `round` (statements that may await) after `setUp`, and looks at the process 50 times. */
+async function samplesOf(setUp: string, round: string, loads: number): Promise<Sample[]> {
+  const script = `
+    import { readdirSync, readFileSync, statfsSync } from 'node:fs';
+    ${setUp}
+    const every = Math.max(1, ${String(loads)} / 50);
+    for (let i = 1; i <= ${String(loads)}; i++) {
+      ${round}
+      if (i % every >= 1) continue;
+      gc();
+      const figure = (name) => Number(new RegExp(name + ':\\\\s+(\\\\d+)').exec(readFileSync('/proc/self/status', 'utf8'))[1]);
+      const { blocks, bfree, bsize } = statfsSync('/dev/shm');
+      console.log('sample ' + JSON.stringify({
+        rssKiB: figure('VmRSS'),
+        threads: figure('Threads'),
+        descriptors: readdirSync('/proc/self/fd').length,
+        children: readFileSync('/proc/self/task/' + process.pid + '/children', 'utf8').split(' ').length - 1,
+        sharedBytes: (blocks - bfree) * bsize,
+      }));
+    }
+    process.exit(0);`;
+  const child = spawn(process.execPath, ['--expose-gc', '--input-type=module', '--eval', script], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  let text = '';
+  for await (const chunk of child.stdout) text += String(chunk);
+  const lines = text.split('\n').filter((line) => line.startsWith('sample '));
+  return lines.map((line) => JSON.parse(line.slice('sample '.length)) as Sample);
+}
+
+/** KiB per load, by least squares over the later samples: caches and heaps have grown to their size by then. */
+function slope(samples: readonly Sample[], loads: number): number {
+  const late = samples.slice(Math.floor(samples.length / 3));
+  const mean = (values: readonly number[]): number =>
+    values.reduce((sum, value) => sum + value, 0) / values.length;
+  const at = late.map((_, i) => (i * loads) / samples.length);
+  const [x, y] = [mean(at), mean(late.map(({ rssKiB }) => rssKiB))];
+  const covariance = mean(late.map(({ rssKiB }, i) => (at[i]! - x) * (rssKiB - y)));
+  return covariance / mean(at.map((value) => (value - x) ** 2));
+}
+
+function expectFlat(samples: readonly Sample[], loads: number, kibPerLoad: number): void {
+  const grown = slope(samples, loads);
+  const { rssKiB } = samples.at(-1)!;
+  process.stdout.write(
+    `${String(loads)} loads: ${grown.toFixed(2)} KiB per load, ${String(rssKiB >> 10)} MiB\n`,
+  );
+  expect(samples.length).toBeGreaterThan(10);
+  expect(grown).toBeLessThan(kibPerLoad);
+  // The least of a third, since sockets and helper threads come and go; a leak in every load would be eight by then.
+  const third = Math.floor(samples.length / 3);
+  for (const what of ['threads', 'descriptors', 'children', 'sharedBytes'] as const) {
+    const least = (part: readonly Sample[]): number => Math.min(...part.map((sample) => sample[what]));
+    const [before, after] = [least(samples.slice(third, -third)), least(samples.slice(-third))];
+    expect([what, Math.max(0, after - before - 1)]).toEqual([what, 0]);
+  }
+}
+
+const options: EngineOptions = {
+  modelDir: fileURLToPath(new URL('../golden/models/qwen3_5_text-fp8-ranks', import.meta.url)),
+  blockSize: 16,
+  numBlocks: 32,
+  maxNumSeqs: 2,
+  numStateSnapshots: 0,
+  maxModelLen: 64,
+  maxNumBatchedTokens: 128,
+  dtype: 'auto',
+  kvCacheDtype: 'auto',
+  quantization: 'none',
+  logitHashes: false,
+  threads: 2,
+  isa: 'auto',
+  place: null,
+};
+const engines = `
+  import { closeSync } from 'node:fs';
+  import { loadEngine, makeSegment, runRank } from '@llmservice/native';
+  const options = ${JSON.stringify(options)};
+  const nothing = () => undefined;`;
+
+test('1000 loads and unloads of one engine', async () => {
+  const round = 'await (await loadEngine(options, nothing)).dispose();';
+  expectFlat(await samplesOf(engines, round, 1000), 1000, 4);
+});
+
+test('200 loads and unloads of an engine of two ranks', async () => {
+  const round = `
+    const segment = makeSegment(2);
+    const other = runRank({ ...options, place: { rank: 1, size: 2, segment } }, nothing);
+    const engine = await loadEngine({ ...options, place: { rank: 0, size: 2, segment } }, nothing);
+    closeSync(segment);
+    await engine.dispose();
+    await other;`;
+  expectFlat(await samplesOf(engines, round, 200), 200, 16);
+});
+
+test('24 loads and unloads of a replica, from S3 and from a folder, and of loads that are broken off', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'llmservice-load-unload-'));
+  const s3 = await S3Server.start();
+  try {
+    s3.put('models', 'demo', readFiles(demoCheckpoint));
+    const options = { uri: 's3://models/demo/', endpoint: s3.endpoint, tensor: 2 };
+    const env = { ...replicaEnvironment(folder, await freePort(), options), ...s3Environment };
+    const setUp = `
+      import { setTimeout as sleep } from 'node:timers/promises';
+      import { readConfig } from ${JSON.stringify(`${root}runtime/dist/config/read-config.js`)};
+      import { Replica } from ${JSON.stringify(`${root}runtime/dist/replica.js`)};
+      const quiet = { info() {}, warn() {}, error() {} };
+      const replica = new Replica(readConfig(${JSON.stringify(env)}, {}), quiet);
+      void replica.run();
+      const state = async (wanted) => {
+        while (replica.health().state !== wanted) await sleep(20);
+      };
+      await state('serving');`;
+    const round = `
+      await replica.unload();
+      await state('unloaded');
+      if (i % 3 === 0) {
+        const begun = replica.load().then(() => 'loaded', (error) => error.name);
+        await sleep(10 * i);
+        await replica.unload();
+        if ((await begun) !== 'AbortError') throw new Error('a load that was unloaded: ' + (await begun));
+      }
+      await replica.load(i % 2 === 0 ? undefined : ${JSON.stringify(demoCheckpoint)});
+      await state('serving');
+      // The last socket to S3 closes after the load.
+      await sleep(100);`;
+    expectFlat(await samplesOf(setUp, round, 24), 24, 256);
+  } finally {
+    await s3.stop();
+    rmSync(folder, { recursive: true });
+  }
+});
