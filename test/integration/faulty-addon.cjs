@@ -1,17 +1,23 @@
 // The native addon with faults on demand, for LLMSERVICE_NATIVE_ADDON: when the file that FAULTY_ADDON_ORDER names is
 // there, the next step meets the fault that stands in it. Some faults use the order up, `unsound` stays in force.
 'use strict';
-const { existsSync, readFileSync, rmSync } = require('node:fs');
+const { readFileSync, rmSync } = require('node:fs');
 const process = require('node:process');
 const { setInterval } = require('node:timers');
 
 const real = require(process.env.FAULTY_ADDON_REAL);
 const order = process.env.FAULTY_ADDON_ORDER;
 
-const taken = () => {
-  if (!existsSync(order)) return null;
-  const fault = readFileSync(order, 'utf8');
-  if (fault !== 'unsound') rmSync(order);
+/** The fault that is ordered, if it is one of these. Others are somebody else's to take. */
+const taken = (...faults) => {
+  let fault = null;
+  try {
+    fault = readFileSync(order, 'utf8');
+  } catch {
+    return null; // nothing is ordered
+  }
+  if (!faults.includes(fault)) return null;
+  if (fault !== 'unsound') rmSync(order, { force: true });
   return fault;
 };
 
@@ -28,7 +34,7 @@ const unsound = (plan, result) => {
 const load = async (...options) => {
   const engine = await real.load(...options);
   const step = async (plan) => {
-    const fault = taken();
+    const fault = taken('device', 'endless', 'unsound');
     if (fault === 'endless') return new Promise(() => undefined);
     const result = await engine.step(plan);
     if (fault === 'device') throw failed('the device fell off the bus in the midst of a step');
@@ -41,10 +47,7 @@ const runRank = (...options) =>
   new Promise((resolve, reject) => {
     real.runRank(...options).then(resolve, reject);
     setInterval(() => {
-      if (existsSync(order) && readFileSync(order, 'utf8') === 'rank') {
-        rmSync(order);
-        reject(failed('the device of rank 1 fell off the bus'));
-      }
+      if (taken('rank') !== null) reject(failed('the device of rank 1 fell off the bus'));
     }, 20);
   });
 
