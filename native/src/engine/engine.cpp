@@ -43,7 +43,7 @@ std::unique_ptr<RankGroup> join_group(const EngineOptions& o) {
 std::unique_ptr<Model> load_model(const EngineOptions& o, Backend& backend, RankGroup* group,
                                   const ModelProgress& on_progress) {
   check_options(o);
-  const ModelConfig config = read_model_config(o.model_dir);
+  ModelConfig config = read_model_config(o.model_dir);
   // Waiting is no progress, but the place where a load is cancelled or hears of a lost rank.
   uint64_t loaded = 0;
   uint64_t total = 0;
@@ -53,6 +53,7 @@ std::unique_ptr<Model> load_model(const EngineOptions& o, Backend& backend, Rank
   const Checkpoint checkpoint(o.model_dir, arrivals ? &*arrivals : nullptr);
   check_stored_weights(checkpoint, config.quantization);
   check_load_quantization(config.quantization, o.quantization);
+  read_rope_divisors(checkpoint, config.rope);
   const ModelOptions options{.max_tokens = o.max_num_batched_tokens,
                              .keep = o.dtype,
                              .caches = cache_sizes(o),

@@ -66,7 +66,7 @@ const unread = 1e7;
 /** The engine reads the embedding, then layer after layer, then final norm and head; images and drafts last. */
 export function readPosition(tensor: string): number {
   if (/^mtp\.|(^|\.)(visual|vision_tower)\./.test(tensor)) return unread;
-  if (/(^|\.)embed_tokens\./.test(tensor)) return 0;
+  if (/(^|\.)embed_tokens\.|^rope_freqs\./.test(tensor)) return 0;
   const layer = /(?:^|\.)layers\.(\d+)\./.exec(tensor)?.[1];
   return layer === undefined ? afterAllLayers : 1 + Number(layer);
 }
