@@ -8,18 +8,16 @@ const { setInterval } = require('node:timers');
 const real = require(process.env.FAULTY_ADDON_REAL);
 const order = process.env.FAULTY_ADDON_ORDER;
 
-/** The fault that is ordered; another rank may take the order away at any moment. */
-const ordered = () => {
+/** The fault that is ordered, if it is one of these. Others are somebody else's to take. */
+const taken = (...faults) => {
+  let fault = null;
   try {
-    return readFileSync(order, 'utf8');
+    fault = readFileSync(order, 'utf8');
   } catch {
-    return null;
+    return null; // nothing is ordered
   }
-};
-
-const taken = () => {
-  const fault = ordered();
-  if (fault !== null && fault !== 'unsound') rmSync(order, { force: true });
+  if (!faults.includes(fault)) return null;
+  if (fault !== 'unsound') rmSync(order, { force: true });
   return fault;
 };
 
@@ -36,7 +34,7 @@ const unsound = (plan, result) => {
 const load = async (...options) => {
   const engine = await real.load(...options);
   const step = async (plan) => {
-    const fault = taken();
+    const fault = taken('device', 'endless', 'unsound');
     if (fault === 'endless') return new Promise(() => undefined);
     const result = await engine.step(plan);
     if (fault === 'device') throw failed('the device fell off the bus in the midst of a step');
@@ -49,10 +47,7 @@ const runRank = (...options) =>
   new Promise((resolve, reject) => {
     real.runRank(...options).then(resolve, reject);
     setInterval(() => {
-      if (ordered() === 'rank') {
-        rmSync(order, { force: true });
-        reject(failed('the device of rank 1 fell off the bus'));
-      }
+      if (taken('rank') !== null) reject(failed('the device of rank 1 fell off the bus'));
     }, 20);
   });
 
