@@ -28,7 +28,11 @@ std::string outcome(const std::string& content) {
   try {
     read_model_config(dir.path());
     const Checkpoint checkpoint(dir.path());
-    for (const std::string& name : checkpoint.names()) floats(checkpoint, name);
+    for (const std::string& name : checkpoint.names()) {
+      const Tensor tensor = checkpoint.tensor(name);
+      std::vector<std::byte> data(tensor.bytes);
+      tensor.read(0, data);
+    }
     return "";
   } catch (const EngineError& error) {
     return error.reason() + ": " + error.what();
@@ -142,8 +146,8 @@ INSTANTIATE_TEST_SUITE_P(
                "CheckpointCorrupt", "token_embd.weight takes 160000 bytes"},
         Broken{"AnOddAlignment", [](GgufSpec& s) { s.keys["general.alignment"] = 48u; }, "CheckpointCorrupt",
                "general.alignment is 48"},
-        Broken{"AnOffsetBetweenAlignments", [](GgufSpec& s) { s.keys["general.alignment"] = 4096u; },
-               "CheckpointCorrupt", "not a multiple of the alignment of 4096"},
+        Broken{"AnOffsetBetweenAlignments", [](GgufSpec& s) { s.keys["general.alignment"] = 64u; },
+               "CheckpointCorrupt", "not a multiple of the alignment of 64"},
         Broken{"NoEmbedding", [](GgufSpec& s) { s.tensors.erase("token_embd.weight"); },
                "CheckpointIncomplete", "token_embd.weight"}),
     [](const auto& info) { return info.param.what; });

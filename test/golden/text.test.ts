@@ -4,10 +4,12 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
 import { beforeAll, describe, expect, test } from '@jest/globals';
+import type { GgufValue } from '@llmservice/crds';
 
 import { readChatTemplate, readTokenizer } from '../../runtime/src/checkpoint/read-text-files.js';
 import type { ChatTemplate } from '../../runtime/src/tokens/chat-template.js';
-import type { Tokenizer } from '../../runtime/src/tokens/tokenizer.js';
+import { ggufTokenizerJson } from '../../runtime/src/tokens/gguf-tokenizer.js';
+import { Tokenizer } from '../../runtime/src/tokens/tokenizer.js';
 
 const checkpoint = fileURLToPath(new URL('../../deploy/demo-model/checkpoint', import.meta.url));
 
@@ -59,6 +61,33 @@ describe('tokenizer', () => {
       expect(pieces.join('') + detokenizer.flush()).toBe(decoded);
     }
   });
+});
+
+test('the same tokenizer, told as a GGUF file tells it, encodes as the reference does', async () => {
+  const { model, added_tokens: added } = JSON.parse(readFileSync(`${checkpoint}/tokenizer.json`, 'utf8')) as {
+    model: { vocab: Record<string, number>; merges: [string, string][] };
+    added_tokens: { id: number; content: string; special: boolean }[];
+  };
+  const tokens = [...Object.entries(model.vocab), ...added.map(({ content, id }) => [content, id] as const)];
+  const inOrder = tokens.sort(([, a], [, b]) => a - b).map(([token]) => token);
+  const kinds = inOrder.map((_, id) => {
+    const token = added.find((each) => each.id === id);
+    return token === undefined ? 1 : token.special ? 3 : 4;
+  });
+  const values = new Map<string, GgufValue>([
+    ['tokenizer.ggml.model', 'gpt2'],
+    ['tokenizer.ggml.pre', 'qwen35'],
+    ['tokenizer.ggml.tokens', inOrder],
+    ['tokenizer.ggml.token_type', kinds],
+    ['tokenizer.ggml.merges', model.merges.map((pair) => pair.join(' '))],
+  ]);
+  const json = ggufTokenizerJson({ file: 'model.gguf', values, tensors: [] });
+  const tokenizer = Tokenizer.fromJson(json, 'model.gguf');
+  for (const { text, ids, decodedSkippingSpecial } of golden<TokenizerCase>('tokenizer')) {
+    const encoded = await tokenizer.encode(text, { addSpecialTokens: false });
+    expect({ text, ids: [...encoded] }).toEqual({ text, ids });
+    expect(tokenizer.decode(ids, { skipSpecialTokens: true })).toBe(decodedSkippingSpecial);
+  }
 });
 
 describe('chat template', () => {

@@ -165,8 +165,12 @@ function postProcessor(keys: TokenizerKeys, tokens: readonly string[], pre: PreT
   const single = [...special(bos, 0), { Sequence: { id: 'A', type_id: 0 } }, ...special(eos, 0)];
   const pair = [...single, ...special(bos, 1), { Sequence: { id: 'B', type_id: 1 } }, ...special(eos, 1)];
   const ids = [bos, eos].filter((id) => id !== null);
-  const entries = ids.map((id) => [tokens[id], { id: tokens[id], ids: [id], tokens: [tokens[id]] }] as const);
-  return { type: 'TemplateProcessing', single, pair, special_tokens: Object.fromEntries(entries) };
+  const entries = ids.map((id): [string, object] => {
+    const token = tokens[id] ?? '';
+    return [token, { id: token, ids: [id], tokens: [token] }];
+  });
+  const named: Record<string, object> = Object.fromEntries(entries);
+  return { type: 'TemplateProcessing', single, pair, special_tokens: named };
 }
 
 /** Typed reading of the keys below tokenizer.ggml. */
