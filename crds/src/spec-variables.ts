@@ -17,6 +17,8 @@ const variables: Readonly<Record<string, { field: string; read: (text: string) =
   MAX_NUM_BATCHED_TOKENS: { field: 'engine.maxNumBatchedTokens', read: readInteger },
   BLOCK_SIZE: { field: 'engine.blockSize', read: readInteger },
   DTYPE: { field: 'engine.dtype', read: readText },
+  SPECULATIVE_METHOD: { field: 'engine.speculative.method', read: readText },
+  NUM_SPECULATIVE_TOKENS: { field: 'engine.speculative.tokens', read: readInteger },
 };
 
 /**

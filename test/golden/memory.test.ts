@@ -6,29 +6,39 @@ import { describe, expect, jest, test } from '@jest/globals';
 import { parseCheckpointConfig, planMemory } from '@llmservice/crds';
 import { loadEngine } from '@llmservice/native';
 
-import { modelsDir } from './reference-bar.js';
+import { hasMtp, modelsDir } from './reference-bar.js';
 
 jest.setTimeout(120_000);
 
 const sizes = { blockSize: 16, maxNumSeqs: 3, maxModelLen: 64, maxNumBatchedTokens: 112 };
 
+const none = { method: 'none', tokens: 0 } as const;
+const ways = [
+  { dtype: 'bfloat16', speculative: none },
+  { dtype: 'float32', speculative: none },
+  { dtype: 'bfloat16', speculative: { method: 'ngram', tokens: 3 } },
+  { dtype: 'bfloat16', speculative: { method: 'mtp', tokens: 2 } },
+] as const;
+
 describe.each(readdirSync(modelsDir))('%s', (model) => {
-  test.each(['bfloat16', 'float32'] as const)('in %s takes the KV, state and workspace that were planned', async (dtype) => {
+  const possible = ways.filter(({ speculative: { method } }) => method !== 'mtp' || hasMtp(model));
+  test.each(possible)('takes the KV, state and workspace that were planned: %j', async ({ dtype, speculative }) => {
     const modelDir = modelsDir + model;
     const plan = planMemory({
-      ...{ ...sizes, dtype, accelerator: 'cpu', tensor: 1, weightBytes: 0, prefixCaching: true },
+      ...{ ...sizes, dtype, accelerator: 'cpu', tensor: 1, weightBytes: 0, prefixCaching: true, speculative },
       shape: parseCheckpointConfig(readFileSync(`${modelDir}/config.json`, 'utf8')),
       memoryBytes: 2 ** 33,
       memoryUtilizationPercent: 90,
     });
-    const { numBlocks, numStateSnapshots, kvBytesPerBlock, stateBytesPerSeq, workspaceBytes } = plan;
+    const { numBlocks, numStateSnapshots, kvBytesPerBlock, stateBytes, stateBytesPerSeq, workspaceBytes } = plan;
     const how = { quantization: 'none', place: null, isa: 'auto', threads: 1 } as const;
     const engine = await loadEngine(
-      { ...sizes, ...how, modelDir, dtype, numBlocks, numStateSnapshots },
+      { ...sizes, ...how, modelDir, dtype, speculative, numBlocks, numStateSnapshots },
       () => undefined,
     );
     try {
       expect(engine.info).toMatchObject({ kvBytesPerBlock, stateBytesPerSeq, workspaceBytes });
+      expect((stateBytesPerSeq + engine.info.draftBytesPerSeq) * sizes.maxNumSeqs).toBe(stateBytes);
     } finally {
       await engine.dispose();
     }

@@ -1,7 +1,7 @@
 // What every engine that runs a golden model is held to, on one rank or several: transformers' numbers up to the
 // first close call, and batches that change no bit.
 
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
 import { expect } from '@jest/globals';
@@ -56,6 +56,13 @@ export async function expectGreedyOfReference(
     compared += steps;
   }
   expect(compared).toBeGreaterThan(dtype === 'float32' ? 100 : 15);
+}
+
+/** Whether the model comes with a layer for multi-token prediction. */
+export function hasMtp(model: string): boolean {
+  return readdirSync(modelsDir + model)
+    .filter((file) => file.endsWith('.safetensors'))
+    .some((file) => readFileSync(`${modelsDir}${model}/${file}`).includes('"mtp.fc.weight"'));
 }
 
 /** 256 teacher-forced positions have the reference's logprobs and, where that is clear, its most likely tokens. */

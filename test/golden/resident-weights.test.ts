@@ -13,11 +13,14 @@ import {
 } from '@llmservice/crds';
 
 import { loadGolden } from './engine-driver.js';
-import { modelsDir } from './reference-bar.js';
+import { hasMtp, modelsDir } from './reference-bar.js';
 
 const models = readdirSync(modelsDir);
 const holdings = (['float32', 'bfloat16'] as const).flatMap((dtype) =>
-  (['none', 'fp8', 'int8'] as const).map((quantization) => ({ dtype, quantization })),
+  (['none', 'fp8', 'int8'] as const).flatMap((quantization) => [
+    { dtype, quantization, speculative: { method: 'none', tokens: 0 } } as const,
+    { dtype, quantization, speculative: { method: 'mtp', tokens: 1 } } as const,
+  ]),
 );
 
 describe.each(models)('%s', (model) => {
@@ -25,8 +28,11 @@ describe.each(models)('%s', (model) => {
   const shape = parseCheckpointConfig(config);
   const quantized = shape.quantization !== 'none';
 
-  test.each(holdings.filter(({ quantization }) => quantization === 'none' || !quantized))(
-    'held in $dtype, quantized at load: $quantization',
+  const possible = holdings
+    .filter(({ quantization }) => quantization === 'none' || !quantized)
+    .filter(({ speculative: { method } }) => method === 'none' || hasMtp(model));
+  test.each(possible)(
+    'held in $dtype, quantized at load: $quantization, drafts: $speculative.method',
     async (options) => {
       const engine = await loadGolden(modelsDir + model, { ...options, isa: 'portable', threads: 1 });
       try {

@@ -30,6 +30,7 @@ const settings: EngineSettings = {
   prefixCaching: true,
   dtype: 'auto',
   quantization: 'none',
+  speculative: { method: 'none', tokens: 3 },
   threads: null,
 };
 

@@ -111,6 +111,7 @@ function engineConfig({ uri, endpoint, engine, drainTimeoutSeconds = 20 }: Repli
       prefixCaching: true,
       dtype: 'auto',
       quantization: 'none',
+      speculative: { method: 'none', tokens: 3 },
       ...engine,
     },
     drainTimeoutSeconds,

@@ -19,7 +19,11 @@ export const specDefaults = {
     "blockSize": 64,
     "prefixCaching": true,
     "dtype": "auto",
-    "quantization": "none"
+    "quantization": "none",
+    "speculative": {
+      "method": "none",
+      "tokens": 3
+    }
   },
   "sharedMemory": {},
   "replicas": 1,

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 
+#include "engine/drafter.h"
 #include "engine/sampler.h"
 #include "engine/slots.h"
 #include "model/model.h"
@@ -24,6 +25,7 @@ struct EngineOptions {
   int32_t max_num_batched_tokens;
   DType dtype = DType::kBF16;  // of KV and unquantized weights
   LoadQuantization quantization = LoadQuantization::kNone;
+  Speculation speculation = {};
   int32_t threads = 0;  // 0: one per physical core
   std::string isa = "auto";
   std::optional<RankPlace> place = std::nullopt;  // none: the only rank
@@ -39,13 +41,16 @@ struct EngineInfo {
   size_t workspace_bytes;
   int64_t kv_bytes_per_block;
   int64_t state_bytes_per_seq;
+  int64_t draft_bytes_per_seq;  // of recurrent layers, so that a state can take in drafts later
   bool hybrid;
 };
 
 class Engine {
  public:
   // Throws EngineError with a reason of the contract. Of several ranks, returns when all have loaded.
-  Engine(const EngineOptions& options, std::unique_ptr<Backend> backend, const ModelProgress& on_progress);
+  // `drafter`: in place of that of options.speculation.
+  Engine(const EngineOptions& options, std::unique_ptr<Backend> backend, const ModelProgress& on_progress,
+         std::unique_ptr<Drafter> drafter = nullptr);
   // Rank 0 ends the other ranks' follow().
   ~Engine();
 
@@ -69,9 +74,15 @@ class Engine {
   void gather_outputs(const Segment& segment, const Slot& slot);
   void look_at_outputs(StepResult& result);
   void sample_row(const Output& output, std::span<const float> logits, StepResult& result);
+  // drafts.cpp
+  std::unique_ptr<Drafter> make_drafter(const EngineOptions& options);
+  bool counts(size_t output) const;
+  void settle_drafts();
+  void make_drafts(int32_t most, StepResult& result);
   void score_row(const Output& output, std::span<const float> logits, PromptLogprobs& result);
   // ranks.cpp
   void share_plan(const StepPlan& plan);
+  void tell_what_runs();
   void share_samples(const StepResult& result);
   void follow_outputs();
   bool follows() const { return group_ && group_->rank() != 0; }
@@ -81,6 +92,7 @@ class Engine {
   std::unique_ptr<Model> model_;
   SlotTable slots_;
   Sampler sampler_;
+  std::unique_ptr<Drafter> drafter_;  // null: no drafts
   EngineInfo info_;
   bool half_done_ = false;  // a step began and did not end
 
@@ -93,6 +105,7 @@ class Engine {
   std::vector<int32_t> fresh_;  // slots that begin without a state
   std::vector<StateCopy> loads_;
   std::vector<StateMark> saves_;
+  std::vector<StateReplay> replays_;
   int32_t first_snapshot_;  // state row of snapshot 0
 };
 

@@ -11,13 +11,6 @@ namespace {
 // In place of an id: the row's logits were not numbers.
 constexpr int32_t kFaultyRow = -1;
 
-bool decodes_only(const StepPlan& plan) {
-  for (const RowEntry& entry : plan.rows) {
-    if (entry.count != 1) return false;
-  }
-  return true;
-}
-
 }  // namespace
 
 Engine::~Engine() {
@@ -33,7 +26,13 @@ Engine::~Engine() {
 void Engine::share_plan(const StepPlan& plan) {
   if (!group_) return;
   if (group_->rank() == 0) group_->send(encode_plan(plan));
-  group_->doing(decodes_only(plan) ? Doing::kDecoding : Doing::kPrefilling);
+}
+
+void Engine::tell_what_runs() {
+  if (!group_) return;
+  const bool decodes =
+      std::ranges::all_of(segments_, [](const Segment& s) { return s.count - s.drafts == 1; });
+  group_->doing(decodes ? Doing::kDecoding : Doing::kPrefilling);
 }
 
 void Engine::share_samples(const StepResult& result) {
@@ -52,8 +51,9 @@ void Engine::follow_outputs() {
   }
   const std::vector<std::byte> message = group_->receive();
   const auto* id = reinterpret_cast<const int32_t*>(message.data());
-  for (const Output& output : outputs_) {
-    if (!output.sample) continue;
+  for (size_t i = 0; i < outputs_.size(); ++i) {
+    const Output& output = outputs_[i];
+    if (!output.sample || !counts(i)) continue;
     if (*id == kFaultyRow) {
       slots_.at(output.slot).finished = true;
     } else {

@@ -3,11 +3,13 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "model/caches.h"
 #include "model/layers.h"
+#include "model/mtp.h"
 #include "model/state_rounds.h"
 #include "parallel/collective.h"
 
@@ -23,6 +25,12 @@ struct ModelOptions {
   LoadQuantization quantization = LoadQuantization::kNone;
 };
 
+// The first `count` drafts of the slot's last step were right: its recurrent state is to take them in.
+struct StateReplay {
+  int32_t slot;
+  int32_t count;
+};
+
 // The rows of one step, sequence after sequence.
 struct ModelStep {
   std::span<const int32_t> ids;        // (T)
@@ -30,6 +38,7 @@ struct ModelStep {
   std::span<const Segment> segments;
   std::span<const int32_t> outputs;  // rows whose logits are wanted
   std::span<const StateMark> saves;  // recurrent states to keep
+  std::span<const StateReplay> replays = {};
 };
 
 // (done, total) stored bytes; may throw to cancel.
@@ -52,6 +61,9 @@ class Model {
   void copy_states(std::span<const StateCopy> copies);
   // Runs the step; afterwards logits() answers for its output rows.
   void forward(const ModelStep& step);
+  // Runs the layer for multi-token prediction; afterwards logits() answers for its output rows. forward()
+  // came before.
+  void draft(const MtpStep& step);
   // Logits (count, vocab) of output rows [first, first + count), count at most kLogitRows; on ranks other
   // than 0 nothing. Valid until the next call.
   std::span<const float> logits(int32_t first, int32_t count);
@@ -61,8 +73,14 @@ class Model {
  private:
   void allocate_workspace(const ModelOptions& options);
   void embed(std::span<const int32_t> ids);
+  void run_layer(size_t index, const ModelStep& step);
+  void put_mtp_columns(int64_t first, int64_t rows);
   void mix(const AttentionWeights& weights, size_t layer, const ModelStep& step);
   void mix(const GdnWeights& weights, size_t layer, const ModelStep& step);
+  // draft_states.cpp
+  void plan_draft_states(const ModelStep& step);
+  void keep_draft_inputs(size_t layer, int64_t stride);
+  void replay_drafts(const GdnWeights& weights, size_t layer);
   void feed_forward(const LayerWeights& weights, int64_t rows);
   void run(const MlpWeights& weights, int64_t rows);
   void run(const MoeWeights& weights, int64_t rows);
@@ -76,13 +94,20 @@ class Model {
   AttentionShape attention_;  // of layers without a window
   int64_t max_tokens_;
   Caches caches_;
-  std::vector<StateRound> rounds_;  // of the step in hand, on hybrids
+  int32_t max_drafts_;
+  // Of the step in hand, on hybrids.
+  std::vector<StateRound> rounds_;
+  std::vector<RowCopy> drafts_kept_;      // rows of the step to draft inputs
+  std::vector<RowCopy> drafts_taken_;     // draft inputs to rows of the workspace
+  std::vector<Segment> drafts_replayed_;  // in the workspace
   DeviceVector cos_;
   DeviceVector sin_;
   std::unique_ptr<Matrix> embedding_;
   std::unique_ptr<Matrix> head_;  // null: tied to the embedding
   DeviceVector final_norm_;
   std::vector<LayerWeights> layers_;
+  std::optional<MtpWeights> mtp_;
+  std::vector<RowCopy> mtp_rows_;
 
   // Workspace, one row per token of the step.
   struct Workspace {
@@ -96,6 +121,7 @@ class Model {
     float* expert_rows;     // (T, hidden), of models with experts, as the next two
     float* expert_weights;  // (T, top_k)
     int32_t* expert_ids;    // (T, top_k)
+    float* hidden;          // (T, hidden), of models with multi-token prediction: after the final norm
     float* final;           // (outputs, hidden)
     float* slice;           // (kLogitRows, this rank's part of vocab)
     float* logits;          // (kLogitRows, vocab) on rank 0; on the only rank the same as slice

@@ -116,6 +116,15 @@ LoadQuantization to_quantization(const Fields& fields) {
   wrong(fields.env(), "options.quantization", "'none', 'fp8' or 'int8'");
 }
 
+Speculation to_speculation(const Fields& fields) {
+  const std::string method = fields.text("method");
+  const int32_t tokens = fields.integer("tokens");
+  if (method == "none") return {DraftMethod::kNone, tokens};
+  if (method == "ngram") return {DraftMethod::kNgram, tokens};
+  if (method == "mtp") return {DraftMethod::kMtp, tokens};
+  wrong(fields.env(), "options.speculative.method", "'none', 'ngram' or 'mtp'");
+}
+
 SamplingParams to_sampling(const Fields& fields) {
   return {.temperature = fields.real("temperature"),
           .top_p = fields.real("topP"),
@@ -153,6 +162,7 @@ EngineOptions to_engine_options(const Napi::Object& value) {
           .max_num_batched_tokens = fields.integer("maxNumBatchedTokens"),
           .dtype = to_dtype(fields),
           .quantization = to_quantization(fields),
+          .speculation = to_speculation(fields.object("speculative")),
           .threads = fields.integer_or_null("threads").value_or(0),
           .isa = fields.text("isa"),
           .place = to_place(fields)};
@@ -165,7 +175,8 @@ StepPlan to_step_plan(const Napi::Object& value) {
                 .blocks = fields.pairs<SlotBlock>("blocks"),
                 .rows = fields.pairs<RowEntry>("rows"),
                 .replace = fields.triples<Replacement>("replace"),
-                .saves = fields.triples<StateSave>("saves")};
+                .saves = fields.triples<StateSave>("saves"),
+                .drafts = fields.integer("drafts")};
   const Napi::Array admissions = fields.array("admit");
   for (uint32_t i = 0; i < admissions.Length(); ++i) {
     const Napi::Value entry = admissions[i];

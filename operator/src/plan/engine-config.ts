@@ -34,6 +34,7 @@ export function planEngineConfig(service: WantedService): EngineConfig {
       prefixCaching: spec.engine.prefixCaching,
       dtype: spec.engine.dtype,
       quantization: spec.engine.quantization,
+      speculative: spec.engine.speculative,
     },
     drainTimeoutSeconds: spec.rollout.drainTimeoutSeconds,
     noProgressTimeoutSeconds: spec.rollout.noProgressTimeoutSeconds,

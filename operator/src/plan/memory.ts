@@ -23,6 +23,7 @@ export function planFit(service: WantedService, { shape, weightBytes }: PlannedC
     blockSize,
     prefixCaching,
     dtype,
+    speculative,
   } = spec.engine;
   const memoryBytes = accelerator.memoryBytesPerDevice;
   try {
@@ -40,6 +41,7 @@ export function planFit(service: WantedService, { shape, weightBytes }: PlannedC
       blockSize,
       prefixCaching,
       dtype,
+      speculative,
     });
     return memoryBytes === null
       ? { state: 'unmeasured' }

@@ -3,6 +3,7 @@
 
 import {
   checkLoadQuantization,
+  checkSpeculative,
   FailureError,
   headerLengthBytes,
   parseCheckpointConfig,
@@ -68,6 +69,7 @@ export async function readCheckpoint(files: CheckpointFiles, options: HoldOption
   for (const header of headers) etags.set(header.file, header.etag);
   if (index !== null) checkIndex(index, headers);
   const tensors = headers.flatMap((header) => header.tensors);
+  checkSpeculative(tensors, options.speculative);
   return {
     shape,
     weightBytes: residentWeightBytes(tensors, shape, options),

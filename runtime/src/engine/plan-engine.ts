@@ -6,6 +6,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import {
   checkLoadQuantization,
+  checkSpeculative,
+  draftsOf,
   FailureError,
   headerLengthBytes,
   parseCheckpointConfig,
@@ -29,13 +31,15 @@ import type { EngineSettings } from './protocol.js';
 export async function planEngine(settings: EngineSettings): Promise<EngineOptions> {
   const { modelDir, tensor, dtype, quantization, blockSize, prefixCaching, maxNumSeqs, maxNumBatchedTokens } =
     settings;
+  const { speculative } = settings;
   const shape = parseCheckpointConfig(await readConfig(modelDir));
   checkLoadQuantization(shape.quantization, quantization);
   const tensors = await readTensorEntries(modelDir);
+  checkSpeculative(tensors, speculative);
   const { numBlocks, numStateSnapshots, maxModelLen } = planMemory({
     shape,
     accelerator: 'cpu',
-    weightBytes: residentWeightBytes(tensors, shape, { dtype, quantization }),
+    weightBytes: residentWeightBytes(tensors, shape, { dtype, quantization, speculative }),
     memoryBytes: settings.memoryBytesPerDevice ?? usableMemoryBytes(readTextIfThere),
     memoryUtilizationPercent: settings.memoryUtilizationPercent,
     tensor,
@@ -45,6 +49,7 @@ export async function planEngine(settings: EngineSettings): Promise<EngineOption
     blockSize,
     prefixCaching,
     dtype,
+    speculative,
   });
   const threads = settings.threads === null ? null : Math.max(1, Math.floor(settings.threads / tensor));
   return {
@@ -57,6 +62,7 @@ export async function planEngine(settings: EngineSettings): Promise<EngineOption
     maxNumBatchedTokens,
     dtype,
     quantization,
+    speculative: { method: speculative.method, tokens: draftsOf(speculative) },
     threads,
     isa: 'auto',
     place: null,

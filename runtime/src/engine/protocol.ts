@@ -2,7 +2,7 @@
 // Transport: child_process IPC with 'advanced' serialization, so typed arrays and bigint travel as they are.
 // At most one 'step' message per engine step goes to the server, whatever the number of sequences.
 
-import type { Failure, LoadQuantization } from '@llmservice/crds';
+import type { Failure, LoadQuantization, Speculative } from '@llmservice/crds';
 import type { EngineInfo } from '@llmservice/native';
 import type { FinishReason, GenerateRequest, TokenLogprobs } from '../schedule/generation.js';
 import type { SchedulerStats } from '../schedule/scheduler.js';
@@ -27,6 +27,7 @@ export interface EngineSettings {
   readonly dtype: 'auto' | 'bfloat16' | 'float32';
   /** What unquantized matrices become while they load. */
   readonly quantization: LoadQuantization;
+  readonly speculative: Speculative;
   /** Compute threads of all ranks together; null: one per physical core. */
   readonly threads: number | null;
 }

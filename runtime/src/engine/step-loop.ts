@@ -4,6 +4,7 @@ import type { Failure } from '@llmservice/crds';
 import type { Engine } from '@llmservice/native';
 import type { GenerateRequest, Sampled } from '../schedule/generation.js';
 import type { Scheduler, Started } from '../schedule/scheduler.js';
+import { mergeOutputs } from './output-queue.js';
 import type { EngineMessage, EngineStats, SequenceUpdate } from './protocol.js';
 
 /** Milliseconds, monotonic. */
@@ -116,7 +117,9 @@ export class StepLoop {
     for (const [id, start] of starts) updates.set(id, { ...emptyUpdate(id), ...start });
     for (const entry of sampled) {
       if (entry.finish !== null) this.#submittedAt.delete(entry.id);
-      updates.set(entry.id, { ...updateOf(entry), ...starts.get(entry.id) });
+      const before = updates.get(entry.id) ?? emptyUpdate(entry.id);
+      const { failure, ...output } = updateOf(entry);
+      updates.set(entry.id, { ...mergeOutputs(before, output), id: entry.id, failure });
     }
     return [...updates.values()];
   }

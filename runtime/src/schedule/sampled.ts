@@ -13,6 +13,13 @@ export function sampledAt(result: StepResult, index: number, id: string): Sample
   };
 }
 
+/** Slots that hold drafts, and how many. */
+export function draftsHeld({ drafts }: StepResult): Map<number, number> {
+  const held = new Map<number, number>();
+  for (let i = 0; i < drafts.length; i += 2 + at(drafts, i + 1)) held.set(at(drafts, i), at(drafts, i + 1));
+  return held;
+}
+
 function finishOf(code: number): Sampled['finish'] {
   switch (code) {
     case finishCodes.none:
