@@ -1,7 +1,7 @@
 # Every task of the project. Bare `make` lists them; each does its own set-up and says what it is doing.
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help demo demo-down test check build native native-tests cluster cluster-down format generate bench prove clean
+.PHONY: help demo demo-down test check build native native-tests cluster cluster-down format generate bench golden prove clean
 
 BOOTSTRAP := deploy/local/bootstrap.sh
 # Puts the toolchains that the bootstrap may have installed on the PATH.
@@ -46,6 +46,11 @@ generate: node_modules ## Regenerate what is generated from crds/
 
 bench: ## Prefill and decode tok/s on a model of Qwen3-0.6B's shape, against this machine's memory bandwidth
 	@$(BOOTSTRAP) build && test/bench/run.sh
+
+golden: node_modules ## The engine against its references in every combination: formats, ranks, cache, chunks (an hour)
+	@$(BOOTSTRAP) build && $(ENV) npm run build && npm run build:native
+	@$(ENV) npx tsx test/golden/matrix/run.ts
+	@$(ENV) GOLDEN_WIDE=1 npm test -- --selectProjects golden --testPathPatterns 'identity|rank-restart|long-context' --forceExit
 
 prove: ## What takes a quiet machine or an hour: the gap between chunks through the gateway, and fuzzing of the loaders
 	@deploy/local/demo.sh operator

@@ -121,6 +121,36 @@ describe('parseCheckpointConfig', () => {
     expect(shape.layerKinds).toEqual(['full', 'full']);
   });
 
+  const original = { original_max_position_embeddings: 128 };
+  test.each([
+    ['no scaling', {}, 512],
+    [
+      'yarn, beyond what the config states',
+      { rope_scaling: { rope_type: 'yarn', factor: 8, ...original } },
+      1024,
+    ],
+    ['yarn, which the config states', { rope_scaling: { type: 'yarn', factor: 4, ...original } }, 512],
+    ['yarn whose factor follows from the config', { rope_scaling: { rope_type: 'yarn', ...original } }, 512],
+    ['yarn over all that the config states', { rope_parameters: { rope_type: 'yarn', factor: 2.5 } }, 1280],
+    ['linear', { rope_scaling: { type: 'linear', factor: 4 } }, 2048],
+    [
+      'llama3, which the config states',
+      { rope_scaling: { rope_type: 'llama3', factor: 8, ...original } },
+      512,
+    ],
+  ])('the context of a rotary embedding with %s', (_name, changes, positions) => {
+    expect(parseCheckpointConfig({ ...llama, ...changes }).maxPositionEmbeddings).toBe(positions);
+  });
+
+  test.each([
+    ['whole heads', llama, 16],
+    ['a quarter of a hybrid’s heads', qwen36Config, 64],
+    ['a share at the top level', { ...llama, partial_rotary_factor: 0.5 }, 8],
+    ['a share in rope_parameters', { ...llama, rope_parameters: { partial_rotary_factor: 0.25 } }, 4],
+  ])('the rotary embedding turns %s', (_name, config, features) => {
+    expect(parseCheckpointConfig(config).rotaryDim).toBe(features);
+  });
+
   test.each([
     [
       'an unknown model_type',

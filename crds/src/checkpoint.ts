@@ -6,7 +6,7 @@ import { type ConfigObject, FieldReader, isObject, quote } from './config-fields
 import { FailureError } from './failures.js';
 import { parseQuantization, type Quantization } from './quantization.js';
 import { hasDenseLayers, type MoeDimensions, readMoe } from './moe-config.js';
-import { checkRope, checkWindow } from './attention-config.js';
+import { checkWindow, readRope, type Rope } from './attention-config.js';
 
 /** Attention (full, or sliding, whose KV is all kept) has KV per token; Gated DeltaNet (gdn) a state of fixed size per sequence. */
 export type LayerKind = 'full' | 'gdn';
@@ -20,7 +20,7 @@ export interface GdnDimensions {
   readonly convKernel: number;
 }
 
-export interface ModelShape {
+export interface ModelShape extends Rope {
   readonly architecture: Architecture;
   readonly layerKinds: readonly LayerKind[];
   readonly hidden: number;
@@ -35,8 +35,6 @@ export interface ModelShape {
   /** Null where no layer is a mixture of experts. */
   readonly moe: MoeDimensions | null;
   readonly tiedEmbeddings: boolean;
-  /** Longest context the checkpoint was made for, in tokens. */
-  readonly maxPositionEmbeddings: number;
   readonly quantization: Quantization;
 }
 
@@ -65,9 +63,9 @@ export function parseCheckpointConfig(source: string | object): ModelShape {
     ffn: hasDenseLayers(fields, text, architecture, layers) ? fields.positive('intermediate_size') : 0,
     vocab: fields.positive('vocab_size'),
     tiedEmbeddings: (text['tie_word_embeddings'] ?? top['tie_word_embeddings']) === true,
-    maxPositionEmbeddings: fields.positive('max_position_embeddings'),
     quantization,
   };
+  const maxPositions = fields.positive('max_position_embeddings');
   const gdn = hybrids.has(architecture) ? readGdn(fields) : null;
   const moe = readMoe(fields, architecture);
   fields.check(
@@ -81,9 +79,9 @@ export function parseCheckpointConfig(source: string | object): ModelShape {
     );
   }
   fields.finish();
-  checkRope(text);
   checkWindow(text, architecture);
-  return { ...shape, layerKinds: readLayerKinds(text, architecture, layers), gdn, moe };
+  const rope = readRope(text, architecture, shape.headDim, maxPositions);
+  return { ...shape, ...rope, layerKinds: readLayerKinds(text, architecture, layers), gdn, moe };
 }
 
 function defaultHeadDim(architecture: Architecture): number | null {

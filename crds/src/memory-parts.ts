@@ -3,6 +3,7 @@
 
 import { mib } from './bytes.js';
 import type { ModelShape } from './checkpoint.js';
+import { kvBytesPerToken, type KvCacheDtype } from './kv-cache.js';
 import { dtypeBytes, type EngineDtype } from './resident-weights.js';
 import { sharedMemoryNeeded } from './shared-memory.js';
 import { draftBytesPerSequence, type Speculative } from './speculation.js';
@@ -27,6 +28,7 @@ export interface MemoryPlanInput {
   readonly prefixCaching: boolean;
   readonly dtype: EngineDtype;
   readonly speculative: Speculative;
+  readonly kvCacheDtype: KvCacheDtype;
 }
 
 /** Held beside the engine's own buffers: Node and tokenizer on the CPU, device context and collectives on a GPU. */
@@ -60,7 +62,8 @@ export function measure(input: MemoryPlanInput): MemoryParts {
   const drafts = draftBytesPerSequence(input.shape, input.tensor, input.speculative);
   const state = (perSeq + drafts) * input.maxNumSeqs;
   const workspace = workspaceBytes(input);
-  const perToken = kvBytesPerToken(input);
+  const { shape, tensor, dtype, kvCacheDtype } = input;
+  const perToken = kvBytesPerToken(shape, tensor, dtype, kvCacheDtype, countAttentionLayers(input));
   const left = budget - reserved - sharedMemory - weights - state - workspace;
   return {
     budget,
@@ -84,13 +87,6 @@ export function ranksPerMemory({ accelerator, tensor }: MemoryPlanInput): number
 /** What lies in /dev/shm is memory of the pod too. */
 function sharedMemoryPerRank({ accelerator, tensor }: MemoryPlanInput): number {
   return accelerator === 'cpu' ? Math.ceil(sharedMemoryNeeded(tensor) / tensor) : 0;
-}
-
-/** K and V of one token on one rank: only full-attention layers keep them; KV heads replicate beyond tp = kvHeads. */
-function kvBytesPerToken(input: MemoryPlanInput): number {
-  const { shape, tensor, dtype } = input;
-  const headsPerRank = Math.max(1, shape.kvHeads / tensor);
-  return countAttentionLayers(input) * 2 * headsPerRank * shape.headDim * dtypeBytes(dtype);
 }
 
 /** Float32 state of one sequence on one rank: per GDN layer the conv tail (channels, K-1) and S (vHeads, kDim, vDim). */

@@ -25,6 +25,7 @@ const reference: MemoryPlanInput = {
   prefixCaching: true,
   dtype: 'auto',
   speculative: { method: 'none', tokens: 3 },
+  kvCacheDtype: 'auto',
 };
 
 function failureOf(input: MemoryPlanInput): FailureError {
@@ -55,7 +56,7 @@ describe('planMemory', () => {
 
   test('the workspace is what the engine lays out: one row per token of a step, and 32 rows of logits', () => {
     const cpu = planMemory({ ...reference, accelerator: 'cpu', tensor: 1, memoryBytes: 192 * gib });
-    const perRow = 4 * 5120 + 2 * 17408 + 2 * 48 + 17408;
+    const perRow = 4 * 5120 + 2 * 17408 + 2 * 48 + 17408 + 64;
     expect(cpu.workspaceBytes).toBe(8192 * perRow * 4 + 32 * 248320 * 4);
   });
 
@@ -79,14 +80,14 @@ describe('planMemory', () => {
   });
 
   test.each([
-    // Whole rows and those gathered for experts; the widest projection; GDN's gates; heads; 8 ids and weights.
-    ['qwen3_5_moe', qwen35MoeConfig, 5 * 2048 + (2 * 4096 + 4096) + 2 * 32 + 4096 + 2 * 8, 248320],
-    ['qwen3_moe', qwen3MoeConfig, 5 * 2048 + (4096 + 1024) + 4096 + 2 * 8, 151936],
+    // Whole rows and those gathered for experts; the widest projection; GDN's gates; heads; 8 ids and weights; rotary angles.
+    ['qwen3_5_moe', qwen35MoeConfig, 5 * 2048 + (2 * 4096 + 4096) + 2 * 32 + 4096 + 2 * 8 + 64, 248320],
+    ['qwen3_moe', qwen3MoeConfig, 5 * 2048 + (4096 + 1024) + 4096 + 2 * 8 + 128, 151936],
     // One dense layer's gate and up are wider.
     [
       'qwen3_moe with a dense layer',
       { ...qwen3MoeConfig, mlp_only_layers: [0] },
-      5 * 2048 + 2 * 6144 + 6144 + 2 * 8,
+      5 * 2048 + 2 * 6144 + 6144 + 2 * 8 + 128,
       151936,
     ],
   ])('the workspace of %s has room for the experts', (_name, config, perRow, vocab) => {
@@ -111,6 +112,27 @@ describe('planMemory', () => {
     expect(tight.maxModelLen).toBeLessThan(262144);
     expect(tight.maxModelLen % 64).toBe(0);
     expect(tight.maxConcurrencyAtMaxLen).toBe(1);
+  });
+
+  test.each([
+    ['the 27B on 192 GiB', shape, 192, 262144],
+    // Attention in every layer: 98,304 bytes of KV per token.
+    [
+      'the 30B-A3B on 192 GiB',
+      { ...parseCheckpointConfig(qwen3MoeConfig), maxPositionEmbeddings: 262144 },
+      192,
+      262144,
+    ],
+    ['the 27B on 36 GiB', shape, 36, null],
+  ] as const)('262,144 positions on %s, where memory allows', (_name, of, memory, longest) => {
+    const input = { ...reference, shape: of, tensor: 1, memoryBytes: memory * gib, maxNumSeqs: 4 };
+    if (longest === null) {
+      expect(failureOf({ ...input, maxModelLen: 262144 }).reason).toBe('KvCacheTooSmall');
+      return;
+    }
+    const plan = planMemory({ ...input, maxModelLen: longest });
+    expect(plan.numBlocks).toBeGreaterThanOrEqual(longest / 64);
+    expect(plan.workspaceBytes).toBe(planMemory({ ...input, maxModelLen: 1024 }).workspaceBytes);
   });
 
   test('no more blocks than maxNumSeqs sequences could fill', () => {
@@ -141,6 +163,17 @@ describe('planMemory', () => {
   test('float32 doubles the KV cache', () => {
     const plan = planMemory({ ...reference, dtype: 'float32' });
     expect(plan.kvBytesPerToken).toBe(2 * 32768);
+  });
+
+  test('fp8 KV has a byte per value and a scale per token and head, and holds nearly twice the context', () => {
+    const roomy = { ...reference, tensor: 1, memoryBytes: 192 * gib };
+    expect(planMemory({ ...roomy, kvCacheDtype: 'fp8' }).kvBytesPerToken).toBe(16 * 2 * 4 * (256 + 4));
+    const tight = { ...reference, maxModelLen: null, memoryBytes: 22 * gib, maxNumSeqs: 8 };
+    const fits = planMemory(tight).maxModelLen;
+    const fitsInFp8 = planMemory({ ...tight, kvCacheDtype: 'fp8' }).maxModelLen;
+    expect(fitsInFp8).toBeLessThan(262144);
+    expect(fitsInFp8 / fits).toBeCloseTo((2 * 256) / (256 + 4), 2);
+    expect(planMemory({ ...tight, dtype: 'float32', kvCacheDtype: 'fp8' }).maxModelLen).toBe(fitsInFp8);
   });
 
   test('KV heads replicate beyond one per rank', () => {

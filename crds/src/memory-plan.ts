@@ -90,8 +90,8 @@ function checkContext({ shape, maxModelLen }: MemoryPlanInput): void {
   if (maxModelLen === null || maxModelLen <= shape.maxPositionEmbeddings) return;
   throw new FailureError(
     'InvalidEngineConfig',
-    `engine.maxModelLen ${String(maxModelLen)} is more than the checkpoint's ` +
-      `max_position_embeddings ${String(shape.maxPositionEmbeddings)}`,
+    `engine.maxModelLen ${String(maxModelLen)} is more than the ` +
+      `${String(shape.maxPositionEmbeddings)} positions of the checkpoint (max_position_embeddings and its rope scaling)`,
     { maxModelLen, maxPositionEmbeddings: shape.maxPositionEmbeddings },
   );
 }

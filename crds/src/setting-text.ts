@@ -18,6 +18,12 @@ export function readBoolean(text: string): boolean {
   throw new Error('expected true or false');
 }
 
+/** fp8 goes by its full name too, as in vLLM. */
+export function readKvCacheDtype(text: string): string {
+  const name = readText(text);
+  return name === 'fp8_e4m3' ? 'fp8' : name;
+}
+
 /** 0.85 → 85. */
 export function readPercent(text: string): number {
   const share = Number(text);

@@ -4,7 +4,7 @@
 import { getField, setField, type JsonObject } from './fields.js';
 import type { LlmServiceSpec } from './generated/llm-service.js';
 import { specDefaults } from './generated/spec-defaults.js';
-import { readInteger, readPercent, readText } from './setting-text.js';
+import { readInteger, readKvCacheDtype, readPercent, readText } from './setting-text.js';
 import type { Violation } from './validate.js';
 
 const variables: Readonly<Record<string, { field: string; read: (text: string) => unknown }>> = {
@@ -16,6 +16,7 @@ const variables: Readonly<Record<string, { field: string; read: (text: string) =
   MAX_NUM_SEQS: { field: 'engine.maxNumSeqs', read: readInteger },
   MAX_NUM_BATCHED_TOKENS: { field: 'engine.maxNumBatchedTokens', read: readInteger },
   BLOCK_SIZE: { field: 'engine.blockSize', read: readInteger },
+  KV_CACHE_DTYPE: { field: 'engine.kvCacheDtype', read: readKvCacheDtype },
   DTYPE: { field: 'engine.dtype', read: readText },
   SPECULATIVE_METHOD: { field: 'engine.speculative.method', read: readText },
   NUM_SPECULATIVE_TOKENS: { field: 'engine.speculative.tokens', read: readInteger },

@@ -26,10 +26,11 @@ export function workspaceBytes(input: WorkspaceInput): number {
   const hidden = speculative.method === 'mtp' ? shape.hidden : 0;
   const widest = Math.max(widestProjection(shape, tensor), (2 * hidden) / tensor);
   const perRow = 4 * shape.hidden + hidden + widest + gates + widestMixed(shape) / tensor + expertRows;
-  // Activations are float32 on the CPU and bfloat16 on GPUs; logits and routing have four bytes everywhere.
+  // Activations are float32 on the CPU and bfloat16 on GPUs; logits, routing and rotary angles have four bytes everywhere.
   const activationBytes = accelerator === 'cpu' ? 4 : 2;
   const routing = shape.moe === null ? 0 : 2 * shape.moe.topK * 4;
-  const rows = Math.ceil(maxNumBatchedTokens * (perRow * activationBytes + routing));
+  const angles = shape.rotaryDim * 4;
+  const rows = Math.ceil(maxNumBatchedTokens * (perRow * activationBytes + routing + angles));
   return rows + logitRows * logitWidth(shape, tensor) * 4;
 }
 

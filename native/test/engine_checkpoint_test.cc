@@ -14,7 +14,6 @@ using namespace llmservice::testing;
 
 std::unique_ptr<Model> load(const std::filesystem::path& dir, Backend& backend) {
   const ModelOptions options{
-      .max_positions = 32,
       .max_tokens = 80,
       .keep = DType::kBF16,
       .caches = {.num_blocks = 4, .block_size = 16, .slots = 4, .kv_dtype = DType::kBF16},
@@ -206,7 +205,6 @@ TEST(Checkpoint, ProgressReachesTheTotalAndNeverPassesIt) {
   ReferenceBackend backend;
   const Checkpoint checkpoint(dir.path());
   const ModelOptions options{
-      .max_positions = 32,
       .max_tokens = 80,
       .keep = DType::kF32,
       .caches = {.num_blocks = 4, .block_size = 16, .slots = 4, .kv_dtype = DType::kF32},

@@ -28,10 +28,12 @@ class AttentionTest : public ::testing::TestWithParam<Case> {
 
   // Feeds the sequence in pieces of at most `piece` tokens.
   std::vector<float> run(Backend& backend, int32_t piece) {
-    const size_t bytes = (blocks.size() + 1) * shape.block_size * kv_width * size_of(shape.kv_dtype);
+    const size_t rows = (blocks.size() + 1) * shape.block_size * shape.kv_heads;
+    const size_t bytes = rows * shape.head_dim * size_of(shape.kv_dtype);
     const auto k_cache = backend.allocate(bytes);
     const auto v_cache = backend.allocate(bytes);
-    const KvCache cache{k_cache->data(), v_cache->data()};
+    std::vector<float> k_scales(rows), v_scales(rows);  // of e4m3 alone
+    const KvCache cache{k_cache->data(), v_cache->data(), k_scales.data(), v_scales.data()};
     std::vector<float> out(tokens * q_width, NAN);
     for (int32_t at = 0; at < tokens; at += piece) {
       const Segment segment{0, std::min(piece, tokens - at), at, 0, blocks.data(), 0};
@@ -70,11 +72,14 @@ INSTANTIATE_TEST_SUITE_P(
         Case{shape(6, 1, 40, 16, DType::kBF16), 257}, Case{shape(1, 1, 256, 64, DType::kBF16), 300},
         Case{shape(3, 3, 24, 8, DType::kF32), 65}, Case{shape(2, 2, 16, 16, DType::kF32), 1},
         Case{shape(4, 2, 24, 16, DType::kBF16, 40), 300}, Case{shape(4, 1, 16, 16, DType::kF32, 1), 70},
-        Case{shape(2, 1, 32, 32, DType::kBF16, 256), 600}, Case{shape(2, 2, 16, 16, DType::kF32, 300), 900}),
+        Case{shape(2, 1, 32, 32, DType::kBF16, 256), 600}, Case{shape(2, 2, 16, 16, DType::kF32, 300), 900},
+        Case{shape(4, 2, 64, 16, DType::kF8E4M3), 130}, Case{shape(6, 1, 40, 16, DType::kF8E4M3), 257},
+        Case{shape(1, 1, 256, 64, DType::kF8E4M3), 300}, Case{shape(2, 2, 24, 8, DType::kF8E4M3, 40), 300}),
     [](const auto& info) {
       const AttentionShape& s = info.param.shape;
-      return std::to_string(s.heads) + "_heads_of_" + std::to_string(s.head_dim) + "_over_" +
-             std::to_string(info.param.tokens) + (s.window > 0 ? "_window_" + std::to_string(s.window) : "");
+      return std::string(name_of(s.kv_dtype)) + "_" + std::to_string(s.heads) + "_heads_of_" +
+             std::to_string(s.head_dim) + "_over_" + std::to_string(info.param.tokens) +
+             (s.window > 0 ? "_window_" + std::to_string(s.window) : "");
     });
 
 TEST(Attention, AWindowHidesWhatLiesBeforeIt) {

@@ -111,6 +111,20 @@ TEST(Gdn, CutsOfASequenceNeverShow) {
   }
 }
 
+// Heads that forget a thousandth a step still hold what came thousands of positions before: errors add up
+// there.
+TEST(Gdn, BothFormsAgreeOver16kPositions) {
+  const auto backend = make_cpu_backend({.threads = 2});
+  const Sequence sequence({2, 4, 24, 32, 4}, 16448);
+  const auto chunked = sequence.run(*backend, 16448), recurrent = sequence.run(*backend, 0);
+  expect_close(chunked.s, recurrent.s, 5e-5f, "S");
+  expect_close(chunked.out, recurrent.out, 5e-5f, "out");
+  ReferenceBackend reference;
+  const auto expected = sequence.run(reference, 0);
+  expect_close(chunked.s, expected.s, 5e-5f, "S of the chunked form");
+  expect_close(recurrent.s, expected.s, 5e-5f, "S of the recurrent form");
+}
+
 TEST(Gdn, SegmentsOfOneStepDoNotTouchEachOther) {
   const GdnShape shape{2, 4, 32, 32, 4};
   const Sequence sequence(shape,

@@ -3,7 +3,7 @@
 
 /** What `inspect` and `Engine.load` need to know of a checkpoint and of the room it may take. */
 export interface EngineOptions {
-  /** Folder with config.json and *.safetensors (complete; the runtime has verified it). */
+  /** Folder with config.json and *.safetensors. */
   readonly modelDir: string;
   /** Tokens per KV block; divides 64 or is a multiple of it. */
   readonly blockSize: number;
@@ -19,6 +19,8 @@ export interface EngineOptions {
   readonly maxNumBatchedTokens: number;
   /** Type of KV cache and unquantized weights; auto is bfloat16. F16 matrices stay F16 unless it is float32. */
   readonly dtype: 'auto' | 'bfloat16' | 'float32';
+  /** auto: KV is kept in `dtype`; fp8: in e4m3 with a scale per token and head. */
+  readonly kvCacheDtype: 'auto' | 'fp8';
   /** What unquantized matrices become while they load: e4m3 with 128x128 blocks, or INT8 with a scale per row. */
   readonly quantization: 'none' | 'fp8' | 'int8';
   readonly speculative: Speculation;
@@ -26,6 +28,8 @@ export interface EngineOptions {
   readonly threads: number | null;
   /** CPU instruction family; auto: the best this machine has. */
   readonly isa: 'auto' | 'portable' | 'avx512';
+  /** Report a hash of the logits behind each sampled token: for tests of identity, which pay a pass over the vocabulary. */
+  readonly logitHashes: boolean;
   /** Of several tensor-parallel ranks, which one this is; null: the only one. */
   readonly place: RankPlace | null;
 }
@@ -44,6 +48,18 @@ export interface RankPlace {
   readonly size: number;
   /** Descriptor of the group's shared memory in this process; see `makeSegment`. */
   readonly segment: number;
+}
+
+/**
+ * Weights that still arrive: whoever fetches them says what is there in a file of one byte per piece, not 0 once the
+ * piece is on disk. Headers are on disk from the start; every other read waits for its pieces.
+ */
+export interface ArrivalMap {
+  /** Descriptor of that file in this process. */
+  readonly descriptor: number;
+  readonly pieceBytes: number;
+  /** By name of a weight file, the byte of its first piece. A file that is not named is complete. */
+  readonly firstPieces: Readonly<Record<string, number>>;
 }
 
 /** Facts of a loaded engine. */
@@ -152,6 +168,8 @@ export interface StepResult {
   readonly topLogprobs: Float32Array;
   /** Of each slot that holds drafts now: slot, count, and as many ids. */
   readonly drafts: Int32Array;
+  /** (S) of the bits of the row that the id was sampled from; empty unless `logitHashes` was asked for. */
+  readonly logitHashes: BigUint64Array;
   /** Of sequences that asked for them: prompt tokens (never the first) whose predecessor was computed in this step. */
   readonly prompt: PromptLogprobs;
   /** Time inside the engine, in microseconds. */
@@ -186,13 +204,13 @@ export type LoadProgress = (bytesDone: number, bytesTotal: number) => void;
 
 /** What the compiled addon exports. */
 export interface NativeAddon {
-  /** Reads config.json and the weights into memory; rejects with an error that carries `reason`. */
-  load(options: EngineOptions, onProgress: LoadProgress): Promise<Engine>;
+  /** Reads config.json and the weights into memory; rejects with an error that carries `reason`. Null: all is there. */
+  load(options: EngineOptions, arrivals: ArrivalMap | null, onProgress: LoadProgress): Promise<Engine>;
   /**
    * The same for ranks other than 0, whose steps are those of rank 0's engine: resolves once that is disposed,
    * rejects when this rank fails or another is lost.
    */
-  runRank(options: EngineOptions, onProgress: LoadProgress): Promise<void>;
+  runRank(options: EngineOptions, arrivals: ArrivalMap | null, onProgress: LoadProgress): Promise<void>;
   /**
    * New shared memory for a group, as a descriptor that the caller hands to each rank's process. It has no name and
    * goes with the last process that holds it. @throws SharedMemoryTooSmall

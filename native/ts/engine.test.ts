@@ -17,10 +17,12 @@ const options: EngineOptions = {
   maxModelLen: 64,
   maxNumBatchedTokens: 66,
   dtype: 'auto',
+  kvCacheDtype: 'auto',
   quantization: 'none',
   speculative: { method: 'none', tokens: 0 },
   threads: 1,
   isa: 'portable',
+  logitHashes: false,
   place: null,
 };
 const none = new Int32Array();

@@ -1,21 +1,30 @@
 // The package's functions over the addon.
 
-import type { Engine, EngineOptions, LoadProgress } from './binding.js';
+import type { ArrivalMap, Engine, EngineOptions, LoadProgress } from './binding.js';
 import { loadAddon } from './load-addon.js';
 
 const addon = () => loadAddon(process.env['LLMSERVICE_NATIVE_ADDON']);
 
 /**
  * Loads a checkpoint into memory and allocates its caches.
+ * @param arrivals what of the weights is on disk while they are still fetched; null: all
  * @throws an error whose `reason` is a failure reason of the contract, with a message that names file and tensor.
  */
-export async function loadEngine(options: EngineOptions, onProgress: LoadProgress): Promise<Engine> {
-  return addon().load(options, onProgress);
+export async function loadEngine(
+  options: EngineOptions,
+  onProgress: LoadProgress,
+  arrivals: ArrivalMap | null = null,
+): Promise<Engine> {
+  return addon().load(options, arrivals, onProgress);
 }
 
 /** Runs a rank other than 0 until rank 0's engine is disposed. @throws as `loadEngine`, and when a rank is lost */
-export async function runRank(options: EngineOptions, onProgress: LoadProgress): Promise<void> {
-  return addon().runRank(options, onProgress);
+export async function runRank(
+  options: EngineOptions,
+  onProgress: LoadProgress,
+  arrivals: ArrivalMap | null = null,
+): Promise<void> {
+  return addon().runRank(options, arrivals, onProgress);
 }
 
 /** The descriptor of new shared memory for a group of ranks. @throws SharedMemoryTooSmall with the size needed */

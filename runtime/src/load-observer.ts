@@ -1,15 +1,19 @@
-// Hears of everything that moves during a load: feeds the figures of health routes and the watch for stalls.
+// Hears of everything that moves during a load: feeds the figures of health routes and the watch for stalls. The
+// engine loads while weights are still pulled, so that each of the two has a meter of its own.
 
-import type { Lifecycle } from './http/lifecycle.js';
+import type { GenerationEngine } from './http/engine-port.js';
+import type { Lifecycle, LoadReport } from './http/lifecycle.js';
 import type { Logger } from './log/logger.js';
 import type { UnavailableError } from './weights/checkpoint-source.js';
-import { ProgressMeter } from './weights/progress-meter.js';
+import { ProgressMeter, type Bytes } from './weights/progress-meter.js';
 import type { PullObserver } from './weights/pull-files.js';
 import type { AvailabilityObserver } from './weights/retry.js';
 import type { StallWatch } from './weights/stall-watch.js';
 
 export class LoadObserver implements PullObserver, AvailabilityObserver {
-  private meter: ProgressMeter | null = null;
+  private pull: ProgressMeter | null = null;
+  private load: ProgressMeter | null = null;
+  private isPulled = false;
   private waiting = false;
 
   constructor(
@@ -18,18 +22,27 @@ export class LoadObserver implements PullObserver, AvailabilityObserver {
     private readonly logger: Logger,
     private readonly now: () => number,
   ) {
-    lifecycle.reportProgress(() => this.meter?.read() ?? null);
+    lifecycle.reportProgress(() => this.report());
+  }
+
+  /** A model is to be loaded: what was heard of the last one is forgotten. */
+  started(): void {
+    this.pull = null;
+    this.load = null;
+    this.isPulled = false;
+    this.stall.progress('the load began');
+    this.lifecycle.startPulling();
   }
 
   begin(bytesDone: number, bytesTotal: number): void {
-    this.meter = new ProgressMeter('pull', bytesTotal, bytesDone, this.now);
+    this.pull = new ProgressMeter('pull', bytesTotal, bytesDone, this.now);
     this.stall.progress(`pull began at ${String(bytesDone)} of ${String(bytesTotal)} bytes`);
     this.logger.info('pull began', { bytesDone, bytesTotal });
   }
 
   received(bytes: number): void {
-    this.meter?.add(bytes);
-    if (bytes > 0) this.stall.progress(`${String(this.meter?.read().bytesDone ?? 0)} bytes pulled`);
+    this.pull?.add(bytes);
+    if (bytes > 0) this.stall.progress(`${String(this.pull?.read().bytesDone ?? 0)} bytes pulled`);
   }
 
   alive(): void {
@@ -51,12 +64,35 @@ export class LoadObserver implements PullObserver, AvailabilityObserver {
     this.logger.info('S3 answers again');
   }
 
+  engineStarted(engine: GenerationEngine): void {
+    this.load = null;
+    this.lifecycle.setEngine(engine);
+  }
+
+  /** All is on disk and verified. */
+  pulled(): void {
+    this.isPulled = true;
+    this.stall.progress('the checkpoint is complete');
+    this.lifecycle.startLoading();
+    this.logger.info('checkpoint complete', { loaded: this.load?.read().bytesDone ?? 0 });
+  }
+
   /** The engine reads the weights into memory. */
-  loaded(bytesDone: number, bytesTotal: number): void {
-    const before = this.meter?.read();
-    if (before?.phase !== 'load') this.meter = new ProgressMeter('load', bytesTotal, 0, this.now);
-    if (before?.phase === 'load' && before.bytesDone === bytesDone) return;
-    this.meter?.set(bytesDone, bytesTotal);
+  loaded({ bytesDone, bytesTotal }: Bytes): void {
+    if (bytesTotal === 0 || this.load?.read().bytesDone === bytesDone) return;
+    this.load ??= new ProgressMeter('load', bytesTotal, 0, this.now);
+    this.load.set(bytesDone, bytesTotal);
     this.stall.progress(`the engine loaded ${String(bytesDone)} of ${String(bytesTotal)} bytes`);
   }
+
+  private report(): LoadReport | null {
+    const pulled = this.pull?.read() ?? null;
+    const loaded = this.load?.read() ?? null;
+    const waitedFor = this.isPulled ? loaded : (pulled ?? loaded);
+    return waitedFor === null ? null : { ...waitedFor, pulled: bytesOf(pulled), loaded: bytesOf(loaded) };
+  }
+}
+
+function bytesOf(progress: Bytes | null): Bytes | null {
+  return progress === null ? null : { bytesDone: progress.bytesDone, bytesTotal: progress.bytesTotal };
 }

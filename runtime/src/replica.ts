@@ -1,21 +1,17 @@
-// One replica from start to end: listens at once, obtains the checkpoint, starts the engine, serves, drains.
+// One replica from start to end: listens at once, loads its model, serves, drains.
 // The only place where the parts are made and joined.
 
 import { FailureError } from '@llmservice/crds';
-import { readCertificates } from './config/read-config.js';
 import type { ResolvedConfig } from './config/resolve-config.js';
-import { EngineClient } from './engine/engine-client.js';
-import type { EngineSettings } from './engine/protocol.js';
 import { Admission } from './http/admission.js';
 import { makeApp } from './http/app.js';
 import { HttpServer } from './http/http-server.js';
 import { Lifecycle, type HealthBody } from './http/lifecycle.js';
 import type { ServerParts } from './http/server-parts.js';
-import { readModelFiles, servedModel, type ModelFiles } from './load-model.js';
 import { LoadObserver } from './load-observer.js';
 import type { Logger } from './log/logger.js';
 import { ServerMetrics } from './metrics/server-metrics.js';
-import { obtainCheckpoint } from './weights/obtain-checkpoint.js';
+import { ModelRun } from './model-run.js';
 import { StallWatch } from './weights/stall-watch.js';
 
 const watchEveryMs = 250;
@@ -30,7 +26,7 @@ export class Replica {
   private readonly parts: ServerParts;
   private readonly http: HttpServer;
   private readonly observer: LoadObserver;
-  private client: EngineClient | null = null;
+  private model: ModelRun | null = null;
   private boundPort = 0;
 
   constructor(
@@ -80,16 +76,53 @@ export class Replica {
     if (server.trustRemoteCode)
       this.logger.warn('TRUST_REMOTE_CODE is set, but code from a checkpoint is never run');
     try {
-      await Promise.race([this.load().then(() => this.untilStopped()), this.watch(), this.untilStopped()]);
+      await Promise.race([this.loadFirst(), this.watch(), this.untilStopped()]);
       this.logger.info('draining', { timeoutSeconds: engineConfig.drainTimeoutSeconds });
       await this.http.drain(engineConfig.drainTimeoutSeconds * 1000);
     } catch (error) {
       if (error instanceof FailureError) this.lifecycle.fail(error.failure);
       throw error;
     } finally {
-      await this.client?.stop();
+      await this.model?.stop();
       await this.http.close();
     }
+  }
+
+  /**
+   * Loads a model where none is, and serves it under the replica's name.
+   * @throws FailureError; then there is still none
+   */
+  async load(uri = this.config.engineConfig.model.uri): Promise<void> {
+    if (this.model !== null) throw new Error('a model is loaded: unload it first');
+    const run = new ModelRun(uri, this.config, this.observer, this.logger);
+    this.model = run;
+    try {
+      const { engine, info, model, numBlocks } = await run.load();
+      this.parts.metrics.cacheConfig({ ...this.config.engineConfig.engine, numBlocks });
+      this.lifecycle.startServing(engine, model);
+      this.logger.info('serving', { uri, ...info, numBlocks, maxModelLen: model.maxModelLen });
+    } catch (error) {
+      await this.unload();
+      throw error;
+    }
+  }
+
+  /** Ends the engine and a load that is under way; requests in flight end with an error. Idempotent. */
+  async unload(): Promise<void> {
+    const { model } = this;
+    this.lifecycle.unloaded();
+    await model?.stop();
+    this.model = null;
+  }
+
+  /** Resolves when the replica is to stop. */
+  private async loadFirst(): Promise<void> {
+    try {
+      await this.load();
+    } catch (error) {
+      if ((error as Error).name !== 'AbortError') throw error;
+    }
+    await this.untilStopped();
   }
 
   private async listen(): Promise<number> {
@@ -102,66 +135,16 @@ export class Replica {
     }
   }
 
-  private async load(): Promise<void> {
-    const { engineConfig, server, s3Credentials } = this.config;
-    const { uri, s3 } = engineConfig.model;
-    const modelDir = await obtainCheckpoint({
-      uri,
-      weightsDir: server.weightsDir,
-      s3: {
-        endpoint: s3?.endpoint ?? null,
-        region: s3?.region ?? 'us-east-1',
-        forcePathStyle: s3?.forcePathStyle ?? true,
-        credentials: s3Credentials,
-        caCertificates: readCertificates(server.s3CaDir),
-      },
-      observer: this.observer,
-      sleep,
-      signal: this.stopping.signal,
-    });
-    this.stall.progress('the checkpoint is complete');
-    const files = await readModelFiles(modelDir);
-    await this.startEngine(modelDir, files);
-  }
-
-  private async startEngine(modelDir: string, files: ModelFiles): Promise<void> {
-    const client = new EngineClient(this.engineSettings(modelDir), this.logger);
-    this.client = client;
-    this.lifecycle.startLoading(client);
-    await client.start();
-    const { state } = client.health();
-    // A failure is the watch's to tell.
-    if (state.kind !== 'ready') return;
-    const { engine } = this.config.engineConfig;
-    this.parts.metrics.cacheConfig({ ...engine, numBlocks: state.numBlocks });
-    this.lifecycle.startServing(client, servedModel(files, state.info, state.maxModelLen));
-    this.logger.info('serving', {
-      ...state.info,
-      numBlocks: state.numBlocks,
-      maxModelLen: state.maxModelLen,
-    });
-  }
-
-  private engineSettings(modelDir: string): EngineSettings {
-    const { engine, accelerator, parallelism } = this.config.engineConfig;
-    return {
-      ...engine,
-      modelDir,
-      tensor: parallelism.tensor,
-      memoryBytesPerDevice: accelerator.memoryBytesPerDevice,
-      threads: this.config.server.threads,
-    };
-  }
-
   /** Rejects when the load stalls or the engine gives up; resolves when the replica is to stop. */
   private async watch(): Promise<void> {
     while (!this.stopping.signal.aborted) {
       await sleep(watchEveryMs);
-      const state = this.client?.health().state;
-      if (state?.kind === 'failed')
+      const state = this.model?.engine?.health().state;
+      if (state?.kind === 'loading') this.observer.loaded(state.loaded);
+      // While it loads, a failure is the load's to tell.
+      if (state?.kind === 'failed' && this.lifecycle.model !== null)
         throw new FailureError(state.failure.reason, state.failure.message, state.failure.detail);
-      if (state?.kind === 'loading') this.observer.loaded(state.loaded.bytesDone, state.loaded.bytesTotal);
-      const stalled = this.lifecycle.model === null ? this.stall.check() : null;
+      const stalled = this.lifecycle.isLoading ? this.stall.check() : null;
       if (stalled !== null) throw stalled;
     }
   }

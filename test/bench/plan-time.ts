@@ -43,6 +43,7 @@ class Sampler {
       logprobs: new Float32Array(slots.length).fill(NaN),
       ...none,
       drafts: new Int32Array(),
+      logitHashes: new BigUint64Array(),
       prompt: { ...none, slots: new Int32Array(), positions: new Int32Array(), logprobs: new Float32Array() },
       computeMicros: 0,
     };

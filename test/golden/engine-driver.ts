@@ -12,6 +12,18 @@ const slots = 16;
 const blockSize = 16;
 const blocksPerSlot = 20;
 
+/** What every golden engine has room for. */
+export const room = {
+  blockSize,
+  numBlocks: slots * blocksPerSlot,
+  maxNumSeqs: slots,
+  numStateSnapshots: 16,
+  maxModelLen: blockSize * blocksPerSlot,
+  maxNumBatchedTokens: 2048 + slots,
+};
+
+export const noDrafts = { method: 'none', tokens: 0 } as const;
+
 /** Greedy, with the logprob of each token. */
 export const greedy: SamplingParams = { ...likeliest, topLogprobs: 1 };
 
@@ -41,7 +53,8 @@ export interface Scores {
   readonly best: number[];
 }
 
-type How = Pick<EngineOptions, 'dtype' | 'isa' | 'threads'> & Partial<Pick<EngineOptions, 'quantization' | 'speculative'>>;
+type How = Pick<EngineOptions, 'dtype' | 'isa' | 'threads'> &
+  Partial<Pick<EngineOptions, 'quantization' | 'kvCacheDtype' | 'logitHashes' | 'speculative'>>;
 
 export async function loadGolden(modelDir: string, how: How): Promise<Engine> {
   return loadEngine(optionsOf(modelDir, how, null), () => undefined);
@@ -70,15 +83,7 @@ export async function loadGoldenRanks(modelDir: string, how: How, size: number):
 }
 
 function optionsOf(modelDir: string, how: How, place: RankPlace | null): EngineOptions {
-  const sizes = {
-    blockSize,
-    numBlocks: slots * blocksPerSlot,
-    maxNumSeqs: slots,
-    numStateSnapshots: 0,
-    maxModelLen: blockSize * blocksPerSlot,
-    maxNumBatchedTokens: 2048,
-  };
-  return { modelDir, quantization: 'none', speculative: { method: 'none', tokens: 0 }, ...sizes, ...how, place };
+  return { modelDir, quantization: 'none', kvCacheDtype: 'auto', logitHashes: false, speculative: noDrafts, ...room, ...how, place };
 }
 
 /**

@@ -14,26 +14,27 @@ const sizes = { blockSize: 16, maxNumSeqs: 3, maxModelLen: 64, maxNumBatchedToke
 
 const none = { method: 'none', tokens: 0 } as const;
 const ways = [
-  { dtype: 'bfloat16', speculative: none },
-  { dtype: 'float32', speculative: none },
-  { dtype: 'bfloat16', speculative: { method: 'ngram', tokens: 3 } },
-  { dtype: 'bfloat16', speculative: { method: 'mtp', tokens: 2 } },
+  { dtype: 'bfloat16', kvCacheDtype: 'auto', speculative: none },
+  { dtype: 'float32', kvCacheDtype: 'auto', speculative: none },
+  { dtype: 'bfloat16', kvCacheDtype: 'fp8', speculative: none },
+  { dtype: 'bfloat16', kvCacheDtype: 'auto', speculative: { method: 'ngram', tokens: 3 } },
+  { dtype: 'bfloat16', kvCacheDtype: 'fp8', speculative: { method: 'mtp', tokens: 2 } },
 ] as const;
 
 describe.each(readdirSync(modelsDir))('%s', (model) => {
   const possible = ways.filter(({ speculative: { method } }) => method !== 'mtp' || hasMtp(model));
-  test.each(possible)('takes the KV, state and workspace that were planned: %j', async ({ dtype, speculative }) => {
+  test.each(possible)('takes the KV, state and workspace that were planned: %j', async (way) => {
     const modelDir = modelsDir + model;
     const plan = planMemory({
-      ...{ ...sizes, dtype, accelerator: 'cpu', tensor: 1, weightBytes: 0, prefixCaching: true, speculative },
+      ...{ ...sizes, ...way, accelerator: 'cpu', tensor: 1, weightBytes: 0, prefixCaching: true },
       shape: parseCheckpointConfig(readFileSync(`${modelDir}/config.json`, 'utf8')),
       memoryBytes: 2 ** 33,
       memoryUtilizationPercent: 90,
     });
     const { numBlocks, numStateSnapshots, kvBytesPerBlock, stateBytes, stateBytesPerSeq, workspaceBytes } = plan;
-    const how = { quantization: 'none', place: null, isa: 'auto', threads: 1 } as const;
+    const how = { quantization: 'none', place: null, isa: 'auto', threads: 1, logitHashes: false } as const;
     const engine = await loadEngine(
-      { ...sizes, ...how, modelDir, dtype, speculative, numBlocks, numStateSnapshots },
+      { ...sizes, ...how, ...way, modelDir, numBlocks, numStateSnapshots },
       () => undefined,
     );
     try {

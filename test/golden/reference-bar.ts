@@ -1,39 +1,14 @@
 // What every engine that runs a golden model is held to, on one rank or several: transformers' numbers up to the
 // first close call, and batches that change no bit.
 
-import { readdirSync, readFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
-
 import { expect } from '@jest/globals';
 import type { Engine } from '@llmservice/native';
 
 import type { Job, Scores } from './engine-driver.js';
 import { greedy, run, score } from './engine-driver.js';
+import { clearSteps, furthest, type Golden, tolerance } from './golden-values.js';
 
-/** golden.json of a model, as generate/ writes it. */
-export interface Golden {
-  readonly greedy: readonly {
-    readonly prompt: number[];
-    readonly tokens: number[];
-    readonly margins: number[];
-    readonly logprobs: number[];
-  }[];
-  readonly teacherForced: {
-    readonly ids: number[];
-    readonly argmax: number[];
-    readonly margins: number[];
-    readonly logprobs: number[];
-  };
-}
-
-export const modelsDir = fileURLToPath(new URL('models/', import.meta.url));
-
-/** Allowed difference of a logprob; where the best two tokens are closer than this, the choice is free. */
-export const tolerance = { bfloat16: 0.08, float32: 0.02 };
-
-export function readGolden(model: string): Golden {
-  return JSON.parse(readFileSync(`${modelsDir}${model}/golden.json`, 'utf8')) as Golden;
-}
+export { furthest, hasMtp, modelsDir, readGolden, tolerance } from './golden-values.js';
 
 export function job(slot: number, prompt: readonly number[], changes: Partial<Job> = {}): Job {
   return { slot, prompt, generated: [], count: 32, sampling: greedy, joinsAt: 0, chunk: 512, ...changes };
@@ -49,20 +24,12 @@ export async function expectGreedyOfReference(
   let compared = 0;
   for (const wanted of golden.greedy) {
     const [got] = await run(engine, [job(0, wanted.prompt)]);
-    const close = wanted.margins.findIndex((margin) => margin < allowed);
-    const steps = close === -1 ? wanted.tokens.length : close;
+    const steps = clearSteps(wanted, allowed);
     expect(got!.tokens.slice(0, steps)).toEqual(wanted.tokens.slice(0, steps));
     expect(furthest(got!.logprobs, wanted.logprobs.slice(0, steps))).toBeLessThan(allowed);
     compared += steps;
   }
   expect(compared).toBeGreaterThan(dtype === 'float32' ? 100 : 15);
-}
-
-/** Whether the model comes with a layer for multi-token prediction. */
-export function hasMtp(model: string): boolean {
-  return readdirSync(modelsDir + model)
-    .filter((file) => file.endsWith('.safetensors'))
-    .some((file) => readFileSync(`${modelsDir}${model}/${file}`).includes('"mtp.fc.weight"'));
 }
 
 /** 256 teacher-forced positions have the reference's logprobs and, where that is clear, its most likely tokens. */
@@ -91,9 +58,4 @@ export async function expectTogetherAsAlone(engine: Engine, golden: Golden): Pro
   for (const single of jobs) alone.push(...(await run(engine, [{ ...single, slot: 0, joinsAt: 0 }])));
   expect(await run(engine, jobs)).toEqual(alone);
   expect(new Set(alone.map(({ tokens }) => tokens.join())).size).toBeGreaterThan(12);
-}
-
-/** The largest difference between the first values of `got` and all of `wanted`. */
-export function furthest(got: readonly number[], wanted: readonly number[]): number {
-  return Math.max(0, ...wanted.map((value, i) => Math.abs(value - got[i]!)));
 }

@@ -31,6 +31,7 @@ const settings: EngineSettings = {
   blockSize: 16,
   prefixCaching: true,
   dtype: 'auto',
+  kvCacheDtype: 'auto',
   quantization: 'none',
   speculative: { method: 'none', tokens: 3 },
   threads: 1,

@@ -15,14 +15,31 @@ export const demoCheckpoint = fileURLToPath(new URL('../../deploy/demo-model/che
 interface Health {
   readonly state: string;
   readonly failure: Failure | null;
-  readonly engine: { readonly inFlight: number; readonly restarts: number } | null;
+  readonly engine: {
+    readonly state: string;
+    readonly inFlight: number;
+    readonly restarts: number;
+    readonly weightBytes?: number;
+  } | null;
+  readonly load: {
+    readonly phase: 'pull' | 'load';
+    readonly pulled: Bytes | null;
+    readonly loaded: Bytes | null;
+  } | null;
+}
+
+interface Bytes {
+  readonly bytesDone: number;
+  readonly bytesTotal: number;
 }
 
 interface ReplicaOptions {
   readonly uri: string;
   readonly endpoint?: string;
   readonly engine?: object;
+  readonly tensor?: number;
   readonly drainTimeoutSeconds?: number;
+  readonly noProgressTimeoutSeconds?: number;
   readonly env?: NodeJS.ProcessEnv;
 }
 
@@ -53,7 +70,15 @@ export class ReplicaProcess {
   }
 
   async ready(): Promise<void> {
-    await eventually('the replica to serve', async () => (await this.health()).state === 'serving', 60_000);
+    await this.eventually('the replica to serve', async () => (await this.health()).state === 'serving');
+  }
+
+  /** As long as the replica runs; when it ends instead, throws what it ended with. */
+  async eventually<T>(what: string, probe: () => Promise<T>): Promise<NonNullable<T>> {
+    const ended = (): boolean => this.child.exitCode !== null || this.child.signalCode !== null;
+    const found = await eventually(what, async () => ended() || probe(), 60_000);
+    if (ended()) throw new Error(`${what}: the replica ended: ${JSON.stringify(this.terminationMessage)}`);
+    return found as NonNullable<T>;
   }
 
   post(path: string, body: object, signal?: AbortSignal): Promise<Response> {
@@ -92,7 +117,14 @@ export class ReplicaProcess {
   }
 }
 
-function engineConfig({ uri, endpoint, engine, drainTimeoutSeconds = 20 }: ReplicaOptions): object {
+function engineConfig({
+  uri,
+  endpoint,
+  engine,
+  tensor = 1,
+  drainTimeoutSeconds = 20,
+  noProgressTimeoutSeconds = 60,
+}: ReplicaOptions): object {
   return {
     model: {
       uri,
@@ -101,7 +133,7 @@ function engineConfig({ uri, endpoint, engine, drainTimeoutSeconds = 20 }: Repli
       s3: { ...(endpoint === undefined ? {} : { endpoint }), forcePathStyle: true },
     },
     accelerator: { kind: 'cpu', memoryBytesPerDevice: 2 ** 30 },
-    parallelism: { tensor: 1 },
+    parallelism: { tensor },
     engine: {
       maxModelLen: 1024,
       memoryUtilizationPercent: 85,
@@ -110,11 +142,12 @@ function engineConfig({ uri, endpoint, engine, drainTimeoutSeconds = 20 }: Repli
       blockSize: 64,
       prefixCaching: true,
       dtype: 'auto',
+      kvCacheDtype: 'auto',
       quantization: 'none',
       speculative: { method: 'none', tokens: 3 },
       ...engine,
     },
     drainTimeoutSeconds,
-    noProgressTimeoutSeconds: 60,
+    noProgressTimeoutSeconds,
   };
 }

@@ -93,6 +93,8 @@ export async function run(
   const options = {
     modelDir: model.modelDir,
     dtype: 'auto',
+    kvCacheDtype: 'auto',
+    logitHashes: false,
     threads: 1,
     isa: 'auto',
     place: null,

@@ -16,7 +16,11 @@ jest.setTimeout(240_000);
 const repeating = (arrivals: readonly Arrival[]): Arrival[] =>
   arrivals.map((arrival, i) => {
     const { request } = arrival;
-    const greedily = { ...request, sampling: { ...greedy, topLogprobs: 2 }, maxTokens: 2 * request.maxTokens };
+    const greedily = {
+      ...request,
+      sampling: { ...greedy, topLogprobs: 2 },
+      maxTokens: 2 * request.maxTokens,
+    };
     return i % 2 === 0 ? { ...arrival, request: greedily } : arrival;
   });
 

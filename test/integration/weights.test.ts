@@ -72,12 +72,13 @@ class Recorder {
   }
 }
 
-function pull(
+/** The folder, once all is there and verified. */
+async function pull(
   prefix: string,
   change: Partial<ObtainOptions> = {},
   recorder = new Recorder(),
 ): Promise<string> {
-  return obtainCheckpoint({
+  const { dir, arrivals, verified } = await obtainCheckpoint({
     uri: `s3://${bucket}/${prefix}/`,
     weightsDir,
     s3: {
@@ -92,6 +93,8 @@ function pull(
     sleep: (ms) => sleep(Math.min(ms, 200)),
     ...change,
   });
+  await verified.finally(() => arrivals?.close());
+  return dir;
 }
 
 async function failureOf(pulled: Promise<string>): Promise<FailureError> {

@@ -114,6 +114,7 @@ export const engineConfigSchema: object = {
         "blockSize",
         "prefixCaching",
         "dtype",
+        "kvCacheDtype",
         "quantization",
         "speculative"
       ],
@@ -162,6 +163,13 @@ export const engineConfigSchema: object = {
             "float32"
           ],
           "description": "Type of the KV cache and of unquantized weights in memory; auto: bfloat16. F16 matrices stay F16 unless it is float32. Activations are float32 on the CPU."
+        },
+        "kvCacheDtype": {
+          "enum": [
+            "auto",
+            "fp8"
+          ],
+          "description": "Type of the KV cache; auto: as dtype. fp8 is e4m3 with a scale per token and head."
         },
         "quantization": {
           "enum": [

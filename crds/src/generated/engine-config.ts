@@ -60,6 +60,10 @@ export interface EngineConfig {
      */
     dtype: 'auto' | 'bfloat16' | 'float32';
     /**
+     * Type of the KV cache; auto: as dtype. fp8 is e4m3 with a scale per token and head.
+     */
+    kvCacheDtype: 'auto' | 'fp8';
+    /**
      * What unquantized matrices become while they load.
      */
     quantization: 'none' | 'fp8' | 'int8';

@@ -281,6 +281,15 @@ export const llmServiceSchema: object = {
                 "float32"
               ]
             },
+            "kvCacheDtype": {
+              "description": "Type of the KV cache; auto is dtype. fp8 (e4m3, one scale per token and head) holds nearly twice the context in the same memory, at some loss of accuracy.",
+              "type": "string",
+              "default": "auto",
+              "enum": [
+                "auto",
+                "fp8"
+              ]
+            },
             "quantization": {
               "description": "What unquantized matrices become while they load: FP8 (e4m3, one scale per 128x128 block) or INT8 (one scale per output). Tables, routers and other small matrices stay as they are.",
               "type": "string",
@@ -330,6 +339,7 @@ export const llmServiceSchema: object = {
             "blockSize",
             "prefixCaching",
             "dtype",
+            "kvCacheDtype",
             "quantization",
             "speculative"
           ]

@@ -19,6 +19,7 @@ export const specDefaults = {
     "blockSize": 64,
     "prefixCaching": true,
     "dtype": "auto",
+    "kvCacheDtype": "auto",
     "quantization": "none",
     "speculative": {
       "method": "none",

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <limits>
 
+#include "engine/logit_hash.h"
 #include "model/load_quantizer.h"
 
 namespace llmservice {
@@ -29,6 +30,15 @@ void check_options(const EngineOptions& o) {
               std::to_string(rows) + "); it is " + std::to_string(o.max_num_batched_tokens) + ".");
 }
 
+CacheSizes cache_sizes(const EngineOptions& o) {
+  return {.num_blocks = o.num_blocks,
+          .block_size = o.block_size,
+          .slots = o.max_num_seqs,
+          .snapshots = o.num_state_snapshots,
+          .kv_dtype = o.kv_dtype.value_or(o.dtype),
+          .drafts = o.speculation.tokens};
+}
+
 std::unique_ptr<RankGroup> join_group(const EngineOptions& o) {
   if (!o.place) return nullptr;
   // Refused before anybody waits for this rank.
@@ -40,24 +50,24 @@ std::unique_ptr<Model> load_model(const EngineOptions& o, Backend& backend, Rank
                                   const ModelProgress& on_progress) {
   check_options(o);
   ModelConfig config = read_model_config(o.model_dir);
-  const Checkpoint checkpoint(o.model_dir);
+  // Waiting is no progress, but the place where a load is cancelled or hears of a lost rank.
+  uint64_t loaded = 0;
+  uint64_t total = 0;
+  const ModelProgress progress = [&](uint64_t now, uint64_t all) { on_progress(loaded = now, total = all); };
+  std::optional<Arrivals> arrivals;
+  if (o.arrivals) arrivals.emplace(*o.arrivals, [&] { on_progress(loaded, total); });
+  const Checkpoint checkpoint(o.model_dir, arrivals ? &*arrivals : nullptr);
   if (o.speculation.method == DraftMethod::kMtp) config = with_mtp(std::move(config), checkpoint);
   check_stored_weights(checkpoint, config.quantization);
   check_load_quantization(config.quantization, o.quantization);
-  const ModelOptions options{.max_positions = o.max_model_len,
-                             .max_tokens = o.max_num_batched_tokens,
+  const ModelOptions options{.max_tokens = o.max_num_batched_tokens,
                              .keep = o.dtype,
-                             .caches = {.num_blocks = o.num_blocks,
-                                        .block_size = o.block_size,
-                                        .slots = o.max_num_seqs,
-                                        .snapshots = o.num_state_snapshots,
-                                        .kv_dtype = o.dtype,
-                                        .drafts = o.speculation.tokens},
+                             .caches = cache_sizes(o),
                              .shard = o.place ? Shard{o.place->rank, o.place->size} : Shard{},
                              .ranks = group,
                              .quantization = o.quantization};
   try {
-    return std::make_unique<Model>(checkpoint, config, backend, options, on_progress);
+    return std::make_unique<Model>(checkpoint, config, backend, options, progress);
   } catch (const std::bad_alloc&) {
     throw EngineError("ModelTooLarge", "The weights and caches do not fit in this machine's memory.");
   }
@@ -99,16 +109,16 @@ Engine::Engine(const EngineOptions& o, std::unique_ptr<Backend> backend, const M
               .hybrid = model_->config().hybrid(),
               .drafts = o.speculation.tokens}),
       sampler_(model_->config().vocab),
-      drafter_(drafter ? std::move(drafter) : make_drafter(o)) {
+      drafter_(drafter ? std::move(drafter) : make_drafter(o)),
+      hashes_logits_(o.logit_hashes) {
   const ModelConfig& config = model_->config();
-  const CacheSizes sizes{o.num_blocks, o.block_size, o.max_num_seqs, o.num_state_snapshots, o.dtype};
   info_ = {.architecture = config.architecture,
            .isa = backend_->isa(),
            .threads = backend_->threads(),
            .vocab_size = config.vocab,
            .weight_bytes = model_->weight_bytes(),
            .workspace_bytes = model_->workspace_bytes(),
-           .kv_bytes_per_block = kv_bytes_per_block(config, sizes),
+           .kv_bytes_per_block = kv_bytes_per_block(config, cache_sizes(o)),
            .state_bytes_per_seq = state_bytes_per_slot(config),
            .draft_bytes_per_seq = draft_bytes_per_slot(config, o.speculation.tokens),
            .hybrid = config.hybrid()};
@@ -256,6 +266,7 @@ void Engine::sample_row(const Output& output, std::span<const float> logits, Ste
   Slot& slot = slots_.at(output.slot);
   const auto sampled = sampler_.sample(logits, slot.sampling, slot.counts, output.position);
   result.slots.push_back(output.slot);
+  if (hashes_logits_) result.logit_hashes.push_back(logit_hash(logits));
   result.top_offsets.push_back(static_cast<int32_t>(result.top_tokens.size()));
   if (!sampled) {
     slot.finished = true;

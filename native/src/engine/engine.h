@@ -9,6 +9,7 @@
 #include "engine/drafter.h"
 #include "engine/sampler.h"
 #include "engine/slots.h"
+#include "model/arrivals.h"
 #include "model/model.h"
 #include "parallel/rank_group.h"
 
@@ -23,13 +24,16 @@ struct EngineOptions {
   int32_t num_state_snapshots = 0;
   int32_t max_model_len;
   int32_t max_num_batched_tokens;
-  DType dtype = DType::kBF16;  // of KV and unquantized weights
+  DType dtype = DType::kBF16;                    // of unquantized weights
+  std::optional<DType> kv_dtype = std::nullopt;  // none: as dtype
   LoadQuantization quantization = LoadQuantization::kNone;
   Speculation speculation = {};
   int32_t threads = 0;  // 0: one per physical core
   std::string isa = "auto";
+  bool logit_hashes = false;
   std::optional<RankPlace> place = std::nullopt;  // none: the only rank
   GroupLimits limits = {};
+  std::optional<ArrivalMap> arrivals = std::nullopt;  // none: all weights are on disk
 };
 
 struct EngineInfo {
@@ -94,6 +98,7 @@ class Engine {
   Sampler sampler_;
   std::unique_ptr<Drafter> drafter_;  // null: no drafts
   EngineInfo info_;
+  const bool hashes_logits_;
   bool half_done_ = false;  // a step began and did not end
 
   // The step in hand; reserved once.

@@ -98,7 +98,8 @@ struct StepResult {
   std::vector<int32_t> top_offsets;  // (S + 1)
   std::vector<int32_t> top_tokens;
   std::vector<float> top_logprobs;
-  std::vector<HeldDrafts> drafts;  // of the slots that hold some now
+  std::vector<HeldDrafts> drafts;      // of the slots that hold some now
+  std::vector<uint64_t> logit_hashes;  // empty unless the engine was asked for them
   PromptLogprobs prompt;
   double compute_micros = 0;
 };

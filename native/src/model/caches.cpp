@@ -7,9 +7,19 @@
 namespace llmservice {
 namespace {
 
-// One layer's K (or V) of one block.
+// Rows of head_dim values in one layer's K (or V) of one block.
+int64_t block_rows(const ModelConfig& config, const CacheSizes& sizes) {
+  return static_cast<int64_t>(config.kv_heads) * sizes.block_size;
+}
+
+int64_t scale_bytes(const ModelConfig& config, const CacheSizes& sizes) {
+  const bool scaled = sizes.kv_dtype == DType::kF8E4M3;
+  return scaled ? block_rows(config, sizes) * static_cast<int64_t>(sizeof(float)) : 0;
+}
+
+// One layer's K (or V) of one block, scales included.
 int64_t block_bytes(const ModelConfig& config, const CacheSizes& sizes) {
-  return static_cast<int64_t>(config.kv_heads) * sizes.block_size * config.head_dim * size_of(sizes.kv_dtype);
+  return block_rows(config, sizes) * config.head_dim * size_of(sizes.kv_dtype) + scale_bytes(config, sizes);
 }
 
 int64_t conv_bytes(const GdnShape& shape) {
@@ -76,7 +86,8 @@ int64_t draft_bytes_per_slot(const ModelConfig& config, int32_t drafts) {
   return total;
 }
 
-Caches::Caches(Backend& backend, const ModelConfig& config, const CacheSizes& sizes) {
+Caches::Caches(Backend& backend, const ModelConfig& config, const CacheSizes& sizes)
+    : scale_bytes_(scale_bytes(config, sizes) * sizes.num_blocks) {
   for (const LayerKind kind : config.layers) {
     draft_inputs_.emplace_back();
     if (kind == LayerKind::kAttention) {
@@ -91,6 +102,13 @@ Caches::Caches(Backend& backend, const ModelConfig& config, const CacheSizes& si
       if (inputs > 0) draft_inputs_.back() = backend.allocate(inputs * sizeof(float));
     }
   }
+}
+
+KvCache Caches::kv(size_t layer) {
+  auto* const k = static_cast<std::byte*>(layers_[layer].first->data());
+  auto* const v = static_cast<std::byte*>(layers_[layer].second->data());
+  if (scale_bytes_ == 0) return {k, v};
+  return {k + scale_bytes_, v + scale_bytes_, reinterpret_cast<float*>(k), reinterpret_cast<float*>(v)};
 }
 
 }  // namespace llmservice

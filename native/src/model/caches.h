@@ -39,7 +39,7 @@ class Caches {
   Caches(Backend& backend, const ModelConfig& config, const CacheSizes& sizes);
 
   // `layer` counts all layers of the model.
-  KvCache kv(size_t layer) { return {layers_[layer].first->data(), layers_[layer].second->data()}; }
+  KvCache kv(size_t layer);
   GdnState gdn(size_t layer) {
     return {static_cast<float*>(layers_[layer].first->data()),
             static_cast<float*>(layers_[layer].second->data())};
@@ -48,6 +48,7 @@ class Caches {
   float* draft_inputs(size_t layer) { return static_cast<float*>(draft_inputs_[layer]->data()); }
 
  private:
+  int64_t scale_bytes_;  // of a layer's K (or V) over all blocks; they lie before the codes
   // (K, V) of an attention layer, (conv, S) of a GDN layer.
   std::vector<std::pair<std::unique_ptr<Buffer>, std::unique_ptr<Buffer>>> layers_;
   std::vector<std::unique_ptr<Buffer>> draft_inputs_;  // null for attention layers, and where nothing drafts

@@ -57,6 +57,7 @@ std::string to_text(const std::vector<int64_t>& shape) {
 }
 
 void Tensor::read(uint64_t at, std::span<std::byte> out) const {
+  if (arrivals != nullptr) arrivals->wait_for(file->name(), offset + at, out.size());
   file->read(offset + at, out);
   if (dtype == DType::kF8E4M3 && has_fp8_nan(out)) {
     throw EngineError("CheckpointCorrupt",
@@ -64,7 +65,7 @@ void Tensor::read(uint64_t at, std::span<std::byte> out) const {
   }
 }
 
-Checkpoint::Checkpoint(const fs::path& dir) {
+Checkpoint::Checkpoint(const fs::path& dir, const Arrivals* arrivals) : arrivals_(arrivals) {
   const fs::path single = dir / "model.safetensors";
   const fs::path index = dir / "model.safetensors.index.json";
   if (fs::exists(single)) {
@@ -122,7 +123,8 @@ Tensor Checkpoint::tensor(const std::string& name) const {
           .shape = entry->shape,
           .offset = entry->offset,
           .bytes = entry->bytes,
-          .file = file};
+          .file = file,
+          .arrivals = arrivals_};
 }
 
 Tensor Checkpoint::tensor(const std::string& name, const std::vector<int64_t>& shape) const {

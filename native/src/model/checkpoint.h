@@ -7,6 +7,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "model/arrivals.h"
 #include "model/safetensors.h"
 #include "ops/ops.h"
 
@@ -20,8 +21,9 @@ struct Tensor {
   uint64_t offset;
   uint64_t bytes;
   const SafetensorsFile* file;
+  const Arrivals* arrivals;  // null: the file is complete
 
-  // Fills `out` from `offset` of the tensor's data; refuses FP8 NaN bytes.
+  // Fills `out` from `offset` of the tensor's data, waiting for what still arrives; refuses FP8 NaN bytes.
   void read(uint64_t offset, std::span<std::byte> out) const;
 };
 
@@ -31,8 +33,8 @@ std::string to_text(const std::vector<int64_t>& shape);
 class Checkpoint {
  public:
   // Throws CheckpointIncomplete naming the files that are not there, CheckpointCorrupt for a bad header or
-  // index.
-  explicit Checkpoint(const std::filesystem::path& dir);
+  // index. Of weights that still arrive the headers must be there; reads wait for `arrivals`.
+  explicit Checkpoint(const std::filesystem::path& dir, const Arrivals* arrivals = nullptr);
 
   bool has(const std::string& name) const { return where_.contains(name); }
   // All tensors, in the order of their names.
@@ -55,6 +57,7 @@ class Checkpoint {
     const SafetensorsFile* file;
     const TensorEntry* entry;
   };
+  const Arrivals* arrivals_;
   std::vector<std::unique_ptr<SafetensorsFile>> files_;
   std::unordered_map<std::string, Place> where_;
 };

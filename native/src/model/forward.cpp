@@ -29,6 +29,7 @@ void Model::forward(const ModelStep& step) {
   const auto rows = static_cast<int64_t>(step.ids.size());
   const int64_t hidden = config_.hidden;
   embed(step.ids);
+  set_angles(step.positions);
   for (size_t i = 0; i < config_.trunk_layers(); ++i) run_layer(i, step);
   if (mtp_) {
     backend_.rms_norm(work_.residual, final_norm_.data(), config_.norm_eps, rows, hidden, work_.hidden);
@@ -72,6 +73,12 @@ void Model::embed(std::span<const int32_t> ids) {
   ranks_.all_reduce(work_.residual, static_cast<int64_t>(ids.size()) * config_.hidden);
 }
 
+void Model::set_angles(std::span<const int32_t> positions) {
+  angles_.set(positions);
+  backend_.upload(std::as_bytes(angles_.cos()), work_.cos);
+  backend_.upload(std::as_bytes(angles_.sin()), work_.sin);
+}
+
 void Model::mix(const AttentionWeights& weights, size_t layer, const ModelStep& step) {
   const auto rows = static_cast<int64_t>(step.ids.size());
   const int64_t q_width = static_cast<int64_t>(config_.heads) * config_.head_dim;
@@ -87,10 +94,9 @@ void Model::mix(const AttentionWeights& weights, size_t layer, const ModelStep& 
     backend_.head_rms_norm(k, stride, rows, config_.kv_heads, config_.head_dim, weights.k_norm.data(),
                            config_.norm_eps);
   }
-  backend_.rope(q, stride, step.positions, config_.heads, config_.head_dim, config_.rope.rotary, cos_.data(),
-                sin_.data());
-  backend_.rope(k, stride, step.positions, config_.kv_heads, config_.head_dim, config_.rope.rotary,
-                cos_.data(), sin_.data());
+  backend_.rope(q, stride, rows, config_.heads, config_.head_dim, config_.rope.rotary, work_.cos, work_.sin);
+  backend_.rope(k, stride, rows, config_.kv_heads, config_.head_dim, config_.rope.rotary, work_.cos,
+                work_.sin);
   const KvCache cache = caches_.kv(layer);
   AttentionShape shape = attention_;
   shape.window = config_.windows[layer];

@@ -3,8 +3,6 @@
 
 #include <algorithm>
 
-#include "model/rope.h"
-
 namespace llmservice {
 namespace {
 
@@ -59,6 +57,7 @@ Model::Model(const Checkpoint& checkpoint, const ModelConfig& config, Backend& b
       vocab_(shard_vocab(config.vocab, options.shard)),
       attention_(attention_shape(config_, options.caches)),
       max_tokens_(options.max_tokens),
+      angles_(config.rope, options.max_tokens),
       caches_(backend, config_, options.caches),
       max_drafts_(options.caches.drafts) {
   const std::string prefix = find_prefix(checkpoint);
@@ -79,19 +78,20 @@ Model::Model(const Checkpoint& checkpoint, const ModelConfig& config, Backend& b
     return reader.matrix({{module, config.vocab, config.hidden, vocab_, whole(config.hidden)}});
   };
   embedding_ = table(prefix + "embed_tokens");
-  for (size_t i = 0; i < config.layers.size(); ++i) {
-    const std::string layer =
-        i < config.trunk_layers() ? prefix + "layers." + std::to_string(i) + "." : "mtp.layers.0.";
+  const auto read = [&](size_t i, const std::string& layer) {
     layers_.push_back(
         read_layer(reader, config, options.shard, config.layers[i], config.feed_forward[i], layer));
+  };
+  for (size_t i = 0; i < config.trunk_layers(); ++i) {
+    read(i, prefix + "layers." + std::to_string(i) + ".");
   }
   final_norm_ = reader.vector(prefix + "norm.weight", {config.hidden}, whole(config.hidden),
                               config.unit_offset_norm ? 1 : 0);
   if (!config.tied_head) head_ = table(module_of(head));
-  if (config.mtp) mtp_ = read_mtp(reader, config, options.shard);
-  const RopeTables rope = rope_tables(config.rope, options.max_positions);
-  cos_ = DeviceVector(backend, rope.cos);
-  sin_ = DeviceVector(backend, rope.sin);
+  if (config.mtp) {
+    read(config.trunk_layers(), "mtp.layers.0.");
+    mtp_ = read_mtp(reader, config, options.shard);
+  }
   allocate_workspace(options);
   own_ids_.reserve(options.max_tokens);
   mtp_rows_.reserve(mtp_ ? options.max_tokens : 0);
@@ -112,6 +112,8 @@ void Model::allocate_workspace(const ModelOptions& options) {
   reserve(work_.gates, rows, config_.gdn ? 2 * config_.gdn->v_heads : 0);
   reserve(work_.mixed, rows, widest_mixed(config_));
   reserve(work_.output, rows, config_.hidden);
+  reserve(work_.cos, rows, config_.rope.rotary / 2);
+  reserve(work_.sin, rows, config_.rope.rotary / 2);
   float* expert_ids = nullptr;  // int32, as wide as a float
   reserve(work_.expert_rows, config_.moe ? rows : 0, config_.hidden);
   reserve(work_.expert_weights, rows, config_.moe ? config_.moe->top_k : 0);

@@ -10,15 +10,15 @@
 #include "model/caches.h"
 #include "model/layers.h"
 #include "model/mtp.h"
+#include "model/rope.h"
 #include "model/state_rounds.h"
 #include "parallel/collective.h"
 
 namespace llmservice {
 
 struct ModelOptions {
-  int32_t max_positions;  // longest sequence
-  int32_t max_tokens;     // rows of the largest step
-  DType keep;             // type of unquantized weights
+  int32_t max_tokens;  // rows of the largest step
+  DType keep;          // type of unquantized weights
   CacheSizes caches;
   Shard shard;
   Collective* ranks = nullptr;  // null: the only rank
@@ -75,6 +75,7 @@ class Model {
   void embed(std::span<const int32_t> ids);
   void run_layer(size_t index, const ModelStep& step);
   void put_mtp_columns(int64_t first, int64_t rows);
+  void set_angles(std::span<const int32_t> positions);
   void mix(const AttentionWeights& weights, size_t layer, const ModelStep& step);
   void mix(const GdnWeights& weights, size_t layer, const ModelStep& step);
   // draft_states.cpp
@@ -93,6 +94,7 @@ class Model {
   std::vector<int32_t> own_ids_;
   AttentionShape attention_;  // of layers without a window
   int64_t max_tokens_;
+  RopeAngles angles_;
   Caches caches_;
   int32_t max_drafts_;
   // Of the step in hand, on hybrids.
@@ -100,8 +102,6 @@ class Model {
   std::vector<RowCopy> drafts_kept_;      // rows of the step to draft inputs
   std::vector<RowCopy> drafts_taken_;     // draft inputs to rows of the workspace
   std::vector<Segment> drafts_replayed_;  // in the workspace
-  DeviceVector cos_;
-  DeviceVector sin_;
   std::unique_ptr<Matrix> embedding_;
   std::unique_ptr<Matrix> head_;  // null: tied to the embedding
   DeviceVector final_norm_;
@@ -118,6 +118,8 @@ class Model {
     float* gates;           // (T, 2 · GDN v_heads): [b | a]
     float* mixed;           // (T, widest input of an output projection)
     float* output;          // (T, hidden)
+    float* cos;             // (T, rotary / 2)
+    float* sin;             // (T, rotary / 2)
     float* expert_rows;     // (T, hidden), of models with experts, as the next two
     float* expert_weights;  // (T, top_k)
     int32_t* expert_ids;    // (T, top_k)

@@ -46,6 +46,7 @@ void Model::draft(const MtpStep& step) {
   put_mtp_columns(0, rows);
   mtp_->fc.apply(backend_, work_.wide, rows, work_.residual);
   ranks_.all_reduce(work_.residual, rows * hidden);
+  set_angles(step.positions);
   run_layer(
       config_.trunk_layers(),
       {.ids = step.ids, .positions = step.positions, .segments = step.segments, .outputs = {}, .saves = {}});

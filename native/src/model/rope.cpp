@@ -71,20 +71,22 @@ std::vector<float> rope_frequencies(const RopeConfig& rope) {
   return frequencies;
 }
 
-RopeTables rope_tables(const RopeConfig& rope, int32_t positions) {
-  const auto frequencies = rope_frequencies(rope);
-  const float factor = attention_factor(rope.scaling);
-  RopeTables tables;
-  tables.cos.reserve(positions * frequencies.size());
-  tables.sin.reserve(positions * frequencies.size());
-  for (int32_t p = 0; p < positions; ++p) {
-    for (const float frequency : frequencies) {
-      const float angle = static_cast<float>(p) * frequency;
-      tables.cos.push_back(std::cos(angle) * factor);
-      tables.sin.push_back(std::sin(angle) * factor);
+RopeAngles::RopeAngles(const RopeConfig& rope, int32_t max_rows)
+    : frequencies_(rope_frequencies(rope)), factor_(attention_factor(rope.scaling)) {
+  cos_.reserve(max_rows * frequencies_.size());
+  sin_.reserve(max_rows * frequencies_.size());
+}
+
+void RopeAngles::set(std::span<const int32_t> positions) {
+  cos_.clear();
+  sin_.clear();
+  for (const int32_t position : positions) {
+    for (const float frequency : frequencies_) {
+      const float angle = static_cast<float>(position) * frequency;
+      cos_.push_back(std::cos(angle) * factor_);
+      sin_.push_back(std::sin(angle) * factor_);
     }
   }
-  return tables;
 }
 
 }  // namespace llmservice

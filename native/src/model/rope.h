@@ -1,20 +1,34 @@
-// Tables of the rotary embedding.
+// Angles of the rotary embedding.
 #pragma once
 
+#include <cstdint>
+#include <span>
 #include <vector>
 
 #include "model/config.h"
 
 namespace llmservice {
 
-// cos and sin, each (positions, rotary / 2), times the scaling's attention factor.
-struct RopeTables {
-  std::vector<float> cos;
-  std::vector<float> sin;
-};
-
 // Frequencies (rotary / 2), in float32 as the reference implementations compute them.
 std::vector<float> rope_frequencies(const RopeConfig& rope);
-RopeTables rope_tables(const RopeConfig& rope, int32_t positions);
+
+// The angles of a step's rows. Computed anew for each step, as tables of all positions would grow with the
+// longest context.
+class RopeAngles {
+ public:
+  RopeAngles(const RopeConfig& rope, int32_t max_rows);
+
+  // From now on row i is at positions[i]; at most max_rows.
+  void set(std::span<const int32_t> positions);
+  // (rows, rotary / 2), times the scaling's attention factor.
+  std::span<const float> cos() const { return cos_; }
+  std::span<const float> sin() const { return sin_; }
+
+ private:
+  std::vector<float> frequencies_;
+  float factor_;
+  std::vector<float> cos_;
+  std::vector<float> sin_;
+};
 
 }  // namespace llmservice

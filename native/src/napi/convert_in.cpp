@@ -108,6 +108,13 @@ DType to_dtype(const Fields& fields) {
   wrong(fields.env(), "options.dtype", "'auto', 'bfloat16' or 'float32'");
 }
 
+std::optional<DType> to_kv_dtype(const Fields& fields) {
+  const std::string name = fields.text("kvCacheDtype");
+  if (name == "auto") return std::nullopt;
+  if (name == "fp8") return DType::kF8E4M3;
+  wrong(fields.env(), "options.kvCacheDtype", "'auto' or 'fp8'");
+}
+
 LoadQuantization to_quantization(const Fields& fields) {
   const std::string name = fields.text("quantization");
   if (name == "none") return LoadQuantization::kNone;
@@ -161,11 +168,29 @@ EngineOptions to_engine_options(const Napi::Object& value) {
           .max_model_len = fields.integer("maxModelLen"),
           .max_num_batched_tokens = fields.integer("maxNumBatchedTokens"),
           .dtype = to_dtype(fields),
+          .kv_dtype = to_kv_dtype(fields),
           .quantization = to_quantization(fields),
           .speculation = to_speculation(fields.object("speculative")),
           .threads = fields.integer_or_null("threads").value_or(0),
           .isa = fields.text("isa"),
+          .logit_hashes = fields.flag("logitHashes"),
           .place = to_place(fields)};
+}
+
+ArrivalMap to_arrival_map(const Napi::Object& value) {
+  const Fields fields(value, "arrivals.");
+  ArrivalMap map{.descriptor = fields.integer("descriptor"),
+                 .piece_bytes = static_cast<uint64_t>(fields.integer("pieceBytes")),
+                 .first_pieces = {}};
+  const Napi::Value files = value.Get("firstPieces");
+  if (!files.IsObject()) wrong(value.Env(), "arrivals.firstPieces", "an object");
+  const Fields pieces(files.As<Napi::Object>(), "arrivals.firstPieces.");
+  const Napi::Array names = files.As<Napi::Object>().GetPropertyNames();
+  for (uint32_t i = 0; i < names.Length(); ++i) {
+    const std::string name = names.Get(i).As<Napi::String>();
+    map.first_pieces.emplace(name, pieces.integer(name.c_str()));
+  }
+  return map;
 }
 
 StepPlan to_step_plan(const Napi::Object& value) {

@@ -68,6 +68,7 @@ Napi::Object from_result(Napi::Env env, const StepResult& result) {
   out.Set("topTokens", typed_array<Napi::Int32Array>(env, result.top_tokens));
   out.Set("topLogprobs", typed_array<Napi::Float32Array>(env, result.top_logprobs));
   out.Set("drafts", from_drafts(env, result.drafts));
+  out.Set("logitHashes", typed_array<Napi::BigUint64Array>(env, result.logit_hashes));
   out.Set("prompt", from_prompt(env, result.prompt));
   out.Set("computeMicros", result.compute_micros);
   return out;

@@ -97,10 +97,13 @@ inline int32_t first_seen(const AttentionShape& shape, int32_t position) {
   return whole ? shape.first : position - shape.window + 1;
 }
 
-// Paged KV of one layer: (blocks, kv_heads, block_size, head_dim) each for K and V.
+// Paged KV of one layer: (blocks, kv_heads, block_size, head_dim) each for K and V. Where it is kept in
+// kF8E4M3, the head_dim codes of a position and head share a scale: (blocks, kv_heads, block_size) each.
 struct KvCache {
   void* k;
   void* v;
+  float* k_scales = nullptr;
+  float* v_scales = nullptr;
 };
 
 struct GdnShape {
@@ -208,10 +211,10 @@ class Backend {
   virtual void run_experts(const Experts&, const RoutingShape&, const Routing&, const float* x, int64_t rows,
                            const ExpertWorkspace&, float* out) = 0;
 
-  // Rotates the first `rotary` features of each head (NeoX halves); cos, sin: (max positions, rotary / 2).
-  // x (T, heads, head_dim) with row stride `stride` floats.
-  virtual void rope(float* x, int64_t stride, std::span<const int32_t> positions, int32_t heads,
-                    int32_t head_dim, int32_t rotary, const float* cos, const float* sin) = 0;
+  // Rotates the first `rotary` features of each head (NeoX halves) by its row's angles; cos, sin: (T, rotary
+  // / 2). x (T, heads, head_dim) with row stride `stride` floats.
+  virtual void rope(float* x, int64_t stride, int64_t rows, int32_t heads, int32_t head_dim, int32_t rotary,
+                    const float* cos, const float* sin) = 0;
   // Writes k, v (T, kv_heads, head_dim), row strides given, into the cache at the segments' positions.
   virtual void write_kv(const AttentionShape&, std::span<const Segment>, const float* k, int64_t k_stride,
                         const float* v, int64_t v_stride, const KvCache&) = 0;

@@ -68,14 +68,14 @@ void ReferenceBackend::add_gated(float* out, const float* y, const float* gate, 
   }
 }
 
-void ReferenceBackend::rope(float* x, int64_t stride, std::span<const int32_t> positions, int32_t heads,
-                            int32_t head_dim, int32_t rotary, const float* cos, const float* sin) {
+void ReferenceBackend::rope(float* x, int64_t stride, int64_t rows, int32_t heads, int32_t head_dim,
+                            int32_t rotary, const float* cos, const float* sin) {
   const int32_t half = rotary / 2;
-  for (size_t t = 0; t < positions.size(); ++t) {
-    const float* c = cos + static_cast<int64_t>(positions[t]) * half;
-    const float* s = sin + static_cast<int64_t>(positions[t]) * half;
+  for (int64_t t = 0; t < rows; ++t) {
+    const float* c = cos + t * half;
+    const float* s = sin + t * half;
     for (int32_t h = 0; h < heads; ++h) {
-      float* head = x + static_cast<int64_t>(t) * stride + h * head_dim;
+      float* head = x + t * stride + h * head_dim;
       for (int32_t i = 0; i < half; ++i) {
         const double a = head[i];
         const double b = head[i + half];

@@ -36,8 +36,8 @@ class ReferenceBackend final : public Backend {
   void run_experts(const Experts&, const RoutingShape&, const Routing&, const float* x, int64_t rows,
                    const ExpertWorkspace&, float* out) override;
 
-  void rope(float* x, int64_t stride, std::span<const int32_t> positions, int32_t heads, int32_t head_dim,
-            int32_t rotary, const float* cos, const float* sin) override;
+  void rope(float* x, int64_t stride, int64_t rows, int32_t heads, int32_t head_dim, int32_t rotary,
+            const float* cos, const float* sin) override;
   void write_kv(const AttentionShape&, std::span<const Segment>, const float* k, int64_t k_stride,
                 const float* v, int64_t v_stride, const KvCache&) override;
   void attention(const AttentionShape&, std::span<const Segment>, const float* q, int64_t q_stride,

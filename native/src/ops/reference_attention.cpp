@@ -8,23 +8,46 @@
 namespace llmservice {
 namespace {
 
-// Index of feature 0 of (position, kv head) in a cache of shape (blocks, kv_heads, block_size, head_dim).
-int64_t cache_index(const AttentionShape& shape, const Segment& segment, int32_t position, int32_t kv_head) {
+// Row of (position, kv head) in a cache of shape (blocks, kv_heads, block_size, head_dim).
+int64_t cache_row(const AttentionShape& shape, const Segment& segment, int32_t position, int32_t kv_head) {
   const int64_t block = segment.blocks[position / shape.block_size];
-  const int64_t row = (block * shape.kv_heads + kv_head) * shape.block_size + position % shape.block_size;
-  return row * shape.head_dim;
+  return (block * shape.kv_heads + kv_head) * shape.block_size + position % shape.block_size;
 }
 
-void store(DType dtype, void* cache, int64_t index, float value) {
-  if (dtype == DType::kF32) {
-    static_cast<float*>(cache)[index] = value;
-  } else {
-    static_cast<uint16_t*>(cache)[index] = float_to_bf16(value);
+// The code whose value under `scale` is nearest, by trying all; of two as near the even one.
+uint8_t nearest_e4m3(double value, double scale) {
+  uint8_t best = 0;
+  double distance = INFINITY;
+  for (int code = 0; code < 0x7f; ++code) {
+    const double off = std::fabs(std::fabs(value) - e4m3_to_float(static_cast<uint8_t>(code)) * scale);
+    if (off > distance || (off == distance && code % 2 != 0)) continue;
+    best = static_cast<uint8_t>(code);
+    distance = off;
+  }
+  return value < 0 ? best | 0x80 : best;
+}
+
+void store(const AttentionShape& shape, const float* from, void* cache, float* scales, int64_t row) {
+  float largest = 0;
+  for (int32_t i = 0; i < shape.head_dim; ++i) largest = std::max(largest, std::fabs(from[i]));
+  const float scale = largest / 448;
+  if (shape.kv_dtype == DType::kF8E4M3) scales[row] = scale;
+  for (int32_t i = 0; i < shape.head_dim; ++i) {
+    const int64_t index = row * shape.head_dim + i;
+    if (shape.kv_dtype == DType::kF32) {
+      static_cast<float*>(cache)[index] = from[i];
+    } else if (shape.kv_dtype == DType::kF8E4M3) {
+      static_cast<uint8_t*>(cache)[index] = nearest_e4m3(from[i], scale);
+    } else {
+      static_cast<uint16_t*>(cache)[index] = float_to_bf16(from[i]);
+    }
   }
 }
 
-double load(DType dtype, const void* cache, int64_t index) {
-  return widen(dtype, static_cast<const std::byte*>(cache), index);
+// Feature i of a row.
+double load(const AttentionShape& shape, const void* cache, const float* scales, int64_t row, int32_t i) {
+  const double stored = widen(shape.kv_dtype, static_cast<const std::byte*>(cache), row * shape.head_dim + i);
+  return shape.kv_dtype == DType::kF8E4M3 ? stored * scales[row] : stored;
 }
 
 void attend(const AttentionShape& shape, const Segment& segment, int32_t position, int32_t head,
@@ -34,9 +57,9 @@ void attend(const AttentionShape& shape, const Segment& segment, int32_t positio
   std::vector<double> weights(position + 1, -INFINITY);
   double top = -INFINITY;
   for (int32_t p = first; p <= position; ++p) {
-    const int64_t at = cache_index(shape, segment, p, kv_head);
+    const int64_t row = cache_row(shape, segment, p, kv_head);
     double dot = 0;
-    for (int32_t i = 0; i < shape.head_dim; ++i) dot += q[i] * load(shape.kv_dtype, cache.k, at + i);
+    for (int32_t i = 0; i < shape.head_dim; ++i) dot += q[i] * load(shape, cache.k, cache.k_scales, row, i);
     weights[p] = dot * shape.scale;
     top = std::max(top, weights[p]);
   }
@@ -45,7 +68,7 @@ void attend(const AttentionShape& shape, const Segment& segment, int32_t positio
   for (int32_t i = 0; i < shape.head_dim; ++i) {
     double sum = 0;
     for (int32_t p = first; p <= position; ++p) {
-      sum += weights[p] * load(shape.kv_dtype, cache.v, cache_index(shape, segment, p, kv_head) + i);
+      sum += weights[p] * load(shape, cache.v, cache.v_scales, cache_row(shape, segment, p, kv_head), i);
     }
     out[i] = static_cast<float>(sum / total);
   }
@@ -60,11 +83,9 @@ void ReferenceBackend::write_kv(const AttentionShape& shape, std::span<const Seg
     for (int32_t r = 0; r < segment.count; ++r) {
       const int64_t row = segment.first + r;
       for (int32_t h = 0; h < shape.kv_heads; ++h) {
-        const int64_t at = cache_index(shape, segment, segment.position + r, h);
-        for (int32_t i = 0; i < shape.head_dim; ++i) {
-          store(shape.kv_dtype, cache.k, at + i, k[row * k_stride + h * shape.head_dim + i]);
-          store(shape.kv_dtype, cache.v, at + i, v[row * v_stride + h * shape.head_dim + i]);
-        }
+        const int64_t at = cache_row(shape, segment, segment.position + r, h);
+        store(shape, k + row * k_stride + h * shape.head_dim, cache.k, cache.k_scales, at);
+        store(shape, v + row * v_stride + h * shape.head_dim, cache.v, cache.v_scales, at);
       }
     }
   }

@@ -33,6 +33,7 @@ export function planEngineConfig(service: WantedService): EngineConfig {
       blockSize: spec.engine.blockSize,
       prefixCaching: spec.engine.prefixCaching,
       dtype: spec.engine.dtype,
+      kvCacheDtype: spec.engine.kvCacheDtype,
       quantization: spec.engine.quantization,
       speculative: spec.engine.speculative,
     },

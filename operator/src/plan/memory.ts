@@ -24,6 +24,7 @@ export function planFit(service: WantedService, { shape, weightBytes }: PlannedC
     prefixCaching,
     dtype,
     speculative,
+    kvCacheDtype,
   } = spec.engine;
   const memoryBytes = accelerator.memoryBytesPerDevice;
   try {
@@ -42,6 +43,7 @@ export function planFit(service: WantedService, { shape, weightBytes }: PlannedC
       prefixCaching,
       dtype,
       speculative,
+      kvCacheDtype,
     });
     return memoryBytes === null
       ? { state: 'unmeasured' }

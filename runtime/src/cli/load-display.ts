@@ -2,6 +2,7 @@
 
 import { formatGiB } from '@llmservice/crds';
 import type { HealthBody } from '../http/lifecycle.js';
+import type { Bytes } from '../weights/progress-meter.js';
 
 const barWidth = 24;
 
@@ -15,7 +16,13 @@ export function describeLoad({ state, load, failure }: HealthBody): string {
   const rate = load.bytesPerSecond === 0 ? '' : ` ${formatGiB(load.bytesPerSecond)}/s`;
   const eta = load.etaSeconds === null ? '' : `, ${String(load.etaSeconds)} s left`;
   const name = load.phase === 'pull' ? 'pulling' : 'loading';
-  return `${name} [${bar}] ${String(Math.floor(share * 100))} % of ${formatGiB(load.bytesTotal)}${rate}${eta}`;
+  const done = `${name} [${bar}] ${percent(load)} of ${formatGiB(load.bytesTotal)}${rate}${eta}`;
+  // Beside the pull, the engine loads what is there.
+  return load.phase === 'load' || load.loaded === null ? done : `${done}; loaded ${percent(load.loaded)}`;
+}
+
+function percent({ bytesDone, bytesTotal }: Bytes): string {
+  return `${String(bytesTotal === 0 ? 0 : Math.floor((100 * bytesDone) / bytesTotal))} %`;
 }
 
 /** Shows what `health` says until `stop` is called. */

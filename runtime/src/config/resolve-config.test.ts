@@ -16,6 +16,7 @@ const file = (engine: object = {}): ConfigSources['file'] => ({
       blockSize: 64,
       prefixCaching: true,
       dtype: 'auto',
+      kvCacheDtype: 'auto',
       quantization: 'none',
       speculative: { method: 'none', tokens: 3 },
       ...engine,
@@ -51,6 +52,7 @@ describe('resolveConfig', () => {
         QUANTIZATION: 'fp8',
         SPECULATIVE_METHOD: 'mtp',
         NUM_SPECULATIVE_TOKENS: '2',
+        KV_CACHE_DTYPE: 'fp8_e4m3',
         TRUST_REMOTE_CODE: 'True',
       },
     });
@@ -67,6 +69,7 @@ describe('resolveConfig', () => {
       blockSize: 64,
       prefixCaching: true,
       dtype: 'auto',
+      kvCacheDtype: 'fp8',
       quantization: 'fp8',
       speculative: { method: 'mtp', tokens: 2 },
     });

@@ -137,6 +137,7 @@ function fillDefaults(content: JsonObject): void {
     'engine.blockSize': specDefaults.engine.blockSize,
     'engine.prefixCaching': specDefaults.engine.prefixCaching,
     'engine.dtype': specDefaults.engine.dtype,
+    'engine.kvCacheDtype': specDefaults.engine.kvCacheDtype,
     'engine.quantization': specDefaults.engine.quantization,
     'engine.speculative.method': specDefaults.engine.speculative.method,
     'engine.speculative.tokens': specDefaults.engine.speculative.tokens,

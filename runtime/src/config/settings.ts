@@ -1,7 +1,7 @@
 // Every setting that reaches the engine config: its field, its environment name (those of the reference deployment
 // where it has one), its flag and how its text is read. The one table behind parsing, conflict checks and --help.
 
-import { readBoolean, readInteger, readPercent, readText } from '@llmservice/crds';
+import { readBoolean, readInteger, readKvCacheDtype, readPercent, readText } from '@llmservice/crds';
 import { resolve } from 'node:path';
 
 export interface Setting {
@@ -115,6 +115,14 @@ export const settings: readonly Setting[] = [
     'BOOL',
     'reuse the cache of what prompts share; on by default',
     readBoolean,
+  ),
+  setting(
+    'engine.kvCacheDtype',
+    'KV_CACHE_DTYPE',
+    '--kv-cache-dtype',
+    'TYPE',
+    'type of the KV cache: auto (as dtype) or fp8',
+    readKvCacheDtype,
   ),
   setting('engine.dtype', 'DTYPE', '--dtype', 'TYPE', 'auto, bfloat16 or float32', readText),
   setting(

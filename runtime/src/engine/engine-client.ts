@@ -3,7 +3,8 @@
 // new engine.
 
 import { FailureError, type Failure } from '@llmservice/crds';
-import { fork, type ChildProcess } from 'node:child_process';
+import type { ArrivalMap } from '@llmservice/native';
+import { fork, type ChildProcess, type StdioOptions } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import type { Logger } from 'winston';
 import type { EngineHealth, EngineState } from './engine-state.js';
@@ -47,6 +48,9 @@ const defaultLimits: EngineLimits = {
 
 const lookEveryMs = 500;
 
+/** Where the engine process finds what of the weights is on disk: after the standard streams and the channel. */
+const inheritedArrivals = 4;
+
 interface InFlight {
   readonly request: GenerateRequest;
   readonly queue: OutputQueue;
@@ -59,6 +63,7 @@ export class EngineClient {
   readonly #settings: EngineSettings;
   readonly #logger: Logger;
   readonly #limits: EngineLimits;
+  readonly #arrivals: ArrivalMap | null;
   readonly #requests = new Map<string, InFlight>();
   #state: EngineState = { kind: 'loading', loaded: { bytesDone: 0, bytesTotal: 0 } };
   #process: ChildProcess | null = null;
@@ -77,10 +82,17 @@ export class EngineClient {
   #lastWords: Failure | null = null;
   #settled: () => void = () => undefined;
 
-  constructor(settings: EngineSettings, logger: Logger, limits: EngineLimits = defaultLimits) {
+  /** @param arrivals what of the weights is on disk while they are still pulled, open until `stop`; null: all */
+  constructor(
+    settings: EngineSettings,
+    logger: Logger,
+    limits: EngineLimits = defaultLimits,
+    arrivals: ArrivalMap | null = null,
+  ) {
     this.#settings = settings;
     this.#logger = logger;
     this.#limits = limits;
+    this.#arrivals = arrivals;
   }
 
   /** Figures after the latest step; null before the first. */
@@ -159,7 +171,15 @@ export class EngineClient {
     this.#lastWords = null;
     this.#sawLife();
     this.#alive = false;
-    const child = fork(entry, [], { serialization: 'advanced', execArgv: [] });
+    const arrivals = this.#arrivals;
+    const stdio = [
+      'inherit',
+      'inherit',
+      'inherit',
+      'ipc',
+      ...(arrivals === null ? [] : [arrivals.descriptor]),
+    ];
+    const child = fork(entry, [], { serialization: 'advanced', execArgv: [], stdio: stdio as StdioOptions });
     this.#process = child;
     child.on('message', (message: EngineMessage) => this.#receive(message));
     // Without a listener a failed fork or send would end the server; the exit that follows is what counts.
@@ -167,7 +187,11 @@ export class EngineClient {
       this.#lastWords ??= { reason: 'EngineFault', message: `the engine process: ${error.message}` };
     });
     child.on('exit', (code, signal) => this.#ended(child, signal ?? `exit code ${code ?? 'unknown'}`));
-    this.#send({ type: 'start', settings: this.#settings });
+    this.#send({
+      type: 'start',
+      settings: this.#settings,
+      arrivals: arrivals === null ? null : { ...arrivals, descriptor: inheritedArrivals },
+    });
   }
 
   #receive(message: EngineMessage): void {

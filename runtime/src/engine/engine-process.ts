@@ -2,7 +2,7 @@
 // It ends with its parent, on 'shutdown', or after telling a failure; it never outlives the channel.
 
 import type { Failure } from '@llmservice/crds';
-import { loadEngine } from '@llmservice/native';
+import { loadEngine, type ArrivalMap } from '@llmservice/native';
 import { Scheduler } from '../schedule/scheduler.js';
 import { failureOf } from './failure-of.js';
 import { planEngine } from './plan-engine.js';
@@ -18,11 +18,13 @@ function send(message: EngineMessage): void {
   if (process.connected) process.send?.(message);
 }
 
-async function serve(settings: EngineSettings): Promise<void> {
+async function serve(settings: EngineSettings, arrivals: ArrivalMap | null): Promise<void> {
   const options = await planEngine(settings);
-  const ranks = settings.tensor === 1 ? null : new RankProcesses(options, settings.tensor, fail);
-  const engine = await loadEngine(ranks?.options ?? options, (bytesDone, bytesTotal) =>
-    send({ type: 'progress', bytesDone, bytesTotal }),
+  const ranks = settings.tensor === 1 ? null : new RankProcesses(options, arrivals, settings.tensor, fail);
+  const engine = await loadEngine(
+    ranks?.options ?? options,
+    (bytesDone, bytesTotal) => send({ type: 'progress', bytesDone, bytesTotal }),
+    arrivals,
   );
   ranks?.joined();
   const { prefixCaching } = settings;
@@ -49,7 +51,7 @@ function fail(failure: Failure): void {
 process.on('message', (message: ServerMessage) => {
   switch (message.type) {
     case 'start':
-      serve(message.settings).catch((error: unknown) => fail(failureOf(error)));
+      serve(message.settings, message.arrivals).catch((error: unknown) => fail(failureOf(error)));
       return;
     case 'submit':
       loop?.submit(message.request);

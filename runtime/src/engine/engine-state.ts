@@ -3,7 +3,7 @@
 import type { Failure } from '@llmservice/crds';
 import type { EngineInfo } from '@llmservice/native';
 
-/** Bytes of weights read into memory so far. */
+/** Stored bytes of weights that are in memory so far. */
 export interface LoadedBytes {
   readonly bytesDone: number;
   readonly bytesTotal: number;

@@ -29,9 +29,8 @@ import type { EngineSettings } from './protocol.js';
  * @throws FailureError of the checkpoint parsers and of `planMemory` (ModelTooLarge, KvCacheTooSmall with detail.fits)
  */
 export async function planEngine(settings: EngineSettings): Promise<EngineOptions> {
-  const { modelDir, tensor, dtype, quantization, blockSize, prefixCaching, maxNumSeqs, maxNumBatchedTokens } =
-    settings;
-  const { speculative } = settings;
+  const { modelDir, tensor, dtype, kvCacheDtype, quantization, blockSize, prefixCaching } = settings;
+  const { maxNumSeqs, maxNumBatchedTokens, speculative } = settings;
   const shape = parseCheckpointConfig(await readConfig(modelDir));
   checkLoadQuantization(shape.quantization, quantization);
   const tensors = await readTensorEntries(modelDir);
@@ -50,6 +49,7 @@ export async function planEngine(settings: EngineSettings): Promise<EngineOption
     prefixCaching,
     dtype,
     speculative,
+    kvCacheDtype,
   });
   const threads = settings.threads === null ? null : Math.max(1, Math.floor(settings.threads / tensor));
   return {
@@ -61,10 +61,12 @@ export async function planEngine(settings: EngineSettings): Promise<EngineOption
     maxModelLen,
     maxNumBatchedTokens,
     dtype,
+    kvCacheDtype,
     quantization,
     speculative: { method: speculative.method, tokens: draftsOf(speculative) },
     threads,
     isa: 'auto',
+    logitHashes: false,
     place: null,
   };
 }

@@ -2,8 +2,8 @@
 // Transport: child_process IPC with 'advanced' serialization, so typed arrays and bigint travel as they are.
 // At most one 'step' message per engine step goes to the server, whatever the number of sequences.
 
-import type { Failure, LoadQuantization, Speculative } from '@llmservice/crds';
-import type { EngineInfo } from '@llmservice/native';
+import type { Failure, KvCacheDtype, LoadQuantization, Speculative } from '@llmservice/crds';
+import type { ArrivalMap, EngineInfo } from '@llmservice/native';
 import type { FinishReason, GenerateRequest, TokenLogprobs } from '../schedule/generation.js';
 import type { SchedulerStats } from '../schedule/scheduler.js';
 
@@ -11,7 +11,7 @@ export type { FinishReason, GenerateRequest, TokenLogprobs };
 
 /** What the engine process needs to load a model; complete, nothing is read from the environment later. */
 export interface EngineSettings {
-  /** Folder with config.json and the safetensors files, pulled and verified. */
+  /** Folder with config.json and the safetensors files. */
   readonly modelDir: string;
   /** Tokens of prompt plus output; null: the largest that fits. */
   readonly maxModelLen: number | null;
@@ -25,6 +25,7 @@ export interface EngineSettings {
   readonly blockSize: number;
   readonly prefixCaching: boolean;
   readonly dtype: 'auto' | 'bfloat16' | 'float32';
+  readonly kvCacheDtype: KvCacheDtype;
   /** What unquantized matrices become while they load. */
   readonly quantization: LoadQuantization;
   readonly speculative: Speculative;
@@ -56,7 +57,12 @@ export interface EngineStats extends SchedulerStats {
 }
 
 export type ServerMessage =
-  | { readonly type: 'start'; readonly settings: EngineSettings }
+  /** `arrivals`: what of the weights is on disk while they are still pulled; null: all. */
+  | {
+      readonly type: 'start';
+      readonly settings: EngineSettings;
+      readonly arrivals: ArrivalMap | null;
+    }
   | { readonly type: 'submit'; readonly request: GenerateRequest }
   | { readonly type: 'cancel'; readonly id: string }
   | { readonly type: 'shutdown' };

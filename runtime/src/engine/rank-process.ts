@@ -11,8 +11,8 @@ function tell(error: unknown): void {
 }
 
 dieWithParent();
-process.once('message', ({ options }: RankStart) => {
-  runRank(options, () => undefined).then(() => process.exit(0), tell);
+process.once('message', ({ options, arrivals }: RankStart) => {
+  runRank(options, () => undefined, arrivals).then(() => process.exit(0), tell);
 });
 // For the moment before the kernel was asked to do it.
 process.on('disconnect', () => process.kill(process.pid, 'SIGKILL'));

@@ -2,7 +2,7 @@
 // each, and tells when one is lost.
 
 import type { Failure } from '@llmservice/crds';
-import { makeSegment, type EngineOptions } from '@llmservice/native';
+import { makeSegment, type ArrivalMap, type EngineOptions } from '@llmservice/native';
 import { fork, type ChildProcess } from 'node:child_process';
 import { closeSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -12,12 +12,15 @@ const entry = fileURLToPath(new URL('../../dist/engine/rank-process.js', import.
 
 /** Where a rank's process finds the shared memory: after the standard streams and the channel. */
 const inheritedSegment = 4;
+/** And what of the weights is on disk. */
+const inheritedArrivals = 5;
 
 /** Ranks that compute see a loss themselves, and know what the lost one was at: they tell first. */
 const othersTellMs = 500;
 
 export interface RankStart {
   readonly options: EngineOptions;
+  readonly arrivals: ArrivalMap | null;
 }
 
 export interface RankMessage {
@@ -36,11 +39,16 @@ export class RankProcesses {
    * @param onLost called at least once after a rank fails or its process ends unasked
    * @throws SharedMemoryTooSmall
    */
-  constructor(options: EngineOptions, size: number, onLost: (failure: Failure) => void) {
+  constructor(
+    options: EngineOptions,
+    arrivals: ArrivalMap | null,
+    size: number,
+    onLost: (failure: Failure) => void,
+  ) {
     this.#onLost = onLost;
     const segment = makeSegment(size);
     this.options = { ...options, place: { rank: 0, size, segment } };
-    for (let rank = 1; rank < size; rank++) this.#start(rank, size, segment);
+    for (let rank = 1; rank < size; rank++) this.#start(rank, size, segment, arrivals);
   }
 
   /** Once all ranks have joined, their mappings hold the shared memory. */
@@ -53,8 +61,9 @@ export class RankProcesses {
     this.#closing = true;
   }
 
-  #start(rank: number, size: number, segment: number): void {
-    const stdio = ['ignore', 'inherit', 'inherit', 'ipc', segment] as const;
+  #start(rank: number, size: number, segment: number, arrivals: ArrivalMap | null): void {
+    const shared = arrivals === null ? [segment] : [segment, arrivals.descriptor];
+    const stdio = ['ignore', 'inherit', 'inherit', 'ipc', ...shared] as const;
     const child = fork(entry, [], { serialization: 'advanced', execArgv: [], stdio: [...stdio] });
     child.on('message', ({ failure }: RankMessage) => this.#onLost(failure));
     child.on('error', (error) => this.#lost(rank, size, child, error.message));
@@ -63,6 +72,7 @@ export class RankProcesses {
     );
     const start: RankStart = {
       options: { ...this.options, place: { rank, size, segment: inheritedSegment } },
+      arrivals: arrivals === null ? null : { ...arrivals, descriptor: inheritedArrivals },
     };
     child.send(start, () => undefined);
   }

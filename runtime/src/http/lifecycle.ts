@@ -1,32 +1,49 @@
 // What the process is doing, one kind at a time, and what health routes tell of it.
-// States go one way: pulling → loading → serving → draining; failed may follow any. A lost engine is told by the engine.
+// States go one way: pulling → loading → serving → draining; failed may follow any, and after unloaded it begins anew.
+// The engine loads what is there while the rest is still pulled. A lost engine is told by the engine.
 
 import type { Failure } from '@llmservice/crds';
-import type { LoadProgress } from '../weights/progress-meter.js';
+import type { Bytes, LoadProgress } from '../weights/progress-meter.js';
 import { ApiError } from '../request/api-error.js';
 import type { GenerationEngine } from './engine-port.js';
 import type { ServedModel } from './served-model.js';
 
 type State =
   /** `waitingFor`: S3 is out of reach and the pull goes on when it is back. */
-  | { readonly kind: 'pulling'; readonly waitingFor: Failure | null }
-  | { readonly kind: 'loading'; readonly engine: GenerationEngine }
+  | {
+      readonly kind: 'pulling';
+      readonly waitingFor: Failure | null;
+      readonly engine: GenerationEngine | null;
+    }
+  /** Everything is on disk; the engine may still be about to start. */
+  | { readonly kind: 'loading'; readonly engine: GenerationEngine | null }
   | { readonly kind: 'serving'; readonly engine: GenerationEngine; readonly model: ServedModel }
+  | { readonly kind: 'unloaded' }
   | { readonly kind: 'draining'; readonly engine: GenerationEngine | null }
   | { readonly kind: 'failed'; readonly failure: Failure };
 
 /** Answer of /health and /healthz/ready. */
 export interface HealthBody {
-  readonly state: 'pulling' | 'loading' | 'serving' | 'restarting' | 'draining' | 'failed';
+  readonly state: 'pulling' | 'loading' | 'serving' | 'restarting' | 'unloaded' | 'draining' | 'failed';
   readonly model: string;
-  readonly load: LoadProgress | null;
+  readonly load: LoadReport | null;
   readonly engine: Readonly<Record<string, unknown>> | null;
   readonly failure: Failure | null;
 }
 
+/** The phase that is waited for, which is the pull until all is on disk, and how far each of the two is. */
+export interface LoadReport extends LoadProgress {
+  /** Null where nothing is pulled. */
+  readonly pulled: Bytes | null;
+  /** Null before the engine reads. */
+  readonly loaded: Bytes | null;
+}
+
+const begun: State = { kind: 'pulling', waitingFor: null, engine: null };
+
 export class Lifecycle {
-  private state: State = { kind: 'pulling', waitingFor: null };
-  private progress: () => LoadProgress | null = () => null;
+  private state: State = begun;
+  private progress: () => LoadReport | null = () => null;
 
   constructor(private readonly modelName: string) {}
 
@@ -38,25 +55,45 @@ export class Lifecycle {
     return this.state.kind === 'serving' ? this.state.model : null;
   }
 
-  get load(): LoadProgress | null {
-    return this.state.kind === 'pulling' || this.state.kind === 'loading' ? this.progress() : null;
+  get isLoading(): boolean {
+    return this.state.kind === 'pulling' || this.state.kind === 'loading';
+  }
+
+  get load(): LoadReport | null {
+    return this.isLoading ? this.progress() : null;
   }
 
   /** Where the figures of the running phase come from. */
-  reportProgress(progress: () => LoadProgress | null): void {
+  reportProgress(progress: () => LoadReport | null): void {
     this.progress = progress;
   }
 
   waitForSource(failure: Failure | null): void {
-    if (this.state.kind === 'pulling') this.state = { kind: 'pulling', waitingFor: failure };
+    if (this.state.kind === 'pulling') this.state = { ...this.state, waitingFor: failure };
   }
 
-  startLoading(engine: GenerationEngine): void {
-    if (this.state.kind === 'pulling') this.state = { kind: 'loading', engine };
+  /** A model is to be loaded. */
+  startPulling(): void {
+    if (this.state.kind !== 'draining') this.state = begun;
+  }
+
+  /** The engine that loads. */
+  setEngine(engine: GenerationEngine): void {
+    if (this.state.kind === 'pulling' || this.state.kind === 'loading')
+      this.state = { ...this.state, engine };
+  }
+
+  /** Everything is on disk. */
+  startLoading(): void {
+    if (this.state.kind === 'pulling') this.state = { kind: 'loading', engine: this.state.engine };
   }
 
   startServing(engine: GenerationEngine, model: ServedModel): void {
     if (this.state.kind === 'loading') this.state = { kind: 'serving', engine, model };
+  }
+
+  unloaded(): void {
+    if (this.state.kind !== 'draining') this.state = { kind: 'unloaded' };
   }
 
   startDraining(): void {
@@ -84,6 +121,7 @@ export class Lifecycle {
         });
       case 'pulling':
       case 'loading':
+      case 'unloaded':
         throw this.notReady();
     }
   }

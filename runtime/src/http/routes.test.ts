@@ -382,6 +382,8 @@ describe('refusals', () => {
       bytesTotal: 100,
       bytesPerSecond: 25,
       etaSeconds: 3,
+      pulled: { bytesDone: 25, bytesTotal: 100 },
+      loaded: null,
     }));
     const response = await fetch(`${pulling.url}/v1/completions`, { method: 'POST', body: '{"prompt":"x"}' });
     expect([response.status, response.headers.get('retry-after')]).toEqual([503, '3']);

@@ -97,7 +97,7 @@ export async function scriptedServer(
     think: null,
   };
   if (serving) {
-    lifecycle.startLoading(engine);
+    lifecycle.startLoading();
     lifecycle.startServing(engine, model);
   }
   const parts: ServerParts = {

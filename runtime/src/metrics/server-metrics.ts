@@ -14,15 +14,22 @@ export interface ObservedEngine {
   health(): EngineHealth;
 }
 
+interface LoadBytes {
+  readonly bytesDone: number;
+  readonly bytesTotal: number;
+}
+
 export interface ObservedState {
   readonly engine: ObservedEngine | null;
-  readonly load: { readonly bytesDone: number; readonly bytesTotal: number } | null;
+  readonly load: { readonly pulled: LoadBytes | null; readonly loaded: LoadBytes | null } | null;
 }
 
 export interface CacheConfig {
   readonly blockSize: number;
   readonly numBlocks: number;
   readonly dtype: string;
+  /** `auto`: as dtype. */
+  readonly kvCacheDtype: string;
   readonly memoryUtilizationPercent: number;
   readonly prefixCaching: boolean;
 }
@@ -64,14 +71,15 @@ export class ServerMetrics {
     if (errorCode !== null) this.faults.inc({ model_name: this.labels.model_name, code: errorCode });
   }
 
-  cacheConfig({ blockSize, numBlocks, dtype, memoryUtilizationPercent, prefixCaching }: CacheConfig): void {
+  cacheConfig(config: CacheConfig): void {
+    const { blockSize, numBlocks, dtype, kvCacheDtype, memoryUtilizationPercent, prefixCaching } = config;
     this.cacheInfo.set(
       {
         engine: this.labels.engine,
         model_name: this.labels.model_name,
         block_size: String(blockSize),
         num_gpu_blocks: String(numBlocks),
-        cache_dtype: dtype,
+        cache_dtype: kvCacheDtype === 'auto' ? dtype : kvCacheDtype,
         gpu_memory_utilization: String(memoryUtilizationPercent / 100),
         enable_prefix_caching: prefixCaching ? 'True' : 'False',
       },
@@ -182,15 +190,21 @@ export class ServerMetrics {
       'Times the engine process was lost and started again.',
       () => state().engine?.health().restarts ?? 0,
     );
+    this.observeLoad('pull', () => state().load?.pulled ?? null);
+    this.observeLoad('load', () => state().load?.loaded ?? null);
+  }
+
+  /** The phases overlap: the engine loads what has been pulled. */
+  private observeLoad(phase: 'pull' | 'load', read: () => LoadBytes | null): void {
     this.gauge(
-      'llmservice_load_bytes_done',
-      'Bytes of the current load phase that are done.',
-      () => state().load?.bytesDone ?? 0,
+      `llmservice_${phase}_bytes_done`,
+      `Bytes of weights ${phase === 'pull' ? 'on disk' : 'in memory'}; 0 when no load is under way.`,
+      () => read()?.bytesDone ?? 0,
     );
     this.gauge(
-      'llmservice_load_bytes_total',
-      'Bytes of the current load phase.',
-      () => state().load?.bytesTotal ?? 0,
+      `llmservice_${phase}_bytes_total`,
+      `Bytes of weights to ${phase}; 0 when no load is under way.`,
+      () => read()?.bytesTotal ?? 0,
     );
   }
 

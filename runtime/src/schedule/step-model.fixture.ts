@@ -266,6 +266,7 @@ function resultOf(sampled: readonly SampledToken[], drafts: readonly number[]): 
     topTokens: new Int32Array(0),
     topLogprobs: new Float32Array(0),
     drafts: Int32Array.from(drafts),
+    logitHashes: new BigUint64Array(0),
     prompt: {
       slots: new Int32Array(0),
       positions: new Int32Array(0),

@@ -1,8 +1,8 @@
-// From model.uri to a folder with a complete, verified checkpoint: a local folder is inspected in place,
-// S3 is inspected and pulled. Waits for a source that is out of reach; starts over when files change meanwhile.
+// From model.uri to a folder with a checkpoint that can be read, and then to one that is complete and verified: a local
+// folder is inspected in place, S3 is inspected and pulled. Waits for a source that is out of reach.
 
 import { join } from 'node:path';
-import { SourceChangedError, type CheckpointSource } from './checkpoint-source.js';
+import type { Arrivals } from './arrivals.js';
 import { checkpointFolderName, parseCheckpointUri } from './checkpoint-uri.js';
 import { FolderSource } from './folder-source.js';
 import { inspectCheckpoint, type Attempt } from './inspect-checkpoint.js';
@@ -24,52 +24,58 @@ export interface ObtainOptions {
 
 /** 8 x 16 MiB in flight fill a 10 Gbit/s link at S3's usual 100 ms per request. */
 const parallelRanges = 8;
-const rangeBytes = 16 * 1024 * 1024;
+const pieceBytes = 16 * 1024 * 1024;
+
+/** A folder whose small files and headers of weights are there. */
+export interface ObtainedCheckpoint {
+  readonly dir: string;
+  /** What of the weights is there; null: all. To be closed. */
+  readonly arrivals: Arrivals | null;
+  /** Resolves once everything is there and verified. @throws as `obtainCheckpoint` */
+  readonly verified: Promise<void>;
+}
 
 /**
- * The folder that holds the checkpoint.
  * @throws FailureError any terminal reason of a checkpoint, of S3 or of the disk
+ * @throws SourceChangedError when files changed meanwhile: what was read of them is worthless, obtain it again
  */
-export async function obtainCheckpoint(options: ObtainOptions): Promise<string> {
+export async function obtainCheckpoint(options: ObtainOptions): Promise<ObtainedCheckpoint> {
+  const { observer, sleep, signal } = options;
   const uri = parseCheckpointUri(options.uri);
   const attempt: Attempt = (read) =>
-    retryWhileUnavailable(
-      () => {
-        options.signal.throwIfAborted();
-        return read();
-      },
-      options.observer,
-      options.sleep,
-    );
+    retryWhileUnavailable(() => unlessAborted(read, signal), observer, sleep);
   if (uri.kind === 'folder') {
     await inspectCheckpoint(new FolderSource(uri.dir), attempt);
-    return uri.dir;
+    return { dir: uri.dir, arrivals: null, verified: Promise.resolve() };
   }
   const client = makeS3Client(options.s3);
+  const close = (): void => client.destroy();
+  // Ends reads that wait for a server that says nothing.
+  signal.addEventListener('abort', close);
+  const end = (): void => {
+    signal.removeEventListener('abort', close);
+    close();
+  };
   try {
+    const source = new S3Source(client, uri.bucket, uri.prefix);
     const dir = join(options.weightsDir, checkpointFolderName(options.uri));
-    await pullUntilUnchanged(new S3Source(client, uri.bucket, uri.prefix), dir, attempt, options);
-    return dir;
-  } finally {
-    client.destroy();
+    const checkpoint = await inspectCheckpoint(source, attempt);
+    const pull = { source, checkpoint, dir, parallelRanges, pieceBytes, attempt, observer, signal };
+    const { arrivals, verified } = await pullFiles(pull);
+    return { dir, arrivals, verified: verified.finally(end) };
+  } catch (error) {
+    end();
+    throw error;
   }
 }
 
-async function pullUntilUnchanged(
-  source: CheckpointSource,
-  dir: string,
-  attempt: Attempt,
-  { observer, sleep, signal }: ObtainOptions,
-): Promise<void> {
-  for (;;) {
-    try {
-      const files = await inspectCheckpoint(source, attempt);
-      await pullFiles({ source, files, dir, parallelRanges, rangeBytes, attempt, observer, signal });
-      return;
-    } catch (error) {
-      // Someone is uploading: what is complete stays, the next look decides about the rest.
-      if (!(error instanceof SourceChangedError)) throw error;
-      await sleep(1_000);
-    }
+/** What fails because of the abort fails as the abort. */
+async function unlessAborted<T>(read: () => Promise<T>, signal: AbortSignal): Promise<T> {
+  signal.throwIfAborted();
+  try {
+    return await read();
+  } catch (error) {
+    signal.throwIfAborted();
+    throw error;
   }
 }

@@ -1,9 +1,12 @@
 // Bytes done, rate over the last ten seconds, and the time left, of one phase of a load. The clock comes in.
 
-export interface LoadProgress {
-  readonly phase: 'pull' | 'load';
+export interface Bytes {
   readonly bytesDone: number;
   readonly bytesTotal: number;
+}
+
+export interface LoadProgress extends Bytes {
+  readonly phase: 'pull' | 'load';
   readonly bytesPerSecond: number;
   /** Null while the rate is not known. */
   readonly etaSeconds: number | null;

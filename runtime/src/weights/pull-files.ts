@@ -1,29 +1,27 @@
-// Fetches the files of a checkpoint by parallel range reads straight to their place on disk.
-// Memory is bounded by the chunks in flight; every finished range is journalled; every file is verified.
+// Fetches the files of a checkpoint by parallel range reads straight to their place on disk: small files first, then
+// weights in the order in which the engine reads them, which it may do meanwhile. Memory is bounded by the chunks in
+// flight; every finished piece is journalled; every file is verified.
 
 import { FailureError } from '@llmservice/crds';
-import { mkdir, open, stat, type FileHandle } from 'node:fs/promises';
+import { mkdir, open, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import pLimit, { type LimitFunction } from 'p-limit';
-import type { CheckpointSource, FileVersion } from './checkpoint-source.js';
-import type { Attempt } from './inspect-checkpoint.js';
+import pLimit from 'p-limit';
+import { Arrivals } from './arrivals.js';
+import { SourceChangedError, type FileVersion } from './checkpoint-source.js';
+import { fetchRange, type FetchOptions } from './fetch-range.js';
+import type { InspectedCheckpoint, WeightsHeader } from './inspect-checkpoint.js';
+import { inReadOrder, isCovered, piecesOf, type Piece } from './pieces.js';
 import { PullJournal } from './pull-journal.js';
-import { missingRanges, type ByteRange } from './range-plan.js';
+import { FirstFailure } from './run-all.js';
 import { matchesDigest } from './verify-file.js';
-import { requireFreeSpace, translateWriteError } from './weights-disk.js';
+import { requireFreeSpace } from './weights-disk.js';
 
-export interface PullFilesOptions {
-  readonly source: CheckpointSource;
-  readonly files: readonly FileVersion[];
-  readonly dir: string;
+export interface PullFilesOptions extends FetchOptions {
+  readonly checkpoint: InspectedCheckpoint;
   readonly parallelRanges: number;
-  readonly rangeBytes: number;
-  readonly attempt: Attempt;
+  readonly pieceBytes: number;
   readonly observer: PullObserver;
-  readonly signal: AbortSignal;
 }
-
-const filesAtOnce = 2;
 
 export interface PullObserver {
   /** Once, before the first byte: what is already there and what there is in all. */
@@ -34,135 +32,119 @@ export interface PullObserver {
   alive(): void;
 }
 
-/**
- * @throws FailureError WeightsDiskFull, CheckpointCorrupt (digest differs after fetching it twice)
- * @throws SourceChangedError
- */
-export async function pullFiles(options: PullFilesOptions): Promise<void> {
-  const { dir, files, observer } = options;
+/** Files that can be read: the small ones and all headers are there, of the rest what `arrivals` tells. */
+export interface ArrivingFiles {
+  readonly arrivals: Arrivals;
+  /**
+   * Resolves once every file is complete and verified.
+   * @throws FailureError WeightsDiskFull, CheckpointCorrupt (digest differs after fetching it twice)
+   * @throws SourceChangedError when what was read is worthless, and a pull should begin anew
+   */
+  readonly verified: Promise<void>;
+}
+
+const filesHashedAtOnce = 2;
+
+/** @throws as `ArrivingFiles.verified` */
+export async function pullFiles(options: PullFilesOptions): Promise<ArrivingFiles> {
+  const { dir, observer, pieceBytes, checkpoint } = options;
+  const { files, headers } = checkpoint;
   await mkdir(dir, { recursive: true });
   const journal = await PullJournal.open(dir);
-  for (const file of files) await prepare(dir, file, journal);
+  for (const file of files) await prepare(dir, file, journal, headers.get(file.name));
 
   const total = sum(files.map((file) => file.bytes));
-  const done = sum(files.map((file) => journal.doneBytes(file)));
+  const pieces = files.flatMap((file) => piecesOf(file, pieceBytes));
+  const there = pieces.filter((piece) => isCovered(piece, journal.done(piece.file)));
+  const done = sum(there.map(({ range: [begin, end] }) => end - begin));
   await requireFreeSpace(dir, total - done);
   observer.begin(done, total);
 
-  // While one file is compared with its digest, the ranges of the next already arrive.
-  const ranges = pLimit(options.parallelRanges);
-  await allOrFirstFailure(files, pLimit(filesAtOnce), (file) => pullFile(options, journal, file, ranges));
+  const weights = files.filter((file) => headers.has(file.name));
+  const arrivals = await Arrivals.create(dir, weights, pieceBytes);
+  try {
+    const small = files.filter((file) => !headers.has(file.name));
+    await complete(options, journal, small, arrivals);
+    return { arrivals, verified: complete(options, journal, weights, arrivals) };
+  } catch (error) {
+    arrivals.close();
+    throw error;
+  }
 }
 
 /** Makes the file with its full length; what the journal says of a file that is not there is forgotten. */
-async function prepare(dir: string, file: FileVersion, journal: PullJournal): Promise<void> {
+async function prepare(
+  dir: string,
+  file: FileVersion,
+  journal: PullJournal,
+  header: WeightsHeader | undefined,
+): Promise<void> {
   const path = join(dir, file.name);
   const present = await stat(path).then(
     (stats) => stats.size === file.bytes,
     () => false,
   );
-  if (present && journal.doneBytes(file) > 0) return;
-  await journal.forget(file);
-  const handle = await open(path, 'w');
-  await handle.truncate(file.bytes);
-  await handle.close();
-}
-
-async function pullFile(
-  options: PullFilesOptions,
-  journal: PullJournal,
-  file: FileVersion,
-  ranges: LimitFunction,
-): Promise<void> {
-  if (journal.isVerified(file)) return;
-  for (let attempts = 0; ; attempts += 1) {
-    await fetchMissing(options, journal, file, ranges);
-    if (await matchesDigest(join(options.dir, file.name), file, () => options.observer.alive())) break;
-    if (attempts === 1) {
-      throw new FailureError(
-        'CheckpointCorrupt',
-        `${file.name}: its content does not match the digest that S3 keeps for it`,
-        { file: file.name },
-      );
-    }
-    // A bad disk block or a bad proxy may have bitten once.
-    await journal.forget(file);
-    options.observer.received(-file.bytes);
-  }
-  await journal.setVerified(file);
-}
-
-async function fetchMissing(
-  options: PullFilesOptions,
-  journal: PullJournal,
-  file: FileVersion,
-  ranges: LimitFunction,
-): Promise<void> {
-  const missing = missingRanges(file.bytes, journal.done(file), options.rangeBytes);
-  const handle = await open(join(options.dir, file.name), 'r+');
+  if (present && journal.isVerified(file)) return;
+  const keep = present && journal.doneBytes(file) > 0;
+  if (!keep) await journal.restart(file);
+  const handle = await open(path, keep ? 'r+' : 'w');
   try {
-    await allOrFirstFailure(missing, ranges, async (range) => {
-      await fetchRange(options, handle, file, range);
-      await journal.addRange(file, range);
-    });
+    await handle.truncate(file.bytes);
+    // Was read to inspect it; the engine can then start before its piece arrives.
+    if (header !== undefined) await handle.write(header.bytes, 0, header.bytes.byteLength, 0);
   } finally {
     await handle.close();
   }
 }
 
-/** Runs all, starts no more after a failure, and throws the first one once none is under way. */
-async function allOrFirstFailure<T>(
-  items: readonly T[],
-  limit: LimitFunction,
-  run: (item: T) => Promise<void>,
+/** Fetches what is missing of the files, and verifies each as soon as it is there. */
+async function complete(
+  options: PullFilesOptions,
+  journal: PullJournal,
+  files: readonly FileVersion[],
+  arrivals: Arrivals,
 ): Promise<void> {
-  const failures: unknown[] = [];
-  const tasks = items.map((item) =>
-    limit(async () => {
-      if (failures.length > 0) return;
-      await run(item).catch((error: unknown) => {
-        failures.push(error);
-      });
-    }),
-  );
-  await Promise.all(tasks);
-  if (failures.length > 0) throw failures[0];
-}
+  const { pieceBytes, parallelRanges, checkpoint } = options;
+  const tensors = new Map([...checkpoint.headers].map(([file, header]) => [file, header.tensors]));
+  const pieces = files.flatMap((file) => piecesOf(file, pieceBytes));
+  const isThere = (piece: Piece): boolean => isCovered(piece, journal.done(piece.file));
+  for (const piece of pieces.filter(isThere)) arrivals.arrived(piece);
+  const missing = pieces.filter((piece) => !isThere(piece));
 
-async function fetchRange(
-  { source, dir, attempt, observer, signal }: PullFilesOptions,
-  handle: FileHandle,
-  file: FileVersion,
-  [begin, end]: ByteRange,
-): Promise<void> {
-  await attempt(async () => {
-    let at = begin;
-    try {
-      for await (const chunk of source.read(file, begin, end)) {
-        signal.throwIfAborted();
-        await write(handle, chunk, at, dir, end - at);
-        at += chunk.byteLength;
-        observer.received(chunk.byteLength);
-      }
-    } catch (error) {
-      observer.received(begin - at);
-      throw error;
-    }
-  });
-}
-
-async function write(
-  handle: FileHandle,
-  chunk: Uint8Array,
-  at: number,
-  dir: string,
-  needed: number,
-): Promise<void> {
-  try {
-    await handle.write(chunk, 0, chunk.byteLength, at);
-  } catch (error) {
-    throw await translateWriteError(error, dir, needed);
+  const failure = new FirstFailure();
+  const ranges = pLimit(parallelRanges);
+  const hashing = pLimit(filesHashedAtOnce);
+  const fetched = new Map<FileVersion, Promise<void>[]>(files.map((file) => [file, []]));
+  for (const piece of inReadOrder(missing, pieceBytes, tensors)) {
+    const fetching = failure.run(ranges, async () => {
+      await fetchRange(options, piece.file, piece.range);
+      arrivals.arrived(piece);
+      await journal.addRange(piece.file, piece.range);
+    });
+    fetched.get(piece.file)?.push(fetching);
   }
+  const verifying = files.map(async (file) => {
+    await Promise.all(fetched.get(file) ?? []);
+    await failure.run(hashing, () => verify(options, journal, file));
+  });
+  await Promise.all(verifying);
+  failure.check();
+}
+
+async function verify(
+  { dir, observer }: PullFilesOptions,
+  journal: PullJournal,
+  file: FileVersion,
+): Promise<void> {
+  if (journal.isVerified(file)) return;
+  if (await matchesDigest(join(dir, file.name), file, () => observer.alive())) {
+    await journal.setVerified(file);
+    return;
+  }
+  const told = `${file.name}: its content does not match the digest that S3 keeps for it`;
+  // A bad disk block or a bad proxy may have bitten once.
+  if ((await journal.mismatched(file)) === 1) throw new SourceChangedError(`${told}; it is fetched again`);
+  throw new FailureError('CheckpointCorrupt', told, { file: file.name });
 }
 
 function sum(values: readonly number[]): number {

@@ -4,7 +4,7 @@
 import { readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { FileVersion } from './checkpoint-source.js';
-import { addRange, countBytes, type ByteRange } from './range-plan.js';
+import { addRange, countBytes, type ByteRange } from './byte-ranges.js';
 
 const journalFile = '.llmservice-pull.json';
 
@@ -14,6 +14,8 @@ interface JournalEntry {
   readonly done: readonly ByteRange[];
   /** True once the whole file was compared with its digest. */
   readonly verified: boolean;
+  /** How often the whole file was there and had another digest. */
+  readonly mismatches: number;
 }
 
 export class PullJournal {
@@ -59,16 +61,24 @@ export class PullJournal {
     await this.save();
   }
 
-  /** Starts a file anew. */
-  async forget(file: FileVersion): Promise<void> {
-    this.entries.delete(file.name);
+  /** Nothing of the file is on disk. */
+  async restart(file: FileVersion): Promise<void> {
+    this.entries.set(file.name, { ...this.entry(file), done: [], verified: false });
     await this.save();
+  }
+
+  /** The whole file is of no use, and starts anew. Returns how often that happened; after twice it counts anew. */
+  async mismatched(file: FileVersion): Promise<number> {
+    const mismatches = this.entry(file).mismatches + 1;
+    this.entries.set(file.name, { ...this.entry(file), mismatches: mismatches % 2 });
+    await this.restart(file);
+    return mismatches;
   }
 
   private entry(file: FileVersion): JournalEntry {
     const entry = this.entries.get(file.name);
     if (entry !== undefined && entry.bytes === file.bytes && entry.etag === file.etag) return entry;
-    return { bytes: file.bytes, etag: file.etag, done: [], verified: false };
+    return { bytes: file.bytes, etag: file.etag, done: [], verified: false, mismatches: 0 };
   }
 
   /** Writes that arrive while one is under way are joined into the next. */

@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "backends/cpu/backend.h"
-#include "ops/dtype.h"
+#include "ops/kv_row.h"
 
 namespace llmservice::cpu {
 namespace {
@@ -25,11 +25,14 @@ std::vector<RowRange> cut(std::span<const Segment> segments, int32_t rows) {
   return ranges;
 }
 
-void store_row(DType dtype, const float* from, int32_t count, void* cache, int64_t index) {
+// Row `row` of a cache of rows of `dim` values.
+void store_row(DType dtype, const float* from, int32_t dim, void* cache, float* scales, int64_t row) {
   if (dtype == DType::kF32) {
-    std::copy_n(from, count, static_cast<float*>(cache) + index);
+    std::copy_n(from, dim, static_cast<float*>(cache) + row * dim);
+  } else if (dtype == DType::kF8E4M3) {
+    scales[row] = quantize_kv_row(from, dim, static_cast<uint8_t*>(cache) + row * dim);
   } else {
-    std::transform(from, from + count, static_cast<uint16_t*>(cache) + index, float_to_bf16);
+    std::transform(from, from + dim, static_cast<uint16_t*>(cache) + row * dim, float_to_bf16);
   }
 }
 
@@ -50,8 +53,10 @@ void CpuBackend::write_kv(const AttentionShape& shape, std::span<const Segment> 
       const int64_t block = segment.blocks[position / shape.block_size];
       for (int32_t h = 0; h < shape.kv_heads; ++h) {
         const int64_t row = (block * shape.kv_heads + h) * shape.block_size + position % shape.block_size;
-        store_row(shape.kv_dtype, k + (segment.first + r) * k_stride + h * dim, dim, cache.k, row * dim);
-        store_row(shape.kv_dtype, v + (segment.first + r) * v_stride + h * dim, dim, cache.v, row * dim);
+        const float* const head_k = k + (segment.first + r) * k_stride + h * dim;
+        const float* const head_v = v + (segment.first + r) * v_stride + h * dim;
+        store_row(shape.kv_dtype, head_k, dim, cache.k, cache.k_scales, row);
+        store_row(shape.kv_dtype, head_v, dim, cache.v, cache.v_scales, row);
       }
     });
   }
@@ -80,8 +85,7 @@ void CpuBackend::attention(const AttentionShape& shape, std::span<const Segment>
                      .kv_head = kv_head,
                      .q = q + row * q_stride + head,
                      .q_stride = q_stride,
-                     .k = cache.k,
-                     .v = cache.v,
+                     .cache = &cache,
                      .out = out + row * width + head,
                      .out_stride = width,
                      .scratch = scratch_.of_worker(worker, attention_scratch(shape, tile_rows))});

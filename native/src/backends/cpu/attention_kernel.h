@@ -40,16 +40,30 @@ struct AttentionScratch {
   }
 };
 
-template <class L>
-L load_kv(DType dtype, const void* cache, int64_t index, int n) {
-  if (dtype == DType::kF32) return L::load(static_cast<const float*>(cache) + index, n);
-  return L::load_bf16(static_cast<const uint16_t*>(cache) + index, n);
-}
+// One position's K and V in the cache, at `row` rows of head_dim values; scales of e4m3 codes as load_fp8
+// wants them. A row below 0 stands for zeros.
+struct KvRow {
+  int64_t row = -1;
+  float k_scale = 0;
+  float v_scale = 0;
+};
 
-inline int64_t kv_row(const AttentionTile& t, int32_t position) {
+inline KvRow find_kv(const AttentionTile& t, int32_t position) {
   const AttentionShape& s = *t.shape;
   const int64_t block = t.blocks[position / s.block_size];
-  return ((block * s.kv_heads + t.kv_head) * s.block_size + position % s.block_size) * s.head_dim;
+  const int64_t row = (block * s.kv_heads + t.kv_head) * s.block_size + position % s.block_size;
+  if (s.kv_dtype != DType::kF8E4M3) return {.row = row};
+  return {row, 256 * t.cache->k_scales[row], 256 * t.cache->v_scales[row]};
+}
+
+// n values of a row, from feature d on.
+template <class L>
+L load_kv(const AttentionShape& s, const void* cache, int64_t row, float scale, int d, int n) {
+  if (row < 0) return L::zero();
+  const int64_t index = row * s.head_dim + d;
+  if (s.kv_dtype == DType::kF32) return L::load(static_cast<const float*>(cache) + index, n);
+  if (s.kv_dtype == DType::kBF16) return L::load_bf16(static_cast<const uint16_t*>(cache) + index, n);
+  return L::load_fp8(static_cast<const uint8_t*>(cache) + index, n) * L::set(scale);
 }
 
 // Widens K, transposed, and V of positions [begin, begin + count); positions up to the next multiple of 16
@@ -58,18 +72,18 @@ template <class L>
 void load_split(const AttentionTile& t, const AttentionScratch<L>& scratch, int32_t begin, int count) {
   const AttentionShape& s = *t.shape;
   for (int base = 0; base < count; base += L::kCount) {
-    int64_t rows[L::kCount];
-    for (int i = 0; i < L::kCount; ++i) rows[i] = base + i < count ? kv_row(t, begin + base + i) : -1;
+    KvRow rows[L::kCount];
+    for (int i = 0; i < L::kCount && base + i < count; ++i) rows[i] = find_kv(t, begin + base + i);
     for (int d = 0; d < s.head_dim; d += L::kCount) {
       const int n = s.head_dim - d < L::kCount ? s.head_dim - d : L::kCount;
       L tile[L::kCount];
       for (int i = 0; i < L::kCount; ++i) {
-        tile[i] = rows[i] < 0 ? L::zero() : load_kv<L>(s.kv_dtype, t.k, rows[i] + d, n);
+        tile[i] = load_kv<L>(s, t.cache->k, rows[i].row, rows[i].k_scale, d, n);
       }
       transpose(tile);
       for (int i = 0; i < n; ++i) tile[i].store(scratch.keys + (d + i) * kSplit + base);
       for (int i = 0; i < L::kCount; ++i) {
-        const L value = rows[i] < 0 ? L::zero() : load_kv<L>(s.kv_dtype, t.v, rows[i] + d, n);
+        const L value = load_kv<L>(s, t.cache->v, rows[i].row, rows[i].v_scale, d, n);
         value.store(scratch.values + (base + i) * scratch.dim + d);
       }
     }

@@ -45,8 +45,8 @@ class CpuBackend final : public Backend {
                  float* to, int64_t to_stride) override;
   void silu_mul(const float* gate_up, int64_t rows, int64_t width, float* out) override;
   void sigmoid_mul(float* x, const float* gate, int64_t gate_stride, int64_t rows, int64_t width) override;
-  void rope(float* x, int64_t stride, std::span<const int32_t> positions, int32_t heads, int32_t head_dim,
-            int32_t rotary, const float* cos, const float* sin) override;
+  void rope(float* x, int64_t stride, int64_t rows, int32_t heads, int32_t head_dim, int32_t rotary,
+            const float* cos, const float* sin) override;
   void gated_rms_norm(const float* x, const float* z, int64_t z_stride, const float* weight, float eps,
                       int64_t rows, int32_t heads, int32_t dim, float* out) override;
   void add_gated(float* out, const float* y, const float* gate, int64_t rows, int64_t width) override;

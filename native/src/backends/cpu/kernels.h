@@ -40,8 +40,7 @@ struct AttentionTile {
   int32_t kv_head;
   const float* q;  // first row, first query head of the group
   int64_t q_stride;
-  const void* k;
-  const void* v;
+  const KvCache* cache;
   float* out;  // as q
   int64_t out_stride;
   float* scratch;  // attention_scratch floats

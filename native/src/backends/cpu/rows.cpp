@@ -72,13 +72,12 @@ void CpuBackend::add_gated(float* out, const float* y, const float* gate, int64_
   });
 }
 
-void CpuBackend::rope(float* x, int64_t stride, std::span<const int32_t> positions, int32_t heads,
-                      int32_t head_dim, int32_t rotary, const float* cos, const float* sin) {
+void CpuBackend::rope(float* x, int64_t stride, int64_t rows, int32_t heads, int32_t head_dim, int32_t rotary,
+                      const float* cos, const float* sin) {
   const int64_t half = rotary / 2;
-  for_rows(static_cast<int64_t>(positions.size()), int64_t{heads} * rotary, [&](int64_t t) {
-    const int64_t angle = positions[t] * half;
+  for_rows(rows, int64_t{heads} * rotary, [&](int64_t t) {
     for (int32_t h = 0; h < heads; ++h) {
-      kernels_.rotate(x + t * stride + h * head_dim, half, cos + angle, sin + angle);
+      kernels_.rotate(x + t * stride + h * head_dim, half, cos + t * half, sin + t * half);
     }
   });
 }

@@ -36,6 +36,13 @@ struct Avx512Lanes {
       _mm512_storeu_si512(out + 32 * half, bits);
     }
   }
+  // The first n of 16 e4m3 values, each divided by 256 in the same way.
+  static Avx512Lanes load_fp8(const uint8_t* p, int n) {
+    const __m256i wide = _mm256_cvtepi8_epi16(_mm_maskz_loadu_epi8(first_lanes(n), p));
+    const __m256i bits =
+        _mm256_and_si256(_mm256_slli_epi16(wide, 7), _mm256_set1_epi16(static_cast<short>(0xbf80)));
+    return {_mm512_cvtph_ps(bits)};
+  }
   static Avx512Lanes load_staged(const Staged* p) { return load_f16(p); }
   static Avx512Lanes load_f16(const uint16_t* p) {
     return {_mm512_cvtph_ps(_mm256_loadu_si256((const __m256i*)p))};

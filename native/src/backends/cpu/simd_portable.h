@@ -37,6 +37,11 @@ struct PortableLanes {
   static void stage_fp8(const uint8_t* p, Staged* out) {
     for (int i = 0; i < 64; ++i) out[i] = from_e4m3(p[i]);
   }
+  static PortableLanes load_fp8(const uint8_t* p, int n) {
+    PortableLanes r = zero();
+    for (int i = 0; i < n; ++i) r.v[i] = from_e4m3(p[i]);
+    return r;
+  }
   static PortableLanes load_staged(const Staged* p) { return load(p); }
   static PortableLanes load_f16(const uint16_t* p) {
     PortableLanes r;

@@ -1,4 +1,4 @@
-// Byte ranges of a pull: which parts of a file are still to be fetched. Pure.
+// Byte ranges of a file that are on disk. Pure.
 
 /** [begin, end) in bytes. */
 export type ByteRange = readonly [begin: number, end: number];
@@ -17,16 +17,4 @@ export function addRange(done: readonly ByteRange[], range: ByteRange): ByteRang
 
 export function countBytes(ranges: readonly ByteRange[]): number {
   return ranges.reduce((sum, [begin, end]) => sum + end - begin, 0);
-}
-
-/** What `done` leaves of a file of `bytes`, cut into pieces of at most `pieceBytes`. */
-export function missingRanges(bytes: number, done: readonly ByteRange[], pieceBytes: number): ByteRange[] {
-  const missing: ByteRange[] = [];
-  let at = 0;
-  for (const [begin, end] of [...done, [bytes, bytes] as const]) {
-    for (; at < begin; at = Math.min(begin, at + pieceBytes))
-      missing.push([at, Math.min(begin, at + pieceBytes)]);
-    at = Math.max(at, end);
-  }
-  return missing;
 }

@@ -1,0 +1,156 @@
+// One model from its URI to an engine that serves it, and away again. The engine loads what is on disk while the rest
+// is still pulled, but nothing is served before all is verified.
+
+import { FailureError } from '@llmservice/crds';
+import type { EngineInfo } from '@llmservice/native';
+import { setTimeout as sleepFor } from 'node:timers/promises';
+import { readCertificates } from './config/read-config.js';
+import type { ResolvedConfig } from './config/resolve-config.js';
+import { EngineClient } from './engine/engine-client.js';
+import type { EngineSettings } from './engine/protocol.js';
+import type { ServedModel } from './http/served-model.js';
+import { readModelFiles, servedModel } from './load-model.js';
+import type { LoadObserver } from './load-observer.js';
+import type { Logger } from './log/logger.js';
+import { SourceChangedError } from './weights/checkpoint-source.js';
+import { obtainCheckpoint, type ObtainedCheckpoint } from './weights/obtain-checkpoint.js';
+
+/** An engine that is ready, and what requests need besides it. */
+export interface ReadyModel {
+  readonly engine: EngineClient;
+  readonly info: EngineInfo;
+  readonly model: ServedModel;
+  readonly numBlocks: number;
+}
+
+const lookAgainMs = 1_000;
+
+export class ModelRun {
+  private readonly stopping = new AbortController();
+  private loading: Promise<ReadyModel> | null = null;
+  private checkpoint: ObtainedCheckpoint | null = null;
+  private client: EngineClient | null = null;
+
+  constructor(
+    private readonly uri: string,
+    private readonly config: ResolvedConfig,
+    private readonly observer: LoadObserver,
+    private readonly logger: Logger,
+  ) {}
+
+  /** Null before there is one. */
+  get engine(): EngineClient | null {
+    return this.client;
+  }
+
+  /**
+   * To be called once.
+   * @throws FailureError any reason of a checkpoint, of S3, of the disk or of the engine's load
+   */
+  load(): Promise<ReadyModel> {
+    this.loading = this.loadUntilUnchanged();
+    return this.loading;
+  }
+
+  /** Ends engine and pull; what is on disk stays for the next. Resolves when nothing of it is left. Idempotent. */
+  async stop(): Promise<void> {
+    this.stopping.abort();
+    // The load may be about to start an engine: it ends with the abort, or with the engine that it waits for.
+    await this.client?.stop();
+    await this.loading?.catch(() => undefined);
+    await this.discard();
+  }
+
+  private async loadUntilUnchanged(): Promise<ReadyModel> {
+    for (;;) {
+      try {
+        return await this.loadOnce();
+      } catch (error) {
+        // Someone is uploading, or a file arrived broken: what the engine has read of it is worthless.
+        if (!(error instanceof SourceChangedError)) throw error;
+        this.logger.warn('the checkpoint is looked at again', { cause: error.message });
+        await this.discard();
+        await this.sleep(lookAgainMs);
+      }
+    }
+  }
+
+  private async loadOnce(): Promise<ReadyModel> {
+    this.observer.started();
+    const checkpoint = await this.obtain();
+    this.checkpoint = checkpoint;
+    const verified = checkpoint.verified.then(() => this.observer.pulled());
+    const [ready] = await Promise.all([this.startEngine(checkpoint), verified]);
+    return ready;
+  }
+
+  private obtain(): Promise<ObtainedCheckpoint> {
+    const { engineConfig, server, s3Credentials } = this.config;
+    const { s3 } = engineConfig.model;
+    return obtainCheckpoint({
+      uri: this.uri,
+      weightsDir: server.weightsDir,
+      s3: {
+        endpoint: s3?.endpoint ?? null,
+        region: s3?.region ?? 'us-east-1',
+        forcePathStyle: s3?.forcePathStyle ?? true,
+        credentials: s3Credentials,
+        caCertificates: readCertificates(server.s3CaDir),
+      },
+      observer: this.observer,
+      sleep: (milliseconds) => this.sleep(milliseconds),
+      signal: this.stopping.signal,
+    });
+  }
+
+  private async startEngine(checkpoint: ObtainedCheckpoint): Promise<ReadyModel> {
+    const { dir, arrivals, verified } = checkpoint;
+    const files = await readModelFiles(dir);
+    this.stopping.signal.throwIfAborted();
+    if (this.checkpoint !== checkpoint) throw new SourceChangedError('the checkpoint changed meanwhile');
+    const client = new EngineClient(this.engineSettings(dir), this.logger, undefined, arrivals?.map ?? null);
+    this.client = client;
+    this.observer.engineStarted(client);
+    await client.start();
+    const { state } = client.health();
+    if (state.kind === 'ready') {
+      const { info, numBlocks, maxModelLen } = state;
+      return { engine: client, info, model: servedModel(files, info, maxModelLen), numBlocks };
+    }
+    this.stopping.signal.throwIfAborted();
+    const failure = state.kind === 'failed' ? state.failure : stoppedLoading;
+    // The digest tells whether the checkpoint is at fault or what arrived of it.
+    if (failure.reason === 'CheckpointCorrupt') await verified;
+    throw new FailureError(failure.reason, failure.message, failure.detail);
+  }
+
+  private engineSettings(modelDir: string): EngineSettings {
+    const { engine, accelerator, parallelism } = this.config.engineConfig;
+    return {
+      ...engine,
+      modelDir,
+      tensor: parallelism.tensor,
+      memoryBytesPerDevice: accelerator.memoryBytesPerDevice,
+      threads: this.config.server.threads,
+    };
+  }
+
+  /** Ends the engine and lets go of the checkpoint. */
+  private async discard(): Promise<void> {
+    await this.client?.stop();
+    this.client = null;
+    await this.checkpoint?.verified.catch(() => undefined);
+    this.checkpoint?.arrivals?.close();
+    this.checkpoint = null;
+  }
+
+  private async sleep(milliseconds: number): Promise<void> {
+    await sleepFor(milliseconds, undefined, { signal: this.stopping.signal });
+  }
+}
+
+const stoppedLoading = {
+  reason: 'EngineFault',
+  message: 'the engine was stopped while it loaded',
+  detail: undefined,
+} as const;

@@ -1,0 +1,50 @@
+// golden.json of a model, as generate/ writes it, and what an engine's numbers must be near to.
+
+import { readdirSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+
+export interface Golden {
+  readonly greedy: readonly GreedyGolden[];
+  readonly teacherForced: {
+    readonly ids: number[];
+    readonly argmax: number[];
+    readonly margins: number[];
+    readonly logprobs: number[];
+  };
+}
+
+/** A prompt and its greedy continuation. */
+export interface GreedyGolden {
+  readonly prompt: number[];
+  readonly tokens: number[];
+  /** At each step, the best logit minus the second. */
+  readonly margins: number[];
+  readonly logprobs: number[];
+}
+
+export const modelsDir = fileURLToPath(new URL('models/', import.meta.url));
+
+/** Allowed difference of a logprob; where the best two tokens are closer than this, the choice is free. */
+export const tolerance = { bfloat16: 0.08, float32: 0.02 };
+
+export function readGolden(model: string): Golden {
+  return JSON.parse(readFileSync(`${modelsDir}${model}/golden.json`, 'utf8')) as Golden;
+}
+
+/** Steps of a greedy run before the first close call. */
+export function clearSteps({ tokens, margins }: GreedyGolden, allowed: number): number {
+  const close = margins.findIndex((margin) => margin < allowed);
+  return close === -1 ? tokens.length : close;
+}
+
+/** The largest difference between the first values of `got` and all of `wanted`. */
+export function furthest(got: readonly number[], wanted: readonly number[]): number {
+  return Math.max(0, ...wanted.map((value, i) => Math.abs(value - got[i]!)));
+}
+
+/** Whether the model comes with a layer for multi-token prediction. */
+export function hasMtp(model: string): boolean {
+  return readdirSync(modelsDir + model)
+    .filter((file) => file.endsWith('.safetensors'))
+    .some((file) => readFileSync(`${modelsDir}${model}/${file}`).includes('"mtp.fc.weight"'));
+}

@@ -1,0 +1,29 @@
+// What the kernel tells of running processes.
+
+import { readFileSync } from 'node:fs';
+
+/** Direct children, in the order in which they were started. */
+export function childPids(pid: number): number[] {
+  const children = readFileSync(`/proc/${String(pid)}/task/${String(pid)}/children`, 'utf8');
+  return children.trim().split(' ').filter(Boolean).map(Number);
+}
+
+/** A server's engine process, then the ranks that it started. */
+export function enginePids(server: number): number[] {
+  return childPids(server).flatMap((engine) => [engine, ...childPids(engine)]);
+}
+
+/** A zombie has ended: it only waits for somebody to ask how. */
+export function isRunning(pid: number): boolean {
+  try {
+    return !/\) Z /.test(readFileSync(`/proc/${String(pid)}/stat`, 'utf8'));
+  } catch {
+    return false;
+  }
+}
+
+/** The most memory that a process has held at once. */
+export function peakBytes(pid: number): number {
+  const status = readFileSync(`/proc/${String(pid)}/status`, 'utf8');
+  return Number(/^VmHWM:\s+(\d+) kB$/m.exec(status)?.[1]) * 1024;
+}
