@@ -114,7 +114,7 @@ export const failureKinds = {
   EngineNumericalFault: {
     terminal: false,
     httpStatus: 500,
-    remedy: 'Check the checkpoint: the model produced values that are not finite numbers.',
+    remedy: 'Check the weights of the layer that the message names; if all requests end so, load them again.',
   },
   QueueTimeout: {
     terminal: false,

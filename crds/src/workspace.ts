@@ -31,7 +31,9 @@ export function workspaceBytes(input: WorkspaceInput): number {
   const routing = shape.moe === null ? 0 : 2 * shape.moe.topK * 4;
   const angles = shape.rotaryDim * 4;
   const rows = Math.ceil(maxNumBatchedTokens * (perRow * activationBytes + routing + angles));
-  return rows + logitRows * logitWidth(shape, tensor) * 4;
+  // On rank 0, where each row first was not finite: whole lines of 64 bytes.
+  const faults = Math.ceil(maxNumBatchedTokens / 16) * 64;
+  return rows + faults + logitRows * logitWidth(shape, tensor) * 4;
 }
 
 /** Rank 0 holds its own part of the logits beside all of them; on the only rank they are one. */

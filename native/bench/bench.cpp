@@ -1,6 +1,5 @@
-// llmservice_bench: prefill and decode speed of the engine on a model of Qwen3-0.6B's shape, random weights,
-// in BF16 and FP8, beside the memory bandwidth measured in the same minute. Usage: llmservice_bench
-// [REPEATS].
+// llmservice_bench: prefill and decode speed of the engine on random weights in BF16 and FP8, by
+// architecture, beside the memory bandwidth measured in the same minute.
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
@@ -70,47 +69,67 @@ void run_round(Engine& engine, const Load& load, BandwidthProbe& probe, Rounds& 
   engine.step(release);
 }
 
-void report(const char* name, WeightFormat format, int repeats, BandwidthProbe& probe) {
-  const RandomCheckpoint checkpoint(format);
+void report(std::string_view architecture, WeightFormat format, int repeats, BandwidthProbe& probe) {
+  const ModelShape shape = shape_of(architecture);
+  const RandomCheckpoint checkpoint(shape, format);
   for (const Load& work : {Load{1, 512}, Load{4, 64}}) {
     const auto engine = load(checkpoint.dir(), work);
     Rounds rounds;
     for (int i = 0; i < repeats; ++i) run_round(*engine, work, probe, rounds);
-    // Each step reads every weight once, however many sequences share it. The share of the bandwidth is taken
-    // round by round, since others may load the machine more in one round than in the next.
-    const auto bytes = static_cast<double>(engine->info().weight_bytes);
+    // A step reads each weight at most once, however many sequences share it. The share of the bandwidth is
+    // taken round by round, since others may load the machine more in one round than in the next.
+    const auto weights = static_cast<double>(engine->info().weight_bytes);
+    const double bytes = weights * shape.share_read(work.sequences);
     std::vector<double> share;
     for (int i = 0; i < repeats; ++i) share.push_back(bytes / rounds.decode[i] / rounds.bandwidth[i]);
     const double step = median(rounds.decode);
-    std::printf("%-5s %9d %7d %14.1f %13.2f %13.2f %15.2f %10.0f %%\n", name, work.sequences, work.prompt,
-                work.prompt / median(rounds.prefill), work.sequences / step, bytes / step / 1e9,
-                median(rounds.bandwidth) / 1e9, 100 * median(share));
+    std::printf("%-16s %-5s %9d %7d %14.1f %13.2f %13.2f %15.2f %10.0f %%\n",
+                std::string(architecture).c_str(), format == WeightFormat::kBf16 ? "BF16" : "FP8",
+                work.sequences, work.prompt, work.prompt / median(rounds.prefill), work.sequences / step,
+                bytes / step / 1e9, median(rounds.bandwidth) / 1e9, 100 * median(share));
     std::fflush(stdout);
   }
 }
 
-void run(int repeats) {
+void run(int repeats, std::span<const std::string_view> architectures) {
   BandwidthProbe probe(cpu::usable_cores());
-  std::printf("Qwen3-0.6B's shape, random weights; %d threads, %s; medians of %d rounds\n\n", probe.threads(),
-              make_cpu_backend({})->isa(), repeats);
-  std::printf("%-5s %9s %7s %14s %13s %13s %15s %12s\n", "", "sequences", "prompt", "prefill tok/s",
+  std::printf("models of Qwen3-0.6B's scale, random weights; %d threads, %s; medians of %d rounds\n\n",
+              probe.threads(), make_cpu_backend({})->isa(), repeats);
+  std::printf("%-16s %-5s %9s %7s %14s %13s %13s %15s %12s\n", "", "", "sequences", "prompt", "prefill tok/s",
               "decode tok/s", "weights GB/s", "bandwidth GB/s", "of bandwidth");
-  report("BF16", WeightFormat::kBf16, repeats, probe);
-  report("FP8", WeightFormat::kFp8, repeats, probe);
+  for (const std::string_view architecture : architectures) {
+    report(architecture, WeightFormat::kBf16, repeats, probe);
+    report(architecture, WeightFormat::kFp8, repeats, probe);
+  }
+}
+
+constexpr const char* kUsage =
+    "usage: llmservice_bench [REPEATS [ARCHITECTURE...|all]]   qwen3 when none is named\n"
+    "       llmservice_bench write FOLDER ARCHITECTURE         the BF16 checkpoint alone\n";
+
+int main_of(std::vector<std::string_view> args) {
+  if (args.size() == 3 && args[0] == "write") {
+    write_random_checkpoint(args[1], shape_of(args[2]), WeightFormat::kBf16);
+    return 0;
+  }
+  const int repeats = args.empty() ? 5 : std::atoi(args[0].data());
+  if (repeats < 1) {
+    std::fputs(kUsage, stderr);
+    return 2;
+  }
+  if (!args.empty()) args.erase(args.begin());
+  if (args.empty()) args = {"qwen3"};
+  if (args.front() == "all") args = benchmarked_architectures();
+  run(repeats, args);
+  return 0;
 }
 
 }  // namespace
 }  // namespace llmservice::bench
 
 int main(int argc, char** argv) {
-  const int repeats = argc > 1 ? std::atoi(argv[1]) : 5;
-  if (argc > 2 || repeats < 1) {
-    std::fprintf(stderr, "usage: llmservice_bench [REPEATS]\n");
-    return 2;
-  }
   try {
-    llmservice::bench::run(repeats);
-    return 0;
+    return llmservice::bench::main_of({argv + 1, argv + argc});
   } catch (const std::exception& error) {
     std::fprintf(stderr, "%s\n", error.what());
     return 1;

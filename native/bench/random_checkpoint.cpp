@@ -1,4 +1,4 @@
-// config.json and one safetensors file, streamed through a buffer of a few MiB.
+// Weights are streamed through a buffer of a few MiB.
 #include "random_checkpoint.h"
 
 #include <unistd.h>
@@ -15,84 +15,50 @@ namespace {
 
 using nlohmann::json;
 
-constexpr int64_t kHidden = 1024;
-constexpr int64_t kLayers = 28;
-constexpr int64_t kHeads = 16;
-constexpr int64_t kKvHeads = 8;
-constexpr int64_t kHeadDim = 128;
-constexpr int64_t kFeedForward = 3072;
-constexpr int64_t kVocab = 151936;
-
-json config_of(WeightFormat format) {
-  json config = {{"model_type", "qwen3"},
-                 {"hidden_size", kHidden},
-                 {"num_hidden_layers", kLayers},
-                 {"num_attention_heads", kHeads},
-                 {"num_key_value_heads", kKvHeads},
-                 {"head_dim", kHeadDim},
-                 {"intermediate_size", kFeedForward},
-                 {"vocab_size", kVocab},
-                 {"max_position_embeddings", 40960},
-                 {"rms_norm_eps", 1e-6},
-                 {"rope_theta", 1000000.0},
-                 {"tie_word_embeddings", true}};
+json config_of(const ModelShape& shape, WeightFormat format) {
+  json config = shape.config;
   if (format == WeightFormat::kFp8) {
-    config["quantization_config"] = {{"quant_method", "fp8"},
-                                     {"fmt", "e4m3"},
-                                     {"weight_block_size", {128, 128}},
-                                     {"modules_to_not_convert", {"lm_head", "model.embed_tokens"}}};
+    config["quantization_config"] = {
+        {"quant_method", "fp8"}, {"fmt", "e4m3"}, {"weight_block_size", {128, 128}}};
+    for (const TensorShape& tensor : shape.tensors) {
+      if (tensor.quantizable || !tensor.name.ends_with(".weight")) continue;
+      config["quantization_config"]["modules_to_not_convert"].push_back(
+          tensor.name.substr(0, tensor.name.size() - std::string(".weight").size()));
+    }
   }
   return config;
 }
 
-struct TensorPlan {
+struct StoredTensor {
   std::string name;
-  const char* dtype;
-  std::vector<int64_t> shape;
-  int64_t bytes() const {
-    int64_t count = std::string(dtype) == "BF16" ? 2 : 1;
-    for (const int64_t dim : shape) count *= dim;
-    return count;
-  }
+  std::string dtype;
+  std::vector<int64_t> dims;
+
+  int64_t bytes() const { return TensorShape{name, dims, false}.values() * (dtype == "BF16" ? 2 : 1); }
 };
 
-std::vector<TensorPlan> plan_tensors(WeightFormat format) {
-  std::vector<TensorPlan> plan = {{"model.embed_tokens.weight", "BF16", {kVocab, kHidden}},
-                                  {"model.norm.weight", "BF16", {kHidden}}};
-  const auto matrix = [&](const std::string& module, int64_t rows, int64_t cols) {
-    const bool fp8 = format == WeightFormat::kFp8;
-    plan.push_back({module + ".weight", fp8 ? "F8_E4M3" : "BF16", {rows, cols}});
-    if (fp8) plan.push_back({module + ".weight_scale_inv", "BF16", {(rows + 127) / 128, (cols + 127) / 128}});
-  };
-  for (int64_t i = 0; i < kLayers; ++i) {
-    const std::string layer = "model.layers." + std::to_string(i) + ".";
-    for (const char* norm : {"input_layernorm", "post_attention_layernorm"}) {
-      plan.push_back({layer + norm + ".weight", "BF16", {kHidden}});
-    }
-    for (const char* norm : {"self_attn.q_norm", "self_attn.k_norm"}) {
-      plan.push_back({layer + norm + ".weight", "BF16", {kHeadDim}});
-    }
-    matrix(layer + "self_attn.q_proj", kHeads * kHeadDim, kHidden);
-    matrix(layer + "self_attn.k_proj", kKvHeads * kHeadDim, kHidden);
-    matrix(layer + "self_attn.v_proj", kKvHeads * kHeadDim, kHidden);
-    matrix(layer + "self_attn.o_proj", kHidden, kHeads * kHeadDim);
-    matrix(layer + "mlp.gate_proj", kFeedForward, kHidden);
-    matrix(layer + "mlp.up_proj", kFeedForward, kHidden);
-    matrix(layer + "mlp.down_proj", kHidden, kFeedForward);
+std::vector<StoredTensor> stored_tensors(const ModelShape& shape, WeightFormat format) {
+  std::vector<StoredTensor> stored;
+  for (const TensorShape& tensor : shape.tensors) {
+    const bool fp8 = format == WeightFormat::kFp8 && tensor.quantizable;
+    stored.push_back({tensor.name, fp8 ? "F8_E4M3" : "BF16", tensor.dims});
+    if (!fp8) continue;
+    const std::vector<int64_t> blocks = {(tensor.dims[0] + 127) / 128, (tensor.dims[1] + 127) / 128};
+    stored.push_back({tensor.name + "_scale_inv", "BF16", blocks});
   }
-  return plan;
+  return stored;
 }
 
 // 4 MiB of values near what trained weights have: BF16 in ±[0.008, 0.03], FP8 codes in ±[0.5, 2), scales near
 // 0.01. Repeating it is as good as fresh values: nothing is cached or skipped by value.
-std::string noise(const TensorPlan& tensor, std::mt19937& random) {
+std::string noise(const StoredTensor& tensor, std::mt19937& random) {
   std::string bytes(size_t{4} << 20, '\0');
   const bool scale = tensor.name.ends_with("_scale_inv");
   const bool norm = tensor.name.find("norm") != std::string::npos;
   for (size_t i = 0; i < bytes.size(); i += 2) {
     const uint32_t r = random();
     uint16_t bits = static_cast<uint16_t>((r & 0x8000) | (0x3c00 + (r & 0xff)));
-    if (std::string(tensor.dtype) == "F8_E4M3") {
+    if (tensor.dtype == "F8_E4M3") {
       bits = static_cast<uint16_t>((r & 0x8f8f) | 0x3030);
     } else if (scale) {
       bits = static_cast<uint16_t>(0x3c20 + (r & 0x1f));
@@ -105,13 +71,12 @@ std::string noise(const TensorPlan& tensor, std::mt19937& random) {
   return bytes;
 }
 
-void write_weights(const std::filesystem::path& path, const std::vector<TensorPlan>& plan) {
+void write_weights(const std::filesystem::path& path, const std::vector<StoredTensor>& tensors) {
   json header;
   int64_t offset = 0;
-  for (const TensorPlan& tensor : plan) {
-    header[tensor.name] = {{"dtype", tensor.dtype},
-                           {"shape", tensor.shape},
-                           {"data_offsets", {offset, offset + tensor.bytes()}}};
+  for (const StoredTensor& tensor : tensors) {
+    header[tensor.name] = {
+        {"dtype", tensor.dtype}, {"shape", tensor.dims}, {"data_offsets", {offset, offset + tensor.bytes()}}};
     offset += tensor.bytes();
   }
   std::ofstream file(path, std::ios::binary);
@@ -120,27 +85,31 @@ void write_weights(const std::filesystem::path& path, const std::vector<TensorPl
   file.write(reinterpret_cast<const char*>(&length), sizeof(length));
   file << text;
   std::mt19937 random(1);
-  for (const TensorPlan& tensor : plan) {
+  for (const StoredTensor& tensor : tensors) {
     const std::string values = noise(tensor, random);
     for (int64_t left = tensor.bytes(); left > 0; left -= static_cast<int64_t>(values.size())) {
       file.write(values.data(), std::min<int64_t>(left, static_cast<int64_t>(values.size())));
     }
   }
   if (!file.flush()) {
-    throw std::runtime_error("Writing " + path.string() + " failed: about 1.2 GB of free disk are needed.");
+    throw std::runtime_error("Writing " + path.string() + " failed: is the disk full? A few GB are needed.");
   }
 }
 
 }  // namespace
 
-RandomCheckpoint::RandomCheckpoint(WeightFormat format) {
+void write_random_checkpoint(const std::filesystem::path& dir, const ModelShape& shape, WeightFormat format) {
+  std::ofstream(dir / "config.json") << config_of(shape, format).dump(2);
+  write_weights(dir / "model.safetensors", stored_tensors(shape, format));
+}
+
+RandomCheckpoint::RandomCheckpoint(const ModelShape& shape, WeightFormat format) {
   std::string name = (std::filesystem::temp_directory_path() / "llmservice-bench-XXXXXX").string();
   if (::mkdtemp(name.data()) == nullptr)
     throw std::runtime_error("No temporary folder can be made at " + name + ".");
   dir_ = name;
   try {
-    std::ofstream(dir_ / "config.json") << config_of(format).dump(2);
-    write_weights(dir_ / "model.safetensors", plan_tensors(format));
+    write_random_checkpoint(dir_, shape, format);
   } catch (...) {
     std::filesystem::remove_all(dir_);
     throw;

@@ -1,17 +1,22 @@
-// A checkpoint of Qwen3-0.6B's shape with random weights, written to a temporary folder that goes with the
-// object.
+// A checkpoint of random weights, as config.json and one safetensors file.
 #pragma once
 
 #include <cstdint>
 #include <filesystem>
 
+#include "model_shape.h"
+
 namespace llmservice::bench {
 
 enum class WeightFormat : uint8_t { kBf16, kFp8 };
 
+// Throws std::runtime_error when the disk has no room.
+void write_random_checkpoint(const std::filesystem::path& dir, const ModelShape& shape, WeightFormat format);
+
+// One in a temporary folder that goes with the object.
 class RandomCheckpoint {
  public:
-  explicit RandomCheckpoint(WeightFormat format);
+  RandomCheckpoint(const ModelShape& shape, WeightFormat format);
   ~RandomCheckpoint();
   RandomCheckpoint(const RandomCheckpoint&) = delete;
   RandomCheckpoint& operator=(const RandomCheckpoint&) = delete;

@@ -94,6 +94,8 @@ export interface SamplingParams {
   readonly topLogprobs: number | null;
 }
 
+export type Pooling = 'none' | 'last' | 'mean';
+
 /** Puts a sequence into a free slot. After preemption it is admitted again with what it had generated. */
 export interface Admission {
   readonly slot: number;
@@ -115,6 +117,11 @@ export interface Admission {
   readonly sampling: SamplingParams;
   /** Report the logprobs of the prompt's own tokens too; needs `sampling.topLogprobs` and no `cachedTokens`. */
   readonly promptLogprobs: boolean;
+  /**
+   * Instead of tokens, the hidden state after the final norm: of the last token, or the mean of all (then no
+   * `cachedTokens`). The sequence ends with its prompt: `maxLength` is its length.
+   */
+  readonly pooling: Pooling;
 }
 
 /**
@@ -172,8 +179,35 @@ export interface StepResult {
   readonly logitHashes: BigUint64Array;
   /** Of sequences that asked for them: prompt tokens (never the first) whose predecessor was computed in this step. */
   readonly prompt: PromptLogprobs;
+  readonly embeddings: Embeddings;
+  /** Of every sequence that ended in this step because its numbers mean nothing, whether it was to sample or not. */
+  readonly faults: readonly NumericalFault[];
   /** Time inside the engine, in microseconds. */
   readonly computeMicros: number;
+}
+
+/** One entry per sequence with `pooling` whose prompt ended in this step. */
+export interface Embeddings {
+  /** (E) */
+  readonly slots: Int32Array;
+  /** (E, hidden), not normalized. */
+  readonly values: Float32Array;
+}
+
+/** What is wrong with the numbers of a sequence, and where in the forward pass that was first seen. */
+export interface NumericalFault {
+  readonly slot: number;
+  /** Index of the token whose row it was first seen in. */
+  readonly position: number;
+  /**
+   * `notFinite`: NaN or infinity; `collapsed`: all logits are equal; `stuck`: one token came out again and again, from
+   * logits equal to the last bit.
+   */
+  readonly kind: 'notFinite' | 'collapsed' | 'stuck';
+  /** Null: before the first layer, or after the last. */
+  readonly layer: number | null;
+  /** The op whose output it is: `embedding`, `input norm`, `attention`, `Gated DeltaNet`, `feed-forward` and so on. */
+  readonly part: string;
 }
 
 /** One entry per prompt token, in plan order and then by position. */

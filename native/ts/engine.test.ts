@@ -55,6 +55,7 @@ const admission: Admission = {
     topLogprobs: null,
   },
   promptLogprobs: false,
+  pooling: 'none',
 };
 const first: StepPlan = {
   ...idle,

@@ -45,6 +45,8 @@ class Sampler {
       drafts: new Int32Array(),
       logitHashes: new BigUint64Array(),
       prompt: { ...none, slots: new Int32Array(), positions: new Int32Array(), logprobs: new Float32Array() },
+      embeddings: { slots: new Int32Array(), values: new Float32Array() },
+      faults: [],
       computeMicros: 0,
     };
   }

@@ -159,6 +159,31 @@ export async function score(engine: Engine, ids: readonly number[], chunk: numbe
   return { logprobs, best };
 }
 
+/** A prompt whose embedding is wanted, in slot `slot`. */
+export interface EmbedJob {
+  readonly slot: number;
+  readonly prompt: readonly number[];
+  readonly pooling: 'last' | 'mean';
+}
+
+/** Computes the embeddings together, at most `chunk` rows of each per step; the answers stand in the order of the jobs. */
+export async function embed(engine: Engine, jobs: readonly EmbedJob[], chunk: number): Promise<Float32Array[]> {
+  const found = new Map<number, Float32Array>();
+  const admit = jobs.map(({ slot, prompt, pooling }) => {
+    const job = { slot, prompt, generated: [], count: 0, sampling: likeliest, joinsAt: 0, chunk };
+    return { ...admission(job), pooling };
+  });
+  for (let computed = 0; found.size < jobs.length; computed += chunk) {
+    const left = jobs.filter(({ prompt }) => prompt.length > computed);
+    const rows = left.flatMap(({ slot, prompt }) => [slot, Math.min(chunk, prompt.length - computed)]);
+    const { embeddings } = await engine.step({ ...plan(computed === 0 ? admit : []), rows: Int32Array.from(rows) });
+    const width = embeddings.values.length / embeddings.slots.length;
+    embeddings.slots.forEach((slot, i) => found.set(slot, embeddings.values.slice(i * width, (i + 1) * width)));
+  }
+  await engine.step({ ...plan([]), release: Int32Array.from(jobs, ({ slot }) => slot) });
+  return jobs.map(({ slot }) => found.get(slot)!);
+}
+
 function admission({ slot, prompt, generated, count, sampling }: Job): Admission {
   return {
     slot,
@@ -170,6 +195,7 @@ function admission({ slot, prompt, generated, count, sampling }: Job): Admission
     stopTokens: new Int32Array(),
     sampling,
     promptLogprobs: false,
+    pooling: 'none',
   };
 }
 

@@ -4,7 +4,7 @@
 import { readFileSync } from 'node:fs';
 
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
-import type { Engine, EngineOptions, StepPlan } from '@llmservice/native';
+import type { Admission, Engine, EngineOptions, StepPlan } from '@llmservice/native';
 import { loadEngine } from '@llmservice/native';
 
 import { generateRequest } from '../../runtime/src/schedule/generate-request.fixture.js';
@@ -43,9 +43,10 @@ function longText(length: number): Int32Array {
 async function score(engine: Engine, ids: Int32Array, chunk: number): Promise<number[]> {
   const none = new Int32Array();
   const plan: StepPlan = { release: none, admit: [], replace: none, blocks: none, rows: none, saves: none, drafts: 0 };
-  const admission = {
+  const admission: Admission = {
     ...{ slot: 0, tokens: ids, cachedTokens: 0, snapshot: null, promptLength: ids.length },
     ...{ maxLength: ids.length + 1, stopTokens: none, sampling: greedy, promptLogprobs: true },
+    pooling: 'none',
   };
   const blocks = Int32Array.from(Array.from(ids, (_, i) => [0, i]).slice(0, Math.ceil(ids.length / blockSize)).flat());
   const logprobs: number[] = [];

@@ -47,7 +47,7 @@ export async function serve(
     for (const { slot } of planned.plan.admit) held.add(slot);
     const result = await engine.step(planned.plan);
     // Nothing is cancelled here, so that entry i of the result is entry i of what was absorbed.
-    scheduler.absorb(result).forEach((sampled, i) => add(answers, sampled, result.logitHashes[i]));
+    scheduler.absorb(result).sampled.forEach((sampled, i) => add(answers, sampled, result.logitHashes[i]));
   }
   await engine.step(releaseOf(held));
   return { answers, stats: scheduler.stats };

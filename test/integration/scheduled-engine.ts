@@ -116,7 +116,7 @@ export async function run(
       if (planned === null) continue;
       steps++;
       for (const { id, cachedTokens: cached } of planned.started) cachedTokens.set(id, cached);
-      for (const { id, token, logprobs } of scheduler.absorb(await engine.step(planned.plan))) {
+      for (const { id, token, logprobs } of scheduler.absorb(await engine.step(planned.plan)).sampled) {
         outputs.set(id, [
           ...(outputs.get(id) ?? []),
           `${token} ${logprobs?.logprob} ${logprobs?.top[1]?.logprob}`,

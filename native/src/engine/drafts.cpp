@@ -20,11 +20,11 @@ std::unique_ptr<Drafter> Engine::make_drafter(const EngineOptions& options) {
 
 // Its input is the token that the rows before it gave, so that it is what a step without drafts would
 // compute.
-bool Engine::counts(size_t output) const {
-  const Output& o = outputs_[output];
-  const Slot& slot = slots_.at(o.slot);
-  return !slot.finished && slot.known() == o.position &&
-         slot.tokens[o.position - 1] == ids_[output_rows_[output]];
+bool Engine::counts(const Output& output) const {
+  if (!output.draft) return true;
+  const Slot& slot = slots_.at(output.slot);
+  return !slot.finished && slot.known() == output.position &&
+         slot.tokens[output.position - 1] == ids_[output.row];
 }
 
 void Engine::settle_drafts() {

@@ -137,11 +137,26 @@ Engine::Engine(const EngineOptions& o, std::unique_ptr<Backend> backend, const M
 StepResult Engine::step(const StepPlan& plan) {
   const auto start = std::chrono::steady_clock::now();
   if (half_done_) {
-    throw EngineError("EngineFault",
-                      "An earlier step failed half-way, so the sequences are lost. Load the engine again.");
+    throw EngineError("EngineFault", "An earlier step failed half-way (" + lost_by_ +
+                                         "), so the sequences are lost. Load the engine again.");
   }
   slots_.check(plan);
   half_done_ = true;
+  StepResult result;
+  try {
+    result = run(plan);
+  } catch (const std::exception& error) {
+    lost_by_ = error.what();
+    throw;
+  }
+  half_done_ = false;
+  if (group_) group_->doing(Doing::kWaiting);
+  result.compute_micros =
+      std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - start).count();
+  return result;
+}
+
+StepResult Engine::run(const StepPlan& plan) {
   share_plan(plan);
   slots_.apply(plan);
   begin_sequences(plan);
@@ -155,16 +170,18 @@ StepResult Engine::step(const StepPlan& plan) {
                      .outputs = output_rows_,
                      .saves = saves_,
                      .replays = replays_});
-    follows() ? follow_outputs() : look_at_outputs(result);
+    if (follows()) {
+      follow_outputs();
+    } else {
+      find_faulty_rows(result);
+      look_at_outputs(result);
+      pool_rows(result);
+    }
     settle_drafts();
     make_drafts(plan.drafts, result);
   }
   result.top_offsets.push_back(static_cast<int32_t>(result.top_tokens.size()));
   result.prompt.top_offsets.push_back(static_cast<int32_t>(result.prompt.top_tokens.size()));
-  half_done_ = false;
-  if (group_) group_->doing(Doing::kWaiting);
-  result.compute_micros =
-      std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - start).count();
   return result;
 }
 
@@ -188,6 +205,7 @@ void Engine::gather_rows(const StepPlan& plan) {
   segments_.clear();
   output_rows_.clear();
   outputs_.clear();
+  pooled_.clear();
   replays_.clear();
   for (const auto& [index, most] : plan.rows) {
     Slot& slot = slots_.at(index);
@@ -210,6 +228,8 @@ void Engine::gather_rows(const StepPlan& plan) {
     slot.replays = 0;
     slots_.advance(index, count - drafts);
   }
+  // Behind those whose logits are wanted.
+  for (const Segment& segment : segments_) gather_pooled(segment, slots_.at(segment.slot));
   saves_.clear();
   for (const auto& [slot, position, snapshot] : plan.saves) {
     saves_.push_back({.slot = slot, .position = position, .to = first_snapshot_ + snapshot});
@@ -218,15 +238,31 @@ void Engine::gather_rows(const StepPlan& plan) {
 
 void Engine::gather_outputs(const Segment& segment, const Slot& slot) {
   const auto want = [&](int32_t position, bool sample) {
-    output_rows_.push_back(segment.first + position - 1 - segment.position);
-    outputs_.push_back({.slot = segment.slot, .position = position, .sample = sample});
+    const int32_t row = segment.first + position - 1 - segment.position;
+    const bool draft = row >= segment.first + segment.count - segment.drafts;
+    output_rows_.push_back(row);
+    outputs_.push_back(
+        {.slot = segment.slot, .position = position, .sample = sample, .draft = draft, .row = row});
   };
+  if (slot.pooling != Pooling::kNone) return;
   const int32_t end = segment.position + segment.count - segment.drafts;
   if (slot.prompt_logprobs) {
     for (int32_t p = segment.position + 1; p <= end && p < slot.prompt_length; ++p) want(p, false);
   }
   if (end < slot.known()) return;
   for (int32_t p = end; p <= end + segment.drafts; ++p) want(p, true);
+}
+
+void Engine::gather_pooled(const Segment& segment, const Slot& slot) {
+  if (slot.pooling == Pooling::kNone) return;
+  const bool ends = segment.position + segment.count == slot.known();
+  if (slot.pooling == Pooling::kLast && !ends) return;
+  const int32_t skipped = slot.pooling == Pooling::kLast ? segment.count - 1 : 0;
+  pooled_.push_back({.slot = segment.slot,
+                     .first = static_cast<int32_t>(output_rows_.size()),
+                     .count = segment.count - skipped,
+                     .position = segment.position + skipped});
+  for (int32_t i = skipped; i < segment.count; ++i) output_rows_.push_back(segment.first + i);
 }
 
 void Engine::look_at_outputs(StepResult& result) {
@@ -238,7 +274,7 @@ void Engine::look_at_outputs(StepResult& result) {
     for (int32_t i = 0; i < count; ++i) {
       const auto logits = all.subspan(i * vocab, vocab);
       if (outputs_[first + i].sample) {
-        if (!counts(first + i)) continue;
+        if (!counts(outputs_[first + i])) continue;
         sample_row(outputs_[first + i], logits, result);
       } else {
         score_row(outputs_[first + i], logits, result.prompt);
@@ -264,12 +300,14 @@ void Engine::score_row(const Output& output, std::span<const float> logits, Prom
 
 void Engine::sample_row(const Output& output, std::span<const float> logits, StepResult& result) {
   Slot& slot = slots_.at(output.slot);
-  const auto sampled = sampler_.sample(logits, slot.sampling, slot.counts, output.position);
+  std::optional<Sampled> sampled;
+  if (!slot.finished) sampled = sampler_.sample(logits, slot.sampling, slot.counts, output.position);
+  if (sampled) slot.run.sampled(sampled->token == slot.tokens.back(), logits);
   result.slots.push_back(output.slot);
   if (hashes_logits_) result.logit_hashes.push_back(logit_hash(logits));
   result.top_offsets.push_back(static_cast<int32_t>(result.top_tokens.size()));
-  if (!sampled) {
-    slot.finished = true;
+  if (!sampled || slot.run.is_stuck()) {
+    fail(output, logits, result);
     result.tokens.push_back(0);
     result.finish.push_back(Finish::kNumericalFault);
     result.logprobs.push_back(std::numeric_limits<float>::quiet_NaN());

@@ -71,19 +71,36 @@ class Engine {
     int32_t slot;
     int32_t position;  // of the token that the row predicts
     bool sample;       // false: score the prompt token that is there
+    bool draft;        // the row's own token is a draft
+    int32_t row;       // of the step
   };
 
+  // Output rows [first, first + count) of the model, which a sequence pools.
+  struct PooledRows {
+    int32_t slot;
+    int32_t first;
+    int32_t count;
+    int32_t position;  // of the first
+  };
+
+  StepResult run(const StepPlan& plan);
   void begin_sequences(const StepPlan& plan);
   void gather_rows(const StepPlan& plan);
   void gather_outputs(const Segment& segment, const Slot& slot);
+  void gather_pooled(const Segment& segment, const Slot& slot);
   void look_at_outputs(StepResult& result);
   void sample_row(const Output& output, std::span<const float> logits, StepResult& result);
   // drafts.cpp
   std::unique_ptr<Drafter> make_drafter(const EngineOptions& options);
-  bool counts(size_t output) const;
+  bool counts(const Output& output) const;
   void settle_drafts();
   void make_drafts(int32_t most, StepResult& result);
   void score_row(const Output& output, std::span<const float> logits, PromptLogprobs& result);
+  // faults.cpp
+  void find_faulty_rows(StepResult& result);
+  void fail(const Output& output, std::span<const float> logits, StepResult& result);
+  // pooling.cpp
+  void pool_rows(StepResult& result);
   // ranks.cpp
   void share_plan(const StepPlan& plan);
   void tell_what_runs();
@@ -100,6 +117,7 @@ class Engine {
   EngineInfo info_;
   const bool hashes_logits_;
   bool half_done_ = false;  // a step began and did not end
+  std::string lost_by_;     // the error that ended it
 
   // The step in hand; reserved once.
   std::vector<int32_t> ids_;
@@ -107,6 +125,7 @@ class Engine {
   std::vector<Segment> segments_;
   std::vector<int32_t> output_rows_;
   std::vector<Output> outputs_;
+  std::vector<PooledRows> pooled_;
   std::vector<int32_t> fresh_;  // slots that begin without a state
   std::vector<StateCopy> loads_;
   std::vector<StateMark> saves_;

@@ -37,10 +37,9 @@ void MtpDrafter::follow_trunk(const DraftStep& step, SlotTable& slots) {
   going_.clear();
   for (const Segment& segment : step.segments) {
     const Slot& slot = slots.at(segment.slot);
-    if (slot.finished) continue;
     const int32_t held = static_cast<int32_t>(slot.blocks.size()) * block_size_;
     // Of each computed row the entry of the token after it, where there is a block for it.
-    const int32_t end = std::min(slot.position, held - 1);
+    const int32_t end = std::min({slot.position, held - 1, slot.known() - 1});
     if (segment.position >= end) continue;
     begin_segment(slot, segment.slot, segment.position + 1);
     for (int32_t p = segment.position; p < end; ++p) {

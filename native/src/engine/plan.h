@@ -5,6 +5,8 @@
 #include <optional>
 #include <vector>
 
+#include "model/row_faults.h"
+
 namespace llmservice {
 
 struct SamplingParams {
@@ -23,6 +25,10 @@ struct SamplingParams {
   }
 };
 
+// What is wanted of a sequence instead of tokens: the hidden state of its last token, or the mean of all,
+// after the final norm.
+enum class Pooling : uint8_t { kNone, kLast, kMean };
+
 struct Admission {
   int32_t slot;
   std::vector<int32_t> tokens;
@@ -33,6 +39,7 @@ struct Admission {
   std::vector<int32_t> stop_tokens;
   SamplingParams sampling;
   bool prompt_logprobs = false;
+  Pooling pooling = Pooling::kNone;
 };
 
 struct SlotBlock {
@@ -77,6 +84,22 @@ struct StepPlan {
 
 enum class Finish : uint8_t { kNone = 0, kStop = 1, kLength = 2, kNumericalFault = 3 };
 
+enum class FaultKind : uint8_t { kNotFinite, kCollapsed, kStuck };
+
+// Why the numbers of a sequence mean nothing, seen at one of its positions.
+struct Fault {
+  int32_t slot;
+  int32_t position;
+  FaultKind kind;
+  FaultPlace place;
+};
+
+// Entry i belongs to slots[i].
+struct Embeddings {
+  std::vector<int32_t> slots;
+  std::vector<float> values;  // (E, hidden), not normalized
+};
+
 // Entry i belongs to the prompt token at positions[i] of slots[i].
 struct PromptLogprobs {
   std::vector<int32_t> slots;
@@ -87,9 +110,9 @@ struct PromptLogprobs {
   std::vector<float> top_logprobs;
 };
 
-// Entry i of every array but `drafts` belongs to the i-th token. Tokens of one sequence stand together, in
-// order: one that was sampled from known tokens, and one more for each draft that was equal to the one before
-// it.
+// Entry i of every array before `prompt` but `drafts` belongs to the i-th token. Tokens of one sequence stand
+// together, in order: one that was sampled from known tokens, and one more for each draft that was equal to
+// the one before it.
 struct StepResult {
   std::vector<int32_t> slots;
   std::vector<int32_t> tokens;
@@ -101,6 +124,8 @@ struct StepResult {
   std::vector<HeldDrafts> drafts;      // of the slots that hold some now
   std::vector<uint64_t> logit_hashes;  // empty unless the engine was asked for them
   PromptLogprobs prompt;
+  Embeddings embeddings;
+  std::vector<Fault> faults;  // of all sequences that ended by one, whether they sampled or not
   double compute_micros = 0;
 };
 

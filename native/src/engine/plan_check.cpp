@@ -140,7 +140,7 @@ class PlanChecker {
       if (known == 0) broken(where, "has no tokens.");
       if (a.prompt_length < 1 || a.prompt_length > known)
         broken(where, "has a promptLength outside its tokens.");
-      if (a.max_length <= known) broken(where, "has a maxLength that leaves no token to generate.");
+      check_pooling(a, known, where);
       if (a.max_length > limits_.max_length) {
         broken(where, "has a maxLength above maxModelLen (" + std::to_string(limits_.max_length) + ").");
       }
@@ -158,6 +158,17 @@ class PlanChecker {
                .chunked_until = limits_.hybrid ? a.prompt_length / 64 * 64 : 0};
       check_cached(a, state, where);
     }
+  }
+
+  static void check_pooling(const Admission& a, int32_t known, const std::string& where) {
+    if (a.pooling == Pooling::kNone) {
+      if (a.max_length <= known) broken(where, "has a maxLength that leaves no token to generate.");
+      return;
+    }
+    if (a.prompt_length != known || a.max_length != known || a.sampling.top_logprobs)
+      broken(where, "has pooling, but also tokens to generate, or logprobs.");
+    if (a.pooling == Pooling::kMean && a.cached_tokens > 0)
+      broken(where, "has mean pooling and cachedTokens: the hidden states of cached positions are gone.");
   }
 
   void check_cached(const Admission& a, const State& state, const std::string& where) const {

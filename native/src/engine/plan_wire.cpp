@@ -29,7 +29,7 @@ class Writer {
   }
   void put(const Admission& admission) {
     const auto& [slot, tokens, cached_tokens, snapshot, prompt_length, max_length, stop_tokens, sampling,
-                 prompt_logprobs] = admission;
+                 prompt_logprobs, pooling] = admission;
     put(slot);
     put(tokens);
     put(cached_tokens);
@@ -39,6 +39,7 @@ class Writer {
     put(stop_tokens);
     put(sampling);
     put(prompt_logprobs);
+    put(pooling);
   }
   std::vector<std::byte> take() { return std::move(bytes_); }
 
@@ -63,7 +64,7 @@ class Reader {
   }
   void get(Admission& admission) {
     auto& [slot, tokens, cached_tokens, snapshot, prompt_length, max_length, stop_tokens, sampling,
-           prompt_logprobs] = admission;
+           prompt_logprobs, pooling] = admission;
     get(slot);
     get(tokens);
     get(cached_tokens);
@@ -73,6 +74,7 @@ class Reader {
     get(stop_tokens);
     get(sampling);
     get(prompt_logprobs);
+    get(pooling);
   }
   uint64_t get_count() {
     uint64_t count = 0;

@@ -41,6 +41,8 @@ void Engine::share_samples(const StepResult& result) {
   for (size_t i = 0; i < ids.size(); ++i) {
     if (result.finish[i] == Finish::kNumericalFault) ids[i] = kFaultyRow;
   }
+  // Only rank 0 sees that rows are faulty, and what is drafted depends on who goes on.
+  for (const Fault& fault : result.faults) ids.push_back(fault.slot);
   group_->send(std::as_bytes(std::span(ids)));
 }
 
@@ -51,9 +53,8 @@ void Engine::follow_outputs() {
   }
   const std::vector<std::byte> message = group_->receive();
   const auto* id = reinterpret_cast<const int32_t*>(message.data());
-  for (size_t i = 0; i < outputs_.size(); ++i) {
-    const Output& output = outputs_[i];
-    if (!output.sample || !counts(i)) continue;
+  for (const Output& output : outputs_) {
+    if (!output.sample || !counts(output)) continue;
     if (*id == kFaultyRow) {
       slots_.at(output.slot).finished = true;
     } else {
@@ -61,6 +62,8 @@ void Engine::follow_outputs() {
     }
     ++id;
   }
+  const auto* end = reinterpret_cast<const int32_t*>(message.data() + message.size());
+  for (; id < end; ++id) slots_.at(*id).finished = true;
 }
 
 void Engine::follow() {

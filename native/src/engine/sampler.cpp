@@ -48,7 +48,7 @@ void penalize(std::span<float> logits, const SamplingParams& params, const Token
 
 std::optional<Sampled> Sampler::sample(std::span<const float> logits, const SamplingParams& params,
                                        const TokenCounts& counts, int32_t position) {
-  if (!all_finite(logits)) return std::nullopt;
+  if (!tell_something(logits)) return std::nullopt;
   std::span<const float> adjusted = logits;
   if (params.has_penalties()) {
     penalized_.assign(logits.begin(), logits.end());
@@ -63,7 +63,7 @@ std::optional<Sampled> Sampler::sample(std::span<const float> logits, const Samp
 }
 
 std::optional<Sampled> Sampler::score(std::span<const float> logits, int32_t token, int32_t alternatives) {
-  if (!all_finite(logits)) return std::nullopt;
+  if (!tell_something(logits)) return std::nullopt;
   Sampled scored{.token = token, .logprob = 0, .alternatives = {}};
   report(logits, alternatives, scored);
   return scored;

@@ -22,11 +22,11 @@ class Sampler {
  public:
   explicit Sampler(int32_t vocab) : weights_(vocab), truncation_(vocab) { penalized_.reserve(vocab); }
 
-  // Logprob of `token`, and the alternatives, under unmodified logits. Nothing when they are not all finite.
+  // Logprob of `token`, and the alternatives, under unmodified logits. Nothing when these tell nothing.
   std::optional<Sampled> score(std::span<const float> logits, int32_t token, int32_t alternatives);
 
-  // `position` is the index that the token will have in its sequence. Nothing when the logits (V) are not all
-  // finite.
+  // `position` is the index that the token will have in its sequence. Nothing when the logits (V) tell
+  // nothing: not all finite, or all equal.
   std::optional<Sampled> sample(std::span<const float> logits, const SamplingParams& params,
                                 const TokenCounts& counts, int32_t position);
 

@@ -55,6 +55,7 @@ void SlotTable::admit(const Admission& admission) {
   slot.stop_tokens = admission.stop_tokens;
   slot.sampling = admission.sampling;
   slot.prompt_logprobs = admission.prompt_logprobs;
+  slot.pooling = admission.pooling;
   if (!slot.sampling.has_penalties()) return;
   const auto generated = slot.tokens.begin() + slot.prompt_length;
   slot.counts.add_prompt({slot.tokens.begin(), generated});

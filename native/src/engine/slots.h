@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/logits_run.h"
 #include "engine/plan.h"
 #include "engine/token_counts.h"
 
@@ -36,6 +37,9 @@ struct Slot {
   std::vector<int32_t> stop_tokens;
   SamplingParams sampling;
   bool prompt_logprobs = false;
+  Pooling pooling = Pooling::kNone;
+  std::vector<float> pooled;  // (hidden): the sum so far
+  LogitsRun run;
   TokenCounts counts;           // kept only when there are penalties
   std::vector<int32_t> drafts;  // guesses of the tokens after the known ones
   int32_t replays = 0;          // of the computed tokens, the last ones that the recurrent state lacks

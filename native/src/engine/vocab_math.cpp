@@ -39,6 +39,17 @@ bool all_finite(std::span<const float> logits) {
   return bad == 0;
 }
 
+bool tell_something(std::span<const float> logits) {
+  uint32_t bad = 0;
+  uint32_t differs = 0;
+  const float first = logits[0];
+  for (const float x : logits) {
+    bad |= (std::bit_cast<uint32_t>(x) & 0x7f800000u) == 0x7f800000u ? 1u : 0u;
+    differs |= x != first ? 1u : 0u;
+  }
+  return bad == 0 && (differs != 0 || logits.size() == 1);
+}
+
 int32_t argmax(std::span<const float> logits) {
   std::array<float, kLanes> best;
   best.fill(-std::numeric_limits<float>::infinity());

@@ -28,7 +28,9 @@ void Model::forward(const ModelStep& step) {
   }
   const auto rows = static_cast<int64_t>(step.ids.size());
   const int64_t hidden = config_.hidden;
+  forget_faults(rows);
   embed(step.ids);
+  note_faults(kEmbeddingFault, rows);
   set_angles(step.positions);
   for (size_t i = 0; i < config_.trunk_layers(); ++i) run_layer(i, step);
   if (mtp_) {
@@ -44,14 +46,23 @@ void Model::run_layer(size_t index, const ModelStep& step) {
   const LayerWeights& layer = layers_[index];
   const auto rows = static_cast<int64_t>(step.ids.size());
   const int64_t hidden = config_.hidden;
+  // What drafts are made from need not be sound: the next step's own rows decide.
+  const bool watched = index < config_.trunk_layers();
   backend_.rms_norm(work_.residual, layer.input_norm.data(), config_.norm_eps, rows, hidden, work_.normed);
   std::visit([&](const auto& weights) { mix(weights, index, step); }, layer.mixer);
   ranks_.all_reduce(work_.output, rows * hidden);
   backend_.add(work_.residual, work_.output, rows * hidden);
+  if (watched) note_faults(input_norm_fault(index), rows);
   backend_.rms_norm(work_.residual, layer.post_norm.data(), config_.norm_eps, rows, hidden, work_.normed);
   feed_forward(layer, rows);
   ranks_.all_reduce(work_.output, rows * hidden);
   backend_.add(work_.residual, work_.output, rows * hidden);
+  if (watched) note_faults(post_norm_fault(index), rows);
+}
+
+std::span<const float> Model::hidden(int32_t first, int32_t count) {
+  const int64_t width = config_.hidden;
+  return backend_.to_host(work_.final + first * width, count * width);
 }
 
 std::span<const float> Model::logits(int32_t first, int32_t count) {

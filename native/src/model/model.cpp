@@ -95,6 +95,7 @@ Model::Model(const Checkpoint& checkpoint, const ModelConfig& config, Backend& b
   allocate_workspace(options);
   own_ids_.reserve(options.max_tokens);
   mtp_rows_.reserve(mtp_ ? options.max_tokens : 0);
+  no_faults_.resize(options.max_tokens, 0);
   if (done < total) on_progress(total, total);
 }
 
@@ -120,6 +121,8 @@ void Model::allocate_workspace(const ModelOptions& options) {
   reserve(expert_ids, rows, config_.moe ? config_.moe->top_k : 0);
   reserve(work_.hidden, mtp_ ? rows : 0, config_.hidden);
   reserve(work_.final, rows, config_.hidden);
+  float* faults = nullptr;
+  reserve(faults, shard_.rank == 0 ? rows : 0, 1);
   reserve(work_.slice, kLogitRows, vocab_.count);
   const bool gathers = shard_.size > 1 && shard_.rank == 0;
   if (gathers) reserve(work_.logits, kLogitRows, config_.vocab);
@@ -127,6 +130,7 @@ void Model::allocate_workspace(const ModelOptions& options) {
   for (const auto& [place, offset] : places) *place = static_cast<float*>(work_.memory->data()) + offset;
   if (!gathers) work_.logits = work_.slice;
   work_.expert_ids = reinterpret_cast<int32_t*>(expert_ids);
+  work_.faults = reinterpret_cast<int32_t*>(faults);
 }
 
 size_t Model::weight_bytes() const {

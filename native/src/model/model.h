@@ -11,6 +11,7 @@
 #include "model/layers.h"
 #include "model/mtp.h"
 #include "model/rope.h"
+#include "model/row_faults.h"
 #include "model/state_rounds.h"
 #include "parallel/collective.h"
 
@@ -61,6 +62,12 @@ class Model {
   void copy_states(std::span<const StateCopy> copies);
   // Runs the step; afterwards logits() answers for its output rows.
   void forward(const ModelStep& step);
+  // Of each row of the last step (T): 0 when its numbers are finite, else the place where they first were
+  // not, for place_of(). On ranks other than 0 nothing.
+  std::span<const int32_t> row_faults();
+  FaultPlace place_of(int32_t fault) const { return fault_place(fault, config_); }
+  // The hidden states after the final norm (count, hidden) of output rows [first, first + count).
+  std::span<const float> hidden(int32_t first, int32_t count);
   // Runs the layer for multi-token prediction; afterwards logits() answers for its output rows. forward()
   // came before.
   void draft(const MtpStep& step);
@@ -85,6 +92,9 @@ class Model {
   void feed_forward(const LayerWeights& weights, int64_t rows);
   void run(const MlpWeights& weights, int64_t rows);
   void run(const MoeWeights& weights, int64_t rows);
+  void forget_faults(int64_t rows);
+  // Looks at work_.residual; `place` is that of what work_.normed holds.
+  void note_faults(int32_t place, int64_t rows);
 
   ModelConfig config_;  // as this rank sees it
   Backend& backend_;
@@ -92,6 +102,8 @@ class Model {
   Shard shard_;
   Range vocab_;  // of the embedding and the head on this rank
   std::vector<int32_t> own_ids_;
+  std::vector<int32_t> no_faults_;  // zeros, one per row of the largest step
+  int64_t step_rows_ = 0;
   AttentionShape attention_;  // of layers without a window
   int64_t max_tokens_;
   RopeAngles angles_;
@@ -126,6 +138,7 @@ class Model {
     float* hidden;          // (T, hidden), of models with multi-token prediction: after the final norm
     float* final;           // (outputs, hidden)
     float* slice;           // (kLogitRows, this rank's part of vocab)
+    int32_t* faults;        // (T), on rank 0
     float* logits;          // (kLogitRows, vocab) on rank 0; on the only rank the same as slice
   } work_;
 };

@@ -132,6 +132,14 @@ Speculation to_speculation(const Fields& fields) {
   wrong(fields.env(), "options.speculative.method", "'none', 'ngram' or 'mtp'");
 }
 
+Pooling to_pooling(const Fields& fields) {
+  const std::string name = fields.text("pooling");
+  if (name == "none") return Pooling::kNone;
+  if (name == "last") return Pooling::kLast;
+  if (name == "mean") return Pooling::kMean;
+  wrong(fields.env(), "pooling of an admission", "'none', 'last' or 'mean'");
+}
+
 SamplingParams to_sampling(const Fields& fields) {
   return {.temperature = fields.real("temperature"),
           .top_p = fields.real("topP"),
@@ -153,7 +161,8 @@ Admission to_admission(const Fields& fields) {
           .max_length = fields.integer("maxLength"),
           .stop_tokens = fields.integers("stopTokens"),
           .sampling = to_sampling(fields.object("sampling")),
-          .prompt_logprobs = fields.flag("promptLogprobs")};
+          .prompt_logprobs = fields.flag("promptLogprobs"),
+          .pooling = to_pooling(fields)};
 }
 
 }  // namespace

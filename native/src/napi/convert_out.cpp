@@ -35,6 +35,39 @@ Napi::Object from_prompt(Napi::Env env, const PromptLogprobs& prompt) {
   return out;
 }
 
+Napi::Object from_embeddings(Napi::Env env, const Embeddings& embeddings) {
+  auto out = Napi::Object::New(env);
+  out.Set("slots", typed_array<Napi::Int32Array>(env, embeddings.slots));
+  out.Set("values", typed_array<Napi::Float32Array>(env, embeddings.values));
+  return out;
+}
+
+const char* name_of(FaultKind kind) {
+  switch (kind) {
+    case FaultKind::kCollapsed:
+      return "collapsed";
+    case FaultKind::kStuck:
+      return "stuck";
+    default:
+      return "notFinite";
+  }
+}
+
+Napi::Array from_faults(Napi::Env env, const std::vector<Fault>& faults) {
+  auto out = Napi::Array::New(env, faults.size());
+  for (uint32_t i = 0; i < faults.size(); ++i) {
+    const auto& [slot, position, kind, place] = faults[i];
+    auto fault = Napi::Object::New(env);
+    fault.Set("slot", slot);
+    fault.Set("position", position);
+    fault.Set("kind", name_of(kind));
+    fault.Set("layer", place.layer ? Napi::Number::New(env, *place.layer) : env.Null());
+    fault.Set("part", place.part);
+    out.Set(i, fault);
+  }
+  return out;
+}
+
 Napi::Error error_with(Napi::Env env, const std::string& message, const std::string& reason) {
   Napi::Error error = Napi::Error::New(env, message);
   error.Set("reason", Napi::String::New(env, reason));
@@ -70,6 +103,8 @@ Napi::Object from_result(Napi::Env env, const StepResult& result) {
   out.Set("drafts", from_drafts(env, result.drafts));
   out.Set("logitHashes", typed_array<Napi::BigUint64Array>(env, result.logit_hashes));
   out.Set("prompt", from_prompt(env, result.prompt));
+  out.Set("embeddings", from_embeddings(env, result.embeddings));
+  out.Set("faults", from_faults(env, result.faults));
   out.Set("computeMicros", result.compute_micros);
   return out;
 }

@@ -243,6 +243,11 @@ class Backend {
   // x), z with row stride.
   virtual void gated_rms_norm(const float* x, const float* z, int64_t z_stride, const float* weight,
                               float eps, int64_t rows, int32_t heads, int32_t dim, float* out) = 0;
+
+  // Each row of x (T, D) that holds a NaN or an infinity, and has nothing in `first` (T) yet, gets `place`
+  // there, or place + 1 when its row of `input` (T, D) is finite. Null input: place.
+  virtual void mark_faults(const float* x, const float* input, int64_t rows, int64_t width, int32_t place,
+                           int32_t* first) = 0;
 };
 
 struct CpuOptions {

@@ -1,6 +1,7 @@
 // Reference norms, activations and element-wise operations.
 #include "ops/reference.h"
 
+#include <algorithm>
 #include <cmath>
 
 namespace llmservice {
@@ -19,7 +20,20 @@ void rms_norm_row(const float* x, const float* weight, double eps, int64_t dim, 
   for (int64_t i = 0; i < dim; ++i) out[i] = static_cast<float>(x[i] * scale * weight[i]);
 }
 
+bool all_finite(const float* x, int64_t count) {
+  return std::all_of(x, x + count, [](float value) { return std::isfinite(value); });
+}
+
 }  // namespace
+
+void ReferenceBackend::mark_faults(const float* x, const float* input, int64_t rows, int64_t width,
+                                   int32_t place, int32_t* first) {
+  for (int64_t t = 0; t < rows; ++t) {
+    if (first[t] != 0 || all_finite(x + t * width, width)) continue;
+    const bool came_in = input == nullptr || !all_finite(input + t * width, width);
+    first[t] = came_in ? place : place + 1;
+  }
+}
 
 void ReferenceBackend::rms_norm(const float* x, const float* weight, float eps, int64_t rows, int64_t dim,
                                 float* out) {

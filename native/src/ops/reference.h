@@ -6,7 +6,7 @@
 
 namespace llmservice {
 
-class ReferenceBackend final : public Backend {
+class ReferenceBackend : public Backend {
  public:
   const char* isa() const override { return "reference"; }
   int threads() const override { return 1; }
@@ -53,6 +53,8 @@ class ReferenceBackend final : public Backend {
            const float* dt_bias, const GdnState&, float* out) override;
   void gated_rms_norm(const float* x, const float* z, int64_t z_stride, const float* weight, float eps,
                       int64_t rows, int32_t heads, int32_t dim, float* out) override;
+  void mark_faults(const float* x, const float* input, int64_t rows, int64_t width, int32_t place,
+                   int32_t* first) override;
 };
 
 }  // namespace llmservice

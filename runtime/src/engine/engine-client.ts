@@ -1,6 +1,6 @@
 // The server's side of the engine process: forks it, follows its state, gives each request its outputs, and starts
 // it again when it is lost. A lost engine ends the requests that it had with EngineFault; later ones wait for the
-// new engine.
+// new engine. One whose numbers mean nothing is given up likewise: rebuilt once, and then for good.
 
 import { FailureError, type Failure } from '@llmservice/crds';
 import type { ArrivalMap } from '@llmservice/native';
@@ -8,6 +8,8 @@ import { fork, type ChildProcess, type StdioOptions } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import type { Logger } from 'winston';
 import type { EngineHealth, EngineState } from './engine-state.js';
+import { failureOf } from './failure-of.js';
+import { NumericalWatch } from './numerical-watch.js';
 import { OutputQueue } from './output-queue.js';
 import type {
   EngineMessage,
@@ -15,8 +17,10 @@ import type {
   EngineSettings,
   EngineStats,
   GenerateRequest,
+  SequenceUpdate,
   ServerMessage,
 } from './protocol.js';
+import { selfCheckRequests } from './self-check.js';
 
 /** The compiled entry; the same file whether this module runs compiled or from source. */
 const entry = fileURLToPath(new URL('../../dist/engine/engine-process.js', import.meta.url));
@@ -56,7 +60,11 @@ interface InFlight {
   readonly queue: OutputQueue;
   /** Whether an engine process has it. */
   sent: boolean;
+  /** Whether it is a question of this client's own. */
+  readonly isCheck: boolean;
 }
+
+type Ready = Extract<EngineMessage, { type: 'ready' }>;
 
 /** One engine, over all the processes that it has been. */
 export class EngineClient {
@@ -68,6 +76,7 @@ export class EngineClient {
   #state: EngineState = { kind: 'loading', loaded: { bytesDone: 0, bytesTotal: 0 } };
   #process: ChildProcess | null = null;
   #stats: EngineStats | null = null;
+  readonly #numbers = new NumericalWatch();
   #lastSignAt = 0;
   /** Looks since the last sign of life. When this process stood still too, it did not look. */
   #silentLooks = 0;
@@ -107,6 +116,7 @@ export class EngineClient {
       heartbeatAgeMs: this.#process === null ? null : Math.round(performance.now() - this.#lastSignAt),
       restarts: this.#restarts,
       inFlight: this.#requests.size,
+      numericalFaults: this.#numbers.counts,
     };
   }
 
@@ -129,13 +139,17 @@ export class EngineClient {
   ): AsyncGenerator<EngineOutput> {
     if (this.#state.kind === 'failed') throw toError(this.#state.failure);
     if (this.#state.kind === 'stopped') throw toError(stopped);
-    const queue = new OutputQueue();
-    const flight: InFlight = { request, queue, sent: false };
-    const close = (): void => queue.close();
+    const flight: InFlight = { request, queue: new OutputQueue(), sent: false, isCheck: false };
     this.#requests.set(request.id, flight);
+    if (!signal.aborted && this.#state.kind === 'ready') this.#submitTo(flight);
+    yield* this.#outputs(flight, signal);
+  }
+
+  async *#outputs(flight: InFlight, signal: AbortSignal): AsyncGenerator<EngineOutput> {
+    const { request, queue } = flight;
+    const close = (): void => queue.close();
     signal.addEventListener('abort', close);
     if (signal.aborted) close();
-    else if (this.#state.kind === 'ready') this.#submitTo(flight);
     let finished = false;
     try {
       for (let output = await queue.next(); output !== null; output = await queue.next()) {
@@ -205,7 +219,7 @@ export class EngineClient {
         }
         return;
       case 'ready':
-        this.#ready(message);
+        void this.#readyIfSound(message);
         return;
       case 'failed':
         this.#lastWords = message.failure;
@@ -217,15 +231,63 @@ export class EngineClient {
         return;
       case 'step':
         this.#stats = message.stats;
-        for (const { id, failure, ...output } of message.updates) {
-          const queue = this.#requests.get(id)?.queue;
-          if (failure === null) queue?.push(output);
-          else queue?.fail(toError(failure));
-        }
+        for (const update of message.updates) this.#update(update);
     }
   }
 
-  #ready({ info, numBlocks, maxModelLen }: Extract<EngineMessage, { type: 'ready' }>): void {
+  #update({ id, failure, ...output }: SequenceUpdate): void {
+    const flight = this.#requests.get(id);
+    if (flight === undefined) return;
+    if (failure === null) flight.queue.push(output);
+    else flight.queue.fail(toError(failure));
+    if (flight.isCheck) return;
+    if (failure?.reason === 'EngineNumericalFault') this.#numericalFault(id, failure);
+    else if (output.finish !== null) this.#numbers.answered();
+  }
+
+  #numericalFault(id: string, cause: Failure): void {
+    this.#logger.error('numerical fault', { id, cause });
+    if (this.#numbers.faulted(cause) && this.#state.kind === 'ready') {
+      void this.#giveUpIfUnsound(this.#state.info.vocabSize);
+    }
+  }
+
+  async #readyIfSound(message: Ready): Promise<void> {
+    if (await this.#giveUpIfUnsound(message.info.vocabSize)) this.#ready(message);
+  }
+
+  /** Asks the engine itself; false when it was given up, or lost meanwhile. */
+  async #giveUpIfUnsound(vocabSize: number): Promise<boolean> {
+    const child = this.#process;
+    const failures = await Promise.all(selfCheckRequests(vocabSize).map((each) => this.#check(each)));
+    if (child !== this.#process) return false;
+    const [failure] = failures;
+    if (failures.every((each) => each?.reason === 'EngineNumericalFault') && failure != null) {
+      const message = `the engine answers no request soundly, not even of one token: ${failure.message}`;
+      this.#lastWords ??= { ...failure, message };
+      child?.kill('SIGKILL');
+      return false;
+    }
+    this.#numbers.answered();
+    return true;
+  }
+
+  /** Why a question of our own was not answered; null: it was. */
+  async #check(request: GenerateRequest): Promise<Failure | null> {
+    const flight: InFlight = { request, queue: new OutputQueue(), sent: false, isCheck: true };
+    this.#requests.set(request.id, flight);
+    this.#submitTo(flight);
+    try {
+      for await (const { finish } of this.#outputs(flight, new AbortController().signal)) {
+        if (finish !== null) break;
+      }
+      return null;
+    } catch (error) {
+      return failureOf(error);
+    }
+  }
+
+  #ready({ info, numBlocks, maxModelLen }: Ready): void {
     if (this.#state.kind === 'stopped') return;
     this.#state = { kind: 'ready', info, numBlocks, maxModelLen };
     this.#readyAt = performance.now();

@@ -2,6 +2,7 @@
 
 import type { Failure } from '@llmservice/crds';
 import type { EngineInfo } from '@llmservice/native';
+import type { FaultCounts } from './numerical-watch.js';
 
 /** Stored bytes of weights that are in memory so far. */
 export interface LoadedBytes {
@@ -36,4 +37,6 @@ export interface EngineHealth {
   readonly restarts: number;
   /** Requests submitted and not ended. */
   readonly inFlight: number;
+  /** Requests that ended because the model's numbers meant nothing, by what was seen. */
+  readonly numericalFaults: FaultCounts;
 }

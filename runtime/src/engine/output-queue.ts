@@ -52,5 +52,6 @@ export function mergeOutputs(earlier: EngineOutput, later: EngineOutput): Engine
     stopToken: later.stopToken,
     queueMs: earlier.queueMs ?? later.queueMs,
     cachedTokens: earlier.cachedTokens ?? later.cachedTokens,
+    embedding: later.embedding,
   };
 }

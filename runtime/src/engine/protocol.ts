@@ -47,6 +47,8 @@ export interface EngineOutput {
   readonly queueMs: number | null;
   /** On the first output: tokens of the prompt that the prefix cache had. Else null. */
   readonly cachedTokens: number | null;
+  /** On the one output of a request with pooling that has `finish`: (hidden), not normalized. Else null. */
+  readonly embedding: Float32Array | null;
 }
 
 /** Figures of the engine after a step. Totals count from the engine process's start. */
@@ -54,6 +56,8 @@ export interface EngineStats extends SchedulerStats {
   readonly stepsTotal: number;
   /** Time in native steps, microseconds. */
   readonly stepMicrosTotal: number;
+  /** Times a sequence's last tokens were 256 of one kind. */
+  readonly repeatedTokenRunsTotal: number;
 }
 
 export type ServerMessage =

@@ -2,18 +2,15 @@
 
 import type { Failure } from '@llmservice/crds';
 import type { Engine } from '@llmservice/native';
-import type { GenerateRequest, Sampled } from '../schedule/generation.js';
+import type { GenerateRequest, Sampled, StepOutputs } from '../schedule/generation.js';
 import type { Scheduler, Started } from '../schedule/scheduler.js';
+import { numericalFailure } from './numerical-failure.js';
 import { mergeOutputs } from './output-queue.js';
 import type { EngineMessage, EngineStats, SequenceUpdate } from './protocol.js';
+import { TokenRuns } from './token-runs.js';
 
 /** Milliseconds, monotonic. */
 type Clock = () => number;
-
-const numericalFault: Failure = {
-  reason: 'EngineNumericalFault',
-  message: 'the model produced values that are not finite numbers for this sequence',
-};
 
 /** Runs until `stop`; rejects when the engine refuses or faults. */
 export class StepLoop {
@@ -24,6 +21,7 @@ export class StepLoop {
   readonly #submittedAt = new Map<string, number>();
   /** What the last step sampled, and requests that were refused since. */
   #untold: SequenceUpdate[] = [];
+  readonly #runs = new TokenRuns();
   #steps = 0;
   #stepMicros = 0;
   #stepStartedAt: number | null = null;
@@ -57,7 +55,7 @@ export class StepLoop {
 
   cancel(id: string): void {
     this.#scheduler.cancel(id);
-    this.#submittedAt.delete(id);
+    this.#forget(id);
     this.#wake();
   }
 
@@ -112,16 +110,27 @@ export class StepLoop {
     );
   }
 
-  #updates(sampled: readonly Sampled[], starts: ReadonlyMap<string, Start>): SequenceUpdate[] {
+  #updates(outputs: StepOutputs, starts: ReadonlyMap<string, Start>): SequenceUpdate[] {
     const updates = new Map<string, SequenceUpdate>();
     for (const [id, start] of starts) updates.set(id, { ...emptyUpdate(id), ...start });
-    for (const entry of sampled) {
-      if (entry.finish !== null) this.#submittedAt.delete(entry.id);
-      const before = updates.get(entry.id) ?? emptyUpdate(entry.id);
-      const { failure, ...output } = updateOf(entry);
-      updates.set(entry.id, { ...mergeOutputs(before, output), id: entry.id, failure });
+    const tell = (update: SequenceUpdate): void => {
+      if (update.finish !== null || update.failure !== null) this.#forget(update.id);
+      const before = updates.get(update.id) ?? emptyUpdate(update.id);
+      updates.set(update.id, { ...update, ...mergeOutputs(before, update) });
+    };
+    for (const entry of outputs.sampled) {
+      this.#runs.add(entry.id, entry.token);
+      tell(updateOf(entry));
     }
+    for (const { id, embedding } of outputs.embedded) tell({ ...emptyUpdate(id), embedding, finish: 'stop' });
+    for (const { id, fault } of outputs.faulted)
+      tell({ ...emptyUpdate(id), failure: numericalFailure(fault) });
     return [...updates.values()];
+  }
+
+  #forget(id: string): void {
+    this.#submittedAt.delete(id);
+    this.#runs.forget(id);
   }
 
   /** Silent when nothing has changed since the last message. */
@@ -137,7 +146,12 @@ export class StepLoop {
       told.stepsTotal === this.#steps;
     if (updates.length === 0 && same) return;
     this.#untold = [];
-    this.#told = { ...this.#scheduler.stats, stepsTotal: this.#steps, stepMicrosTotal: this.#stepMicros };
+    this.#told = {
+      ...this.#scheduler.stats,
+      stepsTotal: this.#steps,
+      stepMicrosTotal: this.#stepMicros,
+      repeatedTokenRunsTotal: this.#runs.total,
+    };
     this.#send({ type: 'step', updates, stats: this.#told });
   }
 }
@@ -154,12 +168,12 @@ function emptyUpdate(id: string): SequenceUpdate {
     stopToken: null,
     queueMs: null,
     cachedTokens: null,
+    embedding: null,
     failure: null,
   };
 }
 
 function updateOf({ id, token, logprobs, finish }: Sampled): SequenceUpdate {
-  if (finish === 'fault') return { ...emptyUpdate(id), failure: numericalFault };
   if (finish === 'stop') return { ...emptyUpdate(id), finish, stopToken: token };
   return { ...emptyUpdate(id), tokens: [token], logprobs: logprobs === null ? null : [logprobs], finish };
 }

@@ -3,6 +3,7 @@
 import express, { type Express } from 'express';
 import { chatShape } from './chat-shape.js';
 import { completionShape } from './completion-shape.js';
+import { embeddingsRoute } from './embeddings-route.js';
 import { errorHandler, notFound } from './error-handler.js';
 import { healthRoutes } from './health-routes.js';
 import { getModelRoute, listModelsRoute } from './models-route.js';
@@ -22,6 +23,7 @@ export function makeApp(parts: ServerParts): Express {
   for (const prefix of ['/v1', '/openai/v1']) {
     app.post(`${prefix}/chat/completions`, json, openAiRoute(parts, 'chat', chatShape));
     app.post(`${prefix}/completions`, json, openAiRoute(parts, 'completions', completionShape));
+    app.post(`${prefix}/embeddings`, json, embeddingsRoute(parts));
     app.get(`${prefix}/models`, listModelsRoute(parts, startedAt));
     app.get(`${prefix}/models/:name`, getModelRoute(parts, startedAt));
     app.post(`${prefix}/models/:name\\:predict`, json, predictRoute(parts));

@@ -166,10 +166,11 @@ function describeEngine({
   heartbeatAgeMs,
   restarts,
   inFlight,
+  numericalFaults,
 }: EngineHealth): Record<string, unknown> {
   const ready =
     state.kind === 'ready'
       ? { ...state.info, numBlocks: state.numBlocks, maxModelLen: state.maxModelLen }
       : {};
-  return { state: state.kind, ...ready, heartbeatAgeMs, restarts, inFlight };
+  return { state: state.kind, ...ready, heartbeatAgeMs, restarts, inFlight, numericalFaults };
 }

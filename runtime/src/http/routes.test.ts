@@ -483,5 +483,9 @@ test('health, metrics and version', async () => {
     'vllm:request_success_total{model_name="tiny",engine="0",finished_reason="stop"} 1',
   );
   expect(metrics).toContain('vllm:num_requests_running{model_name="tiny",engine="0"} 0');
+  // However often it is scraped.
+  expect(await (await fetch(`${server.url}/metrics`)).text()).toContain(
+    'llmservice_numerical_faults_total{model_name="tiny",engine="0",kind="notFinite"} 2',
+  );
   expect(await (await fetch(`${server.url}/version`)).json()).toMatchObject({ version: expect.any(String) });
 });

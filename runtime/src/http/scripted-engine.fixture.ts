@@ -29,6 +29,7 @@ export const output = (tokens: readonly number[], finish: EngineOutput['finish']
   stopToken: null,
   queueMs: 1,
   cachedTokens: 3,
+  embedding: null,
 });
 
 class ScriptedEngine implements GenerationEngine {
@@ -52,7 +53,8 @@ class ScriptedEngine implements GenerationEngine {
       hybrid: false,
     };
     const state = { kind: 'ready', info, numBlocks: 8, maxModelLen: 64 } as const;
-    return { state, pid: 1, heartbeatAgeMs: 5, restarts: 0, inFlight: this.open };
+    const numericalFaults = { notFinite: 2, collapsed: 0, stuck: 0 };
+    return { state, pid: 1, heartbeatAgeMs: 5, restarts: 0, inFlight: this.open, numericalFaults };
   }
 
   async *submit(

@@ -53,6 +53,11 @@ export class ServerMetrics {
     this.timeToFirstToken.observe(this.labels, secondsSinceArrival);
   }
 
+  /** An embedding: the prompt is all there is. */
+  embedded(promptTokens: number): void {
+    this.promptTokens.inc(this.labels, promptTokens);
+  }
+
   generated(tokens: number): void {
     this.generationTokens.inc(this.labels, tokens);
   }
@@ -209,6 +214,12 @@ export class ServerMetrics {
   }
 
   private observeTotals(state: () => ObservedState): void {
+    this.numericalFaults(state);
+    this.total(
+      'llmservice_repeated_token_runs_total',
+      'Times a generation had got one token 256 times in a row.',
+      () => state().engine?.stats?.repeatedTokenRunsTotal ?? 0,
+    );
     this.total(
       'vllm:num_preemptions_total',
       'Sequences preempted.',
@@ -234,6 +245,21 @@ export class ServerMetrics {
       'Time in engine steps.',
       () => (state().engine?.stats?.stepMicrosTotal ?? 0) / 1e6,
     );
+  }
+
+  private numericalFaults(state: () => ObservedState): void {
+    const { labels } = this;
+    new Counter({
+      name: 'llmservice_numerical_faults_total',
+      help: "Requests that ended because the model's numbers meant nothing, by what was seen.",
+      labelNames: [...labelNames, 'kind'],
+      registers: [this.registry],
+      collect() {
+        this.reset();
+        const counts = state().engine?.health().numericalFaults;
+        for (const [kind, count] of Object.entries(counts ?? {})) this.inc({ ...labels, kind }, count);
+      },
+    });
   }
 
   /** The engine counts from its own start; a smaller figure than the last means that it was restarted. */

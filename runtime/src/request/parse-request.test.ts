@@ -2,10 +2,10 @@ import { describe, expect, test } from '@jest/globals';
 import type { ApiError } from './api-error.js';
 import { generationDefaults } from './generation-defaults.js';
 import { parseRequest } from './parse-request.js';
-import { honouredFields, refusedFields, type RouteKind } from './request-fields.js';
+import { honouredFields, refusedFields, type GenerationKind } from './request-fields.js';
 
 const defaults = generationDefaults({ temperature: 0.6, top_k: 20, eos_token_id: [7, 8] }, {});
-const parse = (kind: RouteKind, body: object): ReturnType<typeof parseRequest> =>
+const parse = (kind: GenerationKind, body: object): ReturnType<typeof parseRequest> =>
   parseRequest(kind, body, defaults, 99n);
 const messages = [{ role: 'user', content: 'x' }];
 const chat = (body: object): ReturnType<typeof parseRequest> => parse('chat', { messages, ...body });
@@ -17,7 +17,7 @@ const refusal = (act: () => unknown): ApiError => {
   }
   throw new Error('was accepted');
 };
-const kwargsOf = (kind: RouteKind, body: object): unknown => {
+const kwargsOf = (kind: GenerationKind, body: object): unknown => {
   const [prompt] = parse(kind, { messages, ...body }).prompts;
   return prompt?.kind === 'messages' ? prompt.templateKwargs : null;
 };

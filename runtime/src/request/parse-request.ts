@@ -5,11 +5,17 @@ import type { SamplingParams } from '@llmservice/native';
 import type { GenerationDefaults } from './generation-defaults.js';
 import { readMessages, type Message } from './messages.js';
 import { readThinking } from './thinking.js';
-import type { RouteKind } from './request-fields.js';
+import type { GenerationKind } from './request-fields.js';
 import { invalidRequest, validateBody, type Fields, type Violation } from './validate-body.js';
+
+/** A text, or its tokens. */
+export type TextSource =
+  | { readonly kind: 'text'; readonly text: string; readonly addSpecialTokens: boolean }
+  | { readonly kind: 'ids'; readonly ids: readonly number[] };
 
 /** What is to be continued, as the client gave it. */
 export type PromptSource =
+  | TextSource
   | {
       readonly kind: 'messages';
       readonly messages: readonly Message[];
@@ -17,9 +23,7 @@ export type PromptSource =
       readonly templateKwargs: Fields;
       /** What a checkpoint without a template is given instead (a :predict prompt); null: nothing. */
       readonly plainText: string | null;
-    }
-  | { readonly kind: 'text'; readonly text: string; readonly addSpecialTokens: boolean }
-  | { readonly kind: 'ids'; readonly ids: readonly number[] };
+    };
 
 export interface ApiRequest {
   /** The name that the client asked for; null: it did not say. */
@@ -52,7 +56,7 @@ const completionMaxTokens = 16;
  * @throws ApiError invalid_request, with every violation
  */
 export function parseRequest(
-  kind: RouteKind,
+  kind: GenerationKind,
   body: unknown,
   defaults: GenerationDefaults,
   randomSeed: bigint,
@@ -82,7 +86,7 @@ export function parseRequest(
 }
 
 /** Rules across fields. */
-function checkRules(kind: RouteKind, fields: Fields): void {
+function checkRules(kind: GenerationKind, fields: Fields): void {
   const violations: Violation[] = [];
   const conflict = (param: string, rule: string): number =>
     violations.push({ param, message: `${param} ${rule}` });
@@ -105,7 +109,7 @@ function checkRules(kind: RouteKind, fields: Fields): void {
   if (violations.length > 0) throw invalidRequest(violations);
 }
 
-function readPrompts(kind: RouteKind, fields: Fields): PromptSource[] {
+function readPrompts(kind: GenerationKind, fields: Fields): PromptSource[] {
   const prompt = fields['prompt'];
   if (kind !== 'completions') {
     const plainText = typeof prompt === 'string' ? prompt : null;
@@ -119,22 +123,26 @@ function readPrompts(kind: RouteKind, fields: Fields): PromptSource[] {
       },
     ];
   }
-  const addSpecialTokens = fields['add_special_tokens'] !== false;
-  const one = (each: unknown): PromptSource =>
+  return readTexts(prompt, fields['add_special_tokens'] !== false);
+}
+
+/** One text or list of token ids, or a list of either. */
+export function readTexts(given: unknown, addSpecialTokens: boolean): TextSource[] {
+  const one = (each: unknown): TextSource =>
     typeof each === 'string'
       ? { kind: 'text', text: each, addSpecialTokens }
       : { kind: 'ids', ids: each as readonly number[] };
-  const isList = Array.isArray(prompt) && typeof prompt[0] !== 'number';
-  return isList ? prompt.map(one) : [one(prompt)];
+  const isList = Array.isArray(given) && typeof given[0] !== 'number';
+  return isList ? given.map(one) : [one(given)];
 }
 
-function readMaxTokens(kind: RouteKind, fields: Fields): number | null {
+function readMaxTokens(kind: GenerationKind, fields: Fields): number | null {
   const given = fields['max_tokens'] ?? fields['max_completion_tokens'];
   return (given as number | undefined) ?? (kind === 'completions' ? completionMaxTokens : null);
 }
 
 function readSampling(
-  kind: RouteKind,
+  kind: GenerationKind,
   fields: Fields,
   { sampling }: GenerationDefaults,
   randomSeed: bigint,
@@ -157,7 +165,7 @@ function readSampling(
 }
 
 /** chat: logprobs is a switch beside top_logprobs; completions: it is the number itself. */
-function readTopLogprobs(kind: RouteKind, fields: Fields): number | null {
+function readTopLogprobs(kind: GenerationKind, fields: Fields): number | null {
   if (kind === 'completions') return (fields['logprobs'] as number | undefined) ?? null;
   return fields['logprobs'] === true ? ((fields['top_logprobs'] as number | undefined) ?? 0) : null;
 }

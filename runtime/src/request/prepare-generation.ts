@@ -4,6 +4,7 @@ import type { GenerateRequest } from '../engine/protocol.js';
 import { ChatTemplateRefusal, type ChatTemplate } from '../tokens/chat-template.js';
 import type { Tokenizer } from '../tokens/tokenizer.js';
 import { ApiError } from './api-error.js';
+import { encodeText } from './encode-text.js';
 import type { ApiRequest, PromptSource } from './parse-request.js';
 
 /** What of a loaded model request code needs. */
@@ -39,6 +40,7 @@ export async function prepareGeneration(
     id,
     prompt,
     maxTokens: request.maxTokens ?? left,
+    pooling: 'none',
     stopTokens: Int32Array.from(stopTokens),
     sampling: request.sampling,
     boundaries: messageEnds(prompt, model.eosIds),
@@ -59,21 +61,7 @@ function messageEnds(prompt: Int32Array, eosIds: readonly number[]): number[] {
 }
 
 async function encodePrompt(source: PromptSource, model: ModelTexts): Promise<Int32Array> {
-  switch (source.kind) {
-    case 'ids': {
-      const unknown = source.ids.find((id) => id >= model.vocabSize);
-      if (unknown === undefined) return Int32Array.from(source.ids);
-      throw ApiError.of(
-        'invalid_request',
-        `prompt has the token id ${String(unknown)}, but the model's vocabulary ends at ${String(model.vocabSize - 1)}`,
-        { param: 'prompt' },
-      );
-    }
-    case 'text':
-      return model.tokenizer.encode(source.text, { addSpecialTokens: source.addSpecialTokens });
-    case 'messages':
-      return encodeMessages(source, model);
-  }
+  return source.kind === 'messages' ? encodeMessages(source, model) : encodeText(source, model, 'prompt');
 }
 
 async function encodeMessages(

@@ -2,7 +2,9 @@
 // their JSON schema, and fields that this build does not honour with the values that ask for nothing.
 // A field in neither list, or a refused one that asks for something, is a 400: nothing is ever silently ignored.
 
-export type RouteKind = 'chat' | 'completions' | 'predict';
+/** Routes that generate. */
+export type GenerationKind = 'chat' | 'completions' | 'predict';
+export type RouteKind = GenerationKind | 'embeddings';
 
 export interface HonouredField {
   readonly routes: readonly RouteKind[];
@@ -12,12 +14,21 @@ export interface HonouredField {
 
 const all = ['chat', 'completions', 'predict'] as const;
 const openAi = ['chat', 'completions'] as const;
+const everyOpenAi = [...openAi, 'embeddings'] as const;
 const templated = ['chat', 'predict'] as const;
 
 const boolean = { type: 'boolean' };
 const text = { type: 'string' };
 const tokenId = { type: 'integer', minimum: 0, maximum: 2147483647 };
 const idList = { type: 'array', items: tokenId, minItems: 1 };
+const prompts = {
+  anyOf: [
+    text,
+    { type: 'array', minItems: 1, maxItems: 256, items: text },
+    idList,
+    { type: 'array', minItems: 1, maxItems: 256, items: idList },
+  ],
+};
 const messages = {
   type: 'array',
   minItems: 1,
@@ -45,7 +56,7 @@ const messages = {
 };
 
 export const honouredFields: Readonly<Record<string, HonouredField>> = {
-  model: { routes: openAi, schema: text },
+  model: { routes: everyOpenAi, schema: text },
   messages: { routes: templated, schema: messages },
   stream: { routes: openAi, schema: boolean },
   stream_options: {
@@ -80,16 +91,19 @@ export const honouredFields: Readonly<Record<string, HonouredField>> = {
   ignore_eos: { routes: all, schema: boolean },
   skip_special_tokens: { routes: all, schema: boolean },
   top_logprobs: { routes: ['chat'], schema: { type: 'integer', minimum: 0, maximum: 20 } },
-  cache_salt: { routes: openAi, schema: { type: 'string', minLength: 1, maxLength: 256 } },
+  cache_salt: { routes: everyOpenAi, schema: { type: 'string', minLength: 1, maxLength: 256 } },
   // As in vLLM, lower is sooner.
-  priority: { routes: all, schema: { type: 'integer', minimum: -8, maximum: 8 } },
-  max_queue_seconds: { routes: all, schema: { type: 'number', exclusiveMinimum: 0, maximum: 86400 } },
+  priority: { routes: [...all, 'embeddings'], schema: { type: 'integer', minimum: -8, maximum: 8 } },
+  max_queue_seconds: {
+    routes: [...all, 'embeddings'],
+    schema: { type: 'number', exclusiveMinimum: 0, maximum: 86400 },
+  },
   chat_template_kwargs: { routes: templated, schema: { type: 'object' } },
   enable_thinking: { routes: templated, schema: boolean },
   reasoning: { routes: templated, schema: { enum: [true, false, 'true', 'false'] } },
   reasoning_effort: { routes: templated, schema: { enum: ['none', 'minimal', 'low', 'medium', 'high'] } },
   // Whose share of the engine the request takes while others wait.
-  user: { routes: openAi, schema: text },
+  user: { routes: everyOpenAi, schema: text },
   // Labels of the caller: they ask for nothing.
   metadata: { routes: openAi, schema: { type: 'object' } },
   safety_identifier: { routes: openAi, schema: text },
@@ -101,23 +115,24 @@ export const fieldsOfRoute: Readonly<Record<RouteKind, Readonly<Record<string, H
   chat: { logprobs: boolean },
   completions: {
     logprobs: { type: 'integer', minimum: 0, maximum: 20 },
-    prompt: {
-      anyOf: [
-        text,
-        { type: 'array', minItems: 1, maxItems: 256, items: text },
-        idList,
-        { type: 'array', minItems: 1, maxItems: 256, items: idList },
-      ],
-    },
+    prompt: prompts,
     add_special_tokens: boolean,
   },
   predict: { prompt: text },
+  embeddings: {
+    input: prompts,
+    encoding_format: { enum: ['float', 'base64'] },
+    // Not OpenAI's: what of the hidden states makes the embedding.
+    pooling: { enum: ['last', 'mean'] },
+    add_special_tokens: boolean,
+  },
 };
 
 export const requiredFields: Readonly<Record<RouteKind, readonly string[]>> = {
   chat: ['messages'],
   completions: ['prompt'],
   predict: [],
+  embeddings: ['input'],
 };
 
 const is =
@@ -170,4 +185,5 @@ export const refusedFields: Readonly<Record<string, (value: unknown) => boolean>
   spaces_between_special_tokens: is(true),
   return_token_ids: is(false),
   return_tokens_as_token_ids: is(false),
+  dimensions: never,
 };

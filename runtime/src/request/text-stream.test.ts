@@ -23,6 +23,7 @@ const step = (tokens: readonly number[], change: Partial<EngineOutput> = {}): En
   stopToken: null,
   queueMs: null,
   cachedTokens: null,
+  embedding: null,
   ...change,
 });
 

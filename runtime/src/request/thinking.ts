@@ -1,11 +1,11 @@
 // The one internal switch behind reasoning, enable_thinking, chat_template_kwargs.enable_thinking and reasoning_effort:
 // the template variable enable_thinking. Off on :predict unless asked for; on chat the template's own default holds.
 
-import type { RouteKind } from './request-fields.js';
+import type { GenerationKind } from './request-fields.js';
 import { invalidRequest, type Fields } from './validate-body.js';
 
 /** The template's variables of a request. @throws ApiError invalid_request when two of the names contradict */
-export function readThinking(kind: RouteKind, fields: Fields): Fields {
+export function readThinking(kind: GenerationKind, fields: Fields): Fields {
   const kwargs = (fields['chat_template_kwargs'] ?? {}) as Fields;
   const effort = fields['reasoning_effort'];
   const reasoning = fields['reasoning'];

@@ -24,6 +24,7 @@ const validators: Readonly<Record<RouteKind, ValidateFunction>> = {
   chat: ajv.compile(schemaOf('chat')),
   completions: ajv.compile(schemaOf('completions')),
   predict: ajv.compile(schemaOf('predict')),
+  embeddings: ajv.compile(schemaOf('embeddings')),
 };
 
 /** @throws ApiError invalid_request */

@@ -1,6 +1,7 @@
 // A scheduler with a prefix cache beside the model that runs its plans, for requests one after another.
 
 import { expect } from '@jest/globals';
+import type { NumericalFault } from '@llmservice/native';
 import type { GenerateRequest } from './generation.js';
 import { Scheduler, type SchedulerLimits } from './scheduler.js';
 import { expectedTokens, StepModel } from './step-model.fixture.js';
@@ -17,6 +18,11 @@ let ids = 0;
 export function asking(prompt: readonly number[], changes: Partial<GenerateRequest> = {}): GenerateRequest {
   const id = `request-${ids++}`;
   return { ...request(id, 1, 4), prompt: Int32Array.from(prompt), ...changes };
+}
+
+/** What the engine tells of a slot whose numbers mean nothing. */
+export function faultOf(slot: number): NumericalFault {
+  return { slot, position: 0, kind: 'notFinite', layer: 1, part: 'attention' };
 }
 
 /** A scheduler beside the model that runs its plans. */

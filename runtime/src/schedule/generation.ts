@@ -1,15 +1,18 @@
-// What a generation is: the request as the scheduler takes it, and what one step adds to it.
+// What a generation is: the request as the scheduler takes it, and what one step adds to it. An embedding is asked for
+// like a generation that ends with its prompt.
 
-import type { SamplingParams } from '@llmservice/native';
+import type { NumericalFault, Pooling, SamplingParams } from '@llmservice/native';
 
-/** One generation asked of the engine. */
+/** One generation, or embedding, asked of the engine. */
 export interface GenerateRequest {
   /** Unique among the requests in flight. */
   readonly id: string;
-  /** Token ids of the prompt, at least one and fewer than maxModelLen. */
+  /** Token ids of the prompt, at least one and fewer than maxModelLen (of an embedding, as many). */
   readonly prompt: Int32Array;
-  /** Most tokens to generate (at least 1); the context's end limits it too. */
+  /** Most tokens to generate (at least 1; 0 for an embedding); the context's end limits it too. */
   readonly maxTokens: number;
+  /** What is wanted instead of tokens; `none`: tokens. */
+  readonly pooling: Pooling;
   /** Ids that end generation: the model's EOS ids and the request's own. */
   readonly stopTokens: Int32Array;
   readonly sampling: SamplingParams;
@@ -41,6 +44,24 @@ export interface Sampled {
   readonly token: number;
   /** Null unless the request asked for logprobs. */
   readonly logprobs: TokenLogprobs | null;
-  /** `fault`: the model's output was not finite, the token means nothing. */
-  readonly finish: FinishReason | 'fault' | null;
+  readonly finish: FinishReason | null;
+}
+
+/** The hidden state that was asked for, as the model gave it. */
+export interface Embedded {
+  readonly id: string;
+  readonly embedding: Float32Array;
+}
+
+/** A sequence that ended because its numbers mean nothing. */
+export interface Faulted {
+  readonly id: string;
+  readonly fault: NumericalFault;
+}
+
+/** What a step gave to sequences that are still wanted, each list in plan order. */
+export interface StepOutputs {
+  readonly sampled: readonly Sampled[];
+  readonly embedded: readonly Embedded[];
+  readonly faulted: readonly Faulted[];
 }

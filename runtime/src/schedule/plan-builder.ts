@@ -39,7 +39,7 @@ export class PlanBuilder {
 
   /** @param snapshot state of the tokens computed already; null: there are none, or the model keeps no state */
   admit({ sequence, slot, computed }: Running, snapshot: number | null): void {
-    const { prompt, stopTokens, sampling } = sequence.request;
+    const { prompt, stopTokens, sampling, pooling } = sequence.request;
     this.#admit.push({
       slot,
       tokens: sequence.tokens(),
@@ -50,6 +50,7 @@ export class PlanBuilder {
       stopTokens,
       sampling,
       promptLogprobs: false,
+      pooling,
     });
   }
 

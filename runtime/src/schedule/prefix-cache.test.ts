@@ -1,6 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { finishCodes } from '@llmservice/native';
-import { asking, hybrid, text, World } from './cache-world.fixture.js';
+import { asking, faultOf, hybrid, text, World } from './cache-world.fixture.js';
 import { expectedTokens } from './step-model.fixture.js';
 import { drain } from './workload.fixture.js';
 
@@ -131,7 +130,8 @@ describe('prefix cache of an attention model', () => {
     world.scheduler.add(asking(text('a', 100)));
     const { plan } = world.scheduler.plan()!;
     const result = world.model.step(plan);
-    world.scheduler.absorb({ ...result, finish: Uint8Array.of(finishCodes.numericalFault) });
+    const { faulted } = world.scheduler.absorb({ ...result, faults: [faultOf(result.slots[0]!)] });
+    expect(faulted).toHaveLength(1);
     expect(world.scheduler.stats).toMatchObject({ blocksUsed: 0, blocksCached: 0 });
     expect(world.ask(asking(text('a', 100)))).toBe(0);
   });

@@ -74,7 +74,9 @@ export class PrefixCache {
 
   /** How much of a sequence is there; nothing is held yet. */
   find(sequence: Sequence): Match {
-    if (!this.#enabled) return { path: [], cached: 0, matched: 0 };
+    // A mean needs the hidden states of all tokens, and cached blocks have none.
+    const useless = !this.#enabled || sequence.request.pooling === 'mean';
+    if (useless) return { path: [], cached: 0, matched: 0 };
     const { blockSize, hybrid, unit } = this.#rules;
     const most = this.#rules.longestReuse(sequence) / blockSize;
     const path: CachedBlock[] = [];

@@ -1,4 +1,4 @@
-// Reads the columns of a step result as one record per sampled token.
+// Reads the columns of a step result as one record per sampled token, or per embedding.
 
 import { finishCodes, type StepResult } from '@llmservice/native';
 import type { Sampled, TokenLogprobs } from './generation.js';
@@ -11,6 +11,12 @@ export function sampledAt(result: StepResult, index: number, id: string): Sample
     logprobs: logprobsAt(result, index),
     finish: finishOf(at(result.finish, index)),
   };
+}
+
+/** Embedding `index` of a step result. */
+export function embeddingAt({ embeddings: { slots, values } }: StepResult, index: number): Float32Array {
+  const width = values.length / slots.length;
+  return values.slice(index * width, (index + 1) * width);
 }
 
 /** Slots that hold drafts, and how many. */
@@ -29,7 +35,7 @@ function finishOf(code: number): Sampled['finish'] {
     case finishCodes.length:
       return 'length';
     default:
-      return 'fault';
+      throw new Error(`finish code ${code} of a sequence without a fault`);
   }
 }
 

@@ -88,7 +88,7 @@ class Simulation {
       if (planned === null) continue;
       const result = this.#model.step(planned.plan);
       if (this.#random(40) === 0) this.#cancelOne();
-      for (const { id, token, finish } of this.scheduler.absorb(result)) {
+      for (const { id, token, finish } of this.scheduler.absorb(result).sampled) {
         this.#open.get(id)!.tokens.push(token);
         if (finish !== null) this.#close(id, 'ended');
       }

@@ -77,7 +77,7 @@ describe('Scheduler', () => {
     expect(scheduler.cancel('waiting')).toBe(true);
     expect(scheduler.cancel('running')).toBe(true);
     expect(scheduler.cancel('running')).toBe(false);
-    expect(scheduler.absorb(model.step(plan))).toEqual([]);
+    expect(scheduler.absorb(model.step(plan)).sampled).toEqual([]);
     expect(scheduler.stats).toMatchObject({ running: 0, waiting: 0, blocksUsed: 0 });
     expect(scheduler.plan()).toBeNull();
     scheduler.add(request('next', 20, 3));

@@ -2,13 +2,13 @@
 // Steps alternate plan() and absorb(). Invariants: a slot has one owner, and a block that is written to has one; rows
 // of a step are at most maxNumBatchedTokens; the oldest running sequence always advances, so that all sequences end.
 
-import type { Speculation, StepPlan, StepResult } from '@llmservice/native';
+import { finishCodes, type Speculation, type StepPlan, type StepResult } from '@llmservice/native';
 import { DraftPolicy } from './draft-policy.js';
 import { DraftTotals, type DraftStats } from './draft-totals.js';
-import type { GenerateRequest, Sampled } from './generation.js';
+import type { Embedded, Faulted, GenerateRequest, Sampled, StepOutputs } from './generation.js';
 import { PlanBuilder } from './plan-builder.js';
 import { PrefixCache, type PrefixCacheLimits } from './prefix-cache.js';
-import { draftsHeld, sampledAt } from './sampled.js';
+import { draftsHeld, embeddingAt, sampledAt } from './sampled.js';
 import { Sequence, type Running } from './sequence.js';
 import { StepCommits } from './step-commits.js';
 import { WaitingQueue } from './waiting-queue.js';
@@ -98,14 +98,13 @@ export class Scheduler {
     const { maxModelLen, numBlocks } = this.#limits;
     const promptLength = request.prompt.length;
     if (promptLength === 0) throw new RangeError('the prompt has no tokens');
-    if (promptLength >= maxModelLen) {
+    if (promptLength + Math.min(1, request.maxTokens) > maxModelLen) {
       throw new RangeError(
         `the prompt has ${promptLength} tokens; the context of ${maxModelLen} leaves no room`,
       );
     }
     const sequence = new Sequence(request, maxModelLen);
-    // The last token is sampled and never computed.
-    const most = this.#blocksFor(sequence.maxLength - 1);
+    const most = this.#blocksFor(sequence.mostComputed);
     if (most > numBlocks) {
       throw new RangeError(`the request may need ${most} KV blocks; the engine has ${numBlocks}`);
     }
@@ -145,15 +144,52 @@ export class Scheduler {
     return { plan, started };
   }
 
-  /** Takes a step's result; returns what it gave to sequences that are still wanted, in plan order. */
-  absorb(result: StepResult): Sampled[] {
+  /** Takes a step's result; returns what it gave to sequences that are still wanted. */
+  absorb(result: StepResult): StepOutputs {
     this.#inFlight = false;
+    const { sampled, accepted } = this.#absorbSampled(result);
+    // Before anything is committed: nothing that they computed in this step may be reused.
+    const faulted = this.#absorbFaults(result);
+    this.#commits.commit();
+    const ended = new Set(sampled.filter(({ finish }) => finish !== null).map(({ id }) => id));
+    this.#absorbDrafts(result, accepted, ended);
+    for (const running of accepted.keys()) {
+      if (ended.has(running.sequence.request.id)) this.#vacate(running);
+    }
+    const embedded = this.#absorbEmbeddings(result);
+    if (faulted.length + embedded.length + ended.size > 0) {
+      this.#running = this.#running.filter((each) => this.#runs(each));
+    }
+    return { sampled, embedded, faulted };
+  }
+
+  #absorbFaults(result: StepResult): Faulted[] {
+    return result.faults.flatMap((fault) => {
+      const running = this.#bySlot.get(fault.slot);
+      if (running === undefined) return [];
+      this.#vacate(running, true);
+      return [{ id: running.sequence.request.id, fault }];
+    });
+  }
+
+  #absorbEmbeddings(result: StepResult): Embedded[] {
+    const embedded: Embedded[] = [];
+    result.embeddings.slots.forEach((slot, index) => {
+      const running = this.#bySlot.get(slot);
+      if (running === undefined) return;
+      this.#vacate(running);
+      embedded.push({ id: running.sequence.request.id, embedding: embeddingAt(result, index) });
+    });
+    return embedded;
+  }
+
+  /** Tokens, and by sequence how many of them are accepted drafts. */
+  #absorbSampled(result: StepResult): { sampled: Sampled[]; accepted: Map<Running, number> } {
     const sampled: Sampled[] = [];
-    const ended: { readonly running: Running; readonly spoilt: boolean }[] = [];
     const accepted = new Map<Running, number>();
     result.slots.forEach((slot, index) => {
       const running = this.#bySlot.get(slot);
-      if (running === undefined) return;
+      if (running === undefined || result.finish[index] === finishCodes.numericalFault) return;
       const entry = sampledAt(result, index, running.sequence.request.id);
       running.sequence.generated.push(entry.token);
       this.#generationTokens++;
@@ -161,26 +197,21 @@ export class Scheduler {
       const before = accepted.get(running);
       if (before !== undefined) running.computed++;
       accepted.set(running, before === undefined ? 0 : before + 1);
-      if (entry.finish !== null) ended.push({ running, spoilt: entry.finish === 'fault' });
       sampled.push(entry);
     });
-    this.#commits.commit();
-    this.#absorbDrafts(result, accepted, new Set(ended.map(({ running }) => running)));
-    for (const { running, spoilt } of ended) this.#vacate(running, spoilt);
-    if (ended.length > 0) this.#running = this.#running.filter((each) => this.#runs(each));
-    return sampled;
+    return { sampled, accepted };
   }
 
   #absorbDrafts(
     result: StepResult,
     accepted: ReadonlyMap<Running, number>,
-    ended: ReadonlySet<Running>,
+    ended: ReadonlySet<string>,
   ): void {
     for (const [running, count] of accepted) {
       if (running.verifying === 0) continue;
       this.#draftTotals.add(running.verifying, count);
       // The end cuts off what might have been accepted.
-      if (!ended.has(running)) this.#policy.observe(running.verifying, count);
+      if (!ended.has(running.sequence.request.id)) this.#policy.observe(running.verifying, count);
       running.verifying = 0;
     }
     for (const [slot, count] of draftsHeld(result)) {
@@ -240,7 +271,7 @@ export class Scheduler {
 
   /** Blocks for `tokens` tokens of a sequence, as far as there are any. */
   #takeSpareBlocks(step: PlanBuilder, running: Running, tokens: number): void {
-    const wanted = this.#blocksFor(Math.min(tokens, running.sequence.maxLength - 1));
+    const wanted = this.#blocksFor(Math.min(tokens, running.sequence.mostComputed));
     while (running.blocks.length < wanted && this.#cache.available > 0) this.#takeBlock(step, running);
   }
 

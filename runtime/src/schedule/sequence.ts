@@ -19,6 +19,11 @@ export class Sequence {
     this.maxLength = Math.min(request.prompt.length + request.maxTokens, maxModelLen);
   }
 
+  /** Most tokens whose KV it can come to need: the last one that is generated is never computed. */
+  get mostComputed(): number {
+    return this.request.pooling === 'none' ? this.maxLength - 1 : this.maxLength;
+  }
+
   /** Known tokens. */
   get length(): number {
     return this.request.prompt.length + this.generated.length;
@@ -48,7 +53,10 @@ export class Sequence {
   }
 }
 
-/** A sequence that holds a slot. Known tokens minus `computed` is at least 1: the last token is always to come. */
+/**
+ * A sequence that holds a slot. Between steps known tokens minus `computed` is at least 1: the last token is always to
+ * come, and what is pooled leaves with the step that computes it.
+ */
 export interface Running {
   readonly sequence: Sequence;
   readonly slot: number;

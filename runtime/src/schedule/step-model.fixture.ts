@@ -23,6 +23,8 @@ interface SampledToken {
   readonly slot: number;
   readonly token: number;
   readonly finish: number;
+  /** In place of the token, where one was asked for: the hash of all tokens. */
+  readonly embedding: number | null;
 }
 
 // Jest's sandbox makes every look-up of a global slow.
@@ -108,7 +110,10 @@ export class StepModel {
     const { blockSize, hybrid, maxNumSeqs } = this.#limits;
     rule(slot >= 0 && slot < maxNumSeqs, 'slot within maxNumSeqs');
     rule(!this.#slots.has(slot), 'an admitted slot is free');
-    rule(tokens.length < admission.maxLength, 'an admission has room to generate');
+    const { pooling } = admission;
+    const most = pooling === 'none' ? admission.maxLength - 1 : admission.maxLength;
+    rule(tokens.length <= most, 'an admission has room to generate');
+    rule(pooling !== 'mean' || cachedTokens === 0, 'a mean is over tokens that are computed');
     rule(cachedTokens >= 0 && cachedTokens < tokens.length, 'a token is left to compute');
     rule(cachedTokens % blockSize === 0, 'cached tokens are whole blocks');
     const hashes = new Int32Array(admission.maxLength);
@@ -189,19 +194,26 @@ export class StepModel {
 
   #sample(state: Slot, slot: number): SampledToken {
     const hash = state.hashes[state.known - 1] ?? NaN;
+    if (state.admission.pooling !== 'none') {
+      state.ended = true;
+      return { slot, token: NaN, finish: finishCodes.none, embedding: hash };
+    }
     const token = tokenOf(hash);
     state.hashes[state.known++] = hashWith(hash, token);
     const stop = state.admission.stopTokens.includes(token);
     const full = state.known >= state.admission.maxLength;
     state.ended = stop || full;
-    return { slot, token, finish: stop ? finishCodes.stop : full ? finishCodes.length : finishCodes.none };
+    const finish = stop ? finishCodes.stop : full ? finishCodes.length : finishCodes.none;
+    return { slot, token, finish, embedding: null };
   }
 
   /** Sometimes none, and of the others a few or all are right: the last token's hash decides. */
   #draft(slot: number, most: number): number[] {
     const state = this.#slot(slot);
     const hash = (state.hashes[state.known - 1] ?? NaN) >>> 0;
-    const count = state.ended || state.computed < state.known - 1 ? 0 : min(most, hash % 7);
+    const room =
+      state.ended || state.computed < state.known - 1 ? 0 : state.admission.maxLength - 1 - state.known;
+    const count = Math.max(0, min(most, hash % 7, room));
     state.drafts = { count, right: (hash >>> 8) % (count + 1) };
     return count === 0 ? [] : [slot, count, ...Array.from({ length: count }, () => 0)];
   }
@@ -256,7 +268,9 @@ function kvOf({ hashes, chunkedUntil }: Slot, position: number): number {
   return position < chunkedUntil ? hash : hash ^ imul(chunkedUntil + 1, 0x9e3779b1);
 }
 
-function resultOf(sampled: readonly SampledToken[], drafts: readonly number[]): StepResult {
+function resultOf(all: readonly SampledToken[], drafts: readonly number[]): StepResult {
+  const sampled = all.filter(({ embedding }) => embedding === null);
+  const embedded = all.filter(({ embedding }) => embedding !== null);
   return {
     slots: Int32Array.from(sampled.map(({ slot }) => slot)),
     tokens: Int32Array.from(sampled.map(({ token }) => token)),
@@ -275,6 +289,12 @@ function resultOf(sampled: readonly SampledToken[], drafts: readonly number[]): 
       topTokens: new Int32Array(0),
       topLogprobs: new Float32Array(0),
     },
+    embeddings: {
+      slots: Int32Array.from(embedded, ({ slot }) => slot),
+      // As wide as an embedding of one number can be: a hash has 32 bits, a float 24.
+      values: Float32Array.from(embedded, ({ embedding }) => (embedding ?? NaN) & 0xffffff),
+    },
+    faults: [],
     computeMicros: 1,
   };
 }

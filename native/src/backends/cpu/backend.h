@@ -50,6 +50,8 @@ class CpuBackend final : public Backend {
   void gated_rms_norm(const float* x, const float* z, int64_t z_stride, const float* weight, float eps,
                       int64_t rows, int32_t heads, int32_t dim, float* out) override;
   void add_gated(float* out, const float* y, const float* gate, int64_t rows, int64_t width) override;
+  void mark_faults(const float* x, const float* input, int64_t rows, int64_t width, int32_t place,
+                   int32_t* first) override;
 
   // experts.cpp
   void route(const RoutingShape&, const float* logits, int64_t rows, const Routing&) override;

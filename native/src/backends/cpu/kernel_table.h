@@ -20,6 +20,7 @@ constexpr Kernels make_kernels(const char* isa) {
           .gated_rms_norm = gated_rms_norm<L>,
           .l2_normalize = l2_normalize<L>,
           .add = add<L>,
+          .all_finite = all_finite<L>,
           .add_scaled = add_scaled<L>,
           .add_gated = add_gated<L>,
           .route_row = route_row<L>,

@@ -94,6 +94,7 @@ struct Kernels {
                          float* out);
   void (*l2_normalize)(const float* x, int64_t dim, float scale, float* out);
   void (*add)(float* x, const float* y, int64_t count);
+  bool (*all_finite)(const float* x, int64_t count);
   void (*add_scaled)(float* x, const float* y, float scale, int64_t count);
   void (*add_gated)(float* x, const float* y, float gate, int64_t count);
   void (*route_row)(const RoutingShape&, const float* logits, int32_t* ids, float* weights);

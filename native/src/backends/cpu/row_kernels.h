@@ -57,6 +57,17 @@ void add(float* x, const float* y, int64_t count) {
   for_lanes<L>(count, [&](int64_t i, int n) { (L::load(x + i, n) + L::load(y + i, n)).store(x + i, n); });
 }
 
+// Whether no value is a NaN or an infinity: zero times either is NaN, which every sum keeps.
+template <class L>
+bool all_finite(const float* x, int64_t count) {
+  L acc[4] = {L::zero(), L::zero(), L::zero(), L::zero()};
+  for_lanes<L>(count, [&](int64_t i, int n) {
+    L& chain = acc[i / L::kCount % 4];
+    chain = fma(L::load(x + i, n), L::zero(), chain);
+  });
+  return sum((acc[0] + acc[1]) + (acc[2] + acc[3])) == 0;
+}
+
 // x += scale · y.
 template <class L>
 void add_scaled(float* x, const float* y, float scale, int64_t count) {

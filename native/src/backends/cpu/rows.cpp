@@ -72,6 +72,15 @@ void CpuBackend::add_gated(float* out, const float* y, const float* gate, int64_
   });
 }
 
+void CpuBackend::mark_faults(const float* x, const float* input, int64_t rows, int64_t width, int32_t place,
+                             int32_t* first) {
+  for_rows(rows, width, [&](int64_t t) {
+    if (first[t] != 0 || kernels_.all_finite(x + t * width, width)) return;
+    const bool came_in = input == nullptr || !kernels_.all_finite(input + t * width, width);
+    first[t] = came_in ? place : place + 1;
+  });
+}
+
 void CpuBackend::rope(float* x, int64_t stride, int64_t rows, int32_t heads, int32_t head_dim, int32_t rotary,
                       const float* cos, const float* sin) {
   const int64_t half = rotary / 2;

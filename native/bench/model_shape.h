@@ -1,0 +1,36 @@
+// Models at the scale of Qwen3-0.6B, one per architecture: what config.json says and which tensors there are.
+// The dense ones have its width, those with experts run as many features per token, the hybrids are
+// Qwen3.5-0.8B's.
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace llmservice::bench {
+
+struct TensorShape {
+  std::string name;
+  std::vector<int64_t> dims;
+  bool quantizable;  // a matrix that FP8 checkpoints quantize
+
+  int64_t values() const;
+};
+
+struct ModelShape {
+  nlohmann::json config;  // of BF16 weights
+  std::vector<TensorShape> tensors;
+
+  // The share of the weights that a step of `sequences` single rows reads: all but the experts that no row
+  // chose, if rows choose their experts evenly and independently.
+  double share_read(int32_t sequences) const;
+};
+
+// Model types that have a shape here.
+std::vector<std::string_view> benchmarked_architectures();
+// Throws std::invalid_argument for an architecture that has none.
+ModelShape shape_of(std::string_view architecture);
+
+}  // namespace llmservice::bench

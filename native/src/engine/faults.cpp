@@ -1,0 +1,46 @@
+// Sequences whose numbers mean nothing: found within the step, named by place, and ended.
+#include <algorithm>
+
+#include "engine/engine.h"
+#include "engine/vocab_math.h"
+
+namespace llmservice {
+
+// Looks at all rows, also those of which no logits are wanted: a prompt fails in the step that spoils it,
+// before its KV can be reused.
+void Engine::find_faulty_rows(StepResult& result) {
+  const std::span<const int32_t> faults = model_->row_faults();
+  if (std::ranges::all_of(faults, [](int32_t fault) { return fault == 0; })) return;
+  for (const Segment& segment : segments_) {
+    // What becomes of drafts is not known yet.
+    const auto own = faults.subspan(segment.first, segment.count - segment.drafts);
+    // Attention carries a fault to later rows, in later places: the cause is the first place, and there the
+    // first row.
+    const auto before = [](int32_t a, int32_t b) { return a != 0 && (b == 0 || a < b); };
+    const auto first = std::ranges::min_element(own, before);
+    if (*first == 0) continue;
+    slots_.at(segment.slot).finished = true;
+    result.faults.push_back({.slot = segment.slot,
+                             .position = segment.position + static_cast<int32_t>(first - own.begin()),
+                             .kind = FaultKind::kNotFinite,
+                             .place = model_->place_of(*first)});
+  }
+}
+
+// The row's token is not to be had. Where its residual was finite, the fault came after the last layer.
+void Engine::fail(const Output& output, std::span<const float> logits, StepResult& result) {
+  Slot& slot = slots_.at(output.slot);
+  if (slot.finished) return;
+  slot.finished = true;
+  const FaultKind kind = slot.run.is_stuck()  ? FaultKind::kStuck
+                         : all_finite(logits) ? FaultKind::kCollapsed
+                                              : FaultKind::kNotFinite;
+  // Draft rows are looked at only here.
+  const int32_t fault = kind == FaultKind::kNotFinite ? model_->row_faults()[output.row] : 0;
+  result.faults.push_back({.slot = output.slot,
+                           .position = output.position - 1,
+                           .kind = kind,
+                           .place = fault == 0 ? after_layers() : model_->place_of(fault)});
+}
+
+}  // namespace llmservice

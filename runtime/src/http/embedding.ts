@@ -1,0 +1,57 @@
+// One embedding from prompt to unit vector: submitted, awaited, measured and logged, however it ends.
+
+import type { GenerateRequest } from '../engine/protocol.js';
+import { logGeneration, type FinishedGeneration } from '../log/request-log.js';
+import { ApiError } from '../request/api-error.js';
+import { asApiError, type GenerationContext } from './generation.js';
+
+/** (hidden), of length 1. @throws ApiError when the engine fails or the server ends the request */
+export async function runEmbedding(
+  request: GenerateRequest,
+  { engine, metrics, logger, now, route, modelName, signal }: GenerationContext,
+): Promise<Float32Array> {
+  const arrivedAt = now();
+  let queueMs: number | null = null;
+  let [finishReason, errorCode]: [string, string | null] = ['stop', null];
+  try {
+    for await (const output of engine.submit(request, { signal })) {
+      queueMs ??= output.queueMs;
+      if (output.embedding === null) continue;
+      metrics.embedded(request.prompt.length);
+      return normalized(output.embedding);
+    }
+    throw signal.reason instanceof ApiError
+      ? signal.reason
+      : new Error('the engine ended a request without its embedding');
+  } catch (error) {
+    const told = asApiError(error);
+    finishReason = told.code === 'request_aborted' ? 'abort' : 'error';
+    errorCode = finishReason === 'error' ? told.code : null;
+    throw told;
+  } finally {
+    const totalMs = Math.round((now() - arrivedAt) * 100) / 100;
+    const finished: FinishedGeneration = {
+      id: request.id,
+      route,
+      model: modelName,
+      stream: false,
+      promptTokens: request.prompt.length,
+      completionTokens: 0,
+      finishReason,
+      errorCode,
+      queueMs,
+      prefillMs: finishReason === 'stop' ? totalMs - (queueMs ?? 0) : null,
+      decodeMs: null,
+      totalMs,
+    };
+    metrics.finished(finished);
+    logGeneration(logger, finished);
+  }
+}
+
+/** As OpenAI's embeddings are, and vLLM's: the dot product of two is their cosine. */
+function normalized(values: Float32Array): Float32Array {
+  const squares = values.reduce((sum, value) => sum + value * value, 0);
+  const length = Math.max(Math.sqrt(squares), 1e-12);
+  return values.map((value) => value / length);
+}

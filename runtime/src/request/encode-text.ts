@@ -1,0 +1,23 @@
+// A text, or its tokens as the client made them, as token ids that the model has.
+
+import { ApiError } from './api-error.js';
+import type { TextSource } from './parse-request.js';
+import type { ModelTexts } from './prepare-generation.js';
+
+/** @throws ApiError invalid_request, about the field `param` */
+export async function encodeText(
+  source: TextSource,
+  { tokenizer, vocabSize }: Pick<ModelTexts, 'tokenizer' | 'vocabSize'>,
+  param: string,
+): Promise<Int32Array> {
+  if (source.kind === 'text') {
+    return tokenizer.encode(source.text, { addSpecialTokens: source.addSpecialTokens });
+  }
+  const unknown = source.ids.find((id) => id >= vocabSize);
+  if (unknown === undefined) return Int32Array.from(source.ids);
+  throw ApiError.of(
+    'invalid_request',
+    `${param} has the token id ${String(unknown)}, but the model's vocabulary ends at ${String(vocabSize - 1)}`,
+    { param },
+  );
+}

@@ -1,0 +1,89 @@
+// Embeddings of the engine against transformers' hidden states, on a model of every architecture and format; and
+// against themselves: neither chunks, neighbours nor ranks may change what they are.
+
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import type { Engine, Pooling } from '@llmservice/native';
+import { cpuIsas } from '@llmservice/native';
+
+import { embed, greedy, loadGolden, loadGoldenRanks, run } from './engine-driver.js';
+import { job, modelsDir } from './reference-bar.js';
+
+jest.setTimeout(120_000);
+
+/** embeddings.json of a model, as generate/ writes it. */
+type Golden = readonly {
+  readonly prompt: number[];
+  readonly last: number[];
+  readonly mean: number[];
+}[];
+
+/** Allowed length of the difference, relative to the reference's length. */
+const tolerance = { float32: 1e-3, bfloat16: 5e-2 };
+
+const isa = cpuIsas().at(-1) as 'portable' | 'avx512';
+const models = readdirSync(modelsDir).filter((model) => existsSync(`${modelsDir}${model}/embeddings.json`));
+const readGolden = (model: string): Golden =>
+  JSON.parse(readFileSync(`${modelsDir}${model}/embeddings.json`, 'utf8')) as Golden;
+
+function distance(got: ArrayLike<number>, wanted: readonly number[]): number {
+  expect(got).toHaveLength(wanted.length);
+  const squares = (values: readonly number[]): number => values.reduce((sum, value) => sum + value * value, 0);
+  return Math.sqrt(squares(wanted.map((value, i) => value - got[i]!)) / squares(wanted));
+}
+
+const poolings = ['last', 'mean'] as const satisfies readonly Pooling[];
+
+test('every architecture has a golden', () => {
+  const architectures = models.map((model) => {
+    const config = JSON.parse(readFileSync(`${modelsDir}${model}/config.json`, 'utf8')) as { model_type: string };
+    return config.model_type;
+  });
+  const expected = ['llama', 'qwen3', 'qwen3_5', 'qwen3_5_moe', 'qwen3_5_moe_text', 'qwen3_5_text', 'qwen3_moe', 'qwen3_next'];
+  expect([...new Set(architectures)].sort()).toEqual(expected);
+});
+
+describe.each(models)('%s', (model) => {
+  const golden = readGolden(model);
+
+  describe.each(['float32', 'bfloat16'] as const)('in %s', (dtype) => {
+    let engine: Engine;
+    beforeAll(async () => {
+      engine = await loadGolden(modelsDir + model, { isa, dtype, threads: 1 });
+    });
+    afterAll(() => engine.dispose());
+
+    test.each(poolings)('%s: those of the reference', async (pooling) => {
+      for (const wanted of golden) {
+        const [got] = await embed(engine, [{ slot: 0, prompt: wanted.prompt, pooling }], 512);
+        expect(distance(got!, wanted[pooling])).toBeLessThan(tolerance[dtype]);
+      }
+    });
+
+    test.each(poolings)('%s: the same bits in chunks, and beside others', async (pooling) => {
+      const asked = golden.map(({ prompt }, i) => ({ slot: 3 * i, prompt, pooling }));
+      const alone: Float32Array[] = [];
+      for (const each of asked) alone.push(...(await embed(engine, [each], 512)));
+      expect(await embed(engine, asked, 512)).toEqual(alone);
+      expect(await embed(engine, asked, 64)).toEqual(alone);
+      // A sequence that has generated before leaves nothing in its slot.
+      await run(engine, [job(0, golden[0]!.prompt, { count: 3, sampling: greedy })]);
+      expect(await embed(engine, asked, 64)).toEqual(alone);
+    });
+  });
+});
+
+test.each(['llama-bf16', 'qwen3_5-bf16'])('%s on 2 ranks: those of the reference', async (model) => {
+  const engine = await loadGoldenRanks(modelsDir + model, { isa, dtype: 'float32', threads: 1 }, 2);
+  try {
+    for (const wanted of readGolden(model)) {
+      for (const pooling of poolings) {
+        const [got] = await embed(engine, [{ slot: 0, prompt: wanted.prompt, pooling }], 64);
+        expect(distance(got!, wanted[pooling])).toBeLessThan(tolerance.float32);
+      }
+    }
+  } finally {
+    await engine.dispose();
+  }
+});

@@ -1,0 +1,193 @@
+// An engine that breaks in the midst of a step, never ends one, or answers everything with nonsense: refused with the
+// reason, rebuilt, and given up when that does not help. Seen at the engine's client, and at the server's routes.
+
+import * as childProcess from 'node:child_process';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { afterAll, afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { createLogger } from 'winston';
+import type { EngineClient as Client, EngineLimits } from '../../runtime/src/engine/engine-client.js';
+import type { EngineSettings } from '../../runtime/src/engine/protocol.js';
+import { generateRequest } from '../../runtime/src/schedule/generate-request.fixture.js';
+import { eventually } from '../processes.js';
+import { demoCheckpoint, ReplicaProcess } from './replica-process.js';
+
+jest.setTimeout(120_000);
+
+const path = (relative: string): string => fileURLToPath(new URL(relative, import.meta.url));
+const folder = mkdtempSync(join(tmpdir(), 'llmservice-faults-'));
+const order = join(folder, 'order');
+const faultyAddon = {
+  LLMSERVICE_NATIVE_ADDON: path('faulty-addon.cjs'),
+  FAULTY_ADDON_REAL: path('../../native/build/Release/llmservice_native.node'),
+  FAULTY_ADDON_ORDER: order,
+};
+const orderFault = (fault: 'device' | 'endless' | 'unsound' | 'rank'): void => writeFileSync(order, fault);
+
+/** The client forks its engine with the environment of this process, which a test cannot change. */
+jest.unstable_mockModule('node:child_process', () => ({
+  ...childProcess,
+  fork: (entry: string, args: string[], options: childProcess.ForkOptions) =>
+    childProcess.fork(entry, args, { ...options, env: { ...process.env, ...faultyAddon } }),
+}));
+const { EngineClient } = await import('../../runtime/src/engine/engine-client.js');
+
+afterAll(() => rmSync(folder, { recursive: true }));
+beforeEach(() => rmSync(order, { force: true }));
+
+describe('EngineClient', () => {
+  const settings: EngineSettings = {
+    modelDir: path('../golden/models/qwen3_5_text-fp8-ranks'),
+    maxModelLen: 512,
+    memoryUtilizationPercent: 80,
+    tensor: 1,
+    memoryBytesPerDevice: 4 * 1024 ** 3,
+    maxNumSeqs: 4,
+    maxNumBatchedTokens: 256,
+    blockSize: 16,
+    prefixCaching: true,
+    dtype: 'auto',
+    kvCacheDtype: 'auto',
+    quantization: 'none',
+  speculative: { method: 'none', tokens: 3 },
+    threads: 1,
+  };
+  const limits: EngineLimits = {
+    heartbeat: 10_000,
+    firstHeartbeat: 30_000,
+    step: 2_000,
+    shutdown: 5_000,
+    backOff: 2_000,
+    healthy: 60_000,
+  };
+  let client: Client;
+  afterEach(() => client.stop());
+
+  async function start(tensor: number): Promise<void> {
+    client = new EngineClient({ ...settings, tensor }, createLogger({ silent: true }), limits);
+    await client.start();
+    expect(client.health().state.kind).toBe('ready');
+  }
+
+  let requests = 0;
+  /** How many tokens it got; rejects with what it was told instead. */
+  async function ask(maxTokens = 3): Promise<number> {
+    const { signal } = new AbortController();
+    let tokens = 0;
+    for await (const output of client.submit(
+      generateRequest(`r${String(requests++)}`, [1, 2, 3], { maxTokens }),
+      { signal },
+    ))
+      tokens += output.tokens.length;
+    return tokens;
+  }
+
+  test.each([
+    ['device', 1, 'fell off the bus in the midst of a step'],
+    ['device', 2, 'fell off the bus in the midst of a step'],
+    ['rank', 2, 'the device of rank 1 fell off the bus'],
+    ['endless', 1, 'a step has run for'],
+    ['endless', 2, 'a step has run for'],
+  ] as const)(
+    'a fault (%s) with %i ranks is told to those in flight, and the next are answered by a new engine',
+    async (fault, tensor, told) => {
+      await start(tensor);
+      const { pid } = client.health();
+      const flying = Promise.allSettled([ask(400), ask(400)]);
+      await eventually('steps', () => (client.stats?.stepsTotal ?? 0) > 5);
+      orderFault(fault);
+      const cause = { reason: 'EngineFault', message: expect.stringContaining(told) };
+      for (const each of await flying) expect(each).toMatchObject({ status: 'rejected', reason: cause });
+      expect(client.health().state).toMatchObject({ kind: 'restarting', cause });
+      expect(await ask()).toBe(3);
+      expect(client.health()).toMatchObject({ state: { kind: 'ready' }, restarts: 1 });
+      expect(client.health().pid).not.toBe(pid);
+    },
+  );
+
+  test('an engine that answers nothing soundly any more is rebuilt after three requests, whoever asked', async () => {
+    await start(1);
+    expect(await ask()).toBe(3);
+    orderFault('unsound');
+    // Its own questions are answered no better: only a new process is.
+    const failed = [1, 2, 3].map(() => ask().catch((error: unknown) => error));
+    for (const each of await Promise.all(failed))
+      expect(each).toMatchObject({ reason: 'EngineNumericalFault' });
+    await eventually('the loss', () => client.health().state.kind === 'restarting');
+    expect(client.health().state).toMatchObject({
+      cause: { reason: 'EngineNumericalFault', message: expect.stringContaining('layer 1, attention') },
+    });
+    rmSync(order);
+    expect(await ask()).toBe(3);
+    expect(client.health()).toMatchObject({ restarts: 1, numericalFaults: { notFinite: 3 } });
+  });
+
+  test('one that is no better after it was rebuilt is given up, with the reason', async () => {
+    await start(1);
+    orderFault('unsound');
+    for (let i = 0; i < 3; i++) await expect(ask()).rejects.toMatchObject({ reason: 'EngineNumericalFault' });
+    await eventually('the end', () => client.health().state.kind === 'failed');
+    expect(client.health()).toMatchObject({
+      state: {
+        failure: {
+          reason: 'EngineNumericalFault',
+          message: expect.stringContaining('answers no request soundly'),
+        },
+      },
+      restarts: 1,
+      pid: null,
+    });
+    await expect(ask()).rejects.toMatchObject({ reason: 'EngineNumericalFault' });
+  });
+});
+
+describe('a replica', () => {
+  let replica: ReplicaProcess;
+  beforeEach(async () => {
+    replica = await ReplicaProcess.start({ uri: demoCheckpoint, env: faultyAddon });
+    await replica.ready();
+  });
+  afterEach(() => replica.stop());
+
+  const ready = async (): Promise<number> => (await fetch(`${replica.url}/healthz/ready`)).status;
+  const complete = (): Promise<Response> =>
+    replica.post('/v1/completions', { prompt: 'Hi', max_tokens: 300 });
+
+  test('whose engine breaks answers with the reason, is not ready until it is rebuilt, and then serves', async () => {
+    const statuses = new Set<number>();
+    const running = complete();
+    await sleep(20);
+    orderFault('device');
+    const watching = (async () => {
+      while (!statuses.has(503) || (await ready()) !== 200) statuses.add(await ready());
+    })();
+    const answer = await running;
+    expect(answer.status).toBe(503);
+    expect(await answer.json()).toMatchObject({
+      error: { code: 'EngineFault', message: expect.stringContaining('fell off the bus') },
+    });
+    await watching;
+    expect(existsSync(order)).toBe(false);
+    expect((await complete()).status).toBe(200);
+    expect((await replica.health()).engine).toMatchObject({ restarts: 1 });
+  });
+
+  test('whose numbers mean nothing even after a rebuild ends with the reason', async () => {
+    orderFault('unsound');
+    for (let i = 0; i < 3; i++) {
+      const answer = await complete();
+      expect([answer.status, await answer.json()]).toMatchObject([
+        500,
+        { error: { code: 'EngineNumericalFault' } },
+      ]);
+    }
+    expect(await replica.exited()).toBe(1);
+    expect(replica.terminationMessage).toMatchObject({
+      reason: 'EngineNumericalFault',
+      detail: { kind: 'notFinite', layer: 1, part: 'attention' },
+    });
+  });
+});

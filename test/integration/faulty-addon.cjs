@@ -1,0 +1,49 @@
+// The native addon with faults on demand, for LLMSERVICE_NATIVE_ADDON: when the file that FAULTY_ADDON_ORDER names is
+// there, the next step meets the fault that stands in it. Some faults use the order up, `unsound` stays in force.
+'use strict';
+const { existsSync, readFileSync, rmSync } = require('node:fs');
+
+const real = require(process.env.FAULTY_ADDON_REAL);
+const order = process.env.FAULTY_ADDON_ORDER;
+
+const taken = () => {
+  if (!existsSync(order)) return null;
+  const fault = readFileSync(order, 'utf8');
+  if (fault !== 'unsound') rmSync(order);
+  return fault;
+};
+
+const failed = (message) => Object.assign(new Error(message), { reason: 'EngineFault' });
+
+/** A result in which every sequence that has rows meets a NaN. */
+const unsound = (plan, result) => {
+  const fault = (slot) => ({ slot, position: 0, kind: 'notFinite', layer: 1, part: 'attention' });
+  const slots = [...plan.rows].filter((_, i) => i % 2 === 0);
+  const none = { slots: new Int32Array(), tokens: new Int32Array(), finish: new Uint8Array() };
+  return { ...result, ...none, logprobs: new Float32Array(), faults: slots.map(fault) };
+};
+
+const load = async (options, onProgress) => {
+  const engine = await real.load(options, onProgress);
+  const step = async (plan) => {
+    const fault = taken();
+    if (fault === 'endless') return new Promise(() => undefined);
+    const result = await engine.step(plan);
+    if (fault === 'device') throw failed('the device fell off the bus in the midst of a step');
+    return fault === 'unsound' ? unsound(plan, result) : result;
+  };
+  return { info: engine.info, step, dispose: () => engine.dispose() };
+};
+
+const runRank = (options, onProgress) =>
+  new Promise((resolve, reject) => {
+    real.runRank(options, onProgress).then(resolve, reject);
+    setInterval(() => {
+      if (existsSync(order) && readFileSync(order, 'utf8') === 'rank') {
+        rmSync(order);
+        reject(failed('the device of rank 1 fell off the bus'));
+      }
+    }, 20);
+  });
+
+module.exports = { ...real, load, runRank };
