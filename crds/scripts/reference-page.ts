@@ -105,5 +105,19 @@ the annotation \`llmservice.dev/retry\` changes; the others are tried again.
 | reason | terminal | HTTP status | first thing to try |
 |---|---|---|---|
 ${rows.join('\n')}
+
+## What the server does about a fault of its engine
+
+| what is seen | those in flight are told | the engine |
+|---|---|---|
+| the engine process ends, an error in the midst of a step, a rank is lost | \`EngineFault\`, with the cause | is started again: at once, then after 1 s, 2 s, 4 s … 30 s while it is lost again within a minute of serving |
+| a step that never returns, or a process that stands still | \`EngineFault\`, with how long | is killed and started again |
+| one sequence's numbers mean nothing: a value that is not finite, all logits equal, or one token 128 times in a row from logits equal to the last bit | that sequence alone: \`EngineNumericalFault\`, with the layer and the op that it was first seen in | goes on; what the sequence computed is not reused |
+| three such sequences in a row, none answered between them | \`EngineNumericalFault\` | is asked three questions of one token each; if it answers one, it goes on, for then the prompts are to blame. If none, it is started again |
+| the same three questions, asked before an engine is ready, are all answered so | \`EngineNumericalFault\` | is given up: the replica ends with the reason, and a new version of the service is not rolled out further |
+
+While an engine is started again \`/healthz/ready\` answers 503 and new requests wait. A run of 256 equal tokens alone is no
+fault, since a table of dashes is one too: it is counted in \`llmservice_repeated_token_runs_total\`. Numerical faults are
+counted by kind in \`llmservice_numerical_faults_total\`.
 `;
 }

@@ -18,6 +18,8 @@ export interface GdnDimensions {
   readonly kDim: number;
   readonly vDim: number;
   readonly convKernel: number;
+  /** Value heads lie in rounds over all key heads, as GGUF files have them, which no number of ranks divides. */
+  readonly tiled?: boolean;
 }
 
 export interface ModelShape extends Rope {
@@ -36,6 +38,8 @@ export interface ModelShape extends Rope {
   readonly moe: MoeDimensions | null;
   readonly tiedEmbeddings: boolean;
   readonly quantization: Quantization;
+  /** Columns that share a scale in a GGUF file; elsewhere those of an FP8 block count. */
+  readonly blockColumns?: number;
 }
 
 /**

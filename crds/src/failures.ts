@@ -31,7 +31,8 @@ export const failureKinds = {
   UnsupportedQuantization: {
     terminal: true,
     httpStatus: 500,
-    remedy: 'Use an unquantized checkpoint (BF16, F16, F32), or one in FP8 e4m3 or NVFP4.',
+    remedy:
+      'Use an unquantized checkpoint (BF16, F16, F32), or one in FP8 e4m3, NVFP4 or GGUF (Q8_0, Q4_0, Q4_K, Q6_K).',
   },
   ParallelismInvalid: {
     terminal: true,
@@ -42,7 +43,7 @@ export const failureKinds = {
     terminal: true,
     httpStatus: 503,
     remedy:
-      'Check the bucket and the prefix in spec.model.uri; it must be the folder that holds config.json.',
+      'Check the bucket and the prefix in spec.model.uri; it must be a .gguf file or the folder that holds config.json.',
   },
   BucketNotFound: {
     terminal: true,
@@ -72,7 +73,13 @@ export const failureKinds = {
   TokenizerMissing: {
     terminal: true,
     httpStatus: 503,
-    remedy: 'Add tokenizer.json (Hugging Face tokenizers format) beside config.json.',
+    remedy: 'Add tokenizer.json (Hugging Face tokenizers format) beside the weights.',
+  },
+  TokenizerInvalid: {
+    terminal: true,
+    httpStatus: 503,
+    remedy:
+      'Put a tokenizer.json that the message has nothing against (Hugging Face tokenizers format) beside the weights.',
   },
   ChatTemplateInvalid: {
     terminal: true,

@@ -54,9 +54,9 @@ describe('planMemory', () => {
     expect(plan.kvBytesPerBlock).toBe(64 * 32768);
   });
 
-  test('the workspace is what the engine lays out: one row per token of a step, and 32 rows of logits', () => {
+  test('the workspace is what the engine lays out: one row and one mark of health per token of a step, 32 rows of logits', () => {
     const cpu = planMemory({ ...reference, accelerator: 'cpu', tensor: 1, memoryBytes: 192 * gib });
-    const perRow = 4 * 5120 + 2 * 17408 + 2 * 48 + 17408 + 64;
+    const perRow = 4 * 5120 + 2 * 17408 + 2 * 48 + 17408 + 64 + 1;
     expect(cpu.workspaceBytes).toBe(8192 * perRow * 4 + 32 * 248320 * 4);
   });
 
@@ -95,7 +95,7 @@ describe('planMemory', () => {
       ...{ ...reference, shape: parseCheckpointConfig(config), accelerator: 'cpu', tensor: 1 },
       memoryBytes: 192 * gib,
     });
-    expect(plan.workspaceBytes).toBe(8192 * perRow * 4 + 32 * vocab * 4);
+    expect(plan.workspaceBytes).toBe(8192 * (perRow + 1) * 4 + 32 * vocab * 4);
   });
 
   test('the rows add up to what may be used', () => {
@@ -148,6 +148,8 @@ describe('planMemory', () => {
     const fits = Number(failure.detail?.['fits']);
     expect(planMemory({ ...input, maxModelLen: fits }).maxModelLen).toBe(fits);
     expect(failureOf({ ...input, maxModelLen: fits + 1 }).reason).toBe('KvCacheTooSmall');
+    expect(failure.message).toContain('engine.kvCacheDtype fp8');
+    expect(planMemory({ ...input, kvCacheDtype: 'fp8' }).maxModelLen).toBe(262144);
   });
 
   test('a model that is too large names remedies, and each of them holds', () => {

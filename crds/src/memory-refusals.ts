@@ -32,7 +32,7 @@ export function contextTooLong(input: MemoryPlanInput, maxModelLen: number, fits
   return new FailureError(
     'KvCacheTooSmall',
     `a sequence of ${String(maxModelLen)} tokens does not fit; the longest that does is ${String(fits)}. ` +
-      `Any of these would do: ${remedies.slice(0, 3).join('; ')}`,
+      `Any of these would do: ${remedies.join('; ')}`,
     { fits, maxModelLen },
   );
 }
@@ -55,6 +55,7 @@ function remediesFor(input: MemoryPlanInput): string[] {
     .filter((n) => n >= fewestBatchedTokens(input.maxNumSeqs, input.speculative))
     .find((n) => holds({ maxNumBatchedTokens: n }));
   if (rows !== undefined) found.push(`engine.maxNumBatchedTokens ${String(rows)}`);
+  if (input.kvCacheDtype === 'auto' && holds({ kvCacheDtype: 'fp8' })) found.push('engine.kvCacheDtype fp8');
   // Ranks on the CPU share one memory: more of them hold no more.
   const tensor =
     input.accelerator === 'cpu'

@@ -3,8 +3,8 @@
 
 import { FailureError } from './failures.js';
 
-/** Of the checkpoint's matrices. none: BF16, F16 or F32. fp8: e4m3, scaled by tensor, row or 128x128 block. */
-export type Quantization = 'none' | 'fp8' | 'nvfp4';
+/** Of the checkpoint's matrices. none: BF16, F16 or F32. fp8: e4m3, scaled by tensor, row or 128x128 block. gguf: blocks. */
+export type Quantization = 'none' | 'fp8' | 'nvfp4' | 'gguf';
 
 /** `engine.quantization`: what unquantized matrices become while they load. */
 export type LoadQuantization = 'none' | 'fp8' | 'int8';

@@ -7,7 +7,7 @@ import { FailureError } from './failures.js';
 const maxTensorParallel = 64;
 
 /** Quantized weights are scaled and summed in blocks of 128 columns: a rank holds whole ones of a row-parallel matrix. */
-const blockColumns = 128;
+const fp8BlockColumns = 128;
 
 /** Widths of the inputs of o, down and out_proj, which ranks split by columns. */
 function splitWidths({ heads, headDim, ffn, gdn, moe }: ModelShape): number[] {
@@ -16,14 +16,19 @@ function splitWidths({ heads, headDim, ffn, gdn, moe }: ModelShape): number[] {
   return widths.filter((width) => width > 0);
 }
 
+function blockColumnsOf(shape: ModelShape): number {
+  return shape.blockColumns ?? fp8BlockColumns;
+}
+
 function keepsBlocks(shape: ModelShape, tensor: number): boolean {
   if (tensor === 1 || shape.quantization === 'none') return true;
-  return splitWidths(shape).every((width) => width % (tensor * blockColumns) === 0);
+  return splitWidths(shape).every((width) => width % (tensor * blockColumnsOf(shape)) === 0);
 }
 
 function divides(shape: ModelShape, tensor: number): boolean {
   const { heads, kvHeads, ffn, gdn, moe } = shape;
   if (!keepsBlocks(shape, tensor)) return false;
+  if (gdn?.tiled === true && tensor > 1) return false;
   // KV heads either spread over ranks or, beyond one per rank, replicate evenly.
   const kv = kvHeads % tensor === 0 || tensor % kvHeads === 0;
   // Every rank holds its share of every expert's width.
@@ -47,11 +52,13 @@ export function checkTensorParallel(shape: ModelShape, tensor: number): void {
   const gdn = shape.gdn === null ? '' : `, ${String(shape.gdn.kHeads)} GDN key heads`;
   const blocks = keepsBlocks(shape, tensor)
     ? ''
-    : `; scaled in blocks of ${String(blockColumns)} columns in widths of ${splitWidths(shape).join(', ')}`;
+    : `; scaled in blocks of ${String(blockColumnsOf(shape))} columns in widths of ${splitWidths(shape).join(', ')}`;
+  const rounds =
+    shape.gdn?.tiled === true ? '; the value heads of this GGUF file lie in rounds over all key heads' : '';
   const widths = [shape.ffn, shape.moe?.ffn ?? 0, shape.moe?.sharedFfn ?? 0].filter((width) => width > 0);
   throw new FailureError(
     'ParallelismInvalid',
-    `parallelism.tensor ${String(tensor)} does not divide the model (${heads}${gdn}, FFN ${widths.join(', ')}${blocks}); ` +
+    `parallelism.tensor ${String(tensor)} does not divide the model (${heads}${gdn}, FFN ${widths.join(', ')}${blocks}${rounds}); ` +
       `values that work: ${validTensorParallel(shape).join(', ')}`,
     { tensor },
   );

@@ -6,7 +6,7 @@ cd "$(dirname "$0")/../.."
 seconds=$1
 shift
 targets=("$@")
-((${#targets[@]})) || targets=(config safetensors)
+((${#targets[@]})) || targets=(config safetensors gguf)
 build=.build/fuzz
 
 command -v clang++ >/dev/null || { echo 'needs clang: apt-get install clang' >&2; exit 1; }

@@ -11,5 +11,7 @@ namespace llmservice {
 void fuzz_config(std::span<const uint8_t> input);
 // A whole safetensors file: tensors that lie inside it, or an EngineError.
 void fuzz_safetensors(std::span<const uint8_t> input);
+// A whole GGUF file: a ModelConfig and tensors that can be read, or an EngineError.
+void fuzz_gguf(std::span<const uint8_t> input);
 
 }  // namespace llmservice

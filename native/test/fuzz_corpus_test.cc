@@ -30,7 +30,8 @@ TEST_P(FuzzCorpus, EveryInputIsAcceptedWholeOrRefused) {
 
 INSTANTIATE_TEST_SUITE_P(Loaders, FuzzCorpus,
                          testing::Values(std::pair("config", &fuzz_config),
-                                         std::pair("safetensors", &fuzz_safetensors)),
+                                         std::pair("safetensors", &fuzz_safetensors),
+                                         std::pair("gguf", &fuzz_gguf)),
                          [](const auto& info) { return info.param.first; });
 
 }  // namespace

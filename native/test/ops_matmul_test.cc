@@ -76,13 +76,21 @@ std::vector<Shape> shapes() {
                             {DType::kI8, 131, 257, Scaling::kRow},
                             {DType::kF4E2M1, 65, 16, Scaling::kRow},
                             {DType::kF4E2M1, 130, 304, Scaling::kRow},
-                            {DType::kF8E4M3, 70, 300, Scaling::kRow}};
+                            {DType::kF8E4M3, 70, 300, Scaling::kRow},
+                            {DType::kQ8_0, 65, 32, Scaling::kRow},
+                            {DType::kQ8_0, 130, 288, Scaling::kRow},
+                            {DType::kQ4_0, 66, 96, Scaling::kRow},
+                            {DType::kQ4_K, 65, 256, Scaling::kRow},
+                            {DType::kQ4_K, 3, 768, Scaling::kRow},
+                            {DType::kQ6_K, 67, 512, Scaling::kRow}};
   // Depths of real models, in every format and scaling.
   for (const auto& [dtype, scaling] :
        {std::pair{DType::kF8E4M3, Scaling::kBlock}, std::pair{DType::kF8E4M3, Scaling::kRow},
         std::pair{DType::kBF16, Scaling::kRow}, std::pair{DType::kF16, Scaling::kRow},
         std::pair{DType::kF32, Scaling::kRow}, std::pair{DType::kI8, Scaling::kRow},
-        std::pair{DType::kF4E2M1, Scaling::kRow}}) {
+        std::pair{DType::kF4E2M1, Scaling::kRow}, std::pair{DType::kQ8_0, Scaling::kRow},
+        std::pair{DType::kQ4_0, Scaling::kRow}, std::pair{DType::kQ4_K, Scaling::kRow},
+        std::pair{DType::kQ6_K, Scaling::kRow}}) {
     for (const auto& [n, k] : {std::pair{130, 1024}, std::pair{65, 5120}, std::pair{9, 17408}}) {
       all.push_back({dtype, n, k, scaling});
     }
@@ -113,6 +121,31 @@ TEST(Pack, PartsMayBeginAnywhereInTheirScaleBlocks) {
     std::vector<float> out(251);
     backend->matmul(*packed, x.data(), 1, out.data());
     expect_same_bits(out, expected, label(*backend));
+  }
+}
+
+TEST(Pack, PartsMayHaveTypesOfTheirOwn) {
+  const StoredMatrix a = random_matrix(DType::kQ4_K, 70, 256, 1);
+  const StoredMatrix b = random_matrix(DType::kQ6_K, 33, 256, 2);
+  const StoredMatrix c = random_matrix(DType::kF16, 65, 256, 3);
+  const std::vector<MatrixPart> parts = {a.part(0, 70), b.part(0, 33), c.part(0, 65)};
+  const std::vector<float> x = random_floats(9 * 256, 4);
+  std::vector<float> expected(9 * 168);
+  for (int64_t i = 0; i < 70; ++i) chained_row(a, i, x, &expected[i], 168);
+  for (int64_t i = 0; i < 33; ++i) chained_row(b, i, x, &expected[70 + i], 168);
+  for (int64_t i = 0; i < 65; ++i) chained_row(c, i, x, &expected[103 + i], 168);
+  for (const auto& backend : all_backends()) {
+    const auto packed = backend->pack(parts, DType::kBF16, [](uint64_t) {});
+    std::vector<float> out(9 * 168);
+    backend->matmul(*packed, x.data(), 9, out.data());
+    expect_same_bits(out, expected, label(*backend));
+    const std::vector<int32_t> ids = {69, 70, 102, 103, 167};
+    std::vector<float> rows(ids.size() * 256);
+    backend->gather(*packed, ids, rows.data());
+    for (int64_t k = 0; k < 256; ++k) {
+      EXPECT_EQ(rows[256 + k], b.value(0, k));
+      EXPECT_EQ(rows[4 * 256 + k], c.value(64, k));
+    }
   }
 }
 
@@ -177,10 +210,11 @@ TEST(Gather, AppliesFp8Scales) {
 TEST(Gather, WidensWhatEveryTypeHolds) {
   const auto backend = make_cpu_backend({.threads = 1});
   ReferenceBackend reference;
-  for (const DType dtype : {DType::kF8E4M3, DType::kI8, DType::kF4E2M1}) {
-    const StoredMatrix w = random_matrix(dtype, 90, 176, 5, Scaling::kRow);
+  for (const DType dtype :
+       {DType::kF8E4M3, DType::kI8, DType::kF4E2M1, DType::kQ8_0, DType::kQ4_0, DType::kQ4_K, DType::kQ6_K}) {
+    const StoredMatrix w = random_matrix(dtype, 90, 256, 5, Scaling::kRow);
     const std::vector<int32_t> ids = {89, 0, 63, 64};
-    std::vector<float> out(ids.size() * 176), expected(ids.size() * 176);
+    std::vector<float> out(ids.size() * 256), expected(ids.size() * 256);
     backend->gather(*pack(*backend, w), ids, out.data());
     reference.gather(*pack(reference, w), ids, expected.data());
     expect_same_bits(out, expected, name_of(dtype));
@@ -191,6 +225,9 @@ TEST(Pack, HoldsF16AsItIsAndTakesWhatItsTypeTakes) {
   const auto backend = make_cpu_backend({.threads = 1});
   EXPECT_EQ(pack(*backend, random_matrix(DType::kF16, 64, 128, 1))->bytes, 64u * 128 * 2);
   EXPECT_EQ(pack(*backend, random_matrix(DType::kI8, 65, 128, 1, Scaling::kRow))->bytes, 128u * (128 + 4));
+  EXPECT_EQ(pack(*backend, random_matrix(DType::kQ8_0, 65, 64, 1))->bytes, 128u * 2 * 34);
+  EXPECT_EQ(pack(*backend, random_matrix(DType::kQ4_K, 65, 256, 1))->bytes, 128u * (128 + 20));
+  EXPECT_EQ(pack(*backend, random_matrix(DType::kQ6_K, 65, 256, 1))->bytes, 128u * 210);
   // Half a byte and a sixteenth of one per value, a float per row, and rows up to whole panels.
   EXPECT_EQ(pack(*backend, random_matrix(DType::kF4E2M1, 65, 128, 1, Scaling::kRow))->bytes,
             128u * (64 + 8 + 4));

@@ -1,6 +1,7 @@
 // Norms, activations, rotary embedding: close to the scalar reference; the same bits for every family, thread
 // count and neighbourhood of a row.
 #include <functional>
+#include <limits>
 
 #include "ops_support.h"
 
@@ -137,6 +138,32 @@ TEST(TakeRows, CopiesInTheGivenOrder) {
   backend->take_rows(x.data(), rows, 300, out.data());
   for (size_t i = 0; i < 3; ++i) {
     expect_same_bits(std::span(out).subspan(i * 300, 300), std::span(x).subspan(rows[i] * 300, 300), "row");
+  }
+}
+
+// Widths around the lanes and the four chains of the CPU's kernel; the value at every place of a row.
+TEST(MarkFaults, FindsEveryValueThatIsNotFiniteAndWhetherItCameIn) {
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
+  for (const auto& backend : all_backends()) {
+    for (const int64_t width : {1, 15, 16, 17, 63, 64, 72, 100}) {
+      for (int64_t at = 0; at < width; ++at) {
+        // Rows: sound; bad; bad, and so was its input; bad, but seen before; the largest finite value.
+        std::vector<float> x = random_floats(5 * width, 1);
+        std::vector<float> input = random_floats(5 * width, 2);
+        for (const int64_t row : {1, 2, 3}) x[row * width + at] = row == 1 ? -kInfinity : kNan;
+        x[4 * width + at] = std::numeric_limits<float>::max();
+        input[2 * width + at] = kInfinity;
+        std::vector<int32_t> first = {0, 0, 0, 4, 0};
+        backend->mark_faults(x.data(), input.data(), 5, width, 8, first.data());
+        EXPECT_EQ(first, (std::vector<int32_t>{0, 9, 8, 4, 0}))
+            << label(*backend) << " " << width << " " << at;
+        first.assign(5, 0);
+        backend->mark_faults(x.data(), nullptr, 5, width, 1, first.data());
+        EXPECT_EQ(first, (std::vector<int32_t>{0, 1, 1, 1, 0}))
+            << label(*backend) << " " << width << " " << at;
+      }
+    }
   }
 }
 

@@ -64,10 +64,28 @@ inline std::byte random_e4m3(std::mt19937& engine) {
   return static_cast<std::byte>((code & 0x7f) == 0x7f ? 0 : code);
 }
 
+// Blocks of random codes and scales; d and dmin lie around a sixteenth, of either sign.
+inline StoredMatrix random_blocks(DType dtype, int64_t rows, int64_t cols, uint32_t seed) {
+  StoredMatrix m{dtype, rows, cols, std::vector<std::byte>(bytes_of(dtype, rows * cols)), {}, {}, {}};
+  std::mt19937 engine(seed);
+  for (std::byte& byte : m.data) byte = static_cast<std::byte>(engine());
+  const auto put_half = [&](size_t at) {
+    const auto bits = static_cast<uint16_t>((engine() & 0x83ff) | 0x2c00);
+    std::memcpy(&m.data[at], &bits, sizeof bits);
+  };
+  const int64_t step = block_layout(dtype).bytes;
+  for (size_t at = 0; at < m.data.size(); at += step) {
+    put_half(dtype == DType::kQ6_K ? at + 208 : at);
+    if (dtype == DType::kQ4_K) put_half(at + 2);
+  }
+  return m;
+}
+
 // Random finite values of every magnitude that the dtype has: FP8 covers all 254 codes, F16 and FP8 their
 // subnormals. Quantized matrices have random scales of the kind asked for.
 inline StoredMatrix random_matrix(DType dtype, int64_t rows, int64_t cols, uint32_t seed,
                                   Scaling scaling = Scaling::kBlock) {
+  if (is_block_type(dtype)) return random_blocks(dtype, rows, cols, seed);
   StoredMatrix m{dtype, rows, cols, std::vector<std::byte>(bytes_of(dtype, rows * cols)), {}, scaling, {}};
   const std::vector<float> values = random_floats(rows * cols, seed);
   std::mt19937 engine(seed);

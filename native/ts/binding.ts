@@ -3,7 +3,7 @@
 
 /** What `inspect` and `Engine.load` need to know of a checkpoint and of the room it may take. */
 export interface EngineOptions {
-  /** Folder with config.json and *.safetensors. */
+  /** The checkpoint: its folder (with config.json and *.safetensors, or one .gguf file), or its GGUF file. */
   readonly modelDir: string;
   /** Tokens per KV block; divides 64 or is a multiple of it. */
   readonly blockSize: number;

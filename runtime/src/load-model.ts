@@ -1,14 +1,16 @@
-// From a folder with a checkpoint to what requests need of it besides the engine: tokenizer, template, defaults.
+// From a local checkpoint to what requests need of it besides the engine: tokenizer, template, defaults.
 
 import { FailureError } from '@llmservice/crds';
 import type { EngineInfo } from '@llmservice/native';
 import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
+import { findGguf, readLocalGguf } from './checkpoint/local-gguf.js';
 import { readChatTemplate, readTokenizer } from './checkpoint/read-text-files.js';
 import type { ServedModel } from './http/served-model.js';
 import { generationDefaults, type GenerationDefaults } from './request/generation-defaults.js';
 import type { ThinkIds } from './request/text-stream.js';
 import type { ChatTemplate } from './tokens/chat-template.js';
+import { ggufEosIds } from './tokens/gguf-tokenizer.js';
 import type { Tokenizer } from './tokens/tokenizer.js';
 
 export interface ModelFiles {
@@ -17,12 +19,18 @@ export interface ModelFiles {
   readonly defaults: GenerationDefaults;
 }
 
-/** @throws FailureError TokenizerMissing, ChatTemplateInvalid, CheckpointCorrupt */
-export async function readModelFiles(dir: string): Promise<ModelFiles> {
+/**
+ * @param model a folder, or a .gguf file
+ * @throws FailureError TokenizerMissing, TokenizerInvalid, ChatTemplateInvalid, CheckpointCorrupt
+ */
+export async function readModelFiles(model: string): Promise<ModelFiles> {
+  const file = await findGguf(model);
+  const gguf = file === null ? null : await readLocalGguf(file, { arrays: true });
+  const dir = file === null ? model : dirname(file);
   const [tokenizer, chatTemplate, config, generationConfig] = await Promise.all([
-    readTokenizer(dir),
-    readChatTemplate(dir),
-    readJson(dir, 'config.json'),
+    readTokenizer(dir, gguf),
+    readChatTemplate(dir, gguf),
+    gguf === null ? readJson(dir, 'config.json') : { eos_token_id: ggufEosIds(gguf) },
     readJson(dir, 'generation_config.json'),
   ]);
   return { tokenizer, chatTemplate, defaults: generationDefaults(generationConfig, config ?? {}) };

@@ -1,11 +1,12 @@
-// The memory plan, made from config.json alone, against what the engine allocates for the golden models.
+// The memory plan, made from headers alone, against what the engine allocates for the golden models.
 
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 
 import { describe, expect, jest, test } from '@jest/globals';
-import { parseCheckpointConfig, planMemory } from '@llmservice/crds';
+import { planMemory } from '@llmservice/crds';
 import { loadEngine } from '@llmservice/native';
 
+import { readLocalCheckpoint } from '../../runtime/src/checkpoint/read-local-checkpoint.js';
 import { hasMtp, modelsDir } from './reference-bar.js';
 
 jest.setTimeout(120_000);
@@ -27,7 +28,7 @@ describe.each(readdirSync(modelsDir))('%s', (model) => {
     const modelDir = modelsDir + model;
     const plan = planMemory({
       ...{ ...sizes, ...way, accelerator: 'cpu', tensor: 1, weightBytes: 0, prefixCaching: true },
-      shape: parseCheckpointConfig(readFileSync(`${modelDir}/config.json`, 'utf8')),
+      shape: (await readLocalCheckpoint(modelDir)).shape,
       memoryBytes: 2 ** 33,
       memoryUtilizationPercent: 90,
     });

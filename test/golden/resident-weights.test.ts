@@ -1,17 +1,14 @@
 // The memory plan counts a checkpoint's weights before they are read: to the byte what the engine then holds.
 
-import { openSync, readdirSync, readFileSync, readSync, statSync, closeSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 
-import { describe, expect, test } from '@jest/globals';
-import type { TensorEntry } from '@llmservice/crds';
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import { residentWeightBytes } from '@llmservice/crds';
+
 import {
-  headerLengthBytes,
-  parseCheckpointConfig,
-  parseHeaderLength,
-  parseSafetensorsHeader,
-  residentWeightBytes,
-} from '@llmservice/crds';
-
+  readLocalCheckpoint,
+  type LocalCheckpoint,
+} from '../../runtime/src/checkpoint/read-local-checkpoint.js';
 import { loadGolden } from './engine-driver.js';
 import { hasMtp, modelsDir } from './reference-bar.js';
 
@@ -24,44 +21,21 @@ const holdings = (['float32', 'bfloat16'] as const).flatMap((dtype) =>
 );
 
 describe.each(models)('%s', (model) => {
-  const config = readFileSync(`${modelsDir}${model}/config.json`, 'utf8');
-  const shape = parseCheckpointConfig(config);
-  const quantized = shape.quantization !== 'none';
+  let checkpoint: LocalCheckpoint;
+  beforeAll(async () => {
+    checkpoint = await readLocalCheckpoint(modelsDir + model);
+  });
 
-  const possible = holdings
-    .filter(({ quantization }) => quantization === 'none' || !quantized)
-    .filter(({ speculative: { method } }) => method === 'none' || hasMtp(model));
-  test.each(possible)(
-    'held in $dtype, quantized at load: $quantization, drafts: $speculative.method',
-    async (options) => {
-      const engine = await loadGolden(modelsDir + model, { ...options, isa: 'portable', threads: 1 });
-      try {
-        expect(residentWeightBytes(readTensors(model), shape, options)).toBe(engine.info.weightBytes);
-      } finally {
-        await engine.dispose();
-      }
-    },
-  );
+  const possible = holdings.filter(({ speculative: { method } }) => method === 'none' || hasMtp(model));
+  test.each(possible)('held in $dtype, quantized at load: $quantization, drafts: $speculative.method', async (options) => {
+    const { shape, tensors } = checkpoint;
+    // Refused of a checkpoint that is quantized already.
+    if (shape.quantization !== 'none' && options.quantization !== 'none') return;
+    const engine = await loadGolden(modelsDir + model, { ...options, isa: 'portable', threads: 1 });
+    try {
+      expect(residentWeightBytes(tensors, shape, options)).toBe(engine.info.weightBytes);
+    } finally {
+      await engine.dispose();
+    }
+  });
 });
-
-function readTensors(model: string): TensorEntry[] {
-  return readdirSync(modelsDir + model)
-    .filter((file) => file.endsWith('.safetensors'))
-    .flatMap((file) => {
-      const path = `${modelsDir}${model}/${file}`;
-      const bytes = statSync(path).size;
-      const length = parseHeaderLength(file, readAt(path, 0, headerLengthBytes), bytes);
-      return parseSafetensorsHeader(file, readAt(path, headerLengthBytes, length), bytes);
-    });
-}
-
-function readAt(path: string, position: number, length: number): Uint8Array {
-  const file = openSync(path, 'r');
-  try {
-    const bytes = new Uint8Array(length);
-    readSync(file, bytes, 0, length, position);
-    return bytes;
-  } finally {
-    closeSync(file);
-  }
-}

@@ -118,6 +118,11 @@ describe('the API server refuses', () => {
     ],
     ['an unknown dtype', { engine: { dtype: 'int4' } }, /spec\.engine\.dtype: Unsupported value: "int4"/],
     [
+      'an unknown type of the KV cache',
+      { engine: { kvCacheDtype: 'fp4' } },
+      /spec\.engine\.kvCacheDtype: Unsupported value: "fp4"/,
+    ],
+    [
       'over 100 percent',
       { engine: { memoryUtilizationPercent: 101 } },
       /spec\.engine\.memoryUtilizationPercent: /,

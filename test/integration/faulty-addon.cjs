@@ -2,6 +2,8 @@
 // there, the next step meets the fault that stands in it. Some faults use the order up, `unsound` stays in force.
 'use strict';
 const { existsSync, readFileSync, rmSync } = require('node:fs');
+const process = require('node:process');
+const { setInterval } = require('node:timers');
 
 const real = require(process.env.FAULTY_ADDON_REAL);
 const order = process.env.FAULTY_ADDON_ORDER;
@@ -23,8 +25,8 @@ const unsound = (plan, result) => {
   return { ...result, ...none, logprobs: new Float32Array(), faults: slots.map(fault) };
 };
 
-const load = async (options, onProgress) => {
-  const engine = await real.load(options, onProgress);
+const load = async (...options) => {
+  const engine = await real.load(...options);
   const step = async (plan) => {
     const fault = taken();
     if (fault === 'endless') return new Promise(() => undefined);
@@ -35,9 +37,9 @@ const load = async (options, onProgress) => {
   return { info: engine.info, step, dispose: () => engine.dispose() };
 };
 
-const runRank = (options, onProgress) =>
+const runRank = (...options) =>
   new Promise((resolve, reject) => {
-    real.runRank(options, onProgress).then(resolve, reject);
+    real.runRank(...options).then(resolve, reject);
     setInterval(() => {
       if (existsSync(order) && readFileSync(order, 'utf8') === 'rank') {
         rmSync(order);

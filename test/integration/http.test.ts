@@ -270,7 +270,7 @@ describe('from S3', () => {
     s3.put('models', 'bad-tokenizer', { ...files(), 'tokenizer.json': Buffer.from('{') });
     const replica = await serve('bad-tokenizer');
     expect(await replica.exited()).toBe(1);
-    expect(replica.terminationMessage?.reason).toBe('TokenizerMissing');
+    expect(replica.terminationMessage?.reason).toBe('TokenizerInvalid');
     await replica.stop();
   });
 });

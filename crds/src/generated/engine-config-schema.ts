@@ -26,7 +26,7 @@ export const engineConfigSchema: object = {
       "properties": {
         "uri": {
           "type": "string",
-          "description": "s3://bucket/prefix/, file:///path or an absolute path.",
+          "description": "s3://bucket/prefix/, file:///path or an absolute path, of a folder or a .gguf file.",
           "maxLength": 1024
         },
         "name": {

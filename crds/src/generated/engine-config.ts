@@ -6,7 +6,7 @@
 export interface EngineConfig {
   model: {
     /**
-     * s3://bucket/prefix/, file:///path or an absolute path.
+     * s3://bucket/prefix/, file:///path or an absolute path, of a folder or a .gguf file.
      */
     uri: string;
     /**

@@ -75,7 +75,7 @@ export const llmServiceSchema: object = {
           "additionalProperties": false,
           "properties": {
             "uri": {
-              "description": "The checkpoint's folder (with config.json, tokenizer.json and *.safetensors), as s3://BUCKET/PREFIX/.",
+              "description": "The checkpoint's folder (with config.json, tokenizer.json and *.safetensors, or one .gguf file), as s3://BUCKET/PREFIX/, or its file, as s3://BUCKET/PREFIX/NAME.gguf.",
               "type": "string",
               "maxLength": 1024
             },

@@ -162,7 +162,7 @@ export interface LlmServiceSpec {
  */
 export interface ModelSpec {
   /**
-   * The checkpoint's folder (with config.json, tokenizer.json and *.safetensors), as s3://BUCKET/PREFIX/.
+   * The checkpoint's folder (with config.json, tokenizer.json and *.safetensors, or one .gguf file), as s3://BUCKET/PREFIX/, or its file, as s3://BUCKET/PREFIX/NAME.gguf.
    */
   uri: string;
   /**

@@ -60,6 +60,7 @@ std::unique_ptr<Model> load_model(const EngineOptions& o, Backend& backend, Rank
   if (o.speculation.method == DraftMethod::kMtp) config = with_mtp(std::move(config), checkpoint);
   check_stored_weights(checkpoint, config.quantization);
   check_load_quantization(config.quantization, o.quantization);
+  read_rope_divisors(checkpoint, config.rope);
   const ModelOptions options{.max_tokens = o.max_num_batched_tokens,
                              .keep = o.dtype,
                              .caches = cache_sizes(o),

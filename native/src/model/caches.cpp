@@ -47,7 +47,8 @@ GdnShape gdn_shape(const GdnConfig& gdn) {
           .v_heads = gdn.v_heads,
           .k_dim = gdn.k_dim,
           .v_dim = gdn.v_dim,
-          .conv_kernel = gdn.conv_kernel};
+          .conv_kernel = gdn.conv_kernel,
+          .tiled = gdn.tiled};
 }
 
 int64_t gdn_channels(const GdnShape& shape) {

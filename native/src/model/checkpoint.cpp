@@ -6,6 +6,7 @@
 #include <optional>
 #include <set>
 
+#include "model/gguf_tensors.h"
 #include "ops/dtype.h"
 
 namespace llmservice {
@@ -15,7 +16,8 @@ using nlohmann::json;
 namespace fs = std::filesystem;
 
 std::optional<DType> dtype_named(const std::string& name) {
-  for (const DType t : {DType::kF32, DType::kBF16, DType::kF16, DType::kF8E4M3, DType::kF4E2M1}) {
+  using enum DType;
+  for (const DType t : {kF32, kBF16, kF16, kF8E4M3, kF4E2M1, kQ8_0, kQ4_0, kQ4_K, kQ6_K}) {
     if (name == name_of(t)) return t;
   }
   return std::nullopt;
@@ -57,25 +59,32 @@ std::string to_text(const std::vector<int64_t>& shape) {
 }
 
 void Tensor::read(uint64_t at, std::span<std::byte> out) const {
-  if (arrivals != nullptr) arrivals->wait_for(file->name(), offset + at, out.size());
+  if (arrivals != nullptr && derived) arrivals->wait_for(file->name(), offset, bytes);
+  if (arrivals != nullptr && !derived) arrivals->wait_for(file->name(), offset + at, out.size());
   file->read(offset + at, out);
   if (dtype == DType::kF8E4M3 && has_fp8_nan(out)) {
     throw EngineError("CheckpointCorrupt",
                       file->name() + ": tensor " + name + " holds FP8 values that are not numbers.");
+  }
+  if (is_block_type(dtype) && !has_finite_scales(dtype, out)) {
+    throw EngineError("CheckpointCorrupt",
+                      file->name() + ": tensor " + name + " has a block whose scale is not a finite number.");
   }
 }
 
 Checkpoint::Checkpoint(const fs::path& dir, const Arrivals* arrivals) : arrivals_(arrivals) {
   const fs::path single = dir / "model.safetensors";
   const fs::path index = dir / "model.safetensors.index.json";
-  if (fs::exists(single)) {
+  if (const auto gguf = find_gguf(dir)) {
+    add_gguf(*gguf);
+  } else if (fs::exists(single)) {
     add_file(single);
   } else if (fs::exists(index)) {
     open_shards(dir, index);
   } else {
     throw EngineError("CheckpointIncomplete", dir.string() +
                                                   " holds neither model.safetensors nor "
-                                                  "model.safetensors.index.json.");
+                                                  "model.safetensors.index.json, nor a .gguf file.");
   }
 }
 
@@ -102,8 +111,15 @@ void Checkpoint::open_shards(const fs::path& dir, const fs::path& index) {
 }
 
 void Checkpoint::add_file(const fs::path& path) {
-  const auto& file = *files_.emplace_back(std::make_unique<SafetensorsFile>(path));
-  for (const auto& [name, entry] : file.tensors()) where_[name] = {&file, &entry};
+  auto file = std::make_unique<SafetensorsFile>(path);
+  for (const auto& [name, entry] : file->tensors()) where_[name] = {file.get(), entry};
+  files_.push_back(std::move(file));
+}
+
+void Checkpoint::add_gguf(const fs::path& path) {
+  GgufTensors gguf = read_gguf_tensors(path);
+  for (auto& [name, entry, file] : gguf.tensors) where_[name] = {file, std::move(entry)};
+  files_ = std::move(gguf.files);
 }
 
 Tensor Checkpoint::tensor(const std::string& name) const {
@@ -112,18 +128,19 @@ Tensor Checkpoint::tensor(const std::string& name) const {
     throw EngineError("CheckpointIncomplete", "The checkpoint has no tensor " + name + ".");
   }
   const auto& [file, entry] = place->second;
-  const auto dtype = dtype_named(entry->dtype);
+  const auto dtype = dtype_named(entry.dtype);
   if (!dtype) {
     throw EngineError("UnsupportedQuantization",
-                      file->name() + ": tensor " + name + " has type " + entry->dtype +
+                      file->name() + ": tensor " + name + " has type " + entry.dtype +
                           "; supported are F32, BF16, F16, F8_E4M3 and U8 (NVFP4).");
   }
-  return {.name = name,
+  return {.name = entry.stored_name.empty() ? name : entry.stored_name,
           .dtype = *dtype,
-          .shape = entry->shape,
-          .offset = entry->offset,
-          .bytes = entry->bytes,
+          .shape = entry.shape,
+          .offset = entry.offset,
+          .bytes = entry.bytes,
           .file = file,
+          .derived = entry.derived,
           .arrivals = arrivals_};
 }
 
@@ -147,7 +164,7 @@ std::vector<std::string> Checkpoint::names() const {
 uint64_t Checkpoint::bytes_of(const std::function<bool(const std::string&)>& wanted) const {
   uint64_t total = 0;
   for (const auto& [name, place] : where_) {
-    if (wanted(name)) total += place.entry->bytes;
+    if (wanted(name)) total += place.entry.bytes;
   }
   return total;
 }

@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "model/config_parts.h"
+#include "model/gguf_config.h"
 
 namespace llmservice {
 namespace {
@@ -127,6 +128,7 @@ ModelConfig parse_model_config(std::string_view text) {
 }
 
 ModelConfig read_model_config(const std::filesystem::path& dir) {
+  if (const auto gguf = find_gguf(dir)) return read_gguf_config(*gguf);
   std::ifstream file(dir / "config.json", std::ios::binary);
   if (!file) {
     throw EngineError("CheckpointIncomplete", "There is no readable config.json in " + dir.string() + ".");

@@ -37,7 +37,12 @@ struct YarnScaling {
   double attention_factor;
 };
 
-using RopeScaling = std::variant<std::monostate, Llama3Scaling, LinearScaling, YarnScaling>;
+// Each frequency divided by a number of its own.
+struct DivisorScaling {
+  std::vector<float> divisors;  // (rotary / 2)
+};
+
+using RopeScaling = std::variant<std::monostate, Llama3Scaling, LinearScaling, YarnScaling, DivisorScaling>;
 
 struct RopeConfig {
   double theta;
@@ -52,6 +57,7 @@ struct GdnConfig {
   int32_t k_dim;
   int32_t v_dim;
   int32_t conv_kernel;
+  bool tiled = false;  // as in GdnShape
 };
 
 // Feed-forward layers of which each row runs only its top_k of `experts`.
@@ -98,7 +104,7 @@ struct ModelConfig {
 // Parses the text of config.json. Throws UnsupportedArchitecture, UnsupportedQuantization or
 // CheckpointCorrupt.
 ModelConfig parse_model_config(std::string_view json);
-// Reads DIR/config.json. Throws CheckpointIncomplete when it is not there.
+// Reads DIR/config.json, or what a GGUF file says. Throws CheckpointIncomplete when it is not there.
 ModelConfig read_model_config(const std::filesystem::path& dir);
 
 }  // namespace llmservice

@@ -73,8 +73,9 @@ void check_column_borders(const Band& band, int64_t unit, const char* remedy) {
 MatrixPart matrix_part(const StoredWeight& stored, const Band& band, PartScales& scales,
                        const BytesRead& on_bytes) {
   const Tensor weight = stored.weight;
-  // Two E2M1 columns are read as one byte.
-  const int64_t per_unit = weight.dtype == DType::kF4E2M1 ? 2 : 1;
+  // Two E2M1 columns are read as one byte, and the columns of a block as one.
+  const int64_t per_unit = weight.dtype == DType::kF4E2M1 ? 2 : block_layout(weight.dtype).columns;
+  if (is_block_type(weight.dtype)) check_column_borders(band, per_unit, "use fewer ranks");
   const Range columns = {band.cols.begin / per_unit, band.cols.count / per_unit};
   MatrixPart part{
       .dtype = weight.dtype,

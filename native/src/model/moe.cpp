@@ -20,6 +20,15 @@ ExpertBands stacked_bands(const std::string& prefix, int32_t expert, const Model
           {prefix + "down_proj", c.hidden, all, whole(c.hidden), width, place}};
 }
 
+// The same with gate and up each in a tensor of its own, (experts, width, hidden), as GGUF files have them.
+ExpertBands split_bands(const std::string& prefix, int32_t expert, const ModelConfig& c, Range width) {
+  const int64_t all = c.moe->intermediate;
+  const StackPlace place{expert, c.moe->experts};
+  return {{{prefix + "gate_proj", all, c.hidden, width, whole(c.hidden), place},
+           {prefix + "up_proj", all, c.hidden, width, whole(c.hidden), place}},
+          {prefix + "down_proj", c.hidden, all, whole(c.hidden), width, place}};
+}
+
 // A feed-forward network stored by itself: `prefix` names an expert or the shared one.
 ExpertBands single_bands(const std::string& prefix, int64_t all, int64_t hidden, Range width) {
   return {{{prefix + "gate_proj", all, hidden, width, whole(hidden)},
@@ -30,11 +39,15 @@ ExpertBands single_bands(const std::string& prefix, int64_t all, int64_t hidden,
 Experts read_experts(WeightReader& reader, const ModelConfig& c, Shard shard, const std::string& prefix) {
   const Range width = shard_range(c.moe->intermediate, shard, "moe_intermediate_size");
   const bool stacked = reader.checkpoint().has(prefix + "gate_up_proj");
+  const bool split = reader.checkpoint().has(prefix + "gate_proj");
+  const auto bands_of = [&](int32_t e) {
+    if (stacked) return stacked_bands(prefix, e, c, width);
+    if (split) return split_bands(prefix, e, c, width);
+    return single_bands(prefix + std::to_string(e) + ".", c.moe->intermediate, c.hidden, width);
+  };
   Experts experts;
   for (int32_t e = 0; e < c.moe->experts; ++e) {
-    const ExpertBands bands =
-        stacked ? stacked_bands(prefix, e, c, width)
-                : single_bands(prefix + std::to_string(e) + ".", c.moe->intermediate, c.hidden, width);
+    const ExpertBands bands = bands_of(e);
     experts.gate_up.push_back(reader.matrix(bands.gate_up));
     experts.down.push_back(reader.matrix({bands.down}));
   }

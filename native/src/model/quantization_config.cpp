@@ -123,6 +123,13 @@ QuantizationConfig::QuantizationConfig(const json& top) {
   }
 }
 
+QuantizationConfig QuantizationConfig::gguf() {
+  QuantizationConfig config;
+  config.method_ = "gguf";
+  config.fp8_only_ = false;
+  return config;
+}
+
 void QuantizationConfig::read_list(const json& quantization, const char* field) {
   list_name_ = field;
   const ConfigFields fields(quantization);

@@ -16,6 +16,9 @@ class QuantizationConfig {
   // `top` is the whole config.json. Throws UnsupportedQuantization or CheckpointCorrupt.
   explicit QuantizationConfig(const nlohmann::json& top);
 
+  // Of a GGUF file some of whose matrices are quantized.
+  static QuantizationConfig gguf();
+
   // quant_method as written; empty where the checkpoint declares no quantization.
   const std::string& method() const { return method_; }
   // True when no matrix is declared to be in a format other than FP8.

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <numbers>
 
+#include "ops/dtype.h"
+
 namespace llmservice {
 namespace {
 
@@ -45,6 +47,9 @@ void stretch_yarn(const YarnScaling& s, const RopeConfig& rope, std::vector<floa
 
 void stretch(const RopeConfig& rope, std::vector<float>& frequencies) {
   if (const auto* yarn = std::get_if<YarnScaling>(&rope.scaling)) stretch_yarn(*yarn, rope, frequencies);
+  if (const auto* own = std::get_if<DivisorScaling>(&rope.scaling)) {
+    for (size_t i = 0; i < frequencies.size(); ++i) frequencies[i] /= own->divisors[i];
+  }
   for (float& frequency : frequencies) {
     if (const auto* llama3 = std::get_if<Llama3Scaling>(&rope.scaling)) {
       frequency = llama3_frequency(frequency, *llama3);
@@ -69,6 +74,23 @@ std::vector<float> rope_frequencies(const RopeConfig& rope) {
   }
   stretch(rope, frequencies);
   return frequencies;
+}
+
+void read_rope_divisors(const Checkpoint& checkpoint, RopeConfig& rope) {
+  const std::string name = "rope_freqs.weight";
+  if (!checkpoint.has(name)) return;
+  const Tensor tensor = checkpoint.tensor(name, {rope.rotary / 2});
+  const auto refuse = [&](const std::string& found) {
+    throw EngineError("CheckpointCorrupt", tensor.file->name() + ": tensor " + name + " " + found +
+                                               "; expected positive numbers in F32.");
+  };
+  if (tensor.dtype != DType::kF32) refuse(std::string("has type ") + name_of(tensor.dtype));
+  DivisorScaling scaling{std::vector<float>(rope.rotary / 2)};
+  tensor.read(0, std::as_writable_bytes(std::span(scaling.divisors)));
+  for (const float divisor : scaling.divisors) {
+    if (!(divisor > 0) || !std::isfinite(divisor)) refuse("holds " + std::to_string(divisor));
+  }
+  rope.scaling = std::move(scaling);
 }
 
 RopeAngles::RopeAngles(const RopeConfig& rope, int32_t max_rows)

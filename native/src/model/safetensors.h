@@ -2,12 +2,12 @@
 #pragma once
 
 #include <cstdint>
-#include <filesystem>
 #include <map>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "model/stored_file.h"
 
 namespace llmservice {
 
@@ -16,6 +16,8 @@ struct TensorEntry {
   std::vector<int64_t> shape;
   uint64_t offset;  // from the start of the file
   uint64_t bytes;
+  std::string stored_name = {};  // where the file has another name for it
+  bool derived = false;          // its bytes are made from those that lie here
 };
 
 // Parses a header; `data_start` is where tensor data begins, `file_bytes` the length of the file, `file` its
@@ -23,22 +25,14 @@ struct TensorEntry {
 std::map<std::string, TensorEntry> parse_safetensors_header(std::string_view json, uint64_t data_start,
                                                             uint64_t file_bytes, const std::string& file);
 
-// An open file with its tensors. Reads are thread-safe.
-class SafetensorsFile {
+// An open file with its tensors.
+class SafetensorsFile final : public StoredFile {
  public:
   explicit SafetensorsFile(const std::filesystem::path& path);
-  ~SafetensorsFile();
-  SafetensorsFile(const SafetensorsFile&) = delete;
-  SafetensorsFile& operator=(const SafetensorsFile&) = delete;
 
-  const std::string& name() const { return name_; }
   const std::map<std::string, TensorEntry>& tensors() const { return tensors_; }
-  // Fills `out` from `offset` of the file. Throws CheckpointCorrupt on a short read.
-  void read(uint64_t offset, std::span<std::byte> out) const;
 
  private:
-  std::string name_;
-  int fd_;
   std::map<std::string, TensorEntry> tensors_;
 };
 

@@ -36,6 +36,11 @@ ModelConfig shard_config(const ModelConfig& whole, Shard shard) {
   part.heads = static_cast<int32_t>(heads.q.count);
   part.kv_heads = static_cast<int32_t>(heads.kv.count);
   part.intermediate = static_cast<int32_t>(shard_range(whole.intermediate, shard, "intermediate_size").count);
+  if (part.gdn && part.gdn->tiled && shard.size > 1) {
+    throw EngineError("ParallelismInvalid",
+                      "The value heads of this GGUF file lie in rounds over all key heads, which cannot be "
+                      "divided among ranks: use one rank, or the checkpoint in safetensors.");
+  }
   if (part.gdn) {
     part.gdn->k_heads =
         static_cast<int32_t>(shard_range(whole.gdn->k_heads, shard, "linear_num_key_heads").count);

@@ -17,8 +17,13 @@ void check_shape(const StoredWeight& stored, const Band& band) {
                                              to_text({band.stored_rows, band.stored_cols}) + ".");
 }
 
+// GGUF files mix types among matrices that run together; other checkpoints do by mistake.
+bool may_differ(const MatrixPart& a, const MatrixPart& b) {
+  return is_block_type(a.dtype) || is_block_type(b.dtype);
+}
+
 std::string describe(const MatrixPart& part) {
-  if (!is_quantized(part.dtype)) return name_of(part.dtype);
+  if (!has_scales(part.dtype)) return name_of(part.dtype);
   const bool by_row = part.scaling == Scaling::kRow;
   return std::string(name_of(part.dtype)) + (by_row ? " with scales per row" : " with scales per block");
 }
@@ -77,7 +82,8 @@ std::unique_ptr<Matrix> WeightReader::matrix(const std::vector<Band>& bands) {
     if (quantizes) read_per_byte = size_of(stored.weight.dtype);
     const MatrixPart& part = parts.emplace_back(quantizes ? quantized_part(stored, band, quantization_, kept)
                                                           : matrix_part(stored, band, kept, on_bytes_));
-    if (part.dtype != parts.front().dtype || part.scaling != parts.front().scaling) {
+    const bool same = part.dtype == parts.front().dtype && part.scaling == parts.front().scaling;
+    if (!same && !may_differ(part, parts.front())) {
       throw EngineError("UnsupportedQuantization", stored.weight.name + " is stored as " + describe(part) +
                                                        " but " + bands.front().weight_name() +
                                                        ", which runs with it, as " + describe(parts.front()) +

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <limits>
 
-#include "ops/ops.h"
+#include "ops/block_types.h"
 
 namespace llmservice {
 
@@ -21,20 +21,24 @@ constexpr int64_t size_of(DType t) {
     case DType::kF8E4M3:
     case DType::kI8:
       return 1;
-    case DType::kF4E2M1:
-      break;  // less than a byte: see bytes_of
+    default:
+      return 0;  // of no whole bytes: see bytes_of
   }
-  return 0;
 }
 
+// Of `count` elements in a row.
 constexpr int64_t bytes_of(DType t, int64_t count) {
+  if (is_block_type(t)) return count / block_layout(t).columns * block_layout(t).bytes;
   return t == DType::kF4E2M1 ? count / 2 : count * size_of(t);
 }
 
 // Columns of a kF4E2M1 matrix that share one e4m3 scale.
 constexpr int64_t kGroupColumns = 16;
 
-constexpr bool is_quantized(DType t) { return t == DType::kF8E4M3 || t == DType::kI8 || t == DType::kF4E2M1; }
+// True for codes whose scales lie apart from them.
+constexpr bool has_scales(DType t) { return t == DType::kF8E4M3 || t == DType::kI8 || t == DType::kF4E2M1; }
+
+constexpr bool is_quantized(DType t) { return has_scales(t) || is_block_type(t); }
 
 // The type that a matrix of type `stored` is held in, where unquantized ones are kept as `keep` (BF16 or
 // F32). Sixteen-bit types stay as they are: F16 in BF16 would lose three bits of each value for no memory.
@@ -43,7 +47,7 @@ constexpr DType held_as(DType stored, DType keep) {
   return stored == DType::kF16 && keep == DType::kBF16 ? DType::kF16 : keep;
 }
 
-// The name that safetensors headers use.
+// The name that safetensors headers and GGUF tools use.
 constexpr const char* name_of(DType t) {
   switch (t) {
     case DType::kF32:
@@ -58,6 +62,14 @@ constexpr const char* name_of(DType t) {
       return "I8";
     case DType::kF4E2M1:
       return "U8";  // the container has no name for pairs of E2M1
+    case DType::kQ8_0:
+      return "Q8_0";
+    case DType::kQ4_0:
+      return "Q4_0";
+    case DType::kQ4_K:
+      return "Q4_K";
+    case DType::kQ6_K:
+      return "Q6_K";
   }
   return "?";
 }
@@ -113,7 +125,7 @@ inline float e2m1_to_float(uint8_t bits) {
   return (bits & 8) != 0 ? -kMagnitudes[bits & 7] : kMagnitudes[bits & 7];
 }
 
-// Element `index` of `data`, widened. Scales are not applied.
+// Element `index` of `data`, widened. Scales that lie apart are not applied.
 inline float widen(DType t, const std::byte* data, int64_t index) {
   switch (t) {
     case DType::kF32:
@@ -128,8 +140,9 @@ inline float widen(DType t, const std::byte* data, int64_t index) {
       return reinterpret_cast<const int8_t*>(data)[index];
     case DType::kF4E2M1:
       return e2m1_to_float(static_cast<uint8_t>(static_cast<uint8_t>(data[index / 2]) >> (4 * (index & 1))));
+    default:
+      return block_value(t, data, index);
   }
-  return 0;
 }
 
 }  // namespace llmservice

@@ -16,8 +16,9 @@
 
 namespace llmservice {
 
-// kF4E2M1 lies two to a byte, the lower column in the low nibble.
-enum class DType : uint8_t { kF32, kBF16, kF16, kF8E4M3, kI8, kF4E2M1 };
+// kF4E2M1 lies two to a byte, the lower column in the low nibble. From kQ8_0 on: block types, whose rows are
+// runs of blocks that hold their own scales (block_types.h).
+enum class DType : uint8_t { kF32, kBF16, kF16, kF8E4M3, kI8, kF4E2M1, kQ8_0, kQ4_0, kQ4_K, kQ6_K };
 
 // What one scale of a quantized matrix covers.
 enum class Scaling : uint8_t {
@@ -34,9 +35,9 @@ struct MatrixPart {
   int64_t rows;       // N of this part
   int64_t cols;       // K
   TensorReader read;  // row-major data of the part; called for whole rows, in order
-  // Quantized types only: the value is code · scale, widened to float by the loader. The part's first row is
-  // row `scale_row` of the stored tensor, so that parts need not begin on a block border. Where the loader
-  // itself quantizes, the scales of a row are there once `read` has delivered the row.
+  // Quantized types but block types: the value is code · scale, widened to float by the loader. The part's
+  // first row is row `scale_row` of the stored tensor, so that parts need not begin on a block border. Where
+  // the loader itself quantizes, the scales of a row are there once `read` has delivered the row.
   std::span<const float> scales;
   int64_t scale_row = 0;
   Scaling scaling = Scaling::kBlock;
@@ -108,11 +109,17 @@ struct KvCache {
 
 struct GdnShape {
   int32_t k_heads;
-  int32_t v_heads;  // V head j uses K head j / (v_heads / k_heads)
+  int32_t v_heads;
   int32_t k_dim;
   int32_t v_dim;
   int32_t conv_kernel;
+  bool tiled = false;  // V heads lie round after round of the K heads, else K head after K head
 };
+
+// The K head that a V head uses.
+inline int32_t k_head_of(const GdnShape& shape, int32_t v_head) {
+  return shape.tiled ? v_head % shape.k_heads : v_head / (shape.v_heads / shape.k_heads);
+}
 
 // Recurrent state of one layer for all slots and, after them, all snapshots: conv (slots + snapshots,
 // channels, conv_kernel - 1), S (slots + snapshots, v_heads, k_dim, v_dim), both float32.

@@ -88,7 +88,6 @@ void ReferenceBackend::gdn(const GdnShape& shape, std::span<const Segment> segme
                            int64_t gate_stride, const float* a_log, const float* dt_bias,
                            const GdnState& state, float* out) {
   const int64_t k_width = static_cast<int64_t>(shape.k_heads) * shape.k_dim;
-  const int32_t ratio = shape.v_heads / shape.k_heads;
   const int64_t heads_state = static_cast<int64_t>(shape.v_heads) * shape.k_dim * shape.v_dim;
   for (const Segment& segment : segments) {
     float* s = state.s + segment.slot * heads_state;
@@ -101,7 +100,7 @@ void ReferenceBackend::gdn(const GdnShape& shape, std::span<const Segment> segme
       const int64_t row = segment.first + r;
       const float* x = qkv + row * qkv_stride;
       for (int32_t h = 0; h < shape.v_heads; ++h) {
-        const int32_t k_head = h / ratio;
+        const int32_t k_head = k_head_of(shape, h);
         const auto q = l2_normalized(x + k_head * shape.k_dim, shape.k_dim, 1.0 / std::sqrt(shape.k_dim));
         const auto k = l2_normalized(x + k_width + k_head * shape.k_dim, shape.k_dim, 1.0);
         const double g = -std::exp(a_log[h]) * softplus(gate_in[row * gate_stride + h] + dt_bias[h]);

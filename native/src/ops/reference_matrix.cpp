@@ -27,6 +27,7 @@ float stored_value(const MatrixPart& part, const std::byte* row_data, int64_t ro
   if (!is_quantized(part.dtype)) {
     return held_as(part.dtype, keep) == DType::kBF16 ? bf16_to_float(float_to_bf16(value)) : value;
   }
+  if (is_block_type(part.dtype)) return value;
   const int64_t stored_row = part.scale_row + row;
   if (part.dtype == DType::kF4E2M1) {
     value *= widen(DType::kF8E4M3, part.group_scales.data(), (stored_row * part.cols + col) / kGroupColumns);

@@ -73,7 +73,10 @@ export class Preflight {
       const credentials = await this.secrets.credentials(service.namespace, access.credentials);
       const certificates = await this.secrets.certificates(service.namespace, access.caConfigMap);
       files = new S3Files(access, credentials, certificates, service.checkpoint);
-      return { state: 'resolved', checkpoint: await readCheckpoint(files, service.spec.engine) };
+      return {
+        state: 'resolved',
+        checkpoint: await readCheckpoint(files, service.checkpoint.file, service.spec.engine),
+      };
     } catch (error) {
       if (!(error instanceof FailureError)) throw error;
       const { failure } = error;

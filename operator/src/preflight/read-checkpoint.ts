@@ -1,15 +1,18 @@
 // Judges a checkpoint by a few small reads, before any device is taken: config.json, the weight index, and the header
-// of every weight file. What is missing, cut short or unsupported is a typed failure that names the file.
+// of every weight file, or the header of a GGUF file, which is all of these. What is missing, cut short or unsupported is a typed failure that names the file.
 
 import {
   checkLoadQuantization,
   checkSpeculative,
+  chooseGguf,
   FailureError,
   headerLengthBytes,
   parseCheckpointConfig,
   parseHeaderLength,
   parseSafetensorsHeader,
   parseSafetensorsIndex,
+  readGgufCheckpoint,
+  readGgufHeader,
   residentWeightBytes,
   safetensorsIndexFile,
   safetensorsSingleFile,
@@ -30,6 +33,8 @@ export interface FileRange {
 /** The folder of a checkpoint. Absent files are null; what cannot be read is a FailureError. */
 export interface CheckpointFiles {
   read(file: string, mostBytes: number, beginAt?: number): Promise<FileRange | null>;
+  /** Names of the first thousand files. */
+  list(): Promise<readonly string[]>;
   /** As `read`, for a file that may well be absent. */
   readOptional(file: string, mostBytes: number): Promise<FileRange | null>;
 }
@@ -51,11 +56,47 @@ const mostIndexBytes = 64 * mib;
 const firstReadBytes = 64 * 1024;
 const parallelReads = 4;
 
-/** @throws FailureError */
-export async function readCheckpoint(files: CheckpointFiles, options: HoldOptions): Promise<Checkpoint> {
-  const etags = new Map<string, string>();
+/**
+ * @param gguf the GGUF file that the resource names; null for a folder
+ * @throws FailureError
+ */
+export async function readCheckpoint(
+  files: CheckpointFiles,
+  gguf: string | null,
+  options: HoldOptions,
+): Promise<Checkpoint> {
+  if (gguf !== null) return readGguf(files, gguf, options);
   const config = await files.read('config.json', mostConfigBytes);
-  if (config === null) throw new FailureError('ModelNotFound', 'the folder has no config.json');
+  if (config !== null) return readSafetensors(files, config, options);
+  const only = chooseGguf('the folder', await files.list());
+  if (only !== null) return readGguf(files, only, options);
+  throw new FailureError('ModelNotFound', 'the folder has no config.json and no .gguf file');
+}
+
+async function readGguf(files: CheckpointFiles, file: string, options: HoldOptions): Promise<Checkpoint> {
+  const first = await files.read(file, 1);
+  if (first === null) throw new FailureError('ModelNotFound', `there is no ${file}`);
+  const read = async (begin: number, end: number): Promise<Uint8Array> => {
+    const range = begin === end ? null : await files.read(file, end - begin, begin);
+    return range?.bytes ?? new Uint8Array();
+  };
+  const { header } = await readGgufHeader(file, first.fileBytes, read, { arrays: false });
+  const { shape, tensors } = readGgufCheckpoint(header);
+  checkLoadQuantization(shape.quantization, options.quantization);
+  return {
+    shape,
+    weightBytes: residentWeightBytes(tensors, shape, options),
+    fileBytes: first.fileBytes,
+    fingerprint: contentHash([[file, first.etag]]),
+  };
+}
+
+async function readSafetensors(
+  files: CheckpointFiles,
+  config: FileRange,
+  options: HoldOptions,
+): Promise<Checkpoint> {
+  const etags = new Map<string, string>();
   etags.set('config.json', config.etag);
   const shape = parseCheckpointConfig(textOf('config.json', config));
   checkLoadQuantization(shape.quantization, options.quantization);

@@ -3,7 +3,7 @@
 import http from 'node:http';
 import https from 'node:https';
 import { rootCertificates } from 'node:tls';
-import { GetObjectCommand, S3Client } from '@aws-sdk/client-s3';
+import { GetObjectCommand, ListObjectsV2Command, S3Client } from '@aws-sdk/client-s3';
 import { FailureError } from '@llmservice/crds';
 import type { CheckpointLocation } from '../spec/parse-spec.js';
 import type { S3Access } from '../spec/s3-access.js';
@@ -85,6 +85,17 @@ export class S3Files implements CheckpointFiles {
       // Without permission to list, S3 answers 403 for what does not exist.
       if (error instanceof FailureError && isDenied(error.cause)) return null;
       throw error;
+    }
+  }
+
+  async list(): Promise<readonly string[]> {
+    const { bucket, prefix } = this.location;
+    const page = new ListObjectsV2Command({ Bucket: bucket, Prefix: prefix, Delimiter: '/' });
+    try {
+      const { Contents: contents = [] } = await this.client.send(page);
+      return contents.map(({ Key: key = '' }) => key.slice(prefix.length));
+    } catch (error) {
+      throw toFailure(error, this.location, '');
     }
   }
 

@@ -50,6 +50,7 @@ describe('parseSpec', () => {
         { name: 'MAX_NUM_SEQS', value: '128' },
         { name: 'GPU_MEMORY_UTILIZATION', value: '0.92' },
         { name: 'MAX_MODEL_LEN', value: '16384' },
+        { name: 'KV_CACHE_DTYPE', value: 'fp8_e4m3' },
         { name: 'MODEL_NAME', value: 'qwen3-14b' },
         { name: 'BLOCK_SIZE', value: '' },
         { name: 'NCCL_DEBUG', value: 'WARN' },
@@ -58,7 +59,13 @@ describe('parseSpec', () => {
     expect(service).toMatchObject({
       modelName: 'qwen3-14b',
       spec: {
-        engine: { maxNumSeqs: 128, memoryUtilizationPercent: 92, maxModelLen: 16384, blockSize: 64 },
+        engine: {
+          maxNumSeqs: 128,
+          memoryUtilizationPercent: 92,
+          maxModelLen: 16384,
+          blockSize: 64,
+          kvCacheDtype: 'fp8',
+        },
       },
     });
   });
@@ -94,9 +101,10 @@ describe('parseSpec', () => {
 });
 
 test.each([
-  ['s3://bucket', { bucket: 'bucket', prefix: '' }],
-  ['s3://bucket/a/b', { bucket: 'bucket', prefix: 'a/b/' }],
-  ['s3://bucket/a//', { bucket: 'bucket', prefix: 'a/' }],
+  ['s3://bucket', { bucket: 'bucket', prefix: '', file: null }],
+  ['s3://bucket/a/b', { bucket: 'bucket', prefix: 'a/b/', file: null }],
+  ['s3://bucket/a/b.gguf', { bucket: 'bucket', prefix: 'a/', file: 'b.gguf' }],
+  ['s3://bucket/a//', { bucket: 'bucket', prefix: 'a/', file: null }],
   ['s3:///a', null],
   ['https://bucket/a', null],
   ['s3://bucket/a?x', null],

@@ -4,6 +4,7 @@
 import {
   annotations,
   sharedMemoryNeeded,
+  splitGgufPath,
   validateLlmService,
   withVariables,
   type LlmServiceSpec,
@@ -16,6 +17,8 @@ export interface CheckpointLocation {
   readonly bucket: string;
   /** Empty, or ends with a slash. */
   readonly prefix: string;
+  /** The GGUF file below it that is meant; null for the folder. */
+  readonly file: string | null;
 }
 
 interface Accelerator {
@@ -71,7 +74,10 @@ export function parseSpec(object: KubeObject): ParsedSpec {
 
   const checkpoint = parseCheckpointUri(spec.model.uri);
   if (checkpoint === null)
-    violations.push({ path: 'spec.model.uri', message: 'must be s3://BUCKET/PREFIX/' });
+    violations.push({
+      path: 'spec.model.uri',
+      message: 'must be s3://BUCKET/PREFIX/ or s3://BUCKET/PREFIX/NAME.gguf',
+    });
   const { endpoint } = spec.model.s3;
   if (endpoint !== undefined && !/^https?:$/.test(URL.canParse(endpoint) ? new URL(endpoint).protocol : '')) {
     violations.push({
@@ -132,12 +138,15 @@ function defaultSharedMemory(kind: Accelerator['kind'], tensor: number): number 
   return kind === 'cpu' ? 64 * mib + sharedMemoryNeeded(tensor) : 1024 * mib * tensor;
 }
 
-/** `s3://bucket/prefix`, with or without the last slash. */
+/** `s3://bucket/prefix`, with or without the last slash, or `s3://bucket/prefix/name.gguf`. */
 export function parseCheckpointUri(uri: string): CheckpointLocation | null {
   const match = /^s3:\/\/([A-Za-z0-9][A-Za-z0-9._-]*)(?:\/([^?#\s]*))?$/.exec(uri);
   if (match === null) return null;
+  const bucket = match[1] ?? '';
+  const gguf = splitGgufPath(match[2] ?? '');
+  if (gguf !== null) return { bucket, prefix: gguf.folder, file: gguf.file };
   const prefix = (match[2] ?? '').replace(/\/+$/, '');
-  return { bucket: match[1] ?? '', prefix: prefix === '' ? '' : `${prefix}/` };
+  return { bucket, prefix: prefix === '' ? '' : `${prefix}/`, file: null };
 }
 
 function acceleratorKind(resourceName: string): Accelerator['kind'] | null {

@@ -1,21 +1,47 @@
-// Reads the small text files of a pulled checkpoint into the parts that turn text into tokens and back.
+// What turns text into tokens and back: from the small text files of a pulled checkpoint, or from a GGUF file's metadata
+// where they are not there.
 
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { FailureError, type FailureReason } from '@llmservice/crds';
+import { FailureError, type FailureReason, type GgufHeader } from '@llmservice/crds';
 import { ChatTemplate } from '../tokens/chat-template.js';
+import { ggufSpecialTokens, ggufTokenizerJson } from '../tokens/gguf-tokenizer.js';
 import { Tokenizer } from '../tokens/tokenizer.js';
 
-/** @throws FailureError TokenizerMissing */
-export async function readTokenizer(modelDir: string): Promise<Tokenizer> {
-  const file = join(modelDir, 'tokenizer.json');
+/**
+ * @param folder where tokenizer.json may lie
+ * @param gguf of the GGUF file that the checkpoint is; null for safetensors
+ * @throws FailureError TokenizerMissing, TokenizerInvalid
+ */
+export async function readTokenizer(folder: string, gguf: GgufHeader | null = null): Promise<Tokenizer> {
+  const file = join(folder, 'tokenizer.json');
   const text = await readIfThere(file, 'TokenizerMissing');
-  if (text === null) throw new FailureError('TokenizerMissing', `there is no ${file}`);
-  return Tokenizer.fromJson(text, file);
+  if (text !== null) return Tokenizer.fromJson(text, file);
+  if (gguf !== null) return Tokenizer.fromJson(ggufTokenizerJson(gguf), `the tokenizer of ${gguf.file}`);
+  throw new FailureError('TokenizerMissing', `there is no ${file}`);
 }
 
-/** Null when the checkpoint has no chat template. @throws FailureError ChatTemplateInvalid */
-export async function readChatTemplate(modelDir: string): Promise<ChatTemplate | null> {
+/**
+ * Null when the checkpoint has no chat template. Parameters as of `readTokenizer`.
+ * @throws FailureError ChatTemplateInvalid, TokenizerInvalid
+ */
+export async function readChatTemplate(
+  folder: string,
+  gguf: GgufHeader | null = null,
+): Promise<ChatTemplate | null> {
+  return (await readTemplateFiles(folder)) ?? ggufChatTemplate(gguf);
+}
+
+function ggufChatTemplate(gguf: GgufHeader | null): ChatTemplate | null {
+  const template = gguf?.values.get('tokenizer.chat_template');
+  if (gguf === null || typeof template !== 'string') return null;
+  const tools = gguf.values.get('tokenizer.chat_template.tool_use');
+  const named = [{ name: 'default', template }];
+  if (typeof tools === 'string') named.push({ name: 'tool_use', template: tools });
+  return ChatTemplate.compile(named, ggufSpecialTokens(gguf));
+}
+
+async function readTemplateFiles(modelDir: string): Promise<ChatTemplate | null> {
   const config = await readIfThere(join(modelDir, 'tokenizer_config.json'), 'ChatTemplateInvalid');
   const jinja = await readIfThere(join(modelDir, 'chat_template.jinja'), 'ChatTemplateInvalid');
   return ChatTemplate.fromFiles(config, jinja);

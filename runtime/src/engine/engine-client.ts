@@ -2,15 +2,15 @@
 // it again when it is lost. A lost engine ends the requests that it had with EngineFault; later ones wait for the
 // new engine. One whose numbers mean nothing is given up likewise: rebuilt once, and then for good.
 
-import { FailureError, type Failure } from '@llmservice/crds';
+import type { Failure } from '@llmservice/crds';
 import type { ArrivalMap } from '@llmservice/native';
 import { fork, type ChildProcess, type StdioOptions } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import type { Logger } from 'winston';
 import type { EngineHealth, EngineState } from './engine-state.js';
 import { failureOf } from './failure-of.js';
+import { Flights, toError } from './flights.js';
 import { NumericalWatch } from './numerical-watch.js';
-import { OutputQueue } from './output-queue.js';
 import type {
   EngineMessage,
   EngineOutput,
@@ -20,7 +20,7 @@ import type {
   SequenceUpdate,
   ServerMessage,
 } from './protocol.js';
-import { selfCheckRequests } from './self-check.js';
+import { isSelfCheck, selfCheckRequests } from './self-check.js';
 
 /** The compiled entry; the same file whether this module runs compiled or from source. */
 const entry = fileURLToPath(new URL('../../dist/engine/engine-process.js', import.meta.url));
@@ -55,15 +55,6 @@ const lookEveryMs = 500;
 /** Where the engine process finds what of the weights is on disk: after the standard streams and the channel. */
 const inheritedArrivals = 4;
 
-interface InFlight {
-  readonly request: GenerateRequest;
-  readonly queue: OutputQueue;
-  /** Whether an engine process has it. */
-  sent: boolean;
-  /** Whether it is a question of this client's own. */
-  readonly isCheck: boolean;
-}
-
 type Ready = Extract<EngineMessage, { type: 'ready' }>;
 
 /** One engine, over all the processes that it has been. */
@@ -72,7 +63,7 @@ export class EngineClient {
   readonly #logger: Logger;
   readonly #limits: EngineLimits;
   readonly #arrivals: ArrivalMap | null;
-  readonly #requests = new Map<string, InFlight>();
+  readonly #flights = new Flights((message) => this.#send(message));
   #state: EngineState = { kind: 'loading', loaded: { bytesDone: 0, bytesTotal: 0 } };
   #process: ChildProcess | null = null;
   #stats: EngineStats | null = null;
@@ -115,7 +106,7 @@ export class EngineClient {
       pid: this.#process?.pid ?? null,
       heartbeatAgeMs: this.#process === null ? null : Math.round(performance.now() - this.#lastSignAt),
       restarts: this.#restarts,
-      inFlight: this.#requests.size,
+      inFlight: this.#flights.size,
       numericalFaults: this.#numbers.counts,
     };
   }
@@ -139,29 +130,7 @@ export class EngineClient {
   ): AsyncGenerator<EngineOutput> {
     if (this.#state.kind === 'failed') throw toError(this.#state.failure);
     if (this.#state.kind === 'stopped') throw toError(stopped);
-    const flight: InFlight = { request, queue: new OutputQueue(), sent: false, isCheck: false };
-    this.#requests.set(request.id, flight);
-    if (!signal.aborted && this.#state.kind === 'ready') this.#submitTo(flight);
-    yield* this.#outputs(flight, signal);
-  }
-
-  async *#outputs(flight: InFlight, signal: AbortSignal): AsyncGenerator<EngineOutput> {
-    const { request, queue } = flight;
-    const close = (): void => queue.close();
-    signal.addEventListener('abort', close);
-    if (signal.aborted) close();
-    let finished = false;
-    try {
-      for (let output = await queue.next(); output !== null; output = await queue.next()) {
-        finished = output.finish !== null;
-        yield output;
-        if (finished) return;
-      }
-    } finally {
-      signal.removeEventListener('abort', close);
-      this.#requests.delete(request.id);
-      if (!finished && flight.sent) this.#send({ type: 'cancel', id: request.id });
-    }
+    yield* this.#flights.open(request, signal, this.#state.kind === 'ready');
   }
 
   /** Ends the engine process; requests in flight end with an error. Idempotent. */
@@ -170,7 +139,7 @@ export class EngineClient {
     this.#state = { kind: 'stopped' };
     if (this.#watch !== null) clearInterval(this.#watch);
     if (this.#restartTimer !== null) clearTimeout(this.#restartTimer);
-    this.#failRequests(stopped, () => true);
+    this.#flights.fail(stopped, 'all');
     this.#settled();
     if (child === null) return;
     const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()));
@@ -235,14 +204,12 @@ export class EngineClient {
     }
   }
 
-  #update({ id, failure, ...output }: SequenceUpdate): void {
-    const flight = this.#requests.get(id);
-    if (flight === undefined) return;
-    if (failure === null) flight.queue.push(output);
-    else flight.queue.fail(toError(failure));
-    if (flight.isCheck) return;
+  #update(update: SequenceUpdate): void {
+    this.#flights.update(update);
+    const { id, failure, finish } = update;
+    if (isSelfCheck(id)) return;
     if (failure?.reason === 'EngineNumericalFault') this.#numericalFault(id, failure);
-    else if (output.finish !== null) this.#numbers.answered();
+    else if (finish !== null) this.#numbers.answered();
   }
 
   #numericalFault(id: string, cause: Failure): void {
@@ -274,13 +241,9 @@ export class EngineClient {
 
   /** Why a question of our own was not answered; null: it was. */
   async #check(request: GenerateRequest): Promise<Failure | null> {
-    const flight: InFlight = { request, queue: new OutputQueue(), sent: false, isCheck: true };
-    this.#requests.set(request.id, flight);
-    this.#submitTo(flight);
     try {
-      for await (const { finish } of this.#outputs(flight, new AbortController().signal)) {
-        if (finish !== null) break;
-      }
+      const outputs = this.#flights.open(request, new AbortController().signal, true);
+      for await (const { finish } of outputs) if (finish !== null) break;
       return null;
     } catch (error) {
       return failureOf(error);
@@ -292,7 +255,7 @@ export class EngineClient {
     this.#state = { kind: 'ready', info, numBlocks, maxModelLen };
     this.#readyAt = performance.now();
     this.#logger.info('engine ready', { pid: this.#process?.pid, numBlocks, maxModelLen });
-    for (const flight of this.#requests.values()) this.#submitTo(flight);
+    this.#flights.sendAll();
     this.#settled();
   }
 
@@ -306,13 +269,13 @@ export class EngineClient {
     if (!served && (this.#state.kind === 'loading' || cause.reason !== 'EngineFault')) {
       this.#state = { kind: 'failed', failure: cause };
       this.#logger.error('engine failed', { cause });
-      this.#failRequests(cause, () => true);
+      this.#flights.fail(cause, 'all');
       this.#settled();
       return;
     }
     if (served && performance.now() - this.#readyAt > this.#limits.healthy) this.#lossesInARow = 0;
     this.#state = { kind: 'restarting', cause, loaded: { bytesDone: 0, bytesTotal: 0 } };
-    this.#failRequests(cause, (flight) => flight.sent);
+    this.#flights.fail(cause, 'sent');
     this.#restarts++;
     const delay =
       this.#lossesInARow === 0 ? 0 : Math.min(this.#limits.backOff, 500 * 2 ** this.#lossesInARow);
@@ -340,16 +303,6 @@ export class EngineClient {
     this.#process?.kill('SIGKILL');
   }
 
-  #submitTo(flight: InFlight): void {
-    if (flight.sent) return;
-    flight.sent = true;
-    this.#send({ type: 'submit', request: flight.request });
-  }
-
-  #failRequests(cause: Failure, which: (flight: InFlight) => boolean): void {
-    for (const flight of this.#requests.values()) if (which(flight)) flight.queue.fail(toError(cause));
-  }
-
   #send(message: ServerMessage): void {
     // The channel may close under us; the exit event tells what happened.
     if (this.#process?.connected === true) this.#process.send(message, () => undefined);
@@ -357,7 +310,3 @@ export class EngineClient {
 }
 
 const stopped: Failure = { reason: 'EngineFault', message: 'the server is shutting down' };
-
-function toError({ reason, message, detail }: Failure): FailureError {
-  return new FailureError(reason, message, detail);
-}

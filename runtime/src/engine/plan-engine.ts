@@ -1,26 +1,16 @@
 // From settings and the checkpoint's own headers to the options that the native engine is loaded with:
 // the same memory plan that the operator makes, here with the memory that this process really has.
 
-import { open, readFile } from 'node:fs/promises';
 import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import {
   checkLoadQuantization,
   checkSpeculative,
   draftsOf,
-  FailureError,
-  headerLengthBytes,
-  parseCheckpointConfig,
-  parseHeaderLength,
-  parseSafetensorsHeader,
-  parseSafetensorsIndex,
   planMemory,
   residentWeightBytes,
-  safetensorsIndexFile,
-  safetensorsSingleFile,
-  type TensorEntry,
 } from '@llmservice/crds';
 import type { EngineOptions } from '@llmservice/native';
+import { readLocalCheckpoint } from '../checkpoint/read-local-checkpoint.js';
 import { usableMemoryBytes } from './memory-limit.js';
 import type { EngineSettings } from './protocol.js';
 
@@ -31,9 +21,8 @@ import type { EngineSettings } from './protocol.js';
 export async function planEngine(settings: EngineSettings): Promise<EngineOptions> {
   const { modelDir, tensor, dtype, kvCacheDtype, quantization, blockSize, prefixCaching } = settings;
   const { maxNumSeqs, maxNumBatchedTokens, speculative } = settings;
-  const shape = parseCheckpointConfig(await readConfig(modelDir));
+  const { shape, tensors } = await readLocalCheckpoint(modelDir);
   checkLoadQuantization(shape.quantization, quantization);
-  const tensors = await readTensorEntries(modelDir);
   checkSpeculative(tensors, speculative);
   const { numBlocks, numStateSnapshots, maxModelLen } = planMemory({
     shape,
@@ -69,42 +58,6 @@ export async function planEngine(settings: EngineSettings): Promise<EngineOption
     logitHashes: false,
     place: null,
   };
-}
-
-async function readConfig(modelDir: string): Promise<string> {
-  const file = join(modelDir, 'config.json');
-  return readFile(file, 'utf8').catch((cause: unknown) => {
-    throw incomplete(file, cause);
-  });
-}
-
-async function readTensorEntries(modelDir: string): Promise<TensorEntry[]> {
-  const index = await readFile(join(modelDir, safetensorsIndexFile), 'utf8').catch(() => null);
-  const files = index === null ? [safetensorsSingleFile] : parseSafetensorsIndex(index).files;
-  const entries: TensorEntry[] = [];
-  for (const file of files) entries.push(...(await readHeader(modelDir, file)));
-  return entries;
-}
-
-async function readHeader(modelDir: string, file: string): Promise<TensorEntry[]> {
-  const path = join(modelDir, file);
-  const handle = await open(path).catch((cause: unknown) => {
-    throw incomplete(path, cause);
-  });
-  try {
-    const { size } = await handle.stat();
-    const first = Buffer.alloc(Math.min(headerLengthBytes, size));
-    await handle.read(first, 0, first.length, 0);
-    const header = Buffer.alloc(parseHeaderLength(file, first, size));
-    await handle.read(header, 0, header.length, headerLengthBytes);
-    return parseSafetensorsHeader(file, header, size);
-  } finally {
-    await handle.close();
-  }
-}
-
-function incomplete(file: string, cause: unknown): FailureError {
-  return new FailureError('CheckpointIncomplete', `${file} cannot be read`, undefined, { cause });
 }
 
 function readTextIfThere(path: string): string | null {

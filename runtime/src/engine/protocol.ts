@@ -11,7 +11,7 @@ export type { FinishReason, GenerateRequest, TokenLogprobs };
 
 /** What the engine process needs to load a model; complete, nothing is read from the environment later. */
 export interface EngineSettings {
-  /** Folder with config.json and the safetensors files. */
+  /** The checkpoint: its folder, or its GGUF file. */
   readonly modelDir: string;
   /** Tokens of prompt plus output; null: the largest that fits. */
   readonly maxModelLen: number | null;

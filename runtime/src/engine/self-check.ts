@@ -5,9 +5,13 @@
 import { greedy } from '../schedule/greedy.js';
 import type { GenerateRequest } from './protocol.js';
 
+const idPrefix = 'self-check-';
+
+export const isSelfCheck = (id: string): boolean => id.startsWith(idPrefix);
+
 export function selfCheckRequests(vocabSize: number): GenerateRequest[] {
   return [1, 2, 3].map((quarter) => ({
-    id: `self-check-${String(quarter)}`,
+    id: idPrefix + String(quarter),
     prompt: Int32Array.of(Math.floor((quarter * vocabSize) / 4)),
     maxTokens: 1,
     pooling: 'none',

@@ -1,13 +1,13 @@
 // A text, or its tokens as the client made them, as token ids that the model has.
 
+import type { Tokenizer } from '../tokens/tokenizer.js';
 import { ApiError } from './api-error.js';
 import type { TextSource } from './parse-request.js';
-import type { ModelTexts } from './prepare-generation.js';
 
 /** @throws ApiError invalid_request, about the field `param` */
 export async function encodeText(
   source: TextSource,
-  { tokenizer, vocabSize }: Pick<ModelTexts, 'tokenizer' | 'vocabSize'>,
+  { tokenizer, vocabSize }: { readonly tokenizer: Tokenizer; readonly vocabSize: number },
   param: string,
 ): Promise<Int32Array> {
   if (source.kind === 'text') {

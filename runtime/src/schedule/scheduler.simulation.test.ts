@@ -2,8 +2,10 @@
 // plan against the engine's rules, and every block and state against what its readers would have computed themselves.
 
 import { describe, expect, test } from '@jest/globals';
+import type { NumericalFault } from '@llmservice/native';
+import { faultOf } from './cache-world.fixture.js';
 import type { GenerateRequest } from './generation.js';
-import { Scheduler, type SchedulerLimits } from './scheduler.js';
+import { Scheduler, type PlannedStep, type SchedulerLimits } from './scheduler.js';
 import { expectedTokens, StepModel } from './step-model.fixture.js';
 import { randomFrom, request } from './workload.fixture.js';
 
@@ -42,8 +44,10 @@ function randomRequest(id: string, pieces: readonly Int32Array[], random: Random
     prompt.set(piece, length);
     length += piece.length;
   }
+  const generation = request(id, 1, 1 + random(random(13) === 0 ? 80 : 6), [random(1000)]);
+  const pooling = random(2) === 0 ? 'last' : 'mean';
   return {
-    ...request(id, 1, 1 + random(random(16) === 0 ? 80 : 6), [random(1000)]),
+    ...(random(16) === 0 ? { ...generation, pooling, maxTokens: 0 } : generation),
     prompt: prompt.slice(0, Math.max(1, length - random(20))),
     boundaries: random(3) === 0 ? [pieces[0]!.length] : [],
     cacheSalt: random(8) === 0 ? 'salt' : null,
@@ -65,6 +69,7 @@ class Simulation {
   ended = 0;
   cancelled = 0;
   expired = 0;
+  faulted = 0;
 
   constructor(seed: number) {
     this.#random = randomFrom(seed);
@@ -88,10 +93,16 @@ class Simulation {
       if (planned === null) continue;
       const result = this.#model.step(planned.plan);
       if (this.#random(40) === 0) this.#cancelOne();
-      for (const { id, token, finish } of this.scheduler.absorb(result).sampled) {
+      const { sampled, embedded, faulted } = this.scheduler.absorb({
+        ...result,
+        faults: this.#faultsIn(planned),
+      });
+      for (const { id, token, finish } of sampled) {
         this.#open.get(id)!.tokens.push(token);
         if (finish !== null) this.#close(id, 'ended');
       }
+      for (const { id } of embedded) this.#close(id, 'ended');
+      for (const { id } of faulted) this.#close(id, 'faulted');
       const { blocksUsed } = this.scheduler.stats;
       if (this.#random(20) === 0 && blocksUsed > this.limits.numBlocks)
         throw new Error('more blocks than there are');
@@ -120,7 +131,12 @@ class Simulation {
     this.#close(id, 'cancelled');
   }
 
-  #close(id: string, how: 'ended' | 'cancelled' | 'expired'): void {
+  /** Sometimes a sequence of the step meets one. */
+  #faultsIn({ plan: { rows } }: PlannedStep): NumericalFault[] {
+    return this.#random(100) === 0 ? [faultOf(rows[2 * this.#random(rows.length / 2)]!)] : [];
+  }
+
+  #close(id: string, how: 'ended' | 'cancelled' | 'expired' | 'faulted'): void {
     const { request: asked, tokens } = this.#open.get(id)!;
     this.#open.delete(id);
     this[how]++;
@@ -134,7 +150,7 @@ class Simulation {
 }
 
 describe('Scheduler over 100,000 random arrivals', () => {
-  const totals = { ended: 0, cancelled: 0, expired: 0, preempted: 0, hits: 0, drafted: 0, accepted: 0 };
+  const totals = { ended: 0, cancelled: 0, expired: 0, faulted: 0, preempted: 0, hits: 0, drafted: 0, accepted: 0 };
 
   test.each(Array.from({ length: worlds }, (_, seed) => seed))(
     'seed %d: every plan keeps the rules, all end with their own tokens, nothing is left',
@@ -149,6 +165,7 @@ describe('Scheduler over 100,000 random arrivals', () => {
       totals.ended += simulation.ended;
       totals.cancelled += simulation.cancelled;
       totals.expired += simulation.expired;
+      totals.faulted += simulation.faulted;
       totals.preempted += stats.preemptionsTotal;
       totals.hits += stats.prefixCacheHitsTotal;
       totals.drafted += stats.drafts.draftTokensTotal;
@@ -157,10 +174,11 @@ describe('Scheduler over 100,000 random arrivals', () => {
   );
 
   test('together they were what they claim to be', () => {
-    expect(totals.ended + totals.cancelled + totals.expired).toBe(100_000);
+    expect(totals.ended + totals.cancelled + totals.expired + totals.faulted).toBe(100_000);
     expect(totals.ended).toBeGreaterThan(60_000);
     expect(totals.cancelled).toBeGreaterThan(2_000);
     expect(totals.expired).toBeGreaterThan(100);
+    expect(totals.faulted).toBeGreaterThan(300);
     expect(totals.preempted).toBeGreaterThan(1_000);
     expect(totals.hits).toBeGreaterThan(400_000);
     expect(totals.accepted).toBeGreaterThan(10_000);

@@ -26,11 +26,11 @@ export class Tokenizer {
 
   /**
    * From the text of tokenizer.json; `name` is what errors call the file.
-   * @throws FailureError TokenizerMissing when it is not one that can be used
+   * @throws FailureError TokenizerInvalid when it is not one that can be used
    */
   static fromJson(text: string, name: string): Tokenizer {
     const unusable = (why: string, cause?: unknown): FailureError =>
-      new FailureError('TokenizerMissing', `${name} cannot be used: ${why}`, undefined, { cause });
+      new FailureError('TokenizerInvalid', `${name} cannot be used: ${why}`, undefined, { cause });
     let parsed: TokenizerFile;
     let reference: ReferenceTokenizer;
     try {

@@ -1,27 +1,38 @@
-// model.uri: s3://bucket/prefix/, file:///path or an absolute path, as one typed value.
+// model.uri: s3://bucket/prefix/, file:///path or an absolute path, of a folder or a .gguf file, as one typed value.
 
-import { FailureError } from '@llmservice/crds';
+import { FailureError, splitGgufPath } from '@llmservice/crds';
 import { createHash } from 'node:crypto';
 import { isAbsolute } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-export type CheckpointUri =
+/** `file` is the GGUF file in the folder that is meant; null for the folder. */
+export type CheckpointUri = { readonly file: string | null } & (
   | { readonly kind: 's3'; readonly bucket: string; readonly prefix: string }
-  | { readonly kind: 'folder'; readonly dir: string };
+  | { readonly kind: 'folder'; readonly dir: string }
+);
 
 /** @throws FailureError InvalidEngineConfig */
 export function parseCheckpointUri(uri: string): CheckpointUri {
   const s3 = /^s3:\/\/([^/]+)\/?(.*)$/.exec(uri);
-  if (s3 !== null) return { kind: 's3', bucket: s3[1] ?? '', prefix: s3[2] ?? '' };
+  if (s3 !== null) {
+    const [, bucket = '', prefix = ''] = s3;
+    const gguf = splitGgufPath(prefix);
+    return { kind: 's3', bucket, prefix: gguf?.folder ?? prefix, file: gguf?.file ?? null };
+  }
   if (uri.startsWith('file://')) {
     try {
-      return { kind: 'folder', dir: fileURLToPath(uri) };
+      return localPath(fileURLToPath(uri));
     } catch (error) {
       throw invalid(uri, (error as Error).message);
     }
   }
-  if (isAbsolute(uri)) return { kind: 'folder', dir: uri };
+  if (isAbsolute(uri)) return localPath(uri);
   throw invalid(uri, 'expected s3://bucket/prefix/, file:///path or an absolute path');
+}
+
+function localPath(path: string): CheckpointUri {
+  const gguf = splitGgufPath(path);
+  return { kind: 'folder', dir: gguf?.folder ?? path, file: gguf?.file ?? null };
 }
 
 /** A folder name for the pulled copy: readable, and different for every URI. */

@@ -19,7 +19,7 @@ export function requireConfig(uri: string, files: readonly SourceFile[]): void {
     seen.length === 0
       ? 'there is no object directly under it'
       : `found only ${seen.slice(0, 10).join(', ')}${seen.length > 10 ? ` and ${String(seen.length - 10)} more` : ''}`;
-  throw new FailureError('ModelNotFound', `${uri} has no config.json: ${found}`);
+  throw new FailureError('ModelNotFound', `${uri} has no config.json and no .gguf file: ${found}`);
 }
 
 /**
@@ -39,6 +39,18 @@ export function chooseFiles(
   const smallNames = [...names].filter((name) => small.test(name)).sort();
   if (index !== null) smallNames.push(safetensorsIndexFile);
   return [...smallNames, ...chooseWeights(uri, names, index)];
+}
+
+/**
+ * The same of a checkpoint in GGUF, which brings its configuration and may bring its tokenizer.
+ * @throws FailureError ModelNotFound
+ */
+export function chooseGgufFiles(uri: string, files: readonly SourceFile[], gguf: string): string[] {
+  const names = files.map((file) => file.name);
+  if (names.includes(gguf)) {
+    return [...names.filter((name) => small.test(name) && name !== 'config.json').sort(), gguf];
+  }
+  throw new FailureError('ModelNotFound', `${uri} has no ${gguf}`);
 }
 
 function chooseWeights(

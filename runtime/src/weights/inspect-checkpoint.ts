@@ -1,18 +1,21 @@
-// Looks at a checkpoint before any weight is fetched: architecture, files, index and safetensors headers.
+// Looks at a checkpoint before any weight is fetched: architecture, files, index and headers of weight files.
 // Everything that a header can tell about a broken checkpoint is told here, in seconds, not after the pull.
 
 import {
+  chooseGguf,
   FailureError,
   headerLengthBytes,
   parseCheckpointConfig,
   parseHeaderLength,
   parseSafetensorsHeader,
   parseSafetensorsIndex,
+  readGgufCheckpoint,
+  readGgufHeader,
   safetensorsIndexFile,
   type SafetensorsIndex,
 } from '@llmservice/crds';
 import type { CheckpointSource, FileVersion, SourceFile } from './checkpoint-source.js';
-import { chooseFiles, requireConfig } from './choose-files.js';
+import { chooseFiles, chooseGgufFiles, requireConfig } from './choose-files.js';
 import type { TensorPlace } from './pieces.js';
 
 /** Runs one read of the source; the pull passes its retries in. */
@@ -26,6 +29,8 @@ export interface WeightsHeader {
 
 /** All files that the runtime needs. */
 export interface InspectedCheckpoint {
+  /** The GGUF file that it is; null for safetensors. */
+  readonly gguf: string | null;
   /** Small files first. */
   readonly files: readonly FileVersion[];
   /** Of the files that hold weights, by name. */
@@ -33,14 +38,64 @@ export interface InspectedCheckpoint {
 }
 
 /**
+ * @param file the GGUF file in the source's folder that is meant; null for the folder
  * @throws FailureError ModelNotFound, UnsupportedArchitecture, UnsupportedQuantization, TokenizerMissing,
  *   CheckpointIncomplete, CheckpointCorrupt, and what the source throws
  */
 export async function inspectCheckpoint(
   source: CheckpointSource,
+  file: string | null,
   attempt: Attempt,
 ): Promise<InspectedCheckpoint> {
   const listing = await attempt(() => source.list());
+  const gguf =
+    file ??
+    chooseGguf(
+      source.uri,
+      listing.map(({ name }) => name),
+    );
+  return gguf === null
+    ? inspectSafetensors(source, listing, attempt)
+    : inspectGguf(source, gguf, listing, attempt);
+}
+
+async function inspectGguf(
+  source: CheckpointSource,
+  gguf: string,
+  listing: readonly SourceFile[],
+  attempt: Attempt,
+): Promise<InspectedCheckpoint> {
+  const files: FileVersion[] = [];
+  for (const name of chooseGgufFiles(source.uri, listing, gguf)) {
+    files.push(await attempt(() => source.version(name)));
+  }
+  const weights = files.filter(({ name }) => name === gguf);
+  const headers = new Map<string, WeightsHeader>();
+  for (const file of weights) headers.set(gguf, await readGguf(source, file, attempt));
+  return { gguf, files, headers };
+}
+
+async function readGguf(
+  source: CheckpointSource,
+  file: FileVersion,
+  attempt: Attempt,
+): Promise<WeightsHeader> {
+  const read = (begin: number, end: number): Promise<Buffer> =>
+    attempt(() => readBytes(source, file, begin, end));
+  const { header, bytes } = await readGgufHeader(file.name, file.bytes, read, { arrays: false });
+  const { tensors } = readGgufCheckpoint(header);
+  const places = tensors.map(({ name, offset, bytes: length }) => ({
+    name,
+    range: [offset, offset + length] as const,
+  }));
+  return { bytes, tensors: places };
+}
+
+async function inspectSafetensors(
+  source: CheckpointSource,
+  listing: readonly SourceFile[],
+  attempt: Attempt,
+): Promise<InspectedCheckpoint> {
   requireConfig(source.uri, listing);
   parseCheckpointConfig(await readText(source, 'config.json', attempt));
 
@@ -54,7 +109,7 @@ export async function inspectCheckpoint(
     headers.set(file.name, await readHeader(source, file, attempt));
   }
   if (index !== null) requireTensors(index, headers);
-  return { files, headers };
+  return { gguf: null, files, headers };
 }
 
 async function readIndex(

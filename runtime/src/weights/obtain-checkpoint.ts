@@ -26,8 +26,9 @@ export interface ObtainOptions {
 const parallelRanges = 8;
 const pieceBytes = 16 * 1024 * 1024;
 
-/** A folder whose small files and headers of weights are there. */
+/** A checkpoint whose small files and headers of weights are there. */
 export interface ObtainedCheckpoint {
+  /** Its folder, or its GGUF file. */
   readonly dir: string;
   /** What of the weights is there; null: all. To be closed. */
   readonly arrivals: Arrivals | null;
@@ -45,8 +46,12 @@ export async function obtainCheckpoint(options: ObtainOptions): Promise<Obtained
   const attempt: Attempt = (read) =>
     retryWhileUnavailable(() => unlessAborted(read, signal), observer, sleep);
   if (uri.kind === 'folder') {
-    await inspectCheckpoint(new FolderSource(uri.dir), attempt);
-    return { dir: uri.dir, arrivals: null, verified: Promise.resolve() };
+    const { gguf } = await inspectCheckpoint(new FolderSource(uri.dir), uri.file, attempt);
+    return {
+      dir: gguf === null ? uri.dir : join(uri.dir, gguf),
+      arrivals: null,
+      verified: Promise.resolve(),
+    };
   }
   const client = makeS3Client(options.s3);
   const close = (): void => client.destroy();
@@ -59,10 +64,11 @@ export async function obtainCheckpoint(options: ObtainOptions): Promise<Obtained
   try {
     const source = new S3Source(client, uri.bucket, uri.prefix);
     const dir = join(options.weightsDir, checkpointFolderName(options.uri));
-    const checkpoint = await inspectCheckpoint(source, attempt);
+    const checkpoint = await inspectCheckpoint(source, uri.file, attempt);
     const pull = { source, checkpoint, dir, parallelRanges, pieceBytes, attempt, observer, signal };
     const { arrivals, verified } = await pullFiles(pull);
-    return { dir, arrivals, verified: verified.finally(end) };
+    const { gguf } = checkpoint;
+    return { dir: gguf === null ? dir : join(dir, gguf), arrivals, verified: verified.finally(end) };
   } catch (error) {
     end();
     throw error;

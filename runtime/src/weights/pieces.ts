@@ -69,7 +69,7 @@ const unread = 1e8;
 export function readPosition(tensor: string): number {
   if (tensor.startsWith('mtp.')) return multiTokenPrediction;
   if (/(^|\.)(visual|vision_tower)\./.test(tensor)) return unread;
-  if (/(^|\.)embed_tokens\./.test(tensor)) return 0;
+  if (/(^|\.)embed_tokens\.|^rope_freqs\./.test(tensor)) return 0;
   const layer = /(?:^|\.)layers\.(\d+)\./.exec(tensor)?.[1];
   return layer === undefined ? afterAllLayers : 1 + Number(layer);
 }

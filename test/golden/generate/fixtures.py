@@ -151,6 +151,16 @@ def qwen3_next(**changes) -> dict:
     return {**text, **own, **SHARED_EXPERT, **SPARSE, **changes}
 
 
+FOUR_RANKS = {
+    "num_hidden_layers": 2,
+    "layer_types": ["linear_attention", "full_attention"],
+    "full_attention_interval": 2,
+    "linear_num_key_heads": 4,
+    "linear_num_value_heads": 8,
+    "linear_value_head_dim": 16,
+}
+
+
 FIXTURES = (
     Fixture(
         "llama-bf16",
@@ -388,5 +398,37 @@ FIXTURES = (
             rope_scaling={"type": "linear", "factor": 2.5},
         ),
         seed=15,
+    ),
+    # For 4 ranks, of which each has a part of every head, gate and expert; fewer KV heads than ranks.
+    Fixture(
+        "llama-bf16-ranks",
+        "for 2 and 4 tensor-parallel ranks: 4 query heads per KV head, biases",
+        llama(num_attention_heads=8, head_dim=12, num_hidden_layers=2, attention_bias=True, mlp_bias=True),
+        seed=31,
+    ),
+    Fixture(
+        "qwen3_5-bf16-ranks",
+        "for 2 and 4 tensor-parallel ranks: the nested form, 2 value heads per key head",
+        qwen3_5(qwen3_5_text(**FOUR_RANKS, mtp_num_hidden_layers=0)),
+        vision=True,
+        seed=32,
+    ),
+    Fixture(
+        "qwen3_5_moe-bf16-ranks",
+        "for 2 and 4 tensor-parallel ranks: stacked experts and a shared one, cut by width",
+        {
+            **qwen3_5(qwen3_5_moe_text(**FOUR_RANKS)),
+            "architectures": ["Qwen3_5MoeForConditionalGeneration"],
+            "model_type": "qwen3_5_moe",
+        },
+        vision=True,
+        stacked_experts=True,
+        seed=33,
+    ),
+    Fixture(
+        "qwen3_next-bf16-ranks",
+        "for 2 and 4 tensor-parallel ranks: key-head groups of in_proj_qkvz and in_proj_ba",
+        qwen3_next(**FOUR_RANKS),
+        seed=34,
     ),
 )

@@ -24,6 +24,11 @@ def generate(fixture: Fixture) -> None:
     load(model, reference_values(fixture, tensors))
     folder = MODELS / fixture.name
     write_checkpoint(fixture, tensors, folder)
+    record(fixture, model, folder)
+
+
+def record(fixture: Fixture, model, folder: Path) -> None:
+    """golden.json of the model that `folder` holds."""
     draw = torch.Generator().manual_seed(fixture.seed + 1000)
     golden = {
         "covers": fixture.covers,

@@ -1,10 +1,11 @@
 // Every way of running a golden model that must give the reference's numbers: the axes, all combinations of them that
 // the models allow, and a thin diagonal through them that meets each value of each axis.
 
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 
-import { parseCheckpointConfig, validTensorParallel } from '@llmservice/crds';
+import { validTensorParallel } from '@llmservice/crds';
 
+import { readLocalCheckpoint } from '../../../runtime/src/checkpoint/read-local-checkpoint.js';
 import { hasMtp, modelsDir } from '../golden-values.js';
 
 export const dtypes = ['bfloat16', 'float32'] as const;
@@ -30,14 +31,19 @@ export interface Combination extends EngineChoice {
 
 export const models: readonly string[] = readdirSync(modelsDir);
 
+const shapes = new Map(
+  await Promise.all(
+    models.map(async (model) => [model, (await readLocalCheckpoint(modelsDir + model)).shape] as const),
+  ),
+);
+
 export function architectureOf(model: string): string {
   return model.slice(0, model.indexOf('-'));
 }
 
 /** Ranks that can share a model: its heads and its blocks of scales must divide. */
 export function tensorsOf(model: string): EngineChoice['tensor'][] {
-  const config = readFileSync(`${modelsDir}${model}/config.json`, 'utf8');
-  const valid = validTensorParallel(parseCheckpointConfig(config));
+  const valid = validTensorParallel(shapes.get(model)!);
   return tensors.filter((tensor) => valid.includes(tensor));
 }
 

@@ -129,7 +129,7 @@ void CpuBackend::gdn(const GdnShape& shape, std::span<const Segment> segments, c
     const Segment& segment = segments[index];
     const auto head = static_cast<int32_t>(tile % head_tiles / column_tiles);
     const auto column = static_cast<int32_t>(tile % column_tiles * kStateColumns);
-    const int32_t k_head = head / (shape.v_heads / shape.k_heads);
+    const int32_t k_head = k_head_of(shape, head);
     const auto tile_from = [&](int64_t row, int32_t count) {
       const int64_t qk = row * k_width + k_head * shape.k_dim;
       const int64_t s = (int64_t{segment.slot} * shape.v_heads + head) * shape.k_dim * shape.v_dim + column;

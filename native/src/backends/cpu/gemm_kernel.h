@@ -4,6 +4,7 @@
 // then feeds register blocks. Both are the same chains, so the number of rows never shows in the bits.
 #pragma once
 
+#include "backends/cpu/block_columns.h"
 #include "backends/cpu/kernels.h"
 #include "backends/cpu/product.h"
 #include "backends/cpu/weight_columns.h"
@@ -129,6 +130,14 @@ void multiply_panel(const PanelView& panel, const float* x, int64_t x_stride, in
       return multiply_weights<L, Fp4Columns<L>>(panel, x, x_stride, rows, scratch, total);
     case DType::kF32:
       return multiply_weights<L, F32Columns<L>>(panel, x, x_stride, rows, scratch, total);
+    case DType::kQ8_0:
+      return multiply_weights<L, Q8Columns<L>>(panel, x, x_stride, rows, scratch, total);
+    case DType::kQ4_0:
+      return multiply_weights<L, NibbleColumns<L, Q4Scales<L>>>(panel, x, x_stride, rows, scratch, total);
+    case DType::kQ4_K:
+      return multiply_weights<L, NibbleColumns<L, Q4KScales<L>>>(panel, x, x_stride, rows, scratch, total);
+    case DType::kQ6_K:
+      return multiply_weights<L, Q6KColumns<L>>(panel, x, x_stride, rows, scratch, total);
   }
 }
 

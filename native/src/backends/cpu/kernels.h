@@ -21,12 +21,13 @@ constexpr int kMaxAttentionRows = 64;  // (row, query head) pairs of one attenti
 constexpr int64_t kPanelScratch = (kDepthBlock + 6) * kPanelRows;
 
 // 64 outputs of a packed matrix: weights (depth, 64); scales null, (ceil(depth / 128), 64) or, for all
-// depths, (64). kF4E2M1: weights (depth / 8, 64) words of eight columns, group_scales (depth / 16, 64) e4m3.
+// depths, (64). Of four-bit codes, weights are (depth / 8, 64) words of eight columns. `shared` is what
+// groups of columns share: kF4E2M1 (depth / 16, 64) e4m3 scales; block types as packed_blocks.h says.
 struct PanelView {
   const std::byte* weights;
   const float* scales;
   int64_t scale_step;  // from one K block's scales to the next: 64, or 0
-  const uint8_t* group_scales;
+  const std::byte* shared;
   int64_t depth;
   DType dtype;
 };

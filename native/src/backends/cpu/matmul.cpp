@@ -16,11 +16,10 @@ void CpuBackend::multiply_tile(const PackedMatrix& matrix, int64_t panel, const 
   float* total = scratch_.of_worker(worker, kPanelScratch + kTileRows * kPanelRows);
   float* panel_scratch = total + kTileRows * kPanelRows;
   std::fill_n(total, rows * kPanelRows, 0.0f);
-  kernels_.multiply_panel(matrix.panel(panel), x, matrix.cols, static_cast<int>(rows), panel_scratch, total);
-  const int64_t column = panel * kPanelRows;
-  const int64_t width = std::min<int64_t>(kPanelRows, matrix.rows - column);
+  const PlacedPanel placed = matrix.panel(panel);
+  kernels_.multiply_panel(placed.view, x, matrix.cols, static_cast<int>(rows), panel_scratch, total);
   for (int64_t r = 0; r < rows; ++r) {
-    std::copy_n(total + r * kPanelRows, width, out + r * matrix.rows + column);
+    std::copy_n(total + r * kPanelRows, placed.rows, out + r * matrix.rows + placed.first_row);
   }
 }
 

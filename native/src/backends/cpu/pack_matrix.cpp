@@ -60,62 +60,84 @@ void check_scales(const MatrixPart& part, int64_t blocks) {
                                                    (by_row ? "row" : "128x128 block") + ".");
 }
 
-void pack_scales(const MatrixPart& part, int64_t first_row, const PackedMatrix& matrix) {
-  const int64_t blocks = matrix.scale_blocks();
+void pack_scales(const MatrixPart& part, int64_t first_row, const PackedPanels& panels) {
+  const int64_t blocks = panels.scale_blocks();
   const int64_t rows_per_scale = part.scaling == Scaling::kRow ? 1 : kDepthBlock;
   for (int64_t row = 0; row < part.rows; ++row) {
     const float* from = part.scales.data() + (part.scale_row + row) / rows_per_scale * blocks;
-    float* to = matrix.scale(first_row + row);
+    float* to = panels.scale(first_row + row);
     for (int64_t b = 0; b < blocks; ++b) to[b * kPanelRows] = from[b] * widening_factor(part.dtype);
   }
   const int64_t groups = part.dtype == DType::kF4E2M1 ? part.cols / kGroupColumns : 0;
   for (int64_t row = 0; row < part.rows && groups > 0; ++row) {
     const std::byte* from = part.group_scales.data() + (part.scale_row + row) * groups;
-    scatter_as_is<uint8_t>(from, 1, groups, matrix.group_scale(first_row + row));
+    scatter_as_is<uint8_t>(from, 1, groups, panels.group_scale(first_row + row));
   }
 }
 
-// Packs rows [first_row, first_row + rows) of the matrix from a window, one tile per panel touched.
+void pack_block_rows(DType type, const std::byte* data, int64_t first_row, int64_t end,
+                     const PackedPanels& panels) {
+  const int64_t row_bytes = bytes_of(type, panels.cols());
+  for (int64_t row = first_row; row < end; ++row, data += row_bytes) {
+    pack_block_row(panels.block_panel(row), data, panels.cols());
+  }
+}
+
+// Packs rows [first_row, first_row + rows) of the run from a window, one tile per panel touched.
 void pack_window(const MatrixPart& part, const std::byte* window, int64_t rows, int64_t first_row,
-                 const PackedMatrix& matrix, ThreadPool& pool) {
+                 const PackedPanels& panels, ThreadPool& pool) {
   const int64_t first_panel = first_row / kPanelRows;
   const int64_t last_panel = (first_row + rows - 1) / kPanelRows;
   pool.run(last_panel - first_panel + 1, [&](int64_t tile, int) {
     const int64_t begin = std::max(first_row, (first_panel + tile) * kPanelRows);
     const int64_t end = std::min(first_row + rows, (first_panel + tile + 1) * kPanelRows);
     const std::byte* from = window + bytes_of(part.dtype, (begin - first_row) * part.cols);
-    pack_band(part.dtype, matrix.held(), from, end - begin, part.cols, matrix.weight(begin));
+    if (is_block_type(part.dtype)) return pack_block_rows(part.dtype, from, begin, end, panels);
+    pack_band(part.dtype, panels.held(), from, end - begin, part.cols, panels.weight(begin));
   });
+}
+
+// Packs a run of parts that are held in one type.
+PackedPanels pack_run(std::span<const MatrixPart> parts, DType held, std::vector<std::byte>& window,
+                      const std::function<void(uint64_t)>& on_bytes, ThreadPool& pool) {
+  int64_t rows = 0;
+  for (const MatrixPart& part : parts) rows += part.rows;
+  PackedPanels panels(rows, parts.front().cols, held, parts.front().scaling);
+  int64_t first_row = 0;
+  for (const MatrixPart& part : parts) {
+    const int64_t row_bytes = bytes_of(part.dtype, part.cols);
+    const int64_t window_rows = std::clamp<int64_t>(kWindowBytes / row_bytes, 1, part.rows);
+    if (has_scales(held)) check_scales(part, panels.scale_blocks());
+    for (int64_t row = 0; row < part.rows; row += window_rows) {
+      const int64_t count = std::min(window_rows, part.rows - row);
+      window.resize(std::max<size_t>(window.size(), count * row_bytes));
+      const std::span<std::byte> bytes(window.data(), count * row_bytes);
+      part.read(row * row_bytes, bytes);
+      pack_window(part, window.data(), count, first_row + row, panels, pool);
+      on_bytes(bytes.size());
+    }
+    if (has_scales(held)) pack_scales(part, first_row, panels);  // read may have made them
+    first_row += part.rows;
+  }
+  return panels;
 }
 
 }  // namespace
 
 std::unique_ptr<PackedMatrix> pack_matrix(std::span<const MatrixPart> parts, DType keep,
                                           const std::function<void(uint64_t)>& on_bytes, ThreadPool& pool) {
-  int64_t rows = 0;
-  for (const MatrixPart& part : parts) rows += part.rows;
-  const MatrixPart& first = parts.front();
-  const DType held = held_as(first.dtype, keep);
-  auto matrix = std::make_unique<PackedMatrix>(rows, first.cols, held, first.scaling);
-
   std::vector<std::byte> window;
-  int64_t first_row = 0;
-  for (const MatrixPart& part : parts) {
-    const int64_t row_bytes = bytes_of(part.dtype, part.cols);
-    const int64_t window_rows = std::clamp<int64_t>(kWindowBytes / row_bytes, 1, part.rows);
-    if (is_quantized(held)) check_scales(part, matrix->scale_blocks());
-    for (int64_t row = 0; row < part.rows; row += window_rows) {
-      const int64_t count = std::min(window_rows, part.rows - row);
-      window.resize(std::max<size_t>(window.size(), count * row_bytes));
-      const std::span<std::byte> bytes(window.data(), count * row_bytes);
-      part.read(row * row_bytes, bytes);
-      pack_window(part, window.data(), count, first_row + row, *matrix, pool);
-      on_bytes(bytes.size());
-    }
-    if (is_quantized(held)) pack_scales(part, first_row, *matrix);  // read may have made them
-    first_row += part.rows;
+  std::vector<PackedPanels> runs;
+  while (!parts.empty()) {
+    const DType held = held_as(parts.front().dtype, keep);
+    const auto end = std::ranges::find_if(parts, [&](const MatrixPart& part) {
+      return held_as(part.dtype, keep) != held || part.scaling != parts.front().scaling;
+    });
+    const auto count = static_cast<size_t>(end - parts.begin());
+    runs.push_back(pack_run(parts.first(count), held, window, on_bytes, pool));
+    parts = parts.subspan(count);
   }
-  return matrix;
+  return std::make_unique<PackedMatrix>(std::move(runs));
 }
 
 }  // namespace llmservice::cpu

@@ -50,6 +50,9 @@ struct Avx512Lanes {
   static Avx512Lanes load_i8(const int8_t* p) {
     return {_mm512_cvtepi32_ps(_mm512_cvtepi8_epi32(_mm_loadu_si128((const __m128i*)p)))};
   }
+  static Avx512Lanes load_u8(const uint8_t* p) {
+    return {_mm512_cvtepi32_ps(_mm512_cvtepu8_epi32(_mm_loadu_si128((const __m128i*)p)))};
+  }
   using Words = __m512i;
   static Words load_words(const uint32_t* p) { return _mm512_loadu_si512(p); }
   // The permute looks at the low four bits of each index only.
@@ -58,7 +61,19 @@ struct Avx512Lanes {
         _mm512_setr_ps(0, 0.5f, 1, 1.5f, 2, 3, 4, 6, -0.0f, -0.5f, -1, -1.5f, -2, -3, -4, -6);
     return {_mm512_permutexvar_ps(codes, values)};
   }
-  static Words next_fp4(Words codes) { return _mm512_srli_epi32(codes, 4); }
+  static Words next_nibble(Words codes) { return _mm512_srli_epi32(codes, 4); }
+  static Words next_pair(Words codes) { return _mm512_srli_epi32(codes, 2); }
+  static Avx512Lanes widen_nibble(Words codes) {
+    const __m512 values = _mm512_setr_ps(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+    return {_mm512_permutexvar_ps(codes, values)};
+  }
+  // 16 · the low two bits of `high` + the low nibble of `low`. The ternary operation takes `low` where its
+  // mask has ones and `high` elsewhere.
+  static Avx512Lanes widen_six(Words low, Words high) {
+    const __m512i both =
+        _mm512_ternarylogic_epi32(_mm512_set1_epi32(15), low, _mm512_slli_epi32(high, 4), 0xca);
+    return {_mm512_cvtepi32_ps(_mm512_and_si512(both, _mm512_set1_epi32(63)))};
+  }
   void store(float* p) const { _mm512_storeu_ps(p, v); }
   void store(float* p, int n) const { _mm512_mask_storeu_ps(p, first_lanes(n), v); }
   Avx512Lanes first(int n) const { return {_mm512_maskz_mov_ps(first_lanes(n), v)}; }

@@ -26,7 +26,8 @@ struct PortableLanes {
     for (int i = 0; i < n; ++i) r.v[i] = p[i];
     return r;
   }
-  static PortableLanes load_bf16(const uint16_t* p, int n = kCount) {
+  static PortableLanes load_bf16(const uint16_t* p) { return load_bf16(p, kCount); }
+  static PortableLanes load_bf16(const uint16_t* p, int n) {
     PortableLanes r = zero();
     for (int i = 0; i < n; ++i) r.v[i] = std::bit_cast<float>(static_cast<uint32_t>(p[i]) << 16);
     return r;
@@ -53,7 +54,12 @@ struct PortableLanes {
     for (int i = 0; i < kCount; ++i) r.v[i] = p[i];
     return r;
   }
-  // Eight e2m1 codes per lane, the next one in the low four bits.
+  static PortableLanes load_u8(const uint8_t* p) {
+    PortableLanes r;
+    for (int i = 0; i < kCount; ++i) r.v[i] = p[i];
+    return r;
+  }
+  // Eight codes of four bits per lane, the next one in the low bits.
   struct Words {
     uint32_t v[kCount];
   };
@@ -68,9 +74,26 @@ struct PortableLanes {
     for (int i = 0; i < kCount; ++i) r.v[i] = kValues[codes.v[i] & 15];
     return r;
   }
-  static Words next_fp4(Words codes) {
+  static Words next_nibble(Words codes) {
     for (uint32_t& word : codes.v) word >>= 4;
     return codes;
+  }
+  // Codes of two bits, sixteen per lane.
+  static Words next_pair(Words codes) {
+    for (uint32_t& word : codes.v) word >>= 2;
+    return codes;
+  }
+  // The low four bits as a number.
+  static PortableLanes widen_nibble(const Words& codes) {
+    PortableLanes r;
+    for (int i = 0; i < kCount; ++i) r.v[i] = static_cast<float>(codes.v[i] & 15);
+    return r;
+  }
+  // 16 · the low two bits of `high` + the low nibble of `low`.
+  static PortableLanes widen_six(const Words& low, const Words& high) {
+    PortableLanes r;
+    for (int i = 0; i < kCount; ++i) r.v[i] = static_cast<float>((low.v[i] & 15) | (high.v[i] & 3) << 4);
+    return r;
   }
   void store(float* p, int n = kCount) const {
     for (int i = 0; i < n; ++i) p[i] = v[i];

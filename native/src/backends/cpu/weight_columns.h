@@ -8,31 +8,38 @@
 
 namespace llmservice::cpu {
 
-// Columns of whole elements, one after the other.
-template <int kElementBytes>
-class ColumnWalk {
+// Columns of whole elements, one after the other, which `kLoad` widens a vector at a time.
+template <class L, class Element, L (*kLoad)(const Element*)>
+class ElementColumns {
  public:
-  static constexpr int kColumnBytes = kPanelRows * kElementBytes;
-  explicit ColumnWalk(const PanelView& panel) : at_(panel.weights) {}
-
+  static constexpr int kColumnBytes = kPanelRows * sizeof(Element);
   static constexpr int kStep = kDepthBlock;
+  explicit ElementColumns(const PanelView& panel) : at_(reinterpret_cast<const Element*>(panel.weights)) {}
+
   template <int, int>
   void fetch(int64_t) const {}
 
- protected:
-  template <class Element, int kAhead, int kLocality>
-  const Element* take() {
-    for (int line = 0; line < kElementBytes; ++line) {
-      __builtin_prefetch(at_ + kAhead + 64 * line, 0, kLocality);
+  template <int kAhead, int kLocality>
+  void next(L (&out)[4]) {
+    for (int line = 0; line < kColumnBytes; line += 64) {
+      __builtin_prefetch(reinterpret_cast<const std::byte*>(at_) + kAhead + line, 0, kLocality);
     }
-    const std::byte* column = at_;
-    at_ += kColumnBytes;
-    return reinterpret_cast<const Element*>(column);
+    for (int j = 0; j < 4; ++j) out[j] = kLoad(at_ + L::kCount * j);
+    at_ += kPanelRows;
   }
 
  private:
-  const std::byte* at_;
+  const Element* at_;
 };
+
+template <class L>
+using Int8Columns = ElementColumns<L, int8_t, L::load_i8>;
+template <class L>
+using Bf16Columns = ElementColumns<L, uint16_t, L::load_bf16>;
+template <class L>
+using F16Columns = ElementColumns<L, uint16_t, L::load_f16>;
+template <class L>
+using F32Columns = ElementColumns<L, float, L::load>;
 
 // FP8 goes by way of a buffer of eight columns in an instruction family's own half-way type. AVX-512 without
 // BF16 widens half precision from memory with one instruction per 16 weights, from registers with two and a
@@ -65,46 +72,6 @@ class Fp8Columns {
   alignas(64) typename L::Staged staged_[kStep * kPanelRows];
 };
 
-template <class L>
-struct Int8Columns : ColumnWalk<1> {
-  using ColumnWalk::ColumnWalk;
-  template <int kAhead, int kLocality>
-  void next(L (&out)[4]) {
-    const auto* p = take<int8_t, kAhead, kLocality>();
-    for (int j = 0; j < 4; ++j) out[j] = L::load_i8(p + L::kCount * j);
-  }
-};
-
-template <class L>
-struct Bf16Columns : ColumnWalk<2> {
-  using ColumnWalk::ColumnWalk;
-  template <int kAhead, int kLocality>
-  void next(L (&out)[4]) {
-    const auto* p = take<uint16_t, kAhead, kLocality>();
-    for (int j = 0; j < 4; ++j) out[j] = L::load_bf16(p + L::kCount * j);
-  }
-};
-
-template <class L>
-struct F16Columns : ColumnWalk<2> {
-  using ColumnWalk::ColumnWalk;
-  template <int kAhead, int kLocality>
-  void next(L (&out)[4]) {
-    const auto* p = take<uint16_t, kAhead, kLocality>();
-    for (int j = 0; j < 4; ++j) out[j] = L::load_f16(p + L::kCount * j);
-  }
-};
-
-template <class L>
-struct F32Columns : ColumnWalk<4> {
-  using ColumnWalk::ColumnWalk;
-  template <int kAhead, int kLocality>
-  void next(L (&out)[4]) {
-    const auto* p = take<float, kAhead, kLocality>();
-    for (int j = 0; j < 4; ++j) out[j] = L::load(p + L::kCount * j);
-  }
-};
-
 // Eight columns lie in one word per output, the first in its low nibble; two such words share an e4m3 scale.
 // code · scale has at most six significant bits, so that a column is exact.
 template <class L>
@@ -113,7 +80,8 @@ class Fp4Columns {
   static constexpr int kColumnBytes = kPanelRows / 2;
   static constexpr int kStep = 8;
   explicit Fp4Columns(const PanelView& panel)
-      : weights_(reinterpret_cast<const uint32_t*>(panel.weights)), scales_(panel.group_scales) {}
+      : weights_(reinterpret_cast<const uint32_t*>(panel.weights)),
+        scales_(reinterpret_cast<const uint8_t*>(panel.shared)) {}
 
   // `columns` is kStep: groups of 16 make up a row.
   template <int kAhead, int kLocality>
@@ -135,7 +103,7 @@ class Fp4Columns {
   void next(L (&out)[4]) {
     for (int j = 0; j < 4; ++j) {
       out[j] = L::widen_fp4(codes_[j]) * scale_[j];
-      codes_[j] = L::next_fp4(codes_[j]);
+      codes_[j] = L::next_nibble(codes_[j]);
     }
   }
 

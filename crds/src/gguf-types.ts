@@ -1,0 +1,61 @@
+// Types of tensors in GGUF files: the ones that the engine reads, and what the others are called.
+// native/src/ops/block_types.h describes the blocks.
+
+export interface GgufType {
+  readonly name: string;
+  /** Columns of one block, and its length; 1 and the element's length for unquantized types. */
+  readonly columns: number;
+  readonly bytes: number;
+}
+
+/** By the number that stands for it in the file. */
+export const ggufTypes: ReadonlyMap<number, GgufType> = new Map([
+  [0, { name: 'F32', columns: 1, bytes: 4 }],
+  [1, { name: 'F16', columns: 1, bytes: 2 }],
+  [30, { name: 'BF16', columns: 1, bytes: 2 }],
+  [8, { name: 'Q8_0', columns: 32, bytes: 34 }],
+  [2, { name: 'Q4_0', columns: 32, bytes: 18 }],
+  [12, { name: 'Q4_K', columns: 256, bytes: 144 }],
+  [14, { name: 'Q6_K', columns: 256, bytes: 210 }],
+]);
+
+const foreign: ReadonlyMap<number, string> = new Map([
+  [3, 'Q4_1'],
+  [6, 'Q5_0'],
+  [7, 'Q5_1'],
+  [9, 'Q8_1'],
+  [10, 'Q2_K'],
+  [11, 'Q3_K'],
+  [13, 'Q5_K'],
+  [15, 'Q8_K'],
+  [16, 'IQ2_XXS'],
+  [17, 'IQ2_XS'],
+  [18, 'IQ3_XXS'],
+  [19, 'IQ1_S'],
+  [20, 'IQ4_NL'],
+  [21, 'IQ3_S'],
+  [22, 'IQ2_S'],
+  [23, 'IQ4_XS'],
+  [24, 'I8'],
+  [25, 'I16'],
+  [26, 'I32'],
+  [27, 'I64'],
+  [28, 'F64'],
+  [29, 'IQ1_M'],
+  [34, 'TQ1_0'],
+  [35, 'TQ2_0'],
+  [39, 'MXFP4'],
+]);
+
+export function ggufTypeName(type: number): string {
+  return ggufTypes.get(type)?.name ?? foreign.get(type) ?? `number ${String(type)}`;
+}
+
+const blockTypes: ReadonlyMap<string, GgufType> = new Map(
+  [...ggufTypes.values()].filter(({ columns }) => columns > 1).map((type) => [type.name, type]),
+);
+
+/** The block type of this name; undefined for types whose elements stand alone. */
+export function blockType(name: string): GgufType | undefined {
+  return blockTypes.get(name);
+}

@@ -1,0 +1,34 @@
+// Reads a GGUF header by ranges that grow until it is whole: nothing says beforehand how long it is.
+
+import { maxGgufHeaderBytes, parseGgufHeader, type GgufHeader } from './gguf-header.js';
+
+const firstReadBytes = 2 ** 20;
+
+/** Bytes [begin, end) of the file. */
+export type ReadRange = (begin: number, end: number) => Promise<Uint8Array>;
+
+export interface ReadGgufHeader {
+  readonly header: GgufHeader;
+  /** The first bytes of the file, the header among them. */
+  readonly bytes: Uint8Array;
+}
+
+/** @throws FailureError CheckpointCorrupt, and what `read` throws */
+export async function readGgufHeader(
+  file: string,
+  fileBytes: number,
+  read: ReadRange,
+  options: { readonly arrays: boolean },
+): Promise<ReadGgufHeader> {
+  let bytes = await read(0, Math.min(firstReadBytes, fileBytes));
+  for (;;) {
+    const header = parseGgufHeader(file, bytes, fileBytes, options);
+    if (header !== null) return { header, bytes };
+    const end = Math.min(4 * bytes.byteLength, fileBytes, maxGgufHeaderBytes);
+    const more = await read(bytes.byteLength, end);
+    const all = new Uint8Array(bytes.byteLength + more.byteLength);
+    all.set(bytes);
+    all.set(more, bytes.byteLength);
+    bytes = all;
+  }
+}

@@ -1,0 +1,56 @@
+// Rows of one type in panels of 64 outputs, K-major: for each k the 64 outputs' weights lie side by side (one
+// cache line in FP8), so that a vector holds 16 outputs and each output is its own chain over k.
+// crds/src/resident-weights.ts plans memory by the same rule: change both.
+#pragma once
+
+#include "backends/cpu/anonymous_memory.h"
+#include "backends/cpu/kernels.h"
+#include "backends/cpu/packed_blocks.h"
+
+namespace llmservice::cpu {
+
+class PackedPanels {
+ public:
+  // `held` is the type in memory; those that have scales apart have them as `scaling` says.
+  PackedPanels(int64_t rows, int64_t cols, DType held, Scaling scaling);
+
+  int64_t rows() const { return rows_; }
+  int64_t cols() const { return cols_; }
+  size_t bytes() const { return weights_.bytes() + scales_.bytes() + shared_.bytes(); }
+  int64_t panels() const { return (rows_ + kPanelRows - 1) / kPanelRows; }
+  // K blocks that have a scale of their own.
+  int64_t scale_blocks() const;
+  DType held() const { return held_; }
+  PanelView panel(int64_t index) const;
+
+  // First byte of weight (row, 0); (row, k + 1) lies 64 elements further. Four-bit codes: the word of columns
+  // 0..7; that of the next eight lies 64 words further.
+  std::byte* weight(int64_t row) const;
+  // Scale of (row, first K block), times what widening leaves out; the next block's lies 64 further.
+  float* scale(int64_t row) const;
+  // kF4E2M1: e4m3 scale of (row, columns 0..15); the next sixteen's lies 64 further.
+  std::byte* group_scale(int64_t row) const;
+  // Where a row of a block type lies.
+  BlockPanel block_panel(int64_t row) const;
+
+  // Row `row` (cols) as floats, scales applied.
+  void widen_row(int64_t row, float* out) const;
+
+ private:
+  std::byte* shared(int64_t panel) const;
+
+  int64_t rows_;
+  int64_t cols_;
+  DType held_;
+  Scaling scaling_;
+  AnonymousMemory weights_;
+  AnonymousMemory scales_;
+  AnonymousMemory shared_;
+};
+
+// What the kernels' widening of FP8 and FP4 leaves out (see stage_fp8), and scales therefore carry.
+constexpr float widening_factor(DType held) {
+  return held == DType::kF8E4M3 || held == DType::kF4E2M1 ? 256.0f : 1.0f;
+}
+
+}  // namespace llmservice::cpu

@@ -1,0 +1,60 @@
+// Block types of GGUF files. A row is a run of blocks; a block is some columns' codes and what they share:
+//   Q8_0, 32 columns: d (f16), 32 signed bytes.           value = code · d
+//   Q4_0, 32 columns: d (f16), 16 bytes of two codes.     value = (code - 8) · d
+//   Q4_K, 256: d, dmin (f16), 8 scales and minima of six bits in 12 bytes, 128 bytes of two codes.
+//                                                         value = code · (d · scale) - dmin · minimum
+//   Q6_K, 256: 128 bytes of low nibbles, 64 of high bits, 16 signed scales, d (f16).
+//                                                         value = (code - 32) · (d · scale)
+// Products of a scale are exact in float; a value is rounded once. Source: ggml's quantization layouts.
+#pragma once
+
+#include <span>
+
+#include "ops/ops.h"
+
+namespace llmservice {
+
+struct BlockLayout {
+  int64_t columns;
+  int64_t bytes;
+};
+
+constexpr bool is_block_type(DType t) { return t >= DType::kQ8_0; }
+
+constexpr BlockLayout block_layout(DType t) {
+  switch (t) {
+    case DType::kQ8_0:
+      return {32, 34};
+    case DType::kQ4_0:
+      return {32, 18};
+    case DType::kQ4_K:
+      return {256, 144};
+    case DType::kQ6_K:
+      return {256, 210};
+    default:
+      return {1, 0};
+  }
+}
+
+// The codes of one block by column: signed bytes of kQ8_0, else numbers from 0.
+void block_codes(DType t, const std::byte* block, uint8_t* codes);
+
+// What the columns of one block share.
+struct BlockScales {
+  uint16_t d;
+  uint16_t dmin;       // kQ4_K
+  uint8_t scale[16];   // kQ4_K: of 32 columns each; kQ6_K: of 16 each, signed
+  uint8_t minimum[8];  // kQ4_K: of 32 columns each
+};
+BlockScales block_scales(DType t, const std::byte* block);
+
+// Value of a column, given its code and the block's scales.
+float block_value(DType t, uint8_t code, const BlockScales& scales, int64_t column);
+
+// Element `index` of rows of whole blocks.
+float block_value(DType t, const std::byte* data, int64_t index);
+
+// False when a block of `data` (whole blocks) has a d or dmin that is not a finite number.
+bool has_finite_scales(DType t, std::span<const std::byte> data);
+
+}  // namespace llmservice

@@ -1,0 +1,70 @@
+// What a local checkpoint holds, by its headers alone: the model's shape and its tensors, in whatever container.
+
+import {
+  FailureError,
+  headerLengthBytes,
+  parseCheckpointConfig,
+  parseHeaderLength,
+  parseSafetensorsHeader,
+  parseSafetensorsIndex,
+  readGgufCheckpoint,
+  safetensorsIndexFile,
+  safetensorsSingleFile,
+  type ModelShape,
+  type TensorEntry,
+} from '@llmservice/crds';
+import { open, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { findGguf, readLocalGguf } from './local-gguf.js';
+
+export interface LocalCheckpoint {
+  readonly shape: ModelShape;
+  readonly tensors: readonly TensorEntry[];
+}
+
+/**
+ * @param modelDir a folder, or a .gguf file
+ * @throws FailureError of the checkpoint parsers
+ */
+export async function readLocalCheckpoint(modelDir: string): Promise<LocalCheckpoint> {
+  const gguf = await findGguf(modelDir);
+  if (gguf !== null) return readGgufCheckpoint(await readLocalGguf(gguf, { arrays: false }));
+  const shape = parseCheckpointConfig(await readConfig(modelDir));
+  return { shape, tensors: await readTensorEntries(modelDir) };
+}
+
+async function readConfig(modelDir: string): Promise<string> {
+  const file = join(modelDir, 'config.json');
+  return readFile(file, 'utf8').catch((cause: unknown) => {
+    throw incomplete(file, cause);
+  });
+}
+
+async function readTensorEntries(modelDir: string): Promise<TensorEntry[]> {
+  const index = await readFile(join(modelDir, safetensorsIndexFile), 'utf8').catch(() => null);
+  const files = index === null ? [safetensorsSingleFile] : parseSafetensorsIndex(index).files;
+  const entries: TensorEntry[] = [];
+  for (const file of files) entries.push(...(await readHeader(modelDir, file)));
+  return entries;
+}
+
+async function readHeader(modelDir: string, file: string): Promise<TensorEntry[]> {
+  const path = join(modelDir, file);
+  const handle = await open(path).catch((cause: unknown) => {
+    throw incomplete(path, cause);
+  });
+  try {
+    const { size } = await handle.stat();
+    const first = Buffer.alloc(Math.min(headerLengthBytes, size));
+    await handle.read(first, 0, first.length, 0);
+    const header = Buffer.alloc(parseHeaderLength(file, first, size));
+    await handle.read(header, 0, header.length, headerLengthBytes);
+    return parseSafetensorsHeader(file, header, size);
+  } finally {
+    await handle.close();
+  }
+}
+
+function incomplete(file: string, cause: unknown): FailureError {
+  return new FailureError('CheckpointIncomplete', `${file} cannot be read`, undefined, { cause });
+}

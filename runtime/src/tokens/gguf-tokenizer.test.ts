@@ -1,0 +1,105 @@
+import { describe, expect, test } from '@jest/globals';
+import { parseGgufHeader, type GgufHeader } from '@llmservice/crds';
+import { ggufFile, llamaGguf, type GgufFixture } from '../../../crds/src/gguf.fixture.js';
+import { ggufEosIds, ggufSpecialTokens, ggufTokenizerJson } from './gguf-tokenizer.js';
+import { tokenizerJson } from './tokenizer.fixture.js';
+import { Tokenizer } from './tokenizer.js';
+
+function headerOf(keys: GgufFixture['keys'] = {}): GgufHeader {
+  const bytes = ggufFile(llamaGguf({ keys }));
+  const header = parseGgufHeader('model.gguf', bytes, bytes.length, { arrays: true });
+  if (header === null) throw new Error('the whole file is there');
+  return header;
+}
+
+interface TokenizerFile {
+  readonly model: { readonly vocab: Record<string, number>; readonly merges: string[] };
+  readonly added_tokens: { readonly id: number; readonly content: string }[];
+}
+
+/** The tokenizer of tokenizer.fixture.ts as GGUF metadata. */
+function fixtureKeys(changes: GgufFixture['keys'] = {}): GgufFixture['keys'] {
+  const { model, added_tokens: added } = JSON.parse(tokenizerJson()) as TokenizerFile;
+  const byId = Object.entries(model.vocab).sort(([, a], [, b]) => a - b);
+  const tokens = [...byId.map(([token]) => token), ...added.map(({ content }) => content)];
+  return {
+    'tokenizer.ggml.tokens': tokens,
+    'tokenizer.ggml.token_type': tokens.map((_, id) => (added.some((token) => token.id === id) ? 3 : 1)),
+    'tokenizer.ggml.merges': model.merges,
+    'tokenizer.ggml.bos_token_id': added[0]!.id,
+    'tokenizer.ggml.eos_token_id': added[1]!.id,
+    ...changes,
+  };
+}
+
+function tokenizerOf(keys: GgufFixture['keys']): Tokenizer {
+  return Tokenizer.fromJson(ggufTokenizerJson(headerOf(keys)), 'model.gguf');
+}
+
+describe('the tokenizer of a GGUF file', () => {
+  test.each(['hello world', 'naïve café — 日本語 🦙', "it's 12345 <|end|> x", ' \n\t  spaces'])(
+    'encodes as the tokenizer.json that it came from: %j',
+    async (text) => {
+      const original = Tokenizer.fromJson(tokenizerJson(), 'tokenizer.json');
+      const own = tokenizerOf(fixtureKeys());
+      const plain = { addSpecialTokens: false };
+      expect(await own.encode(text, plain)).toEqual(await original.encode(text, plain));
+    },
+  );
+
+  test.each<[string, GgufFixture['keys'], boolean]>([
+    ['of qwen2, which has no beginning', {}, false],
+    ['of qwen2 that asks for one', { 'tokenizer.ggml.add_bos_token': true }, true],
+    ['of llama-bpe, which has one', { 'tokenizer.ggml.pre': 'llama-bpe' }, true],
+    [
+      'of llama-bpe that asks for none',
+      { 'tokenizer.ggml.pre': 'llama-bpe', 'tokenizer.ggml.add_bos_token': false },
+      false,
+    ],
+  ])('begins raw prompts as its file says: one %s', async (_, changes, begins) => {
+    const tokenizer = tokenizerOf(fixtureKeys(changes));
+    const ids = await tokenizer.encode('hello', { addSpecialTokens: true });
+    expect(ids[0] === tokenizer.tokenId('<|bos|>')).toBe(begins);
+  });
+
+  test('splits digits as its kind does', async () => {
+    const digits = async (pre: string): Promise<number> => {
+      const tokens = [...fixtureTokens(), '12', '123'];
+      const kinds = tokens.map(() => 1);
+      const keys = { 'tokenizer.ggml.tokens': tokens, 'tokenizer.ggml.token_type': kinds };
+      const merges = { 'tokenizer.ggml.merges': ['1 2', '12 3'], 'tokenizer.ggml.pre': pre };
+      const tokenizer = tokenizerOf({ ...fixtureKeys(), ...keys, ...merges });
+      return (await tokenizer.encode('1234', { addSpecialTokens: false })).length;
+    };
+    expect([await digits('qwen2'), await digits('qwen35'), await digits('llama-bpe')]).toEqual([4, 4, 2]);
+  });
+
+  test('leaves out unused tokens, names special ones, and knows which end a text', () => {
+    const tokenizer = tokenizerOf({});
+    expect([tokenizer.tokenId('[PAD9]'), tokenizer.tokenId('<|im_end|>')]).toEqual([null, 8]);
+    expect(ggufSpecialTokens(headerOf())).toEqual({ eos_token: '<|im_end|>' });
+    expect(ggufEosIds(headerOf({ 'tokenizer.ggml.eos_token_id': 0 }))).toEqual([0, 8]);
+  });
+
+  test.each<[string, GgufFixture['keys'], string]>([
+    ['SentencePiece', { 'tokenizer.ggml.model': 'llama' }, 'Put a tokenizer.json beside the file'],
+    ['an unknown pre-tokenizer', { 'tokenizer.ggml.pre': 'tekken' }, 'is "tekken"; known are'],
+    ['kinds for other tokens', { 'tokenizer.ggml.token_type': [1, 1] }, 'not a list of 10 numbers'],
+    ['an id beyond its tokens', { 'tokenizer.ggml.eos_token_id': 10 }, 'eos_token_id is 10'],
+    ['a merge of one', { 'tokenizer.ggml.merges': ['he'] }, 'which is no pair'],
+    ['tokens twice', { 'tokenizer.ggml.tokens': Array.from({ length: 10 }, () => 'a') }, 'tokens twice'],
+    ['tokens that are no texts', { 'tokenizer.ggml.tokens': [1, 2] }, 'is not a list of texts'],
+  ])('is refused with %s', (_, keys, told) => {
+    const refused = expect(() => {
+      const header = headerOf(keys);
+      ggufEosIds(header);
+      ggufTokenizerJson(header);
+    });
+    refused.toThrow(expect.objectContaining({ reason: 'TokenizerInvalid' }));
+    refused.toThrow(told);
+  });
+});
+
+function fixtureTokens(): string[] {
+  return fixtureKeys()['tokenizer.ggml.tokens'] as string[];
+}

@@ -1,0 +1,221 @@
+// The tokenizer that a GGUF file carries in its metadata, as the text of a tokenizer.json. Byte-level BPE only, with the
+// pre-tokenizers of the supported models: the file names its pre-tokenizer, and does not describe it.
+// Source of names and patterns: llama.cpp, src/llama-vocab.cpp, which quotes the models' own tokenizer.json.
+
+import { FailureError, type GgufHeader } from '@llmservice/crds';
+
+interface PreTokenizer {
+  readonly pattern: string;
+  readonly normalizer: { readonly type: 'NFC' } | null;
+  /** Words that are tokens are taken whole. */
+  readonly ignoreMerges: boolean;
+  /** Where the file does not say. */
+  readonly addBos: boolean;
+}
+
+const contractions = "(?i:'s|'t|'re|'ve|'m|'ll|'d)";
+const spaces = '\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+';
+const llama3: PreTokenizer = {
+  pattern: `${contractions}|[^\\r\\n\\p{L}\\p{N}]?\\p{L}+|\\p{N}{1,3}| ?[^\\s\\p{L}\\p{N}]+[\\r\\n]*|${spaces}`,
+  normalizer: null,
+  ignoreMerges: true,
+  addBos: true,
+};
+
+const preTokenizers: ReadonlyMap<unknown, PreTokenizer> = new Map([
+  ['llama-bpe', llama3],
+  ['llama3', llama3],
+  ['llama-v3', llama3],
+  [
+    'qwen2',
+    {
+      pattern: `${contractions}|[^\\r\\n\\p{L}\\p{N}]?\\p{L}+|\\p{N}| ?[^\\s\\p{L}\\p{N}]+[\\r\\n]*|${spaces}`,
+      normalizer: { type: 'NFC' },
+      ignoreMerges: false,
+      addBos: false,
+    },
+  ],
+  [
+    'qwen35',
+    {
+      pattern:
+        `${contractions}|[^\\r\\n\\p{L}\\p{N}]?[\\p{L}\\p{M}]+|\\p{N}| ?[^\\s\\p{L}\\p{M}\\p{N}]+[\\r\\n]*|` +
+        spaces,
+      normalizer: { type: 'NFC' },
+      ignoreMerges: false,
+      addBos: false,
+    },
+  ],
+]);
+
+/** Kinds of tokens in tokenizer.ggml.token_type. */
+const control = 3;
+const userDefined = 4;
+const unused = 5;
+
+/** @throws FailureError TokenizerInvalid, naming the key */
+export function ggufTokenizerJson(header: GgufHeader): string {
+  const keys = new TokenizerKeys(header);
+  const pre = preTokenizerOf(keys);
+  const tokens = keys.texts('tokens');
+  const kinds = keys.numbers('token_type', tokens.length);
+  const used = tokens
+    .map((content, id) => ({ content, id, kind: kinds?.[id] ?? 1 }))
+    .filter(({ kind }) => kind !== unused);
+  const vocab = new Map(used.map(({ content, id }) => [content, id]));
+  if (vocab.size !== used.length)
+    throw keys.invalid('tokens', `holds ${String(used.length - vocab.size)} tokens twice`);
+  const added = used.filter(({ kind }) => kind === control || kind === userDefined);
+  return JSON.stringify({
+    version: '1.0',
+    truncation: null,
+    padding: null,
+    added_tokens: added.map(({ content, id, kind }) => ({
+      ...{ id, content, single_word: false, lstrip: false, rstrip: false, normalized: false },
+      special: kind === control,
+    })),
+    normalizer: pre.normalizer,
+    pre_tokenizer: {
+      type: 'Sequence',
+      pretokenizers: [
+        { type: 'Split', pattern: { Regex: pre.pattern }, behavior: 'Isolated', invert: false },
+        { type: 'ByteLevel', add_prefix_space: false, trim_offsets: true, use_regex: false },
+      ],
+    },
+    post_processor: postProcessor(keys, tokens, pre),
+    decoder: { type: 'ByteLevel', add_prefix_space: true, trim_offsets: true, use_regex: true },
+    model: {
+      ...{
+        type: 'BPE',
+        dropout: null,
+        unk_token: null,
+        continuing_subword_prefix: null,
+        end_of_word_suffix: null,
+      },
+      ...{ fuse_unk: false, byte_fallback: false, ignore_merges: pre.ignoreMerges },
+      vocab: Object.fromEntries(vocab),
+      merges: mergesOf(keys),
+    },
+  });
+}
+
+/** Text of the token that a key such as bos_token_id names; null where there is none. */
+export function ggufSpecialTokens(header: GgufHeader): Record<string, string> {
+  const keys = new TokenizerKeys(header);
+  const tokens = keys.texts('tokens');
+  const named = [
+    ['bos_token', 'bos_token_id'],
+    ['eos_token', 'eos_token_id'],
+    ['unk_token', 'unknown_token_id'],
+    ['sep_token', 'seperator_token_id'],
+    ['pad_token', 'padding_token_id'],
+  ] as const;
+  return Object.fromEntries(
+    named.flatMap(([name, key]) => {
+      const id = keys.id(key, tokens.length);
+      return id === null ? [] : [[name, tokens[id] ?? '']];
+    }),
+  );
+}
+
+/** Ids that end a text: those that keys name, and control tokens that end one in every model that has them. */
+export function ggufEosIds(header: GgufHeader): number[] {
+  const keys = new TokenizerKeys(header);
+  const tokens = keys.texts('tokens');
+  const kinds = keys.numbers('token_type', tokens.length);
+  const named = ['eos_token_id', 'eot_token_id', 'eom_token_id'].flatMap(
+    (key) => keys.id(key, tokens.length) ?? [],
+  );
+  const known = tokens.flatMap((token, id) => (kinds?.[id] === control && endings.has(token) ? [id] : []));
+  return [...new Set([...named, ...known])];
+}
+
+const endings = new Set(['<|endoftext|>', '<|im_end|>', '<|eot_id|>', '<|end_of_text|>', '<|eom_id|>']);
+
+function preTokenizerOf(keys: TokenizerKeys): PreTokenizer {
+  const model = keys.get('model');
+  if (model !== 'gpt2') {
+    throw keys.invalid(
+      'model',
+      `is ${quote(model)}; only gpt2 (byte-level BPE) is read. Put a tokenizer.json beside the file`,
+    );
+  }
+  const pre = preTokenizers.get(keys.get('pre'));
+  if (pre !== undefined) return pre;
+  throw keys.invalid(
+    'pre',
+    `is ${quote(keys.get('pre'))}; known are ${[...preTokenizers.keys()].join(', ')}. Put a tokenizer.json beside the file`,
+  );
+}
+
+function mergesOf(keys: TokenizerKeys): [string, string][] {
+  return keys.texts('merges').map((merge) => {
+    const space = merge.indexOf(' ', 1);
+    if (space === -1) throw keys.invalid('merges', `holds ${quote(merge)}, which is no pair`);
+    return [merge.slice(0, space), merge.slice(space + 1)];
+  });
+}
+
+function postProcessor(keys: TokenizerKeys, tokens: readonly string[], pre: PreTokenizer): object | null {
+  const bos = keys.flag('add_bos_token', pre.addBos) ? keys.id('bos_token_id', tokens.length) : null;
+  const eos = keys.flag('add_eos_token', false) ? keys.id('eos_token_id', tokens.length) : null;
+  if (bos === null && eos === null) return null;
+  const special = (id: number | null, type: number): object[] =>
+    id === null ? [] : [{ SpecialToken: { id: tokens[id], type_id: type } }];
+  const single = [...special(bos, 0), { Sequence: { id: 'A', type_id: 0 } }, ...special(eos, 0)];
+  const pair = [...single, ...special(bos, 1), { Sequence: { id: 'B', type_id: 1 } }, ...special(eos, 1)];
+  const ids = [bos, eos].filter((id) => id !== null);
+  const entries = ids.map((id) => [tokens[id], { id: tokens[id], ids: [id], tokens: [tokens[id]] }] as const);
+  return { type: 'TemplateProcessing', single, pair, special_tokens: Object.fromEntries(entries) };
+}
+
+/** Typed reading of the keys below tokenizer.ggml. */
+class TokenizerKeys {
+  constructor(private readonly header: GgufHeader) {}
+
+  get(key: string): unknown {
+    return this.header.values.get(`tokenizer.ggml.${key}`);
+  }
+
+  texts(key: string): readonly string[] {
+    const value = this.get(key);
+    if (isArrayOf(value, 'string')) return value as readonly string[];
+    throw this.invalid(key, 'is not a list of texts');
+  }
+
+  /** Null where the key is absent. */
+  numbers(key: string, length: number): readonly number[] | null {
+    const value = this.get(key);
+    if (value === undefined) return null;
+    if (isArrayOf(value, 'number') && (value as readonly number[]).length === length)
+      return value as readonly number[];
+    throw this.invalid(key, `is not a list of ${String(length)} numbers`);
+  }
+
+  /** A token's id; null where the key is absent. */
+  id(key: string, tokens: number): number | null {
+    const value = this.get(key);
+    if (value === undefined) return null;
+    if (typeof value === 'number' && Number.isInteger(value) && value >= 0 && value < tokens) return value;
+    throw this.invalid(key, `is ${quote(value)}; expected the id of one of ${String(tokens)} tokens`);
+  }
+
+  flag(key: string, otherwise: boolean): boolean {
+    const value = this.get(key) ?? otherwise;
+    if (typeof value === 'boolean') return value;
+    throw this.invalid(key, 'is not true or false');
+  }
+
+  invalid(key: string, problem: string): FailureError {
+    const { file } = this.header;
+    return new FailureError('TokenizerInvalid', `${file}: key tokenizer.ggml.${key} ${problem}`, { file });
+  }
+}
+
+function isArrayOf(value: unknown, kind: 'string' | 'number'): boolean {
+  return Array.isArray(value) && value.every((item) => typeof item === kind);
+}
+
+function quote(value: unknown): string {
+  return value === undefined ? 'missing' : JSON.stringify(value).slice(0, 80);
+}

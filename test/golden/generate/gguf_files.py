@@ -1,0 +1,312 @@
+"""GGUF fixtures: the models of fixtures.py written by gguf-py, and what its dequantization makes of them.
+
+The converter's changes to tensors are made here again, from their description in conversion/llama.py and conversion/qwen.py
+of llama.cpp: rows of llama's q and k reordered, 1 added to zero-centred norms, the decay as -exp(A_log), value heads in
+rounds over the key heads, experts stacked. The reference runs on the values that gguf-py reads back from the file, with
+these changes undone, so that quantization is no part of the comparison.
+
+gguf-py quantizes to Q8_0 and Q4_0. It only reads Q4_K and Q6_K: for these, blocks are drawn at random, scaled so that the
+values have the spread of the weights they stand for.
+"""
+
+from pathlib import Path
+
+import gguf
+import numpy as np
+import torch
+from gguf import GGMLQuantizationType as Type
+from torch import Tensor
+
+from fixtures import LLAMA3_SCALING, Fixture, llama, qwen3, qwen3_5_moe_text, qwen3_5_text, qwen3_moe
+
+TEXT_EXPERTS = {"num_experts": 8, "num_experts_per_tok": 4, "moe_intermediate_size": 32, "shared_expert_intermediate_size": 64}
+# What the K-quants' files of people mix.
+MIXED = {"ffn_down": "Q6_K", "attn_v": "Q6_K", "token_embd": "Q6_K", "output": "Q6_K"}
+
+FIXTURES = {
+    "llama-gguf-q8_0": (
+        Fixture(
+            "llama-gguf-q8_0",
+            "GGUF in Q8_0: reordered rows of q and k, llama3 scaling by rope_freqs, untied head",
+            llama(
+                num_hidden_layers=2,
+                rope_parameters={**LLAMA3_SCALING, "rope_theta": 10000.0},
+            ),
+            seed=41,
+        ),
+        "Q8_0", {},
+    ),
+    "llama-gguf-f16": (
+        Fixture("llama-gguf-f16", "GGUF in F16, tied head", llama(num_hidden_layers=2, hidden_size=72, intermediate_size=88,
+                rope_theta=10000.0, tie_word_embeddings=True), seed=42),
+        "F16", {},
+    ),
+    "qwen3-gguf-q4_0": (
+        Fixture("qwen3-gguf-q4_0", "GGUF in Q4_0, with a Q8_0 v beside q and k, tied head in BF16",
+                qwen3(num_hidden_layers=2), seed=43),
+        "Q4_0", {"attn_v": "Q8_0", "token_embd": "BF16"},
+    ),
+    "qwen3-gguf-q4_k": (
+        Fixture("qwen3-gguf-q4_k", "GGUF in Q4_K with v, down and the tied head in Q6_K",
+                qwen3(num_hidden_layers=2, hidden_size=256, intermediate_size=256, num_attention_heads=4, head_dim=64), seed=44),
+        "Q4_K", MIXED,
+    ),
+    "qwen3_moe-gguf-q8_0": (
+        Fixture("qwen3_moe-gguf-q8_0", "GGUF with stacked experts in Q8_0, down in Q4_0, router in F32",
+                qwen3_moe(hidden_size=96, moe_intermediate_size=32, num_hidden_layers=2), seed=45),
+        "Q8_0", {"ffn_down_exps": "Q4_0"},
+    ),
+    "qwen3_5-gguf-q8_0": (
+        Fixture("qwen3_5-gguf-q8_0", "GGUF of a hybrid: 1 in norms, -exp(A_log), value heads in rounds, 3 per key head",
+                {"architectures": ["Qwen3_5ForCausalLM"],
+                 **qwen3_5_text(intermediate_size=128, linear_num_value_heads=6, mtp_num_hidden_layers=0)}, seed=46),
+        "Q8_0", {"ssm_out": "F16"},
+    ),
+    "qwen3_5-gguf-q4_k": (
+        Fixture("qwen3_5-gguf-q4_k", "GGUF of a hybrid in Q4_K and Q6_K, whose blocks span value heads",
+                {"architectures": ["Qwen3_5ForCausalLM"],
+                 **qwen3_5_text(hidden_size=256, intermediate_size=256, num_hidden_layers=2, full_attention_interval=2,
+                                layer_types=["linear_attention", "full_attention"], num_attention_heads=4, head_dim=64,
+                                linear_num_value_heads=8, linear_num_key_heads=4, mtp_num_hidden_layers=0,
+                                rope_parameters={"rope_type": "default", "rope_theta": 10000000.0, "partial_rotary_factor": 0.25,
+                                                 "mrope_interleaved": True, "mrope_section": [3, 3, 2]})}, seed=47),
+        "Q4_K", MIXED,
+    ),
+    "qwen3_5_moe-gguf-q8_0": (
+        Fixture("qwen3_5_moe-gguf-q8_0", "GGUF of a hybrid with experts and a shared one in Q8_0, value heads in rounds",
+                {"architectures": ["Qwen3_5MoeForCausalLM"],
+                 **qwen3_5_moe_text(hidden_size=96, num_hidden_layers=2, full_attention_interval=2,
+                                    layer_types=["linear_attention", "full_attention"], **TEXT_EXPERTS)}, seed=48),
+        "Q8_0", {},
+    ),
+}
+
+ARCHITECTURES = {
+    "llama": "llama", "qwen3": "qwen3", "qwen3_moe": "qwen3moe", "qwen3_5_text": "qwen35", "qwen3_5_moe_text": "qwen35moe",
+}
+STORED = {
+    "input_layernorm.weight": "attn_norm.weight",
+    "self_attn.q_proj.weight": "attn_q.weight",
+    "self_attn.k_proj.weight": "attn_k.weight",
+    "self_attn.v_proj.weight": "attn_v.weight",
+    "self_attn.o_proj.weight": "attn_output.weight",
+    "self_attn.q_norm.weight": "attn_q_norm.weight",
+    "self_attn.k_norm.weight": "attn_k_norm.weight",
+    "mlp.gate_proj.weight": "ffn_gate.weight",
+    "mlp.up_proj.weight": "ffn_up.weight",
+    "mlp.down_proj.weight": "ffn_down.weight",
+    "mlp.gate.weight": "ffn_gate_inp.weight",
+    "mlp.shared_expert_gate.weight": "ffn_gate_inp_shexp.weight",
+    "mlp.shared_expert.gate_proj.weight": "ffn_gate_shexp.weight",
+    "mlp.shared_expert.up_proj.weight": "ffn_up_shexp.weight",
+    "mlp.shared_expert.down_proj.weight": "ffn_down_shexp.weight",
+    "linear_attn.in_proj_qkv.weight": "attn_qkv.weight",
+    "linear_attn.in_proj_z.weight": "attn_gate.weight",
+    "linear_attn.in_proj_a.weight": "ssm_alpha.weight",
+    "linear_attn.in_proj_b.weight": "ssm_beta.weight",
+    "linear_attn.A_log": "ssm_a",
+    "linear_attn.dt_bias": "ssm_dt.bias",
+    "linear_attn.conv1d.weight": "ssm_conv1d.weight",
+    "linear_attn.norm.weight": "ssm_norm.weight",
+    "linear_attn.out_proj.weight": "ssm_out.weight",
+}
+
+
+def stored_name(name: str, config: dict) -> str:
+    if name == "lm_head.weight":
+        return "output.weight"
+    if not name.startswith("model.layers."):
+        return {"model.embed_tokens.weight": "token_embd.weight", "model.norm.weight": "output_norm.weight"}[name]
+    _, _, layer, rest = name.split(".", 3)
+    if rest == "post_attention_layernorm.weight":
+        hybrid = config["model_type"].startswith("qwen3_5")
+        return f"blk.{layer}.{'post_attention_norm' if hybrid else 'ffn_norm'}.weight"
+    return f"blk.{layer}.{STORED[rest]}"
+
+
+class Changes:
+    """What the converter does to the values of a tensor, and its inverse."""
+
+    def __init__(self, config: dict):
+        self.config = config
+        self.hybrid = config["model_type"].startswith("qwen3_5")
+
+    def apply(self, name: str, value: np.ndarray) -> np.ndarray:
+        if name.endswith("A_log"):
+            return -np.exp(self.rounds(value, 1))
+        if self.hybrid and name.endswith("norm.weight") and "linear_attn" not in name:
+            return value + 1
+        return self.reorder(name, value, self.rounds, self.neighbours)
+
+    def undo(self, name: str, value: np.ndarray) -> np.ndarray:
+        if name.endswith("A_log"):
+            return np.log(-self.by_key_head(value, 1))
+        if self.hybrid and name.endswith("norm.weight") and "linear_attn" not in name:
+            return value - 1
+        return self.reorder(name, value, self.by_key_head, self.halves)
+
+    def reorder(self, name, value, v_heads, rotation):
+        c = self.config
+        if self.config["model_type"] == "llama" and name.endswith(("q_proj.weight", "k_proj.weight")):
+            return rotation(value, c["head_dim"])
+        if "linear_attn" not in name:
+            return value
+        v_dim, qk = c["linear_value_head_dim"], 2 * c["linear_num_key_heads"] * c["linear_key_head_dim"]
+        if name.endswith(("in_proj_qkv.weight", "conv1d.weight")):
+            return np.concatenate([value[:qk], v_heads(value[qk:], v_dim)])
+        if name.endswith("in_proj_z.weight"):
+            return v_heads(value, v_dim)
+        if name.endswith(("in_proj_a.weight", "in_proj_b.weight", "dt_bias")):
+            return v_heads(value, 1)
+        if name.endswith("out_proj.weight"):
+            return np.ascontiguousarray(v_heads(np.ascontiguousarray(value.T), v_dim).T)
+        return value
+
+    def rounds(self, rows: np.ndarray, dim: int) -> np.ndarray:
+        """Rows of value heads, from key head after key head to round after round."""
+        k = self.config["linear_num_key_heads"]
+        return swapped(rows, k, self.config["linear_num_value_heads"] // k, dim)
+
+    def by_key_head(self, rows: np.ndarray, dim: int) -> np.ndarray:
+        k = self.config["linear_num_key_heads"]
+        return swapped(rows, self.config["linear_num_value_heads"] // k, k, dim)
+
+    @staticmethod
+    def neighbours(rows: np.ndarray, dim: int) -> np.ndarray:
+        """Features that rotate together, from half a head apart to side by side."""
+        return np.concatenate([swapped(head, 2, dim // 2, 1) for head in rows.reshape(-1, dim, rows.shape[1])])
+
+    @staticmethod
+    def halves(rows: np.ndarray, dim: int) -> np.ndarray:
+        return np.concatenate([swapped(head, dim // 2, 2, 1) for head in rows.reshape(-1, dim, rows.shape[1])])
+
+
+def swapped(rows: np.ndarray, outer: int, inner: int, dim: int) -> np.ndarray:
+    return rows.reshape(outer, inner, dim, *rows.shape[1:]).swapaxes(0, 1).reshape(rows.shape)
+
+
+def stored_type(stored: str, shape: tuple[int, ...], main: str, others: dict[str, str]) -> Type:
+    """Norms, decays, convolutions and routers stay in F32, as in everybody's files."""
+    part = stored.removesuffix(".weight").rpartition(".")[2]
+    kept = ("ssm_conv1d", "ssm_alpha", "ssm_beta", "ffn_gate_inp", "ffn_gate_inp_shexp")
+    if len(shape) == 1 or part in kept:
+        return Type.F32
+    return Type[others.get(part, main)]
+
+
+def random_blocks(kind: Type, value: np.ndarray, draw: np.random.Generator) -> np.ndarray:
+    """Rows of valid blocks of Q4_K or Q6_K, with values that spread about as those of `value` do."""
+    columns, size = gguf.GGML_QUANT_SIZES[kind]
+    count = value.size // columns
+    blocks = draw.integers(0, 256, (count, size), dtype=np.uint8)
+    # Spread of the values with d = 1: found by reading them, since d only multiplies.
+    if kind == Type.Q4_K:
+        halves = np.array([1.0, 8.0], np.float16)  # minima of six bits times 8 stand about half way up codes of four
+        blocks[:, 0:4] = halves.view(np.uint8)
+    else:
+        blocks[:, 208:210] = np.array([1.0], np.float16).view(np.uint8)
+    spread = gguf.dequantize(blocks, kind).std()
+    factor = (value.std() / spread * (0.7 + 0.6 * draw.random(count))).astype(np.float16)
+    if kind == Type.Q4_K:
+        scaled = np.stack([factor, (factor.astype(np.float32) * 8).astype(np.float16)], axis=1)
+        blocks[:, 0:4] = scaled.view(np.uint8)
+    else:
+        blocks[:, 208:210] = factor[:, None].view(np.uint8)
+    return blocks.reshape(*value.shape[:-1], value.shape[-1] // columns * size)
+
+
+def to_stored(kind: Type, value: np.ndarray, draw: np.random.Generator) -> np.ndarray:
+    if kind in (Type.Q4_K, Type.Q6_K):
+        return random_blocks(kind, value, draw)
+    return gguf.quantize(np.ascontiguousarray(value, np.float32), kind)
+
+
+def metadata(writer: gguf.GGUFWriter, config: dict) -> None:
+    writer.add_context_length(config["max_position_embeddings"])
+    writer.add_embedding_length(config["hidden_size"])
+    writer.add_block_count(config["num_hidden_layers"])
+    writer.add_head_count(config["num_attention_heads"])
+    writer.add_head_count_kv(config["num_key_value_heads"])
+    writer.add_key_length(config["head_dim"])
+    writer.add_value_length(config["head_dim"])
+    writer.add_layer_norm_rms_eps(config["rms_norm_eps"])
+    rope = config.get("rope_parameters", config)
+    writer.add_rope_freq_base(rope["rope_theta"])
+    writer.add_rope_dimension_count(int(config["head_dim"] * rope.get("partial_rotary_factor", 1)))
+    if "intermediate_size" in config:
+        writer.add_feed_forward_length(config["intermediate_size"])
+    if "num_experts" in config:
+        writer.add_expert_count(config["num_experts"])
+        writer.add_expert_used_count(config["num_experts_per_tok"])
+        writer.add_expert_feed_forward_length(config["moe_intermediate_size"])
+    if "shared_expert_intermediate_size" in config:
+        writer.add_expert_shared_feed_forward_length(config["shared_expert_intermediate_size"])
+    if "linear_num_key_heads" in config:
+        writer.add_ssm_conv_kernel(config["linear_conv_kernel_dim"])
+        writer.add_ssm_state_size(config["linear_key_head_dim"])
+        writer.add_ssm_group_count(config["linear_num_key_heads"])
+        writer.add_ssm_time_step_rank(config["linear_num_value_heads"])
+        writer.add_ssm_inner_size(config["linear_num_value_heads"] * config["linear_value_head_dim"])
+        writer.add_full_attention_interval(config["full_attention_interval"])
+        writer.add_rope_dimension_sections([*rope["mrope_section"], 0])
+
+
+def llama3_divisors(config: dict) -> np.ndarray | None:
+    """What each frequency is divided by (Llama 3.1): its wavelength decides."""
+    rope = config.get("rope_parameters", {})
+    if rope.get("rope_type") != "llama3":
+        return None
+    dim, context = config["head_dim"], rope["original_max_position_embeddings"]
+    wavelength = 2 * np.pi * rope["rope_theta"] ** (np.arange(0, dim, 2) / dim)
+    low, high, factor = rope["low_freq_factor"], rope["high_freq_factor"], rope["factor"]
+    blend = np.clip((context / wavelength - low) / (high - low), 0, 1)
+    return (1 / ((1 - blend) / factor + blend)).astype(np.float32)
+
+
+def grouped_experts(tensors: dict[str, Tensor]) -> dict[str, tuple[list[str], np.ndarray]]:
+    """Stored name of an expert stack -> the single experts' names, and all their values."""
+    stacks: dict[str, list[str]] = {}
+    for name in tensors:
+        if ".mlp.experts." in name:
+            layer, projection = name.split(".")[2], name.split(".")[-2].removesuffix("_proj")
+            stacks.setdefault(f"blk.{layer}.ffn_{projection}_exps.weight", []).append(name)
+    return {stored: (names, np.stack([tensors[n].float().numpy() for n in names])) for stored, names in stacks.items()}
+
+
+def write(name: str, tensors: dict[str, Tensor], folder: Path, add_tokenizer=None) -> dict[str, Tensor]:
+    """Writes folder/model.gguf. Returns the values that a reader must see, by the names of the reference."""
+    fixture, main, others = FIXTURES[name]
+    config = fixture.config
+    changes, draw = Changes(config), np.random.default_rng(fixture.seed)
+    folder.mkdir(parents=True, exist_ok=True)
+    writer = gguf.GGUFWriter(folder / "model.gguf", ARCHITECTURES[config["model_type"]])
+    writer.add_name(name)
+    metadata(writer, config)
+    if add_tokenizer is not None:
+        add_tokenizer(writer)
+    read: dict[str, Tensor] = {}
+
+    def add(stored: str, value: np.ndarray) -> np.ndarray:
+        kind = stored_type(stored, value.shape, main, others)
+        data = to_stored(kind, value, draw)
+        writer.add_tensor(stored, data, raw_dtype=kind)
+        return gguf.dequantize(data, kind).reshape(value.shape)
+
+    for stored, (names, stack) in grouped_experts(tensors).items():
+        for one, value in zip(names, add(stored, stack), strict=True):
+            read[one] = torch.from_numpy(value.copy())
+    for hf_name, tensor in tensors.items():
+        if ".mlp.experts." in hf_name:
+            continue
+        value = changes.apply(hf_name, tensor.float().numpy())
+        stored = stored_name(hf_name, config)
+        flat = value.squeeze() if "conv1d" in hf_name or "shared_expert_gate" in hf_name else value
+        seen = add(stored, np.ascontiguousarray(flat)).reshape(value.shape)
+        read[hf_name] = torch.from_numpy(np.ascontiguousarray(changes.undo(hf_name, seen), np.float32))
+    if (divisors := llama3_divisors(config)) is not None:
+        writer.add_tensor("rope_freqs.weight", divisors)
+    writer.write_header_to_file()
+    writer.write_kv_data_to_file()
+    writer.write_tensors_to_file()
+    writer.close()
+    return read
