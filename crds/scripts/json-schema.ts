@@ -37,6 +37,7 @@ const titles: Readonly<Record<string, string>> = {
   'spec.model.s3': 'S3Spec',
   'spec.accelerator': 'AcceleratorSpec',
   'spec.engine': 'EngineSpec',
+  'spec.engine.speculative': 'SpeculativeSpec',
   'spec.env[]': 'EnvVar',
   'spec.resources': 'ResourcesSpec',
   'spec.tolerations[]': 'Toleration',

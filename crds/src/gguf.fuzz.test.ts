@@ -10,7 +10,7 @@ import { residentWeightBytes } from './resident-weights.js';
 
 const seconds = Number(process.env['FUZZ_SECONDS'] ?? 1);
 const whole = ggufFile(llamaGguf());
-const options = { dtype: 'auto', quantization: 'none' } as const;
+const options = { dtype: 'auto', quantization: 'none', speculative: { method: 'none', tokens: 3 } } as const;
 
 /** True for a file that was planned. */
 function isPlanned(bytes: Uint8Array): boolean {
@@ -30,7 +30,12 @@ function isPlanned(bytes: Uint8Array): boolean {
       tensor: 1,
     } as const;
     const sizes = { maxModelLen: null, maxNumSeqs: 4, maxNumBatchedTokens: 128, blockSize: 16 };
-    const kinds = { prefixCaching: true, dtype: 'auto', kvCacheDtype: 'auto' } as const;
+    const kinds = {
+      prefixCaching: true,
+      dtype: 'auto',
+      kvCacheDtype: 'auto',
+      speculative: { method: 'none', tokens: 3 },
+    } as const;
     planMemory({ shape, weightBytes, ...machine, ...sizes, ...kinds });
     return true;
   } catch (error) {

@@ -14,6 +14,7 @@ export * from './resident-weights.js';
 export * from './tensor-parallel.js';
 export * from './shared-memory.js';
 export { formatGiB } from './bytes.js';
+export * from './speculation.js';
 export type { KvCacheDtype } from './kv-cache.js';
 export * from './memory-plan.js';
 export * from './validate.js';

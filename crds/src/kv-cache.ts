@@ -15,9 +15,9 @@ export function kvBytesPerToken(
   tensor: number,
   dtype: EngineDtype,
   kvCacheDtype: KvCacheDtype,
+  attentionLayers: number,
 ): number {
   const headsPerRank = Math.max(1, shape.kvHeads / tensor);
   const perHead = kvCacheDtype === 'fp8' ? shape.headDim + scaleBytes : shape.headDim * dtypeBytes(dtype);
-  const layers = shape.layerKinds.filter((kind) => kind === 'full').length;
-  return layers * 2 * headsPerRank * perHead;
+  return attentionLayers * 2 * headsPerRank * perHead;
 }

@@ -6,6 +6,7 @@ import type { ModelShape } from './checkpoint.js';
 import { kvBytesPerToken, type KvCacheDtype } from './kv-cache.js';
 import { dtypeBytes, type EngineDtype } from './resident-weights.js';
 import { sharedMemoryNeeded } from './shared-memory.js';
+import { draftBytesPerSequence, type Speculative } from './speculation.js';
 import { workspaceBytes } from './workspace.js';
 
 export interface MemoryPlanInput {
@@ -26,6 +27,7 @@ export interface MemoryPlanInput {
   readonly blockSize: number;
   readonly prefixCaching: boolean;
   readonly dtype: EngineDtype;
+  readonly speculative: Speculative;
   readonly kvCacheDtype: KvCacheDtype;
 }
 
@@ -39,6 +41,7 @@ export interface MemoryParts {
   readonly sharedMemory: number;
   readonly weights: number;
   readonly stateBytesPerSeq: number;
+  /** Recurrent states of all sequences, and what they keep of drafts. */
   readonly state: number;
   readonly workspace: number;
   readonly kvBytesPerToken: number;
@@ -56,9 +59,11 @@ export function measure(input: MemoryPlanInput): MemoryParts {
   const sharedMemory = sharedMemoryPerRank(input);
   const weights = Math.ceil(input.weightBytes / input.tensor) + replicatedKvBytes(input);
   const perSeq = stateBytesPerSequence(input.shape, input.tensor);
-  const state = perSeq * input.maxNumSeqs;
+  const drafts = draftBytesPerSequence(input.shape, input.tensor, input.speculative);
+  const state = (perSeq + drafts) * input.maxNumSeqs;
   const workspace = workspaceBytes(input);
-  const perToken = kvBytesPerToken(input.shape, input.tensor, input.dtype, input.kvCacheDtype);
+  const { shape, tensor, dtype, kvCacheDtype } = input;
+  const perToken = kvBytesPerToken(shape, tensor, dtype, kvCacheDtype, countAttentionLayers(input));
   const left = budget - reserved - sharedMemory - weights - state - workspace;
   return {
     budget,
@@ -94,11 +99,17 @@ function stateBytesPerSequence(shape: ModelShape, tensor: number): number {
 }
 
 /** Beyond tp = kvHeads every rank still holds one whole KV head of k_proj and v_proj. */
-function replicatedKvBytes({ shape, tensor, dtype }: MemoryPlanInput): number {
+function replicatedKvBytes(input: MemoryPlanInput): number {
+  const { shape, tensor, dtype } = input;
   if (tensor <= shape.kvHeads) return 0;
   const perElement = shape.quantization === 'none' ? dtypeBytes(dtype) : 1;
   const extraHeads = 1 - shape.kvHeads / tensor;
-  return Math.ceil(countLayers(shape, 'full') * 2 * extraHeads * shape.headDim * shape.hidden * perElement);
+  return Math.ceil(countAttentionLayers(input) * 2 * extraHeads * shape.headDim * shape.hidden * perElement);
+}
+
+/** Multi-token prediction has one of its own. */
+function countAttentionLayers({ shape, speculative }: MemoryPlanInput): number {
+  return countLayers(shape, 'full') + (speculative.method === 'mtp' ? 1 : 0);
 }
 
 function countLayers(shape: ModelShape, kind: 'full' | 'gdn'): number {

@@ -24,6 +24,7 @@ const reference: MemoryPlanInput = {
   blockSize: 64,
   prefixCaching: true,
   dtype: 'auto',
+  speculative: { method: 'none', tokens: 3 },
   kvCacheDtype: 'auto',
 };
 

@@ -16,7 +16,7 @@ interface MemoryPlanRow {
 /** Per rank. */
 export interface MemoryPlan {
   readonly weightBytes: number;
-  /** Recurrent state of maxNumSeqs slots. */
+  /** Recurrent state of maxNumSeqs slots, with what they keep of drafts. */
   readonly stateBytes: number;
   readonly stateBytesPerSeq: number;
   /** Copies of a sequence's recurrent state that the prefix cache can keep. */
@@ -109,7 +109,7 @@ function describe(
     {
       name: 'recurrent state',
       bytes: parts.state,
-      note: `${String(input.maxNumSeqs)} x ${String(parts.stateBytesPerSeq)} bytes per sequence`,
+      note: `${String(input.maxNumSeqs)} x ${String(parts.state / input.maxNumSeqs)} bytes per sequence`,
     },
     {
       name: 'state snapshots',

@@ -3,6 +3,7 @@
 import { formatGiB } from './bytes.js';
 import { FailureError } from './failures.js';
 import { measure, ranksPerMemory, type MemoryParts, type MemoryPlanInput } from './memory-parts.js';
+import { fewestBatchedTokens } from './speculation.js';
 import { validTensorParallel } from './tensor-parallel.js';
 
 /** Not one KV block is left: weights, state and workspace take all. */
@@ -51,7 +52,7 @@ function remediesFor(input: MemoryPlanInput): string[] {
   const seqs = halvings(input.maxNumSeqs).find((n) => holds({ maxNumSeqs: n }));
   if (seqs !== undefined) found.push(`engine.maxNumSeqs ${String(seqs)}`);
   const rows = halvings(input.maxNumBatchedTokens)
-    .filter((n) => n >= input.maxNumSeqs + 64)
+    .filter((n) => n >= fewestBatchedTokens(input.maxNumSeqs, input.speculative))
     .find((n) => holds({ maxNumBatchedTokens: n }));
   if (rows !== undefined) found.push(`engine.maxNumBatchedTokens ${String(rows)}`);
   if (input.kvCacheDtype === 'auto' && holds({ kvCacheDtype: 'fp8' })) found.push('engine.kvCacheDtype fp8');

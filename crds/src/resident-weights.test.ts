@@ -3,6 +3,7 @@ import { parseCheckpointConfig, type ModelShape } from './checkpoint.js';
 import { qwen36Config } from './checkpoint.fixture.js';
 import { residentWeightBytes } from './resident-weights.js';
 
+const speculative = { method: 'none', tokens: 3 } as const;
 const shape: ModelShape = { ...parseCheckpointConfig(qwen36Config), quantization: 'none' };
 const layer = 'model.language_model.layers.0.';
 
@@ -76,17 +77,21 @@ const matrices = [
 
 describe('residentWeightBytes', () => {
   test.each(matrices)('%s', (_name, tensors, expected) => {
-    expect(residentWeightBytes(tensors, shape, { dtype: 'auto', quantization: 'none' })).toBe(expected);
+    expect(residentWeightBytes(tensors, shape, { dtype: 'auto', quantization: 'none', speculative })).toBe(
+      expected,
+    );
   });
 
   test('float32 widens unquantized matrices', () => {
     const [[, down]] = matrices;
-    expect(residentWeightBytes(down, shape, { dtype: 'float32', quantization: 'none' })).toBe(128 * 256 * 4);
+    expect(residentWeightBytes(down, shape, { dtype: 'float32', quantization: 'none', speculative })).toBe(
+      128 * 256 * 4,
+    );
   });
 
   test('a tied head is held once', () => {
     const tensors = [tensor('lm_head.weight', 'BF16', 64, 128)];
-    const options = { dtype: 'auto', quantization: 'none' } as const;
+    const options = { dtype: 'auto', quantization: 'none', speculative } as const;
     expect(residentWeightBytes(tensors, shape, options)).toBe(64 * 128 * 2);
     expect(residentWeightBytes(tensors, { ...shape, tiedEmbeddings: true }, options)).toBe(0);
   });
@@ -95,7 +100,7 @@ describe('residentWeightBytes', () => {
     const [[, down]] = matrices;
     const tensors = [...down, tensor('lm_head.weight', 'BF16', 64, 128)];
     const held = (quantization: 'fp8' | 'int8', of = shape) =>
-      residentWeightBytes(tensors, of, { dtype: 'auto', quantization });
+      residentWeightBytes(tensors, of, { dtype: 'auto', quantization, speculative });
     expect(held('fp8')).toBe(128 * (256 + 2 * 4) + 64 * 128 * 2);
     expect(held('int8')).toBe(128 * (256 + 4) + 64 * 128 * 2);
     expect(held('fp8', parseCheckpointConfig(qwen36Config))).toBe(128 * 256 * 2 + 64 * 128 * 2);

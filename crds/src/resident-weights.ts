@@ -6,6 +6,7 @@ import type { ModelShape } from './checkpoint.js';
 import { blockType } from './gguf-types.js';
 import { isQuantizedAtLoad, type LoadQuantization } from './quantization.js';
 import type { TensorEntry } from './safetensors.js';
+import type { Speculative } from './speculation.js';
 
 /** `auto` is bfloat16. The type of the KV cache and of unquantized matrices in memory. */
 export type EngineDtype = 'auto' | 'bfloat16' | 'float32';
@@ -14,6 +15,7 @@ export type EngineDtype = 'auto' | 'bfloat16' | 'float32';
 export interface HoldOptions {
   readonly dtype: EngineDtype;
   readonly quantization: LoadQuantization;
+  readonly speculative: Speculative;
 }
 
 /** What the engine holds of a matrix. */
@@ -42,9 +44,9 @@ export function dtypeBytes(dtype: EngineDtype): number {
   return dtype === 'float32' ? 4 : 2;
 }
 
-/** Vision towers, the multi-token-prediction head and rotary tables are in the file but not held. */
+/** Vision towers and rotary tables are in the file but not held. */
 const skipped =
-  /^(model\.visual\.|visual\.|model\.vision_tower\.|mtp\.)|rotary_emb\.inv_freq$|^rope_freqs\.weight$/;
+  /^(model\.visual\.|visual\.|model\.vision_tower\.)|rotary_emb\.inv_freq$|^rope_freqs\.weight$/;
 /** Scales are counted with their matrix; those of activations and of the KV cache are not read. */
 const scale =
   /\.(weight_scale|weight_scale_inv|weight_scale_2|weight_global_scale|[a-z_]*input_(global_)?scale|[qkv]_scale)$|\.experts\.(gate_up|down)_proj_scale(_inv)?$/;
@@ -66,6 +68,7 @@ export function residentWeightBytes(
   let total = 0;
   for (const tensor of byName.values()) {
     if (skipped.test(tensor.name) || scale.test(tensor.name)) continue;
+    if (tensor.name.startsWith('mtp.') && options.speculative.method !== 'mtp') continue;
     // A tied table is held once; some releases store the head as well.
     if (shape.tiedEmbeddings && tensor.name === 'lm_head.weight') continue;
     const isStack = stackedExperts.test(tensor.name);

@@ -18,6 +18,8 @@ const variables: Readonly<Record<string, { field: string; read: (text: string) =
   BLOCK_SIZE: { field: 'engine.blockSize', read: readInteger },
   KV_CACHE_DTYPE: { field: 'engine.kvCacheDtype', read: readKvCacheDtype },
   DTYPE: { field: 'engine.dtype', read: readText },
+  SPECULATIVE_METHOD: { field: 'engine.speculative.method', read: readText },
+  NUM_SPECULATIVE_TOKENS: { field: 'engine.speculative.tokens', read: readInteger },
 };
 
 /**

@@ -2,6 +2,7 @@
 // each of its buffers, and the logits of a few rows at a time.
 
 import type { ModelShape } from './checkpoint.js';
+import type { Speculative } from './speculation.js';
 
 /** Rows whose logits the engine computes at once. */
 const logitRows = 32;
@@ -12,15 +13,19 @@ export interface WorkspaceInput {
   readonly tensor: number;
   /** Rows of the largest step. */
   readonly maxNumBatchedTokens: number;
+  readonly speculative: Speculative;
 }
 
-export function workspaceBytes({ shape, accelerator, tensor, maxNumBatchedTokens }: WorkspaceInput): number {
+export function workspaceBytes(input: WorkspaceInput): number {
+  const { shape, accelerator, tensor, maxNumBatchedTokens, speculative } = input;
   const gates = shape.gdn === null ? 0 : (2 * shape.gdn.vHeads) / tensor;
   // Residual, normed input, output and final hidden are whole on every rank; the others are sharded.
   // Rows gathered for the experts are whole too.
   const expertRows = shape.moe === null ? 0 : shape.hidden;
-  const perRow =
-    4 * shape.hidden + widestProjection(shape, tensor) + gates + widestMixed(shape) / tensor + expertRows;
+  // Multi-token prediction keeps the hidden of every row, and joins it with the next token's embedding.
+  const hidden = speculative.method === 'mtp' ? shape.hidden : 0;
+  const widest = Math.max(widestProjection(shape, tensor), (2 * hidden) / tensor);
+  const perRow = 4 * shape.hidden + hidden + widest + gates + widestMixed(shape) / tensor + expertRows;
   // Activations are float32 on the CPU and bfloat16 on GPUs; logits, routing and rotary angles have four bytes everywhere.
   const activationBytes = accelerator === 'cpu' ? 4 : 2;
   const routing = shape.moe === null ? 0 : 2 * shape.moe.topK * 4;

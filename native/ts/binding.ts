@@ -15,7 +15,7 @@ export interface EngineOptions {
   readonly numStateSnapshots: number;
   /** Longest sequence, prompt plus output, in tokens. */
   readonly maxModelLen: number;
-  /** Rows of the largest step: at least maxNumSeqs + 64. */
+  /** Rows of the largest step: at least maxNumSeqs x (1 + speculative.tokens) + 64. */
   readonly maxNumBatchedTokens: number;
   /** Type of KV cache and unquantized weights; auto is bfloat16. F16 matrices stay F16 unless it is float32. */
   readonly dtype: 'auto' | 'bfloat16' | 'float32';
@@ -23,6 +23,7 @@ export interface EngineOptions {
   readonly kvCacheDtype: 'auto' | 'fp8';
   /** What unquantized matrices become while they load: e4m3 with 128x128 blocks, or INT8 with a scale per row. */
   readonly quantization: 'none' | 'fp8' | 'int8';
+  readonly speculative: Speculation;
   /** Compute threads; null: one per physical core this process may use. */
   readonly threads: number | null;
   /** CPU instruction family; auto: the best this machine has. */
@@ -31,6 +32,14 @@ export interface EngineOptions {
   readonly logitHashes: boolean;
   /** Of several tensor-parallel ranks, which one this is; null: the only one. */
   readonly place: RankPlace | null;
+}
+
+/** How the next tokens of sequences are guessed, to be verified several at once. Outputs are the same without. */
+export interface Speculation {
+  /** `ngram`: from the sequence itself; `mtp`: by the checkpoint's layer for multi-token prediction. */
+  readonly method: 'none' | 'ngram' | 'mtp';
+  /** Most drafts of one sequence in one step; 0 where the method is none. */
+  readonly tokens: number;
 }
 
 /** One rank's place in a tensor-parallel group on this machine. */
@@ -63,6 +72,8 @@ export interface EngineInfo {
   readonly workspaceBytes: number;
   readonly kvBytesPerBlock: number;
   readonly stateBytesPerSeq: number;
+  /** Inputs of recurrent layers that are kept until drafts are known to be right. */
+  readonly draftBytesPerSeq: number;
   /** True when the model keeps recurrent state (then prefill chunks end on multiples of 64). */
   readonly hybrid: boolean;
 }
@@ -116,7 +127,9 @@ export interface Admission {
 /**
  * One forward step over many sequences: the only way to compute. Order: releases, admissions, replacements, block
  * appends, rows, saves. A row entry advances its slot by `count` tokens from where the slot stands; when that
- * reaches the last known token, one new token is sampled and kept in the slot.
+ * reaches the last known token, one new token is sampled and kept in the slot. Rows beyond it verify drafts that the
+ * slot holds: each that is equal to the token sampled in its place gives one more token. Drafts are gone after the
+ * slot's next step; how many new ones it holds then, the result tells.
  *
  * A block whose tokens are all computed may be in any number of tables, and keeps its content when no table has it any
  * more, until it is appended to be written. A block that is still written to is in one table.
@@ -129,21 +142,26 @@ export interface StepPlan {
   readonly replace: Int32Array;
   /** Pairs (slot, block): appends to the slots' block tables. */
   readonly blocks: Int32Array;
-  /** Pairs (slot, count); count is 1 for a decode. The sum of counts is at most maxNumBatchedTokens. */
+  /** Pairs (slot, count); count is 1 for a decode without drafts, and at most 1 more for each draft. The sum of counts is at most maxNumBatchedTokens. */
   readonly rows: Int32Array;
   /**
    * Triples (slot, position, snapshot), of hybrid models: keeps the state after the slot's first `position` tokens, which
    * rows of this step compute; a multiple of 64 within the prompt, ascending within a slot.
    */
   readonly saves: Int32Array;
+  /**
+   * Drafts to make at most for each sequence of this step that is left with one known token to compute; up to
+   * speculative.tokens.
+   */
+  readonly drafts: number;
 }
 
 /** Why a sequence ended with this token. */
 export const finishCodes = { none: 0, stop: 1, length: 2, numericalFault: 3 } as const;
 
-/** One entry per row entry that sampled, in plan order. */
+/** One entry per sampled token; those of one slot stand together, in order, and slots in plan order. */
 export interface StepResult {
-  /** (S) slots that sampled. */
+  /** (S) slot of each token. */
   readonly slots: Int32Array;
   /** (S) sampled ids. */
   readonly tokens: Int32Array;
@@ -155,6 +173,8 @@ export interface StepResult {
   readonly topOffsets: Int32Array;
   readonly topTokens: Int32Array;
   readonly topLogprobs: Float32Array;
+  /** Of each slot that holds drafts now: slot, count, and as many ids. */
+  readonly drafts: Int32Array;
   /** (S) of the bits of the row that the id was sampled from; empty unless `logitHashes` was asked for. */
   readonly logitHashes: BigUint64Array;
   /** Of sequences that asked for them: prompt tokens (never the first) whose predecessor was computed in this step. */

@@ -19,13 +19,22 @@ const options: EngineOptions = {
   dtype: 'auto',
   kvCacheDtype: 'auto',
   quantization: 'none',
+  speculative: { method: 'none', tokens: 0 },
   threads: 1,
   isa: 'portable',
   logitHashes: false,
   place: null,
 };
 const none = new Int32Array();
-const idle: StepPlan = { release: none, admit: [], replace: none, blocks: none, rows: none, saves: none };
+const idle: StepPlan = {
+  release: none,
+  admit: [],
+  replace: none,
+  blocks: none,
+  rows: none,
+  saves: none,
+  drafts: 0,
+};
 const admission: Admission = {
   slot: 0,
   tokens: Int32Array.of(1, 2, 3),
@@ -72,6 +81,12 @@ test('progress ends at the total', async () => {
 test.each([
   ['a folder without config.json', { modelDir: '/nowhere' }, 'CheckpointIncomplete'],
   ['a block size that does not divide 64', { blockSize: 24 }, 'InvalidEngineConfig'],
+  ['a method without tokens', { speculative: { method: 'ngram', tokens: 0 } }, 'InvalidEngineConfig'],
+  [
+    'a layer that the checkpoint lacks',
+    { speculative: { method: 'mtp', tokens: 1 }, maxNumBatchedTokens: 68 },
+    'InvalidEngineConfig',
+  ],
   ['too few rows per step', { maxNumBatchedTokens: 65 }, 'InvalidEngineConfig'],
 ] as const)('loading with %s fails with its reason', async (_, changes, reason) => {
   await expect(loadEngine({ ...options, ...changes }, () => undefined)).rejects.toMatchObject({ reason });

@@ -42,6 +42,7 @@ class Sampler {
       finish: new Uint8Array(slots.length),
       logprobs: new Float32Array(slots.length).fill(NaN),
       ...none,
+      drafts: new Int32Array(),
       logitHashes: new BigUint64Array(),
       prompt: { ...none, slots: new Int32Array(), positions: new Int32Array(), logprobs: new Float32Array() },
       embeddings: { slots: new Int32Array(), values: new Float32Array() },
@@ -65,6 +66,7 @@ function measure(name: string, blockSize: number, numBlocks: number, waiting: nu
     maxNumSeqs: sequences + 8,
     maxNumBatchedTokens,
     maxModelLen: 32_768,
+    speculative: { method: 'none', tokens: 0 },
   });
   const sampler = new Sampler();
   for (let id = 0; id < sequences; id++) scheduler.add(request(id, tokens + (id % 64)));

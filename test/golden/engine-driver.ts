@@ -3,7 +3,7 @@
 
 import { closeSync } from 'node:fs';
 
-import type { Admission, Engine, EngineOptions, RankPlace, SamplingParams, StepPlan } from '@llmservice/native';
+import type { Admission, Engine, EngineOptions, RankPlace, SamplingParams, StepPlan, StepResult } from '@llmservice/native';
 import { loadEngine, makeSegment, runRank } from '@llmservice/native';
 
 import { greedy as likeliest } from '../../runtime/src/schedule/generate-request.fixture.js';
@@ -21,6 +21,8 @@ export const room = {
   maxModelLen: blockSize * blocksPerSlot,
   maxNumBatchedTokens: 2048 + slots,
 };
+
+export const noDrafts = { method: 'none', tokens: 0 } as const;
 
 /** Greedy, with the logprob of each token. */
 export const greedy: SamplingParams = { ...likeliest, topLogprobs: 1 };
@@ -51,7 +53,8 @@ export interface Scores {
   readonly best: number[];
 }
 
-type How = Pick<EngineOptions, 'dtype' | 'isa' | 'threads'> & Partial<Pick<EngineOptions, 'quantization' | 'kvCacheDtype' | 'logitHashes'>>;
+type How = Pick<EngineOptions, 'dtype' | 'isa' | 'threads'> &
+  Partial<Pick<EngineOptions, 'quantization' | 'kvCacheDtype' | 'logitHashes' | 'speculative'>>;
 
 export async function loadGolden(modelDir: string, how: How): Promise<Engine> {
   return loadEngine(optionsOf(modelDir, how, null), () => undefined);
@@ -80,24 +83,36 @@ export async function loadGoldenRanks(modelDir: string, how: How, size: number):
 }
 
 function optionsOf(modelDir: string, how: How, place: RankPlace | null): EngineOptions {
-  return { modelDir, quantization: 'none', kvCacheDtype: 'auto', logitHashes: false, ...room, ...how, place };
+  return { modelDir, quantization: 'none', kvCacheDtype: 'auto', logitHashes: false, speculative: noDrafts, ...room, ...how, place };
 }
 
-/** Runs the jobs together; the answers stand in the order of the jobs. */
-export async function run(engine: Engine, jobs: readonly Job[]): Promise<Generated[]> {
+/**
+ * Runs the jobs together; the answers stand in the order of the jobs. With `drafts` asked for in every step, all that are
+ * held are verified; `tell` gets them, with the number of tokens generated before.
+ */
+export async function run(
+  engine: Engine,
+  jobs: readonly Job[],
+  drafts = 0,
+  tell: (generated: number, drafts: number[]) => void = () => undefined,
+): Promise<Generated[]> {
   const running = jobs.map((job) => ({
     job,
     computed: 0,
     known: job.prompt.length + job.generated.length,
+    end: job.prompt.length + job.generated.length + job.count,
+    held: 0,
     out: { tokens: [] as number[], logprobs: [] as number[] },
   }));
   const remaining = () => running.filter(({ job, out }) => out.tokens.length < job.count);
   for (let step = 0; remaining().length > 0; step++) {
     const joined = remaining().filter(({ job }) => job.joinsAt <= step);
     const rows = joined.map(({ job, computed, known }) => [job.slot, Math.min(job.chunk, known - computed)] as const);
+    const verified = joined.map(({ held, end, known }) => Math.min(held, end - 1 - known));
     const result = await engine.step({
       ...plan(joined.filter(({ job }) => job.joinsAt === step).map(({ job }) => admission(job))),
-      rows: Int32Array.from(rows.flat()),
+      rows: Int32Array.from(rows.flatMap(([slot, count], i) => [slot, count + verified[i]!])),
+      drafts,
     });
     joined.forEach((entry, i) => (entry.computed += rows[i]![1]));
     result.slots.forEach((slot, i) => {
@@ -105,10 +120,27 @@ export async function run(engine: Engine, jobs: readonly Job[]): Promise<Generat
       entry.out.tokens.push(result.tokens[i]!);
       entry.out.logprobs.push(result.logprobs[i]!);
       entry.known++;
+      // All but the newest token have been computed.
+      entry.computed = entry.known - 1;
     });
+    joined.forEach((entry) => (entry.held = 0));
+    for (const [slot, ids] of heldDrafts(result)) {
+      const entry = joined.find(({ job }) => job.slot === slot)!;
+      entry.held = ids.length;
+      tell(entry.out.tokens.length, ids);
+    }
   }
   await engine.step({ ...plan([]), release: Int32Array.from(jobs, ({ slot }) => slot) });
   return running.map(({ out }) => out);
+}
+
+/** The drafts that slots hold after a step. */
+function heldDrafts({ drafts }: StepResult): [number, number[]][] {
+  const held: [number, number[]][] = [];
+  for (let i = 0; i < drafts.length; i += 2 + drafts[i + 1]!) {
+    held.push([drafts[i]!, [...drafts.subarray(i + 2, i + 2 + drafts[i + 1]!)]]);
+  }
+  return held;
 }
 
 /** Logprob of each token of `ids` after the first, and the most likely one in its place. */
@@ -177,5 +209,6 @@ function plan(admit: readonly Admission[]): StepPlan {
     saves: new Int32Array(),
     blocks: Int32Array.from(admit.flatMap(({ slot }) => own(slot).flat())),
     rows: new Int32Array(),
+    drafts: 0,
   };
 }

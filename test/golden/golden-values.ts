@@ -1,6 +1,6 @@
 // golden.json of a model, as generate/ writes it, and what an engine's numbers must be near to.
 
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
 export interface Golden {
@@ -40,4 +40,11 @@ export function clearSteps({ tokens, margins }: GreedyGolden, allowed: number): 
 /** The largest difference between the first values of `got` and all of `wanted`. */
 export function furthest(got: readonly number[], wanted: readonly number[]): number {
   return Math.max(0, ...wanted.map((value, i) => Math.abs(value - got[i]!)));
+}
+
+/** Whether the model comes with a layer for multi-token prediction. */
+export function hasMtp(model: string): boolean {
+  return readdirSync(modelsDir + model)
+    .filter((file) => file.endsWith('.safetensors'))
+    .some((file) => readFileSync(`${modelsDir}${model}/${file}`).includes('"mtp.fc.weight"'));
 }

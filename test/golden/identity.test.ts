@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals
 import type { Engine, EngineOptions } from '@llmservice/native';
 import { cpuIsas, loadEngine } from '@llmservice/native';
 
+import { noDrafts } from './engine-driver.js';
 import { atOnce, inRandomOrder, sixtyFourRequests } from './identity-requests.js';
 import { modelsDir, readGolden } from './reference-bar.js';
 import type { Answer } from './scheduled-run.js';
@@ -45,6 +46,7 @@ const room = {
   numStateSnapshots: 64,
   maxModelLen: 256,
   maxNumBatchedTokens: 1024,
+  speculative: noDrafts,
 };
 /** Enough for any one request, and for few at once. */
 const fewBlocks = 24;

@@ -8,7 +8,7 @@ import type { Admission, Engine, EngineOptions, StepPlan } from '@llmservice/nat
 import { loadEngine } from '@llmservice/native';
 
 import { generateRequest } from '../../runtime/src/schedule/generate-request.fixture.js';
-import { greedy } from './engine-driver.js';
+import { greedy, noDrafts } from './engine-driver.js';
 import { furthest, modelsDir, tolerance } from './golden-values.js';
 import { atOnce } from './identity-requests.js';
 import { serve } from './scheduled-run.js';
@@ -25,6 +25,7 @@ const room = {
   numStateSnapshots: 4,
   maxModelLen: longest,
   maxNumBatchedTokens: 2048,
+  speculative: noDrafts,
 };
 
 async function load(model: string, changes: Partial<EngineOptions> = {}): Promise<Engine> {
@@ -41,7 +42,7 @@ function longText(length: number): Int32Array {
 /** Logprob of each token of `ids` after the first. */
 async function score(engine: Engine, ids: Int32Array, chunk: number): Promise<number[]> {
   const none = new Int32Array();
-  const plan: StepPlan = { release: none, admit: [], replace: none, blocks: none, rows: none, saves: none };
+  const plan: StepPlan = { release: none, admit: [], replace: none, blocks: none, rows: none, saves: none, drafts: 0 };
   const admission: Admission = {
     ...{ slot: 0, tokens: ids, cachedTokens: 0, snapshot: null, promptLength: ids.length },
     ...{ maxLength: ids.length + 1, stopTokens: none, sampling: greedy, promptLogprobs: true },

@@ -4,7 +4,7 @@ import { describe, expect, jest, test } from '@jest/globals';
 
 import { modelsDir, readGolden } from './golden-values.js';
 import { checkCombination, loadChoice } from './matrix/check-combination.js';
-import { architectureOf, caches, chunks, diagonal, dtypes, models, tensors } from './matrix/combinations.js';
+import { architectureOf, caches, chunks, diagonal, dtypes, models, speculations, tensors } from './matrix/combinations.js';
 
 jest.setTimeout(120_000);
 
@@ -16,6 +16,7 @@ describe('the diagonal', () => {
     ['dtype', dtypes],
     ['tensor', tensors],
     ['cache', caches],
+    ['speculation', speculations],
     ['chunk', chunks],
   ] as const)('meets every %s', (axis, values) => {
     expect(new Set(chosen.map((combination) => combination[axis]))).toEqual(new Set<unknown>(values));
@@ -27,7 +28,7 @@ describe('the diagonal', () => {
   });
 });
 
-test.each(chosen)('$model in $dtype on $tensor ranks, cache $cache, $chunk rows', async (combination) => {
+test.each(chosen)('$model in $dtype on $tensor ranks, cache $cache, speculation $speculation, $chunk rows', async (combination) => {
   const engine = await loadChoice(combination, modelsDir);
   try {
     expect(await checkCombination(engine, readGolden(combination.model), combination)).toEqual([]);

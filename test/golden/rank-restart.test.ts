@@ -8,6 +8,7 @@ import type { Engine } from '@llmservice/native';
 import { loadEngine } from '@llmservice/native';
 
 import { RankProcesses } from '../../runtime/src/engine/rank-processes.js';
+import { noDrafts } from './engine-driver.js';
 import { atOnce, inRandomOrder, sixtyFourRequests } from './identity-requests.js';
 import { modelsDir, readGolden } from './reference-bar.js';
 import { serve } from './scheduled-run.js';
@@ -30,6 +31,7 @@ const room = {
   numStateSnapshots: 8,
   maxModelLen: 256,
   maxNumBatchedTokens: 1024,
+  speculative: noDrafts,
 };
 const limits = { ...room, prefixCaching: true };
 

@@ -8,7 +8,7 @@ import type { Job, Scores } from './engine-driver.js';
 import { greedy, run, score } from './engine-driver.js';
 import { clearSteps, furthest, type Golden, tolerance } from './golden-values.js';
 
-export { furthest, modelsDir, readGolden, tolerance } from './golden-values.js';
+export { furthest, hasMtp, modelsDir, readGolden, tolerance } from './golden-values.js';
 
 export function job(slot: number, prompt: readonly number[], changes: Partial<Job> = {}): Job {
   return { slot, prompt, generated: [], count: 32, sampling: greedy, joinsAt: 0, chunk: 512, ...changes };

@@ -10,11 +10,14 @@ import {
   type LocalCheckpoint,
 } from '../../runtime/src/checkpoint/read-local-checkpoint.js';
 import { loadGolden } from './engine-driver.js';
-import { modelsDir } from './reference-bar.js';
+import { hasMtp, modelsDir } from './reference-bar.js';
 
 const models = readdirSync(modelsDir);
 const holdings = (['float32', 'bfloat16'] as const).flatMap((dtype) =>
-  (['none', 'fp8', 'int8'] as const).map((quantization) => ({ dtype, quantization })),
+  (['none', 'fp8', 'int8'] as const).flatMap((quantization) => [
+    { dtype, quantization, speculative: { method: 'none', tokens: 0 } } as const,
+    { dtype, quantization, speculative: { method: 'mtp', tokens: 1 } } as const,
+  ]),
 );
 
 describe.each(models)('%s', (model) => {
@@ -23,7 +26,8 @@ describe.each(models)('%s', (model) => {
     checkpoint = await readLocalCheckpoint(modelsDir + model);
   });
 
-  test.each(holdings)('held in $dtype, quantized at load: $quantization', async (options) => {
+  const possible = holdings.filter(({ speculative: { method } }) => method === 'none' || hasMtp(model));
+  test.each(possible)('held in $dtype, quantized at load: $quantization, drafts: $speculative.method', async (options) => {
     const { shape, tensors } = checkpoint;
     // Refused of a checkpoint that is quantized already.
     if (shape.quantization !== 'none' && options.quantization !== 'none') return;

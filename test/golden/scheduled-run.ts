@@ -66,5 +66,5 @@ function add(answers: Map<string, Answer>, { id, token, logprobs, finish }: Samp
 /** The scheduler tells of slots that are free again with the step that follows; after the last there is none. */
 function releaseOf(slots: Iterable<number>): StepPlan {
   const none = new Int32Array();
-  return { release: Int32Array.from(slots), admit: [], replace: none, blocks: none, rows: none, saves: none };
+  return { release: Int32Array.from(slots), admit: [], replace: none, blocks: none, rows: none, saves: none, drafts: 0 };
 }

@@ -24,7 +24,8 @@ const limits = {
   maxNumSeqs: 4,
   maxNumBatchedTokens: 512,
   maxModelLen: 2560,
-};
+  speculative: { method: 'none', tokens: 0 },
+} as const;
 
 interface Answer {
   readonly tokens: number[];

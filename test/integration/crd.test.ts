@@ -102,6 +102,16 @@ describe('the API server refuses', () => {
     ],
     ['an odd block size', { engine: { blockSize: 48 } }, /spec\.engine\.blockSize: Unsupported value: 48/],
     [
+      'too few batched tokens for all drafts',
+      { engine: { maxNumSeqs: 256, maxNumBatchedTokens: 1087, speculative: { method: 'mtp' } } },
+      /spec\.engine\.maxNumBatchedTokens: .*engine\.maxNumSeqs x \(1 \+ engine\.speculative\.tokens\) \+ 64/,
+    ],
+    [
+      'an unknown way to speculate',
+      { engine: { speculative: { method: 'medusa' } } },
+      /spec\.engine\.speculative\.method: Unsupported value: "medusa"/,
+    ],
+    [
       'an unknown quantization',
       { engine: { quantization: 'awq' } },
       /spec\.engine\.quantization: Unsupported value: "awq"/,

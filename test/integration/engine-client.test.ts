@@ -33,6 +33,7 @@ const settings: EngineSettings = {
   dtype: 'auto',
   kvCacheDtype: 'auto',
   quantization: 'none',
+  speculative: { method: 'none', tokens: 3 },
   threads: 1,
 };
 

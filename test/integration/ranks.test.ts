@@ -31,6 +31,7 @@ const settings: EngineSettings = {
   dtype: 'auto',
   kvCacheDtype: 'auto',
   quantization: 'none',
+  speculative: { method: 'none', tokens: 3 },
   threads: null,
 };
 

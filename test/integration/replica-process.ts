@@ -150,6 +150,7 @@ function engineConfig({
       dtype: 'auto',
       kvCacheDtype: 'auto',
       quantization: 'none',
+      speculative: { method: 'none', tokens: 3 },
       ...engine,
     },
     drainTimeoutSeconds,

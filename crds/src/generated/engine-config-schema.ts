@@ -115,7 +115,8 @@ export const engineConfigSchema: object = {
         "prefixCaching",
         "dtype",
         "kvCacheDtype",
-        "quantization"
+        "quantization",
+        "speculative"
       ],
       "properties": {
         "maxModelLen": {
@@ -140,7 +141,7 @@ export const engineConfigSchema: object = {
           "type": "integer",
           "minimum": 65,
           "maximum": 1048576,
-          "description": "At least maxNumSeqs + 64."
+          "description": "At least maxNumSeqs + 64; with speculative decoding maxNumSeqs x (1 + speculative.tokens) + 64."
         },
         "blockSize": {
           "enum": [
@@ -177,6 +178,31 @@ export const engineConfigSchema: object = {
             "int8"
           ],
           "description": "What unquantized matrices become while they load."
+        },
+        "speculative": {
+          "type": "object",
+          "additionalProperties": false,
+          "required": [
+            "method",
+            "tokens"
+          ],
+          "description": "Guesses of the next tokens, verified several at once. Answers do not depend on it.",
+          "properties": {
+            "method": {
+              "enum": [
+                "none",
+                "ngram",
+                "mtp"
+              ],
+              "description": "ngram: from the text itself; mtp: by the checkpoint's layer for multi-token prediction."
+            },
+            "tokens": {
+              "type": "integer",
+              "minimum": 1,
+              "maximum": 16,
+              "description": "Most guesses per sequence and step."
+            }
+          }
         }
       }
     },

@@ -44,7 +44,7 @@ export interface EngineConfig {
     memoryUtilizationPercent: number;
     maxNumSeqs: number;
     /**
-     * At least maxNumSeqs + 64.
+     * At least maxNumSeqs + 64; with speculative decoding maxNumSeqs x (1 + speculative.tokens) + 64.
      */
     maxNumBatchedTokens: number;
     /**
@@ -67,6 +67,19 @@ export interface EngineConfig {
      * What unquantized matrices become while they load.
      */
     quantization: 'none' | 'fp8' | 'int8';
+    /**
+     * Guesses of the next tokens, verified several at once. Answers do not depend on it.
+     */
+    speculative: {
+      /**
+       * ngram: from the text itself; mtp: by the checkpoint's layer for multi-token prediction.
+       */
+      method: 'none' | 'ngram' | 'mtp';
+      /**
+       * Most guesses per sequence and step.
+       */
+      tokens: number;
+    };
   };
   drainTimeoutSeconds: number;
   noProgressTimeoutSeconds: number;

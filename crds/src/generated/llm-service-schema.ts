@@ -299,6 +299,37 @@ export const llmServiceSchema: object = {
                 "fp8",
                 "int8"
               ]
+            },
+            "speculative": {
+              "description": "Speculative decoding: the next tokens are guessed, and several are verified in one step. Answers do not depend on it, only how fast they come.",
+              "type": "object",
+              "default": {},
+              "title": "SpeculativeSpec",
+              "additionalProperties": false,
+              "properties": {
+                "method": {
+                  "description": "Who guesses. ngram: what followed the same words earlier in the text, good where answers repeat their prompts. mtp: the checkpoint's own layer for multi-token prediction.",
+                  "type": "string",
+                  "default": "none",
+                  "enum": [
+                    "none",
+                    "ngram",
+                    "mtp"
+                  ]
+                },
+                "tokens": {
+                  "description": "Most guesses per sequence and step. Fewer are made where measured acceptance says that they do not pay.",
+                  "type": "integer",
+                  "format": "int32",
+                  "default": 3,
+                  "minimum": 1,
+                  "maximum": 16
+                }
+              },
+              "required": [
+                "method",
+                "tokens"
+              ]
             }
           },
           "required": [
@@ -309,7 +340,8 @@ export const llmServiceSchema: object = {
             "prefixCaching",
             "dtype",
             "kvCacheDtype",
-            "quantization"
+            "quantization",
+            "speculative"
           ]
         },
         "env": {

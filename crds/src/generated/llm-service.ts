@@ -275,6 +275,20 @@ export interface EngineSpec {
    * What unquantized matrices become while they load: FP8 (e4m3, one scale per 128x128 block) or INT8 (one scale per output). Tables, routers and other small matrices stay as they are.
    */
   quantization: 'none' | 'fp8' | 'int8';
+  speculative: SpeculativeSpec;
+}
+/**
+ * Speculative decoding: the next tokens are guessed, and several are verified in one step. Answers do not depend on it, only how fast they come.
+ */
+export interface SpeculativeSpec {
+  /**
+   * Who guesses. ngram: what followed the same words earlier in the text, good where answers repeat their prompts. mtp: the checkpoint's own layer for multi-token prediction.
+   */
+  method: 'none' | 'ngram' | 'mtp';
+  /**
+   * Most guesses per sequence and step. Fewer are made where measured acceptance says that they do not pay.
+   */
+  tokens: number;
 }
 /**
  * One environment variable.

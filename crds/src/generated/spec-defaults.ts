@@ -20,7 +20,11 @@ export const specDefaults = {
     "prefixCaching": true,
     "dtype": "auto",
     "kvCacheDtype": "auto",
-    "quantization": "none"
+    "quantization": "none",
+    "speculative": {
+      "method": "none",
+      "tokens": 3
+    }
   },
   "sharedMemory": {},
   "replicas": 1,

@@ -20,9 +20,14 @@ void check_options(const EngineOptions& o) {
   require(o.max_num_seqs > 0, "maxNumSeqs must be at least 1.");
   require(o.num_state_snapshots >= 0, "numStateSnapshots must not be negative.");
   require(o.max_model_len > 1, "maxModelLen must be at least 2.");
-  require(o.max_num_batched_tokens >= o.max_num_seqs + 64,
-          "maxNumBatchedTokens must be at least maxNumSeqs + 64 (" + std::to_string(o.max_num_seqs + 64) +
-              "); it is " + std::to_string(o.max_num_batched_tokens) + ".");
+  const Speculation& s = o.speculation;
+  require(s.method == DraftMethod::kNone ? s.tokens == 0 : s.tokens > 0,
+          "speculative.tokens must be at least 1, and 0 where the method is none; it is " +
+              std::to_string(s.tokens) + ".");
+  const int64_t rows = int64_t{o.max_num_seqs} * (1 + s.tokens) + 64;
+  require(o.max_num_batched_tokens >= rows,
+          "maxNumBatchedTokens must be at least maxNumSeqs x (1 + speculative.tokens) + 64 (" +
+              std::to_string(rows) + "); it is " + std::to_string(o.max_num_batched_tokens) + ".");
 }
 
 CacheSizes cache_sizes(const EngineOptions& o) {
@@ -30,7 +35,8 @@ CacheSizes cache_sizes(const EngineOptions& o) {
           .block_size = o.block_size,
           .slots = o.max_num_seqs,
           .snapshots = o.num_state_snapshots,
-          .kv_dtype = o.kv_dtype.value_or(o.dtype)};
+          .kv_dtype = o.kv_dtype.value_or(o.dtype),
+          .drafts = o.speculation.tokens};
 }
 
 std::unique_ptr<RankGroup> join_group(const EngineOptions& o) {
@@ -51,6 +57,7 @@ std::unique_ptr<Model> load_model(const EngineOptions& o, Backend& backend, Rank
   std::optional<Arrivals> arrivals;
   if (o.arrivals) arrivals.emplace(*o.arrivals, [&] { on_progress(loaded, total); });
   const Checkpoint checkpoint(o.model_dir, arrivals ? &*arrivals : nullptr);
+  if (o.speculation.method == DraftMethod::kMtp) config = with_mtp(std::move(config), checkpoint);
   check_stored_weights(checkpoint, config.quantization);
   check_load_quantization(config.quantization, o.quantization);
   read_rope_divisors(checkpoint, config.rope);
@@ -88,7 +95,8 @@ std::unique_ptr<Model> load_with_others(const EngineOptions& o, Backend& backend
 
 }  // namespace
 
-Engine::Engine(const EngineOptions& o, std::unique_ptr<Backend> backend, const ModelProgress& on_progress)
+Engine::Engine(const EngineOptions& o, std::unique_ptr<Backend> backend, const ModelProgress& on_progress,
+               std::unique_ptr<Drafter> drafter)
     : backend_(std::move(backend)),
       group_(join_group(o)),
       model_(load_with_others(o, *backend_, group_.get(), on_progress)),
@@ -99,8 +107,10 @@ Engine::Engine(const EngineOptions& o, std::unique_ptr<Backend> backend, const M
               .max_length = o.max_model_len,
               .max_tokens = o.max_num_batched_tokens,
               .vocab = model_->config().vocab,
-              .hybrid = model_->config().hybrid()}),
+              .hybrid = model_->config().hybrid(),
+              .drafts = o.speculation.tokens}),
       sampler_(model_->config().vocab),
+      drafter_(drafter ? std::move(drafter) : make_drafter(o)),
       hashes_logits_(o.logit_hashes) {
   const ModelConfig& config = model_->config();
   info_ = {.architecture = config.architecture,
@@ -111,6 +121,7 @@ Engine::Engine(const EngineOptions& o, std::unique_ptr<Backend> backend, const M
            .workspace_bytes = model_->workspace_bytes(),
            .kv_bytes_per_block = kv_bytes_per_block(config, cache_sizes(o)),
            .state_bytes_per_seq = state_bytes_per_slot(config),
+           .draft_bytes_per_seq = draft_bytes_per_slot(config, o.speculation.tokens),
            .hybrid = config.hybrid()};
   ids_.reserve(o.max_num_batched_tokens);
   positions_.reserve(o.max_num_batched_tokens);
@@ -120,6 +131,7 @@ Engine::Engine(const EngineOptions& o, std::unique_ptr<Backend> backend, const M
   fresh_.reserve(o.max_num_seqs);
   loads_.reserve(o.max_num_seqs);
   saves_.reserve(o.num_state_snapshots);
+  replays_.reserve(o.max_num_seqs);
   first_snapshot_ = o.max_num_seqs;
 }
 
@@ -150,13 +162,15 @@ StepResult Engine::run(const StepPlan& plan) {
   slots_.apply(plan);
   begin_sequences(plan);
   gather_rows(plan);
+  tell_what_runs();
   StepResult result;
   if (!ids_.empty()) {
     model_->forward({.ids = ids_,
                      .positions = positions_,
                      .segments = segments_,
                      .outputs = output_rows_,
-                     .saves = saves_});
+                     .saves = saves_,
+                     .replays = replays_});
     if (follows()) {
       follow_outputs();
     } else {
@@ -164,6 +178,8 @@ StepResult Engine::run(const StepPlan& plan) {
       look_at_outputs(result);
       pool_rows(result);
     }
+    settle_drafts();
+    make_drafts(plan.drafts, result);
   }
   result.top_offsets.push_back(static_cast<int32_t>(result.top_tokens.size()));
   result.prompt.top_offsets.push_back(static_cast<int32_t>(result.prompt.top_tokens.size()));
@@ -191,20 +207,27 @@ void Engine::gather_rows(const StepPlan& plan) {
   output_rows_.clear();
   outputs_.clear();
   pooled_.clear();
-  for (const auto& [index, count] : plan.rows) {
+  replays_.clear();
+  for (const auto& [index, most] : plan.rows) {
     Slot& slot = slots_.at(index);
+    const int32_t uncomputed = slot.known() - slot.position;
+    const int32_t drafts = std::clamp(most - uncomputed, 0, static_cast<int32_t>(slot.drafts.size()));
+    const int32_t count = std::min(most, uncomputed + drafts);
     segments_.push_back({.first = static_cast<int32_t>(ids_.size()),
                          .count = count,
                          .position = slot.position,
                          .slot = index,
                          .blocks = slot.blocks.data(),
-                         .chunked_until = slot.chunked_until});
+                         .chunked_until = slot.chunked_until,
+                         .drafts = drafts});
     for (int32_t i = 0; i < count; ++i) {
-      ids_.push_back(slot.tokens[slot.position + i]);
+      ids_.push_back(i < uncomputed ? slot.tokens[slot.position + i] : slot.drafts[i - uncomputed]);
       positions_.push_back(slot.position + i);
     }
     gather_outputs(segments_.back(), slot);
-    slots_.advance(index, count);
+    if (slot.replays > 0) replays_.push_back({index, slot.replays});
+    slot.replays = 0;
+    slots_.advance(index, count - drafts);
   }
   // Behind those whose logits are wanted.
   for (const Segment& segment : segments_) gather_pooled(segment, slots_.at(segment.slot));
@@ -216,15 +239,19 @@ void Engine::gather_rows(const StepPlan& plan) {
 
 void Engine::gather_outputs(const Segment& segment, const Slot& slot) {
   const auto want = [&](int32_t position, bool sample) {
-    output_rows_.push_back(segment.first + position - 1 - segment.position);
-    outputs_.push_back({.slot = segment.slot, .position = position, .sample = sample});
+    const int32_t row = segment.first + position - 1 - segment.position;
+    const bool draft = row >= segment.first + segment.count - segment.drafts;
+    output_rows_.push_back(row);
+    outputs_.push_back(
+        {.slot = segment.slot, .position = position, .sample = sample, .draft = draft, .row = row});
   };
   if (slot.pooling != Pooling::kNone) return;
-  const int32_t end = segment.position + segment.count;
+  const int32_t end = segment.position + segment.count - segment.drafts;
   if (slot.prompt_logprobs) {
     for (int32_t p = segment.position + 1; p <= end && p < slot.prompt_length; ++p) want(p, false);
   }
-  if (end == slot.known()) want(end, true);
+  if (end < slot.known()) return;
+  for (int32_t p = end; p <= end + segment.drafts; ++p) want(p, true);
 }
 
 void Engine::gather_pooled(const Segment& segment, const Slot& slot) {
@@ -248,6 +275,7 @@ void Engine::look_at_outputs(StepResult& result) {
     for (int32_t i = 0; i < count; ++i) {
       const auto logits = all.subspan(i * vocab, vocab);
       if (outputs_[first + i].sample) {
+        if (!counts(outputs_[first + i])) continue;
         sample_row(outputs_[first + i], logits, result);
       } else {
         score_row(outputs_[first + i], logits, result.prompt);

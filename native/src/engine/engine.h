@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 
+#include "engine/drafter.h"
 #include "engine/sampler.h"
 #include "engine/slots.h"
 #include "model/arrivals.h"
@@ -26,6 +27,7 @@ struct EngineOptions {
   DType dtype = DType::kBF16;                    // of unquantized weights
   std::optional<DType> kv_dtype = std::nullopt;  // none: as dtype
   LoadQuantization quantization = LoadQuantization::kNone;
+  Speculation speculation = {};
   int32_t threads = 0;  // 0: one per physical core
   std::string isa = "auto";
   bool logit_hashes = false;
@@ -43,13 +45,16 @@ struct EngineInfo {
   size_t workspace_bytes;
   int64_t kv_bytes_per_block;
   int64_t state_bytes_per_seq;
+  int64_t draft_bytes_per_seq;  // of recurrent layers, so that a state can take in drafts later
   bool hybrid;
 };
 
 class Engine {
  public:
   // Throws EngineError with a reason of the contract. Of several ranks, returns when all have loaded.
-  Engine(const EngineOptions& options, std::unique_ptr<Backend> backend, const ModelProgress& on_progress);
+  // `drafter`: in place of that of options.speculation.
+  Engine(const EngineOptions& options, std::unique_ptr<Backend> backend, const ModelProgress& on_progress,
+         std::unique_ptr<Drafter> drafter = nullptr);
   // Rank 0 ends the other ranks' follow().
   ~Engine();
 
@@ -66,6 +71,8 @@ class Engine {
     int32_t slot;
     int32_t position;  // of the token that the row predicts
     bool sample;       // false: score the prompt token that is there
+    bool draft;        // the row's own token is a draft
+    int32_t row;       // of the step
   };
 
   // Output rows [first, first + count) of the model, which a sequence pools.
@@ -83,6 +90,11 @@ class Engine {
   void gather_pooled(const Segment& segment, const Slot& slot);
   void look_at_outputs(StepResult& result);
   void sample_row(const Output& output, std::span<const float> logits, StepResult& result);
+  // drafts.cpp
+  std::unique_ptr<Drafter> make_drafter(const EngineOptions& options);
+  bool counts(const Output& output) const;
+  void settle_drafts();
+  void make_drafts(int32_t most, StepResult& result);
   void score_row(const Output& output, std::span<const float> logits, PromptLogprobs& result);
   // faults.cpp
   void find_faulty_rows(StepResult& result);
@@ -91,6 +103,7 @@ class Engine {
   void pool_rows(StepResult& result);
   // ranks.cpp
   void share_plan(const StepPlan& plan);
+  void tell_what_runs();
   void share_samples(const StepResult& result);
   void follow_outputs();
   bool follows() const { return group_ && group_->rank() != 0; }
@@ -100,6 +113,7 @@ class Engine {
   std::unique_ptr<Model> model_;
   SlotTable slots_;
   Sampler sampler_;
+  std::unique_ptr<Drafter> drafter_;  // null: no drafts
   EngineInfo info_;
   const bool hashes_logits_;
   bool half_done_ = false;  // a step began and did not end
@@ -115,6 +129,7 @@ class Engine {
   std::vector<int32_t> fresh_;  // slots that begin without a state
   std::vector<StateCopy> loads_;
   std::vector<StateMark> saves_;
+  std::vector<StateReplay> replays_;
   int32_t first_snapshot_;  // state row of snapshot 0
 };
 

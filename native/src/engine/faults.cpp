@@ -12,7 +12,8 @@ void Engine::find_faulty_rows(StepResult& result) {
   const std::span<const int32_t> faults = model_->row_faults();
   if (std::ranges::all_of(faults, [](int32_t fault) { return fault == 0; })) return;
   for (const Segment& segment : segments_) {
-    const auto own = faults.subspan(segment.first, segment.count);
+    // What becomes of drafts is not known yet.
+    const auto own = faults.subspan(segment.first, segment.count - segment.drafts);
     // Attention carries a fault to later rows, in later places: the cause is the first place, and there the
     // first row.
     const auto before = [](int32_t a, int32_t b) { return a != 0 && (b == 0 || a < b); };
@@ -34,8 +35,12 @@ void Engine::fail(const Output& output, std::span<const float> logits, StepResul
   const FaultKind kind = slot.run.is_stuck()  ? FaultKind::kStuck
                          : all_finite(logits) ? FaultKind::kCollapsed
                                               : FaultKind::kNotFinite;
-  result.faults.push_back(
-      {.slot = output.slot, .position = output.position - 1, .kind = kind, .place = after_layers()});
+  // Draft rows are looked at only here.
+  const int32_t fault = kind == FaultKind::kNotFinite ? model_->row_faults()[output.row] : 0;
+  result.faults.push_back({.slot = output.slot,
+                           .position = output.position - 1,
+                           .kind = kind,
+                           .place = fault == 0 ? after_layers() : model_->place_of(fault)});
 }
 
 }  // namespace llmservice

@@ -53,9 +53,16 @@ struct Replacement {
   int32_t block;
 };
 
+// At most `count` rows: known tokens, then the drafts that the slot holds.
 struct RowEntry {
   int32_t slot;
   int32_t count;
+};
+
+// Guesses of a sequence's next tokens that its slot holds.
+struct HeldDrafts {
+  int32_t slot;
+  std::vector<int32_t> tokens;
 };
 
 struct StateSave {
@@ -71,6 +78,8 @@ struct StepPlan {
   std::vector<RowEntry> rows;
   std::vector<Replacement> replace = {};
   std::vector<StateSave> saves = {};
+  // Drafts to make at most for each sequence of this step that is left with one known token to compute.
+  int32_t drafts = 0;
 };
 
 enum class Finish : uint8_t { kNone = 0, kStop = 1, kLength = 2, kNumericalFault = 3 };
@@ -101,7 +110,9 @@ struct PromptLogprobs {
   std::vector<float> top_logprobs;
 };
 
-// Entry i of every array before `prompt` belongs to the i-th row entry that sampled.
+// Entry i of every array before `prompt` but `drafts` belongs to the i-th token. Tokens of one sequence stand
+// together, in order: one that was sampled from known tokens, and one more for each draft that was equal to
+// the one before it.
 struct StepResult {
   std::vector<int32_t> slots;
   std::vector<int32_t> tokens;
@@ -110,6 +121,7 @@ struct StepResult {
   std::vector<int32_t> top_offsets;  // (S + 1)
   std::vector<int32_t> top_tokens;
   std::vector<float> top_logprobs;
+  std::vector<HeldDrafts> drafts;      // of the slots that hold some now
   std::vector<uint64_t> logit_hashes;  // empty unless the engine was asked for them
   PromptLogprobs prompt;
   Embeddings embeddings;

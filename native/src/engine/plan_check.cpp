@@ -54,6 +54,7 @@ class PlanChecker {
                    .in_rows = false,
                    .known = slot.known(),
                    .position = slot.position,
+                   .max_length = slot.max_length,
                    .chunked_until = slot.chunked_until,
                    .blocks = static_cast<int32_t>(slot.blocks.size())};
     }
@@ -66,6 +67,7 @@ class PlanChecker {
     check_blocks();
     check_rows();
     check_saves();
+    check_drafts();
   }
 
  private:
@@ -75,6 +77,7 @@ class PlanChecker {
     bool in_rows = false;
     int32_t known = 0;
     int32_t position = 0;
+    int32_t max_length = 0;
     int32_t chunked_until = 0;
     int32_t blocks = 0;
     int32_t saved = 0;  // no state at or before this position can be saved in this step
@@ -151,6 +154,7 @@ class PlanChecker {
       state = {.used = true,
                .known = known,
                .position = a.cached_tokens,
+               .max_length = a.max_length,
                .chunked_until = limits_.hybrid ? a.prompt_length / 64 * 64 : 0};
       check_cached(a, state, where);
     }
@@ -234,8 +238,7 @@ class PlanChecker {
       if (state.finished) broken(where, "advances a sequence that has ended.");
       if (count < 1) broken(where, "has a count below 1.");
       const int64_t end = static_cast<int64_t>(state.position) + count;
-      if (end > state.known)
-        broken(where, "goes beyond the known tokens (" + std::to_string(state.known) + ").");
+      if (end > state.known) check_draft_rows(state, end, where);
       if (end > static_cast<int64_t>(state.blocks) * limits_.block_size) {
         broken(where, "goes beyond the blocks of the sequence (" + std::to_string(state.blocks) + ").");
       }
@@ -244,13 +247,29 @@ class PlanChecker {
                           ": below the prompt's last multiple of 64, hybrid models need a multiple of 64.");
       }
       state.saved = state.position;
-      state.position = static_cast<int32_t>(end);
+      state.position = static_cast<int32_t>(std::min<int64_t>(end, state.known));
       total += count;
     }
     if (total > limits_.max_tokens) {
       broken("rows", "hold " + std::to_string(total) + " tokens, above maxNumBatchedTokens (" +
                          std::to_string(limits_.max_tokens) + ").");
     }
+  }
+
+  void check_draft_rows(const State& state, int64_t end, const std::string& where) const {
+    if (end > state.known + limits_.drafts) {
+      broken(where, "goes beyond the known tokens (" + std::to_string(state.known) + ") and the " +
+                        std::to_string(limits_.drafts) + " drafts that a slot may hold.");
+    }
+    // The row of the last token samples nothing that counts.
+    if (end >= state.max_length)
+      broken(where, "verifies drafts up to maxLength (" + std::to_string(state.max_length) + ").");
+  }
+
+  void check_drafts() const {
+    if (plan_.drafts >= 0 && plan_.drafts <= limits_.drafts) return;
+    broken("drafts", "asks for " + std::to_string(plan_.drafts) + " drafts; a slot may hold 0 to " +
+                         std::to_string(limits_.drafts) + ".");
   }
 
   void check_saves() {

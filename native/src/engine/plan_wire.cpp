@@ -101,7 +101,7 @@ class Reader {
 }  // namespace
 
 std::vector<std::byte> encode_plan(const StepPlan& plan) {
-  const auto& [release, admit, blocks, rows, replace, saves] = plan;
+  const auto& [release, admit, blocks, rows, replace, saves, drafts] = plan;
   Writer writer;
   writer.put(release);
   writer.put(static_cast<uint64_t>(admit.size()));
@@ -110,12 +110,13 @@ std::vector<std::byte> encode_plan(const StepPlan& plan) {
   writer.put(rows);
   writer.put(replace);
   writer.put(saves);
+  writer.put(drafts);
   return writer.take();
 }
 
 StepPlan decode_plan(std::span<const std::byte> bytes) {
   StepPlan plan;
-  auto& [release, admit, blocks, rows, replace, saves] = plan;
+  auto& [release, admit, blocks, rows, replace, saves, drafts] = plan;
   Reader reader(bytes);
   reader.get(release);
   for (uint64_t left = reader.get_count(); left > 0; --left) reader.get(admit.emplace_back());
@@ -123,6 +124,7 @@ StepPlan decode_plan(std::span<const std::byte> bytes) {
   reader.get(rows);
   reader.get(replace);
   reader.get(saves);
+  reader.get(drafts);
   if (!reader.at_end()) Reader::too_short();
   return plan;
 }

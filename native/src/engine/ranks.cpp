@@ -11,13 +11,6 @@ namespace {
 // In place of an id: the row's logits were not numbers.
 constexpr int32_t kFaultyRow = -1;
 
-bool decodes_only(const StepPlan& plan) {
-  for (const RowEntry& entry : plan.rows) {
-    if (entry.count != 1) return false;
-  }
-  return true;
-}
-
 }  // namespace
 
 Engine::~Engine() {
@@ -33,7 +26,13 @@ Engine::~Engine() {
 void Engine::share_plan(const StepPlan& plan) {
   if (!group_) return;
   if (group_->rank() == 0) group_->send(encode_plan(plan));
-  group_->doing(decodes_only(plan) ? Doing::kDecoding : Doing::kPrefilling);
+}
+
+void Engine::tell_what_runs() {
+  if (!group_) return;
+  const bool decodes =
+      std::ranges::all_of(segments_, [](const Segment& s) { return s.count - s.drafts == 1; });
+  group_->doing(decodes ? Doing::kDecoding : Doing::kPrefilling);
 }
 
 void Engine::share_samples(const StepResult& result) {
@@ -42,6 +41,8 @@ void Engine::share_samples(const StepResult& result) {
   for (size_t i = 0; i < ids.size(); ++i) {
     if (result.finish[i] == Finish::kNumericalFault) ids[i] = kFaultyRow;
   }
+  // Only rank 0 sees that rows are faulty, and what is drafted depends on who goes on.
+  for (const Fault& fault : result.faults) ids.push_back(fault.slot);
   group_->send(std::as_bytes(std::span(ids)));
 }
 
@@ -53,7 +54,7 @@ void Engine::follow_outputs() {
   const std::vector<std::byte> message = group_->receive();
   const auto* id = reinterpret_cast<const int32_t*>(message.data());
   for (const Output& output : outputs_) {
-    if (!output.sample) continue;
+    if (!output.sample || !counts(output)) continue;
     if (*id == kFaultyRow) {
       slots_.at(output.slot).finished = true;
     } else {
@@ -61,6 +62,8 @@ void Engine::follow_outputs() {
     }
     ++id;
   }
+  const auto* end = reinterpret_cast<const int32_t*>(message.data() + message.size());
+  for (; id < end; ++id) slots_.at(*id).finished = true;
 }
 
 void Engine::follow() {

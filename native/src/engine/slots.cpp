@@ -45,8 +45,10 @@ void SlotTable::admit(const Admission& admission) {
   // Reserved whole, so that no step reallocates.
   slot.tokens.reserve(admission.max_length);
   slot.blocks.reserve((admission.max_length + limits_.block_size - 1) / limits_.block_size);
+  slot.drafts.reserve(limits_.drafts);
   slot.tokens = admission.tokens;
   slot.position = admission.cached_tokens;
+  slot.cached = admission.cached_tokens;
   slot.prompt_length = admission.prompt_length;
   slot.max_length = admission.max_length;
   slot.chunked_until = limits_.hybrid ? admission.prompt_length / 64 * 64 : 0;

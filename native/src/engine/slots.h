@@ -1,6 +1,7 @@
 // Sequences in flight: tokens, progress, block tables. Slots change only by a checked plan and by sampling.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -21,11 +22,13 @@ struct SlotLimits {
   int32_t max_tokens;  // rows of a step
   int32_t vocab;
   bool hybrid;
+  int32_t drafts = 0;  // that a slot may hold
 };
 
 struct Slot {
   std::vector<int32_t> tokens;  // known tokens; [0, position) have been computed
   int32_t position = 0;
+  int32_t cached = 0;  // tokens that others computed before it was admitted
   int32_t prompt_length = 0;
   int32_t max_length = 0;
   int32_t chunked_until = 0;  // positions below use the chunked recurrent form
@@ -37,9 +40,16 @@ struct Slot {
   Pooling pooling = Pooling::kNone;
   std::vector<float> pooled;  // (hidden): the sum so far
   LogitsRun run;
-  TokenCounts counts;  // kept only when there are penalties
+  TokenCounts counts;           // kept only when there are penalties
+  std::vector<int32_t> drafts;  // guesses of the tokens after the known ones
+  int32_t replays = 0;          // of the computed tokens, the last ones that the recurrent state lacks
 
   int32_t known() const { return static_cast<int32_t>(tokens.size()); }
+  // Drafts that can still matter: the token after the last of them is the sequence's last.
+  int32_t room_for_drafts(int32_t most) const {
+    const bool decodes = !finished && position == known() - 1;
+    return decodes ? std::clamp(max_length - 1 - known(), 0, most) : 0;
+  }
 };
 
 class SlotTable {
@@ -56,6 +66,7 @@ class SlotTable {
   Finish append(int32_t slot, int32_t token);
 
   Slot& at(int32_t slot) { return *slots_[slot]; }
+  const Slot& at(int32_t slot) const { return *slots_[slot]; }
 
  private:
   void admit(const Admission& admission);

@@ -74,9 +74,23 @@ int64_t state_bytes_per_slot(const ModelConfig& config) {
   return total;
 }
 
+int64_t draft_input_width(const GdnShape& shape) {
+  return gdn_channels(shape) + 2 * static_cast<int64_t>(shape.v_heads);
+}
+
+int64_t draft_bytes_per_slot(const ModelConfig& config, int32_t drafts) {
+  int64_t total = 0;
+  for (const LayerKind kind : config.layers) {
+    if (kind != LayerKind::kGdn) continue;
+    total += drafts * draft_input_width(gdn_shape(*config.gdn)) * static_cast<int64_t>(sizeof(float));
+  }
+  return total;
+}
+
 Caches::Caches(Backend& backend, const ModelConfig& config, const CacheSizes& sizes)
     : scale_bytes_(scale_bytes(config, sizes) * sizes.num_blocks) {
   for (const LayerKind kind : config.layers) {
+    draft_inputs_.emplace_back();
     if (kind == LayerKind::kAttention) {
       const size_t bytes = block_bytes(config, sizes) * sizes.num_blocks;
       layers_.emplace_back(backend.allocate(bytes), backend.allocate(bytes));
@@ -85,6 +99,8 @@ Caches::Caches(Backend& backend, const ModelConfig& config, const CacheSizes& si
       const int64_t rows = int64_t{sizes.slots} + sizes.snapshots;
       layers_.emplace_back(backend.allocate(conv_bytes(shape) * rows),
                            backend.allocate(matrix_bytes(shape) * rows));
+      const int64_t inputs = int64_t{sizes.slots} * sizes.drafts * draft_input_width(shape);
+      if (inputs > 0) draft_inputs_.back() = backend.allocate(inputs * sizeof(float));
     }
   }
 }

@@ -15,6 +15,7 @@ struct CacheSizes {
   int32_t slots;
   int32_t snapshots;  // of recurrent state
   DType kv_dtype;
+  int32_t drafts = 0;  // rows of one slot that may come to nothing
 };
 
 AttentionShape attention_shape(const ModelConfig& config, const CacheSizes& sizes);
@@ -28,6 +29,11 @@ int64_t kv_bytes_per_block(const ModelConfig& config, const CacheSizes& sizes);
 // Bytes of one slot's recurrent state over all layers; 0 when the model keeps none.
 int64_t state_bytes_per_slot(const ModelConfig& config);
 
+// Bytes of one slot's draft inputs over all layers; 0 when the model keeps no recurrent state.
+int64_t draft_bytes_per_slot(const ModelConfig& config, int32_t drafts);
+// What the recurrent update of one row is made from: [q | k | v before the convolution | b | a].
+int64_t draft_input_width(const GdnShape& shape);
+
 class Caches {
  public:
   Caches(Backend& backend, const ModelConfig& config, const CacheSizes& sizes);
@@ -38,11 +44,14 @@ class Caches {
     return {static_cast<float*>(layers_[layer].first->data()),
             static_cast<float*>(layers_[layer].second->data())};
   }
+  // (slots · drafts, draft_input_width) of a GDN layer.
+  float* draft_inputs(size_t layer) { return static_cast<float*>(draft_inputs_[layer]->data()); }
 
  private:
   int64_t scale_bytes_;  // of a layer's K (or V) over all blocks; they lie before the codes
   // (K, V) of an attention layer, (conv, S) of a GDN layer.
   std::vector<std::pair<std::unique_ptr<Buffer>, std::unique_ptr<Buffer>>> layers_;
+  std::vector<std::unique_ptr<Buffer>> draft_inputs_;  // null for attention layers, and where nothing drafts
 };
 
 }  // namespace llmservice

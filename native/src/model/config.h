@@ -94,9 +94,11 @@ struct ModelConfig {
   std::optional<GdnConfig> gdn;
   bool gdn_interleaved;  // in_proj_qkvz and in_proj_ba, interleaved by key head
   std::optional<MoeConfig> moe;
+  bool mtp = false;  // the last of the layers is the one for multi-token prediction: no part of the trunk
   QuantizationConfig quantization;
 
   bool hybrid() const { return gdn.has_value(); }
+  size_t trunk_layers() const { return layers.size() - (mtp ? 1 : 0); }
 };
 
 // Parses the text of config.json. Throws UnsupportedArchitecture, UnsupportedQuantization or

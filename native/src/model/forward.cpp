@@ -22,30 +22,42 @@ void Model::copy_states(std::span<const StateCopy> copies) {
 }
 
 void Model::forward(const ModelStep& step) {
-  if (config_.hybrid()) rounds_ = state_rounds(step.segments, step.saves);
+  if (config_.hybrid()) {
+    rounds_ = state_rounds(step.segments, step.saves);
+    plan_draft_states(step);
+  }
   const auto rows = static_cast<int64_t>(step.ids.size());
   const int64_t hidden = config_.hidden;
   forget_faults(rows);
   embed(step.ids);
   note_faults(kEmbeddingFault, rows);
   set_angles(step.positions);
-  for (size_t i = 0; i < layers_.size(); ++i) {
-    const LayerWeights& layer = layers_[i];
-    backend_.rms_norm(work_.residual, layer.input_norm.data(), config_.norm_eps, rows, hidden, work_.normed);
-    std::visit([&](const auto& weights) { mix(weights, i, step); }, layer.mixer);
-    ranks_.all_reduce(work_.output, rows * hidden);
-    backend_.add(work_.residual, work_.output, rows * hidden);
-    note_faults(input_norm_fault(i), rows);
-    backend_.rms_norm(work_.residual, layer.post_norm.data(), config_.norm_eps, rows, hidden, work_.normed);
-    feed_forward(layer, rows);
-    ranks_.all_reduce(work_.output, rows * hidden);
-    backend_.add(work_.residual, work_.output, rows * hidden);
-    note_faults(post_norm_fault(i), rows);
+  for (size_t i = 0; i < config_.trunk_layers(); ++i) run_layer(i, step);
+  if (mtp_) {
+    backend_.rms_norm(work_.residual, final_norm_.data(), config_.norm_eps, rows, hidden, work_.hidden);
   }
   if (step.outputs.empty()) return;
   backend_.take_rows(work_.residual, step.outputs, hidden, work_.normed);
   backend_.rms_norm(work_.normed, final_norm_.data(), config_.norm_eps,
                     static_cast<int64_t>(step.outputs.size()), hidden, work_.final);
+}
+
+void Model::run_layer(size_t index, const ModelStep& step) {
+  const LayerWeights& layer = layers_[index];
+  const auto rows = static_cast<int64_t>(step.ids.size());
+  const int64_t hidden = config_.hidden;
+  // What drafts are made from need not be sound: the next step's own rows decide.
+  const bool watched = index < config_.trunk_layers();
+  backend_.rms_norm(work_.residual, layer.input_norm.data(), config_.norm_eps, rows, hidden, work_.normed);
+  std::visit([&](const auto& weights) { mix(weights, index, step); }, layer.mixer);
+  ranks_.all_reduce(work_.output, rows * hidden);
+  backend_.add(work_.residual, work_.output, rows * hidden);
+  if (watched) note_faults(input_norm_fault(index), rows);
+  backend_.rms_norm(work_.residual, layer.post_norm.data(), config_.norm_eps, rows, hidden, work_.normed);
+  feed_forward(layer, rows);
+  ranks_.all_reduce(work_.output, rows * hidden);
+  backend_.add(work_.residual, work_.output, rows * hidden);
+  if (watched) note_faults(post_norm_fault(index), rows);
 }
 
 std::span<const float> Model::hidden(int32_t first, int32_t count) {
@@ -99,6 +111,7 @@ void Model::mix(const AttentionWeights& weights, size_t layer, const ModelStep& 
   const KvCache cache = caches_.kv(layer);
   AttentionShape shape = attention_;
   shape.window = config_.windows[layer];
+  shape.first = layer < config_.trunk_layers() ? 0 : 1;
   backend_.write_kv(shape, step.segments, k, stride, v, stride, cache);
   backend_.attention(shape, step.segments, q, stride, cache, work_.mixed);
   if (config_.output_gate) backend_.sigmoid_mul(work_.mixed, q + q_width, stride, rows, q_width);
@@ -110,8 +123,10 @@ void Model::mix(const GdnWeights& weights, size_t layer, const ModelStep& step) 
   const GdnShape shape = gdn_shape(*config_.gdn);
   const GdnState state = caches_.gdn(layer);
   const int64_t stride = weights.qkvz.width();
+  replay_drafts(weights, layer);
   weights.qkvz.apply(backend_, work_.normed, rows, work_.wide);
   weights.ba.apply(backend_, work_.normed, rows, work_.gates);
+  keep_draft_inputs(layer, stride);
   for (const StateRound& round : rounds_) {
     backend_.gdn_conv(shape, round.segments, weights.conv.data(), work_.wide, stride, state);
     backend_.gdn(shape, round.segments, work_.wide, stride, work_.gates, work_.gates + shape.v_heads,

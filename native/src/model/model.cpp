@@ -58,12 +58,14 @@ Model::Model(const Checkpoint& checkpoint, const ModelConfig& config, Backend& b
       attention_(attention_shape(config_, options.caches)),
       max_tokens_(options.max_tokens),
       angles_(config.rope, options.max_tokens),
-      caches_(backend, config_, options.caches) {
+      caches_(backend, config_, options.caches),
+      max_drafts_(options.caches.drafts) {
   const std::string prefix = find_prefix(checkpoint);
   const std::string head = find_head(checkpoint);
   const uint64_t stored = checkpoint.bytes_of([&](const std::string& name) {
-    return name.starts_with(prefix + "layers.") || name.starts_with(prefix + "norm.") ||
-           name.starts_with(prefix + "embed_tokens.") || (!config.tied_head && name == head);
+    return name.starts_with(prefix + "layers.") || (config.mtp && name.starts_with("mtp.")) ||
+           name.starts_with(prefix + "norm.") || name.starts_with(prefix + "embed_tokens.") ||
+           (!config.tied_head && name == head);
   });
   const uint64_t total = stored / options.shard.size;
   uint64_t done = 0;
@@ -76,16 +78,23 @@ Model::Model(const Checkpoint& checkpoint, const ModelConfig& config, Backend& b
     return reader.matrix({{module, config.vocab, config.hidden, vocab_, whole(config.hidden)}});
   };
   embedding_ = table(prefix + "embed_tokens");
-  for (size_t i = 0; i < config.layers.size(); ++i) {
-    const std::string layer = prefix + "layers." + std::to_string(i) + ".";
+  const auto read = [&](size_t i, const std::string& layer) {
     layers_.push_back(
         read_layer(reader, config, options.shard, config.layers[i], config.feed_forward[i], layer));
+  };
+  for (size_t i = 0; i < config.trunk_layers(); ++i) {
+    read(i, prefix + "layers." + std::to_string(i) + ".");
   }
   final_norm_ = reader.vector(prefix + "norm.weight", {config.hidden}, whole(config.hidden),
                               config.unit_offset_norm ? 1 : 0);
   if (!config.tied_head) head_ = table(module_of(head));
+  if (config.mtp) {
+    read(config.trunk_layers(), "mtp.layers.0.");
+    mtp_ = read_mtp(reader, config, options.shard);
+  }
   allocate_workspace(options);
   own_ids_.reserve(options.max_tokens);
+  mtp_rows_.reserve(mtp_ ? options.max_tokens : 0);
   no_faults_.resize(options.max_tokens, 0);
   if (done < total) on_progress(total, total);
 }
@@ -100,7 +109,7 @@ void Model::allocate_workspace(const ModelOptions& options) {
   };
   reserve(work_.residual, rows, config_.hidden);
   reserve(work_.normed, rows, config_.hidden);
-  reserve(work_.wide, rows, widest_projection(config_));
+  reserve(work_.wide, rows, std::max(widest_projection(config_), mtp_ ? mtp_->columns.count : 0));
   reserve(work_.gates, rows, config_.gdn ? 2 * config_.gdn->v_heads : 0);
   reserve(work_.mixed, rows, widest_mixed(config_));
   reserve(work_.output, rows, config_.hidden);
@@ -110,6 +119,7 @@ void Model::allocate_workspace(const ModelOptions& options) {
   reserve(work_.expert_rows, config_.moe ? rows : 0, config_.hidden);
   reserve(work_.expert_weights, rows, config_.moe ? config_.moe->top_k : 0);
   reserve(expert_ids, rows, config_.moe ? config_.moe->top_k : 0);
+  reserve(work_.hidden, mtp_ ? rows : 0, config_.hidden);
   reserve(work_.final, rows, config_.hidden);
   float* faults = nullptr;
   reserve(faults, shard_.rank == 0 ? rows : 0, 1);
@@ -126,6 +136,7 @@ void Model::allocate_workspace(const ModelOptions& options) {
 size_t Model::weight_bytes() const {
   size_t total = embedding_->bytes + (head_ ? head_->bytes : 0) + final_norm_.bytes();
   for (const LayerWeights& layer : layers_) total += layer.bytes();
+  if (mtp_) total += mtp_->bytes();
   return total;
 }
 

@@ -3,11 +3,13 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "model/caches.h"
 #include "model/layers.h"
+#include "model/mtp.h"
 #include "model/rope.h"
 #include "model/row_faults.h"
 #include "model/state_rounds.h"
@@ -24,6 +26,12 @@ struct ModelOptions {
   LoadQuantization quantization = LoadQuantization::kNone;
 };
 
+// The first `count` drafts of the slot's last step were right: its recurrent state is to take them in.
+struct StateReplay {
+  int32_t slot;
+  int32_t count;
+};
+
 // The rows of one step, sequence after sequence.
 struct ModelStep {
   std::span<const int32_t> ids;        // (T)
@@ -31,6 +39,7 @@ struct ModelStep {
   std::span<const Segment> segments;
   std::span<const int32_t> outputs;  // rows whose logits are wanted
   std::span<const StateMark> saves;  // recurrent states to keep
+  std::span<const StateReplay> replays = {};
 };
 
 // (done, total) stored bytes; may throw to cancel.
@@ -59,6 +68,9 @@ class Model {
   FaultPlace place_of(int32_t fault) const { return fault_place(fault, config_); }
   // The hidden states after the final norm (count, hidden) of output rows [first, first + count).
   std::span<const float> hidden(int32_t first, int32_t count);
+  // Runs the layer for multi-token prediction; afterwards logits() answers for its output rows. forward()
+  // came before.
+  void draft(const MtpStep& step);
   // Logits (count, vocab) of output rows [first, first + count), count at most kLogitRows; on ranks other
   // than 0 nothing. Valid until the next call.
   std::span<const float> logits(int32_t first, int32_t count);
@@ -68,9 +80,15 @@ class Model {
  private:
   void allocate_workspace(const ModelOptions& options);
   void embed(std::span<const int32_t> ids);
+  void run_layer(size_t index, const ModelStep& step);
+  void put_mtp_columns(int64_t first, int64_t rows);
   void set_angles(std::span<const int32_t> positions);
   void mix(const AttentionWeights& weights, size_t layer, const ModelStep& step);
   void mix(const GdnWeights& weights, size_t layer, const ModelStep& step);
+  // draft_states.cpp
+  void plan_draft_states(const ModelStep& step);
+  void keep_draft_inputs(size_t layer, int64_t stride);
+  void replay_drafts(const GdnWeights& weights, size_t layer);
   void feed_forward(const LayerWeights& weights, int64_t rows);
   void run(const MlpWeights& weights, int64_t rows);
   void run(const MoeWeights& weights, int64_t rows);
@@ -90,11 +108,18 @@ class Model {
   int64_t max_tokens_;
   RopeAngles angles_;
   Caches caches_;
-  std::vector<StateRound> rounds_;  // of the step in hand, on hybrids
+  int32_t max_drafts_;
+  // Of the step in hand, on hybrids.
+  std::vector<StateRound> rounds_;
+  std::vector<RowCopy> drafts_kept_;      // rows of the step to draft inputs
+  std::vector<RowCopy> drafts_taken_;     // draft inputs to rows of the workspace
+  std::vector<Segment> drafts_replayed_;  // in the workspace
   std::unique_ptr<Matrix> embedding_;
   std::unique_ptr<Matrix> head_;  // null: tied to the embedding
   DeviceVector final_norm_;
   std::vector<LayerWeights> layers_;
+  std::optional<MtpWeights> mtp_;
+  std::vector<RowCopy> mtp_rows_;
 
   // Workspace, one row per token of the step.
   struct Workspace {
@@ -110,6 +135,7 @@ class Model {
     float* expert_rows;     // (T, hidden), of models with experts, as the next two
     float* expert_weights;  // (T, top_k)
     int32_t* expert_ids;    // (T, top_k)
+    float* hidden;          // (T, hidden), of models with multi-token prediction: after the final norm
     float* final;           // (outputs, hidden)
     float* slice;           // (kLogitRows, this rank's part of vocab)
     int32_t* faults;        // (T), on rank 0

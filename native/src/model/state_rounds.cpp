@@ -28,6 +28,7 @@ std::vector<StateRound> state_rounds(std::span<const Segment> segments, std::spa
       StateRound& here = round_at(rounds, round++);
       here.segments.push_back(left);
       here.segments.back().count = position - left.position;
+      here.segments.back().drafts = 0;
       here.copies.push_back({.from = slot, .to = to});
       left = rest_of(left, position - left.position);
     }

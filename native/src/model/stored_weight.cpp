@@ -124,7 +124,7 @@ void refuse_stray_scale(const MatrixTensors& tensors, const Tensor& weight) {
   }
 }
 
-// Tensors that releases hold and this engine does not read.
+// Tensors that releases hold and this engine does not read, or, as those of drafts, only when it is asked to.
 bool is_skipped(const std::string& name) {
   constexpr std::array kPrefixes = {"model.visual.", "visual.", "model.vision_tower.", "mtp."};
   return std::any_of(kPrefixes.begin(), kPrefixes.end(), [&](const char* p) { return name.starts_with(p); });

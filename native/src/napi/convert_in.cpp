@@ -123,6 +123,15 @@ LoadQuantization to_quantization(const Fields& fields) {
   wrong(fields.env(), "options.quantization", "'none', 'fp8' or 'int8'");
 }
 
+Speculation to_speculation(const Fields& fields) {
+  const std::string method = fields.text("method");
+  const int32_t tokens = fields.integer("tokens");
+  if (method == "none") return {DraftMethod::kNone, tokens};
+  if (method == "ngram") return {DraftMethod::kNgram, tokens};
+  if (method == "mtp") return {DraftMethod::kMtp, tokens};
+  wrong(fields.env(), "options.speculative.method", "'none', 'ngram' or 'mtp'");
+}
+
 Pooling to_pooling(const Fields& fields) {
   const std::string name = fields.text("pooling");
   if (name == "none") return Pooling::kNone;
@@ -170,6 +179,7 @@ EngineOptions to_engine_options(const Napi::Object& value) {
           .dtype = to_dtype(fields),
           .kv_dtype = to_kv_dtype(fields),
           .quantization = to_quantization(fields),
+          .speculation = to_speculation(fields.object("speculative")),
           .threads = fields.integer_or_null("threads").value_or(0),
           .isa = fields.text("isa"),
           .logit_hashes = fields.flag("logitHashes"),
@@ -199,7 +209,8 @@ StepPlan to_step_plan(const Napi::Object& value) {
                 .blocks = fields.pairs<SlotBlock>("blocks"),
                 .rows = fields.pairs<RowEntry>("rows"),
                 .replace = fields.triples<Replacement>("replace"),
-                .saves = fields.triples<StateSave>("saves")};
+                .saves = fields.triples<StateSave>("saves"),
+                .drafts = fields.integer("drafts")};
   const Napi::Array admissions = fields.array("admit");
   for (uint32_t i = 0; i < admissions.Length(); ++i) {
     const Napi::Value entry = admissions[i];

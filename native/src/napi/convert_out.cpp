@@ -14,6 +14,16 @@ Array typed_array(Napi::Env env, const std::vector<T>& values) {
   return array;
 }
 
+Napi::Int32Array from_drafts(Napi::Env env, const std::vector<HeldDrafts>& drafts) {
+  std::vector<int32_t> flat;
+  for (const auto& [slot, tokens] : drafts) {
+    flat.push_back(slot);
+    flat.push_back(static_cast<int32_t>(tokens.size()));
+    flat.insert(flat.end(), tokens.begin(), tokens.end());
+  }
+  return typed_array<Napi::Int32Array>(env, flat);
+}
+
 Napi::Object from_prompt(Napi::Env env, const PromptLogprobs& prompt) {
   auto out = Napi::Object::New(env);
   out.Set("slots", typed_array<Napi::Int32Array>(env, prompt.slots));
@@ -76,6 +86,7 @@ Napi::Object from_info(Napi::Env env, const EngineInfo& info) {
   out.Set("workspaceBytes", static_cast<double>(info.workspace_bytes));
   out.Set("kvBytesPerBlock", static_cast<double>(info.kv_bytes_per_block));
   out.Set("stateBytesPerSeq", static_cast<double>(info.state_bytes_per_seq));
+  out.Set("draftBytesPerSeq", static_cast<double>(info.draft_bytes_per_seq));
   out.Set("hybrid", info.hybrid);
   return out;
 }
@@ -89,6 +100,7 @@ Napi::Object from_result(Napi::Env env, const StepResult& result) {
   out.Set("topOffsets", typed_array<Napi::Int32Array>(env, result.top_offsets));
   out.Set("topTokens", typed_array<Napi::Int32Array>(env, result.top_tokens));
   out.Set("topLogprobs", typed_array<Napi::Float32Array>(env, result.top_logprobs));
+  out.Set("drafts", from_drafts(env, result.drafts));
   out.Set("logitHashes", typed_array<Napi::BigUint64Array>(env, result.logit_hashes));
   out.Set("prompt", from_prompt(env, result.prompt));
   out.Set("embeddings", from_embeddings(env, result.embeddings));

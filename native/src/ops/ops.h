@@ -74,6 +74,9 @@ struct Segment {
   int32_t slot;           // recurrent state
   const int32_t* blocks;  // block table of the sequence
   int32_t chunked_until;  // positions below use the chunked recurrent form; a multiple of 64
+  // The last `drafts` rows may come to nothing: they leave the recurrent state as it was before them. They do
+  // not lie below chunked_until.
+  int32_t drafts = 0;
 };
 
 struct AttentionShape {
@@ -85,11 +88,14 @@ struct AttentionShape {
   float scale;  // 1/sqrt(head_dim)
   // Positions that a row sees, its own included; 0: all before it.
   int32_t window = 0;
+  // Positions before it hold nothing and are never seen; no row lies before it.
+  int32_t first = 0;
 };
 
 // First position that the row at `position` sees.
 inline int32_t first_seen(const AttentionShape& shape, int32_t position) {
-  return shape.window == 0 || position < shape.window ? 0 : position - shape.window + 1;
+  const bool whole = shape.window == 0 || position - shape.first < shape.window;
+  return whole ? shape.first : position - shape.window + 1;
 }
 
 // Paged KV of one layer: (blocks, kv_heads, block_size, head_dim) each for K and V. Where it is kept in
@@ -124,6 +130,12 @@ struct GdnState {
 
 // State row `from` is to be copied over row `to`.
 struct StateCopy {
+  int32_t from;
+  int32_t to;
+};
+
+// Row `from` of one matrix is to be copied over row `to` of another.
+struct RowCopy {
   int32_t from;
   int32_t to;
 };
@@ -187,8 +199,11 @@ class Backend {
   virtual void add(float* x, const float* y, int64_t count) = 0;
   // x (T, D) += bias (D), per row.
   virtual void add_bias(float* x, const float* bias, int64_t rows, int64_t width) = 0;
-  // out (R, D) = the named rows of x (T, D).
+  // out (R, D) = the named rows of x (T, D); zeros for kNoRow.
   virtual void take_rows(const float* x, std::span<const int32_t> rows, int64_t width, float* out) = 0;
+  // The named rows of `from`, `width` floats each, to their places in `to`; both with row strides.
+  virtual void copy_rows(std::span<const RowCopy> rows, const float* from, int64_t from_stride, int64_t width,
+                         float* to, int64_t to_stride) = 0;
   // out (T, F) = silu(gate_up[:, :F]) · gate_up[:, F:], gate_up (T, 2F).
   virtual void silu_mul(const float* gate_up, int64_t rows, int64_t width, float* out) = 0;
   // x (T, D) *= sigmoid(gate (T, D)); gate has row stride `gate_stride` floats.
@@ -219,8 +234,8 @@ class Backend {
   // Copies conv tails and S.
   virtual void gdn_copy(const GdnShape&, std::span<const StateCopy>, const GdnState&) = 0;
   // Causal depthwise conv + SiLU over qkv (T, channels), row stride `stride` floats, in place, carrying the
-  // tail (the inputs of the last conv_kernel - 1 positions, oldest first) in state. weight: (channels,
-  // conv_kernel).
+  // tail (the inputs of the last conv_kernel - 1 positions but drafts, oldest first) in state. weight:
+  // (channels, conv_kernel).
   virtual void gdn_conv(const GdnShape&, std::span<const Segment>, const float* weight, float* qkv,
                         int64_t stride, const GdnState&) = 0;
   // Gated delta rule. qkv (T, [q k_heads·k_dim | k k_heads·k_dim | v v_heads·v_dim]) after the conv, row

@@ -77,7 +77,8 @@ void ReferenceBackend::gdn_conv(const GdnShape& shape, std::span<const Segment> 
         for (int32_t j = 0; j < taps; ++j) sum += static_cast<double>(weight[c * taps + j]) * input[r + j];
         x = static_cast<float>(sum * sigmoid(sum));
       }
-      std::copy(input.end() - (taps - 1), input.end(), tail);
+      const auto end = input.end() - segment.drafts;
+      std::copy(end - (taps - 1), end, tail);
     }
   }
 }
@@ -87,8 +88,15 @@ void ReferenceBackend::gdn(const GdnShape& shape, std::span<const Segment> segme
                            int64_t gate_stride, const float* a_log, const float* dt_bias,
                            const GdnState& state, float* out) {
   const int64_t k_width = static_cast<int64_t>(shape.k_heads) * shape.k_dim;
+  const int64_t heads_state = static_cast<int64_t>(shape.v_heads) * shape.k_dim * shape.v_dim;
   for (const Segment& segment : segments) {
+    float* s = state.s + segment.slot * heads_state;
+    std::vector<float> passing;  // the state that drafts see and change
     for (int32_t r = 0; r < segment.count; ++r) {
+      if (r == segment.count - segment.drafts) {
+        passing.assign(s, s + heads_state);
+        s = passing.data();
+      }
       const int64_t row = segment.first + r;
       const float* x = qkv + row * qkv_stride;
       for (int32_t h = 0; h < shape.v_heads; ++h) {
@@ -96,10 +104,10 @@ void ReferenceBackend::gdn(const GdnShape& shape, std::span<const Segment> segme
         const auto q = l2_normalized(x + k_head * shape.k_dim, shape.k_dim, 1.0 / std::sqrt(shape.k_dim));
         const auto k = l2_normalized(x + k_width + k_head * shape.k_dim, shape.k_dim, 1.0);
         const double g = -std::exp(a_log[h]) * softplus(gate_in[row * gate_stride + h] + dt_bias[h]);
-        const int64_t head = static_cast<int64_t>(segment.slot) * shape.v_heads + h;
         delta_step(q, k, x + 2 * k_width + h * shape.v_dim, std::exp(g),
                    sigmoid(beta_in[row * gate_stride + h]), shape.v_dim,
-                   state.s + head * shape.k_dim * shape.v_dim, out + (row * shape.v_heads + h) * shape.v_dim);
+                   s + static_cast<int64_t>(h) * shape.k_dim * shape.v_dim,
+                   out + (row * shape.v_heads + h) * shape.v_dim);
       }
     }
   }

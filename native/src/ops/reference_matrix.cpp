@@ -97,8 +97,19 @@ void ReferenceBackend::matmul(const Matrix& matrix, const float* x, int64_t rows
 
 void ReferenceBackend::take_rows(const float* x, std::span<const int32_t> rows, int64_t width, float* out) {
   for (const int32_t row : rows) {
-    std::memcpy(out, x + row * width, width * sizeof(float));
+    if (row == kNoRow) {
+      std::memset(out, 0, width * sizeof(float));
+    } else {
+      std::memcpy(out, x + row * width, width * sizeof(float));
+    }
     out += width;
+  }
+}
+
+void ReferenceBackend::copy_rows(std::span<const RowCopy> rows, const float* from, int64_t from_stride,
+                                 int64_t width, float* to, int64_t to_stride) {
+  for (const auto& [source, target] : rows) {
+    std::memcpy(to + target * to_stride, from + source * from_stride, width * sizeof(float));
   }
 }
 

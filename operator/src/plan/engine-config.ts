@@ -35,6 +35,7 @@ export function planEngineConfig(service: WantedService): EngineConfig {
       dtype: spec.engine.dtype,
       kvCacheDtype: spec.engine.kvCacheDtype,
       quantization: spec.engine.quantization,
+      speculative: spec.engine.speculative,
     },
     drainTimeoutSeconds: spec.rollout.drainTimeoutSeconds,
     noProgressTimeoutSeconds: spec.rollout.noProgressTimeoutSeconds,

@@ -23,6 +23,7 @@ export function planFit(service: WantedService, { shape, weightBytes }: PlannedC
     blockSize,
     prefixCaching,
     dtype,
+    speculative,
     kvCacheDtype,
   } = spec.engine;
   const memoryBytes = accelerator.memoryBytesPerDevice;
@@ -41,6 +42,7 @@ export function planFit(service: WantedService, { shape, weightBytes }: PlannedC
       blockSize,
       prefixCaching,
       dtype,
+      speculative,
       kvCacheDtype,
     });
     return memoryBytes === null

@@ -47,6 +47,7 @@ export class Preflight {
       env,
       dtype: engine.dtype,
       quantization: engine.quantization,
+      speculative: engine.speculative,
       retry: service.retry,
     });
     const before = this.entries.get(key);

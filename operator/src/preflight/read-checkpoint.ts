@@ -3,6 +3,7 @@
 
 import {
   checkLoadQuantization,
+  checkSpeculative,
   chooseGguf,
   FailureError,
   headerLengthBytes,
@@ -109,6 +110,7 @@ async function readSafetensors(
   for (const header of headers) etags.set(header.file, header.etag);
   if (index !== null) checkIndex(index, headers);
   const tensors = headers.flatMap((header) => header.tensors);
+  checkSpeculative(tensors, options.speculative);
   return {
     shape,
     weightBytes: residentWeightBytes(tensors, shape, options),

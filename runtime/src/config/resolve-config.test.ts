@@ -18,6 +18,7 @@ const file = (engine: object = {}): ConfigSources['file'] => ({
       dtype: 'auto',
       kvCacheDtype: 'auto',
       quantization: 'none',
+      speculative: { method: 'none', tokens: 3 },
       ...engine,
     },
     drainTimeoutSeconds: 120,
@@ -49,6 +50,8 @@ describe('resolveConfig', () => {
         MAX_NUM_SEQS: '256',
         BLOCK_SIZE: '64',
         QUANTIZATION: 'fp8',
+        SPECULATIVE_METHOD: 'mtp',
+        NUM_SPECULATIVE_TOKENS: '2',
         KV_CACHE_DTYPE: 'fp8_e4m3',
         TRUST_REMOTE_CODE: 'True',
       },
@@ -68,6 +71,7 @@ describe('resolveConfig', () => {
       dtype: 'auto',
       kvCacheDtype: 'fp8',
       quantization: 'fp8',
+      speculative: { method: 'mtp', tokens: 2 },
     });
     expect(server.trustRemoteCode).toBe(true);
   });
@@ -119,6 +123,14 @@ describe('resolveConfig', () => {
 
   test.each([
     [{ maxNumBatchedTokens: 100 }, 'at least engine.maxNumSeqs + 64 = 128'],
+    [
+      { maxNumBatchedTokens: 319, speculative: { method: 'ngram', tokens: 3 } },
+      'at least engine.maxNumSeqs x (1 + engine.speculative.tokens) + 64 = 320',
+    ],
+    [
+      { speculative: { method: 'eagle3', tokens: 3 } },
+      'engine.speculative.method (--speculative-method, SPECULATIVE_METHOD) must be one of none, ngram, mtp',
+    ],
     [{ dtype: 'float16' }, 'engine.dtype (--dtype, DTYPE) must be one of auto, bfloat16, float32'],
     [
       { quantization: 'int4' },

@@ -4,6 +4,7 @@
 
 import {
   FailureError,
+  fewestBatchedTokens,
   getField,
   setField,
   specDefaults,
@@ -138,6 +139,8 @@ function fillDefaults(content: JsonObject): void {
     'engine.dtype': specDefaults.engine.dtype,
     'engine.kvCacheDtype': specDefaults.engine.kvCacheDtype,
     'engine.quantization': specDefaults.engine.quantization,
+    'engine.speculative.method': specDefaults.engine.speculative.method,
+    'engine.speculative.tokens': specDefaults.engine.speculative.tokens,
     drainTimeoutSeconds: specDefaults.rollout.drainTimeoutSeconds,
     noProgressTimeoutSeconds: specDefaults.rollout.noProgressTimeoutSeconds,
   };
@@ -148,11 +151,12 @@ function fillDefaults(content: JsonObject): void {
 
 /** Rules across fields that the schema cannot say. */
 function checkRules({ accelerator, engine }: EngineConfig, violations: string[]): void {
-  const rows = engine.maxNumSeqs + 64;
+  const rows = fewestBatchedTokens(engine.maxNumSeqs, engine.speculative);
   if (engine.maxNumBatchedTokens < rows) {
+    const drafts = engine.speculative.method === 'none' ? '' : ' x (1 + engine.speculative.tokens)';
     violations.push(
       `${nameField('engine.maxNumBatchedTokens')} is ${String(engine.maxNumBatchedTokens)}, but must be at least ` +
-        `engine.maxNumSeqs + 64 = ${String(rows)}`,
+        `engine.maxNumSeqs${drafts} + 64 = ${String(rows)}`,
     );
   }
   if (accelerator.kind !== 'cpu') {

@@ -134,6 +134,22 @@ export const settings: readonly Setting[] = [
     readText,
   ),
   setting(
+    'engine.speculative.method',
+    'SPECULATIVE_METHOD',
+    '--speculative-method',
+    'METHOD',
+    'who guesses the next tokens: none, ngram or mtp',
+    readText,
+  ),
+  setting(
+    'engine.speculative.tokens',
+    'NUM_SPECULATIVE_TOKENS',
+    '--num-speculative-tokens',
+    'N',
+    'most guesses per sequence and step',
+    readInteger,
+  ),
+  setting(
     'drainTimeoutSeconds',
     'DRAIN_TIMEOUT_SECONDS',
     '--drain-timeout',

@@ -11,7 +11,7 @@ export class OutputQueue {
   #wake: () => void = () => undefined;
 
   push(output: EngineOutput): void {
-    this.#pending = this.#pending === null ? output : merge(this.#pending, output);
+    this.#pending = this.#pending === null ? output : mergeOutputs(this.#pending, output);
     this.#wake();
   }
 
@@ -40,7 +40,8 @@ export class OutputQueue {
   }
 }
 
-function merge(earlier: EngineOutput, later: EngineOutput): EngineOutput {
+/** What two outputs of one generation are as one. */
+export function mergeOutputs(earlier: EngineOutput, later: EngineOutput): EngineOutput {
   return {
     tokens: [...earlier.tokens, ...later.tokens],
     logprobs:

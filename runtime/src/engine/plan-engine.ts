@@ -2,7 +2,13 @@
 // the same memory plan that the operator makes, here with the memory that this process really has.
 
 import { readFileSync } from 'node:fs';
-import { checkLoadQuantization, planMemory, residentWeightBytes } from '@llmservice/crds';
+import {
+  checkLoadQuantization,
+  checkSpeculative,
+  draftsOf,
+  planMemory,
+  residentWeightBytes,
+} from '@llmservice/crds';
 import type { EngineOptions } from '@llmservice/native';
 import { readLocalCheckpoint } from '../checkpoint/read-local-checkpoint.js';
 import { usableMemoryBytes } from './memory-limit.js';
@@ -14,13 +20,14 @@ import type { EngineSettings } from './protocol.js';
  */
 export async function planEngine(settings: EngineSettings): Promise<EngineOptions> {
   const { modelDir, tensor, dtype, kvCacheDtype, quantization, blockSize, prefixCaching } = settings;
-  const { maxNumSeqs, maxNumBatchedTokens } = settings;
+  const { maxNumSeqs, maxNumBatchedTokens, speculative } = settings;
   const { shape, tensors } = await readLocalCheckpoint(modelDir);
   checkLoadQuantization(shape.quantization, quantization);
+  checkSpeculative(tensors, speculative);
   const { numBlocks, numStateSnapshots, maxModelLen } = planMemory({
     shape,
     accelerator: 'cpu',
-    weightBytes: residentWeightBytes(tensors, shape, { dtype, quantization }),
+    weightBytes: residentWeightBytes(tensors, shape, { dtype, quantization, speculative }),
     memoryBytes: settings.memoryBytesPerDevice ?? usableMemoryBytes(readTextIfThere),
     memoryUtilizationPercent: settings.memoryUtilizationPercent,
     tensor,
@@ -30,6 +37,7 @@ export async function planEngine(settings: EngineSettings): Promise<EngineOption
     blockSize,
     prefixCaching,
     dtype,
+    speculative,
     kvCacheDtype,
   });
   const threads = settings.threads === null ? null : Math.max(1, Math.floor(settings.threads / tensor));
@@ -44,6 +52,7 @@ export async function planEngine(settings: EngineSettings): Promise<EngineOption
     dtype,
     kvCacheDtype,
     quantization,
+    speculative: { method: speculative.method, tokens: draftsOf(speculative) },
     threads,
     isa: 'auto',
     logitHashes: false,

@@ -2,7 +2,7 @@
 // Transport: child_process IPC with 'advanced' serialization, so typed arrays and bigint travel as they are.
 // At most one 'step' message per engine step goes to the server, whatever the number of sequences.
 
-import type { Failure, KvCacheDtype, LoadQuantization } from '@llmservice/crds';
+import type { Failure, KvCacheDtype, LoadQuantization, Speculative } from '@llmservice/crds';
 import type { ArrivalMap, EngineInfo } from '@llmservice/native';
 import type { FinishReason, GenerateRequest, TokenLogprobs } from '../schedule/generation.js';
 import type { SchedulerStats } from '../schedule/scheduler.js';
@@ -28,6 +28,7 @@ export interface EngineSettings {
   readonly kvCacheDtype: KvCacheDtype;
   /** What unquantized matrices become while they load. */
   readonly quantization: LoadQuantization;
+  readonly speculative: Speculative;
   /** Compute threads of all ranks together; null: one per physical core. */
   readonly threads: number | null;
 }

@@ -5,6 +5,7 @@ import type { Engine } from '@llmservice/native';
 import type { GenerateRequest, Sampled, StepOutputs } from '../schedule/generation.js';
 import type { Scheduler, Started } from '../schedule/scheduler.js';
 import { numericalFailure } from './numerical-failure.js';
+import { mergeOutputs } from './output-queue.js';
 import type { EngineMessage, EngineStats, SequenceUpdate } from './protocol.js';
 import { TokenRuns } from './token-runs.js';
 
@@ -114,7 +115,8 @@ export class StepLoop {
     for (const [id, start] of starts) updates.set(id, { ...emptyUpdate(id), ...start });
     const tell = (update: SequenceUpdate): void => {
       if (update.finish !== null || update.failure !== null) this.#forget(update.id);
-      updates.set(update.id, { ...update, ...starts.get(update.id) });
+      const before = updates.get(update.id) ?? emptyUpdate(update.id);
+      updates.set(update.id, { ...update, ...mergeOutputs(before, update) });
     };
     for (const entry of outputs.sampled) {
       this.#runs.add(entry.id, entry.token);

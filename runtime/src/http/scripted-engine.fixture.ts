@@ -49,6 +49,7 @@ class ScriptedEngine implements GenerationEngine {
       workspaceBytes: 1,
       kvBytesPerBlock: 1,
       stateBytesPerSeq: 0,
+      draftBytesPerSeq: 0,
       hybrid: false,
     };
     const state = { kind: 'ready', info, numBlocks: 8, maxModelLen: 64 } as const;

@@ -5,6 +5,7 @@ import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { EngineHealth } from '../engine/engine-state.js';
 import type { EngineStats } from '../engine/protocol.js';
 import type { FinishedGeneration } from '../log/request-log.js';
+import { observeDrafts } from './draft-metrics.js';
 import { interTokenBuckets, requestTimeBuckets, timeToFirstTokenBuckets } from './buckets.js';
 
 /** What scrapes look at; null before there is an engine. */
@@ -43,6 +44,7 @@ export class ServerMetrics {
     this.labels = { model_name: modelName, engine: '0' };
     this.observeEngine(state);
     this.observeTotals(state);
+    observeDrafts(this.registry, this.labels, () => state().engine?.stats?.drafts ?? null);
   }
 
   /** A generation's first tokens: the prompt went through the model. */

@@ -14,10 +14,16 @@ export class PlanBuilder {
   readonly #blocks: number[] = [];
   readonly #rows: number[] = [];
   readonly #saves: number[] = [];
+  /** Drafts to make at most for each sequence that is left with one known token to compute. */
+  readonly drafts: number;
 
-  /** @param budget rows that the step may have */
-  constructor(budget: number) {
+  /**
+   * @param budget rows that the step may have
+   * @param drafts see `drafts`
+   */
+  constructor(budget: number, drafts: number) {
     this.#budget = budget;
+    this.drafts = drafts;
   }
 
   get isEmpty(): boolean {
@@ -75,6 +81,7 @@ export class PlanBuilder {
       blocks: Int32Array.from(this.#blocks),
       rows: Int32Array.from(this.#rows),
       saves: Int32Array.from(this.#saves),
+      drafts: this.drafts,
     };
   }
 }

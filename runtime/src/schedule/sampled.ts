@@ -19,6 +19,13 @@ export function embeddingAt({ embeddings: { slots, values } }: StepResult, index
   return values.slice(index * width, (index + 1) * width);
 }
 
+/** Slots that hold drafts, and how many. */
+export function draftsHeld({ drafts }: StepResult): Map<number, number> {
+  const held = new Map<number, number>();
+  for (let i = 0; i < drafts.length; i += 2 + at(drafts, i + 1)) held.set(at(drafts, i), at(drafts, i + 1));
+  return held;
+}
+
 function finishOf(code: number): Sampled['finish'] {
   switch (code) {
     case finishCodes.none:

@@ -20,14 +20,17 @@ function randomLimits(random: Random): SchedulerLimits {
   const maxNumSeqs = 1 + random(16);
   const blockSize = [16, 16, 32, 64, 128][random(5)]!;
   const hybrid = random(2) === 0;
+  const method = (['none', 'ngram', 'mtp'] as const)[random(3)]!;
+  const tokens = method === 'none' ? 0 : 1 + random(5);
   return {
     prefixCaching: random(4) > 0,
     hybrid,
     numStateSnapshots: hybrid ? random(12) : 0,
     blockSize,
-    numBlocks: Math.ceil(longest / blockSize) + random(random(4) === 0 ? 100 : 4),
+    numBlocks: Math.ceil(longest / blockSize) + random(random(4) === 0 ? 100 : 2),
     maxNumSeqs,
-    maxNumBatchedTokens: maxNumSeqs + 64 + random(300),
+    maxNumBatchedTokens: maxNumSeqs * (1 + tokens) + 64 + random(300),
+    speculative: { method, tokens },
     maxModelLen: longest,
   };
 }
@@ -147,7 +150,7 @@ class Simulation {
 }
 
 describe('Scheduler over 100,000 random arrivals', () => {
-  const totals = { ended: 0, cancelled: 0, expired: 0, faulted: 0, preempted: 0, hits: 0, cached: 0 };
+  const totals = { ended: 0, cancelled: 0, expired: 0, faulted: 0, preempted: 0, hits: 0, drafted: 0, accepted: 0 };
 
   test.each(Array.from({ length: worlds }, (_, seed) => seed))(
     'seed %d: every plan keeps the rules, all end with their own tokens, nothing is left',
@@ -165,6 +168,8 @@ describe('Scheduler over 100,000 random arrivals', () => {
       totals.faulted += simulation.faulted;
       totals.preempted += stats.preemptionsTotal;
       totals.hits += stats.prefixCacheHitsTotal;
+      totals.drafted += stats.drafts.draftTokensTotal;
+      totals.accepted += stats.drafts.acceptedTokensTotal;
     },
   );
 
@@ -176,5 +181,7 @@ describe('Scheduler over 100,000 random arrivals', () => {
     expect(totals.faulted).toBeGreaterThan(300);
     expect(totals.preempted).toBeGreaterThan(1_000);
     expect(totals.hits).toBeGreaterThan(400_000);
+    expect(totals.accepted).toBeGreaterThan(10_000);
+    expect(totals.drafted - totals.accepted).toBeGreaterThan(10_000);
   });
 });

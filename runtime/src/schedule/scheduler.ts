@@ -2,11 +2,13 @@
 // Steps alternate plan() and absorb(). Invariants: a slot has one owner, and a block that is written to has one; rows
 // of a step are at most maxNumBatchedTokens; the oldest running sequence always advances, so that all sequences end.
 
-import type { StepPlan, StepResult } from '@llmservice/native';
+import { finishCodes, type Speculation, type StepPlan, type StepResult } from '@llmservice/native';
+import { DraftPolicy } from './draft-policy.js';
+import { DraftTotals, type DraftStats } from './draft-totals.js';
 import type { Embedded, Faulted, GenerateRequest, Sampled, StepOutputs } from './generation.js';
 import { PlanBuilder } from './plan-builder.js';
 import { PrefixCache, type PrefixCacheLimits } from './prefix-cache.js';
-import { embeddingAt, sampledAt } from './sampled.js';
+import { draftsHeld, embeddingAt, sampledAt } from './sampled.js';
 import { Sequence, type Running } from './sequence.js';
 import { StepCommits } from './step-commits.js';
 import { WaitingQueue } from './waiting-queue.js';
@@ -15,9 +17,10 @@ import { WaitingQueue } from './waiting-queue.js';
 export interface SchedulerLimits extends PrefixCacheLimits {
   /** Slots. */
   readonly maxNumSeqs: number;
-  /** Rows of one step; at least maxNumSeqs + 64, so that prefill advances beside any number of decodes. */
+  /** Rows of one step; at least maxNumSeqs x (1 + drafts) + 64, so that prefill advances beside any decodes. */
   readonly maxNumBatchedTokens: number;
   readonly maxModelLen: number;
+  readonly speculative: Speculation;
 }
 
 /** A step to run. */
@@ -52,6 +55,7 @@ export interface SchedulerStats {
   /** Prompt tokens looked up in the prefix cache, and those of them found, by requests that started. */
   readonly prefixCacheQueriesTotal: number;
   readonly prefixCacheHitsTotal: number;
+  readonly drafts: DraftStats;
 }
 
 /** The scheduler of one engine. */
@@ -67,6 +71,8 @@ export class Scheduler {
   readonly #bySlot = new Map<number, Running>();
   #release: number[] = [];
   readonly #commits: StepCommits;
+  readonly #policy: DraftPolicy;
+  readonly #draftTotals: DraftTotals;
   #inFlight = false;
   #preemptions = 0;
   #promptTokens = 0;
@@ -78,6 +84,8 @@ export class Scheduler {
     this.#limits = limits;
     this.#cache = new PrefixCache(limits);
     this.#commits = new StepCommits(this.#cache, (running) => this.#runs(running));
+    this.#policy = new DraftPolicy(limits.speculative);
+    this.#draftTotals = new DraftTotals(limits.speculative.tokens);
     this.#freeSlots = Array.from({ length: limits.maxNumSeqs }, (_, i) => limits.maxNumSeqs - 1 - i);
   }
 
@@ -121,7 +129,8 @@ export class Scheduler {
   /** The next step, or null when there is nothing to compute. */
   plan(): PlannedStep | null {
     if (this.#inFlight) throw new Error('plan() again before absorb(): steps alternate');
-    const step = new PlanBuilder(this.#limits.maxNumBatchedTokens);
+    const drafts = this.#policy.next(this.#running.length);
+    const step = new PlanBuilder(this.#limits.maxNumBatchedTokens, drafts);
     const preemptionsBefore = this.#preemptions;
     this.#planDecodes(step);
     this.#planPrefills(step);
@@ -138,12 +147,17 @@ export class Scheduler {
   /** Takes a step's result; returns what it gave to sequences that are still wanted. */
   absorb(result: StepResult): StepOutputs {
     this.#inFlight = false;
-    // First: nothing that they computed in this step is committed.
+    const { sampled, accepted } = this.#absorbSampled(result);
+    // Before anything is committed: nothing that they computed in this step may be reused.
     const faulted = this.#absorbFaults(result);
     this.#commits.commit();
-    const sampled = this.#absorbSampled(result);
+    const ended = new Set(sampled.filter(({ finish }) => finish !== null).map(({ id }) => id));
+    this.#absorbDrafts(result, accepted, ended);
+    for (const running of accepted.keys()) {
+      if (ended.has(running.sequence.request.id)) this.#vacate(running);
+    }
     const embedded = this.#absorbEmbeddings(result);
-    if (faulted.length + embedded.length > 0 || sampled.some(({ finish }) => finish !== null)) {
+    if (faulted.length + embedded.length + ended.size > 0) {
       this.#running = this.#running.filter((each) => this.#runs(each));
     }
     return { sampled, embedded, faulted };
@@ -169,18 +183,41 @@ export class Scheduler {
     return embedded;
   }
 
-  #absorbSampled(result: StepResult): Sampled[] {
+  /** Tokens, and by sequence how many of them are accepted drafts. */
+  #absorbSampled(result: StepResult): { sampled: Sampled[]; accepted: Map<Running, number> } {
     const sampled: Sampled[] = [];
+    const accepted = new Map<Running, number>();
     result.slots.forEach((slot, index) => {
       const running = this.#bySlot.get(slot);
-      if (running === undefined) return;
+      if (running === undefined || result.finish[index] === finishCodes.numericalFault) return;
       const entry = sampledAt(result, index, running.sequence.request.id);
       running.sequence.generated.push(entry.token);
       this.#generationTokens++;
-      if (entry.finish !== null) this.#vacate(running);
+      // Each token after a step's first is an accepted draft, whose row was computed.
+      const before = accepted.get(running);
+      if (before !== undefined) running.computed++;
+      accepted.set(running, before === undefined ? 0 : before + 1);
       sampled.push(entry);
     });
-    return sampled;
+    return { sampled, accepted };
+  }
+
+  #absorbDrafts(
+    result: StepResult,
+    accepted: ReadonlyMap<Running, number>,
+    ended: ReadonlySet<string>,
+  ): void {
+    for (const [running, count] of accepted) {
+      if (running.verifying === 0) continue;
+      this.#draftTotals.add(running.verifying, count);
+      // The end cuts off what might have been accepted.
+      if (!ended.has(running.sequence.request.id)) this.#policy.observe(running.verifying, count);
+      running.verifying = 0;
+    }
+    for (const [slot, count] of draftsHeld(result)) {
+      const running = this.#bySlot.get(slot);
+      if (running !== undefined) running.drafts = count;
+    }
   }
 
   get stats(): SchedulerStats {
@@ -196,11 +233,16 @@ export class Scheduler {
       generationTokensTotal: this.#generationTokens,
       prefixCacheQueriesTotal: this.#queries,
       prefixCacheHitsTotal: this.#hits,
+      drafts: this.#draftTotals.stats,
     };
   }
 
-  /** One row for each sequence with one token to compute, oldest first; takes blocks from the youngest if need be. */
+  /**
+   * One row for each sequence with one token to compute, oldest first; takes blocks from the youngest if need be. Then
+   * rows for drafts, in what blocks are left.
+   */
   #planDecodes(step: PlanBuilder): void {
+    const decoding: Running[] = [];
     // Preemption shortens the list from its end while it is walked.
     for (let i = 0; i < this.#running.length; i++) {
       const running = this.#running[i];
@@ -211,8 +253,26 @@ export class Scheduler {
         if (!this.#runs(running)) continue;
         this.#takeBlock(step, running);
       }
-      this.#advance(step, running, 1);
+      decoding.push(running);
     }
+    for (const running of decoding) this.#advance(step, running, 1, this.#draftsToVerify(step, running));
+  }
+
+  /** Drafts never preempt anybody: they get the blocks that are there. */
+  #draftsToVerify(step: PlanBuilder, running: Running): number {
+    const { length, maxLength } = running.sequence;
+    // The last token is sampled and never computed.
+    const wanted = Math.min(running.drafts, maxLength - 1 - length);
+    running.drafts = 0;
+    if (wanted <= 0) return 0;
+    this.#takeSpareBlocks(step, running, length + wanted);
+    return Math.min(wanted, running.blocks.length * this.#limits.blockSize - length);
+  }
+
+  /** Blocks for `tokens` tokens of a sequence, as far as there are any. */
+  #takeSpareBlocks(step: PlanBuilder, running: Running, tokens: number): void {
+    const wanted = this.#blocksFor(Math.min(tokens, running.sequence.mostComputed));
+    while (running.blocks.length < wanted && this.#cache.available > 0) this.#takeBlock(step, running);
   }
 
   /** Next chunk of each sequence whose prompt is not computed yet; its blocks were taken at admission. */
@@ -248,6 +308,8 @@ export class Scheduler {
         path: [...match.path],
         savePlaces: this.#cache.savePlaces(head, match),
         computed: match.cached,
+        drafts: 0,
+        verifying: 0,
       };
       this.#running.push(running);
       this.#bySlot.set(slot, running);
@@ -272,10 +334,14 @@ export class Scheduler {
     return { id: sequence.request.id, cachedTokens };
   }
 
-  #advance(step: PlanBuilder, running: Running, count: number): void {
+  #advance(step: PlanBuilder, running: Running, count: number, drafts = 0): void {
     const { sequence, slot } = running;
-    step.row(slot, count);
+    step.row(slot, count + drafts);
     running.computed += count;
+    running.verifying = drafts;
+    // The layer that makes the drafts writes its own cache where they would stand.
+    if (this.#limits.speculative.method === 'mtp' && remaining(running) === 0)
+      this.#takeSpareBlocks(step, running, sequence.length + drafts + step.drafts);
     this.#commits.advance(step, running);
     const promptDone = Math.min(running.computed, sequence.request.prompt.length);
     this.#promptTokens += Math.max(0, promptDone - sequence.promptCounted);

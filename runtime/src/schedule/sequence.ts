@@ -68,4 +68,8 @@ export interface Running {
   readonly savePlaces: number[];
   /** Tokens whose KV and state are in the engine once the planned steps have run. */
   computed: number;
+  /** Drafts that the slot holds: guesses of its next tokens, which the next step may verify. */
+  drafts: number;
+  /** Drafts that the step in flight verifies. */
+  verifying: number;
 }

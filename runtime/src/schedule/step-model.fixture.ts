@@ -15,6 +15,8 @@ interface Slot {
   readonly blocks: number[];
   computed: number;
   ended: boolean;
+  /** Drafts that it holds, and how many of them are right. */
+  drafts: { readonly count: number; readonly right: number };
 }
 
 interface SampledToken {
@@ -84,14 +86,16 @@ export class StepModel {
     for (const [slot, count] of tuples<[number, number]>(plan.rows, 2)) {
       rule(!rowsOf.has(slot), 'one row entry per slot');
       rowsOf.set(slot, count);
-      const entry = this.#run(slot, count);
-      if (entry !== null) sampled.push(entry);
+      sampled.push(...this.#run(slot, count));
     }
+    const { tokens } = this.#limits.speculative;
+    rule(plan.drafts >= 0 && plan.drafts <= tokens, 'drafts within speculative.tokens');
+    const held = [...rowsOf.keys()].flatMap((slot) => this.#draft(slot, plan.drafts));
     const rows = [...rowsOf.values()].reduce((sum, count) => sum + count, 0);
     rule(rows > 0, 'a step has rows');
     rule(rows <= this.#limits.maxNumBatchedTokens, 'rows within maxNumBatchedTokens');
     this.#save(plan, rowsOf);
-    return resultOf(sampled);
+    return resultOf(sampled, held);
   }
 
   #vacate(slot: number): void {
@@ -128,7 +132,7 @@ export class StepModel {
       );
     }
     const state = { admission, known: tokens.length, hashes, chunkedUntil, blocks: [] };
-    this.#slots.set(slot, { ...state, computed: cachedTokens, ended: false });
+    this.#slots.set(slot, { ...state, computed: cachedTokens, ended: false, drafts: noDrafts });
   }
 
   #replace(slot: number, index: number, block: number): void {
@@ -156,22 +160,39 @@ export class StepModel {
     else this.#content.fill(0, block * blockSize, (block + 1) * blockSize);
   }
 
-  #run(slot: number, count: number): SampledToken | null {
+  #run(slot: number, count: number): SampledToken[] {
     const state = this.#slot(slot);
     const { blockSize } = this.#limits;
     rule(!state.ended, 'rows go to a running slot');
     const end = state.computed + count;
-    rule(count >= 1 && end <= state.known, 'rows are of known tokens');
+    const drafts = Math.max(0, end - state.known);
+    rule(count >= 1 && drafts <= state.drafts.count, 'rows are of known tokens and of drafts');
+    rule(drafts === 0 || end < state.admission.maxLength, 'drafts leave room for the token after them');
     rule(end <= state.blocks.length * blockSize, 'rows have blocks');
     for (let position = state.computed; position < end; position++) {
       const block = state.blocks[floor(position / blockSize)] ?? NaN;
-      this.#content[block * blockSize + (position % blockSize)] = kvOf(state, position);
+      const kv = position < state.known ? kvOf(state, position) : kvOfDraft;
+      this.#content[block * blockSize + (position % blockSize)] = kv;
     }
-    state.computed = end;
-    if (end < state.known) {
+    state.computed = end - drafts;
+    const { right } = state.drafts;
+    state.drafts = noDrafts;
+    if (state.computed < state.known) {
       rule(end % 64 === 0, 'a chunk ends on a multiple of 64 or at the last token');
-      return null;
+      return [];
     }
+    const sampled = [this.#sample(state, slot)];
+    const goesOn = (): boolean => sampled.at(-1)?.finish === finishCodes.none;
+    for (let left = min(drafts, right); left > 0 && goesOn(); left--) {
+      const position = state.computed++;
+      const block = state.blocks[floor(position / blockSize)] ?? NaN;
+      this.#content[block * blockSize + (position % blockSize)] = kvOf(state, position);
+      sampled.push(this.#sample(state, slot));
+    }
+    return sampled;
+  }
+
+  #sample(state: Slot, slot: number): SampledToken {
     const hash = state.hashes[state.known - 1] ?? NaN;
     if (state.admission.pooling !== 'none') {
       state.ended = true;
@@ -184,6 +205,17 @@ export class StepModel {
     state.ended = stop || full;
     const finish = stop ? finishCodes.stop : full ? finishCodes.length : finishCodes.none;
     return { slot, token, finish, embedding: null };
+  }
+
+  /** Sometimes none, and of the others a few or all are right: the last token's hash decides. */
+  #draft(slot: number, most: number): number[] {
+    const state = this.#slot(slot);
+    const hash = (state.hashes[state.known - 1] ?? NaN) >>> 0;
+    const room =
+      state.ended || state.computed < state.known - 1 ? 0 : state.admission.maxLength - 1 - state.known;
+    const count = Math.max(0, min(most, hash % 7, room));
+    state.drafts = { count, right: (hash >>> 8) % (count + 1) };
+    return count === 0 ? [] : [slot, count, ...Array.from({ length: count }, () => 0)];
   }
 
   #save(plan: StepPlan, rowsOf: ReadonlyMap<number, number>): void {
@@ -226,13 +258,17 @@ export class StepModel {
   }
 }
 
+const noDrafts = { count: 0, right: 0 } as const;
+/** Nobody may come to depend on the KV of a draft that was wrong. */
+const kvOfDraft = -1;
+
 /** A hybrid's KV differs beyond the border where the recurrent form begins. */
 function kvOf({ hashes, chunkedUntil }: Slot, position: number): number {
   const hash = hashes[position] ?? NaN;
   return position < chunkedUntil ? hash : hash ^ imul(chunkedUntil + 1, 0x9e3779b1);
 }
 
-function resultOf(all: readonly SampledToken[]): StepResult {
+function resultOf(all: readonly SampledToken[], drafts: readonly number[]): StepResult {
   const sampled = all.filter(({ embedding }) => embedding === null);
   const embedded = all.filter(({ embedding }) => embedding !== null);
   return {
@@ -243,6 +279,7 @@ function resultOf(all: readonly SampledToken[]): StepResult {
     topOffsets: new Int32Array(sampled.length + 1),
     topTokens: new Int32Array(0),
     topLogprobs: new Float32Array(0),
+    drafts: Int32Array.from(drafts),
     logitHashes: new BigUint64Array(0),
     prompt: {
       slots: new Int32Array(0),

@@ -13,6 +13,7 @@ export const limits: SchedulerLimits = {
   prefixCaching: true,
   hybrid: false,
   numStateSnapshots: 0,
+  speculative: { method: 'none', tokens: 0 },
   blockSize: 16,
   numBlocks: 64,
   maxNumSeqs: 4,

@@ -40,11 +40,12 @@ test('the engine reads the embedding, the layers by their number, then the rest;
     'model.layers.10.input_layernorm.weight',
     'lm_head.weight',
     'mtp.layers.0.mlp.up_proj.weight',
+    'model.visual.blocks.0.attn.weight',
   ];
   const positions = read.map(readPosition);
   expect(positions).toEqual([...positions].sort((a, b) => a - b));
   expect(new Set(positions).size).toBe(read.length);
-  expect(readPosition('model.visual.blocks.0.attn.weight')).toBe(readPosition('mtp.fc.weight'));
+  expect(readPosition('mtp.layers.0.mlp.up_proj.weight')).toBe(readPosition('mtp.fc.weight'));
   expect(readPosition('model.norm.weight')).toBe(readPosition('lm_head.weight'));
 });
 

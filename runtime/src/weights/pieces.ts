@@ -61,11 +61,14 @@ function firstReads(places: readonly TensorPlace[], pieceBytes: number): number[
 }
 
 const afterAllLayers = 1e6;
-const unread = 1e7;
+/** Only where it drafts by that layer. */
+const multiTokenPrediction = 1e7;
+const unread = 1e8;
 
-/** The engine reads the embedding, then layer after layer, then final norm and head; images and drafts last. */
+/** The engine reads the embedding, then layer after layer, then final norm and head, then what drafts; images last. */
 export function readPosition(tensor: string): number {
-  if (/^mtp\.|(^|\.)(visual|vision_tower)\./.test(tensor)) return unread;
+  if (tensor.startsWith('mtp.')) return multiTokenPrediction;
+  if (/(^|\.)(visual|vision_tower)\./.test(tensor)) return unread;
   if (/(^|\.)embed_tokens\.|^rope_freqs\./.test(tensor)) return 0;
   const layer = /(?:^|\.)layers\.(\d+)\./.exec(tensor)?.[1];
   return layer === undefined ? afterAllLayers : 1 + Number(layer);

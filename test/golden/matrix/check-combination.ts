@@ -1,6 +1,6 @@
 // One combination against the reference: what of it is wrong, in words; nothing when all is as it must be.
 
-import type { Engine } from '@llmservice/native';
+import type { Engine, Speculation } from '@llmservice/native';
 
 import { generateRequest } from '../../../runtime/src/schedule/generate-request.fixture.js';
 import type { GenerateRequest } from '../../../runtime/src/schedule/generation.js';
@@ -14,8 +14,10 @@ const maxNumSeqs = 8;
 const secondWave = 200;
 const positions = 200;
 
-export async function loadChoice({ model, dtype, tensor }: EngineChoice, modelsDir: string): Promise<Engine> {
-  const how = { dtype, isa: 'auto', threads: 1, logitHashes: true } as const;
+export async function loadChoice(choice: EngineChoice, modelsDir: string): Promise<Engine> {
+  const { model, dtype, tensor } = choice;
+  const speculative = speculativeOf(choice);
+  const how = { dtype, isa: 'auto', threads: 1, logitHashes: true, speculative } as const;
   return tensor === 1 ? loadGolden(modelsDir + model, how) : loadGoldenRanks(modelsDir + model, how, tensor);
 }
 
@@ -31,8 +33,15 @@ export async function checkCombination(
   ];
 }
 
-function limitsOf({ cache, chunk }: Combination): Parameters<typeof serve>[1] {
-  return { ...room, maxNumSeqs, maxNumBatchedTokens: maxNumSeqs + chunk, prefixCaching: cache === 'on' };
+function speculativeOf({ speculation: method }: EngineChoice): Speculation {
+  return { method, tokens: method === 'none' ? 0 : 3 };
+}
+
+function limitsOf(combination: Combination): Parameters<typeof serve>[1] {
+  const { cache, chunk } = combination;
+  const speculative = speculativeOf(combination);
+  const maxNumBatchedTokens = maxNumSeqs * (1 + speculative.tokens) + chunk;
+  return { ...room, maxNumSeqs, maxNumBatchedTokens, prefixCaching: cache === 'on', speculative };
 }
 
 /** All prompts at once, and then once more, when the cache has them if it is on. */

@@ -6,11 +6,12 @@ import { readdirSync } from 'node:fs';
 import { validTensorParallel } from '@llmservice/crds';
 
 import { readLocalCheckpoint } from '../../../runtime/src/checkpoint/read-local-checkpoint.js';
-import { modelsDir } from '../golden-values.js';
+import { hasMtp, modelsDir } from '../golden-values.js';
 
 export const dtypes = ['bfloat16', 'float32'] as const;
 export const tensors = [1, 2, 4] as const;
 export const caches = ['off', 'on'] as const;
+export const speculations = ['none', 'ngram', 'mtp'] as const;
 /** Most prompt rows of a step. */
 export const chunks = [64, 192, 2048] as const;
 
@@ -20,6 +21,7 @@ export interface EngineChoice {
   readonly model: string;
   readonly dtype: (typeof dtypes)[number];
   readonly tensor: (typeof tensors)[number];
+  readonly speculation: (typeof speculations)[number];
 }
 
 export interface Combination extends EngineChoice {
@@ -45,9 +47,18 @@ export function tensorsOf(model: string): EngineChoice['tensor'][] {
   return tensors.filter((tensor) => valid.includes(tensor));
 }
 
+/** Drafts by the layer for multi-token prediction need a checkpoint that has it. */
+export function speculationsOf(model: string): EngineChoice['speculation'][] {
+  return speculations.filter((each) => each !== 'mtp' || hasMtp(model));
+}
+
 export function allEngines(): EngineChoice[] {
   return models.flatMap((model) =>
-    tensorsOf(model).flatMap((tensor) => dtypes.map((dtype) => ({ model, dtype, tensor }))),
+    tensorsOf(model).flatMap((tensor) =>
+      speculationsOf(model).flatMap((speculation) =>
+        dtypes.map((dtype) => ({ model, dtype, tensor, speculation })),
+      ),
+    ),
   );
 }
 
@@ -62,6 +73,7 @@ export function diagonal(): Combination[] {
     model,
     dtype: turn(dtypes, i),
     tensor: turn(tensorsOf(model), Math.floor(i / 2)),
+    speculation: turn(speculationsOf(model), i + 2),
     cache: turn(caches, Math.floor(i / 3)),
     chunk: turn(chunks, i),
   }));

@@ -19,7 +19,8 @@ for (const engine of allEngines().filter(({ model }) => model.includes(wanted)))
   outcomes.push(...found);
   const failed = found.filter(({ problems }) => problems.length > 0).length;
   const seconds = ((performance.now() - began) / 1000).toFixed(1);
-  const name = `${engine.model} in ${engine.dtype} on ${engine.tensor} rank${engine.tensor === 1 ? '' : 's'}`;
+  const ranks = `${engine.tensor} rank${engine.tensor === 1 ? '' : 's'}`;
+  const name = `${engine.model} in ${engine.dtype} on ${ranks}, speculation ${engine.speculation}`;
   console.log(`${name}: ${found.length} combinations, ${failed} failed, ${seconds} s`);
 }
 console.log(`\n${table(outcomes)}\n`);

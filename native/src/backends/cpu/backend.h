@@ -41,6 +41,8 @@ class CpuBackend final : public Backend {
   void add(float* x, const float* y, int64_t count) override;
   void add_bias(float* x, const float* bias, int64_t rows, int64_t width) override;
   void take_rows(const float* x, std::span<const int32_t> rows, int64_t width, float* out) override;
+  void copy_rows(std::span<const RowCopy> rows, const float* from, int64_t from_stride, int64_t width,
+                 float* to, int64_t to_stride) override;
   void silu_mul(const float* gate_up, int64_t rows, int64_t width, float* out) override;
   void sigmoid_mul(float* x, const float* gate, int64_t gate_stride, int64_t rows, int64_t width) override;
   void rope(float* x, int64_t stride, int64_t rows, int32_t heads, int32_t head_dim, int32_t rotary,

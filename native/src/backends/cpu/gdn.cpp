@@ -59,13 +59,21 @@ void CpuBackend::gdn_conv(const GdnShape& shape, std::span<const Segment> segmen
     for_rows((channels + kTileChannels - 1) / kTileChannels, kTileChannels * segment.count,
              [&](int64_t tile) {
                const int64_t c = tile * kTileChannels;
-               kernels_.convolve({.x = qkv + segment.first * stride + c,
-                                  .stride = stride,
-                                  .rows = segment.count,
-                                  .channels = static_cast<int32_t>(std::min(kTileChannels, channels - c)),
-                                  .taps = shape.conv_kernel,
-                                  .weight = weight + c * shape.conv_kernel,
-                                  .tail = state.conv + (segment.slot * channels + c) * tail});
+               ConvTile rows{.x = qkv + segment.first * stride + c,
+                             .stride = stride,
+                             .rows = segment.count - segment.drafts,
+                             .channels = static_cast<int32_t>(std::min(kTileChannels, channels - c)),
+                             .taps = shape.conv_kernel,
+                             .weight = weight + c * shape.conv_kernel,
+                             .tail = state.conv + (segment.slot * channels + c) * tail};
+               kernels_.convolve(rows);
+               if (segment.drafts == 0) return;
+               float passing[kTileChannels * kMaxConvKernel];
+               std::copy_n(rows.tail, rows.channels * tail, passing);
+               rows.x += rows.rows * stride;
+               rows.rows = segment.drafts;
+               rows.tail = passing;
+               kernels_.convolve(rows);
              });
   }
 }
@@ -146,8 +154,16 @@ void CpuBackend::gdn(const GdnShape& shape, std::span<const Segment> segments, c
     };
     const int32_t chunked = chunked_rows(segment);
     if (chunked > 0) kernels_.delta_chunks(tile_from(segment.first, chunked));
-    if (chunked < segment.count) {
-      kernels_.delta_recurrent(tile_from(segment.first + chunked, segment.count - chunked));
+    const int32_t kept = segment.count - segment.drafts;
+    if (chunked < kept) kernels_.delta_recurrent(tile_from(segment.first + chunked, kept - chunked));
+    if (segment.drafts > 0) {
+      DeltaTile drafts = tile_from(segment.first + kept, segment.drafts);
+      for (int32_t i = 0; i < shape.k_dim; ++i) {
+        std::copy_n(drafts.s + i * drafts.s_stride, drafts.columns, drafts.scratch + i * drafts.columns);
+      }
+      drafts.s = drafts.scratch;
+      drafts.s_stride = drafts.columns;
+      kernels_.delta_recurrent(drafts);
     }
   });
 }

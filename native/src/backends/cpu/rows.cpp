@@ -37,8 +37,20 @@ void CpuBackend::add_bias(float* x, const float* bias, int64_t rows, int64_t wid
 }
 
 void CpuBackend::take_rows(const float* x, std::span<const int32_t> rows, int64_t width, float* out) {
-  for_rows(static_cast<int64_t>(rows.size()), width,
-           [&](int64_t i) { std::copy_n(x + rows[i] * width, width, out + i * width); });
+  for_rows(static_cast<int64_t>(rows.size()), width, [&](int64_t i) {
+    if (rows[i] == kNoRow) {
+      std::fill_n(out + i * width, width, 0.0f);
+    } else {
+      std::copy_n(x + rows[i] * width, width, out + i * width);
+    }
+  });
+}
+
+void CpuBackend::copy_rows(std::span<const RowCopy> rows, const float* from, int64_t from_stride,
+                           int64_t width, float* to, int64_t to_stride) {
+  for_rows(static_cast<int64_t>(rows.size()), width, [&](int64_t i) {
+    std::copy_n(from + rows[i].from * from_stride, width, to + rows[i].to * to_stride);
+  });
 }
 
 void CpuBackend::silu_mul(const float* gate_up, int64_t rows, int64_t width, float* out) {

@@ -1,0 +1,135 @@
+#include "engine/mtp_drafter.h"
+
+#include <algorithm>
+
+namespace llmservice {
+namespace {
+
+// In place of a draft: the layer's logits were not numbers.
+constexpr int32_t kNoDraft = -1;
+
+}  // namespace
+
+void MtpDrafter::draft(const DraftStep& step, SlotTable& slots) {
+  bridge_cached(step, slots);
+  follow_trunk(step, slots);
+  while (!going_.empty()) {
+    take_drafts(slots);
+    continue_drafts(slots);
+  }
+}
+
+// The hidden before the first position that a sequence computes itself is gone with the sequence that
+// computed it: this one entry is made from its token alone.
+void MtpDrafter::bridge_cached(const DraftStep& step, SlotTable& slots) {
+  clear_rows();
+  for (const Segment& segment : step.segments) {
+    const Slot& slot = slots.at(segment.slot);
+    if (segment.position == 0 || segment.position != slot.cached) continue;
+    begin_segment(slot, segment.slot, segment.position);
+    add_row(slot.tokens[segment.position], segment.position, kNoRow);
+  }
+  run(false);
+}
+
+void MtpDrafter::follow_trunk(const DraftStep& step, SlotTable& slots) {
+  clear_rows();
+  going_.clear();
+  for (const Segment& segment : step.segments) {
+    const Slot& slot = slots.at(segment.slot);
+    const int32_t held = static_cast<int32_t>(slot.blocks.size()) * block_size_;
+    // Of each computed row the entry of the token after it, where there is a block for it.
+    const int32_t end = std::min({slot.position, held - 1, slot.known() - 1});
+    if (segment.position >= end) continue;
+    begin_segment(slot, segment.slot, segment.position + 1);
+    for (int32_t p = segment.position; p < end; ++p) {
+      add_row(slot.tokens[p + 1], p + 1, segment.first + p - segment.position);
+    }
+    const int32_t most = std::min(slot.room_for_drafts(step.drafts), held - slot.position);
+    if (most <= 0) continue;
+    going_.push_back({.slot = segment.slot, .most = most});
+    outputs_.push_back(static_cast<int32_t>(ids_.size()) - 1);
+  }
+  run(false);
+}
+
+void MtpDrafter::take_drafts(SlotTable& slots) {
+  const auto total = static_cast<int32_t>(going_.size());
+  drawn_.assign(total, kNoDraft);
+  const bool samples = group_ == nullptr || group_->rank() == 0;
+  for (int32_t first = 0; first < total; first += Model::kLogitRows) {
+    const int32_t count = std::min(Model::kLogitRows, total - first);
+    const std::span<const float> logits = model_.logits(first, count);
+    if (!samples) continue;
+    const size_t vocab = logits.size() / count;
+    for (int32_t i = 0; i < count; ++i) {
+      const Slot& slot = slots.at(going_[first + i].slot);
+      SamplingParams sampling = slot.sampling;
+      sampling.top_logprobs.reset();
+      const auto index = static_cast<int32_t>(slot.tokens.size() + slot.drafts.size());
+      const auto drawn = sampler_.sample(logits.subspan(i * vocab, vocab), sampling, slot.counts, index);
+      if (drawn) drawn_[first + i] = drawn->token;
+    }
+  }
+  if (group_ == nullptr) return;
+  if (samples) {
+    group_->send(std::as_bytes(std::span(drawn_)));
+  } else {
+    const std::vector<std::byte> message = group_->receive();
+    std::ranges::copy(message, std::as_writable_bytes(std::span(drawn_)).begin());
+  }
+}
+
+void MtpDrafter::continue_drafts(SlotTable& slots) {
+  clear_rows();
+  std::vector<Going> going;
+  for (size_t i = 0; i < going_.size(); ++i) {
+    if (drawn_[i] == kNoDraft) continue;
+    Slot& slot = slots.at(going_[i].slot);
+    const int32_t position = slot.known() + static_cast<int32_t>(slot.drafts.size());
+    slot.drafts.push_back(drawn_[i]);
+    if (static_cast<int32_t>(slot.drafts.size()) == going_[i].most) continue;
+    begin_segment(slot, going_[i].slot, position);
+    add_row(drawn_[i], position, static_cast<int32_t>(i));
+    outputs_.push_back(static_cast<int32_t>(ids_.size()) - 1);
+    going.push_back(going_[i]);
+  }
+  going_.swap(going);
+  run(true);
+}
+
+void MtpDrafter::clear_rows() {
+  ids_.clear();
+  positions_.clear();
+  hidden_.clear();
+  outputs_.clear();
+  segments_.clear();
+}
+
+void MtpDrafter::begin_segment(const Slot& slot, int32_t index, int32_t position) {
+  segments_.push_back({.first = static_cast<int32_t>(ids_.size()),
+                       .count = 0,
+                       .position = position,
+                       .slot = index,
+                       .blocks = slot.blocks.data(),
+                       .chunked_until = 0});
+}
+
+void MtpDrafter::add_row(int32_t token, int32_t position, int32_t hidden) {
+  ids_.push_back(token);
+  positions_.push_back(position);
+  hidden_.push_back(hidden);
+  ++segments_.back().count;
+}
+
+void MtpDrafter::run(bool continues) {
+  if (ids_.empty()) return;
+  model_.draft({.ids = ids_,
+                .positions = positions_,
+                .segments = segments_,
+                .hidden = hidden_,
+                .continues = continues,
+                .outputs = outputs_});
+}
+
+}  // namespace llmservice

@@ -1,0 +1,85 @@
+// What speculation gains on the demo model: tokens per second of one greedy stream, without drafts, by n-gram and by the
+// model's own layer. Run: npx tsx test/bench/speculation.ts
+
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+
+import { loadEngine, type Speculation } from '@llmservice/native';
+import { readModelFiles } from '../../runtime/src/load-model.js';
+import { generateRequest } from '../../runtime/src/schedule/generate-request.fixture.js';
+import { Scheduler } from '../../runtime/src/schedule/scheduler.js';
+
+const folder = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
+const modelDir = folder('../../deploy/demo-model/checkpoint');
+const rounds = 5;
+
+async function readPrompts(): Promise<Int32Array[]> {
+  const { tokenizer, chatTemplate } = await readModelFiles(modelDir);
+  if (chatTemplate === null) throw new Error('the demo model has no chat template');
+  const lines = readFileSync(folder('../../deploy/demo-model/questions/llmservice.txt'), 'utf8').split('\n');
+  const questions = lines.filter((line) => /^\w.* \| /.test(line)).slice(0, 24);
+  const texts = questions.map((line) =>
+    chatTemplate.render({ messages: [{ role: 'user', content: `${line.split(' | ')[0]}?` }] }),
+  );
+  return Promise.all(texts.map((text) => tokenizer.encode(text, { addSpecialTokens: false })));
+}
+
+/** Tokens, steps and seconds of all prompts, one after another; the median round by time. */
+async function measure(speculative: Speculation, prompts: readonly Int32Array[], stops: Int32Array) {
+  const room = {
+    blockSize: 16,
+    numBlocks: 64,
+    maxNumSeqs: 1,
+    numStateSnapshots: 0,
+    maxNumBatchedTokens: 256,
+    maxModelLen: 512,
+    speculative,
+  };
+  const options = {
+    modelDir,
+    dtype: 'auto',
+    kvCacheDtype: 'auto',
+    quantization: 'none',
+    logitHashes: false,
+    threads: null,
+    isa: 'auto',
+    place: null,
+  } as const;
+  const engine = await loadEngine({ ...options, ...room }, () => undefined);
+  const measured: { tokens: number; steps: number; seconds: number }[] = [];
+  for (let round = 0; round < rounds; round++) {
+    const scheduler = new Scheduler({ prefixCaching: false, hybrid: true, ...room });
+    prompts.forEach((prompt, i) =>
+      scheduler.add(generateRequest(`${i}`, prompt, { maxTokens: 80, stopTokens: stops })),
+    );
+    const start = performance.now();
+    let steps = 0;
+    for (let step = scheduler.plan(); step !== null; step = scheduler.plan()) {
+      scheduler.absorb(await engine.step(step.plan));
+      steps++;
+    }
+    measured.push({
+      tokens: scheduler.stats.generationTokensTotal,
+      steps,
+      seconds: (performance.now() - start) / 1000,
+    });
+  }
+  await engine.dispose();
+  return measured.sort((a, b) => a.seconds - b.seconds)[Math.floor(rounds / 2)]!;
+}
+
+const prompts = await readPrompts();
+const { defaults } = await readModelFiles(modelDir);
+console.log('| drafts | tokens | steps | tokens per step | tok/s |\n|---|---|---|---|---|');
+for (const speculative of [
+  { method: 'none', tokens: 0 },
+  { method: 'ngram', tokens: 4 },
+  { method: 'mtp', tokens: 1 },
+  { method: 'mtp', tokens: 3 },
+] as const) {
+  const { tokens, steps, seconds } = await measure(speculative, prompts, Int32Array.from(defaults.eosIds));
+  const name = speculative.method === 'none' ? 'none' : `${speculative.method}, ${speculative.tokens}`;
+  console.log(
+    `| ${name} | ${tokens} | ${steps} | ${(tokens / steps).toFixed(2)} | ${(tokens / seconds).toFixed(0)} |`,
+  );
+}

@@ -1,0 +1,131 @@
+// The scheduler over a real engine, without processes between them: workloads in, every token and logprob out.
+
+import { fileURLToPath } from 'node:url';
+import { expect } from '@jest/globals';
+import { loadEngine } from '@llmservice/native';
+import { generateRequest, greedy } from '../../runtime/src/schedule/generate-request.fixture.js';
+import type { GenerateRequest } from '../../runtime/src/schedule/generation.js';
+import {
+  Scheduler,
+  type SchedulerLimits,
+  type SchedulerStats,
+} from '../../runtime/src/schedule/scheduler.js';
+
+const folder = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
+export const models = [
+  { name: 'llama', modelDir: folder('../golden/models/llama-bf16'), hybrid: false, vocab: 320 },
+  { name: 'hybrid', modelDir: folder('../golden/models/qwen3_5-bf16'), hybrid: true, vocab: 320 },
+  { name: 'demo', modelDir: folder('../../deploy/demo-model/checkpoint'), hybrid: true, vocab: 2000 },
+];
+export type Model = (typeof models)[number];
+
+const limits = {
+  blockSize: 16,
+  numBlocks: 256,
+  maxNumSeqs: 6,
+  numStateSnapshots: 0,
+  maxNumBatchedTokens: 192,
+  maxModelLen: 512,
+  speculative: { method: 'none', tokens: 0 },
+} as const;
+
+/** `length` tokens that only the name decides. */
+export function text(name: string, length: number, vocab: number): number[] {
+  let state = Array.from(name).reduce((hash, character) => (hash * 31 + character.charCodeAt(0)) >>> 0, 7);
+  return Array.from({ length }, () => {
+    state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
+    return (state >>> 8) % vocab;
+  });
+}
+
+export function request(
+  id: string,
+  prompt: readonly number[],
+  changes: Partial<GenerateRequest> = {},
+): GenerateRequest {
+  const sampling = {
+    ...greedy,
+    temperature: 0.8,
+    topP: 0.95,
+    seed: BigInt(prompt.length),
+    repetitionPenalty: 1.1,
+    topLogprobs: 2,
+  };
+  return generateRequest(id, prompt, { maxTokens: 12, sampling, ...changes });
+}
+
+export interface Arrival {
+  readonly step: number;
+  readonly request: GenerateRequest;
+  /** Step at which it is cancelled. */
+  readonly cancelAt?: number;
+}
+
+/** Prompts that begin alike in many ways, arriving while others run; some twice, some cancelled, two of them endless. */
+export function workload(vocab: number): Arrival[] {
+  const system = text('system', 130, vocab);
+  const arrivals: Arrival[] = [];
+  for (let i = 0; i < 24; i++) {
+    const branch = text(`branch ${i % 5}`, 20 + 23 * (i % 5), vocab);
+    const prompt = [...(i % 4 === 3 ? [] : system), ...branch, ...text(`end ${i % 7}`, (i * 11) % 70, vocab)];
+    const changes = { maxTokens: i % 6 === 0 ? 60 : 9, boundaries: i % 2 === 0 ? [130] : [] };
+    const arrival = { step: 2 * i, request: request(`request ${i}`, prompt, changes) };
+    arrivals.push(i % 9 === 4 ? { ...arrival, cancelAt: 2 * i + 3 } : arrival);
+  }
+  return arrivals;
+}
+
+export interface Outcome {
+  /** By request: tokens and logprobs, in full precision. */
+  readonly outputs: Map<string, string[]>;
+  readonly stats: SchedulerStats;
+  readonly cachedTokens: Map<string, number>;
+  readonly steps: number;
+}
+
+/** Runs a workload on an engine of its own. */
+export async function run(
+  model: Model,
+  changes: Partial<SchedulerLimits>,
+  arrivals: readonly Arrival[],
+): Promise<Outcome> {
+  const room: typeof changes & Omit<SchedulerLimits, 'prefixCaching' | 'hybrid'> = { ...limits, ...changes };
+  const options = {
+    modelDir: model.modelDir,
+    dtype: 'auto',
+    kvCacheDtype: 'auto',
+    logitHashes: false,
+    threads: 1,
+    isa: 'auto',
+    place: null,
+    quantization: 'none',
+  } as const;
+  const engine = await loadEngine({ ...options, ...room }, () => undefined);
+  expect(engine.info.hybrid).toBe(model.hybrid);
+  const scheduler = new Scheduler({ prefixCaching: false, ...room, hybrid: model.hybrid });
+  const outputs = new Map<string, string[]>();
+  const cachedTokens = new Map<string, number>();
+  let steps = 0;
+  try {
+    for (let step = 0; ; step++) {
+      for (const { request: asked } of arrivals.filter((each) => each.step === step)) scheduler.add(asked);
+      for (const { request: asked } of arrivals.filter((each) => each.cancelAt === step))
+        scheduler.cancel(asked.id);
+      const planned = scheduler.plan();
+      if (planned === null && arrivals.every((each) => each.step <= step)) break;
+      if (planned === null) continue;
+      steps++;
+      for (const { id, cachedTokens: cached } of planned.started) cachedTokens.set(id, cached);
+      for (const { id, token, logprobs } of scheduler.absorb(await engine.step(planned.plan)).sampled) {
+        outputs.set(id, [
+          ...(outputs.get(id) ?? []),
+          `${token} ${logprobs?.logprob} ${logprobs?.top[1]?.logprob}`,
+        ]);
+      }
+    }
+  } finally {
+    await engine.dispose();
+  }
+  expect(scheduler.stats).toMatchObject({ running: 0, waiting: 0, blocksUsed: 0 });
+  return { outputs, stats: scheduler.stats, cachedTokens, steps };
+}
