@@ -29,7 +29,8 @@ const readGolden = (model: string): Golden =>
 
 function distance(got: ArrayLike<number>, wanted: readonly number[]): number {
   expect(got).toHaveLength(wanted.length);
-  const squares = (values: readonly number[]): number => values.reduce((sum, value) => sum + value * value, 0);
+  const squares = (values: readonly number[]): number =>
+    values.reduce((sum, value) => sum + value * value, 0);
   return Math.sqrt(squares(wanted.map((value, i) => value - got[i]!)) / squares(wanted));
 }
 
@@ -37,10 +38,21 @@ const poolings = ['last', 'mean'] as const satisfies readonly Pooling[];
 
 test('every architecture has a golden', () => {
   const architectures = models.map((model) => {
-    const config = JSON.parse(readFileSync(`${modelsDir}${model}/config.json`, 'utf8')) as { model_type: string };
+    const config = JSON.parse(readFileSync(`${modelsDir}${model}/config.json`, 'utf8')) as {
+      model_type: string;
+    };
     return config.model_type;
   });
-  const expected = ['llama', 'qwen3', 'qwen3_5', 'qwen3_5_moe', 'qwen3_5_moe_text', 'qwen3_5_text', 'qwen3_moe', 'qwen3_next'];
+  const expected = [
+    'llama',
+    'qwen3',
+    'qwen3_5',
+    'qwen3_5_moe',
+    'qwen3_5_moe_text',
+    'qwen3_5_text',
+    'qwen3_moe',
+    'qwen3_next',
+  ];
   expect([...new Set(architectures)].sort()).toEqual(expected);
 });
 

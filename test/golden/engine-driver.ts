@@ -3,7 +3,15 @@
 
 import { closeSync } from 'node:fs';
 
-import type { Admission, Engine, EngineOptions, RankPlace, SamplingParams, StepPlan, StepResult } from '@llmservice/native';
+import type {
+  Admission,
+  Engine,
+  EngineOptions,
+  RankPlace,
+  SamplingParams,
+  StepPlan,
+  StepResult,
+} from '@llmservice/native';
 import { loadEngine, makeSegment, runRank } from '@llmservice/native';
 
 import { greedy as likeliest } from '../../runtime/src/schedule/generate-request.fixture.js';
@@ -64,7 +72,9 @@ export async function loadGolden(modelDir: string, how: How): Promise<Engine> {
 export async function loadGoldenRanks(modelDir: string, how: How, size: number): Promise<Engine> {
   const segment = makeSegment(size);
   const place = (rank: number) => optionsOf(modelDir, how, { rank, size, segment });
-  const ranks = Promise.all(Array.from({ length: size - 1 }, (_, i) => runRank(place(i + 1), () => undefined)));
+  const ranks = Promise.all(
+    Array.from({ length: size - 1 }, (_, i) => runRank(place(i + 1), () => undefined)),
+  );
   // Told by dispose, or by rank 0, which fails with the others.
   ranks.catch(() => undefined);
   try {
@@ -83,7 +93,16 @@ export async function loadGoldenRanks(modelDir: string, how: How, size: number):
 }
 
 function optionsOf(modelDir: string, how: How, place: RankPlace | null): EngineOptions {
-  return { modelDir, quantization: 'none', kvCacheDtype: 'auto', logitHashes: false, speculative: noDrafts, ...room, ...how, place };
+  return {
+    modelDir,
+    quantization: 'none',
+    kvCacheDtype: 'auto',
+    logitHashes: false,
+    speculative: noDrafts,
+    ...room,
+    ...how,
+    place,
+  };
 }
 
 /**
@@ -107,7 +126,9 @@ export async function run(
   const remaining = () => running.filter(({ job, out }) => out.tokens.length < job.count);
   for (let step = 0; remaining().length > 0; step++) {
     const joined = remaining().filter(({ job }) => job.joinsAt <= step);
-    const rows = joined.map(({ job, computed, known }) => [job.slot, Math.min(job.chunk, known - computed)] as const);
+    const rows = joined.map(
+      ({ job, computed, known }) => [job.slot, Math.min(job.chunk, known - computed)] as const,
+    );
     const verified = joined.map(({ held, end, known }) => Math.min(held, end - 1 - known));
     const result = await engine.step({
       ...plan(joined.filter(({ job }) => job.joinsAt === step).map(({ job }) => admission(job))),
@@ -167,7 +188,11 @@ export interface EmbedJob {
 }
 
 /** Computes the embeddings together, at most `chunk` rows of each per step; the answers stand in the order of the jobs. */
-export async function embed(engine: Engine, jobs: readonly EmbedJob[], chunk: number): Promise<Float32Array[]> {
+export async function embed(
+  engine: Engine,
+  jobs: readonly EmbedJob[],
+  chunk: number,
+): Promise<Float32Array[]> {
   const found = new Map<number, Float32Array>();
   const admit = jobs.map(({ slot, prompt, pooling }) => {
     const job = { slot, prompt, generated: [], count: 0, sampling: likeliest, joinsAt: 0, chunk };
@@ -176,9 +201,14 @@ export async function embed(engine: Engine, jobs: readonly EmbedJob[], chunk: nu
   for (let computed = 0; found.size < jobs.length; computed += chunk) {
     const left = jobs.filter(({ prompt }) => prompt.length > computed);
     const rows = left.flatMap(({ slot, prompt }) => [slot, Math.min(chunk, prompt.length - computed)]);
-    const { embeddings } = await engine.step({ ...plan(computed === 0 ? admit : []), rows: Int32Array.from(rows) });
+    const { embeddings } = await engine.step({
+      ...plan(computed === 0 ? admit : []),
+      rows: Int32Array.from(rows),
+    });
     const width = embeddings.values.length / embeddings.slots.length;
-    embeddings.slots.forEach((slot, i) => found.set(slot, embeddings.values.slice(i * width, (i + 1) * width)));
+    embeddings.slots.forEach((slot, i) =>
+      found.set(slot, embeddings.values.slice(i * width, (i + 1) * width)),
+    );
   }
   await engine.step({ ...plan([]), release: Int32Array.from(jobs, ({ slot }) => slot) });
   return jobs.map(({ slot }) => found.get(slot)!);
@@ -201,7 +231,8 @@ function admission({ slot, prompt, generated, count, sampling }: Job): Admission
 
 /** A plan that admits, giving each slot the blocks that are its own; no rows. */
 function plan(admit: readonly Admission[]): StepPlan {
-  const own = (slot: number) => Array.from({ length: blocksPerSlot }, (_, i) => [slot, slot * blocksPerSlot + i]);
+  const own = (slot: number) =>
+    Array.from({ length: blocksPerSlot }, (_, i) => [slot, slot * blocksPerSlot + i]);
   return {
     release: new Int32Array(),
     admit,

@@ -86,7 +86,8 @@ describe.each(machines)('on $isa in $dtype', ({ isa, dtype }) => {
 
     test('the split of a prompt into chunks does not change a bit', async () => {
       const whole = await score(engine, golden.teacherForced.ids, 512);
-      for (const chunk of [64, 128]) expect(await score(engine, golden.teacherForced.ids, chunk)).toEqual(whole);
+      for (const chunk of [64, 128])
+        expect(await score(engine, golden.teacherForced.ids, chunk)).toEqual(whole);
       for (const { prompt } of golden.greedy.filter(({ prompt }) => prompt.length > 64)) {
         const [once] = await run(engine, [job(0, prompt, { count: 8 })]);
         expect(await run(engine, [job(0, prompt, { count: 8, chunk: 64 })])).toEqual([once]);

@@ -31,13 +31,13 @@ const models = wide ? readdirSync(modelsDir) : oneOfEach;
 const isas = wide ? (cpuIsas() as EngineOptions['isa'][]) : (['auto'] as const);
 const dtypes = wide ? (['bfloat16', 'float32'] as const) : (['auto'] as const);
 const kvCacheDtypes = ['auto', 'fp8'] as const;
-const cases = isas.flatMap((isa) =>
-  dtypes.flatMap((dtype) =>
-    kvCacheDtypes.flatMap((kvCacheDtype) =>
-      models.map((model) => ({ isa, dtype, kvCacheDtype, model })),
+const cases = isas
+  .flatMap((isa) =>
+    dtypes.flatMap((dtype) =>
+      kvCacheDtypes.flatMap((kvCacheDtype) => models.map((model) => ({ isa, dtype, kvCacheDtype, model }))),
     ),
-  ),
-).filter(({ kvCacheDtype, model }) => wide || kvCacheDtype === 'auto' || oneOfEachKind.includes(model));
+  )
+  .filter(({ kvCacheDtype, model }) => wide || kvCacheDtype === 'auto' || oneOfEachKind.includes(model));
 
 const room = {
   blockSize: 16,

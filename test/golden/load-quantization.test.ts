@@ -19,9 +19,17 @@ const costs = [
   { model: 'qwen3_5-bf16', fp8: 0.65, int8: 0.17 }, // the gated norm of its recurrent layers magnifies rounding
 ] as const;
 
-async function scored(model: string, quantization: Quantization): Promise<{ logprobs: number[]; bytes: number }> {
+async function scored(
+  model: string,
+  quantization: Quantization,
+): Promise<{ logprobs: number[]; bytes: number }> {
   const { teacherForced } = readGolden(model);
-  const engine = await loadGolden(modelsDir + model, { dtype: 'float32', isa: 'auto', threads: 1, quantization });
+  const engine = await loadGolden(modelsDir + model, {
+    dtype: 'float32',
+    isa: 'auto',
+    threads: 1,
+    quantization,
+  });
   try {
     const { logprobs } = await score(engine, teacherForced.ids, 512);
     return { logprobs, bytes: engine.info.weightBytes };

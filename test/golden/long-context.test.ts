@@ -29,8 +29,21 @@ const room = {
 };
 
 async function load(model: string, changes: Partial<EngineOptions> = {}): Promise<Engine> {
-  const how = { dtype: 'float32', kvCacheDtype: 'auto', quantization: 'none', isa: 'auto', threads: 2 } as const;
-  const options = { ...how, logitHashes: true, place: null, modelDir: modelsDir + model, ...room, ...changes };
+  const how = {
+    dtype: 'float32',
+    kvCacheDtype: 'auto',
+    quantization: 'none',
+    isa: 'auto',
+    threads: 2,
+  } as const;
+  const options = {
+    ...how,
+    logitHashes: true,
+    place: null,
+    modelDir: modelsDir + model,
+    ...room,
+    ...changes,
+  };
   return loadEngine(options, () => undefined);
 }
 
@@ -42,13 +55,25 @@ function longText(length: number): Int32Array {
 /** Logprob of each token of `ids` after the first. */
 async function score(engine: Engine, ids: Int32Array, chunk: number): Promise<number[]> {
   const none = new Int32Array();
-  const plan: StepPlan = { release: none, admit: [], replace: none, blocks: none, rows: none, saves: none, drafts: 0 };
+  const plan: StepPlan = {
+    release: none,
+    admit: [],
+    replace: none,
+    blocks: none,
+    rows: none,
+    saves: none,
+    drafts: 0,
+  };
   const admission: Admission = {
     ...{ slot: 0, tokens: ids, cachedTokens: 0, snapshot: null, promptLength: ids.length },
     ...{ maxLength: ids.length + 1, stopTokens: none, sampling: greedy, promptLogprobs: true },
     pooling: 'none',
   };
-  const blocks = Int32Array.from(Array.from(ids, (_, i) => [0, i]).slice(0, Math.ceil(ids.length / blockSize)).flat());
+  const blocks = Int32Array.from(
+    Array.from(ids, (_, i) => [0, i])
+      .slice(0, Math.ceil(ids.length / blockSize))
+      .flat(),
+  );
   const logprobs: number[] = [];
   for (let computed = 0; computed < ids.length; computed += chunk) {
     const rows = Int32Array.of(0, Math.min(chunk, ids.length - computed));
@@ -95,7 +120,10 @@ const readsFurther = async (): Promise<void> => {
     const limits = { ...room, prefixCaching: false };
     const { answers } = await serve(engine, limits, atOnce([request]));
     expect(answers.get('long')!.logitHashes).toHaveLength(8);
-    const again = [{ step: 0, request: { ...request, id: 'before' } }, { step: 400, request }];
+    const again = [
+      { step: 0, request: { ...request, id: 'before' } },
+      { step: 400, request },
+    ];
     const cached = await serve(engine, { ...limits, maxNumBatchedTokens: 1024, prefixCaching: true }, again);
     expect(cached.answers.get('before')).toEqual(answers.get('long'));
     expect(cached.answers.get('long')).toEqual(answers.get('long'));
@@ -105,4 +133,5 @@ const readsFurther = async (): Promise<void> => {
   }
 };
 
-if (wide) test('131,372 tokens on a hybrid: the same logits by other chunks and from the cache', readsFurther);
+if (wide)
+  test('131,372 tokens on a hybrid: the same logits by other chunks and from the cache', readsFurther);

@@ -4,7 +4,16 @@ import { describe, expect, jest, test } from '@jest/globals';
 
 import { modelsDir, readGolden } from './golden-values.js';
 import { checkCombination, loadChoice } from './matrix/check-combination.js';
-import { architectureOf, caches, chunks, diagonal, dtypes, models, speculations, tensors } from './matrix/combinations.js';
+import {
+  architectureOf,
+  caches,
+  chunks,
+  diagonal,
+  dtypes,
+  models,
+  speculations,
+  tensors,
+} from './matrix/combinations.js';
 
 jest.setTimeout(120_000);
 
@@ -23,16 +32,27 @@ describe('the diagonal', () => {
   });
 
   test('has every architecture of the reference', () => {
-    const architectures = ['llama', 'qwen3', 'qwen3_5', 'qwen3_5_moe', 'qwen3_5_text', 'qwen3_moe', 'qwen3_next'];
+    const architectures = [
+      'llama',
+      'qwen3',
+      'qwen3_5',
+      'qwen3_5_moe',
+      'qwen3_5_text',
+      'qwen3_moe',
+      'qwen3_next',
+    ];
     for (const architecture of architectures) expect(models.map(architectureOf)).toContain(architecture);
   });
 });
 
-test.each(chosen)('$model in $dtype on $tensor ranks, cache $cache, speculation $speculation, $chunk rows', async (combination) => {
-  const engine = await loadChoice(combination, modelsDir);
-  try {
-    expect(await checkCombination(engine, readGolden(combination.model), combination)).toEqual([]);
-  } finally {
-    await engine.dispose();
-  }
-});
+test.each(chosen)(
+  '$model in $dtype on $tensor ranks, cache $cache, speculation $speculation, $chunk rows',
+  async (combination) => {
+    const engine = await loadChoice(combination, modelsDir);
+    try {
+      expect(await checkCombination(engine, readGolden(combination.model), combination)).toEqual([]);
+    } finally {
+      await engine.dispose();
+    }
+  },
+);

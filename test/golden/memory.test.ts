@@ -32,7 +32,8 @@ describe.each(readdirSync(modelsDir))('%s', (model) => {
       memoryBytes: 2 ** 33,
       memoryUtilizationPercent: 90,
     });
-    const { numBlocks, numStateSnapshots, kvBytesPerBlock, stateBytes, stateBytesPerSeq, workspaceBytes } = plan;
+    const { numBlocks, numStateSnapshots, kvBytesPerBlock, stateBytes, stateBytesPerSeq, workspaceBytes } =
+      plan;
     const how = { quantization: 'none', place: null, isa: 'auto', threads: 1, logitHashes: false } as const;
     const engine = await loadEngine(
       { ...sizes, ...how, ...way, modelDir, numBlocks, numStateSnapshots },

@@ -51,7 +51,11 @@ async function startGroup(model: string): Promise<Group> {
   const options = { ...room, modelDir: modelsDir + model, dtype: 'auto', isa: 'auto', threads: 1 } as const;
   const before = new Set(children());
   // Rank 0 sees a loss itself: its step fails.
-  const ranks = new RankProcesses({ ...options, quantization: 'none', kvCacheDtype: 'auto', logitHashes: true, place: null }, null, 2, () => undefined);
+  const ranks = new RankProcesses(
+    { ...options, quantization: 'none', kvCacheDtype: 'auto', logitHashes: true, place: null },
+    2,
+    () => undefined,
+  );
   const pid = children().find((each) => !before.has(each))!;
   const engine = await loadEngine(ranks.options, () => undefined);
   ranks.joined();
@@ -66,7 +70,11 @@ async function startGroup(model: string): Promise<Group> {
 
 function children(): number[] {
   const pid = String(process.pid);
-  return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ').filter(Boolean).map(Number);
+  return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8')
+    .trim()
+    .split(' ')
+    .filter(Boolean)
+    .map(Number);
 }
 
 describe.each(models)('%s on 2 ranks', (model) => {

@@ -46,7 +46,9 @@ describe.each([
       const got = await expectScoresOfReference(engine, golden, allowed);
       const alone = await loadGolden(modelDir, { isa, dtype, threads: 1 });
       try {
-        expect(furthest(got.logprobs, (await score(alone, golden.teacherForced.ids, 512)).logprobs)).toBeLessThan(allowed);
+        expect(
+          furthest(got.logprobs, (await score(alone, golden.teacherForced.ids, 512)).logprobs),
+        ).toBeLessThan(allowed);
       } finally {
         await alone.dispose();
       }
@@ -67,7 +69,9 @@ test.each([
   ['8 ranks for 6 heads', 'llama-bf16', 8, 'num_attention_heads (6)'],
   ['2 ranks that would cut an FP8 block', 'llama-fp8', 2, 'cuts a group of 128 that share a scale'],
 ])('%s are refused, saying what cannot be divided', async (_, model, ranks, told) => {
-  await expect(loadGoldenRanks(modelsDir + model, { isa, dtype: 'auto', threads: 1 }, ranks)).rejects.toMatchObject({
+  await expect(
+    loadGoldenRanks(modelsDir + model, { isa, dtype: 'auto', threads: 1 }, ranks),
+  ).rejects.toMatchObject({
     reason: 'ParallelismInvalid',
     message: expect.stringContaining(told),
   });

@@ -27,15 +27,18 @@ describe.each(models)('%s', (model) => {
   });
 
   const possible = holdings.filter(({ speculative: { method } }) => method === 'none' || hasMtp(model));
-  test.each(possible)('held in $dtype, quantized at load: $quantization, drafts: $speculative.method', async (options) => {
-    const { shape, tensors } = checkpoint;
-    // Refused of a checkpoint that is quantized already.
-    if (shape.quantization !== 'none' && options.quantization !== 'none') return;
-    const engine = await loadGolden(modelsDir + model, { ...options, isa: 'portable', threads: 1 });
-    try {
-      expect(residentWeightBytes(tensors, shape, options)).toBe(engine.info.weightBytes);
-    } finally {
-      await engine.dispose();
-    }
-  });
+  test.each(possible)(
+    'held in $dtype, quantized at load: $quantization, drafts: $speculative.method',
+    async (options) => {
+      const { shape, tensors } = checkpoint;
+      // Refused of a checkpoint that is quantized already.
+      if (shape.quantization !== 'none' && options.quantization !== 'none') return;
+      const engine = await loadGolden(modelsDir + model, { ...options, isa: 'portable', threads: 1 });
+      try {
+        expect(residentWeightBytes(tensors, shape, options)).toBe(engine.info.weightBytes);
+      } finally {
+        await engine.dispose();
+      }
+    },
+  );
 });

@@ -53,7 +53,11 @@ export async function serve(
   return { answers, stats: scheduler.stats };
 }
 
-function add(answers: Map<string, Answer>, { id, token, logprobs, finish }: Sampled, hash: bigint | undefined): void {
+function add(
+  answers: Map<string, Answer>,
+  { id, token, logprobs, finish }: Sampled,
+  hash: bigint | undefined,
+): void {
   const before = answers.get(id) ?? { tokens: [], logprobs: [], logitHashes: [], finish: null };
   answers.set(id, {
     tokens: [...before.tokens, token],
@@ -66,5 +70,13 @@ function add(answers: Map<string, Answer>, { id, token, logprobs, finish }: Samp
 /** The scheduler tells of slots that are free again with the step that follows; after the last there is none. */
 function releaseOf(slots: Iterable<number>): StepPlan {
   const none = new Int32Array();
-  return { release: Int32Array.from(slots), admit: [], replace: none, blocks: none, rows: none, saves: none, drafts: 0 };
+  return {
+    release: Int32Array.from(slots),
+    admit: [],
+    replace: none,
+    blocks: none,
+    rows: none,
+    saves: none,
+    drafts: 0,
+  };
 }

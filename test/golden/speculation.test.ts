@@ -15,7 +15,14 @@ jest.setTimeout(120_000);
 
 const isa = cpuIsas().at(-1) as EngineOptions['isa'];
 const models = readdirSync(modelsDir);
-const drawn = { ...greedy, temperature: 0.9, topP: 0.95, seed: 3n, repetitionPenalty: 1.1, frequencyPenalty: 0.2 };
+const drawn = {
+  ...greedy,
+  temperature: 0.9,
+  topP: 0.95,
+  seed: 3n,
+  repetitionPenalty: 1.1,
+  frequencyPenalty: 0.2,
+};
 const methods = [
   { method: 'ngram', tokens: 4 },
   { method: 'mtp', tokens: 3 },
@@ -62,28 +69,33 @@ test.each([
   ['qwen3_5-bf16', 1],
   ['qwen3_5-bf16', 2],
   ['qwen3_5-fp8', 1],
-])('the layer of %s on %i ranks drafts what the reference drafts, up to the first close call', async (model, ranks) => {
-  const { runs } = JSON.parse(readFileSync(`${modelsDir}${model}/drafts.json`, 'utf8')) as GoldenDrafts;
-  const how = { isa, dtype: 'float32', threads: 1, speculative: { method: 'mtp', tokens: 3 } } as const;
-  const engine = await (ranks === 1 ? loadGolden(modelsDir + model, how) : loadGoldenRanks(modelsDir + model, how, ranks));
-  let compared = 0;
-  try {
-    for (const [i, { prompt, margins }] of readGolden(model).greedy.entries()) {
-      // Beyond a close call of the trunk the sequence may be another one.
-      const close = margins.findIndex((margin) => margin < tolerance.float32);
-      const last = Math.min(12, close === -1 ? Infinity : close);
-      await run(engine, [job(0, prompt, { count: 13, chunk: 64 })], 3, (generated, drafts) => {
-        // A prompt of which one token is left drafts too; that, the file does not have.
-        if (generated === 0 || generated > last) return;
-        const tokens = runs[i]!.tokens[generated - 1]!;
-        const unclear = runs[i]!.margins[generated - 1]!.findIndex((margin) => margin < tolerance.float32);
-        const count = Math.min(drafts.length, unclear === -1 ? 3 : unclear);
-        expect(drafts.slice(0, count)).toEqual(tokens.slice(0, count));
-        compared += count;
-      });
+])(
+  'the layer of %s on %i ranks drafts what the reference drafts, up to the first close call',
+  async (model, ranks) => {
+    const { runs } = JSON.parse(readFileSync(`${modelsDir}${model}/drafts.json`, 'utf8')) as GoldenDrafts;
+    const how = { isa, dtype: 'float32', threads: 1, speculative: { method: 'mtp', tokens: 3 } } as const;
+    const engine = await (ranks === 1
+      ? loadGolden(modelsDir + model, how)
+      : loadGoldenRanks(modelsDir + model, how, ranks));
+    let compared = 0;
+    try {
+      for (const [i, { prompt, margins }] of readGolden(model).greedy.entries()) {
+        // Beyond a close call of the trunk the sequence may be another one.
+        const close = margins.findIndex((margin) => margin < tolerance.float32);
+        const last = Math.min(12, close === -1 ? Infinity : close);
+        await run(engine, [job(0, prompt, { count: 13, chunk: 64 })], 3, (generated, drafts) => {
+          // A prompt of which one token is left drafts too; that, the file does not have.
+          if (generated === 0 || generated > last) return;
+          const tokens = runs[i]!.tokens[generated - 1]!;
+          const unclear = runs[i]!.margins[generated - 1]!.findIndex((margin) => margin < tolerance.float32);
+          const count = Math.min(drafts.length, unclear === -1 ? 3 : unclear);
+          expect(drafts.slice(0, count)).toEqual(tokens.slice(0, count));
+          compared += count;
+        });
+      }
+    } finally {
+      await engine.dispose();
     }
-  } finally {
-    await engine.dispose();
-  }
-  expect(compared).toBeGreaterThan(120);
-});
+    expect(compared).toBeGreaterThan(120);
+  },
+);

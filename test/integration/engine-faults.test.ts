@@ -52,7 +52,7 @@ describe('EngineClient', () => {
     dtype: 'auto',
     kvCacheDtype: 'auto',
     quantization: 'none',
-  speculative: { method: 'none', tokens: 3 },
+    speculative: { method: 'none', tokens: 3 },
     threads: 1,
   };
   const limits: EngineLimits = {

@@ -10,7 +10,7 @@ const order = process.env.FAULTY_ADDON_ORDER;
 
 /** The fault that is ordered, if it is one of these. Others are somebody else's to take. */
 const taken = (...faults) => {
-  let fault = null;
+  let fault;
   try {
     fault = readFileSync(order, 'utf8');
   } catch {

@@ -93,6 +93,7 @@ const options: EngineOptions = {
   maxNumBatchedTokens: 128,
   dtype: 'auto',
   kvCacheDtype: 'auto',
+  speculative: { method: 'none', tokens: 0 },
   quantization: 'none',
   logitHashes: false,
   threads: 2,

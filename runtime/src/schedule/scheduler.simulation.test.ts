@@ -150,7 +150,16 @@ class Simulation {
 }
 
 describe('Scheduler over 100,000 random arrivals', () => {
-  const totals = { ended: 0, cancelled: 0, expired: 0, faulted: 0, preempted: 0, hits: 0, drafted: 0, accepted: 0 };
+  const totals = {
+    ended: 0,
+    cancelled: 0,
+    expired: 0,
+    faulted: 0,
+    preempted: 0,
+    hits: 0,
+    drafted: 0,
+    accepted: 0,
+  };
 
   test.each(Array.from({ length: worlds }, (_, seed) => seed))(
     'seed %d: every plan keeps the rules, all end with their own tokens, nothing is left',

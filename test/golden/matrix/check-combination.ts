@@ -60,7 +60,8 @@ async function greedyProblems(engine: Engine, golden: Golden, combination: Combi
   );
   const hits = stats.prefixCacheHitsTotal;
   if (combination.cache === 'on' && hits === 0) problems.push('the prefix cache was never hit');
-  if (combination.cache === 'off' && hits > 0) problems.push(`the prefix cache is off and was hit ${hits} times`);
+  if (combination.cache === 'off' && hits > 0)
+    problems.push(`the prefix cache is off and was hit ${hits} times`);
   return problems;
 }
 

@@ -56,7 +56,8 @@ function table(all: readonly Outcome[]): string {
   const lines = architectures.map((architecture) => {
     const cells = tensors.map((tensor) => {
       const of = all.filter(
-        ({ combination: { model, tensor: ranks } }) => ranks === tensor && architectureOf(model) === architecture,
+        ({ combination: { model, tensor: ranks } }) =>
+          ranks === tensor && architectureOf(model) === architecture,
       );
       return `${of.filter(({ problems }) => problems.length === 0).length} of ${of.length}`;
     });
