@@ -52,6 +52,10 @@ describe('Tokenizer', () => {
         decoder: { type: 'WordPiece', prefix: '##', cleanup: true },
       }),
     ],
+    [
+      'a template with a token that is not defined',
+      tokenizerJson().replace('"special_tokens":{"<|bos|>"', '"special_tokens":{"<|box|>"'),
+    ],
   ])('says why a file cannot be used: %s', (_, text) => {
     expect(() => Tokenizer.fromJson(text, 'tokenizer.json')).toThrow(FailureError);
   });

@@ -4,10 +4,12 @@
 import { FailureError } from '@llmservice/crds';
 import { Tokenizer as ReferenceTokenizer } from 'tokenizers';
 import { Detokenizer } from './detokenizer.js';
+import { undefinedSpecialTokens, type PostProcessor } from './post-processor.js';
 import { bytesOfToken, spellingOf, type DecoderConfig, type TokenSpelling } from './token-bytes.js';
 
 interface TokenizerFile {
   readonly decoder?: DecoderConfig | null;
+  readonly post_processor?: PostProcessor | null;
   readonly added_tokens?: readonly { readonly id: number; readonly special: boolean }[];
 }
 
@@ -38,6 +40,10 @@ export class Tokenizer {
       reference = ReferenceTokenizer.fromString(text);
     } catch (cause) {
       throw unusable(cause instanceof Error ? cause.message : String(cause), cause);
+    }
+    const [missing] = undefinedSpecialTokens(parsed.post_processor);
+    if (missing !== undefined) {
+      throw unusable(`its post_processor names the special token ${missing}, which it does not define`);
     }
     // Files saved after training may carry the trainer's truncation and padding; prompts want neither.
     reference.disableTruncation();
