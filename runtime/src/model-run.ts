@@ -117,7 +117,8 @@ export class ModelRun {
     const { state } = client.health();
     if (state.kind === 'ready') {
       const { info, numBlocks, maxModelLen } = state;
-      this.renderer = files.chatTemplate === null ? null : new TemplateRenderer(files.chatTemplate);
+      this.renderer =
+        files.chatTemplate === null ? null : new TemplateRenderer(files.chatTemplate, this.logger);
       const model = servedModel(files, this.renderer, info, maxModelLen);
       return { engine: client, info, model, numBlocks };
     }

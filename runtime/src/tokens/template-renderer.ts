@@ -2,6 +2,7 @@
 // a conversation of megabytes must hold up neither other streams nor the health routes.
 
 import Tinypool from 'tinypool';
+import type { Logger } from '../log/logger.js';
 import {
   ChatTemplateRefusal,
   type ChatTemplate,
@@ -26,15 +27,21 @@ export interface ChatRenderer {
 export class TemplateRenderer implements ChatRenderer {
   readonly #pool: Tinypool;
 
-  constructor({ source }: ChatTemplate) {
+  constructor({ source }: ChatTemplate, logger: Logger) {
     this.#pool = new Tinypool({
       filename: new URL('./template-worker.js', import.meta.url).href,
       workerData: source satisfies ChatTemplateSource,
+      // This process's own flags are not meant for threads.
+      execArgv: [],
       minThreads: 1,
       maxThreads,
       idleTimeout: 60_000,
       resourceLimits: { maxOldGenerationSizeMb: maxHeapMb },
     });
+    // Of a thread that renders nothing; one that does fails its rendering.
+    this.#pool.on('error', (error: Error) =>
+      logger.error('a thread for chat templates failed', { cause: error.message }),
+    );
   }
 
   async render(input: ChatTemplateInput): Promise<string> {
