@@ -15,7 +15,7 @@ const template = `
   {%- for a in range(99999) -%}{%- for b in range(99999) -%}{%- endfor -%}{%- endfor -%}
 {%- elif messages[-1].content == 'grow' -%}
   {%- set all = namespace(items=[]) -%}
-  {%- for a in range(99999) -%}{%- set all.items = all.items + [range(99999)] -%}{%- endfor -%}
+  {%- for a in range(99999) -%}{%- set all.items = all.items + [range(999999)] -%}{%- endfor -%}
 {%- endif -%}
 The capital of {{ messages[-1].content }}`;
 
@@ -35,12 +35,16 @@ afterAll(async () => {
 });
 
 test.each([
-  ['loop', 'it had not ended after 5 s'],
-  ['grow', 'it took more than 512 MB of memory'],
+  ['loop', /it had not ended after 5 s$/],
+  // Which limit it meets first depends on how fast the machine is.
+  ['grow', /it (took more than 256 MB of memory|had not ended after 5 s)$/],
 ])('a template that would %s fails its own request alone', async (content, why) => {
-  const refused = replica.post('/v1/chat/completions', ask(content));
+  const rendering = new AbortController();
+  const refused = replica.post('/v1/chat/completions', ask(content)).finally(() => {
+    rendering.abort();
+  });
   let answeredMeanwhile = 0;
-  while ((await Promise.race([refused, Promise.resolve('rendering')])) === 'rendering') {
+  while (!rendering.signal.aborted) {
     expect((await replica.health()).state).toBe('serving');
     answeredMeanwhile++;
   }
@@ -48,7 +52,7 @@ test.each([
   const response = await refused;
   expect(response.status).toBe(400);
   expect(await response.json()).toMatchObject({
-    error: { code: 'chat_template_refused', message: `the chat template refuses the messages: ${why}` },
+    error: { code: 'chat_template_refused', message: expect.stringMatching(why) },
   });
   expect((await replica.post('/v1/chat/completions', ask('France'))).status).toBe(200);
 });

@@ -122,7 +122,7 @@ test('200 loads and unloads of an engine of two ranks', async () => {
   expectFlat(await samplesOf(engines, round, 200), 200, 16);
 });
 
-test('24 loads and unloads of a replica, from S3 and from a folder, and of loads that are broken off', async () => {
+test('36 loads and unloads of a replica, from S3 and from a folder, and of loads that are broken off', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'llmservice-load-unload-'));
   const s3 = await S3Server.start();
   try {
@@ -145,7 +145,7 @@ test('24 loads and unloads of a replica, from S3 and from a folder, and of loads
       await state('unloaded');
       if (i % 3 === 0) {
         const begun = replica.load().then(() => 'loaded', (error) => error.name);
-        await sleep(10 * i);
+        await sleep(10 * (i % 24));
         await replica.unload();
         if ((await begun) !== 'AbortError') throw new Error('a load that was unloaded: ' + (await begun));
       }
@@ -153,7 +153,7 @@ test('24 loads and unloads of a replica, from S3 and from a folder, and of loads
       await state('serving');
       // The last socket to S3 closes after the load.
       await sleep(100);`;
-    expectFlat(await samplesOf(setUp, round, 24), 24, 256);
+    expectFlat(await samplesOf(setUp, round, 36), 36, 256);
   } finally {
     await s3.stop();
     rmSync(folder, { recursive: true });

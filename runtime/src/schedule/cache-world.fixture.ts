@@ -1,7 +1,7 @@
 // A scheduler with a prefix cache beside the model that runs its plans, for requests one after another.
 
 import { expect } from '@jest/globals';
-import type { NumericalFault } from '@llmservice/native';
+import { finishCodes, type NumericalFault, type StepResult } from '@llmservice/native';
 import type { GenerateRequest } from './generation.js';
 import { Scheduler, type SchedulerLimits } from './scheduler.js';
 import { expectedTokens, StepModel } from './step-model.fixture.js';
@@ -53,4 +53,13 @@ export class World {
     if (cached === undefined) throw new Error(`${asked.id} did not begin at once`);
     return cached;
   }
+}
+
+/** A result in which these sequences met their faults: no row of theirs gave a token. */
+export function withFaults(result: StepResult, faults: readonly NumericalFault[]): StepResult {
+  const met = new Set(faults.map(({ slot }) => slot));
+  const finish = result.finish.map((code, i) =>
+    met.has(result.slots[i] ?? -1) ? finishCodes.numericalFault : code,
+  );
+  return { ...result, finish, faults };
 }

@@ -2,8 +2,7 @@
 // leave behind.
 
 import { describe, expect, test } from '@jest/globals';
-import { finishCodes } from '@llmservice/native';
-import { asking, faultOf, hybrid, text, World } from './cache-world.fixture.js';
+import { asking, faultOf, hybrid, text, withFaults, World } from './cache-world.fixture.js';
 import type { Embedded, GenerateRequest } from './generation.js';
 import { expectedTokens } from './step-model.fixture.js';
 
@@ -106,10 +105,7 @@ describe('a numerical fault', () => {
       const result = world.model.step(plan);
       if (step < at) world.scheduler.absorb(result);
       else {
-        // A faulted row is told as one, too, where it would have sampled.
-        const finish = result.finish.fill(finishCodes.numericalFault);
-        const faults = [faultOf(plan.rows[0]!)];
-        const { faulted, sampled } = world.scheduler.absorb({ ...result, finish, faults });
+        const { faulted, sampled } = world.scheduler.absorb(withFaults(result, [faultOf(plan.rows[0]!)]));
         expect(faulted).toMatchObject([{ id: asked.id, fault: { kind: 'notFinite' } }]);
         expect(sampled).toEqual([]);
         return;

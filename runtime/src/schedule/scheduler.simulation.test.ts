@@ -3,7 +3,7 @@
 
 import { describe, expect, test } from '@jest/globals';
 import type { NumericalFault } from '@llmservice/native';
-import { faultOf } from './cache-world.fixture.js';
+import { faultOf, withFaults } from './cache-world.fixture.js';
 import type { GenerateRequest } from './generation.js';
 import { Scheduler, type PlannedStep, type SchedulerLimits } from './scheduler.js';
 import { expectedTokens, StepModel } from './step-model.fixture.js';
@@ -44,7 +44,7 @@ function randomRequest(id: string, pieces: readonly Int32Array[], random: Random
     prompt.set(piece, length);
     length += piece.length;
   }
-  const generation = request(id, 1, 1 + random(random(13) === 0 ? 80 : 6), [random(1000)]);
+  const generation = request(id, 1, 1 + random(random(9) === 0 ? 100 : 6), [random(1000)]);
   const pooling = random(2) === 0 ? 'last' : 'mean';
   return {
     ...(random(16) === 0 ? { ...generation, pooling, maxTokens: 0 } : generation),
@@ -93,10 +93,9 @@ class Simulation {
       if (planned === null) continue;
       const result = this.#model.step(planned.plan);
       if (this.#random(40) === 0) this.#cancelOne();
-      const { sampled, embedded, faulted } = this.scheduler.absorb({
-        ...result,
-        faults: this.#faultsIn(planned),
-      });
+      const { sampled, embedded, faulted } = this.scheduler.absorb(
+        withFaults(result, this.#faultsIn(planned)),
+      );
       for (const { id, token, finish } of sampled) {
         this.#open.get(id)!.tokens.push(token);
         if (finish !== null) this.#close(id, 'ended');

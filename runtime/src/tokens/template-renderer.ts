@@ -15,7 +15,8 @@ import type { Rendered } from './template-worker.js';
 const limitMs = 5000;
 /** Renderings at once; others wait. */
 const maxThreads = 2;
-const maxHeapMb = 512;
+/** A conversation of a million tokens is 4 MB of text; no template needs this for it. */
+const maxHeapMb = 256;
 
 /** What renders a conversation. */
 export interface ChatRenderer {
