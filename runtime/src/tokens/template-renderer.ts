@@ -27,6 +27,7 @@ export interface ChatRenderer {
 /** A thread that breaks a limit is replaced. */
 export class TemplateRenderer implements ChatRenderer {
   readonly #pool: Tinypool;
+  readonly #started: Promise<unknown>;
 
   constructor({ source }: ChatTemplate, logger: Logger) {
     this.#pool = new Tinypool({
@@ -43,6 +44,7 @@ export class TemplateRenderer implements ChatRenderer {
     this.#pool.on('error', (error: Error) =>
       logger.error('a thread for chat templates failed', { cause: error.message }),
     );
+    this.#started = this.#pool.run(null, { signal: AbortSignal.timeout(limitMs) }).catch(() => undefined);
   }
 
   async render(input: ChatTemplateInput): Promise<string> {
@@ -64,7 +66,9 @@ export class TemplateRenderer implements ChatRenderer {
   }
 
   /** Ends the threads; what they render fails. */
-  close(): Promise<void> {
-    return this.#pool.destroy();
+  async close(): Promise<void> {
+    // A thread that is ended while it reads its modules leaves their files open.
+    await this.#started;
+    await this.#pool.destroy();
   }
 }

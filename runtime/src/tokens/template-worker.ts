@@ -13,7 +13,9 @@ export type Rendered = { readonly text: string } | { readonly refusal: string };
 
 const template = ChatTemplate.fromSource(Tinypool.workerData as ChatTemplateSource);
 
-export default function render(input: ChatTemplateInput): Rendered {
+/** @param input null: only tells that the thread is there */
+export default function render(input: ChatTemplateInput | null): Rendered {
+  if (input === null) return { text: '' };
   try {
     return { text: template.render(input) };
   } catch (error) {
