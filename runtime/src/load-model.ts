@@ -28,10 +28,10 @@ export async function readModelFiles(model: string): Promise<ModelFiles> {
   const file = await findGguf(model);
   const gguf = file === null ? null : await readLocalGguf(file, { arrays: true });
   const dir = file === null ? model : dirname(file);
-  const [tokenizer, chatTemplate, config, generationConfig] = await Promise.all([
+  const config = gguf === null ? await readJson(dir, 'config.json') : { eos_token_id: ggufEosIds(gguf) };
+  const [tokenizer, chatTemplate, generationConfig] = await Promise.all([
     readTokenizer(dir, gguf),
     readChatTemplate(dir, gguf),
-    gguf === null ? readJson(dir, 'config.json') : { eos_token_id: ggufEosIds(gguf) },
     readJson(dir, 'generation_config.json'),
   ]);
   return { tokenizer, chatTemplate, defaults: generationDefaults(generationConfig, config ?? {}) };

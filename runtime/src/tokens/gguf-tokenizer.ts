@@ -99,9 +99,10 @@ export function ggufTokenizerJson(header: GgufHeader): string {
   });
 }
 
-/** Text of the token that a key such as bos_token_id names; null where there is none. */
+/** Texts by name, such as bos_token, of the tokens that keys name; none in a file without a vocabulary. */
 export function ggufSpecialTokens(header: GgufHeader): Record<string, string> {
   const keys = new TokenizerKeys(header);
+  if (keys.get('tokens') === undefined) return {};
   const tokens = keys.texts('tokens');
   const named = [
     ['bos_token', 'bos_token_id'],
@@ -118,9 +119,13 @@ export function ggufSpecialTokens(header: GgufHeader): Record<string, string> {
   );
 }
 
-/** Ids that end a text: those that keys name, and control tokens that end one in every model that has them. */
+/**
+ * Ids that end a text: those that keys name, and control tokens that end one in every model that has them. A file without
+ * a vocabulary has a tokenizer.json beside it, and a generation_config.json to name them.
+ */
 export function ggufEosIds(header: GgufHeader): number[] {
   const keys = new TokenizerKeys(header);
+  if (keys.get('tokens') === undefined) return [];
   const tokens = keys.texts('tokens');
   const kinds = keys.numbers('token_type', tokens.length);
   const named = ['eos_token_id', 'eot_token_id', 'eom_token_id'].flatMap(
