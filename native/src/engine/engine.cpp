@@ -302,7 +302,10 @@ void Engine::score_row(const Output& output, std::span<const float> logits, Prom
 void Engine::sample_row(const Output& output, std::span<const float> logits, StepResult& result) {
   Slot& slot = slots_.at(output.slot);
   std::optional<Sampled> sampled;
-  if (!slot.finished) sampled = sampler_.sample(logits, slot.sampling, slot.counts, output.position);
+  if (!slot.finished) {
+    const auto allowed = slot.constraint ? slot.constraint->allowed() : std::span<const uint32_t>();
+    sampled = sampler_.sample(logits, slot.sampling, slot.counts, output.position, allowed);
+  }
   if (sampled) slot.run.sampled(sampled->token == slot.tokens.back(), logits);
   result.slots.push_back(output.slot);
   if (hashes_logits_) result.logit_hashes.push_back(logit_hash(logits));

@@ -2,9 +2,11 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <vector>
 
+#include "engine/constraint.h"
 #include "model/row_faults.h"
 
 namespace llmservice {
@@ -40,6 +42,7 @@ struct Admission {
   SamplingParams sampling;
   bool prompt_logprobs = false;
   Pooling pooling = Pooling::kNone;
+  std::shared_ptr<const Grammar> grammar = nullptr;  // of all that follows the prompt; null: free
 };
 
 struct SlotBlock {

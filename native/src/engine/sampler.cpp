@@ -44,16 +44,25 @@ void penalize(std::span<float> logits, const SamplingParams& params, const Token
   }
 }
 
+void forbid_all_but(std::span<const uint32_t> allowed, std::span<float> logits) {
+  for (size_t i = 0; i < logits.size(); ++i) {
+    const bool may = (allowed[i / 32] >> (i % 32) & 1) != 0;
+    logits[i] = may ? logits[i] : -std::numeric_limits<float>::infinity();
+  }
+}
+
 }  // namespace
 
 std::optional<Sampled> Sampler::sample(std::span<const float> logits, const SamplingParams& params,
-                                       const TokenCounts& counts, int32_t position) {
+                                       const TokenCounts& counts, int32_t position,
+                                       std::span<const uint32_t> allowed) {
   if (!tell_something(logits)) return std::nullopt;
   std::span<const float> adjusted = logits;
-  if (params.has_penalties()) {
-    penalized_.assign(logits.begin(), logits.end());
-    penalize(penalized_, params, counts);
-    adjusted = penalized_;
+  if (params.has_penalties() || !allowed.empty()) {
+    adjusted_.assign(logits.begin(), logits.end());
+    if (params.has_penalties()) penalize(adjusted_, params, counts);
+    if (!allowed.empty()) forbid_all_but(allowed, adjusted_);
+    adjusted = adjusted_;
   }
   Sampled sampled{.token = params.temperature == 0 ? argmax(adjusted) : draw(adjusted, params, position),
                   .logprob = std::numeric_limits<float>::quiet_NaN(),

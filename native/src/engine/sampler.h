@@ -1,4 +1,4 @@
-// Draws one token from one row of logits: penalties, temperature, truncation, then Gumbel-argmax.
+// Draws one token from one row of logits: penalties, mask, temperature, truncation, then Gumbel-argmax.
 #pragma once
 
 #include <optional>
@@ -20,22 +20,23 @@ struct Sampled {
 
 class Sampler {
  public:
-  explicit Sampler(int32_t vocab) : weights_(vocab), truncation_(vocab) { penalized_.reserve(vocab); }
+  explicit Sampler(int32_t vocab) : weights_(vocab), truncation_(vocab) { adjusted_.reserve(vocab); }
 
   // Logprob of `token`, and the alternatives, under unmodified logits. Nothing when these tell nothing.
   std::optional<Sampled> score(std::span<const float> logits, int32_t token, int32_t alternatives);
 
-  // `position` is the index that the token will have in its sequence. Nothing when the logits (V) tell
-  // nothing: not all finite, or all equal.
+  // `position` is the index that the token will have in its sequence; `allowed` as in Constraint. Nothing
+  // when the logits (V) tell nothing: not all finite, or all equal.
   std::optional<Sampled> sample(std::span<const float> logits, const SamplingParams& params,
-                                const TokenCounts& counts, int32_t position);
+                                const TokenCounts& counts, int32_t position,
+                                std::span<const uint32_t> allowed = {});
 
  private:
   void report(std::span<const float> logits, int32_t alternatives, Sampled& sampled);
   int32_t draw(std::span<const float> logits, const SamplingParams& params, int32_t position);
 
-  std::vector<float> weights_;    // (V)
-  std::vector<float> penalized_;  // (V)
+  std::vector<float> weights_;   // (V)
+  std::vector<float> adjusted_;  // (V)
   Truncation truncation_;
   std::vector<TokenLogprob> alternatives_;
 };

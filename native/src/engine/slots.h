@@ -40,9 +40,10 @@ struct Slot {
   Pooling pooling = Pooling::kNone;
   std::vector<float> pooled;  // (hidden): the sum so far
   LogitsRun run;
-  TokenCounts counts;           // kept only when there are penalties
-  std::vector<int32_t> drafts;  // guesses of the tokens after the known ones
-  int32_t replays = 0;          // of the computed tokens, the last ones that the recurrent state lacks
+  TokenCounts counts;                      // kept only when there are penalties
+  std::unique_ptr<Constraint> constraint;  // null: none
+  std::vector<int32_t> drafts;             // guesses of the tokens after the known ones
+  int32_t replays = 0;  // of the computed tokens, the last ones that the recurrent state lacks
 
   int32_t known() const { return static_cast<int32_t>(tokens.size()); }
   // Drafts that can still matter: the token after the last of them is the sequence's last.

@@ -1,0 +1,47 @@
+// Grammars over the tokens of one vocabulary, by XGrammar: what a client asks of an answer's form, compiled
+// to masks of tokens.
+#pragma once
+
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "engine/constraint.h"
+
+namespace llmservice {
+
+enum class GrammarKind : uint8_t {
+  kJson,        // any JSON object; no text
+  kJsonSchema,  // text: the schema
+  kRegex,       // text: a regular expression that the whole answer matches
+  kEbnf,        // text: rules in XGrammar's EBNF, from `root`
+};
+
+// The text is no grammar of its kind; the message says why, for the client.
+struct GrammarError : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+// Bytes of each id of a model. Those that are empty stand for no text (control tokens, padding) and are never
+// allowed but as `stop_tokens`, where the grammar may end.
+struct Vocabulary {
+  std::vector<std::string> tokens;
+  std::vector<int32_t> stop_tokens;
+};
+
+// Safe to use from several threads at once. Grammars outlive it.
+class GrammarCompiler {
+ public:
+  explicit GrammarCompiler(const Vocabulary& vocabulary);
+  ~GrammarCompiler();
+
+  // Takes from microseconds, where the cache of the last grammars has it, to seconds. Throws GrammarError.
+  std::shared_ptr<const Grammar> compile(GrammarKind kind, const std::string& text);
+
+ private:
+  struct Parts;
+  std::unique_ptr<Parts> parts_;
+};
+
+}  // namespace llmservice

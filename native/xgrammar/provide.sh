@@ -1,0 +1,28 @@
+#!/usr/bin/env bash
+# Puts XGrammar, the library behind structured output, into FOLDER as a static library and headers, unless it is there:
+# native/xgrammar/provide.sh FOLDER. The sources are those of its package for Python, which has the C++ library whole.
+set -euo pipefail
+folder=$1
+version=0.2.8
+sha256=8305646fd2b319d6c3003f51a1665e54cbbe9cba1fb636bc41d0b46434ccbb80
+
+[ ! -e "$folder/lib/libxgrammar.a" ] || exit 0
+mkdir -p "$(dirname "$folder")"
+scratch=$(mktemp -d "$folder.XXXXXX")
+trap 'rm -rf "$scratch"' EXIT
+echo "fetching XGrammar $version"
+python3 -m venv "$scratch/venv"
+pip=("$scratch/venv/bin/pip" --quiet --disable-pip-version-check)
+# pip asks a source package for its metadata, which takes the package's build tools; nothing is built by them.
+"${pip[@]}" install scikit-build-core setuptools-scm
+"${pip[@]}" download --no-deps --no-build-isolation --no-binary :all: --dest "$scratch" "xgrammar==$version"
+echo "$sha256  $scratch/xgrammar-$version.tar.gz" | sha256sum --check --quiet
+tar xzf "$scratch/xgrammar-$version.tar.gz" -C "$scratch"
+echo "building XGrammar $version"
+# Without its link-time optimization, which every program that links it would pay for.
+cmake -S "$scratch/xgrammar-$version" -B "$scratch/build" -G Ninja -DCMAKE_BUILD_TYPE=Release \
+  -DXGRAMMAR_BUILD_PYTHON_BINDINGS=OFF -DCMAKE_CXX_FLAGS='-fno-lto -w' -DCMAKE_CXX_FLAGS_RELEASE='-O2 -DNDEBUG' \
+  -DCMAKE_INSTALL_PREFIX="$scratch/installed" -DCMAKE_INSTALL_LIBDIR=lib
+ninja -C "$scratch/build" -j "$(nproc)" install
+# Another build may have been faster.
+mv -T "$scratch/installed" "$folder" || [ -e "$folder/lib/libxgrammar.a" ]
