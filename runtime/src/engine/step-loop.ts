@@ -2,8 +2,9 @@
 
 import type { Failure } from '@llmservice/crds';
 import type { Engine } from '@llmservice/native';
+import type { Started } from '../schedule/admission-control.js';
 import type { GenerateRequest, Sampled, StepOutputs } from '../schedule/generation.js';
-import type { Scheduler, Started } from '../schedule/scheduler.js';
+import type { Scheduler } from '../schedule/scheduler.js';
 import { numericalFailure } from './numerical-failure.js';
 import { mergeOutputs } from './output-queue.js';
 import type { EngineMessage, EngineStats, SequenceUpdate } from './protocol.js';
