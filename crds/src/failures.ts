@@ -123,6 +123,11 @@ export const failureKinds = {
     httpStatus: 500,
     remedy: 'Check the weights of the layer that the message names; if all requests end so, load them again.',
   },
+  GrammarInvalid: {
+    terminal: false,
+    httpStatus: 400,
+    remedy: 'Correct the schema, expression or rules that the request asks its answer to follow.',
+  },
   QueueTimeout: {
     terminal: false,
     httpStatus: 503,

@@ -122,6 +122,38 @@ export interface Admission {
    * `cachedTokens`). The sequence ends with its prompt: `maxLength` is its length.
    */
   readonly pooling: Pooling;
+  /** What is generated must be; null: anything. */
+  readonly constraint: Constraint | null;
+}
+
+/** `json`: any JSON object, no text; `jsonSchema`; `regex`: of the whole answer; `ebnf`: rules from `root`, as XGrammar writes them. */
+export type GrammarKind = 'json' | 'jsonSchema' | 'regex' | 'ebnf';
+
+declare const compiledGrammar: unique symbol;
+/** A grammar over one vocabulary, in native memory until it is collected. */
+export interface CompiledGrammar {
+  readonly [compiledGrammar]: true;
+}
+
+/** What the ids of a model stand for. */
+export interface Vocabulary {
+  /** Bytes of all ids, one after the other. */
+  readonly bytes: Uint8Array;
+  /** (V) end of each id's bytes. An id without bytes is no text: no grammar has it. */
+  readonly ends: Uint32Array;
+  /** Ids that end a text, where a grammar may end. */
+  readonly stopTokens: Int32Array;
+}
+
+export interface Constraint {
+  readonly grammar: CompiledGrammar;
+  /** The grammar begins after this id was generated; null: with the first token. */
+  readonly after: number | null;
+}
+
+export interface GrammarCompiler {
+  /** Compiles beside steps, on the thread pool; at once where it was compiled lately. Rejects with reason GrammarInvalid. */
+  compile(kind: GrammarKind, text: string): Promise<CompiledGrammar>;
 }
 
 /**
@@ -245,6 +277,8 @@ export interface NativeAddon {
    * rejects when this rank fails or another is lost.
    */
   runRank(options: EngineOptions, arrivals: ArrivalMap | null, onProgress: LoadProgress): Promise<void>;
+  /** A compiler of grammars over one vocabulary, with a cache. */
+  grammarCompiler(vocabulary: Vocabulary): GrammarCompiler;
   /**
    * New shared memory for a group, as a descriptor that the caller hands to each rank's process. It has no name and
    * goes with the last process that holds it. @throws SharedMemoryTooSmall

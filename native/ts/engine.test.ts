@@ -56,6 +56,7 @@ const admission: Admission = {
   },
   promptLogprobs: false,
   pooling: 'none',
+        constraint: null,
 };
 const first: StepPlan = {
   ...idle,

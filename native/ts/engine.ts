@@ -1,6 +1,13 @@
 // The package's functions over the addon.
 
-import type { ArrivalMap, Engine, EngineOptions, LoadProgress } from './binding.js';
+import type {
+  ArrivalMap,
+  Engine,
+  EngineOptions,
+  GrammarCompiler,
+  LoadProgress,
+  Vocabulary,
+} from './binding.js';
 import { loadAddon } from './load-addon.js';
 
 const addon = () => loadAddon(process.env['LLMSERVICE_NATIVE_ADDON']);
@@ -25,6 +32,11 @@ export async function runRank(
   arrivals: ArrivalMap | null = null,
 ): Promise<void> {
   return addon().runRank(options, arrivals, onProgress);
+}
+
+/** A compiler of grammars, for admissions to an engine of that vocabulary. */
+export function grammarCompiler(vocabulary: Vocabulary): GrammarCompiler {
+  return addon().grammarCompiler(vocabulary);
 }
 
 /** The descriptor of new shared memory for a group of ranks. @throws SharedMemoryTooSmall with the size needed */

@@ -1,4 +1,4 @@
 // The public face of @llmservice/native.
 
 export * from './binding.js';
-export { cpuIsas, dieWithParent, loadEngine, makeSegment, runRank } from './engine.js';
+export { cpuIsas, dieWithParent, grammarCompiler, loadEngine, makeSegment, runRank } from './engine.js';

@@ -19,9 +19,12 @@ pip=("$scratch/venv/bin/pip" --quiet --disable-pip-version-check)
 echo "$sha256  $scratch/xgrammar-$version.tar.gz" | sha256sum --check --quiet
 tar xzf "$scratch/xgrammar-$version.tar.gz" -C "$scratch"
 echo "building XGrammar $version"
+# In place of the package's own choice of parts.
+mkdir "$scratch/build"
+echo 'set(XGRAMMAR_BUILD_PYTHON_BINDINGS OFF)' >"$scratch/build/config.cmake"
 # Without its link-time optimization, which every program that links it would pay for.
 cmake -S "$scratch/xgrammar-$version" -B "$scratch/build" -G Ninja -DCMAKE_BUILD_TYPE=Release \
-  -DXGRAMMAR_BUILD_PYTHON_BINDINGS=OFF -DCMAKE_CXX_FLAGS='-fno-lto -w' -DCMAKE_CXX_FLAGS_RELEASE='-O2 -DNDEBUG' \
+  -DCMAKE_CXX_FLAGS='-fno-lto -w' -DCMAKE_CXX_FLAGS_RELEASE='-O2 -DNDEBUG' \
   -DCMAKE_INSTALL_PREFIX="$scratch/installed" -DCMAKE_INSTALL_LIBDIR=lib
 ninja -C "$scratch/build" -j "$(nproc)" install
 # Another build may have been faster.

@@ -1,16 +1,14 @@
 // From a local checkpoint to what requests need of it besides the engine: tokenizer, template, defaults.
 
-import { FailureError } from '@llmservice/crds';
 import type { EngineInfo } from '@llmservice/native';
-import { readFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { dirname } from 'node:path';
 import { findGguf, readLocalGguf } from './checkpoint/local-gguf.js';
+import { readGenerationDefaults } from './checkpoint/read-generation-defaults.js';
 import { readChatTemplate, readTokenizer } from './checkpoint/read-text-files.js';
 import type { ServedModel } from './http/served-model.js';
-import { generationDefaults, type GenerationDefaults } from './request/generation-defaults.js';
-import type { ThinkIds } from './request/text-stream.js';
+import type { GenerationDefaults } from './request/generation-defaults.js';
+import type { ThinkIds } from './request/reasoning.js';
 import type { ChatTemplate } from './tokens/chat-template.js';
-import { ggufEosIds } from './tokens/gguf-tokenizer.js';
 import type { ChatRenderer } from './tokens/template-renderer.js';
 import type { Tokenizer } from './tokens/tokenizer.js';
 
@@ -28,13 +26,12 @@ export async function readModelFiles(model: string): Promise<ModelFiles> {
   const file = await findGguf(model);
   const gguf = file === null ? null : await readLocalGguf(file, { arrays: true });
   const dir = file === null ? model : dirname(file);
-  const config = gguf === null ? await readJson(dir, 'config.json') : { eos_token_id: ggufEosIds(gguf) };
-  const [tokenizer, chatTemplate, generationConfig] = await Promise.all([
+  const [tokenizer, chatTemplate, defaults] = await Promise.all([
     readTokenizer(dir, gguf),
     readChatTemplate(dir, gguf),
-    readJson(dir, 'generation_config.json'),
+    readGenerationDefaults(dir, gguf),
   ]);
-  return { tokenizer, chatTemplate, defaults: generationDefaults(generationConfig, config ?? {}) };
+  return { tokenizer, chatTemplate, defaults };
 }
 
 /** What requests need, now that the engine has told its limits. */
@@ -58,18 +55,4 @@ function thinkIds(tokenizer: Tokenizer): ThinkIds | null {
   const begin = tokenizer.tokenId('<think>');
   const end = tokenizer.tokenId('</think>');
   return begin === null || end === null ? null : { begin, end };
-}
-
-async function readJson(dir: string, name: string): Promise<Record<string, unknown> | null> {
-  try {
-    return JSON.parse(await readFile(join(dir, name), 'utf8')) as Record<string, unknown>;
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
-    throw new FailureError(
-      'CheckpointCorrupt',
-      `${name}: ${(error as Error).message}`,
-      { file: name },
-      { cause: error },
-    );
-  }
 }

@@ -226,6 +226,7 @@ function admission({ slot, prompt, generated, count, sampling }: Job): Admission
     sampling,
     promptLogprobs: false,
     pooling: 'none',
+    constraint: null,
   };
 }
 

@@ -68,6 +68,7 @@ async function score(engine: Engine, ids: Int32Array, chunk: number): Promise<nu
     ...{ slot: 0, tokens: ids, cachedTokens: 0, snapshot: null, promptLength: ids.length },
     ...{ maxLength: ids.length + 1, stopTokens: none, sampling: greedy, promptLogprobs: true },
     pooling: 'none',
+    constraint: null,
   };
   const blocks = Int32Array.from(
     Array.from(ids, (_, i) => [0, i])

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "ops/error.h"
+
 namespace llmservice {
 namespace {
 
@@ -93,7 +95,7 @@ std::shared_ptr<const Grammar> GrammarCompiler::compile(GrammarKind kind, const 
   try {
     return std::make_shared<XGrammarGrammar>(parts_->compile(kind, text));
   } catch (const std::runtime_error& error) {
-    throw GrammarError(error.what());
+    throw EngineError("GrammarInvalid", error.what());
   }
 }
 

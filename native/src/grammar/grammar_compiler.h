@@ -3,7 +3,6 @@
 #pragma once
 
 #include <memory>
-#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -16,11 +15,6 @@ enum class GrammarKind : uint8_t {
   kJsonSchema,  // text: the schema
   kRegex,       // text: a regular expression that the whole answer matches
   kEbnf,        // text: rules in XGrammar's EBNF, from `root`
-};
-
-// The text is no grammar of its kind; the message says why, for the client.
-struct GrammarError : std::runtime_error {
-  using std::runtime_error::runtime_error;
 };
 
 // Bytes of each id of a model. Those that are empty stand for no text (control tokens, padding) and are never
@@ -36,7 +30,8 @@ class GrammarCompiler {
   explicit GrammarCompiler(const Vocabulary& vocabulary);
   ~GrammarCompiler();
 
-  // Takes from microseconds, where the cache of the last grammars has it, to seconds. Throws GrammarError.
+  // Takes from microseconds, where the cache of the last grammars has it, to seconds. Throws EngineError
+  // GrammarInvalid where the text is no grammar of its kind; the message says why, for the client.
   std::shared_ptr<const Grammar> compile(GrammarKind kind, const std::string& text);
 
  private:

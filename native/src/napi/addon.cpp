@@ -1,7 +1,9 @@
-// What the addon exports: load, runRank, makeSegment, dieWithParent and cpuIsas. Declared in ts/binding.ts.
+// What the addon exports: load, runRank, grammarCompiler, makeSegment, dieWithParent and cpuIsas. Declared in
+// ts/binding.ts.
 #include <napi.h>
 
 #include "napi/engine_object.h"
+#include "napi/grammars.h"
 #include "napi/ranks.h"
 
 namespace llmservice {
@@ -18,6 +20,7 @@ Napi::Object init(Napi::Env env, Napi::Object exports) {
   env.SetInstanceData(new Napi::FunctionReference(Napi::Persistent(EngineObject::define(env))));
   exports.Set("load", Napi::Function::New(env, load_engine, "load"));
   exports.Set("runRank", Napi::Function::New(env, run_rank, "runRank"));
+  exports.Set("grammarCompiler", Napi::Function::New(env, make_grammar_compiler, "grammarCompiler"));
   exports.Set("makeSegment", Napi::Function::New(env, make_shared_segment, "makeSegment"));
   exports.Set("dieWithParent", Napi::Function::New(env, die_with_parent, "dieWithParent"));
   exports.Set("cpuIsas", Napi::Function::New(env, list_isas, "cpuIsas"));

@@ -1,7 +1,9 @@
 // JavaScript -> engine.
 #include <cstring>
 
+#include "grammar/after_token.h"
 #include "napi/convert.h"
+#include "napi/grammars.h"
 
 namespace llmservice {
 namespace {
@@ -77,6 +79,7 @@ class Fields {
     return out;
   }
   bool is_null(const char* name) const { return object_.Get(name).IsNull(); }
+  Napi::Value value(const char* name) const { return object_.Get(name); }
   Fields object(const char* name) const {
     const Napi::Value value = object_.Get(name);
     if (!value.IsObject()) wrong(object_.Env(), path_ + name, "an object");
@@ -152,6 +155,14 @@ SamplingParams to_sampling(const Fields& fields) {
           .top_logprobs = fields.integer_or_null("topLogprobs")};
 }
 
+std::shared_ptr<const Grammar> to_constraint(const Fields& fields) {
+  if (fields.is_null("constraint")) return nullptr;
+  const Fields constraint = fields.object("constraint");
+  auto grammar = to_grammar(constraint.value("grammar"));
+  const auto after = constraint.integer_or_null("after");
+  return after ? std::make_shared<AfterToken>(std::move(grammar), *after) : grammar;
+}
+
 Admission to_admission(const Fields& fields) {
   return {.slot = fields.integer("slot"),
           .tokens = fields.integers("tokens"),
@@ -162,7 +173,8 @@ Admission to_admission(const Fields& fields) {
           .stop_tokens = fields.integers("stopTokens"),
           .sampling = to_sampling(fields.object("sampling")),
           .prompt_logprobs = fields.flag("promptLogprobs"),
-          .pooling = to_pooling(fields)};
+          .pooling = to_pooling(fields),
+          .grammar = to_constraint(fields)};
 }
 
 }  // namespace

@@ -5,6 +5,8 @@ import type { Failure } from '@llmservice/crds';
 import { loadEngine, type ArrivalMap } from '@llmservice/native';
 import { Scheduler } from '../schedule/scheduler.js';
 import { failureOf } from './failure-of.js';
+import { grammarsOf, readTokenizerFiles } from './grammars.js';
+import { Intake } from './intake.js';
 import { planEngine } from './plan-engine.js';
 import type { EngineMessage, EngineSettings, ServerMessage } from './protocol.js';
 import { RankProcesses } from './rank-processes.js';
@@ -12,6 +14,7 @@ import { StepLoop } from './step-loop.js';
 
 const heartbeatMs = 1000;
 let loop: StepLoop | null = null;
+let intake: Intake | null = null;
 
 function send(message: EngineMessage): void {
   // A closed channel means that the parent is gone; 'disconnect' ends this process.
@@ -21,15 +24,19 @@ function send(message: EngineMessage): void {
 async function serve(settings: EngineSettings, arrivals: ArrivalMap | null): Promise<void> {
   const options = await planEngine(settings);
   const ranks = settings.tensor === 1 ? null : new RankProcesses(options, settings.tensor, fail, arrivals);
-  const engine = await loadEngine(
-    ranks?.options ?? options,
-    (bytesDone, bytesTotal) => send({ type: 'progress', bytesDone, bytesTotal }),
-    arrivals,
-  );
+  const [engine, files] = await Promise.all([
+    loadEngine(
+      ranks?.options ?? options,
+      (bytesDone, bytesTotal) => send({ type: 'progress', bytesDone, bytesTotal }),
+      arrivals,
+    ),
+    readTokenizerFiles(settings.modelDir),
+  ]);
   ranks?.joined();
   const { prefixCaching } = settings;
   const scheduler = new Scheduler({ ...options, prefixCaching, hybrid: engine.info.hybrid });
   loop = new StepLoop(engine, scheduler, send, () => performance.now());
+  intake = new Intake(loop, grammarsOf(files, engine.info.vocabSize));
   send({
     type: 'ready',
     info: engine.info,
@@ -54,10 +61,10 @@ process.on('message', (message: ServerMessage) => {
       serve(message.settings, message.arrivals).catch((error: unknown) => fail(failureOf(error)));
       return;
     case 'submit':
-      loop?.submit(message.request);
+      intake?.submit(message.request);
       return;
     case 'cancel':
-      loop?.cancel(message.id);
+      intake?.cancel(message.id);
       return;
     case 'shutdown':
       if (loop === null) process.exit(0);

@@ -15,6 +15,7 @@ export function selfCheckRequests(vocabSize: number): GenerateRequest[] {
     prompt: Int32Array.of(Math.floor((quarter * vocabSize) / 4)),
     maxTokens: 1,
     pooling: 'none',
+    grammar: null,
     stopTokens: new Int32Array(),
     sampling: greedy,
     boundaries: [],

@@ -1,7 +1,7 @@
 // The engine process's one loop: plan, run, absorb, tell. At most one message per step leaves it.
 
 import type { Failure } from '@llmservice/crds';
-import type { Engine } from '@llmservice/native';
+import type { CompiledGrammar, Engine } from '@llmservice/native';
 import type { Started } from '../schedule/admission-control.js';
 import type { GenerateRequest, Sampled, StepOutputs } from '../schedule/generation.js';
 import type { Scheduler } from '../schedule/scheduler.js';
@@ -42,15 +42,22 @@ export class StepLoop {
     return this.#stepStartedAt === null ? null : this.#now() - this.#stepStartedAt;
   }
 
-  submit(request: GenerateRequest): void {
+  /** @param grammar the request's, compiled */
+  submit(request: GenerateRequest, grammar: CompiledGrammar | null): void {
+    const now = this.#now();
+    const expiresAt = request.maxQueueMs === null ? Infinity : now + request.maxQueueMs;
     try {
-      const now = this.#now();
-      this.#scheduler.add(request, request.maxQueueMs === null ? Infinity : now + request.maxQueueMs);
+      this.#scheduler.add(request, expiresAt, grammar);
       this.#submittedAt.set(request.id, now);
     } catch (error) {
-      const failure: Failure = { reason: 'KvCacheTooSmall', message: (error as Error).message };
-      this.#untold.push({ ...emptyUpdate(request.id), failure });
+      this.refuse(request.id, { reason: 'KvCacheTooSmall', message: (error as Error).message });
     }
+    this.#wake();
+  }
+
+  /** Ends a request that cannot be run. */
+  refuse(id: string, failure: Failure): void {
+    this.#untold.push({ ...emptyUpdate(id), failure });
     this.#wake();
   }
 

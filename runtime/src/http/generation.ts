@@ -9,6 +9,7 @@ import type { ServerMetrics } from '../metrics/server-metrics.js';
 import { ApiError } from '../request/api-error.js';
 import type { ApiRequest, PromptSource } from '../request/parse-request.js';
 import { prepareGeneration } from '../request/prepare-generation.js';
+import { opensReasoning } from '../request/reasoning.js';
 import { TextStream, type TextDelta } from '../request/text-stream.js';
 import type { GenerationEngine } from './engine-port.js';
 import type { ServedModel } from './served-model.js';
@@ -34,9 +35,6 @@ export interface Usage {
   readonly completionTokens: number;
   readonly reasoningTokens: number;
 }
-
-/** Reasoning is told apart where a chat template wrote the prompt. */
-const promptEndTokens = 8;
 
 export class Generation {
   private readonly arrivedAt: number;
@@ -67,13 +65,15 @@ export class Generation {
     const arrivedAt = context.now();
     const { model, engine, signal } = context;
     const prepared = await prepareGeneration(request, source, id, model);
+    // Reasoning is told apart where a chat template wrote the prompt.
+    const think = source.kind === 'messages' ? model.think : null;
     const text = new TextStream({
       newDetokenizer: () => model.tokenizer.detokenizer({ skipSpecialTokens: request.skipSpecialTokens }),
       stopStrings: request.stopStrings,
       includeStopString: request.includeStopString,
       stopTokenIds: request.stopTokenIds,
-      think: source.kind === 'messages' ? model.think : null,
-      promptEnd: [...prepared.prompt.slice(-promptEndTokens)],
+      think,
+      inReasoning: think !== null && opensReasoning(prepared.prompt, think),
     });
     const outputs = engine.submit(prepared, { signal });
     return new Generation(id, context, request, outputs, text, prepared.prompt.length, arrivedAt);

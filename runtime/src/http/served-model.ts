@@ -3,7 +3,7 @@
 import { ApiError } from '../request/api-error.js';
 import type { GenerationDefaults } from '../request/generation-defaults.js';
 import type { ModelTexts } from '../request/prepare-generation.js';
-import type { ThinkIds } from '../request/text-stream.js';
+import type { ThinkIds } from '../request/reasoning.js';
 
 export interface ModelNames {
   readonly name: string;

@@ -56,11 +56,14 @@ export class ApiError extends Error {
     return new ApiError(status, type, code, message, param, retryAfterSeconds);
   }
 
-  /** A failure of the service, told with its remedy. */
+  /** A failure told with its remedy: of the service, or of the request where that is known only in the engine. */
   static ofFailure(failure: Failure): ApiError {
     const { httpStatus, remedy, terminal } = failureKinds[failure.reason];
     const message = `${failure.message}. ${remedy}`;
-    return new ApiError(httpStatus, 'server_error', failure.reason, message, null, terminal ? null : 1);
+    const ofRequest = httpStatus < 500;
+    const type = ofRequest ? 'invalid_request_error' : 'server_error';
+    const retryAfterSeconds = terminal || ofRequest ? null : 1;
+    return new ApiError(httpStatus, type, failure.reason, message, null, retryAfterSeconds);
   }
 
   get body(): ErrorBody {

@@ -56,6 +56,7 @@ export async function prepareEmbedding(
     prompt,
     maxTokens: 0,
     pooling,
+    grammar: null,
     stopTokens: new Int32Array(),
     sampling: greedy,
     boundaries: [],

@@ -2,6 +2,7 @@
 // defaults filled in. Pure; the prompt is not yet tokens.
 
 import type { SamplingParams } from '@llmservice/native';
+import { readAnswerFormat, type AnswerFormat } from './answer-format.js';
 import type { GenerationDefaults } from './generation-defaults.js';
 import { readMessages, type Message } from './messages.js';
 import { readThinking } from './thinking.js';
@@ -33,6 +34,8 @@ export interface ApiRequest {
   /** Null: what is left of the context. */
   readonly maxTokens: number | null;
   readonly sampling: SamplingParams;
+  /** Null: any text. */
+  readonly format: AnswerFormat | null;
   readonly stopStrings: readonly string[];
   readonly stopTokenIds: readonly number[];
   readonly includeStopString: boolean;
@@ -71,6 +74,7 @@ export function parseRequest(
     prompts: readPrompts(kind, fields),
     maxTokens: readMaxTokens(kind, fields),
     sampling: readSampling(kind, fields, defaults, randomSeed),
+    format: readAnswerFormat(fields),
     stopStrings: stop === undefined ? [] : typeof stop === 'string' ? [stop] : stop,
     stopTokenIds: (fields['stop_token_ids'] as readonly number[] | undefined) ?? [],
     includeStopString: fields['include_stop_str_in_output'] === true,
@@ -105,6 +109,9 @@ function checkRules(kind: GenerationKind, fields: Fields): void {
     fields['max_tokens'] !== fields['max_completion_tokens']
   ) {
     conflict('max_tokens', 'and max_completion_tokens differ');
+  }
+  if (fields['ignore_eos'] === true && readAnswerFormat(fields) !== null) {
+    conflict('ignore_eos', 'and a form of the answer exclude each other: the form ends the answer');
   }
   if (violations.length > 0) throw invalidRequest(violations);
 }

@@ -7,6 +7,7 @@ import type { Tokenizer } from '../tokens/tokenizer.js';
 import { ApiError } from './api-error.js';
 import { encodeText } from './encode-text.js';
 import type { ApiRequest, PromptSource } from './parse-request.js';
+import { opensReasoning, type ThinkIds } from './reasoning.js';
 
 /** What of a loaded model request code needs. */
 export interface ModelTexts {
@@ -14,6 +15,8 @@ export interface ModelTexts {
   /** Null: the checkpoint has none, so that only completions and plain :predict prompts work. */
   readonly chatTemplate: ChatRenderer | null;
   readonly eosIds: readonly number[];
+  /** Null: the tokenizer has no such tokens. */
+  readonly think: ThinkIds | null;
   /** Rows of the embedding: ids at or above it do not exist. */
   readonly vocabSize: number;
   /** Tokens of prompt plus output of one sequence. */
@@ -44,12 +47,19 @@ export async function prepareGeneration(
     pooling: 'none',
     stopTokens: Int32Array.from(stopTokens),
     sampling: request.sampling,
+    grammar:
+      request.format === null ? null : { ...request.format, after: reasoningEnd(source, prompt, model) },
     boundaries: messageEnds(prompt, model.eosIds),
     cacheSalt: request.cacheSalt,
     fairnessKey: request.fairnessKey,
     priority: request.priority,
     maxQueueMs: request.maxQueueMs,
   };
+}
+
+/** The token that ends the reasoning that a chat's prompt opens; null: it opens none. */
+function reasoningEnd({ kind }: PromptSource, prompt: Int32Array, { think }: ModelTexts): number | null {
+  return kind === 'messages' && think !== null && opensReasoning(prompt, think) ? think.end : null;
 }
 
 /** Chat templates end each message with one of the model's end tokens. */

@@ -21,6 +21,10 @@ const boolean = { type: 'boolean' };
 const text = { type: 'string' };
 const tokenId = { type: 'integer', minimum: 0, maximum: 2147483647 };
 const idList = { type: 'array', items: tokenId, minItems: 1 };
+/** A JSON schema, or its text. */
+const schemaText = { type: ['object', 'string'], minLength: 1 };
+const grammarText = { type: 'string', minLength: 1, maxLength: 65536 };
+const choices = { type: 'array', minItems: 1, maxItems: 1024, items: { type: 'string', minLength: 1 } };
 const prompts = {
   anyOf: [
     text,
@@ -86,6 +90,38 @@ export const honouredFields: Readonly<Record<string, HonouredField>> = {
       ],
     },
   },
+  response_format: {
+    routes: openAi,
+    schema: {
+      type: 'object',
+      required: ['type'],
+      properties: {
+        type: { enum: ['text', 'json_object', 'json_schema'] },
+        json_schema: { type: 'object', required: ['schema'], properties: { schema: { type: 'object' } } },
+      },
+      if: { properties: { type: { const: 'json_schema' } } },
+      then: { required: ['json_schema'] },
+    },
+  },
+  // vLLM's names for it, the second set older.
+  structured_outputs: {
+    routes: all,
+    schema: {
+      type: 'object',
+      additionalProperties: false,
+      properties: {
+        json: schemaText,
+        regex: grammarText,
+        choice: choices,
+        grammar: grammarText,
+        json_object: boolean,
+      },
+    },
+  },
+  guided_json: { routes: all, schema: schemaText },
+  guided_regex: { routes: all, schema: grammarText },
+  guided_choice: { routes: all, schema: choices },
+  guided_grammar: { routes: all, schema: grammarText },
   stop_token_ids: { routes: all, schema: { type: 'array', maxItems: 128, items: tokenId } },
   include_stop_str_in_output: { routes: all, schema: boolean },
   ignore_eos: { routes: all, schema: boolean },
@@ -160,12 +196,6 @@ export const refusedFields: Readonly<Record<string, (value: unknown) => boolean>
   parallel_tool_calls: is(true, false),
   functions: isEmpty,
   function_call: is('none', 'auto'),
-  response_format: (value) => (value as { type?: unknown }).type === 'text',
-  structured_outputs: isEmpty,
-  guided_json: never,
-  guided_regex: never,
-  guided_choice: never,
-  guided_grammar: never,
   modalities: (value) => Array.isArray(value) && value.every((each) => each === 'text'),
   audio: never,
   prediction: never,

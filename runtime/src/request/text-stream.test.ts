@@ -13,7 +13,7 @@ const stream = (change: Partial<TextStreamOptions> = {}): TextStream =>
     includeStopString: false,
     stopTokenIds: [],
     think,
-    promptEnd: [],
+    inReasoning: false,
     ...change,
   });
 const step = (tokens: readonly number[], change: Partial<EngineOutput> = {}): EngineOutput => ({
@@ -38,14 +38,12 @@ describe('TextStream', () => {
   });
 
   test('begins inside of the reasoning when the template opened it', () => {
-    const delta = stream({ promptEnd: [7, think.begin, 10] }).push(
-      step([...ids('hm'), think.end, ...ids('Paris')]),
-    );
+    const delta = stream({ inReasoning: true }).push(step([...ids('hm'), think.end, ...ids('Paris')]));
     expect([delta.reasoning, delta.content]).toEqual(['hm', 'Paris']);
   });
 
   test('begins with content when the template closed it', () => {
-    const delta = stream({ promptEnd: [think.begin, 10, think.end, 10] }).push(step(ids('Paris')));
+    const delta = stream({ inReasoning: false }).push(step(ids('Paris')));
     expect([delta.reasoning, delta.content]).toEqual(['', 'Paris']);
   });
 

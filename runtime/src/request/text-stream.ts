@@ -4,12 +4,7 @@
 import type { EngineOutput, FinishReason, TokenLogprobs } from '../engine/protocol.js';
 import type { Detokenizer } from '../tokens/detokenizer.js';
 import { StopMatcher } from '../tokens/stop-matcher.js';
-
-/** Ids of the tokens around reasoning; null where the tokenizer has none or the route does not tell it apart. */
-export interface ThinkIds {
-  readonly begin: number;
-  readonly end: number;
-}
+import type { ThinkIds } from './reasoning.js';
 
 export interface TextStreamOptions {
   readonly newDetokenizer: () => Detokenizer;
@@ -17,9 +12,10 @@ export interface TextStreamOptions {
   readonly includeStopString: boolean;
   /** Ids that the client itself asked to stop at: only these are told as the reason. */
   readonly stopTokenIds: readonly number[];
+  /** Null where the tokenizer has none or the route does not tell reasoning apart. */
   readonly think: ThinkIds | null;
-  /** End of the prompt: some templates open the reasoning themselves. */
-  readonly promptEnd: readonly number[];
+  /** Whether the prompt opened the reasoning already. */
+  readonly inReasoning: boolean;
 }
 
 export interface GeneratedToken {
@@ -46,7 +42,7 @@ export class TextStream {
 
   constructor(options: TextStreamOptions) {
     this.options = options;
-    this.section = this.open(this.promptOpensReasoning() ? 'reasoning' : 'content', false);
+    this.section = this.open(options.inReasoning ? 'reasoning' : 'content', false);
   }
 
   /** Tokens generated so far, the stop token included, what followed a stop string not. */
@@ -113,11 +109,6 @@ export class TextStream {
     const { newDetokenizer, stopStrings, includeStopString } = this.options;
     const matcher = new StopMatcher(stopStrings, { include: includeStopString });
     return new Section(kind, newDetokenizer(), matcher, afterThinkToken || kind === 'reasoning');
-  }
-
-  private promptOpensReasoning(): boolean {
-    const { think, promptEnd } = this.options;
-    return think !== null && promptEnd.lastIndexOf(think.begin) > promptEnd.lastIndexOf(think.end);
   }
 }
 

@@ -17,6 +17,7 @@ export function generateRequest(
     pooling: 'none',
     stopTokens: Int32Array.of(),
     sampling: greedy,
+    grammar: null,
     boundaries: [],
     cacheSalt: null,
     fairnessKey: '',

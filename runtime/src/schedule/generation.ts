@@ -1,7 +1,15 @@
 // What a generation is: the request as the scheduler takes it, and what one step adds to it. An embedding is asked for
 // like a generation that ends with its prompt.
 
-import type { NumericalFault, Pooling, SamplingParams } from '@llmservice/native';
+import type { GrammarKind, NumericalFault, Pooling, SamplingParams } from '@llmservice/native';
+
+/** What an answer must be, as the engine compiles it. */
+export interface GrammarText {
+  readonly kind: GrammarKind;
+  readonly text: string;
+  /** It begins after this id was generated, that is, after reasoning; null: with the first token. */
+  readonly after: number | null;
+}
 
 /** One generation, or embedding, asked of the engine. */
 export interface GenerateRequest {
@@ -16,6 +24,8 @@ export interface GenerateRequest {
   /** Ids that end generation: the model's EOS ids and the request's own. */
   readonly stopTokens: Int32Array;
   readonly sampling: SamplingParams;
+  /** Null: anything. */
+  readonly grammar: GrammarText | null;
   /** Ends of the prompt's messages, in tokens and ascending: where other prompts are likely to begin to differ. */
   readonly boundaries: readonly number[];
   /** Only requests with the same salt share cached blocks; null: all that have none. */

@@ -51,6 +51,7 @@ export class PlanBuilder {
       sampling,
       promptLogprobs: false,
       pooling,
+      constraint: sequence.constraint,
     });
   }
 

@@ -2,7 +2,7 @@
 // plan() and absorb(). Invariants: a slot has one owner, and a block that is written to has one; rows of a step are at
 // most maxNumBatchedTokens; the oldest running sequence always advances, so that all sequences end.
 
-import type { StepResult } from '@llmservice/native';
+import type { CompiledGrammar, StepResult } from '@llmservice/native';
 import { AdmissionControl } from './admission-control.js';
 import { DraftPolicy } from './draft-policy.js';
 import type { GenerateRequest, StepOutputs } from './generation.js';
@@ -55,9 +55,10 @@ export class Scheduler {
   /**
    * Queues a request.
    * @param expiresAt when it gives up waiting, on the clock of `expire`
+   * @param grammar the request's, compiled
    * @throws RangeError when it could never run: an empty prompt, or one longer than the context or the KV cache
    */
-  add(request: GenerateRequest, expiresAt = Infinity): void {
+  add(request: GenerateRequest, expiresAt = Infinity, grammar: CompiledGrammar | null = null): void {
     const { maxModelLen, numBlocks } = this.#limits;
     const promptLength = request.prompt.length;
     if (promptLength === 0) throw new RangeError('the prompt has no tokens');
@@ -66,7 +67,7 @@ export class Scheduler {
         `the prompt has ${promptLength} tokens; the context of ${maxModelLen} leaves no room`,
       );
     }
-    const sequence = new Sequence(request, maxModelLen);
+    const sequence = new Sequence(request, maxModelLen, grammar);
     const most = this.#batch.blocksFor(sequence.mostComputed);
     if (most > numBlocks) {
       throw new RangeError(`the request may need ${most} KV blocks; the engine has ${numBlocks}`);

@@ -1,11 +1,13 @@
 // A sequence while the scheduler has it: its tokens, and, while it runs, its slot, blocks and progress.
 
+import type { CompiledGrammar, Constraint } from '@llmservice/native';
 import type { GenerateRequest } from './generation.js';
 import type { CachedBlock } from './cached-block.js';
 
 /** Prompt and generated tokens of one request. Survives preemption. */
 export class Sequence {
   readonly request: GenerateRequest;
+  readonly constraint: Constraint | null;
   /** Tokens, prompt included, at which generation ends. */
   readonly maxLength: number;
   readonly generated: number[] = [];
@@ -14,8 +16,9 @@ export class Sequence {
   /** How many prompt tokens have been counted as computed or found; recomputation does not count again. */
   promptCounted = 0;
 
-  constructor(request: GenerateRequest, maxModelLen: number) {
+  constructor(request: GenerateRequest, maxModelLen: number, grammar: CompiledGrammar | null = null) {
     this.request = request;
+    this.constraint = grammar === null ? null : { grammar, after: request.grammar?.after ?? null };
     this.maxLength = Math.min(request.prompt.length + request.maxTokens, maxModelLen);
   }
 

@@ -10,7 +10,12 @@ import { bytesOfToken, spellingOf, type DecoderConfig, type TokenSpelling } from
 interface TokenizerFile {
   readonly decoder?: DecoderConfig | null;
   readonly post_processor?: PostProcessor | null;
-  readonly added_tokens?: readonly { readonly id: number; readonly special: boolean }[];
+  readonly added_tokens?: readonly AddedToken[];
+}
+
+interface AddedToken {
+  readonly id: number;
+  readonly special: boolean;
 }
 
 /** Text to token ids and back. Immutable; safe to share between requests. */
@@ -18,12 +23,14 @@ export class Tokenizer {
   readonly #reference: ReferenceTokenizer;
   readonly #spelling: TokenSpelling;
   readonly #specialIds: ReadonlySet<number>;
+  readonly #addedIds: ReadonlySet<number>;
   readonly #bytes = new Map<number, Uint8Array>();
 
-  private constructor(reference: ReferenceTokenizer, spelling: TokenSpelling, specialIds: Set<number>) {
+  private constructor(reference: ReferenceTokenizer, spelling: TokenSpelling, added: readonly AddedToken[]) {
     this.#reference = reference;
     this.#spelling = spelling;
-    this.#specialIds = specialIds;
+    this.#specialIds = new Set(added.filter(({ special }) => special).map(({ id }) => id));
+    this.#addedIds = new Set(added.map(({ id }) => id));
   }
 
   /**
@@ -52,8 +59,7 @@ export class Tokenizer {
     if (spelling === null) {
       throw unusable(`its decoder is ${parsed.decoder?.type ?? 'absent'}, not ByteLevel or ByteFallback`);
     }
-    const special = (parsed.added_tokens ?? []).filter((token) => token.special).map((token) => token.id);
-    return new Tokenizer(reference, spelling, new Set(special));
+    return new Tokenizer(reference, spelling, parsed.added_tokens ?? []);
   }
 
   /** Ids that the tokenizer knows, added tokens included. The model's own vocabulary may be larger. */
@@ -89,6 +95,11 @@ export class Tokenizer {
   /** Id of a token by its exact spelling (as in `added_tokens`), or null. */
   tokenId(token: string): number | null {
     return this.#reference.tokenToId(token);
+  }
+
+  /** Whether the id is a marker such as the end of a turn, and not a piece of text. */
+  isMarker(id: number): boolean {
+    return this.#addedIds.has(id);
   }
 
   /** Bytes of one token; empty for an id outside the vocabulary. */

@@ -1,0 +1,34 @@
+// What a checkpoint's small files say about generation.
+
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { FailureError, type GgufHeader } from '@llmservice/crds';
+import { generationDefaults, type GenerationDefaults } from '../request/generation-defaults.js';
+import { ggufEosIds } from '../tokens/gguf-tokenizer.js';
+
+/**
+ * @param folder where generation_config.json may lie, and config.json
+ * @param gguf of the GGUF file that the checkpoint is, whose keys take config.json's place; null for safetensors
+ * @throws FailureError CheckpointCorrupt, TokenizerInvalid
+ */
+export async function readGenerationDefaults(
+  folder: string,
+  gguf: GgufHeader | null,
+): Promise<GenerationDefaults> {
+  const config = gguf === null ? await readJson(folder, 'config.json') : { eos_token_id: ggufEosIds(gguf) };
+  return generationDefaults(await readJson(folder, 'generation_config.json'), config ?? {});
+}
+
+async function readJson(folder: string, name: string): Promise<Record<string, unknown> | null> {
+  try {
+    return JSON.parse(await readFile(join(folder, name), 'utf8')) as Record<string, unknown>;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
+    throw new FailureError(
+      'CheckpointCorrupt',
+      `${name}: ${(error as Error).message}`,
+      { file: name },
+      { cause: error },
+    );
+  }
+}

@@ -1,0 +1,51 @@
+// What clients ask of an answer's form, compiled over the checkpoint's own vocabulary. The tokenizer is read while the
+// weights load; a checkpoint without one serves everything else.
+
+import { FailureError } from '@llmservice/crds';
+import { grammarCompiler, type CompiledGrammar, type GrammarCompiler } from '@llmservice/native';
+import { dirname } from 'node:path';
+import { findGguf, readLocalGguf } from '../checkpoint/local-gguf.js';
+import { readGenerationDefaults } from '../checkpoint/read-generation-defaults.js';
+import { readTokenizer } from '../checkpoint/read-text-files.js';
+import type { GrammarText } from '../schedule/generation.js';
+import type { Tokenizer } from '../tokens/tokenizer.js';
+import { vocabularyOf } from '../tokens/vocabulary.js';
+
+export interface Grammars {
+  /** @throws an error with reason GrammarInvalid, whose message tells the client why */
+  compile(grammar: GrammarText): Promise<CompiledGrammar>;
+}
+
+export interface TokenizerFiles {
+  readonly tokenizer: Tokenizer;
+  readonly eosIds: readonly number[];
+}
+
+/** @param model the checkpoint: its folder, or its GGUF file. Null: it has no tokenizer that can be used. */
+export async function readTokenizerFiles(model: string): Promise<TokenizerFiles | null> {
+  try {
+    const file = await findGguf(model);
+    const gguf = file === null ? null : await readLocalGguf(file, { arrays: true });
+    const dir = file === null ? model : dirname(file);
+    const { eosIds } = await readGenerationDefaults(dir, gguf);
+    return { tokenizer: await readTokenizer(dir, gguf), eosIds };
+  } catch (error) {
+    // The server reads the same files, and tells what is wrong with them.
+    if (error instanceof FailureError) return null;
+    throw error;
+  }
+}
+
+/** @param vocabSize ids of the model */
+export function grammarsOf(files: TokenizerFiles | null, vocabSize: number): Grammars {
+  if (files === null) return { compile: () => Promise.reject(noTokenizer()) };
+  const compiler: GrammarCompiler = grammarCompiler(vocabularyOf(files.tokenizer, vocabSize, files.eosIds));
+  return { compile: ({ kind, text }) => compiler.compile(kind, text) };
+}
+
+function noTokenizer(): FailureError {
+  return new FailureError(
+    'GrammarInvalid',
+    'the checkpoint has no tokenizer, so answers cannot be given a form',
+  );
+}

@@ -1,0 +1,78 @@
+// What of JSON Schema a grammar can hold an answer to. Anything else is refused by name: an answer that is said to follow
+// a schema follows all of it.
+
+import type { Violation } from './validate-body.js';
+
+/** They say what a value is for, and ask nothing of it. */
+const annotations = new Set(
+  (
+    'title description default example examples deprecated readOnly writeOnly discriminator ' +
+    '$schema $id $comment $defs definitions'
+  ).split(' '),
+);
+
+/** The first of these that a schema has decides alone. */
+const alternatives = ['$ref', 'const', 'enum', 'anyOf', 'oneOf', 'allOf'] as const;
+
+const assertions = new Set(
+  (
+    'type properties required additionalProperties patternProperties propertyNames minProperties maxProperties ' +
+    'unevaluatedProperties items prefixItems unevaluatedItems minItems maxItems minLength maxLength pattern format ' +
+    'minimum maximum exclusiveMinimum exclusiveMaximum multipleOf'
+  ).split(' '),
+);
+
+/** @param path of the schema in the body, such as response_format.json_schema.schema */
+export function unsupportedInSchema(schema: unknown, path: string): Violation[] {
+  if (typeof schema === 'boolean') return [];
+  if (typeof schema !== 'object' || schema === null || Array.isArray(schema))
+    return [{ param: path, message: `${path} must be a JSON schema: an object, true or false` }];
+  const fields = schema as Readonly<Record<string, unknown>>;
+  return [
+    ...Object.keys(fields).flatMap((keyword) => unsupportedKeyword(keyword, fields, path)),
+    ...subschemas(fields).flatMap(([name, each]) => unsupportedInSchema(each, `${path}.${name}`)),
+  ];
+}
+
+function unsupportedKeyword(
+  keyword: string,
+  fields: Readonly<Record<string, unknown>>,
+  path: string,
+): Violation[] {
+  const refuse = (why: string): Violation[] => [
+    { param: `${path}.${keyword}`, message: `${path}.${keyword} ${why}` },
+  ];
+  if (annotations.has(keyword)) return [];
+  const decides = alternatives.find((each) => fields[each] !== undefined);
+  if (keyword === decides) {
+    const several = keyword === 'allOf' && (fields[keyword] as readonly unknown[]).length > 1;
+    return several ? refuse('of more than one schema is not supported: merge them into one') : [];
+  }
+  if (!assertions.has(keyword) && !alternatives.some((each) => each === keyword))
+    return refuse('is not supported in a schema for answers');
+  const redundant = keyword === 'type' && (decides === 'const' || decides === 'enum');
+  return decides === undefined || redundant
+    ? []
+    : refuse(`is not supported beside ${decides}: put it inside`);
+}
+
+function subschemas(fields: Readonly<Record<string, unknown>>): [string, unknown][] {
+  const found: [string, unknown][] = [];
+  for (const [keyword, value] of Object.entries(fields)) {
+    if (['anyOf', 'oneOf', 'allOf', 'prefixItems'].includes(keyword) && Array.isArray(value))
+      value.forEach((each, i) => found.push([`${keyword}[${String(i)}]`, each]));
+    else if (['properties', 'patternProperties', '$defs', 'definitions'].includes(keyword))
+      for (const [name, each] of Object.entries(value as object)) found.push([`${keyword}.${name}`, each]);
+    else if (
+      [
+        'items',
+        'additionalProperties',
+        'unevaluatedItems',
+        'unevaluatedProperties',
+        'propertyNames',
+      ].includes(keyword)
+    )
+      found.push([keyword, value]);
+  }
+  return found;
+}

@@ -1,0 +1,15 @@
+// Where a model's reasoning begins and ends: tokens around it, which some chat templates write into the prompt themselves.
+
+export interface ThinkIds {
+  readonly begin: number;
+  readonly end: number;
+}
+
+/** The end of a prompt that can still be open. */
+const promptEndTokens = 8;
+
+/** Whether what follows the prompt is reasoning. */
+export function opensReasoning(prompt: Int32Array, { begin, end }: ThinkIds): boolean {
+  const last = prompt.subarray(-promptEndTokens);
+  return last.lastIndexOf(begin) > last.lastIndexOf(end);
+}
