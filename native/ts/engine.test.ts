@@ -56,7 +56,7 @@ const admission: Admission = {
   },
   promptLogprobs: false,
   pooling: 'none',
-        constraint: null,
+  constraint: null,
 };
 const first: StepPlan = {
   ...idle,

@@ -10,6 +10,8 @@ namespace llmservice {
 namespace {
 
 constexpr int64_t kCacheBytes = 256 << 20;
+// Room to indent, and no more: a model that is unsure would write spaces without end.
+constexpr int kMostWhitespace = 32;
 
 class XGrammarConstraint final : public Constraint {
  public:
@@ -73,15 +75,22 @@ struct GrammarCompiler::Parts {
   xgrammar::CompiledGrammar compile(GrammarKind kind, const std::string& text) {
     switch (kind) {
       case GrammarKind::kJson:
-        return compiler.CompileJSONSchema(R"({"type": "object"})");
+        return compile_schema(R"({"type": "object"})");
       case GrammarKind::kJsonSchema:
-        return compiler.CompileJSONSchema(text);
+        return compile_schema(text);
       case GrammarKind::kRegex:
         return compiler.CompileRegex(text);
       case GrammarKind::kEbnf:
         return compiler.CompileGrammar(text);
     }
     throw std::logic_error("unknown kind of grammar");
+  }
+
+  xgrammar::CompiledGrammar compile_schema(const std::string& schema) {
+    const bool any_whitespace = true;
+    const bool strict = true;
+    return compiler.CompileJSONSchema(schema, any_whitespace, std::nullopt, std::nullopt, strict,
+                                      kMostWhitespace);
   }
 
   xgrammar::GrammarCompiler compiler;

@@ -1,0 +1,166 @@
+// Answers with a form, asked of whole replicas by OpenAI's own client: always of that form, the same with drafts and
+// without, streamed and not, beside free ones. The demo model knows nothing of JSON, and is sampled hot: the form is the
+// grammar's work alone.
+
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { Ajv } from 'ajv';
+import OpenAI from 'openai';
+import { demoCheckpoint, ReplicaProcess } from './replica-process.js';
+
+jest.setTimeout(120_000);
+
+const schema = {
+  type: 'object',
+  properties: {
+    name: { type: 'string', maxLength: 12 },
+    age: { type: 'integer', minimum: 0, maximum: 150 },
+    tags: { type: 'array', items: { enum: ['new', 'old', 'lost'] }, maxItems: 3 },
+    place: {
+      anyOf: [
+        { type: 'null' },
+        {
+          type: 'object',
+          properties: { x: { type: 'integer', minimum: -9, maximum: 9 } },
+          required: ['x'],
+          additionalProperties: false,
+        },
+      ],
+    },
+  },
+  required: ['name', 'age', 'tags', 'place'],
+  additionalProperties: false,
+};
+const follows = new Ajv().compile(schema);
+const json_schema = { name: 'person', strict: true, schema };
+const messages = [{ role: 'user' as const, content: 'What is a pod?' }];
+
+const replicas = {} as Record<'plain' | 'drafting', ReplicaProcess>;
+let client: OpenAI;
+const clientOf = (replica: ReplicaProcess): OpenAI =>
+  new OpenAI({ baseURL: `${replica.url}/v1`, apiKey: 'none', maxRetries: 0 });
+
+beforeAll(async () => {
+  replicas.plain = await ReplicaProcess.start({ uri: demoCheckpoint });
+  replicas.drafting = await ReplicaProcess.start({
+    uri: demoCheckpoint,
+    engine: { speculative: { method: 'mtp', tokens: 3 } },
+  });
+  await Promise.all(Object.values(replicas).map((each) => each.ready()));
+  client = clientOf(replicas.plain);
+});
+afterAll(() => Promise.all(Object.values(replicas).map((each) => each.stop())));
+
+const ask = (of: OpenAI, seed: number): Promise<OpenAI.ChatCompletion> =>
+  of.chat.completions.create({
+    model: 'demo',
+    messages,
+    temperature: 1.8,
+    seed,
+    max_completion_tokens: 400,
+    response_format: { type: 'json_schema', json_schema },
+  });
+
+describe('a JSON schema', () => {
+  test('is followed by every answer that ends, hot as it is, with and without drafts alike', async () => {
+    const seeds = Array.from({ length: 12 }, (_, i) => i);
+    const plain = await Promise.all(seeds.map((seed) => ask(client, seed)));
+    const texts = plain.map(({ choices }) => choices[0]!.message.content!);
+    for (const text of texts) expect(follows(JSON.parse(text)) || follows.errors).toBe(true);
+    expect(plain.map(({ choices }) => choices[0]!.finish_reason)).toEqual(seeds.map(() => 'stop'));
+    expect(new Set(texts).size).toBeGreaterThan(6);
+    const drafted = await Promise.all(seeds.map((seed) => ask(clientOf(replicas.drafting), seed)));
+    expect(drafted.map(({ choices }) => choices[0]!.message.content)).toEqual(texts);
+  });
+
+  test('is followed in a stream, the same as in one piece', async () => {
+    const whole = await ask(client, 3);
+    const stream = await client.chat.completions.create({
+      model: 'demo',
+      messages,
+      temperature: 1.8,
+      seed: 3,
+      max_completion_tokens: 400,
+      response_format: { type: 'json_schema', json_schema },
+      stream: true,
+    });
+    let text = '';
+    for await (const chunk of stream) text += chunk.choices[0]?.delta.content ?? '';
+    expect(text).toBe(whole.choices[0]!.message.content);
+  });
+
+  test('begins after the reasoning', async () => {
+    const response = await replicas.plain.post('/v1/chat/completions', {
+      messages,
+      enable_thinking: true,
+      temperature: 1,
+      seed: 1,
+      max_completion_tokens: 450,
+      guided_json: schema,
+    });
+    const { choices } = (await response.json()) as {
+      choices: { message: { content: string; reasoning: string | null }; finish_reason: string }[];
+    };
+    const { message, finish_reason } = choices[0]!;
+    expect(message.reasoning).not.toBe('');
+    if (finish_reason === 'stop') expect(follows(JSON.parse(message.content))).toBe(true);
+    else expect(message.content === '' || message.content.startsWith('{')).toBe(true);
+  });
+
+  test('leaves free answers beside it alone', async () => {
+    const free = (): Promise<OpenAI.ChatCompletion> =>
+      client.chat.completions.create({ model: 'demo', messages, temperature: 0, max_completion_tokens: 30 });
+    const alone = await free();
+    const [beside] = await Promise.all([free(), ask(client, 5), ask(client, 6)]);
+    expect(beside.choices[0]!.message.content).toBe(alone.choices[0]!.message.content);
+  });
+});
+
+test.each<[object, RegExp]>([
+  [{ guided_regex: '[0-9]{3}-[a-f]{2}' }, /^\d{3}-[a-f]{2}$/],
+  [{ guided_choice: ['red', 'a "green"', 'größer'] }, /^(red|a "green"|größer)$/],
+  [{ guided_grammar: 'root ::= ("ab" | "c") [0-9]\n' }, /^(ab|c)\d$/],
+  [{ structured_outputs: { choice: ['yes', 'no'] } }, /^(yes|no)$/],
+])('%j gives what it says, on every route', async (form, expected) => {
+  const chat = await replicas.plain.post('/v1/chat/completions', { messages, temperature: 1.5, ...form });
+  const completion = await replicas.plain.post('/v1/completions', {
+    prompt: 'A pod',
+    max_tokens: 40,
+    ...form,
+  });
+  const predict = await replicas.plain.post('/v1/models/demo:predict', { prompt: 'A pod', ...form });
+  const texts = [
+    ((await chat.json()) as OpenAI.ChatCompletion).choices[0]!.message.content,
+    ((await completion.json()) as OpenAI.Completion).choices[0]!.text,
+    ((await predict.json()) as { response: string }).response,
+  ];
+  for (const text of texts) expect(text).toMatch(expected);
+});
+
+test('any JSON object is one, or is cut by its length', async () => {
+  const { choices } = await client.chat.completions.create({
+    model: 'demo',
+    messages,
+    temperature: 1.5,
+    seed: 4,
+    max_completion_tokens: 300,
+    response_format: { type: 'json_object' },
+  });
+  const { message, finish_reason } = choices[0]!;
+  expect(message.content).toMatch(/^\{/);
+  if (finish_reason === 'stop') expect(typeof JSON.parse(message.content!)).toBe('object');
+});
+
+test.each([
+  [{ guided_regex: '[a' }, 'GrammarInvalid'],
+  [{ guided_grammar: 'root ::= other' }, 'GrammarInvalid'],
+  [{ guided_json: { $ref: '#/$defs/absent' } }, 'GrammarInvalid'],
+  [{ guided_json: { type: 'array', uniqueItems: true } }, 'invalid_request'],
+])('%j is refused before a byte is streamed, and the engine goes on', async (form, code) => {
+  for (const stream of [true, false]) {
+    const response = await replicas.plain.post('/v1/chat/completions', { messages, stream, ...form });
+    expect(response.status).toBe(400);
+    const { error } = (await response.json()) as { error: { code: string; type: string } };
+    expect(error).toMatchObject({ code, type: 'invalid_request_error' });
+  }
+  expect((await ask(client, 1)).choices[0]!.finish_reason).toBe('stop');
+});
