@@ -10,7 +10,7 @@
 
 namespace llmservice {
 
-// Null for types that the engine does not read.
+// None for types that the engine does not read.
 std::optional<DType> gguf_type(uint32_t number);
 
 // As GGUF tools call it, whether it is read or not.
