@@ -5,7 +5,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Writable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import type { Failure } from '@llmservice/crds';
 import { createLogger, transports } from 'winston';
@@ -15,27 +14,13 @@ import type { EngineState } from '../../runtime/src/engine/engine-state.js';
 import type { EngineOutput, EngineSettings, GenerateRequest } from '../../runtime/src/engine/protocol.js';
 import { generateRequest } from '../../runtime/src/schedule/generate-request.fixture.js';
 import { eventually } from '../processes.js';
+import { engineSettings } from './engine-settings.js';
+import { demoCheckpoint } from './replica-process.js';
 
 jest.setTimeout(60_000);
 
-const modelDir = fileURLToPath(new URL('../../deploy/demo-model/checkpoint', import.meta.url));
 const logger = createLogger({ silent: true });
-const settings: EngineSettings = {
-  modelDir,
-  maxModelLen: 512,
-  memoryUtilizationPercent: 80,
-  tensor: 1,
-  memoryBytesPerDevice: 1024 ** 3,
-  maxNumSeqs: 16,
-  maxNumBatchedTokens: 256,
-  blockSize: 16,
-  prefixCaching: true,
-  dtype: 'auto',
-  kvCacheDtype: 'auto',
-  quantization: 'none',
-  speculative: { method: 'none', tokens: 3 },
-  threads: 1,
-};
+const settings = engineSettings(demoCheckpoint, { memoryBytesPerDevice: 1024 ** 3 });
 
 let requests = 0;
 function request(prompt: ArrayLike<number>, changes: Partial<GenerateRequest> = {}): GenerateRequest {
@@ -90,7 +75,7 @@ describe('EngineClient with a real engine process', () => {
   });
 
   test('answers a question of the demo model, ends at its stop token, and tells the time in the queue', async () => {
-    const tokenizer = await readTokenizer(modelDir);
+    const tokenizer = await readTokenizer(demoCheckpoint);
     const text =
       '<|im_start|>user\nWhat is the capital of France?<|im_end|>\n<|im_start|>assistant\n<think>\n\n</think>\n\n';
     const prompt = await tokenizer.encode(text, { addSpecialTokens: false });

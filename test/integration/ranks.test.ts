@@ -12,28 +12,15 @@ import { createLogger } from 'winston';
 import { EngineClient } from '../../runtime/src/engine/engine-client.js';
 import type { EngineSettings, GenerateRequest } from '../../runtime/src/engine/protocol.js';
 import { generateRequest } from '../../runtime/src/schedule/generate-request.fixture.js';
+import { modelsDir } from '../golden/golden-values.js';
 import { eventually } from '../processes.js';
+import { engineSettings } from './engine-settings.js';
 import { writeLargeCheckpoint } from './large-checkpoint.js';
 
 jest.setTimeout(120_000);
 
 const logger = createLogger({ silent: true });
-const settings: EngineSettings = {
-  modelDir: fileURLToPath(new URL('../golden/models/qwen3_5_text-fp8-ranks', import.meta.url)),
-  maxModelLen: 512,
-  memoryUtilizationPercent: 80,
-  tensor: 2,
-  memoryBytesPerDevice: 4 * 1024 ** 3,
-  maxNumSeqs: 16,
-  maxNumBatchedTokens: 256,
-  blockSize: 16,
-  prefixCaching: true,
-  dtype: 'auto',
-  kvCacheDtype: 'auto',
-  quantization: 'none',
-  speculative: { method: 'none', tokens: 3 },
-  threads: null,
-};
+const settings = engineSettings(`${modelsDir}qwen3_5_text-fp8-ranks`, { tensor: 2, threads: null });
 
 let requests = 0;
 function request(length: number, maxTokens: number): GenerateRequest {
