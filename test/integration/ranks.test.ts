@@ -2,7 +2,7 @@
 // Each loss is followed to its end: what the client saw, after how long, and that nothing is left behind.
 
 import { spawn } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statfsSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync, statfsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -16,6 +16,7 @@ import { modelsDir } from '../golden/golden-values.js';
 import { eventually } from '../processes.js';
 import { engineSettings } from './engine-settings.js';
 import { writeLargeCheckpoint } from './large-checkpoint.js';
+import { childPids, isRunning } from './process-tree.js';
 
 jest.setTimeout(120_000);
 
@@ -50,16 +51,7 @@ async function failureUnder(
 /** Process ids by rank: the engine process, then those that it forked, in order. */
 function rankPids(client: EngineClient): number[] {
   const engine = client.health().pid!;
-  const children = readFileSync(`/proc/${String(engine)}/task/${String(engine)}/children`, 'utf8');
-  return [engine, ...children.trim().split(' ').filter(Boolean).map(Number)];
-}
-
-function isRunning(pid: number): boolean {
-  try {
-    return !/\) Z /.test(readFileSync(`/proc/${String(pid)}/stat`, 'utf8'));
-  } catch {
-    return false;
-  }
+  return [engine, ...childPids(engine)];
 }
 
 function sharedMemory(): { names: string[]; used: number } {
