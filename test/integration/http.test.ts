@@ -1,11 +1,11 @@
 // The real server and the real engine with the demo model: what clients see, and what faults and signals do.
 
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
-import { readFileSync, readdirSync } from 'node:fs';
-import { join } from 'node:path';
-import { demoCheckpoint, ReplicaProcess } from './replica-process.js';
+import { readFiles } from '../builders/files.js';
 import { eventually } from '../processes.js';
-import { S3Server, s3Keys } from './s3-server.js';
+import { childPids, isRunning } from '../process-tree.js';
+import { demoCheckpoint, ReplicaProcess } from './replica-process.js';
+import { S3Server, s3Environment } from './s3-server.js';
 
 jest.setTimeout(120_000);
 
@@ -132,7 +132,7 @@ describe('one replica', () => {
     const response = await replica.post('/v1/completions', endless);
     const reader = response.body!.getReader();
     await reader.read();
-    process.kill(enginePid(replica.child.pid!), 'SIGKILL');
+    process.kill(childPids(replica.child.pid!)[0]!, 'SIGKILL');
     let text = '';
     for (let part = await reader.read(); !part.done; part = await reader.read())
       text += Buffer.from(part.value).toString();
@@ -157,29 +157,15 @@ describe('one replica', () => {
   });
 });
 
-/** The one child process of a server. */
-function enginePid(server: number): number {
-  return Number(readFileSync(`/proc/${server}/task/${server}/children`, 'utf8').trim().split(' ')[0]);
-}
-
 test('a server that is killed in mid-stream takes its engine with it', async () => {
   const replica = await ReplicaProcess.start({ uri: demoCheckpoint });
   await replica.ready();
   const response = await replica.post('/v1/completions', endless);
   await response.body!.getReader().read();
-  const engine = enginePid(replica.child.pid!);
+  const [engine] = childPids(replica.child.pid!);
   await replica.stop();
-  await eventually('the engine to end', () => !isRunning(engine));
+  await eventually('the engine to end', () => !isRunning(engine!));
 });
-
-/** A zombie has ended: it only waits for somebody to ask how. */
-function isRunning(pid: number): boolean {
-  try {
-    return !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'));
-  } catch {
-    return false;
-  }
-}
 
 describe('SIGTERM', () => {
   test('running generations finish within the drain time, and the process exits with 0', async () => {
@@ -210,17 +196,16 @@ describe('SIGTERM', () => {
 
 describe('from S3', () => {
   let s3: S3Server;
-  const keys = { AWS_ACCESS_KEY_ID: s3Keys.accessKeyId, AWS_SECRET_ACCESS_KEY: s3Keys.secretAccessKey };
-  const files = (): Record<string, Uint8Array> =>
-    Object.fromEntries(
-      readdirSync(demoCheckpoint).map((name) => [name, readFileSync(join(demoCheckpoint, name))]),
-    );
   beforeAll(async () => {
     s3 = await S3Server.start();
-    s3.put('models', 'demo', files());
+    s3.put('models', 'demo', readFiles(demoCheckpoint));
   });
   afterAll(() => s3.stop());
-  const serve = (prefix: string, env: NodeJS.ProcessEnv = keys, engine = {}): Promise<ReplicaProcess> =>
+  const serve = (
+    prefix: string,
+    env: NodeJS.ProcessEnv = s3Environment,
+    engine = {},
+  ): Promise<ReplicaProcess> =>
     ReplicaProcess.start({ uri: `s3://models/${prefix}/`, endpoint: s3.endpoint, env, engine });
 
   test('pulls and serves; health says so while S3 is away', async () => {
@@ -240,19 +225,19 @@ describe('from S3', () => {
   });
 
   test.each([
-    ['wrong keys', 'demo', { ...keys, AWS_SECRET_ACCESS_KEY: 'wrong' }, {}, 'S3AccessDenied'],
-    ['nothing there', 'nowhere', keys, {}, 'ModelNotFound'],
+    ['wrong keys', 'demo', { ...s3Environment, AWS_SECRET_ACCESS_KEY: 'wrong' }, {}, 'S3AccessDenied'],
+    ['nothing there', 'nowhere', s3Environment, {}, 'ModelNotFound'],
     [
       'a context that the checkpoint was not made for',
       'demo',
-      keys,
+      s3Environment,
       { maxModelLen: 1_000_000 },
       'InvalidEngineConfig',
     ],
     [
       'an environment that contradicts the file',
       'demo',
-      { ...keys, MAX_NUM_SEQS: '7' },
+      { ...s3Environment, MAX_NUM_SEQS: '7' },
       {},
       'InvalidEngineConfig',
     ],
@@ -267,7 +252,7 @@ describe('from S3', () => {
   );
 
   test('a tokenizer that cannot be read is told as such', async () => {
-    s3.put('models', 'bad-tokenizer', { ...files(), 'tokenizer.json': Buffer.from('{') });
+    s3.put('models', 'bad-tokenizer', { ...readFiles(demoCheckpoint), 'tokenizer.json': Buffer.from('{') });
     const replica = await serve('bad-tokenizer');
     expect(await replica.exited()).toBe(1);
     expect(replica.terminationMessage?.reason).toBe('TokenizerInvalid');

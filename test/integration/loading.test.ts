@@ -3,7 +3,7 @@
 
 import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { answer, LoadingWorld, MiB, pieceBytes } from './loading-world.js';
-import { enginePids, peakBytes } from './process-tree.js';
+import { enginePids, peakBytes } from '../process-tree.js';
 import type { S3Read } from './s3-gate.js';
 import { earlyLayers, lateLayers } from './sharded-checkpoint.js';
 

@@ -16,7 +16,7 @@ import { modelsDir } from '../golden/golden-values.js';
 import { eventually } from '../processes.js';
 import { engineSettings } from './engine-settings.js';
 import { writeLargeCheckpoint } from './large-checkpoint.js';
-import { childPids, isRunning } from './process-tree.js';
+import { childPids, isRunning } from '../process-tree.js';
 
 jest.setTimeout(120_000);
 

@@ -20,7 +20,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { FailureError } from '@llmservice/crds';
 import type { UnavailableError } from '../../runtime/src/weights/checkpoint-source.js';
 import { obtainCheckpoint, type ObtainOptions } from '../../runtime/src/weights/obtain-checkpoint.js';
-import { llamaCheckpoint, safetensors } from '../builders/checkpoint.js';
+import { llamaCheckpoint } from '../builders/checkpoint.js';
+import { bf16Tensor, safetensors, safetensorsHead } from '../builders/safetensors.js';
 import { eventually } from '../processes.js';
 import { S3Server, s3Keys } from './s3-server.js';
 
@@ -108,9 +109,7 @@ async function failureOf(pulled: Promise<string>): Promise<FailureError> {
 
 /** A checkpoint with one large shard of random bytes, so that digests and resumption mean something. */
 function largeCheckpoint(rows: number): Record<string, string | Uint8Array> {
-  const weights = Buffer.from(
-    safetensors({ 'model.embed_tokens.weight': { dtype: 'BF16', shape: [rows, 1024] } }),
-  );
+  const weights = Buffer.from(safetensors({ 'model.embed_tokens.weight': bf16Tensor(rows, 1024) }));
   randomBytes(rows * 2048).copy(weights, weights.byteLength - rows * 2048);
   const { 'config.json': config, 'tokenizer.json': tokenizer } = llamaCheckpoint();
   return { 'config.json': config!, 'tokenizer.json': tokenizer!, 'model.safetensors': weights };
@@ -290,18 +289,8 @@ describe('a checkpoint that cannot serve', () => {
 
   test('on a disk that is too small', async () => {
     const { bavail, bsize } = statfsSync(weightsDir);
-    const header = JSON.stringify({
-      w: { dtype: 'U8', shape: [bavail * bsize * 2], data_offsets: [0, bavail * bsize * 2] },
-    });
-    const length = Buffer.alloc(8);
-    length.writeBigUInt64LE(BigInt(header.length));
-    s3.putSparse(
-      bucket,
-      'huge',
-      'model.safetensors',
-      Buffer.concat([length, Buffer.from(header)]),
-      8 + header.length + bavail * bsize * 2,
-    );
+    const { head, dataBytes } = safetensorsHead({ w: bf16Tensor(bavail * bsize) });
+    s3.putSparse(bucket, 'huge', 'model.safetensors', head, head.byteLength + dataBytes);
     s3.put(bucket, 'huge', { 'config.json': llamaCheckpoint()['config.json']!, 'tokenizer.json': '{}' });
     const failure = await failureOf(pull('huge'));
     expect([failure.reason, failure.message]).toEqual(['WeightsDiskFull', expect.stringContaining('free')]);
