@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { FailureError } from './failures.js';
 import { checkLoadQuantization, isQuantizedAtLoad, parseQuantization } from './quantization.js';
+import { thrownBy } from './thrown-by.fixture.js';
 
 function compressed(...weights: object[]): object {
   const groups = weights.map((each, i) => [`group_${String(i)}`, { targets: ['Linear'], weights: each }]);
@@ -10,15 +11,7 @@ function compressed(...weights: object[]): object {
 const fp8 = (strategy: string) => ({ num_bits: 8, type: 'float', strategy, symmetric: true });
 const nvfp4 = { num_bits: 4, type: 'float', strategy: 'tensor_group', group_size: 16 };
 
-function failureOf(act: () => unknown): FailureError {
-  try {
-    act();
-  } catch (error) {
-    if (error instanceof FailureError) return error;
-    throw error;
-  }
-  throw new Error('expected a FailureError');
-}
+const failureOf = (act: () => unknown): FailureError => thrownBy(FailureError, act);
 
 describe('parseQuantization', () => {
   test.each([
