@@ -80,6 +80,7 @@ async function pull(
 ): Promise<string> {
   const { dir, arrivals, verified } = await obtainCheckpoint({
     uri: `s3://${bucket}/${prefix}/`,
+    headUri: null,
     weightsDir,
     s3: {
       endpoint: s3.endpoint,
