@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { parseCheckpointConfig } from './checkpoint.js';
-import { qwen36Config } from './checkpoint.fixture.js';
+import { qwen36Config, qwen3MoeConfig } from './checkpoint.fixture.js';
 import { checkMtpHead, filesWithMtp } from './mtp-head.js';
 import { parseSafetensorsIndex, type TensorEntry } from './safetensors.js';
 import { misplacedHead } from './speculation.js';
@@ -43,6 +43,21 @@ describe('the head of a paired checkpoint', () => {
     expect(check).toThrow(
       'mtp.layers.0.self_attn.k_proj.weight has shape [512, 2048] where the model takes [1024, 5120]',
     );
+  });
+
+  test('of a model with another number of experts is refused', () => {
+    const sparse = parseCheckpointConfig(qwen3MoeConfig);
+    const experts = sparse.moe?.experts ?? 0;
+    const { hidden } = sparse;
+    const head = (count: number) => ({
+      shape: sparse,
+      tensors: [
+        entry('mtp.fc.weight', 'BF16', [hidden, 2 * hidden]),
+        entry('mtp.layers.0.mlp.gate.weight', 'BF16', [count, hidden]),
+      ],
+    });
+    expect(() => checkMtpHead(uri, head(experts), sparse)).not.toThrow();
+    expect(() => checkMtpHead(uri, head(2 * experts), sparse)).toThrow(/mlp\.gate\.weight has shape/);
   });
 });
 

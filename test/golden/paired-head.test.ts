@@ -72,9 +72,9 @@ function mixed(model: string, wide: 'trunk' | 'head'): Pair {
   const [ofTrunk, ofHead] = wide === 'trunk' ? [widened(trunk), head] : [trunk, widened(head)];
   const configOf = (part: 'trunk' | 'head'): object => (part === wide ? unquantized(config) : config);
   return {
-    whole: write(`${wide}-wide`, config, new Map([...ofTrunk, ...ofHead])),
-    trunk: write(`${wide}-wide-trunk`, configOf('trunk'), ofTrunk),
-    head: write(`${wide}-wide-head`, configOf('head'), ofHead),
+    whole: write(`${model}-${wide}-wide`, config, new Map([...ofTrunk, ...ofHead])),
+    trunk: write(`${model}-${wide}-wide-trunk`, configOf('trunk'), ofTrunk),
+    head: write(`${model}-${wide}-wide-head`, configOf('head'), ofHead),
   };
 }
 
@@ -100,6 +100,18 @@ async function drafted(engine: Engine, model: string): Promise<{ said: Generated
 describe.each([
   ['BF16 beside BF16', [1, 2], 'qwen3_5-bf16', () => sameFormat('qwen3_5-bf16')],
   ['an F32 head beside a BF16 trunk', [1, 2], 'qwen3_5-bf16', () => inFloat32('qwen3_5-bf16')],
+  [
+    'a head with experts, BF16 beside BF16',
+    [1, 2],
+    'qwen3_5_moe-bf16-ranks',
+    () => sameFormat('qwen3_5_moe-bf16-ranks'),
+  ],
+  [
+    'a BF16 head with experts beside an FP8 trunk',
+    [1],
+    'qwen3_5_moe_text-fp8',
+    () => mixed('qwen3_5_moe_text-fp8', 'head'),
+  ],
   ['FP8 beside FP8', [1], 'qwen3_5-fp8', () => sameFormat('qwen3_5-fp8')],
   ['a BF16 head beside an FP8 trunk', [1], 'qwen3_5-fp8', () => mixed('qwen3_5-fp8', 'head')],
   ['an FP8 head beside a BF16 trunk', [1], 'qwen3_5-fp8', () => mixed('qwen3_5-fp8', 'trunk')],

@@ -2,12 +2,13 @@
 // that of another release, of which the files that hold it are pulled and no others.
 
 import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
-import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync, statfsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { obtainCheckpoint } from '../../runtime/src/weights/obtain-checkpoint.js';
 import { isOfTrunk, only, readStoredTensors, storedFile } from '../builders/stored-tensors.js';
 import { demoCheckpoint, ReplicaProcess } from './replica-process.js';
-import { S3Server, s3Environment } from './s3-server.js';
+import { S3Server, s3Environment, s3Keys } from './s3-server.js';
 import { readFiles } from './sharded-checkpoint.js';
 
 jest.setTimeout(120_000);
@@ -44,11 +45,27 @@ afterEach(async () => {
   rmSync(weightsDir, { recursive: true });
 });
 
-async function serve(uri: string, speculative: object): Promise<ReplicaProcess> {
+/** A model without a head that the disk cannot hold; returns the bytes that its pull would write. */
+function putHuge(): number {
+  const { bavail, bsize } = statfsSync(tmpdir());
+  const bytes = 2 * bavail * bsize;
+  const tensor = { dtype: 'U8', shape: [bytes], data_offsets: [0, bytes] };
+  const header = Buffer.from(JSON.stringify({ 'model.norm.weight': tensor }));
+  const length = Buffer.alloc(8);
+  length.writeBigUInt64LE(BigInt(header.byteLength));
+  const head = Buffer.concat([length, header]);
+  const { 'config.json': config, 'tokenizer.json': tokenizer } = readFiles(demoCheckpoint);
+  s3.put('models', 'huge', { 'config.json': config!, 'tokenizer.json': tokenizer! });
+  s3.putSparse('models', 'huge', 'model.safetensors', head, head.byteLength + bytes);
+  return head.byteLength + bytes + config!.byteLength + tokenizer!.byteLength;
+}
+
+async function serve(uri: string, speculative: object, tensor = 1): Promise<ReplicaProcess> {
   weightsDir = mkdtempSync(join(tmpdir(), 'llmservice-paired-'));
   replica = await ReplicaProcess.start({
     uri,
     endpoint: s3.endpoint,
+    tensor,
     engine: { speculative: { tokens: 3, ...speculative } },
     env: { ...s3Environment, LLMSERVICE_WEIGHTS_DIR: weightsDir },
   });
@@ -65,22 +82,24 @@ async function answer(of: ReplicaProcess): Promise<unknown> {
 
 const pulledFolders = (): string[] => readdirSync(weightsDir).sort();
 
-test('drafts are accepted, answers are those of the single release, and only the files with the head are pulled', async () => {
-  const single = await serve('s3://models/whole/', { method: 'mtp' });
-  await single.ready();
-  const wanted = await answer(single);
-  const wantedAccepted = await single.metric(accepted);
-  await single.stop();
-  rmSync(weightsDir, { recursive: true });
+describe.each([1, 2])('on %i ranks', (tensor) => {
+  test('drafts are accepted, answers are those of the single release, and only the files with the head are pulled', async () => {
+    const single = await serve('s3://models/whole/', { method: 'mtp' }, tensor);
+    await single.ready();
+    const wanted = await answer(single);
+    const wantedAccepted = await single.metric(accepted);
+    await single.stop();
+    rmSync(weightsDir, { recursive: true });
 
-  const paired = await serve('s3://models/trunk/', { method: 'mtp', uri: 's3://heads/fp8/' });
-  await paired.ready();
-  expect(await answer(paired)).toEqual(wanted);
-  expect(wantedAccepted).toBeGreaterThan(0);
-  expect(await paired.metric(accepted)).toBe(wantedAccepted);
-  const [head = ''] = pulledFolders().filter((name) => name.endsWith('-mtp'));
-  const files = readdirSync(join(weightsDir, head)).filter((name) => !name.startsWith('.'));
-  expect(files.sort()).toEqual(['config.json', holdsHead, index]);
+    const paired = await serve('s3://models/trunk/', { method: 'mtp', uri: 's3://heads/fp8/' }, tensor);
+    await paired.ready();
+    expect(await answer(paired)).toEqual(wanted);
+    expect(wantedAccepted).toBeGreaterThan(0);
+    expect(await paired.metric(accepted)).toBe(wantedAccepted);
+    const [head = ''] = pulledFolders().filter((name) => name.endsWith('-mtp'));
+    const files = readdirSync(join(weightsDir, head)).filter((name) => !name.startsWith('.'));
+    expect(files.sort()).toEqual(['config.json', holdsHead, index]);
+  });
 });
 
 test('a checkpoint that has the layer keeps its own', async () => {
@@ -91,32 +110,61 @@ test('a checkpoint that has the layer keeps its own', async () => {
   expect(pulledFolders()).toHaveLength(1);
 });
 
-describe('is refused, before any weight of either is pulled:', () => {
-  test.each([
-    ['no uri', undefined, 'InvalidEngineConfig', 'engine.speculative.uri'],
-    ['an absent bucket', 's3://nowhere/fp8/', 'BucketNotFound', 'nowhere'],
-    ['an empty folder', 's3://heads/empty/', 'ModelNotFound', 's3://heads/empty/'],
-    ['no URI at all', 'https://example.org/fp8', 'InvalidEngineConfig', 'engine.speculative.uri'],
-    ['a release that has none either', 's3://models/trunk/', 'InvalidEngineConfig', 'mtp.fc.weight'],
-    ['another model', 's3://heads/other-model/', 'InvalidEngineConfig', 'vocab_size 77'],
-    ['a missing file', 's3://heads/lacks-a-file/', 'CheckpointIncomplete', holdsHead],
-    ['a GGUF file', 's3://heads/a-gguf/', 'InvalidEngineConfig', 'GGUF'],
-  ])('%s', async (what, uri, reason, part) => {
-    const refused = await serve('s3://models/trunk/', {
-      method: 'mtp',
-      ...(uri === undefined ? {} : { uri }),
-    });
-    await refused.exited();
-    expect(refused.terminationMessage).toMatchObject({ reason });
-    expect(refused.terminationMessage?.message).toContain(part);
-    const pulled = existsSync(weightsDir) ? pulledFolders() : [];
-    expect(pulled.filter((name) => name.endsWith('-mtp'))).toEqual([]);
-    if (what !== 'no uri') expect(pulled).toEqual([]);
-  });
+test('a disk that lacks room for model and head is told what both need, before either is pulled', async () => {
+  const model = putHuge();
+  const { 'config.json': config, [holdsHead]: head } = readFiles(demoCheckpoint);
+  const refused = await serve('s3://models/huge/', { method: 'mtp', uri: 's3://heads/fp8/' });
+  await refused.exited();
+  const neededBytes = model + config!.byteLength + head!.byteLength;
+  expect(refused.terminationMessage).toMatchObject({ reason: 'WeightsDiskFull', detail: { neededBytes } });
+});
 
-  test('a uri without its method', async () => {
-    const refused = await serve('s3://models/trunk/', { method: 'ngram', uri: 's3://heads/fp8/' });
-    await refused.exited();
-    expect(refused.terminationMessage).toMatchObject({ reason: 'InvalidEngineConfig' });
+test('a model without the layer is refused where no uri is given, by what would do', async () => {
+  const refused = await serve('s3://models/trunk/', { method: 'mtp' });
+  await refused.exited();
+  expect(refused.terminationMessage).toMatchObject({
+    reason: 'InvalidEngineConfig',
+    message: expect.stringContaining('engine.speculative.uri') as unknown,
   });
 });
+
+test.each([
+  ['an absent bucket', 's3://nowhere/fp8/', 'BucketNotFound', 'nowhere'],
+  ['an empty folder', 's3://heads/empty/', 'ModelNotFound', 's3://heads/empty/'],
+  ['a URI of another kind', 'https://example.org/fp8', 'InvalidEngineConfig', 'engine.speculative.uri'],
+  ['a release that has none either', 's3://models/trunk/', 'InvalidEngineConfig', 'mtp.fc.weight'],
+  ['another model', 's3://heads/other-model/', 'InvalidEngineConfig', 'vocab_size 77'],
+  ['a missing file', 's3://heads/lacks-a-file/', 'CheckpointIncomplete', holdsHead],
+  ['a folder with a GGUF file', 's3://heads/a-gguf/', 'InvalidEngineConfig', 'GGUF'],
+  ['a GGUF file', 's3://heads/a-gguf/model.gguf', 'InvalidEngineConfig', 'GGUF'],
+])('%s is refused before any weight of either is pulled', async (_, headUri, reason, part) => {
+  weightsDir = mkdtempSync(join(tmpdir(), 'llmservice-paired-'));
+  const obtaining = obtainCheckpoint({
+    uri: 's3://models/trunk/',
+    headUri,
+    weightsDir,
+    s3: {
+      endpoint: s3.endpoint,
+      region: 'us-east-1',
+      forcePathStyle: true,
+      credentials: s3Keys,
+      caCertificates: [],
+    },
+    observer: deafObserver,
+    sleep: () => Promise.resolve(),
+    signal: new AbortController().signal,
+  });
+  await expect(obtaining).rejects.toMatchObject({
+    failure: { reason, message: expect.stringContaining(part) as unknown },
+  });
+  expect(pulledFolders()).toEqual([]);
+});
+
+const ignore = (): undefined => undefined;
+const deafObserver = {
+  begin: ignore,
+  received: ignore,
+  alive: ignore,
+  unavailable: ignore,
+  available: ignore,
+};
