@@ -23,7 +23,7 @@ def make_tensors(fixture: Fixture, shapes: dict[str, torch.Size]) -> dict[str, T
     """What the checkpoint holds, experts one by one. shapes come from the reference implementation's state dict."""
     config = fixture.config
     if fixture.mtp:
-        shapes = shapes | mtp_shapes(config["text_config"])
+        shapes = shapes | mtp_shapes(config.get("text_config", config))
     draw = torch.Generator().manual_seed(fixture.seed)
     tensors: dict[str, Tensor] = {}
     for name, shape in single_shapes(shapes).items():

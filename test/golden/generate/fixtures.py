@@ -348,12 +348,13 @@ FIXTURES = (
     ),
     Fixture(
         "qwen3_5_moe_text-fp8",
-        "the flat text-only form, experts one by one, hidden 136 (partial blocks), BF16 scales, tied head",
+        "the flat text-only form, experts one by one, in the MTP layer too, hidden 136 (partial blocks), BF16 scales, tied head",
         {
             "architectures": ["Qwen3_5MoeForCausalLM"],
-            **qwen3_5_moe_text(hidden_size=136, tie_word_embeddings=True, linear_num_value_heads=6),
+            **qwen3_5_moe_text(hidden_size=136, tie_word_embeddings=True, linear_num_value_heads=6, mtp_num_hidden_layers=1),
         },
         fp8=True,
+        mtp=True,
         seed=11,
     ),
     Fixture(
@@ -415,13 +416,14 @@ FIXTURES = (
     ),
     Fixture(
         "qwen3_5_moe-bf16-ranks",
-        "for 2 and 4 tensor-parallel ranks: stacked experts and a shared one, cut by width",
+        "for 2 and 4 tensor-parallel ranks: stacked experts and a shared one, cut by width, in the MTP layer too",
         {
-            **qwen3_5(qwen3_5_moe_text(**FOUR_RANKS)),
+            **qwen3_5(qwen3_5_moe_text(**FOUR_RANKS, mtp_num_hidden_layers=1)),
             "architectures": ["Qwen3_5MoeForConditionalGeneration"],
             "model_type": "qwen3_5_moe",
         },
         vision=True,
+        mtp=True,
         stacked_experts=True,
         seed=33,
     ),
