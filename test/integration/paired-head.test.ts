@@ -6,10 +6,10 @@ import { mkdtempSync, readdirSync, rmSync, statfsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { obtainCheckpoint } from '../../runtime/src/weights/obtain-checkpoint.js';
+import { readFiles } from '../builders/files.js';
 import { isOfTrunk, only, readStoredTensors, storedFile } from '../builders/stored-tensors.js';
 import { demoCheckpoint, ReplicaProcess } from './replica-process.js';
 import { S3Server, s3Environment, s3Keys } from './s3-server.js';
-import { readFiles } from '../builders/files.js';
 
 jest.setTimeout(120_000);
 
