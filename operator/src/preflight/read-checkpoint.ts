@@ -6,6 +6,7 @@ import {
   checkSpeculative,
   chooseGguf,
   FailureError,
+  hasGgufTokenizer,
   headerLengthBytes,
   parseCheckpointConfig,
   parseHeaderLength,
@@ -49,6 +50,7 @@ export interface Checkpoint {
   readonly fingerprint: string;
 }
 
+const tokenizerFile = 'tokenizer.json';
 const mib = 2 ** 20;
 const mostConfigBytes = 4 * mib;
 const mostIndexBytes = 64 * mib;
@@ -83,11 +85,23 @@ async function readGguf(files: CheckpointFiles, file: string, options: HoldOptio
   const { header } = await readGgufHeader(file, first.fileBytes, read, { arrays: false });
   const { shape, tensors } = readGgufCheckpoint(header);
   checkLoadQuantization(shape.quantization, options.quantization);
+  checkSpeculative(tensors, options.speculative);
+  // One that lies beside the file is taken instead of the file's own.
+  const tokenizer = await files.readOptional(tokenizerFile, 1);
+  if (tokenizer === null && !hasGgufTokenizer(header)) {
+    throw new FailureError(
+      'TokenizerMissing',
+      `${file} has no tokenizer (tokenizer.ggml.model), and there is no tokenizer.json beside it`,
+    );
+  }
   return {
     shape,
     weightBytes: residentWeightBytes(tensors, shape, options),
     fileBytes: first.fileBytes,
-    fingerprint: contentHash([[file, first.etag]]),
+    fingerprint: contentHash([
+      [file, first.etag],
+      ...(tokenizer === null ? [] : [[tokenizerFile, tokenizer.etag]]),
+    ]),
   };
 }
 
@@ -101,9 +115,9 @@ async function readSafetensors(
   const shape = parseCheckpointConfig(textOf('config.json', config));
   checkLoadQuantization(shape.quantization, options.quantization);
 
-  const tokenizer = await files.read('tokenizer.json', 1);
+  const tokenizer = await files.read(tokenizerFile, 1);
   if (tokenizer === null) throw new FailureError('TokenizerMissing', 'the folder has no tokenizer.json');
-  etags.set('tokenizer.json', tokenizer.etag);
+  etags.set(tokenizerFile, tokenizer.etag);
 
   const index = await readIndex(files, etags);
   const headers = await readHeaders(files, index?.files ?? [safetensorsSingleFile]);
