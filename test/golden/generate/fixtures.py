@@ -151,13 +151,25 @@ def qwen3_next(**changes) -> dict:
     return {**text, **own, **SHARED_EXPERT, **SPARSE, **changes}
 
 
-FOUR_RANKS = {
+TWO_LAYERS = {
     "num_hidden_layers": 2,
     "layer_types": ["linear_attention", "full_attention"],
     "full_attention_interval": 2,
+}
+FOUR_RANKS = {
+    **TWO_LAYERS,
     "linear_num_key_heads": 4,
     "linear_num_value_heads": 8,
     "linear_value_head_dim": 16,
+}
+
+
+EIGHT_RANKS = {
+    **FOUR_RANKS,
+    "num_attention_heads": 8,
+    "linear_num_key_heads": 8,
+    "linear_num_value_heads": 16,
+    "linear_key_head_dim": 16,
 }
 
 
@@ -402,7 +414,7 @@ FIXTURES = (
     # For 4 ranks, of which each has a part of every head, gate and expert; fewer KV heads than ranks.
     Fixture(
         "llama-bf16-ranks",
-        "for 2 and 4 tensor-parallel ranks: 4 query heads per KV head, biases",
+        "for 2, 4 and 8 tensor-parallel ranks: 4 query heads per KV head, biases",
         llama(num_attention_heads=8, head_dim=12, num_hidden_layers=2, attention_bias=True, mlp_bias=True),
         seed=31,
     ),
@@ -430,5 +442,12 @@ FIXTURES = (
         "for 2 and 4 tensor-parallel ranks: key-head groups of in_proj_qkvz and in_proj_ba",
         qwen3_next(**FOUR_RANKS),
         seed=34,
+    ),
+    Fixture(
+        "qwen3_5-bf16-eight-ranks",
+        "for up to 8 tensor-parallel ranks: a key head of Gated DeltaNet and a query head for each, 4 ranks share a KV head",
+        qwen3_5(qwen3_5_text(**EIGHT_RANKS, hidden_size=72, mtp_num_hidden_layers=0)),
+        vision=True,
+        seed=35,
     ),
 )
