@@ -450,4 +450,30 @@ FIXTURES = (
         vision=True,
         seed=35,
     ),
+    Fixture(
+        "qwen3_5_moe_text-fp8-stacked",
+        "experts stacked in FP8: 160 rows of gate over up in blocks of 128, so that both have rows in the first; F32 scales",
+        {
+            "architectures": ["Qwen3_5MoeForCausalLM"],
+            **qwen3_5_moe_text(
+                **TWO_LAYERS, hidden_size=136, num_experts=4, num_experts_per_tok=2, moe_intermediate_size=80, tie_word_embeddings=True
+            ),
+        },
+        fp8=True,
+        scale_dtype="float32",
+        stacked_experts=True,
+        seed=36,
+    ),
+    Fixture(
+        "qwen3_5_moe-nvfp4-mixed",
+        "modelopt's MIXED_PRECISION: experts (one by one), shared expert and head in NVFP4, all other projections in FP8 by tensor",
+        {
+            **qwen3_5(qwen3_5_moe_text(**TWO_LAYERS, hidden_size=80, moe_intermediate_size=32, shared_expert_intermediate_size=48)),
+            "architectures": ["Qwen3_5MoeForConditionalGeneration"],
+            "model_type": "qwen3_5_moe",
+        },
+        form="modelopt-mixed",
+        vision=True,
+        seed=37,
+    ),
 )
