@@ -2,7 +2,7 @@
 // reason, rebuilt, and given up when that does not help. Seen at the engine's client, and at the server's routes.
 
 import * as childProcess from 'node:child_process';
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -13,6 +13,7 @@ import type { EngineClient as Client, EngineLimits } from '../../runtime/src/eng
 import type { EngineSettings } from '../../runtime/src/engine/protocol.js';
 import { generateRequest } from '../../runtime/src/schedule/generate-request.fixture.js';
 import { eventually } from '../processes.js';
+import { childPids, isRunning } from './process-tree.js';
 import { demoCheckpoint, ReplicaProcess } from './replica-process.js';
 
 jest.setTimeout(120_000);
@@ -20,6 +21,7 @@ jest.setTimeout(120_000);
 const path = (relative: string): string => fileURLToPath(new URL(relative, import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), 'llmservice-faults-'));
 const order = join(folder, 'order');
+const sharedNames = readdirSync('/dev/shm');
 const faultyAddon = {
   LLMSERVICE_NATIVE_ADDON: path('faulty-addon.cjs'),
   FAULTY_ADDON_REAL: path('../../native/build/Release/llmservice_native.node'),
@@ -64,7 +66,10 @@ describe('EngineClient', () => {
     healthy: 60_000,
   };
   let client: Client;
-  afterEach(() => client.stop());
+  afterEach(async () => {
+    await client.stop();
+    expect(readdirSync('/dev/shm')).toEqual(sharedNames);
+  });
 
   async function start(tensor: number): Promise<void> {
     client = new EngineClient({ ...settings, tensor }, createLogger({ silent: true }), limits);
@@ -96,6 +101,8 @@ describe('EngineClient', () => {
     async (fault, tensor, told) => {
       await start(tensor);
       const { pid } = client.health();
+      const old = [pid!, ...childPids(pid!)];
+      expect(old).toHaveLength(tensor);
       const flying = Promise.allSettled([ask(400), ask(400)]);
       await eventually('steps', () => (client.stats?.stepsTotal ?? 0) > 5);
       orderFault(fault);
@@ -105,6 +112,7 @@ describe('EngineClient', () => {
       expect(await ask()).toBe(3);
       expect(client.health()).toMatchObject({ state: { kind: 'ready' }, restarts: 1 });
       expect(client.health().pid).not.toBe(pid);
+      await eventually('the old ranks to be gone', () => old.filter(isRunning).length === 0);
     },
   );
 
