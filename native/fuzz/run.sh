@@ -8,6 +8,7 @@ shift
 targets=("$@")
 ((${#targets[@]})) || targets=(config safetensors gguf)
 build=.build/fuzz
+mkdir -p "$build"
 
 command -v clang++ >/dev/null || { echo 'needs clang: apt-get install clang' >&2; exit 1; }
 cmake -S native -B "$build" -G Ninja -DCMAKE_CXX_COMPILER=clang++ -DBUILD_FUZZ=ON \
