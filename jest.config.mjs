@@ -1,7 +1,5 @@
 // One project per level of the test pyramid: `npm test -- --selectProjects unit`.
 const shared = {
-  // Machines are shared and slow at times: a limit that only a hang reaches.
-  testTimeout: 60_000,
   extensionsToTreatAsEsm: ['.ts'],
   transform: { '^.+\\.ts$': '@swc/jest' },
   moduleNameMapper: { '^(\\.{1,2}/.*)\\.js$': '$1' },
@@ -11,6 +9,8 @@ const shared = {
 const project = (displayName, testMatch, extra = {}) => ({ displayName, testMatch, ...shared, ...extra });
 
 export default {
+  // Machines are shared and slow at times: a limit that only a hang reaches. Jest heeds it here and not in a project.
+  testTimeout: 60_000,
   projects: [
     project('unit', ['<rootDir>/{crds,native,runtime,operator}/**/*.test.ts']),
     project('golden', ['<rootDir>/test/golden/**/*.test.ts']),

@@ -1,7 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import { parseCheckpointConfig } from './checkpoint.js';
-import { FailureError, type FailureReason } from './failures.js';
+import { FailureError } from './failures.js';
 import { qwen35MoeConfig, qwen36Config, qwen3MoeConfig } from './checkpoint.fixture.js';
+import { thrownBy } from './thrown-by.fixture.js';
 
 const llama = {
   model_type: 'llama',
@@ -13,15 +14,8 @@ const llama = {
   max_position_embeddings: 512,
 };
 
-function failureOf(source: string | object): { reason: FailureReason; message: string } {
-  try {
-    parseCheckpointConfig(source);
-  } catch (error) {
-    if (error instanceof FailureError) return { reason: error.reason, message: error.message };
-    throw error;
-  }
-  throw new Error('expected a FailureError');
-}
+const failureOf = (source: string | object): FailureError =>
+  thrownBy(FailureError, () => parseCheckpointConfig(source));
 
 describe('parseCheckpointConfig', () => {
   test('reads the 27B: nested text_config, 48 GDN and 16 full-attention layers, FP8', () => {

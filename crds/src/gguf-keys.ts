@@ -1,7 +1,8 @@
 // Typed reading of a GGUF file's metadata: each miss names the key and what it should hold.
 
 import { FailureError } from './failures.js';
-import type { GgufHeader, GgufValue } from './gguf-header.js';
+import type { GgufHeader } from './gguf-header.js';
+import type { GgufValue } from './gguf-values.js';
 
 const architectures = ['llama', 'qwen3', 'qwen3moe', 'qwen35', 'qwen35moe'] as const;
 export type GgufArchitecture = (typeof architectures)[number];

@@ -5,6 +5,7 @@ import { parseGgufHeader } from './gguf-header.js';
 import { ggufFile, llamaGguf, type GgufFixture } from './gguf.fixture.js';
 import { readGgufHeader } from './read-gguf-header.js';
 import { checkTensorParallel } from './tensor-parallel.js';
+import { thrownBy } from './thrown-by.fixture.js';
 
 function headerOf(fixture: GgufFixture, options = { arrays: false }) {
   const bytes = ggufFile(fixture);
@@ -14,13 +15,8 @@ function headerOf(fixture: GgufFixture, options = { arrays: false }) {
 }
 
 function failureOf(run: () => unknown): string {
-  try {
-    run();
-  } catch (error) {
-    if (error instanceof FailureError) return `${error.reason}: ${error.message}`;
-    throw error;
-  }
-  return 'no failure';
+  const { reason, message } = thrownBy(FailureError, run);
+  return `${reason}: ${message}`;
 }
 
 describe('the header of a GGUF file', () => {

@@ -7,6 +7,7 @@ export * from './checkpoint.js';
 export * from './quantization.js';
 export * from './safetensors.js';
 export * from './gguf-header.js';
+export type { GgufValue } from './gguf-values.js';
 export * from './gguf-checkpoint.js';
 export * from './read-gguf-header.js';
 export * from './choose-gguf.js';

@@ -6,6 +6,7 @@ import type { MemoryPlanInput } from './memory-parts.js';
 import { planMemory, type MemoryPlan } from './memory-plan.js';
 import { sharedMemoryNeeded } from './shared-memory.js';
 import { validTensorParallel } from './tensor-parallel.js';
+import { thrownBy } from './thrown-by.fixture.js';
 
 const gib = 1024 ** 3;
 const shape = parseCheckpointConfig(qwen36Config);
@@ -28,15 +29,7 @@ const reference: MemoryPlanInput = {
   kvCacheDtype: 'auto',
 };
 
-function failureOf(input: MemoryPlanInput): FailureError {
-  try {
-    planMemory(input);
-  } catch (error) {
-    if (error instanceof FailureError) return error;
-    throw error;
-  }
-  throw new Error('expected a FailureError');
-}
+const failureOf = (input: MemoryPlanInput): FailureError => thrownBy(FailureError, () => planMemory(input));
 
 describe('planMemory', () => {
   test('the 27B on one rank: 65,536 bytes of KV per token, 151 MB of S and 5.9 MB of conv tail per sequence', () => {

@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { FailureError } from './failures.js';
 import { checkLoadQuantization, isQuantizedAtLoad, parseQuantization } from './quantization.js';
+import { thrownBy } from './thrown-by.fixture.js';
 
 function compressed(...weights: object[]): object {
   const groups = weights.map((each, i) => [`group_${String(i)}`, { targets: ['Linear'], weights: each }]);
@@ -16,15 +17,7 @@ function mixed(...algorithms: string[]): object {
   return { quant_method: 'modelopt', quant_algo: 'MIXED_PRECISION', quantized_layers };
 }
 
-function failureOf(act: () => unknown): FailureError {
-  try {
-    act();
-  } catch (error) {
-    if (error instanceof FailureError) return error;
-    throw error;
-  }
-  throw new Error('expected a FailureError');
-}
+const failureOf = (act: () => unknown): FailureError => thrownBy(FailureError, act);
 
 describe('parseQuantization', () => {
   test.each([

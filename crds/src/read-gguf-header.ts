@@ -1,6 +1,7 @@
 // Reads a GGUF header by ranges that grow until it is whole: nothing says beforehand how long it is.
 
-import { maxGgufHeaderBytes, parseGgufHeader, type GgufHeader } from './gguf-header.js';
+import { parseGgufHeader, type GgufHeader } from './gguf-header.js';
+import { maxGgufHeaderBytes } from './gguf-reader.js';
 
 const firstReadBytes = 2 ** 20;
 

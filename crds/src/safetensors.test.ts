@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { FailureError } from './failures.js';
 import { parseHeaderLength, parseSafetensorsHeader, parseSafetensorsIndex } from './safetensors.js';
+import { thrownBy } from './thrown-by.fixture.js';
 
 const encode = (value: unknown): Uint8Array => new TextEncoder().encode(JSON.stringify(value));
 const header = encode({
@@ -17,13 +18,8 @@ function lengthBytes(length: bigint): Uint8Array {
 }
 
 function reasonOf(run: () => unknown): string {
-  try {
-    run();
-  } catch (error) {
-    if (error instanceof FailureError) return `${error.reason}: ${error.message}`;
-    throw error;
-  }
-  return 'no failure';
+  const { reason, message } = thrownBy(FailureError, run);
+  return `${reason}: ${message}`;
 }
 
 describe('safetensors', () => {

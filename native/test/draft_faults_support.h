@@ -154,8 +154,7 @@ inline void expect_same(const std::vector<Said>& actual, const std::vector<Said>
   }
 }
 
-inline const std::vector<std::vector<int32_t>> kScripts = {{0}, {1}, {2},
-                                                           {3}, {4}, {0, 4, 1, 3, 2, 2, 0, 0, 4}};
+inline const std::vector<std::vector<int32_t>> kScripts = {{0}, {2}, {0, 4, 1, 3, 2, 2, 0, 0, 4}};
 
 // A token that only the first sequence says, there not before its fourth.
 inline int32_t own_token(const std::vector<Said>& said) {

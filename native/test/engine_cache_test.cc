@@ -45,11 +45,9 @@ class SharedPrefix : public ::testing::TestWithParam<const char*> {
 
   // 150 tokens; `cached` of them, and the state in `snapshot`, are those of the first blocks of slot 0.
   StepPlan begin(int32_t slot, int32_t cached, std::optional<int32_t> snapshot) {
-    std::vector<int32_t> tokens(150);
-    for (int32_t i = 0; i < 150; ++i) tokens[i] = (i * 31 + 5) % 211;
     StepPlan plan;
     plan.admit = {{.slot = slot,
-                   .tokens = tokens,
+                   .tokens = prompt(150),
                    .cached_tokens = cached,
                    .snapshot = snapshot,
                    .prompt_length = 150,

@@ -14,12 +14,6 @@ using namespace llmservice::testing;
 
 constexpr int32_t kDrafts = 4;
 
-std::vector<int32_t> prompt(int32_t length, int32_t salt = 0) {
-  std::vector<int32_t> tokens(length);
-  for (int32_t i = 0; i < length; ++i) tokens[i] = (i * 31 + salt * 17 + 5) % 211;
-  return tokens;
-}
-
 const SamplingParams kGreedy{.top_logprobs = 2};
 const SamplingParams kDrawn{.temperature = 1.2F,
                             .top_p = 0.95F,

@@ -13,15 +13,9 @@ namespace {
 
 using namespace llmservice::testing;
 
-std::vector<int32_t> prompt(int32_t length) {
-  std::vector<int32_t> tokens(length);
-  for (int32_t i = 0; i < length; ++i) tokens[i] = (i * 31 + length) % 211;
-  return tokens;
-}
-
 Admission embedding(int32_t slot, int32_t length, Pooling pooling) {
   return {.slot = slot,
-          .tokens = prompt(length),
+          .tokens = prompt(length, length),
           .prompt_length = length,
           .max_length = length,
           .stop_tokens = {},
@@ -31,7 +25,7 @@ Admission embedding(int32_t slot, int32_t length, Pooling pooling) {
 
 Admission generation(int32_t slot, int32_t length) {
   return {.slot = slot,
-          .tokens = prompt(length),
+          .tokens = prompt(length, length),
           .prompt_length = length,
           .max_length = length + 20,
           .stop_tokens = {},

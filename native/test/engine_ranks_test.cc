@@ -13,12 +13,6 @@ namespace {
 
 using namespace llmservice::testing;
 
-std::vector<int32_t> prompt(int32_t length) {
-  std::vector<int32_t> tokens(length);
-  for (int32_t i = 0; i < length; ++i) tokens[i] = (i * 31 + 5) % 211;
-  return tokens;
-}
-
 Admission admission(int32_t slot, int32_t length) {
   return {.slot = slot,
           .tokens = prompt(length),

@@ -35,12 +35,6 @@ class Steps : public ::testing::Test {
   TempDir dir_;
 };
 
-std::vector<int32_t> prompt(int32_t length, int32_t salt = 0) {
-  std::vector<int32_t> tokens(length);
-  for (int32_t i = 0; i < length; ++i) tokens[i] = (i * 31 + salt * 17 + 5) % 211;
-  return tokens;
-}
-
 Admission admission(int32_t slot, std::vector<int32_t> tokens, int32_t prompt_length) {
   return {.slot = slot,
           .tokens = std::move(tokens),

@@ -1,4 +1,4 @@
-// Writes small checkpoints with seeded random weights into a temporary folder, for tests.
+// Small checkpoints with seeded random weights in a temporary folder, and prompts for them.
 #pragma once
 
 #include <unistd.h>
@@ -144,6 +144,13 @@ inline Tensors tiny_hybrid_tensors(uint32_t seed = 1) {
   t["model.visual.blocks.0.attn.weight"] = {"I64", {1}, std::string(8, '\1')};
   t["mtp.fc.weight"] = bf16_tensor({64, 128}, 0, 0.3F, random);
   return t;
+}
+
+// Tokens of the tiny models' vocabulary; prompts of one salt begin alike.
+inline std::vector<int32_t> prompt(int32_t length, int32_t salt = 0) {
+  std::vector<int32_t> tokens(length);
+  for (int32_t i = 0; i < length; ++i) tokens[i] = (i * 31 + salt * 17 + 5) % 211;
+  return tokens;
 }
 
 inline void write_checkpoint(const TempDir& dir, const nlohmann::json& config, const Tensors& tensors) {

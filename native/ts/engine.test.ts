@@ -6,9 +6,12 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 
 import type { Admission, Engine, EngineOptions, StepPlan } from './binding.js';
 import { cpuIsas, loadEngine } from './engine.js';
+import { plainOptions } from './engine-options.fixture.js';
+import { emptyPlan } from './step-plan.fixture.js';
 
 const modelDir = fileURLToPath(new URL('../../test/golden/models/llama-bf16', import.meta.url));
 const options: EngineOptions = {
+  ...plainOptions,
   modelDir,
   blockSize: 16,
   numBlocks: 8,
@@ -16,24 +19,7 @@ const options: EngineOptions = {
   numStateSnapshots: 0,
   maxModelLen: 64,
   maxNumBatchedTokens: 66,
-  dtype: 'auto',
-  kvCacheDtype: 'auto',
-  quantization: 'none',
-  speculative: { method: 'none', tokens: 0 },
-  threads: 1,
   isa: 'portable',
-  logitHashes: false,
-  place: null,
-};
-const none = new Int32Array();
-const idle: StepPlan = {
-  release: none,
-  admit: [],
-  replace: none,
-  blocks: none,
-  rows: none,
-  saves: none,
-  drafts: 0,
 };
 const admission: Admission = {
   slot: 0,
@@ -42,7 +28,7 @@ const admission: Admission = {
   snapshot: null,
   promptLength: 3,
   maxLength: 10,
-  stopTokens: none,
+  stopTokens: new Int32Array(),
   sampling: {
     temperature: 0,
     topP: 1,
@@ -58,12 +44,12 @@ const admission: Admission = {
   pooling: 'none',
 };
 const first: StepPlan = {
-  ...idle,
+  ...emptyPlan,
   admit: [admission],
   blocks: Int32Array.of(0, 0),
   rows: Int32Array.of(0, 3),
 };
-const next: StepPlan = { ...idle, rows: Int32Array.of(0, 1) };
+const next: StepPlan = { ...emptyPlan, rows: Int32Array.of(0, 1) };
 
 test('the machine can always run portable code', () => {
   expect(cpuIsas()[0]).toBe('portable');
@@ -123,7 +109,7 @@ describe('a loaded engine', () => {
   });
 
   test('names the field of a plan that has the wrong type', async () => {
-    const wrong = { ...idle, admit: [{ ...admission, tokens: [1, 2] }] } as unknown as StepPlan;
+    const wrong = { ...emptyPlan, admit: [{ ...admission, tokens: [1, 2] }] } as unknown as StepPlan;
     await expect(engine.step(wrong)).rejects.toThrow('plan.admit[0].tokens must be an Int32Array.');
   });
 

@@ -5,6 +5,7 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
 import { loadEngine, type Speculation } from '@llmservice/native';
+import { plainOptions } from '../../native/ts/engine-options.fixture.js';
 import { readModelFiles } from '../../runtime/src/load-model.js';
 import { generateRequest } from '../../runtime/src/schedule/generate-request.fixture.js';
 import { Scheduler } from '../../runtime/src/schedule/scheduler.js';
@@ -35,17 +36,8 @@ async function measure(speculative: Speculation, prompts: readonly Int32Array[],
     maxModelLen: 512,
     speculative,
   };
-  const options = {
-    modelDir,
-    dtype: 'auto',
-    kvCacheDtype: 'auto',
-    quantization: 'none',
-    logitHashes: false,
-    threads: null,
-    isa: 'auto',
-    place: null,
-  } as const;
-  const engine = await loadEngine({ ...options, ...room }, () => undefined);
+  const options = { ...plainOptions, modelDir, threads: null, ...room };
+  const engine = await loadEngine(options, () => undefined);
   const measured: { tokens: number; steps: number; seconds: number }[] = [];
   for (let round = 0; round < rounds; round++) {
     const scheduler = new Scheduler({ prefixCaching: false, hybrid: true, ...room });

@@ -5,9 +5,10 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { failureKinds, type FailureReason } from '@llmservice/crds';
+import type { Files } from '../builders/files.js';
 import { eventually } from '../processes.js';
 import { apply, getJson, repository } from './cluster.js';
-import { bucket, changed, demoModel, editConfig, shardsOf, upload, type Files } from './bucket.js';
+import { bucket, changed, demoModel, editConfig, shardsOf, upload } from './bucket.js';
 import { uploadSparse } from './padded-model.js';
 import {
   conditionOf,

@@ -1,14 +1,12 @@
 // Checkpoints in the cluster's S3 server: the demo model, whole or with something wrong about it.
 
-import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { CreateBucketCommand, PutObjectCommand, S3Client } from '@aws-sdk/client-s3';
+import { readFiles, type Files } from '../builders/files.js';
 import { nodeAddress, repository } from './cluster.js';
 
 export const s3Keys = { accessKeyId: 'demo-access-key', secretAccessKey: 'demo-secret-key' } as const;
 export const bucket = 'e2e';
-
-export type Files = Readonly<Record<string, Uint8Array>>;
 
 const client = new S3Client({
   endpoint: `http://${nodeAddress}:9000`,
@@ -18,8 +16,7 @@ const client = new S3Client({
 });
 
 export function demoModel(): Record<string, Uint8Array> {
-  const folder = join(repository, 'deploy/demo-model/checkpoint');
-  return Object.fromEntries(readdirSync(folder).map((name) => [name, readFileSync(join(folder, name))]));
+  return readFiles(join(repository, 'deploy/demo-model/checkpoint'));
 }
 
 /** Uploads `files` under a prefix of the tests' bucket and gives their URI. */

@@ -1,13 +1,11 @@
 // The running local cluster as tests see it: kubectl, the gateway's and the S3 server's address, and parts to stop.
 
-import { execFile, spawn } from 'node:child_process';
-import { once } from 'node:events';
+import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-
-const run = promisify(execFile);
+import { run } from '../processes.js';
 
 export const repository = join(fileURLToPath(new URL('.', import.meta.url)), '..', '..');
 export const kubeconfig = join(repository, '.local/cluster/kubeconfig');
@@ -19,15 +17,8 @@ export const s3InCluster = 'http://s3.storage.svc.cluster.local:9000';
 
 /** Runs kubectl with `input` on its standard input. @throws Error with kubectl's own words */
 export async function kubectl(args: readonly string[], input = ''): Promise<string> {
-  const child = spawn(join(repository, '.local/bin/kubectl'), args, {
-    env: { ...process.env, KUBECONFIG: kubeconfig },
-  });
-  let stdout = '';
-  let stderr = '';
-  child.stdout.setEncoding('utf8').on('data', (text: string) => (stdout += text));
-  child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text));
-  child.stdin.end(input);
-  const [code] = (await once(child, 'close')) as [number | null];
+  const program = join(repository, '.local/bin/kubectl');
+  const { code, stdout, stderr } = await run(program, args, input, { KUBECONFIG: kubeconfig });
   if (code !== 0) throw new Error(`kubectl ${args.join(' ')}: ${stderr}`);
   return stdout;
 }
@@ -45,5 +36,5 @@ export async function clusterPart(
   action: 'stop' | 'start' | 'restart',
   part: 's3' | 'apiserver',
 ): Promise<void> {
-  await run(join(repository, 'deploy/local/cluster.sh'), [action, part]);
+  await promisify(execFile)(join(repository, 'deploy/local/cluster.sh'), [action, part]);
 }

@@ -3,7 +3,8 @@
 
 import { truncateSync } from 'node:fs';
 import { join } from 'node:path';
-import { bucket, shardsOf, upload, type Files } from './bucket.js';
+import type { Files } from '../builders/files.js';
+import { bucket, shardsOf, upload } from './bucket.js';
 import { repository } from './cluster.js';
 
 const tensor = 'model.visual.padding';

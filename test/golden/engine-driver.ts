@@ -14,6 +14,8 @@ import type {
 } from '@llmservice/native';
 import { loadEngine, makeSegment, runRank } from '@llmservice/native';
 
+import { plainOptions } from '../../native/ts/engine-options.fixture.js';
+import { emptyPlan } from '../../native/ts/step-plan.fixture.js';
 import { greedy as likeliest } from '../../runtime/src/schedule/generate-request.fixture.js';
 
 const slots = 16;
@@ -93,16 +95,7 @@ export async function loadGoldenRanks(modelDir: string, how: How, size: number):
 }
 
 function optionsOf(modelDir: string, how: How, place: RankPlace | null): EngineOptions {
-  return {
-    modelDir,
-    quantization: 'none',
-    kvCacheDtype: 'auto',
-    logitHashes: false,
-    speculative: noDrafts,
-    ...room,
-    ...how,
-    place,
-  };
+  return { ...plainOptions, modelDir, ...room, ...how, place };
 }
 
 /**
@@ -151,7 +144,7 @@ export async function run(
       tell(entry.out.tokens.length, ids);
     }
   }
-  await engine.step({ ...plan([]), release: Int32Array.from(jobs, ({ slot }) => slot) });
+  await engine.step({ ...emptyPlan, release: Int32Array.from(jobs, ({ slot }) => slot) });
   return running.map(({ out }) => out);
 }
 
@@ -176,7 +169,7 @@ export async function score(engine: Engine, ids: readonly number[], chunk: numbe
     logprobs.push(...prompt.logprobs);
     best.push(...Array.from(prompt.slots, (_, i) => prompt.topTokens[prompt.topOffsets[i]!]!));
   }
-  await engine.step({ ...plan([]), release: Int32Array.of(0) });
+  await engine.step({ ...emptyPlan, release: Int32Array.of(0) });
   return { logprobs, best };
 }
 
@@ -210,7 +203,7 @@ export async function embed(
       found.set(slot, embeddings.values.slice(i * width, (i + 1) * width)),
     );
   }
-  await engine.step({ ...plan([]), release: Int32Array.from(jobs, ({ slot }) => slot) });
+  await engine.step({ ...emptyPlan, release: Int32Array.from(jobs, ({ slot }) => slot) });
   return jobs.map(({ slot }) => found.get(slot)!);
 }
 
@@ -233,13 +226,5 @@ function admission({ slot, prompt, generated, count, sampling }: Job): Admission
 function plan(admit: readonly Admission[]): StepPlan {
   const own = (slot: number) =>
     Array.from({ length: blocksPerSlot }, (_, i) => [slot, slot * blocksPerSlot + i]);
-  return {
-    release: new Int32Array(),
-    admit,
-    replace: new Int32Array(),
-    saves: new Int32Array(),
-    blocks: Int32Array.from(admit.flatMap(({ slot }) => own(slot).flat())),
-    rows: new Int32Array(),
-    drafts: 0,
-  };
+  return { ...emptyPlan, admit, blocks: Int32Array.from(admit.flatMap(({ slot }) => own(slot).flat())) };
 }

@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals
 import type { Engine, EngineOptions } from '@llmservice/native';
 import { cpuIsas, loadEngine } from '@llmservice/native';
 
+import { plainOptions } from '../../native/ts/engine-options.fixture.js';
 import { noDrafts } from './engine-driver.js';
 import { atOnce, inRandomOrder, sixtyFourRequests } from './identity-requests.js';
 import { modelsDir, readGolden } from './reference-bar.js';
@@ -59,8 +60,8 @@ describe.each(cases)('$model on $isa in $dtype, KV $kvCacheDtype', ({ isa, dtype
   beforeAll(async () => {
     engine = await loadEngine(
       {
-        ...{ ...room, modelDir: modelsDir + model, isa, dtype, threads: 2 },
-        ...{ quantization: 'none', kvCacheDtype, logitHashes: true, place: null },
+        ...{ ...plainOptions, ...room, modelDir: modelsDir + model },
+        ...{ isa, dtype, kvCacheDtype, threads: 2, logitHashes: true },
       },
       () => undefined,
     );

@@ -4,9 +4,11 @@
 import { readFileSync } from 'node:fs';
 
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
-import type { Admission, Engine, EngineOptions, StepPlan } from '@llmservice/native';
+import type { Admission, Engine, EngineOptions } from '@llmservice/native';
 import { loadEngine } from '@llmservice/native';
 
+import { plainOptions } from '../../native/ts/engine-options.fixture.js';
+import { emptyPlan } from '../../native/ts/step-plan.fixture.js';
 import { generateRequest } from '../../runtime/src/schedule/generate-request.fixture.js';
 import { greedy, noDrafts } from './engine-driver.js';
 import { furthest, modelsDir, tolerance } from './golden-values.js';
@@ -29,22 +31,8 @@ const room = {
 };
 
 async function load(model: string, changes: Partial<EngineOptions> = {}): Promise<Engine> {
-  const how = {
-    dtype: 'float32',
-    kvCacheDtype: 'auto',
-    quantization: 'none',
-    isa: 'auto',
-    threads: 2,
-  } as const;
-  const options = {
-    ...how,
-    logitHashes: true,
-    place: null,
-    modelDir: modelsDir + model,
-    ...room,
-    ...changes,
-  };
-  return loadEngine(options, () => undefined);
+  const how = { ...plainOptions, dtype: 'float32', threads: 2, logitHashes: true } as const;
+  return loadEngine({ ...how, modelDir: modelsDir + model, ...room, ...changes }, () => undefined);
 }
 
 /** The text of generate/long.py, and as far beyond it as is wanted. */
@@ -54,19 +42,9 @@ function longText(length: number): Int32Array {
 
 /** Logprob of each token of `ids` after the first. */
 async function score(engine: Engine, ids: Int32Array, chunk: number): Promise<number[]> {
-  const none = new Int32Array();
-  const plan: StepPlan = {
-    release: none,
-    admit: [],
-    replace: none,
-    blocks: none,
-    rows: none,
-    saves: none,
-    drafts: 0,
-  };
   const admission: Admission = {
     ...{ slot: 0, tokens: ids, cachedTokens: 0, snapshot: null, promptLength: ids.length },
-    ...{ maxLength: ids.length + 1, stopTokens: none, sampling: greedy, promptLogprobs: true },
+    ...{ maxLength: ids.length + 1, stopTokens: new Int32Array(), sampling: greedy, promptLogprobs: true },
     pooling: 'none',
   };
   const blocks = Int32Array.from(
@@ -78,9 +56,9 @@ async function score(engine: Engine, ids: Int32Array, chunk: number): Promise<nu
   for (let computed = 0; computed < ids.length; computed += chunk) {
     const rows = Int32Array.of(0, Math.min(chunk, ids.length - computed));
     const first = computed === 0 ? { admit: [admission], blocks } : {};
-    logprobs.push(...(await engine.step({ ...plan, ...first, rows })).prompt.logprobs);
+    logprobs.push(...(await engine.step({ ...emptyPlan, ...first, rows })).prompt.logprobs);
   }
-  await engine.step({ ...plan, release: Int32Array.of(0) });
+  await engine.step({ ...emptyPlan, release: Int32Array.of(0) });
   return logprobs;
 }
 

@@ -6,6 +6,7 @@ import { describe, expect, jest, test } from '@jest/globals';
 import { planMemory } from '@llmservice/crds';
 import { loadEngine } from '@llmservice/native';
 
+import { plainOptions } from '../../native/ts/engine-options.fixture.js';
 import { readLocalCheckpoint } from '../../runtime/src/checkpoint/read-local-checkpoint.js';
 import { hasMtp, modelsDir } from './reference-bar.js';
 
@@ -34,9 +35,8 @@ describe.each(readdirSync(modelsDir))('%s', (model) => {
     });
     const { numBlocks, numStateSnapshots, kvBytesPerBlock, stateBytes, stateBytesPerSeq, workspaceBytes } =
       plan;
-    const how = { quantization: 'none', place: null, isa: 'auto', threads: 1, logitHashes: false } as const;
     const engine = await loadEngine(
-      { ...sizes, ...how, ...way, modelDir, numBlocks, numStateSnapshots },
+      { ...plainOptions, ...sizes, ...way, modelDir, numBlocks, numStateSnapshots },
       () => undefined,
     );
     try {

@@ -1,13 +1,13 @@
 // Ranks in processes of their own, one of which is killed in the midst of 64 requests: the group that is built after it
 // gives every request the logits and tokens that the first group gave, in batches, alone and preempted.
 
-import { readFileSync } from 'node:fs';
-
 import { afterEach, describe, expect, jest, test } from '@jest/globals';
 import type { Engine } from '@llmservice/native';
 import { loadEngine } from '@llmservice/native';
 
+import { plainOptions } from '../../native/ts/engine-options.fixture.js';
 import { RankProcesses } from '../../runtime/src/engine/rank-processes.js';
+import { childPids } from '../process-tree.js';
 import { noDrafts } from './engine-driver.js';
 import { atOnce, inRandomOrder, sixtyFourRequests } from './identity-requests.js';
 import { modelsDir, readGolden } from './reference-bar.js';
@@ -48,15 +48,11 @@ afterEach(async () => {
 });
 
 async function startGroup(model: string): Promise<Group> {
-  const options = { ...room, modelDir: modelsDir + model, dtype: 'auto', isa: 'auto', threads: 1 } as const;
-  const before = new Set(children());
+  const options = { ...plainOptions, modelDir: modelsDir + model, ...room, logitHashes: true };
+  const before = new Set(childPids(process.pid));
   // Rank 0 sees a loss itself: its step fails.
-  const ranks = new RankProcesses(
-    { ...options, quantization: 'none', kvCacheDtype: 'auto', logitHashes: true, place: null },
-    2,
-    () => undefined,
-  );
-  const pid = children().find((each) => !before.has(each))!;
+  const ranks = new RankProcesses(options, 2, () => undefined);
+  const pid = childPids(process.pid).find((each) => !before.has(each))!;
   const engine = await loadEngine(ranks.options, () => undefined);
   ranks.joined();
   const dispose = async (): Promise<void> => {
@@ -66,15 +62,6 @@ async function startGroup(model: string): Promise<Group> {
   const group = { engine, pid, dispose };
   groups.push(group);
   return group;
-}
-
-function children(): number[] {
-  const pid = String(process.pid);
-  return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8')
-    .trim()
-    .split(' ')
-    .filter(Boolean)
-    .map(Number);
 }
 
 describe.each(models)('%s on 2 ranks', (model) => {

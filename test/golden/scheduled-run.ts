@@ -1,8 +1,9 @@
 // Serves requests on an engine as the engine process does, by the real scheduler, and keeps what each of them got:
 // tokens, logprobs and, where the engine reports them, hashes of the logits behind every token.
 
-import type { Engine, StepPlan } from '@llmservice/native';
+import type { Engine } from '@llmservice/native';
 
+import { emptyPlan } from '../../native/ts/step-plan.fixture.js';
 import type { GenerateRequest, Sampled } from '../../runtime/src/schedule/generation.js';
 import type { SchedulerLimits, SchedulerStats } from '../../runtime/src/schedule/scheduler.js';
 import { Scheduler } from '../../runtime/src/schedule/scheduler.js';
@@ -49,7 +50,8 @@ export async function serve(
     // Nothing is cancelled here, so that entry i of the result is entry i of what was absorbed.
     scheduler.absorb(result).sampled.forEach((sampled, i) => add(answers, sampled, result.logitHashes[i]));
   }
-  await engine.step(releaseOf(held));
+  // The scheduler tells of slots that are free again with the step that follows; after the last there is none.
+  await engine.step({ ...emptyPlan, release: Int32Array.from(held) });
   return { answers, stats: scheduler.stats };
 }
 
@@ -65,18 +67,4 @@ function add(
     logitHashes: hash === undefined ? before.logitHashes : [...before.logitHashes, hash],
     finish,
   });
-}
-
-/** The scheduler tells of slots that are free again with the step that follows; after the last there is none. */
-function releaseOf(slots: Iterable<number>): StepPlan {
-  const none = new Int32Array();
-  return {
-    release: Int32Array.from(slots),
-    admit: [],
-    replace: none,
-    blocks: none,
-    rows: none,
-    saves: none,
-    drafts: 0,
-  };
 }

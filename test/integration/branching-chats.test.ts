@@ -5,6 +5,7 @@
 import { fileURLToPath } from 'node:url';
 import { describe, expect, jest, test } from '@jest/globals';
 import { loadEngine, type Engine } from '@llmservice/native';
+import { plainOptions } from '../../native/ts/engine-options.fixture.js';
 import { generateRequest, greedy } from '../../runtime/src/schedule/generate-request.fixture.js';
 import type { GenerateRequest } from '../../runtime/src/schedule/generation.js';
 import { Scheduler } from '../../runtime/src/schedule/scheduler.js';
@@ -58,16 +59,8 @@ function question(turn: number, vocab: number): number[] {
 /** The whole tree, turn by turn and branch by branch. */
 async function chat(modelDir: string, hybrid: boolean, prefixCaching: boolean) {
   const numStateSnapshots = hybrid && prefixCaching ? 16 : 0;
-  const how = {
-    dtype: 'auto',
-    kvCacheDtype: 'auto',
-    quantization: 'none',
-    threads: 1,
-    isa: 'auto',
-    place: null,
-    logitHashes: false,
-  } as const;
-  const engine = await loadEngine({ modelDir, ...limits, ...how, numStateSnapshots }, () => undefined);
+  const options = { ...plainOptions, modelDir, ...limits, numStateSnapshots };
+  const engine = await loadEngine(options, () => undefined);
   const scheduler = new Scheduler({ ...limits, numStateSnapshots, prefixCaching, hybrid });
   const answers: (Answer & { readonly promptTokens: number })[] = [];
   let [history, boundaries]: [number[], number[]] = [[], []];

@@ -7,28 +7,14 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
 import { createLogger } from 'winston';
 import { EngineClient } from '../../runtime/src/engine/engine-client.js';
-import type { EngineSettings } from '../../runtime/src/engine/protocol.js';
 import { generateRequest } from '../../runtime/src/schedule/generate-request.fixture.js';
+import { childPids, isRunning } from '../process-tree.js';
 import { eventually } from '../processes.js';
+import { engineSettings } from './engine-settings.js';
 import { writeLargeCheckpoint } from './large-checkpoint.js';
-import { childPids, isRunning } from './process-tree.js';
 
 jest.setTimeout(120_000);
 
-const settings: Omit<EngineSettings, 'modelDir' | 'tensor'> = {
-  maxModelLen: 512,
-  memoryUtilizationPercent: 80,
-  memoryBytesPerDevice: 4 * 1024 ** 3,
-  maxNumSeqs: 4,
-  maxNumBatchedTokens: 256,
-  blockSize: 16,
-  prefixCaching: true,
-  dtype: 'auto',
-  kvCacheDtype: 'auto',
-  quantization: 'none',
-  speculative: { method: 'none', tokens: 3 },
-  threads: null,
-};
 const sharedNames = readdirSync('/dev/shm');
 
 let modelDir: string;
@@ -52,7 +38,10 @@ async function tokensOf(): Promise<number> {
 }
 
 test.each([1, 2])('while %i ranks load it', async (tensor) => {
-  client = new EngineClient({ ...settings, modelDir, tensor }, createLogger({ silent: true }));
+  client = new EngineClient(
+    engineSettings(modelDir, { tensor, threads: null }),
+    createLogger({ silent: true }),
+  );
   const started = client.start();
   await eventually('the load', () => {
     const { state } = client.health();

@@ -10,10 +10,11 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { createLogger } from 'winston';
 import type { EngineClient as Client, EngineLimits } from '../../runtime/src/engine/engine-client.js';
-import type { EngineSettings } from '../../runtime/src/engine/protocol.js';
 import { generateRequest } from '../../runtime/src/schedule/generate-request.fixture.js';
+import { modelsDir } from '../golden/golden-values.js';
+import { childPids, isRunning } from '../process-tree.js';
 import { eventually } from '../processes.js';
-import { childPids, isRunning } from './process-tree.js';
+import { engineSettings } from './engine-settings.js';
 import { demoCheckpoint, ReplicaProcess } from './replica-process.js';
 
 jest.setTimeout(120_000);
@@ -41,22 +42,7 @@ afterAll(() => rmSync(folder, { recursive: true }));
 beforeEach(() => rmSync(order, { force: true }));
 
 describe('EngineClient', () => {
-  const settings: EngineSettings = {
-    modelDir: path('../golden/models/qwen3_5_text-fp8-ranks'),
-    maxModelLen: 512,
-    memoryUtilizationPercent: 80,
-    tensor: 1,
-    memoryBytesPerDevice: 4 * 1024 ** 3,
-    maxNumSeqs: 4,
-    maxNumBatchedTokens: 256,
-    blockSize: 16,
-    prefixCaching: true,
-    dtype: 'auto',
-    kvCacheDtype: 'auto',
-    quantization: 'none',
-    speculative: { method: 'none', tokens: 3 },
-    threads: 1,
-  };
+  const settings = engineSettings(`${modelsDir}qwen3_5_text-fp8-ranks`, { maxNumSeqs: 4 });
   const limits: EngineLimits = {
     heartbeat: 10_000,
     firstHeartbeat: 30_000,

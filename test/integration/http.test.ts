@@ -1,17 +1,14 @@
-// The real server and the real engine with the demo model: what clients see, and what faults and signals do.
+// One real server and its real engine with the demo model: what clients see, also of an engine that is killed.
 
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
-import { readFileSync, readdirSync } from 'node:fs';
-import { join } from 'node:path';
-import { demoCheckpoint, ReplicaProcess } from './replica-process.js';
 import { eventually } from '../processes.js';
-import { S3Server, s3Keys } from './s3-server.js';
+import { childPids } from '../process-tree.js';
+import { demoCheckpoint, ReplicaProcess } from './replica-process.js';
+import { endless, lines } from './streams.js';
 
 jest.setTimeout(120_000);
 
 const question = { messages: [{ role: 'user', content: 'What is the capital of France?' }] };
-/** Runs until the context's end. */
-const endless = { prompt: 'The capital of', max_tokens: 1000, ignore_eos: true, stream: true };
 
 /** What of any answer the tests look at. */
 interface Answer {
@@ -27,13 +24,6 @@ interface Answer {
   };
 }
 const json = async (response: Response): Promise<Answer> => (await response.json()) as Answer;
-
-async function lines(response: Response): Promise<string[]> {
-  return (await response.text())
-    .split('\n\n')
-    .filter((line) => line.startsWith('data: '))
-    .map((line) => line.slice(6));
-}
 
 describe('one replica', () => {
   let replica: ReplicaProcess;
@@ -132,7 +122,7 @@ describe('one replica', () => {
     const response = await replica.post('/v1/completions', endless);
     const reader = response.body!.getReader();
     await reader.read();
-    process.kill(enginePid(replica.child.pid!), 'SIGKILL');
+    process.kill(childPids(replica.child.pid!)[0]!, 'SIGKILL');
     let text = '';
     for (let part = await reader.read(); !part.done; part = await reader.read())
       text += Buffer.from(part.value).toString();
@@ -154,123 +144,5 @@ describe('one replica', () => {
       promptTokens: expect.any(Number),
     });
     expect(replica.log).not.toContain('Paris');
-  });
-});
-
-/** The one child process of a server. */
-function enginePid(server: number): number {
-  return Number(readFileSync(`/proc/${server}/task/${server}/children`, 'utf8').trim().split(' ')[0]);
-}
-
-test('a server that is killed in mid-stream takes its engine with it', async () => {
-  const replica = await ReplicaProcess.start({ uri: demoCheckpoint });
-  await replica.ready();
-  const response = await replica.post('/v1/completions', endless);
-  await response.body!.getReader().read();
-  const engine = enginePid(replica.child.pid!);
-  await replica.stop();
-  await eventually('the engine to end', () => !isRunning(engine));
-});
-
-/** A zombie has ended: it only waits for somebody to ask how. */
-function isRunning(pid: number): boolean {
-  try {
-    return !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'));
-  } catch {
-    return false;
-  }
-}
-
-describe('SIGTERM', () => {
-  test('running generations finish within the drain time, and the process exits with 0', async () => {
-    const replica = await ReplicaProcess.start({ uri: demoCheckpoint });
-    await replica.ready();
-    const response = await replica.post('/v1/completions', { ...endless, max_tokens: 300 });
-    replica.child.kill('SIGTERM');
-    await eventually(
-      'readiness to end',
-      async () => (await fetch(`${replica.url}/healthz/ready`)).status === 503,
-    );
-    expect((await replica.post('/v1/completions', { prompt: 'x' })).status).toBe(503);
-    expect((await lines(response)).at(-1)).toBe('[DONE]');
-    expect(await replica.exited()).toBe(0);
-    await replica.stop();
-  });
-
-  test('what is not done by then ends with an error event', async () => {
-    const replica = await ReplicaProcess.start({ uri: demoCheckpoint, drainTimeoutSeconds: 0 });
-    await replica.ready();
-    const response = await replica.post('/v1/completions', endless);
-    replica.child.kill('SIGTERM');
-    expect(JSON.parse((await lines(response)).at(-1)!)).toMatchObject({ error: { code: 'draining' } });
-    expect(await replica.exited()).toBe(0);
-    await replica.stop();
-  });
-});
-
-describe('from S3', () => {
-  let s3: S3Server;
-  const keys = { AWS_ACCESS_KEY_ID: s3Keys.accessKeyId, AWS_SECRET_ACCESS_KEY: s3Keys.secretAccessKey };
-  const files = (): Record<string, Uint8Array> =>
-    Object.fromEntries(
-      readdirSync(demoCheckpoint).map((name) => [name, readFileSync(join(demoCheckpoint, name))]),
-    );
-  beforeAll(async () => {
-    s3 = await S3Server.start();
-    s3.put('models', 'demo', files());
-  });
-  afterAll(() => s3.stop());
-  const serve = (prefix: string, env: NodeJS.ProcessEnv = keys, engine = {}): Promise<ReplicaProcess> =>
-    ReplicaProcess.start({ uri: `s3://models/${prefix}/`, endpoint: s3.endpoint, env, engine });
-
-  test('pulls and serves; health says so while S3 is away', async () => {
-    await s3.pause();
-    const replica = await serve('demo');
-    await eventually(
-      'the outage to be told',
-      async () => (await replica.health()).failure?.reason === 'S3Unavailable',
-    );
-    expect((await fetch(`${replica.url}/healthz/live`)).status).toBe(200);
-    const refused = await replica.post('/v1/completions', { prompt: 'x' });
-    expect([refused.status, refused.headers.has('retry-after')]).toEqual([503, true]);
-    await s3.resume();
-    await replica.ready();
-    expect((await replica.health()).failure).toBeNull();
-    await replica.stop();
-  });
-
-  test.each([
-    ['wrong keys', 'demo', { ...keys, AWS_SECRET_ACCESS_KEY: 'wrong' }, {}, 'S3AccessDenied'],
-    ['nothing there', 'nowhere', keys, {}, 'ModelNotFound'],
-    [
-      'a context that the checkpoint was not made for',
-      'demo',
-      keys,
-      { maxModelLen: 1_000_000 },
-      'InvalidEngineConfig',
-    ],
-    [
-      'an environment that contradicts the file',
-      'demo',
-      { ...keys, MAX_NUM_SEQS: '7' },
-      {},
-      'InvalidEngineConfig',
-    ],
-  ])(
-    '%s end the process with their reason as termination message',
-    async (_, prefix, env, engine, reason) => {
-      const replica = await serve(prefix, env, engine);
-      expect(await replica.exited()).toBe(1);
-      expect(replica.terminationMessage?.reason).toBe(reason);
-      await replica.stop();
-    },
-  );
-
-  test('a tokenizer that cannot be read is told as such', async () => {
-    s3.put('models', 'bad-tokenizer', { ...files(), 'tokenizer.json': Buffer.from('{') });
-    const replica = await serve('bad-tokenizer');
-    expect(await replica.exited()).toBe(1);
-    expect(replica.terminationMessage?.reason).toBe('TokenizerInvalid');
-    await replica.stop();
   });
 });

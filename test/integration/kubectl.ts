@@ -1,18 +1,9 @@
 // Runs the real kubectl against a test's API server, as a person would.
 
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { KubeConfig } from '@kubernetes/client-node';
-import { toolFolders } from '../processes.js';
-
-/** What a command printed and how it ended. */
-export interface CommandResult {
-  readonly code: number | null;
-  readonly stdout: string;
-  readonly stderr: string;
-}
+import { run, toolFolders, type CommandResult } from '../processes.js';
 
 export class Kubectl {
   private readonly program: string;
@@ -29,17 +20,8 @@ export class Kubectl {
   }
 
   /** Runs kubectl with `input` on its standard input. */
-  async run(args: readonly string[], input = ''): Promise<CommandResult> {
-    const child = spawn(this.program, [...this.access, ...args], {
-      env: { ...process.env, KUBECONFIG: '/dev/null' },
-    });
-    let stdout = '';
-    let stderr = '';
-    child.stdout.setEncoding('utf8').on('data', (text: string) => (stdout += text));
-    child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text));
-    child.stdin.end(input);
-    const [code] = (await once(child, 'close')) as [number | null];
-    return { code, stdout, stderr };
+  run(args: readonly string[], input = ''): Promise<CommandResult> {
+    return run(this.program, [...this.access, ...args], input, { KUBECONFIG: '/dev/null' });
   }
 
   /** Like `run`, but gives the standard output. @throws with kubectl's own words when it fails */

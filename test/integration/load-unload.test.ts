@@ -8,10 +8,12 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { plainOptions } from '../../native/ts/engine-options.fixture.js';
+import { readFiles } from '../builders/files.js';
+import { modelsDir } from '../golden/golden-values.js';
 import { freePort } from '../processes.js';
 import { demoCheckpoint, replicaEnvironment } from './replica-process.js';
 import { S3Server, s3Environment } from './s3-server.js';
-import { readFiles } from './sharded-checkpoint.js';
 
 jest.setTimeout(300_000);
 
@@ -84,21 +86,15 @@ function expectFlat(samples: readonly Sample[], loads: number, kibPerLoad: numbe
 }
 
 const options: EngineOptions = {
-  modelDir: fileURLToPath(new URL('../golden/models/qwen3_5_text-fp8-ranks', import.meta.url)),
+  ...plainOptions,
+  modelDir: `${modelsDir}qwen3_5_text-fp8-ranks`,
   blockSize: 16,
   numBlocks: 32,
   maxNumSeqs: 2,
   numStateSnapshots: 0,
   maxModelLen: 64,
   maxNumBatchedTokens: 128,
-  dtype: 'auto',
-  kvCacheDtype: 'auto',
-  speculative: { method: 'none', tokens: 0 },
-  quantization: 'none',
-  logitHashes: false,
   threads: 2,
-  isa: 'auto',
-  place: null,
 };
 const engines = `
   import { closeSync } from 'node:fs';

@@ -6,11 +6,12 @@ import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { writeFiles } from '../builders/files.js';
 import { eventually } from '../processes.js';
 import { answer, LoadingWorld, MiB } from './loading-world.js';
-import { enginePids, isRunning } from './process-tree.js';
+import { enginePids, isRunning } from '../process-tree.js';
 import { ReplicaProcess } from './replica-process.js';
-import { earlyLayers, lateLayers, writeFiles } from './sharded-checkpoint.js';
+import { earlyLayers, lateLayers } from './sharded-checkpoint.js';
 
 jest.setTimeout(120_000);
 

@@ -3,16 +3,11 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { writeFiles } from '../builders/files.js';
 import { ReplicaProcess } from './replica-process.js';
 import { S3Gate, type S3Read } from './s3-gate.js';
 import { S3Server, s3Environment } from './s3-server.js';
-import {
-  earlyLayers,
-  lateLayers,
-  shardedCheckpoint,
-  writeFiles,
-  type ShardedCheckpoint,
-} from './sharded-checkpoint.js';
+import { earlyLayers, lateLayers, shardedCheckpoint, type ShardedCheckpoint } from './sharded-checkpoint.js';
 
 export const MiB = 2 ** 20;
 

@@ -2,36 +2,20 @@
 // what becomes of the engine.
 
 import { readFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
 import { afterEach, describe, expect, jest, test } from '@jest/globals';
 import { createLogger } from 'winston';
 import { EngineClient } from '../../runtime/src/engine/engine-client.js';
 import type { EngineSettings, GenerateRequest } from '../../runtime/src/engine/protocol.js';
 import { generateRequest, greedy } from '../../runtime/src/schedule/generate-request.fixture.js';
-import { readGolden } from '../golden/golden-values.js';
+import { modelsDir, readGolden } from '../golden/golden-values.js';
 import { eventually } from '../processes.js';
 import { bf16, damagedCheckpoint, discard, type Damage } from '../builders/damaged-checkpoint.js';
+import { engineSettings } from './engine-settings.js';
 
 jest.setTimeout(120_000);
 
 const logger = createLogger({ silent: true });
-const model = (name: string): string => fileURLToPath(new URL(`../golden/models/${name}`, import.meta.url));
-const settings: EngineSettings = {
-  modelDir: '',
-  maxModelLen: 512,
-  memoryUtilizationPercent: 80,
-  tensor: 1,
-  memoryBytesPerDevice: 4 * 1024 ** 3,
-  maxNumSeqs: 8,
-  maxNumBatchedTokens: 128,
-  blockSize: 16,
-  prefixCaching: true,
-  dtype: 'auto',
-  kvCacheDtype: 'auto',
-  quantization: 'none',
-  speculative: { method: 'none', tokens: 3 },
-  threads: 1,
-};
+const room = { maxNumSeqs: 8, maxNumBatchedTokens: 128 };
 
 let client: EngineClient | null = null;
 let copies: string[] = [];
@@ -46,9 +30,9 @@ async function start(
   damages: readonly Damage[],
   changes: Partial<EngineSettings> = {},
 ): Promise<EngineClient> {
-  const modelDir = damagedCheckpoint(model(name), damages);
+  const modelDir = damagedCheckpoint(modelsDir + name, damages);
   copies.push(modelDir);
-  client = new EngineClient({ ...settings, modelDir, ...changes }, logger);
+  client = new EngineClient(engineSettings(modelDir, { ...room, ...changes }), logger);
   await client.start();
   return client;
 }
@@ -186,7 +170,7 @@ describe('speculation', () => {
   const name = 'qwen3_5-bf16';
   const embeddings = 'model.language_model.embed_tokens.weight';
   const { prompt, tokens: said } = readGolden(name).greedy[0]!;
-  const { runs } = JSON.parse(readFileSync(`${model(name)}/drafts.json`, 'utf8')) as {
+  const { runs } = JSON.parse(readFileSync(`${modelsDir}${name}/drafts.json`, 'utf8')) as {
     runs: { tokens: number[][] }[];
   };
   const drafted = new Set(runs[0]!.tokens.flat());

@@ -5,7 +5,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { formatTerminationMessage } from '@llmservice/crds';
 import { resources } from '../../operator/src/kube/resources.js';
 import { llamaCheckpoint } from '../builders/checkpoint.js';
-import { WatchedClient, World, type RunningOperator } from './operator-world.js';
+import { World, type RunningOperator } from './operator-world.js';
+import { WatchedClient } from './watched-client.js';
 import { eventually } from '../processes.js';
 
 jest.setTimeout(120_000);

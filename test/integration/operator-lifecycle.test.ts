@@ -6,7 +6,8 @@ import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals
 import { setTimeout as sleep } from 'node:timers/promises';
 import { resources } from '../../operator/src/kube/resources.js';
 import { llamaCheckpoint } from '../builders/checkpoint.js';
-import { World, WatchedClient, type RunningOperator } from './operator-world.js';
+import { World, type RunningOperator } from './operator-world.js';
+import { WatchedClient } from './watched-client.js';
 import { eventually } from '../processes.js';
 
 let world: World;

@@ -1,35 +1,21 @@
 // More sequences than the KV cache has blocks for: who waits, who is told so, and that answers are those of an engine
 // with room for all.
 
-import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
 import { createLogger } from 'winston';
 import { EngineClient } from '../../runtime/src/engine/engine-client.js';
 import { planEngine } from '../../runtime/src/engine/plan-engine.js';
-import type { EngineSettings, GenerateRequest } from '../../runtime/src/engine/protocol.js';
+import type { GenerateRequest } from '../../runtime/src/engine/protocol.js';
 import { generateRequest } from '../../runtime/src/schedule/generate-request.fixture.js';
+import { modelsDir } from '../golden/golden-values.js';
 import { eventually } from '../processes.js';
+import { engineSettings } from './engine-settings.js';
 
 jest.setTimeout(120_000);
 
-const settings: EngineSettings = {
-  modelDir: fileURLToPath(new URL('../golden/models/qwen3_5-bf16', import.meta.url)),
-  maxModelLen: 512,
-  memoryUtilizationPercent: 80,
-  tensor: 1,
-  memoryBytesPerDevice: 4 * 1024 ** 3,
-  maxNumSeqs: 8,
-  maxNumBatchedTokens: 128,
-  blockSize: 16,
-  prefixCaching: true,
-  dtype: 'auto',
-  kvCacheDtype: 'auto',
-  quantization: 'none',
-  speculative: { method: 'none', tokens: 3 },
-  threads: 1,
-};
+const settings = engineSettings(`${modelsDir}qwen3_5-bf16`, { maxNumSeqs: 8, maxNumBatchedTokens: 128 });
 /** Of one sequence of maxModelLen: the least that an engine is loaded with. */
-const fewestBlocks = 512 / 16;
+const fewestBlocks = settings.maxModelLen! / settings.blockSize;
 
 /** The memory with which the plan has blocks for one long sequence and little more. */
 async function scarceMemory(): Promise<number> {

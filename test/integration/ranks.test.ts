@@ -3,7 +3,7 @@
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statfsSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync, statfsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -13,28 +13,16 @@ import { createLogger } from 'winston';
 import { EngineClient } from '../../runtime/src/engine/engine-client.js';
 import type { EngineSettings, GenerateRequest } from '../../runtime/src/engine/protocol.js';
 import { generateRequest } from '../../runtime/src/schedule/generate-request.fixture.js';
+import { modelsDir } from '../golden/golden-values.js';
 import { eventually } from '../processes.js';
+import { engineSettings } from './engine-settings.js';
 import { writeLargeCheckpoint } from './large-checkpoint.js';
+import { childPids, isRunning } from '../process-tree.js';
 
 jest.setTimeout(120_000);
 
 const logger = createLogger({ silent: true });
-const settings: EngineSettings = {
-  modelDir: fileURLToPath(new URL('../golden/models/qwen3_5_text-fp8-ranks', import.meta.url)),
-  maxModelLen: 512,
-  memoryUtilizationPercent: 80,
-  tensor: 2,
-  memoryBytesPerDevice: 4 * 1024 ** 3,
-  maxNumSeqs: 16,
-  maxNumBatchedTokens: 256,
-  blockSize: 16,
-  prefixCaching: true,
-  dtype: 'auto',
-  kvCacheDtype: 'auto',
-  quantization: 'none',
-  speculative: { method: 'none', tokens: 3 },
-  threads: null,
-};
+const settings = engineSettings(`${modelsDir}qwen3_5_text-fp8-ranks`, { tensor: 2, threads: null });
 
 let requests = 0;
 function request(length: number, maxTokens: number): GenerateRequest {
@@ -64,16 +52,7 @@ async function failureUnder(
 /** Process ids by rank: the engine process, then those that it forked, in order. */
 function rankPids(client: EngineClient): number[] {
   const engine = client.health().pid!;
-  const children = readFileSync(`/proc/${String(engine)}/task/${String(engine)}/children`, 'utf8');
-  return [engine, ...children.trim().split(' ').filter(Boolean).map(Number)];
-}
-
-function isRunning(pid: number): boolean {
-  try {
-    return !/\) Z /.test(readFileSync(`/proc/${String(pid)}/stat`, 'utf8'));
-  } catch {
-    return false;
-  }
+  return [engine, ...childPids(engine)];
 }
 
 function sharedMemory(): { names: string[]; used: number } {

@@ -1,8 +1,8 @@
 // The scheduler over a real engine, without processes between them: workloads in, every token and logprob out.
 
-import { fileURLToPath } from 'node:url';
 import { expect } from '@jest/globals';
 import { loadEngine } from '@llmservice/native';
+import { plainOptions } from '../../native/ts/engine-options.fixture.js';
 import { generateRequest, greedy } from '../../runtime/src/schedule/generate-request.fixture.js';
 import type { GenerateRequest } from '../../runtime/src/schedule/generation.js';
 import {
@@ -10,12 +10,13 @@ import {
   type SchedulerLimits,
   type SchedulerStats,
 } from '../../runtime/src/schedule/scheduler.js';
+import { modelsDir } from '../golden/golden-values.js';
+import { demoCheckpoint } from './replica-process.js';
 
-const folder = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 export const models = [
-  { name: 'llama', modelDir: folder('../golden/models/llama-bf16'), hybrid: false, vocab: 320 },
-  { name: 'hybrid', modelDir: folder('../golden/models/qwen3_5-bf16'), hybrid: true, vocab: 320 },
-  { name: 'demo', modelDir: folder('../../deploy/demo-model/checkpoint'), hybrid: true, vocab: 2000 },
+  { name: 'llama', modelDir: `${modelsDir}llama-bf16`, hybrid: false, vocab: 320 },
+  { name: 'hybrid', modelDir: `${modelsDir}qwen3_5-bf16`, hybrid: true, vocab: 320 },
+  { name: 'demo', modelDir: demoCheckpoint, hybrid: true, vocab: 2000 },
 ];
 export type Model = (typeof models)[number];
 
@@ -90,17 +91,7 @@ export async function run(
   arrivals: readonly Arrival[],
 ): Promise<Outcome> {
   const room: typeof changes & Omit<SchedulerLimits, 'prefixCaching' | 'hybrid'> = { ...limits, ...changes };
-  const options = {
-    modelDir: model.modelDir,
-    dtype: 'auto',
-    kvCacheDtype: 'auto',
-    logitHashes: false,
-    threads: 1,
-    isa: 'auto',
-    place: null,
-    quantization: 'none',
-  } as const;
-  const engine = await loadEngine({ ...options, ...room }, () => undefined);
+  const engine = await loadEngine({ ...plainOptions, modelDir: model.modelDir, ...room }, () => undefined);
   expect(engine.info.hybrid).toBe(model.hybrid);
   const scheduler = new Scheduler({ prefixCaching: false, ...room, hybrid: model.hybrid });
   const outputs = new Map<string, string[]>();

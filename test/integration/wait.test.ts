@@ -1,15 +1,14 @@
 // The command of the service chart's hook, as the hook's Job runs it, against a real API server; the test writes the
 // status that the operator would.
 
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { run, type CommandResult } from '../processes.js';
 import { ApiServer } from './api-server.js';
-import { Kubectl, type CommandResult } from './kubectl.js';
+import { Kubectl } from './kubectl.js';
 
 const startTimeoutMs = 600_000;
 const program = fileURLToPath(new URL('../../operator/dist/wait.js', import.meta.url));
@@ -29,15 +28,9 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-async function wait(...args: string[]): Promise<CommandResult> {
-  const env = { ...process.env, KUBECONFIG: join(folder, 'kubeconfig'), NODE_OPTIONS: '' };
-  const child = spawn(process.execPath, [program, ...args], { env });
-  let stdout = '';
-  let stderr = '';
-  child.stdout.setEncoding('utf8').on('data', (text: string) => (stdout += text));
-  child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text));
-  const [code] = (await once(child, 'close')) as [number | null];
-  return { code, stdout, stderr };
+function wait(...args: string[]): Promise<CommandResult> {
+  const env = { KUBECONFIG: join(folder, 'kubeconfig'), NODE_OPTIONS: '' };
+  return run(process.execPath, [program, ...args], '', env);
 }
 
 async function create(name: string): Promise<void> {

@@ -1,10 +1,9 @@
+// A step from plan to result, and before it what an engine loads. The parts of a step have files of their
+// own: step_rows.cpp, outputs.cpp, pooling.cpp, drafts.cpp, faults.cpp, ranks.cpp.
 #include "engine/engine.h"
 
-#include <algorithm>
 #include <chrono>
-#include <limits>
 
-#include "engine/logit_hash.h"
 #include "model/load_quantizer.h"
 
 namespace llmservice {
@@ -198,129 +197,6 @@ void Engine::begin_sequences(const StepPlan& plan) {
   }
   model_->reset_slots(fresh_);
   model_->copy_states(loads_);
-}
-
-void Engine::gather_rows(const StepPlan& plan) {
-  ids_.clear();
-  positions_.clear();
-  segments_.clear();
-  output_rows_.clear();
-  outputs_.clear();
-  pooled_.clear();
-  replays_.clear();
-  for (const auto& [index, most] : plan.rows) {
-    Slot& slot = slots_.at(index);
-    const int32_t uncomputed = slot.known() - slot.position;
-    const int32_t drafts = std::clamp(most - uncomputed, 0, static_cast<int32_t>(slot.drafts.size()));
-    const int32_t count = std::min(most, uncomputed + drafts);
-    segments_.push_back({.first = static_cast<int32_t>(ids_.size()),
-                         .count = count,
-                         .position = slot.position,
-                         .slot = index,
-                         .blocks = slot.blocks.data(),
-                         .chunked_until = slot.chunked_until,
-                         .drafts = drafts});
-    for (int32_t i = 0; i < count; ++i) {
-      ids_.push_back(i < uncomputed ? slot.tokens[slot.position + i] : slot.drafts[i - uncomputed]);
-      positions_.push_back(slot.position + i);
-    }
-    gather_outputs(segments_.back(), slot);
-    if (slot.replays > 0) replays_.push_back({index, slot.replays});
-    slot.replays = 0;
-    slots_.advance(index, count - drafts);
-  }
-  // Behind those whose logits are wanted.
-  for (const Segment& segment : segments_) gather_pooled(segment, slots_.at(segment.slot));
-  saves_.clear();
-  for (const auto& [slot, position, snapshot] : plan.saves) {
-    saves_.push_back({.slot = slot, .position = position, .to = first_snapshot_ + snapshot});
-  }
-}
-
-void Engine::gather_outputs(const Segment& segment, const Slot& slot) {
-  const auto want = [&](int32_t position, bool sample) {
-    const int32_t row = segment.first + position - 1 - segment.position;
-    const bool draft = row >= segment.first + segment.count - segment.drafts;
-    output_rows_.push_back(row);
-    outputs_.push_back(
-        {.slot = segment.slot, .position = position, .sample = sample, .draft = draft, .row = row});
-  };
-  if (slot.pooling != Pooling::kNone) return;
-  const int32_t end = segment.position + segment.count - segment.drafts;
-  if (slot.prompt_logprobs) {
-    for (int32_t p = segment.position + 1; p <= end && p < slot.prompt_length; ++p) want(p, false);
-  }
-  if (end < slot.known()) return;
-  for (int32_t p = end; p <= end + segment.drafts; ++p) want(p, true);
-}
-
-void Engine::gather_pooled(const Segment& segment, const Slot& slot) {
-  if (slot.pooling == Pooling::kNone) return;
-  const bool ends = segment.position + segment.count == slot.known();
-  if (slot.pooling == Pooling::kLast && !ends) return;
-  const int32_t skipped = slot.pooling == Pooling::kLast ? segment.count - 1 : 0;
-  pooled_.push_back({.slot = segment.slot,
-                     .first = static_cast<int32_t>(output_rows_.size()),
-                     .count = segment.count - skipped,
-                     .position = segment.position + skipped});
-  for (int32_t i = skipped; i < segment.count; ++i) output_rows_.push_back(segment.first + i);
-}
-
-void Engine::look_at_outputs(StepResult& result) {
-  const auto vocab = static_cast<size_t>(info_.vocab_size);
-  const auto total = static_cast<int32_t>(outputs_.size());
-  for (int32_t first = 0; first < total; first += Model::kLogitRows) {
-    const int32_t count = std::min(Model::kLogitRows, total - first);
-    const std::span<const float> all = model_->logits(first, count);
-    for (int32_t i = 0; i < count; ++i) {
-      const auto logits = all.subspan(i * vocab, vocab);
-      if (outputs_[first + i].sample) {
-        if (!counts(outputs_[first + i])) continue;
-        sample_row(outputs_[first + i], logits, result);
-      } else {
-        score_row(outputs_[first + i], logits, result.prompt);
-      }
-    }
-  }
-  share_samples(result);
-}
-
-void Engine::score_row(const Output& output, std::span<const float> logits, PromptLogprobs& result) {
-  const Slot& slot = slots_.at(output.slot);
-  const auto scored = sampler_.score(logits, slot.tokens[output.position], *slot.sampling.top_logprobs);
-  result.slots.push_back(output.slot);
-  result.positions.push_back(output.position);
-  result.logprobs.push_back(scored ? scored->logprob : std::numeric_limits<float>::quiet_NaN());
-  result.top_offsets.push_back(static_cast<int32_t>(result.top_tokens.size()));
-  if (!scored) return;  // the row that samples reports the fault
-  for (const auto& [token, logprob] : scored->alternatives) {
-    result.top_tokens.push_back(token);
-    result.top_logprobs.push_back(logprob);
-  }
-}
-
-void Engine::sample_row(const Output& output, std::span<const float> logits, StepResult& result) {
-  Slot& slot = slots_.at(output.slot);
-  std::optional<Sampled> sampled;
-  if (!slot.finished) sampled = sampler_.sample(logits, slot.sampling, slot.counts, output.position);
-  if (sampled) slot.run.sampled(sampled->token == slot.tokens.back(), logits);
-  result.slots.push_back(output.slot);
-  if (hashes_logits_) result.logit_hashes.push_back(logit_hash(logits));
-  result.top_offsets.push_back(static_cast<int32_t>(result.top_tokens.size()));
-  if (!sampled || slot.run.is_stuck()) {
-    fail(output, logits, result);
-    result.tokens.push_back(0);
-    result.finish.push_back(Finish::kNumericalFault);
-    result.logprobs.push_back(std::numeric_limits<float>::quiet_NaN());
-    return;
-  }
-  result.tokens.push_back(sampled->token);
-  result.finish.push_back(slots_.append(output.slot, sampled->token));
-  result.logprobs.push_back(sampled->logprob);
-  for (const auto& [token, logprob] : sampled->alternatives) {
-    result.top_tokens.push_back(token);
-    result.top_logprobs.push_back(logprob);
-  }
 }
 
 }  // namespace llmservice

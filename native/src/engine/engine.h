@@ -85,17 +85,19 @@ class Engine {
 
   StepResult run(const StepPlan& plan);
   void begin_sequences(const StepPlan& plan);
+  // step_rows.cpp
   void gather_rows(const StepPlan& plan);
   void gather_outputs(const Segment& segment, const Slot& slot);
   void gather_pooled(const Segment& segment, const Slot& slot);
+  // outputs.cpp
   void look_at_outputs(StepResult& result);
+  void score_row(const Output& output, std::span<const float> logits, PromptLogprobs& result);
   void sample_row(const Output& output, std::span<const float> logits, StepResult& result);
   // drafts.cpp
   std::unique_ptr<Drafter> make_drafter(const EngineOptions& options);
   bool counts(const Output& output) const;
   void settle_drafts();
   void make_drafts(int32_t most, StepResult& result);
-  void score_row(const Output& output, std::span<const float> logits, PromptLogprobs& result);
   // faults.cpp
   void find_faulty_rows(StepResult& result);
   void fail(const Output& output, std::span<const float> logits, StepResult& result);

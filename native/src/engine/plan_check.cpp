@@ -1,44 +1,13 @@
 // The rules of a step plan, checked before anything is computed. A broken rule is a bug of the caller, so the
 // first one is named and the engine stays as it was.
 #include <algorithm>
-#include <cmath>
 #include <set>
 #include <unordered_map>
 
+#include "engine/plan_rules.h"
 #include "engine/slots.h"
-#include "ops/error.h"
 
 namespace llmservice {
-namespace {
-
-constexpr int32_t kMaxTopLogprobs = 20;
-
-[[noreturn]] void broken(const std::string& where, const std::string& rule) {
-  throw EngineError("EngineFault",
-                    "The step plan is invalid: " + where + " " + rule + " Nothing was computed.");
-}
-
-std::string entry(const char* list, size_t index, int32_t slot) {
-  return std::string(list) + "[" + std::to_string(index) + "] (slot " + std::to_string(slot) + ")";
-}
-
-void check_sampling(const SamplingParams& s, const std::string& where) {
-  const auto require = [&](bool holds, const char* rule) {
-    if (!holds) broken(where, rule);
-  };
-  require(std::isfinite(s.temperature) && s.temperature >= 0, "has a temperature below 0.");
-  require(s.top_p > 0 && s.top_p <= 1, "has topP outside (0, 1].");
-  require(s.top_k >= 0, "has a negative topK.");
-  require(s.min_p >= 0 && s.min_p <= 1, "has minP outside [0, 1].");
-  require(std::isfinite(s.repetition_penalty) && s.repetition_penalty > 0,
-          "has a repetitionPenalty that is not above 0.");
-  require(std::isfinite(s.presence_penalty) && std::isfinite(s.frequency_penalty),
-          "has a penalty that is not finite.");
-  require(!s.top_logprobs || (*s.top_logprobs >= 0 && *s.top_logprobs <= kMaxTopLogprobs),
-          "asks for topLogprobs outside 0 to 20.");
-}
-
-}  // namespace
 
 // What the slots would be after each part of the plan, without changing them.
 class PlanChecker {
@@ -103,13 +72,6 @@ class PlanChecker {
     return state;
   }
 
-  void check_snapshot(int32_t snapshot, const std::string& where) const {
-    if (snapshot < 0 || snapshot >= limits_.snapshots) {
-      broken(where, "names snapshot " + std::to_string(snapshot) + "; there are " +
-                        std::to_string(limits_.snapshots) + ".");
-    }
-  }
-
   State& slot(int32_t index, const std::string& where) {
     if (index < 0 || index >= limits_.slots) {
       broken(where, "names a slot outside 0 to " + std::to_string(limits_.slots - 1) + ".");
@@ -135,61 +97,13 @@ class PlanChecker {
       const Admission& a = plan_.admit[i];
       const std::string where = entry("admit", i, a.slot);
       State& state = slot(a.slot, where);
-      const auto known = static_cast<int32_t>(a.tokens.size());
       if (state.used) broken(where, "names a slot that already holds a sequence.");
-      if (known == 0) broken(where, "has no tokens.");
-      if (a.prompt_length < 1 || a.prompt_length > known)
-        broken(where, "has a promptLength outside its tokens.");
-      check_pooling(a, known, where);
-      if (a.max_length > limits_.max_length) {
-        broken(where, "has a maxLength above maxModelLen (" + std::to_string(limits_.max_length) + ").");
-      }
-      const auto outside = [&](int32_t token) { return token < 0 || token >= limits_.vocab; };
-      if (std::ranges::any_of(a.tokens, outside)) {
-        broken(where, "has a token outside the vocabulary of " + std::to_string(limits_.vocab) + ".");
-      }
-      check_sampling(a.sampling, where);
-      if (a.prompt_logprobs && !a.sampling.top_logprobs)
-        broken(where, "has promptLogprobs without topLogprobs.");
+      check_admission(a, limits_, table_.snapshot_position_, where);
       state = {.used = true,
-               .known = known,
+               .known = static_cast<int32_t>(a.tokens.size()),
                .position = a.cached_tokens,
                .max_length = a.max_length,
                .chunked_until = limits_.hybrid ? a.prompt_length / 64 * 64 : 0};
-      check_cached(a, state, where);
-    }
-  }
-
-  static void check_pooling(const Admission& a, int32_t known, const std::string& where) {
-    if (a.pooling == Pooling::kNone) {
-      if (a.max_length <= known) broken(where, "has a maxLength that leaves no token to generate.");
-      return;
-    }
-    if (a.prompt_length != known || a.max_length != known || a.sampling.top_logprobs)
-      broken(where, "has pooling, but also tokens to generate, or logprobs.");
-    if (a.pooling == Pooling::kMean && a.cached_tokens > 0)
-      broken(where, "has mean pooling and cachedTokens: the hidden states of cached positions are gone.");
-  }
-
-  void check_cached(const Admission& a, const State& state, const std::string& where) const {
-    const int32_t cached = a.cached_tokens;
-    if (cached < 0 || cached >= state.known || cached % limits_.block_size != 0) {
-      broken(where, "has cachedTokens (" + std::to_string(cached) +
-                        ") that are not whole blocks, or leave no token to compute.");
-    }
-    if (cached > 0 && a.prompt_logprobs)
-      broken(where, "has promptLogprobs and cachedTokens: cached positions have no logits.");
-    if (a.snapshot.has_value() != (limits_.hybrid && cached > 0))
-      broken(where, "must have a snapshot where a hybrid model's sequence has cachedTokens, and only there.");
-    if (!a.snapshot) return;
-    if (cached % 64 != 0 || cached > state.chunked_until) {
-      broken(where, "has cachedTokens (" + std::to_string(cached) +
-                        ") that are no multiple of 64 within the prompt, as hybrid models need.");
-    }
-    check_snapshot(*a.snapshot, where);
-    if (table_.snapshot_position_[*a.snapshot] != cached) {
-      broken(where, "has " + std::to_string(cached) + " cachedTokens, but its snapshot is of " +
-                        std::to_string(table_.snapshot_position_[*a.snapshot]) + " tokens.");
     }
   }
 
@@ -278,7 +192,7 @@ class PlanChecker {
       const auto [index, position, snapshot] = plan_.saves[i];
       const std::string where = entry("saves", i, index);
       State& state = used_slot(index, where);
-      check_snapshot(snapshot, where);
+      check_snapshot(snapshot, limits_, where);
       if (!written.insert(snapshot).second) broken(where, "writes a snapshot that another entry writes.");
       if (!state.in_rows || position <= state.saved || position > state.position) {
         broken(where, "saves the state at " + std::to_string(position) +

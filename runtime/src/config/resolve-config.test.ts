@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import type { FailureError } from '@llmservice/crds';
+import { FailureError } from '@llmservice/crds';
+import { thrownBy } from '../../../crds/src/thrown-by.fixture.js';
 import { resolveConfig, type ConfigSources } from './resolve-config.js';
 
 const file = (engine: object = {}): ConfigSources['file'] => ({
@@ -27,14 +28,8 @@ const file = (engine: object = {}): ConfigSources['file'] => ({
 });
 const resolve = (sources: Partial<ConfigSources>) =>
   resolveConfig({ file: null, env: {}, flags: {}, ...sources });
-const refusal = (sources: Partial<ConfigSources>): FailureError => {
-  try {
-    resolve(sources);
-  } catch (error) {
-    return error as FailureError;
-  }
-  throw new Error('was accepted');
-};
+const refusal = (sources: Partial<ConfigSources>): FailureError =>
+  thrownBy(FailureError, () => resolve(sources));
 
 describe('resolveConfig', () => {
   test('reads every environment name of the reference deployment', () => {

@@ -2,14 +2,24 @@
 // that a few bad embeddings do not condemn a model that works for everybody else. Asked before an engine is ready, so
 // that a checkpoint of broken weights never is, and again when requests give reason to.
 
+import type { Failure } from '@llmservice/crds';
 import { greedy } from '../schedule/greedy.js';
+import { failureOf } from './failure-of.js';
+import type { Flights } from './flights.js';
 import type { GenerateRequest } from './protocol.js';
 
 const idPrefix = 'self-check-';
 
 export const isSelfCheck = (id: string): boolean => id.startsWith(idPrefix);
 
-export function selfCheckRequests(vocabSize: number): GenerateRequest[] {
+/** Why the engine is unsound: the numerical fault that every question met; null where one of them met none. */
+export async function findUnsound(flights: Flights, vocabSize: number): Promise<Failure | null> {
+  const failures = await Promise.all(questions(vocabSize).map((each) => failureOfAnswer(flights, each)));
+  const allFaulty = failures.every((failure) => failure?.reason === 'EngineNumericalFault');
+  return allFaulty ? (failures[0] ?? null) : null;
+}
+
+function questions(vocabSize: number): GenerateRequest[] {
   return [1, 2, 3].map((quarter) => ({
     id: idPrefix + String(quarter),
     prompt: Int32Array.of(Math.floor((quarter * vocabSize) / 4)),
@@ -23,4 +33,15 @@ export function selfCheckRequests(vocabSize: number): GenerateRequest[] {
     priority: -8,
     maxQueueMs: null,
   }));
+}
+
+/** Why a question was not answered; null: it was. */
+async function failureOfAnswer(flights: Flights, question: GenerateRequest): Promise<Failure | null> {
+  try {
+    const outputs = flights.open(question, new AbortController().signal, true);
+    for await (const { finish } of outputs) if (finish !== null) break;
+    return null;
+  } catch (error) {
+    return failureOf(error);
+  }
 }

@@ -2,8 +2,9 @@
 
 import type { Failure } from '@llmservice/crds';
 import type { Engine } from '@llmservice/native';
+import type { Started } from '../schedule/admission-control.js';
 import type { GenerateRequest, Sampled, StepOutputs } from '../schedule/generation.js';
-import type { Scheduler, Started } from '../schedule/scheduler.js';
+import type { Scheduler } from '../schedule/scheduler.js';
 import { numericalFailure } from './numerical-failure.js';
 import { mergeOutputs } from './output-queue.js';
 import type { EngineMessage, EngineStats, SequenceUpdate } from './protocol.js';
@@ -135,19 +136,19 @@ export class StepLoop {
 
   /** Silent when nothing has changed since the last message. */
   #tell(): void {
-    const { running, waiting, blocksUsed } = this.#scheduler.stats;
+    const stats = this.#scheduler.stats;
     const updates = this.#untold;
     const told = this.#told;
     const same =
       told !== null &&
-      told.running === running &&
-      told.waiting === waiting &&
-      told.blocksUsed === blocksUsed &&
+      told.running === stats.running &&
+      told.waiting === stats.waiting &&
+      told.blocksUsed === stats.blocksUsed &&
       told.stepsTotal === this.#steps;
     if (updates.length === 0 && same) return;
     this.#untold = [];
     this.#told = {
-      ...this.#scheduler.stats,
+      ...stats,
       stepsTotal: this.#steps,
       stepMicrosTotal: this.#stepMicros,
       repeatedTokenRunsTotal: this.#runs.total,

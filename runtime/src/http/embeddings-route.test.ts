@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { FailureError } from '@llmservice/crds';
-import { output, scriptedServer, type Script, type ScriptedServer } from './scripted-engine.fixture.js';
+import { output, type Script } from './scripted-engine.fixture.js';
+import { ScriptedServer } from './scripted-server.fixture.js';
 
 interface Answer {
   readonly data: readonly { readonly index: number; readonly embedding: number[] | string }[];
@@ -14,16 +15,15 @@ const embeds: Script = function* ({ prompt }) {
   yield output([]);
   yield { ...output([]), embedding: Float32Array.of(4, 3 * prompt.length), finish: 'stop' };
 };
-let script = embeds;
 
 beforeEach(async () => {
-  script = embeds;
-  server = await scriptedServer((request, signal) => script(request, signal));
+  server = await ScriptedServer.start();
+  server.script = embeds;
 });
-afterEach(() => server.http.close());
+afterEach(() => server.stop());
 
 async function embed(body: object): Promise<{ status: number; answer: Answer }> {
-  const response = await fetch(`${server.url}/v1/embeddings`, { method: 'POST', body: JSON.stringify(body) });
+  const response = await server.post('/v1/embeddings', body);
   return { status: response.status, answer: (await response.json()) as Answer };
 }
 
@@ -93,7 +93,7 @@ test('an input as long as the context passes', async () => {
 });
 
 test('a fault of one input is the answer, and no other goes on', async () => {
-  script = async function* ({ prompt }, signal) {
+  server.script = async function* ({ prompt }, signal) {
     if (prompt[0] === 7) throw new FailureError('EngineNumericalFault', 'not finite in layer 2');
     await new Promise((resolve) => signal.addEventListener('abort', resolve));
     yield* [];
@@ -101,7 +101,7 @@ test('a fault of one input is the answer, and no other goes on', async () => {
   const { status, answer } = await embed({ input: [[5], [7]] });
   expect([status, answer.error.code]).toEqual([500, 'EngineNumericalFault']);
   expect(server.engine.open).toBe(0);
-  const metrics = await (await fetch(`${server.url}/metrics`)).text();
+  const metrics = await (await server.get('/metrics')).text();
   expect(metrics).toContain(
     'llmservice_generation_errors_total{model_name="tiny",code="EngineNumericalFault"} 1',
   );

@@ -1,28 +1,13 @@
 // The metrics of one replica: vLLM's names and labels, so that its dashboards and the inference pool's endpoint
-// picker work unchanged, and our own under llmservice_*. Gauges are read from the engine when scraped.
+// picker work unchanged, and our own under llmservice_*. Requests are counted here as they are served; what the engine
+// knows is read when scraped.
 
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
-import type { EngineHealth } from '../engine/engine-state.js';
-import type { EngineStats } from '../engine/protocol.js';
 import type { FinishedGeneration } from '../log/request-log.js';
-import { observeDrafts } from './draft-metrics.js';
 import { interTokenBuckets, requestTimeBuckets, timeToFirstTokenBuckets } from './buckets.js';
-
-/** What scrapes look at; null before there is an engine. */
-export interface ObservedEngine {
-  readonly stats: EngineStats | null;
-  health(): EngineHealth;
-}
-
-interface LoadBytes {
-  readonly bytesDone: number;
-  readonly bytesTotal: number;
-}
-
-export interface ObservedState {
-  readonly engine: ObservedEngine | null;
-  readonly load: { readonly pulled: LoadBytes | null; readonly loaded: LoadBytes | null } | null;
-}
+import { observeDrafts } from './draft-metrics.js';
+import { observeEngine, type ObservedState } from './engine-metrics.js';
+import { labelNames, type Labels } from './scraped-metrics.js';
 
 export interface CacheConfig {
   readonly blockSize: number;
@@ -34,16 +19,13 @@ export interface CacheConfig {
   readonly prefixCaching: boolean;
 }
 
-const labelNames = ['model_name', 'engine'] as const;
-
 export class ServerMetrics {
   readonly registry = new Registry();
-  private readonly labels: { readonly model_name: string; readonly engine: string };
+  private readonly labels: Labels;
 
   constructor(modelName: string, state: () => ObservedState) {
     this.labels = { model_name: modelName, engine: '0' };
-    this.observeEngine(state);
-    this.observeTotals(state);
+    observeEngine(this.registry, this.labels, state);
     observeDrafts(this.registry, this.labels, () => state().engine?.stats?.drafts ?? null);
   }
 
@@ -150,153 +132,11 @@ export class ServerMetrics {
     registers: [this.registry],
   });
 
-  private observeEngine(state: () => ObservedState): void {
-    const fromStats = (pick: (stats: EngineStats) => number) => (): number => {
-      const stats = state().engine?.stats;
-      return stats === null || stats === undefined ? 0 : pick(stats);
-    };
-    this.gauge(
-      'vllm:num_requests_running',
-      'Sequences in the running batch.',
-      fromStats((stats) => stats.running),
-    );
-    this.gauge(
-      'vllm:num_requests_waiting',
-      'Sequences that wait for room.',
-      fromStats((stats) => stats.waiting),
-    );
-    this.gauge(
-      'vllm:kv_cache_usage_perc',
-      'Share of KV blocks that running sequences hold, 0 to 1.',
-      fromStats(({ blocksUsed, blocksTotal }) => (blocksTotal === 0 ? 0 : blocksUsed / blocksTotal)),
-    );
-    this.gauge(
-      'llmservice_kv_blocks_used',
-      'KV blocks that running sequences hold.',
-      fromStats((stats) => stats.blocksUsed),
-    );
-    this.gauge(
-      'llmservice_kv_blocks_cached',
-      'KV blocks kept for later requests until they are needed.',
-      fromStats((stats) => stats.blocksCached),
-    );
-    this.gauge(
-      'llmservice_state_snapshots_kept',
-      'Snapshots of recurrent state kept for later requests.',
-      fromStats((stats) => stats.snapshotsKept),
-    );
-    this.gauge(
-      'llmservice_kv_blocks_total',
-      'KV blocks of the cache.',
-      fromStats((stats) => stats.blocksTotal),
-    );
-    this.gauge(
-      'llmservice_engine_restarts',
-      'Times the engine process was lost and started again.',
-      () => state().engine?.health().restarts ?? 0,
-    );
-    this.observeLoad('pull', () => state().load?.pulled ?? null);
-    this.observeLoad('load', () => state().load?.loaded ?? null);
-  }
-
-  /** The phases overlap: the engine loads what has been pulled. */
-  private observeLoad(phase: 'pull' | 'load', read: () => LoadBytes | null): void {
-    this.gauge(
-      `llmservice_${phase}_bytes_done`,
-      `Bytes of weights ${phase === 'pull' ? 'on disk' : 'in memory'}; 0 when no load is under way.`,
-      () => read()?.bytesDone ?? 0,
-    );
-    this.gauge(
-      `llmservice_${phase}_bytes_total`,
-      `Bytes of weights to ${phase}; 0 when no load is under way.`,
-      () => read()?.bytesTotal ?? 0,
-    );
-  }
-
-  private observeTotals(state: () => ObservedState): void {
-    this.numericalFaults(state);
-    this.total(
-      'llmservice_repeated_token_runs_total',
-      'Times a generation had got one token 256 times in a row.',
-      () => state().engine?.stats?.repeatedTokenRunsTotal ?? 0,
-    );
-    this.total(
-      'vllm:num_preemptions_total',
-      'Sequences preempted.',
-      () => state().engine?.stats?.preemptionsTotal ?? 0,
-    );
-    this.total(
-      'vllm:prefix_cache_queries_total',
-      'Prompt tokens looked up in the prefix cache.',
-      () => state().engine?.stats?.prefixCacheQueriesTotal ?? 0,
-    );
-    this.total(
-      'vllm:prefix_cache_hits_total',
-      'Prompt tokens found in the prefix cache.',
-      () => state().engine?.stats?.prefixCacheHitsTotal ?? 0,
-    );
-    this.total(
-      'llmservice_engine_steps_total',
-      'Engine steps.',
-      () => state().engine?.stats?.stepsTotal ?? 0,
-    );
-    this.total(
-      'llmservice_engine_step_seconds_total',
-      'Time in engine steps.',
-      () => (state().engine?.stats?.stepMicrosTotal ?? 0) / 1e6,
-    );
-  }
-
-  private numericalFaults(state: () => ObservedState): void {
-    const { labels } = this;
-    new Counter({
-      name: 'llmservice_numerical_faults_total',
-      help: "Requests that ended because the model's numbers meant nothing, by what was seen.",
-      labelNames: [...labelNames, 'kind'],
-      registers: [this.registry],
-      collect() {
-        this.reset();
-        const counts = state().engine?.health().numericalFaults;
-        for (const [kind, count] of Object.entries(counts ?? {})) this.inc({ ...labels, kind }, count);
-      },
-    });
-  }
-
-  /** The engine counts from its own start; a smaller figure than the last means that it was restarted. */
-  private total(name: string, help: string, read: () => number): void {
-    const { labels } = this;
-    let seen = 0;
-    new Counter({
-      name,
-      help,
-      labelNames,
-      registers: [this.registry],
-      collect() {
-        const total = read();
-        this.inc(labels, total < seen ? total : total - seen);
-        seen = total;
-      },
-    });
-  }
-
   private counter(name: string, help: string): Counter<(typeof labelNames)[number]> {
     return new Counter({ name, help, labelNames, registers: [this.registry] });
   }
 
   private histogram(name: string, help: string, buckets: number[]): Histogram<(typeof labelNames)[number]> {
     return new Histogram({ name, help, labelNames, buckets, registers: [this.registry] });
-  }
-
-  private gauge(name: string, help: string, read: () => number): void {
-    const { labels } = this;
-    new Gauge({
-      name,
-      help,
-      labelNames,
-      registers: [this.registry],
-      collect() {
-        this.set(labels, read());
-      },
-    });
   }
 }

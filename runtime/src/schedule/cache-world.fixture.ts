@@ -4,7 +4,8 @@ import { expect } from '@jest/globals';
 import { finishCodes, type NumericalFault, type StepResult } from '@llmservice/native';
 import type { GenerateRequest } from './generation.js';
 import { Scheduler, type SchedulerLimits } from './scheduler.js';
-import { expectedTokens, StepModel } from './step-model.fixture.js';
+import { StepModel } from './step-model.fixture.js';
+import { expectedTokens } from './token-hashes.fixture.js';
 import { drain, limits, request } from './workload.fixture.js';
 
 /** The same, with recurrent state. */

@@ -4,7 +4,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { asking, faultOf, hybrid, text, withFaults, World } from './cache-world.fixture.js';
 import type { Embedded, GenerateRequest } from './generation.js';
-import { expectedTokens } from './step-model.fixture.js';
+import { expectedTokens } from './token-hashes.fixture.js';
 
 const embedding = (prompt: readonly number[], pooling: 'last' | 'mean'): GenerateRequest =>
   asking(prompt, { pooling, maxTokens: 0 });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { asking, faultOf, hybrid, text, World } from './cache-world.fixture.js';
-import { expectedTokens } from './step-model.fixture.js';
+import { expectedTokens } from './token-hashes.fixture.js';
 import { drain } from './workload.fixture.js';
 
 describe('prefix cache of an attention model', () => {

@@ -6,7 +6,8 @@ import type { NumericalFault } from '@llmservice/native';
 import { faultOf, withFaults } from './cache-world.fixture.js';
 import type { GenerateRequest } from './generation.js';
 import { Scheduler, type PlannedStep, type SchedulerLimits } from './scheduler.js';
-import { expectedTokens, StepModel } from './step-model.fixture.js';
+import { StepModel } from './step-model.fixture.js';
+import { expectedTokens } from './token-hashes.fixture.js';
 import { randomFrom, request } from './workload.fixture.js';
 
 type Random = (below: number) => number;

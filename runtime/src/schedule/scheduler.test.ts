@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { Scheduler, type SchedulerLimits } from './scheduler.js';
-import { expectedTokens, StepModel } from './step-model.fixture.js';
+import { StepModel } from './step-model.fixture.js';
+import { expectedTokens } from './token-hashes.fixture.js';
 import { drain, limits, randomFrom, request } from './workload.fixture.js';
 
 describe('Scheduler', () => {

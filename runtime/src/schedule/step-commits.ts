@@ -4,6 +4,7 @@
 import type { CachedBlock } from './cached-block.js';
 import type { PlanBuilder } from './plan-builder.js';
 import type { PrefixCache } from './prefix-cache.js';
+import type { RunningBatch } from './running-batch.js';
 import type { Running } from './sequence.js';
 import type { Snapshot } from './snapshot-pool.js';
 
@@ -23,15 +24,14 @@ interface Replacement {
 
 export class StepCommits {
   readonly #cache: PrefixCache;
-  readonly #runs: (running: Running) => boolean;
+  readonly #batch: RunningBatch;
   #advanced: Running[] = [];
   #saves: Save[] = [];
   #replacements: Replacement[] = [];
 
-  /** @param runs whether a sequence still holds its slot */
-  constructor(cache: PrefixCache, runs: (running: Running) => boolean) {
+  constructor(cache: PrefixCache, batch: RunningBatch) {
     this.#cache = cache;
-    this.#runs = runs;
+    this.#batch = batch;
   }
 
   /** The step computes rows of this sequence, up to its `computed`; has it save the states on the way. */
@@ -50,7 +50,7 @@ export class StepCommits {
   /** Has the next step put shared blocks in the place of equal ones. */
   planReplacements(step: PlanBuilder): void {
     for (const { running, index, block } of this.#replacements) {
-      if (this.#runs(running)) step.replace(running.slot, index, block);
+      if (this.#batch.holds(running)) step.replace(running.slot, index, block);
     }
     this.#replacements = [];
   }
@@ -58,10 +58,10 @@ export class StepCommits {
   /** The step has run. */
   commit(): void {
     for (const running of this.#advanced) {
-      if (this.#runs(running)) this.#cache.commit(running, this.#noteReplacement);
+      if (this.#batch.holds(running)) this.#cache.commit(running, this.#noteReplacement);
     }
     for (const { running, position, snapshot } of this.#saves) {
-      if (this.#runs(running)) this.#cache.keepSnapshot(snapshot, running, position);
+      if (this.#batch.holds(running)) this.#cache.keepSnapshot(snapshot, running, position);
       else this.#cache.dropSnapshot(snapshot);
     }
     this.#advanced = [];

@@ -3,84 +3,52 @@
 // batched with; and a block or state that is shared wrongly, or overwritten under its readers, is found at once.
 
 import { finishCodes, type Admission, type StepPlan, type StepResult } from '@llmservice/native';
+import { KvModel, type KvOwner } from './kv-model.fixture.js';
+import { rule } from './plan-rule.fixture.js';
 import type { SchedulerLimits } from './scheduler.js';
+import { resultOf, type SampledToken } from './step-result.fixture.js';
+import { emptyHash, hashWith, tokenOf } from './token-hashes.fixture.js';
 
-interface Slot {
+interface Slot extends KvOwner {
   readonly admission: Admission;
   /** Tokens that are known. */
   known: number;
-  /** (maxLength) hash of the tokens up to and with each one. */
-  readonly hashes: Int32Array;
-  readonly chunkedUntil: number;
-  readonly blocks: number[];
   computed: number;
   ended: boolean;
   /** Drafts that it holds, and how many of them are right. */
   drafts: { readonly count: number; readonly right: number };
 }
 
-interface SampledToken {
-  readonly slot: number;
-  readonly token: number;
-  readonly finish: number;
-  /** In place of the token, where one was asked for: the hash of all tokens. */
-  readonly embedding: number | null;
-}
-
 // Jest's sandbox makes every look-up of a global slow.
-const { floor, imul, min } = Math;
-
-const emptyHash = 17;
-const hashWith = (hash: number, token: number): number => (imul(hash, 31) + token + 7) | 0;
-const tokenOf = (hash: number): number => (hash >>> 0) % 1000;
-
-/** What a request must give: its tokens up to the first stop token or its maximum. */
-export function expectedTokens(
-  prompt: ArrayLike<number>,
-  maxTokens: number,
-  stops: Int32Array | readonly number[],
-): number[] {
-  let hash = emptyHash;
-  for (let i = 0; i < prompt.length; i++) hash = hashWith(hash, prompt[i] ?? NaN);
-  const tokens: number[] = [];
-  for (let i = 0; i < maxTokens; i++) {
-    const token = tokenOf(hash);
-    tokens.push(token);
-    if (stops.includes(token)) break;
-    hash = hashWith(hash, token);
-  }
-  return tokens;
-}
+const { floor, min } = Math;
 
 /** Throws with the rule's name as the engine does when a plan breaks one. */
 export class StepModel {
   readonly #limits: SchedulerLimits;
   readonly #slots = new Map<number, Slot>();
-  /** Tables that have the block. */
-  readonly #holders: Uint32Array;
-  /** What the KV of each position was computed from; zero where nothing is. */
-  readonly #content: Int32Array;
+  readonly #kv: KvModel;
   readonly #snapshots: (number | null)[];
 
   constructor(limits: SchedulerLimits) {
     this.#limits = limits;
-    this.#holders = new Uint32Array(limits.numBlocks);
-    this.#content = new Int32Array(limits.numBlocks * limits.blockSize);
+    this.#kv = new KvModel(limits);
     this.#snapshots = Array.from({ length: limits.numStateSnapshots }, () => null);
   }
 
   /** Blocks in any table. */
   get blocksHeld(): number {
-    return this.#holders.filter((count) => count > 0).length;
+    return this.#kv.blocksHeld;
   }
 
   step(plan: StepPlan): StepResult {
     for (const slot of plan.release) this.#vacate(slot);
     for (const admission of plan.admit) this.#admit(admission);
     for (const [slot, index, block] of tuples<[number, number, number]>(plan.replace, 3)) {
-      this.#replace(slot, index, block);
+      this.#kv.replace(this.#slot(slot), index, block);
     }
-    for (const [slot, block] of tuples<[number, number]>(plan.blocks, 2)) this.#append(slot, block);
+    for (const [slot, block] of tuples<[number, number]>(plan.blocks, 2)) {
+      this.#kv.append(this.#slot(slot), block);
+    }
     const sampled: SampledToken[] = [];
     const rowsOf = new Map<number, number>();
     for (const [slot, count] of tuples<[number, number]>(plan.rows, 2)) {
@@ -99,9 +67,7 @@ export class StepModel {
   }
 
   #vacate(slot: number): void {
-    const state = this.#slot(slot);
-    this.#checkContent(state, state.computed);
-    for (const block of state.blocks) this.#hold(block, -1);
+    this.#kv.release(this.#slot(slot));
     this.#slots.delete(slot);
   }
 
@@ -135,31 +101,6 @@ export class StepModel {
     this.#slots.set(slot, { ...state, computed: cachedTokens, ended: false, drafts: noDrafts });
   }
 
-  #replace(slot: number, index: number, block: number): void {
-    const state = this.#slot(slot);
-    const old = state.blocks[index];
-    rule(
-      old !== undefined && (index + 1) * this.#limits.blockSize <= state.computed,
-      'whole blocks are replaced',
-    );
-    state.blocks[index] = block;
-    this.#hold(block, 1);
-    this.#hold(old, -1);
-    this.#checkBlock(state, index);
-  }
-
-  #append(slot: number, block: number): void {
-    const { blockSize, numBlocks } = this.#limits;
-    rule(block >= 0 && block < numBlocks, 'block within numBlocks');
-    const state = this.#slot(slot);
-    state.blocks.push(block);
-    const shared = state.blocks.length * blockSize <= state.computed;
-    rule(shared || this.#holders[block] === 0, 'a block that is written to has one owner');
-    this.#hold(block, 1);
-    if (shared) this.#checkBlock(state, state.blocks.length - 1);
-    else this.#content.fill(0, block * blockSize, (block + 1) * blockSize);
-  }
-
   #run(slot: number, count: number): SampledToken[] {
     const state = this.#slot(slot);
     const { blockSize } = this.#limits;
@@ -170,9 +111,8 @@ export class StepModel {
     rule(drafts === 0 || end < state.admission.maxLength, 'drafts leave room for the token after them');
     rule(end <= state.blocks.length * blockSize, 'rows have blocks');
     for (let position = state.computed; position < end; position++) {
-      const block = state.blocks[floor(position / blockSize)] ?? NaN;
-      const kv = position < state.known ? kvOf(state, position) : kvOfDraft;
-      this.#content[block * blockSize + (position % blockSize)] = kv;
+      if (position < state.known) this.#kv.write(state, position);
+      else this.#kv.writeDraft(state, position);
     }
     state.computed = end - drafts;
     const { right } = state.drafts;
@@ -184,9 +124,7 @@ export class StepModel {
     const sampled = [this.#sample(state, slot)];
     const goesOn = (): boolean => sampled.at(-1)?.finish === finishCodes.none;
     for (let left = min(drafts, right); left > 0 && goesOn(); left--) {
-      const position = state.computed++;
-      const block = state.blocks[floor(position / blockSize)] ?? NaN;
-      this.#content[block * blockSize + (position % blockSize)] = kvOf(state, position);
+      this.#kv.write(state, state.computed++);
       sampled.push(this.#sample(state, slot));
     }
     return sampled;
@@ -237,74 +175,12 @@ export class StepModel {
     rule(state !== undefined, 'the slot is in use');
     return state;
   }
-
-  #hold(block: number, change: 1 | -1): void {
-    this.#holders[block] = (this.#holders[block] ?? NaN) + change;
-  }
-
-  #checkContent(state: Slot, computed: number): void {
-    for (let index = 0; index * this.#limits.blockSize < computed; index++) this.#checkBlock(state, index);
-  }
-
-  /** The block at `index` holds what this sequence's own computation would have put there. */
-  #checkBlock(state: Slot, index: number): void {
-    const { blockSize } = this.#limits;
-    const block = state.blocks[index] ?? NaN;
-    const end = min((index + 1) * blockSize, state.computed);
-    for (let position = index * blockSize; position < end; position++) {
-      const held = this.#content[block * blockSize + (position % blockSize)];
-      rule(held === kvOf(state, position), 'a block holds the KV of the tokens of its readers');
-    }
-  }
 }
 
 const noDrafts = { count: 0, right: 0 } as const;
-/** Nobody may come to depend on the KV of a draft that was wrong. */
-const kvOfDraft = -1;
-
-/** A hybrid's KV differs beyond the border where the recurrent form begins. */
-function kvOf({ hashes, chunkedUntil }: Slot, position: number): number {
-  const hash = hashes[position] ?? NaN;
-  return position < chunkedUntil ? hash : hash ^ imul(chunkedUntil + 1, 0x9e3779b1);
-}
-
-function resultOf(all: readonly SampledToken[], drafts: readonly number[]): StepResult {
-  const sampled = all.filter(({ embedding }) => embedding === null);
-  const embedded = all.filter(({ embedding }) => embedding !== null);
-  return {
-    slots: Int32Array.from(sampled.map(({ slot }) => slot)),
-    tokens: Int32Array.from(sampled.map(({ token }) => token)),
-    finish: Uint8Array.from(sampled.map(({ finish }) => finish)),
-    logprobs: new Float32Array(sampled.length).fill(NaN),
-    topOffsets: new Int32Array(sampled.length + 1),
-    topTokens: new Int32Array(0),
-    topLogprobs: new Float32Array(0),
-    drafts: Int32Array.from(drafts),
-    logitHashes: new BigUint64Array(0),
-    prompt: {
-      slots: new Int32Array(0),
-      positions: new Int32Array(0),
-      logprobs: new Float32Array(0),
-      topOffsets: new Int32Array(1),
-      topTokens: new Int32Array(0),
-      topLogprobs: new Float32Array(0),
-    },
-    embeddings: {
-      slots: Int32Array.from(embedded, ({ slot }) => slot),
-      // As wide as an embedding of one number can be: a hash has 32 bits, a float 24.
-      values: Float32Array.from(embedded, ({ embedding }) => (embedding ?? NaN) & 0xffffff),
-    },
-    faults: [],
-    computeMicros: 1,
-  };
-}
 
 function tuples<Tuple extends number[]>(flat: Int32Array, size: number): Tuple[] {
   const list: Tuple[] = [];
   for (let i = 0; i < flat.length; i += size) list.push(Array.from(flat.subarray(i, i + size)) as Tuple);
   return list;
-}
-
-function rule(holds: boolean, name: string): asserts holds {
-  if (!holds) throw new Error(`the plan breaks a rule: ${name}`);
 }

@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import type { FailureError, SafetensorsIndex } from '@llmservice/crds';
+import { FailureError, type SafetensorsIndex } from '@llmservice/crds';
+import { thrownBy } from '../../../crds/src/thrown-by.fixture.js';
 import { chooseFiles, requireConfig } from './choose-files.js';
 
 const listing = (...names: string[]) => names.map((name) => ({ name, bytes: 1 }));
@@ -8,14 +9,7 @@ const index = (...files: string[]): SafetensorsIndex => ({
   totalSizeBytes: null,
   weightMap: new Map(),
 });
-const thrown = (act: () => unknown): FailureError => {
-  try {
-    act();
-  } catch (error) {
-    return error as FailureError;
-  }
-  throw new Error('was accepted');
-};
+const thrown = (act: () => unknown): FailureError => thrownBy(FailureError, act);
 
 describe('chooseFiles', () => {
   test('takes what the runtime reads and nothing else', () => {

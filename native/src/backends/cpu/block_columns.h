@@ -5,6 +5,7 @@
 
 #include "backends/cpu/kernels.h"
 #include "backends/cpu/packed_blocks.h"
+#include "backends/cpu/weight_columns.h"
 
 namespace llmservice::cpu {
 
@@ -91,11 +92,7 @@ class NibbleColumns {
   // `columns` is kStep: blocks make up a row.
   template <int kAhead, int kLocality>
   void fetch(int64_t) {
-    for (int j = 0; j < 4; ++j) {
-      __builtin_prefetch(weights_ + kAhead / 4 + 16 * j, 0, kLocality);
-      codes_[j] = L::load_words(weights_ + L::kCount * j);
-    }
-    weights_ += kPanelRows;
+    fetch_nibbles<L, kAhead, kLocality>(weights_, codes_);
     if (step_ == 0) scales_.next(scale_, offset_);
     step_ = (step_ + 1) % 4;
   }
@@ -128,11 +125,7 @@ class Q6KColumns {
 
   template <int kAhead, int kLocality>
   void fetch(int64_t) {
-    for (int j = 0; j < 4; ++j) {
-      __builtin_prefetch(weights_ + kAhead / 4 + 16 * j, 0, kLocality);
-      low_[j] = L::load_words(weights_ + L::kCount * j);
-    }
-    weights_ += kPanelRows;
+    fetch_nibbles<L, kAhead, kLocality>(weights_, low_);
     if (step_ % 2 == 0) next_group();
     step_ = (step_ + 1) % 32;
     if (step_ == 0) shared_ += kPanelRows * shared_bytes(DType::kQ6_K);

@@ -72,8 +72,19 @@ class Fp8Columns {
   alignas(64) typename L::Staged staged_[kStep * kPanelRows];
 };
 
-// Eight columns lie in one word per output, the first in its low nibble; two such words share an e4m3 scale.
-// code · scale has at most six significant bits, so that a column is exact.
+// Four-bit codes: eight columns lie in one word per output, the first in its low nibble. Takes the next eight
+// of a panel, whose `weights` go on behind them.
+template <class L, int kAhead, int kLocality>
+void fetch_nibbles(const uint32_t*& weights, typename L::Words (&codes)[4]) {
+  for (int j = 0; j < 4; ++j) {
+    __builtin_prefetch(weights + kAhead / 4 + 16 * j, 0, kLocality);
+    codes[j] = L::load_words(weights + L::kCount * j);
+  }
+  weights += kPanelRows;
+}
+
+// Two words of eight columns share an e4m3 scale. code · scale has at most six significant bits, so that a
+// column is exact.
 template <class L>
 class Fp4Columns {
  public:
@@ -86,11 +97,7 @@ class Fp4Columns {
   // `columns` is kStep: groups of 16 make up a row.
   template <int kAhead, int kLocality>
   void fetch(int64_t) {
-    for (int j = 0; j < 4; ++j) {
-      __builtin_prefetch(weights_ + kAhead / 4 + 16 * j, 0, kLocality);
-      codes_[j] = L::load_words(weights_ + L::kCount * j);
-    }
-    weights_ += kPanelRows;
+    fetch_nibbles<L, kAhead, kLocality>(weights_, codes_);
     second_half_ = !second_half_;
     if (second_half_) return;
     alignas(64) typename L::Staged staged[kPanelRows];

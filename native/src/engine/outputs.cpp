@@ -1,0 +1,68 @@
+// What a step's logits give: sampled tokens, scores of prompt tokens, and the sequences that end with either.
+// Logits are made a few rows at a time, in the order of the outputs, so that their memory is bounded.
+#include <algorithm>
+#include <limits>
+
+#include "engine/engine.h"
+#include "engine/logit_hash.h"
+
+namespace llmservice {
+
+void Engine::look_at_outputs(StepResult& result) {
+  const auto vocab = static_cast<size_t>(info_.vocab_size);
+  const auto total = static_cast<int32_t>(outputs_.size());
+  for (int32_t first = 0; first < total; first += Model::kLogitRows) {
+    const int32_t count = std::min(Model::kLogitRows, total - first);
+    const std::span<const float> all = model_->logits(first, count);
+    for (int32_t i = 0; i < count; ++i) {
+      const auto logits = all.subspan(i * vocab, vocab);
+      if (outputs_[first + i].sample) {
+        if (!counts(outputs_[first + i])) continue;
+        sample_row(outputs_[first + i], logits, result);
+      } else {
+        score_row(outputs_[first + i], logits, result.prompt);
+      }
+    }
+  }
+  share_samples(result);
+}
+
+void Engine::score_row(const Output& output, std::span<const float> logits, PromptLogprobs& result) {
+  const Slot& slot = slots_.at(output.slot);
+  const auto scored = sampler_.score(logits, slot.tokens[output.position], *slot.sampling.top_logprobs);
+  result.slots.push_back(output.slot);
+  result.positions.push_back(output.position);
+  result.logprobs.push_back(scored ? scored->logprob : std::numeric_limits<float>::quiet_NaN());
+  result.top_offsets.push_back(static_cast<int32_t>(result.top_tokens.size()));
+  if (!scored) return;  // the row that samples reports the fault
+  for (const auto& [token, logprob] : scored->alternatives) {
+    result.top_tokens.push_back(token);
+    result.top_logprobs.push_back(logprob);
+  }
+}
+
+void Engine::sample_row(const Output& output, std::span<const float> logits, StepResult& result) {
+  Slot& slot = slots_.at(output.slot);
+  std::optional<Sampled> sampled;
+  if (!slot.finished) sampled = sampler_.sample(logits, slot.sampling, slot.counts, output.position);
+  if (sampled) slot.run.sampled(sampled->token == slot.tokens.back(), logits);
+  result.slots.push_back(output.slot);
+  if (hashes_logits_) result.logit_hashes.push_back(logit_hash(logits));
+  result.top_offsets.push_back(static_cast<int32_t>(result.top_tokens.size()));
+  if (!sampled || slot.run.is_stuck()) {
+    fail(output, logits, result);
+    result.tokens.push_back(0);
+    result.finish.push_back(Finish::kNumericalFault);
+    result.logprobs.push_back(std::numeric_limits<float>::quiet_NaN());
+    return;
+  }
+  result.tokens.push_back(sampled->token);
+  result.finish.push_back(slots_.append(output.slot, sampled->token));
+  result.logprobs.push_back(sampled->logprob);
+  for (const auto& [token, logprob] : sampled->alternatives) {
+    result.top_tokens.push_back(token);
+    result.top_logprobs.push_back(logprob);
+  }
+}
+
+}  // namespace llmservice

@@ -1,0 +1,90 @@
+// A server on a free port with the real routes, tokenizer and template, whose engine follows a script.
+
+import { ChatTemplate } from '../tokens/chat-template.js';
+import { Tokenizer } from '../tokens/tokenizer.js';
+import { tokenizerJson } from '../tokens/tokenizer.fixture.js';
+import { makeLogger } from '../log/logger.js';
+import { ServerMetrics } from '../metrics/server-metrics.js';
+import { openAiSampling } from '../request/generation-defaults.js';
+import { Admission } from './admission.js';
+import { makeApp } from './app.js';
+import { HttpServer } from './http-server.js';
+import { Lifecycle } from './lifecycle.js';
+import { ScriptedEngine, type Script } from './scripted-engine.fixture.js';
+import type { ServedModel } from './served-model.js';
+import type { ServerParts } from './server-parts.js';
+
+const chatTemplate =
+  '{% for m in messages %}{{ m.role }}:{{ m.content }}{% endfor %}{{ "!" if enable_thinking is false }}';
+
+export class ScriptedServer {
+  private constructor(
+    readonly url: string,
+    readonly engine: ScriptedEngine,
+    readonly parts: ServerParts,
+    readonly http: HttpServer,
+    readonly tokenizer: Tokenizer,
+  ) {}
+
+  /** Takes up to 8 generations at once. */
+  static async start({ serving = true } = {}): Promise<ScriptedServer> {
+    const engine = new ScriptedEngine();
+    const tokenizer = Tokenizer.fromJson(tokenizerJson(), 'tokenizer.json');
+    const lifecycle = new Lifecycle('tiny');
+    if (serving) {
+      lifecycle.startLoading();
+      lifecycle.startServing(engine, tinyModel(tokenizer));
+    }
+    const parts: ServerParts = {
+      lifecycle,
+      names: { name: 'tiny', aliases: ['small'] },
+      admission: new Admission(8),
+      metrics: new ServerMetrics('tiny', () => lifecycle),
+      logger: makeLogger('error'),
+      running: new Set(),
+      maxBodyBytes: 100_000,
+      now: () => performance.now(),
+    };
+    const http = new HttpServer(makeApp(parts), parts);
+    const port = await http.listen('127.0.0.1', 0);
+    return new ScriptedServer(`http://127.0.0.1:${String(port)}`, engine, parts, http, tokenizer);
+  }
+
+  set script(script: Script) {
+    this.engine.script = script;
+  }
+
+  stop(): Promise<void> {
+    return this.http.close();
+  }
+
+  get(path: string): Promise<Response> {
+    return fetch(this.url + path);
+  }
+
+  /** @param body a text is sent as it is, JSON or not */
+  post(path: string, body: unknown): Promise<Response> {
+    const text = typeof body === 'string' ? body : JSON.stringify(body);
+    return fetch(this.url + path, { method: 'POST', body: text });
+  }
+
+  chat(body: object): Promise<Response> {
+    return this.post('/v1/chat/completions', { messages: [{ role: 'user', content: 'x' }], ...body });
+  }
+}
+
+function tinyModel(tokenizer: Tokenizer): ServedModel {
+  const template = ChatTemplate.fromSource({
+    templates: [{ name: 'default', template: chatTemplate }],
+    specialTokens: {},
+  });
+  return {
+    tokenizer,
+    chatTemplate: { render: (input) => Promise.resolve().then(() => template.render(input)) },
+    eosIds: [2],
+    vocabSize: 300,
+    maxModelLen: 64,
+    defaults: { sampling: openAiSampling, eosIds: [2] },
+    think: null,
+  };
+}

@@ -1,0 +1,48 @@
+// What a server tells of itself: models, health, metrics and version.
+
+import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { json } from './answers.fixture.js';
+import { ScriptedServer } from './scripted-server.fixture.js';
+
+let server: ScriptedServer;
+beforeEach(async () => {
+  server = await ScriptedServer.start();
+});
+afterEach(() => server.stop());
+
+test('models are told in both protocols’ form', async () => {
+  const list = await json(await server.get('/openai/v1/models'));
+  expect(list).toMatchObject({
+    object: 'list',
+    models: ['tiny', 'small'],
+    data: [{ id: 'tiny', max_model_len: 64 }, { id: 'small' }],
+  });
+  const one = await server.get('/v1/models/tiny');
+  expect(await one.json()).toMatchObject({ name: 'tiny', ready: true, object: 'model' });
+  expect((await server.get('/v1/models/other')).status).toBe(404);
+});
+
+test('health, metrics and version', async () => {
+  await server.chat({});
+  const health = await json(await server.get('/health'));
+  expect(health).toMatchObject({
+    state: 'serving',
+    model: 'tiny',
+    load: null,
+    failure: null,
+    engine: { numBlocks: 8, restarts: 0 },
+  });
+  expect((await server.get('/healthz/live')).status).toBe(200);
+  const metrics = await (await server.get('/metrics')).text();
+  expect(metrics).toContain('vllm:generation_tokens_total{model_name="tiny",engine="0"} 7');
+  expect(metrics).toContain('vllm:prompt_tokens_total{model_name="tiny",engine="0"} 6');
+  expect(metrics).toContain(
+    'vllm:request_success_total{model_name="tiny",engine="0",finished_reason="stop"} 1',
+  );
+  expect(metrics).toContain('vllm:num_requests_running{model_name="tiny",engine="0"} 0');
+  // However often it is scraped.
+  expect(await (await server.get('/metrics')).text()).toContain(
+    'llmservice_numerical_faults_total{model_name="tiny",engine="0",kind="notFinite"} 2',
+  );
+  expect(await (await server.get('/version')).json()).toMatchObject({ version: expect.any(String) });
+});

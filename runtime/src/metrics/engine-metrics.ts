@@ -1,0 +1,137 @@
+// What scrapes read from the engine: its queue, its caches, its steps and faults, and the load under way.
+
+import type { Registry } from 'prom-client';
+import type { EngineHealth } from '../engine/engine-state.js';
+import type { EngineStats } from '../engine/protocol.js';
+import { ScrapedMetrics, type Labels } from './scraped-metrics.js';
+
+/** What scrapes look at; null before there is an engine. */
+export interface ObservedState {
+  readonly engine: ObservedEngine | null;
+  readonly load: { readonly pulled: LoadBytes | null; readonly loaded: LoadBytes | null } | null;
+}
+
+interface ObservedEngine {
+  readonly stats: EngineStats | null;
+  health(): EngineHealth;
+}
+
+interface LoadBytes {
+  readonly bytesDone: number;
+  readonly bytesTotal: number;
+}
+
+export function observeEngine(registry: Registry, labels: Labels, state: () => ObservedState): void {
+  const scraped = new ScrapedMetrics(registry, labels);
+  const fromStats = (pick: (stats: EngineStats) => number) => (): number => {
+    const stats = state().engine?.stats ?? null;
+    return stats === null ? 0 : pick(stats);
+  };
+  observeRoom(scraped, fromStats);
+  scraped.gauge(
+    'llmservice_engine_restarts',
+    'Times the engine process was lost and started again.',
+    () => state().engine?.health().restarts ?? 0,
+  );
+  observeLoad(scraped, 'pull', () => state().load?.pulled ?? null);
+  observeLoad(scraped, 'load', () => state().load?.loaded ?? null);
+  scraped.totals(
+    'llmservice_numerical_faults_total',
+    "Requests that ended because the model's numbers meant nothing, by what was seen.",
+    ['kind'],
+    () =>
+      Object.entries(state().engine?.health().numericalFaults ?? {}).map(([kind, total]) => ({
+        total,
+        by: { kind },
+      })),
+  );
+  observeTotals(scraped, fromStats);
+}
+
+/** Reads a figure from the stats; 0 while there are none. */
+type FromStats = (pick: (stats: EngineStats) => number) => () => number;
+
+function observeRoom(scraped: ScrapedMetrics, fromStats: FromStats): void {
+  scraped.gauge(
+    'vllm:num_requests_running',
+    'Sequences in the running batch.',
+    fromStats((stats) => stats.running),
+  );
+  scraped.gauge(
+    'vllm:num_requests_waiting',
+    'Sequences that wait for room.',
+    fromStats((stats) => stats.waiting),
+  );
+  scraped.gauge(
+    'vllm:kv_cache_usage_perc',
+    'Share of KV blocks that running sequences hold, 0 to 1.',
+    fromStats(({ blocksUsed, blocksTotal }) => (blocksTotal === 0 ? 0 : blocksUsed / blocksTotal)),
+  );
+  scraped.gauge(
+    'llmservice_kv_blocks_used',
+    'KV blocks that running sequences hold.',
+    fromStats((stats) => stats.blocksUsed),
+  );
+  scraped.gauge(
+    'llmservice_kv_blocks_cached',
+    'KV blocks kept for later requests until they are needed.',
+    fromStats((stats) => stats.blocksCached),
+  );
+  scraped.gauge(
+    'llmservice_state_snapshots_kept',
+    'Snapshots of recurrent state kept for later requests.',
+    fromStats((stats) => stats.snapshotsKept),
+  );
+  scraped.gauge(
+    'llmservice_kv_blocks_total',
+    'KV blocks of the cache.',
+    fromStats((stats) => stats.blocksTotal),
+  );
+}
+
+/** The phases overlap: the engine loads what has been pulled. */
+function observeLoad(scraped: ScrapedMetrics, phase: 'pull' | 'load', read: () => LoadBytes | null): void {
+  scraped.gauge(
+    `llmservice_${phase}_bytes_done`,
+    `Bytes of weights ${phase === 'pull' ? 'on disk' : 'in memory'}; 0 when no load is under way.`,
+    () => read()?.bytesDone ?? 0,
+  );
+  scraped.gauge(
+    `llmservice_${phase}_bytes_total`,
+    `Bytes of weights to ${phase}; 0 when no load is under way.`,
+    () => read()?.bytesTotal ?? 0,
+  );
+}
+
+function observeTotals(scraped: ScrapedMetrics, fromStats: FromStats): void {
+  scraped.total(
+    'llmservice_repeated_token_runs_total',
+    'Times a generation had got one token 256 times in a row.',
+    fromStats((stats) => stats.repeatedTokenRunsTotal),
+  );
+  scraped.total(
+    'vllm:num_preemptions_total',
+    'Sequences preempted.',
+    fromStats((stats) => stats.preemptionsTotal),
+  );
+  scraped.total(
+    'vllm:prefix_cache_queries_total',
+    'Prompt tokens looked up in the prefix cache.',
+    fromStats((stats) => stats.prefixCacheQueriesTotal),
+  );
+  scraped.total(
+    'vllm:prefix_cache_hits_total',
+    'Prompt tokens found in the prefix cache.',
+    fromStats((stats) => stats.prefixCacheHitsTotal),
+  );
+  scraped.total(
+    'llmservice_engine_steps_total',
+    'Engine steps.',
+    fromStats((stats) => stats.stepsTotal),
+  );
+  scraped.total(
+    'llmservice_engine_step_seconds_total',
+    'Time in engine steps.',
+    fromStats((stats) => stats.stepMicrosTotal / 1e6),
+  );
+}

@@ -1,0 +1,78 @@
+// What the scheduler counts. Prompt tokens count once, however often preemption has them computed again.
+
+import { DraftTotals, type DraftStats } from './draft-totals.js';
+import type { Running, Sequence } from './sequence.js';
+
+/** Figures of the scheduler; totals count from its creation. */
+export interface SchedulerStats {
+  readonly running: number;
+  readonly waiting: number;
+  /** Held by running sequences. */
+  readonly blocksUsed: number;
+  /** Kept for later requests until they are needed. */
+  readonly blocksCached: number;
+  readonly blocksTotal: number;
+  /** Cached blocks that have the recurrent state at their end. */
+  readonly snapshotsKept: number;
+  readonly preemptionsTotal: number;
+  /** Prompt tokens run through the model; what was cached and recomputation after preemption not counted. */
+  readonly promptTokensTotal: number;
+  readonly generationTokensTotal: number;
+  /** Prompt tokens looked up in the prefix cache, and those of them found, by requests that started. */
+  readonly prefixCacheQueriesTotal: number;
+  readonly prefixCacheHitsTotal: number;
+  readonly drafts: DraftStats;
+}
+
+/** The totals among them. */
+export class SchedulerTotals {
+  readonly drafts: DraftTotals;
+  #preemptions = 0;
+  #promptTokens = 0;
+  #generationTokens = 0;
+  #queries = 0;
+  #hits = 0;
+
+  /** @param draftPositions drafts that a sequence may have at once */
+  constructor(draftPositions: number) {
+    this.drafts = new DraftTotals(draftPositions);
+  }
+
+  get preemptions(): number {
+    return this.#preemptions;
+  }
+
+  /** A request began to run for the first time. */
+  started(sequence: Sequence, cachedTokens: number): void {
+    sequence.promptCounted = cachedTokens;
+    this.#queries += sequence.request.prompt.length;
+    this.#hits += cachedTokens;
+  }
+
+  /** A sequence's `computed` advanced. */
+  advanced({ sequence, computed }: Running): void {
+    const promptDone = Math.min(computed, sequence.request.prompt.length);
+    this.#promptTokens += Math.max(0, promptDone - sequence.promptCounted);
+    sequence.promptCounted = Math.max(sequence.promptCounted, promptDone);
+  }
+
+  generated(): void {
+    this.#generationTokens++;
+  }
+
+  preempted(): void {
+    this.#preemptions++;
+  }
+
+  /** By their names in `SchedulerStats`. */
+  get figures() {
+    return {
+      preemptionsTotal: this.#preemptions,
+      promptTokensTotal: this.#promptTokens,
+      generationTokensTotal: this.#generationTokens,
+      prefixCacheQueriesTotal: this.#queries,
+      prefixCacheHitsTotal: this.#hits,
+      drafts: this.drafts.stats,
+    } satisfies Partial<SchedulerStats>;
+  }
+}

@@ -1,0 +1,96 @@
+// Takes in what a step computed: tokens, drafts, embeddings, faults. Sequences that ended leave the batch; of those that
+// left while the step ran nothing is taken.
+
+import { finishCodes, type StepResult } from '@llmservice/native';
+import type { DraftPolicy } from './draft-policy.js';
+import type { Embedded, Faulted, Sampled, StepOutputs } from './generation.js';
+import type { RunningBatch } from './running-batch.js';
+import { draftsHeld, embeddingAt, sampledAt } from './sampled.js';
+import type { SchedulerTotals } from './scheduler-stats.js';
+import type { Running } from './sequence.js';
+import type { StepCommits } from './step-commits.js';
+
+export class StepAbsorber {
+  readonly #batch: RunningBatch;
+  readonly #commits: StepCommits;
+  readonly #policy: DraftPolicy;
+  readonly #totals: SchedulerTotals;
+
+  constructor(batch: RunningBatch, commits: StepCommits, policy: DraftPolicy, totals: SchedulerTotals) {
+    this.#batch = batch;
+    this.#commits = commits;
+    this.#policy = policy;
+    this.#totals = totals;
+  }
+
+  /** What the step gave to sequences that are still wanted. */
+  absorb(result: StepResult): StepOutputs {
+    const { sampled, accepted } = this.#absorbSampled(result);
+    // Before anything is committed: nothing that they computed in this step may be reused.
+    const faulted = this.#absorbFaults(result);
+    this.#commits.commit();
+    const ended = new Set(sampled.filter(({ finish }) => finish !== null).map(({ id }) => id));
+    this.#absorbDrafts(result, accepted, ended);
+    for (const running of accepted.keys()) {
+      if (ended.has(running.sequence.request.id)) this.#batch.leave(running);
+    }
+    return { sampled, embedded: this.#absorbEmbeddings(result), faulted };
+  }
+
+  /** Tokens, and by sequence how many of them are accepted drafts. */
+  #absorbSampled(result: StepResult): { sampled: Sampled[]; accepted: Map<Running, number> } {
+    const sampled: Sampled[] = [];
+    const accepted = new Map<Running, number>();
+    result.slots.forEach((slot, index) => {
+      const running = this.#batch.inSlot(slot);
+      if (running === undefined || result.finish[index] === finishCodes.numericalFault) return;
+      const entry = sampledAt(result, index, running.sequence.request.id);
+      running.sequence.generated.push(entry.token);
+      this.#totals.generated();
+      // Each token after a step's first is an accepted draft, whose row was computed.
+      const before = accepted.get(running);
+      if (before !== undefined) running.computed++;
+      accepted.set(running, before === undefined ? 0 : before + 1);
+      sampled.push(entry);
+    });
+    return { sampled, accepted };
+  }
+
+  #absorbFaults(result: StepResult): Faulted[] {
+    return result.faults.flatMap((fault) => {
+      const running = this.#batch.inSlot(fault.slot);
+      if (running === undefined) return [];
+      this.#batch.leave(running, true);
+      return [{ id: running.sequence.request.id, fault }];
+    });
+  }
+
+  #absorbDrafts(
+    result: StepResult,
+    accepted: ReadonlyMap<Running, number>,
+    ended: ReadonlySet<string>,
+  ): void {
+    for (const [running, count] of accepted) {
+      if (running.verifying === 0) continue;
+      this.#totals.drafts.add(running.verifying, count);
+      // The end cuts off what might have been accepted.
+      if (!ended.has(running.sequence.request.id)) this.#policy.observe(running.verifying, count);
+      running.verifying = 0;
+    }
+    for (const [slot, count] of draftsHeld(result)) {
+      const running = this.#batch.inSlot(slot);
+      if (running !== undefined) running.drafts = count;
+    }
+  }
+
+  #absorbEmbeddings(result: StepResult): Embedded[] {
+    const embedded: Embedded[] = [];
+    result.embeddings.slots.forEach((slot, index) => {
+      const running = this.#batch.inSlot(slot);
+      if (running === undefined) return;
+      this.#batch.leave(running);
+      embedded.push({ id: running.sequence.request.id, embedding: embeddingAt(result, index) });
+    });
+    return embedded;
+  }
+}

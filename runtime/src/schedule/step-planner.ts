@@ -1,0 +1,150 @@
+// Decides which sequences run which rows in the next step: first all that decode, then chunks of prompts under way, then
+// new sequences, and with each what drafts and blocks there is room for. Where decodes lack blocks, the youngest go back
+// to the queue; so the oldest running sequence always advances, and all sequences end.
+
+import type { Speculation, StepPlan } from '@llmservice/native';
+import type { AdmissionControl, Started } from './admission-control.js';
+import { PlanBuilder } from './plan-builder.js';
+import type { PrefixCache } from './prefix-cache.js';
+import type { RunningBatch } from './running-batch.js';
+import type { SchedulerTotals } from './scheduler-stats.js';
+import type { Running } from './sequence.js';
+import type { StepCommits } from './step-commits.js';
+import type { WaitingQueue } from './waiting-queue.js';
+
+/** What a step may have. */
+export interface StepLimits {
+  /** Rows of one step; at least maxNumSeqs x (1 + drafts) + 64, so that prefill advances beside any decodes. */
+  readonly maxNumBatchedTokens: number;
+  readonly speculative: Speculation;
+}
+
+/** A step to run. */
+export interface PlannedStep {
+  readonly plan: StepPlan;
+  /** Requests that left the queue for the first time with this step. */
+  readonly started: readonly Started[];
+}
+
+/** What a step is planned from. */
+interface Parts {
+  readonly waiting: WaitingQueue;
+  readonly admission: AdmissionControl;
+  readonly batch: RunningBatch;
+  readonly cache: PrefixCache;
+  readonly commits: StepCommits;
+  readonly totals: SchedulerTotals;
+}
+
+export class StepPlanner {
+  readonly #limits: StepLimits;
+  readonly #waiting: WaitingQueue;
+  readonly #admission: AdmissionControl;
+  readonly #batch: RunningBatch;
+  readonly #cache: PrefixCache;
+  readonly #commits: StepCommits;
+  readonly #totals: SchedulerTotals;
+
+  constructor(limits: StepLimits, { waiting, admission, batch, cache, commits, totals }: Parts) {
+    this.#limits = limits;
+    this.#waiting = waiting;
+    this.#admission = admission;
+    this.#batch = batch;
+    this.#cache = cache;
+    this.#commits = commits;
+    this.#totals = totals;
+  }
+
+  /**
+   * The next step, or null when there is nothing to compute.
+   * @param drafts to make at most for each sequence that decodes
+   */
+  plan(drafts: number): PlannedStep | null {
+    const step = new PlanBuilder(this.#limits.maxNumBatchedTokens, drafts);
+    const preemptionsBefore = this.#totals.preemptions;
+    this.#planDecodes(step);
+    this.#planPrefills(step);
+    // What was preempted needs blocks that are not there: admission waits for the next step.
+    const started = this.#totals.preemptions === preemptionsBefore ? this.#planAdmissions(step) : [];
+    if (step.isEmpty) return null;
+    this.#commits.planReplacements(step);
+    return { plan: step.build(this.#batch.takeReleased()), started };
+  }
+
+  /**
+   * One row for each sequence with one token to compute, oldest first; takes blocks from the youngest if need be. Then
+   * rows for drafts, in what blocks are left.
+   */
+  #planDecodes(step: PlanBuilder): void {
+    const decoding: Running[] = [];
+    for (const running of this.#batch) {
+      if (remaining(running) !== 1) continue;
+      if (this.#batch.capacity(running) < running.sequence.length) {
+        // Those that go may share their blocks with older ones; at last it is this one's turn.
+        while (this.#cache.available === 0 && this.#batch.holds(running)) this.#preemptYoungest();
+        if (!this.#batch.holds(running)) continue;
+        this.#batch.takeBlock(step, running);
+      }
+      decoding.push(running);
+    }
+    for (const running of decoding) this.#advance(step, running, 1, this.#draftsToVerify(step, running));
+  }
+
+  /** Drafts never preempt anybody: they get the blocks that are there. */
+  #draftsToVerify(step: PlanBuilder, running: Running): number {
+    const { length, maxLength } = running.sequence;
+    // The last token is sampled and never computed.
+    const wanted = Math.min(running.drafts, maxLength - 1 - length);
+    running.drafts = 0;
+    if (wanted <= 0) return 0;
+    this.#batch.takeSpareBlocks(step, running, length + wanted);
+    return Math.min(wanted, this.#batch.capacity(running) - length);
+  }
+
+  /** Next chunk of each sequence whose prompt is not computed yet; its blocks were taken at admission. */
+  #planPrefills(step: PlanBuilder): void {
+    for (const running of this.#batch) {
+      const left = remaining(running);
+      if (left <= 1) continue;
+      const count = step.chunk(running.computed, left);
+      if (count > 0) this.#advance(step, running, count);
+    }
+  }
+
+  /** First chunks of sequences from the front of the queue. */
+  #planAdmissions(step: PlanBuilder): Started[] {
+    const all: Started[] = [];
+    for (;;) {
+      const admitted = this.#admission.next(step);
+      if (admitted === null) return all;
+      const { running, rows, started } = admitted;
+      if (started !== null) all.push(started);
+      this.#advance(step, running, rows);
+    }
+  }
+
+  #advance(step: PlanBuilder, running: Running, count: number, drafts = 0): void {
+    step.row(running.slot, count + drafts);
+    running.computed += count;
+    running.verifying = drafts;
+    // The layer that makes the drafts writes its own cache where they would stand.
+    if (this.#limits.speculative.method === 'mtp' && remaining(running) === 0)
+      this.#batch.takeSpareBlocks(step, running, running.sequence.length + drafts + step.drafts);
+    this.#commits.advance(step, running);
+    this.#totals.advanced(running);
+  }
+
+  /** Back to the front of the queue; its tokens are computed again when there is room. */
+  #preemptYoungest(): void {
+    const { youngest } = this.#batch;
+    if (youngest === null) throw new Error('no KV block is free, yet no sequence holds one');
+    this.#batch.leave(youngest);
+    this.#waiting.putBack(youngest.sequence);
+    this.#totals.preempted();
+  }
+}
+
+/** Known tokens that are not computed yet. */
+function remaining({ sequence, computed }: Running): number {
+  return sequence.length - computed;
+}

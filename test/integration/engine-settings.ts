@@ -1,0 +1,23 @@
+// Settings of an engine process for tests: room for short requests, one rank, one thread, and no drafts.
+
+import type { EngineSettings } from '../../runtime/src/engine/protocol.js';
+
+export function engineSettings(modelDir: string, changes: Partial<EngineSettings> = {}): EngineSettings {
+  return {
+    modelDir,
+    maxModelLen: 512,
+    memoryUtilizationPercent: 80,
+    tensor: 1,
+    memoryBytesPerDevice: 4 * 1024 ** 3,
+    maxNumSeqs: 16,
+    maxNumBatchedTokens: 256,
+    blockSize: 16,
+    prefixCaching: true,
+    dtype: 'auto',
+    kvCacheDtype: 'auto',
+    quantization: 'none',
+    speculative: { method: 'none', tokens: 3 },
+    threads: 1,
+    ...changes,
+  };
+}
