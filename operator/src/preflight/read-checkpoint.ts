@@ -6,6 +6,7 @@ import {
   checkSpeculative,
   chooseGguf,
   FailureError,
+  hasGgufTokenizer,
   hasMtp,
   parseCheckpointConfig,
   readGgufCheckpoint,
@@ -37,6 +38,8 @@ export interface Checkpoint {
   /** Changes when any file that was read changes. */
   readonly fingerprint: string;
 }
+
+const tokenizerFile = 'tokenizer.json';
 
 /** What the files of one checkpoint say, before a head from another is looked for. */
 interface Trunk {
@@ -90,7 +93,17 @@ async function readGguf(files: CheckpointFiles, file: string): Promise<Trunk> {
   };
   const { header } = await readGgufHeader(file, first.fileBytes, read, { arrays: false });
   const { shape, tensors } = readGgufCheckpoint(header);
-  return { shape, tensors, fileBytes: first.fileBytes, etags: new Map([[file, first.etag]]) };
+  // One that lies beside the file is taken instead of the file's own.
+  const tokenizer = await files.readOptional(tokenizerFile, 1);
+  if (tokenizer === null && !hasGgufTokenizer(header)) {
+    throw new FailureError(
+      'TokenizerMissing',
+      `${file} has no tokenizer (tokenizer.ggml.model), and there is no tokenizer.json beside it`,
+    );
+  }
+  const etags = new Map([[file, first.etag]]);
+  if (tokenizer !== null) etags.set(tokenizerFile, tokenizer.etag);
+  return { shape, tensors, fileBytes: first.fileBytes, etags };
 }
 
 async function readSafetensors(files: CheckpointFiles, config: FileRange): Promise<Trunk> {
@@ -98,9 +111,9 @@ async function readSafetensors(files: CheckpointFiles, config: FileRange): Promi
   etags.set('config.json', config.etag);
   const shape = parseCheckpointConfig(textOf('config.json', config));
 
-  const tokenizer = await files.read('tokenizer.json', 1);
+  const tokenizer = await files.read(tokenizerFile, 1);
   if (tokenizer === null) throw new FailureError('TokenizerMissing', 'the folder has no tokenizer.json');
-  etags.set('tokenizer.json', tokenizer.etag);
+  etags.set(tokenizerFile, tokenizer.etag);
 
   const index = await readIndex(files, etags);
   const headers = await readHeaders(files, index?.files ?? [safetensorsSingleFile]);
