@@ -48,7 +48,8 @@ export const failureKinds = {
   BucketNotFound: {
     terminal: true,
     httpStatus: 503,
-    remedy: 'Check the bucket name in spec.model.uri and the endpoint in spec.model.s3.',
+    remedy:
+      'Check the bucket in spec.model.uri, and in spec.engine.speculative.uri if it is set, and the endpoint in spec.model.s3.',
   },
   S3AccessDenied: {
     terminal: true,

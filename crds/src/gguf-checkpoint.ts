@@ -218,3 +218,8 @@ function restored(name: string, shape: readonly number[]): readonly number[] {
   if (name.endsWith('shared_expert_gate.weight') && rest.length === 0) return [1, first];
   return name.endsWith('conv1d.weight') && rest.length === 1 ? [first, 1, ...rest] : shape;
 }
+
+/** Whether the file carries a tokenizer; without one a tokenizer.json must lie beside it. */
+export function hasGgufTokenizer({ values }: GgufHeader): boolean {
+  return values.has('tokenizer.ggml.model');
+}

@@ -16,6 +16,7 @@ export * from './tensor-parallel.js';
 export * from './shared-memory.js';
 export { formatGiB } from './bytes.js';
 export * from './speculation.js';
+export * from './mtp-head.js';
 export type { KvCacheDtype } from './kv-cache.js';
 export * from './memory-plan.js';
 export * from './validate.js';

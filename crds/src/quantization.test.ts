@@ -11,6 +11,12 @@ function compressed(...weights: object[]): object {
 const fp8 = (strategy: string) => ({ num_bits: 8, type: 'float', strategy, symmetric: true });
 const nvfp4 = { num_bits: 4, type: 'float', strategy: 'tensor_group', group_size: 16 };
 
+function mixed(...algorithms: string[]): object {
+  const layers = algorithms.map((each, i) => [`layer_${String(i)}`, { quant_algo: each }]);
+  const quantized_layers = Object.fromEntries(layers) as object;
+  return { quant_method: 'modelopt', quant_algo: 'MIXED_PRECISION', quantized_layers };
+}
+
 const failureOf = (act: () => unknown): FailureError => thrownBy(FailureError, act);
 
 describe('parseQuantization', () => {
@@ -24,6 +30,8 @@ describe('parseQuantization', () => {
     ['compressed-tensors in both', compressed(fp8('tensor'), nvfp4), 'nvfp4'],
     ['modelopt in FP8', { quant_method: 'modelopt', quant_algo: 'FP8' }, 'fp8'],
     ['modelopt in NVFP4', { quant_method: 'modelopt_fp4', quant_algo: 'NVFP4' }, 'nvfp4'],
+    ['modelopt in both', mixed('FP8', 'W4A16_NVFP4'), 'nvfp4'],
+    ['modelopt in FP8, layer by layer', mixed('FP8', 'FP8'), 'fp8'],
   ])('%s', (_name, quantization_config, expected) => {
     expect(parseQuantization({ quantization_config })).toBe(expected);
   });
@@ -37,6 +45,8 @@ describe('parseQuantization', () => {
     ['MXFP4 groups of 32', compressed(fp8('tensor'), { ...nvfp4, group_size: 32 }), 'config_groups.group_1'],
     ['a group without weights', compressed(undefined as unknown as object), 'weights none'],
     ['modelopt in INT4', { quant_method: 'modelopt', quant_algo: 'W4A16_AWQ' }, 'W4A16_AWQ'],
+    ['one layer of modelopt in INT4', mixed('FP8', 'W4A16_AWQ'), 'quantized_layers.layer_1 with quant_algo'],
+    ['a mix of nothing', { quant_method: 'modelopt', quant_algo: 'MIXED_PRECISION' }, 'MIXED_PRECISION'],
   ])('refuses %s', (_name, quantization_config, part) => {
     const failure = failureOf(() => parseQuantization({ quantization_config }));
     expect(failure.reason).toBe('UnsupportedQuantization');

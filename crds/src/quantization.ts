@@ -92,9 +92,19 @@ function kindOfGroup(weights: Json): Quantization | null {
 }
 
 function parseModelopt(config: Json): Quantization {
-  if (config['quant_algo'] === 'FP8') return 'fp8';
-  if (config['quant_algo'] === 'NVFP4') return 'nvfp4';
-  throw unsupported(`modelopt with quant_algo ${quote(config['quant_algo'])}`);
+  const { quant_algo: algorithm, quantized_layers: layers } = config;
+  if (algorithm !== 'MIXED_PRECISION' || !isObject(layers)) return kindOfAlgorithm(config, 'modelopt');
+  const kinds = Object.entries(layers).map(([module, layer]) =>
+    kindOfAlgorithm(isObject(layer) ? layer : {}, `quantized_layers.${module}`),
+  );
+  return kinds.includes('nvfp4') ? 'nvfp4' : 'fp8';
+}
+
+/** NVFP4 with activations in 4 or in 16 bits, which is not about weights, or FP8. */
+function kindOfAlgorithm({ quant_algo: algorithm }: Json, where: string): Quantization {
+  if (algorithm === 'FP8') return 'fp8';
+  if (algorithm === 'NVFP4' || algorithm === 'W4A16_NVFP4') return 'nvfp4';
+  throw unsupported(`${where} with quant_algo ${quote(algorithm)}`);
 }
 
 function isBlock128(value: unknown): boolean {

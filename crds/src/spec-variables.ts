@@ -20,6 +20,7 @@ const variables: Readonly<Record<string, { field: string; read: (text: string) =
   DTYPE: { field: 'engine.dtype', read: readText },
   SPECULATIVE_METHOD: { field: 'engine.speculative.method', read: readText },
   NUM_SPECULATIVE_TOKENS: { field: 'engine.speculative.tokens', read: readInteger },
+  SPECULATIVE_URI: { field: 'engine.speculative.uri', read: readText },
 };
 
 /**

@@ -2,6 +2,7 @@
 
 import type { ModelShape } from './checkpoint.js';
 import { FailureError } from './failures.js';
+import { hasMtp, mtpMark } from './mtp-head.js';
 
 export interface Speculative {
   /** `ngram`: drafts from the sequence itself; `mtp`: by the checkpoint's layer for multi-token prediction. */
@@ -20,17 +21,29 @@ export function fewestBatchedTokens(maxNumSeqs: number, speculative: Speculative
   return maxNumSeqs * (1 + draftsOf(speculative)) + 64;
 }
 
-/** @throws FailureError InvalidEngineConfig where the method needs what the checkpoint does not hold */
+/** What is wrong with engine.speculative.uri beside the method; null: nothing. */
+export function misplacedHead({
+  method,
+  uri,
+}: Pick<Speculative, 'method'> & { uri?: string }): string | null {
+  if (uri === undefined || method === 'mtp') return null;
+  return 'names where the head of method mtp is, but engine.speculative.method is not mtp; set it, or remove the uri';
+}
+
+/**
+ * @param tensors of the checkpoint, and of the paired one where there is one
+ * @throws FailureError InvalidEngineConfig where the method needs what they do not hold
+ */
 export function checkSpeculative(
   tensors: Iterable<{ readonly name: string }>,
   { method }: Speculative,
 ): void {
-  if (method !== 'mtp') return;
-  for (const { name } of tensors) if (name === 'mtp.fc.weight') return;
+  if (method !== 'mtp' || hasMtp(tensors)) return;
   throw new FailureError(
     'InvalidEngineConfig',
-    'engine.speculative.method is mtp, but the checkpoint has no tensor mtp.fc.weight: it comes without a layer for ' +
-      'multi-token prediction. Set engine.speculative.method to ngram or none, or take a release that has the layer',
+    `engine.speculative.method is mtp, but the checkpoint has no tensor ${mtpMark}: it comes without a layer for ` +
+      'multi-token prediction. Name another release of the model that has it in engine.speculative.uri, or set ' +
+      'engine.speculative.method to ngram or none',
   );
 }
 

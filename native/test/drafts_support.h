@@ -50,6 +50,7 @@ struct Said {
   std::vector<int32_t> top_tokens;
   std::vector<float> top_logprobs;
   Finish finish = Finish::kNone;
+  std::optional<Fault> fault = std::nullopt;
   int32_t steps = 0;  // that sampled
   bool same_as(const Said& o) const {
     return tokens == o.tokens && logprobs == o.logprobs && top_tokens == o.top_tokens &&
@@ -121,6 +122,7 @@ inline std::vector<Said> run_requests(Engine& engine, const std::vector<Request>
     plan = {};
     held.clear();
     for (const auto& [slot, tokens] : result.drafts) held[slot] = static_cast<int32_t>(tokens.size());
+    for (const Fault& fault : result.faults) said[by_slot.at(fault.slot)].fault = fault;
     std::map<size_t, int32_t> sampled;
     for (size_t t = 0; t < result.tokens.size(); ++t) {
       const size_t i = by_slot.at(result.slots[t]);

@@ -180,6 +180,15 @@ INSTANTIATE_TEST_SUITE_P(
               j["quantization_config"] = {{"quant_method", "modelopt"}, {"quant_algo", "W4A16_AWQ"}};
             },
             "UnsupportedQuantization", "W4A16_AWQ"},
+        RefusedConfig{"modelopt_mixed_with_int4",
+                      [](json& j) {
+                        j["quantization_config"] = {{"quant_method", "modelopt"},
+                                                    {"quant_algo", "MIXED_PRECISION"},
+                                                    {"quantized_layers",
+                                                     {{"lm_head", {{"quant_algo", "W4A16_NVFP4"}}},
+                                                      {"model.layers.0", {{"quant_algo", "W4A16_AWQ"}}}}}};
+                      },
+                      "UnsupportedQuantization", "quantized_layers.model.layers.0 with quant_algo"},
         RefusedConfig{
             "ignore_not_a_pattern",
             [](json& j) {

@@ -131,6 +131,37 @@ INSTANTIATE_TEST_SUITE_P(
                       BorderCase{"nvfp4_within_a_group", nvfp4(), {0, 40}, true}),
     [](const auto& info) { return info.param.name; });
 
+// (experts, 2 x width, hidden) of a stack, and its scales.
+Tensors stack(StoredTensor experts, const char* suffix, StoredTensor scale) {
+  const std::string name = "model.layers.0.mlp.experts.gate_up_proj";
+  return {{name, std::move(experts)}, {name + suffix, std::move(scale)}};
+}
+
+TEST(Format, OfStackedExpertsIsKnownBeforeOneIsRead) {
+  const StoredTensor fp8 = zeros("F8_E4M3", {3, 200, 160}, 1);
+  const struct {
+    Tensors tensors;
+    const char* reason;
+    const char* says;
+  } table[] = {
+      {stack(fp8, "_scale_inv", zeros("F32", {3, 2, 2}, 4)), "", ""},
+      {stack(fp8, "_scale", zeros("BF16", {3, 200, 1}, 2)), "", ""},
+      {stack(fp8, "_scale_inv", zeros("F32", {2, 2, 2}, 4)), "CheckpointCorrupt", "begins with that number"},
+      {stack(fp8, "_scale_inv", zeros("F32", {3, 2, 1}, 4)), "CheckpointCorrupt", "takes one scale"},
+      {stack(fp8, "_weight_scale", zeros("F32", {3, 2, 2}, 4)), "CheckpointIncomplete", "_scale_inv nor"},
+      {stack(zeros("U8", {3, 200, 80}, 1), "_weight_scale", zeros("F8_E4M3", {3, 200, 10}, 1)),
+       "UnsupportedQuantization", "a release with experts one by one"},
+  };
+  for (const auto& [tensors, reason, says] : table) {
+    TempDir dir;
+    dir.write("model.safetensors", to_safetensors(tensors));
+    const Checkpoint checkpoint(dir.path());
+    std::string message;
+    EXPECT_EQ(failure_of([&] { check_stored_weights(checkpoint, {}); }, &message), reason) << message;
+    EXPECT_TRUE(contains(message, says)) << message;
+  }
+}
+
 TEST(Format, InTheListOfModulesLeftAloneIsRefused) {
   TempDir dir;
   dir.write("model.safetensors", to_safetensors(nvfp4()));

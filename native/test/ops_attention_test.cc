@@ -60,6 +60,20 @@ TEST_P(AttentionTest, GivesAPositionTheSameBitsHoweverItArrives) {
   expect_same_bits(run(*backends.back(), 1), whole, "token by token");
 }
 
+TEST_P(AttentionTest, LeavesEarlierPositionsAsTheyAreWhereALaterOneIsNotFinite) {
+  const int32_t bad = tokens * 2 / 3;
+  for (const auto& backend : all_backends()) {
+    std::vector<float> expected = run(*backend, tokens);
+    const float sound = std::exchange(v[bad * kv_width + 1], NAN);
+    std::vector<float> out = run(*backend, tokens);
+    v[bad * kv_width + 1] = sound;
+    EXPECT_TRUE(std::isnan(out[bad * q_width + 1])) << label(*backend);
+    out.resize(bad * q_width);
+    expected.resize(out.size());
+    expect_same_bits(out, expected, label(*backend));
+  }
+}
+
 AttentionShape shape(int32_t heads, int32_t kv_heads, int32_t dim, int32_t block, DType dtype,
                      int32_t window = 0) {
   return {heads, kv_heads, dim, block, dtype, 1.0f / std::sqrt(static_cast<float>(dim)), window};

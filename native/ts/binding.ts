@@ -40,6 +40,11 @@ export interface Speculation {
   readonly method: 'none' | 'ngram' | 'mtp';
   /** Most drafts of one sequence in one step; 0 where the method is none. */
   readonly tokens: number;
+  /**
+   * Of method `mtp`: the folder of a complete checkpoint of the same model whose layer is taken, in that checkpoint's
+   * own format; absent: the model's own.
+   */
+  readonly headDir?: string;
 }
 
 /** One rank's place in a tensor-parallel group on this machine. */

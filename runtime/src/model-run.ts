@@ -91,6 +91,7 @@ export class ModelRun {
     const { s3 } = engineConfig.model;
     return obtainCheckpoint({
       uri: this.uri,
+      headUri: engineConfig.engine.speculative.uri ?? null,
       weightsDir: server.weightsDir,
       s3: {
         endpoint: s3?.endpoint ?? null,
@@ -106,11 +107,16 @@ export class ModelRun {
   }
 
   private async startEngine(checkpoint: ObtainedCheckpoint): Promise<ReadyModel> {
-    const { dir, arrivals, verified } = checkpoint;
-    const files = await readModelFiles(dir);
+    const { arrivals, verified } = checkpoint;
+    const files = await readModelFiles(checkpoint.dir);
     this.stopping.signal.throwIfAborted();
     if (this.checkpoint !== checkpoint) throw new SourceChangedError('the checkpoint changed meanwhile');
-    const client = new EngineClient(this.engineSettings(dir), this.logger, undefined, arrivals?.map ?? null);
+    const client = new EngineClient(
+      this.engineSettings(checkpoint),
+      this.logger,
+      undefined,
+      arrivals?.map ?? null,
+    );
     this.client = client;
     this.observer.engineStarted(client);
     await client.start();
@@ -129,11 +135,13 @@ export class ModelRun {
     throw new FailureError(failure.reason, failure.message, failure.detail);
   }
 
-  private engineSettings(modelDir: string): EngineSettings {
+  private engineSettings({ dir, headDir }: ObtainedCheckpoint): EngineSettings {
     const { engine, accelerator, parallelism } = this.config.engineConfig;
+    const { method, tokens } = engine.speculative;
     return {
       ...engine,
-      modelDir,
+      speculative: { method, tokens, ...(headDir === null ? {} : { headDir }) },
+      modelDir: dir,
       tensor: parallelism.tensor,
       memoryBytesPerDevice: accelerator.memoryBytesPerDevice,
       threads: this.config.server.threads,

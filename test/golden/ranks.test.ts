@@ -26,6 +26,8 @@ describe.each([
   ['qwen3_5-bf16', 2],
   ['qwen3_5_text-fp8-ranks', 2],
   ['qwen3_5_text-fp8-ranks', 4],
+  ['llama-bf16-ranks', 8],
+  ['qwen3_5-bf16-eight-ranks', 8],
 ] as const)('%s on %i ranks', (model, ranks) => {
   const modelDir = modelsDir + model;
   const golden = readGolden(model);

@@ -69,6 +69,10 @@ test.each([
   ['qwen3_5-bf16', 1],
   ['qwen3_5-bf16', 2],
   ['qwen3_5-fp8', 1],
+  ['qwen3_5_moe-bf16-ranks', 1],
+  ['qwen3_5_moe-bf16-ranks', 2],
+  ['qwen3_5_moe-bf16-ranks', 4],
+  ['qwen3_5_moe_text-fp8', 1],
 ])(
   'the layer of %s on %i ranks drafts what the reference drafts, up to the first close call',
   async (model, ranks) => {

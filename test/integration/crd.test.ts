@@ -112,6 +112,16 @@ describe('the API server refuses', () => {
       /spec\.engine\.speculative\.method: Unsupported value: "medusa"/,
     ],
     [
+      'the head of a method that has none',
+      { engine: { speculative: { method: 'ngram', uri: 's3://models/fp8/' } } },
+      /spec\.engine\.speculative\.uri: .*set engine\.speculative\.method to mtp/,
+    ],
+    [
+      'a head from elsewhere than a bucket',
+      { engine: { speculative: { method: 'mtp', uri: 'https://example.org/fp8/' } } },
+      /spec\.engine\.speculative\.uri: .*must be s3:/,
+    ],
+    [
       'an unknown quantization',
       { engine: { quantization: 'awq' } },
       /spec\.engine\.quantization: Unsupported value: "awq"/,

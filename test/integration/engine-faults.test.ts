@@ -2,7 +2,7 @@
 // reason, rebuilt, and given up when that does not help. Seen at the engine's client, and at the server's routes.
 
 import * as childProcess from 'node:child_process';
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -12,6 +12,7 @@ import { createLogger } from 'winston';
 import type { EngineClient as Client, EngineLimits } from '../../runtime/src/engine/engine-client.js';
 import { generateRequest } from '../../runtime/src/schedule/generate-request.fixture.js';
 import { modelsDir } from '../golden/golden-values.js';
+import { childPids, isRunning } from '../process-tree.js';
 import { eventually } from '../processes.js';
 import { engineSettings } from './engine-settings.js';
 import { demoCheckpoint, ReplicaProcess } from './replica-process.js';
@@ -21,6 +22,7 @@ jest.setTimeout(120_000);
 const path = (relative: string): string => fileURLToPath(new URL(relative, import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), 'llmservice-faults-'));
 const order = join(folder, 'order');
+const sharedNames = readdirSync('/dev/shm');
 const faultyAddon = {
   LLMSERVICE_NATIVE_ADDON: path('faulty-addon.cjs'),
   FAULTY_ADDON_REAL: path('../../native/build/Release/llmservice_native.node'),
@@ -50,7 +52,10 @@ describe('EngineClient', () => {
     healthy: 60_000,
   };
   let client: Client;
-  afterEach(() => client.stop());
+  afterEach(async () => {
+    await client.stop();
+    expect(readdirSync('/dev/shm')).toEqual(sharedNames);
+  });
 
   async function start(tensor: number): Promise<void> {
     client = new EngineClient({ ...settings, tensor }, createLogger({ silent: true }), limits);
@@ -82,6 +87,8 @@ describe('EngineClient', () => {
     async (fault, tensor, told) => {
       await start(tensor);
       const { pid } = client.health();
+      const old = [pid!, ...childPids(pid!)];
+      expect(old).toHaveLength(tensor);
       const flying = Promise.allSettled([ask(400), ask(400)]);
       await eventually('steps', () => (client.stats?.stepsTotal ?? 0) > 5);
       orderFault(fault);
@@ -91,6 +98,7 @@ describe('EngineClient', () => {
       expect(await ask()).toBe(3);
       expect(client.health()).toMatchObject({ state: { kind: 'ready' }, restarts: 1 });
       expect(client.health().pid).not.toBe(pid);
+      await eventually('the old ranks to be gone', () => old.filter(isRunning).length === 0);
     },
   );
 

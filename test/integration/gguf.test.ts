@@ -57,7 +57,7 @@ describe.each(['whole/', 'whole/model.gguf'])('s3://models/%s', (path) => {
 
 test.each([
   ['cut/', 'CheckpointCorrupt'],
-  ['bare/', 'TokenizerInvalid'],
+  ['bare/', 'TokenizerMissing'],
   ['unlike/', 'TokenizerInvalid'],
   ['absent/model.gguf', 'ModelNotFound'],
 ])('s3://models/%s is refused as %s', async (path, reason) => {

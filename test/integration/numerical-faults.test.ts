@@ -1,12 +1,13 @@
 // Checkpoints with a value that is not a number, in a real engine: who fails and who does not, what they are told, and
 // what becomes of the engine.
 
+import { readFileSync } from 'node:fs';
 import { afterEach, describe, expect, jest, test } from '@jest/globals';
 import { createLogger } from 'winston';
 import { EngineClient } from '../../runtime/src/engine/engine-client.js';
 import type { EngineSettings, GenerateRequest } from '../../runtime/src/engine/protocol.js';
 import { generateRequest, greedy } from '../../runtime/src/schedule/generate-request.fixture.js';
-import { modelsDir } from '../golden/golden-values.js';
+import { modelsDir, readGolden } from '../golden/golden-values.js';
 import { eventually } from '../processes.js';
 import { bf16, damagedCheckpoint, discard, type Damage } from '../builders/damaged-checkpoint.js';
 import { engineSettings } from './engine-settings.js';
@@ -126,7 +127,14 @@ describe.each([
   test('may be asked for again and again: the engine answers everybody else, and is not rebuilt', async () => {
     const engine = await start(name, [embedding(tensor, width)]);
     const { pid } = engine.health();
-    for (let i = 0; i < 7; i++) {
+    const asked = performance.now();
+    expect(await failureOfRequest(engine, request(bad(4, 2)))).toMatchObject({
+      reason: 'EngineNumericalFault',
+    });
+    const took = performance.now() - asked;
+    process.stdout.write(`a value that is not finite: told after ${took.toFixed(0)} ms\n`);
+    expect(took).toBeLessThan(5000);
+    for (let i = 1; i < 7; i++) {
       expect(await failureOfRequest(engine, request(bad(4 + i, 2)))).toMatchObject({
         reason: 'EngineNumericalFault',
       });
@@ -155,5 +163,71 @@ describe('a layer whose weights are bad', () => {
     });
     expect(JSON.stringify(engine.health().state)).toContain(named);
     await expect(logprobsOf(engine, request([1]))).rejects.toMatchObject({ reason: 'EngineNumericalFault' });
+  });
+});
+
+describe('speculation', () => {
+  const name = 'qwen3_5-bf16';
+  const embeddings = 'model.language_model.embed_tokens.weight';
+  const { prompt, tokens: said } = readGolden(name).greedy[0]!;
+  const { runs } = JSON.parse(readFileSync(`${modelsDir}${name}/drafts.json`, 'utf8')) as {
+    runs: { tokens: number[][] }[];
+  };
+  const drafted = new Set(runs[0]!.tokens.flat());
+  const asked = request(prompt, { maxTokens: 12 });
+  const methods = ['ngram', 'mtp'] as const;
+  const spoiled = (tokens: Iterable<number>): Damage[] =>
+    Array.from(tokens, (token) => ({ tensor: embeddings, index: token * 72 + 5, bits: bf16.nan }));
+
+  /** What a request got before it ended, and what it was told. */
+  async function answerOf(damages: readonly Damage[], method: 'none' | 'ngram' | 'mtp'): Promise<object> {
+    const engine = await start(name, damages, { speculative: { method, tokens: 3 } });
+    const tokens: number[] = [];
+    const logprobs: number[] = [];
+    let told: unknown = null;
+    try {
+      const { signal } = new AbortController();
+      for await (const output of engine.submit({ ...asked, id: method }, { signal })) {
+        tokens.push(...output.tokens);
+        logprobs.push(...(output.logprobs ?? []).map(({ logprob }) => logprob));
+      }
+    } catch (error) {
+      told = (error as { detail: unknown }).detail;
+    }
+    await expectIdle(engine);
+    const { numericalFaults, restarts } = engine.health();
+    const { draftTokensTotal } = engine.stats!.drafts;
+    await engine.stop();
+    return { answer: { tokens, logprobs, told, numericalFaults, restarts }, draftTokensTotal };
+  }
+
+  test('fails nobody by drafts that are rejected, though their rows are not finite', async () => {
+    const bad = [...drafted].filter((token) => !said.includes(token) && !prompt.includes(token));
+    expect(bad.length).toBeGreaterThan(20);
+    const { answer } = (await answerOf([], 'none')) as { answer: object };
+    expect(answer).toMatchObject({ tokens: said.slice(0, 12), told: null });
+    const drafting = await answerOf(spoiled(bad), 'mtp');
+    expect(drafting).toEqual({ answer, draftTokensTotal: expect.any(Number) });
+    expect(drafting).not.toMatchObject({ draftTokensTotal: 0 });
+  });
+
+  test.each(methods)(
+    'with %s drafts tells of a fault what is told without, after the same tokens',
+    async (method) => {
+      const damages = spoiled([said[7]!]);
+      const { answer } = (await answerOf(damages, 'none')) as { answer: object };
+      expect(answer).toMatchObject({
+        tokens: said.slice(0, 8),
+        told: { kind: 'notFinite', part: 'embedding', position: prompt.length + 7 },
+        numericalFaults: { notFinite: 1 },
+      });
+      expect(await answerOf(damages, method)).toMatchObject({ answer });
+    },
+  );
+
+  test('by a layer whose own numbers mean nothing drafts nothing, and answers all the same', async () => {
+    const { answer } = (await answerOf([], 'none')) as { answer: object };
+    const damages = [{ tensor: 'mtp.layers.0.mlp.down_proj.weight', index: 3, bits: bf16.nan }];
+    expect(await answerOf(damages, 'mtp')).toEqual({ answer, draftTokensTotal: 0 });
   });
 });

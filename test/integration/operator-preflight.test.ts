@@ -2,6 +2,7 @@
 
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { failureKinds, type FailureReason } from '@llmservice/crds';
+import { ggufFile, llamaGguf } from '../../crds/src/gguf.fixture.js';
 import { resources } from '../../operator/src/kube/resources.js';
 import type { KubeObject } from '../../operator/src/kube/types.js';
 import { llamaCheckpoint } from '../builders/checkpoint.js';
@@ -68,6 +69,89 @@ describe('a checkpoint that cannot serve', () => {
       (event) => (event as unknown as { involvedObject: { uid: string } }).involvedObject.uid === uid,
     );
     expect(told).toEqual([expect.objectContaining({ type: 'Warning', reason: 'UnsupportedArchitecture' })]);
+  });
+});
+
+describe('a GGUF file', () => {
+  const whole = ggufFile(llamaGguf());
+  const { keys, tensors } = llamaGguf();
+  const withoutTokenizer = ggufFile({
+    keys: Object.fromEntries(Object.entries(keys).filter(([key]) => !key.startsWith('tokenizer.'))),
+    tensors,
+  });
+  const ggufName = 'llama.gguf';
+  const spec = { accelerator: { memoryPerDevice: '512Mi' }, engine: { maxNumSeqs: 8 } };
+
+  beforeAll(() => {
+    world.s3.put('models', 'gguf', { [ggufName]: whole });
+    world.s3.put('models', 'gguf-beside', { [ggufName]: withoutTokenizer, 'tokenizer.json': '{}' });
+  });
+
+  test.each(['gguf/llama.gguf', 'gguf/', 'gguf-beside/llama.gguf'])(
+    'at %s is accepted, and planned by its header',
+    async (path) => {
+      const name = path.replaceAll(/[/.]+/g, '-').replace(/-$/, '');
+      await world.createService(name, { ...spec, model: world.model(`models/${path}`) });
+      await world.condition(name, 'ModelResolved', 'True');
+      await world.condition(name, 'Fits', 'True');
+      await world.deployment(name);
+      // In BF16, in panels of 64 rows: embedding, o and down one each, of 32, 32 and 64 columns, q with k and v one, gate with
+      // up two; three norms in float32. Keys and values of 2 heads of 8.
+      const weightBytes = 2 * 64 * (32 + 32 + 64 + 32 + 2 * 32) + 3 * 4 * 32;
+      const kvBytesPerToken = 2 * 2 * 8 * 2;
+      expect((await world.status(name)).memoryPlan).toMatchObject({
+        ...{ devices: 1, weightBytes, stateBytes: 0, kvBytesPerToken, kvBytesPerBlock: 64 * kvBytesPerToken },
+        ...{ maxModelLen: 64, numBlocks: 8, maxConcurrencyAtMaxLen: 8 },
+      });
+    },
+  );
+
+  test.each<[string, string, FailureReason, Uint8Array, object, string]>([
+    ['gguf-cut', 'ModelResolved', 'CheckpointCorrupt', whole.subarray(0, -100), {}, 'reaches byte'],
+    ['gguf-cut-early', 'ModelResolved', 'CheckpointCorrupt', whole.subarray(0, 300), {}, ggufName],
+    ['gguf-not-one', 'ModelResolved', 'CheckpointCorrupt', Buffer.alloc(4096, 0x20), {}, ggufName],
+    ['gguf-silent', 'ModelResolved', 'TokenizerMissing', withoutTokenizer, {}, 'tokenizer.json beside'],
+    [
+      'gguf-gemma',
+      'ModelResolved',
+      'UnsupportedArchitecture',
+      ggufFile(llamaGguf({ keys: { 'general.architecture': 'gemma' } })),
+      {},
+      'gemma',
+    ],
+    [
+      'gguf-mtp',
+      'ModelResolved',
+      'InvalidEngineConfig',
+      whole,
+      { speculative: { method: 'mtp' } },
+      'engine.speculative.method',
+    ],
+    [
+      'gguf-long',
+      'Fits',
+      'KvCacheTooSmall',
+      ggufFile(llamaGguf({ keys: { 'llama.context_length': 16_000_000 } })),
+      { maxModelLen: 16_000_000 },
+      'the longest that does is',
+    ],
+    ['gguf-wide', 'Fits', 'ModelTooLarge', whole, { maxNumBatchedTokens: 1_048_576 }, 'workspace'],
+  ])(
+    '%s is refused (%s: %s), with no Deployment ever',
+    async (name, condition, reason, bytes, engine, part) => {
+      world.s3.put('models', name, { [ggufName]: bytes });
+      await world.createService(name, {
+        ...spec,
+        model: world.model(`models/${name}/${ggufName}`),
+        engine: { ...spec.engine, ...engine },
+      });
+      expect(await expectRefused(name, condition, reason)).toContain(part);
+    },
+  );
+
+  test('that is not in the bucket is refused', async () => {
+    await world.createService('gguf-absent', { ...spec, model: world.model('models/gguf/other.gguf') });
+    expect(await expectRefused('gguf-absent', 'ModelResolved', 'ModelNotFound')).toContain('other.gguf');
   });
 });
 

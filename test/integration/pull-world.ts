@@ -67,6 +67,7 @@ export class PullWorld {
   ): Promise<string> {
     const { dir, arrivals, verified } = await obtainCheckpoint({
       uri: `s3://models/${prefix}/`,
+      headUri: null,
       weightsDir: this.weightsDir,
       s3: this.access,
       observer: recorder,

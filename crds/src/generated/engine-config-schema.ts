@@ -201,6 +201,11 @@ export const engineConfigSchema: object = {
               "minimum": 1,
               "maximum": 16,
               "description": "Most guesses per sequence and step."
+            },
+            "uri": {
+              "type": "string",
+              "minLength": 1,
+              "description": "Of method mtp: another release of the model, whose layer drafts where the checkpoint has none."
             }
           }
         }

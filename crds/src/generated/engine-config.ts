@@ -79,6 +79,10 @@ export interface EngineConfig {
        * Most guesses per sequence and step.
        */
       tokens: number;
+      /**
+       * Of method mtp: another release of the model, whose layer drafts where the checkpoint has none.
+       */
+      uri?: string;
     };
   };
   drainTimeoutSeconds: number;

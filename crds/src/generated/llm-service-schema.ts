@@ -324,6 +324,11 @@ export const llmServiceSchema: object = {
                   "default": 3,
                   "minimum": 1,
                   "maximum": 16
+                },
+                "uri": {
+                  "description": "Of method mtp: another release of the same model, as s3://BUCKET/PREFIX/, whose layer guesses where the checkpoint has none (an NVFP4 release beside an FP8 one). Of its weight files only those with the layer are read.",
+                  "type": "string",
+                  "maxLength": 1024
                 }
               },
               "required": [

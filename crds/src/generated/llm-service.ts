@@ -289,6 +289,10 @@ export interface SpeculativeSpec {
    * Most guesses per sequence and step. Fewer are made where measured acceptance says that they do not pay.
    */
   tokens: number;
+  /**
+   * Of method mtp: another release of the same model, as s3://BUCKET/PREFIX/, whose layer guesses where the checkpoint has none (an NVFP4 release beside an FP8 one). Of its weight files only those with the layer are read.
+   */
+  uri?: string;
 }
 /**
  * One environment variable.

@@ -3,6 +3,7 @@
 // decides how many steps an output takes, never what it says.
 #pragma once
 
+#include <filesystem>
 #include <memory>
 #include <span>
 
@@ -32,6 +33,8 @@ enum class DraftMethod : uint8_t { kNone, kNgram, kMtp };
 struct Speculation {
   DraftMethod method = DraftMethod::kNone;
   int32_t tokens = 0;  // most drafts of one sequence in one step; 0 where the method is none
+  // kMtp: the folder of the checkpoint that the layer is taken from; empty: the model's own.
+  std::filesystem::path head_dir = {};
 };
 
 }  // namespace llmservice

@@ -23,6 +23,8 @@ void check_options(const EngineOptions& o) {
   require(s.method == DraftMethod::kNone ? s.tokens == 0 : s.tokens > 0,
           "speculative.tokens must be at least 1, and 0 where the method is none; it is " +
               std::to_string(s.tokens) + ".");
+  require(s.head_dir.empty() || s.method == DraftMethod::kMtp,
+          "speculative.headDir is given, but only the method mtp drafts with a head.");
   const int64_t rows = int64_t{o.max_num_seqs} * (1 + s.tokens) + 64;
   require(o.max_num_batched_tokens >= rows,
           "maxNumBatchedTokens must be at least maxNumSeqs x (1 + speculative.tokens) + 64 (" +
@@ -56,7 +58,11 @@ std::unique_ptr<Model> load_model(const EngineOptions& o, Backend& backend, Rank
   std::optional<Arrivals> arrivals;
   if (o.arrivals) arrivals.emplace(*o.arrivals, [&] { on_progress(loaded, total); });
   const Checkpoint checkpoint(o.model_dir, arrivals ? &*arrivals : nullptr);
-  if (o.speculation.method == DraftMethod::kMtp) config = with_mtp(std::move(config), checkpoint);
+  std::optional<PairedHead> head;
+  if (!o.speculation.head_dir.empty()) head = open_paired_head(o.speculation.head_dir, config);
+  if (o.speculation.method == DraftMethod::kMtp) {
+    config = with_mtp(std::move(config), head ? head->checkpoint : checkpoint);
+  }
   check_stored_weights(checkpoint, config.quantization);
   check_load_quantization(config.quantization, o.quantization);
   read_rope_divisors(checkpoint, config.rope);
@@ -65,7 +71,8 @@ std::unique_ptr<Model> load_model(const EngineOptions& o, Backend& backend, Rank
                              .caches = cache_sizes(o),
                              .shard = o.place ? Shard{o.place->rank, o.place->size} : Shard{},
                              .ranks = group,
-                             .quantization = o.quantization};
+                             .quantization = o.quantization,
+                             .head = head ? &*head : nullptr};
   try {
     return std::make_unique<Model>(checkpoint, config, backend, options, progress);
   } catch (const std::bad_alloc&) {

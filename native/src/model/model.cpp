@@ -62,11 +62,14 @@ Model::Model(const Checkpoint& checkpoint, const ModelConfig& config, Backend& b
       max_drafts_(options.caches.drafts) {
   const std::string prefix = find_prefix(checkpoint);
   const std::string head = find_head(checkpoint);
-  const uint64_t stored = checkpoint.bytes_of([&](const std::string& name) {
-    return name.starts_with(prefix + "layers.") || (config.mtp && name.starts_with("mtp.")) ||
-           name.starts_with(prefix + "norm.") || name.starts_with(prefix + "embed_tokens.") ||
-           (!config.tied_head && name == head);
+  const Checkpoint& mtp_checkpoint = options.head != nullptr ? options.head->checkpoint : checkpoint;
+  const uint64_t trunk_bytes = checkpoint.bytes_of([&](const std::string& name) {
+    return name.starts_with(prefix + "layers.") || name.starts_with(prefix + "norm.") ||
+           name.starts_with(prefix + "embed_tokens.") || (!config.tied_head && name == head);
   });
+  const uint64_t mtp_bytes = mtp_checkpoint.bytes_of(
+      [&](const std::string& name) { return config.mtp && name.starts_with("mtp."); });
+  const uint64_t stored = trunk_bytes + mtp_bytes;
   const uint64_t total = stored / options.shard.size;
   uint64_t done = 0;
   const auto on_bytes = [&](uint64_t bytes) {
@@ -78,19 +81,19 @@ Model::Model(const Checkpoint& checkpoint, const ModelConfig& config, Backend& b
     return reader.matrix({{module, config.vocab, config.hidden, vocab_, whole(config.hidden)}});
   };
   embedding_ = table(prefix + "embed_tokens");
-  const auto read = [&](size_t i, const std::string& layer) {
-    layers_.push_back(
-        read_layer(reader, config, options.shard, config.layers[i], config.feed_forward[i], layer));
-  };
   for (size_t i = 0; i < config.trunk_layers(); ++i) {
-    read(i, prefix + "layers." + std::to_string(i) + ".");
+    layers_.push_back(read_layer(reader, config, options.shard, config.layers[i], config.feed_forward[i],
+                                 prefix + "layers." + std::to_string(i) + "."));
   }
   final_norm_ = reader.vector(prefix + "norm.weight", {config.hidden}, whole(config.hidden),
                               config.unit_offset_norm ? 1 : 0);
   if (!config.tied_head) head_ = table(module_of(head));
   if (config.mtp) {
-    read(config.trunk_layers(), "mtp.layers.0.");
-    mtp_ = read_mtp(reader, config, options.shard);
+    const ModelConfig& stored_as = options.head != nullptr ? options.head->config : config;
+    WeightReader mtp_reader(mtp_checkpoint, stored_as, backend, options.keep, on_bytes, options.quantization);
+    layers_.push_back(read_layer(mtp_reader, stored_as, options.shard, config.layers.back(),
+                                 config.feed_forward.back(), "mtp.layers.0."));
+    mtp_ = read_mtp(mtp_reader, stored_as, options.shard);
   }
   allocate_workspace(options);
   own_ids_.reserve(options.max_tokens);

@@ -10,6 +10,7 @@
 #include "model/caches.h"
 #include "model/layers.h"
 #include "model/mtp.h"
+#include "model/paired_head.h"
 #include "model/rope.h"
 #include "model/row_faults.h"
 #include "model/state_rounds.h"
@@ -24,6 +25,7 @@ struct ModelOptions {
   Shard shard;
   Collective* ranks = nullptr;  // null: the only rank
   LoadQuantization quantization = LoadQuantization::kNone;
+  const PairedHead* head = nullptr;  // null: the layer for multi-token prediction is in the checkpoint itself
 };
 
 // The first `count` drafts of the slot's last step were right: its recurrent state is to take them in.

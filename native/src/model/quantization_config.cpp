@@ -62,11 +62,29 @@ bool check_groups(const json& quantization) {
   return fp8;
 }
 
+// Whether an algorithm of modelopt is FP8; `holder` names it, and is named `where` in config.json.
+bool check_algorithm(const json& holder, const std::string& where) {
+  const std::string algorithm = ConfigFields(holder).text_or("quant_algo", "");
+  if (algorithm == "FP8") return true;
+  // With activations in 4 or in 16 bits, which is not about weights.
+  if (algorithm == "NVFP4" || algorithm == "W4A16_NVFP4") return false;
+  unsupported(where + " with " + shown(holder, "quant_algo"));
+}
+
+// Of MIXED_PRECISION each entry of quantized_layers has an algorithm of its own.
 bool check_modelopt(const json& quantization) {
-  const std::string algorithm = ConfigFields(quantization).text_or("quant_algo", "");
-  if (algorithm != "FP8" && algorithm != "NVFP4")
-    unsupported("modelopt with " + shown(quantization, "quant_algo"));
-  return algorithm == "FP8";
+  const ConfigFields fields(quantization);
+  const json layers = fields.object_or_empty("quantized_layers");
+  if (fields.text_or("quant_algo", "") != "MIXED_PRECISION" || layers.empty()) {
+    return check_algorithm(quantization, "modelopt");
+  }
+  bool fp8 = true;
+  for (const auto& [module, layer] : layers.items()) {
+    const std::string where = "quantized_layers." + module;
+    if (!layer.is_object()) unsupported(where + " is " + layer.dump());
+    fp8 = check_algorithm(layer, where) && fp8;
+  }
+  return fp8;
 }
 
 // modelopt's lists hold names with "*"; compressed-tensors marks regular expressions with "re:".

@@ -124,6 +124,10 @@ void refuse_stray_scale(const MatrixTensors& tensors, const Tensor& weight) {
   }
 }
 
+bool is_stack_of_experts(const std::string& name) {
+  return name.ends_with(".experts.gate_up_proj") || name.ends_with(".experts.down_proj");
+}
+
 // Tensors that releases hold and this engine does not read, or, as those of drafts, only when it is asked to.
 bool is_skipped(const std::string& name) {
   constexpr std::array kPrefixes = {"model.visual.", "visual.", "model.vision_tower.", "mtp."};
@@ -149,6 +153,10 @@ StoredWeight stored_weight(const Checkpoint& checkpoint, const QuantizationConfi
   stored.cols = weight.shape[1];
   if (weight.dtype == DType::kF8E4M3) {
     read_fp8(tensors, stored);
+  } else if (weight.dtype == DType::kF4E2M1 && stack) {
+    refuse("UnsupportedQuantization", weight,
+           "stacks experts in NVFP4: tools differ in the order of its axes and in its scales, and none of "
+           "them says which. Use a release with experts one by one (experts.N.gate_proj, ...).");
   } else if (weight.dtype == DType::kF4E2M1) {
     read_nvfp4(tensors, stored);
   } else {
@@ -166,6 +174,10 @@ StoredWeight stored_weight(const Checkpoint& checkpoint, const QuantizationConfi
 void check_stored_weights(const Checkpoint& checkpoint, const QuantizationConfig& config) {
   for (const std::string& name : checkpoint.names()) {
     if (is_skipped(name)) continue;
+    if (is_stack_of_experts(name) && checkpoint.rank(name) == 3) {
+      stored_weight(checkpoint, config, name, StackPlace{0, checkpoint.tensor(name).shape.front()});
+      continue;
+    }
     const bool packed = name.ends_with(".weight_packed");
     if (!packed && !name.ends_with(".weight")) continue;
     // Norms and convolutions have other ranks, and are not quantized.

@@ -39,6 +39,9 @@ class Fields {
     if (!value.IsString()) wrong(object_.Env(), path_ + name, "a string");
     return value.As<Napi::String>().Utf8Value();
   }
+  std::string text_or_empty(const char* name) const {
+    return object_.Get(name).IsUndefined() ? "" : text(name);
+  }
   bool flag(const char* name) const {
     const Napi::Value value = object_.Get(name);
     if (!value.IsBoolean()) wrong(object_.Env(), path_ + name, "true or false");
@@ -131,7 +134,7 @@ Speculation to_speculation(const Fields& fields) {
   const int32_t tokens = fields.integer("tokens");
   if (method == "none") return {DraftMethod::kNone, tokens};
   if (method == "ngram") return {DraftMethod::kNgram, tokens};
-  if (method == "mtp") return {DraftMethod::kMtp, tokens};
+  if (method == "mtp") return {DraftMethod::kMtp, tokens, fields.text_or_empty("headDir")};
   wrong(fields.env(), "options.speculative.method", "'none', 'ngram' or 'mtp'");
 }
 

@@ -2,7 +2,7 @@
 // to time. Failures are asked about again with back-off, since the cure (a Secret, an upload) is made outside.
 
 import { FailureError, type Failure } from '@llmservice/crds';
-import type { WantedService } from '../spec/parse-spec.js';
+import type { CheckpointLocation, WantedService } from '../spec/parse-spec.js';
 import { s3Access } from '../spec/s3-access.js';
 import { contentHash } from '../plan/content-hash.js';
 import { backoffMs } from '../watch/backoff.js';
@@ -67,15 +67,21 @@ export class Preflight {
   }
 
   private async read(service: WantedService, before: PreflightResult | null): Promise<PreflightResult> {
-    let files: S3Files | null = null;
+    const opened: S3Files[] = [];
     try {
       const access = s3Access(service);
       const credentials = await this.secrets.credentials(service.namespace, access.credentials);
       const certificates = await this.secrets.certificates(service.namespace, access.caConfigMap);
-      files = new S3Files(access, credentials, certificates, service.checkpoint);
+      const open = (location: CheckpointLocation): S3Files => {
+        const files = new S3Files(access, credentials, certificates, location);
+        opened.push(files);
+        return files;
+      };
+      const { checkpoint, head, spec } = service;
+      const source = head === null ? null : { uri: spec.engine.speculative.uri ?? '', files: open(head) };
       return {
         state: 'resolved',
-        checkpoint: await readCheckpoint(files, service.checkpoint.file, service.spec.engine),
+        checkpoint: await readCheckpoint(open(checkpoint), checkpoint.file, spec.engine, source),
       };
     } catch (error) {
       if (!(error instanceof FailureError)) throw error;
@@ -83,7 +89,7 @@ export class Preflight {
       if (failure.reason !== 'S3Unavailable') return { state: 'failed', failure };
       return { state: 'unavailable', failure, known: knownBefore(before) };
     } finally {
-      files?.close();
+      for (const files of opened) files.close();
     }
   }
 }

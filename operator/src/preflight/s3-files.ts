@@ -8,7 +8,7 @@ import { FailureError } from '@llmservice/crds';
 import type { CheckpointLocation } from '../spec/parse-spec.js';
 import type { S3Access } from '../spec/s3-access.js';
 import { checkEndpointHost, guardedLookup } from './address-guard.js';
-import type { CheckpointFiles, FileRange } from './read-checkpoint.js';
+import type { CheckpointFiles, FileRange } from './read-safetensors.js';
 import { isAbsent, isDenied, toFailure } from './s3-errors.js';
 
 export interface S3Credentials {

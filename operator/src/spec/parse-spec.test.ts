@@ -39,6 +39,31 @@ describe('parseSpec', () => {
     );
   });
 
+  test('knows where the head for multi-token prediction is, by field or variable', () => {
+    const uri = 's3://heads/fp8/';
+    const wanted = { head: { bucket: 'heads', prefix: 'fp8/', file: null } };
+    expect(wantedService().head).toBeNull();
+    expect(wantedService({ engine: { speculative: { method: 'mtp', uri } } })).toMatchObject(wanted);
+    const env = [
+      { name: 'SPECULATIVE_METHOD', value: 'mtp' },
+      { name: 'SPECULATIVE_URI', value: uri },
+    ];
+    expect(wantedService({ env })).toMatchObject(wanted);
+  });
+
+  test.each([
+    [{ method: 'ngram', uri: 's3://heads/fp8/' }, 'method is not mtp'],
+    [{ method: 'mtp', uri: 's3://heads/model.gguf' }, 'a folder with safetensors'],
+  ])('refuses the head of %j', (speculative, message) => {
+    const parsed = parseSpec(object({ model: { uri: 's3://b/p' }, engine: { speculative } }));
+    expect(parsed).toMatchObject({
+      ok: false,
+      violations: [
+        { path: 'spec.engine.speculative.uri', message: expect.stringContaining(message) as unknown },
+      ],
+    });
+  });
+
   test('names the path of what the schema refuses', () => {
     const parsed = parseSpec(object({ model: { uri: 's3://b/p' }, engine: { blockSize: 48 } }));
     expect(parsed).toMatchObject({ ok: false, violations: [{ path: 'spec.engine.blockSize' }] });

@@ -3,6 +3,7 @@
 
 import {
   annotations,
+  misplacedHead,
   sharedMemoryNeeded,
   splitGgufPath,
   validateLlmService,
@@ -40,6 +41,8 @@ export interface WantedService {
   /** The name that clients send. */
   readonly modelName: string;
   readonly checkpoint: CheckpointLocation;
+  /** Where the layer for multi-token prediction comes from if the checkpoint has none; null: nowhere. */
+  readonly head: CheckpointLocation | null;
   readonly accelerator: Accelerator;
   readonly tensor: number;
   readonly sharedMemoryBytes: number;
@@ -78,6 +81,7 @@ export function parseSpec(object: KubeObject): ParsedSpec {
       path: 'spec.model.uri',
       message: 'must be s3://BUCKET/PREFIX/ or s3://BUCKET/PREFIX/NAME.gguf',
     });
+  const head = parseHead(spec.engine.speculative, violations);
   const { endpoint } = spec.model.s3;
   if (endpoint !== undefined && !/^https?:$/.test(URL.canParse(endpoint) ? new URL(endpoint).protocol : '')) {
     violations.push({
@@ -119,6 +123,7 @@ export function parseSpec(object: KubeObject): ParsedSpec {
       spec,
       modelName: spec.model.name ?? name,
       checkpoint,
+      head,
       accelerator: {
         kind,
         resourceName: kind === 'cpu' ? null : spec.accelerator.resourceName,
@@ -130,6 +135,22 @@ export function parseSpec(object: KubeObject): ParsedSpec {
       retry: object.metadata.annotations?.[annotations.retry] ?? '',
     },
   };
+}
+
+function parseHead(
+  speculative: LlmServiceSpec['engine']['speculative'],
+  violations: Violation[],
+): CheckpointLocation | null {
+  const { uri } = speculative;
+  if (uri === undefined) return null;
+  const location = parseCheckpointUri(uri);
+  const path = 'spec.engine.speculative.uri';
+  const misplaced = misplacedHead(speculative);
+  if (misplaced !== null) violations.push({ path, message: misplaced });
+  if (location === null || location.file !== null) {
+    violations.push({ path, message: 'must be s3://BUCKET/PREFIX/, a folder with safetensors' });
+  }
+  return location;
 }
 
 /** What ranks on the CPU exchange data over is known; with devices the reference deployment's 8 Gi shows the scale. */

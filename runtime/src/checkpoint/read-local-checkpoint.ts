@@ -3,6 +3,7 @@
 import {
   FailureError,
   headerLengthBytes,
+  isOfMtp,
   parseCheckpointConfig,
   parseHeaderLength,
   parseSafetensorsHeader,
@@ -11,6 +12,7 @@ import {
   safetensorsIndexFile,
   safetensorsSingleFile,
   type ModelShape,
+  type MtpHead,
   type TensorEntry,
 } from '@llmservice/crds';
 import { open, readFile } from 'node:fs/promises';
@@ -31,6 +33,15 @@ export async function readLocalCheckpoint(modelDir: string): Promise<LocalCheckp
   if (gguf !== null) return readGgufCheckpoint(await readLocalGguf(gguf, { arrays: false }));
   const shape = parseCheckpointConfig(await readConfig(modelDir));
   return { shape, tensors: await readTensorEntries(modelDir) };
+}
+
+/**
+ * The layer for multi-token prediction of a checkpoint in safetensors.
+ * @throws FailureError of the checkpoint parsers
+ */
+export async function readLocalMtpHead(dir: string): Promise<MtpHead> {
+  const { shape, tensors } = await readLocalCheckpoint(dir);
+  return { shape, tensors: tensors.filter(({ name }) => isOfMtp(name)) };
 }
 
 async function readConfig(modelDir: string): Promise<string> {

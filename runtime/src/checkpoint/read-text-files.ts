@@ -3,7 +3,7 @@
 
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { FailureError, type FailureReason, type GgufHeader } from '@llmservice/crds';
+import { FailureError, hasGgufTokenizer, type FailureReason, type GgufHeader } from '@llmservice/crds';
 import { ChatTemplate } from '../tokens/chat-template.js';
 import { ggufSpecialTokens, ggufTokenizerJson } from '../tokens/gguf-tokenizer.js';
 import { Tokenizer } from '../tokens/tokenizer.js';
@@ -17,7 +17,8 @@ export async function readTokenizer(folder: string, gguf: GgufHeader | null = nu
   const file = join(folder, 'tokenizer.json');
   const text = await readIfThere(file, 'TokenizerMissing');
   if (text !== null) return Tokenizer.fromJson(text, file);
-  if (gguf !== null) return Tokenizer.fromJson(ggufTokenizerJson(gguf), `the tokenizer of ${gguf.file}`);
+  if (gguf !== null && hasGgufTokenizer(gguf))
+    return Tokenizer.fromJson(ggufTokenizerJson(gguf), `the tokenizer of ${gguf.file}`);
   throw new FailureError('TokenizerMissing', `there is no ${file}`);
 }
 

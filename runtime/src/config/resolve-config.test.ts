@@ -47,6 +47,7 @@ describe('resolveConfig', () => {
         QUANTIZATION: 'fp8',
         SPECULATIVE_METHOD: 'mtp',
         NUM_SPECULATIVE_TOKENS: '2',
+        SPECULATIVE_URI: 's3://wmf-ml-models/llm/Qwen3.6-27B-FP8/',
         KV_CACHE_DTYPE: 'fp8_e4m3',
         TRUST_REMOTE_CODE: 'True',
       },
@@ -66,7 +67,7 @@ describe('resolveConfig', () => {
       dtype: 'auto',
       kvCacheDtype: 'fp8',
       quantization: 'fp8',
-      speculative: { method: 'mtp', tokens: 2 },
+      speculative: { method: 'mtp', tokens: 2, uri: 's3://wmf-ml-models/llm/Qwen3.6-27B-FP8/' },
     });
     expect(server.trustRemoteCode).toBe(true);
   });
@@ -125,6 +126,10 @@ describe('resolveConfig', () => {
     [
       { speculative: { method: 'eagle3', tokens: 3 } },
       'engine.speculative.method (--speculative-method, SPECULATIVE_METHOD) must be one of none, ngram, mtp',
+    ],
+    [
+      { speculative: { method: 'ngram', tokens: 3, uri: 's3://models/fp8/' } },
+      'engine.speculative.uri (--speculative-uri, SPECULATIVE_URI) names where the head of method mtp is',
     ],
     [{ dtype: 'float16' }, 'engine.dtype (--dtype, DTYPE) must be one of auto, bfloat16, float32'],
     [

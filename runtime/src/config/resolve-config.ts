@@ -6,6 +6,7 @@ import {
   FailureError,
   fewestBatchedTokens,
   getField,
+  misplacedHead,
   setField,
   specDefaults,
   validateEngineConfig,
@@ -159,6 +160,8 @@ function checkRules({ accelerator, engine }: EngineConfig, violations: string[])
         `engine.maxNumSeqs${drafts} + 64 = ${String(rows)}`,
     );
   }
+  const misplaced = misplacedHead(engine.speculative);
+  if (misplaced !== null) violations.push(`${nameField('engine.speculative.uri')} ${misplaced}`);
   if (accelerator.kind !== 'cpu') {
     violations.push(
       `${nameField('accelerator.kind')} is ${accelerator.kind}, but this build has the cpu backend only`,

@@ -150,6 +150,14 @@ export const settings: readonly Setting[] = [
     readInteger,
   ),
   setting(
+    'engine.speculative.uri',
+    'SPECULATIVE_URI',
+    '--speculative-uri',
+    'DIR|URI',
+    'another release of the model, whose layer guesses by mtp where the checkpoint has none',
+    asUri,
+  ),
+  setting(
     'drainTimeoutSeconds',
     'DRAIN_TIMEOUT_SECONDS',
     '--drain-timeout',

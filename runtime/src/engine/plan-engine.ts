@@ -4,13 +4,14 @@
 import { readFileSync } from 'node:fs';
 import {
   checkLoadQuantization,
+  checkMtpHead,
   checkSpeculative,
   draftsOf,
   planMemory,
   residentWeightBytes,
 } from '@llmservice/crds';
 import type { EngineOptions } from '@llmservice/native';
-import { readLocalCheckpoint } from '../checkpoint/read-local-checkpoint.js';
+import { readLocalCheckpoint, readLocalMtpHead } from '../checkpoint/read-local-checkpoint.js';
 import { usableMemoryBytes } from './memory-limit.js';
 import type { EngineSettings } from './protocol.js';
 
@@ -23,11 +24,16 @@ export async function planEngine(settings: EngineSettings): Promise<EngineOption
   const { maxNumSeqs, maxNumBatchedTokens, speculative } = settings;
   const { shape, tensors } = await readLocalCheckpoint(modelDir);
   checkLoadQuantization(shape.quantization, quantization);
-  checkSpeculative(tensors, speculative);
+  const { headDir } = speculative;
+  const head = headDir === undefined ? null : await readLocalMtpHead(headDir);
+  if (headDir !== undefined && head !== null) checkMtpHead(headDir, head, shape);
+  checkSpeculative([...tensors, ...(head?.tensors ?? [])], speculative);
+  const held = { dtype, quantization, speculative };
+  const headBytes = head === null ? 0 : residentWeightBytes(head.tensors, head.shape, held);
   const { numBlocks, numStateSnapshots, maxModelLen } = planMemory({
     shape,
     accelerator: 'cpu',
-    weightBytes: residentWeightBytes(tensors, shape, { dtype, quantization, speculative }),
+    weightBytes: residentWeightBytes(tensors, shape, held) + headBytes,
     memoryBytes: settings.memoryBytesPerDevice ?? usableMemoryBytes(readTextIfThere),
     memoryUtilizationPercent: settings.memoryUtilizationPercent,
     tensor,
@@ -52,7 +58,7 @@ export async function planEngine(settings: EngineSettings): Promise<EngineOption
     dtype,
     kvCacheDtype,
     quantization,
-    speculative: { method: speculative.method, tokens: draftsOf(speculative) },
+    speculative: { ...speculative, tokens: draftsOf(speculative) },
     threads,
     isa: 'auto',
     logitHashes: false,

@@ -28,7 +28,8 @@ export interface EngineSettings {
   readonly kvCacheDtype: KvCacheDtype;
   /** What unquantized matrices become while they load. */
   readonly quantization: LoadQuantization;
-  readonly speculative: Speculative;
+  /** `headDir`: the folder of the checkpoint that the layer of method mtp is taken from; absent: the model's own. */
+  readonly speculative: Speculative & { readonly headDir?: string };
   /** Compute threads of all ranks together; null: one per physical core. */
   readonly threads: number | null;
 }

@@ -1,9 +1,12 @@
-// model.uri: s3://bucket/prefix/, file:///path or an absolute path, of a folder or a .gguf file, as one typed value.
+// The URI of a checkpoint: s3://bucket/prefix/, file:///path or an absolute path, of a folder or a .gguf file, as one typed value.
 
 import { FailureError, splitGgufPath } from '@llmservice/crds';
 import { createHash } from 'node:crypto';
 import { isAbsolute } from 'node:path';
 import { fileURLToPath } from 'node:url';
+
+/** The settings that name a checkpoint. */
+export type UriField = 'model.uri' | 'engine.speculative.uri';
 
 /** `file` is the GGUF file in the folder that is meant; null for the folder. */
 export type CheckpointUri = { readonly file: string | null } & (
@@ -11,8 +14,11 @@ export type CheckpointUri = { readonly file: string | null } & (
   | { readonly kind: 'folder'; readonly dir: string }
 );
 
-/** @throws FailureError InvalidEngineConfig */
-export function parseCheckpointUri(uri: string): CheckpointUri {
+/**
+ * @param field the setting that it is, for messages
+ * @throws FailureError InvalidEngineConfig
+ */
+export function parseCheckpointUri(field: UriField, uri: string): CheckpointUri {
   const s3 = /^s3:\/\/([^/]+)\/?(.*)$/.exec(uri);
   if (s3 !== null) {
     const [, bucket = '', prefix = ''] = s3;
@@ -23,11 +29,11 @@ export function parseCheckpointUri(uri: string): CheckpointUri {
     try {
       return localPath(fileURLToPath(uri));
     } catch (error) {
-      throw invalid(uri, (error as Error).message);
+      throw invalid(field, uri, (error as Error).message);
     }
   }
   if (isAbsolute(uri)) return localPath(uri);
-  throw invalid(uri, 'expected s3://bucket/prefix/, file:///path or an absolute path');
+  throw invalid(field, uri, 'expected s3://bucket/prefix/, file:///path or an absolute path');
 }
 
 function localPath(path: string): CheckpointUri {
@@ -42,6 +48,6 @@ export function checkpointFolderName(uri: string): string {
   return `${last.replace(/[^\w.-]/g, '_')}-${hash}`;
 }
 
-function invalid(uri: string, problem: string): FailureError {
-  return new FailureError('InvalidEngineConfig', `model.uri ${JSON.stringify(uri)}: ${problem}`);
+function invalid(field: UriField, uri: string, problem: string): FailureError {
+  return new FailureError('InvalidEngineConfig', `${field} ${JSON.stringify(uri)}: ${problem}`);
 }

@@ -12,7 +12,9 @@ import {
   readGgufCheckpoint,
   readGgufHeader,
   safetensorsIndexFile,
+  type ModelShape,
   type SafetensorsIndex,
+  type TensorEntry,
 } from '@llmservice/crds';
 import type { CheckpointSource, FileVersion, SourceFile } from './checkpoint-source.js';
 import { chooseFiles, chooseGgufFiles, requireConfig } from './choose-files.js';
@@ -27,8 +29,13 @@ export interface WeightsHeader {
   readonly tensors: readonly TensorPlace[];
 }
 
+export interface SafetensorsHeader extends WeightsHeader {
+  readonly tensors: readonly (TensorPlace & TensorEntry)[];
+}
+
 /** All files that the runtime needs. */
 export interface InspectedCheckpoint {
+  readonly shape: ModelShape;
   /** The GGUF file that it is; null for safetensors. */
   readonly gguf: string | null;
   /** Small files first. */
@@ -69,26 +76,26 @@ async function inspectGguf(
   for (const name of chooseGgufFiles(source.uri, listing, gguf)) {
     files.push(await attempt(() => source.version(name)));
   }
-  const weights = files.filter(({ name }) => name === gguf);
-  const headers = new Map<string, WeightsHeader>();
-  for (const file of weights) headers.set(gguf, await readGguf(source, file, attempt));
-  return { gguf, files, headers };
+  // It is the last of them.
+  const weights = files.at(-1) as FileVersion;
+  const { shape, header } = await readGguf(source, weights, attempt);
+  return { shape, gguf, files, headers: new Map([[gguf, header]]) };
 }
 
 async function readGguf(
   source: CheckpointSource,
   file: FileVersion,
   attempt: Attempt,
-): Promise<WeightsHeader> {
+): Promise<{ shape: ModelShape; header: WeightsHeader }> {
   const read = (begin: number, end: number): Promise<Buffer> =>
     attempt(() => readBytes(source, file, begin, end));
   const { header, bytes } = await readGgufHeader(file.name, file.bytes, read, { arrays: false });
-  const { tensors } = readGgufCheckpoint(header);
+  const { shape, tensors } = readGgufCheckpoint(header);
   const places = tensors.map(({ name, offset, bytes: length }) => ({
     name,
     range: [offset, offset + length] as const,
   }));
-  return { bytes, tensors: places };
+  return { shape, header: { bytes, tensors: places } };
 }
 
 async function inspectSafetensors(
@@ -97,7 +104,7 @@ async function inspectSafetensors(
   attempt: Attempt,
 ): Promise<InspectedCheckpoint> {
   requireConfig(source.uri, listing);
-  parseCheckpointConfig(await readText(source, 'config.json', attempt));
+  const shape = parseCheckpointConfig(await readText(source, 'config.json', attempt));
 
   const index = await readIndex(source, listing, attempt);
   const names = chooseFiles(source.uri, listing, index);
@@ -109,10 +116,10 @@ async function inspectSafetensors(
     headers.set(file.name, await readHeader(source, file, attempt));
   }
   if (index !== null) requireTensors(index, headers);
-  return { gguf: null, files, headers };
+  return { shape, gguf: null, files, headers };
 }
 
-async function readIndex(
+export async function readIndex(
   source: CheckpointSource,
   listing: readonly SourceFile[],
   attempt: Attempt,
@@ -121,21 +128,21 @@ async function readIndex(
   return parseSafetensorsIndex(await readText(source, safetensorsIndexFile, attempt));
 }
 
-async function readHeader(
+export async function readHeader(
   source: CheckpointSource,
   file: FileVersion,
   attempt: Attempt,
-): Promise<WeightsHeader> {
+): Promise<SafetensorsHeader> {
   const firstEnd = Math.min(headerLengthBytes, file.bytes);
   const first = await attempt(() => readBytes(source, file, 0, firstEnd));
   const headerEnd = headerLengthBytes + parseHeaderLength(file.name, first, file.bytes);
   const header = await attempt(() => readBytes(source, file, headerLengthBytes, headerEnd));
   // Tensors lie one after the other, without gaps.
   let end = headerEnd;
-  const tensors = parseSafetensorsHeader(file.name, header, file.bytes).map(({ name, bytes }) => {
+  const tensors = parseSafetensorsHeader(file.name, header, file.bytes).map((entry) => {
     const begin = end;
-    end += bytes;
-    return { name, range: [begin, end] as const };
+    end += entry.bytes;
+    return { ...entry, range: [begin, end] as const };
   });
   return { bytes: Buffer.concat([first, header]), tensors };
 }
@@ -154,7 +161,7 @@ function requireTensors(index: SafetensorsIndex, headers: ReadonlyMap<string, We
   );
 }
 
-async function readText(source: CheckpointSource, name: string, attempt: Attempt): Promise<string> {
+export async function readText(source: CheckpointSource, name: string, attempt: Attempt): Promise<string> {
   const file = await attempt(() => source.version(name));
   return new TextDecoder().decode(await attempt(() => readBytes(source, file, 0, file.bytes)));
 }

@@ -21,10 +21,12 @@ export interface PullFilesOptions extends FetchOptions {
   readonly parallelRanges: number;
   readonly pieceBytes: number;
   readonly observer: PullObserver;
+  /** Room on the disk that another pull will take after this one. */
+  readonly reservedBytes: number;
 }
 
 export interface PullObserver {
-  /** Once, before the first byte: what is already there and what there is in all. */
+  /** Once per pull, before its first byte: what is already there and what there is in all. */
   begin(bytesDone: number, bytesTotal: number): void;
   /** Bytes that arrived; negative when a broken range is fetched again. */
   received(bytes: number): void;
@@ -50,14 +52,21 @@ export async function pullFiles(options: PullFilesOptions): Promise<ArrivingFile
   const { dir, checkpoint } = options;
   await mkdir(dir, { recursive: true });
   const journal = await PullJournal.open(dir);
-  const missingBytes = (): number =>
-    sum(checkpoint.files.map((file) => file.bytes - journal.doneBytes(file)));
   // Whatever is written, weights or journal: a full disk is told as one.
   const typed = async (error: unknown): Promise<never> => {
-    throw await translateWriteError(error, dir, missingBytes());
+    throw await translateWriteError(error, dir, stillMissing(checkpoint, journal));
   };
   const { arrivals, verified } = await begin(options, journal).catch(typed);
   return { arrivals, verified: verified.catch(typed) };
+}
+
+/** Bytes that a pull of the checkpoint into the folder would write. */
+export async function missingBytes(dir: string, checkpoint: InspectedCheckpoint): Promise<number> {
+  return stillMissing(checkpoint, await PullJournal.open(dir));
+}
+
+function stillMissing({ files }: InspectedCheckpoint, journal: PullJournal): number {
+  return sum(files.map((file) => file.bytes - journal.doneBytes(file)));
 }
 
 async function begin(options: PullFilesOptions, journal: PullJournal): Promise<ArrivingFiles> {
@@ -69,7 +78,7 @@ async function begin(options: PullFilesOptions, journal: PullJournal): Promise<A
   const pieces = files.flatMap((file) => piecesOf(file, pieceBytes));
   const there = pieces.filter((piece) => isCovered(piece, journal.done(piece.file)));
   const done = sum(there.map(({ range: [begin, end] }) => end - begin));
-  await requireFreeSpace(dir, total - done);
+  await requireFreeSpace(dir, total - done + options.reservedBytes);
   observer.begin(done, total);
 
   const weights = files.filter((file) => headers.has(file.name));

@@ -9,7 +9,7 @@ from safetensors.torch import save_file
 from torch import Tensor
 
 import formats
-from experts import single_shapes, stacked
+from experts import SINGLE, is_stack, single_shapes, stacked
 from fixtures import Fixture
 from weights import is_fp8, mtp_shapes, random_weight, stored_dtype
 
@@ -23,7 +23,7 @@ def make_tensors(fixture: Fixture, shapes: dict[str, torch.Size]) -> dict[str, T
     """What the checkpoint holds, experts one by one. shapes come from the reference implementation's state dict."""
     config = fixture.config
     if fixture.mtp:
-        shapes = shapes | mtp_shapes(config["text_config"])
+        shapes = shapes | mtp_shapes(config.get("text_config", config))
     draw = torch.Generator().manual_seed(fixture.seed)
     tensors: dict[str, Tensor] = {}
     for name, shape in single_shapes(shapes).items():
@@ -31,24 +31,46 @@ def make_tensors(fixture: Fixture, shapes: dict[str, torch.Size]) -> dict[str, T
             continue
         zero_centred = config["model_type"].startswith(("qwen3_5", "qwen3_next")) and "visual" not in name
         weight = random_weight(name, shape, draw, zero_centred)
-        if fixture.fp8 and is_fp8(name, shape):
+        if fixture.fp8 and fixture.stacked_experts and SINGLE.fullmatch(name):
+            tensors[name] = weight  # quantized once it is stacked
+        elif fixture.fp8 and is_fp8(name, shape):
             tensors[name], tensors[name + SCALE] = quantize(weight, getattr(torch, fixture.scale_dtype))
-        elif fixture.form == "f16" or (fixture.form and is_fp8(name, shape)):
+        elif fixture.form == "f16" or (fixture.form and is_quantized(fixture.form, name, shape)):
             stored = formats.store(fixture.form, name, weight)
             formats.check(fixture.form, {name: weight}, formats.values(stored))
             tensors |= stored
         else:
             tensors[name] = weight.to(stored_dtype(name))
+    if fixture.fp8 and fixture.stacked_experts:
+        return quantize_stacks(stacked(tensors), getattr(torch, fixture.scale_dtype))
     return tensors
+
+
+def is_quantized(form: str, name: str, shape: torch.Size) -> bool:
+    return is_fp8(name, shape) or (form == formats.MIXED and name == "lm_head.weight")
+
+
+def quantize_stacks(tensors: dict[str, Tensor], scale_dtype: torch.dtype) -> dict[str, Tensor]:
+    """Blocks are those of each expert's matrix, so that gate and up may meet in one."""
+    out: dict[str, Tensor] = {}
+    for name, tensor in tensors.items():
+        if is_stack(name):
+            codes, scales = zip(*(quantize(matrix, scale_dtype) for matrix in tensor))
+            out[name], out[name + SCALE] = torch.stack(codes), torch.stack(scales)
+        else:
+            out[name] = tensor
+    return out
 
 
 def reference_values(fixture: Fixture, tensors: dict[str, Tensor]) -> dict[str, Tensor]:
     """The same model in fp32, quantized matrices multiplied out: what the reference runs on."""
     if fixture.form:
-        return formats.values(tensors)
+        return stacked(formats.values(tensors))
     values = {}
     for name, tensor in tensors.items():
-        if name + SCALE in tensors:
+        if is_stack(name) and name + SCALE in tensors:
+            values[name] = torch.stack([dequantize(*pair) for pair in zip(tensor, tensors[name + SCALE])])
+        elif name + SCALE in tensors:
             values[name] = dequantize(tensor, tensors[name + SCALE])
         elif not name.endswith(SCALE):
             values[name] = tensor.float()
@@ -66,7 +88,7 @@ def full_config(fixture: Fixture, tensors: dict[str, Tensor]) -> dict:
             "weight_block_size": [128, 128],
             "modules_to_not_convert": sorted(n for n in kept if not n.endswith(SCALE)),
         }
-    elif declared := formats.quantization_config(fixture.form, ["lm_head", "model.embed_tokens"]):
+    elif declared := formats.quantization_config(fixture.form, ["lm_head", "model.embed_tokens"], tensors):
         config["quantization_config"] = declared
     return config
 

@@ -3,16 +3,18 @@
 transformers reads these weights for no model, so the layer is put together here from its definition: the trunk's final hidden of
 the token before and the embedding of the token, each normed, through `fc`, one full-attention decoder layer and `norm`; the trunk's head
 gives logits. Later drafts take the layer's own output in place of the trunk's hidden. Every draft is made from the whole
-sequence anew, without a cache. Usage: python generate/drafts.py   (after models.py, in the same environment)
+sequence anew, without a cache. Usage: python generate/drafts.py [NAME ...]   (after models.py, in the same environment)
 """
 
 import json
+import sys
 from pathlib import Path
 
 import torch
 import transformers
 from torch import Tensor
 from transformers.models.qwen3_5.modeling_qwen3_5 import Qwen3_5DecoderLayer, Qwen3_5RMSNorm
+from transformers.models.qwen3_5_moe.modeling_qwen3_5_moe import Qwen3_5MoeDecoderLayer
 
 from checkpoint import make_tensors, reference_values
 from fixtures import FIXTURES, Fixture
@@ -29,7 +31,8 @@ class Mtp:
         self.trunk, self.head = trunk, model.lm_head
         config = trunk.config
         self.fc = values["mtp.fc.weight"]
-        self.layer = Qwen3_5DecoderLayer(config, config.layer_types.index("full_attention")).float().eval()
+        layer = Qwen3_5MoeDecoderLayer if hasattr(config, "num_experts") else Qwen3_5DecoderLayer
+        self.layer = layer(config, config.layer_types.index("full_attention")).float().eval()
         prefix = "mtp.layers.0."
         self.layer.load_state_dict({n.removeprefix(prefix): v for n, v in values.items() if n.startswith(prefix)})
         self.norms = {}
@@ -79,5 +82,5 @@ def generate(fixture: Fixture) -> None:
 if __name__ == "__main__":
     torch.set_num_threads(1)
     for fixture in FIXTURES:
-        if fixture.mtp:
+        if fixture.mtp and (len(sys.argv) == 1 or fixture.name in sys.argv[1:]):
             generate(fixture)

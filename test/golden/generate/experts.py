@@ -8,7 +8,12 @@ import re
 import torch
 from torch import Tensor
 
+STACK = re.compile(r".*\.experts\.(gate_up|down)_proj")
 SINGLE = re.compile(r"(.*\.experts)\.(\d+)\.(gate|up|down)_proj\.weight(.*)")
+
+
+def is_stack(name: str) -> bool:
+    return STACK.fullmatch(name) is not None
 
 
 def single_shapes(shapes: dict[str, torch.Size]) -> dict[str, torch.Size]:

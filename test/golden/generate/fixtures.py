@@ -151,13 +151,25 @@ def qwen3_next(**changes) -> dict:
     return {**text, **own, **SHARED_EXPERT, **SPARSE, **changes}
 
 
-FOUR_RANKS = {
+TWO_LAYERS = {
     "num_hidden_layers": 2,
     "layer_types": ["linear_attention", "full_attention"],
     "full_attention_interval": 2,
+}
+FOUR_RANKS = {
+    **TWO_LAYERS,
     "linear_num_key_heads": 4,
     "linear_num_value_heads": 8,
     "linear_value_head_dim": 16,
+}
+
+
+EIGHT_RANKS = {
+    **FOUR_RANKS,
+    "num_attention_heads": 8,
+    "linear_num_key_heads": 8,
+    "linear_num_value_heads": 16,
+    "linear_key_head_dim": 16,
 }
 
 
@@ -348,12 +360,13 @@ FIXTURES = (
     ),
     Fixture(
         "qwen3_5_moe_text-fp8",
-        "the flat text-only form, experts one by one, hidden 136 (partial blocks), BF16 scales, tied head",
+        "the flat text-only form, experts one by one, in the MTP layer too, hidden 136 (partial blocks), BF16 scales, tied head",
         {
             "architectures": ["Qwen3_5MoeForCausalLM"],
-            **qwen3_5_moe_text(hidden_size=136, tie_word_embeddings=True, linear_num_value_heads=6),
+            **qwen3_5_moe_text(hidden_size=136, tie_word_embeddings=True, linear_num_value_heads=6, mtp_num_hidden_layers=1),
         },
         fp8=True,
+        mtp=True,
         seed=11,
     ),
     Fixture(
@@ -402,7 +415,7 @@ FIXTURES = (
     # For 4 ranks, of which each has a part of every head, gate and expert; fewer KV heads than ranks.
     Fixture(
         "llama-bf16-ranks",
-        "for 2 and 4 tensor-parallel ranks: 4 query heads per KV head, biases",
+        "for 2, 4 and 8 tensor-parallel ranks: 4 query heads per KV head, biases",
         llama(num_attention_heads=8, head_dim=12, num_hidden_layers=2, attention_bias=True, mlp_bias=True),
         seed=31,
     ),
@@ -415,13 +428,14 @@ FIXTURES = (
     ),
     Fixture(
         "qwen3_5_moe-bf16-ranks",
-        "for 2 and 4 tensor-parallel ranks: stacked experts and a shared one, cut by width",
+        "for 2 and 4 tensor-parallel ranks: stacked experts and a shared one, cut by width, in the MTP layer too",
         {
-            **qwen3_5(qwen3_5_moe_text(**FOUR_RANKS)),
+            **qwen3_5(qwen3_5_moe_text(**FOUR_RANKS, mtp_num_hidden_layers=1)),
             "architectures": ["Qwen3_5MoeForConditionalGeneration"],
             "model_type": "qwen3_5_moe",
         },
         vision=True,
+        mtp=True,
         stacked_experts=True,
         seed=33,
     ),
@@ -430,5 +444,38 @@ FIXTURES = (
         "for 2 and 4 tensor-parallel ranks: key-head groups of in_proj_qkvz and in_proj_ba",
         qwen3_next(**FOUR_RANKS),
         seed=34,
+    ),
+    Fixture(
+        "qwen3_5-bf16-eight-ranks",
+        "for up to 8 tensor-parallel ranks: a key head of Gated DeltaNet and a query head for each, 4 ranks share a KV head",
+        qwen3_5(qwen3_5_text(**EIGHT_RANKS, hidden_size=72, mtp_num_hidden_layers=0)),
+        vision=True,
+        seed=35,
+    ),
+    Fixture(
+        "qwen3_5_moe_text-fp8-stacked",
+        "experts stacked in FP8: 160 rows of gate over up in blocks of 128, so that both have rows in the first; F32 scales",
+        {
+            "architectures": ["Qwen3_5MoeForCausalLM"],
+            **qwen3_5_moe_text(
+                **TWO_LAYERS, hidden_size=136, num_experts=4, num_experts_per_tok=2, moe_intermediate_size=80, tie_word_embeddings=True
+            ),
+        },
+        fp8=True,
+        scale_dtype="float32",
+        stacked_experts=True,
+        seed=36,
+    ),
+    Fixture(
+        "qwen3_5_moe-nvfp4-mixed",
+        "modelopt's MIXED_PRECISION: experts (one by one), shared expert and head in NVFP4, all other projections in FP8 by tensor",
+        {
+            **qwen3_5(qwen3_5_moe_text(**TWO_LAYERS, hidden_size=80, moe_intermediate_size=32, shared_expert_intermediate_size=48)),
+            "architectures": ["Qwen3_5MoeForConditionalGeneration"],
+            "model_type": "qwen3_5_moe",
+        },
+        form="modelopt-mixed",
+        vision=True,
+        seed=37,
     ),
 )

@@ -17,9 +17,20 @@ WEIGHT, SCALE, INPUT_SCALE = ".weight", ".weight_scale", ".input_scale"
 PACKED, GLOBAL, SCALE_2 = ".weight_packed", ".weight_global_scale", ".weight_scale_2"
 
 
+MIXED = "modelopt-mixed"
+
+
+def form_of(form: str, name: str) -> str:
+    """The form of one matrix: modelopt's mixtures of experts have experts and head in NVFP4, all else in FP8."""
+    if form != MIXED:
+        return form
+    return "nvfp4-modelopt" if "expert" in name or name == "lm_head.weight" else "fp8-tensor"
+
+
 def store(form: str, name: str, weight: Tensor) -> dict[str, Tensor]:
     """The tensors that hold matrix `name` (ending in .weight) in this form."""
     module = name.removesuffix(WEIGHT)
+    form = form_of(form, name)
     if form == "f16":
         return {name: weight.half()}
     if form in ("nvfp4", "nvfp4-modelopt"):
@@ -86,15 +97,19 @@ def read_nvfp4(module: str, packed: Tensor, tensors: dict[str, Tensor]) -> np.nd
 
 def check(form: str, original: dict[str, Tensor], read: dict[str, Tensor]) -> None:
     """Every matrix must come back near what it was, or the convention of a scale is wrong."""
-    worst = {"f16": 0.001, "fp8-tensor": 0.07, "fp8-channel": 0.07, "nvfp4": 0.2, "nvfp4-modelopt": 0.2}[form]
+    worst_of = {"f16": 0.001, "fp8-tensor": 0.07, "fp8-channel": 0.07, "nvfp4": 0.2, "nvfp4-modelopt": 0.2}
     for name, weight in original.items():
+        worst = worst_of[form_of(form, name)]
         error = ((read[name] - weight).norm() / weight.norm()).item()
         if not error < worst:
             raise ValueError(f"{name} as {form} comes back with a relative error of {error:.3f}")
 
 
-def quantization_config(form: str, kept: list[str]) -> dict:
+def quantization_config(form: str, kept: list[str], stored: dict[str, Tensor]) -> dict:
     """quantization_config as the tool that writes this form writes it; empty for f16."""
+    if form == MIXED:
+        layers = {layer_of(name): algorithm_of(name) for name in stored if name.removesuffix(WEIGHT) + SCALE in stored}
+        return {"quant_method": "modelopt", "quant_algo": "MIXED_PRECISION", "ignore": ["mtp*"], "quantized_layers": layers}
     if form == "fp8-tensor":
         return {"quant_method": "fp8", "activation_scheme": "static", "ignored_layers": kept}
     if form == "fp8-channel":
@@ -106,6 +121,16 @@ def quantization_config(form: str, kept: list[str]) -> dict:
     if form == "nvfp4-modelopt":
         return {"quant_method": "modelopt", "quant_algo": "NVFP4", "ignore": ["lm_head*"]}
     return {}
+
+
+def layer_of(name: str) -> str:
+    """All experts of a layer are one entry."""
+    module = name.removesuffix(WEIGHT)
+    return module.partition(".experts.")[0] + ".experts" if ".experts." in module else module
+
+
+def algorithm_of(name: str) -> dict:
+    return {"quant_algo": "FP8"} if form_of(MIXED, name) == "fp8-tensor" else {"quant_algo": "W4A16_NVFP4", "group_size": GROUP}
 
 
 def compressed_tensors(form: str, weights: dict, ignore: list[str]) -> dict:

@@ -66,8 +66,8 @@ def stored_dtype(name: str) -> torch.dtype:
 
 
 def mtp_shapes(text: dict) -> dict[str, torch.Size]:
-    """The MTP layer: fc over cat[embedding, hidden], one full-attention layer, norms."""
-    hidden, ffn, width = text["hidden_size"], text["intermediate_size"], text["head_dim"]
+    """The MTP layer: fc over cat[embedding, hidden], one full-attention layer, norms. Experts where the model has them."""
+    hidden, width = text["hidden_size"], text["head_dim"]
     heads, kv_heads = text["num_attention_heads"], text["num_key_value_heads"]
     layer = {
         "input_layernorm": (hidden,),
@@ -78,10 +78,19 @@ def mtp_shapes(text: dict) -> dict[str, torch.Size]:
         "self_attn.o_proj": (hidden, heads * width),
         "self_attn.q_norm": (width,),
         "self_attn.k_norm": (width,),
-        "mlp.gate_proj": (ffn, hidden),
-        "mlp.up_proj": (ffn, hidden),
-        "mlp.down_proj": (hidden, ffn),
     }
+    if "num_experts" in text:
+        layer["mlp.gate"] = (text["num_experts"], hidden)
+        for expert in range(text["num_experts"]):
+            layer |= mlp_shapes(f"mlp.experts.{expert}.", hidden, text["moe_intermediate_size"])
+        layer |= mlp_shapes("mlp.shared_expert.", hidden, text["shared_expert_intermediate_size"])
+        layer["mlp.shared_expert_gate"] = (1, hidden)
+    else:
+        layer |= mlp_shapes("mlp.", hidden, text["intermediate_size"])
     head = {"fc": (hidden, 2 * hidden), "norm": (hidden,), "pre_fc_norm_embedding": (hidden,), "pre_fc_norm_hidden": (hidden,)}
     names = {f"mtp.{n}.weight": s for n, s in head.items()} | {f"mtp.layers.0.{n}.weight": s for n, s in layer.items()}
     return {name: torch.Size(shape) for name, shape in names.items()}
+
+
+def mlp_shapes(prefix: str, hidden: int, ffn: int) -> dict[str, tuple[int, int]]:
+    return {f"{prefix}gate_proj": (ffn, hidden), f"{prefix}up_proj": (ffn, hidden), f"{prefix}down_proj": (hidden, ffn)}

@@ -145,8 +145,36 @@ inline int32_t first_split(const AttentionShape& shape, int32_t position) {
   return first_seen(shape, position) / kSplit * kSplit;
 }
 
+// Whether all values of V at positions [begin, end) are finite: only then are they zero times zero.
+template <class L>
+bool are_values_finite(const AttentionTile& t, int32_t begin, int32_t end) {
+  const AttentionShape& s = *t.shape;
+  L zeros = L::zero();
+  for (int32_t position = begin; position < end; ++position) {
+    const KvRow kv = find_kv(t, position);
+    for (int d = 0; d < s.head_dim; d += L::kCount) {
+      const int n = s.head_dim - d < L::kCount ? s.head_dim - d : L::kCount;
+      zeros = fma(load_kv<L>(s, t.cache->v, kv.row, kv.v_scale, d, n), L::zero(), zeros);
+    }
+  }
+  return sum(zeros) == 0;
+}
+
 template <class L>
 void attend(const AttentionTile& t) {
+  // A weight of zero does not hide a NaN from the rows before it, which may count where it does not: those
+  // of drafts. Alone, a row meets nothing that lies behind it.
+  if (t.rows > 1 && !are_values_finite<L>(t, t.position + 1, t.position + t.rows)) {
+    AttentionTile row = t;
+    row.rows = 1;
+    for (int i = 0; i < t.rows; ++i) {
+      row.position = t.position + i;
+      row.q = t.q + i * t.q_stride;
+      row.out = t.out + i * t.out_stride;
+      attend<L>(row);
+    }
+    return;
+  }
   const AttentionShape& shape = *t.shape;
   const int group = shape.heads / shape.kv_heads;
   const int m_count = t.rows * group;

@@ -1,0 +1,114 @@
+// What the operator reads of checkpoints in safetensors: config.json, the weight index and the headers of weight files, by
+// a few small reads. What is missing or cut short is a typed failure that names the file.
+
+import {
+  FailureError,
+  headerLengthBytes,
+  parseHeaderLength,
+  parseSafetensorsHeader,
+  parseSafetensorsIndex,
+  safetensorsIndexFile,
+  type SafetensorsIndex,
+  type TensorEntry,
+} from '@llmservice/crds';
+
+export interface FileRange {
+  readonly bytes: Uint8Array;
+  /** Size of the whole file. */
+  readonly fileBytes: number;
+  readonly etag: string;
+}
+
+/** The folder of a checkpoint. Absent files are null; what cannot be read is a FailureError. */
+export interface CheckpointFiles {
+  read(file: string, mostBytes: number, beginAt?: number): Promise<FileRange | null>;
+  /** Names of the first thousand files. */
+  list(): Promise<readonly string[]>;
+  /** As `read`, for a file that may well be absent. */
+  readOptional(file: string, mostBytes: number): Promise<FileRange | null>;
+}
+
+const mib = 2 ** 20;
+export const mostConfigBytes = 4 * mib;
+const mostIndexBytes = 64 * mib;
+/** Most headers are smaller than this, so that one request per file is enough. */
+const firstReadBytes = 64 * 1024;
+const parallelReads = 4;
+
+export function textOf(file: string, { bytes, fileBytes }: FileRange): string {
+  if (bytes.byteLength < fileBytes) {
+    throw new FailureError(
+      'CheckpointCorrupt',
+      `${file} has ${fileBytes} bytes, far more than such a file takes`,
+    );
+  }
+  return new TextDecoder().decode(bytes);
+}
+
+export async function readIndex(
+  files: CheckpointFiles,
+  etags: Map<string, string>,
+): Promise<SafetensorsIndex | null> {
+  const range = await files.readOptional(safetensorsIndexFile, mostIndexBytes);
+  if (range === null) return null;
+  etags.set(safetensorsIndexFile, range.etag);
+  return parseSafetensorsIndex(textOf(safetensorsIndexFile, range));
+}
+
+export interface ShardHeader {
+  readonly file: string;
+  readonly etag: string;
+  readonly fileBytes: number;
+  readonly tensors: readonly TensorEntry[];
+}
+
+/** All headers, a few at a time; every absent file is named, not the first alone. */
+export async function readHeaders(files: CheckpointFiles, names: readonly string[]): Promise<ShardHeader[]> {
+  const found: ShardHeader[] = [];
+  const absent: string[] = [];
+  const queue = [...names];
+  const worker = async (): Promise<void> => {
+    for (let file = queue.shift(); file !== undefined; file = queue.shift()) {
+      const header = await readHeader(files, file);
+      if (header === null) absent.push(file);
+      else found.push(header);
+    }
+  };
+  await Promise.all(Array.from({ length: parallelReads }, worker));
+  if (absent.length > 0) {
+    throw new FailureError('CheckpointIncomplete', `missing weight files: ${listed(absent.sort())}`);
+  }
+  return found.sort((a, b) => (a.file < b.file ? -1 : 1));
+}
+
+async function readHeader(files: CheckpointFiles, file: string): Promise<ShardHeader | null> {
+  const first = await files.read(file, firstReadBytes);
+  if (first === null) return null;
+  const { fileBytes, etag } = first;
+  const length = parseHeaderLength(file, first.bytes, fileBytes);
+  const end = headerLengthBytes + length;
+  const inFirst = first.bytes.subarray(headerLengthBytes, end);
+  const missing = end - first.bytes.byteLength;
+  const rest = missing > 0 ? await files.read(file, missing, first.bytes.byteLength) : null;
+  const header = rest === null ? inFirst : Buffer.concat([inFirst, rest.bytes]);
+  return { file, etag, fileBytes, tensors: parseSafetensorsHeader(file, header, fileBytes) };
+}
+
+/** Every tensor that the index promises is in the file that it names. */
+export function checkIndex(index: SafetensorsIndex, headers: readonly ShardHeader[]): void {
+  const present = new Map(
+    headers.map(({ file, tensors }) => [file, new Set(tensors.map(({ name }) => name))]),
+  );
+  const absent = [...index.weightMap].filter(([tensor, file]) => present.get(file)?.has(tensor) !== true);
+  if (absent.length === 0) return;
+  const named = absent.map(([tensor, file]) => `${tensor} (${file})`);
+  throw new FailureError(
+    'CheckpointIncomplete',
+    `tensors that the index lists but their files lack: ${listed(named)}`,
+  );
+}
+
+function listed(names: readonly string[]): string {
+  const shown = names.slice(0, 5).join(', ');
+  return names.length > 5 ? `${shown} and ${names.length - 5} more` : shown;
+}

@@ -1,0 +1,170 @@
+// The layer for multi-token prediction from engine.speculative.uri: a model whose release in the bucket has none drafts by
+// that of another release, of which the files that hold it are pulled and no others.
+
+import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { mkdtempSync, readdirSync, rmSync, statfsSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { obtainCheckpoint } from '../../runtime/src/weights/obtain-checkpoint.js';
+import { readFiles } from '../builders/files.js';
+import { isOfTrunk, only, readStoredTensors, storedFile } from '../builders/stored-tensors.js';
+import { demoCheckpoint, ReplicaProcess } from './replica-process.js';
+import { S3Server, s3Environment, s3Keys } from './s3-server.js';
+
+jest.setTimeout(120_000);
+
+const holdsHead = 'model-00002-of-00002.safetensors';
+const index = 'model.safetensors.index.json';
+const accepted = 'vllm:spec_decode_num_accepted_tokens_total';
+
+let s3: S3Server;
+let weightsDir: string;
+let replica: ReplicaProcess | null = null;
+
+beforeAll(async () => {
+  s3 = await S3Server.start();
+  const whole = readFiles(demoCheckpoint);
+  const texts = Object.fromEntries(Object.entries(whole).filter(([name]) => !name.startsWith('model')));
+  const trunk = storedFile(only(readStoredTensors(demoCheckpoint), isOfTrunk));
+  s3.put('models', 'whole', whole);
+  s3.put('models', 'trunk', { ...texts, 'model.safetensors': trunk });
+  s3.put('heads', 'fp8', whole);
+  s3.remove('heads', 'fp8/tokenizer.json');
+  s3.put('heads', 'lacks-a-file', whole);
+  s3.remove('heads', `lacks-a-file/${holdsHead}`);
+  const config = JSON.parse(String(whole['config.json'])) as { text_config?: object };
+  const other = { ...config, text_config: { ...config.text_config, vocab_size: 77 } };
+  s3.put('heads', 'other-model', { ...whole, 'config.json': JSON.stringify(other) });
+  s3.put('heads', 'a-gguf', { 'model.gguf': Buffer.from('GGUF') });
+});
+afterAll(() => s3.stop());
+
+afterEach(async () => {
+  await replica?.stop();
+  replica = null;
+  rmSync(weightsDir, { recursive: true });
+});
+
+/** A model without a head that the disk cannot hold; returns the bytes that its pull would write. */
+function putHuge(): number {
+  const { bavail, bsize } = statfsSync(tmpdir());
+  const bytes = 2 * bavail * bsize;
+  const tensor = { dtype: 'U8', shape: [bytes], data_offsets: [0, bytes] };
+  const header = Buffer.from(JSON.stringify({ 'model.norm.weight': tensor }));
+  const length = Buffer.alloc(8);
+  length.writeBigUInt64LE(BigInt(header.byteLength));
+  const head = Buffer.concat([length, header]);
+  const { 'config.json': config, 'tokenizer.json': tokenizer } = readFiles(demoCheckpoint);
+  s3.put('models', 'huge', { 'config.json': config!, 'tokenizer.json': tokenizer! });
+  s3.putSparse('models', 'huge', 'model.safetensors', head, head.byteLength + bytes);
+  return head.byteLength + bytes + config!.byteLength + tokenizer!.byteLength;
+}
+
+async function serve(uri: string, speculative: object, tensor = 1): Promise<ReplicaProcess> {
+  weightsDir = mkdtempSync(join(tmpdir(), 'llmservice-paired-'));
+  replica = await ReplicaProcess.start({
+    uri,
+    endpoint: s3.endpoint,
+    tensor,
+    engine: { speculative: { tokens: 3, ...speculative } },
+    env: { ...s3Environment, LLMSERVICE_WEIGHTS_DIR: weightsDir },
+  });
+  return replica;
+}
+
+/** Of a greedy completion, its text and logprobs. */
+async function answer(of: ReplicaProcess): Promise<unknown> {
+  const body = { prompt: 'The capital of France is', max_tokens: 48, temperature: 0, logprobs: 1 };
+  const response = await of.post('/v1/completions', { ...body, ignore_eos: true });
+  expect(response.status).toBe(200);
+  return ((await response.json()) as { choices: unknown }).choices;
+}
+
+const pulledFolders = (): string[] => readdirSync(weightsDir).sort();
+
+describe.each([1, 2])('on %i ranks', (tensor) => {
+  test('drafts are accepted, answers are those of the single release, and only the files with the head are pulled', async () => {
+    const single = await serve('s3://models/whole/', { method: 'mtp' }, tensor);
+    await single.ready();
+    const wanted = await answer(single);
+    const wantedAccepted = await single.metric(accepted);
+    await single.stop();
+    rmSync(weightsDir, { recursive: true });
+
+    const paired = await serve('s3://models/trunk/', { method: 'mtp', uri: 's3://heads/fp8/' }, tensor);
+    await paired.ready();
+    expect(await answer(paired)).toEqual(wanted);
+    expect(wantedAccepted).toBeGreaterThan(0);
+    expect(await paired.metric(accepted)).toBe(wantedAccepted);
+    const [head = ''] = pulledFolders().filter((name) => name.endsWith('-mtp'));
+    const files = readdirSync(join(weightsDir, head)).filter((name) => !name.startsWith('.'));
+    expect(files.sort()).toEqual(['config.json', holdsHead, index]);
+  });
+});
+
+test('a checkpoint that has the layer keeps its own', async () => {
+  const whole = await serve('s3://models/whole/', { method: 'mtp', uri: 's3://nowhere/at-all/' });
+  await whole.ready();
+  await answer(whole);
+  expect(await whole.metric(accepted)).toBeGreaterThan(0);
+  expect(pulledFolders()).toHaveLength(1);
+});
+
+test('a disk that lacks room for model and head is told what both need, before either is pulled', async () => {
+  const model = putHuge();
+  const { 'config.json': config, [holdsHead]: head } = readFiles(demoCheckpoint);
+  const refused = await serve('s3://models/huge/', { method: 'mtp', uri: 's3://heads/fp8/' });
+  await refused.exited();
+  const neededBytes = model + config!.byteLength + head!.byteLength;
+  expect(refused.terminationMessage).toMatchObject({ reason: 'WeightsDiskFull', detail: { neededBytes } });
+});
+
+test('a model without the layer is refused where no uri is given, by what would do', async () => {
+  const refused = await serve('s3://models/trunk/', { method: 'mtp' });
+  await refused.exited();
+  expect(refused.terminationMessage).toMatchObject({
+    reason: 'InvalidEngineConfig',
+    message: expect.stringContaining('engine.speculative.uri') as unknown,
+  });
+});
+
+test.each([
+  ['an absent bucket', 's3://nowhere/fp8/', 'BucketNotFound', 'nowhere'],
+  ['an empty folder', 's3://heads/empty/', 'ModelNotFound', 's3://heads/empty/'],
+  ['a URI of another kind', 'https://example.org/fp8', 'InvalidEngineConfig', 'engine.speculative.uri'],
+  ['a release that has none either', 's3://models/trunk/', 'InvalidEngineConfig', 'mtp.fc.weight'],
+  ['another model', 's3://heads/other-model/', 'InvalidEngineConfig', 'vocab_size 77'],
+  ['a missing file', 's3://heads/lacks-a-file/', 'CheckpointIncomplete', holdsHead],
+  ['a folder with a GGUF file', 's3://heads/a-gguf/', 'InvalidEngineConfig', 'GGUF'],
+  ['a GGUF file', 's3://heads/a-gguf/model.gguf', 'InvalidEngineConfig', 'GGUF'],
+])('%s is refused before any weight of either is pulled', async (_, headUri, reason, part) => {
+  weightsDir = mkdtempSync(join(tmpdir(), 'llmservice-paired-'));
+  const obtaining = obtainCheckpoint({
+    uri: 's3://models/trunk/',
+    headUri,
+    weightsDir,
+    s3: {
+      endpoint: s3.endpoint,
+      region: 'us-east-1',
+      forcePathStyle: true,
+      credentials: s3Keys,
+      caCertificates: [],
+    },
+    observer: deafObserver,
+    sleep: () => Promise.resolve(),
+    signal: new AbortController().signal,
+  });
+  await expect(obtaining).rejects.toMatchObject({
+    failure: { reason, message: expect.stringContaining(part) as unknown },
+  });
+  expect(pulledFolders()).toEqual([]);
+});
+
+const ignore = (): undefined => undefined;
+const deafObserver = {
+  begin: ignore,
+  received: ignore,
+  alive: ignore,
+  unavailable: ignore,
+  available: ignore,
+};
