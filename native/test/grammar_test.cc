@@ -16,12 +16,13 @@ using llmservice::testing::failure_of;
 
 constexpr int32_t kEnd = 0;
 
-// The end, then every byte alone, then some longer pieces; one control token that is no text. Not 0xED, with
-// which surrogates begin: XGrammar lets them through, and readers of UTF-8 make U+FFFD of them.
+// The end, then every byte alone, then some longer pieces; one control token that is no text. No bytes beyond
+// ASCII but in whole characters: alone, XGrammar lets them make what is no UTF-8, and readers of text put
+// U+FFFD there.
 Vocabulary vocabulary() {
   Vocabulary v{.tokens = {""}, .stop_tokens = {kEnd}};
-  for (int byte = 0; byte < 256; ++byte) v.tokens.emplace_back(byte == 0xED ? 0 : 1, static_cast<char>(byte));
-  for (const char* piece : {"{\"", "\":", "\",", "true", "null", "name", "\"}", "12", ", \""})
+  for (int byte = 0; byte < 256; ++byte) v.tokens.emplace_back(byte < 0x80 ? 1 : 0, static_cast<char>(byte));
+  for (const char* piece : {"{\"", "\":", "\",", "true", "null", "name", "\"}", "12", ", \"", "é", "語"})
     v.tokens.emplace_back(piece);
   v.tokens.emplace_back("");
   return v;
@@ -82,6 +83,19 @@ TEST(Grammar, OfARegularExpressionAndOfRules) {
   for (uint32_t seed = 0; seed < 20; ++seed) {
     EXPECT_TRUE(std::regex_match(random_text(*date, v, seed), std::regex("\\d{4}-\\d{2}-\\d{2}"))) << seed;
     EXPECT_TRUE(std::regex_match(random_text(*rules, v, seed, 5), std::regex("yes|no!+"))) << seed;
+  }
+}
+
+TEST(Grammar, OfStringsWithALengthHasNoControlCharacters) {
+  const Vocabulary v = vocabulary();
+  GrammarCompiler compiler(v);
+  for (const char* schema : {R"({"type": "string", "maxLength": 9})", R"({"type": "string", "minLength": 2})",
+                             R"({"type": "string", "pattern": "a[^b]+"})", R"({"type": "string"})"}) {
+    const auto grammar = compiler.compile(GrammarKind::kJsonSchema, schema);
+    for (uint32_t seed = 0; seed < 30; ++seed) {
+      const std::string text = random_text(*grammar, v, seed, 9);
+      EXPECT_TRUE(nlohmann::json::parse(text, nullptr, false).is_string()) << schema << ": " << text;
+    }
   }
 }
 

@@ -67,6 +67,17 @@ xgrammar::TokenizerInfo tokenizer_info(const Vocabulary& vocabulary) {
   return {vocabulary.tokens, xgrammar::VocabType::RAW, std::nullopt, vocabulary.stop_tokens, false};
 }
 
+// Characters of strings with a length: XGrammar leaves control characters in, which JSON does not have.
+xgrammar::Grammar without_control_characters(xgrammar::Grammar grammar) {
+  const std::string lax = R"([^\"\\\r\n])";
+  const std::string sound = R"([^\0-\x1f\"\\])";
+  std::string rules = grammar.ToString();
+  size_t at = rules.find(lax);
+  if (at == std::string::npos) return grammar;
+  for (; at != std::string::npos; at = rules.find(lax, at)) rules.replace(at, lax.size(), sound);
+  return xgrammar::Grammar::FromEBNF(rules);
+}
+
 }  // namespace
 
 struct GrammarCompiler::Parts {
@@ -89,8 +100,8 @@ struct GrammarCompiler::Parts {
   xgrammar::CompiledGrammar compile_schema(const std::string& schema) {
     const bool any_whitespace = true;
     const bool strict = true;
-    return compiler.CompileJSONSchema(schema, any_whitespace, std::nullopt, std::nullopt, strict,
-                                      kMostWhitespace);
+    return compiler.CompileGrammar(without_control_characters(xgrammar::Grammar::FromJSONSchema(
+        schema, any_whitespace, std::nullopt, std::nullopt, strict, kMostWhitespace)));
   }
 
   xgrammar::GrammarCompiler compiler;
