@@ -135,6 +135,38 @@ TEST_P(Constraints, GoOnAfterAPreemption) {
   EXPECT_EQ(said, expected[0].tokens);
 }
 
+// Three tokens, and then none.
+class Cliff final : public Grammar {
+ public:
+  std::unique_ptr<Constraint> begin() const override { return std::make_unique<Falling>(); }
+
+ private:
+  class Falling final : public Constraint {
+   public:
+    std::span<const uint32_t> allowed() override {
+      mask_.assign((kVocab + 31) / 32, left_ > 0 ? ~0U : 0U);
+      return mask_;
+    }
+    void accept(int32_t) override { --left_; }
+
+   private:
+    int32_t left_ = 3;
+    std::vector<uint32_t> mask_;
+  };
+};
+
+TEST_P(Constraints, ThatAllowNothingEndTheirSequenceAlone) {
+  const auto free = run({request(0, kDrawn, nullptr), request(1, kGreedy, nullptr)}, 0);
+  for (const int32_t drafts : {0, kDrafts}) {
+    const auto said =
+        run({request(0, kDrawn, std::make_shared<Cliff>()), request(1, kGreedy, nullptr)}, drafts);
+    EXPECT_EQ(said[0].tokens.size(), 4U) << "the last is none";
+    EXPECT_EQ(said[0].finish, Finish::kNumericalFault);
+    EXPECT_TRUE(std::ranges::equal(std::span(said[0].tokens).first(3), std::span(free[0].tokens).first(3)));
+    EXPECT_TRUE(said[1].same_as(free[1]));
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Models, Constraints, ::testing::Bool(),
                          [](const auto& info) { return info.param ? "hybrid" : "llama"; });
 

@@ -135,9 +135,17 @@ TEST(Grammar, RefusesWhatIsNone) {
       {GrammarKind::kRegex, "(a"},
       {GrammarKind::kEbnf, "root ::= other"},
       {GrammarKind::kEbnf, "first ::= \"a\""},
+      {GrammarKind::kEbnf, "root ::= root \"a\""},
+      {GrammarKind::kEbnf, "root ::= [^\\0-\\U0010FFFF]"},
+      {GrammarKind::kRegex, "[^\\s\\S]"},
+      {GrammarKind::kRegex, "(?=a)b"},
   };
-  for (const auto& [kind, text] : wrong)
-    EXPECT_EQ(failure_of([&] { compiler.compile(kind, text); }), "GrammarInvalid") << text;
+  for (const auto& [kind, text] : wrong) {
+    std::string message;
+    EXPECT_EQ(failure_of([&] { compiler.compile(kind, text); }, &message), "GrammarInvalid") << text;
+    EXPECT_GT(message.size(), 10U) << text;
+    EXPECT_FALSE(std::regex_search(message, std::regex("\\.cc:"))) << "no line of a source: " << message;
+  }
 }
 
 TEST(Grammar, TakesNoTokenThatItForbids) {

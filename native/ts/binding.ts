@@ -231,16 +231,16 @@ export interface Embeddings {
   readonly values: Float32Array;
 }
 
-/** What is wrong with the numbers of a sequence, and where in the forward pass that was first seen. */
+/** What is wrong with the numbers of a sequence, and where in the forward pass that was first seen; or that it cannot go on. */
 export interface NumericalFault {
   readonly slot: number;
   /** Index of the token whose row it was first seen in. */
   readonly position: number;
   /**
    * `notFinite`: NaN or infinity; `collapsed`: all logits are equal; `stuck`: one token came out again and again, from
-   * logits equal to the last bit.
+   * logits equal to the last bit; `deadEnd`: the numbers are sound, and its constraint allows no token.
    */
-  readonly kind: 'notFinite' | 'collapsed' | 'stuck';
+  readonly kind: 'notFinite' | 'collapsed' | 'stuck' | 'deadEnd';
   /** Null: before the first layer, or after the last. */
   readonly layer: number | null;
   /** The op whose output it is: `embedding`, `input norm`, `attention`, `Gated DeltaNet`, `feed-forward` and so on. */

@@ -171,8 +171,22 @@ test('any JSON object is one, or is cut by its length', async () => {
   if (finish_reason === 'stop') expect(typeof JSON.parse(message.content!)).toBe('object');
 });
 
+test('a form that comes to a dead end ends its request alone, with its reason', async () => {
+  const form = { guided_grammar: 'root ::= "abc" [^\\0-\\U0010FFFF]\n' };
+  const [response, beside] = await Promise.all([
+    replicas.plain.post('/v1/chat/completions', { messages, ...form }),
+    ask(client, 2),
+  ]);
+  expect(response.status).toBe(400);
+  const { error } = (await response.json()) as { error: { code: string; message: string } };
+  expect(error.code).toBe('GrammarInvalid');
+  expect(error.message).toContain('nothing continues the form');
+  expect(beside.choices[0]!.finish_reason).toBe('stop');
+});
+
 test.each([
   [{ guided_regex: '[a' }, 'GrammarInvalid'],
+  [{ guided_regex: '[^\\s\\S]' }, 'GrammarInvalid'],
   [{ guided_grammar: 'root ::= other' }, 'GrammarInvalid'],
   [{ guided_json: { $ref: '#/$defs/absent' } }, 'GrammarInvalid'],
   [{ guided_json: { type: 'array', uniqueItems: true } }, 'invalid_request'],

@@ -13,8 +13,8 @@ namespace llmservice {
 class Constraint {
  public:
   virtual ~Constraint() = default;
-  // A bit per id of the vocabulary, bit id % 32 of word id / 32, set where it may come next; at least one is.
-  // Empty: any may. Valid until the next call.
+  // A bit per id of the vocabulary, bit id % 32 of word id / 32, set where it may come next. None is
+  // where nothing can follow. Empty: any may. Valid until the next call.
   virtual std::span<const uint32_t> allowed() = 0;
   // Moves on over a token that was allowed.
   virtual void accept(int32_t token) = 0;

@@ -100,7 +100,7 @@ class Engine {
   void make_drafts(int32_t most, StepResult& result);
   // faults.cpp
   void find_faulty_rows(StepResult& result);
-  void fail(const Output& output, std::span<const float> logits, StepResult& result);
+  void fail(const Output& output, FaultKind kind, StepResult& result);
   // pooling.cpp
   void pool_rows(StepResult& result);
   // ranks.cpp

@@ -2,7 +2,6 @@
 #include <algorithm>
 
 #include "engine/engine.h"
-#include "engine/vocab_math.h"
 
 namespace llmservice {
 
@@ -28,13 +27,10 @@ void Engine::find_faulty_rows(StepResult& result) {
 }
 
 // The row's token is not to be had. Where its residual was finite, the fault came after the last layer.
-void Engine::fail(const Output& output, std::span<const float> logits, StepResult& result) {
+void Engine::fail(const Output& output, FaultKind kind, StepResult& result) {
   Slot& slot = slots_.at(output.slot);
   if (slot.finished) return;
   slot.finished = true;
-  const FaultKind kind = slot.run.is_stuck()  ? FaultKind::kStuck
-                         : all_finite(logits) ? FaultKind::kCollapsed
-                                              : FaultKind::kNotFinite;
   // Draft rows are looked at only here.
   const int32_t fault = kind == FaultKind::kNotFinite ? model_->row_faults()[output.row] : 0;
   result.faults.push_back({.slot = output.slot,

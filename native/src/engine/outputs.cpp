@@ -5,6 +5,7 @@
 
 #include "engine/engine.h"
 #include "engine/logit_hash.h"
+#include "engine/vocab_math.h"
 
 namespace llmservice {
 
@@ -43,9 +44,11 @@ void Engine::score_row(const Output& output, std::span<const float> logits, Prom
 
 void Engine::sample_row(const Output& output, std::span<const float> logits, StepResult& result) {
   Slot& slot = slots_.at(output.slot);
+  const auto allowed = slot.constraint ? slot.constraint->allowed() : std::span<const uint32_t>();
+  const bool dead_end =
+      !allowed.empty() && std::ranges::all_of(allowed, [](uint32_t word) { return word == 0; });
   std::optional<Sampled> sampled;
-  if (!slot.finished) {
-    const auto allowed = slot.constraint ? slot.constraint->allowed() : std::span<const uint32_t>();
+  if (!slot.finished && !dead_end) {
     sampled = sampler_.sample(logits, slot.sampling, slot.counts, output.position, allowed);
   }
   if (sampled) slot.run.sampled(sampled->token == slot.tokens.back(), logits);
@@ -53,7 +56,12 @@ void Engine::sample_row(const Output& output, std::span<const float> logits, Ste
   if (hashes_logits_) result.logit_hashes.push_back(logit_hash(logits));
   result.top_offsets.push_back(static_cast<int32_t>(result.top_tokens.size()));
   if (!sampled || slot.run.is_stuck()) {
-    fail(output, logits, result);
+    fail(output,
+         slot.run.is_stuck()   ? FaultKind::kStuck
+         : !all_finite(logits) ? FaultKind::kNotFinite
+         : dead_end            ? FaultKind::kDeadEnd
+                               : FaultKind::kCollapsed,
+         result);
     result.tokens.push_back(0);
     result.finish.push_back(Finish::kNumericalFault);
     result.logprobs.push_back(std::numeric_limits<float>::quiet_NaN());

@@ -87,9 +87,10 @@ struct StepPlan {
 
 enum class Finish : uint8_t { kNone = 0, kStop = 1, kLength = 2, kNumericalFault = 3 };
 
-enum class FaultKind : uint8_t { kNotFinite, kCollapsed, kStuck };
+enum class FaultKind : uint8_t { kNotFinite, kCollapsed, kStuck, kDeadEnd };
 
-// Why the numbers of a sequence mean nothing, seen at one of its positions.
+// Why a sequence cannot go on, seen at one of its positions: its numbers mean nothing, or its constraint
+// allows no token.
 struct Fault {
   int32_t slot;
   int32_t position;

@@ -3,6 +3,7 @@
 #include <xgrammar/xgrammar.h>
 
 #include <algorithm>
+#include <regex>
 
 #include "ops/error.h"
 
@@ -67,6 +68,12 @@ xgrammar::TokenizerInfo tokenizer_info(const Vocabulary& vocabulary) {
   return {vocabulary.tokens, xgrammar::VocabType::RAW, std::nullopt, vocabulary.stop_tokens, false};
 }
 
+// XGrammar's messages begin with the time and its own source line: [12:00:00] FILE:LINE: why.
+std::string without_place(const std::string& message) {
+  static const std::regex place(R"(^\[[0-9:]+\] \S+:[0-9]+: )");
+  return std::regex_replace(message, place, "");
+}
+
 // Characters of strings with a length: XGrammar leaves control characters in, which JSON does not have.
 xgrammar::Grammar without_control_characters(xgrammar::Grammar grammar) {
   const std::string lax = R"([^\"\\\r\n])";
@@ -113,9 +120,17 @@ GrammarCompiler::~GrammarCompiler() = default;
 
 std::shared_ptr<const Grammar> GrammarCompiler::compile(GrammarKind kind, const std::string& text) {
   try {
-    return std::make_shared<XGrammarGrammar>(parts_->compile(kind, text));
+    auto grammar = std::make_shared<XGrammarGrammar>(parts_->compile(kind, text));
+    const auto constraint = grammar->begin();
+    const auto first = constraint->allowed();
+    if (!first.empty() && std::ranges::all_of(first, [](uint32_t word) { return word == 0; })) {
+      throw EngineError("GrammarInvalid", "No text has the form that is asked for.");
+    }
+    return grammar;
+  } catch (const EngineError&) {
+    throw;
   } catch (const std::runtime_error& error) {
-    throw EngineError("GrammarInvalid", error.what());
+    throw EngineError("GrammarInvalid", without_place(error.what()));
   }
 }
 

@@ -46,6 +46,8 @@ const char* name_of(FaultKind kind) {
   switch (kind) {
     case FaultKind::kCollapsed:
       return "collapsed";
+    case FaultKind::kDeadEnd:
+      return "deadEnd";
     case FaultKind::kStuck:
       return "stuck";
     default:

@@ -1,9 +1,14 @@
-// What a request is told when its numbers mean nothing: what was seen, and the layer that it was first seen in.
+// What a request is told when it cannot go on: its numbers mean nothing, and the layer that this was first seen in; or
+// nothing can continue the form that it asks of its answer.
 
 import type { Failure } from '@llmservice/crds';
 import type { NumericalFault } from '@llmservice/native';
 
 export function numericalFailure({ kind, layer, part, position }: NumericalFault): Failure {
+  if (kind === 'deadEnd') {
+    const message = `nothing continues the form that the request asks for, after token ${String(position)} of the sequence`;
+    return { reason: 'GrammarInvalid', message };
+  }
   const where = layer === null ? part : `layer ${String(layer)}, ${part}`;
   const seen = {
     notFinite: 'a value that is not finite (NaN or infinity) came out of',

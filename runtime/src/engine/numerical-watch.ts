@@ -8,7 +8,10 @@ import type { NumericalFault } from '@llmservice/native';
 /** Requests in a row that ended so, with none answered between them. */
 const suspicious = 3;
 
-export type FaultCounts = Readonly<Record<NumericalFault['kind'], number>>;
+/** A dead end is its request's own, and no fault of numbers. */
+type FaultKind = Exclude<NumericalFault['kind'], 'deadEnd'>;
+
+export type FaultCounts = Readonly<Record<FaultKind, number>>;
 
 export class NumericalWatch {
   #counts: FaultCounts = { notFinite: 0, collapsed: 0, stuck: 0 };
@@ -21,7 +24,7 @@ export class NumericalWatch {
 
   /** A request ended by a numerical fault; true when the engine is to be checked. */
   faulted({ detail }: Failure): boolean {
-    const kind = detail?.['kind'] as NumericalFault['kind'];
+    const kind = detail?.['kind'] as FaultKind;
     this.#counts = { ...this.#counts, [kind]: this.#counts[kind] + 1 };
     return ++this.#inARow % suspicious === 0;
   }

@@ -4,6 +4,8 @@ import type { ApiError } from './api-error.js';
 
 const schema = { type: 'object', properties: { a: { type: 'integer' } } };
 
+const nested = (depth: number): object => (depth === 0 ? {} : { type: 'array', items: nested(depth - 1) });
+
 describe('readAnswerFormat', () => {
   test.each([
     [{}, null],
@@ -54,6 +56,8 @@ describe('readAnswerFormat', () => {
       { response_format: { type: 'json_schema', json_schema: { schema: { if: {} } } } },
       'response_format.json_schema.schema.if is not supported',
     ],
+    [{ guided_json: nested(40) }, 'is nested more than 32 schemas deep'],
+    [{ guided_json: { enum: ['x'.repeat(70_000)] } }, 'characters; the most are 65536'],
   ])('refuses %j', (fields, message) => {
     const refused = (): unknown => readAnswerFormat(fields as Record<string, unknown>);
     expect(refused).toThrow(message);

@@ -4,6 +4,9 @@ import type { GrammarKind } from '@llmservice/native';
 import { unsupportedInSchema } from './json-schema-support.js';
 import { invalidRequest, type Fields, type Violation } from './validate-body.js';
 
+/** Of a schema; the time to compile some kinds grows with the square of it. */
+const mostCharacters = 65_536;
+
 /** What the answer must be, reasoning apart. */
 export interface AnswerFormat {
   readonly kind: GrammarKind;
@@ -85,5 +88,13 @@ function jsonSchema(value: unknown, param: string): Named {
     }
   }
   if (violations.length === 0) violations.push(...unsupportedInSchema(schema, param));
-  return { kind: 'jsonSchema', text: JSON.stringify(schema), param, violations };
+  const text = JSON.stringify(schema);
+  if (text.length > mostCharacters) {
+    const most = String(mostCharacters);
+    violations.push({
+      param,
+      message: `${param} has ${String(text.length)} characters; the most are ${most}`,
+    });
+  }
+  return { kind: 'jsonSchema', text, param, violations };
 }

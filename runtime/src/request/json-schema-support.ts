@@ -22,15 +22,20 @@ const assertions = new Set(
   ).split(' '),
 );
 
+/** The time to compile grows with the third power of it. */
+const mostDepth = 32;
+
 /** @param path of the schema in the body, such as response_format.json_schema.schema */
-export function unsupportedInSchema(schema: unknown, path: string): Violation[] {
+export function unsupportedInSchema(schema: unknown, path: string, depth = 0): Violation[] {
+  if (depth > mostDepth)
+    return [{ param: path, message: `${path} is nested more than ${String(mostDepth)} schemas deep` }];
   if (typeof schema === 'boolean') return [];
   if (typeof schema !== 'object' || schema === null || Array.isArray(schema))
     return [{ param: path, message: `${path} must be a JSON schema: an object, true or false` }];
   const fields = schema as Readonly<Record<string, unknown>>;
   return [
     ...Object.keys(fields).flatMap((keyword) => unsupportedKeyword(keyword, fields, path)),
-    ...subschemas(fields).flatMap(([name, each]) => unsupportedInSchema(each, `${path}.${name}`)),
+    ...subschemas(fields).flatMap(([name, each]) => unsupportedInSchema(each, `${path}.${name}`, depth + 1)),
   ];
 }
 
