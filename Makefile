@@ -50,7 +50,7 @@ bench: ## Prefill and decode tok/s on a model of Qwen3-0.6B's shape, against thi
 golden: node_modules ## The engine against its references in every combination: formats, ranks, cache, chunks (an hour)
 	@$(BOOTSTRAP) build && $(ENV) npm run build && npm run build:native
 	@$(ENV) npx tsx test/golden/matrix/run.ts
-	@$(ENV) GOLDEN_WIDE=1 npm test -- --selectProjects golden --testPathPatterns 'identity|rank-restart|long-context' --forceExit
+	@$(ENV) GOLDEN_WIDE=1 npm test -- --selectProjects golden --testPathPatterns 'golden.test|identity|rank-restart|long-context' --forceExit
 
 prove: ## What takes a quiet machine or an hour: the gap between chunks through the gateway, and fuzzing of the loaders
 	@deploy/local/demo.sh operator

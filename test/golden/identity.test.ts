@@ -8,6 +8,7 @@ import type { Engine, EngineOptions } from '@llmservice/native';
 import { cpuIsas, loadEngine } from '@llmservice/native';
 
 import { plainOptions } from '../../native/ts/engine-options.fixture.js';
+import { oneOfEach, wide } from './breadth.js';
 import { noDrafts } from './engine-driver.js';
 import { atOnce, inRandomOrder, sixtyFourRequests } from './identity-requests.js';
 import { modelsDir, readGolden } from './reference-bar.js';
@@ -16,16 +17,6 @@ import { serve } from './scheduled-run.js';
 
 jest.setTimeout(300_000);
 
-const wide = process.env['GOLDEN_WIDE'] === '1';
-const oneOfEach = [
-  'llama-bf16',
-  'qwen3-fp8',
-  'qwen3_5-bf16',
-  'qwen3_5_moe-bf16',
-  'qwen3_5_text-fp8-channel',
-  'qwen3_moe-bf16',
-  'qwen3_next-fp8',
-];
 /** These with KV in fp8 too: attention alone, and a hybrid. */
 const oneOfEachKind = ['llama-bf16', 'qwen3_5-bf16'];
 const models = wide ? readdirSync(modelsDir) : oneOfEach;

@@ -10,6 +10,7 @@ import { loadEngine } from '@llmservice/native';
 import { plainOptions } from '../../native/ts/engine-options.fixture.js';
 import { emptyPlan } from '../../native/ts/step-plan.fixture.js';
 import { generateRequest } from '../../runtime/src/schedule/generate-request.fixture.js';
+import { wide } from './breadth.js';
 import { greedy, noDrafts } from './engine-driver.js';
 import { furthest, modelsDir, tolerance } from './golden-values.js';
 import { atOnce } from './identity-requests.js';
@@ -17,7 +18,6 @@ import { serve } from './scheduled-run.js';
 
 jest.setTimeout(1_800_000);
 
-const wide = process.env['GOLDEN_WIDE'] === '1';
 const longest = 262_144;
 const blockSize = 64;
 const room = {

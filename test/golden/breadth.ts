@@ -1,0 +1,14 @@
+// How much a golden test runs: GOLDEN_WIDE=1 takes everything; the fast run, of what repeats what other tests show, one
+// model of every architecture.
+
+export const wide = process.env['GOLDEN_WIDE'] === '1';
+
+export const oneOfEach: readonly string[] = [
+  'llama-bf16',
+  'qwen3-fp8',
+  'qwen3_5-bf16',
+  'qwen3_5_moe-bf16',
+  'qwen3_5_text-fp8-channel',
+  'qwen3_moe-bf16',
+  'qwen3_next-fp8',
+];
