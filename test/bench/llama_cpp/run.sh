@@ -17,7 +17,7 @@ if [ ! -x "$build/bin/llama-bench" ]; then
   echo "building llama-bench of llama-cpp-python $version (log: $build/build.log)"
   {
     python3 -m venv "$build/venv"
-    "$build/venv/bin/pip" install -q numpy pyyaml requests scikit-build-core tqdm
+    "$build/venv/bin/pip" install -q numpy pyyaml scikit-build-core
     "$build/venv/bin/pip" download -q --no-deps --no-build-isolation --no-binary llama-cpp-python -d "$build" \
       "llama-cpp-python==$version"
     tar xzf "$build/llama_cpp_python-$version.tar.gz" -C "$build"
