@@ -56,6 +56,10 @@ describe('readAnswerFormat', () => {
       { response_format: { type: 'json_schema', json_schema: { schema: { if: {} } } } },
       'response_format.json_schema.schema.if is not supported',
     ],
+    [{ guided_json: { properties: null } }, 'guided_json.properties must be an object of schemas'],
+    [{ guided_json: { properties: ['a'] } }, 'guided_json.properties must be an object of schemas'],
+    [{ guided_json: { allOf: null } }, 'guided_json.allOf must be a list of schemas'],
+    [{ guided_json: { items: { anyOf: {} } } }, 'guided_json.items.anyOf must be a list of schemas'],
     [{ guided_json: nested(40) }, 'is nested more than 32 schemas deep'],
     [{ guided_json: { enum: ['x'.repeat(70_000)] } }, 'characters; the most are 65536'],
   ])('refuses %j', (fields, message) => {

@@ -87,7 +87,6 @@ function jsonSchema(value: unknown, param: string): Named {
       violations.push({ param, message: `${param} is not JSON: ${(error as Error).message}` });
     }
   }
-  if (violations.length === 0) violations.push(...unsupportedInSchema(schema, param));
   const text = JSON.stringify(schema);
   if (text.length > mostCharacters) {
     const most = String(mostCharacters);
@@ -96,5 +95,6 @@ function jsonSchema(value: unknown, param: string): Named {
       message: `${param} has ${String(text.length)} characters; the most are ${most}`,
     });
   }
+  if (violations.length === 0) violations.push(...unsupportedInSchema(schema, param));
   return { kind: 'jsonSchema', text, param, violations };
 }

@@ -22,6 +22,12 @@ const assertions = new Set(
   ).split(' '),
 );
 
+const listsOfSchemas = new Set(['anyOf', 'oneOf', 'allOf', 'prefixItems']);
+const namedSchemas = new Set(['properties', 'patternProperties', '$defs', 'definitions']);
+const singleSchemas = new Set(
+  'items additionalProperties unevaluatedItems unevaluatedProperties propertyNames'.split(' '),
+);
+
 /** The time to compile grows with the third power of it. */
 const mostDepth = 32;
 
@@ -33,10 +39,26 @@ export function unsupportedInSchema(schema: unknown, path: string, depth = 0): V
   if (typeof schema !== 'object' || schema === null || Array.isArray(schema))
     return [{ param: path, message: `${path} must be a JSON schema: an object, true or false` }];
   const fields = schema as Readonly<Record<string, unknown>>;
+  const malformed = malformedKeywords(fields, path);
+  if (malformed.length > 0) return malformed;
   return [
     ...Object.keys(fields).flatMap((keyword) => unsupportedKeyword(keyword, fields, path)),
     ...subschemas(fields).flatMap(([name, each]) => unsupportedInSchema(each, `${path}.${name}`, depth + 1)),
   ];
+}
+
+/** What holds other schemas must be what it should be, before anything looks inside. */
+function malformedKeywords(fields: Readonly<Record<string, unknown>>, path: string): Violation[] {
+  const isObject = (value: unknown): boolean =>
+    typeof value === 'object' && value !== null && !Array.isArray(value);
+  return Object.entries(fields).flatMap(([keyword, value]) => {
+    const param = `${path}.${keyword}`;
+    if (listsOfSchemas.has(keyword) && !Array.isArray(value))
+      return [{ param, message: `${param} must be a list of schemas` }];
+    if (namedSchemas.has(keyword) && !isObject(value))
+      return [{ param, message: `${param} must be an object of schemas` }];
+    return [];
+  });
 }
 
 function unsupportedKeyword(
@@ -64,20 +86,11 @@ function unsupportedKeyword(
 function subschemas(fields: Readonly<Record<string, unknown>>): [string, unknown][] {
   const found: [string, unknown][] = [];
   for (const [keyword, value] of Object.entries(fields)) {
-    if (['anyOf', 'oneOf', 'allOf', 'prefixItems'].includes(keyword) && Array.isArray(value))
-      value.forEach((each, i) => found.push([`${keyword}[${String(i)}]`, each]));
-    else if (['properties', 'patternProperties', '$defs', 'definitions'].includes(keyword))
+    if (listsOfSchemas.has(keyword))
+      (value as readonly unknown[]).forEach((each, i) => found.push([`${keyword}[${String(i)}]`, each]));
+    else if (namedSchemas.has(keyword))
       for (const [name, each] of Object.entries(value as object)) found.push([`${keyword}.${name}`, each]);
-    else if (
-      [
-        'items',
-        'additionalProperties',
-        'unevaluatedItems',
-        'unevaluatedProperties',
-        'propertyNames',
-      ].includes(keyword)
-    )
-      found.push([keyword, value]);
+    else if (singleSchemas.has(keyword)) found.push([keyword, value]);
   }
   return found;
 }
