@@ -1,8 +1,7 @@
 // From a local checkpoint to what requests need of it besides the engine: tokenizer, template, defaults.
 
 import type { EngineInfo } from '@llmservice/native';
-import { dirname } from 'node:path';
-import { findGguf, readLocalGguf } from './checkpoint/local-gguf.js';
+import { openLocalModel } from './checkpoint/local-gguf.js';
 import { readGenerationDefaults } from './checkpoint/read-generation-defaults.js';
 import { readChatTemplate, readTokenizer } from './checkpoint/read-text-files.js';
 import type { ServedModel } from './http/served-model.js';
@@ -23,9 +22,7 @@ export interface ModelFiles {
  * @throws FailureError TokenizerMissing, TokenizerInvalid, ChatTemplateInvalid, CheckpointCorrupt
  */
 export async function readModelFiles(model: string): Promise<ModelFiles> {
-  const file = await findGguf(model);
-  const gguf = file === null ? null : await readLocalGguf(file, { arrays: true });
-  const dir = file === null ? model : dirname(file);
+  const { dir, gguf } = await openLocalModel(model);
   const [tokenizer, chatTemplate, defaults] = await Promise.all([
     readTokenizer(dir, gguf),
     readChatTemplate(dir, gguf),

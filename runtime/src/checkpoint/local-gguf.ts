@@ -2,7 +2,7 @@
 
 import { chooseGguf, FailureError, readGgufHeader, type GgufHeader } from '@llmservice/crds';
 import { open, readdir, stat } from 'node:fs/promises';
-import { basename, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 
 /**
  * The file itself, or the only .gguf file of a folder that holds no safetensors; else null. The engine chooses alike.
@@ -13,6 +13,15 @@ export async function findGguf(model: string): Promise<string | null> {
   const names = await readdir(model).catch(() => []);
   const name = chooseGguf(model, names);
   return name === null ? null : join(model, name);
+}
+
+/** The folder of a local checkpoint, and the whole header of the GGUF file that it is, if it is one. @throws FailureError */
+export async function openLocalModel(
+  model: string,
+): Promise<{ readonly dir: string; readonly gguf: GgufHeader | null }> {
+  const file = await findGguf(model);
+  if (file === null) return { dir: model, gguf: null };
+  return { dir: dirname(file), gguf: await readLocalGguf(file, { arrays: true }) };
 }
 
 /** @throws FailureError CheckpointIncomplete, CheckpointCorrupt */

@@ -3,8 +3,7 @@
 
 import { FailureError } from '@llmservice/crds';
 import { grammarCompiler, type CompiledGrammar, type GrammarCompiler } from '@llmservice/native';
-import { dirname } from 'node:path';
-import { findGguf, readLocalGguf } from '../checkpoint/local-gguf.js';
+import { openLocalModel } from '../checkpoint/local-gguf.js';
 import { readGenerationDefaults } from '../checkpoint/read-generation-defaults.js';
 import { readTokenizer } from '../checkpoint/read-text-files.js';
 import type { GrammarText } from '../schedule/generation.js';
@@ -24,9 +23,7 @@ export interface TokenizerFiles {
 /** @param model the checkpoint: its folder, or its GGUF file. Null: it has no tokenizer that can be used. */
 export async function readTokenizerFiles(model: string): Promise<TokenizerFiles | null> {
   try {
-    const file = await findGguf(model);
-    const gguf = file === null ? null : await readLocalGguf(file, { arrays: true });
-    const dir = file === null ? model : dirname(file);
+    const { dir, gguf } = await openLocalModel(model);
     const { eosIds } = await readGenerationDefaults(dir, gguf);
     return { tokenizer: await readTokenizer(dir, gguf), eosIds };
   } catch (error) {
