@@ -107,15 +107,7 @@ class SpoilingBackend final : public ReferenceBackend {
 
 inline EngineOptions options_for(const TempDir& dir, DraftMethod method,
                                  std::optional<RankPlace> place = std::nullopt) {
-  return {.model_dir = dir.path(),
-          .block_size = 16,
-          .num_blocks = 4 * kBlocksPerSlot,
-          .max_num_seqs = 4,
-          .max_model_len = 256,
-          .max_num_batched_tokens = 256,
-          .dtype = DType::kF32,
-          .speculation = {method, method == DraftMethod::kNone ? 0 : kDrafts},
-          .place = place};
+  return room_for_four(dir, {method, method == DraftMethod::kNone ? 0 : kDrafts}, place);
 }
 
 using MakeBackend = std::function<std::unique_ptr<Backend>()>;

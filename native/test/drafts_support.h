@@ -67,6 +67,21 @@ struct Request {
 
 constexpr int32_t kBlocksPerSlot = 16;
 
+// Room for four sequences of 256 tokens.
+inline EngineOptions room_for_four(const TempDir& dir, const Speculation& speculation,
+                                   std::optional<RankPlace> place = std::nullopt, int32_t snapshots = 0) {
+  return {.model_dir = dir.path(),
+          .block_size = 16,
+          .num_blocks = 4 * kBlocksPerSlot,
+          .max_num_seqs = 4,
+          .num_state_snapshots = snapshots,
+          .max_model_len = 256,
+          .max_num_batched_tokens = 256,
+          .dtype = DType::kF32,
+          .speculation = speculation,
+          .place = place};
+}
+
 // A layer for multi-token prediction of the tiny hybrid, with random weights.
 inline void add_mtp(Tensors& t, uint32_t seed = 7) {
   std::mt19937 random(seed);

@@ -69,16 +69,9 @@ class Constraints : public ::testing::TestWithParam<bool> {
 
   std::vector<Said> run(const std::vector<Request>& requests, int32_t drafts,
                         std::unique_ptr<Drafter> drafter = nullptr) {
-    const EngineOptions options{.model_dir = dir_.path(),
-                                .block_size = 16,
-                                .num_blocks = 4 * kBlocksPerSlot,
-                                .max_num_seqs = 4,
-                                .max_model_len = 256,
-                                .max_num_batched_tokens = 256,
-                                .dtype = DType::kF32,
-                                .speculation = {DraftMethod::kNgram, kDrafts}};
+    const Speculation ngram{DraftMethod::kNgram, kDrafts};
     Engine engine(
-        options, make_cpu_backend({.threads = 2}), [](auto, auto) {}, std::move(drafter));
+        room_for_four(dir_, ngram), make_cpu_backend({.threads = 2}), [](auto, auto) {}, std::move(drafter));
     return run_requests(engine, requests, drafts);
   }
 

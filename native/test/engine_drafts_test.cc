@@ -49,15 +49,8 @@ class Drafts : public ::testing::TestWithParam<Model> {
   }
 
   std::unique_ptr<Engine> load(std::unique_ptr<Drafter> drafter = nullptr, int32_t snapshots = 0) {
-    const EngineOptions options{.model_dir = dir_.path(),
-                                .block_size = 16,
-                                .num_blocks = 4 * kBlocksPerSlot,
-                                .max_num_seqs = 4,
-                                .num_state_snapshots = snapshots,
-                                .max_model_len = 256,
-                                .max_num_batched_tokens = 256,
-                                .dtype = DType::kF32,
-                                .speculation = {DraftMethod::kNgram, kDrafts}};
+    const EngineOptions options =
+        room_for_four(dir_, {DraftMethod::kNgram, kDrafts}, std::nullopt, snapshots);
     auto backend = std::string(GetParam().backend) == "reference"
                        ? std::unique_ptr<Backend>(std::make_unique<ReferenceBackend>())
                        : make_cpu_backend({.threads = 2, .isa = GetParam().backend});
@@ -205,15 +198,8 @@ std::vector<Said> on_two_ranks(const TempDir& dir, const std::vector<Request>& r
                                const std::vector<std::vector<int32_t>>& truths) {
   const TestSegment segment(2);
   const auto load = [&](int32_t rank) {
-    const EngineOptions options{.model_dir = dir.path(),
-                                .block_size = 16,
-                                .num_blocks = 4 * kBlocksPerSlot,
-                                .max_num_seqs = 4,
-                                .max_model_len = 256,
-                                .max_num_batched_tokens = 256,
-                                .dtype = DType::kF32,
-                                .speculation = {DraftMethod::kNgram, kDrafts},
-                                .place = RankPlace{rank, 2, segment.descriptor()}};
+    const EngineOptions options =
+        room_for_four(dir, {DraftMethod::kNgram, kDrafts}, RankPlace{rank, 2, segment.descriptor()});
     return std::make_unique<Engine>(
         options, std::make_unique<ReferenceBackend>(), [](auto, auto) {},
         std::make_unique<OracleDrafter>(truths, std::vector<int32_t>{4, 0, 2, 1}));

@@ -32,16 +32,7 @@ class Mtp : public ::testing::Test {
   }
 
   EngineOptions options(DraftMethod method, std::optional<RankPlace> place = std::nullopt) const {
-    return {.model_dir = dir_.path(),
-            .block_size = 16,
-            .num_blocks = 4 * kBlocksPerSlot,
-            .max_num_seqs = 4,
-            .num_state_snapshots = 1,
-            .max_model_len = 256,
-            .max_num_batched_tokens = 256,
-            .dtype = DType::kF32,
-            .speculation = {method, method == DraftMethod::kNone ? 0 : kDrafts},
-            .place = place};
+    return room_for_four(dir_, {method, method == DraftMethod::kNone ? 0 : kDrafts}, place, 1);
   }
   std::unique_ptr<Engine> load(DraftMethod method = DraftMethod::kMtp) const {
     return std::make_unique<Engine>(options(method), make_cpu_backend({.threads = 2}), [](auto, auto) {});

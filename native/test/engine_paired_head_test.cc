@@ -31,15 +31,7 @@ class PairedHead : public ::testing::Test {
   }
 
   static EngineOptions options(const TempDir& model, const Speculation& speculation) {
-    return {.model_dir = model.path(),
-            .block_size = 16,
-            .num_blocks = 4 * kBlocksPerSlot,
-            .max_num_seqs = 4,
-            .num_state_snapshots = 1,
-            .max_model_len = 256,
-            .max_num_batched_tokens = 256,
-            .dtype = DType::kF32,
-            .speculation = speculation};
+    return room_for_four(model, speculation, std::nullopt, 1);
   }
   std::unique_ptr<Engine> load(const TempDir& model, const std::filesystem::path& head) {
     const ModelProgress progress = [this](uint64_t done, uint64_t total) { done_ = done, total_ = total; };
