@@ -28,6 +28,10 @@ const singleSchemas = new Set(
   'items additionalProperties unevaluatedItems unevaluatedProperties propertyNames'.split(' '),
 );
 
+const impliesType = (
+  'type properties additionalProperties unevaluatedProperties ' + 'items prefixItems unevaluatedItems'
+).split(' ');
+
 /** The time to compile grows with the third power of it. */
 const mostDepth = 32;
 
@@ -77,10 +81,18 @@ function unsupportedKeyword(
   }
   if (!assertions.has(keyword) && !alternatives.some((each) => each === keyword))
     return refuse('is not supported in a schema for answers');
+  if (decides === undefined && !saysType(fields)) return refuse('needs a type beside it');
+  if (keyword === 'multipleOf' && !(fields['type'] === 'integer' && Number.isInteger(fields[keyword])))
+    return refuse('is supported for type integer alone, with a whole number');
   const redundant = keyword === 'type' && (decides === 'const' || decides === 'enum');
   return decides === undefined || redundant
     ? []
     : refuse(`is not supported beside ${decides}: put it inside`);
+}
+
+/** Whether values are of a kind that keywords can be held to: a compiler takes any value where none is said. */
+function saysType(fields: Readonly<Record<string, unknown>>): boolean {
+  return impliesType.some((keyword) => fields[keyword] !== undefined);
 }
 
 function subschemas(fields: Readonly<Record<string, unknown>>): [string, unknown][] {
