@@ -76,10 +76,13 @@ void report(std::string_view architecture, WeightFormat format, int repeats, Ban
     const auto engine = load(checkpoint.dir(), work);
     Rounds rounds;
     for (int i = 0; i < repeats; ++i) run_round(*engine, work, probe, rounds);
-    // A step reads each weight at most once, however many sequences share it. The share of the bandwidth is
-    // taken round by round, since others may load the machine more in one round than in the next.
+    // A step reads each weight at most once, however many sequences share it, and each sequence's KV. The
+    // share of the bandwidth is taken round by round, since others may load the machine more in one than in
+    // the next.
     const auto weights = static_cast<double>(engine->info().weight_bytes);
-    const double bytes = weights * shape.share_read(work.sequences);
+    const double context = work.prompt + kDecodes / 2.0;
+    const double kv = context / kBlock * static_cast<double>(engine->info().kv_bytes_per_block);
+    const double bytes = weights * shape.share_read(work.sequences) + work.sequences * kv;
     std::vector<double> share;
     for (int i = 0; i < repeats; ++i) share.push_back(bytes / rounds.decode[i] / rounds.bandwidth[i]);
     const double step = median(rounds.decode);
@@ -96,7 +99,7 @@ void run(int repeats, std::span<const std::string_view> architectures) {
   std::printf("models of Qwen3-0.6B's scale, random weights; %d threads, %s; medians of %d rounds\n\n",
               probe.threads(), make_cpu_backend({})->isa(), repeats);
   std::printf("%-16s %-5s %9s %7s %14s %13s %13s %15s %12s\n", "", "", "sequences", "prompt", "prefill tok/s",
-              "decode tok/s", "weights GB/s", "bandwidth GB/s", "of bandwidth");
+              "decode tok/s", "read GB/s", "bandwidth GB/s", "of bandwidth");
   for (const std::string_view architecture : architectures) {
     report(architecture, WeightFormat::kBf16, repeats, probe);
     report(architecture, WeightFormat::kFp8, repeats, probe);

@@ -41,7 +41,7 @@ void store_row(DType dtype, const float* from, int32_t dim, void* cache, float* 
 int64_t attention_scratch(const AttentionShape& shape, int32_t rows) {
   const int64_t dim = (shape.head_dim + 15) / 16 * 16;
   const int64_t m = int64_t{rows} * (shape.heads / shape.kv_heads);
-  return 3 * m * dim + 2 * dim * kSplit + m * kSplit + 2 * (m + 16);
+  return 3 * m * dim + dim * (kKeyStep + kSplit) + m * kSplit + 2 * (m + 16);
 }
 
 void CpuBackend::write_kv(const AttentionShape& shape, std::span<const Segment> segments, const float* k,

@@ -14,7 +14,7 @@ namespace llmservice::cpu {
 template <class L>
 struct AttentionScratch {
   float* q;        // (M, head_dim), scaled
-  float* keys;     // (head_dim, split)
+  float* keys;     // (head_dim, kKeyStep)
   float* values;   // (split, dim)
   float* weights;  // (M, split)
   float* partial;  // (M, dim): this split's P·V
@@ -30,7 +30,7 @@ struct AttentionScratch {
       return taken;
     };
     q = take(m * dim);
-    keys = take(dim * kSplit);
+    keys = take(dim * kKeyStep);
     values = take(dim * kSplit);
     weights = take(m * kSplit);
     partial = take(m * dim);
@@ -56,34 +56,68 @@ inline KvRow find_kv(const AttentionTile& t, int32_t position) {
   return {row, 256 * t.cache->k_scales[row], 256 * t.cache->v_scales[row]};
 }
 
-// n values of a row, from feature d on.
+// Readers of the cache's types: n values of one position's K or V, from feature d on; a row below 0 is zeros.
+template <class L, class Element, L (*kLoad)(const Element*, int)>
+struct KvElements {
+  static constexpr int kBytes = sizeof(Element);
+  static L load(const void* cache, int64_t index, float, int n) {
+    return kLoad(static_cast<const Element*>(cache) + index, n);
+  }
+};
+
 template <class L>
-L load_kv(const AttentionShape& s, const void* cache, int64_t row, float scale, int d, int n) {
-  if (row < 0) return L::zero();
-  const int64_t index = row * s.head_dim + d;
-  if (s.kv_dtype == DType::kF32) return L::load(static_cast<const float*>(cache) + index, n);
-  if (s.kv_dtype == DType::kBF16) return L::load_bf16(static_cast<const uint16_t*>(cache) + index, n);
-  return L::load_fp8(static_cast<const uint8_t*>(cache) + index, n) * L::set(scale);
+struct KvCodes {
+  static constexpr int kBytes = 1;
+  static L load(const void* cache, int64_t index, float scale, int n) {
+    return L::load_fp8(static_cast<const uint8_t*>(cache) + index, n) * L::set(scale);
+  }
+};
+
+// Calls `use` with the reader of the cache's type.
+template <class L, class Use>
+auto with_kv_reader(DType dtype, Use&& use) {
+  if (dtype == DType::kF32) return use(KvElements<L, float, L::load>{});
+  if (dtype == DType::kBF16) return use(KvElements<L, uint16_t, L::load_bf16>{});
+  return use(KvCodes<L>{});
 }
 
 // Widens K, transposed, and V of positions [begin, begin + count); positions up to the next multiple of 16
 // are zero.
-template <class L>
+template <class L, class Reader>
 void load_split(const AttentionTile& t, const AttentionScratch<L>& scratch, int32_t begin, int count) {
   const AttentionShape& s = *t.shape;
+  KvRow rows[L::kCount];
+  KvRow next[L::kCount];
+  const auto find_rows = [&](KvRow(&found)[L::kCount], int base) {
+    for (int i = 0; i < L::kCount; ++i) {
+      found[i] = base + i < count ? find_kv(t, begin + base + i) : KvRow{};
+    }
+  };
+  const auto load = [&](const void* cache, int64_t row, float scale, int d, int n) {
+    return row < 0 ? L::zero() : Reader::load(cache, row * s.head_dim + d, scale, n);
+  };
+  // The rows of sixteen positions lie too far apart for the machine to guess the next ones. Every second
+  // vector of BF16 begins a line.
+  const auto expect = [&](const void* cache, int64_t row, int d) {
+    if (row < 0 || d * Reader::kBytes % 64 != 0) return;
+    __builtin_prefetch(static_cast<const std::byte*>(cache) + (row * s.head_dim + d) * Reader::kBytes);
+  };
+  find_rows(next, 0);
   for (int base = 0; base < count; base += L::kCount) {
-    KvRow rows[L::kCount];
-    for (int i = 0; i < L::kCount && base + i < count; ++i) rows[i] = find_kv(t, begin + base + i);
+    for (int i = 0; i < L::kCount; ++i) rows[i] = next[i];
+    find_rows(next, base + L::kCount);
     for (int d = 0; d < s.head_dim; d += L::kCount) {
       const int n = s.head_dim - d < L::kCount ? s.head_dim - d : L::kCount;
       L tile[L::kCount];
       for (int i = 0; i < L::kCount; ++i) {
-        tile[i] = load_kv<L>(s, t.cache->k, rows[i].row, rows[i].k_scale, d, n);
+        expect(t.cache->k, next[i].row, d);
+        tile[i] = load(t.cache->k, rows[i].row, rows[i].k_scale, d, n);
       }
       transpose(tile);
-      for (int i = 0; i < n; ++i) tile[i].store(scratch.keys + (d + i) * kSplit + base);
+      for (int i = 0; i < n; ++i) tile[i].store(scratch.keys + (d + i) * kKeyStep + base);
       for (int i = 0; i < L::kCount; ++i) {
-        const L value = load_kv<L>(s, t.cache->v, rows[i].row, rows[i].v_scale, d, n);
+        expect(t.cache->v, next[i].row, d);
+        const L value = load(t.cache->v, rows[i].row, rows[i].v_scale, d, n);
         value.store(scratch.values + (base + i) * scratch.dim + d);
       }
     }
@@ -149,15 +183,17 @@ inline int32_t first_split(const AttentionShape& shape, int32_t position) {
 template <class L>
 bool are_values_finite(const AttentionTile& t, int32_t begin, int32_t end) {
   const AttentionShape& s = *t.shape;
-  L zeros = L::zero();
-  for (int32_t position = begin; position < end; ++position) {
-    const KvRow kv = find_kv(t, position);
-    for (int d = 0; d < s.head_dim; d += L::kCount) {
-      const int n = s.head_dim - d < L::kCount ? s.head_dim - d : L::kCount;
-      zeros = fma(load_kv<L>(s, t.cache->v, kv.row, kv.v_scale, d, n), L::zero(), zeros);
+  return with_kv_reader<L>(s.kv_dtype, [&]<class Reader>(Reader) {
+    L zeros = L::zero();
+    for (int32_t position = begin; position < end; ++position) {
+      const KvRow kv = find_kv(t, position);
+      for (int d = 0; d < s.head_dim; d += L::kCount) {
+        const int n = s.head_dim - d < L::kCount ? s.head_dim - d : L::kCount;
+        zeros = fma(Reader::load(t.cache->v, kv.row * s.head_dim + d, kv.v_scale, n), L::zero(), zeros);
+      }
     }
-  }
-  return sum(zeros) == 0;
+    return sum(zeros) == 0;
+  });
 }
 
 template <class L>
@@ -187,8 +223,9 @@ void attend(const AttentionTile& t) {
   for (int32_t begin = first_split(shape, t.position); begin < last; begin += kSplit) {
     const int count = last - begin < kSplit ? last - begin : kSplit;
     const int padded = (count + L::kCount - 1) / L::kCount * L::kCount;
-    load_split<L>(t, s, begin, count);
-    product<L, false>({s.q, shape.head_dim, 1}, {s.keys, kSplit}, shape.head_dim, {s.weights, kSplit},
+    with_kv_reader<L>(shape.kv_dtype,
+                      [&]<class Reader>(Reader) { load_split<L, Reader>(t, s, begin, count); });
+    product<L, false>({s.q, shape.head_dim, 1}, {s.keys, kKeyStep}, shape.head_dim, {s.weights, kSplit},
                       m_count, padded);
     // Rows that end before this split see nothing of it; since positions ascend they come first.
     const int skipped = begin > t.position ? (begin - t.position) * group : 0;

@@ -9,10 +9,11 @@
 
 namespace llmservice::cpu {
 
-constexpr int kPanelRows = 64;     // outputs of a weight panel
-constexpr int kDepthBlock = 128;   // K positions summed before their scale applies
-constexpr int kSplit = 256;        // KV positions of one attention split, at fixed absolute positions
-constexpr int kChunk = 64;         // positions of one chunk of the delta rule
+constexpr int kPanelRows = 64;    // outputs of a weight panel
+constexpr int kDepthBlock = 128;  // K positions summed before their scale applies
+constexpr int kSplit = 256;       // KV positions of one attention split, at fixed absolute positions
+constexpr int kKeyStep = 272;     // row step of a split's transposed keys; at 256 rows would share cache sets
+constexpr int kChunk = 64;        // positions of one chunk of the delta rule
 constexpr int kStateColumns = 64;  // columns of S in one tile of the delta rule
 constexpr int kMaxConvKernel = 8;
 constexpr int kMaxAttentionRows = 64;  // (row, query head) pairs of one attention tile
