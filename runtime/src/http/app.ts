@@ -2,6 +2,7 @@
 
 import express, { type Express } from 'express';
 import { chatShape } from './chat-shape.js';
+import { requireClientCertificate } from './client-certificate.js';
 import { completionShape } from './completion-shape.js';
 import { embeddingsRoute } from './embeddings-route.js';
 import { errorHandler, notFound } from './error-handler.js';
@@ -11,7 +12,7 @@ import { openAiRoute } from './openai-route.js';
 import { predictRoute } from './predict-route.js';
 import type { ServerParts } from './server-parts.js';
 
-export function makeApp(parts: ServerParts): Express {
+export function makeApp(parts: ServerParts, { clientCertificates = false } = {}): Express {
   const app = express();
   app.disable('x-powered-by');
   app.disable('etag');
@@ -20,6 +21,7 @@ export function makeApp(parts: ServerParts): Express {
   const json = express.json({ limit: parts.maxBodyBytes, type: () => true });
 
   app.use(healthRoutes(parts));
+  if (clientCertificates) app.use(requireClientCertificate);
   for (const prefix of ['/v1', '/openai/v1']) {
     app.post(`${prefix}/chat/completions`, json, openAiRoute(parts, 'chat', chatShape));
     app.post(`${prefix}/completions`, json, openAiRoute(parts, 'completions', completionShape));
