@@ -1,0 +1,28 @@
+// GET / and GET /openapi.json: what this server is, and what it takes and gives.
+
+import type { RequestHandler } from 'express';
+import { openApiDocument } from './openapi-document.js';
+import { mountedRoutes } from './route-table.js';
+import type { ServerParts } from './server-parts.js';
+import { version } from './version.js';
+
+export function rootRoute({ names, lifecycle }: ServerParts): RequestHandler {
+  return (_request, response) => {
+    response.json({
+      name: 'llmservice',
+      version,
+      state: lifecycle.health().state,
+      models: [names.name, ...names.aliases],
+      openapi: '/openapi.json',
+      routes: mountedRoutes.map(({ method, path, summary }) => ({
+        method: method.toUpperCase(),
+        path,
+        summary,
+      })),
+    });
+  };
+}
+
+export const openApiRoute: RequestHandler = (_request, response) => {
+  response.json(openApiDocument);
+};
