@@ -1,7 +1,7 @@
 // GET / and GET /openapi.json: what this server is, and what it takes and gives.
 
 import type { RequestHandler } from 'express';
-import { openApiDocument } from './openapi-document.js';
+import { makeOpenApiDocument } from './openapi-document.js';
 import { mountedRoutes } from './route-table.js';
 import type { ServerParts } from './server-parts.js';
 import { version } from './version.js';
@@ -23,6 +23,9 @@ export function rootRoute({ names, lifecycle }: ServerParts): RequestHandler {
   };
 }
 
-export const openApiRoute: RequestHandler = (_request, response) => {
-  response.json(openApiDocument);
-};
+export function openApiRoute({ names }: ServerParts): RequestHandler {
+  const document = makeOpenApiDocument([names.name, ...names.aliases]);
+  return (_request, response) => {
+    response.json(document);
+  };
+}

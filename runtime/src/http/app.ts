@@ -35,7 +35,7 @@ function handlers(parts: ServerParts): Record<RouteName, RequestHandler> {
   const startedAt = Math.floor(Date.now() / 1000);
   return {
     root: rootRoute(parts),
-    openApi: openApiRoute,
+    openApi: openApiRoute(parts),
     version: versionRoute(parts),
     health: healthRoute(parts),
     ready: healthRoute(parts),

@@ -102,6 +102,7 @@ test.each([
 test.each([
   ['GET', '/openai/v1/chat/completions', 'POST'],
   ['DELETE', '/v1/models/tiny', 'GET, HEAD'],
+  ['DELETE', '/v1/models/tiny:predict', 'POST'],
   ['POST', '/', 'GET, HEAD'],
 ])('%s %s is 405 with the methods that there are', async (method, path, allow) => {
   const response = await fetch(server.url + path, { method });

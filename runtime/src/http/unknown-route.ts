@@ -23,9 +23,12 @@ export const unknownRoute: RequestHandler = ({ method, path }, response) => {
   throw ApiError.of('route_not_found', message);
 };
 
+/** Of the longest path that it matches: what ends in `:predict` is no name of a model. */
 function methodsOf(path: string): string[] {
-  const methods = mountedRoutes
-    .filter((route) => patternOf(route.path).test(path))
+  const matching = mountedRoutes.filter((route) => patternOf(route.path).test(path));
+  const longest = Math.max(...matching.map((route) => route.path.length));
+  const methods = matching
+    .filter((route) => route.path.length === longest)
     .map((route) => route.method.toUpperCase());
   return [...new Set(methods)].flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method]));
 }
