@@ -44,5 +44,11 @@ Run them with \`npm test -- --selectProjects unit --testPathPatterns test/confor
 | body | field | | test |
 |---|---|---|---|
 ${rows.join('\n')}
+
+## Generated requests
+
+\`test/conformance/schemathesis.sh [CASES_PER_ROUTE]\` lets [Schemathesis](https://schemathesis.readthedocs.io) make requests
+from \`/openapi.json\` of a server with the demo model, right and wrong ones, and fails on a server error and on an answer
+that is not as the document says. \`make prove\` runs it at length.
 `;
 }
