@@ -21,6 +21,9 @@ const templated = ['chat', 'predict'] as const;
 const rendered = [...templated, 'tokenize', 'template'] as const;
 const named = [...everyOpenAi, 'generate', 'tokenize', 'detokenize', 'template'] as const;
 
+/** The engine's numbers have 32 bits: what is nearer to 0 may be 0 there. */
+const aboveZero = 1e-6;
+
 const boolean = { type: 'boolean' };
 const text = { type: 'string' };
 const tokenId = { type: 'integer', minimum: 0, maximum: 2147483647 };
@@ -78,13 +81,13 @@ export const honouredFields: Readonly<Record<string, HonouredField>> = {
   max_tokens: { routes: all, schema: { type: 'integer', minimum: 1 } },
   max_completion_tokens: { routes: templated, schema: { type: 'integer', minimum: 1 } },
   temperature: { routes: all, schema: { type: 'number', minimum: 0, maximum: 2 } },
-  top_p: { routes: all, schema: { type: 'number', exclusiveMinimum: 0, maximum: 1 } },
+  top_p: { routes: all, schema: { type: 'number', minimum: aboveZero, maximum: 1 } },
   top_k: { routes: all, schema: { type: 'integer', minimum: -1 } },
   min_p: { routes: all, schema: { type: 'number', minimum: 0, maximum: 1 } },
   seed: { routes: all, schema: { type: 'integer' } },
   presence_penalty: { routes: all, schema: { type: 'number', minimum: -2, maximum: 2 } },
   frequency_penalty: { routes: all, schema: { type: 'number', minimum: -2, maximum: 2 } },
-  repetition_penalty: { routes: all, schema: { type: 'number', exclusiveMinimum: 0, maximum: 2 } },
+  repetition_penalty: { routes: all, schema: { type: 'number', minimum: aboveZero, maximum: 2 } },
   stop: {
     routes: all,
     schema: {
