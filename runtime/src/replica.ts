@@ -2,12 +2,17 @@
 // The only place where the parts are made and joined.
 
 import { FailureError } from '@llmservice/crds';
+import { hostname } from 'node:os';
 import type { ResolvedConfig } from './config/resolve-config.js';
+import { AccountingLog } from './accounting/accounting-log.js';
+import { spentToday } from './accounting/spent-today.js';
 import { Admission } from './http/admission.js';
 import { makeApp } from './http/app.js';
 import { HttpServer } from './http/http-server.js';
 import { Lifecycle, type HealthBody } from './http/lifecycle.js';
 import type { ServerParts } from './http/server-parts.js';
+import { KeyBudgets } from './keys/key-budgets.js';
+import { KeyFolder } from './keys/key-folder.js';
 import { LoadObserver } from './load-observer.js';
 import type { Logger } from './log/logger.js';
 import { ServerMetrics } from './metrics/server-metrics.js';
@@ -15,6 +20,7 @@ import { ModelRun } from './model-run.js';
 import { StallWatch } from './weights/stall-watch.js';
 
 const watchEveryMs = 250;
+const accountingBufferBytes = 4 * 2 ** 20;
 const now = (): number => performance.now();
 const sleep = (milliseconds: number): Promise<void> =>
   new Promise((resolve) => setTimeout(resolve, milliseconds));
@@ -26,6 +32,8 @@ export class Replica {
   private readonly parts: ServerParts;
   private readonly http: HttpServer;
   private readonly observer: LoadObserver;
+  private readonly keys: KeyFolder | null;
+  private readonly accounting: AccountingLog | null;
   private model: ModelRun | null = null;
   private boundPort = 0;
 
@@ -38,13 +46,25 @@ export class Replica {
     this.lifecycle = new Lifecycle(model.name);
     this.stall = new StallWatch(engineConfig.noProgressTimeoutSeconds * 1000, now);
     this.observer = new LoadObserver(this.lifecycle, this.stall, logger, now);
+    const metrics = new ServerMetrics(model.name, () => this.lifecycle);
+    const { auth } = engineConfig;
+    this.keys = auth.keysDir === null ? null : new KeyFolder(auth.keysDir, logger, metrics.keys);
+    this.accounting = this.openAccounting(metrics);
     this.parts = {
       lifecycle: this.lifecycle,
-      metrics: new ServerMetrics(model.name, () => this.lifecycle),
+      metrics,
       logger,
       now,
       names: { name: model.name, aliases: model.aliases },
       admission: new Admission(engineConfig.engine.maxNumSeqs + server.maxWaiting),
+      access: {
+        keys: this.keys,
+        protectMetrics: auth.protectMetrics,
+        budgets: new KeyBudgets(auth.maxReplicas, (id, limit) => metrics.keys.refused(id, limit)),
+        metrics: metrics.keys,
+        log: this.accounting,
+        clock: Date.now,
+      },
       running: new Set(),
       maxBodyBytes: server.maxBodyBytes,
     };
@@ -71,6 +91,7 @@ export class Replica {
    */
   async run(): Promise<void> {
     const { server, engineConfig } = this.config;
+    await this.keys?.open();
     this.boundPort = await this.listen();
     this.logger.info('listening', { host: server.host, port: this.boundPort });
     if (server.trustRemoteCode)
@@ -85,6 +106,8 @@ export class Replica {
     } finally {
       await this.model?.stop();
       await this.http.close();
+      this.keys?.close();
+      await this.accounting?.close();
     }
   }
 
@@ -122,11 +145,41 @@ export class Replica {
   /** Resolves when the replica is to stop. */
   private async loadFirst(): Promise<void> {
     try {
+      await this.restoreSpending();
       await this.load();
     } catch (error) {
       if ((error as Error).name !== 'AbortError') throw error;
     }
     await this.untilStopped();
+  }
+
+  private openAccounting(metrics: ServerMetrics): AccountingLog | null {
+    const { engineConfig, server } = this.config;
+    const { dir } = engineConfig.accounting;
+    if (dir === null) return null;
+    const options = {
+      dir,
+      writer: `${hostname()}-${String(process.pid)}`,
+      fileBytes: server.accountingFileBytes,
+      bufferBytes: accountingBufferBytes,
+      clock: Date.now,
+    };
+    return new AccountingLog(options, this.logger, metrics.keys);
+  }
+
+  /** A log that cannot be read is no reason not to serve. */
+  private async restoreSpending(): Promise<void> {
+    const { dir } = this.config.engineConfig.accounting;
+    if (dir === null || this.keys === null) return;
+    try {
+      this.parts.access.budgets.restore(await spentToday(dir, Date.now()));
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return;
+      this.logger.warn('budgets of the day begin anew: the accounting log cannot be read', {
+        dir,
+        cause: (error as Error).message,
+      });
+    }
   }
 
   private async listen(): Promise<number> {

@@ -1,6 +1,7 @@
 // The express app: which handler answers which route. `/v1` repeats under `/openai`.
 
 import express, { type Express } from 'express';
+import { authenticate } from './access.js';
 import { chatShape } from './chat-shape.js';
 import { completionShape } from './completion-shape.js';
 import { embeddingsRoute } from './embeddings-route.js';
@@ -19,6 +20,7 @@ export function makeApp(parts: ServerParts): Express {
   // Clients such as curl leave the content type out or wrong; bodies are JSON here whatever it says.
   const json = express.json({ limit: parts.maxBodyBytes, type: () => true });
 
+  app.use(authenticate(parts.access));
   app.use(healthRoutes(parts));
   for (const prefix of ['/v1', '/openai/v1']) {
     app.post(`${prefix}/chat/completions`, json, openAiRoute(parts, 'chat', chatShape));
