@@ -2,6 +2,7 @@
 // them: keys that change while requests run, refusals whose Retry-After is true, and sums that are those of the answers.
 
 import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import {
   mkdirSync,
@@ -60,7 +61,8 @@ class Folders {
 
   /** Whole lines of the log; a reader skips what is none. */
   get lines(): Line[] {
-    return readdirSync(this.accounting).flatMap((name) =>
+    const names = readdirSync(this.accounting).filter((name) => name.endsWith('.jsonl'));
+    return names.flatMap((name) =>
       readFileSync(join(this.accounting, name), 'utf8')
         .split('\n')
         .flatMap((line) => {
@@ -299,6 +301,38 @@ test('a replica that is killed leaves a log that is read, and the next one goes 
   expect(Math.abs(Number(refused.headers.get('retry-after')) - midnight)).toBeLessThan(3);
   await second.stop();
   folders.remove();
+});
+
+test('on a full disk answers go on, and every line is there once there is room', async () => {
+  const folders = new Folders([entry('a')]);
+  mkdirSync(folders.accounting);
+  execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=64k', 'tmpfs', folders.accounting]);
+  try {
+    const filler = join(folders.accounting, 'filler');
+    expect(() => writeFileSync(filler, Buffer.alloc(2 ** 17))).toThrow('ENOSPC');
+    const replica = await folders.start();
+    await replica.ready();
+    const ask = async (i: number): Promise<string> => {
+      const response = await complete(replica, 'a', { prompt: `Number ${String(i)}`, max_tokens: 2 });
+      expect(response.status).toBe(200);
+      return ((await response.json()) as { id: string }).id;
+    };
+    const ids = await Promise.all(Array.from({ length: 20 }, (_, i) => ask(i)));
+    await eventually(
+      'writes to fail',
+      async () => (await replica.metric('llmservice_accounting_write_failures_total')) > 1,
+    );
+    expect(replica.log).toContain('the accounting log cannot be written');
+    rmSync(filler);
+    ids.push(await ask(20));
+    await eventually('every line', () => folders.lines.length === ids.length);
+    expect(folders.lines.map(({ id }) => id).sort()).toEqual(ids.sort());
+    expect(await replica.metric('llmservice_accounting_lines_lost_total')).toBe(0);
+    await replica.stop();
+  } finally {
+    execFileSync('umount', [folders.accounting]);
+    folders.remove();
+  }
 });
 
 test.each([

@@ -132,17 +132,17 @@ describe('the pod', () => {
     };
     const config = planEngineConfig(wantedService(spec));
     expect(config.auth).toEqual({ keysDir: paths.keys, maxReplicas: 4, protectMetrics: true });
-    expect(config.accounting).toEqual({ dir: paths.accounting });
+    expect(config.accounting).toEqual({ dir: `${paths.accounting}/demo` });
     // A mount with a subPath would never see another version of the Secret.
     expect(container(spec)).toMatchObject({
       volumeMounts: expect.arrayContaining([
         { name: 'keys', mountPath: config.auth.keysDir, readOnly: true },
-        { name: 'accounting', mountPath: config.accounting.dir },
+        { name: 'accounting', mountPath: paths.accounting },
       ]),
     });
     expect(podSpec(spec)).toMatchObject({
       volumes: expect.arrayContaining([
-        { name: 'keys', secret: { secretName: 'team-keys', defaultMode: 0o440 } },
+        { name: 'keys', secret: { secretName: 'team-keys', defaultMode: 0o440, optional: true } },
         { name: 'accounting', persistentVolumeClaim: { claimName: 'usage' } },
       ]),
     });

@@ -43,7 +43,11 @@ export function planEngineConfig(service: WantedService): EngineConfig {
       maxReplicas: spec.auth.maxReplicas,
       protectMetrics: spec.auth.protectMetrics,
     },
-    accounting: { dir: spec.accounting.persistentVolumeClaimRef === undefined ? null : paths.accounting },
+    // In a folder of its own, since several services may share a claim.
+    accounting: {
+      dir:
+        spec.accounting.persistentVolumeClaimRef === undefined ? null : `${paths.accounting}/${service.name}`,
+    },
     drainTimeoutSeconds: spec.rollout.drainTimeoutSeconds,
     noProgressTimeoutSeconds: spec.rollout.noProgressTimeoutSeconds,
   };

@@ -137,8 +137,10 @@ function planVolumes(service: WantedService, inputs: PodInputs): object[] {
     { name: 'shared-memory', emptyDir: { medium: 'Memory', sizeLimit: formatMi(service.sharedMemoryBytes) } },
     { name: 'tmp', emptyDir: {} },
     ...(ca === undefined ? [] : [{ name: 's3-ca', configMap: { name: ca.name, defaultMode: 0o644 } }]),
-    // Readable by fsGroup, and followed when it changes: the mount has no subPath.
-    ...(keys === undefined ? [] : [{ name: 'keys', secret: { secretName: keys.name, defaultMode: 0o440 } }]),
+    // Readable by fsGroup. Where the Secret is missing the runtime starts all the same, to end with the reason.
+    ...(keys === undefined
+      ? []
+      : [{ name: 'keys', secret: { secretName: keys.name, defaultMode: 0o440, optional: true } }]),
     ...(claim === undefined
       ? []
       : [{ name: 'accounting', persistentVolumeClaim: { claimName: claim.name } }]),
