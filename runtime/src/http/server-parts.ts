@@ -41,7 +41,7 @@ export async function whileAdmitted(
   const gone = (): void => controller.abort(ApiError.of('request_aborted', 'the client went away'));
   let leave: (() => void) | null = null;
   try {
-    leave = parts.admission.enter(generations);
+    leave = parts.admission.enter(generations, account.keyId);
     parts.running.add(controller);
     response.once('close', gone);
     await run(controller.signal, account);
