@@ -59,7 +59,6 @@ export function openAccount(access: Access, request: AccountedRequest, response:
     request,
     key === undefined ? null : { key, budget: budgets.of(key, clock()) },
     {
-      prompt: (id, tokens) => metrics.prompt(id, tokens),
       generated: (id, tokens) => metrics.generated(id, tokens),
       finished: (record) => {
         metrics.finished(record);

@@ -66,7 +66,9 @@ describe('Admission', () => {
 
   test('lets in a first request that is large, where it fits', () => {
     const admission = new Admission(10);
-    expect(enter(admission, 'a', 11)).toBeNull();
+    expect(() => admission.enter(11, 'a')).toThrow(
+      'asks for 11 answers at once; this replica takes at most 10',
+    );
     expect(enter(admission, 'a', 10)).not.toBeNull();
     expect(enter(admission, 'b')).toBeNull();
   });

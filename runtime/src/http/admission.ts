@@ -21,7 +21,7 @@ export class Admission {
   /**
    * Takes room for `count` generations; call the answer once to give it back.
    * @param key whose they are; null: nobody's in particular
-   * @throws ApiError queue_full
+   * @throws ApiError queue_full, or invalid_request where so many never have room
    */
   enter(count: number, key: string | null): () => void {
     this.requireRoom(count, key);
@@ -35,6 +35,10 @@ export class Admission {
   }
 
   private requireRoom(count: number, key: string | null): void {
+    if (count > this.limit) {
+      const message = `the request asks for ${String(count)} answers at once; this replica takes at most ${String(this.limit)}`;
+      throw ApiError.of('invalid_request', message);
+    }
     const free = this.limit - this.active;
     const held = key === null ? 0 : (this.heldBy.get(key) ?? 0);
     const fits = count <= free;

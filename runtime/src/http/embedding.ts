@@ -14,7 +14,7 @@ export async function runEmbedding(
   let queueMs: number | null = null;
   let cachedTokens = 0;
   const promptTokens = request.prompt.length;
-  const ended = account.begin(request, () => ({
+  const ended = account.begin(() => ({
     promptTokens,
     cachedTokens,
     completionTokens: 0,

@@ -33,7 +33,7 @@ export function embeddingsRoute(parts: ServerParts): RequestHandler {
         ),
       );
       const requests = prepared.map((each) => account.share(each, parsed.priority));
-      for (const each of requests) account.spendPrompt(each, each.prompt.length);
+      for (const each of requests) account.spendPrompt(each.prompt.length);
       const embeddings = await Promise.all(requests.map((each) => runEmbedding(each, context)));
       const tokens = requests.reduce((sum, { prompt }) => sum + prompt.length, 0);
       response.json({

@@ -51,7 +51,6 @@ export class Generation {
     private readonly request: ApiRequest,
     private readonly outputs: AsyncIterable<EngineOutput>,
     private readonly text: TextStream,
-    private readonly source: PromptSource,
     private readonly promptTokens: number,
     arrivedAt: number,
   ) {
@@ -68,7 +67,7 @@ export class Generation {
     const arrivedAt = context.now();
     const { model, engine, signal, account } = context;
     const prepared = account.share(await prepareGeneration(request, source, id, model), request.priority);
-    account.spendPrompt(source, prepared.prompt.length);
+    account.spendPrompt(prepared.prompt.length);
     // Reasoning is told apart where a chat template wrote the prompt.
     const think = source.kind === 'messages' ? model.think : null;
     const text = new TextStream({
@@ -80,7 +79,7 @@ export class Generation {
       inReasoning: think !== null && opensReasoning(prepared.prompt, think),
     });
     const outputs = engine.submit(prepared, { signal });
-    return new Generation(id, context, request, outputs, text, source, prepared.prompt.length, arrivedAt);
+    return new Generation(id, context, request, outputs, text, prepared.prompt.length, arrivedAt);
   }
 
   get usage(): Usage {
@@ -99,7 +98,7 @@ export class Generation {
   async *deltas(): AsyncGenerator<TextDelta> {
     let outcome = 'abort';
     let errorCode: string | null = null;
-    const ended = this.context.account.begin(this.source, () => this.usage);
+    const ended = this.context.account.begin(() => this.usage);
     try {
       for await (const output of this.outputs) {
         const before = this.text.completionTokens;

@@ -24,7 +24,6 @@ export interface AccountedRequest {
 
 /** Who wants to know what was used. */
 export interface UsageEvents {
-  prompt(keyId: string, tokens: number): void;
   generated(keyId: string, tokens: number): void;
   finished(record: AccountingRecord): void;
 }
@@ -35,7 +34,6 @@ export interface KeyAccess {
 }
 
 interface Use {
-  readonly source: object;
   readonly counts: () => TokenCounts;
   /** Null: it goes on. */
   finish: string | null;
@@ -48,8 +46,9 @@ export class RequestAccount {
   readonly #clock: () => number;
   readonly #told: (limit: RateLimit) => void;
   readonly #leave: () => void;
-  readonly #prompts = new Set<object>();
   readonly #uses: Use[] = [];
+  /** Whether a prompt was let in. */
+  #begun = false;
   #closed = false;
 
   /**
@@ -95,18 +94,16 @@ export class RequestAccount {
   }
 
   /**
-   * Spends a prompt, once however many answers it gets. The first must have room; one request's others go with it.
-   * @param source tells prompts apart
+   * Spends a prompt. The first of a request must have room; its others go with it.
    * @throws ApiError rate_limit_exceeded
    */
-  spendPrompt(source: object, tokens: number): void {
-    if (this.#prompts.has(source)) return;
-    const now = this.#clock();
-    if (this.#prompts.size === 0) this.#access?.budget.require(tokens, now);
-    this.#prompts.add(source);
+  spendPrompt(tokens: number): void {
     if (this.#access === null) return;
-    this.#access.budget.spend(tokens, now);
-    this.#events.prompt(this.#access.key.id, tokens);
+    const { budget } = this.#access;
+    const now = this.#clock();
+    if (!this.#begun) budget.require(tokens, now);
+    this.#begun = true;
+    budget.spend(tokens, now);
     this.#tellLimit();
   }
 
@@ -116,9 +113,9 @@ export class RequestAccount {
     this.#events.generated(this.#access.key.id, tokens);
   }
 
-  /** Something begins that uses tokens; call the answer once with how it ended. */
-  begin(source: object, counts: () => TokenCounts): (finish: string) => void {
-    const use: Use = { source, counts, finish: null };
+  /** Something begins that uses tokens, those of its prompt included; call the answer once with how it ended. */
+  begin(counts: () => TokenCounts): (finish: string) => void {
+    const use: Use = { counts, finish: null };
     this.#uses.push(use);
     return (finish) => {
       use.finish ??= finish;
@@ -152,18 +149,14 @@ export class RequestAccount {
     });
   }
 
-  /** As `usage` tells it: several answers to one prompt have its tokens once. */
   #total(): TokenCounts {
     const total = { promptTokens: 0, cachedTokens: 0, completionTokens: 0, reasoningTokens: 0 };
-    const counted = new Set<object>();
-    for (const { source, counts } of this.#uses) {
+    for (const { counts } of this.#uses) {
       const { promptTokens, cachedTokens, completionTokens, reasoningTokens } = counts();
-      total.completionTokens += completionTokens;
-      total.reasoningTokens += reasoningTokens;
-      if (counted.has(source)) continue;
-      counted.add(source);
       total.promptTokens += promptTokens;
       total.cachedTokens += cachedTokens;
+      total.completionTokens += completionTokens;
+      total.reasoningTokens += reasoningTokens;
     }
     return total;
   }

@@ -70,17 +70,14 @@ export class KeyMetrics implements KeyFileEvents, AccountingEvents {
     this.#refused.inc({ ...this.#model, key, limit });
   }
 
-  prompt(key: string, tokens: number): void {
-    this.#prompt.inc({ ...this.#model, key }, tokens);
-  }
-
   generated(key: string, tokens: number): void {
     this.#completion.inc({ ...this.#model, key }, tokens);
   }
 
-  finished({ key, cachedTokens }: AccountingRecord): void {
+  finished({ key, promptTokens, cachedTokens }: AccountingRecord): void {
     if (key === null) return;
     this.#requests.inc({ ...this.#model, key });
+    this.#prompt.inc({ ...this.#model, key }, promptTokens);
     this.#cached.inc({ ...this.#model, key }, cachedTokens);
   }
 
