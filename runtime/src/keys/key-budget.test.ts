@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import type { ConfiguredKey } from '@llmservice/crds';
 import { ApiError } from '../request/api-error.js';
+import { randomFrom } from '../schedule/workload.fixture.js';
 import { configuredKey } from './configured-key.fixture.js';
 import { KeyBudget, type Limit } from './key-budget.js';
 import { KeyBudgets } from './key-budgets.js';
@@ -122,8 +123,8 @@ describe('tokens per day', () => {
 describe('concurrency', () => {
   test('is of requests, and their ends make room, each once', () => {
     const world = new World({ concurrency: 2 });
-    const leaves = [world.budget.enter(noon), world.budget.enter(noon)];
-    const enter = () => retryAfter(() => world.budget.enter(noon));
+    const leaves = [world.budget.enter(), world.budget.enter()];
+    const enter = () => retryAfter(() => world.budget.enter());
     expect(enter()).toBe(1);
     leaves[0]!();
     leaves[0]!();
@@ -132,19 +133,30 @@ describe('concurrency', () => {
   });
 });
 
-test('a request is refused before its prompt is looked at while nothing is left', () => {
-  const world = new World({ tokensPerMinute: 60 });
-  world.ask(60);
-  expect(retryAfter(() => world.budget.enter(world.now))).toBe(1);
+test('whoever waits as long as told is let in, whatever was used before', () => {
+  const random = randomFrom(1);
+  for (let i = 0; i < 500; i++) {
+    const limits = { tokensPerMinute: 1 + random(5_000), tokensPerDay: 1 + random(1_000_000) };
+    const world = new World(limits, 1 + random(7));
+    for (let j = 0; j < 10; j++) {
+      world.now += random(90_000);
+      world.budget.spend(random(3_000), world.now);
+      const prompt = 1 + random(3_000);
+      const told = retryAfter(() => world.budget.require(prompt, world.now));
+      if (told === null) continue;
+      world.now += told * seconds;
+      expect(world.ask(prompt)).toBeNull();
+    }
+  }
 });
 
 test.each([
   [1, 600, 10],
-  [3, 200, 4],
+  [3, 200, 3],
   [1000, 1, 1],
 ])('among %i replicas each gives its part', (replicas, tokens, running) => {
   const world = new World({ tokensPerMinute: 600, tokensPerDay: 600, concurrency: 10 }, replicas);
-  const leaves = Array.from({ length: 20 }, () => retryAfter(() => world.budget.enter(noon)));
+  const leaves = Array.from({ length: 20 }, () => retryAfter(() => world.budget.enter()));
   expect(leaves.filter((each) => each === null)).toHaveLength(running);
   expect([world.ask(tokens), world.ask(1)]).toEqual([null, expect.any(Number)]);
 });

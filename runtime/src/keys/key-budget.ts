@@ -51,17 +51,12 @@ export class KeyBudget {
    * Takes room for a request; call the answer once to give it back.
    * @throws ApiError rate_limit_exceeded
    */
-  enter(now: number): () => void {
+  enter(): () => void {
     const { concurrency } = this.#key;
-    if (concurrency !== null && this.#running >= this.#part(concurrency)) {
-      this.#refuse(
-        'concurrency',
-        concurrency,
-        `${String(this.#running)} requests are running`,
-        concurrencyRetrySeconds,
-      );
+    if (concurrency !== null && this.#running >= Math.floor(this.#part(concurrency))) {
+      const state = `${String(this.#running)} requests are running`;
+      this.#refuse('concurrency', concurrency, state, concurrencyRetrySeconds);
     }
-    this.#require(1, 'nothing is left', now);
     this.#running += 1;
     let left = false;
     return () => {
@@ -72,11 +67,17 @@ export class KeyBudget {
   }
 
   /**
-   * Asks for room for a prompt, and spends nothing.
+   * Asks for room for a prompt, and spends nothing. It is asked once the prompt's tokens are known and not before, since
+   * only then the time to wait is.
    * @throws ApiError rate_limit_exceeded, with when there will be room if the key uses nothing until then
    */
   require(promptTokens: number, now: number): void {
-    this.#require(promptTokens, `the prompt has ${String(promptTokens)} tokens, and fewer are left`, now);
+    const { tokensPerMinute, tokensPerDay } = this.#key;
+    const state = `the prompt has ${String(promptTokens)} tokens, and fewer are left`;
+    const minuteMs = this.#minute?.waitMs(promptTokens, now) ?? 0;
+    const dayMs = this.#day?.waitMs(promptTokens, now) ?? 0;
+    if (dayMs > minuteMs) this.#refuse('tokensPerDay', tokensPerDay ?? 0, state, dayMs / 1000);
+    if (minuteMs > 0) this.#refuse('tokensPerMinute', tokensPerMinute ?? 0, state, minuteMs / 1000);
   }
 
   spend(tokens: number, now: number): void {
@@ -98,14 +99,6 @@ export class KeyBudget {
       remaining: Math.floor(this.#minute.left(now)),
       resetSeconds: Math.ceil(this.#minute.waitMs(Infinity, now) / 1000),
     };
-  }
-
-  #require(tokens: number, state: string, now: number): void {
-    const { tokensPerMinute, tokensPerDay } = this.#key;
-    const minuteMs = this.#minute?.waitMs(tokens, now) ?? 0;
-    const dayMs = this.#day?.waitMs(tokens, now) ?? 0;
-    if (dayMs > minuteMs) this.#refuse('tokensPerDay', tokensPerDay ?? 0, state, dayMs / 1000);
-    if (minuteMs > 0) this.#refuse('tokensPerMinute', tokensPerMinute ?? 0, state, minuteMs / 1000);
   }
 
   /** This replica's part; of anything, it gives one at least. */

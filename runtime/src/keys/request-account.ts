@@ -70,7 +70,7 @@ export class RequestAccount {
     this.#clock = clock;
     this.#told = told;
     this.#tellLimit();
-    this.#leave = access?.budget.enter(clock()) ?? ((): void => undefined);
+    this.#leave = access?.budget.enter() ?? ((): void => undefined);
   }
 
   /** Null: no keys are configured. */

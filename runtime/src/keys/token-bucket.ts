@@ -3,6 +3,8 @@
 // (1 + t / 1 min) budgets are begun with, and what the last requests went over is paid by the next ones.
 
 const minuteMs = 60_000;
+/** What sums of fractions of tokens may be off by. */
+const roundingTokens = 1e-6;
 
 export class TokenBucket {
   #perMinute: number;
@@ -30,7 +32,7 @@ export class TokenBucket {
   waitMs(tokens: number, now: number): number {
     this.#refill(now);
     const missing = Math.min(tokens, this.#perMinute) - (this.#perMinute - this.#spent);
-    return Math.max(0, (missing * minuteMs) / this.#perMinute);
+    return missing < roundingTokens ? 0 : (missing * minuteMs) / this.#perMinute;
   }
 
   /** Tokens that are there; 0 while it owes. */
