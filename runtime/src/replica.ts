@@ -2,17 +2,14 @@
 // The only place where the parts are made and joined.
 
 import { FailureError } from '@llmservice/crds';
-import { hostname } from 'node:os';
+import { AccessControl } from './access-control.js';
 import type { ResolvedConfig } from './config/resolve-config.js';
-import { AccountingLog } from './accounting/accounting-log.js';
-import { spentToday } from './accounting/spent-today.js';
 import { Admission } from './http/admission.js';
 import { makeApp } from './http/app.js';
 import { HttpServer } from './http/http-server.js';
 import { Lifecycle, type HealthBody } from './http/lifecycle.js';
 import type { ServerParts } from './http/server-parts.js';
-import { KeyBudgets } from './keys/key-budgets.js';
-import { KeyFolder } from './keys/key-folder.js';
+import { readTlsFiles } from './http/tls-files.js';
 import { LoadObserver } from './load-observer.js';
 import type { Logger } from './log/logger.js';
 import { ServerMetrics } from './metrics/server-metrics.js';
@@ -20,7 +17,6 @@ import { ModelRun } from './model-run.js';
 import { StallWatch } from './weights/stall-watch.js';
 
 const watchEveryMs = 250;
-const accountingBufferBytes = 4 * 2 ** 20;
 const now = (): number => performance.now();
 const sleep = (milliseconds: number): Promise<void> =>
   new Promise((resolve) => setTimeout(resolve, milliseconds));
@@ -32,11 +28,11 @@ export class Replica {
   private readonly parts: ServerParts;
   private readonly http: HttpServer;
   private readonly observer: LoadObserver;
-  private readonly keys: KeyFolder | null;
-  private readonly accounting: AccountingLog | null;
+  private readonly control: AccessControl;
   private model: ModelRun | null = null;
   private boundPort = 0;
 
+  /** @throws FailureError InvalidEngineConfig when TLS is asked for and its files cannot be used */
   constructor(
     private readonly config: ResolvedConfig,
     private readonly logger: Logger,
@@ -47,9 +43,7 @@ export class Replica {
     this.stall = new StallWatch(engineConfig.noProgressTimeoutSeconds * 1000, now);
     this.observer = new LoadObserver(this.lifecycle, this.stall, logger, now);
     const metrics = new ServerMetrics(model.name, () => this.lifecycle);
-    const { auth } = engineConfig;
-    this.keys = auth.keysDir === null ? null : new KeyFolder(auth.keysDir, logger, metrics.keys);
-    this.accounting = this.openAccounting(metrics);
+    this.control = new AccessControl(config, metrics.keys, logger);
     this.parts = {
       lifecycle: this.lifecycle,
       metrics,
@@ -57,18 +51,13 @@ export class Replica {
       now,
       names: { name: model.name, aliases: model.aliases },
       admission: new Admission(engineConfig.engine.maxNumSeqs + server.maxWaiting),
-      access: {
-        keys: this.keys,
-        protectMetrics: auth.protectMetrics,
-        budgets: new KeyBudgets(auth.maxReplicas, (id, limit) => metrics.keys.refused(id, limit)),
-        metrics: metrics.keys,
-        log: this.accounting,
-        clock: Date.now,
-      },
+      access: this.control.access,
       running: new Set(),
       maxBodyBytes: server.maxBodyBytes,
     };
-    this.http = new HttpServer(makeApp(this.parts), this.parts);
+    const tls = server.tlsDir === null ? null : { folder: server.tlsDir, files: readTlsFiles(server.tlsDir) };
+    const app = makeApp(this.parts, { clientCertificates: tls?.files.ca !== undefined });
+    this.http = new HttpServer(app, this.parts, tls);
   }
 
   /** The port that it listens on; 0 before it does. */
@@ -91,7 +80,7 @@ export class Replica {
    */
   async run(): Promise<void> {
     const { server, engineConfig } = this.config;
-    await this.keys?.open();
+    await this.control.open();
     this.boundPort = await this.listen();
     this.logger.info('listening', { host: server.host, port: this.boundPort });
     if (server.trustRemoteCode)
@@ -106,8 +95,7 @@ export class Replica {
     } finally {
       await this.model?.stop();
       await this.http.close();
-      this.keys?.close();
-      await this.accounting?.close();
+      await this.control.close();
     }
   }
 
@@ -145,41 +133,12 @@ export class Replica {
   /** Resolves when the replica is to stop. */
   private async loadFirst(): Promise<void> {
     try {
-      await this.restoreSpending();
+      await this.control.restoreBudgets();
       await this.load();
     } catch (error) {
       if ((error as Error).name !== 'AbortError') throw error;
     }
     await this.untilStopped();
-  }
-
-  private openAccounting(metrics: ServerMetrics): AccountingLog | null {
-    const { engineConfig, server } = this.config;
-    const { dir } = engineConfig.accounting;
-    if (dir === null) return null;
-    const options = {
-      dir,
-      writer: `${hostname()}-${String(process.pid)}`,
-      fileBytes: server.accountingFileBytes,
-      bufferBytes: accountingBufferBytes,
-      clock: Date.now,
-    };
-    return new AccountingLog(options, this.logger, metrics.keys);
-  }
-
-  /** A log that cannot be read is no reason not to serve. */
-  private async restoreSpending(): Promise<void> {
-    const { dir } = this.config.engineConfig.accounting;
-    if (dir === null || this.keys === null) return;
-    try {
-      this.parts.access.budgets.restore(await spentToday(dir, Date.now()));
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return;
-      this.logger.warn('budgets of the day begin anew: the accounting log cannot be read', {
-        dir,
-        cause: (error as Error).message,
-      });
-    }
   }
 
   private async listen(): Promise<number> {

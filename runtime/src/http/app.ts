@@ -3,6 +3,7 @@
 import express, { type Express } from 'express';
 import { authenticate } from './access.js';
 import { chatShape } from './chat-shape.js';
+import { requireClientCertificate } from './client-certificate.js';
 import { completionShape } from './completion-shape.js';
 import { embeddingsRoute } from './embeddings-route.js';
 import { errorHandler, notFound } from './error-handler.js';
@@ -12,7 +13,7 @@ import { openAiRoute } from './openai-route.js';
 import { predictRoute } from './predict-route.js';
 import type { ServerParts } from './server-parts.js';
 
-export function makeApp(parts: ServerParts): Express {
+export function makeApp(parts: ServerParts, { clientCertificates = false } = {}): Express {
   const app = express();
   app.disable('x-powered-by');
   app.disable('etag');
@@ -22,6 +23,7 @@ export function makeApp(parts: ServerParts): Express {
 
   app.use(authenticate(parts.access));
   app.use(healthRoutes(parts));
+  if (clientCertificates) app.use(requireClientCertificate);
   for (const prefix of ['/v1', '/openai/v1']) {
     app.post(`${prefix}/chat/completions`, json, openAiRoute(parts, 'chat', chatShape));
     app.post(`${prefix}/completions`, json, openAiRoute(parts, 'completions', completionShape));

@@ -22,7 +22,7 @@ export function errorHandler(logger: Logger): ErrorRequestHandler {
       return;
     }
     if (told.retryAfterSeconds !== null) response.setHeader('retry-after', String(told.retryAfterSeconds));
-    if (told.status === 401) response.setHeader('www-authenticate', 'Bearer');
+    if (told.code === 'invalid_api_key') response.setHeader('www-authenticate', 'Bearer');
     response.status(told.status).json(told.body);
   };
 }

@@ -8,6 +8,7 @@ export const errorCodes = {
   chat_template_refused: { status: 400, type: 'invalid_request_error' },
   request_aborted: { status: 400, type: 'invalid_request_error' },
   invalid_api_key: { status: 401, type: 'invalid_request_error' },
+  client_certificate_required: { status: 401, type: 'authentication_error' },
   model_not_found: { status: 404, type: 'invalid_request_error' },
   route_not_found: { status: 404, type: 'invalid_request_error' },
   request_too_large: { status: 413, type: 'invalid_request_error' },
