@@ -16,6 +16,7 @@ interface CustomResourceDefinition {
 const root = new URL('../../', import.meta.url);
 const crdFile = 'llmservices.llmservice.dev.yaml';
 const engineConfigFile = 'engine-config.schema.json';
+const keyFileFile = 'key-file.schema.json';
 
 async function outputs(): Promise<Record<string, string>> {
   const crd = parse(await readFile(new URL(`crds/${crdFile}`, root), 'utf8'), {
@@ -24,6 +25,7 @@ async function outputs(): Promise<Record<string, string>> {
   const engineConfig = JSON.parse(
     await readFile(new URL(`crds/${engineConfigFile}`, root), 'utf8'),
   ) as JsonSchema;
+  const keyFile = JSON.parse(await readFile(new URL(`crds/${keyFileFile}`, root), 'utf8')) as JsonSchema;
   const openApiSchema = crd.spec.versions[0]?.schema.openAPIV3Schema;
   const spec = openApiSchema?.properties?.['spec'];
   if (openApiSchema === undefined || spec === undefined) throw new Error(`${crdFile} has no spec schema`);
@@ -39,6 +41,8 @@ async function outputs(): Promise<Record<string, string>> {
       'engineConfigSchema',
       engineConfigFile,
     ),
+    [`${generated}/key-file.ts`]: await typesModule(keyFile, 'KeyFile', keyFileFile),
+    [`${generated}/key-file-schema.ts`]: schemaModule(keyFile, 'keyFileSchema', keyFileFile),
     'deploy/docs/reference.md': referencePage(openApiSchema),
     'deploy/docs/failures.md': failuresPage(),
     'charts/llmservice-operator/templates/crd.yaml': chartCopy(crd),

@@ -40,6 +40,8 @@ const titles: Readonly<Record<string, string>> = {
   'spec.engine.speculative': 'SpeculativeSpec',
   'spec.env[]': 'EnvVar',
   'spec.resources': 'ResourcesSpec',
+  'spec.auth': 'AuthSpec',
+  'spec.accounting': 'AccountingSpec',
   'spec.tolerations[]': 'Toleration',
   'spec.topologySpreadConstraints[]': 'TopologySpreadConstraint',
   status: 'LlmServiceStatus',

@@ -23,6 +23,12 @@ export const failureKinds = {
     httpStatus: 500,
     remedy: 'Correct the named settings: flags, environment or the engine-config file.',
   },
+  KeysInvalid: {
+    terminal: false,
+    httpStatus: 503,
+    remedy:
+      'Correct keys.yaml in the Secret named in spec.auth.keysSecretRef; deploy/docs/keys.md shows one.',
+  },
   UnsupportedArchitecture: {
     terminal: true,
     httpStatus: 500,

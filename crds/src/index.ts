@@ -20,6 +20,7 @@ export * from './mtp-head.js';
 export type { KvCacheDtype } from './kv-cache.js';
 export * from './memory-plan.js';
 export * from './validate.js';
+export * from './read-key-file.js';
 export * from './fields.js';
 export * from './setting-text.js';
 export * from './spec-variables.js';

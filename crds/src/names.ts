@@ -40,6 +40,8 @@ export const paths = {
   sharedMemory: '/dev/shm',
   terminationMessage: '/dev/termination-log',
   s3Ca: '/etc/llmservice-s3-ca',
+  keys: '/etc/llmservice-keys',
+  accounting: '/var/lib/llmservice/accounting',
 } as const;
 
 /** Probe and observation routes of the runtime's server. */

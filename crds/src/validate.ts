@@ -58,7 +58,7 @@ function violation({ instancePath, keyword, params, message = 'is not valid' }: 
 }
 
 /** `/spec/env/0/name` as `spec.env[0].name`. */
-function readablePath(pointer: string): string {
+export function readablePath(pointer: string): string {
   return pointer
     .split('/')
     .slice(1)

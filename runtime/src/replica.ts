@@ -2,6 +2,7 @@
 // The only place where the parts are made and joined.
 
 import { FailureError } from '@llmservice/crds';
+import { AccessControl } from './access-control.js';
 import type { ResolvedConfig } from './config/resolve-config.js';
 import { Admission } from './http/admission.js';
 import { makeApp } from './http/app.js';
@@ -27,6 +28,7 @@ export class Replica {
   private readonly parts: ServerParts;
   private readonly http: HttpServer;
   private readonly observer: LoadObserver;
+  private readonly control: AccessControl;
   private model: ModelRun | null = null;
   private boundPort = 0;
 
@@ -40,13 +42,16 @@ export class Replica {
     this.lifecycle = new Lifecycle(model.name);
     this.stall = new StallWatch(engineConfig.noProgressTimeoutSeconds * 1000, now);
     this.observer = new LoadObserver(this.lifecycle, this.stall, logger, now);
+    const metrics = new ServerMetrics(model.name, () => this.lifecycle);
+    this.control = new AccessControl(config, metrics.keys, logger);
     this.parts = {
       lifecycle: this.lifecycle,
-      metrics: new ServerMetrics(model.name, () => this.lifecycle),
+      metrics,
       logger,
       now,
       names: { name: model.name, aliases: model.aliases },
       admission: new Admission(engineConfig.engine.maxNumSeqs + server.maxWaiting),
+      access: this.control.access,
       running: new Set(),
       maxBodyBytes: server.maxBodyBytes,
     };
@@ -75,6 +80,7 @@ export class Replica {
    */
   async run(): Promise<void> {
     const { server, engineConfig } = this.config;
+    await this.control.open();
     this.boundPort = await this.listen();
     this.logger.info('listening', { host: server.host, port: this.boundPort });
     if (server.trustRemoteCode)
@@ -89,6 +95,7 @@ export class Replica {
     } finally {
       await this.model?.stop();
       await this.http.close();
+      await this.control.close();
     }
   }
 
@@ -126,6 +133,7 @@ export class Replica {
   /** Resolves when the replica is to stop. */
   private async loadFirst(): Promise<void> {
     try {
+      await this.control.restoreBudgets();
       await this.load();
     } catch (error) {
       if ((error as Error).name !== 'AbortError') throw error;

@@ -187,6 +187,18 @@ describe('the API server refuses', () => {
       { routing: { host: 'https://x' } },
       /spec\.routing\.host: .*without scheme, port or path/,
     ],
+    ['keys without a name', { auth: { keysSecretRef: {} } }, /spec\.auth\.keysSecretRef\.name: Required/],
+    [
+      'more replicas than share the budgets of keys',
+      { replicas: 3, auth: { keysSecretRef: { name: 'keys' }, maxReplicas: 2 } },
+      /spec\.replicas: .*raise auth\.maxReplicas to the most replicas/,
+    ],
+    ['budgets for no replica', { auth: { maxReplicas: 0 } }, /spec\.auth\.maxReplicas: /],
+    [
+      'a claim without a name',
+      { accounting: { persistentVolumeClaimRef: {} } },
+      /spec\.accounting\.persistentVolumeClaimRef\.name: Required/,
+    ],
     ['an endless drain', { rollout: { drainTimeoutSeconds: 99999 } }, /spec\.rollout\.drainTimeoutSeconds: /],
   ])('%s', async (_, spec, message) => {
     const { code, stderr } = await dryRun(service(spec));
@@ -209,6 +221,12 @@ describe('the API server accepts', () => {
     ],
     ['a MIG partition', { accelerator: { resourceName: 'nvidia.com/mig-3g.40gb' } }],
     ['a toleration of everything', { tolerations: [{ operator: 'Exists' }] }],
+    [
+      'keys',
+      { replicas: 2, auth: { keysSecretRef: { name: 'keys' }, maxReplicas: 2, protectMetrics: true } },
+    ],
+    ['replicas beyond maxReplicas where there are no keys', { replicas: 3 }],
+    ['an accounting log', { accounting: { persistentVolumeClaimRef: { name: 'accounting' } } }],
     ['a name with an organisation', { model: { uri: 's3://b', name: 'Qwen/Qwen3.6-27B' } }],
   ])('%s', async (_, spec) => {
     const { code, stderr } = await dryRun(service(spec));

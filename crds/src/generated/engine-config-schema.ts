@@ -11,6 +11,8 @@ export const engineConfigSchema: object = {
     "accelerator",
     "parallelism",
     "engine",
+    "auth",
+    "accounting",
     "drainTimeoutSeconds",
     "noProgressTimeoutSeconds"
   ],
@@ -208,6 +210,54 @@ export const engineConfigSchema: object = {
               "description": "Of method mtp: another release of the model, whose layer drafts where the checkpoint has none."
             }
           }
+        }
+      }
+    },
+    "auth": {
+      "type": "object",
+      "additionalProperties": false,
+      "required": [
+        "keysDir",
+        "maxReplicas",
+        "protectMetrics"
+      ],
+      "properties": {
+        "keysDir": {
+          "type": [
+            "string",
+            "null"
+          ],
+          "minLength": 1,
+          "maxLength": 1024,
+          "description": "Folder with keys.yaml or keys.json; null: no key is asked for."
+        },
+        "maxReplicas": {
+          "type": "integer",
+          "minimum": 1,
+          "maximum": 1000,
+          "description": "Replicas that share the keys' budgets: each gives a key the budget divided by this."
+        },
+        "protectMetrics": {
+          "type": "boolean",
+          "description": "Whether /metrics asks for a key too, where there are keys."
+        }
+      }
+    },
+    "accounting": {
+      "type": "object",
+      "additionalProperties": false,
+      "required": [
+        "dir"
+      ],
+      "properties": {
+        "dir": {
+          "type": [
+            "string",
+            "null"
+          ],
+          "minLength": 1,
+          "maxLength": 1024,
+          "description": "Folder that gets a line for each finished request; null: none is written."
         }
       }
     },

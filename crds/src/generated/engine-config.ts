@@ -85,6 +85,26 @@ export interface EngineConfig {
       uri?: string;
     };
   };
+  auth: {
+    /**
+     * Folder with keys.yaml or keys.json; null: no key is asked for.
+     */
+    keysDir: string | null;
+    /**
+     * Replicas that share the keys' budgets: each gives a key the budget divided by this.
+     */
+    maxReplicas: number;
+    /**
+     * Whether /metrics asks for a key too, where there are keys.
+     */
+    protectMetrics: boolean;
+  };
+  accounting: {
+    /**
+     * Folder that gets a line for each finished request; null: none is written.
+     */
+    dir: string | null;
+  };
   drainTimeoutSeconds: number;
   noProgressTimeoutSeconds: number;
 }

@@ -726,6 +726,74 @@ export const llmServiceSchema: object = {
           },
           "required": []
         },
+        "auth": {
+          "description": "Who may use the service, and how much.",
+          "type": "object",
+          "default": {},
+          "title": "AuthSpec",
+          "additionalProperties": false,
+          "properties": {
+            "keysSecretRef": {
+              "description": "Secret of this namespace whose key keys.yaml (or keys.json) lists the API keys, as hashes, with their budgets. A change is taken over without a restart. Default: no key is asked for.",
+              "type": "object",
+              "additionalProperties": false,
+              "properties": {
+                "name": {
+                  "description": "Name of the object.",
+                  "type": "string",
+                  "minLength": 1,
+                  "maxLength": 253
+                }
+              },
+              "required": [
+                "name"
+              ]
+            },
+            "maxReplicas": {
+              "description": "Most replicas that there will be. Each gives a key its part: the budget divided by this.",
+              "type": "integer",
+              "format": "int32",
+              "default": 1,
+              "minimum": 1,
+              "maximum": 1000
+            },
+            "protectMetrics": {
+              "description": "Whether /metrics asks for a key too, where there are keys. Health routes never do.",
+              "type": "boolean",
+              "default": false
+            }
+          },
+          "required": [
+            "maxReplicas",
+            "protectMetrics"
+          ]
+        },
+        "accounting": {
+          "description": "The log of finished requests, with the tokens of each, for billing and audits.",
+          "type": "object",
+          "default": {},
+          "title": "AccountingSpec",
+          "additionalProperties": false,
+          "properties": {
+            "persistentVolumeClaimRef": {
+              "description": "PersistentVolumeClaim of this namespace that the log is written to; of access mode ReadWriteMany where replicas run on several nodes. Default: no log is written.",
+              "type": "object",
+              "additionalProperties": false,
+              "properties": {
+                "name": {
+                  "description": "Name of the object.",
+                  "type": "string",
+                  "minLength": 1,
+                  "maxLength": 253
+                }
+              },
+              "required": [
+                "name"
+              ]
+            }
+          },
+          "required": []
+        },
         "rollout": {
           "description": "Time limits of starting and stopping.",
           "type": "object",
@@ -763,6 +831,8 @@ export const llmServiceSchema: object = {
         "sharedMemory",
         "replicas",
         "routing",
+        "auth",
+        "accounting",
         "rollout"
       ]
     },

@@ -143,6 +143,8 @@ export interface LlmServiceSpec {
      */
     host?: string;
   };
+  auth: AuthSpec;
+  accounting: AccountingSpec;
   /**
    * Time limits of starting and stopping.
    */
@@ -444,6 +446,42 @@ export interface TopologySpreadConstraint {
        */
       [k: string]: string;
     };
+  };
+}
+/**
+ * Who may use the service, and how much.
+ */
+export interface AuthSpec {
+  /**
+   * Secret of this namespace whose key keys.yaml (or keys.json) lists the API keys, as hashes, with their budgets. A change is taken over without a restart. Default: no key is asked for.
+   */
+  keysSecretRef?: {
+    /**
+     * Name of the object.
+     */
+    name: string;
+  };
+  /**
+   * Most replicas that there will be. Each gives a key its part: the budget divided by this.
+   */
+  maxReplicas: number;
+  /**
+   * Whether /metrics asks for a key too, where there are keys. Health routes never do.
+   */
+  protectMetrics: boolean;
+}
+/**
+ * The log of finished requests, with the tokens of each, for billing and audits.
+ */
+export interface AccountingSpec {
+  /**
+   * PersistentVolumeClaim of this namespace that the log is written to; of access mode ReadWriteMany where replicas run on several nodes. Default: no log is written.
+   */
+  persistentVolumeClaimRef?: {
+    /**
+     * Name of the object.
+     */
+    name: string;
   };
 }
 /**

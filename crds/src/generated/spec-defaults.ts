@@ -29,6 +29,11 @@ export const specDefaults = {
   "sharedMemory": {},
   "replicas": 1,
   "routing": {},
+  "auth": {
+    "maxReplicas": 1,
+    "protectMetrics": false
+  },
+  "accounting": {},
   "rollout": {
     "drainTimeoutSeconds": 120,
     "noProgressTimeoutSeconds": 300

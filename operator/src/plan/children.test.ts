@@ -1,7 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
-import { parseCheckpointConfig, sharedMemoryNeeded, validateEngineConfig } from '@llmservice/crds';
+import { parseCheckpointConfig, paths, sharedMemoryNeeded, validateEngineConfig } from '@llmservice/crds';
 import { qwen36Config } from '../../../crds/src/checkpoint.fixture.js';
 import { failedAttemptAnnotation, planAttempt, planChildren, type ChildInputs } from './children.js';
+import { planEngineConfig } from './engine-config.js';
 import { planFit } from './memory.js';
 import { wantedService } from './wanted-service.fixture.js';
 
@@ -121,6 +122,39 @@ describe('the pod', () => {
     }[];
     expect(planned.filter(({ name }) => name === 'AWS_ACCESS_KEY_ID')).toEqual(env);
     expect(planned.map(({ name }) => name)).toContain('AWS_SECRET_ACCESS_KEY');
+  });
+
+  test('has the keys and the accounting log where the runtime is told to look for them', () => {
+    const spec = {
+      replicas: 2,
+      auth: { keysSecretRef: { name: 'team-keys' }, maxReplicas: 4, protectMetrics: true },
+      accounting: { persistentVolumeClaimRef: { name: 'usage' } },
+    };
+    const config = planEngineConfig(wantedService(spec));
+    expect(config.auth).toEqual({ keysDir: paths.keys, maxReplicas: 4, protectMetrics: true });
+    expect(config.accounting).toEqual({ dir: `${paths.accounting}/demo` });
+    // A mount with a subPath would never see another version of the Secret.
+    expect(container(spec)).toMatchObject({
+      volumeMounts: expect.arrayContaining([
+        { name: 'keys', mountPath: config.auth.keysDir, readOnly: true },
+        { name: 'accounting', mountPath: paths.accounting },
+      ]),
+    });
+    expect(podSpec(spec)).toMatchObject({
+      volumes: expect.arrayContaining([
+        { name: 'keys', secret: { secretName: 'team-keys', defaultMode: 0o440, optional: true } },
+        { name: 'accounting', persistentVolumeClaim: { claimName: 'usage' } },
+      ]),
+    });
+  });
+
+  test('without keys and accounting has neither', () => {
+    const { auth, accounting } = planEngineConfig(wantedService());
+    expect([auth, accounting]).toEqual([
+      { keysDir: null, maxReplicas: 1, protectMetrics: false },
+      { dir: null },
+    ]);
+    expect(JSON.stringify(podSpec({}))).not.toMatch(/secretName|persistentVolumeClaim|accounting/);
   });
 
   test('is of another revision when its config changes, and not when the service scales', () => {

@@ -1,7 +1,7 @@
 // What the runtime is told: the engine config, and the ConfigMap that carries it. The name holds the content's hash,
 // so that a pod of an older revision that restarts still finds what it was made for.
 
-import { annotations, type EngineConfig } from '@llmservice/crds';
+import { annotations, paths, type EngineConfig } from '@llmservice/crds';
 import type { WantedService } from '../spec/parse-spec.js';
 import type { KubeObject } from '../kube/types.js';
 import { contentHash } from './content-hash.js';
@@ -9,6 +9,7 @@ import { childMetadata } from './child-metadata.js';
 
 const engineConfigKey = 'engine-config.json';
 
+/** Paths inside the pod, where planPodTemplate mounts what the spec names. */
 export function planEngineConfig(service: WantedService): EngineConfig {
   const { spec, accelerator } = service;
   const { endpoint, region, forcePathStyle } = spec.model.s3;
@@ -36,6 +37,16 @@ export function planEngineConfig(service: WantedService): EngineConfig {
       kvCacheDtype: spec.engine.kvCacheDtype,
       quantization: spec.engine.quantization,
       speculative: spec.engine.speculative,
+    },
+    auth: {
+      keysDir: spec.auth.keysSecretRef === undefined ? null : paths.keys,
+      maxReplicas: spec.auth.maxReplicas,
+      protectMetrics: spec.auth.protectMetrics,
+    },
+    // In a folder of its own, since several services may share a claim.
+    accounting: {
+      dir:
+        spec.accounting.persistentVolumeClaimRef === undefined ? null : `${paths.accounting}/${service.name}`,
     },
     drainTimeoutSeconds: spec.rollout.drainTimeoutSeconds,
     noProgressTimeoutSeconds: spec.rollout.noProgressTimeoutSeconds,

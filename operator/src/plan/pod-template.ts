@@ -108,6 +108,12 @@ function planContainer(service: WantedService, inputs: PodInputs): object {
       ...(service.spec.model.s3.caConfigMapRef === undefined
         ? []
         : [{ name: 's3-ca', mountPath: paths.s3Ca, readOnly: true }]),
+      ...(service.spec.auth.keysSecretRef === undefined
+        ? []
+        : [{ name: 'keys', mountPath: paths.keys, readOnly: true }]),
+      ...(service.spec.accounting.persistentVolumeClaimRef === undefined
+        ? []
+        : [{ name: 'accounting', mountPath: paths.accounting }]),
     ],
   };
 }
@@ -123,12 +129,21 @@ function probe(path: string, timing: { periodSeconds: number; failureThreshold: 
 
 function planVolumes(service: WantedService, inputs: PodInputs): object[] {
   const ca = service.spec.model.s3.caConfigMapRef;
+  const keys = service.spec.auth.keysSecretRef;
+  const claim = service.spec.accounting.persistentVolumeClaimRef;
   return [
     { name: 'engine-config', configMap: { name: inputs.configMap, defaultMode: 0o644 } },
     { name: 'weights', emptyDir: {} },
     { name: 'shared-memory', emptyDir: { medium: 'Memory', sizeLimit: formatMi(service.sharedMemoryBytes) } },
     { name: 'tmp', emptyDir: {} },
     ...(ca === undefined ? [] : [{ name: 's3-ca', configMap: { name: ca.name, defaultMode: 0o644 } }]),
+    // Readable by fsGroup. Where the Secret is missing the runtime starts all the same, to end with the reason.
+    ...(keys === undefined
+      ? []
+      : [{ name: 'keys', secret: { secretName: keys.name, defaultMode: 0o440, optional: true } }]),
+    ...(claim === undefined
+      ? []
+      : [{ name: 'accounting', persistentVolumeClaim: { claimName: claim.name } }]),
   ];
 }
 

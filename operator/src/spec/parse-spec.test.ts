@@ -64,6 +64,14 @@ describe('parseSpec', () => {
     });
   });
 
+  test('refuses more replicas than share the budgets of its keys', () => {
+    const auth = { keysSecretRef: { name: 'keys' }, maxReplicas: 2 };
+    const replicas = (count: number) =>
+      parseSpec(object({ model: { uri: 's3://b/p' }, auth, replicas: count }));
+    expect(replicas(2).ok).toBe(true);
+    expect(replicas(3)).toMatchObject({ ok: false, violations: [{ path: 'spec.replicas' }] });
+  });
+
   test('names the path of what the schema refuses', () => {
     const parsed = parseSpec(object({ model: { uri: 's3://b/p' }, engine: { blockSize: 48 } }));
     expect(parsed).toMatchObject({ ok: false, violations: [{ path: 'spec.engine.blockSize' }] });

@@ -104,6 +104,13 @@ export function parseSpec(object: KubeObject): ParsedSpec {
       message: `must equal accelerator.devices (${devices})`,
     });
   }
+  const { keysSecretRef, maxReplicas } = spec.auth;
+  if (keysSecretRef !== undefined && spec.replicas > maxReplicas) {
+    violations.push({
+      path: 'spec.replicas',
+      message: `is more than auth.maxReplicas (${maxReplicas}), among which the budgets of the keys are divided`,
+    });
+  }
   const sharedMemory = quantity('spec.sharedMemory.sizeLimit', spec.sharedMemory.sizeLimit);
   const stated = quantity('spec.accelerator.memoryPerDevice', spec.accelerator.memoryPerDevice);
   const limit = quantity('spec.resources.limits.memory', spec.resources?.limits?.['memory']);

@@ -142,6 +142,10 @@ function fillDefaults(content: JsonObject): void {
     'engine.quantization': specDefaults.engine.quantization,
     'engine.speculative.method': specDefaults.engine.speculative.method,
     'engine.speculative.tokens': specDefaults.engine.speculative.tokens,
+    'auth.keysDir': null,
+    'auth.maxReplicas': specDefaults.auth.maxReplicas,
+    'auth.protectMetrics': specDefaults.auth.protectMetrics,
+    'accounting.dir': null,
     drainTimeoutSeconds: specDefaults.rollout.drainTimeoutSeconds,
     noProgressTimeoutSeconds: specDefaults.rollout.noProgressTimeoutSeconds,
   };

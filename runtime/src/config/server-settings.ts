@@ -18,6 +18,8 @@ export interface ServerSettings {
   readonly maxBodyBytes: number;
   /** Requests that may wait for the engine beyond those that run; more are refused with 429. */
   readonly maxWaiting: number;
+  /** A file of the accounting log that has reached it is followed by another. */
+  readonly accountingFileBytes: number;
   /** Compute threads of the engine; null: one per physical core. */
   readonly threads: number | null;
   /** Accepted for the sake of existing values files; code from a checkpoint is never run. */
@@ -110,6 +112,15 @@ export const serverSettings = [
     'requests that may wait for the engine',
     1024,
     atLeast(0),
+  ),
+  define(
+    'accountingFileBytes',
+    'LLMSERVICE_ACCOUNTING_FILE_BYTES',
+    '--accounting-file-bytes',
+    'BYTES',
+    'size at which a file of the accounting log is followed by another',
+    64 * mib,
+    atLeast(1),
   ),
   define(
     'threads',

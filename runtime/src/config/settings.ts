@@ -158,6 +158,38 @@ export const settings: readonly Setting[] = [
     asUri,
   ),
   setting(
+    'auth.keysDir',
+    'KEYS_DIR',
+    '--keys-dir',
+    'DIR',
+    'folder with keys.yaml or keys.json; without it, no API key is asked for',
+    asPath,
+  ),
+  setting(
+    'auth.maxReplicas',
+    'MAX_REPLICAS',
+    '--max-replicas',
+    'N',
+    'replicas that share the budgets of the keys',
+    readInteger,
+  ),
+  setting(
+    'auth.protectMetrics',
+    'PROTECT_METRICS',
+    '--protect-metrics',
+    'BOOL',
+    'ask for an API key on /metrics too',
+    readBoolean,
+  ),
+  setting(
+    'accounting.dir',
+    'ACCOUNTING_DIR',
+    '--accounting-dir',
+    'DIR',
+    'gets a line for each finished request; without it, none is written',
+    asPath,
+  ),
+  setting(
     'drainTimeoutSeconds',
     'DRAIN_TIMEOUT_SECONDS',
     '--drain-timeout',
@@ -190,6 +222,10 @@ function setting(
 function asUri(text: string): string {
   const uri = readText(text);
   return /^[a-z][a-z0-9+.-]*:\/\//.test(uri) ? uri : resolve(uri);
+}
+
+function asPath(text: string): string {
+  return resolve(readText(text));
 }
 
 function asList(text: string): string[] {

@@ -2,6 +2,7 @@
 
 import express, { type Express, type RequestHandler } from 'express';
 import { openApiRoute, rootRoute } from './about-routes.js';
+import { authenticate } from './access.js';
 import { chatShape } from './chat-shape.js';
 import { requireClientCertificate } from './client-certificate.js';
 import { completionShape } from './completion-shape.js';
@@ -24,6 +25,7 @@ export function makeApp(parts: ServerParts, { clientCertificates = false } = {})
   // Clients such as curl leave the content type out or wrong; bodies are JSON here whatever it says.
   const json = express.json({ limit: parts.maxBodyBytes, type: () => true });
   if (clientCertificates) app.use(requireClientCertificate);
+  app.use(authenticate(parts.access));
   const answers = handlers(parts);
   for (const { name, method, path, body } of mountedRoutes) {
     app[method](expressPath(path), ...(body === null ? [] : [json]), answers[name]);

@@ -8,16 +8,25 @@ import { asApiError, type GenerationContext } from './generation.js';
 /** (hidden), of length 1. @throws ApiError when the engine fails or the server ends the request */
 export async function runEmbedding(
   request: GenerateRequest,
-  { engine, metrics, logger, now, route, modelName, signal }: GenerationContext,
+  { engine, metrics, logger, now, route, modelName, signal, account }: GenerationContext,
 ): Promise<Float32Array> {
   const arrivedAt = now();
   let queueMs: number | null = null;
+  let cachedTokens = 0;
+  const promptTokens = request.prompt.length;
+  const ended = account.begin(() => ({
+    promptTokens,
+    cachedTokens,
+    completionTokens: 0,
+    reasoningTokens: 0,
+  }));
   let [finishReason, errorCode]: [string, string | null] = ['stop', null];
   try {
     for await (const output of engine.submit(request, { signal })) {
       queueMs ??= output.queueMs;
+      cachedTokens += output.cachedTokens ?? 0;
       if (output.embedding === null) continue;
-      metrics.embedded(request.prompt.length);
+      metrics.embedded(promptTokens);
       return normalized(output.embedding);
     }
     throw signal.reason instanceof ApiError
@@ -34,8 +43,9 @@ export async function runEmbedding(
       id: request.id,
       route,
       model: modelName,
+      key: account.keyId,
       stream: false,
-      promptTokens: request.prompt.length,
+      promptTokens,
       completionTokens: 0,
       finishReason,
       errorCode,
@@ -46,6 +56,7 @@ export async function runEmbedding(
     };
     metrics.finished(finished);
     logGeneration(logger, finished);
+    ended(finishReason);
   }
 }
 

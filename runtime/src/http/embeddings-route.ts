@@ -14,16 +14,28 @@ export function embeddingsRoute(parts: ServerParts): RequestHandler {
     const id = newId('embd-');
     response.setHeader('x-request-id', id);
     const { metrics, logger, now } = parts;
-    await whileAdmitted(parts, response, parsed.inputs.length, async (signal) => {
-      const context = { ...serving, metrics, logger, now, route: routeOf(request), modelName, signal };
+    const accounted = { id, route: routeOf(request), model: modelName };
+    await whileAdmitted(parts, response, accounted, parsed.inputs.length, async (signal, account) => {
+      const context = {
+        ...serving,
+        metrics,
+        logger,
+        now,
+        route: accounted.route,
+        modelName,
+        signal,
+        account,
+      };
       // All are looked at before any runs.
       const prepared = await Promise.all(
         parsed.inputs.map((input, index) =>
           prepareEmbedding(parsed, input, `${id}-${String(index)}`, serving.model),
         ),
       );
-      const embeddings = await Promise.all(prepared.map((each) => runEmbedding(each, context)));
-      const tokens = prepared.reduce((sum, { prompt }) => sum + prompt.length, 0);
+      const requests = prepared.map((each) => account.share(each, parsed.priority));
+      for (const each of requests) account.spendPrompt(each.prompt.length);
+      const embeddings = await Promise.all(requests.map((each) => runEmbedding(each, context)));
+      const tokens = requests.reduce((sum, { prompt }) => sum + prompt.length, 0);
       response.json({
         object: 'list',
         data: embeddings.map((values, index) => ({

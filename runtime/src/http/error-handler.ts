@@ -22,6 +22,7 @@ export function errorHandler(logger: Logger): ErrorRequestHandler {
       return;
     }
     if (told.retryAfterSeconds !== null) response.setHeader('retry-after', String(told.retryAfterSeconds));
+    if (told.code === 'invalid_api_key') response.setHeader('www-authenticate', 'Bearer');
     response.status(told.status).json(told.body);
   };
 }

@@ -7,6 +7,7 @@ import { logGeneration, type FinishedGeneration } from '../log/request-log.js';
 import type { Logger } from '../log/logger.js';
 import type { ServerMetrics } from '../metrics/server-metrics.js';
 import { ApiError } from '../request/api-error.js';
+import type { RequestAccount } from '../keys/request-account.js';
 import type { ApiRequest, PromptSource } from '../request/parse-request.js';
 import { prepareGeneration } from '../request/prepare-generation.js';
 import { opensReasoning } from '../request/reasoning.js';
@@ -26,6 +27,7 @@ export interface GenerationContext {
   readonly modelName: string;
   /** Aborted when the client goes away, or with an ApiError when the server has to end it. */
   readonly signal: AbortSignal;
+  readonly account: RequestAccount;
 }
 
 export interface Usage {
@@ -63,8 +65,9 @@ export class Generation {
     context: GenerationContext,
   ): Promise<Generation> {
     const arrivedAt = context.now();
-    const { model, engine, signal } = context;
-    const prepared = await prepareGeneration(request, source, id, model);
+    const { model, engine, signal, account } = context;
+    const prepared = account.share(await prepareGeneration(request, source, id, model), request.priority);
+    account.spendPrompt(prepared.prompt.length);
     // Reasoning is told apart where a chat template wrote the prompt.
     const think = source.kind === 'messages' ? model.think : null;
     const text = new TextStream({
@@ -95,6 +98,7 @@ export class Generation {
   async *deltas(): AsyncGenerator<TextDelta> {
     let outcome = 'abort';
     let errorCode: string | null = null;
+    const ended = this.context.account.begin(() => this.usage);
     try {
       for await (const output of this.outputs) {
         const before = this.text.completionTokens;
@@ -112,16 +116,18 @@ export class Generation {
       throw told;
     } finally {
       this.finish(outcome, errorCode);
+      ended(outcome);
     }
   }
 
   private measure({ queueMs, cachedTokens }: EngineOutput, tokens: number): void {
-    const { metrics, now } = this.context;
+    const { metrics, now, account } = this.context;
     const at = now();
     if (queueMs !== null) this.queueMs = queueMs;
     if (cachedTokens !== null) this.cachedTokens = cachedTokens;
     if (tokens > 0) {
       metrics.generated(tokens);
+      account.spendGenerated(tokens);
       if (this.firstOutputAt === null) metrics.firstTokens(this.promptTokens, (at - this.arrivedAt) / 1000);
       else metrics.laterTokens(tokens, (at - (this.lastOutputAt ?? at)) / 1000);
       this.firstOutputAt ??= at;
@@ -136,6 +142,7 @@ export class Generation {
       id: this.id,
       route: context.route,
       model: context.modelName,
+      key: context.account.keyId,
       stream: this.request.stream,
       promptTokens: this.promptTokens,
       completionTokens: this.text.completionTokens,

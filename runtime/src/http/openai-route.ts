@@ -1,6 +1,7 @@
 // POST chat/completions and completions, streamed and not: parse, admit, generate, shape.
 
 import type { Request, RequestHandler, Response } from 'express';
+import type { RequestAccount } from '../keys/request-account.js';
 import { parseRequest, type ApiRequest } from '../request/parse-request.js';
 import type { TextDelta } from '../request/text-stream.js';
 import { addUsage, type AnswerHead, type AnswerShape, type WholeChoice } from './answer-shape.js';
@@ -24,8 +25,9 @@ export function openAiRoute(
       model: resolveName(parts.names, parsed.model),
     };
     response.setHeader('x-request-id', head.id);
-    await whileAdmitted(parts, response, parsed.prompts.length, async (signal) => {
-      const generations = await startAll(parts, request, parsed, head, signal);
+    const accounted = { id: head.id, route: routeOf(request), model: head.model };
+    await whileAdmitted(parts, response, accounted, parsed.prompts.length, async (signal, account) => {
+      const generations = await startAll(parts, request, parsed, head, signal, account);
       if (parsed.stream) await stream(response, generations, parsed, head, shape, parts);
       else response.json(shape.whole(head, await Promise.all(generations.map(readWhole)), model.tokenizer));
     });
@@ -38,6 +40,7 @@ async function startAll(
   parsed: ApiRequest,
   head: AnswerHead,
   signal: AbortSignal,
+  account: RequestAccount,
 ): Promise<Generation[]> {
   const context = {
     ...lifecycle.requireServing(),
@@ -47,6 +50,7 @@ async function startAll(
     route: routeOf(request),
     modelName: head.model,
     signal,
+    account,
   };
   const idOf = (index: number): string =>
     parsed.prompts.length === 1 ? head.id : `${head.id}-${String(index)}`;

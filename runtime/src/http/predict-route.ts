@@ -16,9 +16,25 @@ export function predictRoute(parts: ServerParts): RequestHandler {
     const bodies = instances ?? [request.body as unknown];
     const parsed = bodies.map((body) => parseRequest('predict', body, serving.model.defaults, randomSeed()));
     const { metrics, logger, now } = parts;
-    await whileAdmitted(parts, response, parsed.length, async (signal) => {
-      const context = { ...serving, metrics, logger, now, route: routeOf(request), modelName, signal };
-      const predictions = await Promise.all(parsed.map((each) => predict(each, context)));
+    const id = newId('predict-');
+    response.setHeader('x-request-id', id);
+    const accounted = { id, route: routeOf(request), model: modelName };
+    await whileAdmitted(parts, response, accounted, parsed.length, async (signal, account) => {
+      const context = {
+        ...serving,
+        metrics,
+        logger,
+        now,
+        route: accounted.route,
+        modelName,
+        signal,
+        account,
+      };
+      const predictions = await Promise.all(
+        parsed.map((each, index) =>
+          predict(instances === null ? id : `${id}-${String(index)}`, each, context),
+        ),
+      );
       response.json(instances === null ? predictions[0] : { predictions });
     });
   };
@@ -44,10 +60,10 @@ function readInstances(body: unknown): readonly unknown[] | null {
   );
 }
 
-async function predict(request: ApiRequest, context: GenerationContext): Promise<object> {
+async function predict(id: string, request: ApiRequest, context: GenerationContext): Promise<object> {
   const [source] = request.prompts;
   if (source === undefined) throw new Error('a :predict request has one prompt');
-  const generation = await Generation.start(newId('predict-'), request, source, context);
+  const generation = await Generation.start(id, request, source, context);
   const { content, reasoning, usage } = await readWhole(generation);
   return {
     model_name: context.modelName,

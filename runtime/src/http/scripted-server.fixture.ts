@@ -4,8 +4,10 @@ import { ChatTemplate } from '../tokens/chat-template.js';
 import { Tokenizer } from '../tokens/tokenizer.js';
 import { tokenizerJson } from '../tokens/tokenizer.fixture.js';
 import { makeLogger } from '../log/logger.js';
+import { KeyBudgets } from '../keys/key-budgets.js';
 import { ServerMetrics } from '../metrics/server-metrics.js';
 import { openAiSampling } from '../request/generation-defaults.js';
+import type { Access } from './access.js';
 import { Admission } from './admission.js';
 import { makeApp } from './app.js';
 import { HttpServer } from './http-server.js';
@@ -27,7 +29,10 @@ export class ScriptedServer {
   ) {}
 
   /** Takes up to 8 generations at once. */
-  static async start({ serving = true } = {}): Promise<ScriptedServer> {
+  static async start({
+    serving = true,
+    access = {},
+  }: { readonly serving?: boolean; readonly access?: Partial<Access> } = {}): Promise<ScriptedServer> {
     const engine = new ScriptedEngine();
     const tokenizer = Tokenizer.fromJson(tokenizerJson(), 'tokenizer.json');
     const lifecycle = new Lifecycle('tiny');
@@ -35,11 +40,21 @@ export class ScriptedServer {
       lifecycle.startLoading();
       lifecycle.startServing(engine, tinyModel(tokenizer));
     }
+    const metrics = new ServerMetrics('tiny', () => lifecycle);
     const parts: ServerParts = {
       lifecycle,
       names: { name: 'tiny', aliases: ['small'] },
       admission: new Admission(8),
-      metrics: new ServerMetrics('tiny', () => lifecycle),
+      metrics,
+      access: {
+        keys: null,
+        protectMetrics: false,
+        budgets: new KeyBudgets(1, (id, limit) => metrics.keys.refused(id, limit)),
+        metrics: metrics.keys,
+        log: null,
+        clock: Date.now,
+        ...access,
+      },
       logger: makeLogger('error'),
       running: new Set(),
       maxBodyBytes: 100_000,
@@ -58,14 +73,14 @@ export class ScriptedServer {
     return this.http.close();
   }
 
-  get(path: string): Promise<Response> {
-    return fetch(this.url + path);
+  get(path: string, headers: Record<string, string> = {}): Promise<Response> {
+    return fetch(this.url + path, { headers });
   }
 
   /** @param body a text is sent as it is, JSON or not */
-  post(path: string, body: unknown): Promise<Response> {
+  post(path: string, body: unknown, headers: Record<string, string> = {}): Promise<Response> {
     const text = typeof body === 'string' ? body : JSON.stringify(body);
-    return fetch(this.url + path, { method: 'POST', body: text });
+    return fetch(this.url + path, { method: 'POST', body: text, headers });
   }
 
   chat(body: object): Promise<Response> {

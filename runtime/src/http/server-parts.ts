@@ -5,6 +5,8 @@ import type { Request, Response } from 'express';
 import type { Logger } from '../log/logger.js';
 import type { ServerMetrics } from '../metrics/server-metrics.js';
 import { ApiError } from '../request/api-error.js';
+import type { AccountedRequest, RequestAccount } from '../keys/request-account.js';
+import { openAccount, type Access } from './access.js';
 import type { Admission } from './admission.js';
 import type { Lifecycle } from './lifecycle.js';
 import type { ModelNames } from './served-model.js';
@@ -13,6 +15,7 @@ export interface ServerParts {
   readonly lifecycle: Lifecycle;
   readonly names: ModelNames;
   readonly admission: Admission;
+  readonly access: Access;
   readonly metrics: ServerMetrics;
   readonly logger: Logger;
   /** One per request that is generating; aborted with an ApiError when the drain's time is over. */
@@ -23,28 +26,32 @@ export interface ServerParts {
 }
 
 /**
- * Runs the generating part of a request: admitted, listed for the drain, aborted when the client goes away.
- * @throws ApiError queue_full
+ * Runs the generating part of a request: admitted, accounted, listed for the drain, aborted when the client goes away.
+ * @throws ApiError queue_full, rate_limit_exceeded
  */
 export async function whileAdmitted(
   parts: ServerParts,
   response: Response,
+  request: AccountedRequest,
   generations: number,
-  run: (signal: AbortSignal) => Promise<void>,
+  run: (signal: AbortSignal, account: RequestAccount) => Promise<void>,
 ): Promise<void> {
-  const leave = parts.admission.enter(generations);
+  const account = openAccount(parts.access, request, response);
   const controller = new AbortController();
   const gone = (): void => controller.abort(ApiError.of('request_aborted', 'the client went away'));
-  parts.running.add(controller);
-  response.once('close', gone);
+  let leave: (() => void) | null = null;
   try {
-    await run(controller.signal);
+    leave = parts.admission.enter(generations, account.keyId);
+    parts.running.add(controller);
+    response.once('close', gone);
+    await run(controller.signal, account);
   } finally {
     response.off('close', gone);
     // Whatever of a request with several generations still runs, runs for nobody.
     controller.abort();
     parts.running.delete(controller);
-    leave();
+    leave?.();
+    account.close();
   }
 }
 

@@ -6,6 +6,8 @@ export interface FinishedGeneration {
   readonly id: string;
   readonly route: string;
   readonly model: string;
+  /** Id of the API key; null: none was asked for. */
+  readonly key: string | null;
   readonly stream: boolean;
   readonly promptTokens: number;
   readonly completionTokens: number;

@@ -7,6 +7,7 @@ import type { FinishedGeneration } from '../log/request-log.js';
 import { interTokenBuckets, requestTimeBuckets, timeToFirstTokenBuckets } from './buckets.js';
 import { observeDrafts } from './draft-metrics.js';
 import { observeEngine, type ObservedState } from './engine-metrics.js';
+import { KeyMetrics } from './key-metrics.js';
 import { labelNames, type Labels } from './scraped-metrics.js';
 
 export interface CacheConfig {
@@ -21,10 +22,13 @@ export interface CacheConfig {
 
 export class ServerMetrics {
   readonly registry = new Registry();
+  /** Of API keys and the accounting log. */
+  readonly keys: KeyMetrics;
   private readonly labels: Labels;
 
   constructor(modelName: string, state: () => ObservedState) {
     this.labels = { model_name: modelName, engine: '0' };
+    this.keys = new KeyMetrics(this.registry, modelName);
     observeEngine(this.registry, this.labels, state);
     observeDrafts(this.registry, this.labels, () => state().engine?.stats?.drafts ?? null);
   }

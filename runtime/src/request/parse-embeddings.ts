@@ -17,7 +17,8 @@ export interface EmbeddingsRequest {
   readonly pooling: 'last' | 'mean';
   readonly cacheSalt: string | null;
   readonly fairnessKey: string;
-  readonly priority: number;
+  /** Null: it did not say. */
+  readonly priority: number | null;
   readonly maxQueueMs: number | null;
 }
 
@@ -32,7 +33,7 @@ export function parseEmbeddings(body: unknown): EmbeddingsRequest {
     pooling: (fields['pooling'] as EmbeddingsRequest['pooling'] | undefined) ?? 'last',
     cacheSalt: (fields['cache_salt'] as string | undefined) ?? null,
     fairnessKey: (fields['user'] as string | undefined) ?? '',
-    priority: (fields['priority'] as number | undefined) ?? 0,
+    priority: (fields['priority'] as number | undefined) ?? null,
     maxQueueMs: maxQueueSeconds === undefined ? null : maxQueueSeconds * 1000,
   };
 }
@@ -62,7 +63,7 @@ export async function prepareEmbedding(
     boundaries: [],
     cacheSalt,
     fairnessKey,
-    priority,
+    priority: priority ?? 0,
     maxQueueMs,
   };
 }

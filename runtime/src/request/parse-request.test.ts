@@ -119,7 +119,7 @@ describe('parseRequest', () => {
       maxQueueMs: 1500,
       cacheSalt: 's',
     });
-    expect(chat({})).toMatchObject({ fairnessKey: '', priority: 0, maxQueueMs: null, cacheSalt: null });
+    expect(chat({})).toMatchObject({ fairnessKey: '', priority: null, maxQueueMs: null, cacheSalt: null });
   });
 
   test('a negative seed is a seed of its own', () => {

@@ -45,7 +45,8 @@ export interface ApiRequest {
   readonly cacheSalt: string | null;
   /** Whose share of the engine it takes. */
   readonly fairnessKey: string;
-  readonly priority: number;
+  /** Null: it did not say. */
+  readonly priority: number | null;
   readonly maxQueueMs: number | null;
   readonly stream: boolean;
   readonly includeUsage: boolean;
@@ -82,7 +83,7 @@ export function parseRequest(
     skipSpecialTokens: fields['skip_special_tokens'] !== false,
     cacheSalt: (fields['cache_salt'] as string | undefined) ?? null,
     fairnessKey: (fields['user'] as string | undefined) ?? '',
-    priority: (fields['priority'] as number | undefined) ?? 0,
+    priority: (fields['priority'] as number | undefined) ?? null,
     maxQueueMs: maxQueueSeconds === undefined ? null : maxQueueSeconds * 1000,
     stream: fields['stream'] === true,
     includeUsage: streamOptions?.include_usage === true,

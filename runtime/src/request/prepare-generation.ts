@@ -52,7 +52,7 @@ export async function prepareGeneration(
     boundaries: messageEnds(prompt, model.eosIds),
     cacheSalt: request.cacheSalt,
     fairnessKey: request.fairnessKey,
-    priority: request.priority,
+    priority: request.priority ?? 0,
     maxQueueMs: request.maxQueueMs,
   };
 }

@@ -1,0 +1,73 @@
+// API keys, their budgets and the accounting log of one replica, made from its configuration and joined.
+
+import { hostname } from 'node:os';
+import { AccountingLog } from './accounting/accounting-log.js';
+import { spentToday } from './accounting/spent-today.js';
+import type { ResolvedConfig } from './config/resolve-config.js';
+import type { Access } from './http/access.js';
+import { KeyBudgets } from './keys/key-budgets.js';
+import { KeyFolder } from './keys/key-folder.js';
+import type { Logger } from './log/logger.js';
+import type { KeyMetrics } from './metrics/key-metrics.js';
+
+const bufferBytes = 4 * 2 ** 20;
+/** Unix time in milliseconds. */
+const clock = (): number => Date.now();
+
+export class AccessControl {
+  readonly access: Access;
+  private readonly keys: KeyFolder | null;
+  private readonly log: AccountingLog | null;
+  private readonly accountingDir: string | null;
+
+  constructor(
+    { engineConfig, server }: ResolvedConfig,
+    metrics: KeyMetrics,
+    private readonly logger: Logger,
+  ) {
+    const { keysDir, maxReplicas, protectMetrics } = engineConfig.auth;
+    const { dir } = engineConfig.accounting;
+    const writer = `${hostname()}-${String(process.pid)}`;
+    const fileBytes = server.accountingFileBytes;
+    this.accountingDir = dir;
+    this.keys = keysDir === null ? null : new KeyFolder(keysDir, logger, metrics);
+    this.log =
+      dir === null
+        ? null
+        : new AccountingLog({ dir, writer, fileBytes, bufferBytes, clock }, logger, metrics);
+    this.access = {
+      keys: this.keys,
+      protectMetrics,
+      budgets: new KeyBudgets(maxReplicas, (id, limit) => metrics.refused(id, limit)),
+      metrics,
+      log: this.log,
+      clock,
+    };
+  }
+
+  /** To be awaited before anybody is answered. @throws FailureError KeysInvalid */
+  async open(): Promise<void> {
+    await this.keys?.open();
+  }
+
+  /** To be awaited before the first generation. A log that cannot be read is no reason not to serve. */
+  async restoreBudgets(): Promise<void> {
+    const dir = this.accountingDir;
+    if (dir === null || this.keys === null) return;
+    try {
+      this.access.budgets.restore(await spentToday(dir, clock()));
+    } catch (error) {
+      const { code, message } = error as NodeJS.ErrnoException;
+      if (code === 'ENOENT') return;
+      this.logger.warn('budgets of the day begin anew: the accounting log cannot be read', {
+        dir,
+        cause: message,
+      });
+    }
+  }
+
+  async close(): Promise<void> {
+    this.keys?.close();
+    await this.log?.close();
+  }
+}

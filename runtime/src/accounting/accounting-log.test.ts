@@ -1,0 +1,203 @@
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import {
+  appendFileSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { makeLogger } from '../log/logger.js';
+import { AccountingLog, type AccountingOptions, type AppendFile } from './accounting-log.js';
+import { formatRecord, parseRecord, type AccountingRecord } from './accounting-record.js';
+import { spentToday } from './spent-today.js';
+
+const now = Date.parse('2026-03-01T10:00:00Z');
+const record = (id: string, changes: Partial<AccountingRecord> = {}): AccountingRecord => ({
+  time: '2026-03-01T09:59:59.000Z',
+  id,
+  key: 'a',
+  route: '/v1/completions',
+  model: 'tiny',
+  promptTokens: 10,
+  cachedTokens: 4,
+  completionTokens: 5,
+  reasoningTokens: 2,
+  finish: ['stop'],
+  ...changes,
+});
+
+/** Files that take a number of bytes until there is room again, and lose what is told. */
+class Disk {
+  readonly files: Buffer[] = [];
+  room = Infinity;
+  error: NodeJS.ErrnoException = Object.assign(new Error('no space left'), { code: 'ENOSPC' });
+  /** At most so many at once. */
+  most = Infinity;
+
+  readonly create = (): Promise<AppendFile> => {
+    const index = this.files.push(Buffer.alloc(0)) - 1;
+    return Promise.resolve({
+      write: (bytes: Buffer) => {
+        const bytesWritten = Math.min(bytes.length, this.room, this.most);
+        if (bytesWritten === 0) return Promise.reject(this.error);
+        this.room -= bytesWritten;
+        this.files[index] = Buffer.concat([this.files[index]!, bytes.subarray(0, bytesWritten)]);
+        return Promise.resolve({ bytesWritten });
+      },
+      datasync: () => Promise.resolve(),
+      close: () => Promise.resolve(),
+    });
+  };
+
+  /** Ids of the records that a reader finds. */
+  get ids(): string[] {
+    return this.files.flatMap((file) =>
+      file
+        .toString()
+        .split('\n')
+        .flatMap((line) => parseRecord(line)?.id ?? []),
+    );
+  }
+}
+
+const counts = { written: 0, lost: 0, failed: 0 };
+let dir: string;
+let log: AccountingLog;
+const silent = makeLogger('error');
+silent.transports[0]!.silent = true;
+
+function openLog(changes: Partial<AccountingOptions> = {}): AccountingLog {
+  Object.assign(counts, { written: 0, lost: 0, failed: 0 });
+  const options = { dir, writer: 'pod-0', fileBytes: 1e6, bufferBytes: 1e6, clock: () => now, ...changes };
+  log = new AccountingLog(options, silent, {
+    linesWritten: (count) => (counts.written += count),
+    lineLost: () => (counts.lost += 1),
+    writeFailed: () => (counts.failed += 1),
+  });
+  return log;
+}
+
+beforeEach(() => {
+  dir = join(mkdtempSync(join(tmpdir(), 'llmservice-accounting-')), 'made');
+});
+afterEach(async () => {
+  await log.close();
+  rmSync(join(dir, '..'), { recursive: true });
+});
+
+const names = (): string[] => readdirSync(dir).sort();
+const linesOf = (name: string): string[] => readFileSync(join(dir, name), 'utf8').trimEnd().split('\n');
+
+describe('the accounting log', () => {
+  test('is a line per record, and the next process begins a file of its own', async () => {
+    openLog().add(record('one'));
+    log.add(record('two', { key: null, finish: ['stop', 'length'] }));
+    await log.close();
+    expect(names()).toEqual(['pod-0-20260301T100000000Z-1.jsonl']);
+    expect(linesOf(names()[0]!).map(parseRecord)).toEqual([
+      record('one'),
+      record('two', { key: null, finish: ['stop', 'length'] }),
+    ]);
+    openLog({ writer: 'pod-1' }).add(record('three'));
+    await log.close();
+    expect(names()).toHaveLength(2);
+  });
+
+  test('goes on in another file when one has reached its size', async () => {
+    openLog({ fileBytes: 300 });
+    for (const id of ['a', 'b', 'c', 'd', 'e']) {
+      log.add(record(id));
+      await log.flush();
+    }
+    expect(names().map((name) => linesOf(name).map((line) => parseRecord(line)?.id))).toEqual([
+      ['a', 'b'],
+      ['c', 'd'],
+      ['e'],
+    ]);
+    expect(counts).toEqual({ written: 5, lost: 0, failed: 0 });
+  });
+
+  test('is written without anybody asking', async () => {
+    openLog().add(record('one'));
+    for (let i = 0; i < 100 && counts.written === 0; i++)
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    expect(linesOf(names()[0]!)).toHaveLength(1);
+  });
+
+  test('on a full disk waits, loses only what the buffer has no room for, and then has every other line once', async () => {
+    const disk = new Disk();
+    const length = formatRecord(record('00')).length;
+    openLog({ create: disk.create, bufferBytes: 10 * length });
+    disk.room = Math.floor(2.5 * length);
+    for (let i = 10; i < 25; i++) {
+      log.add(record(String(i)));
+      await log.flush();
+    }
+    expect(disk.ids).toEqual(['10', '11']);
+    // Two were written, ten wait.
+    expect([counts.written, counts.lost, counts.failed > 0]).toEqual([2, 3, true]);
+    disk.room = Infinity;
+    await log.flush();
+    expect(disk.ids).toEqual(Array.from({ length: 12 }, (_, i) => String(i + 10)));
+    expect(disk.files).toHaveLength(1);
+    expect(counts.written).toBe(12);
+  });
+
+  test('that a file takes no more goes on in a new one, the line that was cut as a whole', async () => {
+    const disk = new Disk();
+    const length = formatRecord(record('0')).length;
+    openLog({ create: disk.create });
+    disk.error = Object.assign(new Error('stale'), { code: 'ESTALE' });
+    disk.room = Math.floor(1.5 * length);
+    for (const id of ['a', 'b', 'c']) log.add(record(id));
+    await log.flush();
+    disk.room = Infinity;
+    await log.flush();
+    expect(disk.files).toHaveLength(2);
+    expect(disk.ids).toEqual(['a', 'b', 'c']);
+    expect(counts).toEqual({ written: 3, lost: 0, failed: 1 });
+  });
+
+  test('is whole when the disk takes it byte by byte', async () => {
+    const disk = new Disk();
+    disk.most = 7;
+    openLog({ create: disk.create });
+    for (const id of ['ä', 'b']) log.add(record(id));
+    await log.flush();
+    expect(disk.ids).toEqual(['ä', 'b']);
+  });
+
+  test('whose folder cannot be made harms nobody', async () => {
+    writeFileSync(join(dir, '..', 'file'), '');
+    openLog({ dir: join(dir, '..', 'file', 'below') }).add(record('one'));
+    await log.flush();
+    expect(counts).toEqual({ written: 0, lost: 0, failed: 1 });
+  });
+});
+
+test.each(['', 'x', 'null', '{"id":"a"', '{"id":"a"}', '[]', '5'])('%j is no record', (line) => {
+  expect(parseRecord(line)).toBeNull();
+});
+
+test('what was spent today is read from all logs, but for the line that a crash cut', async () => {
+  openLog().add(record('one'));
+  log.add(record('two', { key: 'b', completionTokens: 90 }));
+  log.add(record('old', { time: '2026-02-28T23:59:59.999Z' }));
+  log.add(record('free', { key: null }));
+  await log.close();
+  openLog({ writer: 'pod-1' }).add(record('three'));
+  await log.close();
+  appendFileSync(join(dir, names()[1]!), formatRecord(record('cut')).slice(0, 40));
+  for (const name of names()) utimesSync(join(dir, name), now / 1000, now / 1000);
+  expect(await spentToday(dir, now)).toEqual(
+    new Map([
+      ['a', 30],
+      ['b', 100],
+    ]),
+  );
+  expect(await spentToday(dir, now + 86_400_000)).toEqual(new Map());
+});

@@ -1,0 +1,157 @@
+// The durable log of finished requests: JSON lines in files of its own, one after the other. Lines wait in memory for
+// less than half a second, then they are written and synced to the disk; a crash costs those, and may leave half a line
+// at the end of a file. While the disk takes nothing they wait, up to a bound; what comes on top is counted and lost.
+// Nothing here ever fails or delays a request.
+
+import { mkdir, open } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Logger } from '../log/logger.js';
+import { formatRecord, type AccountingRecord } from './accounting-record.js';
+
+const flushMs = 250;
+
+/** What the log needs of a file. */
+export interface AppendFile {
+  /** May write less than it was given. */
+  write(bytes: Buffer): Promise<{ readonly bytesWritten: number }>;
+  datasync(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** What is told of the lines. */
+export interface AccountingEvents {
+  linesWritten(count: number): void;
+  lineLost(): void;
+  writeFailed(): void;
+}
+
+export interface AccountingOptions {
+  /** Made where it is not there. */
+  readonly dir: string;
+  /** Part of the files' names; no other process writes under it. */
+  readonly writer: string;
+  /** A file that has reached it is the last one's end. */
+  readonly fileBytes: number;
+  /** Of lines that wait. */
+  readonly bufferBytes: number;
+  /** Unix time in milliseconds. */
+  readonly clock: () => number;
+  /** Creates a file that is not there yet. */
+  readonly create?: (path: string) => Promise<AppendFile>;
+}
+
+export class AccountingLog {
+  readonly #options: AccountingOptions;
+  readonly #logger: Logger;
+  readonly #events: AccountingEvents;
+  readonly #timer: NodeJS.Timeout;
+  #lines: Buffer[] = [];
+  /** Of `#lines`. */
+  #bytes = 0;
+  /** Bytes of the first line that are in the file already. */
+  #begun = 0;
+  #file: { readonly handle: AppendFile; bytes: number } | null = null;
+  #files = 0;
+  #failing = false;
+  #flushing: Promise<void> = Promise.resolve();
+
+  constructor(options: AccountingOptions, logger: Logger, events: AccountingEvents) {
+    this.#options = options;
+    this.#logger = logger;
+    this.#events = events;
+    this.#timer = setInterval(() => {
+      if (this.#lines.length > 0) void this.flush();
+    }, flushMs);
+    this.#timer.unref();
+  }
+
+  add(record: AccountingRecord): void {
+    const line = Buffer.from(formatRecord(record));
+    if (this.#bytes + line.length > this.#options.bufferBytes) {
+      this.#events.lineLost();
+      return;
+    }
+    this.#lines.push(line);
+    this.#bytes += line.length;
+  }
+
+  /** Resolves when all that was added before is on the disk, or could not be written. */
+  flush(): Promise<void> {
+    this.#flushing = this.#flushing.then(() => this.#write());
+    return this.#flushing;
+  }
+
+  async close(): Promise<void> {
+    clearInterval(this.#timer);
+    await this.flush();
+    await this.#file?.handle.close();
+    this.#file = null;
+  }
+
+  async #write(): Promise<void> {
+    if (this.#lines.length === 0) return;
+    try {
+      this.#file ??= { handle: await this.#create(), bytes: 0 };
+      const file = this.#file;
+      const batch = Buffer.concat(this.#lines).subarray(this.#begun);
+      for (let rest = batch; rest.length > 0;) {
+        const { bytesWritten } = await file.handle.write(rest);
+        rest = rest.subarray(bytesWritten);
+        file.bytes += bytesWritten;
+        this.#written(bytesWritten);
+      }
+      await file.handle.datasync();
+      if (this.#failing) this.#logger.info('the accounting log is written again');
+      this.#failing = false;
+      if (file.bytes >= this.#options.fileBytes) await this.#endFile();
+    } catch (error) {
+      await this.#failed(error as NodeJS.ErrnoException);
+    }
+  }
+
+  /** Forgets lines that are in the file. */
+  #written(bytes: number): void {
+    let [count, left] = [0, this.#begun + bytes];
+    for (const line of this.#lines) {
+      if (left < line.length) break;
+      left -= line.length;
+      this.#bytes -= line.length;
+      count += 1;
+    }
+    this.#lines = this.#lines.slice(count);
+    this.#begun = left;
+    if (count > 0) this.#events.linesWritten(count);
+  }
+
+  async #failed({ code = '', message }: NodeJS.ErrnoException): Promise<void> {
+    this.#events.writeFailed();
+    if (!this.#failing)
+      this.#logger.error('the accounting log cannot be written', {
+        dir: this.#options.dir,
+        code,
+        cause: message,
+      });
+    this.#failing = true;
+    // A full disk takes the rest when there is room again. Any other file may be lost: its lines go on in a new one.
+    if (code !== 'ENOSPC' && code !== 'EDQUOT') await this.#endFile();
+  }
+
+  async #endFile(): Promise<void> {
+    const handle = this.#file?.handle;
+    this.#file = null;
+    this.#begun = 0;
+    await handle?.close().catch(() => undefined);
+  }
+
+  async #create(): Promise<AppendFile> {
+    const { dir, writer, clock, create = createFile } = this.#options;
+    await mkdir(dir, { recursive: true });
+    const opened = new Date(clock()).toISOString().replaceAll(/[-:.]/g, '');
+    this.#files += 1;
+    return create(join(dir, `${writer}-${opened}-${String(this.#files)}.jsonl`));
+  }
+}
+
+function createFile(path: string): Promise<AppendFile> {
+  return open(path, 'ax', 0o640);
+}

@@ -1,0 +1,34 @@
+// One finished request as a line of the accounting log, written and read.
+
+export interface AccountingRecord {
+  /** When it ended, in ISO 8601, UTC. */
+  readonly time: string;
+  /** The answer's id, in the header x-request-id too. */
+  readonly id: string;
+  /** Id of its API key; null: none was asked for. */
+  readonly key: string | null;
+  readonly route: string;
+  readonly model: string;
+  readonly promptTokens: number;
+  /** Of the prompt's tokens, those that the prefix cache had. */
+  readonly cachedTokens: number;
+  readonly completionTokens: number;
+  /** Of the completion's tokens, those of its reasoning. */
+  readonly reasoningTokens: number;
+  /** How each of its generations ended: `stop`, `length`, `abort` (the client went away) or `error`. */
+  readonly finish: readonly string[];
+}
+
+export function formatRecord(record: AccountingRecord): string {
+  return `${JSON.stringify(record)}\n`;
+}
+
+/** Null: the line is no record, such as the half one that a crash leaves at the end of a file. */
+export function parseRecord(line: string): AccountingRecord | null {
+  try {
+    const value = JSON.parse(line) as Partial<AccountingRecord> | null;
+    return typeof value?.id === 'string' && Array.isArray(value.finish) ? (value as AccountingRecord) : null;
+  } catch {
+    return null;
+  }
+}

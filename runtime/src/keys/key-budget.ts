@@ -1,0 +1,118 @@
+// What one key may use of this replica: its budgets, each divided by the replicas that share them. Prompts are spent
+// when a request begins, generated tokens as they come; nothing is given back.
+
+import type { ConfiguredKey } from '@llmservice/crds';
+import { ApiError } from '../request/api-error.js';
+import { DayBudget } from './day-budget.js';
+import { TokenBucket } from './token-bucket.js';
+
+export type Limit = 'tokensPerMinute' | 'tokensPerDay' | 'concurrency';
+
+/** A limit as it is now, for a client's own pacing. */
+export interface RateLimit {
+  readonly limit: number;
+  readonly remaining: number;
+  /** Seconds until all of it is there again. */
+  readonly resetSeconds: number;
+}
+
+/** Nobody knows when one of the key's own requests ends. */
+const concurrencyRetrySeconds = 1;
+
+export class KeyBudget {
+  #key: ConfiguredKey;
+  #minute: TokenBucket | null = null;
+  #day: DayBudget | null = null;
+  #running = 0;
+  readonly #replicas: number;
+  readonly #refused: (limit: Limit) => void;
+
+  /** @param refused is told of every request that a limit refuses */
+  constructor(key: ConfiguredKey, replicas: number, now: number, refused: (limit: Limit) => void) {
+    this.#key = key;
+    this.#replicas = replicas;
+    this.#refused = refused;
+    this.configure(key, now);
+  }
+
+  /** Takes over limits that changed; what was used stays used. */
+  configure(key: ConfiguredKey, now: number): void {
+    this.#key = key;
+    const { tokensPerMinute, tokensPerDay } = key;
+    if (tokensPerMinute === null) this.#minute = null;
+    else if (this.#minute === null) this.#minute = new TokenBucket(this.#part(tokensPerMinute), now);
+    else this.#minute.resize(this.#part(tokensPerMinute), now);
+    if (tokensPerDay === null) this.#day = null;
+    else if (this.#day === null) this.#day = new DayBudget(this.#part(tokensPerDay));
+    else this.#day.resize(this.#part(tokensPerDay));
+  }
+
+  /**
+   * Takes room for a request; call the answer once to give it back.
+   * @throws ApiError rate_limit_exceeded
+   */
+  enter(): () => void {
+    const { concurrency } = this.#key;
+    if (concurrency !== null && this.#running >= Math.floor(this.#part(concurrency))) {
+      const state = `${String(this.#running)} requests are running`;
+      this.#refuse('concurrency', concurrency, state, concurrencyRetrySeconds);
+    }
+    this.#running += 1;
+    let left = false;
+    return () => {
+      if (left) return;
+      left = true;
+      this.#running -= 1;
+    };
+  }
+
+  /**
+   * Asks for room for a prompt, and spends nothing. It is asked once the prompt's tokens are known and not before, since
+   * only then the time to wait is.
+   * @throws ApiError rate_limit_exceeded, with when there will be room if the key uses nothing until then
+   */
+  require(promptTokens: number, now: number): void {
+    const { tokensPerMinute, tokensPerDay } = this.#key;
+    const state = `the prompt has ${String(promptTokens)} tokens, and fewer are left`;
+    const minuteMs = this.#minute?.waitMs(promptTokens, now) ?? 0;
+    const dayMs = this.#day?.waitMs(promptTokens, now) ?? 0;
+    if (dayMs > minuteMs) this.#refuse('tokensPerDay', tokensPerDay ?? 0, state, dayMs / 1000);
+    if (minuteMs > 0) this.#refuse('tokensPerMinute', tokensPerMinute ?? 0, state, minuteMs / 1000);
+  }
+
+  spend(tokens: number, now: number): void {
+    this.#minute?.spend(tokens, now);
+    this.#day?.spend(tokens, now);
+  }
+
+  /** Spent today before this process was, as the accounting log tells. */
+  spentToday(tokens: number, now: number): void {
+    this.#day?.spend(tokens, now);
+  }
+
+  /** Of the tokens per minute; null: they are not limited. */
+  rateLimit(now: number): RateLimit | null {
+    const { tokensPerMinute } = this.#key;
+    if (this.#minute === null || tokensPerMinute === null) return null;
+    return {
+      limit: Math.floor(this.#part(tokensPerMinute)),
+      remaining: Math.floor(this.#minute.left(now)),
+      resetSeconds: Math.ceil(this.#minute.waitMs(Infinity, now) / 1000),
+    };
+  }
+
+  /** This replica's part; of anything, it gives one at least. */
+  #part(whole: number): number {
+    return Math.max(1, whole / this.#replicas);
+  }
+
+  #refuse(limit: Limit, value: number, state: string, seconds: number): never {
+    this.#refused(limit);
+    const retryAfterSeconds = Math.max(1, Math.ceil(seconds));
+    const shared = this.#replicas === 1 ? '' : `, divided among ${String(this.#replicas)} replicas`;
+    const message =
+      `the key ${this.#key.id} has reached its limit ${limit}: ${String(value)}${shared}; ${state}; ` +
+      `send the request again in ${String(retryAfterSeconds)} s`;
+    throw ApiError.of('rate_limit_exceeded', message, { retryAfterSeconds });
+  }
+}

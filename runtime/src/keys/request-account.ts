@@ -1,0 +1,163 @@
+// One request's account, from its admission to its last token: what its key may use, what it used, and one line in the
+// accounting log when it ended and all its generations have. A request without a key has the line only.
+
+import type { ConfiguredKey } from '@llmservice/crds';
+import type { AccountingRecord } from '../accounting/accounting-record.js';
+import type { GenerateRequest } from '../schedule/generation.js';
+import { ApiError } from '../request/api-error.js';
+import type { KeyBudget, RateLimit } from './key-budget.js';
+
+/** Tokens that a generation or an embedding has used so far. */
+export interface TokenCounts {
+  readonly promptTokens: number;
+  readonly cachedTokens: number;
+  readonly completionTokens: number;
+  readonly reasoningTokens: number;
+}
+
+/** A request, as it is told of in the log. */
+export interface AccountedRequest {
+  readonly id: string;
+  readonly route: string;
+  readonly model: string;
+}
+
+/** Who wants to know what was used. */
+export interface UsageEvents {
+  generated(keyId: string, tokens: number): void;
+  finished(record: AccountingRecord): void;
+}
+
+export interface KeyAccess {
+  readonly key: ConfiguredKey;
+  readonly budget: KeyBudget;
+}
+
+interface Use {
+  readonly counts: () => TokenCounts;
+  /** Null: it goes on. */
+  finish: string | null;
+}
+
+export class RequestAccount {
+  readonly #request: AccountedRequest;
+  readonly #access: KeyAccess | null;
+  readonly #events: UsageEvents;
+  readonly #clock: () => number;
+  readonly #told: (limit: RateLimit) => void;
+  readonly #leave: () => void;
+  readonly #uses: Use[] = [];
+  /** Whether a prompt was let in. */
+  #begun = false;
+  #closed = false;
+
+  /**
+   * @param access null: no keys are configured
+   * @param clock Unix time in milliseconds
+   * @param told gets the key's rate limit as it changes before the answer begins
+   * @throws ApiError rate_limit_exceeded
+   */
+  constructor(
+    request: AccountedRequest,
+    access: KeyAccess | null,
+    events: UsageEvents,
+    clock: () => number,
+    told: (limit: RateLimit) => void,
+  ) {
+    this.#request = request;
+    this.#access = access;
+    this.#events = events;
+    this.#clock = clock;
+    this.#told = told;
+    this.#tellLimit();
+    this.#leave = access?.budget.enter() ?? ((): void => undefined);
+  }
+
+  /** Null: no keys are configured. */
+  get keyId(): string | null {
+    return this.#access?.key.id ?? null;
+  }
+
+  /**
+   * The request with the share of its key. A weight of w is log2(w) levels of priority: each doubles the share.
+   * @param priority that the client asked for; null: it did not
+   * @throws ApiError invalid_request where it is more urgent than the key may ask for
+   */
+  share(request: GenerateRequest, priority: number | null): GenerateRequest {
+    if (this.#access === null) return request;
+    const { id, priority: own, weight } = this.#access.key;
+    if (priority !== null && priority < own) {
+      const message = `priority ${String(priority)} is more urgent than the key ${id} may ask for; send ${String(own)} or more`;
+      throw ApiError.of('invalid_request', message, { param: 'priority' });
+    }
+    return { ...request, fairnessKey: id, priority: (priority ?? own) - Math.log2(weight) };
+  }
+
+  /**
+   * Spends a prompt. The first of a request must have room; its others go with it.
+   * @throws ApiError rate_limit_exceeded
+   */
+  spendPrompt(tokens: number): void {
+    if (this.#access === null) return;
+    const { budget } = this.#access;
+    const now = this.#clock();
+    if (!this.#begun) budget.require(tokens, now);
+    this.#begun = true;
+    budget.spend(tokens, now);
+    this.#tellLimit();
+  }
+
+  spendGenerated(tokens: number): void {
+    if (this.#access === null || tokens === 0) return;
+    this.#access.budget.spend(tokens, this.#clock());
+    this.#events.generated(this.#access.key.id, tokens);
+  }
+
+  /** Something begins that uses tokens, those of its prompt included; call the answer once with how it ended. */
+  begin(counts: () => TokenCounts): (finish: string) => void {
+    const use: Use = { counts, finish: null };
+    this.#uses.push(use);
+    return (finish) => {
+      use.finish ??= finish;
+      this.#tell();
+    };
+  }
+
+  /** Nothing begins any more. */
+  close(): void {
+    this.#leave();
+    this.#closed = true;
+    this.#tell();
+  }
+
+  #tellLimit(): void {
+    const limit = this.#access?.budget.rateLimit(this.#clock()) ?? null;
+    if (limit !== null) this.#told(limit);
+  }
+
+  #tell(): void {
+    if (!this.#closed || this.#uses.length === 0 || this.#uses.some(({ finish }) => finish === null)) return;
+    const { id, route, model } = this.#request;
+    this.#events.finished({
+      time: new Date(this.#clock()).toISOString(),
+      id,
+      key: this.#access?.key.id ?? null,
+      route,
+      model,
+      ...this.#total(),
+      finish: this.#uses.map(({ finish }) => finish ?? ''),
+    });
+  }
+
+  #total(): TokenCounts {
+    const total = { promptTokens: 0, cachedTokens: 0, completionTokens: 0, reasoningTokens: 0 };
+    for (const { counts } of this.#uses) {
+      const { promptTokens, cachedTokens, completionTokens, reasoningTokens } = counts();
+      total.promptTokens += promptTokens;
+      total.cachedTokens += cachedTokens;
+      total.completionTokens += completionTokens;
+      total.reasoningTokens += reasoningTokens;
+    }
+    return total;
+  }
+}

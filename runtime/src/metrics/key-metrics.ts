@@ -1,0 +1,95 @@
+// Metrics of API keys and of the accounting log. The label `key` has ids of the key file only, never what a client sent.
+
+import { Counter, Gauge, type Registry } from 'prom-client';
+import type { AccountingRecord } from '../accounting/accounting-record.js';
+import type { AccountingEvents } from '../accounting/accounting-log.js';
+import type { Limit } from '../keys/key-budget.js';
+import type { KeyFileEvents } from '../keys/key-folder.js';
+
+export class KeyMetrics implements KeyFileEvents, AccountingEvents {
+  readonly #requests: Counter;
+  readonly #prompt: Counter;
+  readonly #cached: Counter;
+  readonly #completion: Counter;
+  readonly #refused: Counter;
+  readonly #unauthorized: Counter;
+  readonly #configured: Gauge;
+  readonly #valid: Gauge;
+  readonly #lines: Counter;
+  readonly #lost: Counter;
+  readonly #failures: Counter;
+  readonly #model: { readonly model_name: string };
+
+  constructor(registry: Registry, modelName: string) {
+    this.#model = { model_name: modelName };
+    const metric = (name: string, help: string, labels: readonly string[] = []) => ({
+      name: `llmservice_${name}`,
+      help,
+      labelNames: ['model_name', ...labels],
+      registers: [registry],
+    });
+    const key = ['key'];
+    this.#requests = new Counter(metric('key_requests_total', 'Requests of a key that ended.', key));
+    this.#prompt = new Counter(metric('key_prompt_tokens_total', 'Prompt tokens of a key.', key));
+    this.#cached = new Counter(
+      metric('key_cached_tokens_total', 'Prompt tokens of a key that the prefix cache had.', key),
+    );
+    this.#completion = new Counter(metric('key_completion_tokens_total', 'Tokens generated for a key.', key));
+    this.#refused = new Counter(
+      metric('key_refused_total', 'Requests refused with 429, by the limit that their key reached.', [
+        'key',
+        'limit',
+      ]),
+    );
+    this.#unauthorized = new Counter(metric('unauthorized_total', 'Requests refused with 401.'));
+    this.#configured = new Gauge(metric('keys_configured', 'Keys that are let in.'));
+    this.#valid = new Gauge(
+      metric('key_file_valid', '0 while the key file is broken and older keys stand; else 1.'),
+    );
+    this.#lines = new Counter(
+      metric('accounting_lines_total', 'Lines of the accounting log that were written.'),
+    );
+    this.#lost = new Counter(
+      metric('accounting_lines_lost_total', 'Lines that found no room while none was written.'),
+    );
+    this.#failures = new Counter(metric('accounting_write_failures_total', 'Writes of the log that failed.'));
+    for (const counter of [this.#unauthorized, this.#lines, this.#lost, this.#failures])
+      counter.inc(this.#model, 0);
+  }
+
+  keysRead(keys: readonly unknown[] | null): void {
+    this.#valid.set(this.#model, keys === null ? 0 : 1);
+    if (keys !== null) this.#configured.set(this.#model, keys.length);
+  }
+
+  unauthorized(): void {
+    this.#unauthorized.inc(this.#model);
+  }
+
+  refused(key: string, limit: Limit): void {
+    this.#refused.inc({ ...this.#model, key, limit });
+  }
+
+  generated(key: string, tokens: number): void {
+    this.#completion.inc({ ...this.#model, key }, tokens);
+  }
+
+  finished({ key, promptTokens, cachedTokens }: AccountingRecord): void {
+    if (key === null) return;
+    this.#requests.inc({ ...this.#model, key });
+    this.#prompt.inc({ ...this.#model, key }, promptTokens);
+    this.#cached.inc({ ...this.#model, key }, cachedTokens);
+  }
+
+  linesWritten(count: number): void {
+    this.#lines.inc(this.#model, count);
+  }
+
+  lineLost(): void {
+    this.#lost.inc(this.#model);
+  }
+
+  writeFailed(): void {
+    this.#failures.inc(this.#model);
+  }
+}
