@@ -3,6 +3,7 @@
 import express, { type Express, type RequestHandler } from 'express';
 import { openApiRoute, rootRoute } from './about-routes.js';
 import { chatShape } from './chat-shape.js';
+import { requireClientCertificate } from './client-certificate.js';
 import { completionShape } from './completion-shape.js';
 import { embeddingsRoute } from './embeddings-route.js';
 import { errorHandler } from './error-handler.js';
@@ -11,21 +12,26 @@ import { aliveRoute, healthRoute, metricsRoute, versionRoute } from './health-ro
 import { getModelRoute, listModelsRoute } from './models-route.js';
 import { openAiRoute } from './openai-route.js';
 import { predictRoute } from './predict-route.js';
-import { mountedRoutes, type RouteName } from './route-table.js';
+import { mountedRoutes, type MountedRoute, type RouteName } from './route-table.js';
 import type { ServerParts } from './server-parts.js';
 import { applyTemplateRoute, detokenizeRoute, tokenizeRoute } from './text-routes.js';
 import { unknownRoute } from './unknown-route.js';
 
-export function makeApp(parts: ServerParts): Express {
+export function makeApp(parts: ServerParts, { clientCertificates = false } = {}): Express {
   const app = express();
   app.disable('x-powered-by');
   app.disable('etag');
   // Clients such as curl leave the content type out or wrong; bodies are JSON here whatever it says.
   const json = express.json({ limit: parts.maxBodyBytes, type: () => true });
   const answers = handlers(parts);
-  for (const { name, method, path, body } of mountedRoutes) {
-    app[method](expressPath(path), ...(body === null ? [] : [json]), answers[name]);
-  }
+  const mount = (routes: readonly MountedRoute[]): void => {
+    for (const { name, method, path, body } of routes)
+      app[method](expressPath(path), ...(body === null ? [] : [json]), answers[name]);
+  };
+
+  mount(mountedRoutes.filter(({ open }) => open));
+  if (clientCertificates) app.use(requireClientCertificate);
+  mount(mountedRoutes.filter(({ open }) => !open));
   app.use(unknownRoute);
   app.use(errorHandler(parts.logger));
   return app;

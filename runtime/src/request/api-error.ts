@@ -7,6 +7,7 @@ export const errorCodes = {
   context_length_exceeded: { status: 400, type: 'invalid_request_error' },
   chat_template_refused: { status: 400, type: 'invalid_request_error' },
   request_aborted: { status: 400, type: 'invalid_request_error' },
+  client_certificate_required: { status: 401, type: 'authentication_error' },
   model_not_found: { status: 404, type: 'invalid_request_error' },
   route_not_found: { status: 404, type: 'invalid_request_error' },
   method_not_allowed: { status: 405, type: 'invalid_request_error' },
