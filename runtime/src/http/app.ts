@@ -12,7 +12,7 @@ import { aliveRoute, healthRoute, metricsRoute, versionRoute } from './health-ro
 import { getModelRoute, listModelsRoute } from './models-route.js';
 import { openAiRoute } from './openai-route.js';
 import { predictRoute } from './predict-route.js';
-import { mountedRoutes, type MountedRoute, type RouteName } from './route-table.js';
+import { mountedRoutes, type RouteName } from './route-table.js';
 import type { ServerParts } from './server-parts.js';
 import { applyTemplateRoute, detokenizeRoute, tokenizeRoute } from './text-routes.js';
 import { unknownRoute } from './unknown-route.js';
@@ -23,15 +23,11 @@ export function makeApp(parts: ServerParts, { clientCertificates = false } = {})
   app.disable('etag');
   // Clients such as curl leave the content type out or wrong; bodies are JSON here whatever it says.
   const json = express.json({ limit: parts.maxBodyBytes, type: () => true });
-  const answers = handlers(parts);
-  const mount = (routes: readonly MountedRoute[]): void => {
-    for (const { name, method, path, body } of routes)
-      app[method](expressPath(path), ...(body === null ? [] : [json]), answers[name]);
-  };
-
-  mount(mountedRoutes.filter(({ open }) => open));
   if (clientCertificates) app.use(requireClientCertificate);
-  mount(mountedRoutes.filter(({ open }) => !open));
+  const answers = handlers(parts);
+  for (const { name, method, path, body } of mountedRoutes) {
+    app[method](expressPath(path), ...(body === null ? [] : [json]), answers[name]);
+  }
   app.use(unknownRoute);
   app.use(errorHandler(parts.logger));
   return app;

@@ -17,8 +17,6 @@ export interface Route {
   readonly chunk: AnswerName | null;
   /** Whether 503 has the answer's schema too, and not an error's. */
   readonly answersUnready: boolean;
-  /** Whether it answers clients that nobody knows: probes and metrics. */
-  readonly open: boolean;
 }
 
 const get = (path: string, summary: string, answer: AnswerName, answersUnready = false): Route => ({
@@ -29,10 +27,7 @@ const get = (path: string, summary: string, answer: AnswerName, answersUnready =
   answer,
   chunk: null,
   answersUnready,
-  open: false,
 });
-
-const probe: typeof get = (...route) => ({ ...get(...route), open: true });
 
 const post = (
   path: string,
@@ -40,29 +35,24 @@ const post = (
   body: RouteKind,
   answer: AnswerName,
   chunk: AnswerName | null = null,
-): Route => ({ method: 'post', path, summary, body, answer, chunk, answersUnready: false, open: false });
+): Route => ({ method: 'post', path, summary, body, answer, chunk, answersUnready: false });
 
 export const routeTable = {
   root: get('/', 'What is served here, and the list of routes', 'Root'),
   openApi: get('/openapi.json', 'This document', 'OpenApi'),
   version: get('/version', 'Version of the server and of its engine', 'Version'),
-  health: probe(
+  health: get(
     routes.health,
     'State of model, load and engine; 503 unless requests are served',
     'Health',
     true,
   ),
-  ready: probe(routes.ready, 'Readiness probe: as /health', 'Health', true),
-  live: probe(routes.live, 'Liveness probe: the process answers', 'Alive'),
-  startup: probe(routes.startup, 'Startup probe: the process answers', 'Alive'),
-  inferenceReady: probe(
-    '/v2/health/ready',
-    'Readiness as the Open Inference Protocol asks it',
-    'Health',
-    true,
-  ),
-  inferenceLive: probe('/v2/health/live', 'Liveness as the Open Inference Protocol asks it', 'Alive'),
-  metrics: probe(routes.metrics, 'Metrics for Prometheus', 'Metrics'),
+  ready: get(routes.ready, 'Readiness probe: as /health', 'Health', true),
+  live: get(routes.live, 'Liveness probe: the process answers', 'Alive'),
+  startup: get(routes.startup, 'Startup probe: the process answers', 'Alive'),
+  inferenceReady: get('/v2/health/ready', 'Readiness as the Open Inference Protocol asks it', 'Health', true),
+  inferenceLive: get('/v2/health/live', 'Liveness as the Open Inference Protocol asks it', 'Alive'),
+  metrics: get(routes.metrics, 'Metrics for Prometheus', 'Metrics'),
   chat: post(
     '/v1/chat/completions',
     'Answer a conversation',
