@@ -82,7 +82,7 @@ export const honouredFields: Readonly<Record<string, HonouredField>> = {
   max_completion_tokens: { routes: templated, schema: { type: 'integer', minimum: 1 } },
   temperature: { routes: all, schema: { type: 'number', minimum: 0, maximum: 2 } },
   top_p: { routes: all, schema: { type: 'number', minimum: aboveZero, maximum: 1 } },
-  top_k: { routes: all, schema: { type: 'integer', minimum: -1 } },
+  top_k: { routes: all, schema: { type: 'integer', minimum: -1, maximum: 2147483647 } },
   min_p: { routes: all, schema: { type: 'number', minimum: 0, maximum: 1 } },
   seed: { routes: all, schema: { type: 'integer' } },
   presence_penalty: { routes: all, schema: { type: 'number', minimum: -2, maximum: 2 } },
