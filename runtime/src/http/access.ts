@@ -9,6 +9,7 @@ import type { KeyBudgets } from '../keys/key-budgets.js';
 import { RequestAccount, type AccountedRequest } from '../keys/request-account.js';
 import type { KeyMetrics } from '../metrics/key-metrics.js';
 import { ApiError } from '../request/api-error.js';
+import { healthPaths } from './open-paths.js';
 
 export interface Access {
   /** Null: no key is asked for. */
@@ -22,18 +23,9 @@ export interface Access {
   readonly clock: () => number;
 }
 
-const healthPaths: readonly string[] = [
-  routes.health,
-  routes.live,
-  routes.ready,
-  routes.startup,
-  '/v2/health/live',
-  '/v2/health/ready',
-];
-
 /** @throws ApiError invalid_api_key */
 export function authenticate({ keys, protectMetrics, metrics }: Access): RequestHandler {
-  const open = new Set([...healthPaths, ...(protectMetrics ? [] : [routes.metrics])]);
+  const open = new Set<string>([...healthPaths, ...(protectMetrics ? [] : [routes.metrics])]);
   return (request, response, next) => {
     if (keys === null || open.has(request.path)) {
       next();

@@ -1,13 +1,17 @@
-// Refuses clients without a certificate of the server's authorities. The handshake itself lets them in, since the
-// kubelet's probes have none: health and metrics answer before this.
+// Refuses clients without a certificate of the server's authorities, but for health and metrics. The handshake itself
+// lets them in.
 
+import { routes } from '@llmservice/crds';
 import type { RequestHandler } from 'express';
 import type { TLSSocket } from 'node:tls';
 import { ApiError } from '../request/api-error.js';
+import { healthPaths } from './open-paths.js';
+
+const openPaths = new Set([...healthPaths, routes.metrics]);
 
 export const requireClientCertificate: RequestHandler = (request, _response, next) => {
   const socket = request.socket as TLSSocket;
-  if (socket.authorized) {
+  if (socket.authorized || openPaths.has(request.path)) {
     next();
     return;
   }

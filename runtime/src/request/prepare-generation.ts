@@ -6,7 +6,7 @@ import type { ChatRenderer } from '../tokens/template-renderer.js';
 import type { Tokenizer } from '../tokens/tokenizer.js';
 import { ApiError } from './api-error.js';
 import { encodeText } from './encode-text.js';
-import type { ApiRequest, PromptSource } from './parse-request.js';
+import type { ApiRequest, MessagesSource, PromptSource } from './parse-request.js';
 import { opensReasoning, type ThinkIds } from './reasoning.js';
 
 /** What of a loaded model request code needs. */
@@ -75,12 +75,20 @@ async function encodePrompt(source: PromptSource, model: ModelTexts): Promise<In
   return source.kind === 'messages' ? encodeMessages(source, model) : encodeText(source, model, 'prompt');
 }
 
-async function encodeMessages(
-  { messages, templateKwargs, plainText }: Extract<PromptSource, { kind: 'messages' }>,
-  { chatTemplate, tokenizer }: ModelTexts,
-): Promise<Int32Array> {
+async function encodeMessages(source: MessagesSource, model: ModelTexts): Promise<Int32Array> {
+  const { plainText } = source;
+  if (model.chatTemplate === null && plainText !== null)
+    return model.tokenizer.encode(plainText, { addSpecialTokens: true });
+  return model.tokenizer.encode(await renderMessages(source, model), { addSpecialTokens: false });
+}
+
+/** The prompt that the chat template writes. @throws ApiError chat_template_refused */
+export async function renderMessages(
+  { messages, templateKwargs }: MessagesSource,
+  { chatTemplate }: ModelTexts,
+  { addGenerationPrompt = true } = {},
+): Promise<string> {
   if (chatTemplate === null) {
-    if (plainText !== null) return tokenizer.encode(plainText, { addSpecialTokens: true });
     throw ApiError.of(
       'chat_template_refused',
       'the checkpoint has no chat template: use /v1/completions, or add chat_template to tokenizer_config.json',
@@ -88,8 +96,7 @@ async function encodeMessages(
     );
   }
   try {
-    const text = await chatTemplate.render({ messages, kwargs: templateKwargs });
-    return await tokenizer.encode(text, { addSpecialTokens: false });
+    return await chatTemplate.render({ messages, kwargs: templateKwargs, addGenerationPrompt });
   } catch (error) {
     if (!(error instanceof ChatTemplateRefusal)) throw error;
     throw ApiError.of('chat_template_refused', `the chat template refuses the messages: ${error.message}`, {
