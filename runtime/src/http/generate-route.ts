@@ -16,6 +16,7 @@ export function generateRoute(parts: ServerParts): RequestHandler {
     const parsed = parseRequest('generate', request.body, model.defaults, randomSeed());
     const head = { id: newId('gen-'), model: resolveName(parts.names, parsed.model) };
     const accounted = { ...head, route: routeOf(request) };
+    response.setHeader('x-request-id', head.id);
     await whileAdmitted(parts, response, accounted, 1, async (signal, account) => {
       const choice = await generate(parts, parsed, { ...accounted, signal, account });
       const { content, finish, stopReason, usage } = choice;
