@@ -2,6 +2,7 @@
 // of the engine a request takes, and what is accounted.
 
 import { afterEach, describe, expect, test } from '@jest/globals';
+import { mountedRoutes } from './route-table.js';
 import { ScriptedServer } from './scripted-server.fixture.js';
 import { byteIds, endless, output, says } from './scripted-engine.fixture.js';
 import type { AccountingRecord } from '../accounting/accounting-record.js';
@@ -42,15 +43,12 @@ const accounted = async (count: number): Promise<AccountingRecord[]> => {
 
 describe('a server with keys', () => {
   test.each([
-    ['GET', '/v1/models'],
-    ['GET', '/openai/v1/models/tiny'],
-    ['POST', '/v1/chat/completions'],
-    ['POST', '/openai/v1/completions'],
-    ['POST', '/v1/embeddings'],
-    ['POST', '/v1/models/tiny:predict'],
-    ['GET', '/version'],
+    ...mountedRoutes
+      .filter(({ path }) => path !== '/metrics' && !path.includes('health'))
+      .map(({ method, path }) => [method.toUpperCase(), path.replace('{name}', 'tiny')]),
     ['GET', '/surprise'],
     ['GET', '/health/'],
+    ['OPTIONS', '/v1/models'],
   ])('lets nobody in at %s %s without one', async (method, path) => {
     await start();
     const init = method === 'POST' ? { method, body: '{' } : { method };
@@ -211,6 +209,7 @@ describe('accounts', () => {
       '/v1/chat/completions',
       { messages: [{ role: 'user', content: 'Hi' }], stream: true, stream_options: { include_usage: true } },
     ],
+    ['a generated text', '/generate', { prompt: 'abc' }],
     ['several prompts', '/v1/completions', { prompt: ['a', 'bb', 'ccc'] }],
     ['several, streamed', '/v1/completions', { prompt: ['a', 'bb', 'ccc'], stream: true }],
   ])('have what %s told its client', async (_, path, request) => {

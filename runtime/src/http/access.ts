@@ -24,7 +24,7 @@ export interface Access {
 
 /** @throws ApiError invalid_api_key */
 export function authenticate({ keys, protectMetrics, metrics }: Access): RequestHandler {
-  const open = new Set([...healthPaths, ...(protectMetrics ? [] : [routes.metrics])]);
+  const open = new Set<string>([...healthPaths, ...(protectMetrics ? [] : [routes.metrics])]);
   return (request, response, next) => {
     if (keys === null || open.has(request.path)) {
       next();

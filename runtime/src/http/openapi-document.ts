@@ -23,7 +23,11 @@ interface OpenApiDocument {
   readonly info: object;
   readonly servers: readonly object[];
   readonly paths: Paths;
-  readonly components: { readonly schemas: Readonly<Record<string, JsonSchema>> };
+  readonly security: readonly object[];
+  readonly components: {
+    readonly securitySchemes: Readonly<Record<string, object>>;
+    readonly schemas: Readonly<Record<string, JsonSchema>>;
+  };
 }
 
 const ref = (name: string): JsonSchema => ({ $ref: `#/components/schemas/${name}` });
@@ -57,7 +61,13 @@ export function makeOpenApiDocument(names: readonly string[]): OpenApiDocument {
     },
     servers: [{ url: '/' }],
     paths: paths(names),
+    // A server without keys asks for none.
+    security: [{}, { bearer: [] }, { header: [] }],
     components: {
+      securitySchemes: {
+        bearer: { type: 'http', scheme: 'bearer' },
+        header: { type: 'apiKey', in: 'header', name: 'x-api-key' },
+      },
       schemas: {
         ...Object.fromEntries(bodyKinds.map((kind) => [bodyName(kind), bodySchemas[kind]])),
         PredictInstances: predictInstances,
