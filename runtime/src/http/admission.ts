@@ -14,9 +14,13 @@ export class Admission {
 
   /**
    * Takes room for `count` generations; call the answer once to give it back.
-   * @throws ApiError queue_full
+   * @throws ApiError queue_full, or invalid_request where so many never have room
    */
   enter(count: number): () => void {
+    if (count > this.limit) {
+      const message = `the request asks for ${String(count)} answers at once; this replica takes at most ${String(this.limit)}`;
+      throw ApiError.of('invalid_request', message);
+    }
     if (this.active + count > this.limit) {
       const message = `${String(this.active)} generations are running or waiting, and the limit is ${String(this.limit)}`;
       throw ApiError.of('queue_full', message, { retryAfterSeconds: 1 });

@@ -1,6 +1,7 @@
 // The two OpenAI answers behind one interface, so that one route serves both: chunks of a stream, and the whole.
 
 import type { TextDelta } from '../request/text-stream.js';
+import type { PromptScore } from '../engine/protocol.js';
 import type { Usage } from './generation.js';
 import type { TokenTexts } from './logprob-shapes.js';
 
@@ -12,8 +13,18 @@ export interface AnswerHead {
   readonly model: string;
 }
 
+export interface PromptScores {
+  readonly scores: readonly PromptScore[];
+  /** Alternatives to tell per token. */
+  readonly alternatives: number;
+}
+
 /** One choice, read to its end. */
 export interface WholeChoice extends TextDelta {
+  /** Over its tokens, the end token apart; -Infinity where it has none, NaN where the engine was not asked. */
+  readonly meanLogprob: number;
+  /** vLLM's prompt_logprobs; null: not asked for. */
+  readonly promptScores: PromptScores | null;
   readonly usage: Usage;
 }
 

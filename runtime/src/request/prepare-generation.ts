@@ -4,10 +4,12 @@ import type { GenerateRequest } from '../engine/protocol.js';
 import { ChatTemplateRefusal } from '../tokens/chat-template.js';
 import type { ChatRenderer } from '../tokens/template-renderer.js';
 import type { Tokenizer } from '../tokens/tokenizer.js';
+import { scoresPrompt } from './answer-details.js';
 import { ApiError } from './api-error.js';
 import { encodeText } from './encode-text.js';
 import type { ApiRequest, PromptSource } from './parse-request.js';
 import { opensReasoning, type ThinkIds } from './reasoning.js';
+import { tokenRules } from './token-rules.js';
 
 /** What of a loaded model request code needs. */
 export interface ModelTexts {
@@ -32,7 +34,8 @@ export async function prepareGeneration(
   id: string,
   model: ModelTexts,
 ): Promise<GenerateRequest> {
-  const prompt = await encodePrompt(source, model);
+  const whole = await encodePrompt(source, model);
+  const prompt = request.keptPromptTokens === null ? whole : whole.slice(-request.keptPromptTokens);
   if (prompt.length === 0)
     throw ApiError.of('invalid_request', 'the prompt has no tokens', { param: 'prompt' });
   const left = model.maxModelLen - prompt.length;
@@ -47,6 +50,8 @@ export async function prepareGeneration(
     pooling: 'none',
     stopTokens: Int32Array.from(stopTokens),
     sampling: request.sampling,
+    rules: await tokenRules(request.rules, model),
+    promptLogprobs: scoresPrompt(request.details),
     grammar:
       request.format === null ? null : { ...request.format, after: reasoningEnd(source, prompt, model) },
     boundaries: messageEnds(prompt, model.eosIds),

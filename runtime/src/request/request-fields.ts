@@ -23,6 +23,8 @@ const tokenId = { type: 'integer', minimum: 0, maximum: 2147483647 };
 const idList = { type: 'array', items: tokenId, minItems: 1 };
 /** A JSON schema, or its text. */
 const schemaText = { type: ['object', 'string'], minLength: 1 };
+const tokenIds = { ...idList, maxItems: 262144 };
+const words = { type: 'array', maxItems: 256, items: { type: 'string', minLength: 1, maxLength: 1024 } };
 const grammarText = { type: 'string', minLength: 1, maxLength: 65536 };
 const choices = { type: 'array', minItems: 1, maxItems: 1024, items: { type: 'string', minLength: 1 } };
 const prompts = {
@@ -68,7 +70,11 @@ export const honouredFields: Readonly<Record<string, HonouredField>> = {
     schema: {
       type: 'object',
       additionalProperties: false,
-      properties: { include_usage: { type: ['boolean', 'null'] } },
+      properties: {
+        include_usage: { type: ['boolean', 'null'] },
+        // vLLM's: usage so far on every chunk.
+        continuous_usage_stats: { type: ['boolean', 'null'] },
+      },
     },
   },
   max_tokens: { routes: all, schema: { type: 'integer', minimum: 1 } },
@@ -77,6 +83,24 @@ export const honouredFields: Readonly<Record<string, HonouredField>> = {
   top_p: { routes: all, schema: { type: 'number', exclusiveMinimum: 0, maximum: 1 } },
   top_k: { routes: all, schema: { type: 'integer', minimum: -1 } },
   min_p: { routes: all, schema: { type: 'number', minimum: 0, maximum: 1 } },
+  typical_p: { routes: all, schema: { type: 'number', exclusiveMinimum: 0, maximum: 1 } },
+  n: { routes: openAi, schema: { type: 'integer', minimum: 1, maximum: 128 } },
+  logit_bias: {
+    routes: all,
+    schema: {
+      type: 'object',
+      maxProperties: 4096,
+      additionalProperties: { type: 'number', minimum: -100, maximum: 100 },
+    },
+  },
+  min_tokens: { routes: all, schema: { type: 'integer', minimum: 0 } },
+  allowed_token_ids: { routes: all, schema: tokenIds },
+  bad_words: { routes: all, schema: words },
+  prompt_logprobs: { routes: openAi, schema: { type: 'integer', minimum: 0, maximum: 20 } },
+  return_token_ids: { routes: openAi, schema: boolean },
+  return_tokens_as_token_ids: { routes: openAi, schema: boolean },
+  // The last tokens of the prompt that are kept.
+  truncate_prompt_tokens: { routes: all, schema: { type: 'integer', minimum: 1 } },
   seed: { routes: all, schema: { type: 'integer' } },
   presence_penalty: { routes: all, schema: { type: 'number', minimum: -2, maximum: 2 } },
   frequency_penalty: { routes: all, schema: { type: 'number', minimum: -2, maximum: 2 } },
@@ -153,6 +177,8 @@ export const fieldsOfRoute: Readonly<Record<RouteKind, Readonly<Record<string, H
     logprobs: { type: 'integer', minimum: 0, maximum: 20 },
     prompt: prompts,
     add_special_tokens: boolean,
+    echo: boolean,
+    best_of: { type: 'integer', minimum: 1, maximum: 128 },
   },
   predict: { prompt: text },
   embeddings: {
@@ -179,15 +205,12 @@ const isEmpty = (value: unknown): boolean =>
   value === '' || (typeof value === 'object' && value !== null && Object.keys(value).length === 0);
 const never = (): boolean => false;
 
-/** Fields that are not honoured: by name, which values ask for nothing and may pass. */
+/** Fields that are not honoured, or not on every route: by name, which values ask for nothing and may pass there. */
 export const refusedFields: Readonly<Record<string, (value: unknown) => boolean>> = {
   n: is(1),
   best_of: is(1),
   echo: is(false),
   suffix: isEmpty,
-  logit_bias: isEmpty,
-  min_tokens: is(0),
-  typical_p: is(1),
   use_beam_search: is(false),
   length_penalty: is(1),
   early_stopping: is(false),
@@ -207,10 +230,6 @@ export const refusedFields: Readonly<Record<string, (value: unknown) => boolean>
   documents: isEmpty,
   add_generation_prompt: is(true),
   continue_final_message: is(false),
-  prompt_logprobs: never,
-  truncate_prompt_tokens: never,
-  allowed_token_ids: never,
-  bad_words: isEmpty,
   detokenize: is(true),
   spaces_between_special_tokens: is(true),
   return_token_ids: is(false),

@@ -39,7 +39,7 @@ export function validateBody(kind: RouteKind, body: unknown): Fields {
   const set = Object.fromEntries(
     Object.entries(body).filter(([name, value]) => {
       if (value === null) return false;
-      const asksForNothing = refusedFields[name];
+      const asksForNothing = isHonoured(kind, name) ? undefined : refusedFields[name];
       if (asksForNothing === undefined) return true;
       if (!asksForNothing(value))
         violations.push({ param: name, message: `${name} is not supported with this value` });
@@ -50,6 +50,10 @@ export function validateBody(kind: RouteKind, body: unknown): Fields {
   if (!validate(set)) violations.push(...readable(validate.errors ?? []));
   if (violations.length > 0) throw invalidRequest(violations);
   return set;
+}
+
+function isHonoured(kind: RouteKind, name: string): boolean {
+  return honouredFields[name]?.routes.includes(kind) === true || Object.hasOwn(fieldsOfRoute[kind], name);
 }
 
 /** One 400 for all that is wrong; `param` is the first. */
