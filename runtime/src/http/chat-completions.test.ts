@@ -114,6 +114,16 @@ test('a stop string ends the text, and what follows is neither sent nor counted'
   expect(server.engine.open).toBe(0);
 });
 
+test('continues the final message where asked to', async () => {
+  const ending = { add_generation_prompt: false, continue_final_message: true };
+  await server.chat(ending);
+  await server.chat({ messages: [{ role: 'assistant', content: 'So ' }], ...ending, stream: true });
+  const prompts = server.engine.requests.map(({ prompt }) =>
+    server.tokenizer.decode(prompt, { skipSpecialTokens: false }),
+  );
+  expect(prompts).toEqual(['user:x', 'assistant:So ']);
+});
+
 test('passes every sampling field on to the engine', async () => {
   const fields = {
     temperature: 0.5,

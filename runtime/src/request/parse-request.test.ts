@@ -138,7 +138,13 @@ describe('parseRequest', () => {
 
 test('a field that is refused is not honoured on every route', () => {
   const both = Object.entries(honouredFields).filter(([name]) => name in refusedFields);
-  expect(both.map(([name]) => name)).toEqual(['n', 'return_token_ids', 'return_tokens_as_token_ids']);
+  expect(both.map(([name]) => name)).toEqual([
+    'n',
+    'return_token_ids',
+    'return_tokens_as_token_ids',
+    'add_generation_prompt',
+    'continue_final_message',
+  ]);
   expect(both.filter(([, { routes }]) => routes.includes('predict'))).toEqual([]);
 });
 

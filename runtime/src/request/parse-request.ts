@@ -7,6 +7,7 @@ import { readAnswerFormat, type AnswerFormat } from './answer-format.js';
 import { readChoices, violationsOfChoices, type Choices } from './choices.js';
 import type { GenerationDefaults } from './generation-defaults.js';
 import { readMessages, type Message } from './messages.js';
+import { readEnding, violationsOfEnding, type PromptEnding } from './prompt-ending.js';
 import { readThinking } from './thinking.js';
 import type { GenerationKind } from './request-fields.js';
 import { readRules, violationsOfRules, type AskedRules } from './token-rules.js';
@@ -25,6 +26,7 @@ export type PromptSource =
       readonly messages: readonly Message[];
       /** Variables of the chat template. */
       readonly templateKwargs: Fields;
+      readonly ending: PromptEnding;
       /** What a checkpoint without a template is given instead (a :predict prompt); null: nothing. */
       readonly plainText: string | null;
     };
@@ -135,6 +137,7 @@ function checkRules(kind: GenerationKind, fields: Fields): void {
     ...violationsOfChoices(fields),
     ...violationsOfRules(fields, readMaxTokens(kind, fields), readAnswerFormat(fields) !== null),
     ...violationsOfDetails(fields),
+    ...violationsOfEnding(fields),
   );
   if (violations.length > 0) throw invalidRequest(violations);
 }
@@ -149,6 +152,7 @@ function readPrompts(kind: GenerationKind, fields: Fields): PromptSource[] {
         kind: 'messages',
         messages: readMessages(messages),
         templateKwargs: readThinking(kind, fields),
+        ending: readEnding(fields),
         plainText,
       },
     ];

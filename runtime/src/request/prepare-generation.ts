@@ -8,6 +8,7 @@ import { scoresPrompt } from './answer-details.js';
 import { ApiError } from './api-error.js';
 import { encodeText } from './encode-text.js';
 import type { ApiRequest, PromptSource } from './parse-request.js';
+import { cutAtMark, marked } from './prompt-ending.js';
 import { opensReasoning, type ThinkIds } from './reasoning.js';
 import { tokenRules } from './token-rules.js';
 
@@ -81,7 +82,7 @@ async function encodePrompt(source: PromptSource, model: ModelTexts): Promise<In
 }
 
 async function encodeMessages(
-  { messages, templateKwargs, plainText }: Extract<PromptSource, { kind: 'messages' }>,
+  { messages, templateKwargs, ending, plainText }: Extract<PromptSource, { kind: 'messages' }>,
   { chatTemplate, tokenizer }: ModelTexts,
 ): Promise<Int32Array> {
   if (chatTemplate === null) {
@@ -93,7 +94,14 @@ async function encodeMessages(
     );
   }
   try {
-    const text = await chatTemplate.render({ messages, kwargs: templateKwargs });
+    const rendered = await chatTemplate.render({
+      messages: marked(messages, ending),
+      kwargs: templateKwargs,
+      addGenerationPrompt: ending === 'answer',
+    });
+    const text = cutAtMark(rendered, ending);
+    if (text === null)
+      throw new ChatTemplateRefusal('it leaves the final message out, so that nothing can continue it');
     return await tokenizer.encode(text, { addSpecialTokens: false });
   } catch (error) {
     if (!(error instanceof ChatTemplateRefusal)) throw error;

@@ -158,6 +158,9 @@ export const honouredFields: Readonly<Record<string, HonouredField>> = {
     routes: [...all, 'embeddings'],
     schema: { type: 'number', exclusiveMinimum: 0, maximum: 86400 },
   },
+  // Where the prompt ends; see prompt-ending.ts.
+  add_generation_prompt: { routes: ['chat'], schema: boolean },
+  continue_final_message: { routes: ['chat'], schema: boolean },
   chat_template_kwargs: { routes: templated, schema: { type: 'object' } },
   enable_thinking: { routes: templated, schema: boolean },
   reasoning: { routes: templated, schema: { enum: [true, false, 'true', 'false'] } },
