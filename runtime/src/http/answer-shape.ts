@@ -1,9 +1,9 @@
 // The two OpenAI answers behind one interface, so that one route serves both: chunks of a stream, and the whole.
 
 import type { TextDelta } from '../request/text-stream.js';
-import type { PromptScore } from '../engine/protocol.js';
 import type { Usage } from './generation.js';
 import type { TokenTexts } from './logprob-shapes.js';
+import type { PromptScores } from './prompt-share.js';
 
 /** What every object of one answer begins with. */
 export interface AnswerHead {
@@ -11,12 +11,6 @@ export interface AnswerHead {
   /** Unix time in seconds. */
   readonly created: number;
   readonly model: string;
-}
-
-export interface PromptScores {
-  readonly scores: readonly PromptScore[];
-  /** Alternatives to tell per token. */
-  readonly alternatives: number;
 }
 
 /** One choice, read to its end. */

@@ -13,9 +13,8 @@ import { prepareGeneration } from '../request/prepare-generation.js';
 import { withPrompt, type PromptEcho } from '../request/prompt-echo.js';
 import { opensReasoning } from '../request/reasoning.js';
 import { TextStream, type TextDelta, type TextStreamOptions } from '../request/text-stream.js';
-import type { PromptScores } from './answer-shape.js';
 import type { GenerationEngine } from './engine-port.js';
-import { PromptShare } from './prompt-share.js';
+import { PromptShare, type PromptScores } from './prompt-share.js';
 import type { ServedModel } from './served-model.js';
 
 export interface GenerationContext {

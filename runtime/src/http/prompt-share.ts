@@ -3,6 +3,13 @@
 
 import type { EngineOutput, PromptScore } from '../engine/protocol.js';
 
+/** What is told of a prompt where its log probabilities are asked for. */
+export interface PromptScores {
+  readonly scores: readonly PromptScore[];
+  /** Alternatives to tell per token. */
+  readonly alternatives: number;
+}
+
 export class PromptShare {
   readonly #scores: PromptScore[] = [];
   readonly #computed: Promise<void>;
