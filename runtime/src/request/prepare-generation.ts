@@ -7,7 +7,7 @@ import type { Tokenizer } from '../tokens/tokenizer.js';
 import { scoresPrompt } from './answer-details.js';
 import { ApiError } from './api-error.js';
 import { encodeText } from './encode-text.js';
-import type { ApiRequest, PromptSource } from './parse-request.js';
+import type { ApiRequest, MessagesSource, PromptSource } from './parse-request.js';
 import { cutAtMark, marked } from './prompt-ending.js';
 import { opensReasoning, type ThinkIds } from './reasoning.js';
 import { tokenRules } from './token-rules.js';
@@ -81,12 +81,19 @@ async function encodePrompt(source: PromptSource, model: ModelTexts): Promise<In
   return source.kind === 'messages' ? encodeMessages(source, model) : encodeText(source, model, 'prompt');
 }
 
-async function encodeMessages(
-  { messages, templateKwargs, ending, plainText }: Extract<PromptSource, { kind: 'messages' }>,
-  { chatTemplate, tokenizer }: ModelTexts,
-): Promise<Int32Array> {
+async function encodeMessages(source: MessagesSource, model: ModelTexts): Promise<Int32Array> {
+  const { plainText } = source;
+  if (model.chatTemplate === null && plainText !== null)
+    return model.tokenizer.encode(plainText, { addSpecialTokens: true });
+  return model.tokenizer.encode(await renderMessages(source, model), { addSpecialTokens: false });
+}
+
+/** The prompt that the chat template writes. @throws ApiError chat_template_refused */
+export async function renderMessages(
+  { messages, templateKwargs, ending }: MessagesSource,
+  { chatTemplate }: ModelTexts,
+): Promise<string> {
   if (chatTemplate === null) {
-    if (plainText !== null) return tokenizer.encode(plainText, { addSpecialTokens: true });
     throw ApiError.of(
       'chat_template_refused',
       'the checkpoint has no chat template: use /v1/completions, or add chat_template to tokenizer_config.json',
@@ -102,7 +109,7 @@ async function encodeMessages(
     const text = cutAtMark(rendered, ending);
     if (text === null)
       throw new ChatTemplateRefusal('it leaves the final message out, so that nothing can continue it');
-    return await tokenizer.encode(text, { addSpecialTokens: false });
+    return text;
   } catch (error) {
     if (!(error instanceof ChatTemplateRefusal)) throw error;
     throw ApiError.of('chat_template_refused', `the chat template refuses the messages: ${error.message}`, {
