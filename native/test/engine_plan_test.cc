@@ -1,6 +1,8 @@
 // Every rule of a step plan has a plan that breaks it: refused by name, and nothing changes.
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "engine/slots.h"
 #include "failures.h"
 
@@ -125,6 +127,42 @@ INSTANTIATE_TEST_SUITE_P(
         PlanCase{"admit_top_p", admitting([](Admission& a) { a.sampling.top_p = 0; }), "topP"},
         PlanCase{"admit_top_logprobs", admitting([](Admission& a) { a.sampling.top_logprobs = 21; }),
                  "topLogprobs"},
+        PlanCase{"admit_typical_p", admitting([](Admission& a) { a.sampling.typical_p = 0; }), "typicalP"},
+        PlanCase{"rule_bias", admitting([](Admission& a) {
+                   a.rules = {.biased = {3, 4}, .biases = {1}};
+                 }),
+                 "one finite value for each"},
+        PlanCase{"rule_bias_infinite",
+                 admitting([](Admission& a) { a.rules = {.biased = {3}, .biases = {INFINITY}}; }),
+                 "one finite value for each"},
+        PlanCase{"rule_outside", admitting([](Admission& a) {
+                   a.rules.allowed = {3, 100};
+                 }),
+                 "outside the vocabulary"},
+        PlanCase{"rule_unordered", admitting([](Admission& a) {
+                   a.rules.allowed = {3, 3};
+                 }),
+                 "do not ascend"},
+        PlanCase{"rule_uncut", admitting([](Admission& a) {
+                   a.rules.banned = {1, 2};
+                   a.rules.banned_ends = {1};
+                 }),
+                 "cut the banned tokens"},
+        PlanCase{"rule_empty", admitting([](Admission& a) {
+                   a.rules.banned = {1};
+                   a.rules.banned_ends = {0, 1};
+                 }),
+                 "cut the banned tokens"},
+        PlanCase{"rule_min_tokens", admitting([](Admission& a) { a.rules.min_tokens = -1; }), "minTokens"},
+        PlanCase{"rule_good", admitting([](Admission& a) {
+                   a.rules = {.biased = {4, 3},
+                              .biases = {1, 2},
+                              .allowed = {0, 99},
+                              .banned = {1, 2},
+                              .banned_ends = {2},
+                              .min_tokens = 3};
+                 }),
+                 ""},
         PlanCase{"admit_prompt_logprobs", admitting([](Admission& a) { a.prompt_logprobs = true; }),
                  "without topLogprobs"},
         PlanCase{"block_outside", blocks({{0, 24}}), "outside 0 to 23"},

@@ -164,6 +164,71 @@ TEST(Truncation, OfEqualWeightsKeepsTheLowerIds) {
   EXPECT_EQ(kept[2].token, 2);
 }
 
+std::vector<int32_t> kept_of(Truncation& truncation, const std::vector<float>& logits,
+                             const SamplingParams& s) {
+  std::vector<float> weights(logits.size());
+  softmax_weights(logits, logits[argmax(logits)], 1 / s.temperature, weights);
+  std::vector<int32_t> kept;
+  for (const Candidate& c : truncation.apply(weights, s)) kept.push_back(c.token);
+  std::sort(kept.begin(), kept.end());
+  return kept;
+}
+
+TEST(Truncation, TypicalKeepsWhatTransformersKeeps) {
+  using V = std::vector<int32_t>;
+  const std::vector<float> logits{4, 3.5F, 2.25F, 1, 0.5F, -0.75F, -1.5F, 3, 2, -3};
+  // TypicalLogitsWarper(mass) of transformers 5: alone, after TopKLogitsWarper(5), after a temperature of 2.
+  const struct {
+    float mass;
+    V alone, of_five, tempered;
+  } cases[] = {
+      {0.1F, {1}, {1}, {7}},
+      {0.3F, {1, 7}, {1, 7}, {2, 7, 8}},
+      {0.5F, {0, 1, 7}, {0, 1, 7}, {1, 2, 7, 8}},
+      {0.7F, {0, 1, 7}, {0, 1, 7}, {0, 1, 2, 7, 8}},
+      {0.9F, {0, 1, 2, 7}, {0, 1, 2, 7}, {0, 1, 2, 3, 7, 8}},
+      {0.99F, {0, 1, 2, 3, 4, 7, 8}, {0, 1, 2, 7, 8}, {0, 1, 2, 3, 4, 5, 6, 7, 8}},
+  };
+  Truncation truncation(10);
+  for (const auto& [mass, alone, of_five, tempered] : cases) {
+    EXPECT_EQ(kept_of(truncation, logits, {.temperature = 1, .typical_p = mass}), alone) << mass;
+    EXPECT_EQ(kept_of(truncation, logits, {.temperature = 1, .top_k = 5, .typical_p = mass}), of_five)
+        << mass;
+    EXPECT_EQ(kept_of(truncation, logits, {.temperature = 2, .typical_p = mass}), tempered) << mass;
+  }
+}
+
+TEST(Truncation, TypicalKeepsWhatAFullSortWouldKeep) {
+  Truncation truncation(kVocab);
+  for (const float mass : {0.02F, 0.2F, 0.5F, 0.9F, 0.999F}) {
+    for (uint32_t seed = 0; seed < 20; ++seed) {
+      const auto logits = random_logits(seed, 0.5F + static_cast<float>(seed % 5));
+      const auto p = softmax(logits);
+      double entropy = 0;
+      for (const double x : p) entropy -= x * std::log(x);
+      std::vector<int32_t> order(kVocab);
+      std::iota(order.begin(), order.end(), 0);
+      std::stable_sort(order.begin(), order.end(), [&](int32_t a, int32_t b) {
+        return std::abs(-std::log(p[a]) - entropy) < std::abs(-std::log(p[b]) - entropy);
+      });
+      double reached = 0;
+      size_t keep = 0;
+      while (keep < order.size() && reached < mass) reached += p[order[keep++]];
+      order.resize(keep);
+      std::sort(order.begin(), order.end());
+      EXPECT_EQ(kept_of(truncation, logits, {.temperature = 1, .typical_p = mass}), order)
+          << "seed " << seed << " mass " << mass;
+    }
+  }
+}
+
+TEST(VocabMath, RankCountsWhatIsAtLeastAsLikely) {
+  const std::vector<float> logits{1, 3, 2, 3, -1};
+  EXPECT_EQ(rank_of(logits, 1), 2);
+  EXPECT_EQ(rank_of(logits, 2), 3);
+  EXPECT_EQ(rank_of(logits, 4), 5);
+}
+
 TEST(Sampler, PenaltiesActAsDefined) {
   std::vector<float> logits(4, 0);
   logits = {2.0F, 1.9F, -1.0F, 1.5F};

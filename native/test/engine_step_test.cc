@@ -157,6 +157,8 @@ TEST_F(Steps, ScoresThePromptAsDecodingWould) {
   EXPECT_EQ(second.positions.back(), 68);
   // The best alternative to each token is what greedy decoding of the prefix before it picks.
   const auto best = [](const PromptLogprobs& p, size_t i) { return p.top_tokens[p.top_offsets[i]]; };
+  ASSERT_EQ(first.ranks.size(), 64U);
+  for (size_t i = 0; i < 64; ++i) EXPECT_EQ(first.ranks[i] == 1, best(first, i) == a.tokens[i + 1]) << i;
   for (const int32_t length : {1, 40, 64}) {
     Admission prefix = admission(1, {a.tokens.begin(), a.tokens.begin() + length}, length);
     prefix.sampling.temperature = 0;

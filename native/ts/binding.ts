@@ -91,12 +91,30 @@ export interface SamplingParams {
   /** 0: off. */
   readonly topK: number;
   readonly minP: number;
+  /** Locally typical sampling; 1: off. */
+  readonly typicalP: number;
   readonly seed: bigint;
   readonly repetitionPenalty: number;
   readonly presencePenalty: number;
   readonly frequencyPenalty: number;
   /** Alternatives to report per token, 0–20; null: no logprobs at all. */
   readonly topLogprobs: number | null;
+}
+
+/** What a request says of single tokens, whatever the model thinks of them. */
+export interface TokenRules {
+  /** Ids, each once. */
+  readonly biased: Int32Array;
+  /** What is added to the logit of each of `biased`, before the penalties. */
+  readonly biases: Float32Array;
+  /** Ids that alone may be generated, ascending; empty: all. */
+  readonly allowed: Int32Array;
+  /** Sequences of ids that generation must not complete, one after the other. */
+  readonly banned: Int32Array;
+  /** Where each of them ends in `banned`. */
+  readonly bannedEnds: Int32Array;
+  /** Tokens to generate before one of `stopTokens` may be. */
+  readonly minTokens: number;
 }
 
 export type Pooling = 'none' | 'last' | 'mean';
@@ -129,6 +147,8 @@ export interface Admission {
   readonly pooling: Pooling;
   /** What is generated must be; null: anything. */
   readonly constraint: Constraint | null;
+  /** Null: none. Rules and constraint together may leave no token: a fault `deadEnd`. */
+  readonly rules: TokenRules | null;
 }
 
 /** `json`: any JSON object, no text; `jsonSchema`; `regex`: of the whole answer; `ebnf`: rules from `root`, as XGrammar writes them. */
@@ -238,7 +258,7 @@ export interface NumericalFault {
   readonly position: number;
   /**
    * `notFinite`: NaN or infinity; `collapsed`: all logits are equal; `stuck`: one token came out again and again, from
-   * logits equal to the last bit; `deadEnd`: the numbers are sound, and its constraint allows no token.
+   * logits equal to the last bit; `deadEnd`: the numbers are sound, and its constraint and rules allow no token.
    */
   readonly kind: 'notFinite' | 'collapsed' | 'stuck' | 'deadEnd';
   /** Null: before the first layer, or after the last. */
@@ -255,6 +275,8 @@ export interface PromptLogprobs {
   readonly positions: Int32Array;
   /** (P) logprob of that token, given those before it. */
   readonly logprobs: Float32Array;
+  /** (P) its place among all tokens by logprob, 1 for the most likely. */
+  readonly ranks: Int32Array;
   /** (P+1) offsets into the two arrays below. */
   readonly topOffsets: Int32Array;
   readonly topTokens: Int32Array;

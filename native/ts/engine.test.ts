@@ -34,6 +34,7 @@ const admission: Admission = {
     topP: 1,
     topK: 0,
     minP: 0,
+    typicalP: 1,
     seed: 0n,
     repetitionPenalty: 1,
     presencePenalty: 0,
@@ -43,6 +44,7 @@ const admission: Admission = {
   promptLogprobs: false,
   pooling: 'none',
   constraint: null,
+  rules: null,
 };
 const first: StepPlan = {
   ...emptyPlan,

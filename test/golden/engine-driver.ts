@@ -220,6 +220,7 @@ function admission({ slot, prompt, generated, count, sampling }: Job): Admission
     promptLogprobs: false,
     pooling: 'none',
     constraint: null,
+    rules: null,
   };
 }
 

@@ -47,6 +47,7 @@ async function score(engine: Engine, ids: Int32Array, chunk: number): Promise<nu
     ...{ maxLength: ids.length + 1, stopTokens: new Int32Array(), sampling: greedy, promptLogprobs: true },
     pooling: 'none',
     constraint: null,
+    rules: null,
   };
   const blocks = Int32Array.from(
     Array.from(ids, (_, i) => [0, i])

@@ -67,7 +67,9 @@ void MtpDrafter::take_drafts(SlotTable& slots) {
       SamplingParams sampling = slot.sampling;
       sampling.top_logprobs.reset();
       const auto index = static_cast<int32_t>(slot.tokens.size() + slot.drafts.size());
-      const auto drawn = sampler_.sample(logits.subspan(i * vocab, vocab), sampling, slot.counts, index);
+      const RulesAt rules = slot.rules_now();
+      const auto drawn =
+          sampler_.sample(logits.subspan(i * vocab, vocab), sampling, slot.counts, index, {}, &rules);
       if (drawn) drawn_[first + i] = drawn->token;
     }
   }

@@ -34,6 +34,7 @@ void Engine::score_row(const Output& output, std::span<const float> logits, Prom
   result.slots.push_back(output.slot);
   result.positions.push_back(output.position);
   result.logprobs.push_back(scored ? scored->logprob : std::numeric_limits<float>::quiet_NaN());
+  result.ranks.push_back(scored ? rank_of(logits, slot.tokens[output.position]) : 0);
   result.top_offsets.push_back(static_cast<int32_t>(result.top_tokens.size()));
   if (!scored) return;  // the row that samples reports the fault
   for (const auto& [token, logprob] : scored->alternatives) {
@@ -44,12 +45,11 @@ void Engine::score_row(const Output& output, std::span<const float> logits, Prom
 
 void Engine::sample_row(const Output& output, std::span<const float> logits, StepResult& result) {
   Slot& slot = slots_.at(output.slot);
-  const auto allowed = slot.constraint ? slot.constraint->allowed() : std::span<const uint32_t>();
-  const bool dead_end =
-      !allowed.empty() && std::ranges::all_of(allowed, [](uint32_t word) { return word == 0; });
   std::optional<Sampled> sampled;
-  if (!slot.finished && !dead_end) {
-    sampled = sampler_.sample(logits, slot.sampling, slot.counts, output.position, allowed);
+  if (!slot.finished) {
+    const auto allowed = slot.constraint ? slot.constraint->allowed() : std::span<const uint32_t>();
+    const RulesAt rules = slot.rules_now();
+    sampled = sampler_.sample(logits, slot.sampling, slot.counts, output.position, allowed, &rules);
   }
   if (sampled) slot.run.sampled(sampled->token == slot.tokens.back(), logits);
   result.slots.push_back(output.slot);
@@ -57,10 +57,10 @@ void Engine::sample_row(const Output& output, std::span<const float> logits, Ste
   result.top_offsets.push_back(static_cast<int32_t>(result.top_tokens.size()));
   if (!sampled || slot.run.is_stuck()) {
     fail(output,
-         slot.run.is_stuck()   ? FaultKind::kStuck
-         : !all_finite(logits) ? FaultKind::kNotFinite
-         : dead_end            ? FaultKind::kDeadEnd
-                               : FaultKind::kCollapsed,
+         slot.run.is_stuck()      ? FaultKind::kStuck
+         : !all_finite(logits)    ? FaultKind::kNotFinite
+         : tell_something(logits) ? FaultKind::kDeadEnd
+                                  : FaultKind::kCollapsed,
          result);
     result.tokens.push_back(0);
     result.finish.push_back(Finish::kNumericalFault);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "engine/constraint.h"
+#include "engine/token_rules.h"
 #include "model/row_faults.h"
 
 namespace llmservice {
@@ -16,6 +17,7 @@ struct SamplingParams {
   float top_p = 1;
   int32_t top_k = 0;  // 0: off
   float min_p = 0;
+  float typical_p = 1;  // 1: off
   uint64_t seed = 0;
   float repetition_penalty = 1;
   float presence_penalty = 0;
@@ -43,6 +45,7 @@ struct Admission {
   bool prompt_logprobs = false;
   Pooling pooling = Pooling::kNone;
   std::shared_ptr<const Grammar> grammar = nullptr;  // of all that follows the prompt; null: free
+  TokenRules rules = {};
 };
 
 struct SlotBlock {
@@ -90,7 +93,7 @@ enum class Finish : uint8_t { kNone = 0, kStop = 1, kLength = 2, kNumericalFault
 enum class FaultKind : uint8_t { kNotFinite, kCollapsed, kStuck, kDeadEnd };
 
 // Why a sequence cannot go on, seen at one of its positions: its numbers mean nothing, or its constraint
-// allows no token.
+// and rules allow no token.
 struct Fault {
   int32_t slot;
   int32_t position;
@@ -109,6 +112,7 @@ struct PromptLogprobs {
   std::vector<int32_t> slots;
   std::vector<int32_t> positions;
   std::vector<float> logprobs;
+  std::vector<int32_t> ranks;        // 1: the most likely token
   std::vector<int32_t> top_offsets;  // (P + 1)
   std::vector<int32_t> top_tokens;
   std::vector<float> top_logprobs;

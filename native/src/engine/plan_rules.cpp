@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 
 #include "ops/error.h"
 
@@ -18,12 +19,35 @@ void check_sampling(const SamplingParams& s, const std::string& where) {
   require(s.top_p > 0 && s.top_p <= 1, "has topP outside (0, 1].");
   require(s.top_k >= 0, "has a negative topK.");
   require(s.min_p >= 0 && s.min_p <= 1, "has minP outside [0, 1].");
+  require(s.typical_p > 0 && s.typical_p <= 1, "has typicalP outside (0, 1].");
   require(std::isfinite(s.repetition_penalty) && s.repetition_penalty > 0,
           "has a repetitionPenalty that is not above 0.");
   require(std::isfinite(s.presence_penalty) && std::isfinite(s.frequency_penalty),
           "has a penalty that is not finite.");
   require(!s.top_logprobs || (*s.top_logprobs >= 0 && *s.top_logprobs <= kMaxTopLogprobs),
           "asks for topLogprobs outside 0 to 20.");
+}
+
+void check_rules(const TokenRules& r, int32_t vocab, const std::string& where) {
+  const auto require = [&](bool holds, const char* rule) {
+    if (!holds) broken(where, rule);
+  };
+  const auto outside = [&](int32_t id) { return id < 0 || id >= vocab; };
+  const auto rising = [](const std::vector<int32_t>& values) {
+    return std::ranges::adjacent_find(values, std::ranges::greater_equal()) == values.end();
+  };
+  require(std::ranges::none_of(r.biased, outside) && std::ranges::none_of(r.allowed, outside) &&
+              std::ranges::none_of(r.banned, outside),
+          "has a rule for a token outside the vocabulary.");
+  require(r.biases.size() == r.biased.size() &&
+              std::ranges::all_of(r.biases, [](float bias) { return std::isfinite(bias); }),
+          "has biases that are not one finite value for each biased token.");
+  require(rising(r.allowed), "has allowed tokens that do not ascend.");
+  const bool whole = r.banned_ends.empty() ? r.banned.empty()
+                                           : r.banned_ends.front() > 0 && rising(r.banned_ends) &&
+                                                 r.banned_ends.back() == std::ssize(r.banned);
+  require(whole, "has bannedEnds that do not cut the banned tokens into sequences.");
+  require(r.min_tokens >= 0, "has negative minTokens.");
 }
 
 void check_pooling(const Admission& a, const std::string& where) {
@@ -86,6 +110,7 @@ void check_admission(const Admission& a, const SlotLimits& limits, std::span<con
     broken(where, "has a token outside the vocabulary of " + std::to_string(limits.vocab) + ".");
   }
   check_sampling(a.sampling, where);
+  check_rules(a.rules, limits.vocab, where);
   if (a.prompt_logprobs && !a.sampling.top_logprobs) broken(where, "has promptLogprobs without topLogprobs.");
   check_cached(a, limits, snapshot_position, where);
 }

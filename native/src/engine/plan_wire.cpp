@@ -29,7 +29,7 @@ class Writer {
   }
   void put(const Admission& admission) {
     const auto& [slot, tokens, cached_tokens, snapshot, prompt_length, max_length, stop_tokens, sampling,
-                 prompt_logprobs, pooling, grammar] = admission;
+                 prompt_logprobs, pooling, grammar, rules] = admission;
     put(slot);
     put(tokens);
     put(cached_tokens);
@@ -40,7 +40,7 @@ class Writer {
     put(sampling);
     put(prompt_logprobs);
     put(pooling);
-    // Not the grammar: only rank 0 samples.
+    // Neither grammar nor rules: only rank 0 samples.
   }
   std::vector<std::byte> take() { return std::move(bytes_); }
 
@@ -65,7 +65,7 @@ class Reader {
   }
   void get(Admission& admission) {
     auto& [slot, tokens, cached_tokens, snapshot, prompt_length, max_length, stop_tokens, sampling,
-           prompt_logprobs, pooling, grammar] = admission;
+           prompt_logprobs, pooling, grammar, rules] = admission;
     get(slot);
     get(tokens);
     get(cached_tokens);

@@ -55,13 +55,17 @@ void forbid_all_but(std::span<const uint32_t> allowed, std::span<float> logits) 
 
 std::optional<Sampled> Sampler::sample(std::span<const float> logits, const SamplingParams& params,
                                        const TokenCounts& counts, int32_t position,
-                                       std::span<const uint32_t> allowed) {
+                                       std::span<const uint32_t> allowed, const RulesAt* rules) {
   if (!tell_something(logits)) return std::nullopt;
   std::span<const float> adjusted = logits;
-  if (params.has_penalties() || !allowed.empty()) {
+  const bool ruled = rules != nullptr && rules->apply();
+  if (ruled || params.has_penalties() || !allowed.empty()) {
     adjusted_.assign(logits.begin(), logits.end());
+    // A bias comes before the penalties, as in vLLM.
+    if (ruled) apply_rules(*rules, adjusted_);
     if (params.has_penalties()) penalize(adjusted_, params, counts);
     if (!allowed.empty()) forbid_all_but(allowed, adjusted_);
+    if (adjusted_[argmax(adjusted_)] == -std::numeric_limits<float>::infinity()) return std::nullopt;
     adjusted = adjusted_;
   }
   Sampled sampled{.token = params.temperature == 0 ? argmax(adjusted) : draw(adjusted, params, position),

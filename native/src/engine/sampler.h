@@ -1,4 +1,5 @@
-// Draws one token from one row of logits: penalties, mask, temperature, truncation, then Gumbel-argmax.
+// Draws one token from one row of logits: rules, penalties, mask, temperature, truncation, then
+// Gumbel-argmax.
 #pragma once
 
 #include <optional>
@@ -8,6 +9,7 @@
 #include "engine/logprobs.h"
 #include "engine/plan.h"
 #include "engine/token_counts.h"
+#include "engine/token_rules.h"
 #include "engine/truncation.h"
 
 namespace llmservice {
@@ -25,11 +27,11 @@ class Sampler {
   // Logprob of `token`, and the alternatives, under unmodified logits. Nothing when these tell nothing.
   std::optional<Sampled> score(std::span<const float> logits, int32_t token, int32_t alternatives);
 
-  // `position` is the index that the token will have in its sequence; `allowed` as in Constraint. Nothing
-  // when the logits (V) tell nothing: not all finite, or all equal.
+  // `position` is the index that the token will have in its sequence; `allowed` as in Constraint; `rules`
+  // null: none. Nothing when the logits (V) tell nothing (not all finite, or all equal), or no token is left.
   std::optional<Sampled> sample(std::span<const float> logits, const SamplingParams& params,
                                 const TokenCounts& counts, int32_t position,
-                                std::span<const uint32_t> allowed = {});
+                                std::span<const uint32_t> allowed = {}, const RulesAt* rules = nullptr);
 
  private:
   void report(std::span<const float> logits, int32_t alternatives, Sampled& sampled);

@@ -54,6 +54,7 @@ void SlotTable::admit(const Admission& admission) {
   slot.chunked_until = limits_.hybrid ? admission.prompt_length / 64 * 64 : 0;
   slot.stop_tokens = admission.stop_tokens;
   slot.sampling = admission.sampling;
+  slot.rules = admission.rules;
   slot.prompt_logprobs = admission.prompt_logprobs;
   slot.pooling = admission.pooling;
   const auto generated = slot.tokens.begin() + slot.prompt_length;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -36,6 +37,7 @@ struct Slot {
   std::vector<int32_t> blocks;
   std::vector<int32_t> stop_tokens;
   SamplingParams sampling;
+  TokenRules rules;
   bool prompt_logprobs = false;
   Pooling pooling = Pooling::kNone;
   std::vector<float> pooled;  // (hidden): the sum so far
@@ -46,6 +48,10 @@ struct Slot {
   int32_t replays = 0;  // of the computed tokens, the last ones that the recurrent state lacks
 
   int32_t known() const { return static_cast<int32_t>(tokens.size()); }
+  RulesAt rules_now() const {
+    return {
+        .rules = rules, .generated = std::span(tokens).subspan(prompt_length), .stop_tokens = stop_tokens};
+  }
   // Drafts that can still matter: the token after the last of them is the sequence's last.
   int32_t room_for_drafts(int32_t most) const {
     const bool decodes = !finished && position == known() - 1;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cmath>
 #include <limits>
 
 namespace llmservice {
@@ -62,9 +63,7 @@ std::span<const Candidate> Truncation::apply(std::span<const float> weights, con
     if (weights[i] >= least && bin_of(weights[i]) <= last)
       kept_.push_back({static_cast<int32_t>(i), weights[i]});
   }
-  std::sort(kept_.begin(), kept_.end(), [](const Candidate& a, const Candidate& b) {
-    return a.weight != b.weight ? a.weight > b.weight : a.token < b.token;
-  });
+  if (params.top_k > 0 || params.top_p < 1) sort_by_weight();
   double total = h.total;
   if (params.top_k > 0) {
     if (kept_.size() > static_cast<size_t>(params.top_k)) kept_.resize(params.top_k);
@@ -78,7 +77,55 @@ std::span<const Candidate> Truncation::apply(std::span<const float> weights, con
     while (keep < kept_.size() && (keep == 0 || mass < total * params.top_p)) mass += kept_[keep++].weight;
     kept_.resize(keep);
   }
+  if (params.typical_p < 1) keep_typical(params.typical_p);
   return kept_;
+}
+
+void Truncation::sort_by_weight() {
+  std::sort(kept_.begin(), kept_.end(), [](const Candidate& a, const Candidate& b) {
+    return a.weight != b.weight ? a.weight > b.weight : a.token < b.token;
+  });
+}
+
+// Locally typical sampling (Meister, Pimentel, Wiher, Cotterell: "Locally Typical Sampling", TACL 2023): of
+// the tokens ordered by |-log p - H|, H the entropy, the fewest whose mass reaches `mass`.
+void Truncation::keep_typical(float mass) {
+  double total = 0;
+  for (const Candidate& c : kept_) total += c.weight;
+  double entropy = 0;
+  for (const Candidate& c : kept_) {
+    const double p = c.weight / total;
+    surprise_[c.token] = -std::log(p);
+    entropy += p * surprise_[c.token];
+  }
+  for (const Candidate& c : kept_) surprise_[c.token] = std::abs(surprise_[c.token] - entropy);
+  const auto before = [&](const Candidate& a, const Candidate& b) {
+    const double left = surprise_[a.token];
+    const double right = surprise_[b.token];
+    return left != right ? left < right : a.token < b.token;
+  };
+  // Halves the stretch that the cut lies in, so that few tokens are sorted whatever the size of the
+  // vocabulary.
+  constexpr ptrdiff_t kFew = 64;
+  const double wanted = total * mass;
+  double reached = 0;  // before `first`
+  auto first = kept_.begin();
+  auto last = kept_.end();
+  while (last - first > kFew) {
+    const auto middle = first + (last - first) / 2;
+    std::nth_element(first, middle, last, before);
+    double half = 0;
+    for (auto c = first; c != middle; ++c) half += c->weight;
+    if (reached + half >= wanted) {
+      last = middle;
+    } else {
+      reached += half;
+      first = middle;
+    }
+  }
+  std::sort(first, last, before);
+  while (first != last && (first == kept_.begin() || reached < wanted)) reached += (first++)->weight;
+  kept_.erase(first, kept_.end());
 }
 
 }  // namespace llmservice

@@ -64,6 +64,13 @@ int32_t argmax(std::span<const float> logits) {
   return static_cast<int32_t>(std::find(logits.begin(), logits.end(), top) - logits.begin());
 }
 
+int32_t rank_of(std::span<const float> logits, int32_t token) {
+  const float own = logits[token];
+  int32_t rank = 0;
+  for (const float x : logits) rank += x >= own ? 1 : 0;
+  return rank;
+}
+
 void softmax_weights(std::span<const float> logits, float top, float inverse_temperature,
                      std::span<float> out) {
   const float* in = logits.data();

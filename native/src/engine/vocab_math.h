@@ -15,6 +15,9 @@ bool tell_something(std::span<const float> logits);
 // Index of the largest value; of equal ones the lowest.
 int32_t argmax(std::span<const float> logits);
 
+// How many logits are at least that of `token`, its own with them: 1 for the largest.
+int32_t rank_of(std::span<const float> logits, int32_t token);
+
 // out[i] = exp((logits[i] - top) * inverse_temperature), 0 below e^-87; relative error under 3e-7.
 // Needs logits[i] <= top.
 void softmax_weights(std::span<const float> logits, float top, float inverse_temperature,

@@ -61,6 +61,14 @@ class Fields {
     const auto array = value.As<Napi::Int32Array>();
     return {array.Data(), array.Data() + array.ElementLength()};
   }
+  std::vector<float> reals(const char* name) const {
+    const Napi::Value value = object_.Get(name);
+    if (!value.IsTypedArray() || value.As<Napi::TypedArray>().TypedArrayType() != napi_float32_array) {
+      wrong(object_.Env(), path_ + name, "a Float32Array");
+    }
+    const auto array = value.As<Napi::Float32Array>();
+    return {array.Data(), array.Data() + array.ElementLength()};
+  }
   // Triples of integers, flattened in one Int32Array.
   template <typename Triple>
   std::vector<Triple> triples(const char* name) const {
@@ -151,6 +159,7 @@ SamplingParams to_sampling(const Fields& fields) {
           .top_p = fields.real("topP"),
           .top_k = fields.integer("topK"),
           .min_p = fields.real("minP"),
+          .typical_p = fields.real("typicalP"),
           .seed = fields.big("seed"),
           .repetition_penalty = fields.real("repetitionPenalty"),
           .presence_penalty = fields.real("presencePenalty"),
@@ -166,6 +175,17 @@ std::shared_ptr<const Grammar> to_constraint(const Fields& fields) {
   return after ? std::make_shared<AfterToken>(std::move(grammar), *after) : grammar;
 }
 
+TokenRules to_rules(const Fields& admission) {
+  if (admission.is_null("rules")) return {};
+  const Fields fields = admission.object("rules");
+  return {.biased = fields.integers("biased"),
+          .biases = fields.reals("biases"),
+          .allowed = fields.integers("allowed"),
+          .banned = fields.integers("banned"),
+          .banned_ends = fields.integers("bannedEnds"),
+          .min_tokens = fields.integer("minTokens")};
+}
+
 Admission to_admission(const Fields& fields) {
   return {.slot = fields.integer("slot"),
           .tokens = fields.integers("tokens"),
@@ -177,7 +197,8 @@ Admission to_admission(const Fields& fields) {
           .sampling = to_sampling(fields.object("sampling")),
           .prompt_logprobs = fields.flag("promptLogprobs"),
           .pooling = to_pooling(fields),
-          .grammar = to_constraint(fields)};
+          .grammar = to_constraint(fields),
+          .rules = to_rules(fields)};
 }
 
 }  // namespace

@@ -29,6 +29,7 @@ Napi::Object from_prompt(Napi::Env env, const PromptLogprobs& prompt) {
   out.Set("slots", typed_array<Napi::Int32Array>(env, prompt.slots));
   out.Set("positions", typed_array<Napi::Int32Array>(env, prompt.positions));
   out.Set("logprobs", typed_array<Napi::Float32Array>(env, prompt.logprobs));
+  out.Set("ranks", typed_array<Napi::Int32Array>(env, prompt.ranks));
   out.Set("topOffsets", typed_array<Napi::Int32Array>(env, prompt.top_offsets));
   out.Set("topTokens", typed_array<Napi::Int32Array>(env, prompt.top_tokens));
   out.Set("topLogprobs", typed_array<Napi::Float32Array>(env, prompt.top_logprobs));

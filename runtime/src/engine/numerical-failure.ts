@@ -6,7 +6,7 @@ import type { NumericalFault } from '@llmservice/native';
 
 export function numericalFailure({ kind, layer, part, position }: NumericalFault): Failure {
   if (kind === 'deadEnd') {
-    const message = `nothing continues the form that the request asks for, after token ${String(position)} of the sequence`;
+    const message = `nothing continues the form that the request asks for, or its allowed_token_ids, bad_words and min_tokens leave no token, after token ${String(position)} of the sequence`;
     return { reason: 'GrammarInvalid', message };
   }
   const where = layer === null ? part : `layer ${String(layer)}, ${part}`;

@@ -44,14 +44,16 @@ export class OutputQueue {
 export function mergeOutputs(earlier: EngineOutput, later: EngineOutput): EngineOutput {
   return {
     tokens: [...earlier.tokens, ...later.tokens],
-    logprobs:
-      earlier.logprobs === null && later.logprobs === null
-        ? null
-        : [...(earlier.logprobs ?? []), ...(later.logprobs ?? [])],
+    logprobs: joined(earlier.logprobs, later.logprobs),
+    promptScores: joined(earlier.promptScores, later.promptScores),
     finish: later.finish,
     stopToken: later.stopToken,
     queueMs: earlier.queueMs ?? later.queueMs,
     cachedTokens: earlier.cachedTokens ?? later.cachedTokens,
     embedding: later.embedding,
   };
+}
+
+function joined<T>(earlier: readonly T[] | null, later: readonly T[] | null): readonly T[] | null {
+  return earlier === null || later === null ? (earlier ?? later) : [...earlier, ...later];
 }

@@ -4,10 +4,10 @@
 
 import type { Failure, KvCacheDtype, LoadQuantization, Speculative } from '@llmservice/crds';
 import type { ArrivalMap, EngineInfo } from '@llmservice/native';
-import type { FinishReason, GenerateRequest, TokenLogprobs } from '../schedule/generation.js';
+import type { FinishReason, GenerateRequest, PromptScore, TokenLogprobs } from '../schedule/generation.js';
 import type { SchedulerStats } from '../schedule/scheduler.js';
 
-export type { FinishReason, GenerateRequest, TokenLogprobs };
+export type { FinishReason, GenerateRequest, PromptScore, TokenLogprobs };
 
 /** What the engine process needs to load a model; complete, nothing is read from the environment later. */
 export interface EngineSettings {
@@ -40,6 +40,8 @@ export interface EngineOutput {
   readonly tokens: readonly number[];
   /** One entry per token; null unless `sampling.topLogprobs` asked for them. */
   readonly logprobs: readonly TokenLogprobs[] | null;
+  /** Scores of the prompt's tokens from the second on, in order, where asked for: all have come with the first token. Else null. */
+  readonly promptScores: readonly PromptScore[] | null;
   /** Set on the last output only. */
   readonly finish: FinishReason | null;
   /** The id that ended generation, when `finish` is `stop`: generated and counted, but not part of the text. */

@@ -28,6 +28,8 @@ function questions(vocabSize: number): GenerateRequest[] {
     grammar: null,
     stopTokens: new Int32Array(),
     sampling: greedy,
+    rules: null,
+    promptLogprobs: false,
     boundaries: [],
     cacheSalt: null,
     fairnessKey: '',

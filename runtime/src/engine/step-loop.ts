@@ -126,6 +126,7 @@ export class StepLoop {
       const before = updates.get(update.id) ?? emptyUpdate(update.id);
       updates.set(update.id, { ...update, ...mergeOutputs(before, update) });
     };
+    for (const { id, scores } of outputs.scored) tell({ ...emptyUpdate(id), promptScores: scores });
     for (const entry of outputs.sampled) {
       this.#runs.add(entry.id, entry.token);
       tell(updateOf(entry));
@@ -172,6 +173,7 @@ function emptyUpdate(id: string): SequenceUpdate {
     id,
     tokens: [],
     logprobs: null,
+    promptScores: null,
     finish: null,
     stopToken: null,
     queueMs: null,

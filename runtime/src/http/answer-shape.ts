@@ -3,6 +3,7 @@
 import type { TextDelta } from '../request/text-stream.js';
 import type { Usage } from './generation.js';
 import type { TokenTexts } from './logprob-shapes.js';
+import type { PromptScores } from './prompt-share.js';
 
 /** What every object of one answer begins with. */
 export interface AnswerHead {
@@ -14,6 +15,10 @@ export interface AnswerHead {
 
 /** One choice, read to its end. */
 export interface WholeChoice extends TextDelta {
+  /** Over its tokens, the end token apart; -Infinity where it has none, NaN where the engine was not asked. */
+  readonly meanLogprob: number;
+  /** vLLM's prompt_logprobs; null: not asked for. */
+  readonly promptScores: PromptScores | null;
   readonly usage: Usage;
 }
 

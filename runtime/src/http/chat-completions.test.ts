@@ -114,24 +114,39 @@ test('a stop string ends the text, and what follows is neither sent nor counted'
   expect(server.engine.open).toBe(0);
 });
 
+test('continues the final message where asked to', async () => {
+  const ending = { add_generation_prompt: false, continue_final_message: true };
+  await server.chat(ending);
+  await server.chat({ messages: [{ role: 'assistant', content: 'So ' }], ...ending, stream: true });
+  const prompts = server.engine.requests.map(({ prompt }) =>
+    server.tokenizer.decode(prompt, { skipSpecialTokens: false }),
+  );
+  expect(prompts).toEqual(['user:x', 'assistant:So ']);
+});
+
 test('passes every sampling field on to the engine', async () => {
   const fields = {
     temperature: 0.5,
     top_p: 0.9,
     top_k: 20,
     min_p: 0.1,
+    typical_p: 0.7,
     seed: 7,
     presence_penalty: 1,
     frequency_penalty: -1,
     repetition_penalty: 1.1,
   };
-  await server.chat({ ...fields, max_completion_tokens: 9, stop_token_ids: [5] });
-  const { sampling, maxTokens, stopTokens } = server.engine.requests[0]!;
+  const rules = { logit_bias: { '7': -2 }, min_tokens: 3, allowed_token_ids: [9, 7], bad_words: ['a'] };
+  await server.chat({ ...fields, ...rules, max_completion_tokens: 9, stop_token_ids: [5] });
+  const { sampling, maxTokens, stopTokens, rules: asked } = server.engine.requests[0]!;
+  expect(asked).toMatchObject({ minTokens: 3, biased: Int32Array.of(7), biases: Float32Array.of(-2) });
+  expect([...asked!.allowed, asked!.bannedEnds.length]).toEqual([7, 9, 2]);
   expect(sampling).toEqual({
     temperature: 0.5,
     topP: 0.9,
     topK: 20,
     minP: 0.1,
+    typicalP: 0.7,
     seed: 7n,
     presencePenalty: 1,
     frequencyPenalty: -1,

@@ -2,7 +2,7 @@
 
 import type { TextDelta } from '../request/text-stream.js';
 import { addUsage, usageBody, type AnswerHead, type AnswerShape } from './answer-shape.js';
-import { chatLogprobs, type TokenTexts } from './logprob-shapes.js';
+import { chatLogprobs, promptLogprobs, type TokenTexts } from './logprob-shapes.js';
 import { systemFingerprint } from './version.js';
 
 /** Both names of the reasoning text are in use among clients. */
@@ -16,11 +16,17 @@ function choiceEnd(delta: TextDelta, texts: TokenTexts): object {
     logprobs: chatLogprobs(delta.logprobs, texts),
     finish_reason: delta.finish,
     stop_reason: delta.stopReason,
-    token_ids: null,
+    token_ids: delta.tokenIds,
   };
 }
 
-function answer(object: string, head: AnswerHead, choices: readonly object[], usage: object | null): object {
+function answer(
+  object: string,
+  head: AnswerHead,
+  choices: readonly object[],
+  usage: object | null,
+  promptTokenIds: readonly number[] | null = null,
+): object {
   const { id, created, model } = head;
   return {
     id,
@@ -29,7 +35,7 @@ function answer(object: string, head: AnswerHead, choices: readonly object[], us
     model,
     choices,
     usage,
-    prompt_token_ids: null,
+    prompt_token_ids: promptTokenIds,
     system_fingerprint: systemFingerprint,
   };
 }
@@ -42,7 +48,8 @@ export const chatShape: AnswerShape = {
     // While the model reasons there is no content; otherwise it is a string, empty at the least.
     const content = delta.content === '' && delta.reasoning !== '' ? null : delta.content;
     const choice = { index, delta: messageOf(delta, content), ...choiceEnd(delta, texts) };
-    return answer('chat.completion.chunk', head, [choice], usage === null ? null : usageBody(usage));
+    const told = usage === null ? null : usageBody(usage);
+    return answer('chat.completion.chunk', head, [choice], told, delta.promptTokenIds);
   },
 
   usageChunk(head, usage) {
@@ -55,6 +62,11 @@ export const chatShape: AnswerShape = {
       message: { ...messageOf(choice, choice.content), refusal: null },
       ...choiceEnd(choice, texts),
     }));
-    return answer('chat.completion', head, list, usageBody(addUsage(choices.map(({ usage }) => usage))));
+    const usage = usageBody(addUsage(choices.map(({ usage }) => usage)));
+    const first = choices[0];
+    const whole = answer('chat.completion', head, list, usage, first?.promptTokenIds ?? null);
+    const asked = first?.promptScores ?? null;
+    if (asked === null) return whole;
+    return { ...whole, prompt_logprobs: promptLogprobs(asked.scores, asked.alternatives, texts) };
   },
 };

@@ -2,7 +2,7 @@
 
 import type { TextDelta } from '../request/text-stream.js';
 import { addUsage, usageBody, type AnswerHead, type AnswerShape } from './answer-shape.js';
-import { completionLogprobs, type TokenTexts } from './logprob-shapes.js';
+import { completionLogprobs, promptLogprobs, type TokenTexts } from './logprob-shapes.js';
 import { systemFingerprint } from './version.js';
 
 function choiceOf(index: number, delta: TextDelta, position: number, texts: TokenTexts): object {
@@ -12,8 +12,8 @@ function choiceOf(index: number, delta: TextDelta, position: number, texts: Toke
     logprobs: completionLogprobs(delta.logprobs, position, texts),
     finish_reason: delta.finish,
     stop_reason: delta.stopReason,
-    prompt_token_ids: null,
-    token_ids: null,
+    prompt_token_ids: delta.promptTokenIds,
+    token_ids: delta.tokenIds,
   };
 }
 
@@ -43,7 +43,12 @@ export const completionShape: AnswerShape = {
   },
 
   whole(head, choices, texts) {
-    const list = choices.map((choice, index) => choiceOf(index, choice, 0, texts));
+    const list = choices.map((choice, index) => {
+      const told = choiceOf(index, choice, 0, texts);
+      const { promptScores: asked } = choice;
+      if (asked === null) return told;
+      return { ...told, prompt_logprobs: promptLogprobs(asked.scores, asked.alternatives, texts) };
+    });
     return answer(head, list, usageBody(addUsage(choices.map(({ usage }) => usage))));
   },
 };

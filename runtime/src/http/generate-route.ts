@@ -12,24 +12,16 @@ import { newId, randomSeed, routeOf, whileAdmitted, type ServerParts } from './s
 
 export function generateRoute(parts: ServerParts): RequestHandler {
   return async (request, response) => {
-    const { model: served } = parts.lifecycle.requireServing();
-    const parsed = parseRequest('generate', request.body, served.defaults, randomSeed());
-    const accounted = {
-      id: newId('gen-'),
-      route: routeOf(request),
-      model: resolveName(parts.names, parsed.model),
-    };
+    const { model } = parts.lifecycle.requireServing();
+    const parsed = parseRequest('generate', request.body, model.defaults, randomSeed());
+    const head = { id: newId('gen-'), model: resolveName(parts.names, parsed.model) };
+    const accounted = { ...head, route: routeOf(request) };
+    response.setHeader('x-request-id', head.id);
     await whileAdmitted(parts, response, accounted, 1, async (signal, account) => {
-      const { content, finish, stopReason, usage } = await generate(
-        parts,
-        parsed,
-        accounted,
-        signal,
-        account,
-      );
-      const { id, model } = accounted;
+      const choice = await generate(parts, parsed, { ...accounted, signal, account });
+      const { content, finish, stopReason, usage } = choice;
       const end = { finish_reason: finish, stop_reason: stopReason };
-      response.json({ id, model, text: content, ...end, usage: usageBody(usage) });
+      response.json({ ...head, text: content, ...end, usage: usageBody(usage) });
     });
   };
 }
@@ -37,29 +29,41 @@ export function generateRoute(parts: ServerParts): RequestHandler {
 /** A short generation as any client's: what is made at first use, down to the device's kernels, is made now. */
 export function warmupRoute(parts: ServerParts): RequestHandler {
   return async (request, response) => {
-    const { model: served } = parts.lifecycle.requireServing();
+    const { model } = parts.lifecycle.requireServing();
     validateBody('warmup', request.body ?? {});
     const body = { prompt: 'Hello', max_tokens: 4, ignore_eos: true, temperature: 0 };
-    const parsed = parseRequest('completions', body, served.defaults, randomSeed());
-    const accounted = { id: newId('warmup-'), route: routeOf(request), model: parts.names.name };
+    const parsed = parseRequest('completions', body, model.defaults, randomSeed());
+    const accounted = { id: newId('warmup-'), model: parts.names.name, route: routeOf(request) };
     await whileAdmitted(parts, response, accounted, 1, async (signal, account) => {
       const startedAt = parts.now();
-      const { usage } = await generate(parts, parsed, accounted, signal, account);
+      const { usage } = await generate(parts, parsed, { ...accounted, signal, account });
       const seconds = (parts.now() - startedAt) / 1000;
       response.json({ model: accounted.model, seconds, usage: usageBody(usage) });
     });
   };
 }
 
+interface Head extends AccountedRequest {
+  readonly signal: AbortSignal;
+  readonly account: RequestAccount;
+}
+
 async function generate(
   { lifecycle, metrics, logger, now }: ServerParts,
   request: ApiRequest,
-  { id, route, model: modelName }: AccountedRequest,
-  signal: AbortSignal,
-  account: RequestAccount,
+  { id, model, route, signal, account }: Head,
 ): Promise<WholeChoice> {
   const [source] = request.prompts;
   if (source === undefined) throw new Error('a request of this route has one prompt');
-  const context = { ...lifecycle.requireServing(), metrics, logger, now, route, modelName, signal, account };
+  const context = {
+    ...lifecycle.requireServing(),
+    metrics,
+    logger,
+    now,
+    route,
+    modelName: model,
+    signal,
+    account,
+  };
   return readWhole(await Generation.start(id, request, source, context));
 }

@@ -2,17 +2,20 @@
 // however it ends.
 
 import { FailureError } from '@llmservice/crds';
-import type { EngineOutput } from '../engine/protocol.js';
+import type { EngineOutput, GenerateRequest } from '../engine/protocol.js';
 import { logGeneration, type FinishedGeneration } from '../log/request-log.js';
 import type { Logger } from '../log/logger.js';
 import type { ServerMetrics } from '../metrics/server-metrics.js';
 import { ApiError } from '../request/api-error.js';
 import type { RequestAccount } from '../keys/request-account.js';
+import { choiceSeed } from '../request/choices.js';
 import type { ApiRequest, PromptSource } from '../request/parse-request.js';
 import { prepareGeneration } from '../request/prepare-generation.js';
+import { withPrompt, type PromptEcho } from '../request/prompt-echo.js';
 import { opensReasoning } from '../request/reasoning.js';
-import { TextStream, type TextDelta } from '../request/text-stream.js';
+import { TextStream, type TextDelta, type TextStreamOptions } from '../request/text-stream.js';
 import type { GenerationEngine } from './engine-port.js';
+import { PromptShare, type PromptScores } from './prompt-share.js';
 import type { ServedModel } from './served-model.js';
 
 export interface GenerationContext {
@@ -31,11 +34,21 @@ export interface GenerationContext {
 }
 
 export interface Usage {
+  /** Of several answers to one prompt the first alone counts it. */
   readonly promptTokens: number;
   /** Of the prompt's tokens, those that the prefix cache had. */
   readonly cachedTokens: number;
   readonly completionTokens: number;
   readonly reasoningTokens: number;
+}
+
+/** What the answers to one prompt have in common. */
+interface Prompt {
+  readonly prepared: GenerateRequest;
+  readonly share: PromptShare;
+  /** Null: not asked for. */
+  readonly echo: PromptEcho | null;
+  readonly newText: () => TextStream;
 }
 
 export class Generation {
@@ -44,16 +57,21 @@ export class Generation {
   private lastOutputAt: number | null = null;
   private queueMs: number | null = null;
   private cachedTokens = 0;
+  private tokensScored = 0;
+  private sumOfLogprobs = 0;
+  private readonly text: TextStream;
 
   private constructor(
     readonly id: string,
     private readonly context: GenerationContext,
     private readonly request: ApiRequest,
+    private readonly prompt: Prompt,
+    /** Of the answers to the prompt; the first computes it. */
+    private readonly choice: number,
     private readonly outputs: AsyncIterable<EngineOutput>,
-    private readonly text: TextStream,
-    private readonly promptTokens: number,
     arrivedAt: number,
   ) {
+    this.text = prompt.newText();
     this.arrivedAt = arrivedAt;
   }
 
@@ -70,25 +88,71 @@ export class Generation {
     account.spendPrompt(prepared.prompt.length);
     // Reasoning is told apart where a chat template wrote the prompt.
     const think = source.kind === 'messages' ? model.think : null;
-    const text = new TextStream({
+    const inReasoning = think !== null && opensReasoning(prepared.prompt, think);
+    const { details, rules } = request;
+    const textOptions: TextStreamOptions = {
       newDetokenizer: () => model.tokenizer.detokenizer({ skipSpecialTokens: request.skipSpecialTokens }),
       stopStrings: request.stopStrings,
       includeStopString: request.includeStopString,
       stopTokenIds: request.stopTokenIds,
+      minTokens: rules?.minTokens ?? 0,
+      logprobs: details.logprobs,
+      tellsIds: details.tokenIds,
       think,
-      inReasoning: think !== null && opensReasoning(prepared.prompt, think),
-    });
-    const outputs = engine.submit(prepared, { signal });
-    return new Generation(id, context, request, outputs, text, prepared.prompt.length, arrivedAt);
+      inReasoning,
+    };
+    const prompt: Prompt = {
+      prepared,
+      share: new PromptShare(),
+      echo: details.echo ? echoOf(source, prepared.prompt, request, model) : null,
+      newText: () => new TextStream(textOptions),
+    };
+    return new Generation(id, context, request, prompt, 0, engine.submit(prepared, { signal }), arrivedAt);
+  }
+
+  /** Another answer to the same prompt, drawn with a seed of its own; its deltas come once the first's are read. */
+  sibling(choice: number): Generation {
+    const { context, request, prompt, arrivedAt } = this;
+    const { sampling } = prompt.prepared;
+    const id = `${this.id}-${String(choice)}`;
+    const prepared: GenerateRequest = {
+      ...prompt.prepared,
+      id,
+      sampling: { ...sampling, seed: choiceSeed(sampling.seed, choice) },
+      promptLogprobs: false,
+    };
+    const outputs = prompt.share.afterwards(() =>
+      context.engine.submit(prepared, { signal: context.signal }),
+    );
+    return new Generation(id, context, request, prompt, choice, outputs, arrivedAt);
   }
 
   get usage(): Usage {
+    const isFirst = this.choice === 0;
     return {
-      promptTokens: this.promptTokens,
-      cachedTokens: this.cachedTokens,
+      promptTokens: isFirst ? this.promptTokens : 0,
+      cachedTokens: isFirst ? this.cachedTokens : 0,
       completionTokens: this.text.completionTokens,
       reasoningTokens: this.text.reasoningTokens,
     };
+  }
+
+  /** See `WholeChoice`; of what has been read. */
+  get meanLogprob(): number {
+    if (this.prompt.prepared.sampling.topLogprobs === null) return NaN;
+    return this.tokensScored === 0 ? -Infinity : this.sumOfLogprobs / this.tokensScored;
+  }
+
+  /** See `WholeChoice`; complete once a token has been read. */
+  get promptScores(): PromptScores | null {
+    const { promptLogprobs } = this.request.details;
+    return promptLogprobs === null
+      ? null
+      : { scores: this.prompt.share.scores, alternatives: promptLogprobs };
+  }
+
+  private get promptTokens(): number {
+    return this.prompt.prepared.prompt.length;
   }
 
   /**
@@ -98,12 +162,19 @@ export class Generation {
   async *deltas(): AsyncGenerator<TextDelta> {
     let outcome = 'abort';
     let errorCode: string | null = null;
+    let begun = false;
     const ended = this.context.account.begin(() => this.usage);
     try {
       for await (const output of this.outputs) {
+        if (this.choice === 0) this.prompt.share.take(output);
         const before = this.text.completionTokens;
-        const delta = this.text.push(output);
+        const own = this.text.push(output);
         this.measure(output, this.text.completionTokens - before);
+        this.weigh(output, this.text.completionTokens - before);
+        // The prompt's scores are complete with the first token.
+        const begins: boolean = !begun && (output.tokens.length > 0 || own.finish !== null);
+        begun ||= begins;
+        const delta = begins ? this.withPrompt(own) : own;
         if (delta.finish !== null) outcome = delta.finish;
         yield delta;
         if (delta.finish !== null) return;
@@ -115,8 +186,24 @@ export class Generation {
       errorCode = outcome === 'error' ? told.code : null;
       throw told;
     } finally {
+      if (this.choice === 0) this.prompt.share.end();
       this.finish(outcome, errorCode);
       ended(outcome);
+    }
+  }
+
+  /** The first delta that tells of an answer, with what is told of its prompt. */
+  private withPrompt(delta: TextDelta): TextDelta {
+    const { prepared, share, echo } = this.prompt;
+    const { tokenIds, logprobs } = this.request.details;
+    const told = tokenIds ? { ...delta, promptTokenIds: [...prepared.prompt] } : delta;
+    return echo === null ? told : withPrompt(told, echo, share.scores, logprobs);
+  }
+
+  private weigh({ logprobs }: EngineOutput, tokens: number): void {
+    for (const { logprob } of logprobs?.slice(0, tokens) ?? []) {
+      this.sumOfLogprobs += logprob;
+      this.tokensScored += 1;
     }
   }
 
@@ -164,6 +251,17 @@ export class Generation {
     const reason: unknown = signal.reason;
     return reason instanceof ApiError ? reason : ApiError.of('request_aborted', 'the client went away');
   }
+}
+
+/** The client's own text where it gave one and all of it was taken. */
+function echoOf(
+  source: PromptSource,
+  ids: Int32Array,
+  { keptPromptTokens, skipSpecialTokens }: ApiRequest,
+  { tokenizer }: ServedModel,
+): PromptEcho {
+  const isWhole = source.kind === 'text' && keptPromptTokens === null;
+  return { ids, text: isWhole ? source.text : tokenizer.decode(ids, { skipSpecialTokens }) };
 }
 
 /** Errors as clients see them: failures with their reason, anything else without its inside. */

@@ -5,7 +5,9 @@ import type { RequestAccount } from '../keys/request-account.js';
 import { parseRequest, type ApiRequest } from '../request/parse-request.js';
 import type { TextDelta } from '../request/text-stream.js';
 import { addUsage, type AnswerHead, type AnswerShape, type WholeChoice } from './answer-shape.js';
+import { bestChoices } from './best-choices.js';
 import { asApiError, Generation } from './generation.js';
+import { textsById, type TokenTexts } from './logprob-shapes.js';
 import { mergeAsync } from './merge-deltas.js';
 import { resolveName } from './served-model.js';
 import { newId, randomSeed, routeOf, whileAdmitted, type ServerParts } from './server-parts.js';
@@ -25,11 +27,17 @@ export function openAiRoute(
       model: resolveName(parts.names, parsed.model),
     };
     response.setHeader('x-request-id', head.id);
+    const { choices } = parsed;
+    const count = parsed.prompts.length * choices.generated;
     const accounted = { id: head.id, route: routeOf(request), model: head.model };
-    await whileAdmitted(parts, response, accounted, parsed.prompts.length, async (signal, account) => {
+    await whileAdmitted(parts, response, accounted, count, async (signal, account) => {
       const generations = await startAll(parts, request, parsed, head, signal, account);
-      if (parsed.stream) await stream(response, generations, parsed, head, shape, parts);
-      else response.json(shape.whole(head, await Promise.all(generations.map(readWhole)), model.tokenizer));
+      const texts = parsed.details.tokensAsIds ? textsById(model.tokenizer) : model.tokenizer;
+      if (parsed.stream) await stream(response, generations, parsed, head, shape, texts);
+      else {
+        const whole = bestChoices(await Promise.all(generations.map(readWhole)), choices);
+        response.json(shape.whole(head, whole, texts));
+      }
     });
   };
 }
@@ -54,9 +62,11 @@ async function startAll(
   };
   const idOf = (index: number): string =>
     parsed.prompts.length === 1 ? head.id : `${head.id}-${String(index)}`;
-  return Promise.all(
+  const firsts = await Promise.all(
     parsed.prompts.map((prompt, index) => Generation.start(idOf(index), parsed, prompt, context)),
   );
+  const others = Array.from({ length: parsed.choices.generated - 1 }, (_, index) => index + 1);
+  return firsts.flatMap((first) => [first, ...others.map((choice) => first.sibling(choice))]);
 }
 
 /** Reads a generation to its end. */
@@ -68,21 +78,29 @@ export async function readWhole(generation: Generation): Promise<WholeChoice> {
     content: deltas.map((delta) => delta.content).join(''),
     reasoning: deltas.map((delta) => delta.reasoning).join(''),
     logprobs: deltas.flatMap((delta) => delta.logprobs),
+    tokenIds: last?.tokenIds == null ? null : deltas.flatMap((delta) => delta.tokenIds ?? []),
+    promptTokenIds: deltas.find((delta) => delta.promptTokenIds !== null)?.promptTokenIds ?? null,
+    meanLogprob: generation.meanLogprob,
+    promptScores: generation.promptScores,
     finish: last?.finish ?? null,
     stopReason: last?.stopReason ?? null,
     usage: generation.usage,
   };
 }
 
+function tellsNothing({ content, reasoning, logprobs, tokenIds, promptTokenIds }: TextDelta): boolean {
+  const hasIds = promptTokenIds !== null || (tokenIds !== null && tokenIds.length > 0);
+  return content === '' && reasoning === '' && logprobs.length === 0 && !hasIds;
+}
+
 async function stream(
   response: Response,
   generations: readonly Generation[],
-  { includeUsage }: ApiRequest,
+  { includeUsage, details }: ApiRequest,
   head: AnswerHead,
   shape: AnswerShape,
-  { lifecycle }: ServerParts,
+  texts: TokenTexts,
 ): Promise<void> {
-  const texts = lifecycle.requireServing().model.tokenizer;
   const sse = new SseStream(response);
   const positions = generations.map(() => 0);
   const usage = (): ReturnType<typeof addUsage> =>
@@ -92,8 +110,9 @@ async function stream(
     for await (const { index, value: delta } of mergeAsync(generations.map((each) => each.deltas()))) {
       if (delta.finish !== null) unfinished -= 1;
       // Bytes of half a character, or the beginning of a stop string: nothing to tell yet.
-      else if (delta.content === '' && delta.reasoning === '' && delta.logprobs.length === 0) continue;
-      const told = shape.usageOnLastChunk && !includeUsage && unfinished === 0 ? usage() : null;
+      else if (tellsNothing(delta)) continue;
+      const last = shape.usageOnLastChunk && !includeUsage && unfinished === 0;
+      const told = last || details.continuousUsage ? usage() : null;
       await sse.send(shape.chunk(head, index, delta, positions[index] ?? 0, told, texts));
       positions[index] = (positions[index] ?? 0) + delta.content.length;
     }

@@ -26,11 +26,11 @@ test.each([
   [
     'a field that is not honoured',
     '/v1/completions',
-    { prompt: 'x', n: 2 },
+    { prompt: 'x', suffix: 'y' },
     400,
     'invalid_request',
-    'n',
-    'n is not supported',
+    'suffix',
+    'suffix is not supported',
   ],
   [
     'another model',

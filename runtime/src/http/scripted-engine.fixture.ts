@@ -14,6 +14,7 @@ export type Script = (
 export const output = (tokens: readonly number[], finish: EngineOutput['finish'] = null): EngineOutput => ({
   tokens,
   logprobs: null,
+  promptScores: null,
   finish,
   stopToken: null,
   queueMs: 1,

@@ -16,7 +16,7 @@ export function tokenizeRoute({ lifecycle, names }: ServerParts): RequestHandler
     const { source, addSpecialTokens } = parsed;
     const text =
       source.kind === 'messages'
-        ? ({ kind: 'text', text: await renderMessages(source, model, parsed), addSpecialTokens } as const)
+        ? ({ kind: 'text', text: await renderMessages(source, model), addSpecialTokens } as const)
         : source;
     const tokens = Array.from(await encodeText(text, model, 'prompt'));
     response.json({
@@ -43,6 +43,6 @@ export function applyTemplateRoute({ lifecycle, names }: ServerParts): RequestHa
     const { model } = lifecycle.requireServing();
     const parsed = parseTemplate(request.body);
     resolveName(names, parsed.model);
-    response.json({ prompt: await renderMessages(parsed.source, model, parsed) });
+    response.json({ prompt: await renderMessages(parsed.source, model) });
   };
 }

@@ -60,6 +60,8 @@ export async function prepareEmbedding(
     grammar: null,
     stopTokens: new Int32Array(),
     sampling: greedy,
+    rules: null,
+    promptLogprobs: false,
     boundaries: [],
     cacheSalt,
     fairnessKey,

@@ -55,7 +55,11 @@ describe('parseRequest', () => {
 
   test.each([
     [{ image: 1 }, 'image is not a known field'],
-    [{ n: 2 }, 'n is not supported'],
+    [{ n: 0 }, 'n must be >= 1'],
+    [{ n: 129 }, 'n must be <= 128'],
+    [{ best_of: 2 }, 'best_of is not supported'],
+    [{ echo: true }, 'echo is not supported'],
+    [{ suffix: 'x' }, 'suffix is not supported'],
     [{ tools: [{}] }, 'tools is not supported'],
     [{ response_format: { type: 'json_schema' } }, 'response_format.json_schema is required'],
     [
@@ -64,7 +68,14 @@ describe('parseRequest', () => {
     ],
     [{ guided_regex: 'a', ignore_eos: true }, 'ignore_eos and a form of the answer exclude each other'],
     [{ structured_outputs: { xml: 'a' } }, 'structured_outputs.xml is not a known field'],
-    [{ logit_bias: { '5': 1 } }, 'logit_bias is not supported'],
+    [{ logit_bias: { '5': 101 } }, 'logit_bias.5 must be <= 100'],
+    [{ logit_bias: { word: 1 } }, 'logit_bias has the key "word"'],
+    [{ typical_p: 0 }, 'typical_p must be > 0'],
+    [{ min_tokens: 5, max_tokens: 4 }, 'min_tokens must be at most max_tokens'],
+    [{ bad_words: ['a'], guided_regex: 'a' }, 'bad_words and a form of the answer exclude each other'],
+    [{ allowed_token_ids: [] }, 'allowed_token_ids must NOT have fewer than 1 items'],
+    [{ prompt_logprobs: 1, stream: true }, 'prompt_logprobs needs stream: false'],
+    [{ truncate_prompt_tokens: 0 }, 'truncate_prompt_tokens must be >= 1'],
     [{ top_logprobs: 2 }, 'top_logprobs needs logprobs'],
     [{ stream_options: { include_usage: true } }, 'stream_options needs stream'],
     [{ temperature: 3 }, 'temperature must be <= 2'],
@@ -128,6 +139,19 @@ describe('parseRequest', () => {
   });
 });
 
-test('no field is both honoured and refused', () => {
-  expect(Object.keys(honouredFields).filter((name) => name in refusedFields)).toEqual([]);
+test('a field that is refused is not honoured on every route', () => {
+  const both = Object.entries(honouredFields).filter(([name]) => name in refusedFields);
+  expect(both.map(([name]) => name)).toEqual([
+    'n',
+    'return_token_ids',
+    'return_tokens_as_token_ids',
+    'add_generation_prompt',
+    'continue_final_message',
+  ]);
+  expect(both.filter(([, { routes }]) => routes.includes('predict'))).toEqual([]);
+});
+
+test('what one route honours passes on another only where it asks for nothing', () => {
+  expect(() => parse('predict', { prompt: 'x', n: 1 })).not.toThrow();
+  expect(refusal(() => parse('predict', { prompt: 'x', n: 2 })).message).toContain('n is not supported');
 });

@@ -2,11 +2,15 @@
 // defaults filled in. Pure; the prompt is not yet tokens.
 
 import type { SamplingParams } from '@llmservice/native';
+import { alternativesOf, readDetails, violationsOfDetails, type AnswerDetails } from './answer-details.js';
 import { readAnswerFormat, type AnswerFormat } from './answer-format.js';
+import { readChoices, violationsOfChoices, type Choices } from './choices.js';
 import type { GenerationDefaults } from './generation-defaults.js';
 import { readMessages, type Message } from './messages.js';
+import { readEnding, violationsOfEnding, type PromptEnding } from './prompt-ending.js';
 import { readThinking } from './thinking.js';
 import type { GenerationKind } from './request-fields.js';
+import { readRules, violationsOfRules, type AskedRules } from './token-rules.js';
 import { invalidRequest, validateBody, type Fields, type Violation } from './validate-body.js';
 
 /** A text, or its tokens. */
@@ -19,6 +23,7 @@ export interface MessagesSource {
   readonly messages: readonly Message[];
   /** Variables of the chat template. */
   readonly templateKwargs: Fields;
+  readonly ending: PromptEnding;
   /** What a checkpoint without a template is given instead (a :predict prompt); null: nothing. */
   readonly plainText: string | null;
 }
@@ -34,6 +39,12 @@ export interface ApiRequest {
   /** Null: what is left of the context. */
   readonly maxTokens: number | null;
   readonly sampling: SamplingParams;
+  readonly choices: Choices;
+  /** Null: any token. */
+  readonly rules: AskedRules | null;
+  readonly details: AnswerDetails;
+  /** Tokens at the prompt's end that are kept; null: all. */
+  readonly keptPromptTokens: number | null;
   /** Null: any text. */
   readonly format: AnswerFormat | null;
   readonly stopStrings: readonly string[];
@@ -70,11 +81,20 @@ export function parseRequest(
   const stop = fields['stop'] as string | readonly string[] | undefined;
   const streamOptions = fields['stream_options'] as { include_usage?: boolean | null } | undefined;
   const maxQueueSeconds = fields['max_queue_seconds'] as number | undefined;
+  const choices = readChoices(fields);
+  const details = readDetails(kind, fields);
   return {
     model: (fields['model'] as string | undefined) ?? null,
     prompts: readPrompts(kind, fields),
     maxTokens: readMaxTokens(kind, fields),
-    sampling: readSampling(kind, fields, defaults, randomSeed),
+    sampling: {
+      ...readSampling(fields, defaults, randomSeed),
+      topLogprobs: alternativesOf(details, choices.generated > choices.given),
+    },
+    choices,
+    rules: readRules(fields),
+    details,
+    keptPromptTokens: (fields['truncate_prompt_tokens'] as number | undefined) ?? null,
     format: readAnswerFormat(fields),
     stopStrings: stop === undefined ? [] : typeof stop === 'string' ? [stop] : stop,
     stopTokenIds: (fields['stop_token_ids'] as readonly number[] | undefined) ?? [],
@@ -114,6 +134,12 @@ function checkRules(kind: GenerationKind, fields: Fields): void {
   if (fields['ignore_eos'] === true && readAnswerFormat(fields) !== null) {
     conflict('ignore_eos', 'and a form of the answer exclude each other: the form ends the answer');
   }
+  violations.push(
+    ...violationsOfChoices(fields),
+    ...violationsOfRules(fields, readMaxTokens(kind, fields), readAnswerFormat(fields) !== null),
+    ...violationsOfDetails(fields),
+    ...violationsOfEnding(fields),
+  );
   if (violations.length > 0) throw invalidRequest(violations);
 }
 
@@ -127,6 +153,7 @@ function readPrompts(kind: GenerationKind, fields: Fields): PromptSource[] {
         kind: 'messages',
         messages: readMessages(messages),
         templateKwargs: readThinking(kind, fields),
+        ending: readEnding(fields),
         plainText,
       },
     ];
@@ -150,11 +177,10 @@ function readMaxTokens(kind: GenerationKind, fields: Fields): number | null {
 }
 
 function readSampling(
-  kind: GenerationKind,
   fields: Fields,
   { sampling }: GenerationDefaults,
   randomSeed: bigint,
-): SamplingParams {
+): Omit<SamplingParams, 'topLogprobs'> {
   const number = (name: string, fallback: number): number => (fields[name] as number | undefined) ?? fallback;
   const seed = fields['seed'] as number | undefined;
   return {
@@ -163,17 +189,11 @@ function readSampling(
     // -1 is vLLM's way to say off.
     topK: Math.max(0, number('top_k', sampling.topK)),
     minP: number('min_p', sampling.minP),
+    typicalP: number('typical_p', 1),
     // The engine takes 64 bits without a sign; a negative seed keeps its own stream.
     seed: seed === undefined ? randomSeed : BigInt.asUintN(64, BigInt(seed)),
     repetitionPenalty: number('repetition_penalty', sampling.repetitionPenalty),
     presencePenalty: number('presence_penalty', 0),
     frequencyPenalty: number('frequency_penalty', 0),
-    topLogprobs: readTopLogprobs(kind, fields),
   };
-}
-
-/** chat: logprobs is a switch beside top_logprobs; completions: it is the number itself. */
-function readTopLogprobs(kind: GenerationKind, fields: Fields): number | null {
-  if (kind === 'completions') return (fields['logprobs'] as number | undefined) ?? null;
-  return fields['logprobs'] === true ? ((fields['top_logprobs'] as number | undefined) ?? 0) : null;
 }

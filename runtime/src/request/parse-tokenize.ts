@@ -3,6 +3,7 @@
 
 import { readMessages } from './messages.js';
 import type { MessagesSource, PromptSource, TextSource } from './parse-request.js';
+import { readEnding, violationsOfEnding } from './prompt-ending.js';
 import { readThinking } from './thinking.js';
 import { invalidRequest, validateBody, type Fields } from './validate-body.js';
 
@@ -10,13 +11,11 @@ export interface TemplateRequest {
   /** The name that the client asked for; null: it did not say. */
   readonly model: string | null;
   readonly source: MessagesSource;
-  readonly addGenerationPrompt: boolean;
 }
 
 export interface TokenizeRequest {
   readonly model: string | null;
   readonly source: PromptSource;
-  readonly addGenerationPrompt: boolean;
   /** Whether the tokenizer adds its own: for messages it does not by default, since templates write them. */
   readonly addSpecialTokens: boolean;
   readonly withTexts: boolean;
@@ -30,6 +29,7 @@ export interface DetokenizeRequest {
 /** They mean nothing without a template. */
 const ofTemplates = [
   'add_generation_prompt',
+  'continue_final_message',
   'chat_template_kwargs',
   'enable_thinking',
   'reasoning',
@@ -47,7 +47,7 @@ export function parseTokenize(body: unknown): TokenizeRequest {
   const shared = { model: modelOf(fields), withTexts: fields['return_token_strs'] === true };
   if (prompt === undefined) {
     const addSpecialTokens = fields['add_special_tokens'] === true;
-    return { ...shared, ...readTemplate(fields), addSpecialTokens };
+    return { ...shared, source: readTemplate(fields), addSpecialTokens };
   }
   const lost = ofTemplates.filter((name) => fields[name] !== undefined);
   if (lost.length > 0) {
@@ -55,7 +55,7 @@ export function parseTokenize(body: unknown): TokenizeRequest {
   }
   const addSpecialTokens = fields['add_special_tokens'] !== false;
   const source: TextSource = { kind: 'text', text: prompt as string, addSpecialTokens };
-  return { ...shared, source, addSpecialTokens, addGenerationPrompt: false };
+  return { ...shared, source, addSpecialTokens };
 }
 
 /** @throws ApiError invalid_request, with every violation */
@@ -67,18 +67,18 @@ export function parseDetokenize(body: unknown): DetokenizeRequest {
 /** @throws ApiError invalid_request, with every violation */
 export function parseTemplate(body: unknown): TemplateRequest {
   const fields = validateBody('template', body);
-  return { model: modelOf(fields), ...readTemplate(fields) };
+  return { model: modelOf(fields), source: readTemplate(fields) };
 }
 
-function readTemplate(fields: Fields): Pick<TemplateRequest, 'source' | 'addGenerationPrompt'> {
+function readTemplate(fields: Fields): MessagesSource {
+  const violations = violationsOfEnding(fields);
+  if (violations.length > 0) throw invalidRequest(violations);
   return {
-    source: {
-      kind: 'messages',
-      messages: readMessages(fields['messages']),
-      templateKwargs: readThinking('chat', fields),
-      plainText: null,
-    },
-    addGenerationPrompt: fields['add_generation_prompt'] !== false,
+    kind: 'messages',
+    messages: readMessages(fields['messages']),
+    templateKwargs: readThinking('chat', fields),
+    ending: readEnding(fields),
+    plainText: null,
   };
 }
 

@@ -4,10 +4,13 @@ import type { GenerateRequest } from '../engine/protocol.js';
 import { ChatTemplateRefusal } from '../tokens/chat-template.js';
 import type { ChatRenderer } from '../tokens/template-renderer.js';
 import type { Tokenizer } from '../tokens/tokenizer.js';
+import { scoresPrompt } from './answer-details.js';
 import { ApiError } from './api-error.js';
 import { encodeText } from './encode-text.js';
 import type { ApiRequest, MessagesSource, PromptSource } from './parse-request.js';
+import { cutAtMark, marked } from './prompt-ending.js';
 import { opensReasoning, type ThinkIds } from './reasoning.js';
+import { tokenRules } from './token-rules.js';
 
 /** What of a loaded model request code needs. */
 export interface ModelTexts {
@@ -32,7 +35,8 @@ export async function prepareGeneration(
   id: string,
   model: ModelTexts,
 ): Promise<GenerateRequest> {
-  const prompt = await encodePrompt(source, model);
+  const whole = await encodePrompt(source, model);
+  const prompt = request.keptPromptTokens === null ? whole : whole.slice(-request.keptPromptTokens);
   if (prompt.length === 0)
     throw ApiError.of('invalid_request', 'the prompt has no tokens', { param: 'prompt' });
   const left = model.maxModelLen - prompt.length;
@@ -47,6 +51,8 @@ export async function prepareGeneration(
     pooling: 'none',
     stopTokens: Int32Array.from(stopTokens),
     sampling: request.sampling,
+    rules: await tokenRules(request.rules, model),
+    promptLogprobs: scoresPrompt(request.details),
     grammar:
       request.format === null ? null : { ...request.format, after: reasoningEnd(source, prompt, model) },
     boundaries: messageEnds(prompt, model.eosIds),
@@ -84,9 +90,8 @@ async function encodeMessages(source: MessagesSource, model: ModelTexts): Promis
 
 /** The prompt that the chat template writes. @throws ApiError chat_template_refused */
 export async function renderMessages(
-  { messages, templateKwargs }: MessagesSource,
+  { messages, templateKwargs, ending }: MessagesSource,
   { chatTemplate }: ModelTexts,
-  { addGenerationPrompt = true } = {},
 ): Promise<string> {
   if (chatTemplate === null) {
     throw ApiError.of(
@@ -96,7 +101,15 @@ export async function renderMessages(
     );
   }
   try {
-    return await chatTemplate.render({ messages, kwargs: templateKwargs, addGenerationPrompt });
+    const rendered = await chatTemplate.render({
+      messages: marked(messages, ending),
+      kwargs: templateKwargs,
+      addGenerationPrompt: ending === 'answer',
+    });
+    const text = cutAtMark(rendered, ending);
+    if (text === null)
+      throw new ChatTemplateRefusal('it leaves the final message out, so that nothing can continue it');
+    return text;
   } catch (error) {
     if (!(error instanceof ChatTemplateRefusal)) throw error;
     throw ApiError.of('chat_template_refused', `the chat template refuses the messages: ${error.message}`, {

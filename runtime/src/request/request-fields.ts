@@ -30,6 +30,8 @@ const tokenId = { type: 'integer', minimum: 0, maximum: 2147483647 };
 const idList = { type: 'array', items: tokenId, minItems: 1 };
 /** A JSON schema, or its text. */
 const schemaText = { type: ['object', 'string'], minLength: 1 };
+const tokenIds = { ...idList, maxItems: 262144 };
+const words = { type: 'array', maxItems: 256, items: { type: 'string', minLength: 1, maxLength: 1024 } };
 const grammarText = { type: 'string', minLength: 1, maxLength: 65536 };
 const choices = { type: 'array', minItems: 1, maxItems: 1024, items: { type: 'string', minLength: 1 } };
 const prompts = {
@@ -75,7 +77,11 @@ export const honouredFields: Readonly<Record<string, HonouredField>> = {
     schema: {
       type: 'object',
       additionalProperties: false,
-      properties: { include_usage: { type: ['boolean', 'null'] } },
+      properties: {
+        include_usage: { type: ['boolean', 'null'] },
+        // vLLM's: usage so far on every chunk.
+        continuous_usage_stats: { type: ['boolean', 'null'] },
+      },
     },
   },
   max_tokens: { routes: all, schema: { type: 'integer', minimum: 1 } },
@@ -84,6 +90,24 @@ export const honouredFields: Readonly<Record<string, HonouredField>> = {
   top_p: { routes: all, schema: { type: 'number', minimum: aboveZero, maximum: 1 } },
   top_k: { routes: all, schema: { type: 'integer', minimum: -1, maximum: 2147483647 } },
   min_p: { routes: all, schema: { type: 'number', minimum: 0, maximum: 1 } },
+  typical_p: { routes: all, schema: { type: 'number', exclusiveMinimum: 0, maximum: 1 } },
+  n: { routes: openAi, schema: { type: 'integer', minimum: 1, maximum: 128 } },
+  logit_bias: {
+    routes: all,
+    schema: {
+      type: 'object',
+      maxProperties: 4096,
+      additionalProperties: { type: 'number', minimum: -100, maximum: 100 },
+    },
+  },
+  min_tokens: { routes: all, schema: { type: 'integer', minimum: 0 } },
+  allowed_token_ids: { routes: all, schema: tokenIds },
+  bad_words: { routes: all, schema: words },
+  prompt_logprobs: { routes: openAi, schema: { type: 'integer', minimum: 0, maximum: 20 } },
+  return_token_ids: { routes: openAi, schema: boolean },
+  return_tokens_as_token_ids: { routes: openAi, schema: boolean },
+  // The last tokens of the prompt that are kept.
+  truncate_prompt_tokens: { routes: all, schema: { type: 'integer', minimum: 1 } },
   seed: { routes: all, schema: { type: 'integer' } },
   presence_penalty: { routes: all, schema: { type: 'number', minimum: -2, maximum: 2 } },
   frequency_penalty: { routes: all, schema: { type: 'number', minimum: -2, maximum: 2 } },
@@ -141,6 +165,9 @@ export const honouredFields: Readonly<Record<string, HonouredField>> = {
     routes: [...all, 'embeddings'],
     schema: { type: 'number', exclusiveMinimum: 0, maximum: 86400 },
   },
+  // Where the prompt ends; see prompt-ending.ts.
+  add_generation_prompt: { routes: ['chat', 'tokenize', 'template'], schema: boolean },
+  continue_final_message: { routes: ['chat', 'tokenize', 'template'], schema: boolean },
   chat_template_kwargs: { routes: rendered, schema: { type: 'object' } },
   enable_thinking: { routes: rendered, schema: boolean },
   reasoning: { routes: rendered, schema: { enum: [true, false, 'true', 'false'] } },
@@ -160,6 +187,8 @@ export const fieldsOfRoute: Readonly<Record<RouteKind, Readonly<Record<string, J
     logprobs: { type: 'integer', minimum: 0, maximum: 20 },
     prompt: prompts,
     add_special_tokens: boolean,
+    echo: boolean,
+    best_of: { type: 'integer', minimum: 1, maximum: 128 },
   },
   predict: { prompt: text },
   embeddings: {
@@ -173,11 +202,10 @@ export const fieldsOfRoute: Readonly<Record<RouteKind, Readonly<Record<string, J
   tokenize: {
     prompt: text,
     add_special_tokens: boolean,
-    add_generation_prompt: boolean,
     return_token_strs: boolean,
   },
   detokenize: { tokens: { type: 'array', items: tokenId } },
-  template: { add_generation_prompt: boolean },
+  template: {},
   warmup: {},
 };
 
@@ -208,9 +236,6 @@ export const refusedFields: Readonly<Record<string, JsonSchema>> = {
   best_of: is(1),
   echo: is(false),
   suffix: isEmpty,
-  logit_bias: isEmpty,
-  min_tokens: is(0),
-  typical_p: is(1),
   use_beam_search: is(false),
   length_penalty: is(1),
   early_stopping: is(false),
@@ -230,10 +255,6 @@ export const refusedFields: Readonly<Record<string, JsonSchema>> = {
   documents: isEmpty,
   add_generation_prompt: is(true),
   continue_final_message: is(false),
-  prompt_logprobs: never,
-  truncate_prompt_tokens: never,
-  allowed_token_ids: never,
-  bad_words: isEmpty,
   detokenize: is(true),
   spaces_between_special_tokens: is(true),
   return_token_ids: is(false),

@@ -12,6 +12,9 @@ const stream = (change: Partial<TextStreamOptions> = {}): TextStream =>
     stopStrings: [],
     includeStopString: false,
     stopTokenIds: [],
+    minTokens: 0,
+    logprobs: 1,
+    tellsIds: false,
     think,
     inReasoning: false,
     ...change,
@@ -21,6 +24,7 @@ const step = (tokens: readonly number[], change: Partial<EngineOutput> = {}): En
   logprobs: null,
   finish: null,
   stopToken: null,
+  promptScores: null,
   queueMs: null,
   cachedTokens: null,
   embedding: null,
@@ -49,6 +53,31 @@ describe('TextStream', () => {
 
   test('leaves the tokens in the text where reasoning is not told apart', () => {
     expect(stream({ think: null }).push(step([think.begin, ...ids('x')])).content).toBe('<think>x');
+  });
+
+  test('takes no stop string from the first tokens where there must be more', () => {
+    const text = stream({ stopStrings: ['ab'], minTokens: 3 });
+    expect(text.push(step(ids('abab'))).content).toBe('abab');
+    expect(text.push(step(ids('xab'))).finish).toBe('stop');
+    expect(stream({ stopStrings: ['ab'], minTokens: 0 }).push(step(ids('abab'))).finish).toBe('stop');
+  });
+
+  test('tells ids where asked to, the one that ended the text with them', () => {
+    const asked = stream({ tellsIds: true, stopStrings: ['ab'] });
+    expect(asked.push(step(ids('x'))).tokenIds).toEqual(ids('x'));
+    expect(asked.push(step([5, ...ids('abc')])).tokenIds).toEqual([5, ...ids('ab')]);
+    const ended = stream({ tellsIds: true }).push(step(ids('a'), { finish: 'stop', stopToken: 7 }));
+    expect(ended.tokenIds).toEqual([...ids('a'), 7]);
+    expect(stream().push(step(ids('a'))).tokenIds).toBeNull();
+  });
+
+  test('tells as many alternatives as the answer is to have, whatever the engine was asked for', () => {
+    const top = [1, 2, 3].map((token) => ({ token, logprob: -token }));
+    const output = step([1], { logprobs: [{ logprob: -1, top }] });
+    expect(stream({ logprobs: 2 }).push(output).logprobs).toEqual([
+      { id: 1, logprobs: { logprob: -1, top: top.slice(0, 2) } },
+    ]);
+    expect(stream({ logprobs: null }).push(output).logprobs).toEqual([]);
   });
 
   test('counts the stop token, and names it only if the client asked for it', () => {

@@ -12,6 +12,12 @@ export interface TextStreamOptions {
   readonly includeStopString: boolean;
   /** Ids that the client itself asked to stop at: only these are told as the reason. */
   readonly stopTokenIds: readonly number[];
+  /** Tokens before which no stop string counts; the engine sees to stop ids. */
+  readonly minTokens: number;
+  /** Alternatives to tell per token; null: no log probabilities. */
+  readonly logprobs: number | null;
+  /** Whether ids are told beside the text. */
+  readonly tellsIds: boolean;
   /** Null where the tokenizer has none or the route does not tell reasoning apart. */
   readonly think: ThinkIds | null;
   /** Whether the prompt opened the reasoning already. */
@@ -20,7 +26,8 @@ export interface TextStreamOptions {
 
 export interface GeneratedToken {
   readonly id: number;
-  readonly logprobs: TokenLogprobs;
+  /** Null of the first token of an echoed prompt. */
+  readonly logprobs: TokenLogprobs | null;
 }
 
 /** What one engine output adds. */
@@ -29,6 +36,10 @@ export interface TextDelta {
   readonly reasoning: string;
   /** Tokens with their log probabilities; empty unless asked for. */
   readonly logprobs: readonly GeneratedToken[];
+  /** Ids of what was generated, the one that ended it included; null: not asked for. */
+  readonly tokenIds: readonly number[] | null;
+  /** On the first delta: the prompt's ids. Null: not asked for. */
+  readonly promptTokenIds: readonly number[] | null;
   readonly finish: FinishReason | null;
   /** The stop string or the client's own stop id that ended the text; null: neither. */
   readonly stopReason: string | number | null;
@@ -58,24 +69,32 @@ export class TextStream {
   push(output: EngineOutput): TextDelta {
     const text = { content: '', reasoning: '' };
     const logprobs: GeneratedToken[] = [];
+    const ids: number[] = [];
+    const told = { logprobs, tokenIds: this.options.tellsIds ? ids : null, promptTokenIds: null };
     for (const [i, id] of output.tokens.entries()) {
       this.tokens += 1;
+      ids.push(id);
       if (this.section.kind === 'reasoning') this.reasoning += 1;
       const logprob = output.logprobs?.[i];
-      if (logprob !== undefined) logprobs.push({ id, logprobs: logprob });
+      const { logprobs: alternatives } = this.options;
+      if (logprob !== undefined && alternatives !== null)
+        logprobs.push({ id, logprobs: { ...logprob, top: logprob.top.slice(0, alternatives) } });
       const stop = this.pushToken(id, text);
-      if (stop !== null) return { ...text, logprobs, finish: 'stop', stopReason: stop };
+      if (stop !== null) return { ...text, ...told, finish: 'stop', stopReason: stop };
     }
-    if (output.finish === null) return { ...text, logprobs, finish: null, stopReason: null };
+    if (output.finish === null) return { ...text, ...told, finish: null, stopReason: null };
 
-    if (output.stopToken !== null) this.tokens += 1;
+    if (output.stopToken !== null) {
+      this.tokens += 1;
+      ids.push(output.stopToken);
+    }
     const kind = this.section.kind;
     const end = this.section.close();
     text[kind] += end.text;
     const ownStop = output.stopToken !== null && this.options.stopTokenIds.includes(output.stopToken);
     return {
       ...text,
-      logprobs,
+      ...told,
       finish: end.stop === null ? output.finish : 'stop',
       stopReason: end.stop ?? (ownStop ? output.stopToken : null),
     };
@@ -94,7 +113,7 @@ export class TextStream {
             ? 'reasoning'
             : null;
     if (next === null) {
-      const added = this.section.push(id);
+      const added = this.section.push(id, this.tokens > this.options.minTokens);
       text[kind] += added.text;
       return added.stop;
     }
@@ -121,8 +140,9 @@ class Section {
     private skipLineBreaks: boolean,
   ) {}
 
-  push(id: number): { readonly text: string; readonly stop: string | null } {
-    return this.matcher.push(this.trimmed(this.detokenizer.push([id])));
+  push(id: number, mayStop: boolean): { readonly text: string; readonly stop: string | null } {
+    const text = this.trimmed(this.detokenizer.push([id]));
+    return mayStop ? this.matcher.push(text) : { text, stop: null };
   }
 
   close(): { readonly text: string; readonly stop: string | null } {

@@ -17,6 +17,8 @@ export function generateRequest(
     pooling: 'none',
     stopTokens: Int32Array.of(),
     sampling: greedy,
+    rules: null,
+    promptLogprobs: false,
     grammar: null,
     boundaries: [],
     cacheSalt: null,

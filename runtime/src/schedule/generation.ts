@@ -1,7 +1,7 @@
 // What a generation is: the request as the scheduler takes it, and what one step adds to it. An embedding is asked for
 // like a generation that ends with its prompt.
 
-import type { GrammarKind, NumericalFault, Pooling, SamplingParams } from '@llmservice/native';
+import type { GrammarKind, NumericalFault, Pooling, SamplingParams, TokenRules } from '@llmservice/native';
 
 /** What an answer must be, as the engine compiles it. */
 export interface GrammarText {
@@ -24,6 +24,10 @@ export interface GenerateRequest {
   /** Ids that end generation: the model's EOS ids and the request's own. */
   readonly stopTokens: Int32Array;
   readonly sampling: SamplingParams;
+  /** What it says of single tokens; null: nothing. */
+  readonly rules: TokenRules | null;
+  /** Whether the prompt's own tokens are to be scored too; then `sampling.topLogprobs` is set. */
+  readonly promptLogprobs: boolean;
   /** Null: anything. */
   readonly grammar: GrammarText | null;
   /** Ends of the prompt's messages, in tokens and ascending: where other prompts are likely to begin to differ. */
@@ -46,6 +50,19 @@ export interface TokenLogprobs {
   readonly logprob: number;
   /** The most probable alternatives, best first; as many as `sampling.topLogprobs` asked for. */
   readonly top: readonly { readonly token: number; readonly logprob: number }[];
+}
+
+/** Score of one of the prompt's own tokens, given those before it. */
+export interface PromptScore extends TokenLogprobs {
+  readonly token: number;
+  /** Its place among all tokens, 1 for the most likely. */
+  readonly rank: number;
+}
+
+/** Scores of prompt tokens that a step computed, in order. */
+export interface Scored {
+  readonly id: string;
+  readonly scores: readonly PromptScore[];
 }
 
 /** One token that a step sampled for a sequence. */
@@ -71,6 +88,7 @@ export interface Faulted {
 
 /** What a step gave to sequences that are still wanted, each list in plan order. */
 export interface StepOutputs {
+  readonly scored: readonly Scored[];
   readonly sampled: readonly Sampled[];
   readonly embedded: readonly Embedded[];
   readonly faulted: readonly Faulted[];

@@ -8,6 +8,7 @@ export const greedy: SamplingParams = {
   topP: 1,
   topK: 0,
   minP: 0,
+  typicalP: 1,
   seed: 0n,
   repetitionPenalty: 1,
   presencePenalty: 0,

@@ -39,7 +39,7 @@ export class PlanBuilder {
 
   /** @param snapshot state of the tokens computed already; null: there are none, or the model keeps no state */
   admit({ sequence, slot, computed }: Running, snapshot: number | null): void {
-    const { prompt, stopTokens, sampling, pooling } = sequence.request;
+    const { prompt, stopTokens, sampling, pooling, rules } = sequence.request;
     this.#admit.push({
       slot,
       tokens: sequence.tokens(),
@@ -49,9 +49,10 @@ export class PlanBuilder {
       maxLength: sequence.maxLength,
       stopTokens,
       sampling,
-      promptLogprobs: false,
+      promptLogprobs: sequence.wantsScores,
       pooling,
       constraint: sequence.constraint,
+      rules,
     });
   }
 

@@ -74,8 +74,8 @@ export class PrefixCache {
 
   /** How much of a sequence is there; nothing is held yet. */
   find(sequence: Sequence): Match {
-    // A mean needs the hidden states of all tokens, and cached blocks have none.
-    const useless = !this.#enabled || sequence.request.pooling === 'mean';
+    // A mean needs the hidden states of all tokens, and scores their logits: cached blocks have neither.
+    const useless = !this.#enabled || sequence.request.pooling === 'mean' || sequence.wantsScores;
     if (useless) return { path: [], cached: 0, matched: 0 };
     const { blockSize, hybrid, unit } = this.#rules;
     const most = this.#rules.longestReuse(sequence) / blockSize;

@@ -1,7 +1,7 @@
-// Reads the columns of a step result as one record per sampled token, or per embedding.
+// Reads the columns of a step result as one record per sampled token, scored prompt token, or embedding.
 
 import { finishCodes, type StepResult } from '@llmservice/native';
-import type { Sampled, TokenLogprobs } from './generation.js';
+import type { PromptScore, Sampled, TokenLogprobs } from './generation.js';
 
 /** Entry `index` of a step result, for the sequence `id`. */
 export function sampledAt(result: StepResult, index: number, id: string): Sampled {
@@ -10,6 +10,16 @@ export function sampledAt(result: StepResult, index: number, id: string): Sample
     token: at(result.tokens, index),
     logprobs: logprobsAt(result, index),
     finish: finishOf(at(result.finish, index)),
+  };
+}
+
+/** Score `index` of a step result's prompt tokens; `token` stands there. */
+export function scoreAt({ prompt }: StepResult, index: number, token: number): PromptScore {
+  return {
+    token,
+    logprob: at(prompt.logprobs, index),
+    rank: at(prompt.ranks, index),
+    top: alternativesAt(prompt, index),
   };
 }
 
@@ -43,11 +53,19 @@ function finishOf(code: number): Sampled['finish'] {
 function logprobsAt(result: StepResult, index: number): TokenLogprobs | null {
   const logprob = at(result.logprobs, index);
   if (Number.isNaN(logprob)) return null;
+  return { logprob, top: alternativesAt(result, index) };
+}
+
+type Alternatives = Pick<StepResult, 'topOffsets' | 'topTokens' | 'topLogprobs'>;
+
+function alternativesAt(
+  { topOffsets, topTokens, topLogprobs }: Alternatives,
+  index: number,
+): TokenLogprobs['top'] {
   const top = [];
-  for (let i = at(result.topOffsets, index); i < at(result.topOffsets, index + 1); i++) {
-    top.push({ token: at(result.topTokens, i), logprob: at(result.topLogprobs, i) });
-  }
-  return { logprob, top };
+  for (let i = at(topOffsets, index); i < at(topOffsets, index + 1); i++)
+    top.push({ token: at(topTokens, i), logprob: at(topLogprobs, i) });
+  return top;
 }
 
 function at(column: Int32Array | Uint8Array | Float32Array, index: number): number {

@@ -48,7 +48,9 @@ function randomRequest(id: string, pieces: readonly Int32Array[], random: Random
   const generation = request(id, 1, 1 + random(random(9) === 0 ? 100 : 6), [random(1000)]);
   const pooling = random(2) === 0 ? 'last' : 'mean';
   return {
-    ...(random(16) === 0 ? { ...generation, pooling, maxTokens: 0 } : generation),
+    ...(random(16) === 0
+      ? { ...generation, pooling, maxTokens: 0 }
+      : { ...generation, promptLogprobs: random(16) === 0 }),
     prompt: prompt.slice(0, Math.max(1, length - random(20))),
     boundaries: random(3) === 0 ? [pieces[0]!.length] : [],
     cacheSalt: random(8) === 0 ? 'salt' : null,

@@ -13,6 +13,8 @@ export class Sequence {
   readonly generated: number[] = [];
   /** Whether it has held a slot before. */
   started = false;
+  /** Tokens of the prompt that have been scored, where scores are wanted: from the second on, each given those before it. */
+  scored = 0;
   /** How many prompt tokens have been counted as computed or found; recomputation does not count again. */
   promptCounted = 0;
 
@@ -20,6 +22,11 @@ export class Sequence {
     this.request = request;
     this.constraint = grammar === null ? null : { grammar, after: request.grammar?.after ?? null };
     this.maxLength = Math.min(request.prompt.length + request.maxTokens, maxModelLen);
+  }
+
+  /** Whether tokens of the prompt are still to be scored: their positions have to be computed. */
+  get wantsScores(): boolean {
+    return this.request.promptLogprobs && this.scored < this.request.prompt.length - 1;
   }
 
   /** Most tokens whose KV it can come to need: the last one that is generated is never computed. */

@@ -3,9 +3,9 @@
 
 import { finishCodes, type StepResult } from '@llmservice/native';
 import type { DraftPolicy } from './draft-policy.js';
-import type { Embedded, Faulted, Sampled, StepOutputs } from './generation.js';
+import type { Embedded, Faulted, PromptScore, Sampled, Scored, StepOutputs } from './generation.js';
 import type { RunningBatch } from './running-batch.js';
-import { draftsHeld, embeddingAt, sampledAt } from './sampled.js';
+import { draftsHeld, embeddingAt, sampledAt, scoreAt } from './sampled.js';
 import type { SchedulerTotals } from './scheduler-stats.js';
 import type { Running } from './sequence.js';
 import type { StepCommits } from './step-commits.js';
@@ -25,6 +25,7 @@ export class StepAbsorber {
 
   /** What the step gave to sequences that are still wanted. */
   absorb(result: StepResult): StepOutputs {
+    const scored = this.#absorbScores(result);
     const { sampled, accepted } = this.#absorbSampled(result);
     // Before anything is committed: nothing that they computed in this step may be reused.
     const faulted = this.#absorbFaults(result);
@@ -34,7 +35,24 @@ export class StepAbsorber {
     for (const running of accepted.keys()) {
       if (ended.has(running.sequence.request.id)) this.#batch.leave(running);
     }
-    return { sampled, embedded: this.#absorbEmbeddings(result), faulted };
+    return { scored, sampled, embedded: this.#absorbEmbeddings(result), faulted };
+  }
+
+  #absorbScores(result: StepResult): Scored[] {
+    const scores = new Map<Running, PromptScore[]>();
+    result.prompt.slots.forEach((slot, index) => {
+      const running = this.#batch.inSlot(slot);
+      const position = result.prompt.positions[index] ?? 0;
+      // After a preemption in the midst of a prompt, its beginning is scored again.
+      if (running === undefined || position <= running.sequence.scored) return;
+      const token = running.sequence.request.prompt[position] ?? 0;
+      const before = scores.get(running);
+      const score = scoreAt(result, index, token);
+      if (before === undefined) scores.set(running, [score]);
+      else before.push(score);
+      running.sequence.scored = position;
+    });
+    return [...scores].map(([{ sequence }, list]) => ({ id: sequence.request.id, scores: list }));
   }
 
   /** Tokens, and by sequence how many of them are accepted drafts. */

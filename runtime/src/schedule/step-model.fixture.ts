@@ -6,7 +6,7 @@ import { finishCodes, type Admission, type StepPlan, type StepResult } from '@ll
 import { KvModel, type KvOwner } from './kv-model.fixture.js';
 import { rule } from './plan-rule.fixture.js';
 import type { SchedulerLimits } from './scheduler.js';
-import { resultOf, type SampledToken } from './step-result.fixture.js';
+import { resultOf, type SampledToken, type ScoredToken } from './step-result.fixture.js';
 import { emptyHash, hashWith, tokenOf } from './token-hashes.fixture.js';
 
 interface Slot extends KvOwner {
@@ -50,10 +50,12 @@ export class StepModel {
       this.#kv.append(this.#slot(slot), block);
     }
     const sampled: SampledToken[] = [];
+    const scored: ScoredToken[] = [];
     const rowsOf = new Map<number, number>();
     for (const [slot, count] of tuples<[number, number]>(plan.rows, 2)) {
       rule(!rowsOf.has(slot), 'one row entry per slot');
       rowsOf.set(slot, count);
+      scored.push(...this.#score(slot, count));
       sampled.push(...this.#run(slot, count));
     }
     const { tokens } = this.#limits.speculative;
@@ -63,7 +65,7 @@ export class StepModel {
     rule(rows > 0, 'a step has rows');
     rule(rows <= this.#limits.maxNumBatchedTokens, 'rows within maxNumBatchedTokens');
     this.#save(plan, rowsOf);
-    return resultOf(sampled, held);
+    return resultOf(sampled, held, scored);
   }
 
   #vacate(slot: number): void {
@@ -80,6 +82,7 @@ export class StepModel {
     const most = pooling === 'none' ? admission.maxLength - 1 : admission.maxLength;
     rule(tokens.length <= most, 'an admission has room to generate');
     rule(pooling !== 'mean' || cachedTokens === 0, 'a mean is over tokens that are computed');
+    rule(!admission.promptLogprobs || cachedTokens === 0, 'scores are of positions that are computed');
     rule(cachedTokens >= 0 && cachedTokens < tokens.length, 'a token is left to compute');
     rule(cachedTokens % blockSize === 0, 'cached tokens are whole blocks');
     const hashes = new Int32Array(admission.maxLength);
@@ -99,6 +102,14 @@ export class StepModel {
     }
     const state = { admission, known: tokens.length, hashes, chunkedUntil, blocks: [] };
     this.#slots.set(slot, { ...state, computed: cachedTokens, ended: false, drafts: noDrafts });
+  }
+
+  /** The prompt's tokens behind the rows that this step computes. */
+  #score(slot: number, count: number): ScoredToken[] {
+    const { admission, computed } = this.#slot(slot);
+    if (!admission.promptLogprobs) return [];
+    const all = Array.from({ length: count }, (_, row) => ({ slot, position: computed + row + 1 }));
+    return all.filter(({ position }) => position < admission.promptLength);
   }
 
   #run(slot: number, count: number): SampledToken[] {

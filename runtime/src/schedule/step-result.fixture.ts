@@ -10,8 +10,18 @@ export interface SampledToken {
   readonly embedding: number | null;
 }
 
+/** A prompt token that a step scored: its rank is its position, its logprob the negative of it. */
+export interface ScoredToken {
+  readonly slot: number;
+  readonly position: number;
+}
+
 /** @param drafts per slot that holds some: the slot, their number, the drafts */
-export function resultOf(all: readonly SampledToken[], drafts: readonly number[]): StepResult {
+export function resultOf(
+  all: readonly SampledToken[],
+  drafts: readonly number[],
+  scored: readonly ScoredToken[] = [],
+): StepResult {
   const sampled = all.filter(({ embedding }) => embedding === null);
   const embedded = all.filter(({ embedding }) => embedding !== null);
   return {
@@ -25,10 +35,11 @@ export function resultOf(all: readonly SampledToken[], drafts: readonly number[]
     drafts: Int32Array.from(drafts),
     logitHashes: new BigUint64Array(0),
     prompt: {
-      slots: new Int32Array(0),
-      positions: new Int32Array(0),
-      logprobs: new Float32Array(0),
-      topOffsets: new Int32Array(1),
+      slots: Int32Array.from(scored, ({ slot }) => slot),
+      positions: Int32Array.from(scored, ({ position }) => position),
+      logprobs: Float32Array.from(scored, ({ position }) => -position),
+      ranks: Int32Array.from(scored, ({ position }) => position),
+      topOffsets: new Int32Array(scored.length + 1),
       topTokens: new Int32Array(0),
       topLogprobs: new Float32Array(0),
     },

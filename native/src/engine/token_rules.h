@@ -1,0 +1,36 @@
+// What a request says of single tokens, whatever the model thinks of them: OpenAI's logit_bias, and vLLM's
+// allowed_token_ids, bad_words and min_tokens. A pure function of the sequence so far, so that a draft's row
+// is adjusted as the step without drafts would adjust it.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace llmservice {
+
+struct TokenRules {
+  std::vector<int32_t> biased;       // ids, each once
+  std::vector<float> biases;         // added to the logit of biased[i]
+  std::vector<int32_t> allowed;      // ids, ascending; empty: all
+  std::vector<int32_t> banned;       // sequences that must not be completed, one after the other
+  std::vector<int32_t> banned_ends;  // where each of them ends in `banned`
+  int32_t min_tokens = 0;            // to generate before a stop token may be
+};
+
+// The rules of a sequence where it stands.
+struct RulesAt {
+  const TokenRules& rules;
+  std::span<const int32_t> generated;
+  std::span<const int32_t> stop_tokens;
+
+  bool stops_wait() const { return std::ssize(generated) < rules.min_tokens; }
+  bool apply() const {
+    return !rules.biased.empty() || !rules.allowed.empty() || !rules.banned.empty() || stops_wait();
+  }
+};
+
+// Forbidden tokens get a logit of -infinity. `logits` (V).
+void apply_rules(const RulesAt& at, std::span<float> logits);
+
+}  // namespace llmservice
