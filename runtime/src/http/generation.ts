@@ -11,8 +11,10 @@ import type { ApiRequest, PromptSource } from '../request/parse-request.js';
 import { prepareGeneration } from '../request/prepare-generation.js';
 import { opensReasoning } from '../request/reasoning.js';
 import { TextStream, type TextDelta } from '../request/text-stream.js';
+import { ToolReader } from '../tools/tool-reader.js';
 import type { GenerationEngine } from './engine-port.js';
 import type { ServedModel } from './served-model.js';
+import { newId } from './server-parts.js';
 
 export interface GenerationContext {
   readonly engine: GenerationEngine;
@@ -74,6 +76,7 @@ export class Generation {
       stopTokenIds: request.stopTokenIds,
       think,
       inReasoning: think !== null && opensReasoning(prepared.prompt, think),
+      tools: toolReaderOf(request, model),
     });
     const outputs = engine.submit(prepared, { signal });
     return new Generation(id, context, request, outputs, text, prepared.prompt.length, arrivedAt);
@@ -100,7 +103,8 @@ export class Generation {
         const before = this.text.completionTokens;
         const delta = this.text.push(output);
         this.measure(output, this.text.completionTokens - before);
-        if (delta.finish !== null) outcome = delta.finish;
+        // What ended the tokens, whatever the answer asks for.
+        if (delta.finish !== null) outcome = delta.finish === 'tool_calls' ? 'stop' : delta.finish;
         yield delta;
         if (delta.finish !== null) return;
       }
@@ -157,6 +161,12 @@ export class Generation {
     const reason: unknown = signal.reason;
     return reason instanceof ApiError ? reason : ApiError.of('request_aborted', 'the client went away');
   }
+}
+
+function toolReaderOf({ tools, skipSpecialTokens }: ApiRequest, { toolDialect }: ServedModel): ToolReader | null {
+  if (tools === null || toolDialect === null) return null;
+  const newCallId = (): string => newId('call_');
+  return new ToolReader({ dialect: toolDialect, use: tools, newCallId, skipSpecialTokens });
 }
 
 /** Errors as clients see them: failures with their reason, anything else without its inside. */

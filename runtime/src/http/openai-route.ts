@@ -5,6 +5,7 @@ import { parseRequest, type ApiRequest } from '../request/parse-request.js';
 import type { TextDelta } from '../request/text-stream.js';
 import { addUsage, type AnswerHead, type AnswerShape, type WholeChoice } from './answer-shape.js';
 import { asApiError, Generation } from './generation.js';
+import { onePerCall } from './one-per-call.js';
 import { mergeAsync } from './merge-deltas.js';
 import { resolveName } from './served-model.js';
 import { newId, randomSeed, routeOf, whileAdmitted, type ServerParts } from './server-parts.js';
@@ -63,6 +64,7 @@ export async function readWhole(generation: Generation): Promise<WholeChoice> {
   return {
     content: deltas.map((delta) => delta.content).join(''),
     reasoning: deltas.map((delta) => delta.reasoning).join(''),
+    toolCalls: deltas.flatMap((delta) => delta.toolCalls),
     logprobs: deltas.flatMap((delta) => delta.logprobs),
     finish: last?.finish ?? null,
     stopReason: last?.stopReason ?? null,
@@ -88,9 +90,14 @@ async function stream(
     for await (const { index, value: delta } of mergeAsync(generations.map((each) => each.deltas()))) {
       if (delta.finish !== null) unfinished -= 1;
       // Bytes of half a character, or the beginning of a stop string: nothing to tell yet.
-      else if (delta.content === '' && delta.reasoning === '' && delta.logprobs.length === 0) continue;
+      else if (isEmpty(delta)) continue;
       const told = shape.usageOnLastChunk && !includeUsage && unfinished === 0 ? usage() : null;
-      await sse.send(shape.chunk(head, index, delta, positions[index] ?? 0, told, texts));
+      const position = positions[index] ?? 0;
+      const parts = onePerCall(delta);
+      const last = parts.length - 1;
+      await sse.send(
+        ...parts.map((part, i) => shape.chunk(head, index, part, position, i === last ? told : null, texts)),
+      );
       positions[index] = (positions[index] ?? 0) + delta.content.length;
     }
     if (includeUsage) await sse.send(shape.usageChunk(head, usage()));
@@ -102,4 +109,8 @@ async function stream(
     }
     sse.fail(asApiError(error).body);
   }
+}
+
+function isEmpty({ content, reasoning, toolCalls, logprobs }: TextDelta): boolean {
+  return content === '' && reasoning === '' && toolCalls.length === 0 && logprobs.length === 0;
 }

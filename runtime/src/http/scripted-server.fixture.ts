@@ -86,5 +86,6 @@ function tinyModel(tokenizer: Tokenizer): ServedModel {
     maxModelLen: 64,
     defaults: { sampling: openAiSampling, eosIds: [2] },
     think: null,
+    toolDialect: null,
   };
 }

@@ -5,6 +5,7 @@ import type { SamplingParams } from '@llmservice/native';
 import { readAnswerFormat, type AnswerFormat } from './answer-format.js';
 import type { GenerationDefaults } from './generation-defaults.js';
 import { readMessages, type Message } from './messages.js';
+import { readTools, type RequestTools } from './read-tools.js';
 import { readThinking } from './thinking.js';
 import type { GenerationKind } from './request-fields.js';
 import { invalidRequest, validateBody, type Fields, type Violation } from './validate-body.js';
@@ -36,6 +37,8 @@ export interface ApiRequest {
   readonly sampling: SamplingParams;
   /** Null: any text. */
   readonly format: AnswerFormat | null;
+  /** Null: none may be called. */
+  readonly tools: RequestTools | null;
   readonly stopStrings: readonly string[];
   readonly stopTokenIds: readonly number[];
   readonly includeStopString: boolean;
@@ -75,6 +78,7 @@ export function parseRequest(
     maxTokens: readMaxTokens(kind, fields),
     sampling: readSampling(kind, fields, defaults, randomSeed),
     format: readAnswerFormat(fields),
+    tools: readTools(fields),
     stopStrings: stop === undefined ? [] : typeof stop === 'string' ? [stop] : stop,
     stopTokenIds: (fields['stop_token_ids'] as readonly number[] | undefined) ?? [],
     includeStopString: fields['include_stop_str_in_output'] === true,

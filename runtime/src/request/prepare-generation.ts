@@ -4,9 +4,12 @@ import type { GenerateRequest } from '../engine/protocol.js';
 import { ChatTemplateRefusal } from '../tokens/chat-template.js';
 import type { ChatRenderer } from '../tokens/template-renderer.js';
 import type { Tokenizer } from '../tokens/tokenizer.js';
+import type { ToolDialect } from '../tools/dialect.js';
+import { toolGrammar, type GrammarSource } from '../tools/tool-grammar.js';
 import { ApiError } from './api-error.js';
 import { encodeText } from './encode-text.js';
 import type { ApiRequest, PromptSource } from './parse-request.js';
+import { schemaOfArguments, type RequestTools } from './read-tools.js';
 import { opensReasoning, type ThinkIds } from './reasoning.js';
 
 /** What of a loaded model request code needs. */
@@ -17,6 +20,8 @@ export interface ModelTexts {
   readonly eosIds: readonly number[];
   /** Null: the tokenizer has no such tokens. */
   readonly think: ThinkIds | null;
+  /** Null: the chat template knows none. */
+  readonly toolDialect: ToolDialect | null;
   /** Rows of the embedding: ids at or above it do not exist. */
   readonly vocabSize: number;
   /** Tokens of prompt plus output of one sequence. */
@@ -24,7 +29,7 @@ export interface ModelTexts {
 }
 
 /**
- * @throws ApiError context_length_exceeded, chat_template_refused, invalid_request
+ * @throws ApiError context_length_exceeded, chat_template_refused, tools_not_supported, invalid_request
  */
 export async function prepareGeneration(
   request: ApiRequest,
@@ -32,7 +37,8 @@ export async function prepareGeneration(
   id: string,
   model: ModelTexts,
 ): Promise<GenerateRequest> {
-  const prompt = await encodePrompt(source, model);
+  const form = formOf(request, model);
+  const prompt = await encodePrompt(source, request.tools, model);
   if (prompt.length === 0)
     throw ApiError.of('invalid_request', 'the prompt has no tokens', { param: 'prompt' });
   const left = model.maxModelLen - prompt.length;
@@ -47,14 +53,24 @@ export async function prepareGeneration(
     pooling: 'none',
     stopTokens: Int32Array.from(stopTokens),
     sampling: request.sampling,
-    grammar:
-      request.format === null ? null : { ...request.format, after: reasoningEnd(source, prompt, model) },
+    grammar: form === null ? null : { ...form, after: reasoningEnd(source, prompt, model) },
     boundaries: messageEnds(prompt, model.eosIds),
     cacheSalt: request.cacheSalt,
     fairnessKey: request.fairnessKey,
     priority: request.priority,
     maxQueueMs: request.maxQueueMs,
   };
+}
+
+/** What the answer must be, calls of tools included. */
+function formOf({ tools, format }: ApiRequest, { toolDialect }: ModelTexts): GrammarSource | null {
+  if (tools === null) return format;
+  if (toolDialect !== null) return toolGrammar(tools, toolDialect, format, schemaOfArguments);
+  throw ApiError.of(
+    'tools_not_supported',
+    "the checkpoint's chat template has no tools that this server can read calls of: send the request without tools",
+    { param: 'tools' },
+  );
 }
 
 /** The token that ends the reasoning that a chat's prompt opens; null: it opens none. */
@@ -71,12 +87,19 @@ function messageEnds(prompt: Int32Array, eosIds: readonly number[]): number[] {
   return ends;
 }
 
-async function encodePrompt(source: PromptSource, model: ModelTexts): Promise<Int32Array> {
-  return source.kind === 'messages' ? encodeMessages(source, model) : encodeText(source, model, 'prompt');
+async function encodePrompt(
+  source: PromptSource,
+  tools: RequestTools | null,
+  model: ModelTexts,
+): Promise<Int32Array> {
+  return source.kind === 'messages'
+    ? encodeMessages(source, tools, model)
+    : encodeText(source, model, 'prompt');
 }
 
 async function encodeMessages(
   { messages, templateKwargs, plainText }: Extract<PromptSource, { kind: 'messages' }>,
+  tools: RequestTools | null,
   { chatTemplate, tokenizer }: ModelTexts,
 ): Promise<Int32Array> {
   if (chatTemplate === null) {
@@ -88,7 +111,7 @@ async function encodeMessages(
     );
   }
   try {
-    const text = await chatTemplate.render({ messages, kwargs: templateKwargs });
+    const text = await chatTemplate.render({ messages, tools: tools?.given, kwargs: templateKwargs });
     return await tokenizer.encode(text, { addSpecialTokens: false });
   } catch (error) {
     if (!(error instanceof ChatTemplateRefusal)) throw error;

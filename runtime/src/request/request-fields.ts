@@ -33,6 +33,24 @@ const prompts = {
     { type: 'array', minItems: 1, maxItems: 256, items: idList },
   ],
 };
+const nullableText = { type: ['string', 'null'] };
+/** Of an assistant's message, as an answer had them. */
+const toolCalls = {
+  type: ['array', 'null'],
+  items: {
+    type: 'object',
+    required: ['function'],
+    properties: {
+      id: nullableText,
+      type: { const: 'function' },
+      function: {
+        type: 'object',
+        required: ['name', 'arguments'],
+        properties: { name: text, arguments: text },
+      },
+    },
+  },
+};
 const messages = {
   type: 'array',
   minItems: 1,
@@ -55,8 +73,46 @@ const messages = {
           },
         ],
       },
+      tool_calls: toolCalls,
+      tool_call_id: nullableText,
     },
   },
+};
+/** Names that no dialect of tool calls can mistake for anything else. */
+const functionName = { type: 'string', pattern: '^[a-zA-Z0-9_.:/-]{1,128}$' };
+const tools = {
+  type: 'array',
+  maxItems: 128,
+  items: {
+    type: 'object',
+    required: ['type', 'function'],
+    properties: {
+      type: { const: 'function' },
+      function: {
+        type: 'object',
+        required: ['name'],
+        properties: {
+          name: functionName,
+          description: nullableText,
+          parameters: { type: ['object', 'null'] },
+          strict: { type: ['boolean', 'null'] },
+        },
+      },
+    },
+  },
+};
+const toolChoice = {
+  anyOf: [
+    { enum: ['none', 'auto', 'required'] },
+    {
+      type: 'object',
+      required: ['type', 'function'],
+      properties: {
+        type: { const: 'function' },
+        function: { type: 'object', required: ['name'], properties: { name: text } },
+      },
+    },
+  ],
 };
 
 export const honouredFields: Readonly<Record<string, HonouredField>> = {
@@ -134,6 +190,9 @@ export const honouredFields: Readonly<Record<string, HonouredField>> = {
     routes: [...all, 'embeddings'],
     schema: { type: 'number', exclusiveMinimum: 0, maximum: 86400 },
   },
+  tools: { routes: ['chat'], schema: tools },
+  tool_choice: { routes: ['chat'], schema: toolChoice },
+  parallel_tool_calls: { routes: ['chat'], schema: boolean },
   chat_template_kwargs: { routes: templated, schema: { type: 'object' } },
   enable_thinking: { routes: templated, schema: boolean },
   reasoning: { routes: templated, schema: { enum: [true, false, 'true', 'false'] } },
@@ -191,9 +250,6 @@ export const refusedFields: Readonly<Record<string, (value: unknown) => boolean>
   use_beam_search: is(false),
   length_penalty: is(1),
   early_stopping: is(false),
-  tools: isEmpty,
-  tool_choice: is('none', 'auto'),
-  parallel_tool_calls: is(true, false),
   functions: isEmpty,
   function_call: is('none', 'auto'),
   modalities: (value) => Array.isArray(value) && value.every((each) => each === 'text'),

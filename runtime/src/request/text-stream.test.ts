@@ -14,6 +14,7 @@ const stream = (change: Partial<TextStreamOptions> = {}): TextStream =>
     stopTokenIds: [],
     think,
     inReasoning: false,
+    tools: null,
     ...change,
   });
 const step = (tokens: readonly number[], change: Partial<EngineOutput> = {}): EngineOutput => ({

@@ -1,9 +1,11 @@
-// Engine output of one generation as text: whole characters, stop strings found, reasoning told apart by token id,
+// Engine output of one generation as text: whole characters, stop strings found, reasoning and calls of tools told apart,
 // tokens counted. Pure and incremental; one instance per generation.
 
 import type { EngineOutput, FinishReason, TokenLogprobs } from '../engine/protocol.js';
 import type { Detokenizer } from '../tokens/detokenizer.js';
 import { StopMatcher } from '../tokens/stop-matcher.js';
+import type { ToolCallDelta } from '../tools/tool.js';
+import type { ToolReader } from '../tools/tool-reader.js';
 import type { ThinkIds } from './reasoning.js';
 
 export interface TextStreamOptions {
@@ -16,6 +18,8 @@ export interface TextStreamOptions {
   readonly think: ThinkIds | null;
   /** Whether the prompt opened the reasoning already. */
   readonly inReasoning: boolean;
+  /** What tells calls from text behind the reasoning; null: all of it is text. */
+  readonly tools: ToolReader | null;
 }
 
 export interface GeneratedToken {
@@ -27,9 +31,10 @@ export interface GeneratedToken {
 export interface TextDelta {
   readonly content: string;
   readonly reasoning: string;
+  readonly toolCalls: readonly ToolCallDelta[];
   /** Tokens with their log probabilities; empty unless asked for. */
   readonly logprobs: readonly GeneratedToken[];
-  readonly finish: FinishReason | null;
+  readonly finish: FinishReason | 'tool_calls' | null;
   /** The stop string or the client's own stop id that ended the text; null: neither. */
   readonly stopReason: string | number | null;
 }
@@ -56,6 +61,7 @@ export class TextStream {
 
   /** After a delta with `finish` nothing more may be pushed. */
   push(output: EngineOutput): TextDelta {
+    const { tools } = this.options;
     const text = { content: '', reasoning: '' };
     const logprobs: GeneratedToken[] = [];
     for (const [i, id] of output.tokens.entries()) {
@@ -64,27 +70,58 @@ export class TextStream {
       const logprob = output.logprobs?.[i];
       if (logprob !== undefined) logprobs.push({ id, logprobs: logprob });
       const stop = this.pushToken(id, text);
-      if (stop !== null) return { ...text, logprobs, finish: 'stop', stopReason: stop };
+      if (stop !== null || tools?.isFull === true) return this.last(text, logprobs, 'stop', stop);
     }
-    if (output.finish === null) return { ...text, logprobs, finish: null, stopReason: null };
+    if (output.finish === null) {
+      const told = this.told(text);
+      return { ...told, logprobs, finish: null, stopReason: null };
+    }
 
     if (output.stopToken !== null) this.tokens += 1;
-    const kind = this.section.kind;
     const end = this.section.close();
-    text[kind] += end.text;
+    this.tell(end.text, text);
     const ownStop = output.stopToken !== null && this.options.stopTokenIds.includes(output.stopToken);
-    return {
-      ...text,
-      logprobs,
-      finish: end.stop === null ? output.finish : 'stop',
-      stopReason: end.stop ?? (ownStop ? output.stopToken : null),
-    };
+    return end.stop === null
+      ? this.last(text, logprobs, output.finish, ownStop ? output.stopToken : null)
+      : this.last(text, logprobs, 'stop', end.stop);
+  }
+
+  private last(
+    text: Texts,
+    logprobs: readonly GeneratedToken[],
+    finish: FinishReason,
+    stopReason: string | number | null,
+  ): TextDelta {
+    const { tools } = this.options;
+    tools?.end(finish === 'length' || typeof stopReason === 'string');
+    const calls = finish === 'stop' && tools?.asksForCalls === true;
+    return { ...this.told(text), logprobs, finish: calls ? 'tool_calls' : finish, stopReason };
+  }
+
+  /** Text of the section that is open. */
+  private tell(added: string, text: Texts): void {
+    const { tools } = this.options;
+    if (this.section.kind === 'content' && tools !== null) tools.text(added);
+    else text[this.section.kind] += added;
+  }
+
+  private told(text: Texts): Pick<TextDelta, 'content' | 'reasoning' | 'toolCalls'> {
+    const { tools } = this.options;
+    return { ...text, toolCalls: [], ...tools?.take() };
   }
 
   /** The stop string that the token completed, or null. */
-  private pushToken(id: number, text: Record<Section['kind'], string>): string | null {
-    const { think } = this.options;
+  private pushToken(id: number, text: Texts): string | null {
+    const { think, tools } = this.options;
     const { kind } = this.section;
+    const marker = kind === 'content' && tools !== null ? tools.markerOf(id) : null;
+    if (marker !== null) {
+      const end = this.section.close();
+      this.tell(end.text, text);
+      this.section = this.open('content', false);
+      if (end.stop === null) tools?.marker(marker);
+      return end.stop;
+    }
     const next =
       think === null
         ? null
@@ -95,11 +132,11 @@ export class TextStream {
             : null;
     if (next === null) {
       const added = this.section.push(id);
-      text[kind] += added.text;
+      this.tell(added.text, text);
       return added.stop;
     }
     const end = this.section.close();
-    text[kind] += end.text;
+    this.tell(end.text, text);
     this.section = this.open(next, true);
     return end.stop;
   }
@@ -111,6 +148,8 @@ export class TextStream {
     return new Section(kind, newDetokenizer(), matcher, afterThinkToken || kind === 'reasoning');
   }
 }
+
+type Texts = Record<Section['kind'], string>;
 
 /** A stretch of text of one kind, with its own decoder and stop matcher. */
 class Section {

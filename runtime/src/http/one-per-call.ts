@@ -1,0 +1,15 @@
+// A delta as chunks of which none tells of more than one thing of one call: many clients read only the first of a chunk.
+
+import type { TextDelta } from '../request/text-stream.js';
+
+/** The first has the text, the last the end. */
+export function onePerCall(delta: TextDelta): TextDelta[] {
+  const { toolCalls } = delta;
+  if (toolCalls.length === 0) return [delta];
+  const hasText = delta.content !== '' || delta.reasoning !== '' || delta.logprobs.length > 0;
+  const text = { ...delta, toolCalls: [], finish: null, stopReason: null };
+  const bare = { ...text, content: '', reasoning: '', logprobs: [] };
+  const calls = toolCalls.map((call) => ({ ...bare, toolCalls: [call] }));
+  const end = { ...bare, finish: delta.finish, stopReason: delta.stopReason };
+  return [...(hasText ? [text] : []), ...calls, ...(delta.finish === null ? [] : [end])];
+}
