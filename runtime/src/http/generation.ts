@@ -163,7 +163,10 @@ export class Generation {
   }
 }
 
-function toolReaderOf({ tools, skipSpecialTokens }: ApiRequest, { toolDialect }: ServedModel): ToolReader | null {
+function toolReaderOf(
+  { tools, skipSpecialTokens }: ApiRequest,
+  { toolDialect }: ServedModel,
+): ToolReader | null {
   if (tools === null || toolDialect === null) return null;
   const newCallId = (): string => newId('call_');
   return new ToolReader({ dialect: toolDialect, use: tools, newCallId, skipSpecialTokens });

@@ -3,6 +3,7 @@
 import { ChatTemplate } from '../tokens/chat-template.js';
 import { Tokenizer } from '../tokens/tokenizer.js';
 import { tokenizerJson } from '../tokens/tokenizer.fixture.js';
+import { findDialect } from '../tools/dialect.js';
 import { makeLogger } from '../log/logger.js';
 import { ServerMetrics } from '../metrics/server-metrics.js';
 import { openAiSampling } from '../request/generation-defaults.js';
@@ -17,7 +18,18 @@ import type { ServerParts } from './server-parts.js';
 const chatTemplate =
   '{% for m in messages %}{{ m.role }}:{{ m.content }}{% endfor %}{{ "!" if enable_thinking is false }}';
 
+/** Shows calls and tells of tools, in Qwen's words: <tool_call>. */
+const toolTemplate =
+  '{% for m in messages %}{{ m.role }}{% if m.tool_call_id %}({{ m.tool_call_id }}){% endif %}:{{ m.content }}' +
+  '{% if m.tool_calls %}{% for c in m.tool_calls %}[{{ c.function.name }} {{ c.function.arguments | tojson }}]' +
+  '{% endfor %}{% endif %}{% endfor %}{% if tools %}{{ tools | length }} tools{# <tool_call> #}{% endif %}';
+
+const markerTexts = ['<think>', '</think>', '<tool_call>', '</tool_call>'];
+
 export class ScriptedServer {
+  /** Ids of the tokens around reasoning and calls, of a server with tools. */
+  static readonly markers = { thinkBegin: 267, thinkEnd: 268, begin: 269, end: 270 };
+
   private constructor(
     readonly url: string,
     readonly engine: ScriptedEngine,
@@ -26,14 +38,14 @@ export class ScriptedServer {
     readonly tokenizer: Tokenizer,
   ) {}
 
-  /** Takes up to 8 generations at once. */
-  static async start({ serving = true } = {}): Promise<ScriptedServer> {
+  /** Takes up to 8 generations at once. `tools`: of a model that reasons and calls tools. */
+  static async start({ serving = true, tools = false } = {}): Promise<ScriptedServer> {
     const engine = new ScriptedEngine();
-    const tokenizer = Tokenizer.fromJson(tokenizerJson(), 'tokenizer.json');
+    const tokenizer = Tokenizer.fromJson(tokenizerJson(tools ? markerTexts : []), 'tokenizer.json');
     const lifecycle = new Lifecycle('tiny');
     if (serving) {
       lifecycle.startLoading();
-      lifecycle.startServing(engine, tinyModel(tokenizer));
+      lifecycle.startServing(engine, tools ? callingModel(tokenizer) : tinyModel(tokenizer));
     }
     const parts: ServerParts = {
       lifecycle,
@@ -73,9 +85,19 @@ export class ScriptedServer {
   }
 }
 
-function tinyModel(tokenizer: Tokenizer): ServedModel {
+function callingModel(tokenizer: Tokenizer): ServedModel {
+  const { thinkBegin: begin, thinkEnd: end } = ScriptedServer.markers;
+  return {
+    ...tinyModel(tokenizer, toolTemplate),
+    maxModelLen: 4096,
+    think: { begin, end },
+    toolDialect: findDialect(toolTemplate, tokenizer),
+  };
+}
+
+function tinyModel(tokenizer: Tokenizer, text = chatTemplate): ServedModel {
   const template = ChatTemplate.fromSource({
-    templates: [{ name: 'default', template: chatTemplate }],
+    templates: [{ name: 'default', template: text }],
     specialTokens: {},
   });
   return {

@@ -56,7 +56,7 @@ describe('parseRequest', () => {
   test.each([
     [{ image: 1 }, 'image is not a known field'],
     [{ n: 2 }, 'n is not supported'],
-    [{ tools: [{}] }, 'tools is not supported'],
+    [{ tools: [{}] }, 'tools.0.function is required'],
     [{ response_format: { type: 'json_schema' } }, 'response_format.json_schema is required'],
     [
       { response_format: { type: 'xml' } },

@@ -63,7 +63,11 @@ function choiceViolations(tools: readonly Tool[], choice: RawChoice): Violation[
   return choice === 'required' && tools.length === 0 ? told('tool_choice required needs tools') : [];
 }
 
-function toolViolations(tools: readonly Tool[], { name, parameters, strict }: Tool, index: number): Violation[] {
+function toolViolations(
+  tools: readonly Tool[],
+  { name, parameters, strict }: Tool,
+  index: number,
+): Violation[] {
   const param = `tools.${String(index)}.function`;
   if (tools.findIndex((each) => each.name === name) < index)
     return [{ param: `${param}.name`, message: `${param}.name: there are two tools named ${name}` }];
