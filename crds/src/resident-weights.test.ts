@@ -105,4 +105,11 @@ describe('residentWeightBytes', () => {
     expect(held('int8')).toBe(128 * (256 + 4) + 64 * 128 * 2);
     expect(held('fp8', parseCheckpointConfig(qwen36Config))).toBe(128 * 256 * 2 + 64 * 128 * 2);
   });
+
+  test('experts stacked in NVFP4 are refused by name', () => {
+    const stack = tensor(`${layer}mlp.experts.gate_up_proj`, 'U8', 4, 100, 64);
+    expect(() =>
+      residentWeightBytes([stack], shape, { dtype: 'auto', quantization: 'none', speculative }),
+    ).toThrow(new RegExp(`${stack.name} stacks experts in NVFP4`));
+  });
 });

@@ -3,6 +3,7 @@
 // in panels of 64 rows, with their scales spread out for the kernels, and vectors are widened to float32.
 
 import type { ModelShape } from './checkpoint.js';
+import { FailureError } from './failures.js';
 import { blockType } from './gguf-types.js';
 import { isQuantizedAtLoad, type LoadQuantization } from './quantization.js';
 import type { TensorEntry } from './safetensors.js';
@@ -55,7 +56,10 @@ const matrix = /^(.*)\.weight(_packed)?$/;
 /** Matrices of all experts in one tensor, as BF16 releases of qwen3_5_moe and GGUF files have them. */
 const stackedExperts = /\.experts\.(gate_up|down|gate|up)_proj$/;
 
-/** Bytes of packed weights over all ranks. */
+/**
+ * Bytes of packed weights over all ranks.
+ * @throws FailureError UnsupportedQuantization
+ */
 export function residentWeightBytes(
   tensors: Iterable<TensorEntry>,
   shape: ModelShape,
@@ -87,6 +91,7 @@ export function residentWeightBytes(
     const one = { ...tensor, shape: [rows, stored] };
     const scalesOfOne = isStack ? scales?.shape.slice(1) : scales?.shape;
     const held = heldAs(one, module, scalesOfOne, { ...options, quantization: atLoad });
+    if (isStack && held === 'nvfp4') throw stackedNvfp4(tensor);
     const { name, place } = placeIn(module);
     const whole = fused.get(name) ?? {
       copies: isStack ? (tensor.shape[0] ?? 0) : 1,
@@ -100,6 +105,15 @@ export function residentWeightBytes(
     for (const { rows, held } of runsOf(parts)) total += copies * packedMatrixBytes(rows, cols, held);
   }
   return total;
+}
+
+/** native/src/model/stored_weight.cpp refuses the same. */
+function stackedNvfp4({ name }: TensorEntry): FailureError {
+  return new FailureError(
+    'UnsupportedQuantization',
+    `tensor ${name} stacks experts in NVFP4: tools differ in the order of its axes and in its scales, and none of them ` +
+      'says which; use a release with experts one by one (experts.N.gate_proj, ...)',
+  );
 }
 
 /** Neighbours that are held alike lie in the same panels. */

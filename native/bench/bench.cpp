@@ -1,5 +1,6 @@
 // llmservice_bench: prefill and decode speed of the engine on random weights in BF16 and FP8, by
 // architecture, beside the memory bandwidth measured in the same minute.
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
@@ -69,11 +70,12 @@ void run_round(Engine& engine, const Load& load, BandwidthProbe& probe, Rounds& 
   engine.step(release);
 }
 
-void report(std::string_view architecture, WeightFormat format, int repeats, BandwidthProbe& probe) {
+// The model in `dir`, which has the named architecture's shape.
+void report(std::string_view architecture, const char* format, const std::filesystem::path& dir, int repeats,
+            BandwidthProbe& probe) {
   const ModelShape shape = shape_of(architecture);
-  const RandomCheckpoint checkpoint(shape, format);
   for (const Load& work : {Load{1, 512}, Load{4, 64}}) {
-    const auto engine = load(checkpoint.dir(), work);
+    const auto engine = load(dir, work);
     Rounds rounds;
     for (int i = 0; i < repeats; ++i) run_round(*engine, work, probe, rounds);
     // A step reads each weight at most once, however many sequences share it, and each sequence's KV. The
@@ -87,43 +89,54 @@ void report(std::string_view architecture, WeightFormat format, int repeats, Ban
     for (int i = 0; i < repeats; ++i) share.push_back(bytes / rounds.decode[i] / rounds.bandwidth[i]);
     const double step = median(rounds.decode);
     std::printf("%-16s %-5s %9d %7d %14.1f %13.2f %13.2f %15.2f %10.0f %%\n",
-                std::string(architecture).c_str(), format == WeightFormat::kBf16 ? "BF16" : "FP8",
-                work.sequences, work.prompt, work.prompt / median(rounds.prefill), work.sequences / step,
-                bytes / step / 1e9, median(rounds.bandwidth) / 1e9, 100 * median(share));
+                std::string(architecture).c_str(), format, work.sequences, work.prompt,
+                work.prompt / median(rounds.prefill), work.sequences / step, bytes / step / 1e9,
+                median(rounds.bandwidth) / 1e9, 100 * median(share));
     std::fflush(stdout);
   }
 }
 
-void run(int repeats, std::span<const std::string_view> architectures) {
-  BandwidthProbe probe(cpu::usable_cores());
+void report_random(std::string_view architecture, WeightFormat format, int repeats, BandwidthProbe& probe) {
+  const RandomCheckpoint checkpoint(shape_of(architecture), format);
+  report(architecture, format == WeightFormat::kBf16 ? "BF16" : "FP8", checkpoint.dir(), repeats, probe);
+}
+
+void print_head(int repeats, const BandwidthProbe& probe) {
   std::printf("models of Qwen3-0.6B's scale, random weights; %d threads, %s; medians of %d rounds\n\n",
               probe.threads(), make_cpu_backend({})->isa(), repeats);
   std::printf("%-16s %-5s %9s %7s %14s %13s %13s %15s %12s\n", "", "", "sequences", "prompt", "prefill tok/s",
               "decode tok/s", "read GB/s", "bandwidth GB/s", "of bandwidth");
-  for (const std::string_view architecture : architectures) {
-    report(architecture, WeightFormat::kBf16, repeats, probe);
-    report(architecture, WeightFormat::kFp8, repeats, probe);
-  }
 }
 
 constexpr const char* kUsage =
-    "usage: llmservice_bench [REPEATS [ARCHITECTURE...|all]]   qwen3 when none is named\n"
-    "       llmservice_bench write FOLDER ARCHITECTURE         the BF16 checkpoint alone\n";
+    "usage: llmservice_bench [REPEATS [ARCHITECTURE...|all]]        qwen3 when none is named\n"
+    "       llmservice_bench write FOLDER ARCHITECTURE              the BF16 checkpoint alone\n"
+    "       llmservice_bench stored FOLDER ARCHITECTURE FORMAT REPEATS   a checkpoint made of that one\n";
 
-int main_of(std::vector<std::string_view> args) {
+int main_of(std::vector<std::string> args) {
   if (args.size() == 3 && args[0] == "write") {
     write_random_checkpoint(args[1], shape_of(args[2]), WeightFormat::kBf16);
     return 0;
   }
-  const int repeats = args.empty() ? 5 : std::atoi(args[0].data());
+  const bool stored = args.size() == 5 && args[0] == "stored";
+  const int repeats = args.empty() ? 5 : std::atoi((stored ? args[4] : args[0]).c_str());
   if (repeats < 1) {
     std::fputs(kUsage, stderr);
     return 2;
   }
-  if (!args.empty()) args.erase(args.begin());
-  if (args.empty()) args = {"qwen3"};
-  if (args.front() == "all") args = benchmarked_architectures();
-  run(repeats, args);
+  BandwidthProbe probe(cpu::usable_cores());
+  print_head(repeats, probe);
+  if (stored) {
+    report(args[2], args[3].c_str(), args[1], repeats, probe);
+    return 0;
+  }
+  std::vector<std::string_view> architectures(args.begin() + std::min<size_t>(args.size(), 1), args.end());
+  if (architectures.empty()) architectures = {"qwen3"};
+  if (architectures.front() == "all") architectures = benchmarked_architectures();
+  for (const std::string_view architecture : architectures) {
+    report_random(architecture, WeightFormat::kBf16, repeats, probe);
+    report_random(architecture, WeightFormat::kFp8, repeats, probe);
+  }
   return 0;
 }
 

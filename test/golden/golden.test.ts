@@ -54,6 +54,7 @@ test('a model of every architecture and format is there', () => {
     'qwen3_5-fp8',
     'qwen3_5-gguf-q4_k',
     'qwen3_5-gguf-q8_0',
+    'qwen3_5-nvfp4-fp8-mtp',
     'qwen3_5_moe-bf16',
     'qwen3_5_moe-bf16-ranks',
     'qwen3_5_moe-gguf-q8_0',

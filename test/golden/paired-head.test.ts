@@ -114,6 +114,12 @@ describe.each([
   ],
   ['FP8 beside FP8', [1], 'qwen3_5-fp8', () => sameFormat('qwen3_5-fp8')],
   ['a BF16 head beside an FP8 trunk', [1], 'qwen3_5-fp8', () => mixed('qwen3_5-fp8', 'head')],
+  [
+    'an FP8 head beside an NVFP4 trunk',
+    [1],
+    'qwen3_5-nvfp4-fp8-mtp',
+    () => sameFormat('qwen3_5-nvfp4-fp8-mtp'),
+  ],
   ['an FP8 head beside a BF16 trunk', [1], 'qwen3_5-fp8', () => mixed('qwen3_5-fp8', 'trunk')],
 ] as const)('%s', (_, rankCounts, model, build) => {
   let pair: Pair;

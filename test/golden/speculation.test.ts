@@ -69,6 +69,7 @@ test.each([
   ['qwen3_5-bf16', 1],
   ['qwen3_5-bf16', 2],
   ['qwen3_5-fp8', 1],
+  ['qwen3_5-nvfp4-fp8-mtp', 1],
   ['qwen3_5_moe-bf16-ranks', 1],
   ['qwen3_5_moe-bf16-ranks', 2],
   ['qwen3_5_moe-bf16-ranks', 4],

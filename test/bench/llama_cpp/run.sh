@@ -46,5 +46,12 @@ for architecture in "${architectures[@]}"; do
       console.log(`${process.argv[2].padEnd(17)} ${process.argv[3].padEnd(5)} prefill ${rate(prefill).toFixed(1)}` +
         ` tok/s, decode ${rate(decode).toFixed(2)} tok/s`);
     ' "$scratch/report.json" "$architecture" "$kind"
+    # The same file in our engine, where it reads that architecture as GGUF.
+    case $kind-$architecture in
+      q8_0-llama | q8_0-qwen3 | q8_0-qwen3_moe | q8_0-qwen3_5_text)
+        mkdir -p "$scratch/ours" && mv "$scratch/$kind.gguf" "$scratch/ours/"
+        "$ours" stored "$scratch/ours" "$architecture" Q8_0 "$repeats" | tail -2
+        ;;
+    esac
   done
 done

@@ -1,6 +1,7 @@
 """Writes the benchmark's random checkpoint (llmservice_bench write FOLDER ARCHITECTURE) as a GGUF file that
-llama-bench can load: write_gguf.py FOLDER OUT.gguf bf16|q8_0. The shapes are what matters: values that the public
-converter would transform or reorder are taken as they are, and there is no tokenizer. Needs gguf-py and numpy."""
+llama-bench and our engine can load: write_gguf.py FOLDER OUT.gguf bf16|q8_0. The shapes are what matters: values that
+the public converter would transform or reorder are taken as they are, but for A_log, of which our loader wants
+-exp, and there is no tokenizer. Needs gguf-py and numpy."""
 
 import json
 import struct
@@ -100,7 +101,9 @@ def add_tensor(writer, names, name, codes, quantize):
     if 'conv1d' in name or 'shared_expert_gate' in name:
         codes = codes.squeeze()
     is_matrix = codes.ndim > 1 and 'conv1d' not in name
-    if not is_matrix or 'mlp.gate.weight' in name:
+    if name.endswith('A_log'):
+        writer.add_tensor(found, -np.exp(widen(codes)))
+    elif not is_matrix or 'mlp.gate.weight' in name:
         writer.add_tensor(found, widen(codes))
     elif quantize:
         packed = gguf.quants.quantize(widen(codes), gguf.GGMLQuantizationType.Q8_0)

@@ -1,7 +1,6 @@
 """Writes a fixture's checkpoint: config.json and one or several safetensors files with their index."""
 
 import json
-import sys
 from pathlib import Path
 
 import torch
@@ -11,10 +10,8 @@ from torch import Tensor
 import formats
 from experts import SINGLE, is_stack, single_shapes, stacked
 from fixtures import Fixture
+from formats import dequantize, quantize
 from weights import is_fp8, mtp_shapes, random_weight, stored_dtype
-
-sys.path.insert(0, str(Path(__file__).parents[3] / "deploy" / "demo-model" / "train"))
-from quantize import dequantize, quantize  # noqa: E402  (one FP8 block quantizer for the whole project)
 
 SCALE = "_scale_inv"
 

@@ -478,4 +478,13 @@ FIXTURES = (
         vision=True,
         seed=37,
     ),
+    Fixture(
+        "qwen3_5-nvfp4-fp8-mtp",
+        "NVFP4 (compressed-tensors) with its layer for multi-token prediction in FP8 blocks, as an NVFP4 release beside an FP8 one",
+        qwen3_5(qwen3_5_text(**TWO_LAYERS, hidden_size=80)),
+        form="nvfp4-fp8-mtp",
+        vision=True,
+        mtp=True,
+        seed=38,
+    ),
 )

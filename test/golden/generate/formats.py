@@ -7,9 +7,15 @@ The float scale of a whole NVFP4 tensor divides in compressed-tensors ("weight_g
 ("weight_scale_2"): either way it lets the largest group scale reach 448.
 """
 
+import sys
+from pathlib import Path
+
 import numpy as np
 import torch
 from torch import Tensor
+
+sys.path.insert(0, str(Path(__file__).parents[3] / "deploy" / "demo-model" / "train"))
+from quantize import dequantize, quantize  # noqa: E402, F401  (one FP8 block quantizer for the whole project)
 
 E4M3_MAX, E2M1_MAX, GROUP = 448.0, 6.0, 16
 E2M1 = np.array([0.0, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0], np.float32)
@@ -17,11 +23,15 @@ WEIGHT, SCALE, INPUT_SCALE = ".weight", ".weight_scale", ".input_scale"
 PACKED, GLOBAL, SCALE_2 = ".weight_packed", ".weight_global_scale", ".weight_scale_2"
 
 
-MIXED = "modelopt-mixed"
+SCALE_INV = ".weight_scale_inv"
+
+MIXED, FP8_MTP, FP8_BLOCK = "modelopt-mixed", "nvfp4-fp8-mtp", "fp8-block"
 
 
 def form_of(form: str, name: str) -> str:
     """The form of one matrix: modelopt's mixtures of experts have experts and head in NVFP4, all else in FP8."""
+    if form == FP8_MTP:
+        return FP8_BLOCK if name.startswith("mtp.") else "nvfp4"
     if form != MIXED:
         return form
     return "nvfp4-modelopt" if "expert" in name or name == "lm_head.weight" else "fp8-tensor"
@@ -33,6 +43,9 @@ def store(form: str, name: str, weight: Tensor) -> dict[str, Tensor]:
     form = form_of(form, name)
     if form == "f16":
         return {name: weight.half()}
+    if form == FP8_BLOCK:
+        codes, scale = quantize(weight, torch.bfloat16)
+        return {name: codes, module + SCALE_INV: scale}
     if form in ("nvfp4", "nvfp4-modelopt"):
         codes, groups, largest = quantize_nvfp4(weight)
         if form == "nvfp4":
@@ -66,16 +79,24 @@ def values(tensors: dict[str, Tensor]) -> dict[str, Tensor]:
     read = {}
     for name, tensor in tensors.items():
         module = name.rpartition(".")[0]
-        if name.endswith((SCALE, GLOBAL, SCALE_2, INPUT_SCALE)):
+        if name.endswith((SCALE, GLOBAL, SCALE_2, INPUT_SCALE, SCALE_INV)):
             continue
         if tensor.dtype == torch.uint8:
             read[module + WEIGHT] = torch.from_numpy(read_nvfp4(module, tensor, tensors))
         elif tensor.dtype == torch.float8_e4m3fn:
-            scale = tensors[module + SCALE].float().numpy()
-            read[name] = torch.from_numpy(e4m3(tensor) * scale)
+            read[name] = torch.from_numpy(e4m3(tensor) * fp8_scale(module, tensor, tensors))
         else:
             read[name] = tensor.float()
     return read
+
+
+def fp8_scale(module: str, codes: Tensor, tensors: dict[str, Tensor]) -> np.ndarray:
+    """One per tensor or row, or one per 128x128 block, spread out."""
+    if module + SCALE_INV not in tensors:
+        return tensors[module + SCALE].float().numpy()
+    rows, columns = codes.shape
+    blocks = tensors[module + SCALE_INV].float().numpy()
+    return blocks.repeat(128, axis=0)[:rows].repeat(128, axis=1)[:, :columns]
 
 
 def e4m3(tensor: Tensor) -> np.ndarray:
@@ -97,7 +118,8 @@ def read_nvfp4(module: str, packed: Tensor, tensors: dict[str, Tensor]) -> np.nd
 
 def check(form: str, original: dict[str, Tensor], read: dict[str, Tensor]) -> None:
     """Every matrix must come back near what it was, or the convention of a scale is wrong."""
-    worst_of = {"f16": 0.001, "fp8-tensor": 0.07, "fp8-channel": 0.07, "nvfp4": 0.2, "nvfp4-modelopt": 0.2}
+    fp8 = {"fp8-tensor": 0.07, "fp8-channel": 0.07, FP8_BLOCK: 0.07}
+    worst_of = {"f16": 0.001, "nvfp4": 0.2, "nvfp4-modelopt": 0.2} | fp8
     for name, weight in original.items():
         worst = worst_of[form_of(form, name)]
         error = ((read[name] - weight).norm() / weight.norm()).item()
@@ -115,7 +137,7 @@ def quantization_config(form: str, kept: list[str], stored: dict[str, Tensor]) -
     if form == "fp8-channel":
         weights = {"num_bits": 8, "type": "float", "strategy": "channel", "symmetric": True, "dynamic": False}
         return compressed_tensors("float-quantized", weights, ["lm_head", "re:.*linear_attn\\.in_proj_[ab]$"])
-    if form == "nvfp4":
+    if form in ("nvfp4", FP8_MTP):
         weights = {"num_bits": 4, "type": "float", "strategy": "tensor_group", "group_size": GROUP, "symmetric": True}
         return compressed_tensors("nvfp4-pack-quantized", weights, ["lm_head"])
     if form == "nvfp4-modelopt":
