@@ -76,7 +76,9 @@ TEST(ToolCalls, FollowTheSchemaInJson) {
   size_t most = 0;
   for (uint32_t seed = 0; seed < 60; ++seed) {
     std::string said = random_text(*grammar, seed);
-    static const std::regex call("\n?\xfe" "f\\(([^\xff]*)\\)\xff");
+    static const std::regex call(
+        "\n?\xfe"
+        "f\\(([^\xff]*)\\)\xff");
     size_t calls = 0;
     for (std::smatch found; std::regex_search(said, found, call, std::regex_constants::match_continuous);
          ++calls) {
@@ -98,7 +100,8 @@ TEST(ToolCalls, FollowTheSchemaInXml) {
   GrammarCompiler compiler(vocabulary());
   const auto grammar = compiler.compile(GrammarKind::kToolCalls, text("qwen_xml", "null", false));
   static const std::regex call(
-      "\n?\xfe" "f\\(\\s?<parameter=n>\\s?[1-3]\\s?</parameter>\\s?<parameter=a>[^\xfe\xff]*</parameter>\\s?\\)\xff");
+      "\n?\xfe"
+      "f\\(\\s?<parameter=n>\\s?[1-3]\\s?</parameter>\\s?<parameter=a>[^\xfe\xff]*</parameter>\\s?\\)\xff");
   for (uint32_t seed = 0; seed < 60; ++seed)
     EXPECT_TRUE(std::regex_match(random_text(*grammar, seed), call)) << random_text(*grammar, seed);
 }
