@@ -1,14 +1,12 @@
-// Writes everything that follows from the CRD and the engine-config schema; with --check only compares and fails
-// when a file is stale. Run by `npm run generate`.
+// Writes everything that follows from the CRD and the engine-config schema. Run by `npm run generate`.
 
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
-import { dirname, relative } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { readFile } from 'node:fs/promises';
 import { parse, stringify } from 'yaml';
 import { api } from '../src/names.js';
 import { fromCustomResource, type JsonSchema } from './json-schema.js';
 import { failuresPage, referencePage } from './reference-page.js';
 import { defaultsModule, schemaModule, typesModule } from './typescript-files.js';
+import { writeGenerated } from './write-generated.js';
 
 interface CustomResourceDefinition {
   metadata: { name: string; annotations?: Record<string, string> };
@@ -59,27 +57,4 @@ function chartCopy(crd: CustomResourceDefinition): string {
   return `${banner}\n{{- if .Values.crd.install }}\n${text}{{- end }}\n`;
 }
 
-async function current(file: string): Promise<string | null> {
-  try {
-    return await readFile(new URL(file, root), 'utf8');
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
-    throw error;
-  }
-}
-
-const checkOnly = process.argv.includes('--check');
-const stale: string[] = [];
-for (const [file, content] of Object.entries(await outputs())) {
-  if ((await current(file)) === content) continue;
-  stale.push(file);
-  if (checkOnly) continue;
-  const path = fileURLToPath(new URL(file, root));
-  await mkdir(dirname(path), { recursive: true });
-  await writeFile(path, content);
-  console.log(`wrote ${relative(fileURLToPath(root), path)}`);
-}
-if (checkOnly && stale.length > 0) {
-  console.error(`Out of date: ${stale.join(', ')}. Run \`npm run generate\` and commit the result.`);
-  process.exitCode = 1;
-}
+await writeGenerated(await outputs());

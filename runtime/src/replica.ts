@@ -8,6 +8,7 @@ import { makeApp } from './http/app.js';
 import { HttpServer } from './http/http-server.js';
 import { Lifecycle, type HealthBody } from './http/lifecycle.js';
 import type { ServerParts } from './http/server-parts.js';
+import { readTlsFiles } from './http/tls-files.js';
 import { LoadObserver } from './load-observer.js';
 import type { Logger } from './log/logger.js';
 import { ServerMetrics } from './metrics/server-metrics.js';
@@ -29,6 +30,7 @@ export class Replica {
   private model: ModelRun | null = null;
   private boundPort = 0;
 
+  /** @throws FailureError InvalidEngineConfig when TLS is asked for and its files cannot be used */
   constructor(
     private readonly config: ResolvedConfig,
     private readonly logger: Logger,
@@ -48,7 +50,9 @@ export class Replica {
       running: new Set(),
       maxBodyBytes: server.maxBodyBytes,
     };
-    this.http = new HttpServer(makeApp(this.parts), this.parts);
+    const tls = server.tlsDir === null ? null : { folder: server.tlsDir, files: readTlsFiles(server.tlsDir) };
+    const app = makeApp(this.parts, { clientCertificates: tls?.files.ca !== undefined });
+    this.http = new HttpServer(app, this.parts, tls);
   }
 
   /** The port that it listens on; 0 before it does. */

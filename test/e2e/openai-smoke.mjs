@@ -39,10 +39,15 @@ let streamed = '';
 for await (const chunk of await client.chat.completions.create({ ...chat, stream: true }))
   streamed += chunk.choices[0]?.delta.content ?? '';
 const models = await client.models.list();
+const { response } = await client.chat.completions.create(chat).withResponse();
+const { data: embeddings } = await client.embeddings.create({ model: 'demo', input: ['a', 'b'] });
 console.log(
   JSON.stringify({
     chat: (await client.chat.completions.create(chat)).choices[0].message.content,
     streamed,
+    helper: await client.chat.completions.stream(chat).finalContent(),
+    raw: [response.status, response.headers.get('x-request-id').split('-')[0]],
+    embeddings: embeddings.map(({ index }) => index),
     completion: (await client.completions.create({ model: 'demo', prompt: 'The capital of', max_tokens: 4 }))
       .choices[0].text,
     models: models.data.map(({ id }) => id),

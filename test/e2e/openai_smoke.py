@@ -25,10 +25,17 @@ def status_of(**changes: object) -> int:
 
 chunks = client.chat.completions.create(**chat, stream=True)
 streamed = "".join(chunk.choices[0].delta.content or "" for chunk in chunks if chunk.choices)
+with client.chat.completions.stream(**chat) as stream:
+    helper = stream.get_final_completion().choices[0].message.content
+raw = client.chat.completions.with_raw_response.create(**chat)
+embeddings = client.embeddings.create(model="demo", input=["a", "b"]).data
 completion = client.completions.create(model="demo", prompt="The capital of", max_tokens=4)
 print(
     json.dumps(
         {
+            "helper": helper,
+            "raw": [raw.status_code, raw.headers["x-request-id"].split("-")[0]],
+            "embeddings": [embedding.index for embedding in embeddings],
             "chat": client.chat.completions.create(**chat).choices[0].message.content,
             "streamed": streamed,
             "completion": completion.choices[0].text,

@@ -88,6 +88,9 @@ describe('a service seen through the gateway', () => {
     expect(result).toEqual({
       chat: expect.stringContaining('Paris'),
       streamed: expect.stringContaining('Paris'),
+      helper: expect.stringContaining('Paris'),
+      raw: [200, 'chatcmpl'],
+      embeddings: [0, 1],
       completion: expect.any(String),
       models: ['demo'],
       wrongModel: 404,

@@ -12,6 +12,8 @@ export interface ServerSettings {
   readonly terminationLog: string;
   /** Folder of PEM files to trust for S3 besides the system's roots; need not exist. */
   readonly s3CaDir: string;
+  /** Folder with tls.crt, tls.key and perhaps client-ca.crt; null: plain HTTP. */
+  readonly tlsDir: string | null;
   readonly logLevel: string;
   readonly maxBodyBytes: number;
   /** Requests that may wait for the engine beyond those that run; more are refused with 429. */
@@ -71,6 +73,15 @@ export const serverSettings = [
     'DIR',
     'PEM files of further authorities that S3 may use',
     paths.s3Ca,
+    String,
+  ),
+  define(
+    'tlsDir',
+    'LLMSERVICE_TLS_DIR',
+    '--tls-dir',
+    'DIR',
+    'serve HTTPS with tls.crt and tls.key from here; with client-ca.crt, to clients that have a certificate of it',
+    null,
     String,
   ),
   define(

@@ -1,34 +1,64 @@
-// The express app: which handler answers which route. `/v1` repeats under `/openai`.
+// The express app: every route of the table with what answers it.
 
-import express, { type Express } from 'express';
+import express, { type Express, type RequestHandler } from 'express';
+import { openApiRoute, rootRoute } from './about-routes.js';
 import { chatShape } from './chat-shape.js';
+import { requireClientCertificate } from './client-certificate.js';
 import { completionShape } from './completion-shape.js';
 import { embeddingsRoute } from './embeddings-route.js';
-import { errorHandler, notFound } from './error-handler.js';
-import { healthRoutes } from './health-routes.js';
+import { errorHandler } from './error-handler.js';
+import { generateRoute, warmupRoute } from './generate-route.js';
+import { aliveRoute, healthRoute, metricsRoute, versionRoute } from './health-routes.js';
 import { getModelRoute, listModelsRoute } from './models-route.js';
 import { openAiRoute } from './openai-route.js';
 import { predictRoute } from './predict-route.js';
+import { mountedRoutes, type RouteName } from './route-table.js';
 import type { ServerParts } from './server-parts.js';
+import { applyTemplateRoute, detokenizeRoute, tokenizeRoute } from './text-routes.js';
+import { unknownRoute } from './unknown-route.js';
 
-export function makeApp(parts: ServerParts): Express {
+export function makeApp(parts: ServerParts, { clientCertificates = false } = {}): Express {
   const app = express();
   app.disable('x-powered-by');
   app.disable('etag');
-  const startedAt = Math.floor(Date.now() / 1000);
   // Clients such as curl leave the content type out or wrong; bodies are JSON here whatever it says.
   const json = express.json({ limit: parts.maxBodyBytes, type: () => true });
-
-  app.use(healthRoutes(parts));
-  for (const prefix of ['/v1', '/openai/v1']) {
-    app.post(`${prefix}/chat/completions`, json, openAiRoute(parts, 'chat', chatShape));
-    app.post(`${prefix}/completions`, json, openAiRoute(parts, 'completions', completionShape));
-    app.post(`${prefix}/embeddings`, json, embeddingsRoute(parts));
-    app.get(`${prefix}/models`, listModelsRoute(parts, startedAt));
-    app.get(`${prefix}/models/:name`, getModelRoute(parts, startedAt));
-    app.post(`${prefix}/models/:name\\:predict`, json, predictRoute(parts));
+  if (clientCertificates) app.use(requireClientCertificate);
+  const answers = handlers(parts);
+  for (const { name, method, path, body } of mountedRoutes) {
+    app[method](expressPath(path), ...(body === null ? [] : [json]), answers[name]);
   }
-  app.use(notFound);
+  app.use(unknownRoute);
   app.use(errorHandler(parts.logger));
   return app;
 }
+
+function handlers(parts: ServerParts): Record<RouteName, RequestHandler> {
+  const startedAt = Math.floor(Date.now() / 1000);
+  return {
+    root: rootRoute(parts),
+    openApi: openApiRoute(parts),
+    version: versionRoute(parts),
+    health: healthRoute(parts),
+    ready: healthRoute(parts),
+    live: aliveRoute,
+    startup: aliveRoute,
+    inferenceReady: healthRoute(parts),
+    inferenceLive: aliveRoute,
+    metrics: metricsRoute(parts),
+    chat: openAiRoute(parts, 'chat', chatShape),
+    completions: openAiRoute(parts, 'completions', completionShape),
+    embeddings: embeddingsRoute(parts),
+    listModels: listModelsRoute(parts, startedAt),
+    getModel: getModelRoute(parts, startedAt),
+    predict: predictRoute(parts),
+    generate: generateRoute(parts),
+    tokenize: tokenizeRoute(parts),
+    detokenize: detokenizeRoute(parts),
+    applyTemplate: applyTemplateRoute(parts),
+    warmup: warmupRoute(parts),
+  };
+}
+
+/** As express writes paths: a colon of the path itself is escaped. */
+const expressPath = (path: string): string => path.replaceAll(':', '\\:').replaceAll('{name}', ':name');

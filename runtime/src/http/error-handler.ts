@@ -1,6 +1,6 @@
 // Errors of routes as OpenAI's error body. What is not a known error is logged whole and told without its inside.
 
-import type { ErrorRequestHandler, RequestHandler } from 'express';
+import type { ErrorRequestHandler } from 'express';
 import type { Logger } from '../log/logger.js';
 import { ApiError } from '../request/api-error.js';
 import { asApiError } from './generation.js';
@@ -26,14 +26,10 @@ export function errorHandler(logger: Logger): ErrorRequestHandler {
   };
 }
 
-export const notFound: RequestHandler = (request) => {
-  throw ApiError.of(
-    'route_not_found',
-    `there is no ${request.method} ${request.path} here; see /v1/models and /health`,
-  );
-};
-
-function bodyError({ type, limit, length, message }: BodyError): ApiError | null {
+function bodyError(error: BodyError): ApiError | null {
+  const { type, limit, length, message } = error;
+  // Of express's router: a path with % before what is no character.
+  if (error instanceof URIError) return ApiError.of('invalid_request', `the path cannot be read: ${message}`);
   switch (type) {
     case 'entity.too.large':
       return ApiError.of(

@@ -3,22 +3,42 @@
 
 import type { Express } from 'express';
 import { createServer, type Server } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { ApiError } from '../request/api-error.js';
 import type { ServerParts } from './server-parts.js';
+import type { TlsFiles } from './tls-files.js';
+import { TlsReload } from './tls-reload.js';
 
 const pollMs = 50;
 /** Time for error events to reach their clients after the deadline. */
 const farewellMs = 2_000;
 
+/** Where the server's TLS files lie, and what they were at its start. */
+export interface TlsSource {
+  readonly folder: string;
+  readonly files: TlsFiles;
+  readonly reloadMs?: number;
+}
+
 export class HttpServer {
   private readonly server: Server;
+  private readonly reload: TlsReload | null = null;
 
+  /** @param tls null: plain HTTP */
   constructor(
     app: Express,
     private readonly parts: ServerParts,
+    tls: TlsSource | null = null,
   ) {
-    this.server = createServer(app);
+    if (tls === null) {
+      this.server = createServer(app);
+    } else {
+      const asks = tls.files.ca !== undefined;
+      const server = createTlsServer({ ...tls.files, requestCert: asks, rejectUnauthorized: false }, app);
+      this.reload = new TlsReload(server, tls.folder, tls.files, parts.logger, tls.reloadMs);
+      this.server = server;
+    }
     // Generations take as long as they take; the load balancer's idle connections outlive Node's default of 5 s.
     this.server.requestTimeout = 0;
     this.server.keepAliveTimeout = 75_000;
@@ -50,6 +70,7 @@ export class HttpServer {
   }
 
   async close(): Promise<void> {
+    this.reload?.stop();
     await new Promise<void>((resolve) => {
       this.server.close(() => resolve());
       this.server.closeIdleConnections();

@@ -77,7 +77,16 @@ test.each([
     null,
     'limit is 100000',
   ],
-  ['an unknown route', '/v1/surprise', {}, 404, 'route_not_found', null, 'no POST /v1/surprise'],
+  [
+    'an unknown route',
+    '/v1/chat/completion',
+    {},
+    404,
+    'route_not_found',
+    null,
+    'no POST /v1/chat/completion here; nearest are POST /v1/chat/completions, POST /v1/completions',
+  ],
+  ['a path that is no text', '/v1/models/%ff:predict', {}, 400, 'invalid_request', null, 'cannot be read'],
 ])('%s', async (_, path, body, status, code, param, message) => {
   const response = await server.post(path, body);
   expect(response.status).toBe(status);
@@ -88,6 +97,19 @@ test.each([
     message: expect.stringContaining(message),
     type: expect.any(String),
   });
+});
+
+test.each([
+  ['GET', '/openai/v1/chat/completions', 'POST'],
+  ['DELETE', '/v1/models/tiny', 'GET, HEAD'],
+  ['DELETE', '/v1/models/tiny:predict', 'POST'],
+  ['POST', '/', 'GET, HEAD'],
+])('%s %s is 405 with the methods that there are', async (method, path, allow) => {
+  const response = await fetch(server.url + path, { method });
+  expect([response.status, response.headers.get('allow')]).toEqual([405, allow]);
+  expect((await json(response)).error).toMatchObject({ code: 'method_not_allowed' });
+  const options = await fetch(server.url + path, { method: 'OPTIONS' });
+  expect([options.status, options.headers.get('allow')]).toEqual([204, allow]);
 });
 
 test('every violation is told at once', async () => {

@@ -22,7 +22,8 @@ const chatTemplate =
 const toolTemplate =
   '{% for m in messages %}{{ m.role }}{% if m.tool_call_id %}({{ m.tool_call_id }}){% endif %}:{{ m.content }}' +
   '{% if m.tool_calls %}{% for c in m.tool_calls %}[{{ c.function.name }} {{ c.function.arguments | tojson }}]' +
-  '{% endfor %}{% endif %}{% endfor %}{% if tools %}{{ tools | length }} tools{# <tool_call> #}{% endif %}';
+  '{% endfor %}{% endif %}{% endfor %}{% if tools %}{{ tools | length }} tools{# <tool_call> #}{% endif %}' +
+  '{{ "!" if enable_thinking is false }}';
 
 const markerTexts = ['<think>', '</think>', '<tool_call>', '</tool_call>'];
 

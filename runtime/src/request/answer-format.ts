@@ -34,6 +34,7 @@ function named(fields: Fields): Named[] {
   const structured = (fields['structured_outputs'] ?? {}) as Fields;
   return [
     ...responseFormat(fields['response_format'] as ResponseFormat | undefined),
+    ...form('json', fields['schema'], 'schema'),
     ...['json', 'regex', 'choice', 'grammar', 'json_object'].flatMap((name) => [
       ...form(name, fields[`guided_${name}`], `guided_${name}`),
       ...form(name, structured[name], `structured_outputs.${name}`),

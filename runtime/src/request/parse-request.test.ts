@@ -70,6 +70,8 @@ describe('parseRequest', () => {
     [{ temperature: 3 }, 'temperature must be <= 2'],
     [{ max_tokens: 0 }, 'max_tokens must be >= 1'],
     [{ priority: 9 }, 'priority must be <= 8'],
+    [{ top_p: 5e-324 }, 'top_p must be >= 0.000001'],
+    [{ repetition_penalty: 3e-306 }, 'repetition_penalty must be >= 0.000001'],
     [{ max_queue_seconds: 0 }, 'max_queue_seconds must be > 0'],
     [{ cache_salt: '' }, 'cache_salt must NOT have fewer than 1 characters'],
     [{ max_tokens: 1, max_completion_tokens: 2 }, 'max_tokens and max_completion_tokens differ'],

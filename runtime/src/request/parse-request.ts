@@ -15,17 +15,17 @@ export type TextSource =
   | { readonly kind: 'text'; readonly text: string; readonly addSpecialTokens: boolean }
   | { readonly kind: 'ids'; readonly ids: readonly number[] };
 
+export interface MessagesSource {
+  readonly kind: 'messages';
+  readonly messages: readonly Message[];
+  /** Variables of the chat template. */
+  readonly templateKwargs: Fields;
+  /** What a checkpoint without a template is given instead (a :predict prompt); null: nothing. */
+  readonly plainText: string | null;
+}
+
 /** What is to be continued, as the client gave it. */
-export type PromptSource =
-  | TextSource
-  | {
-      readonly kind: 'messages';
-      readonly messages: readonly Message[];
-      /** Variables of the chat template. */
-      readonly templateKwargs: Fields;
-      /** What a checkpoint without a template is given instead (a :predict prompt); null: nothing. */
-      readonly plainText: string | null;
-    };
+export type PromptSource = TextSource | MessagesSource;
 
 export interface ApiRequest {
   /** The name that the client asked for; null: it did not say. */
@@ -122,7 +122,7 @@ function checkRules(kind: GenerationKind, fields: Fields): void {
 
 function readPrompts(kind: GenerationKind, fields: Fields): PromptSource[] {
   const prompt = fields['prompt'];
-  if (kind !== 'completions') {
+  if (kind !== 'completions' && kind !== 'generate') {
     const plainText = typeof prompt === 'string' ? prompt : null;
     const messages = plainText === null ? fields['messages'] : [{ role: 'user', content: plainText }];
     return [

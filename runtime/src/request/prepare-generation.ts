@@ -8,7 +8,7 @@ import type { ToolDialect } from '../tools/dialect.js';
 import { toolGrammar, type GrammarSource } from '../tools/tool-grammar.js';
 import { ApiError } from './api-error.js';
 import { encodeText } from './encode-text.js';
-import type { ApiRequest, PromptSource } from './parse-request.js';
+import type { ApiRequest, MessagesSource, PromptSource } from './parse-request.js';
 import { schemaOfArguments, type RequestTools } from './read-tools.js';
 import { opensReasoning, type ThinkIds } from './reasoning.js';
 
@@ -98,12 +98,27 @@ async function encodePrompt(
 }
 
 async function encodeMessages(
-  { messages, templateKwargs, plainText }: Extract<PromptSource, { kind: 'messages' }>,
+  source: MessagesSource,
   tools: RequestTools | null,
-  { chatTemplate, tokenizer }: ModelTexts,
+  model: ModelTexts,
 ): Promise<Int32Array> {
+  const { plainText } = source;
+  if (model.chatTemplate === null && plainText !== null)
+    return model.tokenizer.encode(plainText, { addSpecialTokens: true });
+  const text = await renderMessages(source, model, { tools: tools?.given });
+  return model.tokenizer.encode(text, { addSpecialTokens: false });
+}
+
+/** The prompt that the chat template writes. @throws ApiError chat_template_refused */
+export async function renderMessages(
+  { messages, templateKwargs }: MessagesSource,
+  { chatTemplate }: ModelTexts,
+  {
+    addGenerationPrompt = true,
+    tools,
+  }: { readonly addGenerationPrompt?: boolean; readonly tools?: readonly unknown[] | undefined } = {},
+): Promise<string> {
   if (chatTemplate === null) {
-    if (plainText !== null) return tokenizer.encode(plainText, { addSpecialTokens: true });
     throw ApiError.of(
       'chat_template_refused',
       'the checkpoint has no chat template: use /v1/completions, or add chat_template to tokenizer_config.json',
@@ -111,8 +126,7 @@ async function encodeMessages(
     );
   }
   try {
-    const text = await chatTemplate.render({ messages, tools: tools?.given, kwargs: templateKwargs });
-    return await tokenizer.encode(text, { addSpecialTokens: false });
+    return await chatTemplate.render({ messages, tools, kwargs: templateKwargs, addGenerationPrompt });
   } catch (error) {
     if (!(error instanceof ChatTemplateRefusal)) throw error;
     throw ApiError.of('chat_template_refused', `the chat template refuses the messages: ${error.message}`, {

@@ -3,19 +3,26 @@
 // A field in neither list, or a refused one that asks for something, is a 400: nothing is ever silently ignored.
 
 /** Routes that generate. */
-export type GenerationKind = 'chat' | 'completions' | 'predict';
-export type RouteKind = GenerationKind | 'embeddings';
+export type GenerationKind = 'chat' | 'completions' | 'predict' | 'generate';
+export type RouteKind = GenerationKind | 'embeddings' | 'tokenize' | 'detokenize' | 'template' | 'warmup';
+export type JsonSchema = Readonly<Record<string, unknown>>;
 
 export interface HonouredField {
   readonly routes: readonly RouteKind[];
   /** JSON schema of the value; null always counts as absent. */
-  readonly schema: Readonly<Record<string, unknown>>;
+  readonly schema: JsonSchema;
 }
 
-const all = ['chat', 'completions', 'predict'] as const;
+const all = ['chat', 'completions', 'predict', 'generate'] as const;
 const openAi = ['chat', 'completions'] as const;
 const everyOpenAi = [...openAi, 'embeddings'] as const;
 const templated = ['chat', 'predict'] as const;
+/** Routes that render a chat template, to generate or to show it. */
+const rendered = [...templated, 'tokenize', 'template'] as const;
+const named = [...everyOpenAi, 'generate', 'tokenize', 'detokenize', 'template'] as const;
+
+/** The engine's numbers have 32 bits: what is nearer to 0 may be 0 there. */
+const aboveZero = 1e-6;
 
 const boolean = { type: 'boolean' };
 const text = { type: 'string' };
@@ -116,8 +123,8 @@ const toolChoice = {
 };
 
 export const honouredFields: Readonly<Record<string, HonouredField>> = {
-  model: { routes: everyOpenAi, schema: text },
-  messages: { routes: templated, schema: messages },
+  model: { routes: named, schema: text },
+  messages: { routes: rendered, schema: messages },
   stream: { routes: openAi, schema: boolean },
   stream_options: {
     routes: openAi,
@@ -130,13 +137,13 @@ export const honouredFields: Readonly<Record<string, HonouredField>> = {
   max_tokens: { routes: all, schema: { type: 'integer', minimum: 1 } },
   max_completion_tokens: { routes: templated, schema: { type: 'integer', minimum: 1 } },
   temperature: { routes: all, schema: { type: 'number', minimum: 0, maximum: 2 } },
-  top_p: { routes: all, schema: { type: 'number', exclusiveMinimum: 0, maximum: 1 } },
+  top_p: { routes: all, schema: { type: 'number', minimum: aboveZero, maximum: 1 } },
   top_k: { routes: all, schema: { type: 'integer', minimum: -1 } },
   min_p: { routes: all, schema: { type: 'number', minimum: 0, maximum: 1 } },
   seed: { routes: all, schema: { type: 'integer' } },
   presence_penalty: { routes: all, schema: { type: 'number', minimum: -2, maximum: 2 } },
   frequency_penalty: { routes: all, schema: { type: 'number', minimum: -2, maximum: 2 } },
-  repetition_penalty: { routes: all, schema: { type: 'number', exclusiveMinimum: 0, maximum: 2 } },
+  repetition_penalty: { routes: all, schema: { type: 'number', minimum: aboveZero, maximum: 2 } },
   stop: {
     routes: all,
     schema: {
@@ -193,10 +200,10 @@ export const honouredFields: Readonly<Record<string, HonouredField>> = {
   tools: { routes: ['chat'], schema: tools },
   tool_choice: { routes: ['chat'], schema: toolChoice },
   parallel_tool_calls: { routes: ['chat'], schema: boolean },
-  chat_template_kwargs: { routes: templated, schema: { type: 'object' } },
-  enable_thinking: { routes: templated, schema: boolean },
-  reasoning: { routes: templated, schema: { enum: [true, false, 'true', 'false'] } },
-  reasoning_effort: { routes: templated, schema: { enum: ['none', 'minimal', 'low', 'medium', 'high'] } },
+  chat_template_kwargs: { routes: rendered, schema: { type: 'object' } },
+  enable_thinking: { routes: rendered, schema: boolean },
+  reasoning: { routes: rendered, schema: { enum: [true, false, 'true', 'false'] } },
+  reasoning_effort: { routes: rendered, schema: { enum: ['none', 'minimal', 'low', 'medium', 'high'] } },
   // Whose share of the engine the request takes while others wait.
   user: { routes: everyOpenAi, schema: text },
   // Labels of the caller: they ask for nothing.
@@ -206,7 +213,7 @@ export const honouredFields: Readonly<Record<string, HonouredField>> = {
 };
 
 /** Fields whose type depends on the route. */
-export const fieldsOfRoute: Readonly<Record<RouteKind, Readonly<Record<string, HonouredField['schema']>>>> = {
+export const fieldsOfRoute: Readonly<Record<RouteKind, Readonly<Record<string, JsonSchema>>>> = {
   chat: { logprobs: boolean },
   completions: {
     logprobs: { type: 'integer', minimum: 0, maximum: 20 },
@@ -221,6 +228,16 @@ export const fieldsOfRoute: Readonly<Record<RouteKind, Readonly<Record<string, H
     pooling: { enum: ['last', 'mean'] },
     add_special_tokens: boolean,
   },
+  generate: { prompt: text, add_special_tokens: boolean, schema: schemaText },
+  tokenize: {
+    prompt: text,
+    add_special_tokens: boolean,
+    add_generation_prompt: boolean,
+    return_token_strs: boolean,
+  },
+  detokenize: { tokens: { type: 'array', items: tokenId } },
+  template: { add_generation_prompt: boolean },
+  warmup: {},
 };
 
 export const requiredFields: Readonly<Record<RouteKind, readonly string[]>> = {
@@ -228,18 +245,24 @@ export const requiredFields: Readonly<Record<RouteKind, readonly string[]>> = {
   completions: ['prompt'],
   predict: [],
   embeddings: ['input'],
+  generate: ['prompt'],
+  tokenize: [],
+  detokenize: ['tokens'],
+  template: ['messages'],
+  warmup: [],
 };
 
-const is =
-  (...values: readonly unknown[]) =>
-  (value: unknown): boolean =>
-    values.includes(value);
-const isEmpty = (value: unknown): boolean =>
-  value === '' || (typeof value === 'object' && value !== null && Object.keys(value).length === 0);
-const never = (): boolean => false;
+const is = (...values: readonly unknown[]): JsonSchema => ({ enum: values });
+const isEmpty: JsonSchema = {
+  type: ['string', 'array', 'object'],
+  maxLength: 0,
+  maxItems: 0,
+  maxProperties: 0,
+};
+const never: JsonSchema = { type: 'null' };
 
-/** Fields that are not honoured: by name, which values ask for nothing and may pass. */
-export const refusedFields: Readonly<Record<string, (value: unknown) => boolean>> = {
+/** Fields that no route honours but those above: by name, the schema of the values that ask for nothing and may pass. */
+export const refusedFields: Readonly<Record<string, JsonSchema>> = {
   n: is(1),
   best_of: is(1),
   echo: is(false),
@@ -252,7 +275,7 @@ export const refusedFields: Readonly<Record<string, (value: unknown) => boolean>
   early_stopping: is(false),
   functions: isEmpty,
   function_call: is('none', 'auto'),
-  modalities: (value) => Array.isArray(value) && value.every((each) => each === 'text'),
+  modalities: { type: 'array', items: is('text') },
   audio: never,
   prediction: never,
   web_search_options: never,

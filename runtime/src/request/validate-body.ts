@@ -1,14 +1,10 @@
-// A request body against the table of fields: gives the fields that were set, or a 400 that lists every violation.
+// A request body against its schema in the OpenAPI document: gives the fields that were set, or a 400 that lists every
+// violation.
 
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
 import { ApiError } from './api-error.js';
-import {
-  fieldsOfRoute,
-  honouredFields,
-  refusedFields,
-  requiredFields,
-  type RouteKind,
-} from './request-fields.js';
+import { bodyKinds, bodySchemas, isRefused } from './body-schemas.js';
+import type { RouteKind } from './request-fields.js';
 
 export type Fields = Readonly<Record<string, unknown>>;
 
@@ -20,12 +16,9 @@ export interface Violation {
 
 const ajv = new Ajv({ allErrors: true, allowUnionTypes: true });
 
-const validators: Readonly<Record<RouteKind, ValidateFunction>> = {
-  chat: ajv.compile(schemaOf('chat')),
-  completions: ajv.compile(schemaOf('completions')),
-  predict: ajv.compile(schemaOf('predict')),
-  embeddings: ajv.compile(schemaOf('embeddings')),
-};
+const validators = Object.fromEntries(
+  bodyKinds.map((kind) => [kind, ajv.compile(bodySchemas[kind])]),
+) as Readonly<Record<RouteKind, ValidateFunction>>;
 
 /** @throws ApiError invalid_request */
 export function validateBody(kind: RouteKind, body: unknown): Fields {
@@ -35,54 +28,38 @@ export function validateBody(kind: RouteKind, body: unknown): Fields {
       'the body must be a JSON object, sent with content-type: application/json',
     );
   }
-  const violations: Violation[] = [];
-  const set = Object.fromEntries(
-    Object.entries(body).filter(([name, value]) => {
-      if (value === null) return false;
-      const asksForNothing = refusedFields[name];
-      if (asksForNothing === undefined) return true;
-      if (!asksForNothing(value))
-        violations.push({ param: name, message: `${name} is not supported with this value` });
-      return false;
-    }),
-  );
+  const set = Object.entries(body).filter(([, value]) => value !== null);
   const validate = validators[kind];
-  if (!validate(set)) violations.push(...readable(validate.errors ?? []));
-  if (violations.length > 0) throw invalidRequest(violations);
-  return set;
+  if (!validate(Object.fromEntries(set))) {
+    throw invalidRequest(readable(validate.errors ?? []).map((error) => violation(kind, error)));
+  }
+  return Object.fromEntries(set.filter(([name]) => !isRefused(kind, name)));
 }
 
 /** One 400 for all that is wrong; `param` is the first. */
 export function invalidRequest(violations: readonly Violation[]): ApiError {
-  const message = violations.map((violation) => violation.message).join('; ');
+  const message = [...new Set(violations.map((violation) => violation.message))].join('; ');
   return ApiError.of('invalid_request', message, { param: violations[0]?.param ?? null });
 }
 
-function schemaOf(kind: RouteKind): object {
-  const shared = Object.entries(honouredFields)
-    .filter(([, field]) => field.routes.includes(kind))
-    .map(([name, field]) => [name, field.schema] as const);
-  return {
-    type: 'object',
-    required: requiredFields[kind],
-    additionalProperties: false,
-    properties: { ...Object.fromEntries(shared), ...fieldsOfRoute[kind] },
-  };
-}
-
 /** Alternatives of an anyOf each complain; their joint complaint is enough. */
-function readable(errors: readonly ErrorObject[]): Violation[] {
+function readable(errors: readonly ErrorObject[]): ErrorObject[] {
   const joint = new Set(
     errors.filter(({ keyword }) => keyword === 'anyOf').map(({ instancePath }) => instancePath),
   );
   const insideJoint = ({ instancePath, keyword }: ErrorObject): boolean =>
     keyword !== 'anyOf' &&
     [...joint].some((path) => instancePath === path || instancePath.startsWith(`${path}/`));
-  return errors.filter((error) => !insideJoint(error)).map(violation);
+  return errors.filter((error) => !insideJoint(error));
 }
 
-function violation({ instancePath, keyword, params, message = 'is not valid' }: ErrorObject): Violation {
+function violation(
+  kind: RouteKind,
+  { instancePath, keyword, params, message = 'is not valid' }: ErrorObject,
+): Violation {
   const path = instancePath.slice(1).replaceAll('/', '.');
+  const [field = ''] = path.split('.');
+  if (isRefused(kind, field)) return told(field, 'is not supported with this value');
   const child = (name: unknown): string => (path === '' ? String(name) : `${path}.${String(name)}`);
   switch (keyword) {
     case 'required':
@@ -90,7 +67,9 @@ function violation({ instancePath, keyword, params, message = 'is not valid' }: 
     case 'additionalProperties':
       return told(child(params['additionalProperty']), 'is not a known field of this route');
     case 'enum':
-      return told(path, `must be one of ${(params['allowedValues'] as unknown[]).join(', ')}`);
+      return told(path, `must be one of ${notNull(params['allowedValues']).join(', ')}`);
+    case 'type':
+      return told(path, `must be ${notNull(params['type']).join(' or ')}`);
     case 'anyOf':
       return told(
         path,
@@ -104,3 +83,7 @@ function violation({ instancePath, keyword, params, message = 'is not valid' }: 
 }
 
 const told = (param: string, message: string): Violation => ({ param, message: `${param} ${message}` });
+
+/** null counts as absent everywhere: to offer it would not help. */
+const notNull = (values: unknown): unknown[] =>
+  [values].flat().filter((each) => each !== null && each !== 'null');

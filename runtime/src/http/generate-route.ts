@@ -1,0 +1,59 @@
+// POST generate and warmup: one prompt as it is, without a chat template, and one answer in one piece.
+
+import type { RequestHandler } from 'express';
+import { parseRequest, type ApiRequest } from '../request/parse-request.js';
+import { validateBody } from '../request/validate-body.js';
+import { usageBody, type WholeChoice } from './answer-shape.js';
+import { Generation } from './generation.js';
+import { readWhole } from './openai-route.js';
+import { resolveName } from './served-model.js';
+import { newId, randomSeed, routeOf, whileAdmitted, type ServerParts } from './server-parts.js';
+
+export function generateRoute(parts: ServerParts): RequestHandler {
+  return async (request, response) => {
+    const { model } = parts.lifecycle.requireServing();
+    const parsed = parseRequest('generate', request.body, model.defaults, randomSeed());
+    const head = { id: newId('gen-'), model: resolveName(parts.names, parsed.model) };
+    await whileAdmitted(parts, response, 1, async (signal) => {
+      const choice = await generate(parts, parsed, { ...head, route: routeOf(request), signal });
+      const { content, finish, stopReason, usage } = choice;
+      const end = { finish_reason: finish, stop_reason: stopReason };
+      response.json({ ...head, text: content, ...end, usage: usageBody(usage) });
+    });
+  };
+}
+
+/** A short generation as any client's: what is made at first use, down to the device's kernels, is made now. */
+export function warmupRoute(parts: ServerParts): RequestHandler {
+  return async (request, response) => {
+    const { model } = parts.lifecycle.requireServing();
+    validateBody('warmup', request.body ?? {});
+    const body = { prompt: 'Hello', max_tokens: 4, ignore_eos: true, temperature: 0 };
+    const parsed = parseRequest('completions', body, model.defaults, randomSeed());
+    const head = { id: newId('warmup-'), model: parts.names.name };
+    await whileAdmitted(parts, response, 1, async (signal) => {
+      const startedAt = parts.now();
+      const { usage } = await generate(parts, parsed, { ...head, route: routeOf(request), signal });
+      const seconds = (parts.now() - startedAt) / 1000;
+      response.json({ model: head.model, seconds, usage: usageBody(usage) });
+    });
+  };
+}
+
+interface Head {
+  readonly id: string;
+  readonly model: string;
+  readonly route: string;
+  readonly signal: AbortSignal;
+}
+
+async function generate(
+  { lifecycle, metrics, logger, now }: ServerParts,
+  request: ApiRequest,
+  { id, model, route, signal }: Head,
+): Promise<WholeChoice> {
+  const [source] = request.prompts;
+  if (source === undefined) throw new Error('a request of this route has one prompt');
+  const context = { ...lifecycle.requireServing(), metrics, logger, now, route, modelName: model, signal };
+  return readWhole(await Generation.start(id, request, source, context));
+}

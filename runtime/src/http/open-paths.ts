@@ -1,0 +1,13 @@
+// What answers anybody, also where keys or client certificates are asked for: the kubelet's probes have neither. A list
+// of the exceptions, so that a route that is added later is protected.
+
+import { routes } from '@llmservice/crds';
+
+export const healthPaths: readonly string[] = [
+  routes.health,
+  routes.live,
+  routes.ready,
+  routes.startup,
+  '/v2/health/live',
+  '/v2/health/ready',
+];

@@ -1,0 +1,61 @@
+// The bodies of requests as JSON schemas, put together from the table of fields. The OpenAPI document has them as its
+// components and validate-body.ts compiles the same objects, so that what is published is what is checked. The table
+// is the source, and not the document: one row there says on which routes a field is honoured, and no two routes can
+// differ by accident.
+
+import {
+  fieldsOfRoute,
+  honouredFields,
+  refusedFields,
+  requiredFields,
+  type JsonSchema,
+  type RouteKind,
+} from './request-fields.js';
+
+export const bodyKinds = Object.keys(requiredFields) as RouteKind[];
+
+const perKind = <T>(make: (kind: RouteKind) => T): Readonly<Record<RouteKind, T>> =>
+  Object.fromEntries(bodyKinds.map((kind) => [kind, make(kind)])) as Record<RouteKind, T>;
+
+/** What each route honours, by field. */
+export const honouredOn = perKind<Readonly<Record<string, JsonSchema>>>((kind) => {
+  const shared = Object.entries(honouredFields)
+    .filter(([, field]) => field.routes.includes(kind))
+    .map(([name, field]) => [name, field.schema] as const);
+  return { ...Object.fromEntries(shared), ...fieldsOfRoute[kind] };
+});
+
+/** Whether the route knows the field only to refuse it. */
+export function isRefused(kind: RouteKind, field: string): boolean {
+  return Object.hasOwn(refusedFields, field) && !Object.hasOwn(honouredOn[kind], field);
+}
+
+export const bodySchemas = perKind(bodySchema);
+
+function bodySchema(kind: RouteKind): JsonSchema {
+  const required = requiredFields[kind];
+  const honoured = Object.entries(honouredOn[kind]).map(([name, schema]) => [
+    name,
+    required.includes(name) ? schema : orNull(schema),
+  ]);
+  const refused = Object.entries(refusedFields)
+    .filter(([name]) => isRefused(kind, name))
+    .map(([name, schema]) => [
+      name,
+      { ...orNull(schema), description: 'Not supported: only a value that asks for nothing passes.' },
+    ]);
+  return {
+    type: 'object',
+    required,
+    additionalProperties: false,
+    properties: Object.fromEntries([...honoured, ...refused]) as JsonSchema,
+  };
+}
+
+/** null is absent on every field, as OpenAI's clients send it. */
+function orNull(schema: JsonSchema): JsonSchema {
+  const { anyOf, type } = schema;
+  if (Array.isArray(anyOf)) return { ...schema, anyOf: [...(anyOf as unknown[]), { type: 'null' }] };
+  if (Array.isArray(schema['enum'])) return { ...schema, enum: [...(schema['enum'] as unknown[]), null] };
+  return { ...schema, type: [...new Set([type, 'null'].flat())] };
+}
