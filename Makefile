@@ -57,7 +57,7 @@ prove: ## What takes a quiet machine or an hour: the gap between chunks, and fuz
 	@$(ENV) npx tsx test/bench/chunk-gap.ts
 	@$(BOOTSTRAP) prove && native/fuzz/run.sh 1800
 	@$(ENV) test/conformance/schemathesis.sh 1000
-	@$(ENV) FUZZ_SECONDS=1800 npm test -- --selectProjects unit --testPathPatterns fuzz
+	@$(ENV) FUZZ_SECONDS=1800 FUZZ_CASES=100000 npm test -- --selectProjects unit --testPathPatterns fuzz
 
 clean: ## Remove build outputs (not the demo: make demo-down)
 	@rm -rf .build .stage node_modules */dist native/build*

@@ -151,8 +151,24 @@ export interface Admission {
   readonly rules: TokenRules | null;
 }
 
-/** `json`: any JSON object, no text; `jsonSchema`; `regex`: of the whole answer; `ebnf`: rules from `root`, as XGrammar writes them. */
-export type GrammarKind = 'json' | 'jsonSchema' | 'regex' | 'ebnf';
+/**
+ * `json`: any JSON object, no text; `jsonSchema`; `regex`: of the whole answer; `ebnf`: rules from `root`, as XGrammar
+ * writes them; `format`: of XGrammar's structural tags; `toolCalls`: calls between marker tokens, as JSON (ToolCallsText).
+ */
+export type GrammarKind = 'json' | 'jsonSchema' | 'regex' | 'ebnf' | 'format' | 'toolCalls';
+
+/** What a grammar of kind `toolCalls` is, as JSON. Formats are those of XGrammar's structural tags. */
+export interface ToolCallsText {
+  /** Ids around each call; they stand for no text elsewhere. */
+  readonly begin: number;
+  readonly end: number;
+  /** Of the text between them. */
+  readonly body: object;
+  /** What an answer may be beside calls: nothing, anything, or instead of calls a text of a format. */
+  readonly otherwise: null | true | object;
+  /** Whether several calls may follow each other. */
+  readonly many: boolean;
+}
 
 declare const compiledGrammar: unique symbol;
 /** A grammar over one vocabulary, in native memory until it is collected. */

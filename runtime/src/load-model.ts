@@ -10,6 +10,7 @@ import type { ThinkIds } from './request/reasoning.js';
 import type { ChatTemplate } from './tokens/chat-template.js';
 import type { ChatRenderer } from './tokens/template-renderer.js';
 import type { Tokenizer } from './tokens/tokenizer.js';
+import { findDialect } from './tools/dialect.js';
 
 export interface ModelFiles {
   readonly tokenizer: Tokenizer;
@@ -45,6 +46,7 @@ export function servedModel(
     vocabSize: info.vocabSize,
     maxModelLen,
     think: thinkIds(files.tokenizer),
+    toolDialect: findDialect(files.chatTemplate?.text ?? null, files.tokenizer),
   };
 }
 

@@ -13,7 +13,7 @@ const rows = conformanceRows();
 
 let server: ScriptedServer;
 beforeAll(async () => {
-  server = await ScriptedServer.start();
+  server = await ScriptedServer.start({ tools: true });
   server.script = (request, signal) =>
     request.pooling === 'none'
       ? says('Hi', ' é', '!')(request, signal)

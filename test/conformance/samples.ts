@@ -34,7 +34,7 @@ export const samples: Readonly<Record<string, Sample>> = {
   modalities: { value: ['audio'] },
   model: { value: 'small' },
   n: { value: 2 },
-  parallel_tool_calls: { value: false, beside: { tools: [tool] } },
+  parallel_tool_calls: { value: false, beside: { tools: [tool], tool_choice: 'required' } },
   prediction: { value: { type: 'content', content: 'Hi' } },
   presence_penalty: { value: 0.5 },
   prompt: { value: 'other' },

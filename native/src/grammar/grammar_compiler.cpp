@@ -3,8 +3,10 @@
 #include <xgrammar/xgrammar.h>
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 #include <regex>
 
+#include "grammar/tool_calls.h"
 #include "ops/error.h"
 
 namespace llmservice {
@@ -85,10 +87,55 @@ xgrammar::Grammar without_control_characters(xgrammar::Grammar grammar) {
   return xgrammar::Grammar::FromEBNF(rules);
 }
 
+std::vector<int32_t> line_breaks(const Vocabulary& vocabulary) {
+  std::vector<int32_t> ids;
+  for (size_t id = 0; id < vocabulary.tokens.size(); ++id) {
+    const std::string& token = vocabulary.tokens[id];
+    if (!token.empty() && token.find_first_not_of('\n') == std::string::npos)
+      ids.push_back(static_cast<int32_t>(id));
+  }
+  return ids;
+}
+
 }  // namespace
 
 struct GrammarCompiler::Parts {
-  explicit Parts(const Vocabulary& vocabulary) : compiler(tokenizer_info(vocabulary), 1, true, kCacheBytes) {}
+  explicit Parts(const Vocabulary& vocabulary)
+      : compiler(tokenizer_info(vocabulary), 1, true, kCacheBytes),
+        breaks(line_breaks(vocabulary)),
+        stops(vocabulary.stop_tokens),
+        vocab(static_cast<int32_t>(vocabulary.tokens.size())) {}
+
+  // Refuses what no text has.
+  std::shared_ptr<const Grammar> grammar(GrammarKind kind, const std::string& text) {
+    if (kind == GrammarKind::kToolCalls) return tool_calls(nlohmann::ordered_json::parse(text));
+    auto grammar = std::make_shared<XGrammarGrammar>(compile(kind, text));
+    const auto constraint = grammar->begin();
+    const auto first = constraint->allowed();
+    if (!first.empty() && std::ranges::all_of(first, [](uint32_t word) { return word == 0; })) {
+      throw EngineError("GrammarInvalid", "No text has the form that is asked for.");
+    }
+    return grammar;
+  }
+
+  std::shared_ptr<const Grammar> tool_calls(const nlohmann::ordered_json& of) {
+    const auto otherwise = of.at("otherwise");
+    const bool form = otherwise.is_object();
+    const CallRules rules{.body = grammar(GrammarKind::kFormat, of.at("body").dump()),
+                          .form = form ? grammar(GrammarKind::kFormat, otherwise.dump()) : nullptr,
+                          .beside = form                  ? BesideCalls::kForm
+                                    : otherwise.is_null() ? BesideCalls::kNothing
+                                                          : BesideCalls::kAnything,
+                          .many = of.at("many").get<bool>()};
+    const CallMarkers markers{.begin = of.at("begin").get<int32_t>(),
+                              .end = of.at("end").get<int32_t>(),
+                              .breaks = breaks,
+                              .stops = stops,
+                              .vocab = vocab};
+    if (std::min(markers.begin, markers.end) < 0 || std::max(markers.begin, markers.end) >= vocab)
+      throw EngineError("GrammarInvalid", "The markers of calls are no ids of the model.");
+    return std::make_shared<ToolCalls>(rules, markers);
+  }
 
   xgrammar::CompiledGrammar compile(GrammarKind kind, const std::string& text) {
     switch (kind) {
@@ -100,6 +147,10 @@ struct GrammarCompiler::Parts {
         return compiler.CompileRegex(text);
       case GrammarKind::kEbnf:
         return compiler.CompileGrammar(text);
+      case GrammarKind::kFormat:
+        return compile_format(text);
+      case GrammarKind::kToolCalls:
+        break;
     }
     throw std::logic_error("unknown kind of grammar");
   }
@@ -111,7 +162,19 @@ struct GrammarCompiler::Parts {
         schema, any_whitespace, std::nullopt, std::nullopt, strict, kMostWhitespace)));
   }
 
+  xgrammar::CompiledGrammar compile_format(const std::string& format) {
+    auto made = xgrammar::Grammar::FromStructuralTag(R"({"type":"structural_tag","format":)" + format + "}");
+    if (const auto* error = std::get_if<xgrammar::StructuralTagError>(&made)) {
+      throw EngineError("GrammarInvalid",
+                        std::visit([](const auto& each) { return without_place(each.what()); }, *error));
+    }
+    return compiler.CompileGrammar(without_control_characters(std::get<xgrammar::Grammar>(std::move(made))));
+  }
+
   xgrammar::GrammarCompiler compiler;
+  std::vector<int32_t> breaks;
+  std::vector<int32_t> stops;
+  int32_t vocab;
 };
 
 GrammarCompiler::GrammarCompiler(const Vocabulary& vocabulary)
@@ -120,13 +183,7 @@ GrammarCompiler::~GrammarCompiler() = default;
 
 std::shared_ptr<const Grammar> GrammarCompiler::compile(GrammarKind kind, const std::string& text) {
   try {
-    auto grammar = std::make_shared<XGrammarGrammar>(parts_->compile(kind, text));
-    const auto constraint = grammar->begin();
-    const auto first = constraint->allowed();
-    if (!first.empty() && std::ranges::all_of(first, [](uint32_t word) { return word == 0; })) {
-      throw EngineError("GrammarInvalid", "No text has the form that is asked for.");
-    }
-    return grammar;
+    return parts_->grammar(kind, text);
   } catch (const EngineError&) {
     throw;
   } catch (const std::runtime_error& error) {

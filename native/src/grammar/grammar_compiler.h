@@ -15,10 +15,13 @@ enum class GrammarKind : uint8_t {
   kJsonSchema,  // text: the schema
   kRegex,       // text: a regular expression that the whole answer matches
   kEbnf,        // text: rules in XGrammar's EBNF, from `root`
+  kFormat,      // text: a format of XGrammar's structural tags, in JSON
+  kToolCalls,   // text: JSON {"begin", "end": ids; "body": a format; "otherwise": a format, null, or true for
+                // anything; "many": whether several calls may follow each other}; see tool_calls.h
 };
 
 // Bytes of each id of a model. Those that are empty stand for no text (control tokens, padding) and are never
-// allowed but as `stop_tokens`, where the grammar may end.
+// allowed but as `stop_tokens`, where the grammar may end, and as the markers of kToolCalls.
 struct Vocabulary {
   std::vector<std::string> tokens;
   std::vector<int32_t> stop_tokens;

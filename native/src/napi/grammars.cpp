@@ -18,6 +18,8 @@ std::optional<GrammarKind> to_kind(const std::string& name) {
   if (name == "jsonSchema") return GrammarKind::kJsonSchema;
   if (name == "regex") return GrammarKind::kRegex;
   if (name == "ebnf") return GrammarKind::kEbnf;
+  if (name == "format") return GrammarKind::kFormat;
+  if (name == "toolCalls") return GrammarKind::kToolCalls;
   return std::nullopt;
 }
 
@@ -110,8 +112,9 @@ Napi::Value make_grammar_compiler(const Napi::CallbackInfo& call) {
     const bool texts = of.Length() == 2 && of[0].IsString() && of[1].IsString();
     const auto kind = texts ? to_kind(of[0].As<Napi::String>()) : std::nullopt;
     if (!kind) {
-      throw Napi::TypeError::New(of.Env(),
-                                 "compile takes 'json', 'jsonSchema', 'regex' or 'ebnf', and a text.");
+      throw Napi::TypeError::New(
+          of.Env(),
+          "compile takes 'json', 'jsonSchema', 'regex', 'ebnf', 'format' or 'toolCalls', and a text.");
     }
     auto* compilation = new Compilation(of.Env(), compiler, *kind, of[1].As<Napi::String>());
     const Napi::Promise promise = compilation->promise();

@@ -1,14 +1,26 @@
 // Chat completions as the reference deployment writes them: every key there, null where there is nothing.
 
 import type { TextDelta } from '../request/text-stream.js';
+import type { ToolCallDelta } from '../tools/tool.js';
+import { wholeCalls } from '../tools/whole-calls.js';
 import { addUsage, usageBody, type AnswerHead, type AnswerShape } from './answer-shape.js';
 import { chatLogprobs, promptLogprobs, type TokenTexts } from './logprob-shapes.js';
 import { systemFingerprint } from './version.js';
 
 /** Both names of the reasoning text are in use among clients. */
-function messageOf(delta: TextDelta, content: string | null): object {
+function messageOf(delta: TextDelta, content: string | null, toolCalls: readonly object[]): object {
   const reasoning = delta.reasoning === '' ? null : delta.reasoning;
-  return { role: 'assistant', content, reasoning, reasoning_content: reasoning, tool_calls: [] };
+  return { role: 'assistant', content, reasoning, reasoning_content: reasoning, tool_calls: toolCalls };
+}
+
+/** A call's first chunk has its name, the others pieces of its arguments. */
+function callChunk({ index, start, arguments: fragment }: ToolCallDelta): object {
+  if (start === null) return { index, function: { arguments: fragment } };
+  return { index, id: start.id, type: 'function', function: { name: start.name, arguments: fragment } };
+}
+
+function callsOf({ toolCalls }: TextDelta): object[] {
+  return wholeCalls(toolCalls).map(({ id, ...called }) => ({ id, type: 'function', function: called }));
 }
 
 function choiceEnd(delta: TextDelta, texts: TokenTexts): object {
@@ -45,9 +57,11 @@ export const chatShape: AnswerShape = {
   usageOnLastChunk: false,
 
   chunk(head, index, delta, _position, usage, texts) {
-    // While the model reasons there is no content; otherwise it is a string, empty at the least.
-    const content = delta.content === '' && delta.reasoning !== '' ? null : delta.content;
-    const choice = { index, delta: messageOf(delta, content), ...choiceEnd(delta, texts) };
+    // While the model reasons or calls there is no content; otherwise it is a string, empty at the least.
+    const isOther = delta.reasoning !== '' || delta.toolCalls.length > 0;
+    const content = delta.content === '' && isOther ? null : delta.content;
+    const message = messageOf(delta, content, delta.toolCalls.map(callChunk));
+    const choice = { index, delta: message, ...choiceEnd(delta, texts) };
     const told = usage === null ? null : usageBody(usage);
     return answer('chat.completion.chunk', head, [choice], told, delta.promptTokenIds);
   },
@@ -59,7 +73,14 @@ export const chatShape: AnswerShape = {
   whole(head, choices, texts) {
     const list = choices.map((choice, index) => ({
       index,
-      message: { ...messageOf(choice, choice.content), refusal: null },
+      message: {
+        ...messageOf(
+          choice,
+          choice.content === '' && choice.toolCalls.length > 0 ? null : choice.content,
+          callsOf(choice),
+        ),
+        refusal: null,
+      },
       ...choiceEnd(choice, texts),
     }));
     const usage = usageBody(addUsage(choices.map(({ usage }) => usage)));

@@ -14,9 +14,11 @@ import { prepareGeneration } from '../request/prepare-generation.js';
 import { withPrompt, type PromptEcho } from '../request/prompt-echo.js';
 import { opensReasoning } from '../request/reasoning.js';
 import { TextStream, type TextDelta, type TextStreamOptions } from '../request/text-stream.js';
+import { ToolReader } from '../tools/tool-reader.js';
 import type { GenerationEngine } from './engine-port.js';
 import { PromptShare, type PromptScores } from './prompt-share.js';
 import type { ServedModel } from './served-model.js';
+import { newId } from './server-parts.js';
 
 export interface GenerationContext {
   readonly engine: GenerationEngine;
@@ -90,7 +92,7 @@ export class Generation {
     const think = source.kind === 'messages' ? model.think : null;
     const inReasoning = think !== null && opensReasoning(prepared.prompt, think);
     const { details, rules } = request;
-    const textOptions: TextStreamOptions = {
+    const textOptions: Omit<TextStreamOptions, 'tools'> = {
       newDetokenizer: () => model.tokenizer.detokenizer({ skipSpecialTokens: request.skipSpecialTokens }),
       stopStrings: request.stopStrings,
       includeStopString: request.includeStopString,
@@ -105,7 +107,7 @@ export class Generation {
       prepared,
       share: new PromptShare(),
       echo: details.echo ? echoOf(source, prepared.prompt, request, model) : null,
-      newText: () => new TextStream(textOptions),
+      newText: () => new TextStream({ ...textOptions, tools: toolReaderOf(request, model) }),
     };
     return new Generation(id, context, request, prompt, 0, engine.submit(prepared, { signal }), arrivedAt);
   }
@@ -175,7 +177,8 @@ export class Generation {
         const begins: boolean = !begun && (output.tokens.length > 0 || own.finish !== null);
         begun ||= begins;
         const delta = begins ? this.withPrompt(own) : own;
-        if (delta.finish !== null) outcome = delta.finish;
+        // What ended the tokens, whatever the answer asks for.
+        if (delta.finish !== null) outcome = delta.finish === 'tool_calls' ? 'stop' : delta.finish;
         yield delta;
         if (delta.finish !== null) return;
       }
@@ -262,6 +265,15 @@ function echoOf(
 ): PromptEcho {
   const isWhole = source.kind === 'text' && keptPromptTokens === null;
   return { ids, text: isWhole ? source.text : tokenizer.decode(ids, { skipSpecialTokens }) };
+}
+
+function toolReaderOf(
+  { tools, skipSpecialTokens }: ApiRequest,
+  { toolDialect }: ServedModel,
+): ToolReader | null {
+  if (tools === null || toolDialect === null) return null;
+  const newCallId = (): string => newId('call_');
+  return new ToolReader({ dialect: toolDialect, use: tools, newCallId, skipSpecialTokens });
 }
 
 /** Errors as clients see them: failures with their reason, anything else without its inside. */

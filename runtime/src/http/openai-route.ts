@@ -8,6 +8,7 @@ import { addUsage, type AnswerHead, type AnswerShape, type WholeChoice } from '.
 import { bestChoices } from './best-choices.js';
 import { asApiError, Generation } from './generation.js';
 import { textsById, type TokenTexts } from './logprob-shapes.js';
+import { onePerCall } from './one-per-call.js';
 import { mergeAsync } from './merge-deltas.js';
 import { resolveName } from './served-model.js';
 import { newId, randomSeed, routeOf, whileAdmitted, type ServerParts } from './server-parts.js';
@@ -77,6 +78,7 @@ export async function readWhole(generation: Generation): Promise<WholeChoice> {
   return {
     content: deltas.map((delta) => delta.content).join(''),
     reasoning: deltas.map((delta) => delta.reasoning).join(''),
+    toolCalls: deltas.flatMap((delta) => delta.toolCalls),
     logprobs: deltas.flatMap((delta) => delta.logprobs),
     tokenIds: last?.tokenIds == null ? null : deltas.flatMap((delta) => delta.tokenIds ?? []),
     promptTokenIds: deltas.find((delta) => delta.promptTokenIds !== null)?.promptTokenIds ?? null,
@@ -88,9 +90,10 @@ export async function readWhole(generation: Generation): Promise<WholeChoice> {
   };
 }
 
-function tellsNothing({ content, reasoning, logprobs, tokenIds, promptTokenIds }: TextDelta): boolean {
+function tellsNothing(delta: TextDelta): boolean {
+  const { content, reasoning, toolCalls, logprobs, tokenIds, promptTokenIds } = delta;
   const hasIds = promptTokenIds !== null || (tokenIds !== null && tokenIds.length > 0);
-  return content === '' && reasoning === '' && logprobs.length === 0 && !hasIds;
+  return content === '' && reasoning === '' && toolCalls.length === 0 && logprobs.length === 0 && !hasIds;
 }
 
 async function stream(
@@ -111,9 +114,14 @@ async function stream(
       if (delta.finish !== null) unfinished -= 1;
       // Bytes of half a character, or the beginning of a stop string: nothing to tell yet.
       else if (tellsNothing(delta)) continue;
-      const last = shape.usageOnLastChunk && !includeUsage && unfinished === 0;
-      const told = last || details.continuousUsage ? usage() : null;
-      await sse.send(shape.chunk(head, index, delta, positions[index] ?? 0, told, texts));
+      const isLast = shape.usageOnLastChunk && !includeUsage && unfinished === 0;
+      const told = isLast || details.continuousUsage ? usage() : null;
+      const position = positions[index] ?? 0;
+      const parts = onePerCall(delta);
+      const last = parts.length - 1;
+      await sse.send(
+        ...parts.map((part, i) => shape.chunk(head, index, part, position, i === last ? told : null, texts)),
+      );
       positions[index] = (positions[index] ?? 0) + delta.content.length;
     }
     if (includeUsage) await sse.send(shape.usageChunk(head, usage()));

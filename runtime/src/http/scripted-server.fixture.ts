@@ -3,6 +3,7 @@
 import { ChatTemplate } from '../tokens/chat-template.js';
 import { Tokenizer } from '../tokens/tokenizer.js';
 import { tokenizerJson } from '../tokens/tokenizer.fixture.js';
+import { findDialect } from '../tools/dialect.js';
 import { makeLogger } from '../log/logger.js';
 import { KeyBudgets } from '../keys/key-budgets.js';
 import { ServerMetrics } from '../metrics/server-metrics.js';
@@ -19,7 +20,19 @@ import type { ServerParts } from './server-parts.js';
 const chatTemplate =
   '{% for m in messages %}{{ m.role }}:{{ m.content }}{% endfor %}{{ "!" if enable_thinking is false }}';
 
+/** Shows calls and tells of tools, in Qwen's words: <tool_call>. */
+const toolTemplate =
+  '{% for m in messages %}{{ m.role }}{% if m.tool_call_id %}({{ m.tool_call_id }}){% endif %}:{{ m.content }}' +
+  '{% if m.tool_calls %}{% for c in m.tool_calls %}[{{ c.function.name }} {{ c.function.arguments | tojson }}]' +
+  '{% endfor %}{% endif %}{% endfor %}{% if tools %}{{ tools | length }} tools{# <tool_call> #}{% endif %}' +
+  '{{ "!" if enable_thinking is false }}';
+
+const markerTexts = ['<think>', '</think>', '<tool_call>', '</tool_call>'];
+
 export class ScriptedServer {
+  /** Ids of the tokens around reasoning and calls, of a server with tools. */
+  static readonly markers = { thinkBegin: 267, thinkEnd: 268, begin: 269, end: 270 };
+
   private constructor(
     readonly url: string,
     readonly engine: ScriptedEngine,
@@ -28,17 +41,22 @@ export class ScriptedServer {
     readonly tokenizer: Tokenizer,
   ) {}
 
-  /** Takes up to 8 generations at once. */
+  /** Takes up to 8 generations at once. `tools`: of a model that reasons and calls tools. */
   static async start({
     serving = true,
+    tools = false,
     access = {},
-  }: { readonly serving?: boolean; readonly access?: Partial<Access> } = {}): Promise<ScriptedServer> {
+  }: {
+    readonly serving?: boolean;
+    readonly tools?: boolean;
+    readonly access?: Partial<Access>;
+  } = {}): Promise<ScriptedServer> {
     const engine = new ScriptedEngine();
-    const tokenizer = Tokenizer.fromJson(tokenizerJson(), 'tokenizer.json');
+    const tokenizer = Tokenizer.fromJson(tokenizerJson(tools ? markerTexts : []), 'tokenizer.json');
     const lifecycle = new Lifecycle('tiny');
     if (serving) {
       lifecycle.startLoading();
-      lifecycle.startServing(engine, tinyModel(tokenizer));
+      lifecycle.startServing(engine, tools ? callingModel(tokenizer) : tinyModel(tokenizer));
     }
     const metrics = new ServerMetrics('tiny', () => lifecycle);
     const parts: ServerParts = {
@@ -88,9 +106,19 @@ export class ScriptedServer {
   }
 }
 
-function tinyModel(tokenizer: Tokenizer): ServedModel {
+function callingModel(tokenizer: Tokenizer): ServedModel {
+  const { thinkBegin: begin, thinkEnd: end } = ScriptedServer.markers;
+  return {
+    ...tinyModel(tokenizer, toolTemplate),
+    maxModelLen: 4096,
+    think: { begin, end },
+    toolDialect: findDialect(toolTemplate, tokenizer),
+  };
+}
+
+function tinyModel(tokenizer: Tokenizer, text = chatTemplate): ServedModel {
   const template = ChatTemplate.fromSource({
-    templates: [{ name: 'default', template: chatTemplate }],
+    templates: [{ name: 'default', template: text }],
     specialTokens: {},
   });
   return {
@@ -101,5 +129,6 @@ function tinyModel(tokenizer: Tokenizer): ServedModel {
     maxModelLen: 64,
     defaults: { sampling: openAiSampling, eosIds: [2] },
     think: null,
+    toolDialect: null,
   };
 }

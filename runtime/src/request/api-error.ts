@@ -5,6 +5,7 @@ import { failureKinds, type Failure } from '@llmservice/crds';
 export const errorCodes = {
   invalid_request: { status: 400, type: 'invalid_request_error' },
   context_length_exceeded: { status: 400, type: 'invalid_request_error' },
+  tools_not_supported: { status: 400, type: 'invalid_request_error' },
   chat_template_refused: { status: 400, type: 'invalid_request_error' },
   request_aborted: { status: 400, type: 'invalid_request_error' },
   invalid_api_key: { status: 401, type: 'invalid_request_error' },

@@ -60,7 +60,7 @@ describe('parseRequest', () => {
     [{ best_of: 2 }, 'best_of is not supported'],
     [{ echo: true }, 'echo is not supported'],
     [{ suffix: 'x' }, 'suffix is not supported'],
-    [{ tools: [{}] }, 'tools is not supported'],
+    [{ tools: [{}] }, 'tools.0.function is required'],
     [{ response_format: { type: 'json_schema' } }, 'response_format.json_schema is required'],
     [
       { response_format: { type: 'xml' } },

@@ -8,6 +8,7 @@ import { readChoices, violationsOfChoices, type Choices } from './choices.js';
 import type { GenerationDefaults } from './generation-defaults.js';
 import { readMessages, type Message } from './messages.js';
 import { readEnding, violationsOfEnding, type PromptEnding } from './prompt-ending.js';
+import { holdsCalls, readTools, type RequestTools } from './read-tools.js';
 import { readThinking } from './thinking.js';
 import type { GenerationKind } from './request-fields.js';
 import { readRules, violationsOfRules, type AskedRules } from './token-rules.js';
@@ -47,6 +48,8 @@ export interface ApiRequest {
   readonly keptPromptTokens: number | null;
   /** Null: any text. */
   readonly format: AnswerFormat | null;
+  /** Null: none may be called. */
+  readonly tools: RequestTools | null;
   readonly stopStrings: readonly string[];
   readonly stopTokenIds: readonly number[];
   readonly includeStopString: boolean;
@@ -96,6 +99,7 @@ export function parseRequest(
     details,
     keptPromptTokens: (fields['truncate_prompt_tokens'] as number | undefined) ?? null,
     format: readAnswerFormat(fields),
+    tools: readTools(fields),
     stopStrings: stop === undefined ? [] : typeof stop === 'string' ? [stop] : stop,
     stopTokenIds: (fields['stop_token_ids'] as readonly number[] | undefined) ?? [],
     includeStopString: fields['include_stop_str_in_output'] === true,
@@ -136,11 +140,15 @@ function checkRules(kind: GenerationKind, fields: Fields): void {
   }
   violations.push(
     ...violationsOfChoices(fields),
-    ...violationsOfRules(fields, readMaxTokens(kind, fields), readAnswerFormat(fields) !== null),
+    ...violationsOfRules(fields, readMaxTokens(kind, fields), isHeldToForm(fields)),
     ...violationsOfDetails(fields),
     ...violationsOfEnding(fields),
   );
   if (violations.length > 0) throw invalidRequest(violations);
+}
+
+function isHeldToForm(fields: Fields): boolean {
+  return readAnswerFormat(fields) !== null || holdsCalls(readTools(fields));
 }
 
 function readPrompts(kind: GenerationKind, fields: Fields): PromptSource[] {

@@ -4,11 +4,14 @@ import type { GenerateRequest } from '../engine/protocol.js';
 import { ChatTemplateRefusal } from '../tokens/chat-template.js';
 import type { ChatRenderer } from '../tokens/template-renderer.js';
 import type { Tokenizer } from '../tokens/tokenizer.js';
+import type { ToolDialect } from '../tools/dialect.js';
+import { toolGrammar, type GrammarSource } from '../tools/tool-grammar.js';
 import { scoresPrompt } from './answer-details.js';
 import { ApiError } from './api-error.js';
 import { encodeText } from './encode-text.js';
 import type { ApiRequest, MessagesSource, PromptSource } from './parse-request.js';
 import { cutAtMark, marked } from './prompt-ending.js';
+import { schemaOfArguments, type RequestTools } from './read-tools.js';
 import { opensReasoning, type ThinkIds } from './reasoning.js';
 import { tokenRules } from './token-rules.js';
 
@@ -20,6 +23,8 @@ export interface ModelTexts {
   readonly eosIds: readonly number[];
   /** Null: the tokenizer has no such tokens. */
   readonly think: ThinkIds | null;
+  /** Null: the chat template knows none. */
+  readonly toolDialect: ToolDialect | null;
   /** Rows of the embedding: ids at or above it do not exist. */
   readonly vocabSize: number;
   /** Tokens of prompt plus output of one sequence. */
@@ -27,7 +32,7 @@ export interface ModelTexts {
 }
 
 /**
- * @throws ApiError context_length_exceeded, chat_template_refused, invalid_request
+ * @throws ApiError context_length_exceeded, chat_template_refused, tools_not_supported, invalid_request
  */
 export async function prepareGeneration(
   request: ApiRequest,
@@ -35,7 +40,8 @@ export async function prepareGeneration(
   id: string,
   model: ModelTexts,
 ): Promise<GenerateRequest> {
-  const whole = await encodePrompt(source, model);
+  const form = formOf(request, model);
+  const whole = await encodePrompt(source, request.tools, model);
   const prompt = request.keptPromptTokens === null ? whole : whole.slice(-request.keptPromptTokens);
   if (prompt.length === 0)
     throw ApiError.of('invalid_request', 'the prompt has no tokens', { param: 'prompt' });
@@ -53,14 +59,24 @@ export async function prepareGeneration(
     sampling: request.sampling,
     rules: await tokenRules(request.rules, model),
     promptLogprobs: scoresPrompt(request.details),
-    grammar:
-      request.format === null ? null : { ...request.format, after: reasoningEnd(source, prompt, model) },
+    grammar: form === null ? null : { ...form, after: reasoningEnd(source, prompt, model) },
     boundaries: messageEnds(prompt, model.eosIds),
     cacheSalt: request.cacheSalt,
     fairnessKey: request.fairnessKey,
     priority: request.priority ?? 0,
     maxQueueMs: request.maxQueueMs,
   };
+}
+
+/** What the answer must be, calls of tools included. */
+function formOf({ tools, format }: ApiRequest, { toolDialect }: ModelTexts): GrammarSource | null {
+  if (tools === null) return format;
+  if (toolDialect !== null) return toolGrammar(tools, toolDialect, format, schemaOfArguments);
+  throw ApiError.of(
+    'tools_not_supported',
+    "the checkpoint's chat template has no tools that this server can read calls of: send the request without tools",
+    { param: 'tools' },
+  );
 }
 
 /** The token that ends the reasoning that a chat's prompt opens; null: it opens none. */
@@ -77,21 +93,33 @@ function messageEnds(prompt: Int32Array, eosIds: readonly number[]): number[] {
   return ends;
 }
 
-async function encodePrompt(source: PromptSource, model: ModelTexts): Promise<Int32Array> {
-  return source.kind === 'messages' ? encodeMessages(source, model) : encodeText(source, model, 'prompt');
+async function encodePrompt(
+  source: PromptSource,
+  tools: RequestTools | null,
+  model: ModelTexts,
+): Promise<Int32Array> {
+  return source.kind === 'messages'
+    ? encodeMessages(source, tools, model)
+    : encodeText(source, model, 'prompt');
 }
 
-async function encodeMessages(source: MessagesSource, model: ModelTexts): Promise<Int32Array> {
+async function encodeMessages(
+  source: MessagesSource,
+  tools: RequestTools | null,
+  model: ModelTexts,
+): Promise<Int32Array> {
   const { plainText } = source;
   if (model.chatTemplate === null && plainText !== null)
     return model.tokenizer.encode(plainText, { addSpecialTokens: true });
-  return model.tokenizer.encode(await renderMessages(source, model), { addSpecialTokens: false });
+  const text = await renderMessages(source, model, tools?.given);
+  return model.tokenizer.encode(text, { addSpecialTokens: false });
 }
 
 /** The prompt that the chat template writes. @throws ApiError chat_template_refused */
 export async function renderMessages(
   { messages, templateKwargs, ending }: MessagesSource,
   { chatTemplate }: ModelTexts,
+  tools?: readonly unknown[],
 ): Promise<string> {
   if (chatTemplate === null) {
     throw ApiError.of(
@@ -103,6 +131,7 @@ export async function renderMessages(
   try {
     const rendered = await chatTemplate.render({
       messages: marked(messages, ending),
+      tools,
       kwargs: templateKwargs,
       addGenerationPrompt: ending === 'answer',
     });

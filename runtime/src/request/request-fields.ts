@@ -42,6 +42,24 @@ const prompts = {
     { type: 'array', minItems: 1, maxItems: 256, items: idList },
   ],
 };
+const nullableText = { type: ['string', 'null'] };
+/** Of an assistant's message, as an answer had them. */
+const toolCalls = {
+  type: ['array', 'null'],
+  items: {
+    type: 'object',
+    required: ['function'],
+    properties: {
+      id: nullableText,
+      type: { const: 'function' },
+      function: {
+        type: 'object',
+        required: ['name', 'arguments'],
+        properties: { name: text, arguments: text },
+      },
+    },
+  },
+};
 const messages = {
   type: 'array',
   minItems: 1,
@@ -64,8 +82,46 @@ const messages = {
           },
         ],
       },
+      tool_calls: toolCalls,
+      tool_call_id: nullableText,
     },
   },
+};
+/** Names that no dialect of tool calls can mistake for anything else. */
+const functionName = { type: 'string', pattern: '^[a-zA-Z0-9_.:/-]{1,128}$' };
+const tools = {
+  type: 'array',
+  maxItems: 128,
+  items: {
+    type: 'object',
+    required: ['type', 'function'],
+    properties: {
+      type: { const: 'function' },
+      function: {
+        type: 'object',
+        required: ['name'],
+        properties: {
+          name: functionName,
+          description: nullableText,
+          parameters: { type: ['object', 'null'] },
+          strict: { type: ['boolean', 'null'] },
+        },
+      },
+    },
+  },
+};
+const toolChoice = {
+  anyOf: [
+    { enum: ['none', 'auto', 'required'] },
+    {
+      type: 'object',
+      required: ['type', 'function'],
+      properties: {
+        type: { const: 'function' },
+        function: { type: 'object', required: ['name'], properties: { name: text } },
+      },
+    },
+  ],
 };
 
 export const honouredFields: Readonly<Record<string, HonouredField>> = {
@@ -90,7 +146,7 @@ export const honouredFields: Readonly<Record<string, HonouredField>> = {
   top_p: { routes: all, schema: { type: 'number', minimum: aboveZero, maximum: 1 } },
   top_k: { routes: all, schema: { type: 'integer', minimum: -1, maximum: 2147483647 } },
   min_p: { routes: all, schema: { type: 'number', minimum: 0, maximum: 1 } },
-  typical_p: { routes: all, schema: { type: 'number', exclusiveMinimum: 0, maximum: 1 } },
+  typical_p: { routes: all, schema: { type: 'number', minimum: aboveZero, maximum: 1 } },
   n: { routes: openAi, schema: { type: 'integer', minimum: 1, maximum: 128 } },
   logit_bias: {
     routes: all,
@@ -100,7 +156,7 @@ export const honouredFields: Readonly<Record<string, HonouredField>> = {
       additionalProperties: { type: 'number', minimum: -100, maximum: 100 },
     },
   },
-  min_tokens: { routes: all, schema: { type: 'integer', minimum: 0 } },
+  min_tokens: { routes: all, schema: { type: 'integer', minimum: 0, maximum: 2147483647 } },
   allowed_token_ids: { routes: all, schema: tokenIds },
   bad_words: { routes: all, schema: words },
   prompt_logprobs: { routes: openAi, schema: { type: 'integer', minimum: 0, maximum: 20 } },
@@ -168,6 +224,9 @@ export const honouredFields: Readonly<Record<string, HonouredField>> = {
   // Where the prompt ends; see prompt-ending.ts.
   add_generation_prompt: { routes: ['chat', 'tokenize', 'template'], schema: boolean },
   continue_final_message: { routes: ['chat', 'tokenize', 'template'], schema: boolean },
+  tools: { routes: ['chat'], schema: tools },
+  tool_choice: { routes: ['chat'], schema: toolChoice },
+  parallel_tool_calls: { routes: ['chat'], schema: boolean },
   chat_template_kwargs: { routes: rendered, schema: { type: 'object' } },
   enable_thinking: { routes: rendered, schema: boolean },
   reasoning: { routes: rendered, schema: { enum: [true, false, 'true', 'false'] } },
@@ -239,9 +298,6 @@ export const refusedFields: Readonly<Record<string, JsonSchema>> = {
   use_beam_search: is(false),
   length_penalty: is(1),
   early_stopping: is(false),
-  tools: isEmpty,
-  tool_choice: is('none', 'auto'),
-  parallel_tool_calls: is(true, false),
   functions: isEmpty,
   function_call: is('none', 'auto'),
   modalities: { type: 'array', items: is('text') },

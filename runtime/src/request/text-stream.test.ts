@@ -17,6 +17,7 @@ const stream = (change: Partial<TextStreamOptions> = {}): TextStream =>
     tellsIds: false,
     think,
     inReasoning: false,
+    tools: null,
     ...change,
   });
 const step = (tokens: readonly number[], change: Partial<EngineOutput> = {}): EngineOutput => ({

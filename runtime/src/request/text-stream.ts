@@ -1,9 +1,11 @@
-// Engine output of one generation as text: whole characters, stop strings found, reasoning told apart by token id,
+// Engine output of one generation as text: whole characters, stop strings found, reasoning and calls of tools told apart,
 // tokens counted. Pure and incremental; one instance per generation.
 
 import type { EngineOutput, FinishReason, TokenLogprobs } from '../engine/protocol.js';
 import type { Detokenizer } from '../tokens/detokenizer.js';
 import { StopMatcher } from '../tokens/stop-matcher.js';
+import type { ToolCallDelta } from '../tools/tool.js';
+import type { ToolReader } from '../tools/tool-reader.js';
 import type { ThinkIds } from './reasoning.js';
 
 export interface TextStreamOptions {
@@ -22,6 +24,8 @@ export interface TextStreamOptions {
   readonly think: ThinkIds | null;
   /** Whether the prompt opened the reasoning already. */
   readonly inReasoning: boolean;
+  /** What tells calls from text behind the reasoning; null: all of it is text. */
+  readonly tools: ToolReader | null;
 }
 
 export interface GeneratedToken {
@@ -34,13 +38,14 @@ export interface GeneratedToken {
 export interface TextDelta {
   readonly content: string;
   readonly reasoning: string;
+  readonly toolCalls: readonly ToolCallDelta[];
   /** Tokens with their log probabilities; empty unless asked for. */
   readonly logprobs: readonly GeneratedToken[];
   /** Ids of what was generated, the one that ended it included; null: not asked for. */
   readonly tokenIds: readonly number[] | null;
   /** On the first delta: the prompt's ids. Null: not asked for. */
   readonly promptTokenIds: readonly number[] | null;
-  readonly finish: FinishReason | null;
+  readonly finish: FinishReason | 'tool_calls' | null;
   /** The stop string or the client's own stop id that ended the text; null: neither. */
   readonly stopReason: string | number | null;
 }
@@ -67,43 +72,64 @@ export class TextStream {
 
   /** After a delta with `finish` nothing more may be pushed. */
   push(output: EngineOutput): TextDelta {
-    const text = { content: '', reasoning: '' };
-    const logprobs: GeneratedToken[] = [];
-    const ids: number[] = [];
-    const told = { logprobs, tokenIds: this.options.tellsIds ? ids : null, promptTokenIds: null };
+    const { tools, logprobs: alternatives } = this.options;
+    const gathered: Gathered = { content: '', reasoning: '', logprobs: [], ids: [] };
     for (const [i, id] of output.tokens.entries()) {
       this.tokens += 1;
-      ids.push(id);
+      gathered.ids.push(id);
       if (this.section.kind === 'reasoning') this.reasoning += 1;
       const logprob = output.logprobs?.[i];
-      const { logprobs: alternatives } = this.options;
       if (logprob !== undefined && alternatives !== null)
-        logprobs.push({ id, logprobs: { ...logprob, top: logprob.top.slice(0, alternatives) } });
-      const stop = this.pushToken(id, text);
-      if (stop !== null) return { ...text, ...told, finish: 'stop', stopReason: stop };
+        gathered.logprobs.push({ id, logprobs: { ...logprob, top: logprob.top.slice(0, alternatives) } });
+      const stop = this.pushToken(id, gathered);
+      if (stop !== null || tools?.isFull === true) return this.last(gathered, 'stop', stop);
     }
-    if (output.finish === null) return { ...text, ...told, finish: null, stopReason: null };
+    if (output.finish === null) return { ...this.told(gathered), finish: null, stopReason: null };
 
     if (output.stopToken !== null) {
       this.tokens += 1;
-      ids.push(output.stopToken);
+      gathered.ids.push(output.stopToken);
     }
-    const kind = this.section.kind;
     const end = this.section.close();
-    text[kind] += end.text;
+    this.tell(end.text, gathered);
     const ownStop = output.stopToken !== null && this.options.stopTokenIds.includes(output.stopToken);
-    return {
-      ...text,
-      ...told,
-      finish: end.stop === null ? output.finish : 'stop',
-      stopReason: end.stop ?? (ownStop ? output.stopToken : null),
-    };
+    return end.stop === null
+      ? this.last(gathered, output.finish, ownStop ? output.stopToken : null)
+      : this.last(gathered, 'stop', end.stop);
+  }
+
+  private last(gathered: Gathered, finish: FinishReason, stopReason: string | number | null): TextDelta {
+    const { tools } = this.options;
+    tools?.end(finish === 'length' || typeof stopReason === 'string');
+    const calls = finish === 'stop' && tools?.asksForCalls === true;
+    return { ...this.told(gathered), finish: calls ? 'tool_calls' : finish, stopReason };
+  }
+
+  /** Text of the section that is open. */
+  private tell(added: string, text: Texts): void {
+    const { tools } = this.options;
+    if (this.section.kind === 'content' && tools !== null) tools.text(added);
+    else text[this.section.kind] += added;
+  }
+
+  private told({ content, reasoning, logprobs, ids }: Gathered): Omit<TextDelta, 'finish' | 'stopReason'> {
+    const { tools, tellsIds } = this.options;
+    const tokenIds = tellsIds ? ids : null;
+    return { content, reasoning, toolCalls: [], ...tools?.take(), logprobs, tokenIds, promptTokenIds: null };
   }
 
   /** The stop string that the token completed, or null. */
-  private pushToken(id: number, text: Record<Section['kind'], string>): string | null {
-    const { think } = this.options;
+  private pushToken(id: number, text: Texts): string | null {
+    const { think, tools } = this.options;
     const { kind } = this.section;
+    const marker = kind === 'content' && tools !== null ? tools.markerOf(id) : null;
+    if (marker !== null) {
+      const end = this.section.close();
+      this.tell(end.text, text);
+      this.section = this.open('content', false);
+      if (end.stop === null) tools?.marker(marker);
+      return end.stop;
+    }
     const next =
       think === null
         ? null
@@ -114,11 +140,11 @@ export class TextStream {
             : null;
     if (next === null) {
       const added = this.section.push(id, this.tokens > this.options.minTokens);
-      text[kind] += added.text;
+      this.tell(added.text, text);
       return added.stop;
     }
     const end = this.section.close();
-    text[kind] += end.text;
+    this.tell(end.text, text);
     this.section = this.open(next, true);
     return end.stop;
   }
@@ -129,6 +155,14 @@ export class TextStream {
     const matcher = new StopMatcher(stopStrings, { include: includeStopString });
     return new Section(kind, newDetokenizer(), matcher, afterThinkToken || kind === 'reasoning');
   }
+}
+
+type Texts = Record<Section['kind'], string>;
+
+/** Of one engine output. */
+interface Gathered extends Texts {
+  readonly logprobs: GeneratedToken[];
+  readonly ids: number[];
 }
 
 /** A stretch of text of one kind, with its own decoder and stop matcher. */

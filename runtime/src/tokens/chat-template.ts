@@ -85,6 +85,11 @@ export class ChatTemplate {
     return new ChatTemplate(plain, parsed.get('tool_use') ?? plain, source);
   }
 
+  /** All of its templates' text. */
+  get text(): string {
+    return this.source.templates.map(({ template }) => template).join('\n');
+  }
+
   /**
    * Prompt text of a conversation, special tokens included.
    * @throws ChatTemplateRefusal with the template's own message

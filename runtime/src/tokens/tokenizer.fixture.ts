@@ -13,18 +13,22 @@ const merges = ['h e', 'l l', 'he ll', 'hell o', 'Ġ w', 'o r', 'Ġw or', 'l d',
 const pattern =
   "(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\\r\\n\\p{L}\\p{N}]?\\p{L}+|\\p{N}| ?[^\\s\\p{L}\\p{N}]+[\\r\\n]*|\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+";
 
-/** Text of the file. `<|bos|>` is put before every text that is encoded with special tokens. */
-export function tokenizerJson(): string {
+/**
+ * Text of the file. `<|bos|>` is put before every text that is encoded with special tokens.
+ * @param markers added tokens that are not special, from id 267
+ */
+export function tokenizerJson(markers: readonly string[] = []): string {
   const tokens = [...byteAlphabet(), ...merges.map((merge) => merge.replace(' ', ''))];
   const vocab = Object.fromEntries(tokens.map((token, id) => [token, id]));
-  const added = ['<|bos|>', '<|end|>'].map((content, i) => ({
+  const special = ['<|bos|>', '<|end|>'];
+  const added = [...special, ...markers].map((content, i) => ({
     id: tokens.length + i,
     content,
     single_word: false,
     lstrip: false,
     rstrip: false,
     normalized: false,
-    special: true,
+    special: special.includes(content),
   }));
   const bos = tokens.length;
   return JSON.stringify({

@@ -102,6 +102,11 @@ export class Tokenizer {
     return this.#addedIds.has(id);
   }
 
+  /** Whether the id is a control token, which has no place in the text of an answer. */
+  isSpecial(id: number): boolean {
+    return this.#specialIds.has(id);
+  }
+
   /** Bytes of one token; empty for an id outside the vocabulary. */
   tokenBytes(id: number): Uint8Array {
     let bytes = this.#bytes.get(id);

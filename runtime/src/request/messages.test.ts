@@ -1,0 +1,56 @@
+import { expect, test } from '@jest/globals';
+import { readMessages } from './messages.js';
+
+const call = (text: string): object => ({
+  id: 'call_1',
+  type: 'function',
+  function: { name: 'f', arguments: text },
+});
+
+test.each<[object, object]>([
+  [
+    { role: 'developer', content: 'a' },
+    { role: 'system', content: 'a' },
+  ],
+  [
+    { role: 'user', content: [{ text: 'a' }, { text: 'b' }] },
+    { role: 'user', content: 'ab' },
+  ],
+  [
+    { role: 'tool', tool_call_id: 'call_1', content: '3' },
+    { role: 'tool', tool_call_id: 'call_1', content: '3' },
+  ],
+  // An answer of ours, as clients send it back.
+  [
+    {
+      role: 'assistant',
+      content: 'a',
+      reasoning: null,
+      reasoning_content: null,
+      tool_calls: [],
+      refusal: null,
+    },
+    { role: 'assistant', content: 'a', reasoning: null, refusal: null },
+  ],
+  [
+    { role: 'assistant', content: 'a', reasoning: 'hm' },
+    { role: 'assistant', content: 'a', reasoning: 'hm', reasoning_content: 'hm' },
+  ],
+])('%j is %j for templates', (given, expected) => {
+  expect(readMessages([given])).toEqual([expected]);
+});
+
+test.each<[string, unknown]>([
+  ['{"a": [1]}', { a: [1] }],
+  ['', {}],
+  ['{"a": ', '{"a": '],
+  ['[1]', '[1]'],
+])('arguments %j are %j for templates', (text, expected) => {
+  expect(readMessages([{ role: 'assistant', content: null, tool_calls: [call(text)] }])).toEqual([
+    {
+      role: 'assistant',
+      content: '',
+      tool_calls: [{ id: 'call_1', type: 'function', function: { name: 'f', arguments: expected } }],
+    },
+  ]);
+});

@@ -1,0 +1,73 @@
+// Calls with arguments of any kind, written as the chat templates write them: what a reader must give back.
+
+import { randomNumbers } from '../../../crds/src/gguf.fixture.js';
+import { begin, end } from './tool-reader.fixture.js';
+
+/** Below its argument, from 0. */
+export type Random = (below: number) => number;
+
+/** The same numbers for the same seed. */
+export function randomFrom(seed: number): Random {
+  const next = randomNumbers(seed);
+  return (below) => next() % below;
+}
+
+export const pick = <T>(random: Random, from: readonly T[]): T => {
+  const item = from[random(from.length)];
+  if (item === undefined) throw new RangeError('nothing to pick from');
+  return item;
+};
+
+const letters = [
+  'a',
+  ' ',
+  '\n',
+  '"',
+  '\\',
+  '{',
+  '}',
+  '<',
+  '/',
+  'é',
+  '好',
+  '\u{1f600}',
+  '\u2028',
+  '\u0007',
+  '</',
+  ': ',
+];
+
+const randomText = (random: Random): string =>
+  Array.from({ length: random(8) }, () => pick(random, letters)).join('');
+
+export interface WrittenCall {
+  readonly name: string;
+  readonly values: Readonly<Record<string, unknown>>;
+}
+
+/** Of the tools of the fixture. */
+export function randomCall(random: Random): WrittenCall {
+  if (random(4) === 0) return { name: 'ping', values: {} };
+  const values: Record<string, unknown> = {};
+  if (random(2) === 0) values['text'] = randomText(random);
+  if (random(2) === 0) values['count'] = random(100) - 50;
+  if (random(2) === 0) values['ratio'] = random(1000) / 8;
+  if (random(2) === 0) values['flag'] = random(2) === 0;
+  if (random(2) === 0) values['list'] = Array.from({ length: random(3) }, () => random(9));
+  if (random(2) === 0)
+    values['place'] = { x: random(9), [randomText(random)]: { deep: [randomText(random)] } };
+  return { name: 'f', values };
+}
+
+export const writers: Readonly<Record<'qwenJson' | 'qwenXml' | 'llamaJson', (call: WrittenCall) => string>> =
+  {
+    qwenJson: ({ name, values }) => `${begin}\n${JSON.stringify({ name, arguments: values })}\n${end}`,
+    qwenXml({ name, values }) {
+      const parameters = Object.entries(values).map(([key, value]) => {
+        const text = typeof value === 'string' ? value : JSON.stringify(value);
+        return `<parameter=${key}>\n${text}\n</parameter>\n`;
+      });
+      return `${begin}\n<function=${name}>\n${parameters.join('')}</function>\n${end}`;
+    },
+    llamaJson: ({ name, values }) => JSON.stringify({ name, parameters: values }),
+  };

@@ -1,0 +1,124 @@
+// The form of an answer that must call tools, or whose calls must follow their schemas: text for the engine's grammar
+// compiler, in formats of XGrammar's structural tags.
+
+import type { GrammarKind, ToolCallsText } from '@llmservice/native';
+import type { ToolDialect } from './dialect.js';
+import type { Schema, Tool, ToolUse } from './tool.js';
+
+export interface GrammarSource {
+  readonly kind: GrammarKind;
+  readonly text: string;
+}
+
+/** Spaces or line breaks between the parts of JSON, as for other forms. */
+const mostWhitespace = 32;
+/** Around values in XML: what is none of a value stays unambiguous. */
+const mostXmlWhitespace = 1;
+
+/** A format of XGrammar's structural tags. */
+type Format = Readonly<Record<string, unknown>>;
+
+/**
+ * @param form asked of an answer that is text; null: any
+ * @param schemaOf what a tool's arguments are held to
+ * @returns null where the answer is free
+ */
+export function toolGrammar(
+  { tools, choice, parallel }: ToolUse,
+  dialect: ToolDialect,
+  form: GrammarSource | null,
+  schemaOf: (tool: Tool) => Schema,
+): GrammarSource | null {
+  const isNamed = typeof choice === 'object';
+  const called = isNamed ? tools.filter(({ name }) => name === choice.name) : tools;
+  const body = oneOf(called.map((tool) => bodyOf(tool, dialect.kind, schemaOf(tool))));
+  const many = parallel && !isNamed;
+  const beside = choice !== 'auto' ? 'nothing' : form !== null ? 'form' : 'anything';
+  if (beside === 'anything' && !tools.some(({ strict }) => strict)) return null;
+  const formFormat = form === null ? {} : formatOf(form);
+  const { begin, end } = dialect;
+  if (!dialect.bare && begin.id !== null && end !== null && end.id !== null) {
+    const otherwise = { nothing: null, anything: true as const, form: formFormat }[beside];
+    const text: ToolCallsText = { begin: begin.id, end: end.id, body, otherwise, many };
+    return { kind: 'toolCalls', text: JSON.stringify(text) };
+  }
+  const format = dialect.bare
+    ? bareFormat(body, beside, formFormat)
+    : spelledFormat(body, beside, formFormat, { begin: begin.text, end: end?.text ?? '', many });
+  return { kind: 'format', text: JSON.stringify(format) };
+}
+
+type Beside = 'nothing' | 'anything' | 'form';
+
+/** A call that has no marker is all of an answer. */
+function bareFormat(body: Format, beside: Beside, form: Format): Format {
+  // Free text that begins with an object would be read as a call.
+  const prose = { type: 'grammar', grammar: 'root ::= "" | [^{ \\t\\r\\n] [^]*\n' };
+  return { nothing: body, form: oneOf([body, form]), anything: oneOf([body, prose]) }[beside];
+}
+
+/** Markers that are text like any other. */
+function spelledFormat(
+  body: Format,
+  beside: Beside,
+  form: Format,
+  { begin, end, many }: { readonly begin: string; readonly end: string; readonly many: boolean },
+): Format {
+  const tags = [{ type: 'tag', begin, content: body, end }];
+  if (beside === 'anything') return { type: 'triggered_tags', triggers: [begin], tags };
+  const calls = {
+    type: 'tags_with_separator',
+    tags,
+    separator: '\n',
+    at_least_one: true,
+    stop_after_first: !many,
+  };
+  return beside === 'form' ? oneOf([calls, form]) : calls;
+}
+
+/** What stands between the markers, as the chat templates write it. */
+function bodyOf({ name }: Tool, kind: ToolDialect['kind'], schema: Schema): Format {
+  const around = (before: string, style: string, whitespace: number, after: string): Format => ({
+    type: 'sequence',
+    elements: [
+      { type: 'const_string', value: before },
+      { type: 'json_schema', json_schema: schema, style, max_whitespace_cnt: whitespace },
+      { type: 'const_string', value: after },
+    ],
+  });
+  switch (kind) {
+    case 'qwenJson':
+      return around(`\n{"name": "${name}", "arguments": `, 'json', mostWhitespace, '}\n');
+    case 'qwenXml':
+      return around(`\n<function=${name}>`, 'qwen_xml', mostXmlWhitespace, '</function>\n');
+    case 'llamaJson':
+      return around(`{"name": "${name}", "parameters": `, 'json', mostWhitespace, '}');
+  }
+}
+
+/** The form of a text as a format. */
+function formatOf({ kind, text }: GrammarSource): Format {
+  const schema = (json_schema: unknown): Format => ({
+    type: 'json_schema',
+    json_schema,
+    max_whitespace_cnt: mostWhitespace,
+  });
+  switch (kind) {
+    case 'json':
+      return schema({ type: 'object' });
+    case 'jsonSchema':
+      return schema(JSON.parse(text));
+    case 'regex':
+      return { type: 'regex', pattern: text };
+    case 'ebnf':
+      return { type: 'grammar', grammar: text };
+    case 'format':
+    case 'toolCalls':
+      throw new Error(`a form of text is not of kind ${kind}`);
+  }
+}
+
+const oneOf = (elements: readonly Format[]): Format => {
+  const [first, ...others] = elements;
+  return first !== undefined && others.length === 0 ? first : { type: 'or', elements };
+};

@@ -1,0 +1,110 @@
+// Answers with calls for tests: dialects, tools, and a way to write marker tokens in a text.
+
+import type { Marker, ToolDialect } from './dialect.js';
+import type { ToolUse } from './tool.js';
+import { ToolReader } from './tool-reader.js';
+import { wholeCalls, type WholeCall } from './whole-calls.js';
+
+/** Stand for the marker tokens in the texts of tests. */
+export const begin = '\u27e6';
+export const end = '\u27e7';
+export const beginId = 1002;
+export const endId = 1003;
+
+const marker = (text: string, id: number | null, isSpecial = false): Marker => ({ text, id, isSpecial });
+
+export const dialects = {
+  qwenJson: {
+    kind: 'qwenJson',
+    begin: marker('<tool_call>', beginId),
+    end: marker('</tool_call>', endId),
+    bare: false,
+  },
+  qwenXml: {
+    kind: 'qwenXml',
+    begin: marker('<tool_call>', beginId),
+    end: marker('</tool_call>', endId),
+    bare: false,
+  },
+  llamaJson: { kind: 'llamaJson', begin: marker('<|python_tag|>', beginId, true), end: null, bare: true },
+  /** Of a vocabulary without the markers. */
+  spelled: {
+    kind: 'qwenJson',
+    begin: marker('<tool_call>', null),
+    end: marker('</tool_call>', null),
+    bare: false,
+  },
+  spelledXml: {
+    kind: 'qwenXml',
+    begin: marker('<tool_call>', null),
+    end: marker('</tool_call>', null),
+    bare: false,
+  },
+} as const satisfies Record<string, ToolDialect>;
+
+export type DialectName = keyof typeof dialects;
+
+const properties = {
+  text: { type: 'string' },
+  count: { type: 'integer' },
+  ratio: { type: 'number' },
+  flag: { type: 'boolean' },
+  list: { type: 'array', items: { type: 'number' } },
+  place: { $ref: '#/$defs/Place' },
+  maybe: { anyOf: [{ type: 'string' }, { type: 'null' }] },
+  unit: { enum: ['c', 'f'] },
+};
+
+export const use: ToolUse = {
+  tools: [
+    {
+      name: 'f',
+      parameters: {
+        type: 'object',
+        properties,
+        $defs: { Place: { type: 'object', properties: { x: { type: 'number' } } } },
+      },
+      strict: false,
+    },
+    { name: 'ping', parameters: null, strict: false },
+  ],
+  choice: 'auto',
+  parallel: true,
+};
+
+export interface Read {
+  readonly content: string;
+  readonly calls: readonly Omit<WholeCall, 'id'>[];
+  readonly asksForCalls: boolean;
+}
+
+/** @param pieces of the answer, in which `begin` and `end` are marker tokens */
+export function readPieces(
+  dialect: DialectName,
+  pieces: readonly string[],
+  { cut = false, parallel = true }: { readonly cut?: boolean; readonly parallel?: boolean } = {},
+): Read {
+  let ids = 0;
+  const reader = new ToolReader({
+    dialect: dialects[dialect],
+    use: { ...use, parallel },
+    newCallId: () => `call_${String(ids++)}`,
+    skipSpecialTokens: true,
+  });
+  const taken = [];
+  for (const piece of pieces) {
+    for (const part of piece.split(/([\u27e6\u27e7])/)) {
+      if (part === begin || part === end) reader.marker(part === begin ? 'begin' : 'end');
+      else reader.text(part);
+    }
+    taken.push(reader.take());
+  }
+  reader.end(cut);
+  taken.push(reader.take());
+  const calls = wholeCalls(taken.flatMap(({ toolCalls }) => toolCalls));
+  return {
+    content: taken.map(({ content }) => content).join(''),
+    calls: calls.map(({ name, arguments: text }) => ({ name, arguments: text })),
+    asksForCalls: reader.asksForCalls,
+  };
+}

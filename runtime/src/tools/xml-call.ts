@@ -1,0 +1,167 @@
+// Calls as Qwen3-Coder and its successors write them: <function=NAME>, then <parameter=KEY> value </parameter> for each
+// argument, then </function>; one line break on either side of a value is none of it. Text passes on while it comes,
+// values of other types once they are whole.
+
+import { parameterType, type ParameterType } from './parameter-type.js';
+import { partialMarker } from './partial-marker.js';
+import type { CallBody, CallSink, Schema } from './tool.js';
+
+const beginFunction = '<function=';
+const endFunction = '</function>';
+const beginParameter = '<parameter=';
+const endParameter = '</parameter>';
+/** Of a function or a parameter. */
+const longestName = 256;
+
+export class XmlCall implements CallBody {
+  state: CallBody['state'] = 'undecided';
+  private at: 'function' | 'name' | 'between' | 'key' | 'value' | 'done' = 'function';
+  /** What was not understood yet. */
+  private rest = '';
+  private parameters: Schema | null = null;
+  private type: ParameterType = parameterType(null, '');
+  private count = 0;
+  /** Of a value that is needed whole. */
+  private value = '';
+  private valueBegun = false;
+
+  /**
+   * @param parametersOf the schema of a tool's arguments
+   * @param many whether the block may have several functions; what follows the first is ignored otherwise
+   */
+  constructor(
+    private readonly sink: CallSink,
+    private readonly parametersOf: (name: string) => Schema | null,
+    private readonly many: boolean,
+  ) {}
+
+  push(text: string): null {
+    this.rest += text;
+    while (this.state !== 'text' && this.step());
+    return null;
+  }
+
+  end(cut: boolean): void {
+    if (this.state === 'undecided') this.state = 'text';
+    if (this.state === 'text' || cut) return;
+    if (this.at === 'value') {
+      this.addValue(this.rest.replace(/\n$/, ''));
+      this.endValue();
+    }
+    if (this.at === 'between' || this.at === 'key') this.endFunction();
+  }
+
+  /** Whether it came further. */
+  private step(): boolean {
+    switch (this.at) {
+      case 'function':
+        return this.readBegin();
+      case 'name':
+        return this.readName((name) => {
+          this.sink.begin(name);
+          this.state = 'call';
+          this.parameters = this.parametersOf(name);
+          this.count = 0;
+          this.at = 'between';
+        });
+      case 'between':
+        return this.readBetween();
+      case 'key':
+        return this.readName((name) => {
+          this.type = parameterType(this.parameters, name);
+          const mark = `${this.count === 0 ? '{' : ','}${JSON.stringify(name)}:`;
+          this.sink.arguments(this.type.isText ? `${mark}"` : mark);
+          this.count += 1;
+          this.value = '';
+          this.valueBegun = false;
+          this.at = 'value';
+        });
+      case 'value':
+        return this.readValue();
+      case 'done':
+        this.rest = '';
+        return false;
+    }
+  }
+
+  private readBegin(): boolean {
+    const text = this.rest.trimStart();
+    if (text.startsWith(beginFunction)) return this.goOn('name', text, beginFunction.length);
+    if (!beginFunction.startsWith(text)) {
+      if (this.state === 'undecided') this.state = 'text';
+      else this.at = 'done';
+    }
+    return false;
+  }
+
+  private readName(found: (name: string) => void): boolean {
+    const end = this.rest.indexOf('>');
+    const name = this.rest.slice(0, end).trim();
+    if (end === -1 && this.rest.length <= longestName) return false;
+    if (end === -1 || end > longestName || name === '' || /[\n<]/.test(name)) {
+      // Of the call that is begun no more can be understood.
+      if (this.state === 'undecided') this.state = 'text';
+      else this.endFunction('done');
+      return false;
+    }
+    this.rest = this.rest.slice(end + 1);
+    found(name);
+    return true;
+  }
+
+  private readBetween(): boolean {
+    const parameter = this.rest.indexOf(beginParameter);
+    const end = this.rest.indexOf(endFunction);
+    if (parameter !== -1 && (end === -1 || parameter < end))
+      return this.goOn('key', this.rest, parameter + beginParameter.length);
+    if (end !== -1) {
+      this.rest = this.rest.slice(end + endFunction.length);
+      this.endFunction();
+      return true;
+    }
+    const keep = Math.max(partialMarker(this.rest, beginParameter), partialMarker(this.rest, endFunction));
+    this.rest = this.rest.slice(this.rest.length - keep);
+    return false;
+  }
+
+  private readValue(): boolean {
+    const end = this.rest.indexOf(endParameter);
+    if (end === -1) {
+      const keep = Math.max(
+        partialMarker(this.rest, endParameter),
+        partialMarker(this.rest, `\n${endParameter}`),
+      );
+      this.addValue(this.rest.slice(0, this.rest.length - keep));
+      this.rest = this.rest.slice(this.rest.length - keep);
+      return false;
+    }
+    this.addValue(this.rest.slice(0, end), true);
+    this.endValue();
+    return this.goOn('between', this.rest, end + endParameter.length);
+  }
+
+  private addValue(text: string, isLast = false): void {
+    if (text === '') return;
+    const begun = this.valueBegun ? text : text.replace(/^\n/, '');
+    this.valueBegun = true;
+    const piece = isLast ? begun.replace(/\n$/, '') : begun;
+    if (!this.type.isText) this.value += piece;
+    else if (piece !== '') this.sink.arguments(JSON.stringify(piece).slice(1, -1));
+  }
+
+  private endValue(): void {
+    this.sink.arguments(this.type.isText ? '"' : this.type.toJson(this.value));
+    this.at = 'between';
+  }
+
+  private endFunction(next: 'function' | 'done' = this.many ? 'function' : 'done'): void {
+    this.sink.arguments(this.count === 0 ? '{}' : '}');
+    this.at = next;
+  }
+
+  private goOn(at: typeof this.at, text: string, from: number): true {
+    this.at = at;
+    this.rest = text.slice(from);
+    return true;
+  }
+}
