@@ -28,15 +28,26 @@ const extremes = [
   -Number.MAX_VALUE,
 ];
 
-const fields = Object.entries(bodySchemas.completions['properties'] as Record<string, JsonSchema>).filter(
-  ([, { type }]) => [type].flat().some((each) => each === 'number' || each === 'integer'),
+/** Little to generate, on chat without a limit: a field may be checked against it. */
+const routes = {
+  completions: { path: '/v1/completions', body: { prompt: 'A pod', max_tokens: 2 } },
+  chat: {
+    path: '/v1/chat/completions',
+    body: { messages: [{ role: 'user', content: 'What is a pod?' }], temperature: 0 },
+  },
+} as const;
+
+const fields = (Object.keys(routes) as (keyof typeof routes)[]).flatMap((kind) =>
+  Object.entries(bodySchemas[kind]['properties'] as Record<string, JsonSchema>)
+    .filter(([, { type }]) => [type].flat().some((each) => each === 'number' || each === 'integer'))
+    .map(([field, schema]) => [kind, field, schema] as const),
 );
 
-test.each(fields)('%s', async (field, { minimum, maximum }) => {
+test.each(fields)('%s: %s', async (kind, field, { minimum, maximum }) => {
+  const { path, body } = routes[kind];
   const bounds = [minimum, maximum].filter((bound) => bound !== undefined);
   const answers = [...bounds, ...extremes].map(async (value) => {
-    const body = { prompt: 'A pod', max_tokens: 2, [field]: value };
-    const { status } = await replica.post('/v1/completions', body);
+    const { status } = await replica.post(path, { ...body, [field]: value });
     return { value, status };
   });
   const unexpected = (await Promise.all(answers)).filter(({ status }) => status !== 200 && status !== 400);

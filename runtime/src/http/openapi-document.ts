@@ -134,11 +134,11 @@ function responses({ answer, chunk, body, answersUnready }: MountedRoute): Opera
   };
 }
 
+/** One event; OpenAPI 3.1 has no word for a stream of them. */
 function events(chunk: AnswerName): JsonSchema {
-  return {
-    schema: {
-      type: 'string',
-      description: `Server-sent events: each \`data:\` is JSON with the schema ${chunk} or, if generating fails after the first, Error; the last is [DONE].`,
-    },
+  const data = {
+    type: 'string',
+    description: `JSON with the schema ${chunk} or, if generating fails after the first event, Error; the last is [DONE].`,
   };
+  return { schema: { type: 'object', required: ['data'], properties: { data } } };
 }
