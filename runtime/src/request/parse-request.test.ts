@@ -70,7 +70,7 @@ describe('parseRequest', () => {
     [{ structured_outputs: { xml: 'a' } }, 'structured_outputs.xml is not a known field'],
     [{ logit_bias: { '5': 101 } }, 'logit_bias.5 must be <= 100'],
     [{ logit_bias: { word: 1 } }, 'logit_bias has the key "word"'],
-    [{ typical_p: 0 }, 'typical_p must be > 0'],
+    [{ typical_p: 0 }, 'typical_p must be >= 0.000001'],
     [{ min_tokens: 5, max_tokens: 4 }, 'min_tokens must be at most max_tokens'],
     [{ bad_words: ['a'], guided_regex: 'a' }, 'bad_words and a form of the answer exclude each other'],
     [{ allowed_token_ids: [] }, 'allowed_token_ids must NOT have fewer than 1 items'],
