@@ -3,7 +3,9 @@
 import express, { type Express, type RequestHandler } from 'express';
 import { openApiRoute, rootRoute } from './about-routes.js';
 import { authenticate } from './access.js';
+import { answerRoute } from './answer-route.js';
 import { chatShape } from './chat-shape.js';
+import { chunkProtocol } from './chunk-protocol.js';
 import { requireClientCertificate } from './client-certificate.js';
 import { completionShape } from './completion-shape.js';
 import { embeddingsRoute } from './embeddings-route.js';
@@ -11,7 +13,6 @@ import { errorHandler } from './error-handler.js';
 import { generateRoute, warmupRoute } from './generate-route.js';
 import { aliveRoute, healthRoute, metricsRoute, versionRoute } from './health-routes.js';
 import { getModelRoute, listModelsRoute } from './models-route.js';
-import { openAiRoute } from './openai-route.js';
 import { predictRoute } from './predict-route.js';
 import { mountedRoutes, type RouteName } from './route-table.js';
 import type { ServerParts } from './server-parts.js';
@@ -48,8 +49,8 @@ function handlers(parts: ServerParts): Record<RouteName, RequestHandler> {
     inferenceReady: healthRoute(parts),
     inferenceLive: aliveRoute,
     metrics: metricsRoute(parts),
-    chat: openAiRoute(parts, 'chat', chatShape),
-    completions: openAiRoute(parts, 'completions', completionShape),
+    chat: answerRoute(parts, chunkProtocol('chat', chatShape)),
+    completions: answerRoute(parts, chunkProtocol('completions', completionShape)),
     embeddings: embeddingsRoute(parts),
     listModels: listModelsRoute(parts, startedAt),
     getModel: getModelRoute(parts, startedAt),
