@@ -1,7 +1,8 @@
 // POST of every protocol of generated answers, streamed and not: read, admit, generate, write.
 
-import type { Request, RequestHandler } from 'express';
+import type { Request, RequestHandler, Response } from 'express';
 import type { RequestAccount } from '../keys/request-account.js';
+import { ApiError } from '../request/api-error.js';
 import type { ApiRequest } from '../request/parse-request.js';
 import type { TextDelta } from '../request/text-stream.js';
 import type { AnswerProtocol, AnswerWriter } from './answer-protocol.js';
@@ -16,25 +17,38 @@ import { SseStream } from './sse-stream.js';
 
 export function answerRoute(parts: ServerParts, protocol: AnswerProtocol): RequestHandler {
   return async (request, response) => {
-    const { model } = parts.lifecycle.requireServing();
-    const { parsed, writer } = protocol.read(request.body, model.defaults, randomSeed());
-    const head: AnswerHead = {
-      id: newId(protocol.idPrefix),
-      created: Math.floor(Date.now() / 1000),
-      model: resolveName(parts.names, parsed.model),
-    };
-    for (const name of protocol.idHeaders) response.setHeader(name, head.id);
-    const { choices } = parsed;
-    const count = parsed.prompts.length * choices.generated;
-    const accounted = { id: head.id, route: routeOf(request), model: head.model };
-    await whileAdmitted(parts, response, accounted, count, async (signal, account) => {
-      const generations = await startAll(parts, request, parsed, head, signal, account);
-      const texts = parsed.details.tokensAsIds ? textsById(model.tokenizer) : model.tokenizer;
-      const answer = writer(head, texts);
-      if (parsed.stream) await stream(new SseStream(response, protocol.keepAlive), generations, answer);
-      else response.json(answer.whole(bestChoices(await Promise.all(generations.map(readWhole)), choices)));
-    });
+    try {
+      await answer(parts, protocol, request, response);
+    } catch (error) {
+      throw error instanceof ApiError ? error.renamed(protocol.fieldNames) : error;
+    }
   };
+}
+
+async function answer(
+  parts: ServerParts,
+  protocol: AnswerProtocol,
+  request: Request,
+  response: Response,
+): Promise<void> {
+  const { model } = parts.lifecycle.requireServing();
+  const { parsed, writer } = protocol.read(request.body, model.defaults, randomSeed());
+  const head: AnswerHead = {
+    id: newId(protocol.idPrefix),
+    created: Math.floor(Date.now() / 1000),
+    model: resolveName(parts.names, parsed.model),
+  };
+  for (const name of protocol.idHeaders) response.setHeader(name, head.id);
+  const { choices } = parsed;
+  const count = parsed.prompts.length * choices.generated;
+  const accounted = { id: head.id, route: routeOf(request), model: head.model };
+  await whileAdmitted(parts, response, accounted, count, async (signal, account) => {
+    const generations = await startAll(parts, request, parsed, head, signal, account);
+    const texts = parsed.details.tokensAsIds ? textsById(model.tokenizer) : model.tokenizer;
+    const told = writer(head, texts);
+    if (parsed.stream) await stream(new SseStream(response, protocol.keepAlive), generations, told);
+    else response.json(told.whole(bestChoices(await Promise.all(generations.map(readWhole)), choices)));
+  });
 }
 
 async function startAll(
@@ -81,6 +95,7 @@ export async function readWhole(generation: Generation): Promise<WholeChoice> {
     finish: last?.finish ?? null,
     stopReason: last?.stopReason ?? null,
     usage: generation.usage,
+    deltas,
   };
 }
 
@@ -90,24 +105,20 @@ function tellsNothing(delta: TextDelta): boolean {
   return content === '' && reasoning === '' && toolCalls.length === 0 && logprobs.length === 0 && !hasIds;
 }
 
-async function stream(
-  sse: SseStream,
-  generations: readonly Generation[],
-  answer: AnswerWriter,
-): Promise<void> {
+async function stream(sse: SseStream, generations: readonly Generation[], told: AnswerWriter): Promise<void> {
   const usage = (): Usage => addUsage(generations.map((generation) => generation.usage));
   try {
     for await (const { index, value: delta } of mergeAsync(generations.map((each) => each.deltas()))) {
       // Bytes of half a character, or the beginning of a stop string: nothing to tell yet.
       if (delta.finish === null && tellsNothing(delta)) continue;
-      await sse.send(...answer.delta(index, delta, usage));
+      await sse.send(...told.delta(index, delta, usage));
     }
-    sse.end(...answer.end(usage()));
+    sse.end(...told.end(usage()));
   } catch (error) {
     if (!sse.hasBegun) {
       sse.abandon();
       throw error;
     }
-    sse.end(...answer.failure(asApiError(error)));
+    sse.end(...told.failure(asApiError(error)));
   }
 }

@@ -3,9 +3,14 @@
 /** An event without a name, as OpenAI's chat and completions have them. */
 export const plainEvent = (data: object): string => `data: ${JSON.stringify(data)}\n\n`;
 
-/** An event that is named as its data is. */
-export const typedEvent = (data: { readonly type: string }): string =>
-  `event: ${data.type}\n${plainEvent(data)}`;
+/** Data that say what they tell of. */
+export interface TypedData {
+  readonly type: string;
+  readonly [member: string]: unknown;
+}
+
+/** An event that is named as its data are. */
+export const typedEvent = (data: TypedData): string => `event: ${data.type}\n${plainEvent(data)}`;
 
 /** Ends a stream of events without names. */
 export const doneEvent = 'data: [DONE]\n\n';
