@@ -35,12 +35,11 @@ class ResponseWriter implements AnswerWriter {
   ) {}
 
   delta(_index: number, delta: TextDelta): string[] {
-    const start = this.told === 0 ? ['response.created', 'response.in_progress'] : [];
-    const response = this.body([], null);
+    const start = this.told === 0 ? this.start() : [];
     const events = this.parts.take(delta);
     if (delta.finish !== null) this.state = stateAtEnd(delta);
     return [
-      ...start.map((type) => this.event({ type, response })),
+      ...start,
       ...events
         .flatMap((event) => itemEvents(event, this.head.id, this.statusOf(event.part, this.parts.all)))
         .map((event) => this.event(event)),
@@ -60,6 +59,11 @@ class ResponseWriter implements AnswerWriter {
     if (choice === undefined) throw new Error('a response has one choice');
     this.state = stateAtEnd(choice);
     return this.body(AnswerParts.of(choice.deltas), addUsage([choice, ...others].map(({ usage }) => usage)));
+  }
+
+  private start(): string[] {
+    const response = this.body([], null);
+    return ['response.created', 'response.in_progress'].map((type) => this.event({ type, response }));
   }
 
   private last(usage: Usage | null): string {

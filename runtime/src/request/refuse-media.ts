@@ -11,19 +11,32 @@ const media: Readonly<Record<string, string>> = {
   input_audio: 'a sound',
 };
 
-/** @param path where the value is in the body; @throws ApiError invalid_request */
-export function refuseMedia(value: unknown, path: string): void {
-  const violations = mediaIn(value, path);
+/** Lists within lists: messages, their blocks, and those of a tool's result. */
+const levels = 3;
+
+/**
+ * @param list as the client sent it, whatever it is
+ * @param path of the list in the body
+ * @throws ApiError invalid_request
+ */
+export function refuseMedia(list: unknown, path: string): void {
+  const violations = mediaIn(list, path, levels);
   if (violations.length > 0) throw invalidRequest(violations);
 }
 
-/** Messages have content, and so have results of tools in it; OpenAI's have output. */
-function mediaIn(value: unknown, path: string): Violation[] {
-  if (Array.isArray(value)) return value.flatMap((each, index) => mediaIn(each, `${path}.${String(index)}`));
-  if (typeof value !== 'object' || value === null) return [];
-  const { type, content, output } = value as Readonly<Record<string, unknown>>;
-  const word = typeof type === 'string' && Object.hasOwn(media, type) ? media[type] : undefined;
-  if (word !== undefined)
-    return [{ param: path, message: `${path} is ${word}, and the model reads text only: send its text` }];
-  return [...mediaIn(content, `${path}.content`), ...mediaIn(output, `${path}.output`)];
+/** Messages and results of tools have content; OpenAI's results have output. */
+function mediaIn(list: unknown, path: string, levels: number): Violation[] {
+  if (!Array.isArray(list) || levels === 0) return [];
+  return list.flatMap((each: unknown, index) => {
+    if (typeof each !== 'object' || each === null) return [];
+    const { type, content, output } = each as Readonly<Record<string, unknown>>;
+    const param = `${path}.${String(index)}`;
+    const word = typeof type === 'string' && Object.hasOwn(media, type) ? media[type] : undefined;
+    if (word !== undefined)
+      return [{ param, message: `${param} is ${word}, and the model reads text only: send its text` }];
+    return [
+      ...mediaIn(content, `${param}.content`, levels - 1),
+      ...mediaIn(output, `${param}.output`, levels - 1),
+    ];
+  });
 }
