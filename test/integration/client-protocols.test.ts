@@ -23,12 +23,13 @@ const model = 'demo';
 const question = 'What is the capital of France?';
 const messages = [{ role: 'user' as const, content: question }];
 
-async function byChat(): Promise<{ text: string; usage: OpenAI.CompletionUsage }> {
+async function byChat(more: object = {}): Promise<{ text: string; usage: OpenAI.CompletionUsage }> {
   const { choices, usage } = await openai.chat.completions.create({
     model,
     messages,
     temperature: 0,
     max_completion_tokens: 48,
+    ...more,
   });
   const text = choices[0]!.message.content!;
   expect(text).toContain('Paris');
@@ -52,8 +53,8 @@ test('Responses answer as a chat does', async () => {
     });
 });
 
-test('Messages answer as a chat does', async () => {
-  const { text, usage } = await byChat();
+test('Messages answer as a chat that is not to think does', async () => {
+  const { text, usage } = await byChat({ reasoning_effort: 'none' });
   const asked = { model, messages, max_tokens: 48, ...{ temperature: 0 } };
   const whole = await anthropic.messages.create(asked);
   const stream = anthropic.messages.stream(asked);
