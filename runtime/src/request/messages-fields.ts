@@ -2,18 +2,13 @@
 // of values of the others that ask for nothing.
 
 import { functionName } from './function-name.js';
+import { needs } from './needs.js';
 
 const text = { type: 'string' };
 const flag = { type: ['boolean', 'null'] };
 const nothing = { type: 'null' };
 /** Prefixes are cached unasked. */
 const cacheControl = { type: ['object', 'null'] };
-
-/** What an object of one `type` must have beside it. */
-const needs = (type: string, ...required: string[]): object => ({
-  if: { required: ['type'], properties: { type: { const: type } } },
-  then: { required },
-});
 
 const textBlocks = {
   type: ['string', 'array'],

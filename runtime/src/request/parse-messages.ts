@@ -1,11 +1,11 @@
 // Bodies of Anthropic's Messages, and of its token count, as the requests that other routes make. Pure.
 
+import type { FieldName } from './api-error.js';
 import type { GenerationDefaults } from './generation-defaults.js';
 import { messageViolations, readConversation, type RawText, type RawTurn } from './messages-conversation.js';
 import { readRequest, type ApiRequest } from './parse-request.js';
 import { refuseMedia } from './refuse-media.js';
 import { invalidRequest, validateBody, type Fields } from './validate-body.js';
-import type { FieldName } from './api-error.js';
 
 /** Errors of what the two have in common with other routes name the fields as Anthropic does. */
 export const messagesNames: readonly FieldName[] = [

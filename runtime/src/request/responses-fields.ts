@@ -2,16 +2,11 @@
 // values of the others that ask for nothing.
 
 import { functionName } from './function-name.js';
+import { needs } from './needs.js';
 
 const text = { type: 'string' };
 const nullableText = { type: ['string', 'null'] };
 const nothing = { type: 'null' };
-
-/** What an item of one `type` must have beside it. */
-const needs = (type: string, ...required: string[]): object => ({
-  if: { required: ['type'], properties: { type: { const: type } } },
-  then: { required },
-});
 
 const parts = {
   type: ['string', 'array'],
