@@ -13,7 +13,8 @@ export function apiPage(): string {
 Every server has its own description, in OpenAPI 3.1, at \`/openapi.json\`; bodies are validated with the schemas in it,
 and it is published as [runtime/openapi.json](../../runtime/openapi.json). A field that is not in the table of its route
 is refused with 400 and its name, as is one whose value asks for what this server does not do; \`null\` is absent. How
-OpenAI's fields fare, one by one: [test/conformance](../../test/conformance/README.md).
+OpenAI's and Anthropic's fields fare, one by one: [test/conformance](../../test/conformance/README.md). Which SDK works how:
+[clients.md](clients.md).
 
 ## Routes
 
@@ -35,7 +36,8 @@ ${bodyKinds.filter(hasFields).map(fieldsOf).join('\n')}
 ## Errors
 
 \`{"error": {"message", "type", "param", "code"}}\`, with one of these codes or the
-[reason of a failure of the service](failures.md). \`message\` says what to send instead, and \`param\` which field it is about.
+[reason of a failure of the service](failures.md); on the routes of messages in [Anthropic's body](clients.md#messages).
+\`message\` says what to send instead, and \`param\` which field it is about.
 
 ${table(
   ['code', 'status', 'type'],

@@ -1,4 +1,4 @@
-// Each of OpenAI's request fields on each of its routes: honoured, so that it changes something and its bad values are
+// Each of OpenAI's and Anthropic's request fields on each of its routes: honoured, so that it changes something and its bad values are
 // refused, or refused. The rows are those of README.md.
 
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
@@ -6,8 +6,8 @@ import { routeTable } from '../../runtime/src/http/route-table.js';
 import { output, says } from '../../runtime/src/http/scripted-engine.fixture.js';
 import { ScriptedServer } from '../../runtime/src/http/scripted-server.fixture.js';
 import { conformanceRows, titleOf, type ConformanceRow } from './conformance-page.js';
-import type { OpenAiKind } from './openai-fields.js';
-import { labels, minimal, sampleOf, samples } from './samples.js';
+import type { ClientKind } from './client-fields.js';
+import { asksForNothing, labels, minimal, sampleOf, samples } from './samples.js';
 
 const rows = conformanceRows();
 
@@ -21,13 +21,13 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-const post = (kind: OpenAiKind, body: object): Promise<Response> => server.post(routeTable[kind].path, body);
+const post = (kind: ClientKind, body: object): Promise<Response> => server.post(routeTable[kind].path, body);
 
 /** What is asked of the engine and answered to the client, without what differs from request to request. */
-async function observe(kind: OpenAiKind, body: object): Promise<string> {
+async function observe(kind: ClientKind, body: object): Promise<string> {
   server.engine.requests.length = 0;
   const response = await post(kind, body);
-  const answer = (await response.text()).replace(/"(id|created)":("[^"]*"|\d+),/g, '');
+  const answer = (await response.text()).replace(/"(id|created|created_at)":("[^"]*"|\d+),/g, '');
   expect({ body, status: response.status, answer }).toMatchObject({ status: 200 });
   const ofEachRequest = (key: string, value: unknown): unknown => {
     if (key === 'id' || (key === 'seed' && !('seed' in body))) return undefined;
@@ -66,15 +66,15 @@ test.each(rows.map((row) => [titleOf(row), row] as const))('%s', async (_, row) 
     await observe(kind, without),
     await observe(kind, { ...without, [field]: sample.value }),
   ];
-  if (labels.includes(field)) expect(after).toBe(before);
+  if (asksForNothing(kind, field)) expect(after).toBe(before);
   else expect(after).not.toBe(before);
   await expectRefusal(row, oddities);
 });
 
-test('the samples name no field that OpenAI does not have', () => {
+test('the samples name no field that no client has', () => {
   const known = new Set(rows.map(({ field }) => field));
   expect(
-    [...Object.keys(samples).map((name) => name.replace('completions.', '')), ...labels].filter(
+    [...Object.keys(samples).map((name) => name.replace(/^\w+\./, '')), ...labels].filter(
       (field) => !known.has(field),
     ),
   ).toEqual([]);

@@ -1,7 +1,7 @@
 // One value of each field that asks for something other than what happens without it, for a server whose answer is
 // `Hi é!` and whose chat template ends in `!` where the model is not to think. A route's own comes before all routes'.
 
-import type { OpenAiKind } from './openai-fields.js';
+import type { ClientKind } from './client-fields.js';
 
 interface Sample {
   readonly value: unknown;
@@ -14,43 +14,66 @@ const tool = {
   function: { name: 'weather', parameters: { type: 'object', properties: {} } },
 };
 
+const flatTool = { type: 'function', name: 'weather', parameters: { type: 'object', properties: {} } };
+const anthropicTool = { name: 'weather', input_schema: { type: 'object', properties: {} } };
+
 export const samples: Readonly<Record<string, Sample>> = {
   audio: { value: { voice: 'alloy', format: 'wav' } },
   best_of: { value: 2 },
+  cache_control: { value: { type: 'ephemeral' } },
   dimensions: { value: 1 },
   echo: { value: true },
   encoding_format: { value: 'base64' },
   frequency_penalty: { value: 0.5 },
   function_call: { value: { name: 'weather' } },
   functions: { value: [{ name: 'weather' }] },
+  include: { value: ['reasoning.encrypted_content'] },
+  'responses.input': { value: 'other' },
   input: { value: ['x', 'y'] },
+  instructions: { value: 'Be brief.' },
   logit_bias: { value: { 65: 5 } },
   'completions.logprobs': { value: 1 },
   logprobs: { value: true },
   max_completion_tokens: { value: 3 },
+  max_output_tokens: { value: 3 },
   max_tokens: { value: 3 },
   messages: { value: [{ role: 'user', content: 'other' }] },
+  'messages.metadata': { value: { user_id: 'a' } },
   metadata: { value: { team: 'a' } },
   modalities: { value: ['audio'] },
   model: { value: 'small' },
   n: { value: 2 },
+  output_config: { value: { format: { type: 'json_schema', schema: { type: 'object' } } } },
+  'responses.parallel_tool_calls': {
+    value: false,
+    beside: { tools: [flatTool], tool_choice: 'required' },
+  },
   parallel_tool_calls: { value: false, beside: { tools: [tool], tool_choice: 'required' } },
   prediction: { value: { type: 'content', content: 'Hi' } },
   presence_penalty: { value: 0.5 },
   prompt: { value: 'other' },
   prompt_cache_key: { value: 'a' },
+  reasoning: { value: { effort: 'none' } },
   reasoning_effort: { value: 'none' },
   response_format: { value: { type: 'json_object' } },
   safety_identifier: { value: 'a' },
   seed: { value: 7 },
   service_tier: { value: 'flex' },
   stop: { value: 'é' },
+  stop_sequences: { value: ['é'] },
   store: { value: true },
   stream: { value: true },
   stream_options: { value: { include_usage: true }, beside: { stream: true } },
   suffix: { value: 'x' },
+  system: { value: 'Be brief.' },
   temperature: { value: 0.5 },
+  text: { value: { format: { type: 'json_object' } } },
+  thinking: { value: { type: 'enabled', budget_tokens: 1024 } },
+  'messages.tool_choice': { value: { type: 'any' }, beside: { tools: [anthropicTool] } },
+  'responses.tool_choice': { value: 'required', beside: { tools: [flatTool] } },
   tool_choice: { value: 'required', beside: { tools: [tool] } },
+  'messages.tools': { value: [anthropicTool] },
+  'responses.tools': { value: [flatTool] },
   tools: { value: [tool] },
   top_logprobs: { value: 2, beside: { logprobs: true } },
   top_p: { value: 0.5 },
@@ -59,15 +82,26 @@ export const samples: Readonly<Record<string, Sample>> = {
   web_search_options: { value: {} },
 };
 
-export const sampleOf = (kind: OpenAiKind, field: string): Sample | undefined =>
+export const sampleOf = (kind: ClientKind, field: string): Sample | undefined =>
   samples[`${kind}.${field}`] ?? samples[field];
 
 /** They tell of the caller and ask for nothing. */
-export const labels: readonly string[] = ['metadata', 'prompt_cache_key', 'safety_identifier'];
+export const labels: readonly string[] = [
+  'cache_control',
+  'metadata',
+  'prompt_cache_key',
+  'safety_identifier',
+];
+
+/** Whether it changes nothing: a response repeats what it was asked, and the metadata of messages tell whose they are. */
+export const asksForNothing = (kind: ClientKind, field: string): boolean =>
+  labels.includes(field) && kind !== 'responses' && samples[`${kind}.${field}`] === undefined;
 
 /** Bodies with what is required alone. */
-export const minimal: Readonly<Record<OpenAiKind, object>> = {
+export const minimal: Readonly<Record<ClientKind, object>> = {
   chat: { messages: [{ role: 'user', content: 'x' }] },
   completions: { prompt: 'x' },
   embeddings: { input: 'x' },
+  responses: { input: 'x' },
+  messages: { messages: [{ role: 'user', content: 'x' }], max_tokens: 5 },
 };

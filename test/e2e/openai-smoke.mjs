@@ -38,6 +38,10 @@ const statusOf = (promise) =>
 let streamed = '';
 for await (const chunk of await client.chat.completions.create({ ...chat, stream: true }))
   streamed += chunk.choices[0]?.delta.content ?? '';
+const asked = { model: 'demo', input: chat.messages, max_output_tokens: 48, temperature: 0 };
+const responseEvents = [];
+const responseStream = client.responses.stream(asked).on('event', (event) => responseEvents.push(event.type));
+const streamedResponse = await responseStream.finalResponse();
 const models = await client.models.list();
 const { response } = await client.chat.completions.create(chat).withResponse();
 const { data: embeddings } = await client.embeddings.create({ model: 'demo', input: ['a', 'b'] });
@@ -45,6 +49,8 @@ console.log(
   JSON.stringify({
     chat: (await client.chat.completions.create(chat)).choices[0].message.content,
     streamed,
+    response: (await client.responses.create(asked)).output_text,
+    streamedResponse: [responseEvents[0], responseEvents.at(-1), streamedResponse.output_text],
     helper: await client.chat.completions.stream(chat).finalContent(),
     raw: [response.status, response.headers.get('x-request-id').split('-')[0]],
     embeddings: embeddings.map(({ index }) => index),

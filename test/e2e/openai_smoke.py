@@ -29,10 +29,16 @@ with client.chat.completions.stream(**chat) as stream:
     helper = stream.get_final_completion().choices[0].message.content
 raw = client.chat.completions.with_raw_response.create(**chat)
 embeddings = client.embeddings.create(model="demo", input=["a", "b"]).data
+asked = {"model": "demo", "input": chat["messages"], "max_output_tokens": 48, "temperature": 0}
+with client.responses.stream(**asked) as stream:
+    response_events = [event.type for event in stream]
+    streamed_response = stream.get_final_response().output_text
 completion = client.completions.create(model="demo", prompt="The capital of", max_tokens=4)
 print(
     json.dumps(
         {
+            "response": client.responses.create(**asked).output_text,
+            "streamedResponse": [response_events[0], response_events[-1], streamed_response],
             "helper": helper,
             "raw": [raw.status_code, raw.headers["x-request-id"].split("-")[0]],
             "embeddings": [embedding.index for embedding in embeddings],

@@ -76,9 +76,9 @@ describe('a service seen through the gateway', () => {
 
   test.each([
     ['Node', 'node', 'openai-smoke.mjs'],
-    ['Python', join(repository, '.local/openai-python/bin/python'), 'openai_smoke.py'],
+    ['Python', join(repository, '.local/python-clients/bin/python'), 'openai_smoke.py'],
   ])('satisfies the OpenAI %s SDK', async (_name, program, script) => {
-    if (script.endsWith('.py')) await run(join(repository, 'test/e2e/make-python-client.sh'));
+    if (script.endsWith('.py')) await run(join(repository, 'test/e2e/make-python-clients.sh'));
     const { stdout } = await run(program, [
       join(repository, 'test/e2e', script),
       `http://${nodeAddress}/openai/v1`,
@@ -88,6 +88,8 @@ describe('a service seen through the gateway', () => {
     expect(result).toEqual({
       chat: expect.stringContaining('Paris'),
       streamed: expect.stringContaining('Paris'),
+      response: expect.stringContaining('Paris'),
+      streamedResponse: ['response.created', 'response.completed', expect.stringContaining('Paris')],
       helper: expect.stringContaining('Paris'),
       raw: [200, 'chatcmpl'],
       embeddings: [0, 1],
@@ -95,6 +97,23 @@ describe('a service seen through the gateway', () => {
       models: ['demo'],
       wrongModel: 404,
       wrongParameter: 400,
+    });
+  });
+
+  test('satisfies the Anthropic Python SDK', async () => {
+    await run(join(repository, 'test/e2e/make-python-clients.sh'));
+    const { stdout } = await run(join(repository, '.local/python-clients/bin/python'), [
+      join(repository, 'test/e2e/anthropic_smoke.py'),
+      `http://${nodeAddress}`,
+      host,
+    ]);
+    expect(JSON.parse(stdout)).toEqual({
+      message: ['end_turn', expect.stringContaining('Paris')],
+      streamed: expect.stringContaining('Paris'),
+      helper: expect.stringContaining('Paris'),
+      tokens: expect.any(Number),
+      wrongModel: 'NotFoundError',
+      wrongParameter: 'BadRequestError',
     });
   });
 });

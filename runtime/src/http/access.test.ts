@@ -2,7 +2,7 @@
 // of the engine a request takes, and what is accounted.
 
 import { afterEach, describe, expect, test } from '@jest/globals';
-import { mountedRoutes } from './route-table.js';
+import { isAnthropicPath, mountedRoutes } from './route-table.js';
 import { ScriptedServer } from './scripted-server.fixture.js';
 import { byteIds, endless, output, says } from './scripted-engine.fixture.js';
 import type { AccountingRecord } from '../accounting/accounting-record.js';
@@ -55,9 +55,10 @@ describe('a server with keys', () => {
     const response = await fetch(server.url + path, init);
     expect([response.status, response.headers.get('www-authenticate')]).toEqual([401, 'Bearer']);
     expect(await response.json()).toEqual({
+      ...(isAnthropicPath(path) ? { type: 'error' } : {}),
       error: {
         message: expect.stringContaining('Authorization: Bearer KEY'),
-        type: 'invalid_request_error',
+        type: isAnthropicPath(path) ? 'authentication_error' : 'invalid_request_error',
         param: null,
         code: 'invalid_api_key',
       },

@@ -2,6 +2,7 @@
 
 import type { JsonSchema } from '../request/request-fields.js';
 import { errorCodes } from '../request/api-error.js';
+import { anthropicErrorTypes } from './anthropic-error.js';
 
 const text = { type: 'string' };
 const whole = { type: 'integer', minimum: 0 };
@@ -43,6 +44,28 @@ const prediction = object(
   ['reasoning'],
 );
 
+const response = object({
+  id: text,
+  object: only('response'),
+  created_at: whole,
+  status: { enum: ['in_progress', 'completed', 'incomplete', 'failed'] },
+  error: anyOrNull('object'),
+  incomplete_details: anyOrNull('object'),
+  model: text,
+  output: list(object({ id: text, type: { enum: ['reasoning', 'message', 'function_call'] } })),
+  usage: anyOrNull('object'),
+});
+const anthropicMessage = object({
+  id: text,
+  type: only('message'),
+  role: only('assistant'),
+  model: text,
+  content: list(object({ type: { enum: ['thinking', 'text', 'tool_use'] } })),
+  stop_reason: { enum: ['end_turn', 'max_tokens', 'stop_sequence', 'tool_use', null] },
+  stop_sequence: anyOrNull('string'),
+  usage: object({ input_tokens: whole, output_tokens: whole, cache_read_input_tokens: whole }),
+});
+
 const schemas = {
   Root: object({
     name: text,
@@ -81,6 +104,11 @@ const schemas = {
     choices: list(object({ index: whole, text, ...end })),
     usage: usageOrNull,
   }),
+  Response: response,
+  ResponseEvent: object({ type: text, sequence_number: whole }),
+  Message: anthropicMessage,
+  MessageEvent: object({ type: text }),
+  TokenCount: object({ input_tokens: whole }),
   Embeddings: object({
     object: only('list'),
     model: text,
@@ -120,6 +148,15 @@ export const answerSchemas: Readonly<Record<AnswerName, JsonSchema>> = schemas;
 
 /** Parts of answers. */
 export const sharedSchemas: Readonly<Record<string, JsonSchema>> = {
+  AnthropicError: object({
+    type: only('error'),
+    error: object({
+      type: { enum: ['invalid_request_error', 'api_error', ...Object.values(anthropicErrorTypes)] },
+      message: text,
+      param: anyOrNull('string'),
+      code: text,
+    }),
+  }),
   Usage: object({
     prompt_tokens: whole,
     completion_tokens: whole,

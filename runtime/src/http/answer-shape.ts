@@ -20,6 +20,8 @@ export interface WholeChoice extends TextDelta {
   /** vLLM's prompt_logprobs; null: not asked for. */
   readonly promptScores: PromptScores | null;
   readonly usage: Usage;
+  /** In which order its texts and calls came. */
+  readonly deltas: readonly TextDelta[];
 }
 
 export interface AnswerShape {

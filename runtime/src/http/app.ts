@@ -3,16 +3,20 @@
 import express, { type Express, type RequestHandler } from 'express';
 import { openApiRoute, rootRoute } from './about-routes.js';
 import { authenticate } from './access.js';
+import { answerRoute } from './answer-route.js';
 import { chatShape } from './chat-shape.js';
+import { chunkProtocol } from './chunk-protocol.js';
 import { requireClientCertificate } from './client-certificate.js';
 import { completionShape } from './completion-shape.js';
+import { countTokensRoute } from './count-tokens-route.js';
 import { embeddingsRoute } from './embeddings-route.js';
 import { errorHandler } from './error-handler.js';
 import { generateRoute, warmupRoute } from './generate-route.js';
 import { aliveRoute, healthRoute, metricsRoute, versionRoute } from './health-routes.js';
+import { messagesProtocol } from './messages-protocol.js';
 import { getModelRoute, listModelsRoute } from './models-route.js';
-import { openAiRoute } from './openai-route.js';
 import { predictRoute } from './predict-route.js';
+import { responsesProtocol } from './responses-protocol.js';
 import { mountedRoutes, type RouteName } from './route-table.js';
 import type { ServerParts } from './server-parts.js';
 import { applyTemplateRoute, detokenizeRoute, tokenizeRoute } from './text-routes.js';
@@ -48,8 +52,11 @@ function handlers(parts: ServerParts): Record<RouteName, RequestHandler> {
     inferenceReady: healthRoute(parts),
     inferenceLive: aliveRoute,
     metrics: metricsRoute(parts),
-    chat: openAiRoute(parts, 'chat', chatShape),
-    completions: openAiRoute(parts, 'completions', completionShape),
+    chat: answerRoute(parts, chunkProtocol('chat', chatShape)),
+    completions: answerRoute(parts, chunkProtocol('completions', completionShape)),
+    responses: answerRoute(parts, responsesProtocol),
+    messages: answerRoute(parts, messagesProtocol),
+    countTokens: countTokensRoute(parts),
     embeddings: embeddingsRoute(parts),
     listModels: listModelsRoute(parts, startedAt),
     getModel: getModelRoute(parts, startedAt),

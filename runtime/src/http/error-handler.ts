@@ -1,9 +1,11 @@
-// Errors of routes as OpenAI's error body. What is not a known error is logged whole and told without its inside.
+// Errors of routes as OpenAI's error body, or as Anthropic's on its own routes. What is not a known error is logged whole and told without its inside.
 
 import type { ErrorRequestHandler } from 'express';
 import type { Logger } from '../log/logger.js';
 import { ApiError } from '../request/api-error.js';
+import { anthropicError } from './anthropic-error.js';
 import { asApiError } from './generation.js';
+import { isAnthropicPath } from './route-table.js';
 
 /** Errors of express's own body reader. */
 interface BodyError extends Error {
@@ -13,7 +15,7 @@ interface BodyError extends Error {
 }
 
 export function errorHandler(logger: Logger): ErrorRequestHandler {
-  return (error: unknown, _request, response, next) => {
+  return (error: unknown, request, response, next) => {
     const told = bodyError(error as BodyError) ?? asApiError(error);
     if (told.code === 'internal_error') logger.error('request failed', { error: describe(error) });
     if (response.destroyed) return;
@@ -23,7 +25,7 @@ export function errorHandler(logger: Logger): ErrorRequestHandler {
     }
     if (told.retryAfterSeconds !== null) response.setHeader('retry-after', String(told.retryAfterSeconds));
     if (told.code === 'invalid_api_key') response.setHeader('www-authenticate', 'Bearer');
-    response.status(told.status).json(told.body);
+    response.status(told.status).json(isAnthropicPath(request.path) ? anthropicError(told) : told.body);
   };
 }
 

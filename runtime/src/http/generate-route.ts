@@ -4,9 +4,9 @@ import type { RequestHandler } from 'express';
 import type { AccountedRequest, RequestAccount } from '../keys/request-account.js';
 import { parseRequest, type ApiRequest } from '../request/parse-request.js';
 import { validateBody } from '../request/validate-body.js';
+import { readWhole } from './answer-route.js';
 import { usageBody, type WholeChoice } from './answer-shape.js';
 import { Generation } from './generation.js';
-import { readWhole } from './openai-route.js';
 import { resolveName } from './served-model.js';
 import { newId, randomSeed, routeOf, whileAdmitted, type ServerParts } from './server-parts.js';
 

@@ -29,6 +29,9 @@ const messages = [{ role: 'user', content: 'x' }];
 const bodies: Partial<Record<RouteName, object>> = {
   chat: { messages },
   completions: { prompt: ['x', 'y'], logprobs: 1 },
+  responses: { input: 'x' },
+  messages: { messages, max_tokens: 5 },
+  countTokens: { messages },
   embeddings: { input: 'x' },
   predict: { prompt: 'x' },
   generate: { prompt: 'x' },

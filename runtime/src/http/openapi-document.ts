@@ -4,7 +4,7 @@
 import { bodyKinds, bodySchemas, honouredOn } from '../request/body-schemas.js';
 import type { JsonSchema, RouteKind } from '../request/request-fields.js';
 import { answerSchemas, sharedSchemas, type AnswerName } from './answer-schemas.js';
-import { mountedRoutes, type MountedRoute } from './route-table.js';
+import { isAnthropicPath, mountedRoutes, type MountedRoute } from './route-table.js';
 import { version } from './version.js';
 
 interface Operation {
@@ -115,8 +115,9 @@ function requestBody(kind: RouteKind): JsonSchema {
   };
 }
 
-function responses({ answer, chunk, body, answersUnready }: MountedRoute): Operation['responses'] {
-  const error = (description: string): JsonSchema => ({ description, content: json(ref('Error')) });
+function responses({ path, answer, chunk, body, answersUnready }: MountedRoute): Operation['responses'] {
+  const errorName = isAnthropicPath(path) ? 'AnthropicError' : 'Error';
+  const error = (description: string): JsonSchema => ({ description, content: json(ref(errorName)) });
   return {
     '200': {
       description: 'The answer',
@@ -138,7 +139,9 @@ function responses({ answer, chunk, body, answersUnready }: MountedRoute): Opera
 function events(chunk: AnswerName): JsonSchema {
   const data = {
     type: 'string',
-    description: `JSON with the schema ${chunk} or, if generating fails after the first event, Error; the last is [DONE].`,
+    description: chunk.endsWith('Event')
+      ? `JSON with the schema ${chunk}; the event's name is its type.`
+      : `JSON with the schema ${chunk} or, if generating fails after the first event, Error; the last is [DONE].`,
   };
   return { schema: { type: 'object', required: ['data'], properties: { data } } };
 }

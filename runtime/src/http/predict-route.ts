@@ -3,8 +3,8 @@
 import type { RequestHandler } from 'express';
 import { ApiError } from '../request/api-error.js';
 import { parseRequest, type ApiRequest } from '../request/parse-request.js';
+import { readWhole } from './answer-route.js';
 import { Generation, type GenerationContext } from './generation.js';
-import { readWhole } from './openai-route.js';
 import { resolveName } from './served-model.js';
 import { newId, randomSeed, routeOf, whileAdmitted, type ServerParts } from './server-parts.js';
 

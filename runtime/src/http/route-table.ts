@@ -29,6 +29,18 @@ const get = (path: string, summary: string, answer: AnswerName, answersUnready =
   answersUnready,
 });
 
+/** Anthropic's protocol, which has errors of its own. */
+const anthropicPaths = ['/v1/messages', '/v1/messages/count_tokens'];
+
+/** @param path with or without the prefix under which it repeats */
+export const isAnthropicPath = (path: string): boolean =>
+  anthropicPaths.includes(
+    path
+      .toLowerCase()
+      .replace(/^\/openai\//, '/')
+      .replace(/\/$/, ''),
+  );
+
 const post = (
   path: string,
   summary: string,
@@ -61,6 +73,26 @@ export const routeTable = {
     'ChatCompletionChunk',
   ),
   completions: post('/v1/completions', 'Continue texts', 'completions', 'Completion', 'Completion'),
+  responses: post(
+    '/v1/responses',
+    "Answer a conversation, by OpenAI's Responses",
+    'responses',
+    'Response',
+    'ResponseEvent',
+  ),
+  messages: post(
+    '/v1/messages',
+    "Answer a conversation, by Anthropic's Messages",
+    'messages',
+    'Message',
+    'MessageEvent',
+  ),
+  countTokens: post(
+    '/v1/messages/count_tokens',
+    "Count the tokens of a prompt, by Anthropic's Messages",
+    'countTokens',
+    'TokenCount',
+  ),
   embeddings: post('/v1/embeddings', 'Embed texts', 'embeddings', 'Embeddings'),
   listModels: get('/v1/models', 'The names that the model answers to', 'Models'),
   getModel: get(

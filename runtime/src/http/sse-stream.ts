@@ -8,34 +8,34 @@ const silenceMs = 15_000;
 export class SseStream {
   private readonly keepAlive: NodeJS.Timeout;
 
-  constructor(private readonly response: Response) {
+  /** @param comment sent after silence */
+  constructor(
+    private readonly response: Response,
+    comment: string,
+  ) {
     this.keepAlive = setInterval(() => {
-      void this.write(': still working\n\n');
+      void this.write(comment);
     }, silenceMs);
     this.keepAlive.unref();
     response.once('close', () => clearInterval(this.keepAlive));
   }
 
+  /** Whether bytes were sent, so that an error has to be an event. */
+  get hasBegun(): boolean {
+    return this.response.headersSent;
+  }
+
   /** Resolves when the client may get more; one call per engine step gives one flush per step. */
-  async send(...events: readonly object[]): Promise<void> {
+  async send(...events: readonly string[]): Promise<void> {
     this.keepAlive.refresh();
-    await this.write(events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join(''));
+    await this.write(events.join(''));
   }
 
-  /** Ends a stream that is complete. */
-  finish(): void {
-    this.end('data: [DONE]\n\n');
-  }
-
-  /** Ends a stream that broke after its first byte: one event with OpenAI's error body, and no [DONE]. */
-  fail(body: object): void {
-    this.end(`data: ${JSON.stringify(body)}\n\n`);
-  }
-
-  private end(last: string): void {
+  /** With the last events. */
+  end(...events: readonly string[]): void {
     clearInterval(this.keepAlive);
     this.writeHead();
-    this.response.end(last);
+    this.response.end(events.join(''));
   }
 
   /** Stops the comments and leaves the response to whoever answers instead. */

@@ -3,7 +3,8 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import OpenAI from 'openai';
 import { events, json } from './answers.fixture.js';
-import { byteIds, output, says, type Script } from './scripted-engine.fixture.js';
+import { tells } from './call-script.fixture.js';
+import { byteIds, output, says } from './scripted-engine.fixture.js';
 import { ScriptedServer } from './scripted-server.fixture.js';
 
 let server: ScriptedServer;
@@ -21,13 +22,6 @@ const tools = ['weather', 'time'].map((name) => ({
   type: 'function' as const,
   function: { name, parameters },
 }));
-
-/** Steps of tokens; a marker is a step of its own. */
-const tells = (...steps: readonly (string | number)[]): Script =>
-  function* () {
-    for (const step of steps) yield output(typeof step === 'string' ? byteIds(step) : [step]);
-    yield { ...output([]), finish: 'stop', stopToken: 2 };
-  };
 
 const twoCalls = tells(
   'I look.\n',

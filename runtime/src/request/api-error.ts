@@ -33,6 +33,12 @@ export interface ErrorBody {
   };
 }
 
+/** A field by our name for it, and by a client's. */
+export interface FieldName {
+  readonly ours: RegExp;
+  readonly theirs: string;
+}
+
 /** An answer that is an error: `code` is one of the table's, or the reason of a failure of the service. */
 export class ApiError extends Error {
   override readonly name = 'ApiError';
@@ -69,6 +75,15 @@ export class ApiError extends Error {
     const type = ofRequest ? 'invalid_request_error' : 'server_error';
     const retryAfterSeconds = terminal || ofRequest ? null : 1;
     return new ApiError(httpStatus, type, failure.reason, message, null, retryAfterSeconds);
+  }
+
+  /** The same where a client's protocol has its own names for fields. */
+  renamed(names: readonly FieldName[]): ApiError {
+    const rename = (text: string): string =>
+      names.reduce((renamed, { ours, theirs }) => renamed.replace(ours, theirs), text);
+    const param = this.param === null ? null : rename(this.param);
+    const { status, type, code, retryAfterSeconds } = this;
+    return new ApiError(status, type, code, rename(this.message), param, retryAfterSeconds);
   }
 
   get body(): ErrorBody {

@@ -7,6 +7,7 @@ import {
   fieldsOfRoute,
   honouredFields,
   refusedFields,
+  refusedFieldsOfRoute,
   requiredFields,
   type JsonSchema,
   type RouteKind,
@@ -25,9 +26,19 @@ export const honouredOn = perKind<Readonly<Record<string, JsonSchema>>>((kind) =
   return { ...Object.fromEntries(shared), ...fieldsOfRoute[kind] };
 });
 
-/** Whether the route knows the field only to refuse it. */
-export function isRefused(kind: RouteKind, field: string): boolean {
-  return Object.hasOwn(refusedFields, field) && !Object.hasOwn(honouredOn[kind], field);
+/** What each route knows only to refuse it: the schemas of the values that ask for nothing. */
+const refusedOn = perKind<Readonly<Record<string, JsonSchema>>>((kind) =>
+  Object.fromEntries(
+    Object.entries(refusedFieldsOfRoute[kind] ?? refusedFields).filter(
+      ([name]) => !Object.hasOwn(honouredOn[kind], name),
+    ),
+  ),
+);
+
+/** Why the route refuses a field, empty where there is no more to say; null: it does not, or does not know it. */
+export function refusalOf(kind: RouteKind, field: string): string | null {
+  if (!Object.hasOwn(refusedOn[kind], field)) return null;
+  return (refusedOn[kind][field]?.['description'] as string | undefined) ?? '';
 }
 
 export const bodySchemas = perKind(bodySchema);
@@ -38,12 +49,10 @@ function bodySchema(kind: RouteKind): JsonSchema {
     name,
     required.includes(name) ? schema : orNull(schema),
   ]);
-  const refused = Object.entries(refusedFields)
-    .filter(([name]) => isRefused(kind, name))
-    .map(([name, schema]) => [
-      name,
-      { ...orNull(schema), description: 'Not supported: only a value that asks for nothing passes.' },
-    ]);
+  const refused = Object.entries(refusedOn[kind]).map(([name, schema]) => [
+    name,
+    { ...orNull(schema), description: 'Not supported: only a value that asks for nothing passes.' },
+  ]);
   return {
     type: 'object',
     required,

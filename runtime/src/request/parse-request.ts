@@ -79,7 +79,19 @@ export function parseRequest(
   defaults: GenerationDefaults,
   randomSeed: bigint,
 ): ApiRequest {
-  const fields = validateBody(kind, body);
+  return readRequest(kind, validateBody(kind, body), defaults, randomSeed);
+}
+
+/**
+ * @param fields that are valid each for itself
+ * @throws ApiError invalid_request, with every rule across fields that they break
+ */
+export function readRequest(
+  kind: GenerationKind,
+  fields: Fields,
+  defaults: GenerationDefaults,
+  randomSeed: bigint,
+): ApiRequest {
   checkRules(kind, fields);
   const stop = fields['stop'] as string | readonly string[] | undefined;
   const streamOptions = fields['stream_options'] as { include_usage?: boolean | null } | undefined;

@@ -93,7 +93,8 @@ function messageEnds(prompt: Int32Array, eosIds: readonly number[]): number[] {
   return ends;
 }
 
-async function encodePrompt(
+/** @throws ApiError chat_template_refused, invalid_request */
+export async function encodePrompt(
   source: PromptSource,
   tools: RequestTools | null,
   model: ModelTexts,

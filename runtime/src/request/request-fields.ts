@@ -2,9 +2,22 @@
 // their JSON schema, and fields that this build does not honour with the values that ask for nothing.
 // A field in neither list, or a refused one that asks for something, is a 400: nothing is ever silently ignored.
 
-/** Routes that generate. */
+import { functionName } from './function-name.js';
+import { messagesFields, refusedMessagesFields } from './messages-fields.js';
+import { refusedResponsesFields, responsesFields } from './responses-fields.js';
+
+/** Routes that generate from the fields of OpenAI and vLLM. */
 export type GenerationKind = 'chat' | 'completions' | 'predict' | 'generate';
-export type RouteKind = GenerationKind | 'embeddings' | 'tokenize' | 'detokenize' | 'template' | 'warmup';
+export type RouteKind =
+  | GenerationKind
+  | 'responses'
+  | 'messages'
+  | 'countTokens'
+  | 'embeddings'
+  | 'tokenize'
+  | 'detokenize'
+  | 'template'
+  | 'warmup';
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
 export interface HonouredField {
@@ -19,7 +32,17 @@ const everyOpenAi = [...openAi, 'embeddings'] as const;
 const templated = ['chat', 'predict'] as const;
 /** Routes that render a chat template, to generate or to show it. */
 const rendered = [...templated, 'tokenize', 'template'] as const;
-const named = [...everyOpenAi, 'generate', 'tokenize', 'detokenize', 'template'] as const;
+/** Protocols that have most of their fields for themselves. */
+const typed = ['responses', 'messages'] as const;
+const named = [
+  ...everyOpenAi,
+  ...typed,
+  'countTokens',
+  'generate',
+  'tokenize',
+  'detokenize',
+  'template',
+] as const;
 
 /** The engine's numbers have 32 bits: what is nearer to 0 may be 0 there. */
 const aboveZero = 1e-6;
@@ -87,8 +110,6 @@ const messages = {
     },
   },
 };
-/** Names that no dialect of tool calls can mistake for anything else. */
-const functionName = { type: 'string', pattern: '^[a-zA-Z0-9_.:/-]{1,128}$' };
 const tools = {
   type: 'array',
   maxItems: 128,
@@ -127,7 +148,7 @@ const toolChoice = {
 export const honouredFields: Readonly<Record<string, HonouredField>> = {
   model: { routes: named, schema: text },
   messages: { routes: rendered, schema: messages },
-  stream: { routes: openAi, schema: boolean },
+  stream: { routes: [...openAi, ...typed], schema: boolean },
   stream_options: {
     routes: openAi,
     schema: {
@@ -140,12 +161,12 @@ export const honouredFields: Readonly<Record<string, HonouredField>> = {
       },
     },
   },
-  max_tokens: { routes: all, schema: { type: 'integer', minimum: 1 } },
+  max_tokens: { routes: [...all, 'messages'], schema: { type: 'integer', minimum: 1 } },
   max_completion_tokens: { routes: templated, schema: { type: 'integer', minimum: 1 } },
-  temperature: { routes: all, schema: { type: 'number', minimum: 0, maximum: 2 } },
-  top_p: { routes: all, schema: { type: 'number', minimum: aboveZero, maximum: 1 } },
-  top_k: { routes: all, schema: { type: 'integer', minimum: -1, maximum: 2147483647 } },
-  min_p: { routes: all, schema: { type: 'number', minimum: 0, maximum: 1 } },
+  temperature: { routes: [...all, 'responses'], schema: { type: 'number', minimum: 0, maximum: 2 } },
+  top_p: { routes: [...all, ...typed], schema: { type: 'number', minimum: aboveZero, maximum: 1 } },
+  top_k: { routes: [...all, ...typed], schema: { type: 'integer', minimum: -1, maximum: 2147483647 } },
+  min_p: { routes: [...all, 'responses'], schema: { type: 'number', minimum: 0, maximum: 1 } },
   typical_p: { routes: all, schema: { type: 'number', minimum: aboveZero, maximum: 1 } },
   n: { routes: openAi, schema: { type: 'integer', minimum: 1, maximum: 128 } },
   logit_bias: {
@@ -164,7 +185,7 @@ export const honouredFields: Readonly<Record<string, HonouredField>> = {
   return_tokens_as_token_ids: { routes: openAi, schema: boolean },
   // The last tokens of the prompt that are kept.
   truncate_prompt_tokens: { routes: all, schema: { type: 'integer', minimum: 1 } },
-  seed: { routes: all, schema: { type: 'integer' } },
+  seed: { routes: [...all, 'responses'], schema: { type: 'integer' } },
   presence_penalty: { routes: all, schema: { type: 'number', minimum: -2, maximum: 2 } },
   frequency_penalty: { routes: all, schema: { type: 'number', minimum: -2, maximum: 2 } },
   repetition_penalty: { routes: all, schema: { type: 'number', minimum: aboveZero, maximum: 2 } },
@@ -214,11 +235,17 @@ export const honouredFields: Readonly<Record<string, HonouredField>> = {
   ignore_eos: { routes: all, schema: boolean },
   skip_special_tokens: { routes: all, schema: boolean },
   top_logprobs: { routes: ['chat'], schema: { type: 'integer', minimum: 0, maximum: 20 } },
-  cache_salt: { routes: everyOpenAi, schema: { type: 'string', minLength: 1, maxLength: 256 } },
+  cache_salt: {
+    routes: [...everyOpenAi, ...typed],
+    schema: { type: 'string', minLength: 1, maxLength: 256 },
+  },
   // As in vLLM, lower is sooner.
-  priority: { routes: [...all, 'embeddings'], schema: { type: 'integer', minimum: -8, maximum: 8 } },
+  priority: {
+    routes: [...all, ...typed, 'embeddings'],
+    schema: { type: 'integer', minimum: -8, maximum: 8 },
+  },
   max_queue_seconds: {
-    routes: [...all, 'embeddings'],
+    routes: [...all, ...typed, 'embeddings'],
     schema: { type: 'number', exclusiveMinimum: 0, maximum: 86400 },
   },
   // Where the prompt ends; see prompt-ending.ts.
@@ -226,17 +253,17 @@ export const honouredFields: Readonly<Record<string, HonouredField>> = {
   continue_final_message: { routes: ['chat', 'tokenize', 'template'], schema: boolean },
   tools: { routes: ['chat'], schema: tools },
   tool_choice: { routes: ['chat'], schema: toolChoice },
-  parallel_tool_calls: { routes: ['chat'], schema: boolean },
+  parallel_tool_calls: { routes: ['chat', 'responses'], schema: boolean },
   chat_template_kwargs: { routes: rendered, schema: { type: 'object' } },
   enable_thinking: { routes: rendered, schema: boolean },
   reasoning: { routes: rendered, schema: { enum: [true, false, 'true', 'false'] } },
   reasoning_effort: { routes: rendered, schema: { enum: ['none', 'minimal', 'low', 'medium', 'high'] } },
   // Whose share of the engine the request takes while others wait.
-  user: { routes: everyOpenAi, schema: text },
+  user: { routes: [...everyOpenAi, 'responses'], schema: text },
   // Labels of the caller: they ask for nothing.
-  metadata: { routes: openAi, schema: { type: 'object' } },
-  safety_identifier: { routes: openAi, schema: text },
-  prompt_cache_key: { routes: openAi, schema: text },
+  metadata: { routes: [...openAi, 'responses'], schema: { type: 'object' } },
+  safety_identifier: { routes: [...openAi, 'responses'], schema: text },
+  prompt_cache_key: { routes: [...openAi, 'responses'], schema: text },
 };
 
 /** Fields whose type depends on the route. */
@@ -249,6 +276,8 @@ export const fieldsOfRoute: Readonly<Record<RouteKind, Readonly<Record<string, J
     echo: boolean,
     best_of: { type: 'integer', minimum: 1, maximum: 128 },
   },
+  responses: responsesFields,
+  ...messagesFields,
   predict: { prompt: text },
   embeddings: {
     input: prompts,
@@ -271,6 +300,9 @@ export const fieldsOfRoute: Readonly<Record<RouteKind, Readonly<Record<string, J
 export const requiredFields: Readonly<Record<RouteKind, readonly string[]>> = {
   chat: ['messages'],
   completions: ['prompt'],
+  responses: ['input'],
+  messages: ['messages', 'max_tokens'],
+  countTokens: ['messages'],
   predict: [],
   embeddings: ['input'],
   generate: ['prompt'],
@@ -316,4 +348,13 @@ export const refusedFields: Readonly<Record<string, JsonSchema>> = {
   return_token_ids: is(false),
   return_tokens_as_token_ids: is(false),
   dimensions: never,
+};
+
+/** In place of those, where a protocol has most of its fields for itself; a description says why. */
+export const refusedFieldsOfRoute: Readonly<
+  Partial<Record<RouteKind, Readonly<Record<string, JsonSchema>>>>
+> = {
+  responses: refusedResponsesFields,
+  messages: refusedMessagesFields,
+  countTokens: refusedMessagesFields,
 };

@@ -3,7 +3,7 @@
 
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
 import { ApiError } from './api-error.js';
-import { bodyKinds, bodySchemas, isRefused } from './body-schemas.js';
+import { bodyKinds, bodySchemas, refusalOf } from './body-schemas.js';
 import type { RouteKind } from './request-fields.js';
 
 export type Fields = Readonly<Record<string, unknown>>;
@@ -33,7 +33,7 @@ export function validateBody(kind: RouteKind, body: unknown): Fields {
   if (!validate(Object.fromEntries(set))) {
     throw invalidRequest(readable(validate.errors ?? []).map((error) => violation(kind, error)));
   }
-  return Object.fromEntries(set.filter(([name]) => !isRefused(kind, name)));
+  return Object.fromEntries(set.filter(([name]) => refusalOf(kind, name) === null));
 }
 
 /** One 400 for all that is wrong; `param` is the first. */
@@ -50,7 +50,8 @@ function readable(errors: readonly ErrorObject[]): ErrorObject[] {
   const insideJoint = ({ instancePath, keyword }: ErrorObject): boolean =>
     keyword !== 'anyOf' &&
     [...joint].some((path) => instancePath === path || instancePath.startsWith(`${path}/`));
-  return errors.filter((error) => !insideJoint(error));
+  // What an `if` asks for complains for itself.
+  return errors.filter((error) => error.keyword !== 'if' && !insideJoint(error));
 }
 
 function violation(
@@ -59,7 +60,9 @@ function violation(
 ): Violation {
   const path = instancePath.slice(1).replaceAll('/', '.');
   const [field = ''] = path.split('.');
-  if (isRefused(kind, field)) return told(field, 'is not supported with this value');
+  const refusal = refusalOf(kind, field);
+  if (refusal !== null)
+    return told(field, `is not supported with this value${refusal === '' ? '' : `: ${refusal}`}`);
   const child = (name: unknown): string => (path === '' ? String(name) : `${path}.${String(name)}`);
   switch (keyword) {
     case 'required':

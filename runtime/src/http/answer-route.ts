@@ -1,46 +1,54 @@
-// POST chat/completions and completions, streamed and not: parse, admit, generate, shape.
+// POST of every protocol of generated answers, streamed and not: read, admit, generate, write.
 
 import type { Request, RequestHandler, Response } from 'express';
 import type { RequestAccount } from '../keys/request-account.js';
-import { parseRequest, type ApiRequest } from '../request/parse-request.js';
+import { ApiError } from '../request/api-error.js';
+import type { ApiRequest } from '../request/parse-request.js';
 import type { TextDelta } from '../request/text-stream.js';
-import { addUsage, type AnswerHead, type AnswerShape, type WholeChoice } from './answer-shape.js';
+import type { AnswerProtocol, AnswerWriter } from './answer-protocol.js';
+import { addUsage, type AnswerHead, type WholeChoice } from './answer-shape.js';
 import { bestChoices } from './best-choices.js';
-import { asApiError, Generation } from './generation.js';
-import { textsById, type TokenTexts } from './logprob-shapes.js';
-import { onePerCall } from './one-per-call.js';
+import { asApiError, Generation, type Usage } from './generation.js';
+import { textsById } from './logprob-shapes.js';
 import { mergeAsync } from './merge-deltas.js';
 import { resolveName } from './served-model.js';
 import { newId, randomSeed, routeOf, whileAdmitted, type ServerParts } from './server-parts.js';
 import { SseStream } from './sse-stream.js';
 
-export function openAiRoute(
-  parts: ServerParts,
-  kind: 'chat' | 'completions',
-  shape: AnswerShape,
-): RequestHandler {
+export function answerRoute(parts: ServerParts, protocol: AnswerProtocol): RequestHandler {
   return async (request, response) => {
-    const { model } = parts.lifecycle.requireServing();
-    const parsed = parseRequest(kind, request.body, model.defaults, randomSeed());
-    const head: AnswerHead = {
-      id: newId(shape.idPrefix),
-      created: Math.floor(Date.now() / 1000),
-      model: resolveName(parts.names, parsed.model),
-    };
-    response.setHeader('x-request-id', head.id);
-    const { choices } = parsed;
-    const count = parsed.prompts.length * choices.generated;
-    const accounted = { id: head.id, route: routeOf(request), model: head.model };
-    await whileAdmitted(parts, response, accounted, count, async (signal, account) => {
-      const generations = await startAll(parts, request, parsed, head, signal, account);
-      const texts = parsed.details.tokensAsIds ? textsById(model.tokenizer) : model.tokenizer;
-      if (parsed.stream) await stream(response, generations, parsed, head, shape, texts);
-      else {
-        const whole = bestChoices(await Promise.all(generations.map(readWhole)), choices);
-        response.json(shape.whole(head, whole, texts));
-      }
-    });
+    try {
+      await answer(parts, protocol, request, response);
+    } catch (error) {
+      throw error instanceof ApiError ? error.renamed(protocol.fieldNames) : error;
+    }
   };
+}
+
+async function answer(
+  parts: ServerParts,
+  protocol: AnswerProtocol,
+  request: Request,
+  response: Response,
+): Promise<void> {
+  const { model } = parts.lifecycle.requireServing();
+  const { parsed, writer } = protocol.read(request.body, model.defaults, randomSeed());
+  const head: AnswerHead = {
+    id: newId(protocol.idPrefix),
+    created: Math.floor(Date.now() / 1000),
+    model: resolveName(parts.names, parsed.model),
+  };
+  for (const name of protocol.idHeaders) response.setHeader(name, head.id);
+  const { choices } = parsed;
+  const count = parsed.prompts.length * choices.generated;
+  const accounted = { id: head.id, route: routeOf(request), model: head.model };
+  await whileAdmitted(parts, response, accounted, count, async (signal, account) => {
+    const generations = await startAll(parts, request, parsed, head, signal, account);
+    const texts = parsed.details.tokensAsIds ? textsById(model.tokenizer) : model.tokenizer;
+    const told = writer(head, texts);
+    if (parsed.stream) await stream(new SseStream(response, protocol.keepAlive), generations, told);
+    else response.json(told.whole(bestChoices(await Promise.all(generations.map(readWhole)), choices)));
+  });
 }
 
 async function startAll(
@@ -87,6 +95,7 @@ export async function readWhole(generation: Generation): Promise<WholeChoice> {
     finish: last?.finish ?? null,
     stopReason: last?.stopReason ?? null,
     usage: generation.usage,
+    deltas,
   };
 }
 
@@ -96,41 +105,20 @@ function tellsNothing(delta: TextDelta): boolean {
   return content === '' && reasoning === '' && toolCalls.length === 0 && logprobs.length === 0 && !hasIds;
 }
 
-async function stream(
-  response: Response,
-  generations: readonly Generation[],
-  { includeUsage, details }: ApiRequest,
-  head: AnswerHead,
-  shape: AnswerShape,
-  texts: TokenTexts,
-): Promise<void> {
-  const sse = new SseStream(response);
-  const positions = generations.map(() => 0);
-  const usage = (): ReturnType<typeof addUsage> =>
-    addUsage(generations.map((generation) => generation.usage));
-  let unfinished = generations.length;
+async function stream(sse: SseStream, generations: readonly Generation[], told: AnswerWriter): Promise<void> {
+  const usage = (): Usage => addUsage(generations.map((generation) => generation.usage));
   try {
     for await (const { index, value: delta } of mergeAsync(generations.map((each) => each.deltas()))) {
-      if (delta.finish !== null) unfinished -= 1;
       // Bytes of half a character, or the beginning of a stop string: nothing to tell yet.
-      else if (tellsNothing(delta)) continue;
-      const isLast = shape.usageOnLastChunk && !includeUsage && unfinished === 0;
-      const told = isLast || details.continuousUsage ? usage() : null;
-      const position = positions[index] ?? 0;
-      const parts = onePerCall(delta);
-      const last = parts.length - 1;
-      await sse.send(
-        ...parts.map((part, i) => shape.chunk(head, index, part, position, i === last ? told : null, texts)),
-      );
-      positions[index] = (positions[index] ?? 0) + delta.content.length;
+      if (delta.finish === null && tellsNothing(delta)) continue;
+      await sse.send(...told.delta(index, delta, usage));
     }
-    if (includeUsage) await sse.send(shape.usageChunk(head, usage()));
-    sse.finish();
+    sse.end(...told.end(usage()));
   } catch (error) {
-    if (!response.headersSent) {
+    if (!sse.hasBegun) {
       sse.abandon();
       throw error;
     }
-    sse.fail(asApiError(error).body);
+    sse.end(...told.failure(asApiError(error)));
   }
 }

@@ -1,0 +1,30 @@
+// What a model that reasons and calls tools says: steps of tokens, of which markers are steps of their own.
+
+import { byteIds, output, type Script } from './scripted-engine.fixture.js';
+import { ScriptedServer } from './scripted-server.fixture.js';
+
+export const tells = (...steps: readonly (string | number)[]): Script =>
+  function* () {
+    for (const step of steps) yield output(typeof step === 'string' ? byteIds(step) : [step]);
+    yield { ...output([]), finish: 'stop', stopToken: 2 };
+  };
+
+const { thinkBegin, thinkEnd, begin, end } = ScriptedServer.markers;
+
+/** Thinks, speaks and calls two tools. */
+export const thinksAndCalls = tells(
+  thinkBegin,
+  'Which ',
+  'city?',
+  thinkEnd,
+  'I look.\n',
+  begin,
+  '\n{"name": "weat',
+  'her", "arguments": {"ci',
+  'ty": "Zürich"}}\n',
+  end,
+  '\n',
+  begin,
+  '\n{"name": "time", "arguments": {"city": "Bern"}}\n',
+  end,
+);

@@ -1,0 +1,75 @@
+// The parts of an answer as output items of OpenAI's Responses, and what is told of them while they are written.
+
+import type { AnswerPart, PartEvent } from './answer-parts.js';
+import type { TypedData } from './sse-event.js';
+
+export type ItemStatus = 'in_progress' | 'completed' | 'incomplete';
+
+const idPrefixes = { reasoning: 'rs_', text: 'msg_', call: 'fc_' } as const;
+
+/** @param answer id of the response, which those of its items follow from */
+const idOf = ({ kind, index }: AnswerPart, answer: string): string =>
+  `${idPrefixes[kind]}${answer.replace(/^resp_/, '')}-${String(index)}`;
+
+export function itemOf(part: AnswerPart, answer: string, status: ItemStatus): object {
+  const id = idOf(part, answer);
+  // What has begun has no content part yet: an event of its own adds it.
+  const content = status === 'in_progress' ? [] : [contentOf(part)];
+  switch (part.kind) {
+    case 'reasoning':
+      return { id, type: 'reasoning', summary: [], content, encrypted_content: null, status };
+    case 'text':
+      return { id, type: 'message', role: 'assistant', content, status };
+    case 'call': {
+      const { id: call_id, name } = part.call ?? {};
+      return { id, type: 'function_call', call_id, name, arguments: part.text, status };
+    }
+  }
+}
+
+const contentOf = ({ kind, text }: AnswerPart): object =>
+  kind === 'reasoning'
+    ? { type: 'reasoning_text', text }
+    : { type: 'output_text', text, annotations: [], logprobs: [] };
+
+/** @param status of the item once it is closed */
+export function itemEvents(event: PartEvent, answer: string, status: ItemStatus): TypedData[] {
+  const { part } = event;
+  const output = { output_index: part.index };
+  const at = { ...output, item_id: idOf(part, answer) };
+  const inContent = { ...at, content_index: 0 };
+  const { grown, done } = words[part.kind];
+  const isCall = part.kind === 'call';
+  // Behind an event that is told later the part has grown already.
+  const empty = { ...part, text: '' };
+  switch (event.kind) {
+    case 'opened':
+      return [
+        { type: 'response.output_item.added', ...output, item: itemOf(empty, answer, 'in_progress') },
+        ...(isCall ? [] : [{ type: 'response.content_part.added', ...inContent, part: contentOf(empty) }]),
+      ];
+    case 'grown':
+      return [{ type: grown, ...(isCall ? at : inContent), delta: event.by, ...noLogprobs(part) }];
+    case 'closed':
+      return [
+        isCall
+          ? { type: done, ...at, name: part.call?.name, arguments: part.text }
+          : { type: done, ...inContent, text: part.text, ...noLogprobs(part) },
+        ...(isCall ? [] : [{ type: 'response.content_part.done', ...inContent, part: contentOf(part) }]),
+        { type: 'response.output_item.done', ...output, item: itemOf(part, answer, status) },
+      ];
+  }
+}
+
+const eventsOf = (name: string): { readonly grown: string; readonly done: string } => ({
+  grown: `response.${name}.delta`,
+  done: `response.${name}.done`,
+});
+
+const words = {
+  reasoning: eventsOf('reasoning_text'),
+  text: eventsOf('output_text'),
+  call: eventsOf('function_call_arguments'),
+};
+
+const noLogprobs = ({ kind }: AnswerPart): object => (kind === 'text' ? { logprobs: [] } : {});

@@ -1,0 +1,5 @@
+/** Part of a JSON schema: what an object whose `type` is this one must have beside it. */
+export const needs = (type: string, ...required: string[]): object => ({
+  if: { required: ['type'], properties: { type: { const: type } } },
+  then: { required },
+});

@@ -1,0 +1,60 @@
+// The input of OpenAI's Responses as the messages of a chat: reasoning, text and calls that follow each other there are
+// one message of the assistant.
+
+type RawText = string | readonly { readonly text: string }[];
+
+export type RawItem =
+  | { readonly type?: 'message'; readonly role: string; readonly content: RawText | null }
+  | {
+      readonly type: 'function_call';
+      readonly call_id: string;
+      readonly name: string;
+      readonly arguments: string;
+    }
+  | { readonly type: 'function_call_output'; readonly call_id: string; readonly output: RawText }
+  | { readonly type: 'reasoning'; readonly content?: RawText | null };
+
+/** An answer of the assistant that more items may belong to. */
+interface Turn {
+  readonly role: 'assistant';
+  content: string | null;
+  reasoning_content: string | null;
+  readonly tool_calls: object[];
+}
+
+/** Reasoning and text come before the calls that they led to. */
+const isUnspoken = ({ content, tool_calls }: Turn): boolean => content === null && tool_calls.length === 0;
+
+export function readItems(input: string | readonly RawItem[]): object[] {
+  if (typeof input === 'string') return [{ role: 'user', content: input }];
+  const messages: object[] = [];
+  let open: Turn | null = null;
+  const turn = (goesOn: (open: Turn) => boolean): Turn => {
+    if (open === null || !goesOn(open)) {
+      open = { role: 'assistant', content: null, reasoning_content: null, tool_calls: [] };
+      messages.push(open);
+    }
+    return open;
+  };
+  for (const item of input) {
+    if (item.type === 'reasoning') {
+      const of = turn(isUnspoken);
+      of.reasoning_content = (of.reasoning_content ?? '') + textOf(item.content ?? '');
+    } else if (item.type === 'function_call') {
+      const { call_id: id, name, arguments: text } = item;
+      turn(() => true).tool_calls.push({ id, type: 'function', function: { name, arguments: text } });
+    } else if (item.type === 'function_call_output') {
+      open = null;
+      messages.push({ role: 'tool', tool_call_id: item.call_id, content: textOf(item.output) });
+    } else if (item.role === 'assistant') {
+      turn(isUnspoken).content = textOf(item.content ?? '');
+    } else {
+      open = null;
+      messages.push({ role: item.role, content: textOf(item.content ?? '') });
+    }
+  }
+  return messages;
+}
+
+const textOf = (text: RawText): string =>
+  typeof text === 'string' ? text : text.map((part) => part.text).join('');

@@ -1,0 +1,126 @@
+// The fields of OpenAI's Responses, as far as they are not those of other routes: the schemas of what is honoured, and of
+// values of the others that ask for nothing.
+
+import { functionName } from './function-name.js';
+import { needs } from './needs.js';
+
+const text = { type: 'string' };
+const nullableText = { type: ['string', 'null'] };
+const nothing = { type: 'null' };
+
+const parts = {
+  type: ['string', 'array'],
+  items: {
+    type: 'object',
+    required: ['type', 'text'],
+    properties: { type: { enum: ['input_text', 'output_text', 'reasoning_text'] }, text },
+  },
+};
+
+const item = {
+  type: 'object',
+  properties: {
+    type: { enum: ['message', 'function_call', 'function_call_output', 'reasoning'] },
+    role: { enum: ['user', 'assistant', 'system', 'developer'] },
+    content: { ...parts, type: ['string', 'array', 'null'] },
+    call_id: text,
+    name: text,
+    arguments: text,
+    output: parts,
+    encrypted_content: nothing,
+  },
+  allOf: [
+    // The type of a message may stay away.
+    { if: { not: { required: ['type'] } }, then: { required: ['role', 'content'] } },
+    needs('message', 'role', 'content'),
+    needs('function_call', 'call_id', 'name', 'arguments'),
+    needs('function_call_output', 'call_id', 'output'),
+  ],
+};
+
+export const responsesFields = {
+  input: { type: ['string', 'array'], minItems: 1, maxItems: 10000, items: item },
+  instructions: text,
+  max_output_tokens: { type: 'integer', minimum: 1 },
+  tools: {
+    type: 'array',
+    maxItems: 128,
+    items: {
+      type: 'object',
+      required: ['type', 'name'],
+      additionalProperties: false,
+      properties: {
+        type: { enum: ['function'] },
+        name: functionName,
+        description: nullableText,
+        parameters: { type: ['object', 'null'] },
+        strict: { type: ['boolean', 'null'] },
+      },
+    },
+  },
+  tool_choice: {
+    anyOf: [
+      { enum: ['none', 'auto', 'required'] },
+      {
+        type: 'object',
+        required: ['type', 'name'],
+        additionalProperties: false,
+        properties: { type: { const: 'function' }, name: text },
+      },
+    ],
+  },
+  text: {
+    type: 'object',
+    additionalProperties: false,
+    properties: {
+      format: {
+        type: ['object', 'null'],
+        required: ['type'],
+        properties: {
+          type: { enum: ['text', 'json_object', 'json_schema'] },
+          name: text,
+          description: nullableText,
+          schema: { type: 'object' },
+          strict: { type: ['boolean', 'null'] },
+        },
+        additionalProperties: false,
+        allOf: [needs('json_schema', 'schema')],
+      },
+      verbosity: { enum: ['medium', null] },
+    },
+  },
+  reasoning: {
+    type: 'object',
+    additionalProperties: false,
+    properties: {
+      effort: { enum: ['none', 'minimal', 'low', 'medium', 'high', null] },
+      // The reasoning itself is told, and no summary of it.
+      summary: { enum: ['auto', null] },
+    },
+  },
+};
+
+const unstored = 'nothing is stored here: send the conversation itself as input';
+
+export const refusedResponsesFields = {
+  // As vLLM without a store: OpenAI's default is true, and few who send it want to read the response again.
+  store: { type: 'boolean' },
+  previous_response_id: { ...nothing, description: unstored },
+  conversation: { ...nothing, description: unstored },
+  background: { enum: [false], description: unstored },
+  prompt: nothing,
+  include: { type: 'array', maxItems: 0 },
+  top_logprobs: { enum: [0] },
+  truncation: { enum: ['disabled'] },
+  stream_options: {
+    type: 'object',
+    additionalProperties: false,
+    properties: { include_obfuscation: { enum: [false, null] } },
+  },
+  service_tier: { enum: ['auto', 'default'] },
+  context_management: { type: 'array', maxItems: 0 },
+  max_tool_calls: nothing,
+  moderation: nothing,
+  prompt_cache_options: nothing,
+  prompt_cache_retention: { enum: ['in_memory'] },
+};
