@@ -14,6 +14,7 @@ import { LoadObserver } from './load-observer.js';
 import type { Logger } from './log/logger.js';
 import { ServerMetrics } from './metrics/server-metrics.js';
 import { ModelRun } from './model-run.js';
+import { observersOf } from './observability.js';
 import { StallWatch } from './weights/stall-watch.js';
 
 const watchEveryMs = 250;
@@ -54,6 +55,8 @@ export class Replica {
       access: this.control.access,
       running: new Set(),
       maxBodyBytes: server.maxBodyBytes,
+      observers: observersOf(metrics, logger),
+      keepsTexts: false,
     };
     const tls = server.tlsDir === null ? null : { folder: server.tlsDir, files: readTlsFiles(server.tlsDir) };
     const app = makeApp(this.parts, { clientCertificates: tls?.files.ca !== undefined });
@@ -109,7 +112,8 @@ export class Replica {
     this.model = run;
     try {
       const { engine, info, model, numBlocks } = await run.load();
-      this.parts.metrics.cacheConfig({ ...this.config.engineConfig.engine, numBlocks });
+      const { engine: settings } = this.config.engineConfig;
+      this.parts.metrics.serving({ ...settings, numBlocks }, model.maxModelLen);
       this.lifecycle.startServing(engine, model);
       this.logger.info('serving', { uri, ...info, numBlocks, maxModelLen: model.maxModelLen });
     } catch (error) {

@@ -4,6 +4,7 @@ import type { ErrorRequestHandler } from 'express';
 import type { Logger } from '../log/logger.js';
 import { ApiError } from '../request/api-error.js';
 import { asApiError } from './generation.js';
+import { recordOf } from './request-record.js';
 
 /** Errors of express's own body reader. */
 interface BodyError extends Error {
@@ -16,6 +17,7 @@ export function errorHandler(logger: Logger): ErrorRequestHandler {
   return (error: unknown, _request, response, next) => {
     const told = bodyError(error as BodyError) ?? asApiError(error);
     if (told.code === 'internal_error') logger.error('request failed', { error: describe(error) });
+    recordOf(response).failed(told);
     if (response.destroyed) return;
     if (response.headersSent) {
       next(error);
