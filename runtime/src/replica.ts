@@ -14,7 +14,7 @@ import { LoadObserver } from './load-observer.js';
 import type { Logger } from './log/logger.js';
 import { ServerMetrics } from './metrics/server-metrics.js';
 import { ModelRun } from './model-run.js';
-import { observersOf } from './observability.js';
+import { Observability } from './observability.js';
 import { StallWatch } from './weights/stall-watch.js';
 
 const watchEveryMs = 250;
@@ -30,6 +30,7 @@ export class Replica {
   private readonly http: HttpServer;
   private readonly observer: LoadObserver;
   private readonly control: AccessControl;
+  private readonly observability: Observability;
   private model: ModelRun | null = null;
   private boundPort = 0;
 
@@ -45,6 +46,7 @@ export class Replica {
     this.observer = new LoadObserver(this.lifecycle, this.stall, logger, now);
     const metrics = new ServerMetrics(model.name, () => this.lifecycle);
     this.control = new AccessControl(config, metrics.keys, logger);
+    this.observability = new Observability(metrics, logger, process.env);
     this.parts = {
       lifecycle: this.lifecycle,
       metrics,
@@ -55,7 +57,7 @@ export class Replica {
       access: this.control.access,
       running: new Set(),
       maxBodyBytes: server.maxBodyBytes,
-      observers: observersOf(metrics, logger),
+      observers: this.observability.observers,
       keepsTexts: false,
     };
     const tls = server.tlsDir === null ? null : { folder: server.tlsDir, files: readTlsFiles(server.tlsDir) };
@@ -84,6 +86,7 @@ export class Replica {
   async run(): Promise<void> {
     const { server, engineConfig } = this.config;
     await this.control.open();
+    await this.observability.open();
     this.boundPort = await this.listen();
     this.logger.info('listening', { host: server.host, port: this.boundPort });
     if (server.trustRemoteCode)
@@ -99,6 +102,7 @@ export class Replica {
       await this.model?.stop();
       await this.http.close();
       await this.control.close();
+      await this.observability.close();
     }
   }
 
