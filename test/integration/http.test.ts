@@ -115,7 +115,7 @@ describe('one replica', () => {
     expect(await replica.metric('vllm:num_requests_waiting')).toBe(0);
     expect(await replica.metric('llmservice_kv_blocks_used')).toBe(0);
     expect((await replica.health()).engine?.inFlight).toBe(0);
-    expect(await replica.metric('llmservice_kv_blocks_total')).toBeGreaterThan(0);
+    expect(await replica.metric('llmservice_kv_blocks')).toBeGreaterThan(0);
   });
 
   test('an engine that is killed ends its streams with an error event, and the next request is answered', async () => {
