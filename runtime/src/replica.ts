@@ -14,7 +14,7 @@ import { LoadObserver } from './load-observer.js';
 import type { Logger } from './log/logger.js';
 import { ServerMetrics } from './metrics/server-metrics.js';
 import { ModelRun } from './model-run.js';
-import { Observability } from './observability.js';
+import { makeRequestLog, Observability } from './observability.js';
 import { StallWatch } from './weights/stall-watch.js';
 
 const watchEveryMs = 250;
@@ -46,7 +46,12 @@ export class Replica {
     this.observer = new LoadObserver(this.lifecycle, this.stall, logger, now);
     const metrics = new ServerMetrics(model.name, () => this.lifecycle);
     this.control = new AccessControl(config, metrics.keys, logger);
-    this.observability = new Observability(metrics, logger, process.env);
+    this.observability = new Observability(
+      metrics,
+      logger,
+      process.env,
+      makeRequestLog(config, metrics, logger),
+    );
     this.parts = {
       lifecycle: this.lifecycle,
       metrics,
@@ -58,7 +63,7 @@ export class Replica {
       running: new Set(),
       maxBodyBytes: server.maxBodyBytes,
       observers: this.observability.observers,
-      keepsTexts: false,
+      keepsTexts: server.requestLog !== null && server.requestLogText,
     };
     const tls = server.tlsDir === null ? null : { folder: server.tlsDir, files: readTlsFiles(server.tlsDir) };
     const app = makeApp(this.parts, { clientCertificates: tls?.files.ca !== undefined });

@@ -26,7 +26,7 @@ function quietLogger(): Logger {
 
 async function observe(env: NodeJS.ProcessEnv): Promise<void> {
   Object.assign(process.env, env);
-  observability = new Observability(server.parts.metrics, quietLogger(), process.env);
+  observability = new Observability(server.parts.metrics, quietLogger(), process.env, null);
   await observability.open();
 }
 const observeAll = async (request: EndedRequest): Promise<void> => {
