@@ -49,6 +49,7 @@ export async function runEmbedding(
       stream: false,
       maxTokens: 0,
       promptTokens,
+      cachedTokens,
       usage: usage(),
       finishReason,
       errorCode,

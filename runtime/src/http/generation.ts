@@ -244,6 +244,7 @@ export class Generation {
       stream: this.request.stream,
       maxTokens: this.request.maxTokens,
       promptTokens: this.promptTokens,
+      cachedTokens: this.cachedTokens,
       usage: this.usage,
       finishReason,
       errorCode,

@@ -46,9 +46,9 @@ export class RequestSizes {
     this.#histograms = new Map(made);
   }
 
-  finished({ promptTokens, usage, maxTokens }: FinishedGeneration): void {
+  finished({ promptTokens, cachedTokens, usage, maxTokens }: FinishedGeneration): void {
     this.#observe('prompt', promptTokens);
-    this.#observe('computed', promptTokens - usage.cachedTokens);
+    this.#observe('computed', promptTokens - cachedTokens);
     this.#observe('generated', usage.completionTokens);
     if (maxTokens !== null) this.#observe('asked', maxTokens);
   }

@@ -14,6 +14,8 @@ export interface FinishedGeneration {
   /** Null: what the context leaves. */
   readonly maxTokens: number | null;
   readonly promptTokens: number;
+  /** Of the prompt's tokens, those that the prefix cache had. */
+  readonly cachedTokens: number;
   /** As the answer's usage has it: of several answers to one prompt the first alone counts it. */
   readonly usage: TokenCounts;
   /** `stop`, `length`, `abort` (the client went away) or `error`. */
