@@ -12,7 +12,8 @@ let replica: ReplicaProcess;
 beforeAll(async () => {
   receiver = await OtlpReceiver.start();
   const env = { OTEL_EXPORTER_OTLP_ENDPOINT: receiver.endpoint, OTEL_SERVICE_NAME: 'demo-service' };
-  replica = await ReplicaProcess.start({ uri: demoCheckpoint, env });
+  const engine = { speculative: { method: 'mtp', tokens: 3 } };
+  replica = await ReplicaProcess.start({ uri: demoCheckpoint, engine, env });
   await replica.ready();
 });
 afterAll(async () => {
@@ -23,6 +24,8 @@ afterAll(async () => {
 test('a request is a span with its phases, one after the other', async () => {
   const response = await replica.post('/v1/completions', { prompt: 'The capital of', max_tokens: 16 });
   expect(response.status).toBe(200);
+  const accepted = await replica.metric('vllm:spec_decode_num_accepted_tokens_total');
+  expect(accepted).toBeGreaterThan(0);
   await stop(replica.child);
   const named = (name: string) => receiver.spans.find((span) => span.name === name)!;
   const root = named('text_completion demo');
@@ -32,6 +35,7 @@ test('a request is a span with its phases, one after the other', async () => {
     'gen_ai.response.id': response.headers.get('x-request-id'),
     'gen_ai.request.max_tokens': 16,
     'http.response.status_code': 200,
+    'llmservice.usage.accepted_draft_tokens': accepted,
   });
   const phases = ['queue', 'prefill', 'decode'].map(named);
   const times = [root.startMs, ...phases.flatMap(({ startMs, endMs }) => [startMs, endMs]), root.endMs];
