@@ -4,7 +4,6 @@
 import { FailureError } from '@llmservice/crds';
 import type { EngineInfo } from '@llmservice/native';
 import { setTimeout as sleepFor } from 'node:timers/promises';
-import { readCertificates } from './config/read-config.js';
 import type { ResolvedConfig } from './config/resolve-config.js';
 import { EngineClient } from './engine/engine-client.js';
 import type { EngineSettings } from './engine/protocol.js';
@@ -12,6 +11,7 @@ import type { ServedModel } from './http/served-model.js';
 import { readModelFiles, servedModel } from './load-model.js';
 import type { LoadObserver } from './load-observer.js';
 import type { Logger } from './log/logger.js';
+import { s3SettingsOf } from './s3-settings.js';
 import { TemplateRenderer } from './tokens/template-renderer.js';
 import { SourceChangedError } from './weights/checkpoint-source.js';
 import { obtainCheckpoint, type ObtainedCheckpoint } from './weights/obtain-checkpoint.js';
@@ -87,19 +87,12 @@ export class ModelRun {
   }
 
   private obtain(): Promise<ObtainedCheckpoint> {
-    const { engineConfig, server, s3Credentials } = this.config;
-    const { s3 } = engineConfig.model;
+    const { engineConfig, server } = this.config;
     return obtainCheckpoint({
       uri: this.uri,
       headUri: engineConfig.engine.speculative.uri ?? null,
       weightsDir: server.weightsDir,
-      s3: {
-        endpoint: s3?.endpoint ?? null,
-        region: s3?.region ?? 'us-east-1',
-        forcePathStyle: s3?.forcePathStyle ?? true,
-        credentials: s3Credentials,
-        caCertificates: readCertificates(server.s3CaDir),
-      },
+      s3: s3SettingsOf(this.config),
       observer: this.observer,
       sleep: (milliseconds) => this.sleep(milliseconds),
       signal: this.stopping.signal,

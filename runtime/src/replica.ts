@@ -14,6 +14,7 @@ import { LoadObserver } from './load-observer.js';
 import type { Logger } from './log/logger.js';
 import { ServerMetrics } from './metrics/server-metrics.js';
 import { ModelRun } from './model-run.js';
+import { makeRequestLog, Observability } from './observability.js';
 import { StallWatch } from './weights/stall-watch.js';
 
 const watchEveryMs = 250;
@@ -29,6 +30,7 @@ export class Replica {
   private readonly http: HttpServer;
   private readonly observer: LoadObserver;
   private readonly control: AccessControl;
+  private readonly observability: Observability;
   private model: ModelRun | null = null;
   private boundPort = 0;
 
@@ -44,6 +46,12 @@ export class Replica {
     this.observer = new LoadObserver(this.lifecycle, this.stall, logger, now);
     const metrics = new ServerMetrics(model.name, () => this.lifecycle);
     this.control = new AccessControl(config, metrics.keys, logger);
+    this.observability = new Observability(
+      metrics,
+      logger,
+      process.env,
+      makeRequestLog(config, metrics, logger),
+    );
     this.parts = {
       lifecycle: this.lifecycle,
       metrics,
@@ -54,6 +62,8 @@ export class Replica {
       access: this.control.access,
       running: new Set(),
       maxBodyBytes: server.maxBodyBytes,
+      observers: this.observability.observers,
+      keepsTexts: server.requestLog !== null && server.requestLogText,
     };
     const tls = server.tlsDir === null ? null : { folder: server.tlsDir, files: readTlsFiles(server.tlsDir) };
     const app = makeApp(this.parts, { clientCertificates: tls?.files.ca !== undefined });
@@ -81,6 +91,7 @@ export class Replica {
   async run(): Promise<void> {
     const { server, engineConfig } = this.config;
     await this.control.open();
+    await this.observability.open();
     this.boundPort = await this.listen();
     this.logger.info('listening', { host: server.host, port: this.boundPort });
     if (server.trustRemoteCode)
@@ -96,6 +107,7 @@ export class Replica {
       await this.model?.stop();
       await this.http.close();
       await this.control.close();
+      await this.observability.close();
     }
   }
 
@@ -109,7 +121,8 @@ export class Replica {
     this.model = run;
     try {
       const { engine, info, model, numBlocks } = await run.load();
-      this.parts.metrics.cacheConfig({ ...this.config.engineConfig.engine, numBlocks });
+      const { engine: settings } = this.config.engineConfig;
+      this.parts.metrics.serving({ ...settings, numBlocks }, model.maxModelLen);
       this.lifecycle.startServing(engine, model);
       this.logger.info('serving', { uri, ...info, numBlocks, maxModelLen: model.maxModelLen });
     } catch (error) {

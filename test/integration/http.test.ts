@@ -115,7 +115,7 @@ describe('one replica', () => {
     expect(await replica.metric('vllm:num_requests_waiting')).toBe(0);
     expect(await replica.metric('llmservice_kv_blocks_used')).toBe(0);
     expect((await replica.health()).engine?.inFlight).toBe(0);
-    expect(await replica.metric('llmservice_kv_blocks_total')).toBeGreaterThan(0);
+    expect(await replica.metric('llmservice_kv_blocks')).toBeGreaterThan(0);
   });
 
   test('an engine that is killed ends its streams with an error event, and the next request is answered', async () => {
@@ -135,12 +135,13 @@ describe('one replica', () => {
     expect((await replica.health()).engine?.restarts).toBe(1);
   });
 
-  test('logs one line per generation, without its text', () => {
-    const log = replica.log.split('\n').filter((line) => line.includes('generation finished'));
+  test('logs one line per request, without its text', () => {
+    const log = replica.log.split('\n').filter((line) => line.includes('request finished'));
     expect(log.length).toBeGreaterThan(200);
     expect(JSON.parse(log[0]!)).toMatchObject({
       route: '/openai/v1/chat/completions',
-      finishReason: 'stop',
+      status: 200,
+      finishReasons: ['stop'],
       promptTokens: expect.any(Number),
     });
     expect(replica.log).not.toContain('Paris');

@@ -5,6 +5,7 @@
 
 import { mkdir, open } from 'node:fs/promises';
 import { join } from 'node:path';
+import { LineBuffer } from '../log/line-buffer.js';
 import type { Logger } from '../log/logger.js';
 import { formatRecord, type AccountingRecord } from './accounting-record.js';
 
@@ -45,11 +46,7 @@ export class AccountingLog {
   readonly #logger: Logger;
   readonly #events: AccountingEvents;
   readonly #timer: NodeJS.Timeout;
-  #lines: Buffer[] = [];
-  /** Of `#lines`. */
-  #bytes = 0;
-  /** Bytes of the first line that are in the file already. */
-  #begun = 0;
+  readonly #buffer: LineBuffer;
   #file: { readonly handle: AppendFile; bytes: number } | null = null;
   #files = 0;
   #failing = false;
@@ -59,20 +56,15 @@ export class AccountingLog {
     this.#options = options;
     this.#logger = logger;
     this.#events = events;
+    this.#buffer = new LineBuffer(options.bufferBytes);
     this.#timer = setInterval(() => {
-      if (this.#lines.length > 0) void this.flush();
+      if (this.#buffer.bytes > 0) void this.flush();
     }, flushMs);
     this.#timer.unref();
   }
 
   add(record: AccountingRecord): void {
-    const line = Buffer.from(formatRecord(record));
-    if (this.#bytes + line.length > this.#options.bufferBytes) {
-      this.#events.lineLost();
-      return;
-    }
-    this.#lines.push(line);
-    this.#bytes += line.length;
+    if (!this.#buffer.add(formatRecord(record))) this.#events.lineLost();
   }
 
   /** Resolves when all that was added before is on the disk, or could not be written. */
@@ -89,16 +81,16 @@ export class AccountingLog {
   }
 
   async #write(): Promise<void> {
-    if (this.#lines.length === 0) return;
+    if (this.#buffer.bytes === 0) return;
     try {
       this.#file ??= { handle: await this.#create(), bytes: 0 };
       const file = this.#file;
-      const batch = Buffer.concat(this.#lines).subarray(this.#begun);
-      for (let rest = batch; rest.length > 0;) {
+      for (let rest = this.#buffer.head(); rest.length > 0;) {
         const { bytesWritten } = await file.handle.write(rest);
         rest = rest.subarray(bytesWritten);
         file.bytes += bytesWritten;
-        this.#written(bytesWritten);
+        const lines = this.#buffer.forget(bytesWritten);
+        if (lines > 0) this.#events.linesWritten(lines);
       }
       await file.handle.datasync();
       if (this.#failing) this.#logger.info('the accounting log is written again');
@@ -107,20 +99,6 @@ export class AccountingLog {
     } catch (error) {
       await this.#failed(error as NodeJS.ErrnoException);
     }
-  }
-
-  /** Forgets lines that are in the file. */
-  #written(bytes: number): void {
-    let [count, left] = [0, this.#begun + bytes];
-    for (const line of this.#lines) {
-      if (left < line.length) break;
-      left -= line.length;
-      this.#bytes -= line.length;
-      count += 1;
-    }
-    this.#lines = this.#lines.slice(count);
-    this.#begun = left;
-    if (count > 0) this.#events.linesWritten(count);
   }
 
   async #failed({ code = '', message }: NodeJS.ErrnoException): Promise<void> {
@@ -139,7 +117,7 @@ export class AccountingLog {
   async #endFile(): Promise<void> {
     const handle = this.#file?.handle;
     this.#file = null;
-    this.#begun = 0;
+    this.#buffer.restartLine();
     await handle?.close().catch(() => undefined);
   }
 

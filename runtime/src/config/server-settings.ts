@@ -20,10 +20,20 @@ export interface ServerSettings {
   readonly maxWaiting: number;
   /** A file of the accounting log that has reached it is followed by another. */
   readonly accountingFileBytes: number;
+  /** Where requests are told as JSON lines; null: nowhere. */
+  readonly requestLog: ObjectFolder | null;
+  /** Whether the request log has prompts and answers too. */
+  readonly requestLogText: boolean;
   /** Compute threads of the engine; null: one per physical core. */
   readonly threads: number | null;
   /** Accepted for the sake of existing values files; code from a checkpoint is never run. */
   readonly trustRemoteCode: boolean;
+}
+
+/** A place in a bucket; `prefix` is empty or ends in a slash. */
+export interface ObjectFolder {
+  readonly bucket: string;
+  readonly prefix: string;
 }
 
 interface ServerSetting<K extends keyof ServerSettings> {
@@ -123,6 +133,24 @@ export const serverSettings = [
     atLeast(1),
   ),
   define(
+    'requestLog',
+    'LLMSERVICE_REQUEST_LOG_URI',
+    '--request-log',
+    's3://BUCKET/PREFIX/',
+    'gets a JSON line for each request, in the S3 that the checkpoint is in; without it, none is written',
+    null,
+    asObjectFolder,
+  ),
+  define(
+    'requestLogText',
+    'LLMSERVICE_REQUEST_LOG_TEXT',
+    '--request-log-text',
+    'BOOL',
+    'put prompts and answers into the request log',
+    false,
+    readBoolean,
+  ),
+  define(
     'threads',
     'LLMSERVICE_THREADS',
     '--threads',
@@ -165,6 +193,12 @@ function atLeast(minimum: number): (text: string) => number {
     if (value < minimum) throw new Error(`expected a whole number of at least ${String(minimum)}`);
     return value;
   };
+}
+
+function asObjectFolder(text: string): ObjectFolder {
+  const [, bucket = '', path = ''] = /^s3:\/\/([^/]+)\/?(.*)$/.exec(text) ?? [];
+  if (bucket === '') throw new Error('expected s3://bucket/prefix/');
+  return { bucket, prefix: path === '' || path.endsWith('/') ? path : `${path}/` };
 }
 
 function asLogLevel(text: string): string {

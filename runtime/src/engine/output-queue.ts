@@ -50,6 +50,7 @@ export function mergeOutputs(earlier: EngineOutput, later: EngineOutput): Engine
     stopToken: later.stopToken,
     queueMs: earlier.queueMs ?? later.queueMs,
     cachedTokens: earlier.cachedTokens ?? later.cachedTokens,
+    acceptedDrafts: earlier.acceptedDrafts + later.acceptedDrafts,
     embedding: later.embedding,
   };
 }

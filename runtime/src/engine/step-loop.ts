@@ -178,12 +178,14 @@ function emptyUpdate(id: string): SequenceUpdate {
     stopToken: null,
     queueMs: null,
     cachedTokens: null,
+    acceptedDrafts: 0,
     embedding: null,
     failure: null,
   };
 }
 
-function updateOf({ id, token, logprobs, finish }: Sampled): SequenceUpdate {
-  if (finish === 'stop') return { ...emptyUpdate(id), finish, stopToken: token };
-  return { ...emptyUpdate(id), tokens: [token], logprobs: logprobs === null ? null : [logprobs], finish };
+function updateOf({ id, token, isDraft, logprobs, finish }: Sampled): SequenceUpdate {
+  const empty = { ...emptyUpdate(id), acceptedDrafts: isDraft ? 1 : 0 };
+  if (finish === 'stop') return { ...empty, finish, stopToken: token };
+  return { ...empty, tokens: [token], logprobs: logprobs === null ? null : [logprobs], finish };
 }

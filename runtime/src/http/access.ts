@@ -9,6 +9,7 @@ import { RequestAccount, type AccountedRequest } from '../keys/request-account.j
 import type { KeyMetrics } from '../metrics/key-metrics.js';
 import { ApiError } from '../request/api-error.js';
 import { healthPaths } from './open-paths.js';
+import { recordOf } from './request-record.js';
 
 export interface Access {
   /** Null: no key is asked for. */
@@ -37,6 +38,7 @@ export function authenticate({ keys, protectMetrics, metrics }: Access): Request
       throw refusal(presented);
     }
     (response.locals as Locals).key = key;
+    recordOf(response).keyed(key.id);
     next();
   };
 }
@@ -46,10 +48,14 @@ export function openAccount(access: Access, request: AccountedRequest, response:
   const { budgets, metrics, log, clock } = access;
   const { key } = response.locals as Locals;
   if (access.keys !== null && key === undefined) throw refusal(null);
-  return new RequestAccount(
+  const record = recordOf(response);
+  const account = new RequestAccount(
     request,
     key === undefined ? null : { key, budget: budgets.of(key, clock()) },
     {
+      keepsTexts: record.keepsTexts,
+      ended: (generation) => record.generated(generation),
+      settled: () => record.settled(),
       generated: (id, tokens) => metrics.generated(id, tokens),
       finished: (record) => {
         metrics.finished(record);
@@ -59,6 +65,8 @@ export function openAccount(access: Access, request: AccountedRequest, response:
     clock,
     (limit) => tellRateLimit(response, limit),
   );
+  record.admitted(request);
+  return account;
 }
 
 interface Locals {

@@ -59,7 +59,8 @@ export function addUsage(all: readonly Usage[]): Usage {
       cachedTokens: sum.cachedTokens + each.cachedTokens,
       completionTokens: sum.completionTokens + each.completionTokens,
       reasoningTokens: sum.reasoningTokens + each.reasoningTokens,
+      acceptedDraftTokens: sum.acceptedDraftTokens + each.acceptedDraftTokens,
     }),
-    { promptTokens: 0, cachedTokens: 0, completionTokens: 0, reasoningTokens: 0 },
+    { promptTokens: 0, cachedTokens: 0, completionTokens: 0, reasoningTokens: 0, acceptedDraftTokens: 0 },
   );
 }

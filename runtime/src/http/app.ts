@@ -16,6 +16,7 @@ import { aliveRoute, healthRoute, metricsRoute, versionRoute } from './health-ro
 import { messagesProtocol } from './messages-protocol.js';
 import { getModelRoute, listModelsRoute } from './models-route.js';
 import { predictRoute } from './predict-route.js';
+import { recordRequests } from './request-record.js';
 import { responsesProtocol } from './responses-protocol.js';
 import { mountedRoutes, type RouteName } from './route-table.js';
 import type { ServerParts } from './server-parts.js';
@@ -28,6 +29,7 @@ export function makeApp(parts: ServerParts, { clientCertificates = false } = {})
   app.disable('etag');
   // Clients such as curl leave the content type out or wrong; bodies are JSON here whatever it says.
   const json = express.json({ limit: parts.maxBodyBytes, type: () => true });
+  app.use(recordRequests(parts));
   if (clientCertificates) app.use(requireClientCertificate);
   app.use(authenticate(parts.access));
   const answers = handlers(parts);

@@ -1,32 +1,35 @@
 // One embedding from prompt to unit vector: submitted, awaited, measured and logged, however it ends.
 
 import type { GenerateRequest } from '../engine/protocol.js';
-import { logGeneration, type FinishedGeneration } from '../log/request-log.js';
+import type { FinishedGeneration } from '../observe/ended-request.js';
+import type { TokenCounts } from '../keys/token-counts.js';
 import { ApiError } from '../request/api-error.js';
 import { asApiError, type GenerationContext } from './generation.js';
 
 /** (hidden), of length 1. @throws ApiError when the engine fails or the server ends the request */
 export async function runEmbedding(
   request: GenerateRequest,
-  { engine, metrics, logger, now, route, modelName, signal, account }: GenerationContext,
+  { engine, metrics, now, modelName, signal, account }: GenerationContext,
 ): Promise<Float32Array> {
   const arrivedAt = now();
   let queueMs: number | null = null;
   let cachedTokens = 0;
   const promptTokens = request.prompt.length;
-  const ended = account.begin(() => ({
+  const usage = (): TokenCounts => ({
     promptTokens,
     cachedTokens,
     completionTokens: 0,
     reasoningTokens: 0,
-  }));
+    acceptedDraftTokens: 0,
+  });
+  const ended = account.begin(usage);
   let [finishReason, errorCode]: [string, string | null] = ['stop', null];
   try {
     for await (const output of engine.submit(request, { signal })) {
       queueMs ??= output.queueMs;
       cachedTokens += output.cachedTokens ?? 0;
       if (output.embedding === null) continue;
-      metrics.embedded(promptTokens);
+      metrics.embedded(promptTokens, cachedTokens);
       return normalized(output.embedding);
     }
     throw signal.reason instanceof ApiError
@@ -38,24 +41,29 @@ export async function runEmbedding(
     errorCode = finishReason === 'error' ? told.code : null;
     throw told;
   } finally {
-    const totalMs = Math.round((now() - arrivedAt) * 100) / 100;
+    const endedAt = now();
     const finished: FinishedGeneration = {
       id: request.id,
-      route,
+      promptId: request.id,
       model: modelName,
-      key: account.keyId,
       stream: false,
+      maxTokens: 0,
       promptTokens,
-      completionTokens: 0,
+      cachedTokens,
+      usage: usage(),
       finishReason,
       errorCode,
-      queueMs,
-      prefillMs: finishReason === 'stop' ? totalMs - (queueMs ?? 0) : null,
-      decodeMs: null,
-      totalMs,
+      arrivedAt,
+      submittedAt: arrivedAt,
+      startedAt: queueMs === null ? null : arrivedAt + queueMs,
+      // The prompt is all there is: with its last row it is done.
+      firstTokenAt: finishReason === 'stop' ? endedAt : null,
+      lastTokenAt: null,
+      endedAt,
+      answer: null,
     };
     metrics.finished(finished);
-    logGeneration(logger, finished);
+    account.ended(finished);
     ended(finishReason);
   }
 }

@@ -5,6 +5,7 @@ import type { Logger } from '../log/logger.js';
 import { ApiError } from '../request/api-error.js';
 import { anthropicError } from './anthropic-error.js';
 import { asApiError } from './generation.js';
+import { recordOf } from './request-record.js';
 import { isAnthropicPath } from './route-table.js';
 
 /** Errors of express's own body reader. */
@@ -18,6 +19,7 @@ export function errorHandler(logger: Logger): ErrorRequestHandler {
   return (error: unknown, request, response, next) => {
     const told = bodyError(error as BodyError) ?? asApiError(error);
     if (told.code === 'internal_error') logger.error('request failed', { error: describe(error) });
+    recordOf(response).failed(told);
     if (response.destroyed) return;
     if (response.headersSent) {
       next(error);

@@ -3,11 +3,12 @@
 
 import { FailureError } from '@llmservice/crds';
 import type { EngineOutput, GenerateRequest } from '../engine/protocol.js';
-import { logGeneration, type FinishedGeneration } from '../log/request-log.js';
+import type { FinishedGeneration } from '../observe/ended-request.js';
 import type { Logger } from '../log/logger.js';
 import type { ServerMetrics } from '../metrics/server-metrics.js';
 import { ApiError } from '../request/api-error.js';
 import type { RequestAccount } from '../keys/request-account.js';
+import type { TokenCounts } from '../keys/token-counts.js';
 import { choiceSeed } from '../request/choices.js';
 import type { ApiRequest, PromptSource } from '../request/parse-request.js';
 import { prepareGeneration } from '../request/prepare-generation.js';
@@ -19,6 +20,7 @@ import type { GenerationEngine } from './engine-port.js';
 import { PromptShare, type PromptScores } from './prompt-share.js';
 import type { ServedModel } from './served-model.js';
 import { newId } from './server-parts.js';
+import { AnswerKeeper } from '../observe/answer-keeper.js';
 
 export interface GenerationContext {
   readonly engine: GenerationEngine;
@@ -35,14 +37,8 @@ export interface GenerationContext {
   readonly account: RequestAccount;
 }
 
-export interface Usage {
-  /** Of several answers to one prompt the first alone counts it. */
-  readonly promptTokens: number;
-  /** Of the prompt's tokens, those that the prefix cache had. */
-  readonly cachedTokens: number;
-  readonly completionTokens: number;
-  readonly reasoningTokens: number;
-}
+/** Of several answers to one prompt the first alone counts it. */
+export type Usage = TokenCounts;
 
 /** What the answers to one prompt have in common. */
 interface Prompt {
@@ -55,10 +51,14 @@ interface Prompt {
 
 export class Generation {
   private readonly arrivedAt: number;
+  /** When the engine was asked; null: not yet. */
+  private submittedAt: number | null = null;
   private firstOutputAt: number | null = null;
   private lastOutputAt: number | null = null;
   private queueMs: number | null = null;
   private cachedTokens = 0;
+  private acceptedDraftTokens = 0;
+  private readonly answer: AnswerKeeper | null;
   private tokensScored = 0;
   private sumOfLogprobs = 0;
   private readonly text: TextStream;
@@ -74,6 +74,7 @@ export class Generation {
     arrivedAt: number,
   ) {
     this.text = prompt.newText();
+    this.answer = context.account.keepsTexts ? new AnswerKeeper() : null;
     this.arrivedAt = arrivedAt;
   }
 
@@ -123,10 +124,12 @@ export class Generation {
       sampling: { ...sampling, seed: choiceSeed(sampling.seed, choice) },
       promptLogprobs: false,
     };
-    const outputs = prompt.share.afterwards(() =>
-      context.engine.submit(prepared, { signal: context.signal }),
-    );
-    return new Generation(id, context, request, prompt, choice, outputs, arrivedAt);
+    const outputs = prompt.share.afterwards(() => {
+      generation.submittedAt = context.now();
+      return context.engine.submit(prepared, { signal: context.signal });
+    });
+    const generation = new Generation(id, context, request, prompt, choice, outputs, arrivedAt);
+    return generation;
   }
 
   get usage(): Usage {
@@ -136,6 +139,7 @@ export class Generation {
       cachedTokens: isFirst ? this.cachedTokens : 0,
       completionTokens: this.text.completionTokens,
       reasoningTokens: this.text.reasoningTokens,
+      acceptedDraftTokens: this.acceptedDraftTokens,
     };
   }
 
@@ -166,6 +170,8 @@ export class Generation {
     let errorCode: string | null = null;
     let begun = false;
     const ended = this.context.account.begin(() => this.usage);
+    // What the engine is to do reaches it with the first output that is asked for.
+    if (this.choice === 0) this.submittedAt = this.context.now();
     try {
       for await (const output of this.outputs) {
         if (this.choice === 0) this.prompt.share.take(output);
@@ -179,6 +185,7 @@ export class Generation {
         const delta = begins ? this.withPrompt(own) : own;
         // What ended the tokens, whatever the answer asks for.
         if (delta.finish !== null) outcome = delta.finish === 'tool_calls' ? 'stop' : delta.finish;
+        this.answer?.add(delta);
         yield delta;
         if (delta.finish !== null) return;
       }
@@ -210,15 +217,18 @@ export class Generation {
     }
   }
 
-  private measure({ queueMs, cachedTokens }: EngineOutput, tokens: number): void {
+  private measure({ queueMs, cachedTokens, acceptedDrafts }: EngineOutput, tokens: number): void {
     const { metrics, now, account } = this.context;
     const at = now();
     if (queueMs !== null) this.queueMs = queueMs;
     if (cachedTokens !== null) this.cachedTokens = cachedTokens;
+    // What followed a stop string is not counted.
+    this.acceptedDraftTokens += Math.min(acceptedDrafts, tokens);
     if (tokens > 0) {
       metrics.generated(tokens);
       account.spendGenerated(tokens);
-      if (this.firstOutputAt === null) metrics.firstTokens(this.promptTokens, (at - this.arrivedAt) / 1000);
+      if (this.firstOutputAt === null)
+        metrics.firstTokens(this.promptTokens, this.cachedTokens, (at - this.arrivedAt) / 1000);
       else metrics.laterTokens(tokens, (at - (this.lastOutputAt ?? at)) / 1000);
       this.firstOutputAt ??= at;
       this.lastOutputAt = at;
@@ -226,26 +236,28 @@ export class Generation {
   }
 
   private finish(finishReason: string, errorCode: string | null): void {
-    const { context, firstOutputAt, lastOutputAt, queueMs, arrivedAt } = this;
-    const round = (milliseconds: number): number => Math.round(milliseconds * 100) / 100;
+    const { context, submittedAt, queueMs } = this;
     const finished: FinishedGeneration = {
       id: this.id,
-      route: context.route,
+      promptId: this.prompt.prepared.id,
       model: context.modelName,
-      key: context.account.keyId,
       stream: this.request.stream,
+      maxTokens: this.request.maxTokens,
       promptTokens: this.promptTokens,
-      completionTokens: this.text.completionTokens,
+      cachedTokens: this.cachedTokens,
+      usage: this.usage,
       finishReason,
       errorCode,
-      queueMs: queueMs === null ? null : round(queueMs),
-      prefillMs:
-        firstOutputAt === null ? null : round(Math.max(0, firstOutputAt - arrivedAt - (queueMs ?? 0))),
-      decodeMs: firstOutputAt === null || lastOutputAt === null ? null : round(lastOutputAt - firstOutputAt),
-      totalMs: round(context.now() - arrivedAt),
+      arrivedAt: this.arrivedAt,
+      submittedAt,
+      startedAt: submittedAt === null || queueMs === null ? null : submittedAt + queueMs,
+      firstTokenAt: this.firstOutputAt,
+      lastTokenAt: this.lastOutputAt,
+      endedAt: context.now(),
+      answer: this.answer?.text ?? null,
     };
     context.metrics.finished(finished);
-    logGeneration(context.logger, finished);
+    context.account.ended(finished);
   }
 
   private abortReason(): ApiError | null {

@@ -19,6 +19,7 @@ export const output = (tokens: readonly number[], finish: EngineOutput['finish']
   stopToken: null,
   queueMs: 1,
   cachedTokens: 3,
+  acceptedDrafts: 0,
   embedding: null,
 });
 

@@ -7,6 +7,7 @@ import { findDialect } from '../tools/dialect.js';
 import { makeLogger } from '../log/logger.js';
 import { KeyBudgets } from '../keys/key-budgets.js';
 import { ServerMetrics } from '../metrics/server-metrics.js';
+import type { EndedRequest } from '../observe/ended-request.js';
 import { openAiSampling } from '../request/generation-defaults.js';
 import type { Access } from './access.js';
 import { Admission } from './admission.js';
@@ -34,6 +35,8 @@ export class ScriptedServer {
   static readonly markers = { thinkBegin: 267, thinkEnd: 268, begin: 269, end: 270 };
 
   private constructor(
+    /** Requests that ended, in that order. */
+    readonly ended: readonly EndedRequest[],
     readonly url: string,
     readonly engine: ScriptedEngine,
     readonly parts: ServerParts,
@@ -46,10 +49,12 @@ export class ScriptedServer {
     serving = true,
     tools = false,
     access = {},
+    keepsTexts = false,
   }: {
     readonly serving?: boolean;
     readonly tools?: boolean;
     readonly access?: Partial<Access>;
+    readonly keepsTexts?: boolean;
   } = {}): Promise<ScriptedServer> {
     const engine = new ScriptedEngine();
     const tokenizer = Tokenizer.fromJson(tokenizerJson(tools ? markerTexts : []), 'tokenizer.json');
@@ -59,6 +64,7 @@ export class ScriptedServer {
       lifecycle.startServing(engine, tools ? callingModel(tokenizer) : tinyModel(tokenizer));
     }
     const metrics = new ServerMetrics('tiny', () => lifecycle);
+    const ended: EndedRequest[] = [];
     const parts: ServerParts = {
       lifecycle,
       names: { name: 'tiny', aliases: ['small'] },
@@ -76,11 +82,13 @@ export class ScriptedServer {
       logger: makeLogger('error'),
       running: new Set(),
       maxBodyBytes: 100_000,
+      observers: [(request) => ended.push(request), (request) => metrics.requestEnded(request)],
+      keepsTexts,
       now: () => performance.now(),
     };
     const http = new HttpServer(makeApp(parts), parts);
     const port = await http.listen('127.0.0.1', 0);
-    return new ScriptedServer(`http://127.0.0.1:${String(port)}`, engine, parts, http, tokenizer);
+    return new ScriptedServer(ended, `http://127.0.0.1:${String(port)}`, engine, parts, http, tokenizer);
   }
 
   set script(script: Script) {

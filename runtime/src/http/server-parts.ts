@@ -9,9 +9,10 @@ import type { AccountedRequest, RequestAccount } from '../keys/request-account.j
 import { openAccount, type Access } from './access.js';
 import type { Admission } from './admission.js';
 import type { Lifecycle } from './lifecycle.js';
+import type { RecordParts } from './request-record.js';
 import type { ModelNames } from './served-model.js';
 
-export interface ServerParts {
+export interface ServerParts extends RecordParts {
   readonly lifecycle: Lifecycle;
   readonly names: ModelNames;
   readonly admission: Admission;
@@ -21,8 +22,6 @@ export interface ServerParts {
   /** One per request that is generating; aborted with an ApiError when the drain's time is over. */
   readonly running: Set<AbortController>;
   readonly maxBodyBytes: number;
-  /** Monotonic, in milliseconds. */
-  readonly now: () => number;
 }
 
 /**
@@ -63,7 +62,7 @@ export function randomSeed(): bigint {
   return randomBytes(8).readBigUInt64LE();
 }
 
-/** The route as it is written, for logs: a path without names in it. */
+/** The route as express has it, for logs: a path without names in it. */
 export function routeOf(request: Request): string {
   const { path } = request.route as { readonly path: string };
   return path.replaceAll('\\', '');

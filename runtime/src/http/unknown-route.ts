@@ -2,7 +2,7 @@
 
 import type { RequestHandler } from 'express';
 import { ApiError } from '../request/api-error.js';
-import { mountedRoutes } from './route-table.js';
+import { mountedRoutes, type MountedRoute } from './route-table.js';
 
 /** Routes that a 404 names. */
 const named = 3;
@@ -23,15 +23,24 @@ export const unknownRoute: RequestHandler = ({ method, path }, response) => {
   throw ApiError.of('route_not_found', message);
 };
 
-/** Of the longest path that it matches: what ends in `:predict` is no name of a model. */
+/** The path of the route that takes such requests, as the table writes it; null: none does. */
+export function routeAt(method: string, path: string): string | null {
+  return matchingRoutes(path).find((route) => route.method.toUpperCase() === method)?.path ?? null;
+}
+
 function methodsOf(path: string): string[] {
-  const matching = mountedRoutes.filter((route) => patternOf(route.path).test(path));
-  const longest = Math.max(...matching.map((route) => route.path.length));
-  const methods = matching
-    .filter((route) => route.path.length === longest)
-    .map((route) => route.method.toUpperCase());
+  const methods = matchingRoutes(path).map((route) => route.method.toUpperCase());
   return [...new Set(methods)].flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method]));
 }
+
+/** Of the longest path that it matches: what ends in `:predict` is no name of a model. */
+function matchingRoutes(path: string): readonly MountedRoute[] {
+  const matching = patterns.filter(({ pattern }) => pattern.test(path)).map(({ route }) => route);
+  const longest = Math.max(...matching.map((route) => route.path.length));
+  return matching.filter((route) => route.path.length === longest);
+}
+
+const patterns = mountedRoutes.map((route) => ({ route, pattern: patternOf(route.path) }));
 
 function patternOf(path: string): RegExp {
   return new RegExp(`^${path.replaceAll('.', '\\.').replaceAll('{name}', '[^/]+')}/?$`, 'i');

@@ -5,15 +5,9 @@ import type { ConfiguredKey } from '@llmservice/crds';
 import type { AccountingRecord } from '../accounting/accounting-record.js';
 import type { GenerateRequest } from '../schedule/generation.js';
 import { ApiError } from '../request/api-error.js';
+import type { FinishedGeneration } from '../observe/ended-request.js';
 import type { KeyBudget, RateLimit } from './key-budget.js';
-
-/** Tokens that a generation or an embedding has used so far. */
-export interface TokenCounts {
-  readonly promptTokens: number;
-  readonly cachedTokens: number;
-  readonly completionTokens: number;
-  readonly reasoningTokens: number;
-}
+import type { TokenCounts } from './token-counts.js';
 
 /** A request, as it is told of in the log. */
 export interface AccountedRequest {
@@ -26,6 +20,11 @@ export interface AccountedRequest {
 export interface UsageEvents {
   generated(keyId: string, tokens: number): void;
   finished(record: AccountingRecord): void;
+  /** Whether generations are to be told with their texts. */
+  readonly keepsTexts: boolean;
+  ended(generation: FinishedGeneration): void;
+  /** Nothing of the request runs any more. Once. */
+  settled(): void;
 }
 
 export interface KeyAccess {
@@ -78,6 +77,10 @@ export class RequestAccount {
     return this.#access?.key.id ?? null;
   }
 
+  get keepsTexts(): boolean {
+    return this.#events.keepsTexts;
+  }
+
   /**
    * The request with the share of its key. A weight of w is log2(w) levels of priority: each doubles the share.
    * @param priority that the client asked for; null: it did not
@@ -123,6 +126,11 @@ export class RequestAccount {
     };
   }
 
+  /** One of its generations ended. */
+  ended(generation: FinishedGeneration): void {
+    this.#events.ended(generation);
+  }
+
   /** Nothing begins any more. */
   close(): void {
     this.#leave();
@@ -136,9 +144,14 @@ export class RequestAccount {
   }
 
   #tell(): void {
-    if (!this.#closed || this.#uses.length === 0 || this.#uses.some(({ finish }) => finish === null)) return;
+    if (!this.#closed || this.#uses.some(({ finish }) => finish === null)) return;
+    if (this.#uses.length > 0) this.#events.finished(this.#record());
+    this.#events.settled();
+  }
+
+  #record(): AccountingRecord {
     const { id, route, model } = this.#request;
-    this.#events.finished({
+    return {
       time: new Date(this.#clock()).toISOString(),
       id,
       key: this.#access?.key.id ?? null,
@@ -146,10 +159,10 @@ export class RequestAccount {
       model,
       ...this.#total(),
       finish: this.#uses.map(({ finish }) => finish ?? ''),
-    });
+    };
   }
 
-  #total(): TokenCounts {
+  #total(): Omit<TokenCounts, 'acceptedDraftTokens'> {
     const total = { promptTokens: 0, cachedTokens: 0, completionTokens: 0, reasoningTokens: 0 };
     for (const { counts } of this.#uses) {
       const { promptTokens, cachedTokens, completionTokens, reasoningTokens } = counts();

@@ -1,4 +1,4 @@
-// Histogram buckets, in seconds, as existing vLLM dashboards expect them.
+// Histogram buckets as existing vLLM dashboards expect them. Those of times are in seconds.
 
 export const timeToFirstTokenBuckets = [
   0.001, 0.005, 0.01, 0.02, 0.04, 0.06, 0.08, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10, 20, 40, 80, 160, 640,
@@ -12,3 +12,15 @@ export const interTokenBuckets = [
 export const requestTimeBuckets = [
   0.3, 0.5, 0.8, 1, 1.5, 2, 2.5, 5, 10, 15, 20, 30, 40, 50, 60, 120, 240, 480, 960, 1920, 7680,
 ];
+
+/** Of answers to one prompt. */
+export const answersBuckets = [1, 2, 5, 10, 20];
+
+/** 1, 2, 5, 10, 20, 50 and so on, up to `most`. */
+export function tokenBuckets(most: number): number[] {
+  const buckets: number[] = [];
+  for (let unit = 1; unit <= most; unit *= 10) {
+    for (const factor of [1, 2, 5]) if (factor * unit <= most) buckets.push(factor * unit);
+  }
+  return buckets;
+}

@@ -87,8 +87,8 @@ describe('the metrics that scrapes read from the engine', () => {
     const pulled = { bytesDone: 4, bytesTotal: 9 };
     const [loading, ready] = await scrapes({ engine: null, load: { pulled, loaded } }, withEngine());
     expect(loading).toMatchObject({ llmservice_pull_bytes_done: 4, llmservice_load_bytes_done: 1 });
-    expect(loading).toMatchObject({ llmservice_pull_bytes_total: 9, llmservice_load_bytes_total: 9 });
-    expect(ready).toMatchObject({ llmservice_pull_bytes_total: 0, llmservice_load_bytes_total: 0 });
+    expect(loading).toMatchObject({ llmservice_pull_bytes_expected: 9, llmservice_load_bytes_expected: 9 });
+    expect(ready).toMatchObject({ llmservice_pull_bytes_expected: 0, llmservice_load_bytes_expected: 0 });
   });
 
   test('count on where an engine that begins anew takes the place of one', async () => {

@@ -83,7 +83,7 @@ function observeRoom(scraped: ScrapedMetrics, fromStats: FromStats): void {
     fromStats((stats) => stats.snapshotsKept),
   );
   scraped.gauge(
-    'llmservice_kv_blocks_total',
+    'llmservice_kv_blocks',
     'KV blocks of the cache.',
     fromStats((stats) => stats.blocksTotal),
   );
@@ -97,7 +97,7 @@ function observeLoad(scraped: ScrapedMetrics, phase: 'pull' | 'load', read: () =
     () => read()?.bytesDone ?? 0,
   );
   scraped.gauge(
-    `llmservice_${phase}_bytes_total`,
+    `llmservice_${phase}_bytes_expected`,
     `Bytes of weights to ${phase}; 0 when no load is under way.`,
     () => read()?.bytesTotal ?? 0,
   );

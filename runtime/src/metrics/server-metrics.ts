@@ -2,12 +2,13 @@
 // picker work unchanged, and our own under llmservice_*. Requests are counted here as they are served; what the engine
 // knows is read when scraped.
 
-import { Counter, Gauge, Histogram, Registry } from 'prom-client';
-import type { FinishedGeneration } from '../log/request-log.js';
-import { interTokenBuckets, requestTimeBuckets, timeToFirstTokenBuckets } from './buckets.js';
+import { Counter, Gauge, Registry } from 'prom-client';
+import type { EndedRequest, FinishedGeneration } from '../observe/ended-request.js';
 import { observeDrafts } from './draft-metrics.js';
 import { observeEngine, type ObservedState } from './engine-metrics.js';
 import { KeyMetrics } from './key-metrics.js';
+import { RequestSizes } from './request-sizes.js';
+import { RequestTimes } from './request-times.js';
 import { labelNames, type Labels } from './scraped-metrics.js';
 
 export interface CacheConfig {
@@ -20,28 +21,38 @@ export interface CacheConfig {
   readonly prefixCaching: boolean;
 }
 
+const finishedReasons = ['stop', 'length', 'abort', 'error'];
+
 export class ServerMetrics {
   readonly registry = new Registry();
   /** Of API keys and the accounting log. */
   readonly keys: KeyMetrics;
   private readonly labels: Labels;
+  private readonly times: RequestTimes;
+  private readonly sizes: RequestSizes;
 
   constructor(modelName: string, state: () => ObservedState) {
     this.labels = { model_name: modelName, engine: '0' };
+    this.times = new RequestTimes(this.registry, this.labels);
+    this.sizes = new RequestSizes(this.registry, this.labels);
+    // vLLM's reasons are there from the start: a rate needs a beginning.
+    for (const finished_reason of finishedReasons)
+      this.requestSuccess.inc({ ...this.labels, finished_reason }, 0);
     this.keys = new KeyMetrics(this.registry, modelName);
     observeEngine(this.registry, this.labels, state);
     observeDrafts(this.registry, this.labels, () => state().engine?.stats?.drafts ?? null);
   }
 
-  /** A generation's first tokens: the prompt went through the model. */
-  firstTokens(promptTokens: number, secondsSinceArrival: number): void {
-    this.promptTokens.inc(this.labels, promptTokens);
-    this.timeToFirstToken.observe(this.labels, secondsSinceArrival);
+  /** A generation's first tokens: the prompt went through the model, but for what the prefix cache had. */
+  firstTokens(promptTokens: number, cachedTokens: number, secondsSinceArrival: number): void {
+    this.embedded(promptTokens, cachedTokens);
+    this.times.firstTokens(secondsSinceArrival);
   }
 
   /** An embedding: the prompt is all there is. */
-  embedded(promptTokens: number): void {
+  embedded(promptTokens: number, cachedTokens: number): void {
     this.promptTokens.inc(this.labels, promptTokens);
+    this.cachedTokens.inc(this.labels, cachedTokens);
   }
 
   generated(tokens: number): void {
@@ -50,19 +61,30 @@ export class ServerMetrics {
 
   /** Tokens of one step share the time since the step before. */
   laterTokens(tokens: number, seconds: number): void {
-    for (let i = 0; i < tokens; i += 1) this.interTokenLatency.observe(this.labels, seconds / tokens);
+    this.times.laterTokens(tokens, seconds);
   }
 
-  finished({ finishReason, totalMs, queueMs, prefillMs, decodeMs, errorCode }: FinishedGeneration): void {
+  finished(generation: FinishedGeneration): void {
+    const { finishReason, errorCode } = generation;
     this.requestSuccess.inc({ ...this.labels, finished_reason: finishReason });
-    this.endToEnd.observe(this.labels, totalMs / 1000);
-    if (queueMs !== null) this.queueTime.observe(this.labels, queueMs / 1000);
-    if (prefillMs !== null) this.prefillTime.observe(this.labels, prefillMs / 1000);
-    if (decodeMs !== null) this.decodeTime.observe(this.labels, decodeMs / 1000);
+    this.times.finished(generation);
+    this.sizes.finished(generation);
     if (errorCode !== null) this.faults.inc({ model_name: this.labels.model_name, code: errorCode });
   }
 
-  cacheConfig(config: CacheConfig): void {
+  /** All generations of a request have finished. */
+  requestEnded(request: EndedRequest): void {
+    this.sizes.ended(request);
+  }
+
+  /** A model is served from now on. */
+  serving(config: CacheConfig, maxModelLen: number): void {
+    this.sizes.begin(maxModelLen);
+    this.cacheInfo.reset();
+    this.cacheConfig(config);
+  }
+
+  private cacheConfig(config: CacheConfig): void {
     const { blockSize, numBlocks, dtype, kvCacheDtype, memoryUtilizationPercent, prefixCaching } = config;
     this.cacheInfo.set(
       {
@@ -80,35 +102,9 @@ export class ServerMetrics {
 
   private readonly promptTokens = this.counter('vllm:prompt_tokens_total', 'Prompt tokens processed.');
   private readonly generationTokens = this.counter('vllm:generation_tokens_total', 'Tokens generated.');
-  private readonly timeToFirstToken = this.histogram(
-    'vllm:time_to_first_token_seconds',
-    'From arrival to the first token.',
-    timeToFirstTokenBuckets,
-  );
-  private readonly interTokenLatency = this.histogram(
-    'vllm:inter_token_latency_seconds',
-    'Between two tokens of one generation.',
-    interTokenBuckets,
-  );
-  private readonly endToEnd = this.histogram(
-    'vllm:e2e_request_latency_seconds',
-    'From arrival to the last token.',
-    requestTimeBuckets,
-  );
-  private readonly queueTime = this.histogram(
-    'vllm:request_queue_time_seconds',
-    'Waiting for the engine.',
-    requestTimeBuckets,
-  );
-  private readonly prefillTime = this.histogram(
-    'vllm:request_prefill_time_seconds',
-    'From the first row to the first token.',
-    requestTimeBuckets,
-  );
-  private readonly decodeTime = this.histogram(
-    'vllm:request_decode_time_seconds',
-    'From the first token to the last.',
-    requestTimeBuckets,
+  private readonly cachedTokens = this.counter(
+    'vllm:prompt_tokens_cached_total',
+    'Prompt tokens that the prefix cache had.',
   );
   private readonly requestSuccess = new Counter({
     name: 'vllm:request_success_total',
@@ -138,9 +134,5 @@ export class ServerMetrics {
 
   private counter(name: string, help: string): Counter<(typeof labelNames)[number]> {
     return new Counter({ name, help, labelNames, registers: [this.registry] });
-  }
-
-  private histogram(name: string, help: string, buckets: number[]): Histogram<(typeof labelNames)[number]> {
-    return new Histogram({ name, help, labelNames, buckets, registers: [this.registry] });
   }
 }

@@ -28,6 +28,7 @@ const step = (tokens: readonly number[], change: Partial<EngineOutput> = {}): En
   promptScores: null,
   queueMs: null,
   cachedTokens: null,
+  acceptedDrafts: 0,
   embedding: null,
   ...change,
 });

@@ -69,6 +69,8 @@ export interface Scored {
 export interface Sampled {
   readonly id: string;
   readonly token: number;
+  /** Whether it was drafted, and the model agreed. */
+  readonly isDraft: boolean;
   /** Null unless the request asked for logprobs. */
   readonly logprobs: TokenLogprobs | null;
   readonly finish: FinishReason | null;

@@ -4,10 +4,11 @@ import { finishCodes, type StepResult } from '@llmservice/native';
 import type { PromptScore, Sampled, TokenLogprobs } from './generation.js';
 
 /** Entry `index` of a step result, for the sequence `id`. */
-export function sampledAt(result: StepResult, index: number, id: string): Sampled {
+export function sampledAt(result: StepResult, index: number, id: string, isDraft: boolean): Sampled {
   return {
     id,
     token: at(result.tokens, index),
+    isDraft,
     logprobs: logprobsAt(result, index),
     finish: finishOf(at(result.finish, index)),
   };

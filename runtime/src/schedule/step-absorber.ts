@@ -62,11 +62,11 @@ export class StepAbsorber {
     result.slots.forEach((slot, index) => {
       const running = this.#batch.inSlot(slot);
       if (running === undefined || result.finish[index] === finishCodes.numericalFault) return;
-      const entry = sampledAt(result, index, running.sequence.request.id);
+      const before = accepted.get(running);
+      const entry = sampledAt(result, index, running.sequence.request.id, before !== undefined);
       running.sequence.generated.push(entry.token);
       this.#totals.generated();
       // Each token after a step's first is an accepted draft, whose row was computed.
-      const before = accepted.get(running);
       if (before !== undefined) running.computed++;
       accepted.set(running, before === undefined ? 0 : before + 1);
       sampled.push(entry);

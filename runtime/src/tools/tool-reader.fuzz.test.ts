@@ -96,6 +96,7 @@ function read(stream: TextStream, steps: readonly (readonly number[])[], finish:
       stopToken: null,
       queueMs: null,
       cachedTokens: null,
+      acceptedDrafts: 0,
       embedding: null,
       promptScores: null,
     };

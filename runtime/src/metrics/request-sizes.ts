@@ -1,0 +1,68 @@
+// Histograms of how large requests are, under vLLM's names. Their buckets end at the context's length, so that they begin
+// with the model that is served.
+
+import { Histogram, type Registry } from 'prom-client';
+import type { EndedRequest, FinishedGeneration } from '../observe/ended-request.js';
+import { answersBuckets, tokenBuckets } from './buckets.js';
+import { labelNames, type Labels } from './scraped-metrics.js';
+
+const sizes = {
+  prompt: ['vllm:request_prompt_tokens', 'Tokens of prompts.'],
+  computed: [
+    'vllm:request_prefill_kv_computed_tokens',
+    'Tokens of prompts that the prefix cache did not have.',
+  ],
+  generated: ['vllm:request_generation_tokens', 'Tokens of answers.'],
+  longest: ['vllm:request_max_num_generation_tokens', 'Tokens of the longest answer to a prompt.'],
+  asked: ['vllm:request_params_max_tokens', 'What max_tokens asked for.'],
+} as const;
+
+type Size = keyof typeof sizes;
+
+export class RequestSizes {
+  readonly #registry: Registry;
+  readonly #labels: Labels;
+  readonly #answers: Histogram;
+  #histograms: ReadonlyMap<Size, Histogram> = new Map();
+
+  constructor(registry: Registry, labels: Labels) {
+    this.#registry = registry;
+    this.#labels = labels;
+    const help = 'Answers asked for to a prompt.';
+    this.#answers = new Histogram({
+      ...{ name: 'vllm:request_params_n', help, labelNames },
+      ...{ buckets: answersBuckets, registers: [registry] },
+    });
+  }
+
+  /** A model with such a context is served from now on. */
+  begin(maxModelLen: number): void {
+    const buckets = tokenBuckets(maxModelLen);
+    const made = (Object.keys(sizes) as Size[]).map((size) => {
+      const [name, help] = sizes[size];
+      this.#registry.removeSingleMetric(name);
+      return [size, new Histogram({ name, help, labelNames, buckets, registers: [this.#registry] })] as const;
+    });
+    this.#histograms = new Map(made);
+  }
+
+  finished({ promptTokens, cachedTokens, usage, maxTokens }: FinishedGeneration): void {
+    this.#observe('prompt', promptTokens);
+    this.#observe('computed', promptTokens - cachedTokens);
+    this.#observe('generated', usage.completionTokens);
+    if (maxTokens !== null) this.#observe('asked', maxTokens);
+  }
+
+  /** Its generations by prompt. */
+  ended({ generations }: Pick<EndedRequest, 'generations'>): void {
+    for (const prompt of new Set(generations.map(({ promptId }) => promptId))) {
+      const answers = generations.filter(({ promptId }) => promptId === prompt);
+      this.#answers.observe(this.#labels, answers.length);
+      this.#observe('longest', Math.max(...answers.map(({ usage }) => usage.completionTokens)));
+    }
+  }
+
+  #observe(size: Size, tokens: number): void {
+    this.#histograms.get(size)?.observe(this.#labels, tokens);
+  }
+}

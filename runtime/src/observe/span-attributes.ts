@@ -1,0 +1,59 @@
+// A request's attributes, by the names of OpenTelemetry's semantic conventions for HTTP and for generative AI
+// (https://opentelemetry.io/docs/specs/semconv/gen-ai/gen-ai-spans/); what those have no name for is under llmservice.*.
+
+import type { Attributes } from '@opentelemetry/api';
+import type { EndedRequest } from './ended-request.js';
+import { phasesOf } from './request-phases.js';
+import { totalUsage } from './request-totals.js';
+
+/** The convention's word for what a route does; null: it generates nothing. */
+export function operationOf(route: string | null): string | null {
+  const path = route?.replace(/^\/openai/, '') ?? '';
+  return operations.find(([pattern]) => pattern.test(path))?.[1] ?? null;
+}
+
+const operations: readonly (readonly [RegExp, string])[] = [
+  [/^\/v1\/(chat\/completions|responses|messages)$/, 'chat'],
+  [/^\/v1\/models\/\{name\}:predict$/, 'chat'],
+  [/^\/v1\/embeddings$/, 'embeddings'],
+  [/^\/(v1\/completions|generate|warmup)$/, 'text_completion'],
+];
+
+export function spanAttributes(request: EndedRequest, operation: string): Attributes {
+  const { id, route, model, key, status, errorCode, generations } = request;
+  const given: Record<string, Attributes[string] | null> = {
+    'http.request.method': 'POST',
+    'http.route': route,
+    'http.response.status_code': status,
+    'error.type': errorCode,
+    'gen_ai.operation.name': operation,
+    'gen_ai.provider.name': 'llmservice',
+    'gen_ai.request.model': model,
+    'gen_ai.response.model': model,
+    'gen_ai.response.id': id,
+    'llmservice.key.id': key,
+    ...(generations.length === 0 ? {} : generationAttributes(request)),
+  };
+  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== null)) as Attributes;
+}
+
+function generationAttributes({
+  generations,
+  arrivedAt,
+}: EndedRequest): Record<string, Attributes[string] | null> {
+  const usage = totalUsage(generations);
+  const stream = generations.some((generation) => generation.stream);
+  const firstAt = stream ? (phasesOf(generations).prefill?.to ?? null) : null;
+  return {
+    'gen_ai.request.stream': stream,
+    'gen_ai.request.choice.count': generations.length === 1 ? null : generations.length,
+    'gen_ai.request.max_tokens': generations[0]?.maxTokens ?? null,
+    'gen_ai.response.finish_reasons': generations.map(({ finishReason }) => finishReason),
+    'gen_ai.response.time_to_first_chunk': firstAt === null ? null : (firstAt - arrivedAt) / 1000,
+    'gen_ai.usage.input_tokens': usage.promptTokens,
+    'gen_ai.usage.output_tokens': usage.completionTokens,
+    'gen_ai.usage.cache_read.input_tokens': usage.cachedTokens,
+    'gen_ai.usage.reasoning.output_tokens': usage.reasoningTokens,
+    'llmservice.usage.accepted_draft_tokens': usage.acceptedDraftTokens,
+  };
+}

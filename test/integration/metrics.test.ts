@@ -1,0 +1,63 @@
+// The metrics of a real replica as Prometheus takes them in: its own parser, storage and query engine, and promtool's
+// linter, built from their Go modules (deploy/local/tools/promcheck).
+
+import { beforeAll, expect, jest, test } from '@jest/globals';
+import { join } from 'node:path';
+import { run, toolFolders } from '../processes.js';
+import { demoCheckpoint, ReplicaProcess } from './replica-process.js';
+import { dashboardQueries } from './vllm-dashboard.js';
+
+// The tool may have to be built first.
+jest.setTimeout(600_000);
+
+interface Answer {
+  readonly results: readonly (readonly {
+    readonly labels: Readonly<Record<string, string>>;
+    /** Null: not a number. */
+    readonly value: number | null;
+  }[])[];
+  readonly problems: readonly { readonly metric: string; readonly text: string }[];
+}
+
+const queries = dashboardQueries('demo');
+let answer: Answer;
+
+beforeAll(async () => {
+  const [programs = ''] = toolFolders('promcheck');
+  const replica = await ReplicaProcess.start({ uri: demoCheckpoint });
+  await replica.ready();
+  const scrape = async (): Promise<string> => (await fetch(`${replica.url}/metrics`)).text();
+  const pages = [await scrape()];
+  for (let i = 0; i < 3; i++) {
+    await replica.post('/v1/completions', { prompt: 'The capital of', max_tokens: 8 });
+    await replica.post('/v1/chat/completions', {
+      messages: [{ role: 'user', content: 'Who wrote Hamlet?' }],
+    });
+    pages.push(await scrape());
+  }
+  await replica.stop();
+  const scrapes = pages.map((text, i) => ({ atMs: Date.parse('2026-01-01T00:00:00Z') + i * 15_000, text }));
+  const result = await run(join(programs, 'promcheck'), [], JSON.stringify({ scrapes, queries }));
+  if (result.code !== 0) throw new Error(result.stderr);
+  answer = JSON.parse(result.stdout) as Answer;
+});
+
+test.each(queries.map((query, index) => [query, index] as const))('%s returns data', (_, index) => {
+  const samples = answer.results[index]!;
+  expect(samples.length).toBeGreaterThan(0);
+  for (const { value } of samples) expect(value).not.toBeNull();
+});
+
+test('what the dashboard shows is what was served', () => {
+  const of = (query: string): Answer['results'][number] =>
+    answer.results[queries.findIndex((each) => each.startsWith(query))]!;
+  expect(of('rate(vllm:generation_tokens_total')[0]!.value).toBeGreaterThan(0);
+  expect(of('histogram_quantile(0.5, sum by(le) (rate(vllm:time_to_first')[0]!.value).toBeGreaterThan(0);
+  const reasons = of('sum by(finished_reason)').map(({ labels }) => labels['finished_reason']);
+  expect(reasons.toSorted()).toEqual(['abort', 'error', 'length', 'stop']);
+});
+
+test('promtool finds nothing to say of our own metrics', () => {
+  // vLLM's have a colon in their names, which is for rules.
+  expect(answer.problems.filter(({ metric }) => !metric.startsWith('vllm:'))).toEqual([]);
+});
