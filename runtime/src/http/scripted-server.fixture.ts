@@ -11,6 +11,7 @@ import { openAiSampling } from '../request/generation-defaults.js';
 import type { Access } from './access.js';
 import { Admission } from './admission.js';
 import { makeApp } from './app.js';
+import { connectionLimits, type ConnectionLimits } from './connection-limits.js';
 import { HttpServer } from './http-server.js';
 import { Lifecycle } from './lifecycle.js';
 import { ScriptedEngine, type Script } from './scripted-engine.fixture.js';
@@ -46,10 +47,12 @@ export class ScriptedServer {
     serving = true,
     tools = false,
     access = {},
+    limits = connectionLimits,
   }: {
     readonly serving?: boolean;
     readonly tools?: boolean;
     readonly access?: Partial<Access>;
+    readonly limits?: ConnectionLimits;
   } = {}): Promise<ScriptedServer> {
     const engine = new ScriptedEngine();
     const tokenizer = Tokenizer.fromJson(tokenizerJson(tools ? markerTexts : []), 'tokenizer.json');
@@ -78,7 +81,7 @@ export class ScriptedServer {
       maxBodyBytes: 100_000,
       now: () => performance.now(),
     };
-    const http = new HttpServer(makeApp(parts), parts);
+    const http = new HttpServer(makeApp(parts), parts, null, limits);
     const port = await http.listen('127.0.0.1', 0);
     return new ScriptedServer(`http://127.0.0.1:${String(port)}`, engine, parts, http, tokenizer);
   }
