@@ -12,6 +12,7 @@ import type { ServerParts } from './http/server-parts.js';
 import { readTlsFiles } from './http/tls-files.js';
 import { LoadObserver } from './load-observer.js';
 import type { Logger } from './log/logger.js';
+import { EventLoopDelay } from './metrics/event-loop-delay.js';
 import { ServerMetrics } from './metrics/server-metrics.js';
 import { ModelRun } from './model-run.js';
 import { StallWatch } from './weights/stall-watch.js';
@@ -29,6 +30,7 @@ export class Replica {
   private readonly http: HttpServer;
   private readonly observer: LoadObserver;
   private readonly control: AccessControl;
+  private readonly delay: EventLoopDelay;
   private model: ModelRun | null = null;
   private boundPort = 0;
 
@@ -43,6 +45,7 @@ export class Replica {
     this.stall = new StallWatch(engineConfig.noProgressTimeoutSeconds * 1000, now);
     this.observer = new LoadObserver(this.lifecycle, this.stall, logger, now);
     const metrics = new ServerMetrics(model.name, () => this.lifecycle);
+    this.delay = new EventLoopDelay(metrics.registry, model.name, now);
     this.control = new AccessControl(config, metrics.keys, logger);
     this.parts = {
       lifecycle: this.lifecycle,
@@ -96,6 +99,7 @@ export class Replica {
       await this.model?.stop();
       await this.http.close();
       await this.control.close();
+      this.delay.stop();
     }
   }
 
