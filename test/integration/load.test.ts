@@ -2,12 +2,43 @@
 // only: how fast it goes is theirs to tell.
 
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { disagreements } from '../load/accounting.js';
 import { badClients } from '../load/chaos.js';
 import { LoadReplica } from '../load/load-replica.js';
 import { ManyStreams, untilBusy } from '../load/many-streams.js';
 import { soak } from '../load/soak.js';
 
 jest.setTimeout(300_000);
+
+test.each([
+  [
+    'that is not in the log',
+    { id: 'b', tokens: 1, usage: null },
+    5,
+    /^b: 1 tokens came, and it is not in the log/,
+  ],
+  [
+    'of more tokens than the log has',
+    { id: 'a', tokens: 6, usage: null },
+    5,
+    /^a: 6 tokens came, the log has 5/,
+  ],
+  [
+    'whose usage is not the log’s',
+    { id: 'a', tokens: 5, usage: { prompt_tokens: 3, completion_tokens: 5 } },
+    5,
+    /its usage/,
+  ],
+  [
+    'that is as the log has it, while the metric has more',
+    { id: 'a', tokens: 5, usage: { prompt_tokens: 2, completion_tokens: 5 } },
+    6,
+    /^the log has 5 tokens, the metric 6/,
+  ],
+])('finds an answer %s', (_, seen, metric, told) => {
+  const found = disagreements([seen], [{ id: 'a', promptTokens: 2, completionTokens: 5 }], metric);
+  expect(found).toEqual([expect.stringMatching(told)]);
+});
 
 describe('leaves nothing behind, with sums that agree', () => {
   let replica: LoadReplica;

@@ -5,7 +5,8 @@
 //   Headers above 16 KiB: 431 at once. No HTTP at all: 400 at once. Either ends the connection.
 //   A client that reads nothing of its answer: cut off after `readerMs`; its generation is cancelled.
 //   A client that closes its own half has gone: so says Node's server, and its generation is cancelled.
-//   A client that vanished without a word (half-open): TCP's own probes end the connection within a minute.
+//   A client that vanished without a word (half-open): TCP's probes end a silent connection within a minute; where an
+//   answer is being sent, its retransmissions end it after a quarter of an hour (Linux's tcp_retries2).
 
 import type { ServerOptions } from 'node:http';
 

@@ -4,7 +4,7 @@
 import { Histogram, type Registry } from 'prom-client';
 
 const everyMs = 10;
-const buckets = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5];
+const buckets = [0.001, 0.002, 0.005, 0.01, 0.02, 0.03, 0.05, 0.1, 0.2, 0.5, 1, 2, 5];
 
 export class EventLoopDelay {
   private readonly timer: NodeJS.Timeout;
