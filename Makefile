@@ -52,9 +52,14 @@ golden: node_modules ## The engine against its references in every combination: 
 	@$(ENV) npx tsx test/golden/matrix/run.ts
 	@$(ENV) GOLDEN_WIDE=1 npm test -- --selectProjects golden --testPathPatterns 'golden.test|identity|rank-restart|long-context' --forceExit
 
-prove: ## What takes a quiet machine or an hour: the gap between chunks, and fuzzing of the loaders and of the API
+prove: ## What takes a quiet machine or an hour: the gap between chunks, load and soak, and fuzzing of the loaders and of the API
 	@deploy/local/demo.sh operator
 	@$(ENV) npx tsx test/bench/chunk-gap.ts
+	@$(ENV) npm run build && npm run build:native
+	@$(ENV) npx tsx test/bench/server-overhead.ts
+	@$(ENV) npx tsx test/bench/long-prompt.ts
+	@$(ENV) npx tsx test/bench/streams.ts
+	@$(ENV) npx tsx test/bench/soak.ts 10
 	@$(BOOTSTRAP) prove && native/fuzz/run.sh 1800
 	@$(ENV) test/conformance/schemathesis.sh 1000
 	@$(ENV) FUZZ_SECONDS=1800 FUZZ_CASES=100000 npm test -- --selectProjects unit --testPathPatterns fuzz

@@ -13,6 +13,7 @@ import type { LoadObserver } from './load-observer.js';
 import type { Logger } from './log/logger.js';
 import { s3SettingsOf } from './s3-settings.js';
 import { TemplateRenderer } from './tokens/template-renderer.js';
+import type { Tokenizer } from './tokens/tokenizer.js';
 import { SourceChangedError } from './weights/checkpoint-source.js';
 import { obtainCheckpoint, type ObtainedCheckpoint } from './weights/obtain-checkpoint.js';
 
@@ -32,6 +33,7 @@ export class ModelRun {
   private checkpoint: ObtainedCheckpoint | null = null;
   private client: EngineClient | null = null;
   private renderer: TemplateRenderer | null = null;
+  private tokenizer: Tokenizer | null = null;
 
   constructor(
     private readonly uri: string,
@@ -118,6 +120,7 @@ export class ModelRun {
       const { info, numBlocks, maxModelLen } = state;
       this.renderer =
         files.chatTemplate === null ? null : new TemplateRenderer(files.chatTemplate, this.logger);
+      this.tokenizer = files.tokenizer;
       const model = servedModel(files, this.renderer, info, maxModelLen);
       return { engine: client, info, model, numBlocks };
     }
@@ -147,6 +150,8 @@ export class ModelRun {
     this.client = null;
     await this.renderer?.close();
     this.renderer = null;
+    await this.tokenizer?.close();
+    this.tokenizer = null;
     await this.checkpoint?.verified.catch(() => undefined);
     this.checkpoint?.arrivals?.close();
     this.checkpoint = null;

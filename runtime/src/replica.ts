@@ -12,6 +12,7 @@ import type { ServerParts } from './http/server-parts.js';
 import { readTlsFiles } from './http/tls-files.js';
 import { LoadObserver } from './load-observer.js';
 import type { Logger } from './log/logger.js';
+import { EventLoopDelay } from './metrics/event-loop-delay.js';
 import { ServerMetrics } from './metrics/server-metrics.js';
 import { ModelRun } from './model-run.js';
 import { makeRequestLog, Observability } from './observability.js';
@@ -31,6 +32,7 @@ export class Replica {
   private readonly observer: LoadObserver;
   private readonly control: AccessControl;
   private readonly observability: Observability;
+  private readonly delay: EventLoopDelay;
   private model: ModelRun | null = null;
   private boundPort = 0;
 
@@ -45,6 +47,7 @@ export class Replica {
     this.stall = new StallWatch(engineConfig.noProgressTimeoutSeconds * 1000, now);
     this.observer = new LoadObserver(this.lifecycle, this.stall, logger, now);
     const metrics = new ServerMetrics(model.name, () => this.lifecycle);
+    this.delay = new EventLoopDelay(metrics.registry, model.name, now);
     this.control = new AccessControl(config, metrics.keys, logger);
     this.observability = new Observability(
       metrics,
@@ -108,6 +111,7 @@ export class Replica {
       await this.http.close();
       await this.control.close();
       await this.observability.close();
+      this.delay.stop();
     }
   }
 

@@ -6,7 +6,10 @@ import { createServer, type Server } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { ApiError } from '../request/api-error.js';
+import { answerClientErrors } from './client-errors.js';
+import { connectionLimits, connectionOptions } from './connection-limits.js';
 import type { ServerParts } from './server-parts.js';
+import { StalledReaders } from './stalled-readers.js';
 import type { TlsFiles } from './tls-files.js';
 import { TlsReload } from './tls-reload.js';
 
@@ -24,24 +27,35 @@ export interface TlsSource {
 export class HttpServer {
   private readonly server: Server;
   private readonly reload: TlsReload | null = null;
+  private readonly stalled: StalledReaders;
 
   /** @param tls null: plain HTTP */
   constructor(
     app: Express,
     private readonly parts: ServerParts,
     tls: TlsSource | null = null,
+    limits = connectionLimits,
   ) {
+    const options = connectionOptions(limits);
     if (tls === null) {
-      this.server = createServer(app);
+      this.server = createServer(options, app);
     } else {
       const asks = tls.files.ca !== undefined;
-      const server = createTlsServer({ ...tls.files, requestCert: asks, rejectUnauthorized: false }, app);
+      const server = createTlsServer(
+        {
+          ...options,
+          ...tls.files,
+          requestCert: asks,
+          rejectUnauthorized: false,
+          handshakeTimeout: limits.headersMs,
+        },
+        app,
+      );
       this.reload = new TlsReload(server, tls.folder, tls.files, parts.logger, tls.reloadMs);
       this.server = server;
     }
-    // Generations take as long as they take; the load balancer's idle connections outlive Node's default of 5 s.
-    this.server.requestTimeout = 0;
-    this.server.keepAliveTimeout = 75_000;
+    answerClientErrors(this.server);
+    this.stalled = new StalledReaders(this.server, limits, parts.now);
   }
 
   /** Resolves with the port that it listens on. */
@@ -71,6 +85,7 @@ export class HttpServer {
 
   async close(): Promise<void> {
     this.reload?.stop();
+    this.stalled.stop();
     await new Promise<void>((resolve) => {
       this.server.close(() => resolve());
       this.server.closeIdleConnections();

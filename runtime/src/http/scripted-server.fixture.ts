@@ -12,6 +12,7 @@ import { openAiSampling } from '../request/generation-defaults.js';
 import type { Access } from './access.js';
 import { Admission } from './admission.js';
 import { makeApp } from './app.js';
+import { connectionLimits, type ConnectionLimits } from './connection-limits.js';
 import { HttpServer } from './http-server.js';
 import { Lifecycle } from './lifecycle.js';
 import { ScriptedEngine, type Script } from './scripted-engine.fixture.js';
@@ -50,11 +51,13 @@ export class ScriptedServer {
     tools = false,
     access = {},
     keepsTexts = false,
+    limits = connectionLimits,
   }: {
     readonly serving?: boolean;
     readonly tools?: boolean;
     readonly access?: Partial<Access>;
     readonly keepsTexts?: boolean;
+    readonly limits?: ConnectionLimits;
   } = {}): Promise<ScriptedServer> {
     const engine = new ScriptedEngine();
     const tokenizer = Tokenizer.fromJson(tokenizerJson(tools ? markerTexts : []), 'tokenizer.json');
@@ -86,7 +89,7 @@ export class ScriptedServer {
       keepsTexts,
       now: () => performance.now(),
     };
-    const http = new HttpServer(makeApp(parts), parts);
+    const http = new HttpServer(makeApp(parts), parts, null, limits);
     const port = await http.listen('127.0.0.1', 0);
     return new ScriptedServer(ended, `http://127.0.0.1:${String(port)}`, engine, parts, http, tokenizer);
   }

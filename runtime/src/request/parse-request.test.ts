@@ -97,6 +97,19 @@ describe('parseRequest', () => {
     expect([error.status, error.message]).toEqual([400, expect.stringContaining(message)]);
   });
 
+  test('of thousands of violations the first twenty are told', () => {
+    const wrong = Array.from({ length: 9000 }, () => ({ role: 'user', content: 5 }));
+    const told = refusal(() => chat({ messages: wrong })).message.split('; ');
+    expect(told).toHaveLength(21);
+    expect(told[19]).toBe('messages.19.content must be a string or a list of text parts');
+    expect(told[20]).toBe('and 8980 more');
+  });
+
+  test('a body of more fields than any route has is not looked at', () => {
+    const fields = Array.from({ length: 501 }, (_, i) => [`f${String(i)}`, 1]);
+    expect(refusal(() => chat(Object.fromEntries(fields) as object)).message).toMatch(/has 502 fields/);
+  });
+
   test('values that ask for nothing pass', () => {
     expect(() =>
       chat({

@@ -1,5 +1,7 @@
-import { describe, expect, test } from '@jest/globals';
+import { describe, expect, jest, test } from '@jest/globals';
 import { FailureError } from '@llmservice/crds';
+import { Tokenizer as ReferenceTokenizer } from 'tokenizers';
+import { longTextChars } from './long-texts.js';
 import { tokenizerJson } from './tokenizer.fixture.js';
 import { Tokenizer } from './tokenizer.js';
 
@@ -31,6 +33,18 @@ describe('Tokenizer', () => {
   test('reads special tokens in the text as one id', async () => {
     const ids = await tokenizer.encode('hello<|end|>', plain);
     expect([...ids]).toEqual([tokenizer.tokenId('hello'), tokenizer.tokenId('<|end|>')]);
+  });
+
+  test('encodes long texts on another thread, to the same ids', async () => {
+    const line = 'hello<|end|> world 日本語\n';
+    const lines = Math.ceil(longTextChars / line.length);
+    const [once, bos] = [await tokenizer.encode(line, plain), tokenizer.tokenId('<|bos|>')];
+    const here = jest.spyOn(ReferenceTokenizer.prototype, 'encode');
+    const ids = await tokenizer.encode(line.repeat(lines), { addSpecialTokens: true });
+    expect(here).not.toHaveBeenCalled();
+    here.mockRestore();
+    await tokenizer.close();
+    expect([...ids]).toEqual([bos, ...Array.from({ length: lines }, () => [...once]).flat()]);
   });
 
   test.each(texts)('decodes what it encoded, up to NFC: %j', async (text) => {

@@ -1,10 +1,13 @@
 // The checkpoint's own tokenizer (tokenizer.json), read by the reference implementation's Node binding.
-// Encoding runs on the binding's thread pool, off the event loop; decoding is a table look-up per token.
+// Encoding runs on the binding's thread pool, off the event loop, and for long texts what comes after it too; decoding is
+// a table look-up per token.
 
 import { FailureError } from '@llmservice/crds';
-import { Tokenizer as ReferenceTokenizer } from 'tokenizers';
+import type { Tokenizer as ReferenceTokenizer } from 'tokenizers';
 import { Detokenizer } from './detokenizer.js';
+import { LongTexts, longTextChars } from './long-texts.js';
 import { undefinedSpecialTokens, type PostProcessor } from './post-processor.js';
+import { referenceTokenizer } from './reference-tokenizer.js';
 import { bytesOfToken, spellingOf, type DecoderConfig, type TokenSpelling } from './token-bytes.js';
 
 interface TokenizerFile {
@@ -21,13 +24,20 @@ interface AddedToken {
 /** Text to token ids and back. Immutable; safe to share between requests. */
 export class Tokenizer {
   readonly #reference: ReferenceTokenizer;
+  readonly #longTexts: LongTexts;
   readonly #spelling: TokenSpelling;
   readonly #specialIds: ReadonlySet<number>;
   readonly #addedIds: ReadonlySet<number>;
   readonly #bytes = new Map<number, Uint8Array>();
 
-  private constructor(reference: ReferenceTokenizer, spelling: TokenSpelling, added: readonly AddedToken[]) {
+  private constructor(
+    reference: ReferenceTokenizer,
+    longTexts: LongTexts,
+    spelling: TokenSpelling,
+    added: readonly AddedToken[],
+  ) {
     this.#reference = reference;
+    this.#longTexts = longTexts;
     this.#spelling = spelling;
     this.#specialIds = new Set(added.filter(({ special }) => special).map(({ id }) => id));
     this.#addedIds = new Set(added.map(({ id }) => id));
@@ -44,7 +54,7 @@ export class Tokenizer {
     let reference: ReferenceTokenizer;
     try {
       parsed = JSON.parse(text) as TokenizerFile;
-      reference = ReferenceTokenizer.fromString(text);
+      reference = referenceTokenizer(text);
     } catch (cause) {
       throw unusable(cause instanceof Error ? cause.message : String(cause), cause);
     }
@@ -52,14 +62,11 @@ export class Tokenizer {
     if (missing !== undefined) {
       throw unusable(`its post_processor names the special token ${missing}, which it does not define`);
     }
-    // Files saved after training may carry the trainer's truncation and padding; prompts want neither.
-    reference.disableTruncation();
-    reference.disablePadding();
     const spelling = spellingOf(parsed.decoder);
     if (spelling === null) {
       throw unusable(`its decoder is ${parsed.decoder?.type ?? 'absent'}, not ByteLevel or ByteFallback`);
     }
-    return new Tokenizer(reference, spelling, parsed.added_tokens ?? []);
+    return new Tokenizer(reference, new LongTexts(text), spelling, parsed.added_tokens ?? []);
   }
 
   /** Ids that the tokenizer knows, added tokens included. The model's own vocabulary may be larger. */
@@ -73,8 +80,15 @@ export class Tokenizer {
    *   false for rendered chat templates, which write their own
    */
   async encode(text: string, options: { readonly addSpecialTokens: boolean }): Promise<Int32Array> {
-    const encoding = await this.#reference.encode(text, null, { addSpecialTokens: options.addSpecialTokens });
+    const { addSpecialTokens } = options;
+    if (text.length >= longTextChars) return this.#longTexts.encode(text, addSpecialTokens);
+    const encoding = await this.#reference.encode(text, null, { addSpecialTokens });
     return Int32Array.from(encoding.getIds());
+  }
+
+  /** Ends the thread for long texts; another one starts it again. */
+  close(): Promise<void> {
+    return this.#longTexts.close();
   }
 
   /** Text of a whole sequence of ids; ids outside the vocabulary add nothing. */
