@@ -16,13 +16,13 @@ using llmservice::testing::failure_of;
 
 constexpr int32_t kEnd = 0;
 
-// The end, then every byte alone, then some longer pieces; one control token that is no text. No bytes beyond
-// ASCII but in whole characters: alone, XGrammar lets them make what is no UTF-8, and readers of text put
-// U+FFFD there.
+// The end, then every byte alone, then some longer pieces, of which one ends within a character; one control
+// token that is no text.
 Vocabulary vocabulary() {
   Vocabulary v{.tokens = {""}, .stop_tokens = {kEnd}};
-  for (int byte = 0; byte < 256; ++byte) v.tokens.emplace_back(byte < 0x80 ? 1 : 0, static_cast<char>(byte));
-  for (const char* piece : {"{\"", "\":", "\",", "true", "null", "name", "\"}", "12", ", \"", "é", "語"})
+  for (int byte = 0; byte < 256; ++byte) v.tokens.emplace_back(1, static_cast<char>(byte));
+  for (const char* piece :
+       {"{\"", "\":", "\",", "true", "null", "name", "\"}", "12", ", \"", "é", "語", "a\xe8\xaa"})
     v.tokens.emplace_back(piece);
   v.tokens.emplace_back("");
   return v;

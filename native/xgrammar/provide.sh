@@ -1,12 +1,16 @@
 #!/usr/bin/env bash
 # Puts XGrammar, the library behind structured output, into FOLDER as a static library and headers, unless it is there:
-# native/xgrammar/provide.sh FOLDER. The sources are those of its package for Python, which has the C++ library whole.
+# native/xgrammar/provide.sh FOLDER. The sources are those of its package for Python, which has the C++ library whole,
+# with the patches beside this script.
 set -euo pipefail
 folder=$1
 version=0.2.8
 sha256=8305646fd2b319d6c3003f51a1665e54cbbe9cba1fb636bc41d0b46434ccbb80
+here=$(cd "$(dirname "$0")" && pwd)
+made_of=$(cat "$here"/* | sha256sum)
 
-[ ! -e "$folder/lib/libxgrammar.a" ] || exit 0
+is_there() { [ "$(cat "$folder/made-of" 2>/dev/null)" = "$made_of" ]; }
+! is_there || exit 0
 mkdir -p "$(dirname "$folder")"
 scratch=$(mktemp -d "$folder.XXXXXX")
 trap 'rm -rf "$scratch"' EXIT
@@ -18,6 +22,7 @@ pip=("$scratch/venv/bin/pip" --quiet --disable-pip-version-check)
 "${pip[@]}" download --no-deps --no-build-isolation --no-binary :all: --dest "$scratch" "xgrammar==$version"
 echo "$sha256  $scratch/xgrammar-$version.tar.gz" | sha256sum --check --quiet
 tar xzf "$scratch/xgrammar-$version.tar.gz" -C "$scratch"
+for change in "$here"/*.patch; do patch --silent --strip 1 --directory "$scratch/xgrammar-$version" <"$change"; done
 echo "building XGrammar $version"
 # In place of the package's own choice of parts.
 mkdir "$scratch/build"
@@ -27,5 +32,7 @@ cmake -S "$scratch/xgrammar-$version" -B "$scratch/build" -G Ninja -DCMAKE_BUILD
   -DCMAKE_CXX_FLAGS='-fno-lto -w' -DCMAKE_CXX_FLAGS_RELEASE='-O2 -DNDEBUG' \
   -DCMAKE_INSTALL_PREFIX="$scratch/installed" -DCMAKE_INSTALL_LIBDIR=lib
 ninja -C "$scratch/build" -j "$(nproc)" install
-# Another build may have been faster.
-mv -T "$scratch/installed" "$folder" || [ -e "$folder/lib/libxgrammar.a" ]
+echo "$made_of" >"$scratch/installed/made-of"
+# One made of something else goes; another build of the same may have been faster.
+is_there || rm -rf "$folder"
+mv -T "$scratch/installed" "$folder" || is_there

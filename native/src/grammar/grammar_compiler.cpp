@@ -7,6 +7,7 @@
 #include <regex>
 
 #include "grammar/tool_calls.h"
+#include "grammar/utf8_text.h"
 #include "ops/error.h"
 
 namespace llmservice {
@@ -102,6 +103,7 @@ std::vector<int32_t> line_breaks(const Vocabulary& vocabulary) {
 struct GrammarCompiler::Parts {
   explicit Parts(const Vocabulary& vocabulary)
       : compiler(tokenizer_info(vocabulary), 1, true, kCacheBytes),
+        utf8(std::make_shared<Utf8Tokens>(vocabulary.tokens)),
         breaks(line_breaks(vocabulary)),
         stops(vocabulary.stop_tokens),
         vocab(static_cast<int32_t>(vocabulary.tokens.size())) {}
@@ -109,7 +111,7 @@ struct GrammarCompiler::Parts {
   // Refuses what no text has.
   std::shared_ptr<const Grammar> grammar(GrammarKind kind, const std::string& text) {
     if (kind == GrammarKind::kToolCalls) return tool_calls(nlohmann::ordered_json::parse(text));
-    auto grammar = std::make_shared<XGrammarGrammar>(compile(kind, text));
+    auto grammar = std::make_shared<Utf8Text>(std::make_shared<XGrammarGrammar>(compile(kind, text)), utf8);
     const auto constraint = grammar->begin();
     const auto first = constraint->allowed();
     if (!first.empty() && std::ranges::all_of(first, [](uint32_t word) { return word == 0; })) {
@@ -172,6 +174,7 @@ struct GrammarCompiler::Parts {
   }
 
   xgrammar::GrammarCompiler compiler;
+  std::shared_ptr<const Utf8Tokens> utf8;
   std::vector<int32_t> breaks;
   std::vector<int32_t> stops;
   int32_t vocab;

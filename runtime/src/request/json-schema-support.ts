@@ -1,6 +1,8 @@
 // What of JSON Schema a grammar can hold an answer to. Anything else is refused by name: an answer that is said to follow
 // a schema follows all of it.
 
+import { knownFormats } from './schema-formats.js';
+import { listsOfSchemas, namedSchemas, subschemas, type Schema } from './subschemas.js';
 import type { Violation } from './validate-body.js';
 
 /** They say what a value is for, and ask nothing of it. */
@@ -22,11 +24,9 @@ const assertions = new Set(
   ).split(' '),
 );
 
-const listsOfSchemas = new Set(['anyOf', 'oneOf', 'allOf', 'prefixItems']);
-const namedSchemas = new Set(['properties', 'patternProperties', '$defs', 'definitions']);
-const singleSchemas = new Set(
-  'items additionalProperties unevaluatedItems unevaluatedProperties propertyNames'.split(' '),
-);
+/** The first of these that a schema has says all of a text. */
+const wholeTexts = ['format', 'pattern'] as const;
+const ofTexts = new Set(['format', 'pattern', 'minLength', 'maxLength']);
 
 const impliesType = (
   'type properties additionalProperties unevaluatedProperties ' + 'items prefixItems unevaluatedItems'
@@ -42,7 +42,7 @@ export function unsupportedInSchema(schema: unknown, path: string, depth = 0): V
   if (typeof schema === 'boolean') return [];
   if (typeof schema !== 'object' || schema === null || Array.isArray(schema))
     return [{ param: path, message: `${path} must be a JSON schema: an object, true or false` }];
-  const fields = schema as Readonly<Record<string, unknown>>;
+  const fields = schema as Schema;
   const malformed = malformedKeywords(fields, path);
   if (malformed.length > 0) return malformed;
   return [
@@ -52,7 +52,7 @@ export function unsupportedInSchema(schema: unknown, path: string, depth = 0): V
 }
 
 /** What holds other schemas must be what it should be, before anything looks inside. */
-function malformedKeywords(fields: Readonly<Record<string, unknown>>, path: string): Violation[] {
+function malformedKeywords(fields: Schema, path: string): Violation[] {
   const isObject = (value: unknown): boolean =>
     typeof value === 'object' && value !== null && !Array.isArray(value);
   return Object.entries(fields).flatMap(([keyword, value]) => {
@@ -65,11 +65,7 @@ function malformedKeywords(fields: Readonly<Record<string, unknown>>, path: stri
   });
 }
 
-function unsupportedKeyword(
-  keyword: string,
-  fields: Readonly<Record<string, unknown>>,
-  path: string,
-): Violation[] {
+function unsupportedKeyword(keyword: string, fields: Schema, path: string): Violation[] {
   const refuse = (why: string): Violation[] => [
     { param: `${path}.${keyword}`, message: `${path}.${keyword} ${why}` },
   ];
@@ -84,6 +80,11 @@ function unsupportedKeyword(
   if (decides === undefined && !saysType(fields)) return refuse('needs a type beside it');
   if (keyword === 'multipleOf' && !(fields['type'] === 'integer' && Number.isInteger(fields[keyword])))
     return refuse('is supported for type integer alone, with a whole number');
+  if (keyword === 'format' && !knownFormats.some((each) => each === fields[keyword]))
+    return refuse(`is none of ${knownFormats.join(', ')}`);
+  const whole = wholeTexts.find((each) => fields[each] !== undefined);
+  if (whole !== undefined && whole !== keyword && ofTexts.has(keyword))
+    return refuse(`is not supported beside ${whole}: say it in one pattern`);
   const redundant = keyword === 'type' && (decides === 'const' || decides === 'enum');
   return decides === undefined || redundant
     ? []
@@ -91,18 +92,6 @@ function unsupportedKeyword(
 }
 
 /** Whether values are of a kind that keywords can be held to: a compiler takes any value where none is said. */
-function saysType(fields: Readonly<Record<string, unknown>>): boolean {
+function saysType(fields: Schema): boolean {
   return impliesType.some((keyword) => fields[keyword] !== undefined);
-}
-
-function subschemas(fields: Readonly<Record<string, unknown>>): [string, unknown][] {
-  const found: [string, unknown][] = [];
-  for (const [keyword, value] of Object.entries(fields)) {
-    if (listsOfSchemas.has(keyword))
-      (value as readonly unknown[]).forEach((each, i) => found.push([`${keyword}[${String(i)}]`, each]));
-    else if (namedSchemas.has(keyword))
-      for (const [name, each] of Object.entries(value as object)) found.push([`${keyword}.${name}`, each]);
-    else if (singleSchemas.has(keyword)) found.push([keyword, value]);
-  }
-  return found;
 }
