@@ -22,9 +22,11 @@ const pod = (name: string, version: number) => ({
 const line = (type: string, object: object): string => `${JSON.stringify({ type, object })}\n`;
 
 let server: Server | null = null;
-const stop = new AbortController();
+let stop = new AbortController();
 
 afterEach(() => {
+  stop.abort();
+  stop = new AbortController();
   server?.closeAllConnections();
   server?.close();
 });
