@@ -222,6 +222,12 @@ describe('parseCheckpointConfig', () => {
       'layer_types',
     ],
     [
+      'more layers than there can be',
+      { ...llama, num_hidden_layers: 2 ** 30 },
+      'CheckpointCorrupt',
+      'num_hidden_layers is 1073741824, beyond 10000',
+    ],
+    [
       'heads that KV heads do not divide',
       { ...llama, num_key_value_heads: 3 },
       'CheckpointCorrupt',

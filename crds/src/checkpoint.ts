@@ -54,7 +54,7 @@ export function parseCheckpointConfig(source: string | object): ModelShape {
   const text = hybrids.has(architecture) && isObject(top['text_config']) ? top['text_config'] : top;
   const fields = new FieldReader(text);
 
-  const layers = fields.positive('num_hidden_layers');
+  const layers = fields.count('num_hidden_layers');
   const heads = fields.positive('num_attention_heads');
   const hidden = fields.positive('hidden_size');
   const shape = {

@@ -8,6 +8,9 @@ export function isObject(value: unknown): value is ConfigObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
+/** Several times what any model has. */
+const mostParts = 10_000;
+
 /** Reads numbers and gathers every violation, so that one look at the message is enough. */
 export class FieldReader {
   private readonly violations: string[] = [];
@@ -23,6 +26,14 @@ export class FieldReader {
     this.violations.push(
       value === undefined ? `${key} is missing` : `${key} must be a positive integer, found ${quote(value)}`,
     );
+    return 1;
+  }
+
+  /** Layers or experts: there is something in memory for each, before it is known whether there are weights for it. */
+  count(key: string): number {
+    const value = this.positive(key);
+    if (value <= mostParts) return value;
+    this.violations.push(`${key} is ${String(value)}, beyond ${String(mostParts)}`);
     return 1;
   }
 

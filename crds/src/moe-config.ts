@@ -18,7 +18,7 @@ export function readMoe(fields: FieldReader, architecture: Architecture): MoeDim
   if (!withExperts.has(architecture)) return null;
   const moe = {
     // Newer releases name it num_local_experts.
-    experts: fields.positive(fields.has('num_local_experts') ? 'num_local_experts' : 'num_experts'),
+    experts: fields.count(fields.has('num_local_experts') ? 'num_local_experts' : 'num_experts'),
     topK: fields.positive('num_experts_per_tok'),
     ffn: fields.positive('moe_intermediate_size'),
     sharedFfn: architecture === 'qwen3_moe' ? 0 : fields.positive('shared_expert_intermediate_size'),

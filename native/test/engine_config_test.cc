@@ -199,6 +199,8 @@ INSTANTIATE_TEST_SUITE_P(
                       "hidden_size"},
         RefusedConfig{"negative_field", [](json& j) { j["vocab_size"] = -1; }, "CheckpointCorrupt",
                       "vocab_size"},
+        RefusedConfig{"too_many_layers", [](json& j) { j["num_hidden_layers"] = 1 << 30; },
+                      "CheckpointCorrupt", "num_hidden_layers is beyond 10000"},
         RefusedConfig{"odd_groups", [](json& j) { j["num_key_value_heads"] = 3; }, "CheckpointCorrupt",
                       "num_key_value_heads"}),
     [](const auto& info) { return info.param.name; });

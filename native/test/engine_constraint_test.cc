@@ -2,6 +2,8 @@
 // after a preemption.
 #include <gtest/gtest.h>
 
+#include <ctime>
+
 #include "backends/cpu/backend.h"
 #include "drafts_support.h"
 
@@ -156,6 +158,37 @@ TEST_P(Constraints, ThatAllowNothingEndTheirSequenceAlone) {
     EXPECT_EQ(said[0].tokens.size(), 4U) << "the last is none";
     EXPECT_EQ(said[0].finish, Finish::kNumericalFault);
     EXPECT_TRUE(std::ranges::equal(std::span(said[0].tokens).first(3), std::span(free[0].tokens).first(3)));
+    EXPECT_TRUE(said[1].same_as(free[1]));
+  }
+}
+
+// Any token, and from the third on a second to say so.
+class Bog final : public Grammar {
+ public:
+  std::unique_ptr<Constraint> begin() const override { return std::make_unique<Sinking>(); }
+
+ private:
+  class Sinking final : public Constraint {
+   public:
+    std::span<const uint32_t> allowed() override {
+      const std::clock_t until = std::clock() + CLOCKS_PER_SEC;
+      while (said_ >= 2 && std::clock() < until) continue;
+      return {};
+    }
+    void accept(int32_t) override { ++said_; }
+
+   private:
+    int said_ = 0;
+  };
+};
+
+TEST_P(Constraints, ThatTakeTooLongEndTheirSequenceAlone) {
+  const auto free = run({request(0, kDrawn, nullptr), request(1, kGreedy, nullptr)}, 0);
+  for (const int32_t drafts : {0, kDrafts}) {
+    const auto said =
+        run({request(0, kDrawn, std::make_shared<Bog>()), request(1, kGreedy, nullptr)}, drafts);
+    EXPECT_EQ(said[0].tokens.size(), 3U) << "the last is none";
+    EXPECT_EQ(said[0].finish, Finish::kNumericalFault);
     EXPECT_TRUE(said[1].same_as(free[1]));
   }
 }

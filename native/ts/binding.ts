@@ -274,9 +274,10 @@ export interface NumericalFault {
   readonly position: number;
   /**
    * `notFinite`: NaN or infinity; `collapsed`: all logits are equal; `stuck`: one token came out again and again, from
-   * logits equal to the last bit; `deadEnd`: the numbers are sound, and its constraint and rules allow no token.
+   * logits equal to the last bit; `deadEnd`: the numbers are sound, and its constraint and rules allow no token;
+   * `slowForm`: its constraint took longer to tell what it allows than the other sequences of a step can wait.
    */
-  readonly kind: 'notFinite' | 'collapsed' | 'stuck' | 'deadEnd';
+  readonly kind: 'notFinite' | 'collapsed' | 'stuck' | 'deadEnd' | 'slowForm';
   /** Null: before the first layer, or after the last. */
   readonly layer: number | null;
   /** The op whose output it is: `embedding`, `input norm`, `attention`, `Gated DeltaNet`, `feed-forward` and so on. */

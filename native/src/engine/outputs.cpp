@@ -1,6 +1,7 @@
 // What a step's logits give: sampled tokens, scores of prompt tokens, and the sequences that end with either.
 // Logits are made a few rows at a time, in the order of the outputs, so that their memory is bounded.
 #include <algorithm>
+#include <ctime>
 #include <limits>
 
 #include "engine/engine.h"
@@ -8,6 +9,19 @@
 #include "engine/vocab_math.h"
 
 namespace llmservice {
+namespace {
+
+// Of processor time, for what one sequence may say next. A sound form takes microseconds to milliseconds; one
+// that can be read in more and more ways takes more with each token, while every other sequence waits.
+constexpr double kSlowestMask = 0.2;
+
+double thread_seconds() {
+  timespec spent;
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &spent);
+  return static_cast<double>(spent.tv_sec) + 1e-9 * static_cast<double>(spent.tv_nsec);
+}
+
+}  // namespace
 
 void Engine::look_at_outputs(StepResult& result) {
   const auto vocab = static_cast<size_t>(info_.vocab_size);
@@ -46,8 +60,11 @@ void Engine::score_row(const Output& output, std::span<const float> logits, Prom
 void Engine::sample_row(const Output& output, std::span<const float> logits, StepResult& result) {
   Slot& slot = slots_.at(output.slot);
   std::optional<Sampled> sampled;
+  bool slow = false;
   if (!slot.finished) {
+    const double asked = thread_seconds();
     const auto allowed = slot.constraint ? slot.constraint->allowed() : std::span<const uint32_t>();
+    slow = thread_seconds() - asked > kSlowestMask;
     const RulesAt rules = slot.rules_now();
     sampled = sampler_.sample(logits, slot.sampling, slot.counts, output.position, allowed, &rules);
   }
@@ -55,9 +72,10 @@ void Engine::sample_row(const Output& output, std::span<const float> logits, Ste
   result.slots.push_back(output.slot);
   if (hashes_logits_) result.logit_hashes.push_back(logit_hash(logits));
   result.top_offsets.push_back(static_cast<int32_t>(result.top_tokens.size()));
-  if (!sampled || slot.run.is_stuck()) {
+  if (!sampled || slot.run.is_stuck() || slow) {
     fail(output,
-         slot.run.is_stuck()      ? FaultKind::kStuck
+         slow                     ? FaultKind::kSlowForm
+         : slot.run.is_stuck()    ? FaultKind::kStuck
          : !all_finite(logits)    ? FaultKind::kNotFinite
          : tell_something(logits) ? FaultKind::kDeadEnd
                                   : FaultKind::kCollapsed,

@@ -90,10 +90,10 @@ struct StepPlan {
 
 enum class Finish : uint8_t { kNone = 0, kStop = 1, kLength = 2, kNumericalFault = 3 };
 
-enum class FaultKind : uint8_t { kNotFinite, kCollapsed, kStuck, kDeadEnd };
+enum class FaultKind : uint8_t { kNotFinite, kCollapsed, kStuck, kDeadEnd, kSlowForm };
 
 // Why a sequence cannot go on, seen at one of its positions: its numbers mean nothing, or its constraint
-// and rules allow no token.
+// and rules allow no token, or its constraint takes so long to tell what it allows that others would wait.
 struct Fault {
   int32_t slot;
   int32_t position;

@@ -29,7 +29,7 @@ int32_t default_head_dim(const std::string& architecture, const ModelConfig& con
 }
 
 std::vector<LayerKind> parse_layers(const ConfigFields& text, bool hybrid) {
-  const int32_t count = text.positive("num_hidden_layers");
+  const int32_t count = text.count("num_hidden_layers");
   std::vector<LayerKind> layers(count, LayerKind::kAttention);
   if (!hybrid) return layers;
   if (!text.has("layer_types")) {

@@ -28,6 +28,13 @@ class ConfigFields {
     if (!value.is_number_integer() || value < 1 || value > 1 << 30) fail(name, "is not a positive integer");
     return value.get<int32_t>();
   }
+  // Layers or experts: there is something in memory for each, before it is known whether there are weights
+  // for it.
+  int32_t count(const char* name) const {
+    const int32_t value = positive(name);
+    if (value > kMostParts) fail(name, "is beyond " + std::to_string(kMostParts));
+    return value;
+  }
   double number_or(const char* name, double otherwise) const {
     if (!has(name)) return otherwise;
     if (!object_[name].is_number()) fail(name, "is not a number");
@@ -55,6 +62,8 @@ class ConfigFields {
   }
 
  private:
+  static constexpr int32_t kMostParts = 10'000;  // several times what any model has
+
   const nlohmann::json& object_;
 };
 

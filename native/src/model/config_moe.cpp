@@ -21,7 +21,7 @@ std::optional<MoeConfig> parse_moe(const ConfigFields& text, const std::string& 
   if (!has_experts(architecture)) return std::nullopt;
   const bool shared = architecture != "qwen3_moe";
   const MoeConfig moe{
-      .experts = text.positive(text.has("num_local_experts") ? "num_local_experts" : "num_experts"),
+      .experts = text.count(text.has("num_local_experts") ? "num_local_experts" : "num_experts"),
       .top_k = text.positive("num_experts_per_tok"),
       .intermediate = text.positive("moe_intermediate_size"),
       .shared_intermediate = shared ? text.positive("shared_expert_intermediate_size") : 0,

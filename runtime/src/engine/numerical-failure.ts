@@ -1,5 +1,5 @@
 // What a request is told when it cannot go on: its numbers mean nothing, and the layer that this was first seen in; or
-// nothing can continue the form that it asks of its answer.
+// nothing can continue the form that it asks of its answer, or too slowly.
 
 import type { Failure } from '@llmservice/crds';
 import type { NumericalFault } from '@llmservice/native';
@@ -7,6 +7,10 @@ import type { NumericalFault } from '@llmservice/native';
 export function numericalFailure({ kind, layer, part, position }: NumericalFault): Failure {
   if (kind === 'deadEnd') {
     const message = `nothing continues the form that the request asks for, or its allowed_token_ids, bad_words and min_tokens leave no token, after token ${String(position)} of the sequence`;
+    return { reason: 'GrammarInvalid', message };
+  }
+  if (kind === 'slowForm') {
+    const message = `the form that the request asks for takes too long to follow after token ${String(position)} of the sequence: write it so that a text can be read in one way only, without repetitions of what may be empty`;
     return { reason: 'GrammarInvalid', message };
   }
   const where = layer === null ? part : `layer ${String(layer)}, ${part}`;

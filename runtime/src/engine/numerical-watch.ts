@@ -8,8 +8,8 @@ import type { NumericalFault } from '@llmservice/native';
 /** Requests in a row that ended so, with none answered between them. */
 const suspicious = 3;
 
-/** A dead end is its request's own, and no fault of numbers. */
-type FaultKind = Exclude<NumericalFault['kind'], 'deadEnd'>;
+/** A form that ends nowhere or takes too long is its request's own, and no fault of numbers. */
+type FaultKind = Exclude<NumericalFault['kind'], 'deadEnd' | 'slowForm'>;
 
 export type FaultCounts = Readonly<Record<FaultKind, number>>;
 
