@@ -24,7 +24,7 @@ const bounds = (choose: Choose, low: string, high: string, most: number): Schema
 
 const text: Make = (choose) => ({ type: 'string', ...bounds(choose, 'minLength', 'maxLength', 12) });
 const formatted: Make = (choose) => ({ type: 'string', format: formats[choose(formats.length)] });
-const patterned: Make = (choose) => ({ type: 'string', pattern: `^(${randomPattern(choose, 2)})$` });
+const patterned: Make = (choose) => ({ type: 'string', pattern: `^(${randomPattern(choose, 1)})$` });
 
 const atoms = ['a', 'b-', '[a-c]', '[^a-z\\s]', '\\d', '\\.', '\\w', 'é'];
 const quantifiers = ['', '', '', '?', '*', '+', '{2}', '{1,3}', '{0,2}', '??'];

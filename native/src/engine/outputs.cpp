@@ -11,9 +11,11 @@
 namespace llmservice {
 namespace {
 
-// Of processor time, for what one sequence may say next. A sound form takes microseconds to milliseconds; one
-// that can be read in more and more ways takes more with each token, while every other sequence waits.
-constexpr double kSlowestMask = 0.2;
+// Seconds of processor time to tell what one sequence may say next. Most forms take microseconds, forms that
+// can be read in many ways much more, and every other sequence waits meanwhile: beyond a second in all, so
+// many for each token.
+constexpr double kFormSeconds = 1;
+constexpr double kFormSecondsPerToken = 0.02;
 
 double thread_seconds() {
   timespec spent;
@@ -62,9 +64,13 @@ void Engine::sample_row(const Output& output, std::span<const float> logits, Ste
   std::optional<Sampled> sampled;
   bool slow = false;
   if (!slot.finished) {
-    const double asked = thread_seconds();
-    const auto allowed = slot.constraint ? slot.constraint->allowed() : std::span<const uint32_t>();
-    slow = thread_seconds() - asked > kSlowestMask;
+    std::span<const uint32_t> allowed;
+    if (slot.constraint) {
+      const double asked = thread_seconds();
+      allowed = slot.constraint->allowed();
+      slot.form_seconds += thread_seconds() - asked;
+      slow = slot.form_seconds > kFormSeconds + kFormSecondsPerToken * slot.constrained_tokens++;
+    }
     const RulesAt rules = slot.rules_now();
     sampled = sampler_.sample(logits, slot.sampling, slot.counts, output.position, allowed, &rules);
   }

@@ -44,8 +44,10 @@ struct Slot {
   LogitsRun run;
   TokenCounts counts;                      // kept only when there are penalties
   std::unique_ptr<Constraint> constraint;  // null: none
-  std::vector<int32_t> drafts;             // guesses of the tokens after the known ones
-  int32_t replays = 0;  // of the computed tokens, the last ones that the recurrent state lacks
+  double form_seconds = 0;                 // that it has taken in all
+  int32_t constrained_tokens = 0;
+  std::vector<int32_t> drafts;  // guesses of the tokens after the known ones
+  int32_t replays = 0;          // of the computed tokens, the last ones that the recurrent state lacks
 
   int32_t known() const { return static_cast<int32_t>(tokens.size()); }
   RulesAt rules_now() const {
