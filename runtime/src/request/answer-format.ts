@@ -2,7 +2,7 @@
 
 import type { GrammarKind } from '@llmservice/native';
 import { unsupportedInSchema } from './json-schema-support.js';
-import { withFormatsAsPatterns } from './schema-formats.js';
+import { schemaToCompile } from './schema-formats.js';
 import { invalidRequest, type Fields, type Violation } from './validate-body.js';
 
 /** Of a schema; the time to compile some kinds grows with the square of it. */
@@ -99,5 +99,10 @@ function jsonSchema(value: unknown, param: string): Named {
   }
   if (violations.length === 0) violations.push(...unsupportedInSchema(schema, param));
   if (violations.length > 0) return { kind: 'jsonSchema', text, param, violations };
-  return { kind: 'jsonSchema', text: JSON.stringify(withFormatsAsPatterns(schema)), param, violations };
+  return {
+    kind: 'jsonSchema',
+    text: JSON.stringify(schemaToCompile(schema, { escaped: true })),
+    param,
+    violations,
+  };
 }

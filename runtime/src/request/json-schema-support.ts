@@ -1,6 +1,7 @@
 // What of JSON Schema a grammar can hold an answer to. Anything else is refused by name: an answer that is said to follow
 // a schema follows all of it.
 
+import { patternInJson, UnusablePattern } from './json-patterns.js';
 import { knownFormats } from './schema-formats.js';
 import { listsOfSchemas, namedSchemas, subschemas, type Schema } from './subschemas.js';
 import type { Violation } from './validate-body.js';
@@ -82,6 +83,8 @@ function unsupportedKeyword(keyword: string, fields: Schema, path: string): Viol
     return refuse('is supported for type integer alone, with a whole number');
   if (keyword === 'format' && !knownFormats.some((each) => each === fields[keyword]))
     return refuse(`is none of ${knownFormats.join(', ')}`);
+  const unusable = unusablePattern(keyword, fields[keyword]);
+  if (unusable !== null) return refuse(unusable);
   const whole = wholeTexts.find((each) => fields[each] !== undefined);
   if (whole !== undefined && whole !== keyword && ofTexts.has(keyword))
     return refuse(`is not supported beside ${whole}: say it in one pattern`);
@@ -89,6 +92,24 @@ function unsupportedKeyword(keyword: string, fields: Schema, path: string): Viol
   return decides === undefined || redundant
     ? []
     : refuse(`is not supported beside ${decides}: put it inside`);
+}
+
+/** Why a pattern, or one of the names in patternProperties, cannot be held to. */
+function unusablePattern(keyword: string, value: unknown): string | null {
+  if (keyword === 'pattern' && typeof value !== 'string') return 'must be a string';
+  const patterns =
+    keyword === 'pattern'
+      ? [value as string]
+      : keyword === 'patternProperties'
+        ? Object.keys(value as object)
+        : [];
+  try {
+    for (const each of patterns) patternInJson(each);
+    return null;
+  } catch (error) {
+    if (error instanceof UnusablePattern) return error.message;
+    throw error;
+  }
 }
 
 /** Whether values are of a kind that keywords can be held to: a compiler takes any value where none is said. */

@@ -3,7 +3,7 @@
 
 import type { Schema, Tool, ToolUse } from '../tools/tool.js';
 import { unsupportedInSchema } from './json-schema-support.js';
-import { withFormatsAsPatterns } from './schema-formats.js';
+import { schemaToCompile } from './schema-formats.js';
 import { invalidRequest, type Fields, type Violation } from './validate-body.js';
 
 export interface RequestTools extends ToolUse {
@@ -93,5 +93,7 @@ function toolViolations(
 export function schemaOfArguments({ parameters, strict }: Tool): Schema {
   if (parameters === null) return { type: 'object', properties: {}, additionalProperties: false };
   const holds = strict || unsupportedInSchema(parameters, '').length === 0;
-  return holds ? (withFormatsAsPatterns({ type: 'object', ...parameters }) as Schema) : { type: 'object' };
+  if (!holds) return { type: 'object' };
+  // Some dialects write texts as they are, where a backslash is one.
+  return schemaToCompile({ type: 'object', ...parameters }, { escaped: false }) as Schema;
 }

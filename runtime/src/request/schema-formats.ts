@@ -1,6 +1,7 @@
 // The formats of JSON Schema as regular expressions that an answer is held to. The compiler of schemas has its own for
 // most of them, which let through days that no month has, octets with leading zeros and names that are too long.
 
+import { patternInJson } from './json-patterns.js';
 import { mapSubschemas, type Schema } from './subschemas.js';
 
 const digits = '[0-9]';
@@ -45,11 +46,26 @@ const patterns: Readonly<Record<string, string>> = {
 
 export const knownFormats: readonly string[] = Object.keys(patterns);
 
-/** The schema with a pattern in place of each known format. */
-export function withFormatsAsPatterns(schema: unknown): unknown {
+/**
+ * The schema as the compiler is to have it: a pattern in place of each known format, and patterns as JSON writes them.
+ * @param escaped as in patternInJson
+ * @throws UnusablePattern
+ */
+export function schemaToCompile(schema: unknown, { escaped }: { readonly escaped: boolean }): unknown {
   if (typeof schema !== 'object' || schema === null || Array.isArray(schema)) return schema;
-  const { format, ...others } = mapSubschemas(schema as Schema, withFormatsAsPatterns);
-  const pattern = typeof format === 'string' ? patterns[format] : undefined;
-  if (pattern !== undefined) return { ...others, pattern: `^(${pattern})$` };
-  return format === undefined ? others : { ...others, format };
+  const { format, ...others } = mapSubschemas(schema as Schema, (each) => schemaToCompile(each, { escaped }));
+  const ofFormat = typeof format === 'string' ? patterns[format] : undefined;
+  if (ofFormat !== undefined) return { ...others, pattern: `^(${ofFormat})$` };
+  const inJson = (pattern: string): string => patternInJson(pattern, { escaped });
+  const { pattern, patternProperties, ...rest } = others;
+  return {
+    ...rest,
+    ...(typeof pattern === 'string' && { pattern: inJson(pattern) }),
+    ...(patternProperties !== undefined && {
+      patternProperties: Object.fromEntries(
+        Object.entries(patternProperties as object).map(([name, each]) => [inJson(name), each as unknown]),
+      ),
+    }),
+    ...(format !== undefined && { format }),
+  };
 }
