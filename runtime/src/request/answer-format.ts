@@ -1,6 +1,7 @@
 // The form that a request asks of its answer, by whichever of the names that OpenAI's and vLLM's clients use for it.
 
 import type { GrammarKind } from '@llmservice/native';
+import { JsonPatterns } from './json-patterns.js';
 import { unsupportedInSchema } from './json-schema-support.js';
 import { schemaToCompile } from './schema-formats.js';
 import { invalidRequest, type Fields, type Violation } from './validate-body.js';
@@ -97,12 +98,8 @@ function jsonSchema(value: unknown, param: string): Named {
       message: `${param} has ${String(text.length)} characters; the most are ${most}`,
     });
   }
-  if (violations.length === 0) violations.push(...unsupportedInSchema(schema, param));
+  const patterns = new JsonPatterns({ escaped: true });
+  if (violations.length === 0) violations.push(...unsupportedInSchema(schema, param, patterns));
   if (violations.length > 0) return { kind: 'jsonSchema', text, param, violations };
-  return {
-    kind: 'jsonSchema',
-    text: JSON.stringify(schemaToCompile(schema, { escaped: true })),
-    param,
-    violations,
-  };
+  return { kind: 'jsonSchema', text: JSON.stringify(schemaToCompile(schema, patterns)), param, violations };
 }

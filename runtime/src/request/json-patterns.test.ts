@@ -1,5 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
-import { patternInJson, UnusablePattern } from './json-patterns.js';
+import { JsonPatterns, UnusablePattern } from './json-patterns.js';
+
+const patternInJson = (pattern: string, { escaped = true } = {}): string =>
+  new JsonPatterns({ escaped }).inJson(pattern);
 
 /** Whether the inside of a JSON string is one that the written pattern lets through. */
 const allows = (pattern: string, text: string, options = {}): boolean =>
@@ -40,5 +43,14 @@ describe('patternInJson', () => {
   ])('says why %s cannot be used', (pattern, why) => {
     expect(() => patternInJson(pattern)).toThrow(UnusablePattern);
     expect(() => patternInJson(pattern)).toThrow(why);
+  });
+
+  test('classes of Unicode are refused before they fill the memory, in one pattern and in many', () => {
+    expect(() => patternInJson('\\p{L}'.repeat(9000))).toThrow('more than 20000 ranges');
+    const patterns = new JsonPatterns({ escaped: true });
+    const checkAll = (): void => {
+      for (let i = 0; i < 40; i += 1) patterns.check('\\p{L}');
+    };
+    expect(checkAll).toThrow('more than 20000 ranges');
   });
 });

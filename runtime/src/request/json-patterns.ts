@@ -27,14 +27,49 @@ const asTheyAre = CharSet.empty(maximum).union([
   { min: 0xe000, max: maximum },
 ]);
 
-/**
- * The pattern, of which the whole text is to be an instance, from the first character to the last.
- * @param escaped whether a text may have characters that JSON writes with a backslash where others would do
- * @throws UnusablePattern saying why
- */
-export function patternInJson(pattern: string, { escaped = true } = {}): string {
-  const write = new Writer(escaped);
-  return `^(${write.alternatives(parse(pattern), { start: true, end: true })})$`;
+/** Of all patterns of a schema together, written out: some classes of Unicode have hundreds. */
+const mostRanges = 20_000;
+const tooMany = `has, with the patterns before it, more than ${String(mostRanges)} ranges of characters: take smaller classes`;
+
+interface Written {
+  readonly text: string;
+  readonly ranges: number;
+}
+
+/** The patterns of one schema; each is written once, however often it is asked for. */
+export class JsonPatterns {
+  readonly #escaped: boolean;
+  readonly #written = new Map<string, Written>();
+  #ranges = 0;
+
+  /** @param escaped whether a text may have characters that JSON writes with a backslash where others would do */
+  constructor({ escaped }: { readonly escaped: boolean }) {
+    this.#escaped = escaped;
+  }
+
+  /** For each place of the schema where the pattern stands. @throws UnusablePattern saying why */
+  check(pattern: string): void {
+    if (this.#ranges <= mostRanges) this.#ranges += this.#write(pattern).ranges;
+    if (this.#ranges > mostRanges) throw new UnusablePattern(tooMany);
+  }
+
+  /**
+   * The pattern, of which the whole text is to be an instance, from the first character to the last.
+   * @throws UnusablePattern saying why
+   */
+  inJson(pattern: string): string {
+    return this.#write(pattern).text;
+  }
+
+  #write(pattern: string): Written {
+    const known = this.#written.get(pattern);
+    if (known !== undefined) return known;
+    const writer = new Writer(this.#escaped);
+    const inside = writer.alternatives(parse(pattern), { start: true, end: true });
+    const written = { text: `^(${inside})$`, ranges: writer.ranges };
+    this.#written.set(pattern, written);
+    return written;
+  }
 }
 
 /** As JSON Schema has it, for Unicode; of old habit with needless backslashes too. */
@@ -63,6 +98,7 @@ interface Place {
 const inside: Place = { start: false, end: false };
 
 class Writer {
+  ranges = 0;
   readonly #escaped: boolean;
 
   constructor(escaped: boolean) {
@@ -115,6 +151,8 @@ class Writer {
 
   #characters(set: CharSet): string {
     const plain = set.resize(maximum).intersect(asTheyAre);
+    this.ranges += plain.ranges.length;
+    if (this.ranges > mostRanges) throw new UnusablePattern(tooMany);
     const letters =
       this.#escaped || plain.isEmpty
         ? [...escapes].filter(([code]) => set.has(code)).map(([, letter]) => letter)

@@ -1,7 +1,7 @@
 // What of JSON Schema a grammar can hold an answer to. Anything else is refused by name: an answer that is said to follow
 // a schema follows all of it.
 
-import { patternInJson, UnusablePattern } from './json-patterns.js';
+import { UnusablePattern, type JsonPatterns } from './json-patterns.js';
 import { knownFormats } from './schema-formats.js';
 import { listsOfSchemas, namedSchemas, subschemas, type Schema } from './subschemas.js';
 import type { Violation } from './validate-body.js';
@@ -36,8 +36,16 @@ const impliesType = (
 /** The time to compile grows with the third power of it. */
 const mostDepth = 32;
 
-/** @param path of the schema in the body, such as response_format.json_schema.schema */
-export function unsupportedInSchema(schema: unknown, path: string, depth = 0): Violation[] {
+/**
+ * @param path of the schema in the body, such as response_format.json_schema.schema
+ * @param patterns that check those of the schema
+ */
+export function unsupportedInSchema(
+  schema: unknown,
+  path: string,
+  patterns: JsonPatterns,
+  depth = 0,
+): Violation[] {
   if (depth > mostDepth)
     return [{ param: path, message: `${path} is nested more than ${String(mostDepth)} schemas deep` }];
   if (typeof schema === 'boolean') return [];
@@ -47,8 +55,10 @@ export function unsupportedInSchema(schema: unknown, path: string, depth = 0): V
   const malformed = malformedKeywords(fields, path);
   if (malformed.length > 0) return malformed;
   return [
-    ...Object.keys(fields).flatMap((keyword) => unsupportedKeyword(keyword, fields, path)),
-    ...subschemas(fields).flatMap(([name, each]) => unsupportedInSchema(each, `${path}.${name}`, depth + 1)),
+    ...Object.keys(fields).flatMap((keyword) => unsupportedKeyword(keyword, fields, path, patterns)),
+    ...subschemas(fields).flatMap(([name, each]) =>
+      unsupportedInSchema(each, `${path}.${name}`, patterns, depth + 1),
+    ),
   ];
 }
 
@@ -66,7 +76,12 @@ function malformedKeywords(fields: Schema, path: string): Violation[] {
   });
 }
 
-function unsupportedKeyword(keyword: string, fields: Schema, path: string): Violation[] {
+function unsupportedKeyword(
+  keyword: string,
+  fields: Schema,
+  path: string,
+  patterns: JsonPatterns,
+): Violation[] {
   const refuse = (why: string): Violation[] => [
     { param: `${path}.${keyword}`, message: `${path}.${keyword} ${why}` },
   ];
@@ -83,7 +98,7 @@ function unsupportedKeyword(keyword: string, fields: Schema, path: string): Viol
     return refuse('is supported for type integer alone, with a whole number');
   if (keyword === 'format' && !knownFormats.some((each) => each === fields[keyword]))
     return refuse(`is none of ${knownFormats.join(', ')}`);
-  const unusable = unusablePattern(keyword, fields[keyword]);
+  const unusable = unusablePattern(keyword, fields[keyword], patterns);
   if (unusable !== null) return refuse(unusable);
   const whole = wholeTexts.find((each) => fields[each] !== undefined);
   if (whole !== undefined && whole !== keyword && ofTexts.has(keyword))
@@ -95,16 +110,13 @@ function unsupportedKeyword(keyword: string, fields: Schema, path: string): Viol
 }
 
 /** Why a pattern, or one of the names in patternProperties, cannot be held to. */
-function unusablePattern(keyword: string, value: unknown): string | null {
-  if (keyword === 'pattern' && typeof value !== 'string') return 'must be a string';
-  const patterns =
-    keyword === 'pattern'
-      ? [value as string]
-      : keyword === 'patternProperties'
-        ? Object.keys(value as object)
-        : [];
+function unusablePattern(keyword: string, value: unknown, patterns: JsonPatterns): string | null {
   try {
-    for (const each of patterns) patternInJson(each);
+    if (keyword === 'patternProperties')
+      for (const name of Object.keys(value as object)) patterns.check(name);
+    if (keyword !== 'pattern') return null;
+    if (typeof value !== 'string') return 'must be a string';
+    patterns.check(value);
     return null;
   } catch (error) {
     if (error instanceof UnusablePattern) return error.message;

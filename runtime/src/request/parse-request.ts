@@ -92,7 +92,8 @@ export function readRequest(
   defaults: GenerationDefaults,
   randomSeed: bigint,
 ): ApiRequest {
-  checkRules(kind, fields);
+  const format = readAnswerFormat(fields);
+  checkRules(kind, fields, format);
   const stop = fields['stop'] as string | readonly string[] | undefined;
   const streamOptions = fields['stream_options'] as { include_usage?: boolean | null } | undefined;
   const maxQueueSeconds = fields['max_queue_seconds'] as number | undefined;
@@ -110,7 +111,7 @@ export function readRequest(
     rules: readRules(fields),
     details,
     keptPromptTokens: (fields['truncate_prompt_tokens'] as number | undefined) ?? null,
-    format: readAnswerFormat(fields),
+    format,
     tools: readTools(fields),
     stopStrings: stop === undefined ? [] : typeof stop === 'string' ? [stop] : stop,
     stopTokenIds: (fields['stop_token_ids'] as readonly number[] | undefined) ?? [],
@@ -127,7 +128,7 @@ export function readRequest(
 }
 
 /** Rules across fields. */
-function checkRules(kind: GenerationKind, fields: Fields): void {
+function checkRules(kind: GenerationKind, fields: Fields, format: AnswerFormat | null): void {
   const violations: Violation[] = [];
   const conflict = (param: string, rule: string): number =>
     violations.push({ param, message: `${param} ${rule}` });
@@ -147,20 +148,20 @@ function checkRules(kind: GenerationKind, fields: Fields): void {
   ) {
     conflict('max_tokens', 'and max_completion_tokens differ');
   }
-  if (fields['ignore_eos'] === true && readAnswerFormat(fields) !== null) {
+  if (fields['ignore_eos'] === true && format !== null) {
     conflict('ignore_eos', 'and a form of the answer exclude each other: the form ends the answer');
   }
   violations.push(
     ...violationsOfChoices(fields),
-    ...violationsOfRules(fields, readMaxTokens(kind, fields), isHeldToForm(fields)),
+    ...violationsOfRules(
+      fields,
+      readMaxTokens(kind, fields),
+      format !== null || holdsCalls(readTools(fields)),
+    ),
     ...violationsOfDetails(fields),
     ...violationsOfEnding(fields),
   );
   if (violations.length > 0) throw invalidRequest(violations);
-}
-
-function isHeldToForm(fields: Fields): boolean {
-  return readAnswerFormat(fields) !== null || holdsCalls(readTools(fields));
 }
 
 function readPrompts(kind: GenerationKind, fields: Fields): PromptSource[] {

@@ -2,6 +2,7 @@
 // held to.
 
 import type { Schema, Tool, ToolUse } from '../tools/tool.js';
+import { JsonPatterns } from './json-patterns.js';
 import { unsupportedInSchema } from './json-schema-support.js';
 import { schemaToCompile } from './schema-formats.js';
 import { invalidRequest, type Fields, type Violation } from './validate-body.js';
@@ -83,7 +84,7 @@ function toolViolations(
     const message = `${param}.parameters has ${String(length)} characters; the most are ${String(mostCharacters)}`;
     return [{ param: `${param}.parameters`, message }];
   }
-  return strict ? unsupportedInSchema(parameters, `${param}.parameters`) : [];
+  return strict ? unsupportedInSchema(parameters, `${param}.parameters`, patternsOfArguments()) : [];
 }
 
 /**
@@ -92,8 +93,12 @@ function toolViolations(
  */
 export function schemaOfArguments({ parameters, strict }: Tool): Schema {
   if (parameters === null) return { type: 'object', properties: {}, additionalProperties: false };
-  const holds = strict || unsupportedInSchema(parameters, '').length === 0;
-  if (!holds) return { type: 'object' };
-  // Some dialects write texts as they are, where a backslash is one.
-  return schemaToCompile({ type: 'object', ...parameters }, { escaped: false }) as Schema;
+  const patterns = patternsOfArguments();
+  const holds = strict || unsupportedInSchema(parameters, '', patterns).length === 0;
+  return holds
+    ? (schemaToCompile({ type: 'object', ...parameters }, patterns) as Schema)
+    : { type: 'object' };
 }
+
+/** Some dialects write texts as they are, where a backslash is one. */
+const patternsOfArguments = (): JsonPatterns => new JsonPatterns({ escaped: false });

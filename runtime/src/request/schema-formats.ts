@@ -1,7 +1,7 @@
 // The formats of JSON Schema as regular expressions that an answer is held to. The compiler of schemas has its own for
 // most of them, which let through days that no month has, octets with leading zeros and names that are too long.
 
-import { patternInJson } from './json-patterns.js';
+import type { JsonPatterns } from './json-patterns.js';
 import { mapSubschemas, type Schema } from './subschemas.js';
 
 const digits = '[0-9]';
@@ -32,7 +32,7 @@ const ipv6 = [
   `:((:${group}){1,7}|:)`,
 ].join('|');
 
-const patterns: Readonly<Record<string, string>> = {
+const formats: Readonly<Record<string, string>> = {
   date,
   time,
   'date-time': `${date}T${time}`,
@@ -44,26 +44,27 @@ const patterns: Readonly<Record<string, string>> = {
   uuid: '[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}',
 };
 
-export const knownFormats: readonly string[] = Object.keys(patterns);
+export const knownFormats: readonly string[] = Object.keys(formats);
 
 /**
  * The schema as the compiler is to have it: a pattern in place of each known format, and patterns as JSON writes them.
- * @param escaped as in patternInJson
  * @throws UnusablePattern
  */
-export function schemaToCompile(schema: unknown, { escaped }: { readonly escaped: boolean }): unknown {
+export function schemaToCompile(schema: unknown, patterns: JsonPatterns): unknown {
   if (typeof schema !== 'object' || schema === null || Array.isArray(schema)) return schema;
-  const { format, ...others } = mapSubschemas(schema as Schema, (each) => schemaToCompile(each, { escaped }));
-  const ofFormat = typeof format === 'string' ? patterns[format] : undefined;
+  const { format, ...others } = mapSubschemas(schema as Schema, (each) => schemaToCompile(each, patterns));
+  const ofFormat = typeof format === 'string' ? formats[format] : undefined;
   if (ofFormat !== undefined) return { ...others, pattern: `^(${ofFormat})$` };
-  const inJson = (pattern: string): string => patternInJson(pattern, { escaped });
   const { pattern, patternProperties, ...rest } = others;
   return {
     ...rest,
-    ...(typeof pattern === 'string' && { pattern: inJson(pattern) }),
+    ...(typeof pattern === 'string' && { pattern: patterns.inJson(pattern) }),
     ...(patternProperties !== undefined && {
       patternProperties: Object.fromEntries(
-        Object.entries(patternProperties as object).map(([name, each]) => [inJson(name), each as unknown]),
+        Object.entries(patternProperties as object).map(([name, each]) => [
+          patterns.inJson(name),
+          each as unknown,
+        ]),
       ),
     }),
     ...(format !== undefined && { format }),
