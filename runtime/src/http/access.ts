@@ -74,7 +74,7 @@ interface Locals {
 }
 
 /** As OpenAI's clients send it, or as Anthropic's do. */
-function presentedKey(request: Request): string | null {
+export function presentedKey(request: Request): string | null {
   const bearer = /^Bearer +(\S+) *$/i.exec(request.get('authorization') ?? '')?.[1];
   return bearer ?? request.get('x-api-key') ?? null;
 }

@@ -19,9 +19,19 @@ export interface ServerParts extends RecordParts {
   readonly access: Access;
   readonly metrics: ServerMetrics;
   readonly logger: Logger;
-  /** One per request that is generating; aborted with an ApiError when the drain's time is over. */
-  readonly running: Set<AbortController>;
+  readonly running: Set<RunningRequest>;
   readonly maxBodyBytes: number;
+}
+
+/** A request that is generating, or waits for its turn. */
+export interface RunningRequest extends AccountedRequest {
+  /** Id of the API key; null: it came without one. */
+  readonly key: string | null;
+  readonly generations: number;
+  /** Monotonic, in milliseconds. */
+  readonly startedAt: number;
+  /** Aborted with an ApiError where the server ends it. */
+  readonly controller: AbortController;
 }
 
 /**
@@ -37,18 +47,19 @@ export async function whileAdmitted(
 ): Promise<void> {
   const account = openAccount(parts.access, request, response);
   const controller = new AbortController();
+  const running = { ...request, key: account.keyId, generations, startedAt: parts.now(), controller };
   const gone = (): void => controller.abort(ApiError.of('request_aborted', 'the client went away'));
   let leave: (() => void) | null = null;
   try {
     leave = parts.admission.enter(generations, account.keyId);
-    parts.running.add(controller);
+    parts.running.add(running);
     response.once('close', gone);
     await run(controller.signal, account);
   } finally {
     response.off('close', gone);
     // Whatever of a request with several generations still runs, runs for nobody.
     controller.abort();
-    parts.running.delete(controller);
+    parts.running.delete(running);
     leave?.();
     account.close();
   }
