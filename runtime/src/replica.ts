@@ -70,6 +70,7 @@ export class Replica {
       running: new Set(),
       maxBodyBytes: server.maxBodyBytes,
       observers: this.observability.observers,
+      recentErrors: this.observability.recentErrors,
       keepsTexts: server.requestLog !== null && server.requestLogText,
     };
     const tls = server.tlsDir === null ? null : { folder: server.tlsDir, files: readTlsFiles(server.tlsDir) };

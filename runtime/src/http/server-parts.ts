@@ -5,6 +5,7 @@ import type { Request, Response } from 'express';
 import type { Logger } from '../log/logger.js';
 import type { ServerMetrics } from '../metrics/server-metrics.js';
 import { ApiError } from '../request/api-error.js';
+import type { RecentErrors } from '../observe/recent-errors.js';
 import type { AccountedRequest, RequestAccount } from '../keys/request-account.js';
 import { openAccount, type Access } from './access.js';
 import type { Admission } from './admission.js';
@@ -20,6 +21,7 @@ export interface ServerParts extends RecordParts {
   readonly metrics: ServerMetrics;
   readonly logger: Logger;
   readonly running: Set<RunningRequest>;
+  readonly recentErrors: Pick<RecentErrors, 'errors'>;
   readonly maxBodyBytes: number;
 }
 
