@@ -103,7 +103,7 @@ describe('cancels its generation and leaves no connection', () => {
   });
 });
 
-test('a client that reads nothing is cut off, one that reads is not', async () => {
+test('a client that reads nothing is cut off, one that reads slowly is not', async () => {
   const answers: ServerResponse[] = [];
   const plain = createServer((_request, response) => {
     answers.push(response);
@@ -111,7 +111,7 @@ test('a client that reads nothing is cut off, one that reads is not', async () =
     response.write(Buffer.alloc(32 * 2 ** 20));
   }).listen(0, '127.0.0.1');
   await once(plain, 'listening');
-  const readers = new StalledReaders(plain, limits, () => performance.now());
+  const readers = new StalledReaders(plain, limits);
   const { port } = plain.address() as AddressInfo;
   const dialPlain = async (): Promise<[Socket, ServerResponse]> => {
     const socket = connect(port, '127.0.0.1').on('error', () => undefined);
@@ -120,10 +120,15 @@ test('a client that reads nothing is cut off, one that reads is not', async () =
     return [socket, answers.at(-1)!];
   };
   const [reader, read] = await dialPlain();
-  reader.resume();
+  // Less in all than the one write that it is sent.
+  reader.on('data', () => {
+    reader.pause();
+    setTimeout(() => reader.resume(), 2);
+  });
   const [idler, unread] = await dialPlain();
   idler.pause();
   await once(unread, 'close');
+  await sleep(2 * limits.readerMs);
   expect(read.destroyed).toBe(false);
   reader.destroy();
   readers.stop();

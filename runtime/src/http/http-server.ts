@@ -55,7 +55,7 @@ export class HttpServer {
       this.server = server;
     }
     answerClientErrors(this.server);
-    this.stalled = new StalledReaders(this.server, limits, parts.now);
+    this.stalled = new StalledReaders(this.server, limits);
   }
 
   /** Resolves with the port that it listens on. */

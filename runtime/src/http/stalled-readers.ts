@@ -5,25 +5,24 @@ import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 import type { ConnectionLimits } from './connection-limits.js';
 
-/** How far a client had read when that was last seen to change. */
+/** How far a client had read when it was last looked at, and how often it was found there. */
 interface Progress {
   readonly takenBytes: number;
-  readonly sinceMs: number;
+  readonly queuedBytes: number;
+  readonly looks: number;
 }
 
 export class StalledReaders {
   private readonly sockets = new Map<Socket, Progress>();
   private readonly timer: NodeJS.Timeout;
 
-  /** @param now monotonic, in milliseconds */
   constructor(
     server: Server,
     private readonly limits: ConnectionLimits,
-    private readonly now: () => number,
   ) {
     server.on('request', ({ socket }) => {
       if (this.sockets.has(socket)) return;
-      this.sockets.set(socket, { takenBytes: 0, sinceMs: now() });
+      this.sockets.set(socket, { takenBytes: 0, queuedBytes: 0, looks: 0 });
       socket.once('close', () => this.sockets.delete(socket));
     });
     this.timer = setInterval(() => this.look(), limits.lookMs).unref();
@@ -33,13 +32,22 @@ export class StalledReaders {
     clearInterval(this.timer);
   }
 
+  /** Counts looks, not time: while this process stands still, no client can get on either. */
   private look(): void {
-    const at = this.now();
-    for (const [socket, { takenBytes, sinceMs }] of this.sockets) {
-      const taken = socket.bytesWritten - socket.writableLength;
-      if (socket.writableLength === 0 || taken !== takenBytes)
-        this.sockets.set(socket, { takenBytes: taken, sinceMs: at });
-      else if (at - sinceMs >= this.limits.readerMs) socket.destroy();
+    for (const [socket, last] of this.sockets) {
+      const takenBytes = socket.bytesWritten - socket.writableLength;
+      const queuedBytes = bytesQueued(socket);
+      const isStalled =
+        socket.writableLength > 0 && takenBytes === last.takenBytes && queuedBytes >= last.queuedBytes;
+      const looks = isStalled ? last.looks + 1 : 0;
+      this.sockets.set(socket, { takenBytes, queuedBytes, looks });
+      if (looks * this.limits.lookMs >= this.limits.readerMs) socket.destroy();
     }
   }
+}
+
+/** Of the write under way, what the kernel has not taken yet: Node counts a write as a whole, and one can be megabytes. */
+function bytesQueued(socket: Socket): number {
+  const { _handle: handle } = socket as { readonly _handle?: { readonly writeQueueSize?: number } | null };
+  return handle?.writeQueueSize ?? 0;
 }
