@@ -3,18 +3,17 @@
 
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { createHash } from 'node:crypto';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, request as ask, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import axe from 'axe-core';
 import { chromium, type Browser, type Page } from 'playwright-core';
 import { demoCheckpoint, ReplicaProcess } from './replica-process.js';
 
 jest.setTimeout(180_000);
 
-const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const widths = { desk: { width: 1280, height: 800 }, phone: { width: 390, height: 844 } };
 const folder = mkdtempSync(join(tmpdir(), 'llmservice-ui-'));
 let browser: Browser;
@@ -59,7 +58,7 @@ async function chat(page: Page, text: string): Promise<string> {
 
 /** Rules that the page breaks. */
 async function violations(page: Page): Promise<string[]> {
-  await page.addScriptTag({ content: axe });
+  await page.addScriptTag({ content: axe.source });
   return page.evaluate(async () => {
     const { axe: checker } = globalThis as unknown as {
       readonly axe: {
