@@ -38,6 +38,8 @@ for package in "${packages[@]}"; do
   ln -s "../../$package" "$stage/node_modules/@llmservice/$package"
   mkdir -p "$stage/packages/$package"
   cp -a "$package/package.json" "$package/dist" "$stage/packages/$package"
+  # What of a page is not compiled.
+  [[ ! -d $package/ui ]] || (cd "$package" && cp --parents ui/*.html ui/*.css "$stage/packages/$package")
   find "$stage/packages/$package/dist" \( -name '*.d.ts' -o -name '*.map' -o -name '*.test.*' -o -name '*.tsbuildinfo' \) -delete
 done
 find crds -maxdepth 1 \( -name '*.yaml' -o -name '*.schema.json' \) -exec cp -t "$stage/packages/crds" {} +

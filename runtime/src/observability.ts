@@ -9,6 +9,7 @@ import type { ServerMetrics } from './metrics/server-metrics.js';
 import { accessLog } from './observe/access-line.js';
 import type { EndedRequest, RequestObserver } from './observe/ended-request.js';
 import type { OtlpTraces } from './observe/otlp-traces.js';
+import { RecentErrors } from './observe/recent-errors.js';
 import { requestLogLine } from './observe/request-log-line.js';
 import { S3RequestLog } from './observe/s3-request-log.js';
 import { s3SettingsOf } from './s3-settings.js';
@@ -21,6 +22,7 @@ type Environment = Readonly<Record<string, string | undefined>>;
 
 export class Observability {
   readonly observers: readonly RequestObserver[];
+  readonly recentErrors = new RecentErrors();
   private readonly tracesAreWanted: boolean;
   private traces: OtlpTraces | null = null;
 
@@ -35,6 +37,7 @@ export class Observability {
     this.observers = [
       accessLog(logger),
       (request) => metrics.requestEnded(request),
+      (request) => this.recentErrors.add(request),
       ...(requestLog === null ? [] : [(request: EndedRequest) => requestLog.add(requestLogLine(request))]),
       ...(this.tracesAreWanted ? [(request: EndedRequest) => this.traces?.add(request)] : []),
     ];

@@ -3,7 +3,9 @@
 
 import { FailureError } from '@llmservice/crds';
 import { AccessControl } from './access-control.js';
+import { AdminServer } from './admin-server.js';
 import type { ResolvedConfig } from './config/resolve-config.js';
+import type { ReplicaControl } from './http/admin-app.js';
 import { Admission } from './http/admission.js';
 import { makeApp } from './http/app.js';
 import { HttpServer } from './http/http-server.js';
@@ -16,6 +18,7 @@ import { EventLoopDelay } from './metrics/event-loop-delay.js';
 import { ServerMetrics } from './metrics/server-metrics.js';
 import { ModelRun } from './model-run.js';
 import { makeRequestLog, Observability } from './observability.js';
+import { ApiError } from './request/api-error.js';
 import { StallWatch } from './weights/stall-watch.js';
 
 const watchEveryMs = 250;
@@ -29,6 +32,7 @@ export class Replica {
   private readonly stall: StallWatch;
   private readonly parts: ServerParts;
   private readonly http: HttpServer;
+  private readonly admin: AdminServer | null;
   private readonly observer: LoadObserver;
   private readonly control: AccessControl;
   private readonly observability: Observability;
@@ -36,7 +40,7 @@ export class Replica {
   private model: ModelRun | null = null;
   private boundPort = 0;
 
-  /** @throws FailureError InvalidEngineConfig when TLS is asked for and its files cannot be used */
+  /** @throws FailureError InvalidEngineConfig when TLS or an administration is asked for and cannot be had */
   constructor(
     private readonly config: ResolvedConfig,
     private readonly logger: Logger,
@@ -66,11 +70,13 @@ export class Replica {
       running: new Set(),
       maxBodyBytes: server.maxBodyBytes,
       observers: this.observability.observers,
+      recentErrors: this.observability.recentErrors,
       keepsTexts: server.requestLog !== null && server.requestLogText,
     };
     const tls = server.tlsDir === null ? null : { folder: server.tlsDir, files: readTlsFiles(server.tlsDir) };
     const app = makeApp(this.parts, { clientCertificates: tls?.files.ca !== undefined });
     this.http = new HttpServer(app, this.parts, tls);
+    this.admin = AdminServer.of(server, this.parts, this.adminControl(), tls);
   }
 
   /** The port that it listens on; 0 before it does. */
@@ -95,6 +101,7 @@ export class Replica {
     const { server, engineConfig } = this.config;
     await this.control.open();
     await this.observability.open();
+    await this.admin?.open();
     this.boundPort = await this.listen();
     this.logger.info('listening', { host: server.host, port: this.boundPort });
     if (server.trustRemoteCode)
@@ -109,6 +116,7 @@ export class Replica {
     } finally {
       await this.model?.stop();
       await this.http.close();
+      await this.admin?.close();
       await this.control.close();
       await this.observability.close();
       this.delay.stop();
@@ -138,6 +146,18 @@ export class Replica {
   /** Ends the engine and a load that is under way; requests in flight end with an error. Idempotent. */
   async unload(): Promise<void> {
     if (this.model !== null) await this.end(this.model);
+  }
+
+  private adminControl(): ReplicaControl {
+    return {
+      stop: () => this.stop(),
+      load: async (uri) => {
+        if (this.model !== null)
+          throw ApiError.of('model_already_loaded', 'a model is loaded or loading: unload it first');
+        await this.load(uri ?? undefined);
+      },
+      unload: () => this.unload(),
+    };
   }
 
   /** A load that was unloaded fails, and ends its run a second time: by then there may be another one. */

@@ -14,6 +14,11 @@ export interface ServerSettings {
   readonly s3CaDir: string;
   /** Folder with tls.crt, tls.key and perhaps client-ca.crt; null: plain HTTP. */
   readonly tlsDir: string | null;
+  /** Null: there is no administration. */
+  readonly adminPort: number | null;
+  readonly adminHost: string;
+  /** Folder with the keys file of administrators. */
+  readonly adminKeysDir: string | null;
   readonly logLevel: string;
   readonly maxBodyBytes: number;
   /** Requests that may wait for the engine beyond those that run; more are refused with 429. */
@@ -93,6 +98,33 @@ export const serverSettings = [
     '--tls-dir',
     'DIR',
     'serve HTTPS with tls.crt and tls.key from here; with client-ca.crt, to clients that have a certificate of it',
+    null,
+    String,
+  ),
+  define(
+    'adminPort',
+    'LLMSERVICE_ADMIN_PORT',
+    '--admin-port',
+    'N',
+    'port of the administration; without it, there is none',
+    null,
+    atLeast(1),
+  ),
+  define(
+    'adminHost',
+    'LLMSERVICE_ADMIN_HOST',
+    '--admin-host',
+    'ADDRESS',
+    'address that the administration listens on',
+    '127.0.0.1',
+    String,
+  ),
+  define(
+    'adminKeysDir',
+    'LLMSERVICE_ADMIN_KEYS_DIR',
+    '--admin-keys-dir',
+    'DIR',
+    'keys of administrators, in a file like that of the API keys',
     null,
     String,
   ),

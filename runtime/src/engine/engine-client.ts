@@ -103,6 +103,11 @@ export class EngineClient {
     yield* this.#flights.open(request, signal, this.#state.kind === 'ready');
   }
 
+  /** Empties the prefix cache before the next step. */
+  flushCache(): void {
+    this.#child?.send({ type: 'flushCache' });
+  }
+
   /** Ends the engine process; requests in flight end with an error. Idempotent. */
   async stop(): Promise<void> {
     this.#state = { kind: 'stopped' };

@@ -66,6 +66,9 @@ process.on('message', (message: ServerMessage) => {
     case 'cancel':
       intake?.cancel(message.id);
       return;
+    case 'flushCache':
+      loop?.flushCache();
+      return;
     case 'shutdown':
       if (loop === null) process.exit(0);
       loop.stop();

@@ -3,12 +3,16 @@
 
 import { FailureError } from '@llmservice/crds';
 import { grammarCompiler, type CompiledGrammar, type GrammarCompiler } from '@llmservice/native';
+import pLimit from 'p-limit';
 import { openLocalModel } from '../checkpoint/local-gguf.js';
 import { readGenerationDefaults } from '../checkpoint/read-generation-defaults.js';
 import { readTokenizer } from '../checkpoint/read-text-files.js';
 import type { GrammarText } from '../schedule/generation.js';
 import type { Tokenizer } from '../tokens/tokenizer.js';
 import { vocabularyOf } from '../tokens/vocabulary.js';
+
+/** The processors are wanted by steps too. */
+const compileLimits = { atOnce: 2, milliseconds: 30_000 };
 
 export interface Grammars {
   /** @throws an error with reason GrammarInvalid, whose message tells the client why */
@@ -37,7 +41,30 @@ export async function readTokenizerFiles(model: string): Promise<TokenizerFiles 
 export function grammarsOf(files: TokenizerFiles | null, vocabSize: number): Grammars {
   if (files === null) return { compile: () => Promise.reject(noTokenizer()) };
   const compiler: GrammarCompiler = grammarCompiler(vocabularyOf(files.tokenizer, vocabSize, files.eosIds));
-  return { compile: ({ kind, text }) => compiler.compile(kind, text) };
+  return { compile: bounded(({ kind, text }) => compiler.compile(kind, text), compileLimits) };
+}
+
+/**
+ * Few compiles at once, and an end for each request: beyond its time it is refused, though the thread goes on to the
+ * end of its work.
+ */
+export function bounded<In, Out>(
+  compile: (grammar: In) => Promise<Out>,
+  { atOnce, milliseconds }: typeof compileLimits,
+): (grammar: In) => Promise<Out> {
+  const limit = pLimit(atOnce);
+  return async (grammar) => {
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<never>((_resolve, reject) => {
+      const message = `the form that the request asks for was not compiled after ${String(milliseconds / 1000)} s: make it smaller, with fewer and shorter repetitions`;
+      timer = setTimeout(() => reject(new FailureError('GrammarInvalid', message)), milliseconds);
+    });
+    try {
+      return await Promise.race([limit(compile, grammar), late]);
+    } finally {
+      clearTimeout(timer);
+    }
+  };
 }
 
 function noTokenizer(): FailureError {

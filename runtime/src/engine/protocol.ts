@@ -74,6 +74,7 @@ export type ServerMessage =
     }
   | { readonly type: 'submit'; readonly request: GenerateRequest }
   | { readonly type: 'cancel'; readonly id: string }
+  | { readonly type: 'flushCache' }
   | { readonly type: 'shutdown' };
 
 /** The part of a step message that concerns one generation; `failure` ends it with an error. */

@@ -27,6 +27,7 @@ export class StepLoop {
   #stepMicros = 0;
   #stepStartedAt: number | null = null;
   #told: EngineStats | null = null;
+  #flush = false;
   #stopped = false;
   #wake: () => void = () => undefined;
 
@@ -67,6 +68,12 @@ export class StepLoop {
     this.#wake();
   }
 
+  /** Empties the prefix cache before the next step. */
+  flushCache(): void {
+    this.#flush = true;
+    this.#wake();
+  }
+
   /** The step in flight ends, no other begins. */
   stop(): void {
     this.#stopped = true;
@@ -76,6 +83,8 @@ export class StepLoop {
   async run(): Promise<void> {
     while (!this.#stopped) {
       this.#expire();
+      if (this.#flush) this.#scheduler.flushCache();
+      this.#flush = false;
       const step = this.#scheduler.plan();
       if (step === null) {
         this.#tell();
@@ -152,6 +161,7 @@ export class StepLoop {
       told.running === stats.running &&
       told.waiting === stats.waiting &&
       told.blocksUsed === stats.blocksUsed &&
+      told.blocksCached === stats.blocksCached &&
       told.stepsTotal === this.#steps;
     if (updates.length === 0 && same) return;
     this.#untold = [];

@@ -8,7 +8,7 @@ import type { KeyBudgets } from '../keys/key-budgets.js';
 import { RequestAccount, type AccountedRequest } from '../keys/request-account.js';
 import type { KeyMetrics } from '../metrics/key-metrics.js';
 import { ApiError } from '../request/api-error.js';
-import { healthPaths } from './open-paths.js';
+import { healthPaths, pagePaths } from './open-paths.js';
 import { recordOf } from './request-record.js';
 
 export interface Access {
@@ -25,7 +25,7 @@ export interface Access {
 
 /** @throws ApiError invalid_api_key */
 export function authenticate({ keys, protectMetrics, metrics }: Access): RequestHandler {
-  const open = new Set<string>([...healthPaths, ...(protectMetrics ? [] : [routes.metrics])]);
+  const open = new Set<string>([...healthPaths, ...pagePaths, ...(protectMetrics ? [] : [routes.metrics])]);
   return (request, response, next) => {
     if (keys === null || open.has(request.path)) {
       next();
@@ -74,7 +74,7 @@ interface Locals {
 }
 
 /** As OpenAI's clients send it, or as Anthropic's do. */
-function presentedKey(request: Request): string | null {
+export function presentedKey(request: Request): string | null {
   const bearer = /^Bearer +(\S+) *$/i.exec(request.get('authorization') ?? '')?.[1];
   return bearer ?? request.get('x-api-key') ?? null;
 }

@@ -86,6 +86,15 @@ const schemas = {
   }),
   Alive: object({ alive: boolean }),
   Metrics: text,
+  Page: text,
+  UiStatus: object({
+    model: text,
+    state: text,
+    failure: anyOrNull('object'),
+    load: anyOrNull('object'),
+    engine: anyOrNull('object'),
+    errors: list(object({ at: whole, route: anyOrNull('string'), code: text })),
+  }),
   ChatCompletion: object({
     ...head,
     object: only('chat.completion'),

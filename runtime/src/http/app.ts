@@ -21,6 +21,7 @@ import { responsesProtocol } from './responses-protocol.js';
 import { mountedRoutes, type RouteName } from './route-table.js';
 import type { ServerParts } from './server-parts.js';
 import { applyTemplateRoute, detokenizeRoute, tokenizeRoute } from './text-routes.js';
+import { uiFiles, uiRoute, uiStatusRoute } from './ui-routes.js';
 import { unknownRoute } from './unknown-route.js';
 
 export function makeApp(parts: ServerParts, { clientCertificates = false } = {}): Express {
@@ -31,6 +32,7 @@ export function makeApp(parts: ServerParts, { clientCertificates = false } = {})
   const json = express.json({ limit: parts.maxBodyBytes, type: () => true });
   app.use(recordRequests(parts));
   if (clientCertificates) app.use(requireClientCertificate);
+  app.use('/ui', ...uiFiles);
   app.use(authenticate(parts.access));
   const answers = handlers(parts);
   for (const { name, method, path, body } of mountedRoutes) {
@@ -54,6 +56,8 @@ function handlers(parts: ServerParts): Record<RouteName, RequestHandler> {
     inferenceReady: healthRoute(parts),
     inferenceLive: aliveRoute,
     metrics: metricsRoute(parts),
+    ui: uiRoute,
+    uiStatus: uiStatusRoute(parts),
     chat: answerRoute(parts, chunkProtocol('chat', chatShape)),
     completions: answerRoute(parts, chunkProtocol('completions', completionShape)),
     responses: answerRoute(parts, responsesProtocol),

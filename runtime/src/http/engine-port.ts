@@ -7,6 +7,8 @@ export interface GenerationEngine {
   /** Null before the first step. */
   readonly stats: EngineStats | null;
   health(): EngineHealth;
+  /** Empties the prefix cache before the next step. */
+  flushCache(): void;
   /** Outputs until one has `finish`; leaving the loop, or the signal, cancels within one step. @throws FailureError */
   submit(request: GenerateRequest, options: { readonly signal: AbortSignal }): AsyncIterable<EngineOutput>;
 }

@@ -78,7 +78,7 @@ export class HttpServer {
     while (admission.inFlight > 0 && now() - startedAt < timeoutMs) await wait(pollMs);
     logger.info('drained', { afterMs: Math.round(now() - startedAt), cut: running.size });
     const reason = ApiError.of('draining', 'this replica is shutting down and the time to finish is over');
-    for (const controller of running) controller.abort(reason);
+    for (const { controller } of running) controller.abort(reason);
     const cutAt = now();
     while (admission.inFlight > 0 && now() - cutAt < farewellMs) await wait(pollMs);
   }

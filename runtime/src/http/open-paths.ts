@@ -11,3 +11,6 @@ export const healthPaths: readonly string[] = [
   '/v2/health/live',
   '/v2/health/ready',
 ];
+
+/** The page, which asks for a key itself where it needs one. */
+export const pagePaths: readonly string[] = ['/ui', '/ui/'];

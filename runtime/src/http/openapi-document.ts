@@ -32,6 +32,11 @@ interface OpenApiDocument {
 
 const ref = (name: string): JsonSchema => ({ $ref: `#/components/schemas/${name}` });
 const json = (schema: JsonSchema): JsonSchema => ({ 'application/json': { schema } });
+/** Of answers that are no JSON. */
+const otherTypes: Readonly<Partial<Record<AnswerName, string>>> = {
+  Metrics: 'text/plain',
+  Page: 'text/html',
+};
 const bodyName = (kind: RouteKind): string => `${kind.charAt(0).toUpperCase()}${kind.slice(1)}Request`;
 
 /** KServe's list of bodies, in which a text stands for its prompt. */
@@ -116,14 +121,15 @@ function requestBody(kind: RouteKind): JsonSchema {
 }
 
 function responses({ path, answer, chunk, body, answersUnready }: MountedRoute): Operation['responses'] {
+  const otherType = otherTypes[answer];
   const errorName = isAnthropicPath(path) ? 'AnthropicError' : 'Error';
   const error = (description: string): JsonSchema => ({ description, content: json(ref(errorName)) });
   return {
     '200': {
       description: 'The answer',
       content:
-        answer === 'Metrics'
-          ? { 'text/plain': { schema: ref(answer) } }
+        otherType !== undefined
+          ? { [otherType]: { schema: ref(answer) } }
           : { ...json(ref(answer)), ...(chunk === null ? {} : { 'text/event-stream': events(chunk) }) },
     },
     ...(answersUnready ? { '503': { description: 'Not ready', content: json(ref(answer)) } } : {}),

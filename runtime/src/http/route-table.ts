@@ -65,6 +65,8 @@ export const routeTable = {
   inferenceReady: get('/v2/health/ready', 'Readiness as the Open Inference Protocol asks it', 'Health', true),
   inferenceLive: get('/v2/health/live', 'Liveness as the Open Inference Protocol asks it', 'Alive'),
   metrics: get(routes.metrics, 'Metrics for Prometheus', 'Metrics'),
+  ui: get('/ui', 'A page that shows what the server does, and a chat box', 'Page'),
+  uiStatus: get('/ui/status', 'What the page shows', 'UiStatus'),
   chat: post(
     '/v1/chat/completions',
     'Answer a conversation',

@@ -48,6 +48,7 @@ export class ScriptedEngine implements GenerationEngine {
   readonly stats: EngineStats | null = null;
   readonly requests: GenerateRequest[] = [];
   open = 0;
+  flushes = 0;
 
   health(): EngineHealth {
     const info = {
@@ -65,6 +66,10 @@ export class ScriptedEngine implements GenerationEngine {
     const state = { kind: 'ready', info, numBlocks: 8, maxModelLen: 64 } as const;
     const numericalFaults = { notFinite: 2, collapsed: 0, stuck: 0 };
     return { state, pid: 1, heartbeatAgeMs: 5, restarts: 0, inFlight: this.open, numericalFaults };
+  }
+
+  flushCache(): void {
+    this.flushes += 1;
   }
 
   async *submit(

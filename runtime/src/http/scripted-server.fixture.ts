@@ -8,6 +8,7 @@ import { makeLogger } from '../log/logger.js';
 import { KeyBudgets } from '../keys/key-budgets.js';
 import { ServerMetrics } from '../metrics/server-metrics.js';
 import type { EndedRequest } from '../observe/ended-request.js';
+import { RecentErrors } from '../observe/recent-errors.js';
 import { openAiSampling } from '../request/generation-defaults.js';
 import type { Access } from './access.js';
 import { Admission } from './admission.js';
@@ -68,6 +69,7 @@ export class ScriptedServer {
     }
     const metrics = new ServerMetrics('tiny', () => lifecycle);
     const ended: EndedRequest[] = [];
+    const recentErrors = new RecentErrors();
     const parts: ServerParts = {
       lifecycle,
       names: { name: 'tiny', aliases: ['small'] },
@@ -85,7 +87,12 @@ export class ScriptedServer {
       logger: makeLogger('error'),
       running: new Set(),
       maxBodyBytes: 100_000,
-      observers: [(request) => ended.push(request), (request) => metrics.requestEnded(request)],
+      observers: [
+        (request) => ended.push(request),
+        (request) => metrics.requestEnded(request),
+        (request) => recentErrors.add(request),
+      ],
+      recentErrors,
       keepsTexts,
       now: () => performance.now(),
     };

@@ -5,6 +5,7 @@ import type { Request, Response } from 'express';
 import type { Logger } from '../log/logger.js';
 import type { ServerMetrics } from '../metrics/server-metrics.js';
 import { ApiError } from '../request/api-error.js';
+import type { RecentErrors } from '../observe/recent-errors.js';
 import type { AccountedRequest, RequestAccount } from '../keys/request-account.js';
 import { openAccount, type Access } from './access.js';
 import type { Admission } from './admission.js';
@@ -19,9 +20,20 @@ export interface ServerParts extends RecordParts {
   readonly access: Access;
   readonly metrics: ServerMetrics;
   readonly logger: Logger;
-  /** One per request that is generating; aborted with an ApiError when the drain's time is over. */
-  readonly running: Set<AbortController>;
+  readonly running: Set<RunningRequest>;
+  readonly recentErrors: Pick<RecentErrors, 'errors'>;
   readonly maxBodyBytes: number;
+}
+
+/** A request that is generating, or waits for its turn. */
+export interface RunningRequest extends AccountedRequest {
+  /** Id of the API key; null: it came without one. */
+  readonly key: string | null;
+  readonly generations: number;
+  /** Monotonic, in milliseconds. */
+  readonly startedAt: number;
+  /** Aborted with an ApiError where the server ends it. */
+  readonly controller: AbortController;
 }
 
 /**
@@ -37,18 +49,19 @@ export async function whileAdmitted(
 ): Promise<void> {
   const account = openAccount(parts.access, request, response);
   const controller = new AbortController();
+  const running = { ...request, key: account.keyId, generations, startedAt: parts.now(), controller };
   const gone = (): void => controller.abort(ApiError.of('request_aborted', 'the client went away'));
   let leave: (() => void) | null = null;
   try {
     leave = parts.admission.enter(generations, account.keyId);
-    parts.running.add(controller);
+    parts.running.add(running);
     response.once('close', gone);
     await run(controller.signal, account);
   } finally {
     response.off('close', gone);
     // Whatever of a request with several generations still runs, runs for nobody.
     controller.abort();
-    parts.running.delete(controller);
+    parts.running.delete(running);
     leave?.();
     account.close();
   }

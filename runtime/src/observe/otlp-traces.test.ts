@@ -216,5 +216,5 @@ test.each<[string, NodeJS.ProcessEnv]>([
   ['the SDK switched off', { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:1', OTEL_SDK_DISABLED: 'true' }],
 ])('with %s nothing is made', async (_, env) => {
   await observe(env);
-  expect(observability.observers).toHaveLength(2);
+  expect(observability.observers).toHaveLength(3);
 });

@@ -62,6 +62,22 @@ describe('prefix cache of an attention model', () => {
     expect(world.scheduler.stats).toMatchObject({ blocksUsed: 7, blocksCached: 0 });
   });
 
+  test('after a flush nothing from before it is reused, not even from sequences that run', () => {
+    const world = new World();
+    world.ask(asking(text('old', 100)));
+    world.scheduler.add(asking(text('a', 100), { maxTokens: 50 }));
+    world.step();
+    world.scheduler.flushCache();
+    expect(world.scheduler.stats).toMatchObject({ blocksUsed: 7, blocksCached: 0 });
+    const twin = asking(text('a', 100), { maxTokens: 50 });
+    world.scheduler.add(twin);
+    expect(world.step()).toEqual(new Map([[twin.id, 0]]));
+    drain(world.scheduler, world.model);
+    expect(world.scheduler.stats.blocksUsed).toBe(0);
+    expect(world.ask(asking(text('old', 100)))).toBe(0);
+    expect(world.ask(asking(text('a', 100)))).toBe(96);
+  });
+
   test('cached blocks go when blocks are needed, the longest unused first', () => {
     const world = new World({ numBlocks: 12 });
     world.ask(asking(text('old', 64)));

@@ -146,8 +146,14 @@ export class PrefixCache {
     for (const block of path.toReversed()) {
       if (--block.holders > 0) continue;
       this.#cached.push(block);
-      if (spoilt) this.#forget(block);
+      if (spoilt || this.#byKey.get(block.key) !== block) this.#forget(block);
     }
+  }
+
+  /** From now on nothing that was computed before is reused. Blocks that running sequences hold are free after them. */
+  flush(): void {
+    for (let block = this.#cached.oldest; block !== null; block = this.#cached.oldest) this.#forget(block);
+    this.#byKey.clear();
   }
 
   /** A place for a state that the next step writes; null when there is none. */

@@ -84,6 +84,11 @@ export class Scheduler {
     return true;
   }
 
+  /** Empties the prefix cache. Not while a step is in flight that reads from it: between `absorb` and `plan`. */
+  flushCache(): void {
+    this.#cache.flush();
+  }
+
   /** Forgets requests whose time to wait is over; their ids. */
   expire(now: number): string[] {
     return this.#waiting.expire(now).map(({ request }) => request.id);

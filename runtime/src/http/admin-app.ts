@@ -1,0 +1,152 @@
+// The administration: what operators of the service may do to one replica, on a port and with keys of its own. Every
+// action is logged with the key that asked for it.
+
+import express, { type Express, type Request, type RequestHandler } from 'express';
+import type { ConfiguredKey } from '@llmservice/crds';
+import { ApiError } from '../request/api-error.js';
+import { invalidRequest } from '../request/validate-body.js';
+import { presentedKey } from './access.js';
+import { errorHandler } from './error-handler.js';
+import { recordRequests } from './request-record.js';
+import type { RunningRequest, ServerParts } from './server-parts.js';
+
+/** What an administrator can do to the replica as a whole. */
+export interface ReplicaControl {
+  /** New requests are refused, running ones end, then the process does. */
+  stop(): void;
+  /** @param uri null: the configured one. @throws FailureError, ApiError model_already_loaded */
+  load(uri: string | null): Promise<void>;
+  unload(): Promise<void>;
+}
+
+export interface AdminParts {
+  readonly server: ServerParts;
+  readonly control: ReplicaControl;
+  readonly keys: { find(presented: string): ConfiguredKey | null };
+}
+
+type Action = (request: Request) => Promise<object> | object;
+
+/** An action, and the status of its answer. */
+interface AdminRoute {
+  readonly method: 'get' | 'post';
+  readonly path: string;
+  readonly status: number;
+  readonly run: Action;
+}
+
+export function makeAdminApp(parts: AdminParts): Express {
+  const { server, keys } = parts;
+  const app = express();
+  app.disable('x-powered-by');
+  app.disable('etag');
+  app.use(recordRequests({ ...server, observers: [] }));
+  app.use(onlyWithKey(keys));
+  app.use(express.json({ limit: 65_536, type: () => true }));
+  const routes = adminRoutes(parts);
+  for (const { method, path, status, run } of routes) {
+    app[method](path, async (request, response) => {
+      const { adminKey } = response.locals as Locals;
+      server.logger.info('administration', { route: path, key: adminKey, body: request.body as unknown });
+      response.status(status).json(await run(request));
+    });
+  }
+  const known = routes.map(({ method, path }) => `${method.toUpperCase()} ${path}`).join(', ');
+  app.use(({ method, path }) => {
+    throw ApiError.of('route_not_found', `there is no ${method} ${path} here; there are ${known}`);
+  });
+  app.use(errorHandler(server.logger));
+  return app;
+}
+
+function adminRoutes({ server, control }: AdminParts): AdminRoute[] {
+  const { lifecycle, running, now } = server;
+  const post = (path: string, run: Action, status = 200): AdminRoute => ({
+    method: 'post',
+    path,
+    status,
+    run,
+  });
+  return [
+    {
+      method: 'get',
+      path: '/admin/requests',
+      status: 200,
+      run: () => ({ requests: [...running].map((each) => describe(each, now())) }),
+    },
+    post('/admin/cancel', ({ body }) => {
+      const isMeant = readSelection(body);
+      const meant = [...running].filter(isMeant);
+      const reason = ApiError.of('request_cancelled', 'an administrator of this replica ended the request');
+      for (const { controller } of meant) controller.abort(reason);
+      return { cancelled: meant.map(({ id }) => id) };
+    }),
+    post('/admin/cache/flush', () => {
+      const { engine } = lifecycle.requireServing();
+      const blocks = engine.stats?.blocksCached ?? 0;
+      engine.flushCache();
+      return { blocks };
+    }),
+    post(
+      '/admin/drain',
+      () => {
+        control.stop();
+        return { running: running.size };
+      },
+      202,
+    ),
+    post('/admin/model/load', async ({ body }) => {
+      await control.load(readUri(body));
+      return { state: lifecycle.health().state };
+    }),
+    post('/admin/model/unload', async () => {
+      await control.unload();
+      return { state: lifecycle.health().state };
+    }),
+  ];
+}
+
+interface Locals {
+  adminKey?: string;
+}
+
+function onlyWithKey(keys: AdminParts['keys']): RequestHandler {
+  return (request, response, next) => {
+    const presented = presentedKey(request);
+    const key = presented === null ? null : keys.find(presented);
+    if (key === null) {
+      const message = 'the administration asks for a key of its own: send it as Authorization: Bearer KEY';
+      throw ApiError.of('invalid_api_key', message);
+    }
+    (response.locals as Locals).adminKey = key.id;
+    next();
+  };
+}
+
+function describe({ id, route, model, key, generations, startedAt }: RunningRequest, now: number): object {
+  return { id, route, model, key, generations, seconds: Math.round(now - startedAt) / 1000 };
+}
+
+/** Which running requests a body means: those of an id, those of a key, or all. @throws ApiError invalid_request */
+function readSelection(body: unknown): (request: RunningRequest) => boolean {
+  const fields = Object.entries(body ?? {});
+  const [[name, value] = ['', null]] = fields;
+  if (fields.length === 1) {
+    if (name === 'id' && typeof value === 'string') return ({ id }) => id === value;
+    if (name === 'key' && typeof value === 'string') return ({ key }) => key === value;
+    if (name === 'all' && value === true) return () => true;
+  }
+  const message = 'the body must be one of {"id": "ID OF A REQUEST"}, {"key": "ID OF A KEY"}, {"all": true}';
+  throw invalidRequest([{ param: name, message }]);
+}
+
+/** The checkpoint that is to be loaded; null: the configured one. @throws ApiError invalid_request */
+function readUri(body: unknown): string | null {
+  const fields = Object.entries(body ?? {});
+  const [[name, value] = ['', null]] = fields;
+  if (fields.length === 0) return null;
+  if (fields.length === 1 && name === 'uri' && typeof value === 'string') return value;
+  throw invalidRequest([
+    { param: name, message: 'the body must be empty or {"uri": "URI OF A CHECKPOINT"}' },
+  ]);
+}

@@ -1,0 +1,27 @@
+// The last requests that ended with an error, for who looks at the page.
+
+import type { EndedRequest } from './ended-request.js';
+
+const most = 20;
+
+export interface RecentError {
+  /** Unix time in milliseconds. */
+  readonly at: number;
+  /** As the table of routes writes it; null: there is no such route. */
+  readonly route: string | null;
+  readonly code: string;
+}
+
+export class RecentErrors {
+  #errors: readonly RecentError[] = [];
+
+  add({ arrivedAtMs, route, errorCode }: EndedRequest): void {
+    if (errorCode === null) return;
+    this.#errors = [{ at: arrivedAtMs, route, code: errorCode }, ...this.#errors].slice(0, most);
+  }
+
+  /** Newest first. */
+  get errors(): readonly RecentError[] {
+    return this.#errors;
+  }
+}

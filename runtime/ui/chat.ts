@@ -1,0 +1,86 @@
+// The chat box: one conversation, streamed, with the reasoning folded away.
+
+import { element, make } from './elements.js';
+import { answer, type Message } from './server.js';
+
+const messages: Message[] = [];
+let running: AbortController | null = null;
+
+export function startChat(): void {
+  const form = element('chat-form', HTMLFormElement);
+  const question = element('question', HTMLTextAreaElement);
+  form.addEventListener('submit', (event) => {
+    event.preventDefault();
+    const text = question.value.trim();
+    if (text === '' || running !== null) return;
+    question.value = '';
+    void ask(text);
+  });
+  question.addEventListener('keydown', (event) => {
+    if (event.key !== 'Enter' || event.shiftKey || event.isComposing) return;
+    event.preventDefault();
+    form.requestSubmit();
+  });
+  element('stop', HTMLButtonElement).addEventListener('click', () => running?.abort());
+  element('clear', HTMLButtonElement).addEventListener('click', () => {
+    running?.abort();
+    messages.length = 0;
+    element('conversation', HTMLElement).replaceChildren();
+  });
+}
+
+async function ask(text: string): Promise<void> {
+  const controller = new AbortController();
+  begin(controller);
+  messages.push({ role: 'user', content: text });
+  addTurn('You').text.textContent = text;
+  const turn = addTurn('Model');
+  try {
+    const thinking = element('thinking', HTMLInputElement).checked;
+    for await (const { content, reasoning } of answer([...messages], thinking, controller.signal))
+      turn.add(content ?? '', reasoning ?? '');
+  } catch (error) {
+    const stopped = controller.signal.aborted;
+    turn.say(make('p', stopped ? 'who' : 'failed', stopped ? 'stopped' : (error as Error).message));
+  }
+  // A conversation that was cleared meanwhile begins anew.
+  if (messages.length > 0) messages.push({ role: 'assistant', content: turn.text.textContent });
+  if (running === controller) begin(null);
+}
+
+function begin(controller: AbortController | null): void {
+  running = controller;
+  element('send', HTMLButtonElement).disabled = controller !== null;
+  element('stop', HTMLButtonElement).disabled = controller === null;
+  element('conversation', HTMLElement).setAttribute('aria-busy', String(controller !== null));
+}
+
+interface Turn {
+  readonly text: HTMLElement;
+  add(content: string, reasoning: string): void;
+  say(note: HTMLElement): void;
+}
+
+function addTurn(who: string): Turn {
+  const conversation = element('conversation', HTMLElement);
+  const turn = make('div', 'turn');
+  const thoughts = make('details', '');
+  const thought = make('p', 'text');
+  const text = make('p', 'text');
+  thoughts.append(make('summary', '', 'Thinking'), thought);
+  thoughts.hidden = true;
+  turn.append(make('p', 'who', who), thoughts, text);
+  conversation.append(turn);
+  const follow = (): void => conversation.scrollTo({ top: conversation.scrollHeight });
+  follow();
+  return {
+    text,
+    add: (content, reasoning) => {
+      if (reasoning !== '') thoughts.hidden = false;
+      thought.append(reasoning);
+      text.append(content);
+      follow();
+    },
+    say: (note) => turn.append(note),
+  };
+}

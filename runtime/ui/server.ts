@@ -1,0 +1,107 @@
+// The server that this page came from. Paths are relative to the page, so that it works behind any prefix.
+
+/** What GET ui/status tells. */
+export interface Status {
+  readonly model: string;
+  readonly state: string;
+  readonly failure: { readonly reason: string; readonly message: string } | null;
+  readonly load: {
+    readonly phase: string;
+    readonly bytesDone: number;
+    readonly bytesTotal: number;
+    readonly etaSeconds: number | null;
+  } | null;
+  /** Null until the engine has taken a step. */
+  readonly engine: {
+    readonly running: number;
+    readonly waiting: number;
+    readonly blocksUsed: number;
+    readonly blocksTotal: number;
+    readonly generatedTokens: number;
+  } | null;
+  readonly errors: readonly { readonly at: number; readonly route: string | null; readonly code: string }[];
+}
+
+/** A message of the conversation, as the chat route takes it. */
+export interface Message {
+  readonly role: 'user' | 'assistant';
+  readonly content: string;
+}
+
+/** A part of an answer. */
+export interface Delta {
+  readonly content?: string | null;
+  readonly reasoning?: string | null;
+}
+
+/** The server asks for a key, or for another one. */
+export class KeyWanted extends Error {}
+
+const keyName = 'llmservice-key';
+
+export const useKey = (key: string): void => sessionStorage.setItem(keyName, key);
+
+export async function readStatus(): Promise<Status> {
+  const response = await ask('ui/status', {});
+  return (await response.json()) as Status;
+}
+
+/** The answer to a conversation, as it comes. @throws with the server's own words */
+export async function* answer(
+  messages: readonly Message[],
+  thinking: boolean,
+  signal: AbortSignal,
+): AsyncGenerator<Delta> {
+  const body = JSON.stringify({
+    messages,
+    stream: true,
+    chat_template_kwargs: { enable_thinking: thinking },
+  });
+  const response = await ask('v1/chat/completions', { method: 'POST', body, signal });
+  if (response.body === null) return;
+  for await (const event of events(response.body)) {
+    const { choices, error } = JSON.parse(event) as {
+      readonly choices?: readonly { readonly delta: Delta }[];
+      readonly error?: { readonly message: string };
+    };
+    if (error !== undefined) throw new Error(error.message);
+    const delta = choices?.[0]?.delta;
+    if (delta !== undefined) yield delta;
+  }
+}
+
+/** The data of server-sent events, up to the last before [DONE]. */
+export async function* events(bytes: ReadableStream<Uint8Array<ArrayBuffer>>): AsyncGenerator<string> {
+  let rest = '';
+  for await (const text of bytes.pipeThrough(new TextDecoderStream())) {
+    const parts = (rest + text).split('\n\n');
+    rest = parts.pop() ?? '';
+    for (const part of parts) {
+      if (part === 'data: [DONE]') return;
+      // What does not begin so is a comment that keeps the connection.
+      if (part.startsWith('data: ')) yield part.slice('data: '.length);
+    }
+  }
+}
+
+async function ask(path: string, init: RequestInit): Promise<Response> {
+  const key = sessionStorage.getItem(keyName);
+  const headers = {
+    'content-type': 'application/json',
+    ...(key !== null && { authorization: `Bearer ${key}` }),
+  };
+  const response = await fetch(path, { ...init, headers });
+  if (response.ok) return response;
+  const message = await messageOf(response);
+  throw response.status === 401 ? new KeyWanted(message) : new Error(message);
+}
+
+async function messageOf(response: Response): Promise<string> {
+  const told = `the server answered ${String(response.status)}`;
+  try {
+    const { error } = (await response.json()) as { readonly error?: { readonly message: string } };
+    return error?.message ?? told;
+  } catch {
+    return told;
+  }
+}

@@ -1,0 +1,178 @@
+// The page at /ui in a real Chromium, at the width of a desk and of a phone: what it shows, the chat, keys, a prefix in
+// front of it, and what an accessibility checker says.
+
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { createHash } from 'node:crypto';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer, request as ask, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import axe from 'axe-core';
+import { chromium, type Browser, type Page } from 'playwright-core';
+import { demoCheckpoint, ReplicaProcess } from './replica-process.js';
+
+jest.setTimeout(180_000);
+
+const widths = { desk: { width: 1280, height: 800 }, phone: { width: 390, height: 844 } };
+const folder = mkdtempSync(join(tmpdir(), 'llmservice-ui-'));
+let browser: Browser;
+let replica: ReplicaProcess;
+
+beforeAll(async () => {
+  // As root, as in containers, Chromium has no sandbox.
+  browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args: ['--no-sandbox'] });
+  replica = await ReplicaProcess.start({ uri: demoCheckpoint });
+  await replica.ready();
+});
+afterAll(async () => {
+  await browser.close();
+  await replica.stop();
+  rmSync(folder, { recursive: true });
+});
+
+interface Opened {
+  readonly page: Page;
+  /** What the browser complained of. */
+  readonly complaints: readonly string[];
+}
+
+async function open(url: string, viewport = widths.desk): Promise<Opened> {
+  const page = await browser.newPage({ viewport });
+  const complaints: string[] = [];
+  page.on('pageerror', ({ message }) => complaints.push(message));
+  page.on('console', (message) => message.type() === 'error' && complaints.push(message.text()));
+  await page.goto(url);
+  return { page, complaints };
+}
+
+const serving = (page: Page): Promise<void> => page.locator('#state', { hasText: 'serving' }).waitFor();
+
+/** Sends a message and waits for the end of the answer. */
+async function chat(page: Page, text: string): Promise<string> {
+  await page.getByLabel('Message').fill(text);
+  await page.getByRole('button', { name: 'Send' }).click();
+  await page.locator('#conversation[aria-busy=false] .turn').last().waitFor();
+  return page.locator('.turn .text').last().innerText();
+}
+
+/** Rules that the page breaks. */
+async function violations(page: Page): Promise<string[]> {
+  await page.addScriptTag({ content: axe.source });
+  return page.evaluate(async () => {
+    const { axe: checker } = globalThis as unknown as {
+      readonly axe: {
+        run(): Promise<{ readonly violations: { readonly id: string; readonly help: string }[] }>;
+      };
+    };
+    return (await checker.run()).violations.map(({ id, help }) => `${id}: ${help}`);
+  });
+}
+
+describe.each(Object.entries(widths))('at the width of a %s', (_name, viewport) => {
+  test('it shows what the server does, answers, and breaks no rule of accessibility', async () => {
+    const context = await browser.newContext({ viewport, bypassCSP: true });
+    const page = await context.newPage();
+    await page.goto(`${replica.url}/ui`);
+    await serving(page);
+    expect(await page.locator('h1').innerText()).toBe('demo');
+    expect(await chat(page, 'What is a partition?')).not.toBe('');
+    expect(await page.locator('.failed').count()).toBe(0);
+    await page.locator('#running', { hasText: '0' }).waitFor();
+    expect(await page.locator('#kv').innerText()).toMatch(/^\d+ %$/);
+    const overflow = await page.evaluate(
+      'document.documentElement.scrollWidth - document.documentElement.clientWidth',
+    );
+    expect(overflow).toBe(0);
+    expect(await violations(page)).toEqual([]);
+    await context.close();
+  });
+});
+
+test('an answer is stopped, and the engine stops too', async () => {
+  const { page, complaints } = await open(`${replica.url}/ui`);
+  await serving(page);
+  await page.route('**/v1/chat/completions', (route) => {
+    const body = route.request().postDataJSON() as object;
+    return route.continue({ postData: JSON.stringify({ ...body, ignore_eos: true, max_tokens: 900 }) });
+  });
+  await page.getByLabel('Message').fill('Tell me all');
+  await page.getByLabel('Message').press('Enter');
+  await page.locator('#running', { hasText: '1' }).waitFor();
+  await page.locator('#rate', { hasText: /^\d/ }).waitFor();
+  await page.getByRole('button', { name: 'Stop' }).click();
+  await page.locator('.turn .who', { hasText: 'stopped' }).waitFor();
+  await page.locator('#running', { hasText: '0' }).waitFor();
+  expect(complaints).toEqual([]);
+  await page.getByRole('button', { name: 'Clear' }).click();
+  expect(await page.locator('.turn').count()).toBe(0);
+  await page.close();
+});
+
+test('thoughts are folded, errors are listed', async () => {
+  const { page } = await open(`${replica.url}/ui`);
+  await serving(page);
+  const events = [{ reasoning: 'so it is' }, { content: 'It is' }].map(
+    (delta) => `data: ${JSON.stringify({ choices: [{ delta }] })}\n\n`,
+  );
+  await page.route('**/v1/chat/completions', (route) =>
+    route.fulfill({ contentType: 'text/event-stream', body: `${events.join('')}data: [DONE]\n\n` }),
+  );
+  expect(await chat(page, 'x')).toBe('It is');
+  const thoughts = page.locator('.turn details').last();
+  expect(await thoughts.getAttribute('open')).toBeNull();
+  await thoughts.locator('summary').click();
+  expect(await thoughts.innerText()).toContain('so it is');
+  await replica.post('/v1/completions', { prompt: 'x', temperature: -1 });
+  await page.locator('#error-count', { hasText: /\d/ }).waitFor();
+  await page.locator('#errors summary').click();
+  expect(await page.locator('#error-list').innerText()).toContain('/v1/completions: invalid_request');
+  await page.close();
+});
+
+test('it works behind a prefix', async () => {
+  const prefix = '/service/lw/inference';
+  const gateway = await startGateway(prefix, replica.url);
+  const { port } = gateway.address() as AddressInfo;
+  const { page, complaints } = await open(`http://127.0.0.1:${String(port)}${prefix}/ui/`);
+  await serving(page);
+  expect(new URL(page.url()).pathname).toBe(`${prefix}/ui`);
+  expect(await chat(page, 'What is a partition?')).not.toBe('');
+  expect(complaints).toEqual([]);
+  await page.close();
+  gateway.closeAllConnections();
+  gateway.close();
+});
+
+test('where there are keys it asks for one', async () => {
+  const sha256 = createHash('sha256').update('sk-a').digest('hex');
+  writeFileSync(join(folder, 'keys.yaml'), JSON.stringify({ keys: [{ id: 'a', sha256 }] }));
+  const locked = await ReplicaProcess.start({ uri: demoCheckpoint, env: { KEYS_DIR: folder } });
+  await locked.ready();
+  const { page } = await open(`${locked.url}/ui`);
+  await page.getByLabel('This server asks for an API key').fill('sk-a');
+  await page.getByRole('button', { name: 'Use it' }).click();
+  await serving(page);
+  expect(await chat(page, 'What is a partition?')).not.toBe('');
+  await page.close();
+  await locked.stop();
+});
+
+/** Takes the prefix away, as a gateway's route does. */
+async function startGateway(prefix: string, url: string): Promise<Server> {
+  const server = createServer((incoming, response) => {
+    const path = incoming.url ?? '';
+    if (!path.startsWith(`${prefix}/`)) {
+      response.writeHead(404).end();
+      return;
+    }
+    const { method, headers } = incoming;
+    const outgoing = ask(url + path.slice(prefix.length), { method: method!, headers }, (answer) => {
+      response.writeHead(answer.statusCode ?? 502, answer.headers);
+      answer.pipe(response);
+    });
+    incoming.pipe(outgoing);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return server;
+}
