@@ -8,7 +8,8 @@ import type { Access } from './http/access.js';
 import { KeyBudgets } from './keys/key-budgets.js';
 import { KeyFolder } from './keys/key-folder.js';
 import type { Logger } from './log/logger.js';
-import type { KeyMetrics } from './metrics/key-metrics.js';
+import { LineMetrics } from './metrics/line-metrics.js';
+import type { ServerMetrics } from './metrics/server-metrics.js';
 
 const bufferBytes = 4 * 2 ** 20;
 /** Unix time in milliseconds. */
@@ -22,7 +23,7 @@ export class AccessControl {
 
   constructor(
     { engineConfig, server }: ResolvedConfig,
-    metrics: KeyMetrics,
+    { keys: metrics, registry }: ServerMetrics,
     private readonly logger: Logger,
   ) {
     const { keysDir, maxReplicas, protectMetrics } = engineConfig.auth;
@@ -34,7 +35,11 @@ export class AccessControl {
     this.log =
       dir === null
         ? null
-        : new AccountingLog({ dir, writer, fileBytes, bufferBytes, clock }, logger, metrics);
+        : new AccountingLog(
+            { dir, writer, fileBytes, bufferBytes, clock },
+            logger,
+            new LineMetrics(registry, engineConfig.model.name, 'accounting'),
+          );
     this.access = {
       keys: this.keys,
       protectMetrics,

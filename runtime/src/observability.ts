@@ -4,7 +4,7 @@
 import { hostname } from 'node:os';
 import type { ResolvedConfig } from './config/resolve-config.js';
 import type { Logger } from './log/logger.js';
-import { RequestLogMetrics } from './metrics/request-log-metrics.js';
+import { LineMetrics } from './metrics/line-metrics.js';
 import type { ServerMetrics } from './metrics/server-metrics.js';
 import { accessLog } from './observe/access-line.js';
 import type { EndedRequest, RequestObserver } from './observe/ended-request.js';
@@ -73,7 +73,7 @@ export function makeRequestLog(
     farewellMs: 5_000,
     clock: Date.now,
   };
-  const events = new RequestLogMetrics(registry, config.engineConfig.model.name);
+  const events = new LineMetrics(registry, config.engineConfig.model.name, 'request_log');
   return new S3RequestLog(options, makeS3Client(s3SettingsOf(config)), logger, events);
 }
 

@@ -52,7 +52,7 @@ export class Replica {
     this.observer = new LoadObserver(this.lifecycle, this.stall, logger, now);
     const metrics = new ServerMetrics(model.name, () => this.lifecycle);
     this.delay = new EventLoopDelay(metrics.registry, model.name, now);
-    this.control = new AccessControl(config, metrics.keys, logger);
+    this.control = new AccessControl(config, metrics, logger);
     this.observability = new Observability(
       metrics,
       logger,

@@ -5,7 +5,7 @@
 
 import { mkdir, open } from 'node:fs/promises';
 import { join } from 'node:path';
-import { LineBuffer } from '../log/line-buffer.js';
+import { LineBuffer, type LineEvents } from '../log/line-buffer.js';
 import type { Logger } from '../log/logger.js';
 import { formatRecord, type AccountingRecord } from './accounting-record.js';
 
@@ -17,13 +17,6 @@ export interface AppendFile {
   write(bytes: Buffer): Promise<{ readonly bytesWritten: number }>;
   datasync(): Promise<void>;
   close(): Promise<void>;
-}
-
-/** What is told of the lines. */
-export interface AccountingEvents {
-  linesWritten(count: number): void;
-  lineLost(): void;
-  writeFailed(): void;
 }
 
 export interface AccountingOptions {
@@ -44,7 +37,7 @@ export interface AccountingOptions {
 export class AccountingLog {
   readonly #options: AccountingOptions;
   readonly #logger: Logger;
-  readonly #events: AccountingEvents;
+  readonly #events: LineEvents;
   readonly #timer: NodeJS.Timeout;
   readonly #buffer: LineBuffer;
   #file: { readonly handle: AppendFile; bytes: number } | null = null;
@@ -52,7 +45,7 @@ export class AccountingLog {
   #failing = false;
   #flushing: Promise<void> = Promise.resolve();
 
-  constructor(options: AccountingOptions, logger: Logger, events: AccountingEvents) {
+  constructor(options: AccountingOptions, logger: Logger, events: LineEvents) {
     this.#options = options;
     this.#logger = logger;
     this.#events = events;

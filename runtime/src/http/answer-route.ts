@@ -43,7 +43,7 @@ async function answer(
   const count = parsed.prompts.length * choices.generated;
   const accounted = { id: head.id, route: routeOf(request), model: head.model };
   await whileAdmitted(parts, response, accounted, count, async (signal, account) => {
-    const generations = await startAll(parts, request, parsed, head, signal, account);
+    const generations = await startAll(parts, parsed, head, signal, account);
     const texts = parsed.details.tokensAsIds ? textsById(model.tokenizer) : model.tokenizer;
     const told = writer(head, texts);
     if (parsed.stream) await stream(new SseStream(response, protocol.keepAlive), generations, told);
@@ -52,8 +52,7 @@ async function answer(
 }
 
 async function startAll(
-  { lifecycle, metrics, logger, now }: ServerParts,
-  request: Request,
+  { lifecycle, metrics, now }: ServerParts,
   parsed: ApiRequest,
   head: AnswerHead,
   signal: AbortSignal,
@@ -62,9 +61,7 @@ async function startAll(
   const context = {
     ...lifecycle.requireServing(),
     metrics,
-    logger,
     now,
-    route: routeOf(request),
     modelName: head.model,
     signal,
     account,

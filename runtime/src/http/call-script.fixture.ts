@@ -11,12 +11,7 @@ export const tells = (...steps: readonly (string | number)[]): Script =>
 
 const { thinkBegin, thinkEnd, begin, end } = ScriptedServer.markers;
 
-/** Thinks, speaks and calls two tools. */
-export const thinksAndCalls = tells(
-  thinkBegin,
-  'Which ',
-  'city?',
-  thinkEnd,
+export const speaksAndCalls = [
   'I look.\n',
   begin,
   '\n{"name": "weat',
@@ -27,4 +22,7 @@ export const thinksAndCalls = tells(
   begin,
   '\n{"name": "time", "arguments": {"city": "Bern"}}\n',
   end,
-);
+];
+
+/** Thinks, speaks and calls two tools. */
+export const thinksAndCalls = tells(thinkBegin, 'Which ', 'city?', thinkEnd, ...speaksAndCalls);

@@ -4,6 +4,7 @@
 import { STATUS_CODES, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { ApiError } from '../request/api-error.js';
+import { mostHeaderBytes } from './connection-limits.js';
 
 /** Of Node's parser. */
 interface ParseError extends NodeJS.ErrnoException {
@@ -37,7 +38,7 @@ function toldOf({ code, reason, message }: ParseError): ApiError {
         'the request did not come to its end in time: send it again whole',
       );
     case 'HPE_HEADER_OVERFLOW':
-      return ApiError.of('headers_too_large', 'the request line and headers have more than 16384 bytes');
+      return ApiError.of('headers_too_large', `the request line and headers have more than ${String(mostHeaderBytes)} bytes`);
     default:
       return ApiError.of('invalid_request', `what was sent is not HTTP/1.1: ${reason ?? message}`);
   }

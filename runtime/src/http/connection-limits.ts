@@ -25,12 +25,15 @@ export const connectionLimits: ConnectionLimits = {
   lookMs: 5_000,
 };
 
+/** Of the request line and the headers together. */
+export const mostHeaderBytes = 16 * 1024;
+
 export function connectionOptions({ headersMs, requestMs, lookMs }: ConnectionLimits): ServerOptions {
   return {
     headersTimeout: headersMs,
     requestTimeout: requestMs,
     connectionsCheckingInterval: lookMs,
-    maxHeaderSize: 16 * 1024,
+    maxHeaderSize: mostHeaderBytes,
     // A load balancer's idle connections outlive Node's default of 5 s.
     keepAliveTimeout: 75_000,
     keepAlive: true,

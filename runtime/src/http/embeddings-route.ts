@@ -13,15 +13,13 @@ export function embeddingsRoute(parts: ServerParts): RequestHandler {
     const modelName = resolveName(parts.names, parsed.model);
     const id = newId('embd-');
     response.setHeader('x-request-id', id);
-    const { metrics, logger, now } = parts;
+    const { metrics, now } = parts;
     const accounted = { id, route: routeOf(request), model: modelName };
     await whileAdmitted(parts, response, accounted, parsed.inputs.length, async (signal, account) => {
       const context = {
         ...serving,
         metrics,
-        logger,
         now,
-        route: accounted.route,
         modelName,
         signal,
         account,

@@ -1,4 +1,5 @@
-// Errors of routes as OpenAI's error body, or as Anthropic's on its own routes. What is not a known error is logged whole and told without its inside.
+// Errors of routes as OpenAI's error body, or as Anthropic's on its own routes. What is not a known error is logged whole
+// and told without its inside.
 
 import type { ErrorRequestHandler } from 'express';
 import type { Logger } from '../log/logger.js';

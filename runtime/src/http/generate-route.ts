@@ -49,18 +49,16 @@ interface Head extends AccountedRequest {
 }
 
 async function generate(
-  { lifecycle, metrics, logger, now }: ServerParts,
+  { lifecycle, metrics, now }: ServerParts,
   request: ApiRequest,
-  { id, model, route, signal, account }: Head,
+  { id, model, signal, account }: Head,
 ): Promise<WholeChoice> {
   const [source] = request.prompts;
   if (source === undefined) throw new Error('a request of this route has one prompt');
   const context = {
     ...lifecycle.requireServing(),
     metrics,
-    logger,
     now,
-    route,
     modelName: model,
     signal,
     account,

@@ -4,7 +4,6 @@
 import { FailureError } from '@llmservice/crds';
 import type { EngineOutput, GenerateRequest } from '../engine/protocol.js';
 import type { FinishedGeneration } from '../observe/ended-request.js';
-import type { Logger } from '../log/logger.js';
 import type { ServerMetrics } from '../metrics/server-metrics.js';
 import { ApiError } from '../request/api-error.js';
 import type { RequestAccount } from '../keys/request-account.js';
@@ -26,10 +25,8 @@ export interface GenerationContext {
   readonly engine: GenerationEngine;
   readonly model: ServedModel;
   readonly metrics: ServerMetrics;
-  readonly logger: Logger;
   /** Monotonic, in milliseconds. */
   readonly now: () => number;
-  readonly route: string;
   /** The name that the answer carries. */
   readonly modelName: string;
   /** Aborted when the client goes away, or with an ApiError when the server has to end it. */

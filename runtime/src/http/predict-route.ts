@@ -15,7 +15,7 @@ export function predictRoute(parts: ServerParts): RequestHandler {
     const instances = readInstances(request.body);
     const bodies = instances ?? [request.body as unknown];
     const parsed = bodies.map((body) => parseRequest('predict', body, serving.model.defaults, randomSeed()));
-    const { metrics, logger, now } = parts;
+    const { metrics, now } = parts;
     const id = newId('predict-');
     response.setHeader('x-request-id', id);
     const accounted = { id, route: routeOf(request), model: modelName };
@@ -23,9 +23,7 @@ export function predictRoute(parts: ServerParts): RequestHandler {
       const context = {
         ...serving,
         metrics,
-        logger,
         now,
-        route: accounted.route,
         modelName,
         signal,
         account,

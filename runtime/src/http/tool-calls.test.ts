@@ -3,7 +3,7 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import OpenAI from 'openai';
 import { events, json } from './answers.fixture.js';
-import { tells } from './call-script.fixture.js';
+import { speaksAndCalls, tells } from './call-script.fixture.js';
 import { byteIds, output, says } from './scripted-engine.fixture.js';
 import { ScriptedServer } from './scripted-server.fixture.js';
 
@@ -23,18 +23,7 @@ const tools = ['weather', 'time'].map((name) => ({
   function: { name, parameters },
 }));
 
-const twoCalls = tells(
-  'I look.\n',
-  begin,
-  '\n{"name": "weat',
-  'her", "arguments": {"ci',
-  'ty": "Zürich"}}\n',
-  end,
-  '\n',
-  begin,
-  '\n{"name": "time", "arguments": {"city": "Bern"}}\n',
-  end,
-);
+const twoCalls = tells(...speaksAndCalls);
 
 describe('calls', () => {
   test('come in chunks that the SDK puts together', async () => {

@@ -1,5 +1,12 @@
 // Lines that wait to be written, oldest first, up to a bound in bytes. What takes them may take less than whole lines.
 
+/** What is told of the lines of a log. */
+export interface LineEvents {
+  linesWritten(count: number): void;
+  lineLost(): void;
+  writeFailed(): void;
+}
+
 export class LineBuffer {
   readonly #mostBytes: number;
   #lines: Buffer[] = [];

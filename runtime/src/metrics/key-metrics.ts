@@ -1,12 +1,11 @@
-// Metrics of API keys and of the accounting log. The label `key` has ids of the key file only, never what a client sent.
+// Metrics of API keys. The label `key` has ids of the key file only, never what a client sent.
 
 import { Counter, Gauge, type Registry } from 'prom-client';
 import type { AccountingRecord } from '../accounting/accounting-record.js';
-import type { AccountingEvents } from '../accounting/accounting-log.js';
 import type { Limit } from '../keys/key-budget.js';
 import type { KeyFileEvents } from '../keys/key-folder.js';
 
-export class KeyMetrics implements KeyFileEvents, AccountingEvents {
+export class KeyMetrics implements KeyFileEvents {
   readonly #requests: Counter;
   readonly #prompt: Counter;
   readonly #cached: Counter;
@@ -15,9 +14,6 @@ export class KeyMetrics implements KeyFileEvents, AccountingEvents {
   readonly #unauthorized: Counter;
   readonly #configured: Gauge;
   readonly #valid: Gauge;
-  readonly #lines: Counter;
-  readonly #lost: Counter;
-  readonly #failures: Counter;
   readonly #model: { readonly model_name: string };
 
   constructor(registry: Registry, modelName: string) {
@@ -46,15 +42,7 @@ export class KeyMetrics implements KeyFileEvents, AccountingEvents {
     this.#valid = new Gauge(
       metric('key_file_valid', '0 while the key file is broken and older keys stand; else 1.'),
     );
-    this.#lines = new Counter(
-      metric('accounting_lines_total', 'Lines of the accounting log that were written.'),
-    );
-    this.#lost = new Counter(
-      metric('accounting_lines_lost_total', 'Lines that found no room while none was written.'),
-    );
-    this.#failures = new Counter(metric('accounting_write_failures_total', 'Writes of the log that failed.'));
-    for (const counter of [this.#unauthorized, this.#lines, this.#lost, this.#failures])
-      counter.inc(this.#model, 0);
+    this.#unauthorized.inc(this.#model, 0);
   }
 
   keysRead(keys: readonly unknown[] | null): void {
@@ -79,17 +67,5 @@ export class KeyMetrics implements KeyFileEvents, AccountingEvents {
     this.#requests.inc({ ...this.#model, key });
     this.#prompt.inc({ ...this.#model, key }, promptTokens);
     this.#cached.inc({ ...this.#model, key }, cachedTokens);
-  }
-
-  linesWritten(count: number): void {
-    this.#lines.inc(this.#model, count);
-  }
-
-  lineLost(): void {
-    this.#lost.inc(this.#model);
-  }
-
-  writeFailed(): void {
-    this.#failures.inc(this.#model);
   }
 }

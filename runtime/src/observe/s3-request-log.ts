@@ -4,14 +4,7 @@
 
 import { PutObjectCommand, type S3Client } from '@aws-sdk/client-s3';
 import type { Logger } from '../log/logger.js';
-import { LineBuffer } from '../log/line-buffer.js';
-
-/** What is told of the lines. */
-export interface RequestLogEvents {
-  linesWritten(count: number): void;
-  lineLost(): void;
-  writeFailed(): void;
-}
+import { LineBuffer, type LineEvents } from '../log/line-buffer.js';
 
 export interface RequestLogOptions {
   readonly bucket: string;
@@ -40,7 +33,7 @@ export class S3RequestLog {
   readonly #options: RequestLogOptions;
   readonly #client: Pick<S3Client, 'send' | 'destroy'>;
   readonly #logger: Logger;
-  readonly #events: RequestLogEvents;
+  readonly #events: LineEvents;
   readonly #buffer: LineBuffer;
   readonly #timer: NodeJS.Timeout;
   readonly #ending = new AbortController();
@@ -54,7 +47,7 @@ export class S3RequestLog {
     options: RequestLogOptions,
     client: Pick<S3Client, 'send' | 'destroy'>,
     logger: Logger,
-    events: RequestLogEvents,
+    events: LineEvents,
   ) {
     this.#options = options;
     this.#client = client;
