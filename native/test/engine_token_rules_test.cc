@@ -56,6 +56,30 @@ TEST(TokenRules, StopsWaitForEnoughTokens) {
   EXPECT_EQ(left_of(rules, {0, 1}, stops).size(), 6U);
 }
 
+TEST(TokenRules, ReasoningEndsOnceItsBudgetIsSpent) {
+  const Left end{{5, 0}};
+  const TokenRules prompted{.reasoning = ReasoningBudget{.tokens = 2, .begin = {}, .end = 5}};
+  EXPECT_EQ(left_of(prompted, {0}).size(), 6U);
+  EXPECT_EQ(left_of(prompted, {0, 1}), end);
+  EXPECT_EQ(left_of(prompted, {0, 1, 2}), end) << "what began with it is over it";
+  EXPECT_EQ(left_of(prompted, {0, 5, 2, 3}).size(), 6U) << "it has ended";
+  const TokenRules own{.reasoning = ReasoningBudget{.tokens = 2, .begin = 4, .end = 5}};
+  EXPECT_EQ(left_of(own, {0, 1, 2}).size(), 6U) << "it has not begun";
+  EXPECT_EQ(left_of(own, {0, 4, 2}).size(), 6U);
+  EXPECT_EQ(left_of(own, {0, 4, 2, 1}), end);
+  EXPECT_EQ(left_of({.reasoning = ReasoningBudget{.tokens = 0, .begin = 4, .end = 5}}, {4}), end);
+}
+
+TEST(TokenRules, TheBudgetOfReasoningComesBeforeAllOthers) {
+  const TokenRules rules{.biased = {5},
+                         .biases = {-100},
+                         .allowed = {1},
+                         .banned = {5},
+                         .banned_ends = {1},
+                         .reasoning = ReasoningBudget{.tokens = 1, .begin = {}, .end = 5}};
+  EXPECT_EQ(left_of(rules, {1}), (Left{{5, 0}}));
+}
+
 TEST(TokenRules, ABiasComesBeforeThePenalties) {
   const std::vector<float> logits{2, 0.5F, -1};
   const TokenRules rules{.biased = {1}, .biases = {2}};
@@ -191,6 +215,26 @@ TEST_P(Ruled, GoOnAfterAPreemption) {
     const auto second = run({rest}, kDrafts);
     said.insert(said.end(), second[0].tokens.begin(), second[0].tokens.end());
     EXPECT_EQ(said, expected[0].tokens);
+  }
+}
+
+TEST_P(Ruled, LetReasoningGoOnAsLongAsItMay) {
+  for (const SamplingParams& sampling : {kGreedy, kDrawn}) {
+    const std::vector<int32_t> free = run({request(0, sampling, {})}, 0)[0].tokens;
+    std::vector<int32_t> before(free.begin(), free.begin() + 7);
+    int32_t end = 0;
+    while (std::ranges::find(before, end) != before.end()) ++end;
+    const Request bounded =
+        request(0, sampling, {.reasoning = ReasoningBudget{.tokens = 7, .begin = {}, .end = end}});
+    before.push_back(end);
+    const Said expected = run({bounded}, 0)[0];
+    ASSERT_EQ(expected.tokens.size(), free.size());
+    EXPECT_TRUE(std::ranges::equal(std::span(expected.tokens).first(8), before));
+    const auto truths = truths_of({bounded}, {expected});
+    for (const std::vector<int32_t>& right : {std::vector<int32_t>{0}, {4}, {1, 3, 2}}) {
+      const auto actual = run({bounded}, kDrafts, std::make_unique<OracleDrafter>(truths, right));
+      EXPECT_TRUE(actual[0].same_as(expected));
+    }
   }
 }
 

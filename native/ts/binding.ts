@@ -115,6 +115,18 @@ export interface TokenRules {
   readonly bannedEnds: Int32Array;
   /** Tokens to generate before one of `stopTokens` may be. */
   readonly minTokens: number;
+  /** Null: without bound. */
+  readonly reasoning: ReasoningBudget | null;
+}
+
+/** How long the model may reason before it has to answer: it comes before every other rule. */
+export interface ReasoningBudget {
+  /** Between the one that begins it and the one that ends it. */
+  readonly tokens: number;
+  /** The id that begins it; null: the prompt does. */
+  readonly begin: number | null;
+  /** The id that comes once the budget is spent. */
+  readonly end: number;
 }
 
 export type Pooling = 'none' | 'last' | 'mean';

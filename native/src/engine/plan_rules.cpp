@@ -48,6 +48,9 @@ void check_rules(const TokenRules& r, int32_t vocab, const std::string& where) {
                                                  r.banned_ends.back() == std::ssize(r.banned);
   require(whole, "has bannedEnds that do not cut the banned tokens into sequences.");
   require(r.min_tokens >= 0, "has negative minTokens.");
+  require(!r.reasoning || (r.reasoning->tokens >= 0 && !outside(r.reasoning->end) &&
+                           !outside(r.reasoning->begin.value_or(r.reasoning->end))),
+          "has a budget of reasoning below 0, or around it tokens outside the vocabulary.");
 }
 
 void check_pooling(const Admission& a, const std::string& where) {

@@ -32,7 +32,23 @@ void forbid_completions(const TokenRules& rules, std::span<const int32_t> genera
 
 }  // namespace
 
+bool RulesAt::reasoning_must_end() const {
+  if (!rules.reasoning) return false;
+  const auto& [tokens, begin, end] = *rules.reasoning;
+  auto first = generated.begin();
+  if (begin) {
+    first = std::find(first, generated.end(), *begin);
+    if (first == generated.end()) return false;
+    ++first;
+  }
+  return generated.end() - first >= tokens && std::find(first, generated.end(), end) == generated.end();
+}
+
 void apply_rules(const RulesAt& at, std::span<float> logits) {
+  if (at.reasoning_must_end()) {
+    const int32_t end[] = {at.rules.reasoning->end};
+    return forbid_all_but(end, logits);
+  }
   if (!at.rules.allowed.empty()) forbid_all_but(at.rules.allowed, logits);
   forbid_completions(at.rules, at.generated, logits);
   if (at.stops_wait()) {

@@ -175,6 +175,14 @@ std::shared_ptr<const Grammar> to_constraint(const Fields& fields) {
   return after ? std::make_shared<AfterToken>(std::move(grammar), *after) : grammar;
 }
 
+std::optional<ReasoningBudget> to_reasoning(const Fields& rules) {
+  if (rules.is_null("reasoning")) return {};
+  const Fields fields = rules.object("reasoning");
+  return ReasoningBudget{.tokens = fields.integer("tokens"),
+                         .begin = fields.integer_or_null("begin"),
+                         .end = fields.integer("end")};
+}
+
 TokenRules to_rules(const Fields& admission) {
   if (admission.is_null("rules")) return {};
   const Fields fields = admission.object("rules");
@@ -183,7 +191,8 @@ TokenRules to_rules(const Fields& admission) {
           .allowed = fields.integers("allowed"),
           .banned = fields.integers("banned"),
           .banned_ends = fields.integers("bannedEnds"),
-          .min_tokens = fields.integer("minTokens")};
+          .min_tokens = fields.integer("minTokens"),
+          .reasoning = to_reasoning(fields)};
 }
 
 Admission to_admission(const Fields& fields) {

@@ -1,7 +1,7 @@
 // Anthropic's Messages, read by Anthropic's own client: streamed with its helper, and whole.
 
 import Anthropic, { APIError } from '@anthropic-ai/sdk';
-import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { tells, thinksAndCalls } from './call-script.fixture.js';
 import { byteIds, output, says } from './scripted-engine.fixture.js';
 import { ScriptedServer } from './scripted-server.fixture.js';
@@ -161,6 +161,50 @@ describe('the model is given', () => {
     await client.messages.create({ ...body, ...(thinking === undefined ? {} : { thinking }) });
     expect(lastPrompt()).toBe(prompt);
   });
+
+  test('as much room to think as it says', async () => {
+    await client.messages.create({ ...body, thinking: { type: 'enabled', budget_tokens: 1024 } });
+    expect(server.engine.requests[0]!.rules!.reasoning).toMatchObject({ tokens: 1024 });
+  });
+});
+
+test('silence is filled with pings, which the client reads over', async () => {
+  jest.useFakeTimers({
+    doNotFake: [
+      'Date',
+      'nextTick',
+      'performance',
+      'queueMicrotask',
+      'setImmediate',
+      'setTimeout',
+      'clearTimeout',
+    ],
+  });
+  try {
+    let goOn = (): void => undefined;
+    const silence = new Promise<void>((resolve) => (goOn = resolve));
+    server.script = async function* () {
+      yield output(byteIds('Hi'));
+      await silence;
+      yield { ...output(byteIds('!')), finish: 'stop', stopToken: null };
+    };
+    let sent = Promise.resolve('');
+    const listening = client.withOptions({
+      fetch: async (...asked) => {
+        const response = await fetch(...asked);
+        sent = response.clone().text();
+        return response;
+      },
+    });
+    const stream = listening.messages.stream(body);
+    await new Promise((resolve) => stream.once('text', resolve));
+    jest.advanceTimersByTime(15_000);
+    goOn();
+    expect(await stream.finalText()).toBe('Hi!');
+    expect(await sent).toContain('event: ping\ndata: {"type":"ping"}\n\n');
+  } finally {
+    jest.useRealTimers();
+  }
 });
 
 test.each([

@@ -92,7 +92,6 @@ const promptFields = {
     additionalProperties: false,
     properties: {
       type: { enum: ['enabled', 'adaptive', 'disabled'] },
-      // Clients cannot ask for thinking without it; max_tokens alone bounds the thinking.
       budget_tokens: { type: 'integer', minimum: 1024 },
       display: { enum: ['summarized', null] },
     },

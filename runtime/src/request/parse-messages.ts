@@ -48,6 +48,11 @@ interface RawToolChoice {
   readonly disable_parallel_tool_use?: boolean | null;
 }
 
+interface RawThinking {
+  readonly type: 'enabled' | 'adaptive' | 'disabled';
+  readonly budget_tokens?: number;
+}
+
 /** The same request in the fields of a chat. */
 function chatFields(fields: Fields): Fields {
   const { messages, system, stop_sequences, tools, tool_choice, thinking, metadata, output_config, ...same } =
@@ -58,6 +63,7 @@ function chatFields(fields: Fields): Fields {
   const user = (metadata as { user_id?: string | null } | undefined)?.user_id ?? null;
   const format = (output_config as { format?: object | null } | undefined)?.format ?? null;
   const choice = tool_choice as RawToolChoice | undefined;
+  const asked = thinking as RawThinking | undefined;
   const set = {
     ...same,
     messages: readConversation(system as RawText | undefined, turns),
@@ -69,7 +75,8 @@ function chatFields(fields: Fields): Fields {
     tools: (tools as readonly RawTool[] | undefined)?.map(readTool),
     tool_choice: choice === undefined ? undefined : readChoice(choice),
     parallel_tool_calls: choice?.disable_parallel_tool_use === true ? false : undefined,
-    enable_thinking: readThinking(thinking as { type: string } | undefined),
+    enable_thinking: readThinking(asked),
+    thinking_token_budget: asked?.budget_tokens,
     user: user ?? undefined,
     response_format: format === null ? undefined : { type: 'json_schema', json_schema: format },
   };
@@ -77,7 +84,7 @@ function chatFields(fields: Fields): Fields {
 }
 
 /** Anthropic's models think where they are asked to; with `adaptive` they decide, as the chat template lets them. */
-function readThinking(thinking: { type: string } | undefined): boolean | undefined {
+function readThinking(thinking: RawThinking | undefined): boolean | undefined {
   return thinking?.type === 'adaptive' ? undefined : thinking?.type === 'enabled';
 }
 

@@ -9,7 +9,7 @@ import type { GenerationDefaults } from './generation-defaults.js';
 import { readMessages, type Message } from './messages.js';
 import { readEnding, violationsOfEnding, type PromptEnding } from './prompt-ending.js';
 import { holdsCalls, readTools, type RequestTools } from './read-tools.js';
-import { readThinking } from './thinking.js';
+import { readThinking, readThinkingBudget } from './thinking.js';
 import type { GenerationKind } from './request-fields.js';
 import { readRules, violationsOfRules, type AskedRules } from './token-rules.js';
 import { invalidRequest, validateBody, type Fields, type Violation } from './validate-body.js';
@@ -43,6 +43,8 @@ export interface ApiRequest {
   readonly choices: Choices;
   /** Null: any token. */
   readonly rules: AskedRules | null;
+  /** Tokens that the model may reason for; null: as many as it likes. */
+  readonly thinkingBudget: number | null;
   readonly details: AnswerDetails;
   /** Tokens at the prompt's end that are kept; null: all. */
   readonly keptPromptTokens: number | null;
@@ -109,6 +111,7 @@ export function readRequest(
     },
     choices,
     rules: readRules(fields),
+    thinkingBudget: readThinkingBudget(fields),
     details,
     keptPromptTokens: (fields['truncate_prompt_tokens'] as number | undefined) ?? null,
     format,

@@ -1,5 +1,6 @@
 // From a parsed request to what the engine runs: template, tokens, limits, stop ids.
 
+import type { ReasoningBudget } from '@llmservice/native';
 import type { GenerateRequest } from '../engine/protocol.js';
 import { ChatTemplateRefusal } from '../tokens/chat-template.js';
 import type { ChatRenderer } from '../tokens/template-renderer.js';
@@ -57,7 +58,7 @@ export async function prepareGeneration(
     pooling: 'none',
     stopTokens: Int32Array.from(stopTokens),
     sampling: request.sampling,
-    rules: await tokenRules(request.rules, model),
+    rules: await tokenRules(request.rules, reasoningBudget(request, source, prompt, model), model),
     promptLogprobs: scoresPrompt(request.details),
     grammar: form === null ? null : { ...form, after: reasoningEnd(source, prompt, model) },
     boundaries: messageEnds(prompt, model.eosIds),
@@ -82,6 +83,18 @@ function formOf({ tools, format }: ApiRequest, { toolDialect }: ModelTexts): Gra
 /** The token that ends the reasoning that a chat's prompt opens; null: it opens none. */
 function reasoningEnd({ kind }: PromptSource, prompt: Int32Array, { think }: ModelTexts): number | null {
   return kind === 'messages' && think !== null && opensReasoning(prompt, think) ? think.end : null;
+}
+
+/** Null: reasoning is not bounded, or the model cannot reason. */
+function reasoningBudget(
+  { thinkingBudget }: ApiRequest,
+  { kind }: PromptSource,
+  prompt: Int32Array,
+  { think }: ModelTexts,
+): ReasoningBudget | null {
+  if (thinkingBudget === null || kind !== 'messages' || think === null) return null;
+  const { begin, end } = think;
+  return { tokens: thinkingBudget, begin: opensReasoning(prompt, think) ? null : begin, end };
 }
 
 /** Chat templates end each message with one of the model's end tokens. */

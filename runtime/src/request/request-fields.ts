@@ -180,6 +180,10 @@ export const honouredFields: Readonly<Record<string, HonouredField>> = {
   min_tokens: { routes: all, schema: { type: 'integer', minimum: 0, maximum: 2147483647 } },
   allowed_token_ids: { routes: all, schema: tokenIds },
   bad_words: { routes: all, schema: words },
+  thinking_token_budget: {
+    routes: templated,
+    schema: { type: 'integer', minimum: -1, maximum: 2147483647 },
+  },
   prompt_logprobs: { routes: openAi, schema: { type: 'integer', minimum: 0, maximum: 20 } },
   return_token_ids: { routes: openAi, schema: boolean },
   return_tokens_as_token_ids: { routes: openAi, schema: boolean },

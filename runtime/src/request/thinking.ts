@@ -24,3 +24,9 @@ export function readThinking(kind: GenerationKind, fields: Fields): Fields {
   if (first !== undefined) return { ...kwargs, enable_thinking: first[1] };
   return kind === 'predict' ? { ...kwargs, enable_thinking: false } : kwargs;
 }
+
+/** Tokens; null: without bound, which vLLM writes as -1. */
+export function readThinkingBudget(fields: Fields): number | null {
+  const budget = fields['thinking_token_budget'] as number | undefined;
+  return budget === undefined || budget === -1 ? null : budget;
+}

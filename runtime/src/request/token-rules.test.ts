@@ -5,8 +5,16 @@ import { readRules, tokenRules, violationsOfRules } from './token-rules.js';
 
 const tokenizer = Tokenizer.fromJson(tokenizerJson(), 'tokenizer.json');
 const rulesOf = (fields: object): ReturnType<typeof tokenRules> =>
-  tokenRules(readRules(fields as Readonly<Record<string, unknown>>), { tokenizer, vocabSize: 300 });
-const none = { biased: [], biases: [], allowed: [], banned: [], bannedEnds: [], minTokens: 0 };
+  tokenRules(readRules(fields as Readonly<Record<string, unknown>>), null, { tokenizer, vocabSize: 300 });
+const none = {
+  biased: [],
+  biases: [],
+  allowed: [],
+  banned: [],
+  bannedEnds: [],
+  minTokens: 0,
+  reasoning: null,
+};
 
 test.each([
   ['biases by id', { logit_bias: { '5': 1.5, '299': -100 } }, { biased: [5, 299], biases: [1.5, -100] }],
@@ -17,7 +25,7 @@ test.each([
   const plain = Object.fromEntries(
     Object.entries(rules!).map(([key, value]) => [
       key,
-      typeof value === 'number' ? value : [...(value as Iterable<number>)],
+      typeof value === 'number' || value === null ? value : [...(value as Iterable<number>)],
     ]),
   );
   expect(plain).toEqual({ ...none, ...expected });

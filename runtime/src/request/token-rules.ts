@@ -1,7 +1,7 @@
 // What a request says of single tokens, and the same in the model's ids: OpenAI's logit_bias, vLLM's allowed_token_ids,
-// bad_words and min_tokens.
+// bad_words, min_tokens and thinking_token_budget.
 
-import type { TokenRules } from '@llmservice/native';
+import type { ReasoningBudget, TokenRules } from '@llmservice/native';
 import type { Tokenizer } from '../tokens/tokenizer.js';
 import { ApiError } from './api-error.js';
 import { invalidRequest, type Fields, type Violation } from './validate-body.js';
@@ -14,6 +14,8 @@ export interface AskedRules {
   readonly badWords: readonly string[];
   readonly minTokens: number;
 }
+
+const noRules: AskedRules = { logitBias: new Map(), allowedIds: [], badWords: [], minTokens: 0 };
 
 /** Null: the request says nothing. @throws ApiError invalid_request */
 export function readRules(fields: Fields): AskedRules | null {
@@ -59,10 +61,11 @@ export function violationsOfRules(fields: Fields, maxTokens: number | null, hasF
 /** @throws ApiError invalid_request about ids that the model does not have */
 export async function tokenRules(
   asked: AskedRules | null,
+  reasoning: ReasoningBudget | null,
   { tokenizer, vocabSize }: { readonly tokenizer: Tokenizer; readonly vocabSize: number },
 ): Promise<TokenRules | null> {
-  if (asked === null) return null;
-  const { logitBias, allowedIds, badWords, minTokens } = asked;
+  if (asked === null && reasoning === null) return null;
+  const { logitBias, allowedIds, badWords, minTokens } = asked ?? noRules;
   checkIds('logit_bias', [...logitBias.keys()], vocabSize);
   checkIds('allowed_token_ids', allowedIds, vocabSize);
   const banned = await bannedSequences(badWords, tokenizer);
@@ -74,6 +77,7 @@ export async function tokenRules(
     banned: Int32Array.from(banned.flatMap((ids) => [...ids])),
     bannedEnds: Int32Array.from(banned, (ids) => (end += ids.length)),
     minTokens,
+    reasoning,
   };
 }
 
