@@ -1,7 +1,8 @@
 // What speculation gains on the demo model: tokens per second of one greedy stream, without drafts, by n-gram and by the
-// model's own layer. Run: npx tsx test/bench/speculation.ts
+// model's own layer; as it is, and with its feed-forward padded by zeros, so that reading weights is what a step costs.
+// Run: npx tsx test/bench/speculation.ts
 
-import { readFileSync } from 'node:fs';
+import { readFileSync, rmSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
 import { loadEngine, type Speculation } from '@llmservice/native';
@@ -9,13 +10,14 @@ import { plainOptions } from '../../native/ts/engine-options.fixture.js';
 import { readModelFiles } from '../../runtime/src/load-model.js';
 import { generateRequest } from '../../runtime/src/schedule/generate-request.fixture.js';
 import { Scheduler } from '../../runtime/src/schedule/scheduler.js';
+import { writeBroadModel } from '../builders/broad-model.js';
 
 const folder = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
-const modelDir = folder('../../deploy/demo-model/checkpoint');
+const demo = folder('../../deploy/demo-model/checkpoint');
 const rounds = 5;
 
 async function readPrompts(): Promise<Int32Array[]> {
-  const { tokenizer, chatTemplate } = await readModelFiles(modelDir);
+  const { tokenizer, chatTemplate } = await readModelFiles(demo);
   if (chatTemplate === null) throw new Error('the demo model has no chat template');
   const lines = readFileSync(folder('../../deploy/demo-model/questions/llmservice.txt'), 'utf8').split('\n');
   const questions = lines.filter((line) => /^\w.* \| /.test(line)).slice(0, 24);
@@ -26,7 +28,12 @@ async function readPrompts(): Promise<Int32Array[]> {
 }
 
 /** Tokens, steps and seconds of all prompts, one after another; the median round by time. */
-async function measure(speculative: Speculation, prompts: readonly Int32Array[], stops: Int32Array) {
+async function measure(
+  modelDir: string,
+  speculative: Speculation,
+  prompts: readonly Int32Array[],
+  stops: Int32Array,
+) {
   const room = {
     blockSize: 16,
     numBlocks: 64,
@@ -63,17 +70,23 @@ async function measure(speculative: Speculation, prompts: readonly Int32Array[],
 }
 
 const prompts = await readPrompts();
-const { defaults } = await readModelFiles(modelDir);
-console.log('| drafts | tokens | steps | tokens per step | tok/s |\n|---|---|---|---|---|');
-for (const speculative of [
-  { method: 'none', tokens: 0 },
-  { method: 'ngram', tokens: 4 },
-  { method: 'mtp', tokens: 1 },
-  { method: 'mtp', tokens: 3 },
-] as const) {
-  const { tokens, steps, seconds } = await measure(speculative, prompts, Int32Array.from(defaults.eosIds));
-  const name = speculative.method === 'none' ? 'none' : `${speculative.method}, ${speculative.tokens}`;
-  console.log(
-    `| ${name} | ${tokens} | ${steps} | ${(tokens / steps).toFixed(2)} | ${(tokens / seconds).toFixed(0)} |`,
-  );
+const { defaults } = await readModelFiles(demo);
+console.log(
+  '| feed-forward | drafts | tokens | steps | tokens per step | tok/s |\n|---|---|---|---|---|---|',
+);
+for (const factor of [1, 64]) {
+  const modelDir = writeBroadModel(demo, factor);
+  for (const speculative of [
+    { method: 'none', tokens: 0 },
+    { method: 'ngram', tokens: 4 },
+    { method: 'mtp', tokens: 1 },
+    { method: 'mtp', tokens: 3 },
+  ] as const) {
+    const stops = Int32Array.from(defaults.eosIds);
+    const { tokens, steps, seconds } = await measure(modelDir, speculative, prompts, stops);
+    const name = speculative.method === 'none' ? 'none' : `${speculative.method}, ${speculative.tokens}`;
+    const rates = `${(tokens / steps).toFixed(2)} | ${(tokens / seconds).toFixed(0)}`;
+    console.log(`| × ${factor} | ${name} | ${tokens} | ${steps} | ${rates} |`);
+  }
+  rmSync(modelDir, { recursive: true });
 }
