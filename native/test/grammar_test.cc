@@ -7,6 +7,7 @@
 #include <regex>
 
 #include "failures.h"
+#include "grammar/after_reasoning.h"
 #include "grammar/grammar_compiler.h"
 
 namespace llmservice {
@@ -146,6 +147,44 @@ TEST(Grammar, RefusesWhatIsNone) {
     EXPECT_GT(message.size(), 10U) << text;
     EXPECT_FALSE(std::regex_search(message, std::regex("\\.cc:"))) << "no line of a source: " << message;
   }
+}
+
+TEST(Grammar, OfWhatComesAfterReasoningLeavesReasoningAlone) {
+  Vocabulary v = vocabulary();
+  const auto begin = static_cast<int32_t>(v.tokens.size());
+  const int32_t end = begin + 1;
+  v.tokens.resize(v.tokens.size() + 2);
+  const std::shared_ptr<const Grammar> grammar = GrammarCompiler(v).compile(GrammarKind::kRegex, "ab");
+  const auto id = [](char letter) { return 1 + letter; };
+  const auto choices = [&](Constraint& constraint) {
+    const auto allowed = constraint.allowed();
+    std::vector<int32_t> ids;
+    for (const int32_t each : {kEnd, id('a'), id('b'), begin, end}) {
+      if (may(allowed, each)) ids.push_back(each);
+    }
+    return ids;
+  };
+  using Ids = std::vector<int32_t>;
+
+  for (const bool prompted : {true, false}) {
+    const std::optional<int32_t> own = prompted ? std::nullopt : std::optional(begin);
+    const AfterReasoning after(grammar, {.begin = own, .end = end, .stops = {kEnd}});
+    const auto reasoned = after.begin();
+    if (!prompted) {
+      EXPECT_EQ(choices(*reasoned), (Ids{id('a'), begin}));
+      reasoned->accept(begin);
+    }
+    EXPECT_EQ(choices(*reasoned), (Ids{id('a'), id('b'), begin, end}));
+    for (const int32_t each : {id('b'), begin, id('a')}) reasoned->accept(each);
+    EXPECT_EQ(choices(*reasoned), (Ids{id('a'), id('b'), begin, end}));
+    reasoned->accept(end);
+    EXPECT_EQ(choices(*reasoned), Ids{id('a')});
+    reasoned->accept(id('a'));
+    EXPECT_EQ(choices(*reasoned), Ids{id('b')});
+  }
+  const auto at_once = AfterReasoning(grammar, {.begin = begin, .end = end, .stops = {}}).begin();
+  at_once->accept(id('a'));
+  EXPECT_EQ(choices(*at_once), Ids{id('b')}) << "too late to reason";
 }
 
 TEST(Grammar, TakesNoTokenThatItForbids) {

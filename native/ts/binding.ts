@@ -119,14 +119,17 @@ export interface TokenRules {
   readonly reasoning: ReasoningBudget | null;
 }
 
-/** How long the model may reason before it has to answer: it comes before every other rule. */
-export interface ReasoningBudget {
-  /** Between the one that begins it and the one that ends it. */
-  readonly tokens: number;
-  /** The id that begins it; null: the prompt does. */
+/** The ids around a model's reasoning. */
+export interface ReasoningIds {
+  /** Null: the prompt begins it. */
   readonly begin: number | null;
-  /** The id that comes once the budget is spent. */
   readonly end: number;
+}
+
+/** How long the model may reason before it has to answer: it comes before every other rule. */
+export interface ReasoningBudget extends ReasoningIds {
+  /** Between `begin` and `end`, which comes once they are spent. */
+  readonly tokens: number;
 }
 
 export type Pooling = 'none' | 'last' | 'mean';
@@ -200,8 +203,8 @@ export interface Vocabulary {
 
 export interface Constraint {
   readonly grammar: CompiledGrammar;
-  /** The grammar begins after this id was generated; null: with the first token. */
-  readonly after: number | null;
+  /** The grammar is of what comes after reasoning, which a model may or may not begin itself; null: of all that is generated. */
+  readonly after: ReasoningIds | null;
 }
 
 export interface GrammarCompiler {

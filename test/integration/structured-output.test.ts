@@ -79,9 +79,17 @@ const ask = (of: OpenAI, seed: number): Promise<OpenAI.ChatCompletion> =>
     model: 'demo',
     messages,
     ...hot(1.8, seed),
+    reasoning_effort: 'none',
     max_completion_tokens: 400,
     response_format: { type: 'json_schema', json_schema },
   });
+
+async function tokenOf(text: string): Promise<number> {
+  const response = await replicas.plain.post('/tokenize', { prompt: text });
+  const { tokens } = (await response.json()) as { tokens: number[] };
+  expect(tokens).toHaveLength(1);
+  return tokens[0]!;
+}
 
 describe('a JSON schema', () => {
   test('is followed by every answer that ends, hot as it is, with and without drafts alike', async () => {
@@ -101,6 +109,7 @@ describe('a JSON schema', () => {
       model: 'demo',
       messages,
       ...hot(1.8, 3),
+      reasoning_effort: 'none',
       max_completion_tokens: 400,
       response_format: { type: 'json_schema', json_schema },
       stream: true,
@@ -110,22 +119,30 @@ describe('a JSON schema', () => {
     expect(text).toBe(whole.choices[0]!.message.content);
   });
 
-  test('begins after the reasoning', async () => {
-    const response = await replicas.plain.post('/v1/chat/completions', {
-      messages,
-      enable_thinking: true,
-      temperature: 1,
-      seed: 1,
-      max_completion_tokens: 450,
-      guided_json: schema,
-    });
-    const { choices } = (await response.json()) as {
-      choices: { message: { content: string; reasoning: string | null }; finish_reason: string }[];
-    };
+  test('begins after reasoning, which ends once its budget is spent', async () => {
+    const [begin, end] = await Promise.all(['<think>', '</think>'].map(tokenOf));
+    const answers = await Promise.all(
+      Object.values(replicas).map(async (replica) => {
+        const response = await replica.post('/v1/chat/completions', {
+          messages,
+          // By itself the model would not begin, and then never end.
+          logit_bias: { [begin!]: 100, [end!]: -100 },
+          thinking_token_budget: 12,
+          temperature: 1,
+          seed: 1,
+          max_completion_tokens: 450,
+          guided_json: schema,
+        });
+        return (await response.json()) as OpenAI.ChatCompletion;
+      }),
+    );
+    const { choices, usage } = answers[0]!;
     const { message, finish_reason } = choices[0]!;
-    expect(message.reasoning).not.toBe('');
-    if (finish_reason === 'stop') expectPerson(message.content);
-    else expect(message.content === '' || message.content.startsWith('{')).toBe(true);
+    // With the one that begins it.
+    expect(usage!.completion_tokens_details!.reasoning_tokens).toBe(13);
+    if (finish_reason === 'stop') expectPerson(message.content!);
+    else expect(message.content).toMatch(/^\{/);
+    expect(answers[1]!.choices[0]!.message).toEqual(message);
   });
 
   test('leaves free answers beside it alone', async () => {
@@ -143,7 +160,8 @@ test.each<[object, RegExp]>([
   [{ guided_grammar: 'root ::= ("ab" | "c") [0-9]\n' }, /^(ab|c)\d$/],
   [{ structured_outputs: { choice: ['yes', 'no'] } }, /^(yes|no)$/],
 ])('%j gives what it says, on every route', async (form, expected) => {
-  const chat = await replicas.plain.post('/v1/chat/completions', { messages, temperature: 1.5, ...form });
+  const quick = { messages, temperature: 1.5, enable_thinking: false };
+  const chat = await replicas.plain.post('/v1/chat/completions', { ...quick, ...form });
   const completion = await replicas.plain.post('/v1/completions', {
     prompt: 'A pod',
     max_tokens: 40,
@@ -163,6 +181,7 @@ test('any JSON object is one, or is cut by its length', async () => {
     model: 'demo',
     messages,
     ...hot(1.5, 4),
+    reasoning_effort: 'none',
     max_completion_tokens: 300,
     response_format: { type: 'json_object' },
   });

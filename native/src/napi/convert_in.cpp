@@ -1,7 +1,7 @@
 // JavaScript -> engine.
 #include <cstring>
 
-#include "grammar/after_token.h"
+#include "grammar/after_reasoning.h"
 #include "napi/convert.h"
 #include "napi/grammars.h"
 
@@ -171,8 +171,12 @@ std::shared_ptr<const Grammar> to_constraint(const Fields& fields) {
   if (fields.is_null("constraint")) return nullptr;
   const Fields constraint = fields.object("constraint");
   auto grammar = to_grammar(constraint.value("grammar"));
-  const auto after = constraint.integer_or_null("after");
-  return after ? std::make_shared<AfterToken>(std::move(grammar), *after) : grammar;
+  if (constraint.is_null("after")) return grammar;
+  const Fields after = constraint.object("after");
+  return std::make_shared<AfterReasoning>(std::move(grammar),
+                                          ReasoningIds{.begin = after.integer_or_null("begin"),
+                                                       .end = after.integer("end"),
+                                                       .stops = fields.integers("stopTokens")});
 }
 
 std::optional<ReasoningBudget> to_reasoning(const Fields& rules) {

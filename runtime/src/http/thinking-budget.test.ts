@@ -26,7 +26,7 @@ test('it stands beside a form of the answer', async () => {
   await server.chat({ ...opened, thinking_token_budget: 5, response_format: { type: 'json_object' } });
   expect(server.engine.requests[0]).toMatchObject({
     rules: { reasoning: { tokens: 5 } },
-    grammar: { after: thinkEnd },
+    grammar: { after: { begin: null, end: thinkEnd } },
   });
 });
 

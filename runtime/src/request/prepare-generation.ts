@@ -1,6 +1,5 @@
 // From a parsed request to what the engine runs: template, tokens, limits, stop ids.
 
-import type { ReasoningBudget } from '@llmservice/native';
 import type { GenerateRequest } from '../engine/protocol.js';
 import { ChatTemplateRefusal } from '../tokens/chat-template.js';
 import type { ChatRenderer } from '../tokens/template-renderer.js';
@@ -13,7 +12,7 @@ import { encodeText } from './encode-text.js';
 import type { ApiRequest, MessagesSource, PromptSource } from './parse-request.js';
 import { cutAtMark, marked } from './prompt-ending.js';
 import { schemaOfArguments, type RequestTools } from './read-tools.js';
-import { opensReasoning, type ThinkIds } from './reasoning.js';
+import { reasoningAfter, type ThinkIds } from './reasoning.js';
 import { tokenRules } from './token-rules.js';
 
 /** What of a loaded model request code needs. */
@@ -50,6 +49,13 @@ export async function prepareGeneration(
   const param = source.kind === 'messages' ? 'messages' : 'prompt';
   if (left < 1 || (request.maxTokens ?? 0) > left)
     throw tooLong(prompt.length, request.maxTokens, model, param);
+  // Reasoning is told apart where a chat template wrote the prompt.
+  const reasoning =
+    source.kind === 'messages' && model.think !== null ? reasoningAfter(prompt, model.think) : null;
+  const budget =
+    reasoning !== null && request.thinkingBudget !== null
+      ? { ...reasoning, tokens: request.thinkingBudget }
+      : null;
   const stopTokens = new Set([...(request.ignoreEos ? [] : model.eosIds), ...request.stopTokenIds]);
   return {
     id,
@@ -58,9 +64,9 @@ export async function prepareGeneration(
     pooling: 'none',
     stopTokens: Int32Array.from(stopTokens),
     sampling: request.sampling,
-    rules: await tokenRules(request.rules, reasoningBudget(request, source, prompt, model), model),
+    rules: await tokenRules(request.rules, budget, model),
     promptLogprobs: scoresPrompt(request.details),
-    grammar: form === null ? null : { ...form, after: reasoningEnd(source, prompt, model) },
+    grammar: form === null ? null : { ...form, after: reasoning },
     boundaries: messageEnds(prompt, model.eosIds),
     cacheSalt: request.cacheSalt,
     fairnessKey: request.fairnessKey,
@@ -78,23 +84,6 @@ function formOf({ tools, format }: ApiRequest, { toolDialect }: ModelTexts): Gra
     "the checkpoint's chat template has no tools that this server can read calls of: send the request without tools",
     { param: 'tools' },
   );
-}
-
-/** The token that ends the reasoning that a chat's prompt opens; null: it opens none. */
-function reasoningEnd({ kind }: PromptSource, prompt: Int32Array, { think }: ModelTexts): number | null {
-  return kind === 'messages' && think !== null && opensReasoning(prompt, think) ? think.end : null;
-}
-
-/** Null: reasoning is not bounded, or the model cannot reason. */
-function reasoningBudget(
-  { thinkingBudget }: ApiRequest,
-  { kind }: PromptSource,
-  prompt: Int32Array,
-  { think }: ModelTexts,
-): ReasoningBudget | null {
-  if (thinkingBudget === null || kind !== 'messages' || think === null) return null;
-  const { begin, end } = think;
-  return { tokens: thinkingBudget, begin: opensReasoning(prompt, think) ? null : begin, end };
 }
 
 /** Chat templates end each message with one of the model's end tokens. */

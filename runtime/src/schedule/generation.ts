@@ -1,14 +1,21 @@
 // What a generation is: the request as the scheduler takes it, and what one step adds to it. An embedding is asked for
 // like a generation that ends with its prompt.
 
-import type { GrammarKind, NumericalFault, Pooling, SamplingParams, TokenRules } from '@llmservice/native';
+import type {
+  GrammarKind,
+  NumericalFault,
+  Pooling,
+  ReasoningIds,
+  SamplingParams,
+  TokenRules,
+} from '@llmservice/native';
 
 /** What an answer must be, as the engine compiles it. */
 export interface GrammarText {
   readonly kind: GrammarKind;
   readonly text: string;
-  /** It begins after this id was generated, that is, after reasoning; null: with the first token. */
-  readonly after: number | null;
+  /** The reasoning that it comes after; null: none. */
+  readonly after: ReasoningIds | null;
 }
 
 /** One generation, or embedding, asked of the engine. */
