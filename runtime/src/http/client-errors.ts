@@ -38,7 +38,10 @@ function toldOf({ code, reason, message }: ParseError): ApiError {
         'the request did not come to its end in time: send it again whole',
       );
     case 'HPE_HEADER_OVERFLOW':
-      return ApiError.of('headers_too_large', `the request line and headers have more than ${String(mostHeaderBytes)} bytes`);
+      return ApiError.of(
+        'headers_too_large',
+        `the request line and headers have more than ${String(mostHeaderBytes)} bytes`,
+      );
     default:
       return ApiError.of('invalid_request', `what was sent is not HTTP/1.1: ${reason ?? message}`);
   }
