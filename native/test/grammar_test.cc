@@ -171,20 +171,24 @@ TEST(Grammar, OfWhatComesAfterReasoningLeavesReasoningAlone) {
     const AfterReasoning after(grammar, {.begin = own, .end = end, .stops = {kEnd}});
     const auto reasoned = after.begin();
     if (!prompted) {
-      EXPECT_EQ(choices(*reasoned), (Ids{id('a'), begin}));
+      EXPECT_EQ(choices(*reasoned), Ids{id('a')});
+      EXPECT_EQ(reasoned->opening(), begin);
       reasoned->accept(begin);
     }
     EXPECT_EQ(choices(*reasoned), (Ids{id('a'), id('b'), begin, end}));
     for (const int32_t each : {id('b'), begin, id('a')}) reasoned->accept(each);
     EXPECT_EQ(choices(*reasoned), (Ids{id('a'), id('b'), begin, end}));
+    EXPECT_FALSE(reasoned->opening());
     reasoned->accept(end);
     EXPECT_EQ(choices(*reasoned), Ids{id('a')});
+    EXPECT_FALSE(reasoned->opening());
     reasoned->accept(id('a'));
     EXPECT_EQ(choices(*reasoned), Ids{id('b')});
   }
   const auto at_once = AfterReasoning(grammar, {.begin = begin, .end = end, .stops = {}}).begin();
   at_once->accept(id('a'));
-  EXPECT_EQ(choices(*at_once), Ids{id('b')}) << "too late to reason";
+  EXPECT_EQ(choices(*at_once), Ids{id('b')});
+  EXPECT_FALSE(at_once->opening()) << "too late to reason";
 }
 
 TEST(Grammar, TakesNoTokenThatItForbids) {

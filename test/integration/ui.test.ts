@@ -11,6 +11,7 @@ import { join } from 'node:path';
 import axe from 'axe-core';
 import { chromium, type Browser, type Page } from 'playwright-core';
 import { demoCheckpoint, ReplicaProcess } from './replica-process.js';
+import { endless } from './streams.js';
 
 jest.setTimeout(180_000);
 
@@ -22,7 +23,7 @@ let replica: ReplicaProcess;
 beforeAll(async () => {
   // As root, as in containers, Chromium has no sandbox.
   browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args: ['--no-sandbox'] });
-  replica = await ReplicaProcess.start({ uri: demoCheckpoint });
+  replica = await ReplicaProcess.start({ uri: demoCheckpoint, engine: { maxModelLen: 4096 } });
   await replica.ready();
 });
 afterAll(async () => {
@@ -89,17 +90,35 @@ describe.each(Object.entries(widths))('at the width of a %s', (_name, viewport) 
   });
 });
 
+test('it counts what runs, and how fast', async () => {
+  const { page } = await open(`${replica.url}/ui`);
+  await serving(page);
+  const leaving = new AbortController();
+  // Together they last longer than the page takes to look.
+  const streams = Array.from({ length: 8 }, () =>
+    fetch(`${replica.url}/v1/completions`, {
+      method: 'POST',
+      body: JSON.stringify({ ...endless, max_tokens: 4000 }),
+      signal: leaving.signal,
+    }),
+  );
+  await page.locator('#running', { hasText: '8' }).waitFor();
+  await page.locator('#rate', { hasText: /^\d/ }).waitFor();
+  leaving.abort();
+  await Promise.allSettled(streams);
+  await page.locator('#running', { hasText: '0' }).waitFor();
+  await page.close();
+});
+
 test('an answer is stopped, and the engine stops too', async () => {
   const { page, complaints } = await open(`${replica.url}/ui`);
   await serving(page);
   await page.route('**/v1/chat/completions', (route) => {
     const body = route.request().postDataJSON() as object;
-    return route.continue({ postData: JSON.stringify({ ...body, ignore_eos: true, max_tokens: 900 }) });
+    return route.continue({ postData: JSON.stringify({ ...body, ignore_eos: true, max_tokens: 4000 }) });
   });
   await page.getByLabel('Message').fill('Tell me all');
   await page.getByLabel('Message').press('Enter');
-  await page.locator('#running', { hasText: '1' }).waitFor();
-  await page.locator('#rate', { hasText: /^\d/ }).waitFor();
   await page.getByRole('button', { name: 'Stop' }).click();
   await page.locator('.turn .who', { hasText: 'stopped' }).waitFor();
   await page.locator('#running', { hasText: '0' }).waitFor();

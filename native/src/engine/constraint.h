@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 
 namespace llmservice {
@@ -16,7 +17,9 @@ class Constraint {
   // A bit per id of the vocabulary, bit id % 32 of word id / 32, set where it may come next. None is
   // where nothing can follow. Empty: any may. Valid until the next call.
   virtual std::span<const uint32_t> allowed() = 0;
-  // Moves on over a token that was allowed.
+  // An id that may come too, where the model chooses it freely among all.
+  virtual std::optional<int32_t> opening() const { return {}; }
+  // Moves on over a token that was allowed, or over the opening.
   virtual void accept(int32_t token) = 0;
 };
 

@@ -72,7 +72,12 @@ void Engine::sample_row(const Output& output, std::span<const float> logits, Ste
       slow = slot.form_seconds > kFormSeconds + kFormSecondsPerToken * slot.constrained_tokens++;
     }
     const RulesAt rules = slot.rules_now();
-    sampled = sampler_.sample(logits, slot.sampling, slot.counts, output.position, allowed, &rules);
+    const auto sample = [&](std::span<const uint32_t> among) {
+      return sampler_.sample(logits, slot.sampling, slot.counts, output.position, among, &rules);
+    };
+    const auto opening = slot.constraint ? slot.constraint->opening() : std::nullopt;
+    if (opening) sampled = sample({});
+    if (!opening || (sampled && sampled->token != *opening)) sampled = sample(allowed);
   }
   if (sampled) slot.run.sampled(sampled->token == slot.tokens.back(), logits);
   result.slots.push_back(output.slot);

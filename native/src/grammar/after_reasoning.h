@@ -34,25 +34,19 @@ class AfterReasoning final : public Grammar {
           at_(ids_.begin ? At::kBefore : At::kWithin) {}
 
     std::span<const uint32_t> allowed() override {
-      if (at_ == At::kWithin && !mask_.empty()) return mask_;
-      const std::span<const uint32_t> after = constraint_->allowed();
-      if (at_ == At::kAfter || after.empty()) return after;
-      if (at_ == At::kBefore) {
-        mask_.assign(after.begin(), after.end());
-        put(*ids_.begin, true);
-      } else {
-        mask_.assign(after.size(), ~uint32_t{0});
-        for (const int32_t stop : ids_.stops) put(stop, false);
-      }
-      return mask_;
+      if (at_ != At::kWithin) return constraint_->allowed();
+      if (all_but_stops_.empty()) forbid_stops();
+      return all_but_stops_;
     }
+
+    // A mask that let it through would have models begin that would not.
+    std::optional<int32_t> opening() const override { return at_ == At::kBefore ? ids_.begin : std::nullopt; }
 
     void accept(int32_t token) override {
       if (at_ == At::kWithin) {
         if (token == ids_.end) at_ = At::kAfter;
       } else if (at_ == At::kBefore && token == ids_.begin) {
         at_ = At::kWithin;
-        mask_.clear();
       } else {
         at_ = At::kAfter;
         constraint_->accept(token);
@@ -62,17 +56,19 @@ class AfterReasoning final : public Grammar {
    private:
     enum class At { kBefore, kWithin, kAfter };
 
-    // Ids that the vocabulary does not have are in no mask.
-    void put(int32_t id, bool may) {
-      if (id < 0 || static_cast<size_t>(id / 32) >= mask_.size()) return;
-      const uint32_t bit = uint32_t{1} << (id % 32);
-      mask_[id / 32] = may ? mask_[id / 32] | bit : mask_[id / 32] & ~bit;
+    void forbid_stops() {
+      all_but_stops_.assign(constraint_->allowed().size(), ~uint32_t{0});
+      for (const int32_t stop : ids_.stops) {
+        // Ids that the vocabulary does not have are in no mask.
+        if (stop < 0 || static_cast<size_t>(stop / 32) >= all_but_stops_.size()) continue;
+        all_but_stops_[stop / 32] &= ~(uint32_t{1} << (stop % 32));
+      }
     }
 
     std::unique_ptr<Constraint> constraint_;
     ReasoningIds ids_;
     At at_;
-    std::vector<uint32_t> mask_;  // within reasoning the same for each token
+    std::vector<uint32_t> all_but_stops_;  // made when first asked for
   };
 
   std::shared_ptr<const Grammar> grammar_;
