@@ -29,6 +29,12 @@ export const failureKinds = {
     remedy:
       'Correct keys.yaml in the Secret named in spec.auth.keysSecretRef; deploy/docs/keys.md shows one.',
   },
+  CertificateInvalid: {
+    terminal: false,
+    httpStatus: 503,
+    remedy:
+      'Correct tls.crt and tls.key in the Secret named in spec.tls.secretRef; deploy/docs/tls.md says how.',
+  },
   UnsupportedArchitecture: {
     terminal: true,
     httpStatus: 500,

@@ -27,8 +27,8 @@ export const annotations = {
   configHash: 'llmservice.dev/config-hash',
 } as const;
 
-/** Container ports. The Service listens on `service` and forwards to `http`. */
-export const ports = { http: 8080, service: 80, operatorMetrics: 8081 } as const;
+/** `http` is the container's, by HTTPS too; the Service forwards to it from `service`, or from `secureService`. */
+export const ports = { http: 8080, service: 80, secureService: 443, operatorMetrics: 8081 } as const;
 
 /** The name of the one container in a pod that serves. */
 export const runtimeContainer = 'runtime';
@@ -41,6 +41,7 @@ export const paths = {
   terminationMessage: '/dev/termination-log',
   s3Ca: '/etc/llmservice-s3-ca',
   keys: '/etc/llmservice-keys',
+  tls: '/etc/llmservice-tls',
   accounting: '/var/lib/llmservice/accounting',
 } as const;
 

@@ -8,6 +8,7 @@ import type { KubeObject } from './kube/types.js';
 import { planAttempt, planChildren, type PlannedChildren } from './plan/children.js';
 import { podSelector } from './plan/child-metadata.js';
 import { contentHash } from './plan/content-hash.js';
+import { schemeOf } from './plan/pod-template.js';
 import { planRouting, planService, type ServicePlan, type Surroundings } from './plan/plan-service.js';
 import { plannedRevision } from './plan/planned-revision.js';
 import type { Preflight } from './preflight/preflight.js';
@@ -130,6 +131,7 @@ export class Reconciler {
       wantedReplicas: service.spec.replicas,
       resolution: plan.resolution,
       fit: plan.fit,
+      scheme: schemeOf(service),
       routing: plan.routing,
       revision,
       deployment: caches.deployment(namespace, name),
@@ -143,14 +145,15 @@ export class Reconciler {
     const { name, namespace = '' } = object.metadata;
     const { caches } = this.options;
     const spec = object['spec'] as Partial<WantedService['spec']> | undefined;
-    const routing = { routing: spec?.routing ?? {} } as WantedService['spec'];
+    const known = { routing: spec?.routing ?? {}, tls: spec?.tls ?? {} } as WantedService['spec'];
     return {
       ...this.frame(object),
       modelName: spec?.model?.name ?? name,
       wantedReplicas: spec?.replicas ?? 1,
       resolution: { state: 'invalid', violations },
       fit: { state: 'unresolved' },
-      routing: planRouting({ spec: routing }, this.surroundings()),
+      scheme: schemeOf({ spec: known }),
+      routing: planRouting({ spec: known }, this.surroundings()),
       revision: null,
       deployment: caches.deployment(namespace, name),
       pods: caches.podsOf(namespace, name),

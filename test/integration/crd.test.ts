@@ -193,6 +193,12 @@ describe('the API server refuses', () => {
       { replicas: 3, auth: { keysSecretRef: { name: 'keys' }, maxReplicas: 2 } },
       /spec\.replicas: .*raise auth\.maxReplicas to the most replicas/,
     ],
+    [
+      'a certificate behind the gateway, which speaks plain HTTP',
+      { tls: { secretRef: { name: 'tls' } }, routing: { host: 'demo.example.org' } },
+      /spec\.tls\.secretRef: .*without routing\.host/,
+    ],
+    ['a certificate without a name', { tls: { secretRef: {} } }, /spec\.tls\.secretRef\.name: Required/],
     ['budgets for no replica', { auth: { maxReplicas: 0 } }, /spec\.auth\.maxReplicas: /],
     [
       'a claim without a name',
@@ -226,6 +232,7 @@ describe('the API server accepts', () => {
       { replicas: 2, auth: { keysSecretRef: { name: 'keys' }, maxReplicas: 2, protectMetrics: true } },
     ],
     ['replicas beyond maxReplicas where there are no keys', { replicas: 3 }],
+    ['a certificate', { tls: { secretRef: { name: 'tls' } } }],
     ['an accounting log', { accounting: { persistentVolumeClaimRef: { name: 'accounting' } } }],
     ['a name with an organisation', { model: { uri: 's3://b', name: 'Qwen/Qwen3.6-27B' } }],
   ])('%s', async (_, spec) => {

@@ -1,10 +1,12 @@
 // A service from manifest to Ready against a real API server, and what must not happen on the way.
 
 import { once } from 'node:events';
-import { createServer } from 'node:http';
+import { createServer, type RequestListener } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { resources } from '../../operator/src/kube/resources.js';
+import { Authority } from '../builders/certificates.js';
 import { llamaCheckpoint } from '../builders/checkpoint.js';
 import { World, type RunningOperator } from './operator-world.js';
 import { WatchedClient } from './watched-client.js';
@@ -142,41 +144,50 @@ describe('a service', () => {
     expect((await world.status('main')).url).toBe('http://main.default.svc/');
   });
 
-  test('shows in status how far a pod has pulled, as the pod tells', async () => {
-    await operator.stop();
-    const load = { phase: 'pull', bytesDone: 10, bytesTotal: 40, bytesPerSecond: 5, etaSeconds: 6 };
-    const health = createServer((_request, response) =>
-      response
-        .writeHead(503, { 'content-type': 'application/json' })
-        .end(JSON.stringify({ state: 'pulling', load })),
-    ).listen(0, '127.0.0.1');
-    await once(health, 'listening');
-    const address = health.address() as { port: number };
-    operator = world.startOperator({ podBaseUrl: () => `http://127.0.0.1:${address.port}` });
-    await world.createService('loading', { model: world.model('models/llama'), ...oneGi });
-    await world.makePod('loading', 'loading-1');
-    await world.setPodStatus('loading-1', {
-      phase: 'Running',
-      podIP: '192.0.2.9',
-      conditions: [{ type: 'PodScheduled', status: 'True' }],
-      containerStatuses: [
-        {
-          name: 'runtime',
-          ready: false,
-          restartCount: 0,
-          state: { running: {} },
-          image: '',
-          imageID: '',
-        } as never,
-      ],
-    });
-    await world.condition('loading', 'Loaded', 'False', 'Pulling');
-    expect((await world.status('loading')).loading).toEqual(load);
-    await world.podServes('loading-1');
-    await world.condition('loading', 'Ready', 'True');
-    expect((await world.status('loading')).loading).toBeUndefined();
-    health.close();
-  });
+  // A pod's certificate is for the Service's name, by an authority that the operator need not know.
+  test.each(['http', 'https'])(
+    'shows in status how far a pod has pulled, as it tells by %s',
+    async (scheme) => {
+      await operator.stop();
+      const load = { phase: 'pull', bytesDone: 10, bytesTotal: 40, bytesPerSecond: 5, etaSeconds: 6 };
+      const authority = new Authority('unknown');
+      const tell: RequestListener = (_request, response) =>
+        response
+          .writeHead(503, { 'content-type': 'application/json' })
+          .end(JSON.stringify({ state: 'pulling', load }));
+      const health = (
+        scheme === 'http' ? createServer(tell) : createTlsServer(authority.issue('loading.default.svc'), tell)
+      ).listen(0, '127.0.0.1');
+      await once(health, 'listening');
+      const address = health.address() as { port: number };
+      operator = world.startOperator({ podBaseUrl: () => `${scheme}://127.0.0.1:${address.port}` });
+      const name = `loading-${scheme}`;
+      await world.createService(name, { model: world.model('models/llama'), ...oneGi });
+      await world.makePod(name, `${name}-1`);
+      await world.setPodStatus(`${name}-1`, {
+        phase: 'Running',
+        podIP: '192.0.2.9',
+        conditions: [{ type: 'PodScheduled', status: 'True' }],
+        containerStatuses: [
+          {
+            name: 'runtime',
+            ready: false,
+            restartCount: 0,
+            state: { running: {} },
+            image: '',
+            imageID: '',
+          } as never,
+        ],
+      });
+      await world.condition(name, 'Loaded', 'False', 'Pulling');
+      expect((await world.status(name)).loading).toEqual(load);
+      await world.podServes(`${name}-1`);
+      await world.condition(name, 'Ready', 'True');
+      expect((await world.status(name)).loading).toBeUndefined();
+      health.close();
+      authority.remove();
+    },
+  );
 
   test('unschedulable pods say what is missing', async () => {
     await world.createService('waiting', { model: world.model('models/llama/'), ...oneGi });

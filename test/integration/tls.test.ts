@@ -133,7 +133,7 @@ test.each([
   replica = await startWith(secret(name, files()));
   expect(await replica.exited()).toBe(1);
   expect(replica.terminationMessage).toMatchObject({
-    reason: 'InvalidEngineConfig',
+    reason: 'CertificateInvalid',
     message: expect.stringContaining(message) as unknown,
   });
 });

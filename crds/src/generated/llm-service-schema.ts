@@ -726,6 +726,31 @@ export const llmServiceSchema: object = {
           },
           "required": []
         },
+        "tls": {
+          "description": "HTTPS by the pods themselves, inside the cluster.",
+          "type": "object",
+          "default": {},
+          "additionalProperties": false,
+          "properties": {
+            "secretRef": {
+              "description": "Secret of this namespace with tls.crt and tls.key in PEM, as type kubernetes.io/tls has them, and perhaps client-ca.crt: only clients with a certificate of its authorities are answered. A change is taken over without a restart. Default: plain HTTP.",
+              "type": "object",
+              "additionalProperties": false,
+              "properties": {
+                "name": {
+                  "description": "Name of the object.",
+                  "type": "string",
+                  "minLength": 1,
+                  "maxLength": 253
+                }
+              },
+              "required": [
+                "name"
+              ]
+            }
+          },
+          "required": []
+        },
         "auth": {
           "description": "Who may use the service, and how much.",
           "type": "object",
@@ -831,6 +856,7 @@ export const llmServiceSchema: object = {
         "sharedMemory",
         "replicas",
         "routing",
+        "tls",
         "auth",
         "accounting",
         "rollout"

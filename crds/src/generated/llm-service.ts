@@ -143,6 +143,20 @@ export interface LlmServiceSpec {
      */
     host?: string;
   };
+  /**
+   * HTTPS by the pods themselves, inside the cluster.
+   */
+  tls: {
+    /**
+     * Secret of this namespace with tls.crt and tls.key in PEM, as type kubernetes.io/tls has them, and perhaps client-ca.crt: only clients with a certificate of its authorities are answered. A change is taken over without a restart. Default: plain HTTP.
+     */
+    secretRef?: {
+      /**
+       * Name of the object.
+       */
+      name: string;
+    };
+  };
   auth: AuthSpec;
   accounting: AccountingSpec;
   /**

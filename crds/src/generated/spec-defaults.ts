@@ -29,6 +29,7 @@ export const specDefaults = {
   "sharedMemory": {},
   "replicas": 1,
   "routing": {},
+  "tls": {},
   "auth": {
     "maxReplicas": 1,
     "protectMetrics": false

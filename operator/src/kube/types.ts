@@ -63,6 +63,12 @@ export interface ContainerStatus {
 }
 
 export interface Pod extends KubeObject {
+  readonly spec?: {
+    readonly containers?: readonly {
+      readonly name: string;
+      readonly ports?: readonly { readonly name?: string }[];
+    }[];
+  };
   readonly status?: {
     readonly phase?: string;
     readonly reason?: string;

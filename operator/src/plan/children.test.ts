@@ -157,6 +157,28 @@ describe('the pod', () => {
     expect(JSON.stringify(podSpec({}))).not.toMatch(/secretName|persistentVolumeClaim|accounting/);
   });
 
+  test('with a certificate speaks HTTPS: to probes, to the Service, and to nobody by plain HTTP', () => {
+    const spec = { tls: { secretRef: { name: 'demo-tls' } } };
+    const https = { httpGet: { port: 'https', scheme: 'HTTPS' } };
+    expect(container(spec)).toMatchObject({
+      ports: [{ name: 'https', containerPort: 8080 }],
+      env: [{ name: 'LLMSERVICE_TLS_DIR', value: paths.tls }],
+      startupProbe: https,
+      livenessProbe: https,
+      readinessProbe: https,
+      volumeMounts: expect.arrayContaining([{ name: 'tls', mountPath: paths.tls, readOnly: true }]),
+    });
+    expect(podSpec(spec)).toMatchObject({
+      volumes: expect.arrayContaining([
+        { name: 'tls', secret: { secretName: 'demo-tls', defaultMode: 0o440, optional: true } },
+      ]),
+    });
+    const service = planChildren(wantedService(spec), inputs).others.find(({ kind }) => kind === 'Service');
+    expect(service).toMatchObject({
+      spec: { ports: [{ name: 'https', port: 443, targetPort: 'https', appProtocol: 'https' }] },
+    });
+  });
+
   test('is of another revision when its config changes, and not when the service scales', () => {
     const revision = (spec: object) => planChildren(wantedService(spec), inputs).revision;
     expect(revision({ engine: { maxNumSeqs: 8 } })).not.toBe(revision({}));

@@ -6,7 +6,7 @@ import type { KubeObject } from '../kube/types.js';
 import { childMetadata, podSelector } from './child-metadata.js';
 import { planConfigMap, planEngineConfig } from './engine-config.js';
 import { contentHash } from './content-hash.js';
-import { planPodTemplate, type PodInputs } from './pod-template.js';
+import { planPodTemplate, schemeOf, type PodInputs } from './pod-template.js';
 import { planHttpRoute, type Gateway } from './http-route.js';
 
 export interface ChildInputs extends Pick<PodInputs, 'image' | 'size' | 'memoryPlan'> {
@@ -95,6 +95,7 @@ function planDeployment(service: WantedService, inputs: ChildInputs, template: o
 }
 
 function planService(service: WantedService): KubeObject {
+  const scheme = schemeOf(service);
   return {
     apiVersion: 'v1',
     kind: 'Service',
@@ -103,7 +104,14 @@ function planService(service: WantedService): KubeObject {
       type: 'ClusterIP',
       selector: podSelector(service),
       ports: [
-        { name: 'http', port: ports.service, targetPort: 'http', protocol: 'TCP', appProtocol: 'http' },
+        {
+          name: scheme,
+          port: scheme === 'https' ? ports.secureService : ports.service,
+          // By name: pods that speak the other one, of a revision before or after, are not sent requests.
+          targetPort: scheme,
+          protocol: 'TCP',
+          appProtocol: scheme,
+        },
       ],
     },
   };

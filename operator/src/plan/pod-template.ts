@@ -1,13 +1,21 @@
 // The pod that serves: one container, restricted security context, weights and /dev/shm as volumes, probes that
 // tell "the event loop turns" (startup, liveness) from "the model answers" (readiness).
 
-import { annotations, paths, ports, routes, runtimeContainer, type EnvVar } from '@llmservice/crds';
+import {
+  annotations,
+  paths,
+  ports,
+  routes,
+  runtimeContainer,
+  type EnvVar,
+  type MemoryPlan,
+} from '@llmservice/crds';
 import type { WantedService } from '../spec/parse-spec.js';
+import type { Scheme } from '../status/picture.js';
 import { formatMi } from '../spec/quantity.js';
 import { childLabels, podSelector } from './child-metadata.js';
 import { contentHash } from './content-hash.js';
 import { planResources, type CheckpointSize } from './resources.js';
-import type { MemoryPlan } from '@llmservice/crds';
 
 export interface PodInputs {
   readonly image: string;
@@ -85,7 +93,7 @@ function planContainer(service: WantedService, inputs: PodInputs): object {
     name: runtimeContainer,
     image: inputs.image,
     imagePullPolicy: 'IfNotPresent',
-    ports: [{ name: 'http', containerPort: ports.http, protocol: 'TCP' }],
+    ports: [{ name: schemeOf(service), containerPort: ports.http, protocol: 'TCP' }],
     env: planEnv(service),
     resources: planResources(service, inputs.size, inputs.memoryPlan),
     securityContext: {
@@ -97,9 +105,9 @@ function planContainer(service: WantedService, inputs: PodInputs): object {
     terminationMessagePath: paths.terminationMessage,
     terminationMessagePolicy: 'FallbackToLogsOnError',
     lifecycle: { preStop: { exec: { command: ['/bin/sleep', String(preStopSeconds)] } } },
-    startupProbe: probe(routes.startup, { periodSeconds: 1, failureThreshold: 120 }),
-    livenessProbe: probe(routes.live, { periodSeconds: 10, failureThreshold: 6 }),
-    readinessProbe: probe(routes.ready, { periodSeconds: 2, failureThreshold: 3 }),
+    startupProbe: probe(service, routes.startup, { periodSeconds: 1, failureThreshold: 120 }),
+    livenessProbe: probe(service, routes.live, { periodSeconds: 10, failureThreshold: 6 }),
+    readinessProbe: probe(service, routes.ready, { periodSeconds: 2, failureThreshold: 3 }),
     volumeMounts: [
       { name: 'engine-config', mountPath: paths.engineConfigDir, readOnly: true },
       { name: 'weights', mountPath: paths.weights },
@@ -111,6 +119,9 @@ function planContainer(service: WantedService, inputs: PodInputs): object {
       ...(service.spec.auth.keysSecretRef === undefined
         ? []
         : [{ name: 'keys', mountPath: paths.keys, readOnly: true }]),
+      ...(service.spec.tls.secretRef === undefined
+        ? []
+        : [{ name: 'tls', mountPath: paths.tls, readOnly: true }]),
       ...(service.spec.accounting.persistentVolumeClaimRef === undefined
         ? []
         : [{ name: 'accounting', mountPath: paths.accounting }]),
@@ -118,9 +129,19 @@ function planContainer(service: WantedService, inputs: PodInputs): object {
   };
 }
 
-function probe(path: string, timing: { periodSeconds: number; failureThreshold: number }): object {
+/** What the pods of a service speak. */
+export function schemeOf({ spec }: Pick<WantedService, 'spec'>): Scheme {
+  return spec.tls.secretRef === undefined ? 'http' : 'https';
+}
+
+function probe(
+  service: WantedService,
+  path: string,
+  timing: { periodSeconds: number; failureThreshold: number },
+): object {
+  const scheme = schemeOf(service);
   return {
-    httpGet: { path, port: 'http', scheme: 'HTTP' },
+    httpGet: { path, port: scheme, scheme: scheme.toUpperCase() },
     timeoutSeconds: 5,
     successThreshold: 1,
     ...timing,
@@ -129,7 +150,10 @@ function probe(path: string, timing: { periodSeconds: number; failureThreshold: 
 
 function planVolumes(service: WantedService, inputs: PodInputs): object[] {
   const ca = service.spec.model.s3.caConfigMapRef;
-  const keys = service.spec.auth.keysSecretRef;
+  const secrets = [
+    { name: 'keys', ref: service.spec.auth.keysSecretRef },
+    { name: 'tls', ref: service.spec.tls.secretRef },
+  ];
   const claim = service.spec.accounting.persistentVolumeClaimRef;
   return [
     { name: 'engine-config', configMap: { name: inputs.configMap, defaultMode: 0o644 } },
@@ -138,16 +162,18 @@ function planVolumes(service: WantedService, inputs: PodInputs): object[] {
     { name: 'tmp', emptyDir: {} },
     ...(ca === undefined ? [] : [{ name: 's3-ca', configMap: { name: ca.name, defaultMode: 0o644 } }]),
     // Readable by fsGroup. Where the Secret is missing the runtime starts all the same, to end with the reason.
-    ...(keys === undefined
-      ? []
-      : [{ name: 'keys', secret: { secretName: keys.name, defaultMode: 0o440, optional: true } }]),
+    ...secrets.flatMap(({ name, ref }) =>
+      ref === undefined
+        ? []
+        : [{ name, secret: { secretName: ref.name, defaultMode: 0o440, optional: true } }],
+    ),
     ...(claim === undefined
       ? []
       : [{ name: 'accounting', persistentVolumeClaim: { claimName: claim.name } }]),
   ];
 }
 
-/** Credentials and CA of the bucket; a variable of the user's with the same name replaces ours. */
+/** Credentials and CA of the bucket, and the folder of the certificate; a variable of the user's with the same name replaces ours. */
 function planEnv(service: WantedService): EnvVar[] {
   const { credentialsSecretRef: secret, caConfigMapRef: ca } = service.spec.model.s3;
   const own: EnvVar[] = [];
@@ -155,6 +181,7 @@ function planEnv(service: WantedService): EnvVar[] {
     own.push({ name: key, valueFrom: { secretKeyRef: { name: secret?.name ?? '', key } } });
   }
   if (ca !== undefined) own.push({ name: 'NODE_EXTRA_CA_CERTS', value: `${paths.s3Ca}/ca.crt` });
+  if (service.spec.tls.secretRef !== undefined) own.push({ name: 'LLMSERVICE_TLS_DIR', value: paths.tls });
   const users = service.spec.env ?? [];
   return [...own.filter(({ name }) => !users.some((user) => user.name === name)), ...users];
 }

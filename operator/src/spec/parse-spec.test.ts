@@ -72,6 +72,15 @@ describe('parseSpec', () => {
     expect(replicas(3)).toMatchObject({ ok: false, violations: [{ path: 'spec.replicas' }] });
   });
 
+  test('refuses a certificate behind a gateway that speaks plain HTTP', () => {
+    const tls = { secretRef: { name: 'tls' } };
+    const model = { uri: 's3://b/p' };
+    expect(parseSpec(object({ model, tls })).ok).toBe(true);
+    expect(parseSpec(object({ model, tls, routing: { host: 'a.example' } }))).toMatchObject({
+      violations: [{ path: 'spec.tls.secretRef' }],
+    });
+  });
+
   test('names the path of what the schema refuses', () => {
     const parsed = parseSpec(object({ model: { uri: 's3://b/p' }, engine: { blockSize: 48 } }));
     expect(parsed).toMatchObject({ ok: false, violations: [{ path: 'spec.engine.blockSize' }] });

@@ -111,6 +111,12 @@ export function parseSpec(object: KubeObject): ParsedSpec {
       message: `is more than auth.maxReplicas (${maxReplicas}), among which the budgets of the keys are divided`,
     });
   }
+  if (spec.tls.secretRef !== undefined && spec.routing.host !== undefined) {
+    violations.push({
+      path: 'spec.tls.secretRef',
+      message: 'is for services without routing.host: the gateway speaks plain HTTP to the pods',
+    });
+  }
   const sharedMemory = quantity('spec.sharedMemory.sizeLimit', spec.sharedMemory.sizeLimit);
   const stated = quantity('spec.accelerator.memoryPerDevice', spec.accelerator.memoryPerDevice);
   const limit = quantity('spec.resources.limits.memory', spec.resources?.limits?.['memory']);

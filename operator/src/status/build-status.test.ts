@@ -16,6 +16,7 @@ const base: Picture = {
   wantedReplicas: 1,
   resolution: { state: 'resolved' },
   fit: { state: 'unmeasured' },
+  scheme: 'http',
   routing: { state: 'none' },
   obstacle: null,
   halted: null,

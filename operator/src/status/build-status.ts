@@ -61,10 +61,10 @@ function dated(answers: Answers, { previous, generation, now }: Picture): Condit
   });
 }
 
-function urlOf({ routing, name, namespace }: Picture): string {
+function urlOf({ routing, scheme, name, namespace }: Picture): string {
   if (routing.state === 'planned') return `http://${routing.host}/`;
-  // The Service listens on HTTP's own port, which a URL leaves out.
-  return `http://${name}.${namespace}.svc/`;
+  // The Service listens on the scheme's own port, which a URL leaves out.
+  return `${scheme}://${name}.${namespace}.svc/`;
 }
 
 function loadingOf(picture: Picture): LoadingStatus | null {

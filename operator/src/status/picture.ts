@@ -29,6 +29,9 @@ export type Routing =
   | { readonly state: 'noApi'; readonly host: string }
   | { readonly state: 'planned'; readonly host: string; readonly gateway: Gateway };
 
+/** What the pods speak; also the name of their port and of the Service's. */
+export type Scheme = 'http' | 'https';
+
 /** Why nothing could be applied although the plan stands. */
 export interface Obstacle {
   readonly reason: string;
@@ -57,6 +60,7 @@ export interface Picture {
   readonly wantedReplicas: number;
   readonly resolution: Resolution;
   readonly fit: Fit;
+  readonly scheme: Scheme;
   readonly routing: Routing;
   readonly obstacle: Obstacle | null;
   /** The terminal failure that keeps the pods stopped. */

@@ -1,9 +1,13 @@
 // Asks pods that run but are not ready how far their load is. Their /health answers while loading; a pod that does
 // not answer simply has no progress to show.
 
-import { ports, routes } from '@llmservice/crds';
+import * as http from 'node:http';
+import * as https from 'node:https';
+import { json } from 'node:stream/consumers';
+import { once } from 'node:events';
+import { ports, routes, runtimeContainer } from '@llmservice/crds';
 import type { Pod } from '../kube/types.js';
-import type { LoadProgress } from '../status/picture.js';
+import type { LoadProgress, Scheme } from '../status/picture.js';
 import { isReady, runtimeStatus } from '../status/pod-state.js';
 
 export interface LoadMonitorOptions {
@@ -53,13 +57,10 @@ export class LoadMonitor {
   }
 
   private async ask(pod: Pod): Promise<void> {
-    const base = (this.options.baseUrl ?? defaultBaseUrl)(pod);
+    const base = (this.options.baseUrl ?? baseUrlOf)(pod);
     if (base === null) return;
     try {
-      const response = await fetch(`${base}${routes.health}`, {
-        signal: AbortSignal.timeout(requestTimeoutMs),
-      });
-      const load = parseLoad(await response.json());
+      const load = parseLoad(await getJson(`${base}${routes.health}`));
       const uid = pod.metadata.uid ?? '';
       if (load === null || JSON.stringify(load) === JSON.stringify(this.progress.get(uid))) return;
       this.progress.set(uid, load);
@@ -70,10 +71,28 @@ export class LoadMonitor {
   }
 }
 
-function defaultBaseUrl({ status }: Pod): string | null {
-  const ip = status?.podIP;
+/** @throws when nothing answers in time, or with what is no JSON */
+async function getJson(url: string): Promise<unknown> {
+  const signal = AbortSignal.timeout(requestTimeoutMs);
+  // A certificate is for the name of the Service, not for a pod's address. Nothing is sent that must stay secret.
+  const request = url.startsWith('https:')
+    ? https.get(url, { agent: false, signal, rejectUnauthorized: false })
+    : http.get(url, { agent: false, signal });
+  const [response] = (await once(request, 'response')) as [http.IncomingMessage];
+  return json(response);
+}
+
+/** What this pod speaks, which an older revision's may not have in common with it: the name of its port. */
+function schemeOf({ spec }: Pod): Scheme {
+  const runtime = spec?.containers?.find(({ name }) => name === runtimeContainer);
+  return runtime?.ports?.some(({ name }) => name === 'https') === true ? 'https' : 'http';
+}
+
+/** Null: it has no address yet. */
+export function baseUrlOf(pod: Pod): string | null {
+  const ip = pod.status?.podIP;
   if (ip === undefined || ip === '') return null;
-  return `http://${ip.includes(':') ? `[${ip}]` : ip}:${ports.http}`;
+  return `${schemeOf(pod)}://${ip.includes(':') ? `[${ip}]` : ip}:${ports.http}`;
 }
 
 /** The `load` of a /health body; anything else is null. */

@@ -20,7 +20,7 @@ const keyName = 'tls.key';
 /** Not ca.crt: issuers write their own authority there, which asks nothing of clients. */
 const clientCaName = 'client-ca.crt';
 
-/** @throws FailureError InvalidEngineConfig when a file is missing, is no PEM, or certificate and key do not belong together */
+/** @throws FailureError CertificateInvalid when a file is missing, is no PEM, or certificate and key do not belong together */
 export function readTlsFiles(folder: string): TlsFiles {
   const files = {
     cert: read(folder, certName),
@@ -60,5 +60,5 @@ function refusal(folder: string, what: string, cause: unknown): FailureError {
   const message =
     `TLS is asked for (--tls-dir ${folder}), but ${what}: ${(cause as Error).message}; the folder needs ${certName} and ` +
     `${keyName} in PEM, of one key pair, and may have ${clientCaName}`;
-  return new FailureError('InvalidEngineConfig', message, undefined, { cause });
+  return new FailureError('CertificateInvalid', message, undefined, { cause });
 }
