@@ -135,6 +135,7 @@ export class Replica {
       const { engine, info, model, numBlocks } = await run.load();
       const { engine: settings } = this.config.engineConfig;
       this.parts.metrics.serving({ ...settings, numBlocks }, model.maxModelLen);
+      engine.onStep(({ stepTokens }) => this.parts.metrics.stepped(stepTokens));
       this.lifecycle.startServing(engine, model);
       this.logger.info('serving', { uri, ...info, numBlocks, maxModelLen: model.maxModelLen });
     } catch (error) {

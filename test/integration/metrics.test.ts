@@ -19,7 +19,10 @@ interface Answer {
   readonly problems: readonly { readonly metric: string; readonly text: string }[];
 }
 
-const queries = dashboardQueries('demo');
+const tokensOfStep =
+  'rate(vllm:iteration_tokens_total_sum[1m]) / rate(vllm:iteration_tokens_total_count[1m])';
+/** The last is of other dashboards than vLLM's own. */
+const queries = [...dashboardQueries('demo'), tokensOfStep];
 let answer: Answer;
 
 beforeAll(async () => {
@@ -53,6 +56,7 @@ test('what the dashboard shows is what was served', () => {
     answer.results[queries.findIndex((each) => each.startsWith(query))]!;
   expect(of('rate(vllm:generation_tokens_total')[0]!.value).toBeGreaterThan(0);
   expect(of('histogram_quantile(0.5, sum by(le) (rate(vllm:time_to_first')[0]!.value).toBeGreaterThan(0);
+  expect(of(tokensOfStep)[0]!.value).toBeGreaterThan(1);
   const reasons = of('sum by(finished_reason)').map(({ labels }) => labels['finished_reason']);
   expect(reasons.toSorted()).toEqual(['abort', 'error', 'length', 'stop']);
 });

@@ -50,6 +50,7 @@ export class EngineClient {
   #readyAt = 0;
   #restarts = 0;
   #restartTimer: NodeJS.Timeout | null = null;
+  #stepped: (stats: EngineStats) => void = () => undefined;
   #settled: () => void = () => undefined;
 
   /** @param arrivals what of the weights is on disk while they are still pulled, open until `stop`; null: all */
@@ -69,6 +70,11 @@ export class EngineClient {
   /** Figures after the latest step; null before the first. */
   get stats(): EngineStats | null {
     return this.#stats;
+  }
+
+  /** Calls it after each step from now on, also those of a process that is started again. */
+  onStep(listener: (stats: EngineStats) => void): void {
+    this.#stepped = listener;
   }
 
   health(): EngineHealth {
@@ -137,6 +143,7 @@ export class EngineClient {
         void this.#readyIfSound(news);
         return;
       case 'step':
+        if (news.stats.stepsTotal !== (this.#stats?.stepsTotal ?? 0)) this.#stepped(news.stats);
         this.#stats = news.stats;
         for (const update of news.updates) this.#update(update);
     }

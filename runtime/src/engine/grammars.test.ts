@@ -28,3 +28,27 @@ test('one that does not come to an end is refused', async () => {
   const limited = bounded(compile, { atOnce: 2, milliseconds: 50 });
   await expect(limited('x')).rejects.toMatchObject({ failure: { reason: 'GrammarInvalid' } });
 });
+
+test('one that waits for others is told so, and is not begun when it is too late', async () => {
+  const { begun, compile } = compiles();
+  const limited = bounded(compile, { atOnce: 1, milliseconds: 50 });
+  const slow = expect(limited('slow')).rejects.toMatchObject({ failure: { reason: 'GrammarInvalid' } });
+  await expect(limited('waits')).rejects.toMatchObject({ failure: { reason: 'QueueTimeout' } });
+  await slow;
+  begun[0]!();
+  await new Promise((resolve) => setTimeout(resolve, 10));
+  expect(begun).toHaveLength(1);
+});
+
+test('the time of one that waited begins with its turn', async () => {
+  const { begun, compile } = compiles();
+  const limited = bounded(compile, { atOnce: 1, milliseconds: 400 });
+  const first = limited('first');
+  const second = limited('second');
+  await new Promise((resolve) => setTimeout(resolve, 250));
+  begun[0]!();
+  await first;
+  await new Promise((resolve) => setTimeout(resolve, 250));
+  begun[1]!();
+  expect(await second).toBe('second');
+});

@@ -1,7 +1,7 @@
 // What clients ask of an answer's form, compiled over the checkpoint's own vocabulary. The tokenizer is read while the
 // weights load; a checkpoint without one serves everything else.
 
-import { FailureError } from '@llmservice/crds';
+import { FailureError, type FailureReason } from '@llmservice/crds';
 import { grammarCompiler, type CompiledGrammar, type GrammarCompiler } from '@llmservice/native';
 import pLimit from 'p-limit';
 import { openLocalModel } from '../checkpoint/local-gguf.js';
@@ -15,7 +15,7 @@ import { vocabularyOf } from '../tokens/vocabulary.js';
 const compileLimits = { atOnce: 2, milliseconds: 30_000 };
 
 export interface Grammars {
-  /** @throws an error with reason GrammarInvalid, whose message tells the client why */
+  /** @throws an error with reason GrammarInvalid or QueueTimeout, whose message tells the client why */
   compile(grammar: GrammarText): Promise<CompiledGrammar>;
 }
 
@@ -46,25 +46,39 @@ export function grammarsOf(files: TokenizerFiles | null, vocabSize: number): Gra
 
 /**
  * Few compiles at once, and an end for each request: beyond its time it is refused, though the thread goes on to the
- * end of its work.
+ * end of its work. Waiting for a turn has the same limit, and is no fault of the form that waits.
  */
 export function bounded<In, Out>(
   compile: (grammar: In) => Promise<Out>,
   { atOnce, milliseconds }: typeof compileLimits,
 ): (grammar: In) => Promise<Out> {
   const limit = pLimit(atOnce);
-  return async (grammar) => {
-    let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<never>((_resolve, reject) => {
-      const message = `the form that the request asks for was not compiled after ${String(milliseconds / 1000)} s: make it smaller, with fewer and shorter repetitions`;
-      timer = setTimeout(() => reject(new FailureError('GrammarInvalid', message)), milliseconds);
+  const seconds = String(milliseconds / 1000);
+  return (grammar) =>
+    new Promise((resolve, reject) => {
+      const refusal = new AbortController();
+      const refuseLate = (reason: FailureReason, message: string): NodeJS.Timeout =>
+        setTimeout(() => {
+          refusal.abort();
+          reject(new FailureError(reason, message));
+        }, milliseconds);
+      let clock = refuseLate(
+        'QueueTimeout',
+        `the form that the request asks for waited ${seconds} s for others to be compiled`,
+      );
+      const inTurn = async (): Promise<Out> => {
+        refusal.signal.throwIfAborted();
+        clearTimeout(clock);
+        clock = refuseLate(
+          'GrammarInvalid',
+          `the form that the request asks for was not compiled after ${seconds} s: make it smaller, with fewer and shorter repetitions`,
+        );
+        return compile(grammar);
+      };
+      limit(inTurn)
+        .then(resolve, reject)
+        .finally(() => clearTimeout(clock));
     });
-    try {
-      return await Promise.race([limit(compile, grammar), late]);
-    } finally {
-      clearTimeout(timer);
-    }
-  };
 }
 
 function noTokenizer(): FailureError {

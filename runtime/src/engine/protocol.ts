@@ -59,6 +59,8 @@ export interface EngineOutput {
 /** Figures of the engine after a step. Totals count from the engine process's start. */
 export interface EngineStats extends SchedulerStats {
   readonly stepsTotal: number;
+  /** Tokens that the latest step ran, of prompts and answers, drafts included. */
+  readonly stepTokens: number;
   /** Time in native steps, microseconds. */
   readonly stepMicrosTotal: number;
   /** Times a sequence's last tokens were 256 of one kind. */

@@ -1,7 +1,7 @@
 // The engine process's one loop: plan, run, absorb, tell. At most one message per step leaves it.
 
 import type { Failure } from '@llmservice/crds';
-import type { CompiledGrammar, Engine } from '@llmservice/native';
+import type { CompiledGrammar, Engine, StepPlan } from '@llmservice/native';
 import type { Started } from '../schedule/admission-control.js';
 import type { GenerateRequest, Sampled, StepOutputs } from '../schedule/generation.js';
 import type { Scheduler } from '../schedule/scheduler.js';
@@ -24,6 +24,7 @@ export class StepLoop {
   #untold: SequenceUpdate[] = [];
   readonly #runs = new TokenRuns();
   #steps = 0;
+  #stepTokens = 0;
   #stepMicros = 0;
   #stepStartedAt: number | null = null;
   #told: EngineStats | null = null;
@@ -99,6 +100,7 @@ export class StepLoop {
       const result = await computing;
       this.#stepStartedAt = null;
       this.#steps++;
+      this.#stepTokens = tokensOf(step.plan);
       this.#stepMicros += result.computeMicros;
       this.#untold.push(...this.#updates(this.#scheduler.absorb(result), starts));
     }
@@ -168,11 +170,17 @@ export class StepLoop {
     this.#told = {
       ...stats,
       stepsTotal: this.#steps,
+      stepTokens: this.#stepTokens,
       stepMicrosTotal: this.#stepMicros,
       repeatedTokenRunsTotal: this.#runs.total,
     };
     this.#send({ type: 'step', updates, stats: this.#told });
   }
+}
+
+/** The second of each pair of `rows`. */
+function tokensOf({ rows }: StepPlan): number {
+  return rows.reduce((sum, value, index) => (index % 2 === 1 ? sum + value : sum), 0);
 }
 
 /** What the first output tells of a request's start. */

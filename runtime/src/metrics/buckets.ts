@@ -13,6 +13,9 @@ export const requestTimeBuckets = [
   0.3, 0.5, 0.8, 1, 1.5, 2, 2.5, 5, 10, 15, 20, 30, 40, 50, 60, 120, 240, 480, 960, 1920, 7680,
 ];
 
+/** Of tokens in a step. */
+export const stepTokensBuckets = [1, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 16384];
+
 /** Of answers to one prompt. */
 export const answersBuckets = [1, 2, 5, 10, 20];
 

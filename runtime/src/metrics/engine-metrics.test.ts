@@ -19,6 +19,7 @@ const stats: EngineStats = {
   drafts: { roundsTotal: 0, draftTokensTotal: 0, acceptedTokensTotal: 0, acceptedPerPositionTotal: [] },
   stepsTotal: 40,
   stepMicrosTotal: 2_500_000,
+  stepTokens: 1,
   repeatedTokenRunsTotal: 1,
 };
 const health: EngineHealth = {

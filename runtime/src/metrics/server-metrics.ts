@@ -2,8 +2,9 @@
 // picker work unchanged, and our own under llmservice_*. Requests are counted here as they are served; what the engine
 // knows is read when scraped.
 
-import { Counter, Gauge, Registry } from 'prom-client';
+import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { EndedRequest, FinishedGeneration } from '../observe/ended-request.js';
+import { stepTokensBuckets } from './buckets.js';
 import { observeDrafts } from './draft-metrics.js';
 import { observeEngine, type ObservedState } from './engine-metrics.js';
 import { KeyMetrics } from './key-metrics.js';
@@ -59,6 +60,11 @@ export class ServerMetrics {
     this.generationTokens.inc(this.labels, tokens);
   }
 
+  /** The engine ran a step of so many tokens, of prompts and answers. */
+  stepped(tokens: number): void {
+    this.stepTokens.observe(this.labels, tokens);
+  }
+
   /** Tokens of one step share the time since the step before. */
   laterTokens(tokens: number, seconds: number): void {
     this.times.laterTokens(tokens, seconds);
@@ -106,6 +112,13 @@ export class ServerMetrics {
     'vllm:prompt_tokens_cached_total',
     'Prompt tokens that the prefix cache had.',
   );
+  private readonly stepTokens = new Histogram({
+    name: 'vllm:iteration_tokens_total',
+    help: 'Tokens of a step, of prompts and answers.',
+    labelNames,
+    buckets: stepTokensBuckets,
+    registers: [this.registry],
+  });
   private readonly requestSuccess = new Counter({
     name: 'vllm:request_success_total',
     help: 'Generations that ended, by reason.',

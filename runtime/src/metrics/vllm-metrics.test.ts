@@ -42,13 +42,14 @@ const vllm: readonly (readonly [string, 'gauge' | 'counter' | 'histogram', strin
   ['vllm:request_max_num_generation_tokens', 'histogram', '', tokens],
   ['vllm:request_params_max_tokens', 'histogram', '', tokens],
   ['vllm:request_prefill_kv_computed_tokens', 'histogram', '', tokens],
+  ['vllm:iteration_tokens_total', 'histogram', '', '1 8 16 32 64 128 256 512 1024 2048 4096 8192 16384 +Inf'],
   ['vllm:request_params_n', 'histogram', '', '1 2 5 10 20 +Inf'],
 ];
 
 const stats: EngineStats = {
   ...{ running: 0, waiting: 0, blocksUsed: 0, blocksCached: 0, blocksTotal: 8, snapshotsKept: 0 },
   ...{ preemptionsTotal: 0, promptTokensTotal: 0, generationTokensTotal: 0, prefixCacheQueriesTotal: 0 },
-  ...{ prefixCacheHitsTotal: 0, stepsTotal: 0, stepMicrosTotal: 0, repeatedTokenRunsTotal: 0 },
+  ...{ prefixCacheHitsTotal: 0, stepsTotal: 0, stepTokens: 0, stepMicrosTotal: 0, repeatedTokenRunsTotal: 0 },
   drafts: new DraftTotals(3).stats,
 };
 
@@ -71,6 +72,7 @@ beforeAll(async () => {
   // Served twice, as after a reload: nothing is there twice.
   for (const maxModelLen of [64, 2048])
     metrics.serving({ ...cache, memoryUtilizationPercent: 85, prefixCaching: true }, maxModelLen);
+  metrics.stepped(9);
   await server.post('/v1/completions', { prompt: 'abcdefg', n: 2, max_tokens: 20 });
   server.script = function* () {
     yield { ...output([]), embedding: new Float32Array([1]), finish: 'stop' };
@@ -124,6 +126,7 @@ test('what was served is in them', () => {
   expect(value(`vllm:request_prefill_kv_computed_tokens_sum{${labels}}`)).toBe(4 * promptTokens - 9);
   expect(value(`vllm:request_generation_tokens_sum{${labels}}`)).toBe(14);
   expect(value(`vllm:generation_tokens_total{${labels}}`)).toBe(14);
+  expect(value(`vllm:iteration_tokens_total_sum{${labels}}`)).toBe(9);
   // Two prompts were answered, and one was embedded.
   expect(value(`vllm:request_params_n_count{${labels}}`)).toBe(3);
   expect(value(`vllm:request_params_n_sum{${labels}}`)).toBe(4);
