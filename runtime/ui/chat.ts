@@ -43,9 +43,16 @@ async function ask(text: string): Promise<void> {
     const stopped = controller.signal.aborted;
     turn.say(make('p', stopped ? 'who' : 'failed', stopped ? 'stopped' : (error as Error).message));
   }
-  // A conversation that was cleared meanwhile begins anew.
-  if (messages.length > 0) messages.push({ role: 'assistant', content: turn.text.textContent });
+  remember(turn.text.textContent);
   if (running === controller) begin(null);
+}
+
+/** The model is told of what was answered; a question that was not is not asked again with the next. */
+function remember(content: string): void {
+  // A conversation that was cleared meanwhile begins anew.
+  if (messages.length === 0) return;
+  if (content === '') messages.pop();
+  else messages.push({ role: 'assistant', content });
 }
 
 function begin(controller: AbortController | null): void {

@@ -10,7 +10,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import axe from 'axe-core';
 import { chromium, type Browser, type Page } from 'playwright-core';
+import { readFiles } from '../builders/files.js';
 import { demoCheckpoint, ReplicaProcess } from './replica-process.js';
+import { S3Gate } from './s3-gate.js';
+import { S3Server, s3Environment } from './s3-server.js';
 import { endless } from './streams.js';
 
 jest.setTimeout(180_000);
@@ -126,6 +129,63 @@ test('an answer is stopped, and the engine stops too', async () => {
   await page.getByRole('button', { name: 'Clear' }).click();
   expect(await page.locator('.turn').count()).toBe(0);
   await page.close();
+});
+
+test('a question that got no answer is not sent with the next one', async () => {
+  const { page } = await open(`${replica.url}/ui`);
+  await serving(page);
+  const asked: string[][] = [];
+  await page.route('**/v1/chat/completions', (route) => {
+    const { messages } = route.request().postDataJSON() as {
+      readonly messages: { readonly content: string }[];
+    };
+    asked.push(messages.map(({ content }) => content));
+    return asked.length === 1
+      ? route.fulfill({ status: 503, body: '{"error":{"message":"try later"}}' })
+      : route.continue();
+  });
+  await chat(page, 'first');
+  expect(await page.locator('.turn .failed').innerText()).toContain('try later');
+  const answer = await chat(page, 'What is a partition?');
+  await chat(page, 'third');
+  expect(asked).toEqual([['first'], ['What is a partition?'], ['What is a partition?', answer, 'third']]);
+  await page.close();
+});
+
+test('while the weights arrive it shows how far they are, and then serves', async () => {
+  const s3 = await S3Server.start();
+  s3.put('models', 'demo', readFiles(demoCheckpoint));
+  const gate = await S3Gate.start(s3.endpoint);
+  const last = 'model-00002-of-00002.safetensors';
+  // Not its header, which is read before there is anything to show.
+  gate.holds = ({ file, begin, end }) => file === last && end - begin > 2 ** 20;
+  const loading = await ReplicaProcess.start({
+    uri: 's3://models/demo/',
+    endpoint: gate.endpoint,
+    env: s3Environment,
+  });
+  try {
+    await loading.eventually('the page', async () => (await fetch(`${loading.url}/ui`)).ok);
+    const { page, complaints } = await open(`${loading.url}/ui`);
+    await page.locator('#state', { hasText: 'pulling' }).waitFor();
+    await loading.eventually('the pull to wait for its last piece', () => Promise.resolve(gate.held > 0));
+    const progress = page.locator('#load-progress');
+    await loading.eventually('the first shard to be shown', async () => {
+      const [done, of] = await Promise.all(['value', 'max'].map((name) => progress.getAttribute(name)));
+      return Number(done) > 3e6 && Number(of) > 7e6 && Number(done) < Number(of);
+    });
+    expect(await page.getByLabel(/^pull: 0\.00 of 0\.01 GB/).isVisible()).toBe(true);
+    gate.release();
+    await serving(page);
+    expect(await progress.isVisible()).toBe(false);
+    expect(await chat(page, 'What is a partition?')).not.toBe('');
+    expect(complaints).toEqual([]);
+    await page.close();
+  } finally {
+    await loading.stop();
+    gate.stop();
+    await s3.stop();
+  }
 });
 
 test('thoughts are folded, errors are listed', async () => {

@@ -1,6 +1,7 @@
 // What the routes share: one of each per process, made in main.
 
 import { randomBytes } from 'node:crypto';
+import { setMaxListeners } from 'node:events';
 import type { Request, Response } from 'express';
 import type { Logger } from '../log/logger.js';
 import type { ServerMetrics } from '../metrics/server-metrics.js';
@@ -49,6 +50,8 @@ export async function whileAdmitted(
 ): Promise<void> {
   const account = openAccount(parts.access, request, response);
   const controller = new AbortController();
+  // Each generation listens; beyond ten Node would warn of a leak.
+  setMaxListeners(0, controller.signal);
   const running = { ...request, key: account.keyId, generations, startedAt: parts.now(), controller };
   const gone = (): void => controller.abort(ApiError.of('request_aborted', 'the client went away'));
   let leave: (() => void) | null = null;
