@@ -2,6 +2,7 @@
 
 import { readFile } from 'node:fs/promises';
 import { parse, stringify } from 'yaml';
+import { acceleratorsModule, acceleratorsPage, type Card } from './accelerators.js';
 import { api } from '../src/names.js';
 import { fromCustomResource, type JsonSchema } from './json-schema.js';
 import { failuresPage, referencePage } from './reference-page.js';
@@ -26,6 +27,7 @@ async function outputs(): Promise<Record<string, string>> {
     await readFile(new URL(`crds/${engineConfigFile}`, root), 'utf8'),
   ) as JsonSchema;
   const keyFile = JSON.parse(await readFile(new URL(`crds/${keyFileFile}`, root), 'utf8')) as JsonSchema;
+  const cards = parse(await readFile(new URL('crds/accelerators.yaml', root), 'utf8')) as Card[];
   const openApiSchema = crd.spec.versions[0]?.schema.openAPIV3Schema;
   const spec = openApiSchema?.properties?.['spec'];
   if (openApiSchema === undefined || spec === undefined) throw new Error(`${crdFile} has no spec schema`);
@@ -43,6 +45,8 @@ async function outputs(): Promise<Record<string, string>> {
     ),
     [`${generated}/key-file.ts`]: await typesModule(keyFile, 'KeyFile', keyFileFile),
     [`${generated}/key-file-schema.ts`]: schemaModule(keyFile, 'keyFileSchema', keyFileFile),
+    [`${generated}/accelerators.ts`]: acceleratorsModule(cards),
+    'deploy/docs/accelerators.md': acceleratorsPage(cards),
     'deploy/docs/reference.md': referencePage(openApiSchema),
     'deploy/docs/failures.md': failuresPage(),
     'charts/llmservice-operator/templates/crd.yaml': chartCopy(crd),

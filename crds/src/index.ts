@@ -2,6 +2,7 @@
 
 export * from './names.js';
 export * from './failures.js';
+export * from './accelerators.js';
 export * from './architectures.js';
 export * from './checkpoint.js';
 export * from './quantization.js';

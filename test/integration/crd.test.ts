@@ -232,6 +232,7 @@ describe('the API server accepts', () => {
       { replicas: 2, auth: { keysSecretRef: { name: 'keys' }, maxReplicas: 2, protectMetrics: true } },
     ],
     ['replicas beyond maxReplicas where there are no keys', { replicas: 3 }],
+    ['an accelerator by its profile', { accelerator: { profile: 'h100-3g.40gb' } }],
     ['a certificate', { tls: { secretRef: { name: 'tls' } } }],
     ['an accounting log', { accounting: { persistentVolumeClaimRef: { name: 'accounting' } } }],
     ['a name with an organisation', { model: { uri: 's3://b', name: 'Qwen/Qwen3.6-27B' } }],

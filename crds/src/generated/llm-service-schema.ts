@@ -169,8 +169,14 @@ export const llmServiceSchema: object = {
           "title": "AcceleratorSpec",
           "additionalProperties": false,
           "properties": {
+            "profile": {
+              "description": "What one device is, such as mi300x-cpx-nps4 or h100-3g.40gb: its resource, memory and variables; deploy/docs/accelerators.md lists all. Default: as the other fields say.",
+              "type": "string",
+              "maxLength": 64,
+              "pattern": "^[a-z0-9][a-z0-9.-]*$"
+            },
             "resourceName": {
-              "description": "Extended resource of the devices: amd.com/gpu, nvidia.com/gpu or a partition such as nvidia.com/mig-3g.40gb; none serves on the CPU.",
+              "description": "Extended resource of the devices: amd.com/gpu, nvidia.com/gpu or a partition such as nvidia.com/mig-3g.40gb; none serves on the CPU, or stands for the profile's.",
               "type": "string",
               "default": "none",
               "maxLength": 128
@@ -184,7 +190,7 @@ export const llmServiceSchema: object = {
               "maximum": 64
             },
             "memoryPerDevice": {
-              "description": "Memory of one device; of one partition, where the card is partitioned. On the CPU: what the engine may plan with. Default: on the CPU the memory limit, else what the engine measures.",
+              "description": "Memory of one device; of one partition, where the card is partitioned. On the CPU: what the engine may plan with. Default: on the CPU the memory limit, else the profile's or what the engine measures.",
               "type": "string",
               "maxLength": 32
             }

@@ -235,7 +235,11 @@ export interface S3Spec {
  */
 export interface AcceleratorSpec {
   /**
-   * Extended resource of the devices: amd.com/gpu, nvidia.com/gpu or a partition such as nvidia.com/mig-3g.40gb; none serves on the CPU.
+   * What one device is, such as mi300x-cpx-nps4 or h100-3g.40gb: its resource, memory and variables; deploy/docs/accelerators.md lists all. Default: as the other fields say.
+   */
+  profile?: string;
+  /**
+   * Extended resource of the devices: amd.com/gpu, nvidia.com/gpu or a partition such as nvidia.com/mig-3g.40gb; none serves on the CPU, or stands for the profile's.
    */
   resourceName: string;
   /**
@@ -243,7 +247,7 @@ export interface AcceleratorSpec {
    */
   devices: number;
   /**
-   * Memory of one device; of one partition, where the card is partitioned. On the CPU: what the engine may plan with. Default: on the CPU the memory limit, else what the engine measures.
+   * Memory of one device; of one partition, where the card is partitioned. On the CPU: what the engine may plan with. Default: on the CPU the memory limit, else the profile's or what the engine measures.
    */
   memoryPerDevice?: string;
 }

@@ -173,7 +173,7 @@ function planVolumes(service: WantedService, inputs: PodInputs): object[] {
   ];
 }
 
-/** Credentials and CA of the bucket, and the folder of the certificate; a variable of the user's with the same name replaces ours. */
+/** Credentials and CA of the bucket, the folder of the certificate, what the accelerator wants; a variable of the user's with the same name replaces ours. */
 function planEnv(service: WantedService): EnvVar[] {
   const { credentialsSecretRef: secret, caConfigMapRef: ca } = service.spec.model.s3;
   const own: EnvVar[] = [];
@@ -182,6 +182,7 @@ function planEnv(service: WantedService): EnvVar[] {
   }
   if (ca !== undefined) own.push({ name: 'NODE_EXTRA_CA_CERTS', value: `${paths.s3Ca}/ca.crt` });
   if (service.spec.tls.secretRef !== undefined) own.push({ name: 'LLMSERVICE_TLS_DIR', value: paths.tls });
+  for (const [name, value] of Object.entries(service.accelerator.env)) own.push({ name, value });
   const users = service.spec.env ?? [];
   return [...own.filter(({ name }) => !users.some((user) => user.name === name)), ...users];
 }

@@ -142,6 +142,42 @@ describe('parseSpec', () => {
   });
 });
 
+describe('an accelerator by its profile', () => {
+  const parsed = (accelerator: object) => parseSpec(object({ model: { uri: 's3://b/p' }, accelerator }));
+
+  test('has its resource, its memory and its variables', () => {
+    const accelerator = { profile: 'mi300x-cpx-nps4', devices: 2 };
+    expect(wantedService({ accelerator })).toMatchObject({
+      tensor: 2,
+      accelerator: {
+        kind: 'hip',
+        resourceName: 'amd.com/gpu',
+        memoryBytesPerDevice: 24574 * 2 ** 20,
+        env: { HIP_FORCE_DEV_KERNARG: '1' },
+      },
+    });
+  });
+
+  test('yields to what the manifest says', () => {
+    const accelerator = { profile: 'h100-3g.40gb', resourceName: 'nvidia.com/gpu', memoryPerDevice: '30Gi' };
+    expect(wantedService({ accelerator }).accelerator).toMatchObject({
+      kind: 'cuda',
+      resourceName: 'nvidia.com/gpu',
+      memoryBytesPerDevice: 30 * 2 ** 30,
+    });
+  });
+
+  test.each([
+    ['mi300x-cpx-nps3', 'none', 'spec.accelerator.profile', 'mi300x-cpx-nps4'],
+    ['h100', 'amd.com/gpu', 'spec.accelerator.resourceName', 'nvidia.com/gpu'],
+  ])('%s with %s is refused', (profile, resourceName, path, named) => {
+    expect(parsed({ profile, resourceName })).toMatchObject({
+      ok: false,
+      violations: [{ path, message: expect.stringContaining(named) }],
+    });
+  });
+});
+
 test.each([
   ['s3://bucket', { bucket: 'bucket', prefix: '', file: null }],
   ['s3://bucket/a/b', { bucket: 'bucket', prefix: 'a/b/', file: null }],

@@ -3,11 +3,14 @@
 
 import {
   annotations,
+  findAccelerator,
   misplacedHead,
+  profilesLike,
   sharedMemoryNeeded,
   splitGgufPath,
   validateLlmService,
   withVariables,
+  type Accelerator as AcceleratorProfile,
   type LlmServiceSpec,
   type Violation,
 } from '@llmservice/crds';
@@ -29,6 +32,8 @@ interface Accelerator {
   readonly devices: number;
   /** Null where nobody said: the engine measures it on the device. */
   readonly memoryBytesPerDevice: number | null;
+  /** What its profile gives the pods. */
+  readonly env: Readonly<Record<string, string>>;
 }
 
 /** A service as wanted. */
@@ -89,7 +94,12 @@ export function parseSpec(object: KubeObject): ParsedSpec {
       message: 'must be a URL that begins with http:// or https://',
     });
   }
-  const kind = acceleratorKind(spec.accelerator.resourceName);
+  const profile = parseProfile(spec.accelerator, violations);
+  const resourceName =
+    spec.accelerator.resourceName === 'none' && profile !== null
+      ? (profile.resources[0] ?? 'none')
+      : spec.accelerator.resourceName;
+  const kind = acceleratorKind(resourceName);
   if (kind === null) {
     violations.push({
       path: 'spec.accelerator.resourceName',
@@ -139,15 +149,33 @@ export function parseSpec(object: KubeObject): ParsedSpec {
       head,
       accelerator: {
         kind,
-        resourceName: kind === 'cpu' ? null : spec.accelerator.resourceName,
+        resourceName: kind === 'cpu' ? null : resourceName,
         devices,
-        memoryBytesPerDevice: stated ?? ofLimit,
+        memoryBytesPerDevice: stated ?? (profile === null ? ofLimit : profile.memoryMiB * mib),
+        env: profile?.env ?? {},
       },
       tensor,
       sharedMemoryBytes,
       retry: object.metadata.annotations?.[annotations.retry] ?? '',
     },
   };
+}
+
+/** Null: none was named, or none that is known. */
+function parseProfile(
+  { profile: name, resourceName }: LlmServiceSpec['accelerator'],
+  violations: Violation[],
+): AcceleratorProfile | null {
+  if (name === undefined) return null;
+  const profile = findAccelerator(name);
+  if (profile === null) {
+    const message = `is no profile of deploy/docs/accelerators.md; there are ${profilesLike(name).join(', ')}`;
+    violations.push({ path: 'spec.accelerator.profile', message });
+  } else if (resourceName !== 'none' && !profile.resources.includes(resourceName)) {
+    const message = `is not what ${name} is asked for by: ${profile.resources.join(' or ')}`;
+    violations.push({ path: 'spec.accelerator.resourceName', message });
+  }
+  return profile;
 }
 
 function parseHead(
