@@ -59,6 +59,7 @@ describe('Tokenizer', () => {
 
   test.each([
     ['not JSON', '{'],
+    ['no object', 'null'],
     [
       'a decoder it does not know',
       JSON.stringify({
@@ -69,6 +70,12 @@ describe('Tokenizer', () => {
     [
       'a template with a token that is not defined',
       tokenizerJson().replace('"special_tokens":{"<|bos|>"', '"special_tokens":{"<|box|>"'),
+    ],
+    // The reference implementation would end the process.
+    ['a merge longer than every token', tokenizerJson().replace('"Ġworld":', '"x":')],
+    [
+      'a merge whose second part is shorter than what it is to lose',
+      tokenizerJson().replace('"continuing_subword_prefix":""', '"continuing_subword_prefix":"######"'),
     ],
   ])('says why a file cannot be used: %s', (_, text) => {
     expect(() => Tokenizer.fromJson(text, 'tokenizer.json')).toThrow(FailureError);

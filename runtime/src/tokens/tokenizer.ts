@@ -5,14 +5,13 @@
 import { FailureError } from '@llmservice/crds';
 import type { Tokenizer as ReferenceTokenizer } from 'tokenizers';
 import { Detokenizer } from './detokenizer.js';
+import { fatalFlaw } from './fatal-flaw.js';
 import { LongTexts, longTextChars } from './long-texts.js';
-import { undefinedSpecialTokens, type PostProcessor } from './post-processor.js';
 import { referenceTokenizer } from './reference-tokenizer.js';
 import { bytesOfToken, spellingOf, type DecoderConfig, type TokenSpelling } from './token-bytes.js';
 
 interface TokenizerFile {
   readonly decoder?: DecoderConfig | null;
-  readonly post_processor?: PostProcessor | null;
   readonly added_tokens?: readonly AddedToken[];
 }
 
@@ -54,13 +53,15 @@ export class Tokenizer {
     let reference: ReferenceTokenizer;
     try {
       parsed = JSON.parse(text) as TokenizerFile;
+    } catch (cause) {
+      throw unusable((cause as Error).message, cause);
+    }
+    const flaw = fatalFlaw(parsed);
+    if (flaw !== null) throw unusable(flaw);
+    try {
       reference = referenceTokenizer(text);
     } catch (cause) {
       throw unusable(cause instanceof Error ? cause.message : String(cause), cause);
-    }
-    const [missing] = undefinedSpecialTokens(parsed.post_processor);
-    if (missing !== undefined) {
-      throw unusable(`its post_processor names the special token ${missing}, which it does not define`);
     }
     const spelling = spellingOf(parsed.decoder);
     if (spelling === null) {
