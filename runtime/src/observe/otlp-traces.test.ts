@@ -191,10 +191,9 @@ describe('an endpoint that', () => {
         OTEL_BSP_MAX_EXPORT_BATCH_SIZE: '8',
       });
       const request = await ended(() => server.post('/v1/completions', { prompt: 'x' }));
-      const startedAt = performance.now();
+      // 4,000 spans, of which nearly none is kept, without a turn of the event loop.
       for (let i = 0; i < 1000; i++) observability.observers.at(-1)!(request);
-      // Making 4,000 spans, of which nearly none is kept, takes no waiting.
-      expect(performance.now() - startedAt).toBeLessThan(2_000);
+      expect(receiver.requests).toBe(0);
       for (let i = 0; i < 300 && receiver.requests < 2; i++) await sleep(10);
       await sleep(300);
       expect(told.filter((line) => line.includes('traces'))).toEqual([
