@@ -99,6 +99,7 @@ describe('chat template', () => {
   test.each(golden<TemplateCase>('chat-template'))('$name', ({ messages, options, rendered }) => {
     const { addGenerationPrompt, enableThinking } = options;
     const kwargs = enableThinking === undefined ? {} : { enable_thinking: enableThinking };
-    expect(template.render({ messages, addGenerationPrompt, kwargs })).toBe(rendered);
+    const input = { messages, addGenerationPrompt, kwargs };
+    expect([template.render(input), template.renderBriefly(input)]).toEqual([rendered, rendered]);
   });
 });

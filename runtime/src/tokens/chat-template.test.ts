@@ -45,9 +45,13 @@ describe('ChatTemplate', () => {
 
   test('tells the template’s own refusal as a fault of the request', () => {
     const template = compile("{{ raise_exception('System message must be first') }}");
-    const render = (): string => template.render({ messages: user });
-    expect(render).toThrow(ChatTemplateRefusal);
-    expect(render).toThrow('System message must be first');
+    for (const render of [
+      () => template.render({ messages: user }),
+      () => template.renderBriefly({ messages: user }),
+    ]) {
+      expect(render).toThrow(ChatTemplateRefusal);
+      expect(render).toThrow('System message must be first');
+    }
   });
 
   test('gives the date as strftime_now', () => {
@@ -73,5 +77,38 @@ describe('ChatTemplate', () => {
       }),
     );
     expect(() => ChatTemplate.fromFiles('{', null)).toThrow(/tokenizer_config.json is not JSON/);
+  });
+
+  test.each([
+    [
+      'a chat',
+      simple + '{% set n = namespace(k=1) %}{% set n.k = n.k + 1 %}{{ n.k }}{{ True }}{{ none is none }}',
+    ],
+    ['tools and filters', '{{ tools | tojson }}{{ messages | map(attribute="role") | join(",") }}'],
+    ['a macro', '{% macro say(x) %}<{{ x }}>{% endmacro %}{{ say(messages[0].content) }}'],
+  ])('writes %s on the spot as it does in a thread', (_, source) => {
+    const input = { messages: user, tools: [{ name: 'f' }] };
+    const template = compile(source);
+    expect(template.renderBriefly(input)).toBe(template.render(input));
+  });
+
+  test.each([
+    ['loops', '{% for a in messages %}'.repeat(6) + '.' + '{% endfor %}'.repeat(6)],
+    [
+      'doubles a text',
+      '{% set n = namespace(s="x") %}{% for i in messages %}{% set n.s = n.s + n.s %}{% endfor %}{{ n.s }}',
+    ],
+    ['may count far', '{% for i in range(3) %}.{% endfor %}'],
+    ['tells the date', "{{ strftime_now('%Y') }}"],
+  ])('leaves one that %s to a thread', (_, source) => {
+    const messages = Array.from({ length: 40 }, () => user[0]!);
+    expect(compile(source).renderBriefly({ messages })).toBeNull();
+  });
+
+  test('leaves long conversations to a thread', () => {
+    const template = compile(simple);
+    const many = Array.from({ length: 400 }, () => user[0]!);
+    expect(template.renderBriefly({ messages: many })).toBeNull();
+    expect(template.renderBriefly({ messages: [{ role: 'user', content: 'x'.repeat(20_000) }] })).toBeNull();
   });
 });

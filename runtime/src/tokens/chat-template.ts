@@ -3,6 +3,7 @@
 
 import { Template } from '@huggingface/jinja';
 import { FailureError } from '@llmservice/crds';
+import { isBrief, renderBriefly } from './brief-rendering.js';
 
 /** A conversation to render. Messages and tools are passed on as they are: shapes are the template's business. */
 export interface ChatTemplateInput {
@@ -40,6 +41,7 @@ interface TokenizerConfig {
 export class ChatTemplate {
   readonly #default: Template;
   readonly #toolUse: Template;
+  readonly #isBrief: boolean;
 
   private constructor(
     plain: Template,
@@ -48,6 +50,7 @@ export class ChatTemplate {
   ) {
     this.#default = plain;
     this.#toolUse = toolUse;
+    this.#isBrief = isBrief(this.text);
   }
 
   /**
@@ -95,20 +98,39 @@ export class ChatTemplate {
    * @throws ChatTemplateRefusal with the template's own message
    */
   render(input: ChatTemplateInput): string {
-    const tools = input.tools ?? null;
-    const template = tools === null ? this.#default : this.#toolUse;
-    try {
-      return template.render({
-        ...this.source.specialTokens,
-        ...input.kwargs,
-        messages: input.messages,
-        tools,
-        documents: null,
-        add_generation_prompt: input.addGenerationPrompt ?? true,
-      });
-    } catch (cause) {
-      throw new ChatTemplateRefusal(messageOf(cause), { cause });
-    }
+    return orRefuse(() => this.#templateFor(input).render(this.#variables(input)));
+  }
+
+  /**
+   * The same, or null where it would take more than a few milliseconds.
+   * @throws ChatTemplateRefusal with the template's own message
+   */
+  renderBriefly(input: ChatTemplateInput): string | null {
+    if (!this.#isBrief) return null;
+    return orRefuse(() => renderBriefly(this.#templateFor(input).parsed, this.#variables(input)));
+  }
+
+  #templateFor({ tools }: ChatTemplateInput): Template {
+    return (tools ?? null) === null ? this.#default : this.#toolUse;
+  }
+
+  #variables(input: ChatTemplateInput): Record<string, unknown> {
+    return {
+      ...this.source.specialTokens,
+      ...input.kwargs,
+      messages: input.messages,
+      tools: input.tools ?? null,
+      documents: null,
+      add_generation_prompt: input.addGenerationPrompt ?? true,
+    };
+  }
+}
+
+function orRefuse<T>(render: () => T): T {
+  try {
+    return render();
+  } catch (cause) {
+    throw new ChatTemplateRefusal(messageOf(cause), { cause });
   }
 }
 

@@ -1,5 +1,6 @@
-// Renders chat templates in worker threads: a template is a program that came with the weights, and one that loops or
-// a conversation of megabytes must hold up neither other streams nor the health routes.
+// Renders chat templates: a short conversation on the spot, anything else in worker threads. A template is a program that
+// came with the weights, and one that loops or a conversation of megabytes must hold up neither other streams nor the
+// health routes.
 
 import Tinypool from 'tinypool';
 import type { Logger } from '../log/logger.js';
@@ -26,13 +27,15 @@ export interface ChatRenderer {
 
 /** A thread that breaks a limit is replaced. */
 export class TemplateRenderer implements ChatRenderer {
+  readonly #template: ChatTemplate;
   readonly #pool: Tinypool;
   readonly #started: Promise<unknown>;
 
-  constructor({ source }: ChatTemplate, logger: Logger) {
+  constructor(template: ChatTemplate, logger: Logger) {
+    this.#template = template;
     this.#pool = new Tinypool({
       filename: new URL('./template-worker.js', import.meta.url).href,
-      workerData: source satisfies ChatTemplateSource,
+      workerData: template.source satisfies ChatTemplateSource,
       // This process's own flags are not meant for threads.
       execArgv: [],
       minThreads: 1,
@@ -48,6 +51,10 @@ export class TemplateRenderer implements ChatRenderer {
   }
 
   async render(input: ChatTemplateInput): Promise<string> {
+    return this.#template.renderBriefly(input) ?? this.#renderAside(input);
+  }
+
+  async #renderAside(input: ChatTemplateInput): Promise<string> {
     const timeout = AbortSignal.timeout(limitMs);
     let rendered: Rendered;
     try {
