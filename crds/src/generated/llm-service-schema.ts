@@ -227,7 +227,8 @@ export const llmServiceSchema: object = {
               "description": "Runtime image. Default: the one that the operator was installed with for this kind of device.",
               "type": "string",
               "minLength": 1,
-              "maxLength": 512
+              "maxLength": 512,
+              "pattern": "^\\S+$"
             },
             "maxModelLen": {
               "description": "Most tokens of prompt and output together. Default: the largest that fits, told in status.memoryPlan.maxModelLen.",
@@ -625,7 +626,8 @@ export const llmServiceSchema: object = {
                 "description": "Node label whose values are the domains.",
                 "type": "string",
                 "minLength": 1,
-                "maxLength": 316
+                "maxLength": 316,
+                "pattern": "^([a-z0-9]([-.a-z0-9]*[a-z0-9])?/)?[A-Za-z0-9]([-._A-Za-z0-9]*[A-Za-z0-9])?$"
               },
               "whenUnsatisfiable": {
                 "description": "What happens when a pod cannot be placed so.",

@@ -40,7 +40,7 @@ export async function applyChildren(
 function toObstacle(error: unknown, { kind, metadata }: KubeObject): Obstacle {
   if (error instanceof NameTakenError)
     return { reason: 'NameTaken', message: error.message, terminal: false };
-  if (error instanceof ApiError && (error.status === 400 || error.status === 422)) {
+  if (error instanceof ApiError && isRefusal(error)) {
     return {
       reason: 'InvalidSpec',
       message: `The API server refuses ${kind} ${metadata.name}: ${error.message}. Correct the fields that it names.`,
@@ -55,6 +55,11 @@ function toObstacle(error: unknown, { kind, metadata }: KubeObject): Obstacle {
     };
   }
   throw error;
+}
+
+/** A field that the kind does not have is an internal error to the API server. */
+function isRefusal({ status, message }: ApiError): boolean {
+  return status === 400 || status === 422 || (status === 500 && message.includes('typed patch object'));
 }
 
 /** Removes a route that is no longer wanted, and engine configs that no pod can come to need any more. */
