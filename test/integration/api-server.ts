@@ -1,8 +1,8 @@
 // A real etcd and kube-apiserver without nodes, up in a few seconds: tests play kubelet and controllers by writing
-// status. Two users: `admin` may everything, `operator` what the test grants.
+// status. `admin` may everything, the operators what the test grants to their group. Every write is in the audit log.
 
 import { generateKeyPairSync } from 'node:crypto';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ChildProcess } from 'node:child_process';
@@ -10,8 +10,33 @@ import { KubeConfig } from '@kubernetes/client-node';
 import { KubeClient } from '../../operator/src/kube/client.js';
 import { eventually, freePort, start, stop, toolFolders } from '../processes.js';
 
-const tokens = { admin: 'admin-token', operator: 'operator-token' } as const;
-export type User = keyof typeof tokens;
+const groups = {
+  admin: 'system:masters',
+  operator: 'operators',
+  'operator-a': 'operators',
+  'operator-b': 'operators',
+} as const;
+export type User = keyof typeof groups;
+const tokenOf = (user: User): string => `token-of-${user}`;
+
+/** A write that the API server has answered. */
+export interface AuditedWrite {
+  readonly user: string;
+  readonly verb: string;
+  readonly resource: string;
+  readonly name: string;
+  /** HTTP status of the answer. */
+  readonly code: number;
+  /** When it was answered, in milliseconds since 1970. */
+  readonly at: number;
+}
+
+const auditPolicy = {
+  apiVersion: 'audit.k8s.io/v1',
+  kind: 'Policy',
+  omitStages: ['RequestReceived'],
+  rules: [{ level: 'Metadata', verbs: ['create', 'update', 'patch', 'delete'] }, { level: 'None' }],
+};
 
 export class ApiServer {
   private etcd: ChildProcess | null = null;
@@ -31,10 +56,11 @@ export class ApiServer {
     const programs = { etcd: join(etcd, 'etcd'), apiServer: join(kubernetes, 'kube-apiserver') };
     const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
     writeFileSync(join(folder, 'service-accounts.key'), privateKey.export({ type: 'pkcs1', format: 'pem' }));
-    writeFileSync(
-      join(folder, 'tokens.csv'),
-      `${tokens.admin},admin,admin,"system:masters"\n${tokens.operator},operator,operator\n`,
+    const users = Object.entries(groups).map(
+      ([user, group]) => `${tokenOf(user as User)},${user},${user},"${group}"\n`,
     );
+    writeFileSync(join(folder, 'tokens.csv'), users.join(''));
+    writeFileSync(join(folder, 'audit-policy.yaml'), JSON.stringify(auditPolicy));
     const server = new ApiServer(folder, programs, ports, new KubeClient(kubeConfig(ports.api, 'admin')));
     server.startEtcd();
     server.startApi();
@@ -44,6 +70,21 @@ export class ApiServer {
 
   kubeConfig(user: User = 'admin'): KubeConfig {
     return kubeConfig(this.ports.api, user);
+  }
+
+  /** All writes so far, in the order in which they were answered. */
+  writes(): AuditedWrite[] {
+    const lines = readFileSync(this.auditLog, 'utf8').split('\n').slice(0, -1);
+    return lines.map((line) => {
+      const { user, verb, objectRef, responseStatus, stageTimestamp } = JSON.parse(line) as AuditEvent;
+      const { resource = '', name = '' } = objectRef ?? {};
+      const at = Date.parse(stageTimestamp);
+      return { user: user.username, verb, resource, name, code: responseStatus?.code ?? 0, at };
+    });
+  }
+
+  private get auditLog(): string {
+    return join(this.folder, 'audit.log');
   }
 
   /** Takes the API server away and gives it back, as an upgrade of the control plane does. */
@@ -86,6 +127,7 @@ export class ApiServer {
         ...['--authorization-mode', 'RBAC', '--token-auth-file', join(this.folder, 'tokens.csv')],
         ...['--service-account-issuer', 'https://kubernetes.default.svc'],
         ...['--service-account-key-file', key, '--service-account-signing-key-file', key],
+        ...['--audit-policy-file', join(this.folder, 'audit-policy.yaml'), '--audit-log-path', this.auditLog],
         ...['--disable-admission-plugins', 'ServiceAccount', '--profiling=false'],
         ...['--shutdown-delay-duration', '0s', '--shutdown-watch-termination-grace-period', '0s'],
       ],
@@ -112,11 +154,20 @@ export class ApiServer {
   }
 }
 
+/** Of audit.k8s.io/v1, what is read. */
+interface AuditEvent {
+  readonly user: { readonly username: string };
+  readonly verb: string;
+  readonly objectRef?: { readonly resource?: string; readonly name?: string };
+  readonly responseStatus?: { readonly code?: number };
+  readonly stageTimestamp: string;
+}
+
 function kubeConfig(port: number, user: User): KubeConfig {
   const config = new KubeConfig();
   config.loadFromOptions({
     clusters: [{ name: 'test', server: `https://127.0.0.1:${port}`, skipTLSVerify: true }],
-    users: [{ name: user, token: tokens[user] }],
+    users: [{ name: user, token: tokenOf(user) }],
     contexts: [{ name: 'test', cluster: 'test', user }],
     currentContext: 'test',
   });

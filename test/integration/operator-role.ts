@@ -1,4 +1,4 @@
-// What the chart's roles allow, given to a user: an operator that asks for more fails in tests too.
+// What the chart's roles allow, given to a group of users: an operator that asks for more fails in tests too.
 
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
@@ -8,12 +8,12 @@ import type { KubeObject } from '../../operator/src/kube/types.js';
 import { toolFolders } from '../processes.js';
 import type { TestCluster } from './test-cluster.js';
 
-/** From now on the user `operator` may what the operator's service account may, and nothing else. */
+/** From now on each of the group `operators` may what the operator's service account may, and nothing else. */
 export async function grantOperatorRole(cluster: TestCluster): Promise<void> {
   const group = '/apis/rbac.authorization.k8s.io/v1';
   const rendered = renderChart('llmservice-operator', 'templates/rbac.yaml');
   for (const object of rendered.filter(({ kind }) => kind.includes('Role'))) {
-    const subjects = [{ kind: 'User', name: 'operator', apiGroup: 'rbac.authorization.k8s.io' }];
+    const subjects = [{ kind: 'Group', name: 'operators', apiGroup: 'rbac.authorization.k8s.io' }];
     const scope = object.kind.startsWith('Cluster') ? '' : '/namespaces/default';
     const body = object.kind.endsWith('Binding') ? { ...object, subjects } : object;
     await cluster.request('POST', `${group}${scope}/${object.kind.toLowerCase()}s`, body);

@@ -83,7 +83,8 @@ export class Reflector {
     // Only a version that the server no longer has makes a new list necessary; an unknown error might hide one.
     if (error instanceof ApiError) this.resourceVersion = null;
     this.failures += 1;
-    const delayMs = expired ? 0 : backoffMs(this.failures, { firstMs: 200, mostMs: 15_000 });
+    // Expired once is how a watch grows old; again and again it is the server that is in trouble.
+    const delayMs = expired && this.failures === 1 ? 0 : backoffMs(this.failures, { firstMs: 200, mostMs: 15_000 });
     this.options.logger.warn('watch interrupted', {
       resource: this.options.resource.plural,
       error: (error as Error).message,

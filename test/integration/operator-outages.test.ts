@@ -1,0 +1,145 @@
+// What the operator does while the API server, or the way to it, or its own process is in trouble: nothing twice, nothing
+// by two, and all that was wanted meanwhile once the trouble is over.
+
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { annotations } from '@llmservice/crds';
+import { KubeClient } from '../../operator/src/kube/client.js';
+import { resources } from '../../operator/src/kube/resources.js';
+import type { Deployment } from '../../operator/src/kube/types.js';
+import { llamaCheckpoint } from '../builders/checkpoint.js';
+import { eventually, start, stop } from '../processes.js';
+import { ApiGate, type Trouble } from './api-gate.js';
+import type { AuditedWrite, User } from './api-server.js';
+import { World, type RunningOperator } from './operator-world.js';
+
+jest.setTimeout(180_000);
+
+let world: World;
+beforeAll(async () => {
+  world = await World.start();
+  world.s3.put('models', 'llama', llamaCheckpoint());
+}, 600_000);
+afterAll(() => world.stop());
+
+const oneGi = { resources: { limits: { memory: '1Gi' } } };
+const create = (name: string): Promise<unknown> =>
+  world.createService(name, { model: world.model('models/llama/'), ...oneGi });
+
+const configOf = (deployment: Deployment | null): string | undefined =>
+  deployment?.spec?.template?.metadata?.annotations?.[annotations.configHash];
+
+describe('once it is over, all that was wanted meanwhile is done, after', () => {
+  let gate: ApiGate;
+  let operator: RunningOperator;
+  beforeAll(async () => {
+    gate = await ApiGate.start(world.api.kubeConfig('operator'));
+    const timing = { leaseMs: 120_000, renewDeadlineMs: 90_000, silenceMs: 4_000 };
+    operator = world.startOperator({ timing }, new KubeClient(gate.kubeConfig()));
+    await eventually('leadership', () => operator.operator.leading);
+  });
+  afterAll(async () => {
+    await operator.stop();
+    gate.stop();
+  });
+
+  test.each<[string, Trouble]>([
+    ['429 to every request', { kind: 'status', code: 429, of: 'requests' }],
+    ['500 to every request', { kind: 'status', code: 500, of: 'requests' }],
+    ['410 to every watch', { kind: 'status', code: 410, of: 'watches' }],
+    ['watches that are half open', { kind: 'silence' }],
+  ])('%s', async (what, trouble) => {
+    const prefix = what.slice(0, 3).toLowerCase();
+    const [kept, changed, removed] = ['kept', 'changed', 'removed'].map((each) => `${each}-${prefix}`) as [
+      string,
+      string,
+      string,
+    ];
+    for (const name of [changed, removed]) await create(name);
+    for (const name of [changed, removed]) await world.deployment(name);
+    const before = configOf(await world.deployment(changed));
+
+    gate.set(trouble);
+    await create(kept);
+    await world.patch(resources.llmServices, changed, { spec: { engine: { maxNumSeqs: 8 } } });
+    await world.delete(resources.llmServices, removed);
+    await sleep(5_000);
+    expect(gate.met).toBeGreaterThan(0);
+    // A storm of its own would make the server's worse: it backs off.
+    expect(gate.met).toBeLessThan(300);
+    gate.set({ kind: 'none' });
+
+    await world.deployment(kept);
+    await world.condition(kept, 'Fits', 'True');
+    await eventually('the change', async () => configOf(await world.deployment(changed)) !== before);
+    expect(operator.operator.leading).toBe(true);
+    // Nothing is made anew for what is gone.
+    await world.delete(resources.deployments, removed);
+    await create(`after-${prefix}`);
+    await world.deployment(`after-${prefix}`);
+    expect(await world.get(resources.deployments, removed)).toBeNull();
+  });
+});
+
+describe('a leader that is stopped in the midst of its work and goes on later', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'llmservice-outages-'));
+  const main = fileURLToPath(new URL('../../operator/dist/main.js', import.meta.url));
+  const run = (user: User): ReturnType<typeof start> => {
+    const kubeconfig = join(folder, `${user}.json`);
+    writeFileSync(kubeconfig, world.api.kubeConfig(user).exportConfig());
+    const args = ['--lease-namespace', 'default', '--identity', user, '--port', '0'];
+    const images = ['--runtime-image-cpu', 'example.org/runtime:1'];
+    return start(process.execPath, [main, ...args, ...images], join(folder, `${user}.log`), {
+      KUBECONFIG: kubeconfig,
+    });
+  };
+  const by = (user: User, { code }: { code?: (code: number) => boolean } = {}): AuditedWrite[] =>
+    world.api.writes().filter((each) => each.user === user && (code?.(each.code) ?? true));
+  const succeeded = { code: (code: number) => code < 300 };
+  const leads = (user: User): Promise<AuditedWrite> =>
+    eventually(
+      `${user} leads`,
+      () => by(user, succeeded).find(({ resource }) => resource === 'leases'),
+      60_000,
+    );
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+  test('writes nothing after the next one leads', async () => {
+    const old = run('operator-a');
+    await leads('operator-a');
+    const next = run('operator-b');
+    try {
+      const names = Array.from({ length: 20 }, (_, index) => `busy-${String(index)}`);
+      const made = Promise.all(names.map(create));
+      await eventually('its first Deployment', () =>
+        by('operator-a', succeeded).some(({ resource }) => resource === 'deployments'),
+      );
+      old.kill('SIGSTOP');
+      await made;
+      const unfinished = by('operator-a', succeeded).filter(
+        ({ resource }) => resource === 'deployments',
+      ).length;
+      expect(unfinished).toBeLessThan(names.length);
+      const { at } = await leads('operator-b');
+      for (const name of names) await world.condition(name, 'Fits', 'True');
+      await world.patch(resources.llmServices, names[0]!, { spec: { replicas: 2 } });
+      old.kill('SIGCONT');
+      await eventually('its end', () => old.exitCode !== null);
+      expect(old.exitCode).toBe(1);
+      await eventually('the change', async () => {
+        const { spec } = (await world.deployment(names[0]!)) as unknown as { spec: { replicas: number } };
+        return spec.replicas === 2;
+      });
+      expect(by('operator-a', succeeded).filter((write) => write.at > at)).toEqual([]);
+      for (const name of names) await world.deployment(name);
+    } finally {
+      old.kill('SIGCONT');
+      await stop(old, 'SIGKILL');
+      await stop(next);
+    }
+  });
+});
