@@ -85,6 +85,28 @@ describe('once it is over, all that was wanted meanwhile is done, after', () => 
   });
 });
 
+test('the Gateway API is removed and comes back: services go on without routes, and get them again', async () => {
+  const operator = world.startOperator();
+  const routed = (name: string): Promise<unknown> =>
+    world.createService(name, {
+      model: world.model('models/llama/'),
+      ...oneGi,
+      routing: { host: `${name}.test` },
+    });
+  await routed('before');
+  await eventually('its route', () => world.get(resources.httpRoutes, 'before'));
+  await world.removeGatewayApi();
+  await routed('without');
+  await world.condition('without', 'Routed', 'False', 'GatewayApiMissing');
+  await world.condition('before', 'Routed', 'False', 'GatewayApiMissing');
+  await world.deployment('without');
+  await world.delete(resources.llmServices, 'before');
+  await eventually('its deletion', async () => (await world.get(resources.llmServices, 'before')) === null);
+  await world.installGatewayApi();
+  await eventually('the other’s route', () => world.get(resources.httpRoutes, 'without'));
+  await operator.stop();
+});
+
 describe('a leader that is stopped in the midst of its work and goes on later', () => {
   const folder = mkdtempSync(join(tmpdir(), 'llmservice-outages-'));
   const main = fileURLToPath(new URL('../../operator/dist/main.js', import.meta.url));

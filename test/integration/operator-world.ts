@@ -2,7 +2,7 @@
 
 import type { Condition, LlmServiceStatus } from '@llmservice/crds';
 import { KubeClient } from '../../operator/src/kube/client.js';
-import { collectionPath, resources } from '../../operator/src/kube/resources.js';
+import { collectionPath, resources, type Resource } from '../../operator/src/kube/resources.js';
 import type { KubeObject } from '../../operator/src/kube/types.js';
 import { createOperatorLogger } from '../../operator/src/log.js';
 import { Metrics } from '../../operator/src/metrics.js';
@@ -17,11 +17,7 @@ import { grantOperatorRole } from './operator-role.js';
 import { S3Server, s3Keys } from './s3-server.js';
 import { TestCluster } from './test-cluster.js';
 
-const crds = {
-  apiVersion: 'apiextensions.k8s.io/v1',
-  kind: 'CustomResourceDefinition',
-  plural: 'customresourcedefinitions',
-};
+const crdPath = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
 
 export interface RunningOperator {
   readonly operator: Operator;
@@ -46,10 +42,8 @@ export class World extends TestCluster {
     const world = new World(api, s3);
     const kubectl = new Kubectl(api.kubeConfig());
     await kubectl.installCrd();
-    await world.request('POST', `/apis/${crds.apiVersion}/${crds.plural}`, httpRouteCrd);
-    for (const each of [resources.llmServices, resources.httpRoutes]) {
-      await eventually(each.plural, () => api.admin.get(collectionPath(each, 'default')).catch(() => null));
-    }
+    await world.served(resources.llmServices);
+    await world.installGatewayApi();
     // The kube-controller-manager would make it; this cluster has none.
     await eventually('the default namespace', () => api.admin.find('/api/v1/namespaces/default'));
     await grantOperatorRole(world);
@@ -60,6 +54,20 @@ export class World extends TestCluster {
       stringData: { AWS_ACCESS_KEY_ID: s3Keys.accessKeyId, AWS_SECRET_ACCESS_KEY: s3Keys.secretAccessKey },
     });
     return world;
+  }
+
+  async installGatewayApi(): Promise<void> {
+    await this.request('POST', crdPath, httpRouteCrd);
+    await this.served(resources.httpRoutes);
+  }
+
+  async removeGatewayApi(): Promise<void> {
+    await this.request('DELETE', `${crdPath}/${httpRouteCrd.metadata.name}`);
+  }
+
+  private async served(resource: Resource): Promise<void> {
+    const path = collectionPath(resource, 'default');
+    await eventually(resource.plural, () => this.api.admin.get(path).catch(() => null));
   }
 
   async stop(): Promise<void> {

@@ -3,7 +3,7 @@
 import { fieldManager, labels } from '@llmservice/crds';
 import type { Logger } from 'winston';
 import type { KubeClient } from '../kube/client.js';
-import { groupPath, resources, type Resource } from '../kube/resources.js';
+import { resources, type Resource } from '../kube/resources.js';
 import type { Deployment, HttpRoute, KubeObject, Pod } from '../kube/types.js';
 import { Reflector } from './reflector.js';
 
@@ -15,8 +15,6 @@ export interface CachesOptions {
   readonly onChange: (key: string) => void;
   readonly silenceMs?: number;
 }
-
-const gatewayApiRetryMs = 60_000;
 
 export class Caches {
   readonly llmServices: Reflector;
@@ -37,7 +35,13 @@ export class Caches {
       new Reflector({ ...common, resource, labelSelector, onChange: (object) => this.changed(object) });
     this.pods = owned(resources.pods, labels.service);
     const mine = `${labels.managedBy}=${fieldManager},${labels.service}`;
-    this.routes = owned(resources.httpRoutes, mine);
+    this.routes = new Reflector({
+      ...common,
+      resource: resources.httpRoutes,
+      labelSelector: mine,
+      onChange: (object) => this.changed(object),
+      onServed: (served) => this.routesServed(served),
+    });
     const { deployments, services, configMaps, disruptionBudgets } = resources;
     this.children = new Map([
       ...[deployments, services, configMaps, disruptionBudgets].map(
@@ -54,34 +58,16 @@ export class Caches {
 
   /** Starts all watches; settles when the first lists are in. */
   async start(signal: AbortSignal): Promise<void> {
-    const always = [this.llmServices, this.pods, ...this.children.values()].filter(
-      (each) => each !== this.routes,
-    );
-    for (const reflector of always) void reflector.run(signal);
-    await this.lookForGatewayApi(signal);
-    await Promise.all(always.map((reflector) => reflector.ready));
+    const all = [this.llmServices, this.pods, ...this.children.values()];
+    for (const reflector of all) void reflector.run(signal);
+    await Promise.all(all.map((reflector) => reflector.ready));
   }
 
-  /** The Gateway API may be installed after the operator. */
-  private async lookForGatewayApi(signal: AbortSignal): Promise<void> {
-    if (signal.aborted) return;
-    const { client, logger, onChange } = this.options;
-    const { apiVersion, plural } = resources.httpRoutes;
-    try {
-      const found = await client.find<{ resources: { name: string }[] }>(groupPath(apiVersion));
-      this.hasGatewayApi = found?.resources.some(({ name }) => name === plural) ?? false;
-    } catch (error) {
-      logger.warn('discovery failed', { error: (error as Error).message });
-    }
-    if (this.hasGatewayApi) {
-      void this.routes.run(signal);
-      await this.routes.ready;
-      for (const { metadata } of this.llmServices.values())
-        onChange(`${metadata.namespace ?? ''}/${metadata.name}`);
-    } else {
-      const timer = setTimeout(() => void this.lookForGatewayApi(signal), gatewayApiRetryMs);
-      signal.addEventListener('abort', () => clearTimeout(timer), { once: true });
-    }
+  /** The Gateway API may be installed after the operator, and removed before it. */
+  private routesServed(served: boolean): void {
+    this.hasGatewayApi = served;
+    for (const { metadata } of this.llmServices.values())
+      this.options.onChange(`${metadata.namespace ?? ''}/${metadata.name}`);
   }
 
   live(desired: KubeObject): KubeObject | null {

@@ -20,6 +20,8 @@ export interface ReflectorOptions {
   readonly onChange: (object: KubeObject) => void;
   /** How long a watch may be silent; the API server sends a bookmark about every minute. */
   readonly silenceMs?: number;
+  /** Called when the cluster turns out to have the resource, or not to (any more); without it, that is an error. */
+  readonly onServed?: (served: boolean) => void;
 }
 
 interface ListPage {
@@ -34,13 +36,16 @@ interface WatchEvent {
 
 const pageSize = 500;
 const watchSeconds = 300;
+/** How soon a resource is found that is installed later. */
+const absentRetryMs = 15_000;
 
 export class Reflector {
   private objects = new Map<string, KubeObject>();
   private resourceVersion: string | null = null;
   private failures = 0;
+  private served: boolean | null = null;
   private synced: () => void = () => undefined;
-  /** Settles when the first list is in. */
+  /** Settles when the first list is in, or the cluster does not have the resource. */
   readonly ready = new Promise<void>((resolve) => (this.synced = resolve));
 
   constructor(private readonly options: ReflectorOptions) {}
@@ -79,12 +84,20 @@ export class Reflector {
   }
 
   private async recover(error: unknown, signal: AbortSignal): Promise<void> {
+    if (this.options.onServed !== undefined && error instanceof ApiError && error.status === 404) {
+      this.resourceVersion = null;
+      this.replace(new Map());
+      this.tell(false);
+      await sleep(absentRetryMs, undefined, { signal }).catch(() => undefined);
+      return;
+    }
     const expired = error instanceof ApiError && (error.status === 410 || error.reason === 'Expired');
     // Only a version that the server no longer has makes a new list necessary; an unknown error might hide one.
     if (error instanceof ApiError) this.resourceVersion = null;
     this.failures += 1;
     // Expired once is how a watch grows old; again and again it is the server that is in trouble.
-    const delayMs = expired && this.failures === 1 ? 0 : backoffMs(this.failures, { firstMs: 200, mostMs: 15_000 });
+    const delayMs =
+      expired && this.failures === 1 ? 0 : backoffMs(this.failures, { firstMs: 200, mostMs: 15_000 });
     this.options.logger.warn('watch interrupted', {
       resource: this.options.resource.plural,
       error: (error as Error).message,
@@ -114,8 +127,15 @@ export class Reflector {
       }
     } while (next !== undefined && next !== '');
     this.replace(found);
-    this.synced();
+    this.tell(true);
     return version;
+  }
+
+  private tell(served: boolean): void {
+    const changed = this.served !== served;
+    this.served = served;
+    if (changed) this.options.onServed?.(served);
+    this.synced();
   }
 
   private replace(found: Map<string, KubeObject>): void {
