@@ -2,12 +2,13 @@
 // what the operator may do under the chart's own RBAC.
 
 import { execFile } from 'node:child_process';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { parse, parseAllDocuments } from 'yaml';
 import { ApiServer } from './api-server.js';
 import { Kubectl } from './kubectl.js';
 import { toolFolders } from '../processes.js';
@@ -122,6 +123,28 @@ describe('the service chart', () => {
     expect(await rendered('--set', 'wait=serving')).toMatch(/- serving$/m);
     expect(await rendered()).toContain('resourceNames: [llmservice-operator]');
     expect(await rendered('--set', 'wait=none')).not.toContain('kind: Job');
+  });
+
+  it('passes on every field that a service has', async () => {
+    const crd = parse(await readFile(join(root, 'crds/llmservices.llmservice.dev.yaml'), 'utf8'));
+    const fields = crd.spec.versions[0].schema.openAPIV3Schema.properties.spec.properties as Record<
+      string,
+      { type: string }
+    >;
+    const probes: Record<string, unknown> = {
+      object: { a: 'b' },
+      array: [{ name: 'a' }],
+      string: 'a',
+      integer: 1,
+    };
+    const others = Object.entries(fields).filter(([field]) => field !== 'model');
+    const set = others.flatMap(([field, { type }]) => [
+      '--set-json',
+      `${field}=${JSON.stringify(probes[type])}`,
+    ]);
+    const [service] = parseAllDocuments(await rendered(...set, '--show-only', 'templates/llm-service.yaml'));
+    const { spec } = service?.toJS() as { spec: object };
+    expect(Object.keys(spec).sort()).toEqual(Object.keys(fields).sort());
   });
 
   it('refuses a value that it does not know', async () => {
