@@ -3,12 +3,13 @@
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { failureKinds } from '@llmservice/crds';
-import { toolFolders } from '../processes.js';
+import { eventually, toolFolders } from '../processes.js';
 import { demoModel, editConfig, s3Keys, upload } from './bucket.js';
-import { apply, kubeconfig, kubectl, repository, s3InCluster } from './cluster.js';
-import { conditionOf, makeNamespace, namespace, podsOf, waitReady } from './service.js';
+import { apply, clusterPart, kubeconfig, kubectl, repository, s3InCluster } from './cluster.js';
+import { paddedModel } from './padded-model.js';
+import { conditionOf, makeNamespace, namespace, podsOf, statusOf, waitReady } from './service.js';
 
 jest.setTimeout(240_000);
 
@@ -33,7 +34,7 @@ beforeAll(async () => {
   images = { operator: values.image, runtime: values.runtimeImages.cpu };
 }, 600_000);
 
-const releases = ['waits-accepted', 'waits-serving', 'refused', 'demo'];
+const releases = ['waits-accepted', 'waits-serving', 'refused', 'upgraded', 'demo'];
 afterAll(async () => {
   for (const release of releases)
     await run('helm', ['uninstall', release, '-n', namespace, '--ignore-not-found', '--wait']);
@@ -63,6 +64,17 @@ async function run(tool: 'helm' | 'helmfile', args: readonly string[], env: obje
 }
 
 function install(release: string, uri: string, wait: 'accepted' | 'serving'): Promise<Outcome> {
+  const args = ['install', release, 'charts/llm-service', '-n', namespace, '--timeout', '3m'];
+  return run('helm', [...args, ...settings(uri, wait)]);
+}
+
+/** As careful people upgrade. */
+function upgrade(release: string, uri: string): Promise<Outcome> {
+  const args = ['upgrade', '--atomic', '--timeout', '60s', release, 'charts/llm-service', '-n', namespace];
+  return run('helm', [...args, ...settings(uri, 'accepted')]);
+}
+
+function settings(uri: string, wait: 'accepted' | 'serving'): string[] {
   const values = {
     wait,
     operatorImage: images.operator,
@@ -70,11 +82,7 @@ function install(release: string, uri: string, wait: 'accepted' | 'serving'): Pr
     accelerator: { resourceName: 'none' },
     resources: { requests: { cpu: '50m' }, limits: { memory: '1Gi' } },
   };
-  const set = Object.entries(values).flatMap(([key, value]) => [
-    '--set-json',
-    `${key}=${JSON.stringify(value)}`,
-  ]);
-  return run('helm', ['install', release, 'charts/llm-service', '-n', namespace, '--timeout', '3m', ...set]);
+  return Object.entries(values).flatMap(([key, value]) => ['--set-json', `${key}=${JSON.stringify(value)}`]);
 }
 
 test('wait: accepted returns once the model is known and fits', async () => {
@@ -100,6 +108,55 @@ test('a model that cannot be served fails the release at once, with reason and r
   // Far below the 540 s that the hook waits for a service that may still come.
   expect(Date.now() - startedAt).toBeLessThan(120_000);
   expect(await podsOf('refused')).toEqual([]);
+});
+
+describe('helm upgrade --atomic', () => {
+  const release = 'upgraded';
+  const deployed = async (): Promise<number> => {
+    const { output } = await run('helm', ['status', release, '-n', namespace, '-o', 'json']);
+    const { version, info } = JSON.parse(output) as { version: number; info: { status: string } };
+    expect(info.status).toBe('deployed');
+    return version;
+  };
+  beforeAll(async () => {
+    expect(await install(release, await upload('demo', demoModel()), 'serving')).toMatchObject({ code: 0 });
+  });
+
+  test('survives a load that takes longer than it waits', async () => {
+    const uri = await upload('chart-padded', paddedModel(demoModel(), 768 * 1024 ** 2));
+    const before = (await podsOf(release)).map(({ metadata }) => metadata.uid);
+    const upgraded = upgrade(release, uri);
+    // The load cannot end before Helm does.
+    await eventually('the pull', async () => (await statusOf(release))?.loading?.phase === 'pull', 60_000);
+    await clusterPart('stop', 's3');
+    try {
+      expect(await upgraded).toMatchObject({ code: 0 });
+      expect(await conditionOf(release, 'Ready')).toMatchObject({ status: 'False' });
+      expect(await conditionOf(release, 'Serving')).toMatchObject({ status: 'True' });
+      expect((await podsOf(release)).map(({ metadata }) => metadata.uid)).toEqual(
+        expect.arrayContaining(before),
+      );
+    } finally {
+      await clusterPart('start', 's3');
+    }
+    await waitReady(release);
+    expect(await deployed()).toBe(2);
+  });
+
+  test('goes back where the model can never be served, and no pod notices', async () => {
+    const onlyPod = async (): Promise<string | null> => {
+      const [pod, other] = await podsOf(release);
+      return other === undefined ? (pod?.metadata.uid ?? null) : null;
+    };
+    const before = await eventually('the revision before it to be gone', onlyPod, 180_000);
+    const uri = await upload('chart-refused', editConfig(demoModel(), { model_type: 'mystery' }));
+    const { code, output } = await upgrade(release, uri);
+    expect(code).not.toBe(0);
+    expect(output).toContain('UnsupportedArchitecture');
+    expect(await deployed()).toBe(4);
+    await waitReady(release);
+    expect(await onlyPod()).toBe(before);
+  });
 });
 
 test('helmfile sync brings the local environment up, in a namespace of one’s own', async () => {
