@@ -13,6 +13,7 @@ export * from './gguf-checkpoint.js';
 export * from './read-gguf-header.js';
 export * from './choose-gguf.js';
 export * from './resident-weights.js';
+export * from './rank-weights.js';
 export * from './tensor-parallel.js';
 export * from './shared-memory.js';
 export { formatGiB } from './bytes.js';

@@ -60,7 +60,7 @@ function remediesFor(input: MemoryPlanInput): string[] {
   const tensor =
     input.accelerator === 'cpu'
       ? undefined
-      : validTensorParallel(input.shape).find((n) => n > input.tensor && holds({ tensor: n }));
+      : validTensorParallel(input.shape, input.weights).find((n) => n > input.tensor && holds({ tensor: n }));
   if (tensor !== undefined) found.push(`parallelism.tensor ${String(tensor)}`);
   return found;
 }

@@ -1,13 +1,15 @@
-// The memory plan, made from headers alone, against what the engine allocates for the golden models.
+// The memory plan, made from headers alone, against what the engine allocates for the golden models, on one rank and two.
 
 import { readdirSync } from 'node:fs';
 
-import { describe, expect, jest, test } from '@jest/globals';
-import { planMemory } from '@llmservice/crds';
-import { loadEngine } from '@llmservice/native';
+import { beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { planMemory, residentWeights, validTensorParallel } from '@llmservice/crds';
 
-import { plainOptions } from '../../native/ts/engine-options.fixture.js';
-import { readLocalCheckpoint } from '../../runtime/src/checkpoint/read-local-checkpoint.js';
+import {
+  readLocalCheckpoint,
+  type LocalCheckpoint,
+} from '../../runtime/src/checkpoint/read-local-checkpoint.js';
+import { loadGolden, loadGoldenRanks } from './engine-driver.js';
 import { hasMtp, modelsDir } from './reference-bar.js';
 
 jest.setTimeout(120_000);
@@ -24,26 +26,37 @@ const ways = [
 ] as const;
 
 describe.each(readdirSync(modelsDir))('%s', (model) => {
+  const modelDir = modelsDir + model;
+  let checkpoint: LocalCheckpoint;
+  beforeAll(async () => {
+    checkpoint = await readLocalCheckpoint(modelDir);
+  });
+
   const possible = ways.filter(({ speculative: { method } }) => method !== 'mtp' || hasMtp(model));
-  test.each(possible)('takes the KV, state and workspace that were planned: %j', async (way) => {
-    const modelDir = modelsDir + model;
-    const plan = planMemory({
-      ...{ ...sizes, ...way, accelerator: 'cpu', tensor: 1, weightBytes: 0, prefixCaching: true },
-      shape: (await readLocalCheckpoint(modelDir)).shape,
-      memoryBytes: 2 ** 33,
-      memoryUtilizationPercent: 90,
-    });
-    const { numBlocks, numStateSnapshots, kvBytesPerBlock, stateBytes, stateBytesPerSeq, workspaceBytes } =
-      plan;
-    const engine = await loadEngine(
-      { ...plainOptions, ...sizes, ...way, modelDir, numBlocks, numStateSnapshots },
-      () => undefined,
-    );
-    try {
-      expect(engine.info).toMatchObject({ kvBytesPerBlock, stateBytesPerSeq, workspaceBytes });
-      expect((stateBytesPerSeq + engine.info.draftBytesPerSeq) * sizes.maxNumSeqs).toBe(stateBytes);
-    } finally {
-      await engine.dispose();
+  test.each(possible)('takes the weights, KV, state and workspace that were planned: %j', async (way) => {
+    const { shape, tensors } = checkpoint;
+    const weights = residentWeights(tensors, shape, { ...way, quantization: 'none' });
+    for (const tensor of validTensorParallel(shape, weights).filter((ranks) => ranks <= 2)) {
+      const plan = planMemory({
+        ...{ ...sizes, ...way, accelerator: 'cpu', tensor, weights, shape, prefixCaching: true },
+        memoryBytes: 2 ** 33,
+        memoryUtilizationPercent: 90,
+      });
+      const { numBlocks, numStateSnapshots, weightBytes, kvBytesPerBlock } = plan;
+      const { stateBytes, stateBytesPerSeq, workspaceBytes } = plan;
+      const how = { ...sizes, ...way, numBlocks, numStateSnapshots, isa: 'auto', threads: 1 } as const;
+      const engine =
+        tensor === 1 ? await loadGolden(modelDir, how) : await loadGoldenRanks(modelDir, how, tensor);
+      try {
+        expect(engine.info).toMatchObject({ kvBytesPerBlock, stateBytesPerSeq, workspaceBytes });
+        expect((stateBytesPerSeq + engine.info.draftBytesPerSeq) * sizes.maxNumSeqs).toBe(stateBytes);
+        // The first rank's, which may have a row of the vocabulary less than another: at most a panel of 64.
+        const panel = 64 * shape.hidden * 4 * 2;
+        expect(weightBytes - engine.info.weightBytes).toBeGreaterThanOrEqual(0);
+        expect(weightBytes - engine.info.weightBytes).toBeLessThanOrEqual(tensor === 1 ? 0 : panel);
+      } finally {
+        await engine.dispose();
+      }
     }
   });
 });
