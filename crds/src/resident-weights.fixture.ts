@@ -9,5 +9,8 @@ export function evenWeights(bytes: number): ResidentWeights {
 
 /** One matrix that ranks divide by columns. */
 export function splitByColumns(rows: number, cols: number, held: Held): ResidentWeights {
-  return { matrices: [{ cols, parts: [{ rows, held, split: 'columns' }], copies: 1 }], vectors: [] };
+  return {
+    matrices: [{ use: 'every', cols, parts: [{ rows, held, split: 'columns' }], copies: 1 }],
+    vectors: [],
+  };
 }

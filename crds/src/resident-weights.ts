@@ -32,8 +32,12 @@ export interface Part {
   readonly split: Split;
 }
 
+/** Of whom a step reads: every row, those rows that are routed to it, or single rows of its own. */
+export type MatrixUse = 'every' | 'routed' | 'lookup';
+
 /** Rows that run on one input, one part after the other. */
 export interface FusedMatrix {
+  readonly use: MatrixUse;
   readonly cols: number;
   readonly parts: readonly Part[];
   /** Experts and layers whose matrices are like this one. */
@@ -99,6 +103,7 @@ export function residentWeights(
     if (isStack && held === 'nvfp4') throw stackedNvfp4(tensor);
     const { name, place } = placeIn(module);
     const whole = fused.get(name) ?? {
+      use: useOf(module, shape),
       copies: isStack ? (tensor.shape[0] ?? 0) : 1,
       cols: held === 'nvfp4' ? 2 * stored : stored,
       parts: [],
@@ -130,6 +135,11 @@ function isHeld({ name }: TensorEntry, shape: ModelShape, { speculative }: HoldO
   if (name.startsWith('mtp.') && speculative.method !== 'mtp') return false;
   // A tied table is held once; some releases store the head as well.
   return !(shape.tiedEmbeddings && name.endsWith('lm_head.weight'));
+}
+
+function useOf(module: string, { tiedEmbeddings }: ModelShape): MatrixUse {
+  if (module.includes('.experts.')) return 'routed';
+  return module.endsWith('embed_tokens') && !tiedEmbeddings ? 'lookup' : 'every';
 }
 
 function moduleOf({ name, shape }: TensorEntry): string | null {
