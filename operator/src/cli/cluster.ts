@@ -18,7 +18,11 @@ export class Cluster {
   /** @throws ClusterError without a kubeconfig */
   static connect(): Cluster {
     const config = new KubeConfig();
-    config.loadFromDefault();
+    try {
+      config.loadFromDefault();
+    } catch (cause) {
+      throw new ClusterError(`the kubeconfig cannot be read: ${(cause as Error).message}`, { cause });
+    }
     const current = config.getCurrentCluster();
     // Without any kubeconfig the client falls back to a server on this machine.
     if (current === null || (current.name === 'cluster' && current.server === 'http://localhost:8080')) {

@@ -16,8 +16,10 @@ async function main(args: readonly string[]): Promise<number> {
     process.stdout.write(usage);
     return exitCodes.fits;
   } catch (error) {
-    if (!(error instanceof UsageError || error instanceof ClusterError)) throw error;
-    process.stderr.write(`llmservice plan: ${error.message}\n`);
+    const told = error instanceof UsageError || error instanceof ClusterError;
+    const text = told ? error.message : String((error as Error).stack);
+    process.stderr.write(`llmservice plan: ${text}\n`);
+    // Also of a mistake in here: nothing can be said, which must not read as "does not fit".
     return error instanceof UsageError ? exitCodes.invalid : exitCodes.unreadable;
   }
 }
