@@ -21,6 +21,7 @@ export * from './speculation.js';
 export * from './mtp-head.js';
 export type { KvCacheDtype } from './kv-cache.js';
 export * from './memory-plan.js';
+export * from './rough-estimate.js';
 export * from './validate.js';
 export * from './read-key-file.js';
 export * from './fields.js';

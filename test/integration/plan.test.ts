@@ -24,7 +24,7 @@ interface Outcome {
   readonly text: string;
   readonly stderr: string;
   /** Of `-o json`. */
-  report(): Report;
+  readonly report: () => Report;
 }
 
 interface Report {
@@ -241,6 +241,11 @@ describe('with checkpoints in a bucket and a cluster', () => {
     expect([absent.code, absent.text]).toEqual([3, expect.stringContaining('config.json')]);
     const awq = await plan(['-f', '-'], at('models/awq/'), s3Environment);
     expect([awq.code, awq.text]).toEqual([1, expect.stringContaining('"awq"')]);
+    // Its two weight files have some KB of zeros.
+    expect(awq.text).toMatch(
+      /estimate +an engine that runs it would take about 0\.0 MiB, 1 of these devices \(rule of/,
+    );
+    expect(absent.text).not.toContain('estimate');
   });
 
   test('compared with the cluster: created, then nothing, then only what was changed', async () => {

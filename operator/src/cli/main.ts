@@ -30,9 +30,10 @@ async function plan(options: PlanOptions): Promise<number> {
   const reports: PlanReport[] = [];
   try {
     const objects = objectsOf(manifests.others, cluster, process.env, options.namespace);
-    const preflight = new Preflight(new CheckpointPlaces(options.folders, objects));
+    const places = new CheckpointPlaces(options.folders, objects);
+    const preflight = new Preflight(places);
     for (const manifest of manifests.services) {
-      reports.push(await planManifest(manifest, { ...options, preflight, cluster }));
+      reports.push(await planManifest(manifest, { ...options, places, preflight, cluster }));
     }
   } finally {
     cluster?.close();

@@ -1,14 +1,21 @@
 // One manifest through the operator's own planning: spec, preflight, memory plan, children. The operator's parts do the
 // thinking; this file orders them and gathers what they say.
 
-import { validTensorParallel, type MemoryPlan } from '@llmservice/crds';
+import {
+  FailureError,
+  roughEstimate,
+  validTensorParallel,
+  type MemoryPlan,
+  type RoughEstimate,
+} from '@llmservice/crds';
 import { differences, type Difference } from '../apply/needs-apply.js';
 import { resources } from '../kube/resources.js';
 import type { Deployment, KubeObject } from '../kube/types.js';
 import { planChildren, type PlannedChildren } from '../plan/children.js';
 import type { Gateway } from '../plan/http-route.js';
 import { planService, type ServicePlan } from '../plan/plan-service.js';
-import type { Checkpoint, Preflight, PreflightResult } from '../preflight/preflight.js';
+import type { Checkpoint, CheckpointSource, Preflight, PreflightResult } from '../preflight/preflight.js';
+import { weighFiles } from '../preflight/weigh-files.js';
 import { parseSpec, type WantedService } from '../spec/parse-spec.js';
 import { fits, modelResolved } from '../status/conditions.js';
 import type { Cluster } from './cluster.js';
@@ -19,6 +26,7 @@ import { serviceKey, type Manifest } from './read-manifests.js';
 
 export interface PlanSettings {
   readonly preflight: Pick<Preflight, 'resolve'>;
+  readonly places: CheckpointSource;
   /** Null: nothing is compared. */
   readonly cluster: Cluster | null;
   readonly image: string | null;
@@ -42,6 +50,8 @@ export interface PlanReport {
   readonly message: string;
   readonly accelerator: WantedService['accelerator'] | null;
   readonly checkpoint: CheckpointSummary | null;
+  /** Of a checkpoint that could not be judged, by its size alone. */
+  readonly estimate: RoughEstimate | null;
   /** Of one rank. */
   readonly memoryPlan: MemoryPlan | null;
   readonly cost: Cost | null;
@@ -93,6 +103,7 @@ export async function planManifest(manifest: Manifest, settings: PlanSettings): 
     ...judged(plan, result),
     accelerator: service.accelerator,
     ...(result.state === 'resolved' ? planned(service, result.checkpoint, plan, settings) : {}),
+    ...(result.state === 'failed' ? { estimate: await estimateOf(service, settings.places) } : {}),
   };
   if (children === null) return report;
   const objects = [children.configMap, children.deployment, ...children.others];
@@ -106,8 +117,8 @@ export async function planManifest(manifest: Manifest, settings: PlanSettings): 
 
 function nothing({ source, object }: Manifest): Omit<PlanReport, 'verdict' | 'message'> {
   return {
-    ...{ service: serviceKey(object), source, accelerator: null, checkpoint: null, memoryPlan: null },
-    ...{ cost: null, disruption: null, objects: [], changes: null },
+    ...{ service: serviceKey(object), source, accelerator: null, checkpoint: null, estimate: null },
+    ...{ memoryPlan: null, cost: null, disruption: null, objects: [], changes: null },
   };
 }
 
@@ -146,6 +157,26 @@ function planned(
         ? null
         : costOf({ service, shape, weights, plan, pricePerDeviceHour, meanTokens }),
   };
+}
+
+/** Null where there are no weight files either. */
+async function estimateOf(service: WantedService, places: CheckpointSource): Promise<RoughEstimate | null> {
+  const { checkpoint, accelerator, spec } = service;
+  try {
+    const folders = await places.open(service);
+    try {
+      const bytes = await weighFiles(folders.at(checkpoint), checkpoint.file);
+      const { memoryUtilizationPercent } = spec.engine;
+      return bytes === 0
+        ? null
+        : roughEstimate(bytes, accelerator.memoryBytesPerDevice, memoryUtilizationPercent);
+    } finally {
+      folders.close();
+    }
+  } catch (error) {
+    if (error instanceof FailureError) return null;
+    throw error;
+  }
 }
 
 /** As the reconciler makes them of a service that did not fail before. */

@@ -1,6 +1,6 @@
 // What was planned, for a person at a terminal. Pure.
 
-import { formatGiB } from '@llmservice/crds';
+import { formatGiB, type RoughEstimate } from '@llmservice/crds';
 import { stringify } from 'yaml';
 import type { Difference } from '../apply/needs-apply.js';
 import type { Cost } from './cost.js';
@@ -31,7 +31,7 @@ export function describePlan(
 }
 
 function describe(report: PlanReport, withObjects: boolean): string {
-  const { checkpoint, accelerator, memoryPlan, disruption, cost, changes, objects } = report;
+  const { checkpoint, accelerator, estimate, memoryPlan, disruption, cost, changes, objects } = report;
   const lines = [`${report.service}: ${words[report.verdict]} (${report.source})`, `  ${report.message}`];
   if (checkpoint !== null) {
     const { architecture, quantization, fileBytes, tensorParallel } = checkpoint;
@@ -41,6 +41,7 @@ function describe(report: PlanReport, withObjects: boolean): string {
     );
   }
   if (accelerator !== null) lines.push(`  accelerator  ${describeAccelerator(accelerator)}`);
+  if (estimate !== null) lines.push(`  estimate     ${describeEstimate(estimate)}`);
   if (memoryPlan !== null) lines.push('  memory of one rank', ...memoryTable(memoryPlan.rows));
   if (disruption !== null) lines.push(`  disruption   ${describeDisruption(disruption)}`);
   if (cost !== null) lines.push(...describeCost(cost));
@@ -55,6 +56,11 @@ function describeAccelerator(accelerator: NonNullable<PlanReport['accelerator']>
   return kind === 'cpu'
     ? `CPU, ${devices} ranks, ${size}`
     : `${devices} x ${resourceName ?? ''}, ${size} each`;
+}
+
+function describeEstimate({ bytes, devices }: RoughEstimate): string {
+  const on = devices === null ? '' : `, ${devices} of these devices`;
+  return `an engine that runs it would take about ${formatGiB(bytes)}${on} (rule of thumb: weight files and a fifth, powers of two)`;
 }
 
 function memoryTable(rows: NonNullable<PlanReport['memoryPlan']>['rows']): string[] {
