@@ -38,8 +38,6 @@ export interface ModelShape extends Rope {
   readonly moe: MoeDimensions | null;
   readonly tiedEmbeddings: boolean;
   readonly quantization: Quantization;
-  /** Columns that share a scale in a GGUF file; elsewhere those of an FP8 block count. */
-  readonly blockColumns?: number;
 }
 
 /**

@@ -31,7 +31,6 @@ export function readGgufCheckpoint(header: GgufHeader): GgufCheckpoint {
       ...shape,
       gdn: shape.gdn === null ? null : { ...shape.gdn, tiled: shape.gdn.vHeads !== shape.gdn.kHeads },
       quantization: blocks.length === 0 ? 'none' : 'gguf',
-      blockColumns: Math.max(1, ...blocks.map(({ columns }) => columns)),
     },
     tensors: header.tensors.flatMap((tensor) => toEntry(header.file, keys, tensor) ?? []),
   };

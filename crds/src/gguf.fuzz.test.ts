@@ -6,7 +6,8 @@ import { readGgufCheckpoint } from './gguf-checkpoint.js';
 import { parseGgufHeader } from './gguf-header.js';
 import { ggufFile, llamaGguf, mutated, randomNumbers } from './gguf.fixture.js';
 import { planMemory } from './memory-plan.js';
-import { residentWeightBytes } from './resident-weights.js';
+import { rankWeightBytes } from './rank-weights.js';
+import { residentWeights } from './resident-weights.js';
 
 const seconds = Number(process.env['FUZZ_SECONDS'] ?? 1);
 const whole = ggufFile(llamaGguf());
@@ -21,8 +22,9 @@ function isPlanned(bytes: Uint8Array): boolean {
       expect(offset + (length ?? 0)).toBeLessThanOrEqual(bytes.length);
     }
     const { shape, tensors } = readGgufCheckpoint(header);
-    const weightBytes = residentWeightBytes(tensors, shape, options);
-    expect(Number.isSafeInteger(weightBytes)).toBe(true);
+    const weights = residentWeights(tensors, shape, options);
+    const held = rankWeightBytes(weights, { rank: 0, size: 1, kvHeads: shape.kvHeads });
+    expect(Number.isSafeInteger(held)).toBe(true);
     const machine = {
       accelerator: 'cpu',
       memoryBytes: 2 ** 34,
@@ -36,7 +38,7 @@ function isPlanned(bytes: Uint8Array): boolean {
       kvCacheDtype: 'auto',
       speculative: { method: 'none', tokens: 3 },
     } as const;
-    planMemory({ shape, weightBytes, ...machine, ...sizes, ...kinds });
+    planMemory({ shape, weights, ...machine, ...sizes, ...kinds });
     return true;
   } catch (error) {
     if (error instanceof FailureError) return false;

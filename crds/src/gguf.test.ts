@@ -4,6 +4,7 @@ import { readGgufCheckpoint } from './gguf-checkpoint.js';
 import { parseGgufHeader } from './gguf-header.js';
 import { ggufFile, llamaGguf, type GgufFixture } from './gguf.fixture.js';
 import { readGgufHeader } from './read-gguf-header.js';
+import { residentWeights } from './resident-weights.js';
 import { checkTensorParallel } from './tensor-parallel.js';
 import { thrownBy } from './thrown-by.fixture.js';
 
@@ -97,12 +98,18 @@ describe('a GGUF file as a checkpoint', () => {
     );
   });
 
-  test('counts as quantized from the first block type on, in whose columns ranks divide it', () => {
+  test('counts as quantized from the first block type on, whose blocks ranks do not cut', () => {
     const q8 = { type: 8, shape: [32, 64], bytes: 2 * 34 * 32 };
-    const { shape } = readGgufCheckpoint(headerOf(llamaGguf({ tensors: { 'blk.0.ffn_down.weight': q8 } })));
-    expect(shape).toMatchObject({ quantization: 'gguf', blockColumns: 32 });
-    expect(() => checkTensorParallel({ ...shape, heads: 8, headDim: 8 }, 2)).not.toThrow();
-    expect(() => checkTensorParallel(shape, 2)).toThrow('blocks of 32 columns');
+    const header = headerOf(llamaGguf({ tensors: { 'blk.0.ffn_down.weight': q8 } }));
+    const { shape, tensors } = readGgufCheckpoint(header);
+    expect(shape).toMatchObject({ quantization: 'gguf' });
+    const weights = residentWeights(tensors, shape, {
+      dtype: 'auto',
+      quantization: 'none',
+      speculative: { method: 'none', tokens: 3 },
+    });
+    expect(() => checkTensorParallel(shape, weights, 2)).not.toThrow();
+    expect(() => checkTensorParallel(shape, weights, 4)).toThrow('64 scaled in blocks of 32 columns');
   });
 
   test.each<[string, Partial<GgufFixture>, string, string]>([

@@ -4,7 +4,8 @@
 import { mib } from './bytes.js';
 import type { ModelShape } from './checkpoint.js';
 import { kvBytesPerToken, type KvCacheDtype } from './kv-cache.js';
-import { dtypeBytes, type EngineDtype } from './resident-weights.js';
+import { weightBytesByRank } from './rank-weights.js';
+import type { EngineDtype, ResidentWeights } from './resident-weights.js';
 import { sharedMemoryNeeded } from './shared-memory.js';
 import { draftBytesPerSequence, type Speculative } from './speculation.js';
 import { workspaceBytes } from './workspace.js';
@@ -12,8 +13,7 @@ import { workspaceBytes } from './workspace.js';
 export interface MemoryPlanInput {
   readonly shape: ModelShape;
   readonly accelerator: 'cpu' | 'cuda' | 'hip';
-  /** Packed weights over all ranks (see residentWeightBytes). */
-  readonly weightBytes: number;
+  readonly weights: ResidentWeights;
   /** Memory of one device; on the CPU what the pod may use, shared by all ranks. */
   readonly memoryBytes: number;
   /** Share of it that the engine may plan with. */
@@ -39,7 +39,9 @@ export interface MemoryParts {
   readonly budget: number;
   readonly reserved: number;
   readonly sharedMemory: number;
+  /** Of the rank that holds most. */
   readonly weights: number;
+  readonly weightsOfAllRanks: number;
   readonly stateBytesPerSeq: number;
   /** Recurrent states of all sequences, and what they keep of drafts. */
   readonly state: number;
@@ -57,7 +59,8 @@ export function measure(input: MemoryPlanInput): MemoryParts {
   );
   const reserved = reservedBytes[input.accelerator];
   const sharedMemory = sharedMemoryPerRank(input);
-  const weights = Math.ceil(input.weightBytes / input.tensor) + replicatedKvBytes(input);
+  const byRank = weightBytesByRank(input.weights, input.tensor, input.shape.kvHeads);
+  const weights = Math.max(...byRank);
   const perSeq = stateBytesPerSequence(input.shape, input.tensor);
   const drafts = draftBytesPerSequence(input.shape, input.tensor, input.speculative);
   const state = (perSeq + drafts) * input.maxNumSeqs;
@@ -70,6 +73,7 @@ export function measure(input: MemoryPlanInput): MemoryParts {
     reserved,
     sharedMemory,
     weights,
+    weightsOfAllRanks: byRank.reduce((sum, bytes) => sum + bytes, 0),
     stateBytesPerSeq: perSeq,
     state,
     workspace,
@@ -96,15 +100,6 @@ function stateBytesPerSequence(shape: ModelShape, tensor: number): number {
   const channels = 2 * kHeads * kDim + vHeads * vDim;
   const perLayer = (channels * (convKernel - 1) + vHeads * kDim * vDim) * 4;
   return Math.ceil((countLayers(shape, 'gdn') * perLayer) / tensor);
-}
-
-/** Beyond tp = kvHeads every rank still holds one whole KV head of k_proj and v_proj. */
-function replicatedKvBytes(input: MemoryPlanInput): number {
-  const { shape, tensor, dtype } = input;
-  if (tensor <= shape.kvHeads) return 0;
-  const perElement = shape.quantization === 'none' ? dtypeBytes(dtype) : 1;
-  const extraHeads = 1 - shape.kvHeads / tensor;
-  return Math.ceil(countAttentionLayers(input) * 2 * extraHeads * shape.headDim * shape.hidden * perElement);
 }
 
 /** Multi-token prediction has one of its own. */

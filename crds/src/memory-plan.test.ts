@@ -4,8 +4,10 @@ import { parseCheckpointConfig, type ModelShape } from './checkpoint.js';
 import { qwen35MoeConfig, qwen36Config, qwen3MoeConfig } from './checkpoint.fixture.js';
 import type { MemoryPlanInput } from './memory-parts.js';
 import { planMemory, type MemoryPlan } from './memory-plan.js';
+import { evenWeights, splitByColumns } from './resident-weights.fixture.js';
 import { sharedMemoryNeeded } from './shared-memory.js';
 import { validTensorParallel } from './tensor-parallel.js';
+import type { Held } from './resident-weights.js';
 import { thrownBy } from './thrown-by.fixture.js';
 
 const gib = 1024 ** 3;
@@ -15,7 +17,7 @@ const shape = parseCheckpointConfig(qwen36Config);
 const reference: MemoryPlanInput = {
   shape,
   accelerator: 'hip',
-  weightBytes: 29e9,
+  weights: evenWeights(29e9),
   memoryBytes: 48 * gib,
   memoryUtilizationPercent: 85,
   tensor: 2,
@@ -174,7 +176,6 @@ describe('planMemory', () => {
   test('KV heads replicate beyond one per rank', () => {
     const plan = planMemory({ ...reference, tensor: 8 });
     expect(plan.kvBytesPerToken).toBe(16 * 2 * 1 * 256 * 2);
-    expect(plan.weightBytes).toBeGreaterThan(29e9 / 8);
   });
 
   test('ranks on the CPU share its memory equally, and what they exchange data over', () => {
@@ -193,15 +194,18 @@ describe('planMemory', () => {
 
   test('ranks whose columns would cut FP8 blocks are refused, naming the widths and the values that work', () => {
     const narrow: ModelShape = { ...shape, ffn: 17408 - 1024 - 128 };
-    expect(validTensorParallel(narrow)).toEqual([1]);
-    expect(validTensorParallel({ ...narrow, quantization: 'none' })).toEqual([1, 2, 4, 8]);
-    const failure = failureOf({ ...reference, shape: narrow });
+    const down = (held: Held) => splitByColumns(5120, narrow.ffn, held);
+    expect(validTensorParallel(narrow, down('fp8Block'))).toEqual([1]);
+    // Groups of 16 share a scale, and 16,256 is 16 x 1016.
+    expect(validTensorParallel(narrow, down('nvfp4'))).toEqual([1, 2, 4, 8]);
+    expect(validTensorParallel(narrow, down('bfloat16'))).toEqual([1, 2, 4, 8]);
+    const failure = failureOf({ ...reference, shape: narrow, weights: down('fp8Block') });
     expect(failure.reason).toBe('ParallelismInvalid');
-    expect(failure.message).toContain('scaled in blocks of 128 columns in widths of 6144, 16256, 6144');
+    expect(failure.message).toContain('a width of 16256 scaled in blocks of 128 columns');
   });
 
   test('a tensor-parallel size that does not divide is refused with those that do', () => {
-    expect(validTensorParallel(shape)).toEqual([1, 2, 4, 8]);
+    expect(validTensorParallel(shape, reference.weights)).toEqual([1, 2, 4, 8]);
     const failure = failureOf({ ...reference, tensor: 3 });
     expect(failure.reason).toBe('ParallelismInvalid');
     expect(failure.message).toContain('values that work: 1, 2, 4, 8');
@@ -209,7 +213,7 @@ describe('planMemory', () => {
 
   test('ranks divide the width of every expert', () => {
     const moe = parseCheckpointConfig({ ...qwen3MoeConfig, moe_intermediate_size: 6 });
-    expect(validTensorParallel(moe)).toEqual([1, 2]);
+    expect(validTensorParallel(moe, reference.weights)).toEqual([1, 2]);
     const failure = failureOf({ ...reference, shape: moe, tensor: 4 });
     expect(failure.reason).toBe('ParallelismInvalid');
     expect(failure.message).toContain('FFN 6)');

@@ -15,6 +15,7 @@ interface MemoryPlanRow {
 
 /** Per rank. */
 export interface MemoryPlan {
+  /** Of the rank that holds most. */
   readonly weightBytes: number;
   /** Recurrent state of maxNumSeqs slots, with what they keep of drafts. */
   readonly stateBytes: number;
@@ -40,7 +41,7 @@ export interface MemoryPlan {
  *   InvalidEngineConfig (maxModelLen above what the checkpoint was made for)
  */
 export function planMemory(input: MemoryPlanInput): MemoryPlan {
-  checkTensorParallel(input.shape, input.tensor);
+  checkTensorParallel(input.shape, input.weights, input.tensor);
   checkContext(input);
   const parts = measure(input);
   if (parts.left < parts.kvBytesPerBlock) throw tooLarge(input, parts);
@@ -96,6 +97,10 @@ function checkContext({ shape, maxModelLen }: MemoryPlanInput): void {
   );
 }
 
+function weightsNote({ tensor }: MemoryPlanInput, { weightsOfAllRanks }: MemoryParts): string {
+  return tensor === 1 ? 'all' : `of ${String(weightsOfAllRanks)} bytes that ${String(tensor)} ranks hold`;
+}
+
 function describe(
   input: MemoryPlanInput,
   parts: MemoryParts,
@@ -105,7 +110,7 @@ function describe(
   const snapshots = numStateSnapshots * parts.stateBytesPerSeq;
   const kv = numBlocks * parts.kvBytesPerBlock;
   return [
-    { name: 'weights', bytes: parts.weights, note: `1/${String(input.tensor)} of the checkpoint` },
+    { name: 'weights', bytes: parts.weights, note: weightsNote(input, parts) },
     {
       name: 'recurrent state',
       bytes: parts.state,

@@ -10,10 +10,12 @@ import { validTensorParallel } from './tensor-parallel.js';
 export function tooLarge(input: MemoryPlanInput, parts: MemoryParts): FailureError {
   const needed = parts.budget - parts.left + parts.kvBytesPerBlock;
   const { accelerator, tensor } = input;
+  // More memory would have to hold the context that is asked for, too.
+  const withContext = parts.budget - parts.left + parts.kvBytesPerBlock * blocksWanted(input);
   const whose = accelerator === 'cpu' ? 'of the machine' : 'per device';
   const remedies = [
     ...remediesFor(input),
-    `memory of at least ${formatGiB(neededMemory(input, needed))} ${whose}`,
+    `memory of at least ${formatGiB(neededMemory(input, withContext))} ${whose}`,
   ];
   const share = ranksPerMemory(input) === 1 ? '' : ` shared by ${String(tensor)} ranks`;
   return new FailureError(
@@ -39,7 +41,7 @@ export function contextTooLong(input: MemoryPlanInput, maxModelLen: number, fits
 
 /** Single changes, each of which was tried and makes the plan hold; the cheapest first. */
 function remediesFor(input: MemoryPlanInput): string[] {
-  const wanted = Math.ceil((input.maxModelLen ?? 1) / input.blockSize);
+  const wanted = blocksWanted(input);
   const holds = (change: Partial<MemoryPlanInput>): boolean => {
     const parts = measure({ ...input, ...change });
     return parts.left >= parts.kvBytesPerBlock * wanted;
@@ -60,9 +62,14 @@ function remediesFor(input: MemoryPlanInput): string[] {
   const tensor =
     input.accelerator === 'cpu'
       ? undefined
-      : validTensorParallel(input.shape).find((n) => n > input.tensor && holds({ tensor: n }));
+      : validTensorParallel(input.shape, input.weights).find((n) => n > input.tensor && holds({ tensor: n }));
   if (tensor !== undefined) found.push(`parallelism.tensor ${String(tensor)}`);
   return found;
+}
+
+/** Of one sequence as long as is asked for. */
+function blocksWanted({ maxModelLen, blockSize }: MemoryPlanInput): number {
+  return Math.ceil((maxModelLen ?? 1) / blockSize);
 }
 
 function neededMemory(input: MemoryPlanInput, needed: number): number {

@@ -1,11 +1,17 @@
 import { describe, expect, test } from '@jest/globals';
 import { parseCheckpointConfig, type ModelShape } from './checkpoint.js';
 import { qwen36Config } from './checkpoint.fixture.js';
-import { residentWeightBytes } from './resident-weights.js';
+import { rankWeightBytes } from './rank-weights.js';
+import { residentWeights } from './resident-weights.js';
 
 const speculative = { method: 'none', tokens: 3 } as const;
 const shape: ModelShape = { ...parseCheckpointConfig(qwen36Config), quantization: 'none' };
 const layer = 'model.language_model.layers.0.';
+
+/** On one rank. */
+function residentWeightBytes(...args: Parameters<typeof residentWeights>): number {
+  return rankWeightBytes(residentWeights(...args), { rank: 0, size: 1, kvHeads: shape.kvHeads });
+}
 
 function tensor(name: string, dtype: string, ...sides: number[]) {
   return { name, dtype, shape: sides, bytes: 0 };
@@ -75,7 +81,7 @@ const matrices = [
   ],
 ] as const;
 
-describe('residentWeightBytes', () => {
+describe('on one rank', () => {
   test.each(matrices)('%s', (_name, tensors, expected) => {
     expect(residentWeightBytes(tensors, shape, { dtype: 'auto', quantization: 'none', speculative })).toBe(
       expected,

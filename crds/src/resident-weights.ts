@@ -1,6 +1,5 @@
-// How many bytes a checkpoint's tensors take once the engine holds them, to the byte on one rank of the CPU backend.
-// It differs from the files' size: parts that are not run are skipped, matrices that run together are packed as one,
-// in panels of 64 rows, with their scales spread out for the kernels, and vectors are widened to float32.
+// What the engine holds of a checkpoint's tensors: matrices that run together are packed as one, parts that are not run
+// are skipped. Each is told with how ranks divide it; rank-weights.ts counts the bytes of one rank.
 
 import type { ModelShape } from './checkpoint.js';
 import { FailureError } from './failures.js';
@@ -8,6 +7,7 @@ import { blockType } from './gguf-types.js';
 import { isQuantizedAtLoad, type LoadQuantization } from './quantization.js';
 import type { TensorEntry } from './safetensors.js';
 import type { Speculative } from './speculation.js';
+import { splitOf, type Split } from './weight-split.js';
 
 /** `auto` is bfloat16. The type of the KV cache and of unquantized matrices in memory. */
 export type EngineDtype = 'auto' | 'bfloat16' | 'float32';
@@ -19,26 +19,43 @@ export interface HoldOptions {
   readonly speculative: Speculative;
 }
 
-/** What the engine holds of a matrix. */
-type Held = 'float32' | 'bfloat16' | 'float16' | 'fp8Block' | 'fp8Row' | 'int8' | 'nvfp4' | BlockTypeName;
 type BlockTypeName = 'Q8_0' | 'Q4_0' | 'Q4_K' | 'Q6_K';
 
-/** Rows that are packed together, one after the other. */
-interface Run {
-  rows: number;
+/** What the engine holds of a matrix. */
+export type Held =
+  'float32' | 'bfloat16' | 'float16' | 'fp8Block' | 'fp8Row' | 'int8' | 'nvfp4' | BlockTypeName;
+
+/** One of the stored matrices that the engine packs as one, over all ranks. */
+export interface Part {
+  readonly rows: number;
   readonly held: Held;
+  readonly split: Split;
 }
 
-/** One of the stored matrices that the engine packs as one, and where among them. */
-interface Part extends Readonly<Run> {
-  readonly place: number;
-}
+/** Of whom a step reads: every row, those rows that are routed to it, or single rows of its own. */
+export type MatrixUse = 'every' | 'routed' | 'lookup';
 
-interface FusedMatrix {
-  /** Of a stack, how many. */
-  readonly copies: number;
+/** Rows that run on one input, one part after the other. */
+export interface FusedMatrix {
+  readonly use: MatrixUse;
   readonly cols: number;
-  readonly parts: Part[];
+  readonly parts: readonly Part[];
+  /** Experts and layers whose matrices are like this one. */
+  readonly copies: number;
+}
+
+/** Held in float32, (rows, width) over all ranks. */
+export interface ResidentVector {
+  readonly rows: number;
+  readonly width: number;
+  readonly split: Split;
+  readonly copies: number;
+}
+
+/** A checkpoint's weights, a few entries however many layers and experts it has. */
+export interface ResidentWeights {
+  readonly matrices: readonly FusedMatrix[];
+  readonly vectors: readonly ResidentVector[];
 }
 
 export function dtypeBytes(dtype: EngineDtype): number {
@@ -56,55 +73,88 @@ const matrix = /^(.*)\.weight(_packed)?$/;
 /** Matrices of all experts in one tensor, as BF16 releases of qwen3_5_moe and GGUF files have them. */
 const stackedExperts = /\.experts\.(gate_up|down|gate|up)_proj$/;
 
-/**
- * Bytes of packed weights over all ranks.
- * @throws FailureError UnsupportedQuantization
- */
-export function residentWeightBytes(
+/** @throws FailureError UnsupportedQuantization */
+export function residentWeights(
   tensors: Iterable<TensorEntry>,
   shape: ModelShape,
   options: HoldOptions,
-): number {
+): ResidentWeights {
   // Of a checkpoint that is quantized already, the engine leaves the rest alone.
   const atLoad = shape.quantization === 'none' ? options.quantization : 'none';
   const byName = new Map(Array.from(tensors, (tensor) => [tensor.name, tensor] as const));
-  const fused = new Map<string, FusedMatrix>();
-  let total = 0;
+  const fused = new Map<string, PlacedMatrix>();
+  const vectors: ResidentVector[] = [];
   for (const tensor of byName.values()) {
-    if (skipped.test(tensor.name) || scale.test(tensor.name)) continue;
-    if (tensor.name.startsWith('mtp.') && options.speculative.method !== 'mtp') continue;
-    // A tied table is held once; some releases store the head as well.
-    if (shape.tiedEmbeddings && tensor.name === 'lm_head.weight') continue;
+    if (!isHeld(tensor, shape, options)) continue;
     const isStack = stackedExperts.test(tensor.name);
-    const module = isStack
-      ? tensor.name
-      : tensor.shape.length === 2
-        ? matrix.exec(tensor.name)?.[1]
-        : undefined;
-    if (module === undefined) {
-      total += tensor.shape.reduce((product, side) => product * side, 4);
+    const module = isStack ? tensor.name : moduleOf(tensor);
+    if (module === null) {
+      const [rows = 1, ...sides] = tensor.shape;
+      vectors.push({ rows, width: product(sides), split: splitOf(tensor.name), copies: 1 });
       continue;
     }
     const base = isStack ? tensor.name : `${module}.weight`;
-    const scales = byName.get(`${base}_scale_inv`) ?? byName.get(`${base}_scale`);
+    const scales = (byName.get(`${base}_scale_inv`) ?? byName.get(`${base}_scale`))?.shape;
     const [rows = 0, stored = 0] = isStack ? tensor.shape.slice(1) : tensor.shape;
-    const one = { ...tensor, shape: [rows, stored] };
-    const scalesOfOne = isStack ? scales?.shape.slice(1) : scales?.shape;
-    const held = heldAs(one, module, scalesOfOne, { ...options, quantization: atLoad });
+    const held = heldAs({ ...tensor, shape: [rows, stored] }, module, isStack ? scales?.slice(1) : scales, {
+      ...options,
+      quantization: atLoad,
+    });
     if (isStack && held === 'nvfp4') throw stackedNvfp4(tensor);
     const { name, place } = placeIn(module);
     const whole = fused.get(name) ?? {
+      use: useOf(module, shape),
       copies: isStack ? (tensor.shape[0] ?? 0) : 1,
       cols: held === 'nvfp4' ? 2 * stored : stored,
       parts: [],
     };
-    whole.parts.push({ place, rows, held });
+    whole.parts.push({ place, part: { rows, held, split: splitOf(`${module}.weight`) } });
     fused.set(name, whole);
   }
-  for (const { copies, cols, parts } of fused.values()) {
-    for (const { rows, held } of runsOf(parts)) total += copies * packedMatrixBytes(rows, cols, held);
+  const matrices = Array.from(fused.values(), ({ parts, ...matrix }) => ({
+    ...matrix,
+    parts: parts.sort((a, b) => a.place - b.place).map(({ part }) => part),
+  }));
+  return { matrices: counted(matrices), vectors: counted(vectors) };
+}
+
+/** Those of a head beside those of the model that it drafts for. */
+export function joinedWeights(...all: readonly ResidentWeights[]): ResidentWeights {
+  return {
+    matrices: counted(all.flatMap(({ matrices }) => matrices)),
+    vectors: counted(all.flatMap(({ vectors }) => vectors)),
+  };
+}
+
+interface PlacedMatrix extends Omit<FusedMatrix, 'parts'> {
+  readonly parts: { readonly place: number; readonly part: Part }[];
+}
+
+function isHeld({ name }: TensorEntry, shape: ModelShape, { speculative }: HoldOptions): boolean {
+  if (skipped.test(name) || scale.test(name)) return false;
+  if (name.startsWith('mtp.') && speculative.method !== 'mtp') return false;
+  // A tied table is held once; some releases store the head as well.
+  return !(shape.tiedEmbeddings && name.endsWith('lm_head.weight'));
+}
+
+function useOf(module: string, { tiedEmbeddings }: ModelShape): MatrixUse {
+  if (module.includes('.experts.')) return 'routed';
+  return module.endsWith('embed_tokens') && !tiedEmbeddings ? 'lookup' : 'every';
+}
+
+function moduleOf({ name, shape }: TensorEntry): string | null {
+  return shape.length === 2 ? (matrix.exec(name)?.[1] ?? null) : null;
+}
+
+/** Equal entries as one. */
+function counted<T extends { readonly copies: number }>(entries: readonly T[]): T[] {
+  const byContent = new Map<string, T>();
+  for (const entry of entries) {
+    const content = JSON.stringify({ ...entry, copies: 0 });
+    const before = byContent.get(content)?.copies ?? 0;
+    byContent.set(content, { ...entry, copies: before + entry.copies });
   }
-  return total;
+  return [...byContent.values()];
 }
 
 /** native/src/model/stored_weight.cpp refuses the same. */
@@ -114,47 +164,6 @@ function stackedNvfp4({ name }: TensorEntry): FailureError {
     `tensor ${name} stacks experts in NVFP4: tools differ in the order of its axes and in its scales, and none of them ` +
       'says which; use a release with experts one by one (experts.N.gate_proj, ...)',
   );
-}
-
-/** Neighbours that are held alike lie in the same panels. */
-function runsOf(parts: readonly Part[]): Run[] {
-  const runs: Run[] = [];
-  for (const { rows, held } of [...parts].sort((a, b) => a.place - b.place)) {
-    const last = runs.at(-1);
-    if (last?.held === held) last.rows += rows;
-    else runs.push({ rows, held });
-  }
-  return runs;
-}
-
-/** The packing rule of native/src/backends/cpu/packed_matrix.cpp. */
-function packedMatrixBytes(rows: number, cols: number, held: Held): number {
-  const padded = Math.ceil(rows / 64) * 64;
-  switch (held) {
-    case 'float32':
-      return padded * cols * 4;
-    case 'bfloat16':
-    case 'float16':
-      return padded * cols * 2;
-    // Float scales, repeated for each row: one per 128 columns, or one.
-    case 'fp8Block':
-      return padded * (cols + 4 * Math.ceil(cols / 128));
-    case 'fp8Row':
-    case 'int8':
-      return padded * (cols + 4);
-    // Half a byte, an e4m3 scale per 16 columns, a float per row.
-    case 'nvfp4':
-      return padded * (cols / 2 + cols / 16 + 4);
-    // Codes, and what a block's columns share.
-    case 'Q8_0':
-      return padded * (cols + (cols / 32) * 2);
-    case 'Q4_0':
-      return padded * (cols / 2 + (cols / 32) * 2);
-    case 'Q4_K':
-      return padded * (cols / 2 + (cols / 256) * 20);
-    case 'Q6_K':
-      return padded * (cols / 2 + (cols / 256) * 82);
-  }
 }
 
 function heldAs(
@@ -195,4 +204,8 @@ function placeIn(module: string): { name: string; place: number } {
   const names = partners.find((group) => group.includes(own));
   if (names === undefined) return { name: module, place: 0 };
   return { name: `${module.slice(0, dot)}.${names.join('+')}`, place: names.indexOf(own) };
+}
+
+function product(sides: readonly number[]): number {
+  return sides.reduce((total, side) => total * side, 1);
 }

@@ -2,32 +2,35 @@
 
 import type { ModelShape } from './checkpoint.js';
 import { FailureError } from './failures.js';
+import { sharedColumns } from './rank-weights.js';
+import type { ResidentWeights } from './resident-weights.js';
 
 /** As in the resource's schema. */
 const maxTensorParallel = 64;
 
-/** Quantized weights are scaled and summed in blocks of 128 columns: a rank holds whole ones of a row-parallel matrix. */
-const fp8BlockColumns = 128;
-
-/** Widths of the inputs of o, down and out_proj, which ranks split by columns. */
-function splitWidths({ heads, headDim, ffn, gdn, moe }: ModelShape): number[] {
-  const recurrent = gdn === null ? 0 : gdn.vHeads * gdn.vDim;
-  const widths = [heads * headDim, ffn, recurrent, moe?.ffn ?? 0, moe?.sharedFfn ?? 0];
-  return widths.filter((width) => width > 0);
+interface SplitMatrix {
+  readonly cols: number;
+  /** Columns that share a scale, of which a rank holds whole ones. */
+  readonly block: number;
 }
 
-function blockColumnsOf(shape: ModelShape): number {
-  return shape.blockColumns ?? fp8BlockColumns;
+/** What ranks split by columns: the matrices of o, down, out_proj and mtp.fc. */
+function splitByColumns({ matrices }: ResidentWeights): SplitMatrix[] {
+  return matrices.flatMap(({ cols, parts }) =>
+    parts
+      .filter(({ split }) => split === 'columns')
+      .map(({ held }) => ({ cols, block: sharedColumns(held) })),
+  );
 }
 
-function keepsBlocks(shape: ModelShape, tensor: number): boolean {
-  if (tensor === 1 || shape.quantization === 'none') return true;
-  return splitWidths(shape).every((width) => width % (tensor * blockColumnsOf(shape)) === 0);
+function cutBy(weights: ResidentWeights, tensor: number): SplitMatrix[] {
+  if (tensor === 1) return [];
+  return splitByColumns(weights).filter(({ cols, block }) => cols % (tensor * block) !== 0);
 }
 
-function divides(shape: ModelShape, tensor: number): boolean {
+function divides(shape: ModelShape, weights: ResidentWeights, tensor: number): boolean {
   const { heads, kvHeads, ffn, gdn, moe } = shape;
-  if (!keepsBlocks(shape, tensor)) return false;
+  if (cutBy(weights, tensor).length > 0) return false;
   if (gdn?.tiled === true && tensor > 1) return false;
   // KV heads either spread over ranks or, beyond one per rank, replicate evenly.
   const kv = kvHeads % tensor === 0 || tensor % kvHeads === 0;
@@ -39,27 +42,27 @@ function divides(shape: ModelShape, tensor: number): boolean {
 }
 
 /** All that work for this model, ascending. */
-export function validTensorParallel(shape: ModelShape): number[] {
+export function validTensorParallel(shape: ModelShape, weights: ResidentWeights): number[] {
   return Array.from({ length: maxTensorParallel }, (_, i) => i + 1).filter((tensor) =>
-    divides(shape, tensor),
+    divides(shape, weights, tensor),
   );
 }
 
 /** @throws FailureError ParallelismInvalid, naming the values that work */
-export function checkTensorParallel(shape: ModelShape, tensor: number): void {
-  if (divides(shape, tensor)) return;
+export function checkTensorParallel(shape: ModelShape, weights: ResidentWeights, tensor: number): void {
+  if (divides(shape, weights, tensor)) return;
   const heads = `${String(shape.heads)} heads, ${String(shape.kvHeads)} KV heads`;
   const gdn = shape.gdn === null ? '' : `, ${String(shape.gdn.kHeads)} GDN key heads`;
-  const blocks = keepsBlocks(shape, tensor)
-    ? ''
-    : `; scaled in blocks of ${String(blockColumnsOf(shape))} columns in widths of ${splitWidths(shape).join(', ')}`;
+  const blocks = cutBy(weights, tensor)
+    .filter(({ block }) => block > 1)
+    .map(({ cols, block }) => `; a width of ${String(cols)} scaled in blocks of ${String(block)} columns`);
   const rounds =
     shape.gdn?.tiled === true ? '; the value heads of this GGUF file lie in rounds over all key heads' : '';
   const widths = [shape.ffn, shape.moe?.ffn ?? 0, shape.moe?.sharedFfn ?? 0].filter((width) => width > 0);
   throw new FailureError(
     'ParallelismInvalid',
-    `parallelism.tensor ${String(tensor)} does not divide the model (${heads}${gdn}, FFN ${widths.join(', ')}${blocks}${rounds}); ` +
-      `values that work: ${validTensorParallel(shape).join(', ')}`,
+    `parallelism.tensor ${String(tensor)} does not divide the model (${heads}${gdn}, FFN ${widths.join(', ')}${[...new Set(blocks)].join('')}${rounds}); ` +
+      `values that work: ${validTensorParallel(shape, weights).join(', ')}`,
     { tensor },
   );
 }

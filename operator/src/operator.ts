@@ -7,6 +7,7 @@ import type { KubeClient } from './kube/client.js';
 import type { Pod } from './kube/types.js';
 import type { Metrics } from './metrics.js';
 import type { OperatorOptions } from './options.js';
+import { Buckets } from './preflight/buckets.js';
 import { Preflight } from './preflight/preflight.js';
 import { ServiceSecrets } from './preflight/service-secrets.js';
 import { Reconciler } from './reconcile.js';
@@ -68,7 +69,7 @@ export class Operator {
     });
     const reconciler = new Reconciler({
       caches: this.caches,
-      preflight: new Preflight(new ServiceSecrets(client)),
+      preflight: new Preflight(new Buckets(new ServiceSecrets(client))),
       writer: new Writer(client, () => this.election.held, options.identity),
       loads: this.loads,
       surroundings: options.surroundings,

@@ -18,7 +18,7 @@ if [[ ! -f $venv/done ]]; then
 fi
 
 mkdir -p "$reports"
-node "$root/runtime/bin/llmservice.js" serve --model "$root/deploy/demo-model/checkpoint" --name demo \
+node "$root/cli/bin/llmservice.js" serve --model "$root/deploy/demo-model/checkpoint" --name demo \
   --port "$port" >"$reports/server.log" 2>&1 &
 server=$!
 trap 'kill "$server" 2>/dev/null || true' EXIT

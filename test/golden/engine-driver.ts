@@ -64,7 +64,9 @@ export interface Scores {
 }
 
 type How = Pick<EngineOptions, 'dtype' | 'isa' | 'threads'> &
-  Partial<Pick<EngineOptions, 'quantization' | 'kvCacheDtype' | 'logitHashes' | 'speculative'>>;
+  Partial<
+    Pick<EngineOptions, 'quantization' | 'kvCacheDtype' | 'logitHashes' | 'speculative' | keyof typeof room>
+  >;
 
 export async function loadGolden(modelDir: string, how: How): Promise<Engine> {
   return loadEngine(optionsOf(modelDir, how, null), () => undefined);

@@ -1,13 +1,18 @@
-// The memory plan, made from headers alone, against what the engine allocates for the golden models.
+// The memory plan, made from headers alone, against what the engine allocates for the golden models, on one rank and two.
 
-import { readdirSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 
-import { describe, expect, jest, test } from '@jest/globals';
-import { planMemory } from '@llmservice/crds';
-import { loadEngine } from '@llmservice/native';
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { planMemory, residentWeights, validTensorParallel } from '@llmservice/crds';
 
-import { plainOptions } from '../../native/ts/engine-options.fixture.js';
-import { readLocalCheckpoint } from '../../runtime/src/checkpoint/read-local-checkpoint.js';
+import {
+  readLocalCheckpoint,
+  type LocalCheckpoint,
+} from '../../runtime/src/checkpoint/read-local-checkpoint.js';
+import { writeLargeCheckpoint } from '../integration/large-checkpoint.js';
+import { loadGolden, loadGoldenRanks } from './engine-driver.js';
 import { hasMtp, modelsDir } from './reference-bar.js';
 
 jest.setTimeout(120_000);
@@ -24,24 +29,79 @@ const ways = [
 ] as const;
 
 describe.each(readdirSync(modelsDir))('%s', (model) => {
+  const modelDir = modelsDir + model;
+  let checkpoint: LocalCheckpoint;
+  beforeAll(async () => {
+    checkpoint = await readLocalCheckpoint(modelDir);
+  });
+
   const possible = ways.filter(({ speculative: { method } }) => method !== 'mtp' || hasMtp(model));
-  test.each(possible)('takes the KV, state and workspace that were planned: %j', async (way) => {
-    const modelDir = modelsDir + model;
-    const plan = planMemory({
-      ...{ ...sizes, ...way, accelerator: 'cpu', tensor: 1, weightBytes: 0, prefixCaching: true },
-      shape: (await readLocalCheckpoint(modelDir)).shape,
-      memoryBytes: 2 ** 33,
+  test.each(possible)('takes the weights, KV, state and workspace that were planned: %j', async (way) => {
+    const { shape, tensors } = checkpoint;
+    const weights = residentWeights(tensors, shape, { ...way, quantization: 'none' });
+    for (const tensor of validTensorParallel(shape, weights).filter((ranks) => ranks <= 2)) {
+      const plan = planMemory({
+        ...{ ...sizes, ...way, accelerator: 'cpu', tensor, weights, shape, prefixCaching: true },
+        memoryBytes: 2 ** 33,
+        memoryUtilizationPercent: 90,
+      });
+      const { numBlocks, numStateSnapshots, weightBytes, kvBytesPerBlock } = plan;
+      const { stateBytes, stateBytesPerSeq, workspaceBytes } = plan;
+      const how = { ...sizes, ...way, numBlocks, numStateSnapshots, isa: 'auto', threads: 1 } as const;
+      const engine =
+        tensor === 1 ? await loadGolden(modelDir, how) : await loadGoldenRanks(modelDir, how, tensor);
+      try {
+        expect(engine.info).toMatchObject({ kvBytesPerBlock, stateBytesPerSeq, workspaceBytes });
+        expect((stateBytesPerSeq + engine.info.draftBytesPerSeq) * sizes.maxNumSeqs).toBe(stateBytes);
+        // The first rank's, which may have a row of the vocabulary less than another: at most a panel of 64.
+        const panel = 64 * shape.hidden * 4 * 2;
+        expect(weightBytes - engine.info.weightBytes).toBeGreaterThanOrEqual(0);
+        expect(weightBytes - engine.info.weightBytes).toBeLessThanOrEqual(tensor === 1 ? 0 : panel);
+      } finally {
+        await engine.dispose();
+      }
+    }
+  });
+});
+
+/** Private memory that this process may write, stacks and heaps included: VmData as the kernel counts it. */
+function privateBytes(): number {
+  const [, kib = ''] = /^VmData:\s+(\d+) kB$/m.exec(readFileSync('/proc/self/status', 'utf8')) ?? [];
+  return Number(kib) * 1024;
+}
+
+describe.each([1, 2])('a llama of 0.4 B parameters on %i ranks of a machine of 3 GiB', (tensor) => {
+  let dir: string;
+  beforeAll(() => {
+    dir = mkdtempSync(join(tmpdir(), 'llmservice-memory-'));
+    writeLargeCheckpoint(dir);
+  });
+  afterAll(() => rmSync(dir, { recursive: true }));
+
+  test('takes in all what was planned, within 3 %, as the kernel counts it', async () => {
+    const { shape, tensors } = await readLocalCheckpoint(dir);
+    const way = { dtype: 'auto', kvCacheDtype: 'auto', speculative: none } as const;
+    const weights = residentWeights(tensors, shape, { ...way, quantization: 'none' });
+    const large = { ...sizes, maxNumSeqs: 16, maxModelLen: 32768 };
+    const { rows, numBlocks, numStateSnapshots } = planMemory({
+      ...{ ...large, ...way, accelerator: 'cpu', tensor, weights, prefixCaching: true },
+      // Positions cost nothing here: KV takes all that is left.
+      shape: { ...shape, maxPositionEmbeddings: 32768 },
+      memoryBytes: 3 * 2 ** 30,
       memoryUtilizationPercent: 90,
     });
-    const { numBlocks, numStateSnapshots, kvBytesPerBlock, stateBytes, stateBytesPerSeq, workspaceBytes } =
-      plan;
-    const engine = await loadEngine(
-      { ...plainOptions, ...sizes, ...way, modelDir, numBlocks, numStateSnapshots },
-      () => undefined,
-    );
+    const beside = ['reserved', 'shared memory', 'free'];
+    const planned = rows.reduce((sum, { name, bytes }) => (beside.includes(name) ? sum : sum + bytes), 0);
+    const how = { ...large, ...way, numBlocks, numStateSnapshots, isa: 'auto', threads: 1 } as const;
+    const before = privateBytes();
+    const engine = tensor === 1 ? await loadGolden(dir, how) : await loadGoldenRanks(dir, how, tensor);
     try {
-      expect(engine.info).toMatchObject({ kvBytesPerBlock, stateBytesPerSeq, workspaceBytes });
-      expect((stateBytesPerSeq + engine.info.draftBytesPerSeq) * sizes.maxNumSeqs).toBe(stateBytes);
+      const taken = privateBytes() - before;
+      const off = taken / (planned * tensor) - 1;
+      process.stdout.write(
+        `${String(tensor)} ranks: planned ${String(planned * tensor)}, taken ${String(taken)} bytes, ${(100 * off).toFixed(2)} %\n`,
+      );
+      expect(Math.abs(off)).toBeLessThan(0.03);
     } finally {
       await engine.dispose();
     }

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
-import { checkMtpHead, residentWeightBytes } from '@llmservice/crds';
+import { checkMtpHead, joinedWeights, rankWeightBytes, residentWeights } from '@llmservice/crds';
 import { cpuIsas, type Engine, type EngineOptions } from '@llmservice/native';
 
 import { readLocalCheckpoint, readLocalMtpHead } from '../../runtime/src/checkpoint/read-local-checkpoint.js';
@@ -156,9 +156,11 @@ describe.each([
     });
     const { weightBytes } = engine.info;
     await engine.dispose();
-    const counted =
-      residentWeightBytes(tensors, shape, held) + residentWeightBytes(head.tensors, head.shape, held);
-    expect(counted).toBe(weightBytes);
+    const counted = joinedWeights(
+      residentWeights(tensors, shape, held),
+      residentWeights(head.tensors, head.shape, held),
+    );
+    expect(rankWeightBytes(counted, { rank: 0, size: 1, kvHeads: shape.kvHeads })).toBe(weightBytes);
   });
 });
 

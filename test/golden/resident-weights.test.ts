@@ -1,16 +1,19 @@
-// The memory plan counts a checkpoint's weights before they are read: to the byte what the engine then holds.
+// The memory plan counts a checkpoint's weights before they are read: to the byte what the engine then holds, on one rank
+// or several, and it knows which numbers of ranks the engine refuses.
 
 import { readdirSync } from 'node:fs';
 
-import { beforeAll, describe, expect, test } from '@jest/globals';
-import { residentWeightBytes } from '@llmservice/crds';
+import { beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { rankWeightBytes, residentWeights, validTensorParallel } from '@llmservice/crds';
 
 import {
   readLocalCheckpoint,
   type LocalCheckpoint,
 } from '../../runtime/src/checkpoint/read-local-checkpoint.js';
-import { loadGolden } from './engine-driver.js';
+import { loadGolden, loadGoldenRanks } from './engine-driver.js';
 import { hasMtp, modelsDir } from './reference-bar.js';
+
+jest.setTimeout(120_000);
 
 const models = readdirSync(modelsDir);
 const holdings = (['float32', 'bfloat16'] as const).flatMap((dtype) =>
@@ -33,11 +36,23 @@ describe.each(models)('%s', (model) => {
       const { shape, tensors } = checkpoint;
       // Refused of a checkpoint that is quantized already.
       if (shape.quantization !== 'none' && options.quantization !== 'none') return;
-      const engine = await loadGolden(modelsDir + model, { ...options, isa: 'portable', threads: 1 });
-      try {
-        expect(residentWeightBytes(tensors, shape, options)).toBe(engine.info.weightBytes);
-      } finally {
-        await engine.dispose();
+      const how = { ...options, isa: 'portable', threads: 1 } as const;
+      const weights = residentWeights(tensors, shape, options);
+      const works = validTensorParallel(shape, weights);
+      for (const size of [1, 2, 3, 4, 8]) {
+        const load = () =>
+          size === 1 ? loadGolden(modelsDir + model, how) : loadGoldenRanks(modelsDir + model, how, size);
+        if (!works.includes(size)) {
+          await expect(load()).rejects.toMatchObject({ reason: 'ParallelismInvalid' });
+          continue;
+        }
+        const engine = await load();
+        try {
+          const { kvHeads } = shape;
+          expect(rankWeightBytes(weights, { rank: 0, size, kvHeads })).toBe(engine.info.weightBytes);
+        } finally {
+          await engine.dispose();
+        }
       }
     },
   );

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import type { KubeObject } from '../kube/types.js';
-import { covers, marked, needsApply } from './needs-apply.js';
+import { covers, differences, marked, needsApply } from './needs-apply.js';
 
 const desired: KubeObject = {
   apiVersion: 'apps/v1',
@@ -50,4 +50,20 @@ describe('covers', () => {
   ])('%s', (_name, wanted, live, covered) => {
     expect(covers(wanted, live)).toBe(covered);
   });
+});
+
+test('differences name the field as a person writes it, and list entries by name', () => {
+  const wanted = {
+    spec: {
+      replicas: 2,
+      containers: [{ name: 'runtime', image: 'new' }, { name: 'more' }],
+      args: ['a', 'b'],
+    },
+  };
+  const live = { spec: { replicas: 2, containers: [{ name: 'runtime', image: 'old' }], args: ['a', 'c'] } };
+  expect(differences(wanted, live)).toEqual([
+    { path: 'spec.containers[runtime].image', live: 'old', desired: 'new' },
+    { path: 'spec.containers[more]', live: undefined, desired: { name: 'more' } },
+    { path: 'spec.args[1]', live: 'c', desired: 'b' },
+  ]);
 });

@@ -20,24 +20,44 @@ export function needsApply(desired: KubeObject, live: KubeObject | null): boolea
 
 /** Whether everything that `desired` says holds in `live`. */
 export function covers(desired: unknown, live: unknown): boolean {
-  if (desired === undefined) return true;
+  return differences(desired, live).length === 0;
+}
+
+/** Where an object is not as it is wanted. */
+export interface Difference {
+  /** As a person writes it: `spec.template.spec.containers[runtime].image`. */
+  readonly path: string;
+  /** Undefined: absent. */
+  readonly live: unknown;
+  readonly desired: unknown;
+}
+
+/** Everything that `desired` says and that does not hold in `live`. */
+export function differences(desired: unknown, live: unknown, path = ''): Difference[] {
+  const whole = [{ path, live, desired }];
+  if (desired === undefined) return [];
   // The API server leaves out what equals nothing.
-  if (live === undefined || live === null) return isEmpty(desired);
-  if (Array.isArray(desired)) return Array.isArray(live) && coversList(desired, live);
+  if (live === undefined || live === null) return isEmpty(desired) ? [] : whole;
+  if (Array.isArray(desired)) return Array.isArray(live) ? listDifferences(desired, live, path) : whole;
   if (isRecord(desired)) {
-    return isRecord(live) && Object.entries(desired).every(([key, value]) => covers(value, live[key]));
+    if (!isRecord(live)) return whole;
+    return Object.entries(desired).flatMap(([key, value]) =>
+      differences(value, live[key], path === '' ? key : `${path}.${key}`),
+    );
   }
-  return desired === live || sameQuantity(desired, live);
+  return desired === live || sameQuantity(desired, live) ? [] : whole;
 }
 
 /** Lists of named things are matched by name, as server-side apply does; others by position. */
-function coversList(desired: readonly unknown[], live: readonly unknown[]): boolean {
+function listDifferences(desired: readonly unknown[], live: readonly unknown[], path: string): Difference[] {
   if (desired.every(isNamed)) {
-    return desired.every((item) =>
-      live.some((other) => isNamed(other) && other.name === item.name && covers(item, other)),
-    );
+    return desired.flatMap((item) => {
+      const other = live.find((each) => isNamed(each) && each.name === item.name);
+      return differences(item, other, `${path}[${item.name}]`);
+    });
   }
-  return desired.length === live.length && desired.every((item, index) => covers(item, live[index]));
+  if (desired.length !== live.length) return [{ path, live, desired }];
+  return desired.flatMap((item, index) => differences(item, live[index], `${path}[${index}]`));
 }
 
 /** "1000m" comes back as "1". */

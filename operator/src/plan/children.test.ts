@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { parseCheckpointConfig, paths, sharedMemoryNeeded, validateEngineConfig } from '@llmservice/crds';
 import { qwen36Config } from '../../../crds/src/checkpoint.fixture.js';
+import { evenWeights } from '../../../crds/src/resident-weights.fixture.js';
 import { failedAttemptAnnotation, planAttempt, planChildren, type ChildInputs } from './children.js';
 import { planEngineConfig } from './engine-config.js';
 import { planFit } from './memory.js';
@@ -40,7 +41,7 @@ describe('the reference deployment', () => {
   const service = wantedService(reference);
 
   test('fits, two ranks on two partitions', () => {
-    const fit = planFit(service, { shape: parseCheckpointConfig(qwen36Config), weightBytes: 29e9 });
+    const fit = planFit(service, { shape: parseCheckpointConfig(qwen36Config), weights: evenWeights(29e9) });
     expect(fit).toMatchObject({
       state: 'fits',
       devices: 2,
@@ -211,14 +212,14 @@ describe('a halted service', () => {
 });
 
 test('a number of ranks that does not divide the model is refused on the CPU too, others are not', () => {
-  const checkpoint = { shape: parseCheckpointConfig(qwen36Config), weightBytes: 29e9 };
+  const checkpoint = { shape: parseCheckpointConfig(qwen36Config), weights: evenWeights(29e9) };
   const ranks = (devices: number) => planFit(wantedService({ accelerator: { devices } }), checkpoint);
   expect(ranks(3)).toMatchObject({ state: 'failed', failure: { reason: 'ParallelismInvalid' } });
   expect(ranks(2)).toEqual({ state: 'unmeasured' });
 });
 
 test('a /dev/shm that the ranks on the CPU do not fit in is refused with the size needed', () => {
-  const checkpoint = { shape: parseCheckpointConfig(qwen36Config), weightBytes: 29e9 };
+  const checkpoint = { shape: parseCheckpointConfig(qwen36Config), weights: evenWeights(29e9) };
   const spec = { accelerator: { devices: 4 }, sharedMemory: { sizeLimit: '8Mi' } };
   expect(planFit(wantedService(spec), checkpoint)).toMatchObject({
     failure: {
@@ -229,7 +230,7 @@ test('a /dev/shm that the ranks on the CPU do not fit in is refused with the siz
 });
 
 test('unknown memory is no ground to refuse, but ranks and context are still checked', () => {
-  const checkpoint = { shape: parseCheckpointConfig(qwen36Config), weightBytes: 29e9 };
+  const checkpoint = { shape: parseCheckpointConfig(qwen36Config), weights: evenWeights(29e9) };
   expect(planFit(wantedService(), checkpoint)).toEqual({ state: 'unmeasured' });
   expect(planFit(wantedService({ engine: { maxModelLen: 1_000_000 } }), checkpoint)).toMatchObject({
     failure: { reason: 'InvalidEngineConfig' },

@@ -1,16 +1,22 @@
 // The memory plan of a service on its accelerator.
 
-import { FailureError, planMemory, sharedMemoryNeeded, type Failure } from '@llmservice/crds';
+import {
+  FailureError,
+  planMemory,
+  sharedMemoryNeeded,
+  type Failure,
+  type ModelShape,
+  type ResidentWeights,
+} from '@llmservice/crds';
 import type { WantedService } from '../spec/parse-spec.js';
 import type { Fit } from '../status/picture.js';
-import type { ModelShape } from '@llmservice/crds';
 
 interface PlannedCheckpoint {
   readonly shape: ModelShape;
-  readonly weightBytes: number;
+  readonly weights: ResidentWeights;
 }
 
-export function planFit(service: WantedService, { shape, weightBytes }: PlannedCheckpoint): Fit {
+export function planFit(service: WantedService, { shape, weights }: PlannedCheckpoint): Fit {
   const { accelerator, tensor, spec } = service;
   if (accelerator.kind === 'cpu' && service.sharedMemoryBytes < sharedMemoryNeeded(tensor)) {
     return { state: 'failed', failure: sharedMemoryTooSmall(service) };
@@ -31,7 +37,7 @@ export function planFit(service: WantedService, { shape, weightBytes }: PlannedC
     const plan = planMemory({
       shape,
       accelerator: accelerator.kind,
-      weightBytes,
+      weights,
       // Without a size, what does not depend on it (tensor-parallel size, context) is still checked.
       memoryBytes: memoryBytes ?? Number.MAX_SAFE_INTEGER,
       memoryUtilizationPercent,

@@ -8,7 +8,7 @@ import { formatMi } from '../spec/quantity.js';
 export interface CheckpointSize {
   /** Bytes of all files that a pod pulls. */
   readonly fileBytes: number;
-  /** Packed weights over all ranks. */
+  /** Packed weights where one rank holds all. */
   readonly weightBytes: number;
 }
 

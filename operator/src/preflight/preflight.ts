@@ -3,12 +3,10 @@
 
 import { FailureError, type Failure } from '@llmservice/crds';
 import type { CheckpointLocation, WantedService } from '../spec/parse-spec.js';
-import { s3Access } from '../spec/s3-access.js';
 import { contentHash } from '../plan/content-hash.js';
 import { backoffMs } from '../watch/backoff.js';
 import { readCheckpoint, type Checkpoint } from './read-checkpoint.js';
-import { S3Files } from './s3-files.js';
-import type { ServiceSecrets } from './service-secrets.js';
+import type { CheckpointFiles } from './read-safetensors.js';
 
 export type { Checkpoint } from './read-checkpoint.js';
 
@@ -17,6 +15,18 @@ export type PreflightResult =
   | { readonly state: 'failed'; readonly failure: Failure }
   /** Nothing can be said now; `known` is what was found before, if anything. */
   | { readonly state: 'unavailable'; readonly failure: Failure; readonly known: Checkpoint | null };
+
+/** Folders of checkpoints, open for one preflight. */
+export interface OpenFolders {
+  at(location: CheckpointLocation): CheckpointFiles;
+  close(): void;
+}
+
+/** Where checkpoints are read from: their buckets, or, for the offline planner, a folder. */
+export interface CheckpointSource {
+  /** @throws FailureError where what the service gives for reaching its bucket is not there */
+  open(service: WantedService): Promise<OpenFolders>;
+}
 
 export interface PreflightAnswer {
   readonly result: PreflightResult;
@@ -38,7 +48,7 @@ const unavailableBackoff = { firstMs: 3_000, mostMs: 60_000 };
 export class Preflight {
   private readonly entries = new Map<string, Entry>();
 
-  constructor(private readonly secrets: ServiceSecrets) {}
+  constructor(private readonly source: CheckpointSource) {}
 
   async resolve(key: string, service: WantedService): Promise<PreflightAnswer> {
     const { model, env, engine } = service.spec;
@@ -67,21 +77,15 @@ export class Preflight {
   }
 
   private async read(service: WantedService, before: PreflightResult | null): Promise<PreflightResult> {
-    const opened: S3Files[] = [];
+    let folders: OpenFolders | null = null;
     try {
-      const access = s3Access(service);
-      const credentials = await this.secrets.credentials(service.namespace, access.credentials);
-      const certificates = await this.secrets.certificates(service.namespace, access.caConfigMap);
-      const open = (location: CheckpointLocation): S3Files => {
-        const files = new S3Files(access, credentials, certificates, location);
-        opened.push(files);
-        return files;
-      };
+      folders = await this.source.open(service);
       const { checkpoint, head, spec } = service;
-      const source = head === null ? null : { uri: spec.engine.speculative.uri ?? '', files: open(head) };
+      const source =
+        head === null ? null : { uri: spec.engine.speculative.uri ?? '', files: folders.at(head) };
       return {
         state: 'resolved',
-        checkpoint: await readCheckpoint(open(checkpoint), checkpoint.file, spec.engine, source),
+        checkpoint: await readCheckpoint(folders.at(checkpoint), checkpoint.file, spec.engine, source),
       };
     } catch (error) {
       if (!(error instanceof FailureError)) throw error;
@@ -89,7 +93,7 @@ export class Preflight {
       if (failure.reason !== 'S3Unavailable') return { state: 'failed', failure };
       return { state: 'unavailable', failure, known: knownBefore(before) };
     } finally {
-      for (const files of opened) files.close();
+      folders?.close();
     }
   }
 }

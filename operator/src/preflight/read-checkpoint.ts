@@ -8,13 +8,16 @@ import {
   FailureError,
   hasGgufTokenizer,
   hasMtp,
+  joinedWeights,
   parseCheckpointConfig,
+  rankWeightBytes,
   readGgufCheckpoint,
   readGgufHeader,
-  residentWeightBytes,
+  residentWeights,
   safetensorsSingleFile,
   type HoldOptions,
   type ModelShape,
+  type ResidentWeights,
   type TensorEntry,
 } from '@llmservice/crds';
 import { contentHash } from '../plan/content-hash.js';
@@ -31,7 +34,8 @@ import {
 
 export interface Checkpoint {
   readonly shape: ModelShape;
-  /** Packed weights over all ranks. */
+  readonly weights: ResidentWeights;
+  /** Packed weights where one rank holds all. */
   readonly weightBytes: number;
   /** Weight files as they lie in the bucket. */
   readonly fileBytes: number;
@@ -65,11 +69,16 @@ export async function readCheckpoint(
   checkLoadQuantization(shape.quantization, options.quantization);
   const head = source === null || hasMtp(tensors) ? null : await readMtpHead(source, shape);
   checkSpeculative([...tensors, ...(head?.tensors ?? [])], options.speculative);
-  const headBytes = head === null ? 0 : residentWeightBytes(head.tensors, head.shape, options);
+  const trunkWeights = residentWeights(tensors, shape, options);
+  const weights =
+    head === null
+      ? trunkWeights
+      : joinedWeights(trunkWeights, residentWeights(head.tensors, head.shape, options));
   const headEtags = [...(head?.etags ?? [])].map(([file, etag]) => [`head/${file}`, etag] as const);
   return {
     shape,
-    weightBytes: residentWeightBytes(tensors, shape, options) + headBytes,
+    weights,
+    weightBytes: rankWeightBytes(weights, { rank: 0, size: 1, kvHeads: shape.kvHeads }),
     fileBytes: fileBytes + (head?.fileBytes ?? 0),
     fingerprint: contentHash([...etags, ...headEtags].sort()),
   };

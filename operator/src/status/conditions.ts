@@ -46,7 +46,7 @@ export function answer(picture: Picture): Answers {
   };
 }
 
-function modelResolved({ resolution }: Picture): Answer {
+export function modelResolved({ resolution }: Pick<Picture, 'resolution'>): Answer {
   switch (resolution.state) {
     case 'resolved':
       return yes('Resolved', 'The checkpoint is complete and of a supported architecture.');
@@ -61,7 +61,7 @@ function modelResolved({ resolution }: Picture): Answer {
   }
 }
 
-function fits({ fit }: Picture): Answer {
+export function fits({ fit }: Pick<Picture, 'fit'>): Answer {
   switch (fit.state) {
     case 'fits':
       return yes(

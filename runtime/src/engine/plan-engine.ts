@@ -7,8 +7,9 @@ import {
   checkMtpHead,
   checkSpeculative,
   draftsOf,
+  joinedWeights,
   planMemory,
-  residentWeightBytes,
+  residentWeights,
 } from '@llmservice/crds';
 import type { EngineOptions } from '@llmservice/native';
 import { readLocalCheckpoint, readLocalMtpHead } from '../checkpoint/read-local-checkpoint.js';
@@ -29,11 +30,14 @@ export async function planEngine(settings: EngineSettings): Promise<EngineOption
   if (headDir !== undefined && head !== null) checkMtpHead(headDir, head, shape);
   checkSpeculative([...tensors, ...(head?.tensors ?? [])], speculative);
   const held = { dtype, quantization, speculative };
-  const headBytes = head === null ? 0 : residentWeightBytes(head.tensors, head.shape, held);
+  const trunkWeights = residentWeights(tensors, shape, held);
   const { numBlocks, numStateSnapshots, maxModelLen } = planMemory({
     shape,
     accelerator: 'cpu',
-    weightBytes: residentWeightBytes(tensors, shape, held) + headBytes,
+    weights:
+      head === null
+        ? trunkWeights
+        : joinedWeights(trunkWeights, residentWeights(head.tensors, head.shape, held)),
     memoryBytes: settings.memoryBytesPerDevice ?? usableMemoryBytes(readTextIfThere),
     memoryUtilizationPercent: settings.memoryUtilizationPercent,
     tensor,

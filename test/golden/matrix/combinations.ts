@@ -3,7 +3,7 @@
 
 import { readdirSync } from 'node:fs';
 
-import { validTensorParallel } from '@llmservice/crds';
+import { residentWeights, validTensorParallel } from '@llmservice/crds';
 
 import { readLocalCheckpoint } from '../../../runtime/src/checkpoint/read-local-checkpoint.js';
 import { hasMtp, modelsDir } from '../golden-values.js';
@@ -31,11 +31,16 @@ export interface Combination extends EngineChoice {
 
 export const models: readonly string[] = readdirSync(modelsDir);
 
-const shapes = new Map(
-  await Promise.all(
-    models.map(async (model) => [model, (await readLocalCheckpoint(modelsDir + model)).shape] as const),
-  ),
+const divisors = new Map(
+  await Promise.all(models.map(async (model) => [model, await divisorsOf(model)] as const)),
 );
+
+async function divisorsOf(model: string): Promise<number[]> {
+  const { shape, tensors } = await readLocalCheckpoint(modelsDir + model);
+  const speculative = { method: hasMtp(model) ? 'mtp' : 'none', tokens: 1 } as const;
+  const weights = residentWeights(tensors, shape, { dtype: 'auto', quantization: 'none', speculative });
+  return validTensorParallel(shape, weights);
+}
 
 export function architectureOf(model: string): string {
   return model.slice(0, model.indexOf('-'));
@@ -43,8 +48,7 @@ export function architectureOf(model: string): string {
 
 /** Ranks that can share a model: its heads and its blocks of scales must divide. */
 export function tensorsOf(model: string): EngineChoice['tensor'][] {
-  const valid = validTensorParallel(shapes.get(model)!);
-  return tensors.filter((tensor) => valid.includes(tensor));
+  return tensors.filter((tensor) => divisors.get(model)!.includes(tensor));
 }
 
 /** Drafts by the layer for multi-token prediction need a checkpoint that has it. */

@@ -1,0 +1,83 @@
+// Where the planner reads checkpoints: in folders that its arguments name, else in their buckets, whose credentials are
+// found among the manifests, in the cluster where it may be asked, or in the caller's environment.
+
+import type { CheckpointSource, OpenFolders } from '../preflight/preflight.js';
+import { Buckets } from '../preflight/buckets.js';
+import { ServiceSecrets } from '../preflight/service-secrets.js';
+import type { WantedService } from '../spec/parse-spec.js';
+import { objectPath, resources } from '../kube/resources.js';
+import { FolderFiles } from './folder-files.js';
+import type { Manifest } from './read-manifests.js';
+
+/** Gives an object of the API by its path; null where there is none. */
+export interface Objects {
+  find<T>(path: string): Promise<T | null>;
+}
+
+export class CheckpointPlaces implements CheckpointSource {
+  private readonly buckets: Buckets;
+
+  constructor(
+    private readonly folders: ReadonlyMap<string, string>,
+    objects: Objects,
+  ) {
+    this.buckets = new Buckets(new ServiceSecrets(objects));
+  }
+
+  async open(service: WantedService): Promise<OpenFolders> {
+    const { namespace, name, checkpoint, head } = service;
+    const folder = this.folders.get(`${namespace}/${name}`) ?? this.folders.get(name) ?? this.folders.get('');
+    if (folder === undefined) return this.buckets.open(service);
+    // A head from another checkpoint is still in its bucket.
+    const rest = head === null ? null : await this.buckets.open(service);
+    return {
+      at: (location) =>
+        location === checkpoint || rest === null ? new FolderFiles(folder) : rest.at(location),
+      close: () => rest?.close(),
+    };
+  }
+}
+
+interface KeyedObject {
+  readonly stringData?: Readonly<Record<string, string>>;
+  readonly data?: Readonly<Record<string, string>>;
+}
+
+/** Secrets and ConfigMaps among the manifests before those of the cluster, since they would be applied together. */
+export function objectsOf(
+  manifests: readonly Manifest[],
+  cluster: Objects | null,
+  env: Readonly<Record<string, string | undefined>>,
+  namespace: string,
+): Objects {
+  const given = new Map<string, KeyedObject>();
+  for (const { object } of manifests) {
+    const resource = { Secret: resources.secrets, ConfigMap: resources.configMaps }[object.kind];
+    if (resource === undefined || typeof object.metadata.name !== 'string') continue;
+    const { name, namespace: own = namespace } = object.metadata;
+    given.set(objectPath(resource, own, name), withStringData(object as KeyedObject));
+  }
+  return {
+    find: async <T>(path: string): Promise<T | null> => {
+      const found = given.get(path) ?? (cluster === null ? secretOf(path, env) : await cluster.find(path));
+      return found as T | null;
+    },
+  };
+}
+
+function withStringData(object: KeyedObject): KeyedObject {
+  return { ...object, data: { ...object.data, ...encoded(object.stringData ?? {}) } };
+}
+
+/** Offline, a person's own keys stand for every Secret with keys of S3. */
+function secretOf(path: string, env: Readonly<Record<string, string | undefined>>): KeyedObject | null {
+  const { AWS_ACCESS_KEY_ID: id, AWS_SECRET_ACCESS_KEY: key } = env;
+  if (!path.includes(`/${resources.secrets.plural}/`) || id === undefined || key === undefined) return null;
+  return { data: encoded({ AWS_ACCESS_KEY_ID: id, AWS_SECRET_ACCESS_KEY: key }) };
+}
+
+function encoded(values: Readonly<Record<string, string>>): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(values).map(([key, value]) => [key, Buffer.from(value).toString('base64')]),
+  );
+}

@@ -1,0 +1,93 @@
+// What the cluster of the current kubeconfig has of a service, and what its API server says to a manifest. Reads, and
+// applies nothing: a dry run alone.
+
+import { KubeConfig } from '@kubernetes/client-node';
+import { ApiError, KubeClient } from '../kube/client.js';
+import { objectPath, resourceOf, resources } from '../kube/resources.js';
+import type { Deployment, HttpRoute, KubeObject } from '../kube/types.js';
+import type { Gateway } from '../plan/http-route.js';
+
+/** The cluster does not answer, or not as it should. */
+export class ClusterError extends Error {
+  override readonly name = 'ClusterError';
+}
+
+export class Cluster {
+  private constructor(private readonly client: KubeClient) {}
+
+  /** @throws ClusterError without a kubeconfig */
+  static connect(): Cluster {
+    const config = new KubeConfig();
+    try {
+      config.loadFromDefault();
+    } catch (cause) {
+      throw new ClusterError(`the kubeconfig cannot be read: ${(cause as Error).message}`, { cause });
+    }
+    const current = config.getCurrentCluster();
+    // Without any kubeconfig the client falls back to a server on this machine.
+    if (current === null || (current.name === 'cluster' && current.server === 'http://localhost:8080')) {
+      throw new ClusterError('there is no kubeconfig with a current cluster');
+    }
+    return new Cluster(new KubeClient(config));
+  }
+
+  find<T>(path: string): Promise<T | null> {
+    return telling(path, () => this.client.find<T>(path));
+  }
+
+  live(object: KubeObject): Promise<KubeObject | null> {
+    const { namespace = '', name } = object.metadata;
+    return this.find(objectPath(resourceOf(object), namespace, name));
+  }
+
+  deployment(namespace: string, name: string): Promise<Deployment | null> {
+    return this.find(objectPath(resources.deployments, namespace, name));
+  }
+
+  /** The Gateway that carries the service's route now. */
+  async gateway(namespace: string, name: string): Promise<Gateway | null> {
+    const route = await this.find<HttpRoute & { spec?: { parentRefs?: readonly Partial<Gateway>[] } }>(
+      objectPath(resources.httpRoutes, namespace, name),
+    );
+    const parent = route?.spec?.parentRefs?.[0];
+    return parent?.name === undefined
+      ? null
+      : { name: parent.name, namespace: parent.namespace ?? namespace };
+  }
+
+  /**
+   * What the API server has against a manifest, by its schema and rules; null: nothing, or it may not be asked
+   * (no permission, a namespace that is still to be made, no such resource yet).
+   */
+  async refusal(object: KubeObject): Promise<string | null> {
+    try {
+      await this.client.apply(object, { dryRun: true });
+      return null;
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw unreachable('a dry run', error);
+      return error.status === 400 || error.status === 422 ? error.message : null;
+    }
+  }
+
+  close(): void {
+    this.client.close();
+  }
+}
+
+async function telling<T>(path: string, read: () => Promise<T>): Promise<T> {
+  try {
+    return await read();
+  } catch (error) {
+    throw unreachable(path, error);
+  }
+}
+
+function unreachable(what: string, cause: unknown): ClusterError {
+  const { message, code } = cause as NodeJS.ErrnoException;
+  return new ClusterError(
+    `reading ${what} of the cluster failed: ${message === '' ? (code ?? '') : message}`,
+    {
+      cause,
+    },
+  );
+}

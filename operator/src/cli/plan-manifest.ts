@@ -1,0 +1,230 @@
+// One manifest through the operator's own planning: spec, preflight, memory plan, children. The operator's parts do the
+// thinking; this file orders them and gathers what they say.
+
+import {
+  FailureError,
+  roughEstimate,
+  validTensorParallel,
+  type MemoryPlan,
+  type RoughEstimate,
+} from '@llmservice/crds';
+import { differences, type Difference } from '../apply/needs-apply.js';
+import { resources } from '../kube/resources.js';
+import type { Deployment, KubeObject } from '../kube/types.js';
+import { planChildren, type PlannedChildren } from '../plan/children.js';
+import type { Gateway } from '../plan/http-route.js';
+import { planService, type ServicePlan } from '../plan/plan-service.js';
+import type { Checkpoint, CheckpointSource, Preflight, PreflightResult } from '../preflight/preflight.js';
+import { weighFiles } from '../preflight/weigh-files.js';
+import { parseSpec, type WantedService } from '../spec/parse-spec.js';
+import { fits, modelResolved } from '../status/conditions.js';
+import type { Cluster } from './cluster.js';
+import { costOf, type Cost } from './cost.js';
+import { disruptionOf, type Disruption } from './disruption.js';
+import type { Verdict } from './exit-codes.js';
+import { serviceKey, type Manifest } from './read-manifests.js';
+
+export interface PlanSettings {
+  readonly preflight: Pick<Preflight, 'resolve'>;
+  readonly places: CheckpointSource;
+  /** Null: nothing is compared. */
+  readonly cluster: Cluster | null;
+  readonly image: string | null;
+  readonly gateway: Gateway | null;
+  readonly pricePerDeviceHour: number | null;
+  readonly meanTokens: number;
+}
+
+export interface ObjectChange {
+  readonly kind: string;
+  readonly name: string;
+  readonly change: 'create' | 'update' | 'none';
+  readonly differences: readonly Difference[];
+}
+
+export interface PlanReport {
+  readonly service: string;
+  readonly source: string;
+  readonly verdict: Verdict;
+  /** Why, and what can be done about it. */
+  readonly message: string;
+  readonly accelerator: WantedService['accelerator'] | null;
+  readonly checkpoint: CheckpointSummary | null;
+  /** Of a checkpoint that could not be judged, by its size alone. */
+  readonly estimate: RoughEstimate | null;
+  /** Of one rank. */
+  readonly memoryPlan: MemoryPlan | null;
+  readonly cost: Cost | null;
+  readonly disruption: Disruption | null;
+  readonly objects: readonly KubeObject[];
+  /** Null: not compared. */
+  readonly changes: readonly ObjectChange[] | null;
+}
+
+interface CheckpointSummary {
+  readonly architecture: string;
+  readonly quantization: string;
+  readonly fileBytes: number;
+  /** Numbers of ranks that divide it. */
+  readonly tensorParallel: readonly number[];
+}
+
+/** In objects whose image the operator would fill in, where nobody said which. */
+const unknownImage = 'IMAGE-OF-THE-OPERATOR';
+
+/** What the cluster has of a service; undefined: not asked. */
+interface Live {
+  readonly service: KubeObject | null;
+  readonly deployment: Deployment | null;
+}
+
+/** @throws ClusterError */
+export async function planManifest(manifest: Manifest, settings: PlanSettings): Promise<PlanReport> {
+  const { cluster } = settings;
+  const live = cluster === null ? undefined : await liveOf(manifest.object, cluster);
+  const { uid = '', generation = 0 } = live?.service?.metadata ?? {};
+  const parsed = parseSpec({
+    ...manifest.object,
+    metadata: { ...manifest.object.metadata, uid, generation },
+  });
+  if (!parsed.ok) {
+    const list = parsed.violations.map(({ path, message }) => `${path} ${message}`.trim());
+    return { ...nothing(manifest), verdict: 'invalid', message: list.join('; ') };
+  }
+  const refusal = (await cluster?.refusal(manifest.object)) ?? null;
+  if (refusal !== null) return { ...nothing(manifest), verdict: 'invalid', message: refusal };
+
+  const { service } = parsed;
+  const { result } = await settings.preflight.resolve(serviceKey(manifest.object), service);
+  const plan = planService(service, result, await surroundings(service, settings, live));
+  const children = childrenOf(service, plan);
+  const report = {
+    ...nothing(manifest),
+    ...judged(plan, result),
+    accelerator: service.accelerator,
+    ...(result.state === 'resolved' ? planned(service, result.checkpoint, plan, settings) : {}),
+    ...(result.state === 'failed' ? { estimate: await estimateOf(service, settings.places) } : {}),
+  };
+  if (children === null) return report;
+  const objects = [children.configMap, children.deployment, ...children.others];
+  return {
+    ...report,
+    disruption: disruptionOf(children.deployment, children.revision, live?.deployment),
+    objects,
+    changes: cluster === null ? null : await changesOf([manifest.object, ...objects], cluster),
+  };
+}
+
+function nothing({ source, object }: Manifest): Omit<PlanReport, 'verdict' | 'message'> {
+  return {
+    ...{ service: serviceKey(object), source, accelerator: null, checkpoint: null, estimate: null },
+    ...{ memoryPlan: null, cost: null, disruption: null, objects: [], changes: null },
+  };
+}
+
+/** What one would have to read, find or be allowed to before anything could be said. */
+const unreadable: readonly string[] = ['ModelNotFound', 'BucketNotFound', 'S3AccessDenied', 'S3Unavailable'];
+
+function judged(
+  { resolution, fit }: ServicePlan,
+  result: PreflightResult,
+): { verdict: Verdict; message: string } {
+  if (result.state !== 'resolved') {
+    const verdict = unreadable.includes(result.failure.reason) ? 'unreadable' : 'refused';
+    return { verdict, message: modelResolved({ resolution }).message };
+  }
+  const { message } = fits({ fit });
+  if (fit.state === 'fits') return { verdict: 'fits', message };
+  return { verdict: fit.state === 'unmeasured' ? 'unmeasured' : 'refused', message };
+}
+
+function planned(
+  service: WantedService,
+  { shape, weights, fileBytes }: Checkpoint,
+  { fit }: ServicePlan,
+  { pricePerDeviceHour, meanTokens }: PlanSettings,
+): Pick<PlanReport, 'checkpoint' | 'memoryPlan' | 'cost'> {
+  const { architecture, quantization } = shape;
+  const plan = fit.state === 'fits' ? fit.plan : null;
+  return {
+    checkpoint: {
+      ...{ architecture, quantization, fileBytes },
+      tensorParallel: validTensorParallel(shape, weights),
+    },
+    memoryPlan: plan,
+    cost:
+      plan === null || pricePerDeviceHour === null
+        ? null
+        : costOf({ service, shape, weights, plan, pricePerDeviceHour, meanTokens }),
+  };
+}
+
+/** Null where there are no weight files either. */
+async function estimateOf(service: WantedService, places: CheckpointSource): Promise<RoughEstimate | null> {
+  const { checkpoint, accelerator, spec } = service;
+  try {
+    const folders = await places.open(service);
+    try {
+      const bytes = await weighFiles(folders.at(checkpoint), checkpoint.file);
+      const { memoryUtilizationPercent } = spec.engine;
+      return bytes === 0
+        ? null
+        : roughEstimate(bytes, accelerator.memoryBytesPerDevice, memoryUtilizationPercent);
+    } finally {
+      folders.close();
+    }
+  } catch (error) {
+    if (error instanceof FailureError) return null;
+    throw error;
+  }
+}
+
+/** As the reconciler makes them of a service that did not fail before. */
+function childrenOf(service: WantedService, plan: ServicePlan): PlannedChildren | null {
+  if (plan.groundwork === null) return null;
+  return planChildren(service, {
+    image: plan.groundwork.image,
+    size: plan.groundwork.checkpoint,
+    memoryPlan: plan.fit.state === 'fits' ? plan.fit.plan : null,
+    replicas: service.spec.replicas,
+    failedAttempt: null,
+    gateway: plan.routing.state === 'planned' ? plan.routing.gateway : null,
+  });
+}
+
+async function liveOf({ metadata }: KubeObject, cluster: Cluster): Promise<Live> {
+  const { namespace = '', name } = metadata;
+  const { apiVersion, kind } = resources.llmServices;
+  return {
+    service: await cluster.live({ apiVersion, kind, metadata }),
+    deployment: await cluster.deployment(namespace, name),
+  };
+}
+
+/** What the operator was installed with: as told, else as seen on what it made. */
+async function surroundings(
+  { namespace, name }: WantedService,
+  { cluster, image, gateway }: PlanSettings,
+  live: Live | undefined,
+): Promise<Parameters<typeof planService>[2]> {
+  const pods = live?.deployment?.spec?.template as
+    { spec?: { containers?: readonly { image?: string }[] } } | undefined;
+  const used = image ?? pods?.spec?.containers?.[0]?.image ?? unknownImage;
+  return {
+    images: { cpu: used, cuda: used, hip: used },
+    gateway: gateway ?? (await cluster?.gateway(namespace, name)) ?? null,
+    gatewayApi: true,
+  };
+}
+
+async function changesOf(objects: readonly KubeObject[], cluster: Cluster): Promise<ObjectChange[]> {
+  const changes: ObjectChange[] = [];
+  for (const object of objects) {
+    const { kind, metadata } = object;
+    const live = await cluster.live(object);
+    const found = live === null ? [] : differences(object, live);
+    const change = live === null ? 'create' : found.length === 0 ? 'none' : 'update';
+    changes.push({ kind, name: metadata.name, change, differences: found });
+  }
+  return changes;
+}

@@ -1,0 +1,127 @@
+// Manifests as people and tools write them: files, folders and standard input, of several documents each, as `helm
+// template` and `helmfile template` print them. LlmServices are told from everything else.
+
+import { readdir, readFile, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { api } from '@llmservice/crds';
+import { parseAllDocuments } from 'yaml';
+import type { KubeObject } from '../kube/types.js';
+
+export interface Manifest {
+  /** Where it stands: FILE, and which of its documents. */
+  readonly source: string;
+  readonly object: KubeObject;
+}
+
+export interface Manifests {
+  readonly services: readonly Manifest[];
+  readonly others: readonly Manifest[];
+  readonly problems: readonly string[];
+}
+
+const suffix = /\.(ya?ml|json)$/;
+
+/** @param stdin read where a source is `-` */
+export async function readManifests(
+  sources: readonly string[],
+  stdin: NodeJS.ReadableStream,
+  namespace: string,
+): Promise<Manifests> {
+  const problems: string[] = [];
+  const found: Manifest[] = [];
+  for (const source of sources) {
+    try {
+      const files = source === '-' ? ['-'] : await filesOf(source);
+      if (files.length === 0) problems.push(`${source}: there is no .yaml, .yml or .json file in it`);
+      for (const file of files) {
+        const content = file === '-' ? await text(stdin) : await readFile(file, 'utf8');
+        found.push(...documentsOf(file === '-' ? 'standard input' : file, content, problems));
+      }
+    } catch (error) {
+      problems.push(`${source}: ${(error as Error).message}`);
+    }
+  }
+  const services = found.filter(isService).flatMap((manifest) => named(manifest, namespace, problems));
+  checkDistinct(services, problems);
+  if (services.length === 0 && problems.length === 0) problems.push(`there is no ${api.kind} in them`);
+  return { services, others: found.filter((manifest) => !isService(manifest)), problems };
+}
+
+/** A folder's with those of its folders, in order. */
+async function filesOf(place: string): Promise<string[]> {
+  if (!(await stat(place)).isDirectory()) return [place];
+  const names = await readdir(place, { recursive: true });
+  return names
+    .filter((name) => suffix.test(name))
+    .sort()
+    .map((name) => join(place, name));
+}
+
+function documentsOf(file: string, content: string, problems: string[]): Manifest[] {
+  const documents = parseAllDocuments(content, { merge: true });
+  return [...documents].flatMap((document, index) => {
+    const source = `${file}, document ${index + 1}`;
+    const [error] = document.errors;
+    if (error !== undefined) {
+      problems.push(`${source}: ${error.message.trimEnd()}`);
+      return [];
+    }
+    try {
+      return objectsIn(document.toJS(), source, problems);
+    } catch (cause) {
+      problems.push(`${source}: ${(cause as Error).message}`);
+      return [];
+    }
+  });
+}
+
+/** Empty documents are none; a List is its items. */
+function objectsIn(value: unknown, source: string, problems: string[]): Manifest[] {
+  if (value === null || value === undefined) return [];
+  if (!isRecord(value) || typeof value['kind'] !== 'string' || typeof value['apiVersion'] !== 'string') {
+    problems.push(`${source}: it is no Kubernetes object: apiVersion and kind are required`);
+    return [];
+  }
+  const items = value['items'];
+  if (value['kind'].endsWith('List') && Array.isArray(items)) {
+    return items.flatMap((item, index) => objectsIn(item, `${source}, items[${index}]`, problems));
+  }
+  return [{ source, object: value as unknown as KubeObject }];
+}
+
+function isService({ object }: Manifest): boolean {
+  return object.kind === api.kind && object.apiVersion.startsWith(`${api.group}/`);
+}
+
+function named({ source, object }: Manifest, fallback: string, problems: string[]): Manifest[] {
+  const metadata: unknown = object.metadata;
+  const { name, namespace = fallback } = isRecord(metadata) ? metadata : {};
+  if (typeof name !== 'string' || !/^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$/.test(name)) {
+    problems.push(`${source}: metadata.name is required, in lower-case letters, digits, '-' and '.'`);
+    return [];
+  }
+  if (typeof namespace !== 'string') {
+    problems.push(`${source}: metadata.namespace must be a string`);
+    return [];
+  }
+  return [{ source, object: { ...object, metadata: { ...object.metadata, name, namespace } } }];
+}
+
+function checkDistinct(services: readonly Manifest[], problems: string[]): void {
+  const seen = new Map<string, string>();
+  for (const { source, object } of services) {
+    const key = serviceKey(object);
+    const before = seen.get(key);
+    if (before !== undefined) problems.push(`${source}: ${key} is in ${before} already`);
+    seen.set(key, source);
+  }
+}
+
+export function serviceKey({ metadata }: KubeObject): string {
+  return `${metadata.namespace ?? ''}/${metadata.name}`;
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,147 @@
+// The planner's bytes per rank from the headers of checkpoints of real shapes, 0.6B to 480B, against the numbers that
+// generate/rank_bytes.py computes by walking the model as the engine does.
+
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+
+import { describe, expect, test } from '@jest/globals';
+import {
+  parseCheckpointConfig,
+  residentWeights,
+  validTensorParallel,
+  weightBytesByRank,
+  type HoldOptions,
+  type ModelShape,
+  type ResidentWeights,
+  type TensorEntry,
+} from '@llmservice/crds';
+
+import { readCheckpoint } from '../../operator/src/preflight/read-checkpoint.js';
+import type { CheckpointFiles, FileRange } from '../../operator/src/preflight/read-safetensors.js';
+
+type Folded = [name: string, dtype: string, shape: number[], layers: string, experts: string];
+type Stored = Pick<TensorEntry, 'name' | 'dtype' | 'shape'>;
+
+interface RealCheckpoint {
+  readonly name: string;
+  readonly weights: string;
+  readonly options: Pick<HoldOptions, 'dtype' | 'quantization'> & { readonly drafts: boolean };
+  readonly config: object;
+  readonly tensors: readonly Folded[];
+  readonly digest: string;
+  /** Of every rank where they differ, else of each. */
+  readonly bytesByRanks: Readonly<Record<string, number | readonly number[]>>;
+}
+
+const checkpoints = JSON.parse(
+  readFileSync(new URL('rank-bytes.json', import.meta.url), 'utf8'),
+) as RealCheckpoint[];
+
+/** "0-2,4-4" as numbers; none as one place that no name has. */
+function placesIn(ranges: string): number[] {
+  if (ranges === '') return [-1];
+  return ranges.split(',').flatMap((range) => {
+    const [first = 0, last = 0] = range.split('-').map(Number);
+    return Array.from({ length: last - first + 1 }, (_, i) => first + i);
+  });
+}
+
+function unfolded(folded: readonly Folded[]): Stored[] {
+  return folded.flatMap(([pattern, dtype, shape, layers, experts]) =>
+    placesIn(layers).flatMap((layer) =>
+      placesIn(experts).map((expert) => ({
+        name: pattern.replace('{layer}', String(layer)).replace('{expert}', String(expert)),
+        dtype,
+        shape,
+      })),
+    ),
+  );
+}
+
+function digestOf(tensors: readonly Stored[]): string {
+  const lines = tensors.map(({ name, dtype, shape }) => `${name} ${dtype} ${shape.join()}`);
+  return createHash('sha256').update(lines.sort().join('\n')).digest('hex').slice(0, 16);
+}
+
+const elementBytes = new Map(Object.entries({ F32: 4, BF16: 2, F16: 2, F8_E4M3: 1, U8: 1 })) as ReadonlyMap<
+  string,
+  number
+>;
+
+/** A folder whose one weight file has a header and, as far as its size tells, data. */
+function folderOf(config: object, tensors: readonly Stored[]): CheckpointFiles {
+  let end = 0;
+  const entries = tensors.map(({ name, dtype, shape }) => {
+    const begin = end;
+    end += shape.reduce((product, side) => product * side, elementBytes.get(dtype)!);
+    return [name, { dtype, shape, data_offsets: [begin, end] }] as const;
+  });
+  const header = Buffer.from(JSON.stringify(Object.fromEntries(entries)));
+  const length = Buffer.alloc(8);
+  length.writeBigUInt64LE(BigInt(header.byteLength));
+  const weights = Buffer.concat([length, header]);
+  const files = new Map([
+    ['config.json', Buffer.from(JSON.stringify(config))],
+    ['tokenizer.json', Buffer.from('{}')],
+    ['model.safetensors', weights],
+  ]);
+  const read = (file: string, mostBytes: number, beginAt = 0): Promise<FileRange | null> => {
+    const bytes = files.get(file);
+    if (bytes === undefined) return Promise.resolve(null);
+    const fileBytes = bytes.byteLength + (bytes === weights ? end : 0);
+    return Promise.resolve({ bytes: bytes.subarray(beginAt, beginAt + mostBytes), fileBytes, etag: file });
+  };
+  return { read, readOptional: read, list: () => Promise.resolve([...files.keys()]) };
+}
+
+/** By the reads of the operator's preflight; of a GGUF file by its entries, since they have no such container. */
+async function planned(
+  { weights, config, options }: RealCheckpoint,
+  tensors: readonly Stored[],
+): Promise<{ shape: ModelShape; weights: ResidentWeights }> {
+  const { dtype, quantization, drafts } = options;
+  const held = {
+    dtype,
+    quantization,
+    speculative: { method: drafts ? 'mtp' : 'none', tokens: 1 },
+  } as const;
+  if (!weights.startsWith('GGUF')) return readCheckpoint(folderOf(config, tensors), null, held);
+  const shape: ModelShape = { ...parseCheckpointConfig(config), quantization: 'gguf' };
+  const entries = tensors.map((tensor) => ({ ...tensor, bytes: 0 }));
+  return { shape, weights: residentWeights(entries, shape, held) };
+}
+
+test('there are at least 30, of every format', () => {
+  expect(checkpoints.length).toBeGreaterThanOrEqual(30);
+  expect(new Set(checkpoints.map(({ weights }) => weights))).toEqual(
+    new Set([
+      ...[
+        'BF16',
+        'F16',
+        'FP8 block',
+        'FP8 tensor',
+        'FP8 channel',
+        'NVFP4',
+        'NVFP4 modelopt',
+        'NVFP4 experts',
+      ],
+      ...['GGUF Q8_0', 'GGUF Q4_0', 'GGUF Q4_K_M'],
+    ]),
+  );
+});
+
+describe.each(checkpoints.map((checkpoint) => [checkpoint.name, checkpoint] as const))(
+  '%s',
+  (_name, checkpoint) => {
+    test('has these bytes on every rank, for every number of ranks that divides it', async () => {
+      const tensors = unfolded(checkpoint.tensors);
+      expect(digestOf(tensors)).toBe(checkpoint.digest);
+      const { shape, weights } = await planned(checkpoint, tensors);
+      const counted = validTensorParallel(shape, weights).map((size) => {
+        const bytes = weightBytesByRank(weights, size, shape.kvHeads);
+        return [String(size), new Set(bytes).size > 1 ? bytes : bytes[0]];
+      });
+      expect(Object.fromEntries(counted)).toEqual(checkpoint.bytesByRanks);
+    });
+  },
+);
