@@ -28,10 +28,13 @@ export interface OperatorParts {
     readonly resyncMs?: number;
     readonly silenceMs?: number;
     readonly loadIntervalMs?: number;
+    readonly imagePullMs?: number;
   };
   readonly podBaseUrl?: LoadMonitorOptions['baseUrl'];
 }
 
+/** How long a new revision's image may not come before the one before it is gone back to. */
+const imagePullMs = 5 * 60_000;
 const queueBackoff = { firstMs: 100, mostMs: 60_000 };
 const resyncMs = 10 * 60_000;
 
@@ -72,6 +75,7 @@ export class Operator {
       writer: new Writer(client, () => this.election.held, options.identity),
       loads: this.loads,
       surroundings: options.surroundings,
+      patience: { imagePullMs: timing.imagePullMs ?? imagePullMs },
       now: () => new Date(),
     });
     this.queue = new WorkQueue({

@@ -92,6 +92,7 @@ describe('the operator under the chart’s RBAC', () => {
     expect(await may('patch', 'deployments.apps', 'experimental')).toBe('yes');
     expect(await may('patch', 'llmservices.llmservice.dev/status', 'experimental')).toBe('yes');
     expect(await may('get', 'secrets', 'experimental')).toBe('yes');
+    expect(await may('delete', 'controllerrevisions.apps', 'experimental')).toBe('yes');
     expect(await may('update', 'leases.coordination.k8s.io', 'llmservice-system')).toBe('yes');
 
     expect(await may('list', 'secrets', 'experimental')).toBe('no');

@@ -12,6 +12,7 @@ export interface Resource {
 export const resources = {
   llmServices: { apiVersion: api.groupVersion, kind: api.kind, plural: api.plural },
   deployments: { apiVersion: 'apps/v1', kind: 'Deployment', plural: 'deployments' },
+  controllerRevisions: { apiVersion: 'apps/v1', kind: 'ControllerRevision', plural: 'controllerrevisions' },
   services: { apiVersion: 'v1', kind: 'Service', plural: 'services' },
   configMaps: { apiVersion: 'v1', kind: 'ConfigMap', plural: 'configmaps' },
   disruptionBudgets: { apiVersion: 'policy/v1', kind: 'PodDisruptionBudget', plural: 'poddisruptionbudgets' },

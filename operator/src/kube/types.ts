@@ -27,6 +27,7 @@ export interface ObjectCondition {
   readonly reason?: string;
   readonly message?: string;
   readonly observedGeneration?: number;
+  readonly lastTransitionTime?: string;
 }
 
 export interface Deployment extends KubeObject {

@@ -38,9 +38,9 @@ export class Caches {
     this.pods = owned(resources.pods, labels.service);
     const mine = `${labels.managedBy}=${fieldManager},${labels.service}`;
     this.routes = owned(resources.httpRoutes, mine);
-    const { deployments, services, configMaps, disruptionBudgets } = resources;
+    const { deployments, controllerRevisions, services, configMaps, disruptionBudgets } = resources;
     this.children = new Map([
-      ...[deployments, services, configMaps, disruptionBudgets].map(
+      ...[deployments, controllerRevisions, services, configMaps, disruptionBudgets].map(
         (each) => [each.kind, owned(each, mine)] as const,
       ),
       [resources.httpRoutes.kind, this.routes],
@@ -111,7 +111,15 @@ export class Caches {
   }
 
   configMapsOf(namespace: string, service: string): KubeObject[] {
-    const reflector = this.children.get(resources.configMaps.kind);
+    return this.childrenOf(resources.configMaps, namespace, service);
+  }
+
+  revisionsOf(namespace: string, service: string): KubeObject[] {
+    return this.childrenOf(resources.controllerRevisions, namespace, service);
+  }
+
+  private childrenOf({ kind }: Resource, namespace: string, service: string): KubeObject[] {
+    const reflector = this.children.get(kind);
     return reflector === undefined ? [] : this.ofService(reflector, namespace, service);
   }
 
