@@ -13,6 +13,7 @@ import { schemeOf } from './plan/pod-template.js';
 import { planRouting, planService, type ServicePlan, type Surroundings } from './plan/plan-service.js';
 import { readRevisions } from './plan/revision.js';
 import type { Preflight } from './preflight/preflight.js';
+import type { Rollouts } from './rollouts.js';
 import { parseSpec, type ParsedSpec, type WantedService } from './spec/parse-spec.js';
 import { buildStatus, pendingConditions, toLastFailure } from './status/build-status.js';
 import { transitions } from './status/events.js';
@@ -29,6 +30,7 @@ export interface ReconcilerOptions {
   readonly writer: Writer;
   readonly loads: Pick<LoadMonitor, 'of'>;
   readonly surroundings: Omit<Surroundings, 'gatewayApi'>;
+  readonly rollouts: Pick<Rollouts, 'decide'>;
   readonly patience: Omit<Patience, 'noProgressMs'>;
   readonly now: () => Date;
 }
@@ -99,8 +101,17 @@ export class Reconciler {
       return missing === null ? null : obstacleRetryMs;
     }
 
+    const pods = planPods(service, course, target, before, halted);
+    const rollout = await this.options.rollouts.decide(
+      service,
+      pods.template,
+      deployment,
+      before.pods,
+      this.options.now(),
+    );
     const wanted = planChildren(service, {
-      ...planPods(service, course, target, before, halted),
+      ...pods,
+      replacement: rollout.replacement,
       gateway: plan.routing.state === 'planned' ? plan.routing.gateway : null,
     });
     const view = this.view(service);
@@ -109,10 +120,11 @@ export class Reconciler {
     await this.writeStatus(this.latest(object), { ...after, halted, obstacle });
     const kept = [target, ...(course.good === null ? [] : [course.good])];
     await pruneChildren(writer, view, wanted, kept, caches.deployment(namespace, name), after.pods);
-    return earliest(
+    return [
       obstacle === null ? null : obstacleRetryMs,
       verdict.state === 'open' ? verdict.recheckMs : null,
-    );
+      rollout.recheckMs,
+    ].reduce(earliest);
   }
 
   private picture(

@@ -18,6 +18,7 @@ export const resources = {
   disruptionBudgets: { apiVersion: 'policy/v1', kind: 'PodDisruptionBudget', plural: 'poddisruptionbudgets' },
   httpRoutes: { apiVersion: 'gateway.networking.k8s.io/v1', kind: 'HTTPRoute', plural: 'httproutes' },
   pods: { apiVersion: 'v1', kind: 'Pod', plural: 'pods' },
+  nodes: { apiVersion: 'v1', kind: 'Node', plural: 'nodes' },
   secrets: { apiVersion: 'v1', kind: 'Secret', plural: 'secrets' },
   events: { apiVersion: 'v1', kind: 'Event', plural: 'events' },
   leases: { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', plural: 'leases' },

@@ -11,6 +11,7 @@ import type { WantedService } from '../spec/parse-spec.js';
 import { failedAttemptAnnotation, planChildren, type ChildInputs, type PlannedChildren } from './children.js';
 import { planEngineConfig } from './engine-config.js';
 import { planFit } from './memory.js';
+import { replacementOf } from './replacement.js';
 import { planTemplate, type TemplateInputs } from './planned-template.js';
 import { planAttempt, specHash } from './spec-hash.js';
 import { wantedService } from './wanted-service.fixture.js';
@@ -25,6 +26,7 @@ function children(service: WantedService, change: Partial<ChildInputs> = {}): Pl
   return planChildren(service, {
     template: planTemplate(service, templateInputs),
     replicas: 1,
+    replacement: 'surge',
     failedAttempt: null,
     goodRevision: null,
     gateway: { name: 'public', namespace: 'gateways' },
@@ -79,14 +81,20 @@ describe('the reference deployment', () => {
     });
   });
 
-  test('never waits for devices that its own old pod holds', () => {
-    const { deployment } = children(service);
+  test('may load for as long as it likes', () => {
+    expect(children(service).deployment).toMatchObject({ spec: { progressDeadlineSeconds: 2147483647 } });
+  });
+
+  test.each([
+    ['surge', 1, 0],
+    ['drain', 0, 1],
+    ['drainAll', 0, '100%'],
+  ] as const)('replaces its pods by %s', (replacement, maxSurge, maxUnavailable) => {
+    const { deployment } = children(service, { replacement });
     expect(deployment).toMatchObject({
-      spec: {
-        strategy: { rollingUpdate: { maxUnavailable: 1, maxSurge: 0 } },
-        progressDeadlineSeconds: 2147483647,
-      },
+      spec: { strategy: { rollingUpdate: { maxSurge, maxUnavailable } } },
     });
+    expect(replacementOf(deployment)).toBe(replacement);
   });
 
   test('hands the runtime a config that the contract accepts', () => {

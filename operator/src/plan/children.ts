@@ -7,6 +7,7 @@ import { childMetadata, podSelector } from './child-metadata.js';
 import { planHttpRoute, type Gateway } from './http-route.js';
 import type { PlannedTemplate } from './planned-template.js';
 import { schemeOf } from './pod-template.js';
+import { replacements, type Replacement } from './replacement.js';
 import { goodRevisionAnnotation } from './revision.js';
 import { specHash, specHashAnnotation } from './spec-hash.js';
 
@@ -14,6 +15,7 @@ export interface ChildInputs {
   /** What the pods are to be: the wanted revision, or after its failure the last good one. */
   readonly template: PlannedTemplate;
   readonly replicas: number;
+  readonly replacement: Replacement;
   /** Set on the Deployment of a halted service: the attempt that failed terminally. */
   readonly failedAttempt: string | null;
   /** Name of the revision that was Ready last. */
@@ -47,8 +49,6 @@ export function planChildren(service: WantedService, inputs: ChildInputs): Plann
 
 function planDeployment(service: WantedService, inputs: ChildInputs): KubeObject {
   const metadata = childMetadata(service, service.name);
-  // On the CPU a surge pod finds room. Devices are scarce: a surge pod would wait for those that the old one holds.
-  const surge = service.accelerator.kind === 'cpu';
   return {
     apiVersion: 'apps/v1',
     kind: 'Deployment',
@@ -63,10 +63,7 @@ function planDeployment(service: WantedService, inputs: ChildInputs): KubeObject
     spec: {
       replicas: inputs.replicas,
       selector: { matchLabels: podSelector(service) },
-      strategy: {
-        type: 'RollingUpdate',
-        rollingUpdate: { maxUnavailable: surge ? 0 : 1, maxSurge: surge ? 1 : 0 },
-      },
+      strategy: { type: 'RollingUpdate', rollingUpdate: { ...replacements[inputs.replacement] } },
       revisionHistoryLimit: 3,
       // A load may take as long as it progresses; the runtime itself gives up when it stalls.
       progressDeadlineSeconds: 2147483647,

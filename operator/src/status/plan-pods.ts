@@ -14,7 +14,7 @@ export function planPods(
   target: Revision,
   picture: Picture,
   halted: Halt | null,
-): Omit<ChildInputs, 'gateway'> {
+): Omit<ChildInputs, 'gateway' | 'replacement'> {
   const last = good?.object.metadata.name ?? null;
   if (halted === null) {
     const goodNow = isRolledOut(picture) ? target.object.metadata.name : last;
