@@ -99,8 +99,9 @@ export function failuresPage(): string {
 # Failures
 
 Every reason under which a service gives up. It stands in \`status.lastFailure\`, in the conditions, in the pod's
-termination message and in the error of a request. After a terminal failure the pods stay stopped until the spec or
-the annotation \`llmservice.dev/retry\` changes; the others are tried again.
+termination message and in the error of a request. After a terminal failure the service is rolled back to the revision
+that was Ready last; without one its pods stay stopped. Both last until the spec, the checkpoint or the annotation
+\`llmservice.dev/retry\` changes; the others are tried again. [Rollouts](rollouts.md) tells what else ends in a rollback.
 
 | reason | terminal | HTTP status | first thing to try |
 |---|---|---|---|

@@ -11,9 +11,11 @@ import { Buckets } from './preflight/buckets.js';
 import { Preflight } from './preflight/preflight.js';
 import { ServiceSecrets } from './preflight/service-secrets.js';
 import { Reconciler } from './reconcile.js';
+import { Rollouts } from './rollouts.js';
 import { Caches } from './watch/caches.js';
 import { LeaderElection, type LeaderElectionOptions } from './watch/leader-election.js';
 import { LoadMonitor, type LoadMonitorOptions } from './watch/load-monitor.js';
+import { ClusterRoom } from './watch/cluster-room.js';
 import { WorkQueue } from './watch/work-queue.js';
 import { labels } from '@llmservice/crds';
 
@@ -29,10 +31,16 @@ export interface OperatorParts {
     readonly resyncMs?: number;
     readonly silenceMs?: number;
     readonly loadIntervalMs?: number;
+    readonly imagePullMs?: number;
+    readonly unschedulableMs?: number;
   };
   readonly podBaseUrl?: LoadMonitorOptions['baseUrl'];
 }
 
+/** How long a new revision's image may not come before the one before it is gone back to. */
+const imagePullMs = 5 * 60_000;
+/** How long a new pod may find no node before an old one makes room for it. */
+const unschedulableMs = 30_000;
 const queueBackoff = { firstMs: 100, mostMs: 60_000 };
 const resyncMs = 10 * 60_000;
 
@@ -73,6 +81,8 @@ export class Operator {
       writer: new Writer(client, () => this.election.held, options.identity),
       loads: this.loads,
       surroundings: options.surroundings,
+      rollouts: new Rollouts(new ClusterRoom(client, logger), timing.unschedulableMs ?? unschedulableMs),
+      patience: { imagePullMs: timing.imagePullMs ?? imagePullMs },
       now: () => new Date(),
     });
     this.queue = new WorkQueue({

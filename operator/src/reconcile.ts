@@ -1,24 +1,26 @@
 // One look at one service: parse → preflight → plan → apply → status. Pure parts do the thinking; this file orders
 // them. Safe to stop between any two writes: the next look finds what is left to do.
 
-import type { LastFailure, LlmServiceStatus } from '@llmservice/crds';
+import type { LlmServiceStatus } from '@llmservice/crds';
 import { applyChildren, pruneChildren, type ChildrenView } from './apply/apply-children.js';
 import type { Writer } from './apply/writer.js';
 import type { KubeObject } from './kube/types.js';
-import { planAttempt, planChildren, type PlannedChildren } from './plan/children.js';
+import { planChildren } from './plan/children.js';
 import { podSelector } from './plan/child-metadata.js';
 import { contentHash } from './plan/content-hash.js';
+import { planCourse } from './plan/course.js';
 import { schemeOf } from './plan/pod-template.js';
 import { planRouting, planService, type ServicePlan, type Surroundings } from './plan/plan-service.js';
-import { plannedRevision } from './plan/planned-revision.js';
+import { readRevisions } from './plan/revision.js';
 import type { Preflight } from './preflight/preflight.js';
+import type { Rollouts } from './rollouts.js';
 import { parseSpec, type ParsedSpec, type WantedService } from './spec/parse-spec.js';
 import { buildStatus, pendingConditions, toLastFailure } from './status/build-status.js';
-import { currentPods } from './status/conditions.js';
 import { transitions } from './status/events.js';
 import { haltedBefore } from './status/halt.js';
-import type { Picture } from './status/picture.js';
-import { isReady, podRevision, worstFailure } from './status/pod-state.js';
+import type { Halt, Picture } from './status/picture.js';
+import { planPods } from './status/plan-pods.js';
+import { judgeRevision, type Patience } from './status/revision-failure.js';
 import type { Caches } from './watch/caches.js';
 import type { LoadMonitor } from './watch/load-monitor.js';
 
@@ -28,6 +30,8 @@ export interface ReconcilerOptions {
   readonly writer: Writer;
   readonly loads: Pick<LoadMonitor, 'of'>;
   readonly surroundings: Omit<Surroundings, 'gatewayApi'>;
+  readonly rollouts: Pick<Rollouts, 'decide'>;
+  readonly patience: Omit<Patience, 'noProgressMs'>;
   readonly now: () => Date;
 }
 
@@ -54,8 +58,7 @@ export class Reconciler {
     }
     const { result, recheckMs } = await this.options.preflight.resolve(key, parsed.service);
     const plan = planService(parsed.service, result, this.surroundings());
-    const obstacle = await this.bringAbout(seen, parsed.service, plan);
-    return obstacle ? Math.min(recheckMs, obstacleRetryMs) : recheckMs;
+    return earliest(recheckMs, await this.bringAbout(seen, parsed.service, plan));
   }
 
   /** A service nobody looked at yet gets all its conditions first, so that waiting for one of them can begin. */
@@ -67,53 +70,61 @@ export class Reconciler {
     return written;
   }
 
-  /** Applies the plan and writes what came of it. @returns whether something stands in the way */
-  private async bringAbout(object: KubeObject, service: WantedService, plan: ServicePlan): Promise<boolean> {
+  /** Applies the plan and writes what came of it. @returns when to look again, if by time alone */
+  private async bringAbout(
+    object: KubeObject,
+    service: WantedService,
+    plan: ServicePlan,
+  ): Promise<number | null> {
     const { caches, writer } = this.options;
-    const { groundwork } = plan;
-    const deployment = caches.deployment(service.namespace, service.name);
-    const attempt = groundwork === null ? null : planAttempt(service, groundwork.checkpoint.fingerprint);
-    const children = (failedAttempt: string | null, replicas: number): PlannedChildren | null =>
-      groundwork === null
-        ? null
-        : planChildren(service, {
-            image: groundwork.image,
-            size: groundwork.checkpoint,
-            memoryPlan: plan.fit.state === 'fits' ? plan.fit.plan : null,
-            replicas,
-            failedAttempt,
-            gateway: plan.routing.state === 'planned' ? plan.routing.gateway : null,
-          });
-    const revision = children(null, 0)?.revision ?? plannedRevision(service, deployment);
-    const before = this.picture(object, service, plan, revision);
+    const { namespace, name } = service;
+    const deployment = caches.deployment(namespace, name);
+    const history = readRevisions(caches.revisionsOf(namespace, name));
+    const course = planCourse(service, plan, history, deployment);
+    const { target } = course;
+    const before = this.picture(object, service, plan, target?.template.revision ?? null);
 
-    const failure = worstFailure(currentPods(before));
-    const wasHalted = haltedBefore(deployment, service, attempt, before.previous);
-    const halted: LastFailure | null =
-      failure?.terminal === true ? toLastFailure(failure, before) : wasHalted;
+    const verdict = judgeRevision(before, course.standing, this.patience(service));
+    const wasHalted = haltedBefore(deployment, service, course.attempt, before.previous);
+    const failure =
+      verdict.state === 'failed' ? toLastFailure({ ...verdict.failure, terminal: true }, before) : wasHalted;
+    const halted: Halt | null =
+      failure === null
+        ? null
+        : { failure, outcome: course.standing === 'challenger' ? 'rolledBack' : 'stopped' };
     // The failure is told before the pods that told it are stopped.
     if (halted !== null && wasHalted === null) await this.writeStatus(object, { ...before, halted });
-
-    // A bad revision must not take down pods of the one before that still answer: these keep the Deployment up.
-    const olderServes = before.pods.some((pod) => isReady(pod) && podRevision(pod) !== revision);
-    const wanted =
-      halted === null || olderServes
-        ? children(halted === null ? null : attempt, service.spec.replicas)
-        : children(attempt, 0);
-    if (wanted === null) {
-      await this.writeStatus(this.latest(object), { ...before, halted, obstacle: plan.obstacle });
-      return plan.obstacle !== null;
+    // What was planned before needs no image from the operator's installation.
+    const missing = target === null ? plan.obstacle : null;
+    if (target === null) {
+      await this.writeStatus(this.latest(object), { ...before, halted, obstacle: missing });
+      return missing === null ? null : obstacleRetryMs;
     }
-    const view = this.view(service);
-    const obstacle = (await applyChildren(writer, view, wanted, service.uid)) ?? plan.obstacle;
-    await this.writeStatus(this.latest(object), {
-      ...this.picture(object, service, plan, revision),
-      halted,
-      obstacle,
+
+    const pods = planPods(service, course, target, before, halted);
+    const rollout = await this.options.rollouts.decide(
+      service,
+      pods.template,
+      deployment,
+      before.pods,
+      this.options.now(),
+    );
+    const wanted = planChildren(service, {
+      ...pods,
+      replacement: rollout.replacement,
+      gateway: plan.routing.state === 'planned' ? plan.routing.gateway : null,
     });
-    const pods = caches.podsOf(service.namespace, service.name);
-    await pruneChildren(writer, view, wanted, caches.deployment(service.namespace, service.name), pods);
-    return obstacle !== null;
+    const view = this.view(service);
+    const obstacle = await applyChildren(writer, view, wanted, target.object, service.uid);
+    const after = this.picture(object, service, plan, target.template.revision);
+    await this.writeStatus(this.latest(object), { ...after, halted, obstacle });
+    const kept = [target, ...(course.good === null ? [] : [course.good])];
+    await pruneChildren(writer, view, wanted, kept, caches.deployment(namespace, name), after.pods);
+    return [
+      obstacle === null ? null : obstacleRetryMs,
+      verdict.state === 'open' ? verdict.recheckMs : null,
+      rollout.recheckMs,
+    ].reduce(earliest);
   }
 
   private picture(
@@ -204,9 +215,14 @@ export class Reconciler {
     return {
       live: (desired) => caches.live(desired),
       remember: (object) => caches.remember(object),
+      revisions: () => caches.revisionsOf(service.namespace, service.name),
       configMaps: () => caches.configMapsOf(service.namespace, service.name),
       route: () => caches.route(service.namespace, service.name),
     };
+  }
+
+  private patience({ spec }: WantedService): Patience {
+    return { ...this.options.patience, noProgressMs: spec.rollout.noProgressTimeoutSeconds * 1000 };
   }
 
   private surroundings(): Surroundings {
@@ -220,6 +236,11 @@ export class Reconciler {
       .toISOString()
       .replace(/\.\d+Z$/, 'Z');
   }
+}
+
+/** The earlier of two delays; null: never. */
+function earliest(a: number | null, b: number | null): number | null {
+  return a === null || b === null ? (a ?? b) : Math.min(a, b);
 }
 
 function statusOf(object: KubeObject): LlmServiceStatus {

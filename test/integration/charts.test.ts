@@ -93,8 +93,11 @@ describe('the operator under the chart’s RBAC', () => {
     expect(await may('patch', 'deployments.apps', 'experimental')).toBe('yes');
     expect(await may('patch', 'llmservices.llmservice.dev/status', 'experimental')).toBe('yes');
     expect(await may('get', 'secrets', 'experimental')).toBe('yes');
+    expect(await may('delete', 'controllerrevisions.apps', 'experimental')).toBe('yes');
     expect(await may('update', 'leases.coordination.k8s.io', 'llmservice-system')).toBe('yes');
+    expect(await may('list', 'nodes', 'experimental')).toBe('yes');
 
+    expect(await may('watch', 'nodes', 'experimental')).toBe('no');
     expect(await may('list', 'secrets', 'experimental')).toBe('no');
     expect(await may('patch', 'llmservices.llmservice.dev', 'experimental')).toBe('no');
     expect(await may('delete', 'deployments.apps', 'experimental')).toBe('no');
@@ -107,6 +110,7 @@ describe('the operator under the chart’s RBAC', () => {
     await kubectl.output(['apply', '-f', '-'], await template('llmservice-operator', ...watched));
     expect(await may('patch', 'deployments.apps', 'experimental')).toBe('yes');
     expect(await may('patch', 'deployments.apps', 'default')).toBe('no');
+    expect(await may('list', 'nodes', 'experimental')).toBe('no');
   }, 120_000);
 });
 

@@ -88,22 +88,6 @@ describe('a terminal failure', () => {
   });
 });
 
-test('a new revision that fails terminally is told, and leaves the pods before it serving', async () => {
-  await world.createService('edited', { model: world.model('models/llama/'), ...oneGi });
-  await world.makePod('edited', 'edited-1');
-  await world.podServes('edited-1');
-  await world.condition('edited', 'Ready', 'True');
-  await world.patch(resources.llmServices, 'edited', { spec: { engine: { maxNumSeqs: 5 } } });
-  await world.condition('edited', 'Ready', 'False', 'NoPods');
-  await world.makePod('edited', 'edited-2');
-  await world.podFailed('edited-2', terminal);
-  await world.condition('edited', 'Stalled', 'True', 'KvCacheTooSmall');
-  await world.condition('edited', 'Serving', 'True');
-  expect(await replicas('edited')).toBe(1);
-  await world.request('DELETE', '/api/v1/namespaces/default/pods/edited-1', { gracePeriodSeconds: 0 });
-  await eventually('zero replicas', async () => (await replicas('edited')) === 0);
-});
-
 test('a failure that may pass is told, and the pods are left to try again', async () => {
   await world.createService('passing', { model: world.model('models/llama/'), ...oneGi });
   await world.makePod('passing', 'passing-1');

@@ -828,11 +828,21 @@ export const llmServiceSchema: object = {
           "required": []
         },
         "rollout": {
-          "description": "Time limits of starting and stopping.",
+          "description": "How pods are replaced, and the time limits of starting and stopping.",
           "type": "object",
           "default": {},
           "additionalProperties": false,
           "properties": {
+            "strategy": {
+              "description": "Surge: a new pod serves before an old one goes; it waits for its devices. Drain: an old pod goes first. Auto: Surge where a node has room for one more pod, else Drain.",
+              "type": "string",
+              "enum": [
+                "Auto",
+                "Surge",
+                "Drain"
+              ],
+              "default": "Auto"
+            },
             "drainTimeoutSeconds": {
               "description": "How long running generations may finish after a pod was told to stop.",
               "type": "integer",
@@ -851,6 +861,7 @@ export const llmServiceSchema: object = {
             }
           },
           "required": [
+            "strategy",
             "drainTimeoutSeconds",
             "noProgressTimeoutSeconds"
           ]
@@ -1033,7 +1044,7 @@ export const llmServiceSchema: object = {
               "maxLength": 1024
             },
             "terminal": {
-              "description": "Whether the pods stay stopped until something changes.",
+              "description": "Whether nothing more is tried until something changes.",
               "type": "boolean"
             },
             "at": {

@@ -160,9 +160,13 @@ export interface LlmServiceSpec {
   auth: AuthSpec;
   accounting: AccountingSpec;
   /**
-   * Time limits of starting and stopping.
+   * How pods are replaced, and the time limits of starting and stopping.
    */
   rollout: {
+    /**
+     * Surge: a new pod serves before an old one goes; it waits for its devices. Drain: an old pod goes first. Auto: Surge where a node has room for one more pod, else Drain.
+     */
+    strategy: 'Auto' | 'Surge' | 'Drain';
     /**
      * How long running generations may finish after a pod was told to stop.
      */
@@ -611,7 +615,7 @@ export interface LastFailure {
    */
   remedy: string;
   /**
-   * Whether the pods stay stopped until something changes.
+   * Whether nothing more is tried until something changes.
    */
   terminal: boolean;
   /**

@@ -36,6 +36,7 @@ export const specDefaults = {
   },
   "accounting": {},
   "rollout": {
+    "strategy": "Auto",
     "drainTimeoutSeconds": 120,
     "noProgressTimeoutSeconds": 300
   }

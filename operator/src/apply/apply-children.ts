@@ -4,6 +4,7 @@ import { annotations } from '@llmservice/crds';
 import { ApiError } from '../kube/client.js';
 import type { Deployment, KubeObject, Pod } from '../kube/types.js';
 import type { PlannedChildren } from '../plan/children.js';
+import type { Revision } from '../plan/revision.js';
 import type { Obstacle } from '../status/picture.js';
 import { needsApply } from './needs-apply.js';
 import { NameTakenError, type Writer } from './writer.js';
@@ -13,18 +14,24 @@ export interface ChildrenView {
   live(desired: KubeObject): KubeObject | null;
   remember(object: KubeObject): void;
   configMaps(): readonly KubeObject[];
+  revisions(): readonly KubeObject[];
   route(): KubeObject | null;
 }
 
-/** @returns what stands in the way, or null when all is as planned */
+/**
+ * @param revision stored before the Deployment, so that no template runs that is not kept; one that is stored is left alone
+ * @returns what stands in the way, or null when all is as planned
+ */
 export async function applyChildren(
   writer: Writer,
   view: ChildrenView,
   children: PlannedChildren,
+  revision: KubeObject,
   ownerUid: string,
 ): Promise<Obstacle | null> {
   let obstacle: Obstacle | null = null;
-  for (const desired of [children.configMap, children.deployment, ...children.others]) {
+  const stored = view.live(revision) === null ? [revision] : [];
+  for (const desired of [children.configMap, ...stored, children.deployment, ...children.others]) {
     const live = view.live(desired);
     if (!needsApply(desired, live)) continue;
     try {
@@ -62,21 +69,31 @@ function isRefusal({ status, message }: ApiError): boolean {
   return status === 400 || status === 422 || (status === 500 && message.includes('typed patch object'));
 }
 
-/** Removes a route that is no longer wanted, and engine configs that no pod can come to need any more. */
+/**
+ * Removes a route that is no longer wanted, revisions that nothing goes back to, and engine configs that no pod can come
+ * to need any more.
+ */
 export async function pruneChildren(
   writer: Writer,
   view: ChildrenView,
   children: PlannedChildren,
+  kept: readonly Revision[],
   deployment: Deployment | null,
   pods: readonly Pod[],
 ): Promise<void> {
   const route = view.route();
   if (route !== null && !children.others.some(({ kind }) => kind === route.kind)) await writer.delete(route);
 
+  const revisions = new Set(kept.map(({ object }) => object.metadata.name));
+  for (const revision of view.revisions()) {
+    if (!revisions.has(revision.metadata.name)) await writer.delete(revision);
+  }
+
   if (deployment === null || !isRolledOut(deployment)) return;
+  const wanted = new Set(kept.map(({ template }) => template.configMap.metadata.name));
   const used = new Set(pods.map((pod) => pod.metadata.annotations?.[annotations.configHash]));
   for (const configMap of view.configMaps()) {
-    if (configMap.metadata.name === children.configMap.metadata.name) continue;
+    if (wanted.has(configMap.metadata.name)) continue;
     if (!used.has(configMap.metadata.annotations?.[annotations.configHash])) await writer.delete(configMap);
   }
 }

@@ -2,10 +2,17 @@
 // applies nothing: a dry run alone.
 
 import { KubeConfig } from '@kubernetes/client-node';
+import { labels } from '@llmservice/crds';
 import { ApiError, KubeClient } from '../kube/client.js';
-import { objectPath, resourceOf, resources } from '../kube/resources.js';
-import type { Deployment, HttpRoute, KubeObject } from '../kube/types.js';
+import { collectionPath, objectPath, resourceOf, resources } from '../kube/resources.js';
+import type { Deployment, HttpRoute, KubeObject, Pod } from '../kube/types.js';
+import { createOperatorLogger } from '../log.js';
 import type { Gateway } from '../plan/http-route.js';
+import type { PlannedTemplate } from '../plan/planned-template.js';
+import type { Replacement } from '../plan/replacement.js';
+import { Rollouts } from '../rollouts.js';
+import type { WantedService } from '../spec/parse-spec.js';
+import { ClusterRoom } from '../watch/cluster-room.js';
 
 /** The cluster does not answer, or not as it should. */
 export class ClusterError extends Error {
@@ -13,7 +20,11 @@ export class ClusterError extends Error {
 }
 
 export class Cluster {
-  private constructor(private readonly client: KubeClient) {}
+  private readonly rollouts: Rollouts;
+
+  private constructor(private readonly client: KubeClient) {
+    this.rollouts = new Rollouts(new ClusterRoom(client, createOperatorLogger(null)), 0);
+  }
 
   /** @throws ClusterError without a kubeconfig */
   static connect(): Cluster {
@@ -42,6 +53,21 @@ export class Cluster {
 
   deployment(namespace: string, name: string): Promise<Deployment | null> {
     return this.find(objectPath(resources.deployments, namespace, name));
+  }
+
+  /** How the operator would replace the pods that run now. */
+  replacement(
+    service: WantedService,
+    template: PlannedTemplate,
+    deployment: Deployment | null,
+  ): Promise<Replacement> {
+    const path = collectionPath(resources.pods, service.namespace);
+    return telling(path, async () => {
+      const pods: Pod[] = [];
+      const labelSelector = `${labels.service}=${service.name}`;
+      for await (const pod of this.client.list<Pod>(path, { labelSelector })) pods.push(pod);
+      return (await this.rollouts.decide(service, template, deployment, pods, new Date())).replacement;
+    });
   }
 
   /** The Gateway that carries the service's route now. */

@@ -3,13 +3,6 @@ import { revisionAnnotation } from '../plan/pod-template.js';
 import type { Deployment } from '../kube/types.js';
 import { describeDisruption, disruptionOf } from './disruption.js';
 
-const planned = (replicas: number, maxSurge: number) => ({
-  apiVersion: 'apps/v1',
-  kind: 'Deployment',
-  metadata: { name: 'demo' },
-  spec: { replicas, strategy: { rollingUpdate: { maxSurge } } },
-});
-
 const live = (replicas: number, revision: string): Deployment => ({
   apiVersion: 'apps/v1',
   kind: 'Deployment',
@@ -18,16 +11,17 @@ const live = (replicas: number, revision: string): Deployment => ({
 });
 
 test.each([
-  ['nobody was asked', 1, undefined, { kind: 'unknown', onChange: 'surge' }],
-  ['nobody was asked, and there are devices', 0, undefined, { kind: 'unknown', onChange: 'drain' }],
-  ['there is none', 1, null, { kind: 'create' }],
-  ['the same pods', 0, live(1, 'now'), { kind: 'nothing' }],
-  ['the same pods, more or fewer', 0, live(3, 'now'), { kind: 'scale', from: 3, to: 1 }],
-  ['other pods, with room for one more', 1, live(1, 'before'), { kind: 'surge' }],
-  ['other pods on scarce devices', 0, live(1, 'before'), { kind: 'drain' }],
-  ['other pods, of which none runs', 0, live(0, 'before'), { kind: 'scale', from: 0, to: 1 }],
-] as const)('%s', (_name, maxSurge, deployment, expected) => {
-  const found = disruptionOf(planned(1, maxSurge), 'now', deployment);
+  ['nobody was asked', 'surge', undefined, { kind: 'unknown', onChange: 'surge' }],
+  ['nobody was asked, and it depends', null, undefined, { kind: 'unknown', onChange: null }],
+  ['there is none', 'surge', null, { kind: 'create' }],
+  ['the same pods', 'drain', live(1, 'now'), { kind: 'nothing' }],
+  ['the same pods, more or fewer', 'drain', live(3, 'now'), { kind: 'scale', from: 3, to: 1 }],
+  ['other pods, with room for one more', 'surge', live(1, 'before'), { kind: 'surge' }],
+  ['other pods on scarce devices', 'drain', live(1, 'before'), { kind: 'drain' }],
+  ['other pods that together hold too little', 'drainAll', live(1, 'before'), { kind: 'drainAll' }],
+  ['other pods, of which none runs', 'drain', live(0, 'before'), { kind: 'scale', from: 0, to: 1 }],
+] as const)('%s', (_name, replacement, deployment, expected) => {
+  const found = disruptionOf({ revision: 'now', replicas: 1, replacement }, deployment);
   expect(found).toEqual(expected);
   expect(describeDisruption(found).length).toBeGreaterThan(10);
 });

@@ -11,9 +11,11 @@ import {
 import { differences, type Difference } from '../apply/needs-apply.js';
 import { resources } from '../kube/resources.js';
 import type { Deployment, KubeObject } from '../kube/types.js';
-import { planChildren, type PlannedChildren } from '../plan/children.js';
+import { planChildren } from '../plan/children.js';
 import type { Gateway } from '../plan/http-route.js';
 import { planService, type ServicePlan } from '../plan/plan-service.js';
+import { planTemplate, type PlannedTemplate } from '../plan/planned-template.js';
+import type { Replacement } from '../plan/replacement.js';
 import type { Checkpoint, CheckpointSource, Preflight, PreflightResult } from '../preflight/preflight.js';
 import { weighFiles } from '../preflight/weigh-files.js';
 import { parseSpec, type WantedService } from '../spec/parse-spec.js';
@@ -97,7 +99,6 @@ export async function planManifest(manifest: Manifest, settings: PlanSettings): 
   const { service } = parsed;
   const { result } = await settings.preflight.resolve(serviceKey(manifest.object), service);
   const plan = planService(service, result, await surroundings(service, settings, live));
-  const children = childrenOf(service, plan);
   const report = {
     ...nothing(manifest),
     ...judged(plan, result),
@@ -105,11 +106,21 @@ export async function planManifest(manifest: Manifest, settings: PlanSettings): 
     ...(result.state === 'resolved' ? planned(service, result.checkpoint, plan, settings) : {}),
     ...(result.state === 'failed' ? { estimate: await estimateOf(service, settings.places) } : {}),
   };
-  if (children === null) return report;
-  const objects = [children.configMap, children.deployment, ...children.others];
+  if (plan.groundwork === null) return report;
+  const template = planTemplate(service, {
+    image: plan.groundwork.image,
+    size: plan.groundwork.checkpoint,
+    memoryPlan: plan.fit.state === 'fits' ? plan.fit.plan : null,
+  });
+  const { strategy } = service.spec.rollout;
+  const replacement =
+    (await cluster?.replacement(service, template, live?.deployment ?? null)) ??
+    (strategy === 'Auto' ? null : strategy === 'Surge' ? 'surge' : 'drain');
+  const objects = objectsOf(service, plan, template, replacement ?? 'surge');
+  const { replicas } = service.spec;
   return {
     ...report,
-    disruption: disruptionOf(children.deployment, children.revision, live?.deployment),
+    disruption: disruptionOf({ revision: template.revision, replicas, replacement }, live?.deployment),
     objects,
     changes: cluster === null ? null : await changesOf([manifest.object, ...objects], cluster),
   };
@@ -180,16 +191,21 @@ async function estimateOf(service: WantedService, places: CheckpointSource): Pro
 }
 
 /** As the reconciler makes them of a service that did not fail before. */
-function childrenOf(service: WantedService, plan: ServicePlan): PlannedChildren | null {
-  if (plan.groundwork === null) return null;
-  return planChildren(service, {
-    image: plan.groundwork.image,
-    size: plan.groundwork.checkpoint,
-    memoryPlan: plan.fit.state === 'fits' ? plan.fit.plan : null,
+function objectsOf(
+  service: WantedService,
+  { routing }: ServicePlan,
+  template: PlannedTemplate,
+  replacement: Replacement,
+): KubeObject[] {
+  const { configMap, deployment, others } = planChildren(service, {
+    template,
     replicas: service.spec.replicas,
+    replacement,
     failedAttempt: null,
-    gateway: plan.routing.state === 'planned' ? plan.routing.gateway : null,
+    goodRevision: null,
+    gateway: routing.state === 'planned' ? routing.gateway : null,
   });
+  return [configMap, deployment, ...others];
 }
 
 async function liveOf({ metadata }: KubeObject, cluster: Cluster): Promise<Live> {

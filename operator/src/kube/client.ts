@@ -40,6 +40,7 @@ export interface ApplyOptions {
 }
 
 const requestTimeoutMs = 30_000;
+const pageSize = 500;
 const applyContentType = 'application/apply-patch+yaml';
 
 export class KubeClient {
@@ -67,6 +68,20 @@ export class KubeClient {
       if (error instanceof ApiError && error.status === 404) return null;
       throw error;
     }
+  }
+
+  /** All objects of a collection, page by page. */
+  async *list<T extends KubeObject>(path: string, query: KubeRequest['query'] = {}): AsyncGenerator<T> {
+    let next: string | undefined;
+    do {
+      const page = await this.get<{ metadata: { continue?: string }; items: readonly T[] }>(path, {
+        ...query,
+        limit: pageSize,
+        continue: next,
+      });
+      yield* page.items;
+      next = page.metadata.continue;
+    } while (next !== undefined && next !== '');
   }
 
   async create<T extends KubeObject>(resource: Resource, namespace: string, body: T): Promise<T> {

@@ -12,11 +12,13 @@ export interface Resource {
 export const resources = {
   llmServices: { apiVersion: api.groupVersion, kind: api.kind, plural: api.plural },
   deployments: { apiVersion: 'apps/v1', kind: 'Deployment', plural: 'deployments' },
+  controllerRevisions: { apiVersion: 'apps/v1', kind: 'ControllerRevision', plural: 'controllerrevisions' },
   services: { apiVersion: 'v1', kind: 'Service', plural: 'services' },
   configMaps: { apiVersion: 'v1', kind: 'ConfigMap', plural: 'configmaps' },
   disruptionBudgets: { apiVersion: 'policy/v1', kind: 'PodDisruptionBudget', plural: 'poddisruptionbudgets' },
   httpRoutes: { apiVersion: 'gateway.networking.k8s.io/v1', kind: 'HTTPRoute', plural: 'httproutes' },
   pods: { apiVersion: 'v1', kind: 'Pod', plural: 'pods' },
+  nodes: { apiVersion: 'v1', kind: 'Node', plural: 'nodes' },
   secrets: { apiVersion: 'v1', kind: 'Secret', plural: 'secrets' },
   events: { apiVersion: 'v1', kind: 'Event', plural: 'events' },
   leases: { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', plural: 'leases' },

@@ -27,12 +27,19 @@ export interface ObjectCondition {
   readonly reason?: string;
   readonly message?: string;
   readonly observedGeneration?: number;
+  readonly lastTransitionTime?: string;
 }
 
 export interface Deployment extends KubeObject {
   readonly spec?: {
     readonly replicas?: number;
     readonly template?: { readonly metadata?: { readonly annotations?: Readonly<Record<string, string>> } };
+    readonly strategy?: {
+      readonly rollingUpdate?: {
+        readonly maxSurge?: number | string;
+        readonly maxUnavailable?: number | string;
+      };
+    };
   };
   readonly status?: {
     readonly observedGeneration?: number;
@@ -62,13 +69,63 @@ export interface ContainerStatus {
   readonly lastState?: { readonly terminated?: TerminatedState };
 }
 
-export interface Pod extends KubeObject {
-  readonly spec?: {
-    readonly containers?: readonly {
-      readonly name: string;
-      readonly ports?: readonly { readonly name?: string }[];
-    }[];
+type Amounts = Readonly<Record<string, string | number>>;
+
+interface Container {
+  readonly name: string;
+  readonly ports?: readonly { readonly name?: string }[];
+  readonly resources?: { readonly requests?: Amounts };
+  /** Of an init container: Always makes it run beside the others. */
+  readonly restartPolicy?: string;
+}
+
+export interface Toleration {
+  readonly key?: string;
+  readonly operator?: string;
+  readonly value?: string;
+  readonly effect?: string;
+}
+
+export interface NodeSelectorRequirement {
+  readonly key: string;
+  readonly operator: string;
+  readonly values?: readonly string[];
+}
+
+export interface NodeSelectorTerm {
+  readonly matchExpressions?: readonly NodeSelectorRequirement[];
+  readonly matchFields?: readonly NodeSelectorRequirement[];
+}
+
+export interface PodSpec {
+  readonly nodeName?: string;
+  readonly containers?: readonly Container[];
+  readonly initContainers?: readonly Container[];
+  readonly overhead?: Amounts;
+  readonly tolerations?: readonly Toleration[];
+  readonly nodeSelector?: Readonly<Record<string, string>>;
+  readonly affinity?: {
+    readonly nodeAffinity?: {
+      readonly requiredDuringSchedulingIgnoredDuringExecution?: {
+        readonly nodeSelectorTerms: readonly NodeSelectorTerm[];
+      };
+    };
   };
+}
+
+export interface Taint {
+  readonly key: string;
+  readonly value?: string;
+  readonly effect: string;
+}
+
+export interface Node extends KubeObject {
+  readonly spec?: { readonly unschedulable?: boolean; readonly taints?: readonly Taint[] };
+  readonly status?: { readonly allocatable?: Amounts };
+}
+
+export interface Pod extends KubeObject {
+  readonly spec?: PodSpec;
   readonly status?: {
     readonly phase?: string;
     readonly reason?: string;

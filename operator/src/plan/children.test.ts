@@ -1,20 +1,39 @@
 import { describe, expect, test } from '@jest/globals';
-import { parseCheckpointConfig, paths, sharedMemoryNeeded, validateEngineConfig } from '@llmservice/crds';
+import {
+  parseCheckpointConfig,
+  paths,
+  sharedMemoryNeeded,
+  specDefaults,
+  validateEngineConfig,
+} from '@llmservice/crds';
 import { qwen36Config } from '../../../crds/src/checkpoint.fixture.js';
 import { evenWeights } from '../../../crds/src/resident-weights.fixture.js';
-import { failedAttemptAnnotation, planAttempt, planChildren, type ChildInputs } from './children.js';
+import type { WantedService } from '../spec/parse-spec.js';
+import { failedAttemptAnnotation, planChildren, type ChildInputs, type PlannedChildren } from './children.js';
 import { planEngineConfig } from './engine-config.js';
 import { planFit } from './memory.js';
+import { replacementOf } from './replacement.js';
+import { planTemplate, type TemplateInputs } from './planned-template.js';
+import { planAttempt, specHash } from './spec-hash.js';
 import { wantedService } from './wanted-service.fixture.js';
 
-const inputs: ChildInputs = {
+const templateInputs: TemplateInputs = {
   image: 'runtime:1',
   size: { fileBytes: 29e9, weightBytes: 29e9 },
   memoryPlan: null,
-  replicas: 1,
-  failedAttempt: null,
-  gateway: { name: 'public', namespace: 'gateways' },
 };
+
+function children(service: WantedService, change: Partial<ChildInputs> = {}): PlannedChildren {
+  return planChildren(service, {
+    template: planTemplate(service, templateInputs),
+    replicas: 1,
+    replacement: 'surge',
+    failedAttempt: null,
+    goodRevision: null,
+    gateway: { name: 'public', namespace: 'gateways' },
+    ...change,
+  });
+}
 
 /** The deployment whose place this service takes: Qwen3.6-27B-FP8 on two MI300X partitions. */
 const reference = {
@@ -28,13 +47,13 @@ const reference = {
   routing: { host: 'qwen36-27b.experimental.wikimedia.org' },
 };
 
-function podSpec(spec: object, change: Partial<ChildInputs> = {}) {
-  const { deployment } = planChildren(wantedService(spec), { ...inputs, ...change });
+function podSpec(spec: object) {
+  const { deployment } = children(wantedService(spec));
   return (deployment as never as { spec: { template: { spec: Record<string, never> } } }).spec.template.spec;
 }
 
-function container(spec: object, change: Partial<ChildInputs> = {}) {
-  return (podSpec(spec, change)['containers'] as never as Record<string, unknown>[])[0]!;
+function container(spec: object) {
+  return (podSpec(spec)['containers'] as never as Record<string, unknown>[])[0]!;
 }
 
 describe('the reference deployment', () => {
@@ -63,18 +82,24 @@ describe('the reference deployment', () => {
     });
   });
 
-  test('never waits for devices that its own old pod holds', () => {
-    const { deployment } = planChildren(service, inputs);
+  test('may load for as long as it likes', () => {
+    expect(children(service).deployment).toMatchObject({ spec: { progressDeadlineSeconds: 2147483647 } });
+  });
+
+  test.each([
+    ['surge', 1, 0],
+    ['drain', 0, 1],
+    ['drainAll', 0, '100%'],
+  ] as const)('replaces its pods by %s', (replacement, maxSurge, maxUnavailable) => {
+    const { deployment } = children(service, { replacement });
     expect(deployment).toMatchObject({
-      spec: {
-        strategy: { rollingUpdate: { maxUnavailable: 1, maxSurge: 0 } },
-        progressDeadlineSeconds: 2147483647,
-      },
+      spec: { strategy: { rollingUpdate: { maxSurge, maxUnavailable } } },
     });
+    expect(replacementOf(deployment)).toBe(replacement);
   });
 
   test('hands the runtime a config that the contract accepts', () => {
-    const { configMap } = planChildren(service, inputs);
+    const { configMap } = children(service);
     const config: unknown = JSON.parse(
       (configMap as never as { data: Record<string, string> }).data['engine-config.json']!,
     );
@@ -85,7 +110,7 @@ describe('the reference deployment', () => {
   });
 
   test('is reached by its host, without a time limit, and not at its metrics', () => {
-    const route = planChildren(service, inputs).others.find(({ kind }) => kind === 'HTTPRoute');
+    const route = children(service).others.find(({ kind }) => kind === 'HTTPRoute');
     expect(route).toMatchObject({
       spec: {
         hostnames: ['qwen36-27b.experimental.wikimedia.org'],
@@ -182,14 +207,14 @@ describe('the pod', () => {
         { name: 'tls', secret: { secretName: 'demo-tls', defaultMode: 0o440, optional: true } },
       ]),
     });
-    const service = planChildren(wantedService(spec), inputs).others.find(({ kind }) => kind === 'Service');
+    const service = children(wantedService(spec)).others.find(({ kind }) => kind === 'Service');
     expect(service).toMatchObject({
       spec: { ports: [{ name: 'https', port: 443, targetPort: 'https', appProtocol: 'https' }] },
     });
   });
 
   test('is of another revision when its config changes, and not when the service scales', () => {
-    const revision = (spec: object) => planChildren(wantedService(spec), inputs).revision;
+    const revision = (spec: object) => planTemplate(wantedService(spec), templateInputs).revision;
     expect(revision({ engine: { maxNumSeqs: 8 } })).not.toBe(revision({}));
     expect(revision({ replicas: 3 })).toBe(revision({}));
   });
@@ -197,7 +222,7 @@ describe('the pod', () => {
 
 describe('a halted service', () => {
   test('remembers on its Deployment what failed', () => {
-    const { deployment } = planChildren(wantedService(), { ...inputs, replicas: 0, failedAttempt: 'abc' });
+    const { deployment } = children(wantedService(), { replicas: 0, failedAttempt: 'abc' });
     expect(deployment.metadata.annotations).toMatchObject({ [failedAttemptAnnotation]: 'abc' });
     expect(deployment).toMatchObject({ spec: { replicas: 0 } });
   });
@@ -208,6 +233,14 @@ describe('a halted service', () => {
     expect(planAttempt(wantedService({ engine: { maxModelLen: 9 } }), 'print')).not.toBe(attempt);
     expect(planAttempt(wantedService(), 'other')).not.toBe(attempt);
     expect(planAttempt(wantedService({}, { 'llmservice.dev/retry': '1' }), 'print')).not.toBe(attempt);
+  });
+
+  test('is the same attempt for a field that says its default, as a newer CRD fills it in', () => {
+    const { spec } = wantedService();
+    expect(spec.engine).toMatchObject(specDefaults.engine);
+    const without = { ...spec, engine: {}, tls: undefined, accounting: undefined } as never;
+    expect(specHash({ spec: without })).toBe(specHash({ spec }));
+    expect(specHash({ spec: { ...spec, env: [] } })).not.toBe(specHash({ spec }));
   });
 });
 

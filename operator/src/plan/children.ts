@@ -4,15 +4,22 @@ import { labels, ports } from '@llmservice/crds';
 import type { WantedService } from '../spec/parse-spec.js';
 import type { KubeObject } from '../kube/types.js';
 import { childMetadata, podSelector } from './child-metadata.js';
-import { planConfigMap, planEngineConfig } from './engine-config.js';
-import { contentHash } from './content-hash.js';
-import { planPodTemplate, schemeOf, type PodInputs } from './pod-template.js';
 import { planHttpRoute, type Gateway } from './http-route.js';
+import type { PlannedTemplate } from './planned-template.js';
+import { schemeOf } from './pod-template.js';
+import { replacements, type Replacement } from './replacement.js';
+import { goodRevisionAnnotation } from './revision.js';
+import { specHash, specHashAnnotation } from './spec-hash.js';
 
-export interface ChildInputs extends Pick<PodInputs, 'image' | 'size' | 'memoryPlan'> {
+export interface ChildInputs {
+  /** What the pods are to be: the wanted revision, or after its failure the last good one. */
+  readonly template: PlannedTemplate;
   readonly replicas: number;
+  readonly replacement: Replacement;
   /** Set on the Deployment of a halted service: the attempt that failed terminally. */
   readonly failedAttempt: string | null;
+  /** Name of the revision that was Ready last. */
+  readonly goodRevision: string | null;
   /** Null: no route, because none was asked for or nothing could carry it. */
   readonly gateway: Gateway | null;
 }
@@ -21,39 +28,15 @@ export interface PlannedChildren {
   readonly configMap: KubeObject;
   readonly deployment: KubeObject;
   readonly others: readonly KubeObject[];
-  /** Hash of the pod template. */
-  readonly revision: string;
 }
 
-/** On the Deployment: the attempt (see planAttempt) after whose terminal failure it was scaled to zero. */
+/** On the Deployment: the attempt (see planAttempt) that failed terminally. */
 export const failedAttemptAnnotation = 'llmservice.dev/failed-attempt';
-/** On the Deployment: the spec (see specHash) that its template was made from. */
-export const specHashAnnotation = 'llmservice.dev/spec-hash';
-
-/** Everything of the spec but how many: scaling is no new attempt. */
-export function specHash({ spec }: Pick<WantedService, 'spec'>): string {
-  return contentHash({ ...spec, replicas: undefined });
-}
-
-/** What must change before a service that failed terminally is tried again. */
-export function planAttempt(service: WantedService, checkpointFingerprint: string): string {
-  return contentHash({ spec: specHash(service), checkpointFingerprint, retry: service.retry });
-}
 
 export function planChildren(service: WantedService, inputs: ChildInputs): PlannedChildren {
-  const config = planEngineConfig(service);
-  const configMap = planConfigMap(service, config);
-  const template = planPodTemplate(service, {
-    image: inputs.image,
-    configMap: configMap.metadata.name,
-    configHash: contentHash(config),
-    size: inputs.size,
-    memoryPlan: inputs.memoryPlan,
-  });
-  const { revision, ...pod } = template;
   return {
-    configMap,
-    deployment: planDeployment(service, inputs, pod),
+    configMap: inputs.template.configMap,
+    deployment: planDeployment(service, inputs),
     others: [
       planService(service),
       planDisruptionBudget(service),
@@ -61,14 +44,11 @@ export function planChildren(service: WantedService, inputs: ChildInputs): Plann
         ? []
         : [planHttpRoute(service, service.spec.routing.host, inputs.gateway)]),
     ],
-    revision,
   };
 }
 
-function planDeployment(service: WantedService, inputs: ChildInputs, template: object): KubeObject {
+function planDeployment(service: WantedService, inputs: ChildInputs): KubeObject {
   const metadata = childMetadata(service, service.name);
-  // On the CPU a surge pod finds room. Devices are scarce: a surge pod would wait for those that the old one holds.
-  const surge = service.accelerator.kind === 'cpu';
   return {
     apiVersion: 'apps/v1',
     kind: 'Deployment',
@@ -77,19 +57,17 @@ function planDeployment(service: WantedService, inputs: ChildInputs, template: o
       annotations: {
         [specHashAnnotation]: specHash(service),
         ...(inputs.failedAttempt === null ? {} : { [failedAttemptAnnotation]: inputs.failedAttempt }),
+        ...(inputs.goodRevision === null ? {} : { [goodRevisionAnnotation]: inputs.goodRevision }),
       },
     },
     spec: {
       replicas: inputs.replicas,
       selector: { matchLabels: podSelector(service) },
-      strategy: {
-        type: 'RollingUpdate',
-        rollingUpdate: { maxUnavailable: surge ? 0 : 1, maxSurge: surge ? 1 : 0 },
-      },
+      strategy: { type: 'RollingUpdate', rollingUpdate: { ...replacements[inputs.replacement] } },
       revisionHistoryLimit: 3,
       // A load may take as long as it progresses; the runtime itself gives up when it stalls.
       progressDeadlineSeconds: 2147483647,
-      template,
+      template: inputs.template.pod,
     },
   };
 }

@@ -25,7 +25,9 @@ export interface ServicePlan {
   readonly fit: Fit;
   readonly routing: Routing;
   readonly obstacle: Obstacle | null;
-  /** Null: the children stay as they are, or are not made. */
+  /** Of the checkpoint, where it is known. */
+  readonly fingerprint: string | null;
+  /** Null: no pods can be planned. */
   readonly groundwork: Groundwork | null;
 }
 
@@ -38,13 +40,14 @@ export function planService(
   const resolution = resolutionOf(preflight);
   const checkpoint = preflight.state === 'resolved' ? preflight.checkpoint : knownCheckpoint(preflight);
   if (checkpoint === null) {
-    return { resolution, fit: { state: 'unresolved' }, routing, obstacle: null, groundwork: null };
+    const nothing = { obstacle: null, fingerprint: null, groundwork: null };
+    return { resolution, fit: { state: 'unresolved' }, routing, ...nothing };
   }
   const fit = planFit(service, checkpoint);
   const image = service.spec.engine.image ?? surroundings.images[service.accelerator.kind];
   const obstacle = image === null ? noImage(service) : null;
   const groundwork = fit.state === 'failed' || image === null ? null : { image, checkpoint };
-  return { resolution, fit, routing, obstacle, groundwork };
+  return { resolution, fit, routing, obstacle, fingerprint: checkpoint.fingerprint, groundwork };
 }
 
 function resolutionOf(preflight: PreflightResult): Resolution {

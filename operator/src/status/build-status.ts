@@ -16,7 +16,7 @@ import { isReady, worstFailure, type PodFailure } from './pod-state.js';
 export function buildStatus(picture: Picture): LlmServiceStatus {
   const answers = answer(picture);
   const loading = loadingOf(picture);
-  const lastFailure = picture.halted ?? lastFailureOf(picture, answers);
+  const lastFailure = picture.halted?.failure ?? lastFailureOf(picture, answers);
   return {
     observedGeneration: picture.generation,
     conditions: dated(answers, picture),

@@ -4,7 +4,7 @@
 import type { ConditionType } from '@llmservice/crds';
 import type { Pod } from '../kube/types.js';
 import { failed, no, sentences, unknown, withRemedy, yes, type Answer } from './answer.js';
-import type { Picture } from './picture.js';
+import type { Halt, Picture } from './picture.js';
 import { isReady, podFailure, podRevision, runtimeStatus } from './pod-state.js';
 import { judgeRoute } from './route-condition.js';
 import { judgeScheduling } from './scheduling-condition.js';
@@ -84,7 +84,7 @@ export function fits({ fit }: Pick<Picture, 'fit'>): Answer {
 
 function loaded(picture: Picture): Answer {
   if (picture.halted !== null) {
-    const { reason, message, remedy } = picture.halted;
+    const { reason, message, remedy } = picture.halted.failure;
     return no(reason, sentences(message, remedy));
   }
   if (picture.wantedReplicas === 0) return unknown('ScaledToZero', 'No replica is wanted.');
@@ -119,7 +119,7 @@ function serving({ pods }: Picture): Answer {
 
 /** Ready tells about this generation: all that was asked for is there and answers. */
 function readiness(picture: Picture, answers: Omit<Answers, 'Ready' | 'Reconciling' | 'Stalled'>): Answer {
-  if (picture.halted !== null) return answers.Loaded;
+  if (picture.halted !== null) return halted(picture.halted, picture.generation);
   const { ModelResolved, Fits, Scheduled, Loaded, Serving, Routed } = answers;
   // A "no" is told before an "unknown". Pods that serve prove the checkpoint and the plan, whatever S3 says now.
   const refused = [ModelResolved, Fits, Scheduled].find(({ status }) => status === 'False');
@@ -140,10 +140,18 @@ function readiness(picture: Picture, answers: Omit<Answers, 'Ready' | 'Reconcili
   return yes('Serving', `${ready} of ${picture.wantedReplicas} pods answer.`);
 }
 
+/** The reason tells what became of the pods, the message what failed and what to do. */
+function halted({ failure, outcome }: Halt, generation: number): Answer {
+  const { reason, message, remedy } = failure;
+  if (outcome === 'stopped') return no(reason, sentences(message, remedy));
+  const before = `Generation ${failure.generation ?? generation} failed (${reason}) and was rolled back: ${message}`;
+  return no('RolledBack', sentences(before, remedy));
+}
+
 /** Null while something may still change by itself. */
 function stall(picture: Picture): Answer | null {
   const { resolution, fit, obstacle, halted } = picture;
-  if (halted !== null) return yes(halted.reason, halted.message);
+  if (halted !== null) return yes(halted.failure.reason, halted.failure.message);
   if (resolution.state === 'invalid') return yes('InvalidSpec', modelResolved(picture).message);
   if (resolution.state === 'failed') return yes(resolution.failure.reason, withRemedy(resolution.failure));
   if (fit.state === 'failed') return yes(fit.failure.reason, withRemedy(fit.failure));

@@ -26,5 +26,6 @@ export function transitions(before: LlmServiceStatus, after: LlmServiceStatus): 
 }
 
 function isProblem({ type, status, reason }: Condition): boolean {
+  if (type === 'Ready') return reason === 'RolledBack';
   return problems.includes(type) && status === 'False' && !progress.has(reason);
 }

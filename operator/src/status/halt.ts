@@ -3,7 +3,8 @@
 
 import { failureKinds, type LastFailure, type LlmServiceStatus } from '@llmservice/crds';
 import type { Deployment } from '../kube/types.js';
-import { failedAttemptAnnotation, specHash, specHashAnnotation } from '../plan/children.js';
+import { failedAttemptAnnotation } from '../plan/children.js';
+import { specHash, specHashAnnotation } from '../plan/spec-hash.js';
 import type { WantedService } from '../spec/parse-spec.js';
 
 /** @param attempt what would be tried now; null where the checkpoint is not known */

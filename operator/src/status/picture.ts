@@ -49,6 +49,12 @@ export interface LoadProgress {
   readonly etaSeconds: number | null;
 }
 
+/** What was given up, and what became of the pods. */
+export interface Halt {
+  readonly failure: LastFailure;
+  readonly outcome: 'stopped' | 'rolledBack';
+}
+
 export interface Picture {
   readonly namespace: string;
   readonly name: string;
@@ -63,8 +69,8 @@ export interface Picture {
   readonly scheme: Scheme;
   readonly routing: Routing;
   readonly obstacle: Obstacle | null;
-  /** The terminal failure that keeps the pods stopped. */
-  readonly halted: LastFailure | null;
+  /** The failure after which this generation is not tried any more. */
+  readonly halted: Halt | null;
   /** Hash of the pod template that this generation wants; null where it could not be planned. */
   readonly revision: string | null;
   readonly selector: string;

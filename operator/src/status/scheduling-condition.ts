@@ -2,13 +2,13 @@
 
 import type { Pod } from '../kube/types.js';
 import { no, unknown, yes, type Answer } from './answer.js';
-import type { Picture } from './picture.js';
+import type { Halt, Picture } from './picture.js';
 import { podCondition } from './pod-state.js';
 
 export function judgeScheduling(picture: Picture, pods: readonly Pod[]): Answer {
   const { obstacle, deployment } = picture;
   if (obstacle !== null) return no(obstacle.reason, obstacle.message);
-  if (picture.halted !== null) return stoppedAfter(picture.halted.reason);
+  if (picture.halted !== null) return halted(picture.halted);
   if (picture.wantedReplicas === 0) return unknown('ScaledToZero', 'No replica is wanted.');
   const refusal = deployment?.status?.conditions?.find(
     ({ type, status }) => type === 'ReplicaFailure' && status === 'True',
@@ -44,6 +44,8 @@ function unschedulable(message = 'the scheduler gave no cause'): string {
   return `${message} Check the pods' events.`;
 }
 
-function stoppedAfter(reason: string): Answer {
-  return unknown('Stopped', `The pods are stopped after the terminal failure ${reason}.`);
+function halted({ failure, outcome }: Halt): Answer {
+  return outcome === 'rolledBack'
+    ? unknown('RolledBack', `This generation has no pods after its failure ${failure.reason}.`)
+    : unknown('Stopped', `The pods are stopped after the terminal failure ${failure.reason}.`);
 }

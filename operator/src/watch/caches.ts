@@ -42,9 +42,9 @@ export class Caches {
       onChange: (object) => this.changed(object),
       onServed: (served) => this.routesServed(served),
     });
-    const { deployments, services, configMaps, disruptionBudgets } = resources;
+    const { deployments, controllerRevisions, services, configMaps, disruptionBudgets } = resources;
     this.children = new Map([
-      ...[deployments, services, configMaps, disruptionBudgets].map(
+      ...[deployments, controllerRevisions, services, configMaps, disruptionBudgets].map(
         (each) => [each.kind, owned(each, mine)] as const,
       ),
       [resources.httpRoutes.kind, this.routes],
@@ -97,7 +97,15 @@ export class Caches {
   }
 
   configMapsOf(namespace: string, service: string): KubeObject[] {
-    const reflector = this.children.get(resources.configMaps.kind);
+    return this.childrenOf(resources.configMaps, namespace, service);
+  }
+
+  revisionsOf(namespace: string, service: string): KubeObject[] {
+    return this.childrenOf(resources.controllerRevisions, namespace, service);
+  }
+
+  private childrenOf({ kind }: Resource, namespace: string, service: string): KubeObject[] {
+    const reflector = this.children.get(kind);
     return reflector === undefined ? [] : this.ofService(reflector, namespace, service);
   }
 

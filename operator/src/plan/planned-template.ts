@@ -1,0 +1,28 @@
+// A pod template with the config that its pods mount: what a revision of a service is.
+
+import type { KubeObject } from '../kube/types.js';
+import type { WantedService } from '../spec/parse-spec.js';
+import { contentHash } from './content-hash.js';
+import { planConfigMap, planEngineConfig } from './engine-config.js';
+import { planPodTemplate, type PodInputs } from './pod-template.js';
+
+export interface PlannedTemplate {
+  readonly configMap: KubeObject;
+  /** Pod template. */
+  readonly pod: object;
+  /** Its hash. */
+  readonly revision: string;
+}
+
+export type TemplateInputs = Pick<PodInputs, 'image' | 'size' | 'memoryPlan'>;
+
+export function planTemplate(service: WantedService, inputs: TemplateInputs): PlannedTemplate {
+  const config = planEngineConfig(service);
+  const configMap = planConfigMap(service, config);
+  const { revision, ...pod } = planPodTemplate(service, {
+    ...inputs,
+    configMap: configMap.metadata.name,
+    configHash: contentHash(config),
+  });
+  return { configMap, pod, revision };
+}

@@ -1,0 +1,61 @@
+// Puts the question how pods are replaced together from what is seen, and has the nodes looked at where it is open.
+
+import type { Deployment, Pod, PodSpec } from './kube/types.js';
+import type { PlannedTemplate } from './plan/planned-template.js';
+import { revisionAnnotation } from './plan/pod-template.js';
+import { replacementOf, type Replacement } from './plan/replacement.js';
+import { decideRollout, reviewRollout, type NodeRoom, type Rollout } from './plan/rollout.js';
+import type { WantedService } from './spec/parse-spec.js';
+import { podCondition, podRevision } from './status/pod-state.js';
+
+export interface RolloutDecision {
+  readonly replacement: Replacement;
+  /** When to ask again; null: when something changes. */
+  readonly recheckMs: number | null;
+}
+
+export class Rollouts {
+  constructor(
+    private readonly room: { look(): Promise<readonly NodeRoom[] | null> },
+    private readonly patienceMs: number,
+  ) {}
+
+  async decide(
+    { spec }: WantedService,
+    template: PlannedTemplate,
+    deployment: Deployment | null,
+    pods: readonly Pod[],
+    now: Date,
+  ): Promise<RolloutDecision> {
+    const rollout: Rollout = {
+      strategy: spec.rollout.strategy,
+      current: replacementOf(deployment),
+      changing: deployment?.spec?.template?.metadata?.annotations?.[revisionAnnotation] !== template.revision,
+      pod: (template.pod as { spec: PodSpec }).spec,
+      oldPods: pods.filter((pod) => podRevision(pod) !== template.revision && holdsNode(pod)),
+      unschedulable: longestWait(pods, template.revision, now),
+    };
+    const review = reviewRollout(rollout, this.patienceMs);
+    if (review.state === 'settled') return review;
+    const replacement = decideRollout(rollout, await this.room.look());
+    const observing = replacement === 'surge' && !rollout.changing;
+    return { replacement, recheckMs: observing ? this.patienceMs : null };
+  }
+}
+
+function holdsNode({ metadata, spec, status }: Pod): boolean {
+  const ended = status?.phase === 'Succeeded' || status?.phase === 'Failed';
+  return metadata.deletionTimestamp === undefined && spec?.nodeName !== undefined && !ended;
+}
+
+function longestWait(pods: readonly Pod[], revision: string, now: Date): Rollout['unschedulable'] {
+  const waits = pods
+    .filter((pod) => podRevision(pod) === revision && pod.metadata.deletionTimestamp === undefined)
+    .map((pod) => podCondition(pod, 'PodScheduled'))
+    .filter((condition) => condition?.reason === 'Unschedulable' && condition.status === 'False')
+    .map((condition) => ({
+      message: condition?.message ?? '',
+      forMs: now.getTime() - Date.parse(condition?.lastTransitionTime ?? now.toISOString()),
+    }));
+  return waits.sort((a, b) => b.forMs - a.forMs)[0] ?? null;
+}

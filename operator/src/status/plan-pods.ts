@@ -1,0 +1,36 @@
+// Which pods a service is to have after its failures: of the wanted revision, of the last good one, or none.
+
+import type { ChildInputs } from '../plan/children.js';
+import type { Course } from '../plan/course.js';
+import type { Revision } from '../plan/revision.js';
+import type { WantedService } from '../spec/parse-spec.js';
+import { currentPods } from './conditions.js';
+import type { Halt, Picture } from './picture.js';
+import { isReady, podRevision } from './pod-state.js';
+
+export function planPods(
+  { spec: { replicas } }: WantedService,
+  { good, attempt }: Course,
+  target: Revision,
+  picture: Picture,
+  halted: Halt | null,
+): Omit<ChildInputs, 'gateway' | 'replacement'> {
+  const last = good?.object.metadata.name ?? null;
+  if (halted === null) {
+    const goodNow = isRolledOut(picture) ? target.object.metadata.name : last;
+    return { template: target.template, replicas, failedAttempt: null, goodRevision: goodNow };
+  }
+  const failed = { failedAttempt: attempt, goodRevision: last };
+  if (halted.outcome === 'rolledBack' && good !== null) {
+    return { ...failed, template: good.template, replicas };
+  }
+  // Pods before it that never were all ready at once, but answer: they keep the Deployment up.
+  const olderServes = picture.pods.some((pod) => isReady(pod) && podRevision(pod) !== picture.revision);
+  return { ...failed, template: target.template, replicas: olderServes ? replicas : 0 };
+}
+
+/** All pods that are wanted answer: from now on this is what a bad revision is rolled back to. */
+function isRolledOut(picture: Picture): boolean {
+  const ready = currentPods(picture).filter(isReady).length;
+  return picture.wantedReplicas > 0 && ready >= picture.wantedReplicas;
+}

@@ -1,0 +1,68 @@
+// What is free on the nodes, looked up only when a rollout depends on it: watching every pod of a cluster would cost more
+// memory than all else here. Null where the operator may not read nodes or pods of all namespaces.
+
+import type { Logger } from 'winston';
+import { ApiError, type KubeClient } from '../kube/client.js';
+import { collectionPath, resources } from '../kube/resources.js';
+import type { Node, Pod } from '../kube/types.js';
+import { difference, parseAmounts, podRequests, sum, type Requests } from '../plan/pod-requests.js';
+import type { NodeRoom } from '../plan/rollout.js';
+
+/** Many services may roll at once: they share a look. */
+const freshMs = 2_000;
+
+export class ClusterRoom {
+  private latest: { readonly at: number; readonly room: Promise<readonly NodeRoom[] | null> } | null = null;
+
+  constructor(
+    private readonly client: KubeClient,
+    private readonly logger: Logger,
+  ) {}
+
+  look(): Promise<readonly NodeRoom[] | null> {
+    const now = performance.now();
+    if (this.latest === null || now - this.latest.at > freshMs) {
+      this.latest = { at: now, room: this.read() };
+    }
+    return this.latest.room;
+  }
+
+  /** @throws ApiError other than a refusal */
+  private async read(): Promise<readonly NodeRoom[] | null> {
+    try {
+      const requested = await this.requested();
+      const nodes: NodeRoom[] = [];
+      for await (const node of this.client.list<Node>(collectionPath(resources.nodes, null))) {
+        nodes.push(roomOf(node, requested.get(node.metadata.name) ?? {}));
+      }
+      return nodes;
+    } catch (error) {
+      if (!(error instanceof ApiError && error.status === 403)) throw error;
+      this.logger.debug('nodes are not readable', { error: error.message });
+      return null;
+    }
+  }
+
+  /** By node. */
+  private async requested(): Promise<Map<string, Requests>> {
+    const found = new Map<string, Requests>();
+    const fieldSelector = 'spec.nodeName!=,status.phase!=Succeeded,status.phase!=Failed';
+    for await (const { spec = {} } of this.client.list<Pod>(collectionPath(resources.pods, null), {
+      fieldSelector,
+    })) {
+      const node = spec.nodeName ?? '';
+      found.set(node, sum(found.get(node) ?? {}, podRequests(spec)));
+    }
+    return found;
+  }
+}
+
+function roomOf({ metadata, spec, status }: Node, requested: Requests): NodeRoom {
+  const cordoned = { key: 'node.kubernetes.io/unschedulable', effect: 'NoSchedule' };
+  return {
+    name: metadata.name,
+    labels: metadata.labels ?? {},
+    taints: [...(spec?.taints ?? []), ...(spec?.unschedulable === true ? [cordoned] : [])],
+    free: difference(parseAmounts(status?.allocatable), requested),
+  };
+}
