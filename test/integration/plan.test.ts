@@ -73,7 +73,7 @@ describe('with the demo checkpoint in a folder', () => {
     expect(text).toContain('Up to 4096 tokens a sequence; 16 such sequences at once.');
     expect(text).toMatch(/ {4}weights +6\.4 MiB/);
     expect(text).toMatch(/ {4}KV cache +64\.0 MiB {2}1024 blocks of 64 tokens, 1024 bytes per token/);
-    expect(text).toContain('a change of the pods drains');
+    expect(text).toContain('a change of the pods: surges where a node has room for one more, else drains');
     expect(text).toContain('0.80 an hour for 1 devices');
     expect(text).toContain('estimate, at best');
   });

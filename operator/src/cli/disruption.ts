@@ -42,7 +42,8 @@ export function describeDisruption(disruption: Disruption): string {
   switch (disruption.kind) {
     case 'unknown': {
       const { onChange } = disruption;
-      const way = onChange === null ? 'surges where a node has room for one more, else drains' : ways[onChange];
+      const way =
+        onChange === null ? 'surges where a node has room for one more, else drains' : ways[onChange];
       return `a change of the pods: ${way} (--diff looks at a cluster)`;
     }
     case 'create':
