@@ -1,14 +1,7 @@
 // One manifest through the operator's own planning: spec, preflight, memory plan, children. The operator's parts do the
 // thinking; this file orders them and gathers what they say.
 
-import {
-  FailureError,
-  roughEstimate,
-  validTensorParallel,
-  type MemoryPlan,
-  type RoughEstimate,
-} from '@llmservice/crds';
-import { differences, type Difference } from '../apply/needs-apply.js';
+import { validTensorParallel, type MemoryPlan, type RoughEstimate } from '@llmservice/crds';
 import { resources } from '../kube/resources.js';
 import type { Deployment, KubeObject } from '../kube/types.js';
 import { planChildren } from '../plan/children.js';
@@ -17,12 +10,13 @@ import { planService, type ServicePlan } from '../plan/plan-service.js';
 import { planTemplate, type PlannedTemplate } from '../plan/planned-template.js';
 import type { Replacement } from '../plan/replacement.js';
 import type { Checkpoint, CheckpointSource, Preflight, PreflightResult } from '../preflight/preflight.js';
-import { weighFiles } from '../preflight/weigh-files.js';
 import { parseSpec, type WantedService } from '../spec/parse-spec.js';
 import { fits, modelResolved } from '../status/conditions.js';
+import { changesOf, type ObjectChange } from './changes.js';
 import type { Cluster } from './cluster.js';
 import { costOf, type Cost } from './cost.js';
 import { disruptionOf, type Disruption } from './disruption.js';
+import { estimateOf } from './estimate.js';
 import type { Verdict } from './exit-codes.js';
 import { serviceKey, type Manifest } from './read-manifests.js';
 
@@ -35,13 +29,6 @@ export interface PlanSettings {
   readonly gateway: Gateway | null;
   readonly pricePerDeviceHour: number | null;
   readonly meanTokens: number;
-}
-
-export interface ObjectChange {
-  readonly kind: string;
-  readonly name: string;
-  readonly change: 'create' | 'update' | 'none';
-  readonly differences: readonly Difference[];
 }
 
 export interface PlanReport {
@@ -170,26 +157,6 @@ function planned(
   };
 }
 
-/** Null where there are no weight files either. */
-async function estimateOf(service: WantedService, places: CheckpointSource): Promise<RoughEstimate | null> {
-  const { checkpoint, accelerator, spec } = service;
-  try {
-    const folders = await places.open(service);
-    try {
-      const bytes = await weighFiles(folders.at(checkpoint), checkpoint.file);
-      const { memoryUtilizationPercent } = spec.engine;
-      return bytes === 0
-        ? null
-        : roughEstimate(bytes, accelerator.memoryBytesPerDevice, memoryUtilizationPercent);
-    } finally {
-      folders.close();
-    }
-  } catch (error) {
-    if (error instanceof FailureError) return null;
-    throw error;
-  }
-}
-
 /** As the reconciler makes them of a service that did not fail before. */
 function objectsOf(
   service: WantedService,
@@ -231,16 +198,4 @@ async function surroundings(
     gateway: gateway ?? (await cluster?.gateway(namespace, name)) ?? null,
     gatewayApi: true,
   };
-}
-
-async function changesOf(objects: readonly KubeObject[], cluster: Cluster): Promise<ObjectChange[]> {
-  const changes: ObjectChange[] = [];
-  for (const object of objects) {
-    const { kind, metadata } = object;
-    const live = await cluster.live(object);
-    const found = live === null ? [] : differences(object, live);
-    const change = live === null ? 'create' : found.length === 0 ? 'none' : 'update';
-    changes.push({ kind, name: metadata.name, change, differences: found });
-  }
-  return changes;
 }

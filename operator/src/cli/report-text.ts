@@ -3,10 +3,11 @@
 import { formatGiB, type RoughEstimate } from '@llmservice/crds';
 import { stringify } from 'yaml';
 import type { Difference } from '../apply/needs-apply.js';
+import type { ObjectChange } from './changes.js';
 import type { Cost } from './cost.js';
 import { describeDisruption } from './disruption.js';
 import type { Verdict } from './exit-codes.js';
-import type { ObjectChange, PlanReport } from './plan-manifest.js';
+import type { PlanReport } from './plan-manifest.js';
 import type { Manifests } from './read-manifests.js';
 
 const words: Readonly<Record<Verdict, string>> = {
