@@ -13,8 +13,8 @@ async function main(): Promise<void> {
   const logger = createOperatorLogger(options.logLevel);
   const config = new KubeConfig();
   config.loadFromDefault();
-  const operator = new Operator({
-    client: new KubeClient(config),
+  const operator: Operator = new Operator({
+    client: new KubeClient(config, (method, path) => operator.metrics.countRequest(method, path)),
     options,
     logger,
     metrics: (queueDepth) => new Metrics(queueDepth),

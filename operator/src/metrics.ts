@@ -1,6 +1,7 @@
 // What the operator tells Prometheus about itself.
 
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client';
+import { pluralIn } from './kube/resources.js';
 
 export class Metrics {
   readonly registry = new Registry();
@@ -15,6 +16,12 @@ export class Metrics {
     name: 'llmservice_operator_reconcile_duration_seconds',
     help: 'Duration of one reconcile, preflight included.',
     buckets: [0.001, 0.005, 0.02, 0.1, 0.5, 2, 10, 60],
+    registers: [this.registry],
+  });
+  private readonly requests = new Counter({
+    name: 'llmservice_operator_api_requests_total',
+    help: 'Requests to the API server by method and resource.',
+    labelNames: ['method', 'resource'],
     registers: [this.registry],
   });
   private readonly leading = new Gauge({
@@ -33,6 +40,10 @@ export class Metrics {
         this.set(queueDepth());
       },
     });
+  }
+
+  countRequest(method: string, path: string): void {
+    this.requests.inc({ method, resource: pluralIn(path) });
   }
 
   setLeading(leading: boolean): void {

@@ -17,7 +17,7 @@ import type { Rollouts } from './rollouts.js';
 import { parseSpec, type ParsedSpec, type WantedService } from './spec/parse-spec.js';
 import { buildStatus, pendingConditions, toLastFailure } from './status/build-status.js';
 import { transitions } from './status/events.js';
-import { haltedBefore } from './status/halt.js';
+import { haltedBefore, outcomeOf } from './status/halt.js';
 import type { Halt, Picture } from './status/picture.js';
 import { planPods } from './status/plan-pods.js';
 import { judgeRevision, type Patience } from './status/revision-failure.js';
@@ -88,10 +88,7 @@ export class Reconciler {
     const wasHalted = haltedBefore(deployment, service, course.attempt, before.previous);
     const failure =
       verdict.state === 'failed' ? toLastFailure({ ...verdict.failure, terminal: true }, before) : wasHalted;
-    const halted: Halt | null =
-      failure === null
-        ? null
-        : { failure, outcome: course.standing === 'challenger' ? 'rolledBack' : 'stopped' };
+    const halted: Halt | null = failure === null ? null : { failure, outcome: outcomeOf(course, before) };
     // The failure is told before the pods that told it are stopped.
     if (halted !== null && wasHalted === null) await this.writeStatus(object, { ...before, halted });
     // What was planned before needs no image from the operator's installation.

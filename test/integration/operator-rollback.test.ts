@@ -213,6 +213,21 @@ test('a good revision whose other pods answer is not stopped by one that fails',
   expect((await world.deployment('pair')).spec?.replicas).toBe(2);
 });
 
+test('a good revision that fails for good, too, is stopped, and not gone back to', async () => {
+  await ready('both');
+  await edit('both', { maxNumSeqs: 5 });
+  await world.podFailed('both-2', terminal);
+  await world.condition('both', 'Ready', 'False', 'RolledBack');
+  await removePod('both-2');
+  await world.podFailed('both-1', terminal);
+  await world.condition('both', 'Ready', 'False', 'KvCacheTooSmall');
+  await eventually('no replica', async () => (await world.deployment('both')).spec?.replicas === 0);
+  await removePod('both-1');
+  await sleep(500);
+  await world.condition('both', 'Ready', 'False', 'KvCacheTooSmall');
+  expect((await world.deployment('both')).spec?.replicas).toBe(0);
+});
+
 test('an upgrade of the operator changes no template until the spec does', async () => {
   const before = await ready('pinned');
   await operator.stop();

@@ -48,7 +48,11 @@ export class KubeClient {
   private readonly transport: typeof http | typeof https;
   private readonly agent: http.Agent;
 
-  constructor(private readonly config: KubeConfig) {
+  /** @param onRequest told of every request that is sent */
+  constructor(
+    private readonly config: KubeConfig,
+    private readonly onRequest: (method: string, path: string) => void = () => undefined,
+  ) {
     const cluster = config.getCurrentCluster();
     if (cluster === null) throw new Error('the kubeconfig names no current cluster');
     this.server = new URL(cluster.server);
@@ -135,6 +139,7 @@ export class KubeClient {
     for (const [key, value] of Object.entries(request.query ?? {})) {
       if (value !== undefined) url.searchParams.set(key, String(value));
     }
+    this.onRequest(request.method, request.path);
     const body = request.body === undefined ? undefined : Buffer.from(JSON.stringify(request.body));
     const outgoing = this.transport.request(url, {
       ...options,

@@ -39,6 +39,13 @@ export function objectPath(resource: Resource, namespace: string, name: string):
   return `${collectionPath(resource, namespace)}/${encodeURIComponent(name)}`;
 }
 
+/** The plural in a path of the API; empty for discovery. */
+export function pluralIn(path: string): string {
+  const [root, ...rest] = path.split('/').filter((part) => part !== '');
+  const inGroup = rest.slice(root === 'api' ? 1 : 2);
+  return (inGroup[0] === 'namespaces' && inGroup.length > 2 ? inGroup[2] : inGroup[0]) ?? '';
+}
+
 /** The resource of an object's kind. @throws when the operator does not know the kind */
 export function resourceOf(object: Pick<KubeObject, 'apiVersion' | 'kind'>): Resource {
   const found = Object.values(resources).find(

@@ -1,11 +1,15 @@
-// Whether a service is still stopped after a terminal failure: until its spec, its checkpoint or its retry annotation
-// changes. What failed is remembered on the Deployment, so that it survives any restart of the operator.
+// Whether a service is still given up after a failure, until its spec, its checkpoint or its retry annotation changes,
+// and what becomes of its pods. What failed is remembered on the Deployment, so that it survives any restart of the
+// operator.
 
 import { failureKinds, type LastFailure, type LlmServiceStatus } from '@llmservice/crds';
 import type { Deployment } from '../kube/types.js';
 import { failedAttemptAnnotation } from '../plan/children.js';
+import type { Course } from '../plan/course.js';
 import { specHash, specHashAnnotation } from '../plan/spec-hash.js';
 import type { WantedService } from '../spec/parse-spec.js';
+import type { Halt, Picture } from './picture.js';
+import { isReady, podRevision, worstFailure } from './pod-state.js';
 
 /** @param attempt what would be tried now; null where the checkpoint is not known */
 export function haltedBefore(
@@ -21,6 +25,13 @@ export function haltedBefore(
   const same = attempt === null ? notes[specHashAnnotation] === specHash(service) : failed === attempt;
   if (!same) return null;
   return previous.lastFailure?.terminal === true ? previous.lastFailure : lostReport(deployment);
+}
+
+/** A revision that was good and now fails for good, too, is nothing to go back to: what both lack has to be mended. */
+export function outcomeOf({ standing, good }: Course, picture: Picture): Halt['outcome'] {
+  if (standing !== 'challenger' || good === null) return 'stopped';
+  const pods = picture.pods.filter((pod) => podRevision(pod) === good.template.revision);
+  return worstFailure(pods)?.terminal === true && !pods.some(isReady) ? 'stopped' : 'rolledBack';
 }
 
 /** Somebody removed the status: the halt stands, its report is gone. */

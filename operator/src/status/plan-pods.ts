@@ -20,13 +20,17 @@ export function planPods(
     const goodNow = isRolledOut(picture) ? target.object.metadata.name : last;
     return { template: target.template, replicas, failedAttempt: null, goodRevision: goodNow };
   }
-  const failed = { failedAttempt: attempt, goodRevision: last };
   if (halted.outcome === 'rolledBack' && good !== null) {
-    return { ...failed, template: good.template, replicas };
+    return { template: good.template, replicas, failedAttempt: attempt, goodRevision: last };
   }
   // Pods before it that never were all ready at once, but answer: they keep the Deployment up.
   const olderServes = picture.pods.some((pod) => isReady(pod) && podRevision(pod) !== picture.revision);
-  return { ...failed, template: target.template, replicas: olderServes ? replicas : 0 };
+  return {
+    template: target.template,
+    replicas: olderServes ? replicas : 0,
+    failedAttempt: attempt,
+    goodRevision: null,
+  };
 }
 
 /** All pods that are wanted answer: from now on this is what a bad revision is rolled back to. */

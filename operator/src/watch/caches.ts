@@ -5,7 +5,8 @@ import type { Logger } from 'winston';
 import type { KubeClient } from '../kube/client.js';
 import { resources, type Resource } from '../kube/resources.js';
 import type { Deployment, HttpRoute, KubeObject, Pod } from '../kube/types.js';
-import { Reflector } from './reflector.js';
+import { podAsRead } from './pod-as-read.js';
+import { Reflector, type ReflectorOptions } from './reflector.js';
 
 export interface CachesOptions {
   readonly client: KubeClient;
@@ -31,9 +32,19 @@ export class Caches {
       resource: resources.llmServices,
       onChange: ({ metadata }) => options.onChange(`${metadata.namespace ?? ''}/${metadata.name}`),
     });
-    const owned = (resource: Resource, labelSelector: string): Reflector =>
-      new Reflector({ ...common, resource, labelSelector, onChange: (object) => this.changed(object) });
-    this.pods = owned(resources.pods, labels.service);
+    const owned = (
+      resource: Resource,
+      labelSelector: string,
+      keep: Pick<ReflectorOptions, 'keep'> = {},
+    ): Reflector =>
+      new Reflector({
+        ...common,
+        ...keep,
+        resource,
+        labelSelector,
+        onChange: (object) => this.changed(object),
+      });
+    this.pods = owned(resources.pods, labels.service, { keep: podAsRead });
     const mine = `${labels.managedBy}=${fieldManager},${labels.service}`;
     this.routes = new Reflector({
       ...common,

@@ -18,6 +18,8 @@ export interface ReflectorOptions {
   readonly logger: Logger;
   /** Called with every object that appeared, changed or went (then in its last known form). */
   readonly onChange: (object: KubeObject) => void;
+  /** What is kept of an object; all of it but its managed fields unless told. */
+  readonly keep?: (object: KubeObject) => KubeObject;
   /** How long a watch may be silent; the API server sends a bookmark about every minute. */
   readonly silenceMs?: number;
   /** Called when the cluster turns out to have the resource, or not to (any more); without it, that is an error. */
@@ -34,7 +36,8 @@ interface WatchEvent {
   readonly object: KubeObject & { readonly code?: number };
 }
 
-const pageSize = 500;
+/** A page is parsed in one go, and several resources are listed at once. */
+const pageSize = 100;
 const watchSeconds = 300;
 /** How soon a resource is found that is installed later. */
 const absentRetryMs = 15_000;
@@ -65,7 +68,7 @@ export class Reflector {
 
   /** Puts in what a write returned, so that the next look sees it before the watch tells. */
   remember(object: KubeObject): void {
-    this.objects.set(keyOf(object), trim(object));
+    this.objects.set(keyOf(object), this.trim(object));
   }
 
   /** Runs until the signal aborts; never throws. */
@@ -122,7 +125,7 @@ export class Reflector {
       version = page.metadata.resourceVersion;
       for (const item of page.items) {
         // Items of a list carry no apiVersion and kind of their own.
-        const object = trim({ ...item, apiVersion: resource.apiVersion, kind: resource.kind });
+        const object = this.trim({ ...item, apiVersion: resource.apiVersion, kind: resource.kind });
         found.set(keyOf(object), object);
       }
     } while (next !== undefined && next !== '');
@@ -182,8 +185,17 @@ export class Reflector {
     this.resourceVersion = object.metadata.resourceVersion ?? this.resourceVersion;
     if (type === 'BOOKMARK') return;
     if (type === 'DELETED') this.objects.delete(keyOf(object));
-    else this.objects.set(keyOf(object), trim(object));
+    else this.objects.set(keyOf(object), this.trim(object));
     this.options.onChange(object);
+  }
+
+  /** Managed fields are half of an object's size and never read. */
+  private trim(object: KubeObject): KubeObject {
+    const { keep = (kept: KubeObject) => kept } = this.options;
+    return keep({
+      ...object,
+      metadata: { ...object.metadata, managedFields: undefined } as KubeObject['metadata'],
+    });
   }
 }
 
@@ -199,8 +211,3 @@ async function* lines(stream: IncomingMessage): AsyncIterable<string> {
 }
 
 const keyOf = ({ metadata }: KubeObject): string => `${metadata.namespace ?? ''}/${metadata.name}`;
-
-/** Managed fields are half of an object's size and never read. */
-function trim(object: KubeObject): KubeObject {
-  return { ...object, metadata: { ...object.metadata, managedFields: undefined } as KubeObject['metadata'] };
-}
