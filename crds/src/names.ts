@@ -37,6 +37,8 @@ export const paths = {
   engineConfigDir: '/etc/llmservice',
   engineConfig: '/etc/llmservice/engine-config.json',
   weights: '/var/lib/llmservice/models',
+  /** Where the checkpoint lies that was pulled for another engine. */
+  pulledCheckpoint: '/var/lib/llmservice/models/checkpoint',
   sharedMemory: '/dev/shm',
   terminationMessage: '/dev/termination-log',
   s3Ca: '/etc/llmservice-s3-ca',
