@@ -11,6 +11,7 @@ import { Preflight } from './preflight/preflight.js';
 import { ServiceSecrets } from './preflight/service-secrets.js';
 import { Reconciler } from './reconcile.js';
 import { Caches } from './watch/caches.js';
+import { CrashLogs } from './watch/crash-logs.js';
 import { LeaderElection, type LeaderElectionOptions } from './watch/leader-election.js';
 import { LoadMonitor, type LoadMonitorOptions } from './watch/load-monitor.js';
 import { WorkQueue } from './watch/work-queue.js';
@@ -71,6 +72,7 @@ export class Operator {
       preflight: new Preflight(new ServiceSecrets(client)),
       writer: new Writer(client, () => this.election.held, options.identity),
       loads: this.loads,
+      crashLogs: new CrashLogs(client),
       surroundings: options.surroundings,
       now: () => new Date(),
     });

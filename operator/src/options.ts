@@ -25,6 +25,9 @@ const settings = {
   'runtime-image-cpu': 'RUNTIME_IMAGE_CPU',
   'runtime-image-cuda': 'RUNTIME_IMAGE_CUDA',
   'runtime-image-rocm': 'RUNTIME_IMAGE_ROCM',
+  'vllm-image-cpu': 'VLLM_IMAGE_CPU',
+  'vllm-image-cuda': 'VLLM_IMAGE_CUDA',
+  'vllm-image-rocm': 'VLLM_IMAGE_ROCM',
   'gateway-name': 'GATEWAY_NAME',
   'gateway-namespace': 'GATEWAY_NAMESPACE',
   concurrency: 'CONCURRENCY',
@@ -69,6 +72,11 @@ export function parseOptions(
         cpu: text('runtime-image-cpu'),
         cuda: text('runtime-image-cuda'),
         hip: text('runtime-image-rocm'),
+      },
+      vllmImages: {
+        cpu: text('vllm-image-cpu'),
+        cuda: text('vllm-image-cuda'),
+        hip: text('vllm-image-rocm'),
       },
       gateway:
         gatewayName === null || gatewayNamespace === null

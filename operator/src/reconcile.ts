@@ -20,6 +20,7 @@ import { haltedBefore } from './status/halt.js';
 import type { Picture } from './status/picture.js';
 import { isReady, podRevision, worstFailure } from './status/pod-state.js';
 import type { Caches } from './watch/caches.js';
+import type { CrashLogs } from './watch/crash-logs.js';
 import type { LoadMonitor } from './watch/load-monitor.js';
 
 export interface ReconcilerOptions {
@@ -27,6 +28,7 @@ export interface ReconcilerOptions {
   readonly preflight: Pick<Preflight, 'resolve' | 'forget'>;
   readonly writer: Writer;
   readonly loads: Pick<LoadMonitor, 'of'>;
+  readonly crashLogs: Pick<CrashLogs, 'read' | 'explained'>;
   readonly surroundings: Omit<Surroundings, 'gatewayApi'>;
   readonly now: () => Date;
 }
@@ -69,7 +71,8 @@ export class Reconciler {
 
   /** Applies the plan and writes what came of it. @returns whether something stands in the way */
   private async bringAbout(object: KubeObject, service: WantedService, plan: ServicePlan): Promise<boolean> {
-    const { caches, writer } = this.options;
+    const { caches, writer, crashLogs } = this.options;
+    await crashLogs.read(caches.podsOf(service.namespace, service.name));
     const { groundwork } = plan;
     const deployment = caches.deployment(service.namespace, service.name);
     const attempt = groundwork === null ? null : planAttempt(service, groundwork.checkpoint.fingerprint);
@@ -78,6 +81,7 @@ export class Reconciler {
         ? null
         : planChildren(service, {
             image: groundwork.image,
+            pullImage: groundwork.pullImage,
             size: groundwork.checkpoint,
             memoryPlan: plan.fit.state === 'fits' ? plan.fit.plan : null,
             replicas,
@@ -122,9 +126,9 @@ export class Reconciler {
     plan: ServicePlan,
     revision: string | null,
   ): Picture {
-    const { caches, loads } = this.options;
+    const { caches, loads, crashLogs } = this.options;
     const { namespace, name } = service;
-    const pods = caches.podsOf(namespace, name);
+    const pods = crashLogs.explained(caches.podsOf(namespace, name));
     return {
       ...this.frame(object),
       modelName: service.modelName,

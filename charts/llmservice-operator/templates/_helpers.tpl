@@ -37,6 +37,10 @@ helm.sh/chart: {{ .Chart.Name }}-{{ .Chart.Version }}
 - apiGroups: ['']
   resources: [pods]
   verbs: [list, watch]
+# Why vLLM ended stands in its log alone.
+- apiGroups: ['']
+  resources: [pods/log]
+  verbs: [get]
 # The S3 credentials that a service names; never listed or watched.
 - apiGroups: ['']
   resources: [secrets]

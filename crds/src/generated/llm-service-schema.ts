@@ -223,11 +223,45 @@ export const llmServiceSchema: object = {
           "title": "EngineSpec",
           "additionalProperties": false,
           "properties": {
+            "runtime": {
+              "description": "Who serves. native: our own engine. vllm: a vLLM image, with arguments made from the same fields, for models that ours lacks; deploy/docs/vllm.md tells what differs.",
+              "type": "string",
+              "default": "native",
+              "enum": [
+                "native",
+                "vllm"
+              ]
+            },
             "image": {
-              "description": "Runtime image. Default: the one that the operator was installed with for this kind of device.",
+              "description": "Image of the runtime. Default: the one that the operator was installed with for this runtime and kind of device.",
               "type": "string",
               "minLength": 1,
               "maxLength": 512
+            },
+            "args": {
+              "description": "Further arguments of vllm serve, after those made from this spec: of an option that is given twice, vLLM takes the last.",
+              "type": "array",
+              "maxItems": 64,
+              "items": {
+                "description": "One argument, such as --enable-expert-parallel.",
+                "type": "string",
+                "minLength": 1,
+                "maxLength": 4096
+              }
+            },
+            "reasoningParser": {
+              "description": "vLLM's parser of reasoning, such as qwen3 or deepseek_r1. Default: answers are not split.",
+              "type": "string",
+              "minLength": 1,
+              "maxLength": 64,
+              "pattern": "^[A-Za-z0-9][A-Za-z0-9_.-]*$"
+            },
+            "toolCallParser": {
+              "description": "vLLM's parser of tool calls, such as hermes or qwen3_xml; models then choose tools by themselves. Default: no tools.",
+              "type": "string",
+              "minLength": 1,
+              "maxLength": 64,
+              "pattern": "^[A-Za-z0-9][A-Za-z0-9_.-]*$"
             },
             "maxModelLen": {
               "description": "Most tokens of prompt and output together. Default: the largest that fits, told in status.memoryPlan.maxModelLen.",
@@ -261,7 +295,7 @@ export const llmServiceSchema: object = {
               "maximum": 1048576
             },
             "blockSize": {
-              "description": "Tokens of one block of the KV cache.",
+              "description": "Tokens of one block of the KV cache. At the default vLLM chooses itself.",
               "type": "integer",
               "format": "int32",
               "default": 64,
@@ -344,6 +378,7 @@ export const llmServiceSchema: object = {
             }
           },
           "required": [
+            "runtime",
             "memoryUtilizationPercent",
             "maxNumSeqs",
             "maxNumBatchedTokens",
@@ -1143,6 +1178,10 @@ export const llmServiceSchema: object = {
               "type": "integer",
               "format": "int32",
               "minimum": 0
+            },
+            "estimate": {
+              "description": "Whether this is an estimate, by what the native engine would take, for an engine that measures for itself.",
+              "type": "boolean"
             },
             "rows": {
               "description": "The plan as a table.",

@@ -256,9 +256,29 @@ export interface AcceleratorSpec {
  */
 export interface EngineSpec {
   /**
-   * Runtime image. Default: the one that the operator was installed with for this kind of device.
+   * Who serves. native: our own engine. vllm: a vLLM image, with arguments made from the same fields, for models that ours lacks; deploy/docs/vllm.md tells what differs.
+   */
+  runtime: 'native' | 'vllm';
+  /**
+   * Image of the runtime. Default: the one that the operator was installed with for this runtime and kind of device.
    */
   image?: string;
+  /**
+   * Further arguments of vllm serve, after those made from this spec: of an option that is given twice, vLLM takes the last.
+   *
+   * @maxItems 64
+   *
+   * Items: One argument, such as --enable-expert-parallel.
+   */
+  args?: string[];
+  /**
+   * vLLM's parser of reasoning, such as qwen3 or deepseek_r1. Default: answers are not split.
+   */
+  reasoningParser?: string;
+  /**
+   * vLLM's parser of tool calls, such as hermes or qwen3_xml; models then choose tools by themselves. Default: no tools.
+   */
+  toolCallParser?: string;
   /**
    * Most tokens of prompt and output together. Default: the largest that fits, told in status.memoryPlan.maxModelLen.
    */
@@ -276,7 +296,7 @@ export interface EngineSpec {
    */
   maxNumBatchedTokens: number;
   /**
-   * Tokens of one block of the KV cache.
+   * Tokens of one block of the KV cache. At the default vLLM chooses itself.
    */
   blockSize: 16 | 32 | 64 | 128;
   /**
@@ -683,6 +703,10 @@ export interface MemoryPlanStatus {
    * Sequences of maxModelLen tokens that the KV cache holds at once.
    */
   maxConcurrencyAtMaxLen?: number;
+  /**
+   * Whether this is an estimate, by what the native engine would take, for an engine that measures for itself.
+   */
+  estimate?: boolean;
   /**
    * The plan as a table.
    *

@@ -13,6 +13,7 @@ export const specDefaults = {
   },
   "parallelism": {},
   "engine": {
+    "runtime": "native",
     "memoryUtilizationPercent": 85,
     "maxNumSeqs": 64,
     "maxNumBatchedTokens": 2048,

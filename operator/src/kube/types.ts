@@ -43,7 +43,7 @@ export interface Deployment extends KubeObject {
   };
 }
 
-interface TerminatedState {
+export interface TerminatedState {
   readonly reason?: string;
   readonly exitCode: number;
   readonly message?: string;
@@ -76,6 +76,7 @@ export interface Pod extends KubeObject {
     readonly podIP?: string;
     readonly conditions?: readonly ObjectCondition[];
     readonly containerStatuses?: readonly ContainerStatus[];
+    readonly initContainerStatuses?: readonly ContainerStatus[];
   };
 }
 

@@ -8,6 +8,7 @@ import { wantedService } from './wanted-service.fixture.js';
 
 const inputs: ChildInputs = {
   image: 'runtime:1',
+  pullImage: null,
   size: { fileBytes: 29e9, weightBytes: 29e9 },
   memoryPlan: null,
   replicas: 1,

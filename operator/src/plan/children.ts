@@ -4,12 +4,12 @@ import { labels, ports } from '@llmservice/crds';
 import type { WantedService } from '../spec/parse-spec.js';
 import type { KubeObject } from '../kube/types.js';
 import { childMetadata, podSelector } from './child-metadata.js';
-import { planConfigMap, planEngineConfig } from './engine-config.js';
+import { planConfigMap, planEngineConfig, planPullConfig } from './engine-config.js';
 import { contentHash } from './content-hash.js';
 import { planPodTemplate, schemeOf, type PodInputs } from './pod-template.js';
 import { planHttpRoute, type Gateway } from './http-route.js';
 
-export interface ChildInputs extends Pick<PodInputs, 'image' | 'size' | 'memoryPlan'> {
+export interface ChildInputs extends Pick<PodInputs, 'image' | 'pullImage' | 'size' | 'memoryPlan'> {
   readonly replicas: number;
   /** Set on the Deployment of a halted service: the attempt that failed terminally. */
   readonly failedAttempt: string | null;
@@ -41,10 +41,11 @@ export function planAttempt(service: WantedService, checkpointFingerprint: strin
 }
 
 export function planChildren(service: WantedService, inputs: ChildInputs): PlannedChildren {
-  const config = planEngineConfig(service);
+  const config = inputs.pullImage === null ? planEngineConfig(service) : planPullConfig(service);
   const configMap = planConfigMap(service, config);
   const template = planPodTemplate(service, {
     image: inputs.image,
+    pullImage: inputs.pullImage,
     configMap: configMap.metadata.name,
     configHash: contentHash(config),
     size: inputs.size,

@@ -7,6 +7,7 @@ import { s3Access } from '../spec/s3-access.js';
 import { contentHash } from '../plan/content-hash.js';
 import { backoffMs } from '../watch/backoff.js';
 import { readCheckpoint, type Checkpoint } from './read-checkpoint.js';
+import { readForeignCheckpoint } from './read-foreign-checkpoint.js';
 import { S3Files } from './s3-files.js';
 import type { ServiceSecrets } from './service-secrets.js';
 
@@ -45,6 +46,7 @@ export class Preflight {
     const inputs = contentHash({
       model,
       env,
+      runtime: engine.runtime,
       dtype: engine.dtype,
       quantization: engine.quantization,
       speculative: engine.speculative,
@@ -78,6 +80,9 @@ export class Preflight {
         return files;
       };
       const { checkpoint, head, spec } = service;
+      if (spec.engine.runtime === 'vllm') {
+        return { state: 'resolved', checkpoint: await readForeignCheckpoint(open(checkpoint), spec.engine) };
+      }
       const source = head === null ? null : { uri: spec.engine.speculative.uri ?? '', files: open(head) };
       return {
         state: 'resolved',

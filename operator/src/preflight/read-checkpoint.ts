@@ -30,7 +30,10 @@ import {
 } from './read-safetensors.js';
 
 export interface Checkpoint {
-  readonly shape: ModelShape;
+  /** Null: of an architecture that our engine lacks, for one that may have it. */
+  readonly shape: ModelShape | null;
+  /** What is special about it. */
+  readonly note?: string;
   /** Packed weights over all ranks. */
   readonly weightBytes: number;
   /** Weight files as they lie in the bucket. */

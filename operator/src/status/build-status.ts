@@ -33,6 +33,7 @@ export function buildStatus(picture: Picture): LlmServiceStatus {
             devices: picture.fit.devices,
             memoryBytes: picture.fit.memoryBytes,
             ...picture.fit.plan,
+            ...(picture.fit.estimate === true ? { estimate: true } : {}),
             rows: picture.fit.plan.rows.map((row) => ({ ...row })),
           },
         }

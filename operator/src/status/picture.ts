@@ -5,7 +5,8 @@ import type { Deployment, HttpRoute, Pod } from '../kube/types.js';
 import type { Gateway } from '../plan/http-route.js';
 
 export type Resolution =
-  | { readonly state: 'resolved' }
+  /** `note`: what is special about it. */
+  | { readonly state: 'resolved'; readonly note?: string }
   | { readonly state: 'invalid'; readonly violations: readonly Violation[] }
   | { readonly state: 'failed'; readonly failure: Failure }
   | { readonly state: 'unavailable'; readonly failure: Failure };
@@ -16,9 +17,11 @@ export type Fit =
       readonly plan: MemoryPlan;
       readonly memoryBytes: number;
       readonly devices: number;
+      /** Set where the plan is our engine's and another one serves. */
+      readonly estimate?: true;
     }
-  /** Nobody said how much memory a device has. */
-  | { readonly state: 'unmeasured' }
+  /** Nobody said how much memory a device has, or another engine takes it in ways that are not known. */
+  | { readonly state: 'unmeasured'; readonly note?: string }
   | { readonly state: 'failed'; readonly failure: Failure }
   /** The checkpoint is not known. */
   | { readonly state: 'unresolved' };
