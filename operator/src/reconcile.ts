@@ -9,8 +9,9 @@ import { planAttempt, planChildren, type PlannedChildren } from './plan/children
 import { podSelector } from './plan/child-metadata.js';
 import { contentHash } from './plan/content-hash.js';
 import { schemeOf } from './plan/pod-template.js';
-import { planRouting, planService, type ServicePlan, type Surroundings } from './plan/plan-service.js';
+import { planService, type Installation, type ServicePlan, type Surroundings } from './plan/plan-service.js';
 import { plannedRevision } from './plan/planned-revision.js';
+import { planRouting } from './plan/routing.js';
 import type { Preflight } from './preflight/preflight.js';
 import { parseSpec, type ParsedSpec, type WantedService } from './spec/parse-spec.js';
 import { buildStatus, pendingConditions, toLastFailure } from './status/build-status.js';
@@ -29,7 +30,7 @@ export interface ReconcilerOptions {
   readonly writer: Writer;
   readonly loads: Pick<LoadMonitor, 'of'>;
   readonly crashLogs: Pick<CrashLogs, 'read' | 'explained'>;
-  readonly surroundings: Omit<Surroundings, 'gatewayApi'>;
+  readonly surroundings: Installation;
   readonly now: () => Date;
 }
 
@@ -140,7 +141,8 @@ export class Reconciler {
       revision,
       deployment: caches.deployment(namespace, name),
       pods,
-      route: caches.route(namespace, name),
+      httpRoute: caches.httpRoute(namespace, name),
+      virtualService: caches.virtualService(namespace, name),
       loads: loads.of(pods),
     };
   }
@@ -149,7 +151,8 @@ export class Reconciler {
     const { name, namespace = '' } = object.metadata;
     const { caches } = this.options;
     const spec = object['spec'] as Partial<WantedService['spec']> | undefined;
-    const known = { routing: spec?.routing ?? {}, tls: spec?.tls ?? {} } as WantedService['spec'];
+    const routing = { provider: 'auto', ...spec?.routing };
+    const known = { routing, tls: spec?.tls ?? {} } as WantedService['spec'];
     return {
       ...this.frame(object),
       modelName: spec?.model?.name ?? name,
@@ -161,7 +164,8 @@ export class Reconciler {
       revision: null,
       deployment: caches.deployment(namespace, name),
       pods: caches.podsOf(namespace, name),
-      route: caches.route(namespace, name),
+      httpRoute: caches.httpRoute(namespace, name),
+      virtualService: caches.virtualService(namespace, name),
       loads: new Map(),
     };
   }
@@ -209,12 +213,13 @@ export class Reconciler {
       live: (desired) => caches.live(desired),
       remember: (object) => caches.remember(object),
       configMaps: () => caches.configMapsOf(service.namespace, service.name),
-      route: () => caches.route(service.namespace, service.name),
+      routes: () => caches.routes(service.namespace, service.name),
     };
   }
 
   private surroundings(): Surroundings {
-    return { ...this.options.surroundings, gatewayApi: this.options.caches.gatewayApi };
+    const { gatewayApi, istio } = this.options.caches;
+    return { ...this.options.surroundings, gatewayApi, istio };
   }
 
   /** To the second, as Kubernetes keeps times. */

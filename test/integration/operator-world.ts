@@ -86,6 +86,7 @@ export class World extends TestCluster {
           images: { cpu: 'example.org/runtime:1', cuda: null, hip: null },
           vllmImages: { cpu: 'example.org/vllm:1', cuda: null, hip: null },
           gateway: { name: 'public', namespace: 'gateways' },
+          istioGateway: null,
         },
         concurrency: 4,
         port: 0,

@@ -763,9 +763,27 @@ export const llmServiceSchema: object = {
               "description": "Host name of the route at the operator's gateway. Default: no route; the service is reached inside the cluster only.",
               "type": "string",
               "maxLength": 253
+            },
+            "pathPrefix": {
+              "description": "Path before those of the API, such as /qwen36-27b, where several services share a host; the server does not see it. Default: none.",
+              "type": "string",
+              "maxLength": 128
+            },
+            "provider": {
+              "description": "What carries the route. gatewayApi: an HTTPRoute. istio: a VirtualService and a DestinationRule. none: no route, whatever the host. auto: the first of the two that the cluster knows and the operator has a gateway for.",
+              "type": "string",
+              "default": "auto",
+              "enum": [
+                "auto",
+                "gatewayApi",
+                "istio",
+                "none"
+              ]
             }
           },
-          "required": []
+          "required": [
+            "provider"
+          ]
         },
         "tls": {
           "description": "HTTPS by the pods themselves, inside the cluster.",

@@ -142,6 +142,14 @@ export interface LlmServiceSpec {
      * Host name of the route at the operator's gateway. Default: no route; the service is reached inside the cluster only.
      */
     host?: string;
+    /**
+     * Path before those of the API, such as /qwen36-27b, where several services share a host; the server does not see it. Default: none.
+     */
+    pathPrefix?: string;
+    /**
+     * What carries the route. gatewayApi: an HTTPRoute. istio: a VirtualService and a DestinationRule. none: no route, whatever the host. auto: the first of the two that the cluster knows and the operator has a gateway for.
+     */
+    provider: 'auto' | 'gatewayApi' | 'istio' | 'none';
   };
   /**
    * HTTPS by the pods themselves, inside the cluster.

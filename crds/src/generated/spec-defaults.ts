@@ -29,7 +29,9 @@ export const specDefaults = {
   },
   "sharedMemory": {},
   "replicas": 1,
-  "routing": {},
+  "routing": {
+    "provider": "auto"
+  },
   "tls": {},
   "auth": {
     "maxReplicas": 1,

@@ -13,7 +13,8 @@ export interface ChildrenView {
   live(desired: KubeObject): KubeObject | null;
   remember(object: KubeObject): void;
   configMaps(): readonly KubeObject[];
-  route(): KubeObject | null;
+  /** By any provider. */
+  routes(): readonly KubeObject[];
 }
 
 /** @returns what stands in the way, or null when all is as planned */
@@ -57,7 +58,7 @@ function toObstacle(error: unknown, { kind, metadata }: KubeObject): Obstacle {
   throw error;
 }
 
-/** Removes a route that is no longer wanted, and engine configs that no pod can come to need any more. */
+/** Removes routes that are no longer wanted, and engine configs that no pod can come to need any more. */
 export async function pruneChildren(
   writer: Writer,
   view: ChildrenView,
@@ -65,8 +66,9 @@ export async function pruneChildren(
   deployment: Deployment | null,
   pods: readonly Pod[],
 ): Promise<void> {
-  const route = view.route();
-  if (route !== null && !children.others.some(({ kind }) => kind === route.kind)) await writer.delete(route);
+  for (const route of view.routes()) {
+    if (!children.others.some(({ kind }) => kind === route.kind)) await writer.delete(route);
+  }
 
   if (deployment === null || !isRolledOut(deployment)) return;
   const used = new Set(pods.map((pod) => pod.metadata.annotations?.[annotations.configHash]));

@@ -89,3 +89,13 @@ export interface HttpRoute extends KubeObject {
     }[];
   };
 }
+
+export interface VirtualService extends KubeObject {
+  readonly status?: {
+    readonly validationMessages?: readonly {
+      readonly level?: string;
+      readonly type?: { readonly name?: string; readonly code?: string };
+      readonly documentationUrl?: string;
+    }[];
+  };
+}

@@ -13,7 +13,7 @@ const inputs: ChildInputs = {
   memoryPlan: null,
   replicas: 1,
   failedAttempt: null,
-  gateway: { name: 'public', namespace: 'gateways' },
+  gateway: { name: 'public', namespace: 'gateways', provider: 'gatewayApi' },
 };
 
 /** The deployment whose place this service takes: Qwen3.6-27B-FP8 on two MI300X partitions. */

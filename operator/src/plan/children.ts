@@ -7,14 +7,16 @@ import { childMetadata, podSelector } from './child-metadata.js';
 import { planConfigMap, planEngineConfig, planPullConfig } from './engine-config.js';
 import { contentHash } from './content-hash.js';
 import { planPodTemplate, schemeOf, type PodInputs } from './pod-template.js';
-import { planHttpRoute, type Gateway } from './http-route.js';
+import { planHttpRoute } from './http-route.js';
+import { planIstioRoute } from './istio-route.js';
+import type { RouteGateway } from './routing.js';
 
 export interface ChildInputs extends Pick<PodInputs, 'image' | 'pullImage' | 'size' | 'memoryPlan'> {
   readonly replicas: number;
   /** Set on the Deployment of a halted service: the attempt that failed terminally. */
   readonly failedAttempt: string | null;
   /** Null: no route, because none was asked for or nothing could carry it. */
-  readonly gateway: Gateway | null;
+  readonly gateway: RouteGateway | null;
 }
 
 export interface PlannedChildren {
@@ -55,15 +57,17 @@ export function planChildren(service: WantedService, inputs: ChildInputs): Plann
   return {
     configMap,
     deployment: planDeployment(service, inputs, pod),
-    others: [
-      planService(service),
-      planDisruptionBudget(service),
-      ...(inputs.gateway === null || service.spec.routing.host === undefined
-        ? []
-        : [planHttpRoute(service, service.spec.routing.host, inputs.gateway)]),
-    ],
+    others: [planService(service), planDisruptionBudget(service), ...planRoute(service, inputs.gateway)],
     revision,
   };
+}
+
+function planRoute(service: WantedService, gateway: RouteGateway | null): KubeObject[] {
+  const { host } = service.spec.routing;
+  if (gateway === null || host === undefined) return [];
+  return gateway.provider === 'istio'
+    ? planIstioRoute(service, host, gateway)
+    : [planHttpRoute(service, host, gateway)];
 }
 
 function planDeployment(service: WantedService, inputs: ChildInputs, template: object): KubeObject {

@@ -2,10 +2,10 @@
 
 import type { WantedService } from '../spec/parse-spec.js';
 import type { Checkpoint, PreflightResult } from '../preflight/preflight.js';
-import type { Fit, Obstacle, Resolution, Routing } from '../status/picture.js';
-import type { Gateway } from './http-route.js';
+import type { Fit, Obstacle, Resolution } from '../status/picture.js';
 import { asEstimate } from './estimate.js';
 import { planFit } from './memory.js';
+import { planRouting, type Routing, type RoutingSurroundings } from './routing.js';
 
 /** By kind of device; null: the operator was installed without. */
 interface Images {
@@ -15,14 +15,14 @@ interface Images {
 }
 
 /** What the operator was installed with, and what the cluster offers. */
-export interface Surroundings {
+export interface Surroundings extends RoutingSurroundings {
   /** Of our runtime. */
   readonly images: Images;
   readonly vllmImages: Images;
-  readonly gateway: Gateway | null;
-  /** Whether the cluster knows HTTPRoute. */
-  readonly gatewayApi: boolean;
 }
+
+/** Of these, what the operator was installed with. */
+export type Installation = Omit<Surroundings, 'gatewayApi' | 'istio'>;
 
 /** What the children are made from once everything about them is known. */
 interface Groundwork {
@@ -90,16 +90,6 @@ function resolutionOf(preflight: PreflightResult): Resolution {
 
 function knownCheckpoint(preflight: PreflightResult): Checkpoint | null {
   return preflight.state === 'unavailable' ? preflight.known : null;
-}
-
-export function planRouting(
-  { spec }: Pick<WantedService, 'spec'>,
-  { gateway, gatewayApi }: Surroundings,
-): Routing {
-  const { host } = spec.routing;
-  if (host === undefined) return { state: 'none' };
-  if (gateway === null) return { state: 'noGateway', host };
-  return gatewayApi ? { state: 'planned', host, gateway } : { state: 'noApi', host };
 }
 
 function noImage(of: 'runtime' | 'vllm', { kind, resourceName }: WantedService['accelerator']): Obstacle {

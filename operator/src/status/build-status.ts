@@ -63,7 +63,7 @@ function dated(answers: Answers, { previous, generation, now }: Picture): Condit
 }
 
 function urlOf({ routing, scheme, name, namespace }: Picture): string {
-  if (routing.state === 'planned') return `http://${routing.host}/`;
+  if (routing.state === 'planned') return `http://${routing.host}${routing.pathPrefix}/`;
   // The Service listens on the scheme's own port, which a URL leaves out.
   return `${scheme}://${name}.${namespace}.svc/`;
 }

@@ -1,8 +1,8 @@
 // Everything that a status is made from, gathered by the reconciler: what was wanted, what was planned, what is seen.
 
 import type { Failure, LastFailure, LlmServiceStatus, MemoryPlan, Violation } from '@llmservice/crds';
-import type { Deployment, HttpRoute, Pod } from '../kube/types.js';
-import type { Gateway } from '../plan/http-route.js';
+import type { Deployment, HttpRoute, Pod, VirtualService } from '../kube/types.js';
+import type { Routing } from '../plan/routing.js';
 
 export type Resolution =
   /** `note`: what is special about it. */
@@ -25,12 +25,6 @@ export type Fit =
   | { readonly state: 'failed'; readonly failure: Failure }
   /** The checkpoint is not known. */
   | { readonly state: 'unresolved' };
-
-export type Routing =
-  | { readonly state: 'none' }
-  | { readonly state: 'noGateway'; readonly host: string }
-  | { readonly state: 'noApi'; readonly host: string }
-  | { readonly state: 'planned'; readonly host: string; readonly gateway: Gateway };
 
 /** What the pods speak; also the name of their port and of the Service's. */
 export type Scheme = 'http' | 'https';
@@ -73,7 +67,8 @@ export interface Picture {
   readonly selector: string;
   readonly deployment: Deployment | null;
   readonly pods: readonly Pod[];
-  readonly route: HttpRoute | null;
+  readonly httpRoute: HttpRoute | null;
+  readonly virtualService: VirtualService | null;
   /** By pod name. */
   readonly loads: ReadonlyMap<string, LoadProgress>;
 }

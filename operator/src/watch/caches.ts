@@ -3,8 +3,9 @@
 import { fieldManager, labels } from '@llmservice/crds';
 import type { Logger } from 'winston';
 import type { KubeClient } from '../kube/client.js';
-import { groupPath, resources, type Resource } from '../kube/resources.js';
-import type { Deployment, HttpRoute, KubeObject, Pod } from '../kube/types.js';
+import { resources, type Resource } from '../kube/resources.js';
+import type { Deployment, HttpRoute, KubeObject, Pod, VirtualService } from '../kube/types.js';
+import { OptionalApi } from './optional-api.js';
 import { Reflector } from './reflector.js';
 
 export interface CachesOptions {
@@ -16,14 +17,12 @@ export interface CachesOptions {
   readonly silenceMs?: number;
 }
 
-const gatewayApiRetryMs = 60_000;
-
 export class Caches {
   readonly llmServices: Reflector;
   readonly pods: Reflector;
   private readonly children: ReadonlyMap<string, Reflector>;
-  private readonly routes: Reflector;
-  private hasGatewayApi = false;
+  private readonly always: readonly Reflector[];
+  private readonly optional: { readonly gatewayApi: OptionalApi; readonly istio: OptionalApi };
 
   constructor(private readonly options: CachesOptions) {
     const { client, namespace, logger, silenceMs } = options;
@@ -37,51 +36,40 @@ export class Caches {
       new Reflector({ ...common, resource, labelSelector, onChange: (object) => this.changed(object) });
     this.pods = owned(resources.pods, labels.service);
     const mine = `${labels.managedBy}=${fieldManager},${labels.service}`;
-    this.routes = owned(resources.httpRoutes, mine);
     const { deployments, services, configMaps, disruptionBudgets } = resources;
-    this.children = new Map([
-      ...[deployments, services, configMaps, disruptionBudgets].map(
-        (each) => [each.kind, owned(each, mine)] as const,
-      ),
-      [resources.httpRoutes.kind, this.routes],
-    ]);
+    const builtIn = [deployments, services, configMaps, disruptionBudgets].map(
+      (resource) => ({ resource, reflector: owned(resource, mine) }) as const,
+    );
+    const routesOf = (watched: readonly Resource[]) =>
+      watched.map((resource) => ({ resource, reflector: owned(resource, mine) }));
+    const gatewayApi = routesOf([resources.httpRoutes]);
+    const istio = routesOf([resources.virtualServices, resources.destinationRules]);
+    this.children = new Map(
+      [...builtIn, ...gatewayApi, ...istio].map(({ resource, reflector }) => [resource.kind, reflector]),
+    );
+    this.always = [this.llmServices, this.pods, ...builtIn.map(({ reflector }) => reflector)];
+    const onFound = (): void => this.changedAll();
+    this.optional = {
+      gatewayApi: new OptionalApi({ client, logger, watched: gatewayApi, onFound }),
+      istio: new OptionalApi({ client, logger, watched: istio, onFound }),
+    };
   }
 
   /** Whether the cluster knows HTTPRoute. */
   get gatewayApi(): boolean {
-    return this.hasGatewayApi;
+    return this.optional.gatewayApi.found;
+  }
+
+  /** Whether the cluster knows VirtualService. */
+  get istio(): boolean {
+    return this.optional.istio.found;
   }
 
   /** Starts all watches; settles when the first lists are in. */
   async start(signal: AbortSignal): Promise<void> {
-    const always = [this.llmServices, this.pods, ...this.children.values()].filter(
-      (each) => each !== this.routes,
-    );
-    for (const reflector of always) void reflector.run(signal);
-    await this.lookForGatewayApi(signal);
-    await Promise.all(always.map((reflector) => reflector.ready));
-  }
-
-  /** The Gateway API may be installed after the operator. */
-  private async lookForGatewayApi(signal: AbortSignal): Promise<void> {
-    if (signal.aborted) return;
-    const { client, logger, onChange } = this.options;
-    const { apiVersion, plural } = resources.httpRoutes;
-    try {
-      const found = await client.find<{ resources: { name: string }[] }>(groupPath(apiVersion));
-      this.hasGatewayApi = found?.resources.some(({ name }) => name === plural) ?? false;
-    } catch (error) {
-      logger.warn('discovery failed', { error: (error as Error).message });
-    }
-    if (this.hasGatewayApi) {
-      void this.routes.run(signal);
-      await this.routes.ready;
-      for (const { metadata } of this.llmServices.values())
-        onChange(`${metadata.namespace ?? ''}/${metadata.name}`);
-    } else {
-      const timer = setTimeout(() => void this.lookForGatewayApi(signal), gatewayApiRetryMs);
-      signal.addEventListener('abort', () => clearTimeout(timer), { once: true });
-    }
+    for (const reflector of this.always) void reflector.run(signal);
+    await Promise.all(Object.values(this.optional).map((api) => api.look(signal)));
+    await Promise.all(this.always.map((reflector) => reflector.ready));
   }
 
   live(desired: KubeObject): KubeObject | null {
@@ -102,8 +90,19 @@ export class Caches {
     );
   }
 
-  route(namespace: string, name: string): HttpRoute | null {
-    return this.routes.get(namespace, name);
+  /** The route of a service, and whatever belongs to it, by whichever provider. */
+  routes(namespace: string, name: string): KubeObject[] {
+    return [resources.httpRoutes, resources.virtualServices, resources.destinationRules]
+      .map(({ kind }) => this.children.get(kind)?.get(namespace, name) ?? null)
+      .filter((object) => object !== null);
+  }
+
+  httpRoute(namespace: string, name: string): HttpRoute | null {
+    return this.children.get(resources.httpRoutes.kind)?.get(namespace, name) ?? null;
+  }
+
+  virtualService(namespace: string, name: string): VirtualService | null {
+    return this.children.get(resources.virtualServices.kind)?.get(namespace, name) ?? null;
   }
 
   podsOf(namespace: string, service: string): Pod[] {
@@ -120,6 +119,11 @@ export class Caches {
       .labelled(labels.service, service)
       .filter(({ metadata }) => metadata.namespace === namespace)
       .sort((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1));
+  }
+
+  private changedAll(): void {
+    for (const { metadata } of this.llmServices.values())
+      this.options.onChange(`${metadata.namespace ?? ''}/${metadata.name}`);
   }
 
   private changed({ metadata }: KubeObject): void {
