@@ -3,6 +3,7 @@
 
 import type { FailureError } from '@llmservice/crds';
 import { paths } from '@llmservice/crds';
+import { basename, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { readConfig } from './config/read-config.js';
 import { terminationLogOf } from './config/server-settings.js';
@@ -26,7 +27,7 @@ async function main(): Promise<number> {
     const observer = new PullReport(makeLogger(config.server.logLevel), stall, () => performance.now());
     const pulled = pullWhole({
       uri: model.uri,
-      dir: paths.pulledCheckpoint,
+      dir: join(config.server.weightsDir, basename(paths.pulledCheckpoint)),
       s3: s3SettingsOf(config),
       observer,
       sleep: (ms) => sleep(ms, undefined, { signal: stopping.signal }),
