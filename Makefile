@@ -1,7 +1,7 @@
 # Every task of the project. Bare `make` lists them; each does its own set-up and says what it is doing.
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help demo demo-down test check build native native-tests cluster cluster-down format generate bench golden prove clean
+.PHONY: help demo demo-down test test-vllm check build native native-tests cluster cluster-down format generate bench golden prove clean
 
 BOOTSTRAP := deploy/local/bootstrap.sh
 # Puts the toolchains that the bootstrap may have installed on the PATH.
@@ -19,6 +19,9 @@ demo-down: ## Remove every trace of the demo and of the local cluster
 test: ## Everything that CI runs: checks, unit, native, golden, integration and e2e tests
 	@$(BOOTSTRAP) build test cluster
 	@$(ENV) npm install --no-save --no-audit --no-fund && npx tsx test/run.ts
+
+test-vllm: node_modules ## The real vLLM for the CPU (3 GB of Python packages) with the arguments that the operator plans
+	@$(BOOTSTRAP) build && $(ENV) npm run build && test/vllm/make-venv.sh && npx tsx test/vllm/serve.ts .local/vllm
 
 check: node_modules ## The static checks alone: types, lint, format, layers, dead code, generated files, charts
 	@$(ENV) npx tsx test/run.ts --only check

@@ -40,6 +40,11 @@ export const failureKinds = {
     httpStatus: 500,
     remedy: 'Use a checkpoint whose model_type is one of the supported ones listed in the message.',
   },
+  UnsupportedByEngine: {
+    terminal: true,
+    httpStatus: 500,
+    remedy: 'Set spec.engine.image to a vLLM that knows what the message names, or use another checkpoint.',
+  },
   UnsupportedQuantization: {
     terminal: true,
     httpStatus: 500,
@@ -151,6 +156,18 @@ export const failureKinds = {
     terminal: true,
     httpStatus: 503,
     remedy: 'Raise spec.resources.limits.memory above the size named in the message.',
+  },
+  DeviceOutOfMemory: {
+    terminal: true,
+    httpStatus: 503,
+    remedy:
+      'Lower engine.memoryUtilizationPercent or engine.maxNumBatchedTokens, or give the service more or larger devices.',
+  },
+  DeviceMemoryTaken: {
+    terminal: false,
+    httpStatus: 503,
+    remedy:
+      'End what else uses the memory that the message tells of, or lower engine.memoryUtilizationPercent.',
   },
   ImagePullFailed: {
     terminal: false,

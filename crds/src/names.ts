@@ -25,6 +25,8 @@ export const annotations = {
   retry: 'llmservice.dev/retry',
   /** Content hash of the engine config a pod was made from. */
   configHash: 'llmservice.dev/config-hash',
+  /** On pods that another engine than ours serves: which. */
+  engineRuntime: 'llmservice.dev/engine-runtime',
 } as const;
 
 /** `http` is the container's, by HTTPS too; the Service forwards to it from `service`, or from `secureService`. */
@@ -32,11 +34,15 @@ export const ports = { http: 8080, service: 80, secureService: 443, operatorMetr
 
 /** The name of the one container in a pod that serves. */
 export const runtimeContainer = 'runtime';
+/** The init container that pulls weights for an engine that cannot. */
+export const weightsContainer = 'weights';
 
 export const paths = {
   engineConfigDir: '/etc/llmservice',
   engineConfig: '/etc/llmservice/engine-config.json',
   weights: '/var/lib/llmservice/models',
+  /** Where the checkpoint lies that was pulled for another engine. */
+  pulledCheckpoint: '/var/lib/llmservice/models/checkpoint',
   sharedMemory: '/dev/shm',
   terminationMessage: '/dev/termination-log',
   s3Ca: '/etc/llmservice-s3-ca',

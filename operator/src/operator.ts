@@ -13,6 +13,7 @@ import { ServiceSecrets } from './preflight/service-secrets.js';
 import { Reconciler } from './reconcile.js';
 import { Rollouts } from './rollouts.js';
 import { Caches } from './watch/caches.js';
+import { CrashLogs } from './watch/crash-logs.js';
 import { LeaderElection, type LeaderElectionOptions } from './watch/leader-election.js';
 import { LoadMonitor, type LoadMonitorOptions } from './watch/load-monitor.js';
 import { ClusterRoom } from './watch/cluster-room.js';
@@ -80,6 +81,7 @@ export class Operator {
       preflight: new Preflight(new Buckets(new ServiceSecrets(client))),
       writer: new Writer(client, () => this.election.held, options.identity),
       loads: this.loads,
+      crashLogs: new CrashLogs(client),
       surroundings: options.surroundings,
       rollouts: new Rollouts(new ClusterRoom(client, logger), timing.unschedulableMs ?? unschedulableMs),
       patience: { imagePullMs: timing.imagePullMs ?? imagePullMs },

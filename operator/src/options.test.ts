@@ -8,6 +8,8 @@ describe('parseOptions', () => {
       POD_NAME: 'operator-0',
       RUNTIME_IMAGE_CPU: 'env:1',
       RUNTIME_IMAGE_ROCM: 'rocm:1',
+      VLLM_IMAGE_CUDA: 'vllm:1',
+      ISTIO_GATEWAY: 'istio-system/ingress',
       WATCH_NAMESPACE: '',
     });
     expect(options).toMatchObject({
@@ -16,13 +18,18 @@ describe('parseOptions', () => {
       identity: 'operator-0',
       concurrency: 3,
       port: 8081,
-      surroundings: { images: { cpu: 'flag:1', cuda: null, hip: 'rocm:1' }, gateway: null },
+      surroundings: {
+        images: { cpu: 'flag:1', cuda: null, hip: 'rocm:1' },
+        vllmImages: { cpu: null, cuda: 'vllm:1', hip: null },
+        gateway: null,
+        istioGateway: { namespace: 'istio-system', name: 'ingress' },
+      },
     });
   });
 
   test('names everything that is wrong', () => {
-    expect(() => parseOptions([], { GATEWAY_NAME: 'x', PORT: 'many' })).toThrow(
-      /lease-namespace.*gateway-namespace.*--port/s,
+    expect(() => parseOptions([], { GATEWAY_NAME: 'x', ISTIO_GATEWAY: 'x', PORT: 'many' })).toThrow(
+      /lease-namespace.*gateway-namespace.*istio-gateway.*--port/s,
     );
   });
 

@@ -3,7 +3,7 @@
 import { hostname } from 'node:os';
 import { parseArgs } from 'node:util';
 import { ports } from '@llmservice/crds';
-import type { Surroundings } from './plan/plan-service.js';
+import type { Installation } from './plan/plan-service.js';
 
 export interface OperatorOptions {
   /** Null: all namespaces. */
@@ -11,7 +11,7 @@ export interface OperatorOptions {
   readonly leaseNamespace: string;
   /** Unique among replicas. */
   readonly identity: string;
-  readonly surroundings: Omit<Surroundings, 'gatewayApi'>;
+  readonly surroundings: Installation;
   readonly concurrency: number;
   readonly port: number;
   readonly logLevel: string;
@@ -25,8 +25,12 @@ const settings = {
   'runtime-image-cpu': 'RUNTIME_IMAGE_CPU',
   'runtime-image-cuda': 'RUNTIME_IMAGE_CUDA',
   'runtime-image-rocm': 'RUNTIME_IMAGE_ROCM',
+  'vllm-image-cpu': 'VLLM_IMAGE_CPU',
+  'vllm-image-cuda': 'VLLM_IMAGE_CUDA',
+  'vllm-image-rocm': 'VLLM_IMAGE_ROCM',
   'gateway-name': 'GATEWAY_NAME',
   'gateway-namespace': 'GATEWAY_NAMESPACE',
+  'istio-gateway': 'ISTIO_GATEWAY',
   concurrency: 'CONCURRENCY',
   port: 'PORT',
   'log-level': 'LOG_LEVEL',
@@ -60,6 +64,8 @@ export function parseOptions(
   if ((gatewayName === null) !== (gatewayNamespace === null)) {
     errors.push('--gateway-name and --gateway-namespace are given together or not at all');
   }
+  const istioGateway = parseIstioGateway(text('istio-gateway'));
+  if (istioGateway === undefined) errors.push('--istio-gateway (ISTIO_GATEWAY) must be NAMESPACE/NAME');
   const options = {
     watchNamespace: text('watch-namespace'),
     leaseNamespace: leaseNamespace ?? '',
@@ -70,10 +76,16 @@ export function parseOptions(
         cuda: text('runtime-image-cuda'),
         hip: text('runtime-image-rocm'),
       },
+      vllmImages: {
+        cpu: text('vllm-image-cpu'),
+        cuda: text('vllm-image-cuda'),
+        hip: text('vllm-image-rocm'),
+      },
       gateway:
         gatewayName === null || gatewayNamespace === null
           ? null
           : { name: gatewayName, namespace: gatewayNamespace },
+      istioGateway: istioGateway ?? null,
     },
     concurrency: Math.max(1, count('concurrency', 8, 64)),
     port: count('port', ports.operatorMetrics, 65535),
@@ -81,4 +93,11 @@ export function parseOptions(
   };
   if (errors.length > 0) throw new Error(errors.join('; '));
   return options;
+}
+
+/** As VirtualServices write it. @returns undefined for what is none */
+function parseIstioGateway(text: string | null): { name: string; namespace: string } | null | undefined {
+  if (text === null) return null;
+  const [, namespace, name] = /^([^/]+)\/([^/]+)$/.exec(text) ?? [];
+  return namespace === undefined || name === undefined ? undefined : { name, namespace };
 }

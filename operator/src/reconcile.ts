@@ -10,8 +10,9 @@ import { podSelector } from './plan/child-metadata.js';
 import { contentHash } from './plan/content-hash.js';
 import { planCourse } from './plan/course.js';
 import { schemeOf } from './plan/pod-template.js';
-import { planRouting, planService, type ServicePlan, type Surroundings } from './plan/plan-service.js';
+import { planService, type Installation, type ServicePlan, type Surroundings } from './plan/plan-service.js';
 import { readRevisions } from './plan/revision.js';
+import { planRouting } from './plan/routing.js';
 import type { Preflight } from './preflight/preflight.js';
 import type { Rollouts } from './rollouts.js';
 import { parseSpec, type ParsedSpec, type WantedService } from './spec/parse-spec.js';
@@ -22,6 +23,7 @@ import type { Halt, Picture } from './status/picture.js';
 import { planPods } from './status/plan-pods.js';
 import { judgeRevision, type Patience } from './status/revision-failure.js';
 import type { Caches } from './watch/caches.js';
+import type { CrashLogs } from './watch/crash-logs.js';
 import type { LoadMonitor } from './watch/load-monitor.js';
 
 export interface ReconcilerOptions {
@@ -29,7 +31,8 @@ export interface ReconcilerOptions {
   readonly preflight: Pick<Preflight, 'resolve' | 'forget'>;
   readonly writer: Writer;
   readonly loads: Pick<LoadMonitor, 'of'>;
-  readonly surroundings: Omit<Surroundings, 'gatewayApi'>;
+  readonly crashLogs: Pick<CrashLogs, 'read' | 'explained'>;
+  readonly surroundings: Installation;
   readonly rollouts: Pick<Rollouts, 'decide'>;
   readonly patience: Omit<Patience, 'noProgressMs'>;
   readonly now: () => Date;
@@ -76,8 +79,9 @@ export class Reconciler {
     service: WantedService,
     plan: ServicePlan,
   ): Promise<number | null> {
-    const { caches, writer } = this.options;
+    const { caches, writer, crashLogs } = this.options;
     const { namespace, name } = service;
+    await crashLogs.read(caches.podsOf(namespace, name));
     const deployment = caches.deployment(namespace, name);
     const history = readRevisions(caches.revisionsOf(namespace, name));
     const course = planCourse(service, plan, history, deployment);
@@ -130,9 +134,9 @@ export class Reconciler {
     plan: ServicePlan,
     revision: string | null,
   ): Picture {
-    const { caches, loads } = this.options;
+    const { caches, loads, crashLogs } = this.options;
     const { namespace, name } = service;
-    const pods = caches.podsOf(namespace, name);
+    const pods = crashLogs.explained(caches.podsOf(namespace, name));
     return {
       ...this.frame(object),
       modelName: service.modelName,
@@ -144,7 +148,8 @@ export class Reconciler {
       revision,
       deployment: caches.deployment(namespace, name),
       pods,
-      route: caches.route(namespace, name),
+      httpRoute: caches.httpRoute(namespace, name),
+      virtualService: caches.virtualService(namespace, name),
       loads: loads.of(pods),
     };
   }
@@ -153,7 +158,8 @@ export class Reconciler {
     const { name, namespace = '' } = object.metadata;
     const { caches } = this.options;
     const spec = object['spec'] as Partial<WantedService['spec']> | undefined;
-    const known = { routing: spec?.routing ?? {}, tls: spec?.tls ?? {} } as WantedService['spec'];
+    const routing = { provider: 'auto', ...spec?.routing };
+    const known = { routing, tls: spec?.tls ?? {} } as WantedService['spec'];
     return {
       ...this.frame(object),
       modelName: spec?.model?.name ?? name,
@@ -165,7 +171,8 @@ export class Reconciler {
       revision: null,
       deployment: caches.deployment(namespace, name),
       pods: caches.podsOf(namespace, name),
-      route: caches.route(namespace, name),
+      httpRoute: caches.httpRoute(namespace, name),
+      virtualService: caches.virtualService(namespace, name),
       loads: new Map(),
     };
   }
@@ -214,7 +221,7 @@ export class Reconciler {
       remember: (object) => caches.remember(object),
       revisions: () => caches.revisionsOf(service.namespace, service.name),
       configMaps: () => caches.configMapsOf(service.namespace, service.name),
-      route: () => caches.route(service.namespace, service.name),
+      routes: () => caches.routes(service.namespace, service.name),
     };
   }
 
@@ -223,7 +230,8 @@ export class Reconciler {
   }
 
   private surroundings(): Surroundings {
-    return { ...this.options.surroundings, gatewayApi: this.options.caches.gatewayApi };
+    const { gatewayApi, istio } = this.options.caches;
+    return { ...this.options.surroundings, gatewayApi, istio };
   }
 
   /** To the second, as Kubernetes keeps times. */

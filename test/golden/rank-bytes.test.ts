@@ -105,7 +105,8 @@ async function planned(
     quantization,
     speculative: { method: drafts ? 'mtp' : 'none', tokens: 1 },
   } as const;
-  if (!weights.startsWith('GGUF')) return readCheckpoint(folderOf(config, tensors), null, held);
+  if (!weights.startsWith('GGUF'))
+    return (await readCheckpoint(folderOf(config, tensors), null, held)).model!;
   const shape: ModelShape = { ...parseCheckpointConfig(config), quantization: 'gguf' };
   const entries = tensors.map((tensor) => ({ ...tensor, bytes: 0 }));
   return { shape, weights: residentWeights(entries, shape, held) };

@@ -20,7 +20,13 @@ let nodes: FakeNodes;
 let operator: RunningOperator;
 let client: WatchedClient;
 
-const surroundings = { images: { cpu: null, cuda: null, hip: 'example.org/runtime:1' }, gateway: null };
+const none = { cpu: null, cuda: null, hip: null };
+const surroundings = {
+  images: { ...none, hip: 'example.org/runtime:1' },
+  vllmImages: none,
+  gateway: null,
+  istioGateway: null,
+};
 
 beforeAll(async () => {
   world = await World.start();

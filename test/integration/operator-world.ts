@@ -92,7 +92,9 @@ export class World extends TestCluster {
         identity: `operator-${this.running.length}`,
         surroundings: {
           images: { cpu: 'example.org/runtime:1', cuda: null, hip: null },
+          vllmImages: { cpu: 'example.org/vllm:1', cuda: null, hip: null },
           gateway: { name: 'public', namespace: 'gateways' },
+          istioGateway: null,
         },
         concurrency: 4,
         port: 0,

@@ -37,9 +37,16 @@ helm.sh/chart: {{ .Chart.Name }}-{{ .Chart.Version }}
 - apiGroups: [gateway.networking.k8s.io]
   resources: [httproutes]
   verbs: [get, list, watch, create, patch, delete]
+- apiGroups: [networking.istio.io]
+  resources: [virtualservices, destinationrules]
+  verbs: [get, list, watch, create, patch, delete]
 - apiGroups: ['']
   resources: [pods]
   verbs: [list, watch]
+# Why vLLM ended stands in its log alone.
+- apiGroups: ['']
+  resources: [pods/log]
+  verbs: [get]
 # The S3 credentials that a service names; never listed or watched.
 - apiGroups: ['']
   resources: [secrets]

@@ -223,12 +223,46 @@ export const llmServiceSchema: object = {
           "title": "EngineSpec",
           "additionalProperties": false,
           "properties": {
+            "runtime": {
+              "description": "Who serves. native: our own engine. vllm: a vLLM image, with arguments made from the same fields, for models that ours lacks; deploy/docs/vllm.md tells what differs.",
+              "type": "string",
+              "default": "native",
+              "enum": [
+                "native",
+                "vllm"
+              ]
+            },
             "image": {
-              "description": "Runtime image. Default: the one that the operator was installed with for this kind of device.",
+              "description": "Image of the runtime. Default: the one that the operator was installed with for this runtime and kind of device.",
               "type": "string",
               "minLength": 1,
               "maxLength": 512,
               "pattern": "^\\S+$"
+            },
+            "args": {
+              "description": "Further arguments of vllm serve, after those made from this spec: of an option that is given twice, vLLM takes the last.",
+              "type": "array",
+              "maxItems": 64,
+              "items": {
+                "description": "One argument, such as --enable-expert-parallel.",
+                "type": "string",
+                "minLength": 1,
+                "maxLength": 4096
+              }
+            },
+            "reasoningParser": {
+              "description": "vLLM's parser of reasoning, such as qwen3 or deepseek_r1. Default: answers are not split.",
+              "type": "string",
+              "minLength": 1,
+              "maxLength": 64,
+              "pattern": "^[A-Za-z0-9][A-Za-z0-9_.-]*$"
+            },
+            "toolCallParser": {
+              "description": "vLLM's parser of tool calls, such as hermes or qwen3_xml; models then choose tools by themselves. Default: no tools.",
+              "type": "string",
+              "minLength": 1,
+              "maxLength": 64,
+              "pattern": "^[A-Za-z0-9][A-Za-z0-9_.-]*$"
             },
             "maxModelLen": {
               "description": "Most tokens of prompt and output together. Default: the largest that fits, told in status.memoryPlan.maxModelLen.",
@@ -262,7 +296,7 @@ export const llmServiceSchema: object = {
               "maximum": 1048576
             },
             "blockSize": {
-              "description": "Tokens of one block of the KV cache.",
+              "description": "Tokens of one block of the KV cache. At the default vLLM chooses itself.",
               "type": "integer",
               "format": "int32",
               "default": 64,
@@ -345,6 +379,7 @@ export const llmServiceSchema: object = {
             }
           },
           "required": [
+            "runtime",
             "memoryUtilizationPercent",
             "maxNumSeqs",
             "maxNumBatchedTokens",
@@ -730,9 +765,27 @@ export const llmServiceSchema: object = {
               "description": "Host name of the route at the operator's gateway. Default: no route; the service is reached inside the cluster only.",
               "type": "string",
               "maxLength": 253
+            },
+            "pathPrefix": {
+              "description": "Path before those of the API, such as /qwen36-27b, where several services share a host; the server does not see it. Default: none.",
+              "type": "string",
+              "maxLength": 128
+            },
+            "provider": {
+              "description": "What carries the route. gatewayApi: an HTTPRoute. istio: a VirtualService and a DestinationRule. none: no route, whatever the host. auto: the first of the two that the cluster knows and the operator has a gateway for.",
+              "type": "string",
+              "default": "auto",
+              "enum": [
+                "auto",
+                "gatewayApi",
+                "istio",
+                "none"
+              ]
             }
           },
-          "required": []
+          "required": [
+            "provider"
+          ]
         },
         "tls": {
           "description": "HTTPS by the pods themselves, inside the cluster.",
@@ -1156,6 +1209,10 @@ export const llmServiceSchema: object = {
               "type": "integer",
               "format": "int32",
               "minimum": 0
+            },
+            "estimate": {
+              "description": "Whether this is an estimate, by what the native engine would take, for an engine that measures for itself.",
+              "type": "boolean"
             },
             "rows": {
               "description": "The plan as a table.",

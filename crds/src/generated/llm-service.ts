@@ -142,6 +142,14 @@ export interface LlmServiceSpec {
      * Host name of the route at the operator's gateway. Default: no route; the service is reached inside the cluster only.
      */
     host?: string;
+    /**
+     * Path before those of the API, such as /qwen36-27b, where several services share a host; the server does not see it. Default: none.
+     */
+    pathPrefix?: string;
+    /**
+     * What carries the route. gatewayApi: an HTTPRoute. istio: a VirtualService and a DestinationRule. none: no route, whatever the host. auto: the first of the two that the cluster knows and the operator has a gateway for.
+     */
+    provider: 'auto' | 'gatewayApi' | 'istio' | 'none';
   };
   /**
    * HTTPS by the pods themselves, inside the cluster.
@@ -260,9 +268,29 @@ export interface AcceleratorSpec {
  */
 export interface EngineSpec {
   /**
-   * Runtime image. Default: the one that the operator was installed with for this kind of device.
+   * Who serves. native: our own engine. vllm: a vLLM image, with arguments made from the same fields, for models that ours lacks; deploy/docs/vllm.md tells what differs.
+   */
+  runtime: 'native' | 'vllm';
+  /**
+   * Image of the runtime. Default: the one that the operator was installed with for this runtime and kind of device.
    */
   image?: string;
+  /**
+   * Further arguments of vllm serve, after those made from this spec: of an option that is given twice, vLLM takes the last.
+   *
+   * @maxItems 64
+   *
+   * Items: One argument, such as --enable-expert-parallel.
+   */
+  args?: string[];
+  /**
+   * vLLM's parser of reasoning, such as qwen3 or deepseek_r1. Default: answers are not split.
+   */
+  reasoningParser?: string;
+  /**
+   * vLLM's parser of tool calls, such as hermes or qwen3_xml; models then choose tools by themselves. Default: no tools.
+   */
+  toolCallParser?: string;
   /**
    * Most tokens of prompt and output together. Default: the largest that fits, told in status.memoryPlan.maxModelLen.
    */
@@ -280,7 +308,7 @@ export interface EngineSpec {
    */
   maxNumBatchedTokens: number;
   /**
-   * Tokens of one block of the KV cache.
+   * Tokens of one block of the KV cache. At the default vLLM chooses itself.
    */
   blockSize: 16 | 32 | 64 | 128;
   /**
@@ -687,6 +715,10 @@ export interface MemoryPlanStatus {
    * Sequences of maxModelLen tokens that the KV cache holds at once.
    */
   maxConcurrencyAtMaxLen?: number;
+  /**
+   * Whether this is an estimate, by what the native engine would take, for an engine that measures for itself.
+   */
+  estimate?: boolean;
   /**
    * The plan as a table.
    *

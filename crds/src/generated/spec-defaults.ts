@@ -13,6 +13,7 @@ export const specDefaults = {
   },
   "parallelism": {},
   "engine": {
+    "runtime": "native",
     "memoryUtilizationPercent": 85,
     "maxNumSeqs": 64,
     "maxNumBatchedTokens": 2048,
@@ -28,7 +29,9 @@ export const specDefaults = {
   },
   "sharedMemory": {},
   "replicas": 1,
-  "routing": {},
+  "routing": {
+    "provider": "auto"
+  },
   "tls": {},
   "auth": {
     "maxReplicas": 1,

@@ -15,7 +15,8 @@ export interface ChildrenView {
   remember(object: KubeObject): void;
   configMaps(): readonly KubeObject[];
   revisions(): readonly KubeObject[];
-  route(): KubeObject | null;
+  /** By any provider. */
+  routes(): readonly KubeObject[];
 }
 
 /**
@@ -70,7 +71,7 @@ function isRefusal({ status, message }: ApiError): boolean {
 }
 
 /**
- * Removes a route that is no longer wanted, revisions that nothing goes back to, and engine configs that no pod can come
+ * Removes routes that are no longer wanted, revisions that nothing goes back to, and engine configs that no pod can come
  * to need any more.
  */
 export async function pruneChildren(
@@ -81,8 +82,9 @@ export async function pruneChildren(
   deployment: Deployment | null,
   pods: readonly Pod[],
 ): Promise<void> {
-  const route = view.route();
-  if (route !== null && !children.others.some(({ kind }) => kind === route.kind)) await writer.delete(route);
+  for (const route of view.routes()) {
+    if (!children.others.some(({ kind }) => kind === route.kind)) await writer.delete(route);
+  }
 
   const revisions = new Set(kept.map(({ object }) => object.metadata.name));
   for (const revision of view.revisions()) {

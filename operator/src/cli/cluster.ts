@@ -7,7 +7,7 @@ import { ApiError, KubeClient } from '../kube/client.js';
 import { collectionPath, objectPath, resourceOf, resources } from '../kube/resources.js';
 import type { Deployment, HttpRoute, KubeObject, Pod } from '../kube/types.js';
 import { createOperatorLogger } from '../log.js';
-import type { Gateway } from '../plan/http-route.js';
+import type { Gateway } from '../plan/routing.js';
 import type { PlannedTemplate } from '../plan/planned-template.js';
 import type { Replacement } from '../plan/replacement.js';
 import { Rollouts } from '../rollouts.js';

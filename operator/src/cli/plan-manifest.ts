@@ -5,10 +5,11 @@ import { validTensorParallel, type MemoryPlan, type RoughEstimate } from '@llmse
 import { resources } from '../kube/resources.js';
 import type { Deployment, KubeObject } from '../kube/types.js';
 import { planChildren } from '../plan/children.js';
-import type { Gateway } from '../plan/http-route.js';
+import type { PlannedCheckpoint } from '../plan/memory.js';
 import { planService, type ServicePlan } from '../plan/plan-service.js';
 import { planTemplate, type PlannedTemplate } from '../plan/planned-template.js';
 import type { Replacement } from '../plan/replacement.js';
+import type { Gateway } from '../plan/routing.js';
 import type { Checkpoint, CheckpointSource, Preflight, PreflightResult } from '../preflight/preflight.js';
 import { parseSpec, type WantedService } from '../spec/parse-spec.js';
 import { fits, modelResolved } from '../status/conditions.js';
@@ -96,6 +97,7 @@ export async function planManifest(manifest: Manifest, settings: PlanSettings): 
   if (plan.groundwork === null) return report;
   const template = planTemplate(service, {
     image: plan.groundwork.image,
+    pullImage: plan.groundwork.pullImage,
     size: plan.groundwork.checkpoint,
     memoryPlan: plan.fit.state === 'fits' ? plan.fit.plan : null,
   });
@@ -138,23 +140,24 @@ function judged(
 
 function planned(
   service: WantedService,
-  { shape, weights, fileBytes }: Checkpoint,
+  { model, fileBytes }: Checkpoint,
   { fit }: ServicePlan,
   { pricePerDeviceHour, meanTokens }: PlanSettings,
 ): Pick<PlanReport, 'checkpoint' | 'memoryPlan' | 'cost'> {
-  const { architecture, quantization } = shape;
   const plan = fit.state === 'fits' ? fit.plan : null;
   return {
-    checkpoint: {
-      ...{ architecture, quantization, fileBytes },
-      tensorParallel: validTensorParallel(shape, weights),
-    },
+    checkpoint: model === null ? null : summaryOf(model, fileBytes),
     memoryPlan: plan,
     cost:
-      plan === null || pricePerDeviceHour === null
+      plan === null || model === null || pricePerDeviceHour === null
         ? null
-        : costOf({ service, shape, weights, plan, pricePerDeviceHour, meanTokens }),
+        : costOf({ service, ...model, plan, pricePerDeviceHour, meanTokens }),
   };
+}
+
+function summaryOf({ shape, weights }: PlannedCheckpoint, fileBytes: number): CheckpointSummary {
+  const { architecture, quantization } = shape;
+  return { architecture, quantization, fileBytes, tensorParallel: validTensorParallel(shape, weights) };
 }
 
 /** As the reconciler makes them of a service that did not fail before. */
@@ -195,7 +198,10 @@ async function surroundings(
   const used = image ?? pods?.spec?.containers?.[0]?.image ?? unknownImage;
   return {
     images: { cpu: used, cuda: used, hip: used },
+    vllmImages: { cpu: used, cuda: used, hip: used },
     gateway: gateway ?? (await cluster?.gateway(namespace, name)) ?? null,
     gatewayApi: true,
+    istioGateway: null,
+    istio: false,
   };
 }

@@ -1,7 +1,7 @@
 // The arguments of `llmservice plan`, parsed once.
 
 import { parseArgs } from 'node:util';
-import type { Gateway } from '../plan/http-route.js';
+import type { Gateway } from '../plan/routing.js';
 
 export interface PlanOptions {
   /** Files, folders and `-` for standard input. */

@@ -17,6 +17,16 @@ export const resources = {
   configMaps: { apiVersion: 'v1', kind: 'ConfigMap', plural: 'configmaps' },
   disruptionBudgets: { apiVersion: 'policy/v1', kind: 'PodDisruptionBudget', plural: 'poddisruptionbudgets' },
   httpRoutes: { apiVersion: 'gateway.networking.k8s.io/v1', kind: 'HTTPRoute', plural: 'httproutes' },
+  virtualServices: {
+    apiVersion: 'networking.istio.io/v1',
+    kind: 'VirtualService',
+    plural: 'virtualservices',
+  },
+  destinationRules: {
+    apiVersion: 'networking.istio.io/v1',
+    kind: 'DestinationRule',
+    plural: 'destinationrules',
+  },
   pods: { apiVersion: 'v1', kind: 'Pod', plural: 'pods' },
   nodes: { apiVersion: 'v1', kind: 'Node', plural: 'nodes' },
   secrets: { apiVersion: 'v1', kind: 'Secret', plural: 'secrets' },

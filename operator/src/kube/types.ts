@@ -50,7 +50,7 @@ export interface Deployment extends KubeObject {
   };
 }
 
-interface TerminatedState {
+export interface TerminatedState {
   readonly reason?: string;
   readonly exitCode: number;
   readonly message?: string;
@@ -133,6 +133,7 @@ export interface Pod extends KubeObject {
     readonly podIP?: string;
     readonly conditions?: readonly ObjectCondition[];
     readonly containerStatuses?: readonly ContainerStatus[];
+    readonly initContainerStatuses?: readonly ContainerStatus[];
   };
 }
 
@@ -142,6 +143,16 @@ export interface HttpRoute extends KubeObject {
       readonly parentRef: { readonly name: string; readonly namespace?: string };
       readonly controllerName: string;
       readonly conditions?: readonly ObjectCondition[];
+    }[];
+  };
+}
+
+export interface VirtualService extends KubeObject {
+  readonly status?: {
+    readonly validationMessages?: readonly {
+      readonly level?: string;
+      readonly type?: { readonly name?: string; readonly code?: string };
+      readonly documentationUrl?: string;
     }[];
   };
 }

@@ -19,6 +19,7 @@ import { wantedService } from './wanted-service.fixture.js';
 
 const templateInputs: TemplateInputs = {
   image: 'runtime:1',
+  pullImage: null,
   size: { fileBytes: 29e9, weightBytes: 29e9 },
   memoryPlan: null,
 };
@@ -30,7 +31,7 @@ function children(service: WantedService, change: Partial<ChildInputs> = {}): Pl
     replacement: 'surge',
     failedAttempt: null,
     goodRevision: null,
-    gateway: { name: 'public', namespace: 'gateways' },
+    gateway: { name: 'public', namespace: 'gateways', provider: 'gatewayApi' },
     ...change,
   });
 }

@@ -4,11 +4,13 @@ import { labels, ports } from '@llmservice/crds';
 import type { WantedService } from '../spec/parse-spec.js';
 import type { KubeObject } from '../kube/types.js';
 import { childMetadata, podSelector } from './child-metadata.js';
-import { planHttpRoute, type Gateway } from './http-route.js';
+import { planHttpRoute } from './http-route.js';
+import { planIstioRoute } from './istio-route.js';
 import type { PlannedTemplate } from './planned-template.js';
 import { schemeOf } from './pod-template.js';
 import { replacements, type Replacement } from './replacement.js';
 import { goodRevisionAnnotation } from './revision.js';
+import type { RouteGateway } from './routing.js';
 import { specHash, specHashAnnotation } from './spec-hash.js';
 
 export interface ChildInputs {
@@ -21,7 +23,7 @@ export interface ChildInputs {
   /** Name of the revision that was Ready last. */
   readonly goodRevision: string | null;
   /** Null: no route, because none was asked for or nothing could carry it. */
-  readonly gateway: Gateway | null;
+  readonly gateway: RouteGateway | null;
 }
 
 export interface PlannedChildren {
@@ -37,14 +39,16 @@ export function planChildren(service: WantedService, inputs: ChildInputs): Plann
   return {
     configMap: inputs.template.configMap,
     deployment: planDeployment(service, inputs),
-    others: [
-      planService(service),
-      planDisruptionBudget(service),
-      ...(inputs.gateway === null || service.spec.routing.host === undefined
-        ? []
-        : [planHttpRoute(service, service.spec.routing.host, inputs.gateway)]),
-    ],
+    others: [planService(service), planDisruptionBudget(service), ...planRoute(service, inputs.gateway)],
   };
+}
+
+function planRoute(service: WantedService, gateway: RouteGateway | null): KubeObject[] {
+  const { host } = service.spec.routing;
+  if (gateway === null || host === undefined) return [];
+  return gateway.provider === 'istio'
+    ? planIstioRoute(service, host, gateway)
+    : [planHttpRoute(service, host, gateway)];
 }
 
 function planDeployment(service: WantedService, inputs: ChildInputs): KubeObject {

@@ -37,6 +37,7 @@ export function planCourse(
           groundwork.checkpoint.fingerprint,
           planTemplate(service, {
             image: groundwork.image,
+            pullImage: groundwork.pullImage,
             size: groundwork.checkpoint,
             memoryPlan: plan.fit.state === 'fits' ? plan.fit.plan : null,
           }),

@@ -53,6 +53,11 @@ export function planEngineConfig(service: WantedService): EngineConfig {
   };
 }
 
+/** For the runtime that only pulls for another engine: it needs no device. */
+export function planPullConfig(service: WantedService): EngineConfig {
+  return { ...planEngineConfig(service), accelerator: { kind: 'cpu', memoryBytesPerDevice: null } };
+}
+
 export function planConfigMap(service: WantedService, config: EngineConfig): KubeObject {
   const hash = contentHash(config);
   const metadata = childMetadata(service, `${service.name}-engine-${hash}`);

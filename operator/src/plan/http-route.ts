@@ -1,24 +1,18 @@
-// The public route: one host, the API's paths, no time limit (a stream lasts as long as it lasts).
+// The public route by the Gateway API: one host, the API's paths, no time limit (a stream lasts as long as it lasts).
 
 import { ports } from '@llmservice/crds';
 import type { WantedService } from '../spec/parse-spec.js';
 import type { KubeObject } from '../kube/types.js';
 import { childMetadata } from './child-metadata.js';
-
-/** The Gateway that carries the routes of this operator's services. */
-export interface Gateway {
-  readonly name: string;
-  readonly namespace: string;
-}
-
-/** What is public. Metrics and probes are for the cluster's own eyes. */
-const publicPaths = [
-  { type: 'PathPrefix', value: '/v1' },
-  { type: 'PathPrefix', value: '/openai' },
-  { type: 'Exact', value: '/health' },
-];
+import { publicPaths, type PublicPath } from './public-paths.js';
+import type { Gateway } from './routing.js';
 
 export function planHttpRoute(service: WantedService, host: string, gateway: Gateway): KubeObject {
+  const { pathPrefix } = service.spec.routing;
+  const backend = {
+    backendRefs: [{ group: '', kind: 'Service', name: service.name, port: ports.service, weight: 1 }],
+    timeouts: { request: '0s' },
+  };
   return {
     apiVersion: 'gateway.networking.k8s.io/v1',
     kind: 'HTTPRoute',
@@ -33,13 +27,22 @@ export function planHttpRoute(service: WantedService, host: string, gateway: Gat
         },
       ],
       hostnames: [host],
-      rules: [
-        {
-          matches: publicPaths.map((path) => ({ path })),
-          backendRefs: [{ group: '', kind: 'Service', name: service.name, port: ports.service, weight: 1 }],
-          timeouts: { request: '0s' },
-        },
-      ],
+      rules:
+        pathPrefix === undefined
+          ? [{ matches: publicPaths.map((path) => ({ path })), ...backend }]
+          : publicPaths.map((path) => ({ ...behindPrefix(pathPrefix, path), ...backend })),
     },
+  };
+}
+
+/** The server is asked for the path alone. A rule has one rewrite, so that each path has a rule. */
+function behindPrefix(pathPrefix: string, { type, value }: PublicPath): object {
+  const path =
+    type === 'Exact'
+      ? { type: 'ReplaceFullPath', replaceFullPath: value }
+      : { type: 'ReplacePrefixMatch', replacePrefixMatch: value };
+  return {
+    matches: [{ path: { type, value: pathPrefix + value } }],
+    filters: [{ type: 'URLRewrite', urlRewrite: { path } }],
   };
 }

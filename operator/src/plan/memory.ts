@@ -11,7 +11,7 @@ import {
 import type { WantedService } from '../spec/parse-spec.js';
 import type { Fit } from '../status/picture.js';
 
-interface PlannedCheckpoint {
+export interface PlannedCheckpoint {
   readonly shape: ModelShape;
   readonly weights: ResidentWeights;
 }

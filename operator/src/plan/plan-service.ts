@@ -2,21 +2,33 @@
 
 import type { WantedService } from '../spec/parse-spec.js';
 import type { Checkpoint, PreflightResult } from '../preflight/preflight.js';
-import type { Fit, Obstacle, Resolution, Routing } from '../status/picture.js';
-import type { Gateway } from './http-route.js';
+import type { Fit, Obstacle, Resolution } from '../status/picture.js';
+import { asEstimate } from './estimate.js';
 import { planFit } from './memory.js';
+import { planRouting, type Routing, type RoutingSurroundings } from './routing.js';
+
+/** By kind of device; null: the operator was installed without. */
+interface Images {
+  readonly cpu: string | null;
+  readonly cuda: string | null;
+  readonly hip: string | null;
+}
 
 /** What the operator was installed with, and what the cluster offers. */
-export interface Surroundings {
-  readonly images: { readonly cpu: string | null; readonly cuda: string | null; readonly hip: string | null };
-  readonly gateway: Gateway | null;
-  /** Whether the cluster knows HTTPRoute. */
-  readonly gatewayApi: boolean;
+export interface Surroundings extends RoutingSurroundings {
+  /** Of our runtime. */
+  readonly images: Images;
+  readonly vllmImages: Images;
 }
+
+/** Of these, what the operator was installed with. */
+export type Installation = Omit<Surroundings, 'gatewayApi' | 'istio'>;
 
 /** What the children are made from once everything about them is known. */
 interface Groundwork {
   readonly image: string;
+  /** Of our runtime, where it pulls for another engine; else null. */
+  readonly pullImage: string | null;
   readonly checkpoint: Checkpoint;
 }
 
@@ -43,40 +55,60 @@ export function planService(
     const nothing = { obstacle: null, fingerprint: null, groundwork: null };
     return { resolution, fit: { state: 'unresolved' }, routing, ...nothing };
   }
-  const fit = planFit(service, checkpoint);
-  const image = service.spec.engine.image ?? surroundings.images[service.accelerator.kind];
-  const obstacle = image === null ? noImage(service) : null;
-  const groundwork = fit.state === 'failed' || image === null ? null : { image, checkpoint };
+  const fit = planFitOf(service, checkpoint);
+  const images = planImages(service, surroundings);
+  const obstacle = 'reason' in images ? images : null;
+  const groundwork = fit.state === 'failed' || 'reason' in images ? null : { ...images, checkpoint };
   return { resolution, fit, routing, obstacle, fingerprint: checkpoint.fingerprint, groundwork };
 }
 
+/** An engine that is not ours is judged by what ours would take, where that is known. */
+function planFitOf(service: WantedService, { model, weightBytes }: Checkpoint): Fit {
+  const planned = model === null ? null : planFit(service, model);
+  if (service.spec.engine.runtime === 'vllm') return asEstimate(service, weightBytes, planned);
+  return planned ?? { state: 'unmeasured' };
+}
+
+function planImages(
+  { spec, accelerator }: WantedService,
+  { images, vllmImages }: Surroundings,
+): Omit<Groundwork, 'checkpoint'> | Obstacle {
+  const { kind } = accelerator;
+  if (spec.engine.runtime === 'native') {
+    const image = spec.engine.image ?? images[kind];
+    return image === null ? noImage('runtime', accelerator) : { image, pullImage: null };
+  }
+  const image = spec.engine.image ?? vllmImages[kind];
+  if (image === null) return noImage('vllm', accelerator);
+  // Any of ours can pull; the one without a device is the smallest.
+  const pullImage = images.cpu ?? images[kind];
+  return pullImage === null ? noPullImage : { image, pullImage };
+}
+
 function resolutionOf(preflight: PreflightResult): Resolution {
-  return preflight.state === 'resolved'
-    ? { state: 'resolved' }
-    : { state: preflight.state, failure: preflight.failure };
+  if (preflight.state !== 'resolved') return { state: preflight.state, failure: preflight.failure };
+  const { note } = preflight.checkpoint;
+  return { state: 'resolved', ...(note === undefined ? {} : { note }) };
 }
 
 function knownCheckpoint(preflight: PreflightResult): Checkpoint | null {
   return preflight.state === 'unavailable' ? preflight.known : null;
 }
 
-export function planRouting(
-  { spec }: Pick<WantedService, 'spec'>,
-  { gateway, gatewayApi }: Surroundings,
-): Routing {
-  const { host } = spec.routing;
-  if (host === undefined) return { state: 'none' };
-  if (gateway === null) return { state: 'noGateway', host };
-  return gatewayApi ? { state: 'planned', host, gateway } : { state: 'noApi', host };
-}
-
-function noImage({ accelerator }: WantedService): Obstacle {
-  const flag = { cpu: 'cpu', cuda: 'cuda', hip: 'rocm' }[accelerator.kind];
+function noImage(of: 'runtime' | 'vllm', { kind, resourceName }: WantedService['accelerator']): Obstacle {
+  const flag = { cpu: 'cpu', cuda: 'cuda', hip: 'rocm' }[kind];
   return {
     reason: 'RuntimeImageMissing',
     message:
-      `The operator was installed without a runtime image for ${accelerator.resourceName ?? 'the CPU'}. ` +
-      `Set its --runtime-image-${flag} or spec.engine.image.`,
+      `The operator was installed without a ${of} image for ${resourceName ?? 'the CPU'}. ` +
+      `Set its --${of}-image-${flag} or spec.engine.image.`,
     terminal: true,
   };
 }
+
+const noPullImage: Obstacle = {
+  reason: 'RuntimeImageMissing',
+  message:
+    'The operator was installed without the runtime image that pulls weights for vLLM. Set its --runtime-image-cpu.',
+  terminal: true,
+};

@@ -3,7 +3,7 @@
 import type { KubeObject } from '../kube/types.js';
 import type { WantedService } from '../spec/parse-spec.js';
 import { contentHash } from './content-hash.js';
-import { planConfigMap, planEngineConfig } from './engine-config.js';
+import { planConfigMap, planEngineConfig, planPullConfig } from './engine-config.js';
 import { planPodTemplate, type PodInputs } from './pod-template.js';
 
 export interface PlannedTemplate {
@@ -14,10 +14,10 @@ export interface PlannedTemplate {
   readonly revision: string;
 }
 
-export type TemplateInputs = Pick<PodInputs, 'image' | 'size' | 'memoryPlan'>;
+export type TemplateInputs = Pick<PodInputs, 'image' | 'pullImage' | 'size' | 'memoryPlan'>;
 
 export function planTemplate(service: WantedService, inputs: TemplateInputs): PlannedTemplate {
-  const config = planEngineConfig(service);
+  const config = inputs.pullImage === null ? planEngineConfig(service) : planPullConfig(service);
   const configMap = planConfigMap(service, config);
   const { revision, ...pod } = planPodTemplate(service, {
     ...inputs,

@@ -14,11 +14,15 @@ import type { WantedService } from '../spec/parse-spec.js';
 import type { Scheme } from '../status/picture.js';
 import { formatMi } from '../spec/quantity.js';
 import { childLabels, podSelector } from './child-metadata.js';
+import { acceleratorVariables, s3Variables, withUsers } from './container-env.js';
 import { contentHash } from './content-hash.js';
 import { planResources, type CheckpointSize } from './resources.js';
+import { planVllmContainers, vllmAnnotations } from './vllm-pod.js';
 
 export interface PodInputs {
   readonly image: string;
+  /** Of our runtime, where it pulls for another engine; else null. */
+  readonly pullImage: string | null;
   readonly configMap: string;
   readonly configHash: string;
   readonly size: CheckpointSize;
@@ -37,10 +41,14 @@ export const revisionAnnotation = 'llmservice.dev/revision';
 
 export function planPodTemplate(service: WantedService, inputs: PodInputs): PodTemplate {
   const { spec } = service;
+  const { pullImage } = inputs;
   const template = {
     metadata: {
       labels: childLabels(service),
-      annotations: { [annotations.configHash]: inputs.configHash },
+      annotations: {
+        [annotations.configHash]: inputs.configHash,
+        ...(pullImage === null ? {} : vllmAnnotations),
+      },
     },
     spec: {
       automountServiceAccountToken: false,
@@ -66,7 +74,9 @@ export function planPodTemplate(service: WantedService, inputs: PodInputs): PodT
           ...constraint,
         })),
       }),
-      containers: [planContainer(service, inputs)],
+      ...(pullImage === null
+        ? { containers: [planContainer(service, inputs)] }
+        : planVllmContainers(service, { ...inputs, pullImage }, preStopSeconds)),
       volumes: planVolumes(service, inputs),
     },
   };
@@ -173,18 +183,17 @@ function planVolumes(service: WantedService, inputs: PodInputs): object[] {
   ];
 }
 
-/** Credentials and CA of the bucket, the folder of the certificate, what the accelerator wants; a variable of the user's with the same name replaces ours. */
+/** How the bucket is reached, the folder of the certificate, and what the accelerator wants. */
 function planEnv(service: WantedService): EnvVar[] {
-  const { credentialsSecretRef: secret, caConfigMapRef: ca } = service.spec.model.s3;
-  const own: EnvVar[] = [];
-  for (const key of secret === undefined ? [] : ['AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY']) {
-    own.push({ name: key, valueFrom: { secretKeyRef: { name: secret?.name ?? '', key } } });
-  }
-  if (ca !== undefined) own.push({ name: 'NODE_EXTRA_CA_CERTS', value: `${paths.s3Ca}/ca.crt` });
-  if (service.spec.tls.secretRef !== undefined) own.push({ name: 'LLMSERVICE_TLS_DIR', value: paths.tls });
-  for (const [name, value] of Object.entries(service.accelerator.env)) own.push({ name, value });
-  const users = service.spec.env ?? [];
-  return [...own.filter(({ name }) => !users.some((user) => user.name === name)), ...users];
+  const tls = service.spec.tls.secretRef;
+  return withUsers(
+    [
+      ...s3Variables(service),
+      ...(tls === undefined ? [] : [{ name: 'LLMSERVICE_TLS_DIR', value: paths.tls }]),
+      ...acceleratorVariables(service),
+    ],
+    service,
+  );
 }
 
 function defined(fields: Record<string, unknown>): Record<string, unknown> {

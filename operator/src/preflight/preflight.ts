@@ -7,6 +7,7 @@ import { contentHash } from '../plan/content-hash.js';
 import { backoffMs } from '../watch/backoff.js';
 import { readCheckpoint, type Checkpoint } from './read-checkpoint.js';
 import type { CheckpointFiles } from './read-safetensors.js';
+import { readForeignCheckpoint } from './read-foreign-checkpoint.js';
 
 export type { Checkpoint } from './read-checkpoint.js';
 
@@ -55,6 +56,7 @@ export class Preflight {
     const inputs = contentHash({
       model,
       env,
+      runtime: engine.runtime,
       dtype: engine.dtype,
       quantization: engine.quantization,
       speculative: engine.speculative,
@@ -81,6 +83,10 @@ export class Preflight {
     try {
       folders = await this.source.open(service);
       const { checkpoint, head, spec } = service;
+      if (spec.engine.runtime === 'vllm') {
+        const files = folders.at(checkpoint);
+        return { state: 'resolved', checkpoint: await readForeignCheckpoint(files, spec.engine) };
+      }
       const source =
         head === null ? null : { uri: spec.engine.speculative.uri ?? '', files: folders.at(head) };
       return {

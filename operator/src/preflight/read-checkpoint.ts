@@ -17,10 +17,10 @@ import {
   safetensorsSingleFile,
   type HoldOptions,
   type ModelShape,
-  type ResidentWeights,
   type TensorEntry,
 } from '@llmservice/crds';
 import { contentHash } from '../plan/content-hash.js';
+import type { PlannedCheckpoint } from '../plan/memory.js';
 import { readMtpHead, type HeadSource } from './read-mtp-head.js';
 import {
   checkIndex,
@@ -33,8 +33,10 @@ import {
 } from './read-safetensors.js';
 
 export interface Checkpoint {
-  readonly shape: ModelShape;
-  readonly weights: ResidentWeights;
+  /** Null: of an architecture that our engine lacks, for one that may have it. */
+  readonly model: PlannedCheckpoint | null;
+  /** What is special about it. */
+  readonly note?: string;
   /** Packed weights where one rank holds all. */
   readonly weightBytes: number;
   /** Weight files as they lie in the bucket. */
@@ -76,8 +78,7 @@ export async function readCheckpoint(
       : joinedWeights(trunkWeights, residentWeights(head.tensors, head.shape, options));
   const headEtags = [...(head?.etags ?? [])].map(([file, etag]) => [`head/${file}`, etag] as const);
   return {
-    shape,
-    weights,
+    model: { shape, weights },
     weightBytes: rankWeightBytes(weights, { rank: 0, size: 1, kvHeads: shape.kvHeads }),
     fileBytes: fileBytes + (head?.fileBytes ?? 0),
     fingerprint: contentHash([...etags, ...headEtags].sort()),

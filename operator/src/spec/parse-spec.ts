@@ -16,6 +16,7 @@ import {
 } from '@llmservice/crds';
 import type { KubeObject } from '../kube/types.js';
 import { parseQuantity } from './quantity.js';
+import { runtimeViolations } from './runtime-rules.js';
 
 export interface CheckpointLocation {
   readonly bucket: string;
@@ -127,12 +128,13 @@ export function parseSpec(object: KubeObject): ParsedSpec {
       message: 'is for services without routing.host: the gateway speaks plain HTTP to the pods',
     });
   }
+  violations.push(...runtimeViolations(spec));
   const sharedMemory = quantity('spec.sharedMemory.sizeLimit', spec.sharedMemory.sizeLimit);
   const stated = quantity('spec.accelerator.memoryPerDevice', spec.accelerator.memoryPerDevice);
   const limit = quantity('spec.resources.limits.memory', spec.resources?.limits?.['memory']);
   if (checkpoint === null || kind === null || violations.length > 0) return { ok: false, violations };
 
-  const sharedMemoryBytes = sharedMemory ?? defaultSharedMemory(kind, tensor);
+  const sharedMemoryBytes = sharedMemory ?? defaultSharedMemory(kind, tensor, spec.engine.runtime);
   // What lies in /dev/shm counts against the container's memory limit.
   const ofLimit = kind === 'cpu' && limit !== null ? Math.max(1, limit - sharedMemoryBytes) : null;
   const { name, namespace = '', uid = '', generation = 0 } = object.metadata;
@@ -195,7 +197,13 @@ function parseHead(
 }
 
 /** What ranks on the CPU exchange data over is known; with devices the reference deployment's 8 Gi shows the scale. */
-function defaultSharedMemory(kind: Accelerator['kind'], tensor: number): number {
+function defaultSharedMemory(
+  kind: Accelerator['kind'],
+  tensor: number,
+  runtime: LlmServiceSpec['engine']['runtime'],
+): number {
+  // vLLM's processes pass messages through it, of one rank too.
+  if (runtime === 'vllm') return (kind === 'cpu' ? 512 : 1024) * mib * tensor;
   if (tensor === 1) return 64 * mib;
   return kind === 'cpu' ? 64 * mib + sharedMemoryNeeded(tensor) : 1024 * mib * tensor;
 }

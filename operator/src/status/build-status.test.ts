@@ -24,7 +24,8 @@ const base: Picture = {
   selector: 'a=b',
   deployment: null,
   pods: [],
-  route: null,
+  httpRoute: null,
+  virtualService: null,
   loads: new Map(),
 };
 
@@ -144,19 +145,27 @@ describe('conditions', () => {
     ],
     [
       'a host without a gateway',
-      { pods: [ready], routing: { state: 'noGateway', host: 'h' } },
+      { pods: [ready], routing: { state: 'noGateway', host: 'h', provider: 'auto' } },
       'Ready',
       'False GatewayNotConfigured',
     ],
     [
       'a host without the API',
-      { pods: [ready], routing: { state: 'noApi', host: 'h' } },
+      { pods: [ready], routing: { state: 'noApi', host: 'h', provider: 'gatewayApi' } },
       'Routed',
       'False GatewayApiMissing',
     ],
     [
       'a route that nobody judged',
-      { pods: [ready], routing: { state: 'planned', host: 'h', gateway: { name: 'g', namespace: 'n' } } },
+      {
+        pods: [ready],
+        routing: {
+          state: 'planned',
+          host: 'h',
+          pathPrefix: '',
+          gateway: { name: 'g', namespace: 'n', provider: 'gatewayApi' },
+        },
+      },
       'Ready',
       'False RoutePending',
     ],

@@ -33,6 +33,7 @@ export function buildStatus(picture: Picture): LlmServiceStatus {
             devices: picture.fit.devices,
             memoryBytes: picture.fit.memoryBytes,
             ...picture.fit.plan,
+            ...(picture.fit.estimate === true ? { estimate: true } : {}),
             rows: picture.fit.plan.rows.map((row) => ({ ...row })),
           },
         }
@@ -62,7 +63,7 @@ function dated(answers: Answers, { previous, generation, now }: Picture): Condit
 }
 
 function urlOf({ routing, scheme, name, namespace }: Picture): string {
-  if (routing.state === 'planned') return `http://${routing.host}/`;
+  if (routing.state === 'planned') return `http://${routing.host}${routing.pathPrefix}/`;
   // The Service listens on the scheme's own port, which a URL leaves out.
   return `${scheme}://${name}.${namespace}.svc/`;
 }

@@ -5,7 +5,7 @@ import type { ConditionType } from '@llmservice/crds';
 import type { Pod } from '../kube/types.js';
 import { failed, no, sentences, unknown, withRemedy, yes, type Answer } from './answer.js';
 import type { Halt, Picture } from './picture.js';
-import { isReady, podFailure, podRevision, runtimeStatus } from './pod-state.js';
+import { isReady, podFailure, podRevision, runtimeStatus, weightsStatus } from './pod-state.js';
 import { judgeRoute } from './route-condition.js';
 import { judgeScheduling } from './scheduling-condition.js';
 
@@ -49,7 +49,9 @@ export function answer(picture: Picture): Answers {
 export function modelResolved({ resolution }: Pick<Picture, 'resolution'>): Answer {
   switch (resolution.state) {
     case 'resolved':
-      return yes('Resolved', 'The checkpoint is complete and of a supported architecture.');
+      return resolution.note === undefined
+        ? yes('Resolved', 'The checkpoint is complete and of a supported architecture.')
+        : yes('ResolvedByAnother', `The checkpoint is complete. ${resolution.note}`);
     case 'invalid': {
       const list = resolution.violations.map(({ path, message }) => `${path} ${message}`).join('; ');
       return no('InvalidSpec', withRemedy({ reason: 'InvalidSpec', message: list }));
@@ -65,11 +67,12 @@ export function fits({ fit }: Pick<Picture, 'fit'>): Answer {
   switch (fit.state) {
     case 'fits':
       return yes(
-        'Fits',
-        `Up to ${fit.plan.maxModelLen} tokens a sequence; ${fit.plan.maxConcurrencyAtMaxLen} such sequences at once.`,
+        fit.estimate === true ? 'Estimated' : 'Fits',
+        `${fit.estimate === true ? 'By the plan of our own engine; vLLM measures for itself: up' : 'Up'} to ${fit.plan.maxModelLen} tokens a sequence; ${fit.plan.maxConcurrencyAtMaxLen} such sequences at once.`,
       );
     // The engine measures the device and fails with a reason of its own: not knowing is no ground to refuse.
     case 'unmeasured':
+      if (fit.note !== undefined) return unknown('NotEstimated', `${fit.note} vLLM measures for itself.`);
       return unknown(
         'MemoryUnknown',
         'How much memory a device has is not known; the engine measures it. Set spec.accelerator.memoryPerDevice ' +
@@ -107,6 +110,9 @@ function loaded(picture: Picture): Answer {
     .find((each) => each !== undefined);
   if (phase === 'pull') return no('Pulling', 'Weights are pulled from S3; status.loading tells how far.');
   if (phase === 'load') return no('Loading', 'Weights are loaded into memory; status.loading tells how far.');
+  if (pods.some((pod) => weightsStatus(pod)?.state?.running !== undefined)) {
+    return no('Pulling', 'Weights are pulled from S3; the log of the container weights tells how far.');
+  }
   const running = pods.some((pod) => runtimeStatus(pod)?.state?.running !== undefined);
   return running ? no('Starting', 'The runtime starts.') : unknown('NotStarted', 'No runtime runs yet.');
 }

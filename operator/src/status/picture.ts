@@ -1,11 +1,12 @@
 // Everything that a status is made from, gathered by the reconciler: what was wanted, what was planned, what is seen.
 
 import type { Failure, LastFailure, LlmServiceStatus, MemoryPlan, Violation } from '@llmservice/crds';
-import type { Deployment, HttpRoute, Pod } from '../kube/types.js';
-import type { Gateway } from '../plan/http-route.js';
+import type { Deployment, HttpRoute, Pod, VirtualService } from '../kube/types.js';
+import type { Routing } from '../plan/routing.js';
 
 export type Resolution =
-  | { readonly state: 'resolved' }
+  /** `note`: what is special about it. */
+  | { readonly state: 'resolved'; readonly note?: string }
   | { readonly state: 'invalid'; readonly violations: readonly Violation[] }
   | { readonly state: 'failed'; readonly failure: Failure }
   | { readonly state: 'unavailable'; readonly failure: Failure };
@@ -16,18 +17,14 @@ export type Fit =
       readonly plan: MemoryPlan;
       readonly memoryBytes: number;
       readonly devices: number;
+      /** Set where the plan is our engine's and another one serves. */
+      readonly estimate?: true;
     }
-  /** Nobody said how much memory a device has. */
-  | { readonly state: 'unmeasured' }
+  /** Nobody said how much memory a device has, or another engine takes it in ways that are not known. */
+  | { readonly state: 'unmeasured'; readonly note?: string }
   | { readonly state: 'failed'; readonly failure: Failure }
   /** The checkpoint is not known. */
   | { readonly state: 'unresolved' };
-
-export type Routing =
-  | { readonly state: 'none' }
-  | { readonly state: 'noGateway'; readonly host: string }
-  | { readonly state: 'noApi'; readonly host: string }
-  | { readonly state: 'planned'; readonly host: string; readonly gateway: Gateway };
 
 /** What the pods speak; also the name of their port and of the Service's. */
 export type Scheme = 'http' | 'https';
@@ -76,7 +73,8 @@ export interface Picture {
   readonly selector: string;
   readonly deployment: Deployment | null;
   readonly pods: readonly Pod[];
-  readonly route: HttpRoute | null;
+  readonly httpRoute: HttpRoute | null;
+  readonly virtualService: VirtualService | null;
   /** By pod name. */
   readonly loads: ReadonlyMap<string, LoadProgress>;
 }

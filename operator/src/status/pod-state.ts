@@ -4,6 +4,7 @@ import {
   failureKinds,
   parseTerminationMessage,
   runtimeContainer,
+  weightsContainer,
   type FailureReason,
 } from '@llmservice/crds';
 import type { ContainerStatus, ObjectCondition, Pod } from '../kube/types.js';
@@ -34,6 +35,11 @@ export function runtimeStatus(pod: Pod): ContainerStatus | undefined {
   return pod.status?.containerStatuses?.find(({ name }) => name === runtimeContainer);
 }
 
+/** Of the init container that pulls for another engine; undefined where there is none. */
+export function weightsStatus(pod: Pod): ContainerStatus | undefined {
+  return pod.status?.initContainerStatuses?.find(({ name }) => name === weightsContainer);
+}
+
 const imagePullReasons = new Set([
   'ErrImagePull',
   'ImagePullBackOff',
@@ -45,25 +51,28 @@ const imagePullReasons = new Set([
 export function podFailure(pod: Pod): PodFailure | null {
   if (pod.metadata.deletionTimestamp !== undefined) return null;
   const name = pod.metadata.name;
-  const container = runtimeStatus(pod);
-  const waiting = container?.state?.waiting;
-  if (imagePullReasons.has(waiting?.reason ?? '')) {
-    return named('ImagePullFailed', waiting?.message ?? waiting?.reason ?? '', name, null);
-  }
   if (pod.status?.phase === 'Failed' && pod.status.reason === 'Evicted') {
     return named('Crashed', `pod ${name} was evicted: ${pod.status.message ?? 'no message'}`, name, null);
+  }
+  return containerFailure(runtimeStatus(pod), name) ?? containerFailure(weightsStatus(pod), name);
+}
+
+function containerFailure(container: ContainerStatus | undefined, pod: string): PodFailure | null {
+  const waiting = container?.state?.waiting;
+  if (imagePullReasons.has(waiting?.reason ?? '')) {
+    return named('ImagePullFailed', waiting?.message ?? waiting?.reason ?? '', pod, null);
   }
   const ended = container?.state?.terminated ?? container?.lastState?.terminated;
   if (ended === undefined || ended.exitCode === 0) return null;
   const told = parseTerminationMessage(ended.message);
   const at = ended.finishedAt ?? null;
-  if (told !== null) return named(told.reason, told.message, name, at);
+  if (told !== null) return named(told.reason, told.message, pod, at);
   if (ended.reason === 'OOMKilled') {
-    return named('OutOfMemory', `pod ${name} used more memory than its limit allows`, name, at);
+    return named('OutOfMemory', `pod ${pod} used more memory than its limit allows`, pod, at);
   }
   const log = (ended.message ?? '').trim().slice(-800);
   const end = log === '' ? '' : `; the end of its log: ${log}`;
-  return named('Crashed', `pod ${name} ended with exit code ${ended.exitCode}${end}`, name, at);
+  return named('Crashed', `pod ${pod} ended with exit code ${ended.exitCode}${end}`, pod, at);
 }
 
 function named(reason: FailureReason, message: string, pod: string, at: string | null): PodFailure {

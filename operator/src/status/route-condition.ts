@@ -1,36 +1,65 @@
-// Routed: whether the gateway's controller has taken the service's route.
+// Routed: whether the gateway's controller has taken the service's route, as far as it tells.
 
-import type { ObjectCondition } from '../kube/types.js';
+import type { ObjectCondition, VirtualService } from '../kube/types.js';
 import { no, unknown, yes, type Answer } from './answer.js';
 import type { Picture } from './picture.js';
 
-export function judgeRoute({ routing, route, name, namespace }: Picture): Answer {
+export function judgeRoute(picture: Picture): Answer {
+  const { routing, name, namespace } = picture;
   switch (routing.state) {
     case 'none':
-      return yes(
-        'ClusterOnly',
-        `No host was asked for; the service answers at ${name}.${namespace}.svc inside the cluster.`,
-      );
+      return yes('ClusterOnly', `The service answers at ${name}.${namespace}.svc, inside the cluster only.`);
     case 'noGateway':
       return no(
         'GatewayNotConfigured',
-        `No gateway carries ${routing.host}. Install the operator with gateway.name and gateway.namespace.`,
+        `No gateway carries ${routing.host}. ${gatewayRemedy[routing.provider]}`,
       );
     case 'noApi':
-      return no(
-        'GatewayApiMissing',
-        `The cluster has no HTTPRoute (gateway.networking.k8s.io/v1) for ${routing.host}. Install the Gateway API.`,
-      );
-    case 'planned': {
-      const { gateway } = routing;
-      const parent = route?.status?.parents?.find(
-        ({ parentRef }) =>
-          parentRef.name === gateway.name && (parentRef.namespace ?? namespace) === gateway.namespace,
-      );
-      if (parent === undefined) return waiting(`${gateway.namespace}/${gateway.name}`);
-      return judgeParent(parent.conditions ?? [], route?.metadata.generation ?? 0, routing.host);
-    }
+      return routing.provider === 'istio'
+        ? no(
+            'IstioMissing',
+            `The cluster has no VirtualService (networking.istio.io/v1) for ${routing.host}. Install istio.`,
+          )
+        : no(
+            'GatewayApiMissing',
+            `The cluster has no HTTPRoute (gateway.networking.k8s.io/v1) for ${routing.host}. Install the Gateway API.`,
+          );
+    case 'planned':
+      return routing.gateway.provider === 'istio'
+        ? judgeVirtualService(picture.virtualService, routing.host)
+        : judgeHttpRoute(picture, routing);
   }
+}
+
+const gatewayRemedy = {
+  auto: 'Install the operator with gateway.name and gateway.namespace, or with istio.gateway.',
+  gatewayApi: 'Install the operator with gateway.name and gateway.namespace.',
+  istio: 'Install the operator with istio.gateway.',
+};
+
+type PlannedRouting = Picture['routing'] & { readonly state: 'planned' };
+
+function judgeHttpRoute({ httpRoute: route, namespace }: Picture, { host, gateway }: PlannedRouting): Answer {
+  const parent = route?.status?.parents?.find(
+    ({ parentRef }) =>
+      parentRef.name === gateway.name && (parentRef.namespace ?? namespace) === gateway.namespace,
+  );
+  if (parent === undefined) return waiting(`${gateway.namespace}/${gateway.name}`);
+  return judgeParent(parent.conditions ?? [], route?.metadata.generation ?? 0, host);
+}
+
+/** istio answers with complaints alone, and with those only where it was told to. */
+function judgeVirtualService(route: VirtualService | null, host: string): Answer {
+  if (route === null) return unknown('RoutePending', `The VirtualService of ${host} is not there yet.`);
+  const complaint = route.status?.validationMessages?.find(({ level }) => level === 'ERROR');
+  if (complaint === undefined) {
+    return yes('Applied', `istio has the route of ${host}; whether its gateway takes it, it does not tell.`);
+  }
+  const { type = {}, documentationUrl = 'istioctl analyze' } = complaint;
+  return no(
+    'RouteRefused',
+    `istio refuses the route of ${host}: ${type.name ?? 'no name'} ${type.code ?? ''}. See ${documentationUrl}.`,
+  );
 }
 
 function judgeParent(conditions: readonly ObjectCondition[], generation: number, host: string): Answer {

@@ -4,7 +4,7 @@ import { fieldManager, labels } from '@llmservice/crds';
 import type { Logger } from 'winston';
 import type { KubeClient } from '../kube/client.js';
 import { resources, type Resource } from '../kube/resources.js';
-import type { Deployment, HttpRoute, KubeObject, Pod } from '../kube/types.js';
+import type { Deployment, HttpRoute, KubeObject, Pod, VirtualService } from '../kube/types.js';
 import { podAsRead } from './pod-as-read.js';
 import { Reflector, type ReflectorOptions } from './reflector.js';
 
@@ -21,8 +21,8 @@ export class Caches {
   readonly llmServices: Reflector;
   readonly pods: Reflector;
   private readonly children: ReadonlyMap<string, Reflector>;
-  private readonly routes: Reflector;
-  private hasGatewayApi = false;
+  /** Kinds of others that the cluster has. */
+  private readonly served = new Set<string>();
 
   constructor(private readonly options: CachesOptions) {
     const { client, namespace, logger, silenceMs } = options;
@@ -46,25 +46,33 @@ export class Caches {
       });
     this.pods = owned(resources.pods, labels.service, { keep: podAsRead });
     const mine = `${labels.managedBy}=${fieldManager},${labels.service}`;
-    this.routes = new Reflector({
-      ...common,
-      resource: resources.httpRoutes,
-      labelSelector: mine,
-      onChange: (object) => this.changed(object),
-      onServed: (served) => this.routesServed(served),
-    });
+    const optional = (resource: Resource): Reflector =>
+      new Reflector({
+        ...common,
+        resource,
+        labelSelector: mine,
+        onChange: (object) => this.changed(object),
+        onServed: (served) => this.servedChanged(resource, served),
+      });
     const { deployments, controllerRevisions, services, configMaps, disruptionBudgets } = resources;
+    const { httpRoutes, virtualServices, destinationRules } = resources;
     this.children = new Map([
       ...[deployments, controllerRevisions, services, configMaps, disruptionBudgets].map(
         (each) => [each.kind, owned(each, mine)] as const,
       ),
-      [resources.httpRoutes.kind, this.routes],
+      ...[httpRoutes, virtualServices, destinationRules].map((each) => [each.kind, optional(each)] as const),
     ]);
   }
 
   /** Whether the cluster knows HTTPRoute. */
   get gatewayApi(): boolean {
-    return this.hasGatewayApi;
+    return this.served.has(resources.httpRoutes.kind);
+  }
+
+  /** Whether the cluster knows VirtualService. */
+  get istio(): boolean {
+    const { virtualServices, destinationRules } = resources;
+    return [virtualServices, destinationRules].every(({ kind }) => this.served.has(kind));
   }
 
   /** Starts all watches; settles when the first lists are in. */
@@ -74,9 +82,10 @@ export class Caches {
     await Promise.all(all.map((reflector) => reflector.ready));
   }
 
-  /** The Gateway API may be installed after the operator, and removed before it. */
-  private routesServed(served: boolean): void {
-    this.hasGatewayApi = served;
+  /** APIs of others may be installed after the operator, and removed before it. */
+  private servedChanged({ kind }: Resource, served: boolean): void {
+    if (served) this.served.add(kind);
+    else this.served.delete(kind);
     for (const { metadata } of this.llmServices.values())
       this.options.onChange(`${metadata.namespace ?? ''}/${metadata.name}`);
   }
@@ -99,8 +108,19 @@ export class Caches {
     );
   }
 
-  route(namespace: string, name: string): HttpRoute | null {
-    return this.routes.get(namespace, name);
+  /** The route of a service, and whatever belongs to it, by whichever provider. */
+  routes(namespace: string, name: string): KubeObject[] {
+    return [resources.httpRoutes, resources.virtualServices, resources.destinationRules]
+      .map(({ kind }) => this.children.get(kind)?.get(namespace, name) ?? null)
+      .filter((object) => object !== null);
+  }
+
+  httpRoute(namespace: string, name: string): HttpRoute | null {
+    return this.children.get(resources.httpRoutes.kind)?.get(namespace, name) ?? null;
+  }
+
+  virtualService(namespace: string, name: string): VirtualService | null {
+    return this.children.get(resources.virtualServices.kind)?.get(namespace, name) ?? null;
   }
 
   podsOf(namespace: string, service: string): Pod[] {

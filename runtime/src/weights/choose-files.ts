@@ -41,6 +41,23 @@ export function chooseFiles(
   return [...smallNames, ...chooseWeights(uri, names, index)];
 }
 
+/** Weights in other forms than the one that is taken. */
+const otherWeights = /\.(safetensors|bin|pt|pth|ckpt|gguf|h5|msgpack|onnx|tflite)$/;
+
+/**
+ * Names of all files of a checkpoint in safetensors that another engine may want, weights last.
+ * @throws FailureError CheckpointIncomplete
+ */
+export function chooseAllFiles(
+  uri: string,
+  files: readonly SourceFile[],
+  index: SafetensorsIndex | null,
+): string[] {
+  const names = new Set(files.map((file) => file.name));
+  const beside = [...names].filter((name) => !otherWeights.test(name)).sort();
+  return [...beside, ...chooseWeights(uri, names, index)];
+}
+
 /**
  * The same of a checkpoint in GGUF, which brings its configuration and may bring its tokenizer.
  * @throws FailureError ModelNotFound

@@ -17,7 +17,7 @@ import { matchesDigest } from './verify-file.js';
 import { requireFreeSpace, translateWriteError } from './weights-disk.js';
 
 export interface PullFilesOptions extends FetchOptions {
-  readonly checkpoint: InspectedCheckpoint;
+  readonly checkpoint: Pick<InspectedCheckpoint, 'files' | 'headers'>;
   readonly parallelRanges: number;
   readonly pieceBytes: number;
   readonly observer: PullObserver;
@@ -65,7 +65,7 @@ export async function missingBytes(dir: string, checkpoint: InspectedCheckpoint)
   return stillMissing(checkpoint, await PullJournal.open(dir));
 }
 
-function stillMissing({ files }: InspectedCheckpoint, journal: PullJournal): number {
+function stillMissing({ files }: Pick<InspectedCheckpoint, 'files'>, journal: PullJournal): number {
   return sum(files.map((file) => file.bytes - journal.doneBytes(file)));
 }
 

@@ -1,0 +1,107 @@
+// Routes by istio and by the Gateway API, taken by a real API server with the definitions that the two publish, and what
+// becomes of them when the service changes.
+
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { collectionPath, resources } from '../../operator/src/kube/resources.js';
+import { llamaCheckpoint } from '../builders/checkpoint.js';
+import { eventually } from '../processes.js';
+import { Kubectl } from './kubectl.js';
+import { World } from './operator-world.js';
+import { installRouteCrds } from './published-crds.js';
+
+jest.setTimeout(90_000);
+
+let world: World;
+
+const { virtualServices, destinationRules, httpRoutes } = resources;
+const surroundings = {
+  images: { cpu: 'example.org/runtime:1', cuda: null, hip: null },
+  vllmImages: { cpu: null, cuda: null, hip: null },
+  gateway: { name: 'public', namespace: 'gateways' },
+  istioGateway: { name: 'ingress', namespace: 'istio-system' },
+};
+
+beforeAll(async () => {
+  world = await World.start();
+  world.s3.put('models', 'llama', llamaCheckpoint());
+  await installRouteCrds(new Kubectl(world.api.kubeConfig()));
+  for (const each of [virtualServices, destinationRules]) {
+    await eventually(each.plural, () =>
+      world.api.admin.get(collectionPath(each, 'default')).catch(() => null),
+    );
+  }
+  world.startOperator({ surroundings });
+}, 180_000);
+
+afterAll(() => world.stop());
+
+const create = (name: string, routing: object) =>
+  world.createService(name, {
+    model: world.model('models/llama/'),
+    resources: { limits: { memory: '1Gi' } },
+    routing: { host: `${name}.example.org`, ...routing },
+  });
+const gone = (resource: (typeof resources)['httpRoutes' | 'virtualServices'], name: string) =>
+  eventually(`no ${resource.kind}`, async () => (await world.get(resource, name)) === null);
+
+test.each([
+  ['a prefix without its host', { pathPrefix: '/x' }, 'spec.routing.pathPrefix'],
+  ['a prefix that ends in a slash', { host: 'a.example.org', pathPrefix: '/x/' }, 'spec.routing.pathPrefix'],
+  ['a provider that nobody knows', { host: 'a.example.org', provider: 'nginx' }, 'spec.routing.provider'],
+])('%s is refused', async (_, routing, path) => {
+  const refused = world.createService('refused', { model: { uri: 's3://b/m/' }, routing: routing as object });
+  await expect(refused).rejects.toThrow(path);
+});
+
+describe('a service routed by istio', () => {
+  test('has a VirtualService and a DestinationRule that istio accepts, and says what is known of them', async () => {
+    await create('mesh', { provider: 'istio', pathPrefix: '/models/mesh' });
+    const route = await eventually('the VirtualService', () => world.get(virtualServices, 'mesh'));
+    expect(route).toMatchObject({
+      spec: { hosts: ['mesh.example.org'], gateways: ['istio-system/ingress'] },
+    });
+    await eventually('the DestinationRule', () => world.get(destinationRules, 'mesh'));
+    expect(await world.get(httpRoutes, 'mesh')).toBeNull();
+    await world.condition('mesh', 'Routed', 'True', 'Applied');
+    expect((await world.status('mesh')).url).toBe('http://mesh.example.org/models/mesh/');
+  });
+
+  test('tells what istio has against it', async () => {
+    const validationMessages = [
+      { level: 'ERROR', type: { name: 'ReferencedResourceNotFound', code: 'IST0101' } },
+    ];
+    await world.patch(virtualServices, 'mesh', { status: { validationMessages } }, '/status');
+    const { message } = await world.condition('mesh', 'Routed', 'False', 'RouteRefused');
+    expect(message).toContain('IST0101');
+  });
+
+  test('is written once: looking again changes nothing', async () => {
+    const before = (await world.get(virtualServices, 'mesh'))?.metadata.generation;
+    await world.patch(resources.llmServices, 'mesh', { spec: { replicas: 2 } });
+    await eventually('the new generation', async () => (await world.status('mesh')).observedGeneration === 2);
+    expect((await world.get(virtualServices, 'mesh'))?.metadata.generation).toBe(before);
+  });
+
+  test('moves to the Gateway API, and nothing of istio stays', async () => {
+    await world.patch(resources.llmServices, 'mesh', { spec: { routing: { provider: 'gatewayApi' } } });
+    const route = await eventually('the HTTPRoute', () => world.get(httpRoutes, 'mesh'));
+    expect(JSON.stringify(route['spec'])).toContain('"replacePrefixMatch":"/v1"');
+    await gone(virtualServices, 'mesh');
+    await eventually('no DestinationRule', async () => (await world.get(destinationRules, 'mesh')) === null);
+    await world.condition('mesh', 'Routed', 'Unknown', 'RoutePending');
+    await world.acceptRoute('mesh');
+    await world.condition('mesh', 'Routed', 'True', 'Accepted');
+  });
+
+  test('that wants no route any more has none', async () => {
+    await world.patch(resources.llmServices, 'mesh', { spec: { routing: { provider: 'none' } } });
+    await gone(httpRoutes, 'mesh');
+    await world.condition('mesh', 'Routed', 'True', 'ClusterOnly');
+  });
+});
+
+test('by itself a service takes the Gateway API, where both are there', async () => {
+  await create('auto', {});
+  await eventually('the HTTPRoute', () => world.get(httpRoutes, 'auto'));
+  expect(await world.get(virtualServices, 'auto')).toBeNull();
+});

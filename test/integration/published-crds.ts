@@ -1,0 +1,22 @@
+// Custom resource definitions as their projects publish them, from the Go modules that the local cluster's tools pin.
+
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { toolFolders } from '../processes.js';
+import type { Kubectl } from './kubectl.js';
+
+const files = [
+  { tool: 'istio-crds', path: '../kubernetes/customresourcedefinitions.gen.yaml' },
+  { tool: 'envoy-gateway', path: '../charts/gateway-helm/charts/crds/crds/gatewayapi-crds.yaml' },
+];
+
+/** Of istio and of the Gateway API; in place of one that a test wrote itself. */
+export async function installRouteCrds(kubectl: Kubectl): Promise<void> {
+  for (const { tool, path } of files) {
+    const [folder = ''] = toolFolders(tool);
+    const text = await readFile(join(folder, path), 'utf8');
+    await kubectl.output(['apply', '--server-side', '--force-conflicts', '-f', '-'], text);
+  }
+  const names = ['virtualservices.networking.istio.io', 'destinationrules.networking.istio.io'];
+  await kubectl.output(['wait', '--for=condition=Established', '--timeout=30s', 'crd', ...names]);
+}
