@@ -74,7 +74,8 @@ async function serves(): Promise<void> {
   const limit = Date.now() + startLimitMs;
   const health = async (): Promise<number> => (await fetch(`${url}/health`)).status;
   while ((await health().catch(() => 0)) !== 200) {
-    if (child.exitCode !== null || Date.now() > limit) throw new Error(`it never served; its log:\n${log().slice(-8000)}`);
+    if (child.exitCode !== null || Date.now() > limit)
+      throw new Error(`it never served; its log:\n${log().slice(-8000)}`);
     await new Promise((done) => setTimeout(done, 500));
   }
   check('/health answers 200 once it serves', true);
