@@ -37,7 +37,10 @@ export class FakeNodes {
         ...['--concurrent-deployment-syncs', '20', '--concurrent-replicaset-syncs', '20'],
       ),
       run(join(kubernetes, 'kube-scheduler'), ...common),
-      run(join(kwok, 'kwok'), '--kubeconfig', kubeconfig, '--manage-all-nodes', '--config', stages),
+      run(
+        join(kwok, 'kwok'),
+        ...['--kubeconfig', kubeconfig, '--manage-all-nodes', '--config', stages, '--cidr', '10.0.0.1/16'],
+      ),
     ]);
   }
 

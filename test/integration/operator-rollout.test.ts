@@ -15,6 +15,8 @@ import { WatchedClient } from './watched-client.js';
 
 jest.setTimeout(60_000);
 
+/** The first time on a machine kwok is compiled. */
+const startTimeoutMs = 900_000;
 let world: World;
 let nodes: FakeNodes;
 let operator: RunningOperator;
@@ -32,7 +34,7 @@ beforeAll(async () => {
   world = await World.start();
   world.s3.put('models', 'llama', llamaCheckpoint());
   nodes = FakeNodes.start(world.api);
-}, 180_000);
+}, startTimeoutMs);
 
 afterAll(async () => {
   await nodes.stop();
