@@ -13,6 +13,7 @@ import { schemeOf } from './plan/pod-template.js';
 import { planService, type Installation, type ServicePlan, type Surroundings } from './plan/plan-service.js';
 import { readRevisions } from './plan/revision.js';
 import { planRouting } from './plan/routing.js';
+import { wantedReplicas } from './plan/wanted-replicas.js';
 import type { Preflight } from './preflight/preflight.js';
 import type { Rollouts } from './rollouts.js';
 import { parseSpec, type ParsedSpec, type WantedService } from './spec/parse-spec.js';
@@ -140,7 +141,8 @@ export class Reconciler {
     return {
       ...this.frame(object),
       modelName: service.modelName,
-      wantedReplicas: service.spec.replicas,
+      wantedReplicas: wantedReplicas(service),
+      stopped: service.spec.stop,
       resolution: plan.resolution,
       fit: plan.fit,
       scheme: schemeOf(service),
@@ -164,6 +166,7 @@ export class Reconciler {
       ...this.frame(object),
       modelName: spec?.model?.name ?? name,
       wantedReplicas: spec?.replicas ?? 1,
+      stopped: false,
       resolution: { state: 'invalid', violations },
       fit: { state: 'unresolved' },
       scheme: schemeOf({ spec: known }),

@@ -140,6 +140,7 @@ describe('the service chart', () => {
       array: [{ name: 'a' }],
       string: 'a',
       integer: 1,
+      boolean: true,
     };
     const others = Object.entries(fields).filter(([field]) => field !== 'model');
     const set = others.flatMap(([field, { type }]) => [

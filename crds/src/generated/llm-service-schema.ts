@@ -755,6 +755,11 @@ export const llmServiceSchema: object = {
           "minimum": 0,
           "maximum": 1000
         },
+        "stop": {
+          "description": "True: no pods, whatever replicas says, until it is false again; everything else of the service is kept.",
+          "type": "boolean",
+          "default": false
+        },
         "routing": {
           "description": "How the service is reached from outside the cluster.",
           "type": "object",
@@ -927,6 +932,7 @@ export const llmServiceSchema: object = {
         "engine",
         "sharedMemory",
         "replicas",
+        "stop",
         "routing",
         "tls",
         "auth",

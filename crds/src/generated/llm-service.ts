@@ -135,6 +135,10 @@ export interface LlmServiceSpec {
    */
   replicas: number;
   /**
+   * True: no pods, whatever replicas says, until it is false again; everything else of the service is kept.
+   */
+  stop: boolean;
+  /**
    * How the service is reached from outside the cluster.
    */
   routing: {

@@ -29,6 +29,7 @@ export const specDefaults = {
   },
   "sharedMemory": {},
   "replicas": 1,
+  "stop": false,
   "routing": {
     "provider": "auto"
   },

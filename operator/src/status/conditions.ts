@@ -6,6 +6,7 @@ import type { Pod } from '../kube/types.js';
 import { failed, no, sentences, unknown, withRemedy, yes, type Answer } from './answer.js';
 import type { Halt, Picture } from './picture.js';
 import { isReady, podFailure, podRevision, runtimeStatus, weightsStatus } from './pod-state.js';
+import { rest } from './rest.js';
 import { judgeRoute } from './route-condition.js';
 import { judgeScheduling } from './scheduling-condition.js';
 
@@ -90,7 +91,8 @@ function loaded(picture: Picture): Answer {
     const { reason, message, remedy } = picture.halted.failure;
     return no(reason, sentences(message, remedy));
   }
-  if (picture.wantedReplicas === 0) return unknown('ScaledToZero', 'No replica is wanted.');
+  const resting = rest(picture);
+  if (resting !== null) return resting;
   const pods = currentPods(picture);
   if (pods.some(isReady)) return yes('Loaded', 'The weights are in memory.');
   for (const pod of pods) {
@@ -125,6 +127,9 @@ function serving({ pods }: Picture): Answer {
 
 /** Ready tells about this generation: all that was asked for is there and answers. */
 function readiness(picture: Picture, answers: Omit<Answers, 'Ready' | 'Reconciling' | 'Stalled'>): Answer {
+  if (picture.stopped) {
+    return no('Stopped', 'spec.stop is true: there are no pods. Set it to false to serve.');
+  }
   if (picture.halted !== null) return halted(picture.halted, picture.generation);
   const { ModelResolved, Fits, Scheduled, Loaded, Serving, Routed } = answers;
   // A "no" is told before an "unknown". Pods that serve prove the checkpoint and the plan, whatever S3 says now.
@@ -156,7 +161,9 @@ function halted({ failure, outcome }: Halt, generation: number): Answer {
 
 /** Null while something may still change by itself. */
 function stall(picture: Picture): Answer | null {
-  const { resolution, fit, obstacle, halted } = picture;
+  const { resolution, fit, obstacle, halted, stopped } = picture;
+  // Pods that nobody wants fail nowhere.
+  if (stopped) return null;
   if (halted !== null) return yes(halted.failure.reason, halted.failure.message);
   if (resolution.state === 'invalid') return yes('InvalidSpec', modelResolved(picture).message);
   if (resolution.state === 'failed') return yes(resolution.failure.reason, withRemedy(resolution.failure));

@@ -61,6 +61,8 @@ export interface Picture {
   readonly now: string;
   readonly modelName: string;
   readonly wantedReplicas: number;
+  /** By spec.stop. */
+  readonly stopped: boolean;
   readonly resolution: Resolution;
   readonly fit: Fit;
   readonly scheme: Scheme;

@@ -3,18 +3,20 @@
 import type { ChildInputs } from '../plan/children.js';
 import type { Course } from '../plan/course.js';
 import type { Revision } from '../plan/revision.js';
+import { wantedReplicas } from '../plan/wanted-replicas.js';
 import type { WantedService } from '../spec/parse-spec.js';
 import { currentPods } from './conditions.js';
 import type { Halt, Picture } from './picture.js';
 import { isReady, podRevision } from './pod-state.js';
 
 export function planPods(
-  { spec: { replicas } }: WantedService,
+  service: WantedService,
   { good, attempt }: Course,
   target: Revision,
   picture: Picture,
   halted: Halt | null,
 ): Omit<ChildInputs, 'gateway' | 'replacement'> {
+  const replicas = wantedReplicas(service);
   const last = good?.object.metadata.name ?? null;
   if (halted === null) {
     const goodNow = isRolledOut(picture) ? target.object.metadata.name : last;

@@ -1,0 +1,10 @@
+// Why a service is to have no pods, where it is to have none: told by every condition that asks about pods.
+
+import { unknown, type Answer } from './answer.js';
+import type { Picture } from './picture.js';
+
+/** Null: pods are wanted. */
+export function rest({ stopped, wantedReplicas }: Picture): Answer | null {
+  if (stopped) return unknown('Stopped', 'No replica is wanted while spec.stop is true.');
+  return wantedReplicas === 0 ? unknown('ScaledToZero', 'No replica is wanted.') : null;
+}
