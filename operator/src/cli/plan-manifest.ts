@@ -174,6 +174,8 @@ function objectsOf(
     replacement,
     failedAttempt: null,
     goodRevision: null,
+    asleep: null,
+    activators: null,
     gateway: routing.state === 'planned' ? routing.gateway : null,
   });
   return [configMap, deployment, ...others];

@@ -15,7 +15,13 @@ export function specHash({ spec }: Pick<WantedService, 'spec'>): string {
   const { rollout, ...rest } = spec;
   return contentHash(
     withoutDefaults(
-      { ...rest, replicas: undefined, stop: undefined, rollout: { ...rollout, strategy: undefined } },
+      {
+        ...rest,
+        replicas: undefined,
+        stop: undefined,
+        scaling: undefined,
+        rollout: { ...rollout, strategy: undefined },
+      },
       specDefaults,
     ),
   );

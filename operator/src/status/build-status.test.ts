@@ -15,6 +15,7 @@ const base: Picture = {
   modelName: 'demo',
   wantedReplicas: 1,
   stopped: false,
+  sleep: { state: 'never' },
   resolution: { state: 'resolved' },
   fit: { state: 'unmeasured' },
   scheme: 'http',

@@ -120,9 +120,12 @@ function loaded(picture: Picture): Answer {
 }
 
 /** Any revision counts: clients are answered. */
-function serving({ pods }: Picture): Answer {
+function serving({ pods, sleep }: Picture): Answer {
   const ready = pods.filter(isReady).length;
-  return ready > 0 ? yes('Answering', 'At least one pod answers.') : no('NoReadyPod', 'No pod answers.');
+  if (ready > 0) return yes('Answering', 'At least one pod answers.');
+  return sleep.state === 'asleep'
+    ? no('Asleep', 'No pod answers; the activator holds requests and wakes one.')
+    : no('NoReadyPod', 'No pod answers.');
 }
 
 /** Ready tells about this generation: all that was asked for is there and answers. */
@@ -135,6 +138,10 @@ function readiness(picture: Picture, answers: Omit<Answers, 'Ready' | 'Reconcili
   // A "no" is told before an "unknown". Pods that serve prove the checkpoint and the plan, whatever S3 says now.
   const refused = [ModelResolved, Fits, Scheduled].find(({ status }) => status === 'False');
   if (refused !== undefined) return refused;
+  if (picture.sleep.state === 'asleep') {
+    if (Routed.status !== 'True') return no(Routed.reason, Routed.message);
+    return yes('Asleep', `Asleep since ${picture.sleep.mark.since}: the next request wakes it.`);
+  }
   if (picture.wantedReplicas === 0) {
     return no('ScaledToZero', 'spec.replicas is 0. Set it to 1 or more to serve.');
   }
@@ -148,7 +155,11 @@ function readiness(picture: Picture, answers: Omit<Answers, 'Ready' | 'Reconcili
   }
   if (Serving.status !== 'True') return Serving;
   if (Routed.status !== 'True') return no(Routed.reason, Routed.message);
-  return yes('Serving', `${ready} of ${picture.wantedReplicas} pods answer.`);
+  const note = picture.sleep.state === 'awake' ? picture.sleep.note : null;
+  return yes(
+    'Serving',
+    `${ready} of ${picture.wantedReplicas} pods answer.${note === null ? '' : ` ${note}`}`,
+  );
 }
 
 /** The reason tells what became of the pods, the message what failed and what to do. */
