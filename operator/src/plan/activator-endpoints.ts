@@ -8,6 +8,9 @@ import type { WantedService } from '../spec/parse-spec.js';
 import { childMetadata } from './child-metadata.js';
 import { schemeOf } from './pod-template.js';
 
+/** Label of EndpointSlices: who writes them. */
+export const endpointsManagedBy = 'endpointslice.kubernetes.io/managed-by';
+
 export function activatorEndpointsName(service: string): string {
   return `${service}-activator`;
 }
@@ -25,7 +28,7 @@ export function planActivatorEndpoints(service: WantedService, addresses: readon
       labels: {
         ...metadata.labels,
         'kubernetes.io/service-name': service.name,
-        'endpointslice.kubernetes.io/managed-by': fieldManager,
+        [endpointsManagedBy]: fieldManager,
       },
     },
     addressType: v6 ? 'IPv6' : 'IPv4',

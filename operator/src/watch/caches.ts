@@ -5,7 +5,7 @@ import type { Logger } from 'winston';
 import type { KubeClient } from '../kube/client.js';
 import { resources, type Resource } from '../kube/resources.js';
 import type { Deployment, HttpRoute, KubeObject, Pod, VirtualService } from '../kube/types.js';
-import { activatorEndpointsName } from '../plan/activator-endpoints.js';
+import { activatorEndpointsName, endpointsManagedBy } from '../plan/activator-endpoints.js';
 import { isReady } from '../status/pod-state.js';
 import { podAsRead } from './pod-as-read.js';
 import { Reflector, type ReflectorOptions } from './reflector.js';
@@ -70,9 +70,12 @@ export class Caches {
       });
     const { deployments, controllerRevisions, services, configMaps, disruptionBudgets, endpointSlices } =
       resources;
+    // The cluster's own slices have the labels of their Service, ours among them.
+    const myEndpoints = owned(endpointSlices, `${endpointsManagedBy}=${fieldManager},${labels.service}`);
     const { httpRoutes, virtualServices, destinationRules } = resources;
     this.children = new Map([
-      ...[deployments, controllerRevisions, services, configMaps, disruptionBudgets, endpointSlices].map(
+      [endpointSlices.kind, myEndpoints],
+      ...[deployments, controllerRevisions, services, configMaps, disruptionBudgets].map(
         (each) => [each.kind, owned(each, mine)] as const,
       ),
       ...[httpRoutes, virtualServices, destinationRules].map((each) => [each.kind, optional(each)] as const),
