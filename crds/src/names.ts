@@ -32,7 +32,13 @@ export const annotations = {
 } as const;
 
 /** `http` is the container's, by HTTPS too; the Service forwards to it from `service`, or from `secureService`. */
-export const ports = { http: 8080, service: 80, secureService: 443, operatorMetrics: 8081, activator: 8082 } as const;
+export const ports = {
+  http: 8080,
+  service: 80,
+  secureService: 443,
+  operatorMetrics: 8081,
+  activator: 8082,
+} as const;
 
 /** What pods of the activator have in their label for names. */
 export const activatorName = 'llmservice-activator';
