@@ -23,6 +23,8 @@ export const labels = {
 export const annotations = {
   /** Any change of its value clears a terminal failure and tries again. */
   retry: 'llmservice.dev/retry',
+  /** Written by activators, RFC 3339: any change of its value wakes a service that is asleep. */
+  lastRequest: 'llmservice.dev/last-request-at',
   /** Content hash of the engine config a pod was made from. */
   configHash: 'llmservice.dev/config-hash',
   /** On pods that another engine than ours serves: which. */
@@ -30,7 +32,16 @@ export const annotations = {
 } as const;
 
 /** `http` is the container's, by HTTPS too; the Service forwards to it from `service`, or from `secureService`. */
-export const ports = { http: 8080, service: 80, secureService: 443, operatorMetrics: 8081 } as const;
+export const ports = {
+  http: 8080,
+  service: 80,
+  secureService: 443,
+  operatorMetrics: 8081,
+  activator: 8082,
+} as const;
+
+/** What pods of the activator have in their label for names. */
+export const activatorName = 'llmservice-activator';
 
 /** The name of the one container in a pod that serves. */
 export const runtimeContainer = 'runtime';

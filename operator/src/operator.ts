@@ -14,6 +14,7 @@ import { Reconciler } from './reconcile.js';
 import { Rollouts } from './rollouts.js';
 import { Caches } from './watch/caches.js';
 import { CrashLogs } from './watch/crash-logs.js';
+import { IdleMonitor } from './watch/idle-monitor.js';
 import { LeaderElection, type LeaderElectionOptions } from './watch/leader-election.js';
 import { LoadMonitor, type LoadMonitorOptions } from './watch/load-monitor.js';
 import { ClusterRoom } from './watch/cluster-room.js';
@@ -32,6 +33,7 @@ export interface OperatorParts {
     readonly resyncMs?: number;
     readonly silenceMs?: number;
     readonly loadIntervalMs?: number;
+    readonly idleIntervalMs?: number;
     readonly imagePullMs?: number;
     readonly unschedulableMs?: number;
   };
@@ -50,6 +52,7 @@ export class Operator {
   private readonly queue: WorkQueue;
   private readonly caches: Caches;
   private readonly loads: LoadMonitor;
+  private readonly idle: IdleMonitor;
   readonly metrics: Metrics;
 
   constructor(private readonly parts: OperatorParts) {
@@ -66,6 +69,7 @@ export class Operator {
       client,
       logger,
       namespace: options.watchNamespace,
+      activatorNamespace: options.leaseNamespace,
       onChange: (key) => this.queue.add(key),
       ...(timing.silenceMs === undefined ? {} : { silenceMs: timing.silenceMs }),
     });
@@ -76,11 +80,18 @@ export class Operator {
       ...(timing.loadIntervalMs === undefined ? {} : { intervalMs: timing.loadIntervalMs }),
       ...(parts.podBaseUrl === undefined ? {} : { baseUrl: parts.podBaseUrl }),
     });
+    this.idle = new IdleMonitor({
+      services: () => this.caches.sleepers(),
+      onChange: (key) => this.queue.add(key),
+      ...(timing.idleIntervalMs === undefined ? {} : { intervalMs: timing.idleIntervalMs }),
+      ...(parts.podBaseUrl === undefined ? {} : { baseUrl: parts.podBaseUrl }),
+    });
     const reconciler = new Reconciler({
       caches: this.caches,
       preflight: new Preflight(new Buckets(new ServiceSecrets(client))),
       writer: new Writer(client, () => this.election.held, options.identity),
       loads: this.loads,
+      idle: this.idle,
       crashLogs: new CrashLogs(client),
       surroundings: options.surroundings,
       rollouts: new Rollouts(new ClusterRoom(client, logger), timing.unschedulableMs ?? unschedulableMs),
@@ -124,11 +135,13 @@ export class Operator {
     try {
       await Promise.race([this.caches.start(stop), kept]);
       this.loads.start();
+      this.idle.start();
       if ((await kept) === 'lost') throw new Error('the lease was lost');
     } finally {
       this.metrics.setLeading(false);
       clearInterval(resync);
       this.loads.stop();
+      this.idle.stop();
       watching.abort();
       await this.queue.stop();
     }

@@ -4,7 +4,7 @@
 import type { LlmServiceStatus } from '@llmservice/crds';
 import { applyChildren, pruneChildren, type ChildrenView } from './apply/apply-children.js';
 import type { Writer } from './apply/writer.js';
-import type { KubeObject } from './kube/types.js';
+import type { Deployment, KubeObject } from './kube/types.js';
 import { planChildren } from './plan/children.js';
 import { podSelector } from './plan/child-metadata.js';
 import { contentHash } from './plan/content-hash.js';
@@ -13,6 +13,9 @@ import { schemeOf } from './plan/pod-template.js';
 import { planService, type Installation, type ServicePlan, type Surroundings } from './plan/plan-service.js';
 import { readRevisions } from './plan/revision.js';
 import { planRouting } from './plan/routing.js';
+import type { Idleness } from './plan/idleness.js';
+import { handoverMs, needsActivator, planSleep, readSleepMark, type Sleep } from './plan/sleep.js';
+import { wantedReplicas } from './plan/wanted-replicas.js';
 import type { Preflight } from './preflight/preflight.js';
 import type { Rollouts } from './rollouts.js';
 import { parseSpec, type ParsedSpec, type WantedService } from './spec/parse-spec.js';
@@ -20,10 +23,12 @@ import { buildStatus, pendingConditions, toLastFailure } from './status/build-st
 import { transitions } from './status/events.js';
 import { haltedBefore, outcomeOf } from './status/halt.js';
 import type { Halt, Picture } from './status/picture.js';
-import { planPods } from './status/plan-pods.js';
+import { answeringMs } from './status/pod-state.js';
+import { isSettled, planPods } from './status/plan-pods.js';
 import { judgeRevision, type Patience } from './status/revision-failure.js';
 import type { Caches } from './watch/caches.js';
 import type { CrashLogs } from './watch/crash-logs.js';
+import type { IdleMonitor } from './watch/idle-monitor.js';
 import type { LoadMonitor } from './watch/load-monitor.js';
 
 export interface ReconcilerOptions {
@@ -31,6 +36,7 @@ export interface ReconcilerOptions {
   readonly preflight: Pick<Preflight, 'resolve' | 'forget'>;
   readonly writer: Writer;
   readonly loads: Pick<LoadMonitor, 'of'>;
+  readonly idle: Pick<IdleMonitor, 'of' | 'look'>;
   readonly crashLogs: Pick<CrashLogs, 'read' | 'explained'>;
   readonly surroundings: Installation;
   readonly rollouts: Pick<Rollouts, 'decide'>;
@@ -102,7 +108,11 @@ export class Reconciler {
       return missing === null ? null : obstacleRetryMs;
     }
 
-    const pods = planPods(service, course, target, before, halted);
+    const sleep = await this.planSleep({ ...before, halted }, service, deployment);
+    const covered = caches.activatorEndpoints(namespace, name) !== null;
+    const answering = answeringMs(before.pods, before.now);
+    const activators = needsActivator(service, sleep, covered, answering) ? caches.activators() : null;
+    const pods = planPods(service, course, target, before, halted, sleep);
     const rollout = await this.options.rollouts.decide(
       service,
       pods.template,
@@ -113,11 +123,12 @@ export class Reconciler {
     const wanted = planChildren(service, {
       ...pods,
       replacement: rollout.replacement,
+      activators,
       gateway: plan.routing.state === 'planned' ? plan.routing.gateway : null,
     });
     const view = this.view(service);
     const obstacle = await applyChildren(writer, view, wanted, target.object, service.uid);
-    const after = this.picture(object, service, plan, target.template.revision);
+    const after = asleepOr(this.picture(object, service, plan, target.template.revision), sleep);
     await this.writeStatus(this.latest(object), { ...after, halted, obstacle });
     const kept = [target, ...(course.good === null ? [] : [course.good])];
     await pruneChildren(writer, view, wanted, kept, caches.deployment(namespace, name), after.pods);
@@ -125,7 +136,33 @@ export class Reconciler {
       obstacle === null ? null : obstacleRetryMs,
       verdict.state === 'open' ? verdict.recheckMs : null,
       rollout.recheckMs,
+      sleep.state === 'awake' ? sleep.recheckMs : null,
+      activators !== null && answering !== null ? handoverMs : null,
     ].reduce(earliest);
+  }
+
+  private async planSleep(
+    picture: Picture,
+    service: WantedService,
+    deployment: Deployment | null,
+  ): Promise<Sleep> {
+    const { caches, idle } = this.options;
+    const { namespace, name } = service;
+    const key = `${namespace}/${name}`;
+    const mark = readSleepMark(deployment);
+    const plan = (idleness: Idleness): Sleep =>
+      planSleep({
+        service,
+        mark,
+        settled: isSettled(picture),
+        idleness,
+        activators: caches.activators().length,
+        covered: caches.activatorEndpoints(namespace, name) !== null,
+        now: picture.now,
+      });
+    const sleep = plan(idle.of(key));
+    // Pods that go take what runs on them along after the drain: the last look has to be from now.
+    return sleep.state === 'asleep' && mark === null ? plan(await idle.look(key)) : sleep;
   }
 
   private picture(
@@ -140,7 +177,9 @@ export class Reconciler {
     return {
       ...this.frame(object),
       modelName: service.modelName,
-      wantedReplicas: service.spec.replicas,
+      wantedReplicas: wantedReplicas(service),
+      stopped: service.spec.stop,
+      sleep: { state: 'never' },
       resolution: plan.resolution,
       fit: plan.fit,
       scheme: schemeOf(service),
@@ -164,6 +203,8 @@ export class Reconciler {
       ...this.frame(object),
       modelName: spec?.model?.name ?? name,
       wantedReplicas: spec?.replicas ?? 1,
+      stopped: false,
+      sleep: { state: 'never' },
       resolution: { state: 'invalid', violations },
       fit: { state: 'unresolved' },
       scheme: schemeOf({ spec: known }),
@@ -221,7 +262,7 @@ export class Reconciler {
       remember: (object) => caches.remember(object),
       revisions: () => caches.revisionsOf(service.namespace, service.name),
       configMaps: () => caches.configMapsOf(service.namespace, service.name),
-      routes: () => caches.routes(service.namespace, service.name),
+      optional: () => caches.optional(service.namespace, service.name),
     };
   }
 
@@ -241,6 +282,10 @@ export class Reconciler {
       .toISOString()
       .replace(/\.\d+Z$/, 'Z');
   }
+}
+
+function asleepOr(picture: Picture, sleep: Sleep): Picture {
+  return { ...picture, sleep, ...(sleep.state === 'asleep' ? { wantedReplicas: 0 } : {}) };
 }
 
 /** The earlier of two delays; null: never. */

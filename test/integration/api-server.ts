@@ -13,6 +13,7 @@ import { eventually, freePort, start, stop, toolFolders } from '../processes.js'
 const groups = {
   admin: 'system:masters',
   operator: 'operators',
+  activator: 'activators',
   'operator-a': 'operators',
   'operator-b': 'operators',
 } as const;

@@ -114,6 +114,31 @@ describe('the operator under the chart’s RBAC', () => {
   }, 120_000);
 });
 
+describe('the activator under the chart’s RBAC', () => {
+  const objects = async (...args: string[]) =>
+    parseAllDocuments(await template('llmservice-operator', ...args)).map(
+      (document) => document.toJS() as { kind: string; metadata: { name: string }; rules: object[] },
+    );
+  const mine = async (...args: string[]) =>
+    (await objects(...args)).filter(({ metadata }) => metadata.name === 'llmservice-operator-activator');
+
+  it('may read services and pods and note a request, and nothing else', async () => {
+    const role = (await mine()).find(({ kind }) => kind === 'ClusterRole');
+    expect(role?.rules).toEqual([
+      { apiGroups: ['llmservice.dev'], resources: ['llmservices'], verbs: ['get', 'list', 'watch', 'patch'] },
+      { apiGroups: [''], resources: ['pods'], verbs: ['list', 'watch'] },
+    ]);
+    const namespaced = await mine('--set', 'watchNamespace=experimental');
+    expect(namespaced.map(({ kind }) => kind).sort()).toEqual([
+      ...['Deployment', 'PodDisruptionBudget', 'Role', 'RoleBinding', 'ServiceAccount'],
+    ]);
+  });
+
+  it('is not there where it is not enabled', async () => {
+    expect(await mine('--set', 'activator.enabled=false')).toEqual([]);
+  });
+});
+
 describe('the service chart', () => {
   const rendered = (...args: string[]) =>
     template('llm-service', '--set', 'model.uri=s3://bucket/tiny/', ...args);
@@ -140,6 +165,7 @@ describe('the service chart', () => {
       array: [{ name: 'a' }],
       string: 'a',
       integer: 1,
+      boolean: true,
     };
     const others = Object.entries(fields).filter(([field]) => field !== 'model');
     const set = others.flatMap(([field, { type }]) => [

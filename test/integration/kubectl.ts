@@ -3,7 +3,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { KubeConfig } from '@kubernetes/client-node';
-import { run, toolFolders, type CommandResult } from '../processes.js';
+import { eventually, run, toolFolders, type CommandResult } from '../processes.js';
 
 export class Kubectl {
   private readonly program: string;
@@ -36,6 +36,9 @@ export class Kubectl {
     const crd = new URL('../../crds/llmservices.llmservice.dev.yaml', import.meta.url);
     await this.output(['apply', '--server-side', '-f', '-'], await readFile(crd, 'utf8'));
     const name = 'crd/llmservices.llmservice.dev';
-    await this.output(['wait', '--for=condition=Established', '--timeout=30s', name]);
+    // kubectl waits for no condition of what has no status yet.
+    await eventually('the CRD', () =>
+      this.output(['wait', '--for=condition=Established', '--timeout=30s', name]),
+    );
   }
 }

@@ -9,11 +9,20 @@ import { toolFolders } from '../processes.js';
 import type { TestCluster } from './test-cluster.js';
 
 /** From now on each of the group `operators` may what the operator's service account may, and nothing else. */
-export async function grantOperatorRole(cluster: TestCluster): Promise<void> {
+export function grantOperatorRole(cluster: TestCluster): Promise<void> {
+  return grant(cluster, 'templates/rbac.yaml', 'operators');
+}
+
+/** Likewise each of the group `activators`. */
+export function grantActivatorRole(cluster: TestCluster): Promise<void> {
+  return grant(cluster, 'templates/activator-rbac.yaml', 'activators');
+}
+
+async function grant(cluster: TestCluster, template: string, users: string): Promise<void> {
   const group = '/apis/rbac.authorization.k8s.io/v1';
-  const rendered = renderChart('llmservice-operator', 'templates/rbac.yaml');
+  const rendered = renderChart('llmservice-operator', template);
   for (const object of rendered.filter(({ kind }) => kind.includes('Role'))) {
-    const subjects = [{ kind: 'Group', name: 'operators', apiGroup: 'rbac.authorization.k8s.io' }];
+    const subjects = [{ kind: 'Group', name: users, apiGroup: 'rbac.authorization.k8s.io' }];
     const scope = object.kind.startsWith('Cluster') ? '' : '/namespaces/default';
     const body = object.kind.endsWith('Binding') ? { ...object, subjects } : object;
     await cluster.request('POST', `${group}${scope}/${object.kind.toLowerCase()}s`, body);

@@ -11,6 +11,19 @@ app.kubernetes.io/managed-by: {{ .Release.Service }}
 helm.sh/chart: {{ .Chart.Name }}-{{ .Chart.Version }}
 {{- end }}
 
+{{/* Of the activator's pods; the operator finds them by their name. */}}
+{{- define "activator.selectorLabels" -}}
+app.kubernetes.io/name: llmservice-activator
+app.kubernetes.io/instance: {{ .Release.Name }}
+{{- end }}
+
+{{- define "activator.labels" -}}
+{{ include "activator.selectorLabels" . }}
+app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
+app.kubernetes.io/managed-by: {{ .Release.Service }}
+helm.sh/chart: {{ .Chart.Name }}-{{ .Chart.Version }}
+{{- end }}
+
 {{/* What the operator may do with the objects of the namespaces that it serves. */}}
 {{- define "operator.rules" -}}
 - apiGroups: [llmservice.dev]
@@ -34,6 +47,10 @@ helm.sh/chart: {{ .Chart.Name }}-{{ .Chart.Version }}
 - apiGroups: [policy]
   resources: [poddisruptionbudgets]
   verbs: [get, list, watch, create, patch]
+# Of services that may fall asleep.
+- apiGroups: [discovery.k8s.io]
+  resources: [endpointslices]
+  verbs: [get, list, watch, create, patch, delete]
 - apiGroups: [gateway.networking.k8s.io]
   resources: [httproutes]
   verbs: [get, list, watch, create, patch, delete]

@@ -755,6 +755,37 @@ export const llmServiceSchema: object = {
           "minimum": 0,
           "maximum": 1000
         },
+        "scaling": {
+          "description": "When a service that nobody asks anything goes without pods, until somebody does.",
+          "type": "object",
+          "default": {},
+          "additionalProperties": false,
+          "properties": {
+            "idleAfterSeconds": {
+              "description": "How long nothing may have been asked before all pods go. The next request waits at the operator's activator while pods load again. Default: they never go.",
+              "type": "integer",
+              "format": "int32",
+              "minimum": 1,
+              "maximum": 2592000
+            },
+            "wakeTimeoutSeconds": {
+              "description": "How long a request waits for a pod at the most; then it is answered 503.",
+              "type": "integer",
+              "format": "int32",
+              "default": 600,
+              "minimum": 1,
+              "maximum": 86400
+            }
+          },
+          "required": [
+            "wakeTimeoutSeconds"
+          ]
+        },
+        "stop": {
+          "description": "True: no pods, whatever replicas says, until it is false again; everything else of the service is kept.",
+          "type": "boolean",
+          "default": false
+        },
         "routing": {
           "description": "How the service is reached from outside the cluster.",
           "type": "object",
@@ -927,6 +958,8 @@ export const llmServiceSchema: object = {
         "engine",
         "sharedMemory",
         "replicas",
+        "scaling",
+        "stop",
         "routing",
         "tls",
         "auth",

@@ -135,6 +135,23 @@ export interface LlmServiceSpec {
    */
   replicas: number;
   /**
+   * When a service that nobody asks anything goes without pods, until somebody does.
+   */
+  scaling: {
+    /**
+     * How long nothing may have been asked before all pods go. The next request waits at the operator's activator while pods load again. Default: they never go.
+     */
+    idleAfterSeconds?: number;
+    /**
+     * How long a request waits for a pod at the most; then it is answered 503.
+     */
+    wakeTimeoutSeconds: number;
+  };
+  /**
+   * True: no pods, whatever replicas says, until it is false again; everything else of the service is kept.
+   */
+  stop: boolean;
+  /**
    * How the service is reached from outside the cluster.
    */
   routing: {

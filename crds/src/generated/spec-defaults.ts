@@ -29,6 +29,10 @@ export const specDefaults = {
   },
   "sharedMemory": {},
   "replicas": 1,
+  "scaling": {
+    "wakeTimeoutSeconds": 600
+  },
+  "stop": false,
   "routing": {
     "provider": "auto"
   },

@@ -15,8 +15,8 @@ export interface ChildrenView {
   remember(object: KubeObject): void;
   configMaps(): readonly KubeObject[];
   revisions(): readonly KubeObject[];
-  /** By any provider. */
-  routes(): readonly KubeObject[];
+  /** What a service may have or not: a route by any provider, and the activator's endpoints. */
+  optional(): readonly KubeObject[];
 }
 
 /**
@@ -71,7 +71,7 @@ function isRefusal({ status, message }: ApiError): boolean {
 }
 
 /**
- * Removes routes that are no longer wanted, revisions that nothing goes back to, and engine configs that no pod can come
+ * Removes routes and endpoints of the activator that are no longer wanted, revisions that nothing goes back to, and engine configs that no pod can come
  * to need any more.
  */
 export async function pruneChildren(
@@ -82,8 +82,8 @@ export async function pruneChildren(
   deployment: Deployment | null,
   pods: readonly Pod[],
 ): Promise<void> {
-  for (const route of view.routes()) {
-    if (!children.others.some(({ kind }) => kind === route.kind)) await writer.delete(route);
+  for (const object of view.optional()) {
+    if (!children.others.some(({ kind }) => kind === object.kind)) await writer.delete(object);
   }
 
   const revisions = new Set(kept.map(({ object }) => object.metadata.name));

@@ -9,6 +9,7 @@ import {
   type ModelShape,
   type ResidentWeights,
 } from '@llmservice/crds';
+import { wantedReplicas } from '../plan/wanted-replicas.js';
 import type { WantedService } from '../spec/parse-spec.js';
 
 /** Output tokens of one replica while `sequences` run at once. */
@@ -39,7 +40,7 @@ export interface CostInputs {
 export function costOf(inputs: CostInputs): Cost {
   const { service, plan, meanTokens, pricePerDeviceHour } = inputs;
   const { spec, accelerator } = service;
-  const replicas = spec.replicas;
+  const replicas = wantedReplicas(service);
   const perReplica = accelerator.devices * pricePerDeviceHour;
   const profile = spec.accelerator.profile === undefined ? null : findAccelerator(spec.accelerator.profile);
   const tokens = Math.min(meanTokens, plan.maxModelLen);

@@ -7,6 +7,7 @@ import type { Deployment, KubeObject } from '../kube/types.js';
 import { planChildren } from '../plan/children.js';
 import type { PlannedCheckpoint } from '../plan/memory.js';
 import { planService, type ServicePlan } from '../plan/plan-service.js';
+import { wantedReplicas } from '../plan/wanted-replicas.js';
 import { planTemplate, type PlannedTemplate } from '../plan/planned-template.js';
 import type { Replacement } from '../plan/replacement.js';
 import type { Gateway } from '../plan/routing.js';
@@ -169,10 +170,12 @@ function objectsOf(
 ): KubeObject[] {
   const { configMap, deployment, others } = planChildren(service, {
     template,
-    replicas: service.spec.replicas,
+    replicas: wantedReplicas(service),
     replacement,
     failedAttempt: null,
     goodRevision: null,
+    asleep: null,
+    activators: null,
     gateway: routing.state === 'planned' ? routing.gateway : null,
   });
   return [configMap, deployment, ...others];

@@ -14,6 +14,7 @@ export const resources = {
   deployments: { apiVersion: 'apps/v1', kind: 'Deployment', plural: 'deployments' },
   controllerRevisions: { apiVersion: 'apps/v1', kind: 'ControllerRevision', plural: 'controllerrevisions' },
   services: { apiVersion: 'v1', kind: 'Service', plural: 'services' },
+  endpointSlices: { apiVersion: 'discovery.k8s.io/v1', kind: 'EndpointSlice', plural: 'endpointslices' },
   configMaps: { apiVersion: 'v1', kind: 'ConfigMap', plural: 'configmaps' },
   disruptionBudgets: { apiVersion: 'policy/v1', kind: 'PodDisruptionBudget', plural: 'poddisruptionbudgets' },
   httpRoutes: { apiVersion: 'gateway.networking.k8s.io/v1', kind: 'HTTPRoute', plural: 'httproutes' },

@@ -73,7 +73,7 @@ type Amounts = Readonly<Record<string, string | number>>;
 
 interface Container {
   readonly name: string;
-  readonly ports?: readonly { readonly name?: string }[];
+  readonly ports?: readonly { readonly name?: string; readonly containerPort?: number }[];
   readonly resources?: { readonly requests?: Amounts };
   /** Of an init container: Always makes it run beside the others. */
   readonly restartPolicy?: string;

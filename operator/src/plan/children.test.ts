@@ -31,6 +31,8 @@ function children(service: WantedService, change: Partial<ChildInputs> = {}): Pl
     replacement: 'surge',
     failedAttempt: null,
     goodRevision: null,
+    asleep: null,
+    activators: null,
     gateway: { name: 'public', namespace: 'gateways', provider: 'gatewayApi' },
     ...change,
   });

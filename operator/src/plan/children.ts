@@ -3,6 +3,7 @@
 import { labels, ports } from '@llmservice/crds';
 import type { WantedService } from '../spec/parse-spec.js';
 import type { KubeObject } from '../kube/types.js';
+import { planActivatorEndpoints } from './activator-endpoints.js';
 import { childMetadata, podSelector } from './child-metadata.js';
 import { planHttpRoute } from './http-route.js';
 import { planIstioRoute } from './istio-route.js';
@@ -11,6 +12,7 @@ import { schemeOf } from './pod-template.js';
 import { replacements, type Replacement } from './replacement.js';
 import { goodRevisionAnnotation } from './revision.js';
 import type { RouteGateway } from './routing.js';
+import { asleepAnnotation, type SleepMark } from './sleep.js';
 import { specHash, specHashAnnotation } from './spec-hash.js';
 
 export interface ChildInputs {
@@ -24,6 +26,10 @@ export interface ChildInputs {
   readonly goodRevision: string | null;
   /** Null: no route, because none was asked for or nothing could carry it. */
   readonly gateway: RouteGateway | null;
+  /** Null: it is awake. */
+  readonly asleep: SleepMark | null;
+  /** Addresses of the activator's pods, where these take requests of the service; else null. */
+  readonly activators: readonly string[] | null;
 }
 
 export interface PlannedChildren {
@@ -39,7 +45,12 @@ export function planChildren(service: WantedService, inputs: ChildInputs): Plann
   return {
     configMap: inputs.template.configMap,
     deployment: planDeployment(service, inputs),
-    others: [planService(service), planDisruptionBudget(service), ...planRoute(service, inputs.gateway)],
+    others: [
+      planService(service),
+      planDisruptionBudget(service),
+      ...planRoute(service, inputs.gateway),
+      ...(inputs.activators === null ? [] : [planActivatorEndpoints(service, inputs.activators)]),
+    ],
   };
 }
 
@@ -61,6 +72,7 @@ function planDeployment(service: WantedService, inputs: ChildInputs): KubeObject
       annotations: {
         [specHashAnnotation]: specHash(service),
         ...(inputs.failedAttempt === null ? {} : { [failedAttemptAnnotation]: inputs.failedAttempt }),
+        ...(inputs.asleep === null ? {} : { [asleepAnnotation]: JSON.stringify(inputs.asleep) }),
         ...(inputs.goodRevision === null ? {} : { [goodRevisionAnnotation]: inputs.goodRevision }),
       },
     },

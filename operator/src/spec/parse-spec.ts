@@ -54,6 +54,8 @@ export interface WantedService {
   readonly sharedMemoryBytes: number;
   /** Value of the retry annotation; empty when absent. */
   readonly retry: string;
+  /** Value of the activators' annotation; empty when absent. */
+  readonly lastRequest: string;
 }
 
 export type ParsedSpec =
@@ -128,6 +130,20 @@ export function parseSpec(object: KubeObject): ParsedSpec {
       message: 'is for services without routing.host: the gateway speaks plain HTTP to the pods',
     });
   }
+  if (spec.scaling.idleAfterSeconds !== undefined) {
+    const path = 'spec.scaling.idleAfterSeconds';
+    if (spec.tls.secretRef !== undefined) {
+      violations.push({
+        path,
+        message: 'is for services without tls.secretRef: the activator has no certificate',
+      });
+    }
+    if (spec.routing.pathPrefix !== undefined) {
+      const message =
+        'is for services without routing.pathPrefix: the activator tells services by their host';
+      violations.push({ path, message });
+    }
+  }
   violations.push(...runtimeViolations(spec));
   const sharedMemory = quantity('spec.sharedMemory.sizeLimit', spec.sharedMemory.sizeLimit);
   const stated = quantity('spec.accelerator.memoryPerDevice', spec.accelerator.memoryPerDevice);
@@ -159,6 +175,7 @@ export function parseSpec(object: KubeObject): ParsedSpec {
       tensor,
       sharedMemoryBytes,
       retry: object.metadata.annotations?.[annotations.retry] ?? '',
+      lastRequest: object.metadata.annotations?.[annotations.lastRequest] ?? '',
     },
   };
 }

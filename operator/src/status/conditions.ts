@@ -6,6 +6,7 @@ import type { Pod } from '../kube/types.js';
 import { failed, no, sentences, unknown, withRemedy, yes, type Answer } from './answer.js';
 import type { Halt, Picture } from './picture.js';
 import { isReady, podFailure, podRevision, runtimeStatus, weightsStatus } from './pod-state.js';
+import { rest } from './rest.js';
 import { judgeRoute } from './route-condition.js';
 import { judgeScheduling } from './scheduling-condition.js';
 
@@ -90,7 +91,8 @@ function loaded(picture: Picture): Answer {
     const { reason, message, remedy } = picture.halted.failure;
     return no(reason, sentences(message, remedy));
   }
-  if (picture.wantedReplicas === 0) return unknown('ScaledToZero', 'No replica is wanted.');
+  const resting = rest(picture);
+  if (resting !== null) return resting;
   const pods = currentPods(picture);
   if (pods.some(isReady)) return yes('Loaded', 'The weights are in memory.');
   for (const pod of pods) {
@@ -118,18 +120,28 @@ function loaded(picture: Picture): Answer {
 }
 
 /** Any revision counts: clients are answered. */
-function serving({ pods }: Picture): Answer {
+function serving({ pods, sleep }: Picture): Answer {
   const ready = pods.filter(isReady).length;
-  return ready > 0 ? yes('Answering', 'At least one pod answers.') : no('NoReadyPod', 'No pod answers.');
+  if (ready > 0) return yes('Answering', 'At least one pod answers.');
+  return sleep.state === 'asleep'
+    ? no('Asleep', 'No pod answers; the activator holds requests and wakes one.')
+    : no('NoReadyPod', 'No pod answers.');
 }
 
 /** Ready tells about this generation: all that was asked for is there and answers. */
 function readiness(picture: Picture, answers: Omit<Answers, 'Ready' | 'Reconciling' | 'Stalled'>): Answer {
+  if (picture.stopped) {
+    return no('Stopped', 'spec.stop is true: there are no pods. Set it to false to serve.');
+  }
   if (picture.halted !== null) return halted(picture.halted, picture.generation);
   const { ModelResolved, Fits, Scheduled, Loaded, Serving, Routed } = answers;
   // A "no" is told before an "unknown". Pods that serve prove the checkpoint and the plan, whatever S3 says now.
   const refused = [ModelResolved, Fits, Scheduled].find(({ status }) => status === 'False');
   if (refused !== undefined) return refused;
+  if (picture.sleep.state === 'asleep') {
+    if (Routed.status !== 'True') return no(Routed.reason, Routed.message);
+    return yes('Asleep', `Asleep since ${picture.sleep.mark.since}: the next request wakes it.`);
+  }
   if (picture.wantedReplicas === 0) {
     return no('ScaledToZero', 'spec.replicas is 0. Set it to 1 or more to serve.');
   }
@@ -143,7 +155,11 @@ function readiness(picture: Picture, answers: Omit<Answers, 'Ready' | 'Reconcili
   }
   if (Serving.status !== 'True') return Serving;
   if (Routed.status !== 'True') return no(Routed.reason, Routed.message);
-  return yes('Serving', `${ready} of ${picture.wantedReplicas} pods answer.`);
+  const note = picture.sleep.state === 'awake' ? picture.sleep.note : null;
+  return yes(
+    'Serving',
+    `${ready} of ${picture.wantedReplicas} pods answer.${note === null ? '' : ` ${note}`}`,
+  );
 }
 
 /** The reason tells what became of the pods, the message what failed and what to do. */
@@ -156,7 +172,9 @@ function halted({ failure, outcome }: Halt, generation: number): Answer {
 
 /** Null while something may still change by itself. */
 function stall(picture: Picture): Answer | null {
-  const { resolution, fit, obstacle, halted } = picture;
+  const { resolution, fit, obstacle, halted, stopped } = picture;
+  // Pods that nobody wants fail nowhere.
+  if (stopped) return null;
   if (halted !== null) return yes(halted.failure.reason, halted.failure.message);
   if (resolution.state === 'invalid') return yes('InvalidSpec', modelResolved(picture).message);
   if (resolution.state === 'failed') return yes(resolution.failure.reason, withRemedy(resolution.failure));

@@ -2,6 +2,7 @@
 
 import type { Failure, LastFailure, LlmServiceStatus, MemoryPlan, Violation } from '@llmservice/crds';
 import type { Deployment, HttpRoute, Pod, VirtualService } from '../kube/types.js';
+import type { Sleep } from '../plan/sleep.js';
 import type { Routing } from '../plan/routing.js';
 
 export type Resolution =
@@ -60,7 +61,11 @@ export interface Picture {
   /** RFC 3339, to the second. */
   readonly now: string;
   readonly modelName: string;
+  /** By the spec and, asleep, 0. */
   readonly wantedReplicas: number;
+  readonly sleep: Sleep;
+  /** By spec.stop. */
+  readonly stopped: boolean;
   readonly resolution: Resolution;
   readonly fit: Fit;
   readonly scheme: Scheme;

@@ -3,25 +3,30 @@
 import type { ChildInputs } from '../plan/children.js';
 import type { Course } from '../plan/course.js';
 import type { Revision } from '../plan/revision.js';
+import type { Sleep } from '../plan/sleep.js';
+import { wantedReplicas } from '../plan/wanted-replicas.js';
 import type { WantedService } from '../spec/parse-spec.js';
-import { currentPods } from './conditions.js';
+import { answer, currentPods } from './conditions.js';
 import type { Halt, Picture } from './picture.js';
 import { isReady, podRevision } from './pod-state.js';
 
 export function planPods(
-  { spec: { replicas } }: WantedService,
+  service: WantedService,
   { good, attempt }: Course,
   target: Revision,
   picture: Picture,
   halted: Halt | null,
-): Omit<ChildInputs, 'gateway' | 'replacement'> {
+  sleep: Sleep,
+): Omit<ChildInputs, 'gateway' | 'replacement' | 'activators'> {
+  const asleep = sleep.state === 'asleep' ? sleep.mark : null;
+  const replicas = asleep === null ? wantedReplicas(service) : 0;
   const last = good?.object.metadata.name ?? null;
   if (halted === null) {
     const goodNow = isRolledOut(picture) ? target.object.metadata.name : last;
-    return { template: target.template, replicas, failedAttempt: null, goodRevision: goodNow };
+    return { template: target.template, replicas, failedAttempt: null, goodRevision: goodNow, asleep };
   }
   if (halted.outcome === 'rolledBack' && good !== null) {
-    return { template: good.template, replicas, failedAttempt: attempt, goodRevision: last };
+    return { template: good.template, replicas, failedAttempt: attempt, goodRevision: last, asleep };
   }
   // Pods before it that never were all ready at once, but answer: they keep the Deployment up.
   const olderServes = picture.pods.some((pod) => isReady(pod) && podRevision(pod) !== picture.revision);
@@ -30,7 +35,19 @@ export function planPods(
     replicas: olderServes ? replicas : 0,
     failedAttempt: attempt,
     goodRevision: null,
+    asleep,
   };
+}
+
+/** Nothing is on its way: it is Ready by pods of the wanted revision, all of them, and has no others. */
+export function isSettled(picture: Picture): boolean {
+  const { pods, wantedReplicas: wanted, halted } = picture;
+  return (
+    halted === null &&
+    answer(picture).Ready.status === 'True' &&
+    pods.length === wanted &&
+    currentPods(picture).filter(isReady).length === wanted
+  );
 }
 
 /** All pods that are wanted answer: from now on this is what a bad revision is rolled back to. */

@@ -27,6 +27,14 @@ export function isReady(pod: Pod): boolean {
   return pod.metadata.deletionTimestamp === undefined && podCondition(pod, 'Ready')?.status === 'True';
 }
 
+/** For how long some pod has answered; null: none does. One that nobody dated has for ever. */
+export function answeringMs(pods: readonly Pod[], now: string): number | null {
+  const since = pods
+    .filter(isReady)
+    .map((pod) => Date.parse(podCondition(pod, 'Ready')?.lastTransitionTime ?? '1970-01-01T00:00:00Z'));
+  return since.length === 0 ? null : Date.parse(now) - Math.min(...since);
+}
+
 export function podCondition(pod: Pod, type: string): ObjectCondition | undefined {
   return pod.status?.conditions?.find((condition) => condition.type === type);
 }

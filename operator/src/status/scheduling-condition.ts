@@ -4,12 +4,14 @@ import type { Pod } from '../kube/types.js';
 import { no, unknown, yes, type Answer } from './answer.js';
 import type { Halt, Picture } from './picture.js';
 import { podCondition } from './pod-state.js';
+import { rest } from './rest.js';
 
 export function judgeScheduling(picture: Picture, pods: readonly Pod[]): Answer {
   const { obstacle, deployment } = picture;
   if (obstacle !== null) return no(obstacle.reason, obstacle.message);
   if (picture.halted !== null) return halted(picture.halted);
-  if (picture.wantedReplicas === 0) return unknown('ScaledToZero', 'No replica is wanted.');
+  const resting = rest(picture);
+  if (resting !== null) return resting;
   const refusal = deployment?.status?.conditions?.find(
     ({ type, status }) => type === 'ReplicaFailure' && status === 'True',
   );

@@ -1,16 +1,20 @@
 // The operator's view of the cluster: one reflector per resource, and for every change the services it may concern.
 
-import { fieldManager, labels } from '@llmservice/crds';
+import { activatorName, fieldManager, labels, type LlmService } from '@llmservice/crds';
 import type { Logger } from 'winston';
 import type { KubeClient } from '../kube/client.js';
 import { resources, type Resource } from '../kube/resources.js';
 import type { Deployment, HttpRoute, KubeObject, Pod, VirtualService } from '../kube/types.js';
+import { activatorEndpointsName, endpointsManagedBy } from '../plan/activator-endpoints.js';
+import { isReady } from '../status/pod-state.js';
 import { podAsRead } from './pod-as-read.js';
 import { Reflector, type ReflectorOptions } from './reflector.js';
 
 export interface CachesOptions {
   readonly client: KubeClient;
   readonly namespace: string | null;
+  /** The operator's own, where the activator runs. */
+  readonly activatorNamespace: string;
   readonly logger: Logger;
   /** A service (namespace/name) that may have to be looked at. */
   readonly onChange: (key: string) => void;
@@ -20,7 +24,9 @@ export interface CachesOptions {
 export class Caches {
   readonly llmServices: Reflector;
   readonly pods: Reflector;
+  private readonly activatorPods: Reflector;
   private readonly children: ReadonlyMap<string, Reflector>;
+  private toldActivators = '';
   /** Kinds of others that the cluster has. */
   private readonly served = new Set<string>();
 
@@ -45,6 +51,14 @@ export class Caches {
         onChange: (object) => this.changed(object),
       });
     this.pods = owned(resources.pods, labels.service, { keep: podAsRead });
+    this.activatorPods = new Reflector({
+      ...common,
+      namespace: options.activatorNamespace,
+      resource: resources.pods,
+      labelSelector: `${labels.name}=${activatorName}`,
+      keep: podAsRead,
+      onChange: () => this.activatorsChanged(),
+    });
     const mine = `${labels.managedBy}=${fieldManager},${labels.service}`;
     const optional = (resource: Resource): Reflector =>
       new Reflector({
@@ -54,9 +68,13 @@ export class Caches {
         onChange: (object) => this.changed(object),
         onServed: (served) => this.servedChanged(resource, served),
       });
-    const { deployments, controllerRevisions, services, configMaps, disruptionBudgets } = resources;
+    const { deployments, controllerRevisions, services, configMaps, disruptionBudgets, endpointSlices } =
+      resources;
+    // The cluster's own slices have the labels of their Service, ours among them.
+    const myEndpoints = owned(endpointSlices, `${endpointsManagedBy}=${fieldManager},${labels.service}`);
     const { httpRoutes, virtualServices, destinationRules } = resources;
     this.children = new Map([
+      [endpointSlices.kind, myEndpoints],
       ...[deployments, controllerRevisions, services, configMaps, disruptionBudgets].map(
         (each) => [each.kind, owned(each, mine)] as const,
       ),
@@ -77,7 +95,7 @@ export class Caches {
 
   /** Starts all watches; settles when the first lists are in. */
   async start(signal: AbortSignal): Promise<void> {
-    const all = [this.llmServices, this.pods, ...this.children.values()];
+    const all = [this.llmServices, this.pods, this.activatorPods, ...this.children.values()];
     for (const reflector of all) void reflector.run(signal);
     await Promise.all(all.map((reflector) => reflector.ready));
   }
@@ -88,6 +106,14 @@ export class Caches {
     else this.served.delete(kind);
     for (const { metadata } of this.llmServices.values())
       this.options.onChange(`${metadata.namespace ?? ''}/${metadata.name}`);
+  }
+
+  /** Who sleeps depends on them. */
+  private activatorsChanged(): void {
+    const now = this.activators().join();
+    if (now === this.toldActivators) return;
+    this.toldActivators = now;
+    for (const key of this.sleepers().keys()) this.options.onChange(key);
   }
 
   live(desired: KubeObject): KubeObject | null {
@@ -108,11 +134,39 @@ export class Caches {
     );
   }
 
-  /** The route of a service, and whatever belongs to it, by whichever provider. */
-  routes(namespace: string, name: string): KubeObject[] {
+  /** What a service may have or not: its route, whatever belongs to it, and the activator's endpoints. */
+  optional(namespace: string, name: string): KubeObject[] {
     return [resources.httpRoutes, resources.virtualServices, resources.destinationRules]
       .map(({ kind }) => this.children.get(kind)?.get(namespace, name) ?? null)
+      .concat(this.activatorEndpoints(namespace, name))
       .filter((object) => object !== null);
+  }
+
+  activatorEndpoints(namespace: string, name: string): KubeObject | null {
+    const slices = this.children.get(resources.endpointSlices.kind);
+    return slices?.get(namespace, activatorEndpointsName(name)) ?? null;
+  }
+
+  /** Addresses of the activator's pods that are ready, in a fixed order. */
+  activators(): string[] {
+    const ready = [...(this.activatorPods.values() as IterableIterator<Pod>)].filter(isReady);
+    return ready
+      .map(({ status }) => status?.podIP ?? '')
+      .filter((ip) => ip !== '')
+      .sort();
+  }
+
+  /** Services that may fall asleep, with their pods. */
+  sleepers(): Map<string, Pod[]> {
+    const found = new Map<string, Pod[]>();
+    for (const { metadata, spec } of this.llmServices.values() as IterableIterator<LlmService & KubeObject>) {
+      const { name, namespace = '' } = metadata;
+      // An older CRD does not fill it in.
+      const { scaling } = spec as Partial<LlmService['spec']>;
+      if (scaling?.idleAfterSeconds === undefined) continue;
+      found.set(`${namespace}/${name}`, this.podsOf(namespace, name));
+    }
+    return found;
   }
 
   httpRoute(namespace: string, name: string): HttpRoute | null {

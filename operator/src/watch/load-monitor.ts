@@ -1,14 +1,11 @@
 // Asks pods that run but are not ready how far their load is. Their /health answers while loading; a pod that does
 // not answer simply has no progress to show.
 
-import * as http from 'node:http';
-import * as https from 'node:https';
-import { json } from 'node:stream/consumers';
-import { once } from 'node:events';
-import { ports, routes, runtimeContainer } from '@llmservice/crds';
+import { routes } from '@llmservice/crds';
 import type { Pod } from '../kube/types.js';
-import type { LoadProgress, Scheme } from '../status/picture.js';
+import type { LoadProgress } from '../status/picture.js';
 import { isReady, runtimeStatus } from '../status/pod-state.js';
+import { askPod, podUrl } from './ask-pod.js';
 
 export interface LoadMonitorOptions {
   readonly pods: () => Iterable<Pod>;
@@ -20,7 +17,6 @@ export interface LoadMonitorOptions {
   readonly baseUrl?: (pod: Pod) => string | null;
 }
 
-const requestTimeoutMs = 2_000;
 const mostAtOnce = 64;
 
 export class LoadMonitor {
@@ -57,10 +53,10 @@ export class LoadMonitor {
   }
 
   private async ask(pod: Pod): Promise<void> {
-    const base = (this.options.baseUrl ?? baseUrlOf)(pod);
+    const base = (this.options.baseUrl ?? podUrl)(pod);
     if (base === null) return;
     try {
-      const load = parseLoad(await getJson(`${base}${routes.health}`));
+      const load = parseLoad(JSON.parse((await askPod(`${base}${routes.health}`)).text));
       const uid = pod.metadata.uid ?? '';
       if (load === null || JSON.stringify(load) === JSON.stringify(this.progress.get(uid))) return;
       this.progress.set(uid, load);
@@ -69,30 +65,6 @@ export class LoadMonitor {
       // Not up yet, or out of reach: the pod's own conditions tell the rest.
     }
   }
-}
-
-/** @throws when nothing answers in time, or with what is no JSON */
-async function getJson(url: string): Promise<unknown> {
-  const signal = AbortSignal.timeout(requestTimeoutMs);
-  // A certificate is for the name of the Service, not for a pod's address. Nothing is sent that must stay secret.
-  const request = url.startsWith('https:')
-    ? https.get(url, { agent: false, signal, rejectUnauthorized: false })
-    : http.get(url, { agent: false, signal });
-  const [response] = (await once(request, 'response')) as [http.IncomingMessage];
-  return json(response);
-}
-
-/** What this pod speaks, which an older revision's may not have in common with it: the name of its port. */
-function schemeOf({ spec }: Pod): Scheme {
-  const runtime = spec?.containers?.find(({ name }) => name === runtimeContainer);
-  return runtime?.ports?.some(({ name }) => name === 'https') === true ? 'https' : 'http';
-}
-
-/** Null: it has no address yet. */
-export function baseUrlOf(pod: Pod): string | null {
-  const ip = pod.status?.podIP;
-  if (ip === undefined || ip === '') return null;
-  return `${schemeOf(pod)}://${ip.includes(':') ? `[${ip}]` : ip}:${ports.http}`;
 }
 
 /** The `load` of a /health body; anything else is null. */

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import type { Pod } from '../kube/types.js';
-import { baseUrlOf } from './load-monitor.js';
+import { podUrl } from './ask-pod.js';
 
 const pod = (port: string, podIP = '192.0.2.1'): Pod => ({
   apiVersion: 'v1',
@@ -16,5 +16,5 @@ test.each([
   ['at an IPv6 address', pod('http', '2001:db8::1'), 'http://[2001:db8::1]:8080'],
   ['not before it has an address', pod('http', ''), null],
 ])('a pod is asked %s', (_, asked, url) => {
-  expect(baseUrlOf(asked)).toBe(url);
+  expect(podUrl(asked)).toBe(url);
 });

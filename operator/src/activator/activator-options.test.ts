@@ -1,0 +1,16 @@
+import { expect, test } from '@jest/globals';
+import { parseActivatorSettings } from './activator-options.js';
+
+test('settings are read, and what is left out has its default', () => {
+  expect(parseActivatorSettings({ WATCH_NAMESPACE: '', PORT: '9000', GRACE_SECONDS: '0' })).toMatchObject({
+    watchNamespace: null,
+    port: 9000,
+    metricsPort: 8081,
+    graceSeconds: 0,
+    mostHeld: 1000,
+  });
+});
+
+test('everything that is wrong is named', () => {
+  expect(() => parseActivatorSettings({ PORT: '70000', MOST_HELD: 'many' })).toThrow(/PORT.*MOST_HELD/);
+});

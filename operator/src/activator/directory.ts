@@ -1,0 +1,105 @@
+// The services and their pods as the API server tells of them: whom a host means, and where it can be sent.
+
+import { fieldManager, labels, type LlmService } from '@llmservice/crds';
+import type { Logger } from 'winston';
+import type { KubeClient } from '../kube/client.js';
+import { resources } from '../kube/resources.js';
+import type { KubeObject, Pod } from '../kube/types.js';
+import { isReady } from '../status/pod-state.js';
+import { podUrl } from '../watch/ask-pod.js';
+import { podAsRead } from '../watch/pod-as-read.js';
+import { Reflector } from '../watch/reflector.js';
+import { ActivatorError } from './activator-error.js';
+import { serviceOfHost, type Named } from './service-of-host.js';
+
+export interface DirectoryOptions {
+  readonly client: KubeClient;
+  /** Null: all namespaces. */
+  readonly namespace: string | null;
+  readonly logger: Logger;
+  /** A service (namespace/name) of which something changed. */
+  readonly onChange: (key: string) => void;
+}
+
+export type Place =
+  /** `timeoutMs`: how long a request may wait in all. */
+  | { readonly state: 'ready'; readonly url: string; readonly timeoutMs: number }
+  | { readonly state: 'waiting'; readonly timeoutMs: number }
+  | { readonly state: 'refused'; readonly error: ActivatorError };
+
+type Service = LlmService & KubeObject;
+
+export class Directory {
+  private readonly services: Reflector;
+  private readonly pods: Reflector;
+  private turn = 0;
+
+  constructor({ client, namespace, logger, onChange }: DirectoryOptions) {
+    const common = { client, namespace, logger };
+    this.services = new Reflector({
+      ...common,
+      resource: resources.llmServices,
+      onChange: ({ metadata }) => onChange(`${metadata.namespace ?? ''}/${metadata.name}`),
+    });
+    this.pods = new Reflector({
+      ...common,
+      resource: resources.pods,
+      labelSelector: `${labels.managedBy}=${fieldManager},${labels.service}`,
+      keep: podAsRead,
+      onChange: ({ metadata }) =>
+        onChange(`${metadata.namespace ?? ''}/${metadata.labels?.[labels.service] ?? ''}`),
+    });
+  }
+
+  /** Settles when the first lists are in. */
+  async start(signal: AbortSignal): Promise<void> {
+    for (const reflector of [this.services, this.pods]) void reflector.run(signal);
+    await Promise.all([this.services.ready, this.pods.ready]);
+  }
+
+  /** Key of the service that a Host header means. @throws ActivatorError */
+  find(host: string | undefined): string {
+    const meant = serviceOfHost(host, [...(this.services.values() as IterableIterator<Service>)].map(named));
+    if (meant.state === 'found') return `${meant.service.namespace}/${meant.service.name}`;
+    const why =
+      meant.state === 'unknown'
+        ? 'no service has the host'
+        : `several services have the host (${meant.keys.join(', ')}):`;
+    throw new ActivatorError('service_not_found', `${why} ${host ?? '(none was sent)'}`);
+  }
+
+  place(key: string): Place {
+    const [namespace = '', name = ''] = key.split('/');
+    const service = this.services.get(namespace, name) as Service | null;
+    if (service === null) return refused('service_not_found', `there is no service ${key} any more`);
+    const urls = this.urls(namespace, name);
+    this.turn += 1;
+    const url = urls[this.turn % urls.length];
+    const timeoutMs = service.spec.scaling.wakeTimeoutSeconds * 1000;
+    if (url !== undefined) return { state: 'ready', url, timeoutMs };
+    if (service.spec.stop || service.spec.replicas === 0) {
+      return refused('service_stopped', `the service ${key} is stopped`);
+    }
+    const stalled = service.status?.conditions?.find(({ type }) => type === 'Stalled');
+    if (stalled?.status === 'True' && stalled.observedGeneration === service.metadata.generation) {
+      return refused('service_failed', `the service ${key} failed: ${stalled.reason}`);
+    }
+    return { state: 'waiting', timeoutMs };
+  }
+
+  private urls(namespace: string, name: string): string[] {
+    return (this.pods.labelled(labels.service, name) as Pod[])
+      .filter((pod) => pod.metadata.namespace === namespace && isReady(pod))
+      .map(podUrl)
+      .filter((url) => url?.startsWith('http:') === true)
+      .map(String);
+  }
+}
+
+function named({ metadata, spec }: Service): Named {
+  return { namespace: metadata.namespace ?? '', name: metadata.name, host: spec.routing.host ?? null };
+}
+
+function refused(code: 'service_not_found' | 'service_stopped' | 'service_failed', message: string): Place {
+  return { state: 'refused', error: new ActivatorError(code, message) };
+}

@@ -1,0 +1,42 @@
+import { describe, expect, test } from '@jest/globals';
+import { HeldQueue } from './held-queue.js';
+
+const queue = (): HeldQueue<string> => new HeldQueue({ perService: 2, total: 3, totalBytes: 10 });
+
+describe('the queue', () => {
+  test('lets requests go in the order in which they came whole', () => {
+    const held = queue();
+    for (const item of ['late', 'early']) expect([item, held.admit('a')]).toEqual([item, true]);
+    held.join('a', 'early');
+    held.join('a', 'late');
+    expect([held.next('a'), held.next('a'), held.next('a')]).toEqual(['early', 'late', null]);
+    expect([held.size, held.keys]).toEqual([0, []]);
+  });
+
+  test('has so many places for a service, and in all', () => {
+    const held = queue();
+    expect(['a', 'a', 'a', 'b', 'b'].map((key) => held.admit(key))).toEqual([true, true, false, true, false]);
+    expect(held.size).toBe(3);
+    held.leave('a');
+    expect(held.admit('b')).toBe(true);
+  });
+
+  test('gives a place back once, whoever leaves it', () => {
+    const held = queue();
+    held.admit('a');
+    held.join('a', 'x');
+    expect([held.remove('a', 'x'), held.remove('a', 'x'), held.next('a'), held.size]).toEqual([
+      true,
+      false,
+      null,
+      0,
+    ]);
+  });
+
+  test('has so much room for bodies', () => {
+    const held = queue();
+    expect([held.takeBytes(8), held.takeBytes(3)]).toEqual([true, false]);
+    held.giveBytes(8);
+    expect(held.takeBytes(10)).toBe(true);
+  });
+});

@@ -1,0 +1,71 @@
+// Entry of the activator: settings, log, cluster credentials, servers, signals.
+
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import { KubeConfig } from '@kubernetes/client-node';
+import { serveHttp } from '../http-server.js';
+import { KubeClient } from '../kube/client.js';
+import { createOperatorLogger } from '../log.js';
+import { ActivatorMetrics } from './activator-metrics.js';
+import { parseActivatorSettings } from './activator-options.js';
+import { Activator } from './activator.js';
+import { Directory } from './directory.js';
+import { Waker } from './waker.js';
+
+const mib = 2 ** 20;
+
+async function main(): Promise<void> {
+  const settings = parseActivatorSettings(process.env);
+  const logger = createOperatorLogger(settings.logLevel);
+  const config = new KubeConfig();
+  config.loadFromDefault();
+  const client = new KubeClient(config);
+  const directory = new Directory({
+    client,
+    namespace: settings.watchNamespace,
+    logger,
+    onChange: (key) => activator.changed(key),
+  });
+  const metrics = new ActivatorMetrics(() => activator.held);
+  const activator: Activator = new Activator({
+    directory,
+    waker: new Waker(client, logger, () => new Date()),
+    limits: {
+      perService: settings.mostHeldPerService,
+      total: settings.mostHeld,
+      totalBytes: 128 * mib,
+      bodyBytes: 32 * mib,
+    },
+    onForwarded: () => metrics.forwarded(),
+    onRefused: (code) => metrics.refused(code),
+  });
+  const watching = new AbortController();
+  const told = new Promise<void>((resolve) => {
+    for (const name of ['SIGTERM', 'SIGINT'] as const) process.once(name, () => resolve());
+  });
+  // Ready is who knows the services.
+  await Promise.race([directory.start(watching.signal), told]);
+  const server = createServer({ requestTimeout: 300_000, headersTimeout: 20_000 });
+  server.on('request', (request, response) => void activator.handle(request, response));
+  server.listen(settings.port);
+  await once(server, 'listening');
+  const probes = await serveHttp(settings.metricsPort, metrics.registry);
+  logger.info('serving', { port: settings.port });
+
+  await told;
+  logger.info('draining', { held: activator.held });
+  server.close();
+  server.closeIdleConnections();
+  await activator.drain({ heldMs: settings.graceSeconds * 1000, answersMs: settings.drainSeconds * 1000 });
+  watching.abort();
+  server.closeAllConnections();
+  probes.closeAllConnections();
+}
+
+main().then(
+  () => process.exit(0),
+  (error: unknown) => {
+    process.stderr.write(`${(error as Error).message}\n`);
+    process.exit(1);
+  },
+);

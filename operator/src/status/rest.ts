@@ -1,0 +1,11 @@
+// Why a service is to have no pods, where it is to have none: told by every condition that asks about pods.
+
+import { unknown, type Answer } from './answer.js';
+import type { Picture } from './picture.js';
+
+/** Null: pods are wanted. */
+export function rest({ stopped, sleep, wantedReplicas }: Picture): Answer | null {
+  if (stopped) return unknown('Stopped', 'No replica is wanted while spec.stop is true.');
+  if (sleep.state === 'asleep') return unknown('Asleep', 'No replica is wanted until a request comes.');
+  return wantedReplicas === 0 ? unknown('ScaledToZero', 'No replica is wanted.') : null;
+}

@@ -1,0 +1,41 @@
+// Questions to a pod's own server, by its address.
+
+import { once } from 'node:events';
+import * as http from 'node:http';
+import * as https from 'node:https';
+import { ports, runtimeContainer } from '@llmservice/crds';
+import type { Pod } from '../kube/types.js';
+import type { Scheme } from '../status/picture.js';
+
+const timeoutMs = 2_000;
+/** Of an answer's text: thousands of series fit. */
+const mostBytes = 4 * 2 ** 20;
+
+/** @throws when nothing answers in time, or too much */
+export async function askPod(url: string): Promise<{ status: number; text: string }> {
+  const signal = AbortSignal.timeout(timeoutMs);
+  // A certificate is for the name of the Service, not for a pod's address. Nothing is sent that must stay secret.
+  const request = url.startsWith('https:')
+    ? https.get(url, { agent: false, signal, rejectUnauthorized: false })
+    : http.get(url, { agent: false, signal });
+  const [response] = (await once(request, 'response')) as [http.IncomingMessage];
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of response as AsyncIterable<Buffer>) {
+    bytes += chunk.byteLength;
+    if (bytes > mostBytes) throw new Error(`answers with more than ${String(mostBytes)} bytes`);
+    chunks.push(chunk);
+  }
+  return { status: response.statusCode ?? 0, text: Buffer.concat(chunks).toString('utf8') };
+}
+
+/** Where its server answers, by the name and number of its port, which an older revision's may not have in common with it. Null: it has no address yet. */
+export function podUrl({ spec, status }: Pod): string | null {
+  const ip = status?.podIP;
+  if (ip === undefined || ip === '') return null;
+  const runtime = spec?.containers?.find(({ name }) => name === runtimeContainer);
+  const secure = runtime?.ports?.find(({ name }) => name === 'https');
+  const port = secure ?? runtime?.ports?.find(({ name }) => name === 'http');
+  const scheme: Scheme = secure === undefined ? 'http' : 'https';
+  return `${scheme}://${ip.includes(':') ? `[${ip}]` : ip}:${String(port?.containerPort ?? ports.http)}`;
+}

@@ -1,0 +1,98 @@
+// Looks at the /metrics of services that may fall asleep, all their ready pods, in turns. Kept in memory alone: after a
+// restart of the operator every service counts as asked just now.
+
+import { routes } from '@llmservice/crds';
+import type { Pod } from '../kube/types.js';
+import {
+  idlenessAt,
+  parseActivity,
+  watch,
+  type Activity,
+  type Idleness,
+  type Look,
+  type Watched,
+} from '../plan/idleness.js';
+import { isReady } from '../status/pod-state.js';
+import { askPod, podUrl } from './ask-pod.js';
+
+export interface IdleMonitorOptions {
+  /** Services that may fall asleep, by key, with their pods. */
+  readonly services: () => ReadonlyMap<string, readonly Pod[]>;
+  /** Called when a service began or ceased to be idle, or can no more be seen. */
+  readonly onChange: (key: string) => void;
+  readonly intervalMs?: number;
+  /** Where a pod's server answers; its address unless a test says otherwise. */
+  readonly baseUrl?: (pod: Pod) => string | null;
+}
+
+const mostAtOnce = 32;
+
+export class IdleMonitor {
+  private watched = new Map<string, Watched>();
+  private timer: NodeJS.Timeout | null = null;
+  private polling = false;
+
+  constructor(private readonly options: IdleMonitorOptions) {}
+
+  start(): void {
+    this.timer = setInterval(() => void this.poll(), this.options.intervalMs ?? 10_000);
+  }
+
+  stop(): void {
+    if (this.timer !== null) clearInterval(this.timer);
+  }
+
+  of(key: string): Idleness {
+    return idlenessAt(this.watched.get(key) ?? { state: 'unknown' }, performance.now());
+  }
+
+  /** Looks now: what was idle at the last turn may be asked something by now. */
+  async look(key: string): Promise<Idleness> {
+    await this.turn(key, this.options.services().get(key) ?? []);
+    return this.of(key);
+  }
+
+  private async poll(): Promise<void> {
+    if (this.polling) return;
+    this.polling = true;
+    const services = [...this.options.services()];
+    const keys = new Set(services.map(([key]) => key));
+    for (const key of this.watched.keys()) if (!keys.has(key)) this.watched.delete(key);
+    for (let first = 0; first < services.length; first += mostAtOnce) {
+      await Promise.all(services.slice(first, first + mostAtOnce).map(([key, pods]) => this.turn(key, pods)));
+    }
+    this.polling = false;
+  }
+
+  private async turn(key: string, pods: readonly Pod[]): Promise<void> {
+    const look = await this.lookAt(pods.filter(isReady));
+    const before = this.watched.get(key) ?? { state: 'unknown' };
+    const after = watch(before, look, performance.now());
+    this.watched.set(key, after);
+    if (before.state !== after.state) this.options.onChange(key);
+  }
+
+  private async lookAt(pods: readonly Pod[]): Promise<Look> {
+    const seen = new Map<string, Activity>();
+    for (const pod of pods) {
+      const { name, uid = name } = pod.metadata;
+      const activity = await this.ask(pod);
+      if (typeof activity === 'string') return { state: 'unseen', message: `pod ${name} ${activity}` };
+      seen.set(uid, activity);
+    }
+    return { state: 'seen', pods: seen };
+  }
+
+  /** @returns a text: what is wrong with it */
+  private async ask(pod: Pod): Promise<Activity | string> {
+    const base = (this.options.baseUrl ?? podUrl)(pod);
+    if (base === null) return 'has no address';
+    try {
+      const { status, text } = await askPod(`${base}${routes.metrics}`);
+      if (status !== 200) return `answers ${routes.metrics} with ${String(status)}`;
+      return parseActivity(text) ?? `does not tell at ${routes.metrics} what runs`;
+    } catch {
+      return `does not answer at ${routes.metrics}`;
+    }
+  }
+}

@@ -1,0 +1,283 @@
+// The activator as a process, against a real API server, with a small server in the pods' place.
+
+import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { activatorName, labels } from '@llmservice/crds';
+import { resources } from '../../operator/src/kube/resources.js';
+import { llamaCheckpoint } from '../builders/checkpoint.js';
+import { eventually, start, stop } from '../processes.js';
+import { ActivatorProcess } from './activator-process.js';
+import type { User } from './api-server.js';
+import { FakeReplica } from './fake-replica.js';
+import { grantActivatorRole } from './operator-role.js';
+import { World } from './operator-world.js';
+
+jest.setTimeout(180_000);
+
+let world: World;
+let replica: FakeReplica;
+
+beforeAll(async () => {
+  world = await World.start();
+  await grantActivatorRole(world);
+  world.s3.put('models', 'llama', llamaCheckpoint());
+}, 180_000);
+beforeEach(async () => {
+  replica = await FakeReplica.start();
+});
+afterEach(() => replica.stop());
+afterAll(() => world.stop());
+
+/** The kubelet's report of a pod that answers, by the fake replica. */
+const podAnswers = (name: string): Promise<unknown> =>
+  world.setPodStatus(name, {
+    phase: 'Running',
+    podIP: '127.0.0.1',
+    conditions: ['PodScheduled', 'Ready'].map((type) => ({ type, status: 'True' })),
+  });
+
+/** A pod of a service that answers by the fake replica. */
+async function makeReplica(service: string, name: string): Promise<void> {
+  const template = (await world.get(resources.deployments, service))?.['spec'] as
+    { template: { metadata: { labels: object; annotations: object } } } | undefined;
+  const own = { [labels.service]: service, [labels.managedBy]: 'llmservice-operator' };
+  const { annotations = {} } = template?.template.metadata ?? {};
+  await world.create({
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { name, namespace: 'default', labels: own, annotations },
+    spec: {
+      containers: [
+        {
+          name: 'runtime',
+          image: 'x',
+          ports: [{ name: 'http', containerPort: replica.port, protocol: 'TCP' }],
+        },
+      ],
+    },
+  });
+  await podAnswers(name);
+}
+
+describe('50 requests during the wake-up, and the operator is killed', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'llmservice-wake-'));
+  const main = fileURLToPath(new URL('../../operator/dist/main.js', import.meta.url));
+  const operator = (user: User): ReturnType<typeof start> => {
+    const kubeconfig = join(folder, `${user}.json`);
+    writeFileSync(kubeconfig, world.api.kubeConfig(user).exportConfig());
+    const args = ['--lease-namespace', 'default', '--identity', user, '--port', '0'];
+    const images = ['--runtime-image-cpu', 'example.org/runtime:1'];
+    return start(process.execPath, [main, ...args, ...images], join(folder, `${user}.log`), {
+      KUBECONFIG: kubeconfig,
+    });
+  };
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+  test('are all answered, in their order', async () => {
+    const first = operator('operator-a');
+    const activator = await ActivatorProcess.start(world.api);
+    await world.create({
+      apiVersion: 'v1',
+      kind: 'Pod',
+      metadata: { name: 'activator-1', namespace: 'default', labels: { [labels.name]: activatorName } },
+      spec: { containers: [{ name: 'activator', image: 'x' }] },
+    });
+    const ready = [{ type: 'Ready', status: 'True' }];
+    await world.setPodStatus('activator-1', { phase: 'Running', podIP: '192.0.2.11', conditions: ready });
+    await world.createService('sleepy', {
+      model: world.model('models/llama/'),
+      scaling: { idleAfterSeconds: 1 },
+      resources: { limits: { memory: '1Gi' } },
+    });
+    await world.deployment('sleepy');
+    await makeReplica('sleepy', 'sleepy-1');
+    await eventually('sleep', async () => (await world.deployment('sleepy')).spec?.replicas === 0, 90_000);
+    await world.condition('sleepy', 'Ready', 'True', 'Asleep');
+    await world.delete(resources.pods, 'sleepy-1');
+
+    const sent = [];
+    for (let id = 0; id < 50; id += 1) {
+      if (id === 1) await stop(first, 'SIGKILL');
+      sent.push(await activator.send('sleepy', { id }));
+      await sleep(10);
+    }
+    const second = operator('operator-b');
+    try {
+      await eventually('the wake-up', async () => (await world.deployment('sleepy')).spec?.replicas === 1);
+      expect(await world.get(resources.endpointSlices, 'sleepy-activator')).not.toBeNull();
+      await sleep(2_000);
+      await makeReplica('sleepy', 'sleepy-2');
+      const answers = await Promise.all(sent.map(({ answer }) => answer));
+      expect(answers.map(({ status, body }) => `${String(status)} ${body}`)).toEqual(
+        sent.map((_, id) => `200 {"id":${String(id)}}`),
+      );
+      expect(replica.asked.map(({ body }) => body.id)).toEqual(sent.map((_, id) => id));
+      await eventually(
+        'no endpoints',
+        async () => !(await world.get(resources.endpointSlices, 'sleepy-activator')),
+      );
+    } finally {
+      await stop(second);
+      await activator.stop();
+    }
+  });
+});
+
+describe('a request', () => {
+  let activator: ActivatorProcess;
+  let count = 0;
+  let name: string;
+
+  beforeEach(async () => {
+    count += 1;
+    name = `held-${String(count)}`;
+    activator = await ActivatorProcess.start(world.api, { MOST_HELD_PER_SERVICE: '3', GRACE_SECONDS: '3' });
+    await create(600);
+  });
+  afterEach(() => activator.stop());
+
+  const create = async (wakeTimeoutSeconds: number): Promise<void> => {
+    await world.createService(name, { model: { uri: 's3://b/m/' }, scaling: { wakeTimeoutSeconds } });
+    // Known to the activator once it is held.
+    await eventually('it is known', async () => {
+      const probe = await activator.send(name, {}, '/');
+      const known = await Promise.race([probe.answer, sleep(300).then(() => null)]);
+      probe.request.destroy();
+      return known === null;
+    });
+    await eventually(
+      'nothing is held',
+      async () => (await activator.metric('llmservice_activator_held')) === 0,
+    );
+  };
+  const error = (body: string): unknown => (JSON.parse(body) as { error: { code: string } }).error.code;
+
+  test('for nobody is refused, as the runtime refuses', async () => {
+    const { status, body } = await (await activator.send('nobody', {})).answer;
+    expect(status).toBe(404);
+    expect(JSON.parse(body)).toEqual({
+      error: {
+        type: 'invalid_request_error',
+        message: 'no service has the host nobody.default.svc',
+        param: null,
+        code: 'service_not_found',
+      },
+    });
+  });
+
+  test('is told to the operator in the annotation', async () => {
+    const annotation = async (): Promise<string | undefined> =>
+      (await world.get(resources.llmServices, name))?.metadata.annotations?.[
+        'llmservice.dev/last-request-at'
+      ];
+    await eventually('the time', async () => Date.now() - Date.parse((await annotation()) ?? '') < 60_000);
+  });
+
+  test('beyond the bound is refused at once, and a place that is left is free', async () => {
+    const held = [];
+    for (let id = 0; id < 3; id += 1) held.push(await activator.hold(name, { id }));
+    const { status, headers, body } = await (await activator.send(name, { id: 3 })).answer;
+    expect([status, headers['retry-after'], error(body)]).toEqual([503, '5', 'queue_full']);
+    held[1]?.request.destroy();
+    await eventually('a place', async () => (await activator.metric('llmservice_activator_held')) === 2);
+    await activator.hold(name, { id: 4 });
+    await makeReplica(name, `${name}-1`);
+    await eventually('three answers', () => replica.asked.length === 3);
+    expect(replica.asked.map(({ body: { id } }) => id)).toEqual([0, 2, 4]);
+  });
+
+  test('waits no longer than the service says', async () => {
+    name = `${name}-short`;
+    await create(2);
+    const { status, headers, body } = await (await activator.send(name, { id: 1 })).answer;
+    expect([status, headers['retry-after'], error(body)]).toEqual([503, '10', 'model_not_ready']);
+  });
+
+  test('that streams is kept alive with comments, then gets the pod’s events as they come', async () => {
+    const sent = await activator.hold(name, { id: 1, stream: true });
+    const [response] = (await once(sent.request, 'response')) as [
+      NodeJS.ReadableStream & { statusCode: number },
+    ];
+    expect(response.statusCode).toBe(200);
+    replica.reply = (answer) => {
+      answer.writeHead(200, { 'content-type': 'text/event-stream' });
+      answer.write('data: 1\n\n');
+      setTimeout(() => answer.end('data: [DONE]\n\n'), 200);
+    };
+    await makeReplica(name, `${name}-1`);
+    const { headers, body } = await sent.answer;
+    expect(headers['content-type']).toContain('text/event-stream');
+    expect(body).toMatch(/^(: waiting for the model\n\n)+data: 1\n\ndata: \[DONE\]\n\n$/);
+  });
+
+  test('that streams is told of a refusal, and of a pod that dies, as an event', async () => {
+    const refused = await activator.hold(name, { id: 1, stream: true });
+    const broken = await activator.hold(name, { id: 2, stream: true });
+    const whole = await activator.hold(name, { id: 3 });
+    await Promise.all([refused, broken].map(({ request }) => once(request, 'response')));
+    replica.reply = (answer, { body: { id } }) => {
+      if (id === 3) answer.destroy();
+      else if (id === 1) answer.writeHead(400).end('{"error":{"code":"context_length_exceeded"}}');
+      else {
+        answer.writeHead(200, { 'content-type': 'text/event-stream' });
+        answer.write('data: 1\n\n', () => answer.destroy());
+      }
+    };
+    await makeReplica(name, `${name}-1`);
+    expect((await refused.answer).body).toMatch(
+      /\ndata: \{"error":\{"code":"context_length_exceeded"\}\}\n\n$/,
+    );
+    const { body } = await broken.answer;
+    expect(body).toMatch(/\ndata: 1\n\ndata: \{"error":.*"code":"upstream_failed"\}\}\n\n$/);
+    const { status, headers, body: told } = await whole.answer;
+    expect([status, headers['retry-after'], error(told)]).toEqual([502, '1', 'upstream_failed']);
+  });
+
+  test('whose client goes away is aborted at the pod', async () => {
+    const ended = new Promise((resolve) => {
+      replica.reply = (answer) => answer.once('close', resolve);
+    });
+    const sent = await activator.hold(name, { id: 1 });
+    await makeReplica(name, `${name}-1`);
+    await eventually('it is at the pod', () => replica.asked.length === 1);
+    sent.request.destroy();
+    await ended;
+  });
+
+  test('is lost with an activator that is killed, and with no other; sent again it is answered', async () => {
+    const other = await ActivatorProcess.start(world.api);
+    const lost = await activator.hold(name, { id: 1 });
+    const kept = await other.hold(name, { id: 2 });
+    activator.child.kill('SIGKILL');
+    await expect(lost.answer).rejects.toThrow('socket hang up');
+    const again = await other.hold(name, { id: 1 });
+    await makeReplica(name, `${name}-1`);
+    for (const { answer } of [kept, again]) expect((await answer).status).toBe(200);
+    expect(replica.asked.map(({ body: { id } }) => id)).toEqual([2, 1]);
+    await other.stop();
+  });
+
+  test('that is held at SIGTERM is answered: by the pod within its grace', async () => {
+    const sent = await activator.hold(name, { id: 1 });
+    activator.child.kill('SIGTERM');
+    await makeReplica(name, `${name}-1`);
+    expect(await sent.answer).toMatchObject({ status: 200, body: '{"id":1}' });
+    await eventually('its end', () => activator.child.exitCode === 0);
+  });
+
+  test('that is held at SIGTERM is answered: else with what to do', async () => {
+    const stream = await activator.hold(name, { id: 1, stream: true });
+    await once(stream.request, 'response');
+    const sent = await activator.hold(name, { id: 2 });
+    activator.child.kill('SIGTERM');
+    const { status, headers, body } = await sent.answer;
+    expect([status, headers['retry-after'], error(body)]).toEqual([503, '1', 'draining']);
+    expect((await stream.answer).body).toMatch(/\ndata: \{"error":.*"code":"draining"\}\}\n\n$/);
+    await eventually('its end', () => activator.child.exitCode === 0);
+  });
+});

@@ -1,0 +1,67 @@
+// A pod's server as operator and activator see it: metrics that a test sets, and answers that it gives or holds back.
+
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { json } from 'node:stream/consumers';
+
+interface Asked {
+  readonly path: string;
+  readonly body: { readonly id?: number; readonly stream?: boolean };
+}
+
+export class FakeReplica {
+  /** What /metrics tells; null: it fails. */
+  activity: { readonly running: number; readonly counted: number } | null = { running: 0, counted: 0 };
+  /** Every request but those for metrics, in the order of their arrival. */
+  readonly asked: Asked[] = [];
+  /** How requests are answered; by default with their own body. */
+  reply: (response: ServerResponse, asked: Asked) => void = (response, { body }) => {
+    response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+  };
+
+  private constructor(private readonly server: Server) {}
+
+  static async start(): Promise<FakeReplica> {
+    const server = createServer().listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const replica = new FakeReplica(server);
+    server.on('request', (request, response) => void replica.answer(request, response));
+    return replica;
+  }
+
+  get port(): number {
+    return (this.server.address() as AddressInfo).port;
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${String(this.port)}`;
+  }
+
+  stop(): void {
+    this.server.closeAllConnections();
+    this.server.close();
+  }
+
+  private async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    if (request.url === '/metrics') {
+      response.writeHead(this.activity === null ? 500 : 200).end(this.metrics());
+      return;
+    }
+    const body = request.method === 'POST' ? ((await json(request)) as Asked['body']) : {};
+    const asked = { path: request.url ?? '', body };
+    this.asked.push(asked);
+    this.reply(response, asked);
+  }
+
+  private metrics(): string {
+    const { running = 0, counted = 0 } = this.activity ?? {};
+    return [
+      `vllm:num_requests_running{model_name="m"} ${String(running)}`,
+      'vllm:num_requests_waiting{model_name="m"} 0',
+      `vllm:prompt_tokens_total{model_name="m"} ${String(counted)}`,
+      'vllm:generation_tokens_total{model_name="m"} 0',
+      'vllm:request_success_total{model_name="m",finished_reason="stop"} 0',
+    ].join('\n');
+  }
+}
