@@ -45,9 +45,11 @@ const running = 'vllm:num_requests_running';
 const waiting = 'vllm:num_requests_waiting';
 const counters = ['vllm:prompt_tokens_total', 'vllm:generation_tokens_total', 'vllm:request_success_total'];
 
-/** From the text of /metrics; null where it lacks what is needed. */
+/** From the text of /metrics; null where it lacks what is needed. A counter that is only declared has counted nothing. */
 export function parseActivity(text: string): Activity | null {
-  const sums = new Map<string, number>();
+  const sums = new Map(
+    counters.filter((name) => text.includes(`# TYPE ${name} counter`)).map((name) => [name, 0]),
+  );
   for (const line of text.split('\n')) {
     const [, name = '', value = ''] = /^([\w:]+)(?:\{.*\})?\s+(\S+)/.exec(line) ?? [];
     if (name === running || name === waiting || counters.includes(name)) {
