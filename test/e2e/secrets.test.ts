@@ -101,7 +101,10 @@ test('a certificate that is not there yet is told, and the service comes up once
   await waitReady('secrets', 300_000);
   expect((await statusOf('secrets'))?.url).toBe(`https://${host}/`);
   // A busy cluster's DNS may say for a moment that it cannot say.
-  expect(await eventually('an answer', () => ask('sk-one'))).toEqual({ status: 200, fingerprint: fingerprintOf(first) });
+  expect(await eventually('an answer', () => ask('sk-one'))).toEqual({
+    status: 200,
+    fingerprint: fingerprintOf(first),
+  });
 });
 
 test('a changed certificate and changed keys are taken over without a restart', async () => {
