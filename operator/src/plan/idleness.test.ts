@@ -51,10 +51,6 @@ describe('the text of /metrics', () => {
       'vllm:num_requests_running{engine="1"} 1\nvllm:request_success_total{finished_reason="stop"} 4\n';
     expect(parseActivity(`${metrics()}\n${more}`)).toEqual({ running: 2, waiting: 2, counted: 1027 });
   });
-  test('reads what a pod tells that nobody has asked yet', () => {
-    const declared = metrics().replace(/^(vllm:\w+_total)\b.*$/gm, '# TYPE $1 counter');
-    expect(parseActivity(declared)).toMatchObject({ counted: 0 });
-  });
   test.each([
     '',
     '<html>',

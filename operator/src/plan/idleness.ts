@@ -45,11 +45,9 @@ const running = 'vllm:num_requests_running';
 const waiting = 'vllm:num_requests_waiting';
 const counters = ['vllm:prompt_tokens_total', 'vllm:generation_tokens_total', 'vllm:request_success_total'];
 
-/** From the text of /metrics; null where it lacks what is needed. A counter that is only declared has counted nothing. */
+/** From the text of /metrics; null where it lacks what is needed. */
 export function parseActivity(text: string): Activity | null {
-  const sums = new Map(
-    counters.filter((name) => text.includes(`# TYPE ${name} counter`)).map((name) => [name, 0]),
-  );
+  const sums = new Map<string, number>();
   for (const line of text.split('\n')) {
     const [, name = '', value = ''] = /^([\w:]+)(?:\{.*\})?\s+(\S+)/.exec(line) ?? [];
     if (name === running || name === waiting || counters.includes(name)) {

@@ -36,7 +36,9 @@ export class ServerMetrics {
     this.labels = { model_name: modelName, engine: '0' };
     this.times = new RequestTimes(this.registry, this.labels);
     this.sizes = new RequestSizes(this.registry, this.labels);
-    // vLLM's reasons are there from the start: a rate needs a beginning.
+    // vLLM's series are there from the start: a rate needs a beginning, and who asks whether a pod is idle an answer.
+    for (const tokens of [this.promptTokens, this.generationTokens, this.cachedTokens])
+      tokens.inc(this.labels, 0);
     for (const finished_reason of finishedReasons)
       this.requestSuccess.inc({ ...this.labels, finished_reason }, 0);
     this.keys = new KeyMetrics(this.registry, modelName);

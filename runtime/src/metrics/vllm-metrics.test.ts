@@ -55,6 +55,8 @@ const stats: EngineStats = {
 
 let server: ScriptedServer;
 let page: string;
+/** Of a replica that nobody has asked anything. */
+let unasked: string;
 const value = (series: string): number =>
   Number(
     page
@@ -72,6 +74,7 @@ beforeAll(async () => {
   // Served twice, as after a reload: nothing is there twice.
   for (const maxModelLen of [64, 2048])
     metrics.serving({ ...cache, memoryUtilizationPercent: 85, prefixCaching: true }, maxModelLen);
+  unasked = await (await server.get('/metrics')).text();
   metrics.stepped(9);
   await server.post('/v1/completions', { prompt: 'abcdefg', n: 2, max_tokens: 20 });
   server.script = function* () {
@@ -104,6 +107,10 @@ test.each(vllm)('%s is a %s', (name, type, more, buckets) => {
   );
   const bounds = series.flatMap((line) => /_bucket\{.*le="([^"]*)"/.exec(line)?.[1] ?? []);
   expect(bounds.join(' ')).toBe(buckets);
+});
+
+test.each(vllm.filter(([, type]) => type === 'counter'))('%s is there before the first request', (name) => {
+  expect(unasked).toMatch(new RegExp(`^${name}\\{`, 'm'));
 });
 
 test('nothing else is under vLLM’s names but the facts of the cache, and drafts by position', () => {
