@@ -19,7 +19,6 @@ import { LeaderElection, type LeaderElectionOptions } from './watch/leader-elect
 import { LoadMonitor, type LoadMonitorOptions } from './watch/load-monitor.js';
 import { ClusterRoom } from './watch/cluster-room.js';
 import { WorkQueue } from './watch/work-queue.js';
-import { labels } from '@llmservice/crds';
 
 const leaseName = 'llmservice-operator';
 
@@ -75,8 +74,7 @@ export class Operator {
     });
     this.loads = new LoadMonitor({
       pods: () => this.caches.pods.values() as IterableIterator<Pod>,
-      onProgress: ({ metadata }) =>
-        this.queue.add(`${metadata.namespace ?? ''}/${metadata.labels?.[labels.service] ?? ''}`),
+      onProgress: (key) => this.queue.add(key),
       ...(timing.loadIntervalMs === undefined ? {} : { intervalMs: timing.loadIntervalMs }),
       ...(parts.podBaseUrl === undefined ? {} : { baseUrl: parts.podBaseUrl }),
     });
@@ -131,7 +129,7 @@ export class Operator {
     const watching = new AbortController();
     const stop = AbortSignal.any([signal, watching.signal]);
     const kept = this.election.keep(signal);
-    const resync = setInterval(() => this.resync(), timing.resyncMs ?? resyncMs);
+    const resync = setInterval(() => this.caches.resync(), timing.resyncMs ?? resyncMs);
     try {
       await Promise.race([this.caches.start(stop), kept]);
       this.loads.start();
@@ -144,12 +142,6 @@ export class Operator {
       this.idle.stop();
       watching.abort();
       await this.queue.stop();
-    }
-  }
-
-  private resync(): void {
-    for (const { metadata } of this.caches.llmServices.values()) {
-      this.queue.add(`${metadata.namespace ?? ''}/${metadata.name}`);
     }
   }
 }

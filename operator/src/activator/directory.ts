@@ -3,7 +3,7 @@
 import { fieldManager, labels, type LlmService } from '@llmservice/crds';
 import type { Logger } from 'winston';
 import type { KubeClient } from '../kube/client.js';
-import { resources } from '../kube/resources.js';
+import { keyOf, resources, serviceKeyOf } from '../kube/resources.js';
 import type { KubeObject, Pod } from '../kube/types.js';
 import { isReady } from '../status/pod-state.js';
 import { podUrl } from '../watch/ask-pod.js';
@@ -39,15 +39,17 @@ export class Directory {
     this.services = new Reflector({
       ...common,
       resource: resources.llmServices,
-      onChange: ({ metadata }) => onChange(`${metadata.namespace ?? ''}/${metadata.name}`),
+      onChange: (service) => onChange(keyOf(service)),
     });
     this.pods = new Reflector({
       ...common,
       resource: resources.pods,
       labelSelector: `${labels.managedBy}=${fieldManager},${labels.service}`,
       keep: podAsRead,
-      onChange: ({ metadata }) =>
-        onChange(`${metadata.namespace ?? ''}/${metadata.labels?.[labels.service] ?? ''}`),
+      onChange: (pod) => {
+        const key = serviceKeyOf(pod);
+        if (key !== null) onChange(key);
+      },
     });
   }
 

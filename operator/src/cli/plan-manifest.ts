@@ -2,7 +2,7 @@
 // thinking; this file orders them and gathers what they say.
 
 import { validTensorParallel, type MemoryPlan, type RoughEstimate } from '@llmservice/crds';
-import { resources } from '../kube/resources.js';
+import { keyOf, resources } from '../kube/resources.js';
 import type { Deployment, KubeObject } from '../kube/types.js';
 import { planChildren } from '../plan/children.js';
 import type { PlannedCheckpoint } from '../plan/memory.js';
@@ -20,7 +20,7 @@ import { costOf, type Cost } from './cost.js';
 import { disruptionOf, type Disruption } from './disruption.js';
 import { estimateOf } from './estimate.js';
 import type { Verdict } from './exit-codes.js';
-import { serviceKey, type Manifest } from './read-manifests.js';
+import type { Manifest } from './read-manifests.js';
 
 export interface PlanSettings {
   readonly preflight: Pick<Preflight, 'resolve'>;
@@ -86,7 +86,7 @@ export async function planManifest(manifest: Manifest, settings: PlanSettings): 
   if (refusal !== null) return { ...nothing(manifest), verdict: 'invalid', message: refusal };
 
   const { service } = parsed;
-  const { result } = await settings.preflight.resolve(serviceKey(manifest.object), service);
+  const { result } = await settings.preflight.resolve(keyOf(manifest.object), service);
   const plan = planService(service, result, await surroundings(service, settings, live));
   const report = {
     ...nothing(manifest),
@@ -118,7 +118,7 @@ export async function planManifest(manifest: Manifest, settings: PlanSettings): 
 
 function nothing({ source, object }: Manifest): Omit<PlanReport, 'verdict' | 'message'> {
   return {
-    ...{ service: serviceKey(object), source, accelerator: null, checkpoint: null, estimate: null },
+    ...{ service: keyOf(object), source, accelerator: null, checkpoint: null, estimate: null },
     ...{ memoryPlan: null, cost: null, disruption: null, objects: [], changes: null },
   };
 }

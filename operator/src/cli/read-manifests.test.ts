@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { readManifests, serviceKey, type Manifests } from './read-manifests.js';
+import { keyOf } from '../kube/resources.js';
+import { readManifests, type Manifests } from './read-manifests.js';
 
 const service = (name: string) =>
   `apiVersion: llmservice.dev/v1alpha1\nkind: LlmService\nmetadata: { name: ${name} }\nspec: { model: { uri: s3://b/p/ } }\n`;
@@ -16,7 +17,7 @@ test('LlmServices are told from other objects, empty documents and comments are 
     `---\n# Source: chart\n---\n${service('a')}---\n${secret}`,
   );
   expect(problems).toEqual([]);
-  expect(services.map(({ object }) => serviceKey(object))).toEqual(['team/a']);
+  expect(services.map(({ object }) => keyOf(object))).toEqual(['team/a']);
   expect(services[0]?.source).toBe('standard input, document 2');
   expect(others.map(({ object }) => object.kind)).toEqual(['Secret']);
 });

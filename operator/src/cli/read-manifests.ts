@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { api } from '@llmservice/crds';
 import { parseAllDocuments } from 'yaml';
+import { keyOf } from '../kube/resources.js';
 import type { KubeObject } from '../kube/types.js';
 
 export interface Manifest {
@@ -111,15 +112,11 @@ function named({ source, object }: Manifest, fallback: string, problems: string[
 function checkDistinct(services: readonly Manifest[], problems: string[]): void {
   const seen = new Map<string, string>();
   for (const { source, object } of services) {
-    const key = serviceKey(object);
+    const key = keyOf(object);
     const before = seen.get(key);
     if (before !== undefined) problems.push(`${source}: ${key} is in ${before} already`);
     seen.set(key, source);
   }
-}
-
-export function serviceKey({ metadata }: KubeObject): string {
-  return `${metadata.namespace ?? ''}/${metadata.name}`;
 }
 
 function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {

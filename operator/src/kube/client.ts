@@ -32,6 +32,11 @@ export interface KubeRequest {
   readonly signal?: AbortSignal;
 }
 
+interface Page<T> {
+  readonly metadata: { readonly resourceVersion: string; readonly continue?: string };
+  readonly items: readonly T[];
+}
+
 export interface ApplyOptions {
   /** Fail with Conflict unless the object still has this version; undefined: whatever its version. */
   readonly resourceVersion?: string | undefined;
@@ -40,7 +45,8 @@ export interface ApplyOptions {
 }
 
 const requestTimeoutMs = 30_000;
-const pageSize = 500;
+/** A page is parsed in one go, and several collections are listed at once. */
+const pageSize = 100;
 const applyContentType = 'application/apply-patch+yaml';
 
 export class KubeClient {
@@ -74,16 +80,20 @@ export class KubeClient {
     }
   }
 
-  /** All objects of a collection, page by page. */
+  /** All objects of a collection. */
   async *list<T extends KubeObject>(path: string, query: KubeRequest['query'] = {}): AsyncGenerator<T> {
+    for await (const { items } of this.pages<T>({ path, query })) yield* items;
+  }
+
+  /** All pages of a collection. */
+  async *pages<T extends KubeObject>(
+    request: Pick<KubeRequest, 'path' | 'query' | 'signal'>,
+  ): AsyncGenerator<Page<T>> {
     let next: string | undefined;
     do {
-      const page = await this.get<{ metadata: { continue?: string }; items: readonly T[] }>(path, {
-        ...query,
-        limit: pageSize,
-        continue: next,
-      });
-      yield* page.items;
+      const query = { ...request.query, limit: pageSize, continue: next };
+      const page = await this.request<Page<T>>({ ...request, method: 'GET', query });
+      yield page;
       next = page.metadata.continue;
     } while (next !== undefined && next !== '');
   }

@@ -1,6 +1,6 @@
 // The kinds that the operator reads or writes, and their paths in the API.
 
-import { api } from '@llmservice/crds';
+import { api, labels } from '@llmservice/crds';
 import type { KubeObject } from './types.js';
 
 export interface Resource {
@@ -48,6 +48,17 @@ export function collectionPath(resource: Resource, namespace: string | null): st
 
 export function objectPath(resource: Resource, namespace: string, name: string): string {
   return `${collectionPath(resource, namespace)}/${encodeURIComponent(name)}`;
+}
+
+/** NAMESPACE/NAME. */
+export function keyOf({ metadata }: Pick<KubeObject, 'metadata'>): string {
+  return `${metadata.namespace ?? ''}/${metadata.name}`;
+}
+
+/** NAMESPACE/NAME of the service that an object belongs to by its label; null: to none. */
+export function serviceKeyOf({ metadata }: Pick<KubeObject, 'metadata'>): string | null {
+  const service = metadata.labels?.[labels.service];
+  return service === undefined ? null : `${metadata.namespace ?? ''}/${service}`;
 }
 
 /** The plural in a path of the API; empty for discovery. */

@@ -14,7 +14,6 @@ import {
   readGgufCheckpoint,
   readGgufHeader,
   residentWeights,
-  safetensorsSingleFile,
   type HoldOptions,
   type ModelShape,
   type TensorEntry,
@@ -23,10 +22,8 @@ import { contentHash } from '../plan/content-hash.js';
 import type { PlannedCheckpoint } from '../plan/memory.js';
 import { readMtpHead, type HeadSource } from './read-mtp-head.js';
 import {
-  checkIndex,
   mostConfigBytes,
-  readHeaders,
-  readIndex,
+  readShards,
   textOf,
   type CheckpointFiles,
   type FileRange,
@@ -125,11 +122,5 @@ async function readSafetensors(files: CheckpointFiles, config: FileRange): Promi
   if (tokenizer === null) throw new FailureError('TokenizerMissing', 'the folder has no tokenizer.json');
   etags.set(tokenizerFile, tokenizer.etag);
 
-  const index = await readIndex(files, etags);
-  const headers = await readHeaders(files, index?.files ?? [safetensorsSingleFile]);
-  for (const header of headers) etags.set(header.file, header.etag);
-  if (index !== null) checkIndex(index, headers);
-  const tensors = headers.flatMap((header) => header.tensors);
-  const fileBytes = headers.reduce((sum, header) => sum + header.fileBytes, 0);
-  return { shape, tensors, fileBytes, etags };
+  return { shape, ...(await readShards(files, etags)), etags };
 }

@@ -6,20 +6,12 @@ import {
   parseCheckpointConfig,
   rankWeightBytes,
   residentWeights,
-  safetensorsSingleFile,
   type HoldOptions,
+  type TensorEntry,
 } from '@llmservice/crds';
 import { contentHash } from '../plan/content-hash.js';
 import type { Checkpoint } from './read-checkpoint.js';
-import {
-  checkIndex,
-  mostConfigBytes,
-  readHeaders,
-  readIndex,
-  textOf,
-  type CheckpointFiles,
-  type ShardHeader,
-} from './read-safetensors.js';
+import { mostConfigBytes, readShards, textOf, type CheckpointFiles } from './read-safetensors.js';
 
 /** @throws FailureError ModelNotFound, CheckpointIncomplete, CheckpointCorrupt */
 export async function readForeignCheckpoint(
@@ -29,14 +21,10 @@ export async function readForeignCheckpoint(
   const config = await files.read('config.json', mostConfigBytes);
   if (config === null) throw new FailureError('ModelNotFound', 'the folder has no config.json');
   const etags = new Map([['config.json', config.etag]]);
-  const index = await readIndex(files, etags);
-  const headers = await readHeaders(files, index?.files ?? [safetensorsSingleFile]);
-  for (const header of headers) etags.set(header.file, header.etag);
-  if (index !== null) checkIndex(index, headers);
-  const known = judge(textOf('config.json', config), headers, options);
+  const { tensors, fileBytes } = await readShards(files, etags);
   return {
-    ...known,
-    fileBytes: sum(headers.map(({ fileBytes }) => fileBytes)),
+    ...judge(textOf('config.json', config), tensors, options),
+    fileBytes,
     fingerprint: contentHash([...etags].sort()),
   };
 }
@@ -44,10 +32,9 @@ export async function readForeignCheckpoint(
 /** By our own engine, where it knows the model; else the tensors as they are stored. */
 function judge(
   config: string,
-  headers: readonly ShardHeader[],
+  tensors: readonly TensorEntry[],
   options: HoldOptions,
 ): Pick<Checkpoint, 'model' | 'weightBytes' | 'note'> {
-  const tensors = headers.flatMap((header) => header.tensors);
   try {
     const shape = parseCheckpointConfig(config);
     const weights = residentWeights(tensors, shape, options);
@@ -58,10 +45,6 @@ function judge(
     // Broken for every engine.
     if (error.message.startsWith('config.json is not')) throw error;
     const note = `Our own engine would not take it (${error.message}); vLLM judges for itself.`;
-    return { model: null, weightBytes: sum(tensors.map(({ bytes }) => bytes)), note };
+    return { model: null, weightBytes: tensors.reduce((sum, { bytes }) => sum + bytes, 0), note };
   }
-}
-
-function sum(values: readonly number[]): number {
-  return values.reduce((total, value) => total + value, 0);
 }

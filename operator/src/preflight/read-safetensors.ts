@@ -8,6 +8,7 @@ import {
   parseSafetensorsHeader,
   parseSafetensorsIndex,
   safetensorsIndexFile,
+  safetensorsSingleFile,
   type SafetensorsIndex,
   type TensorEntry,
 } from '@llmservice/crds';
@@ -55,11 +56,32 @@ export async function readIndex(
   return parseSafetensorsIndex(textOf(safetensorsIndexFile, range));
 }
 
-export interface ShardHeader {
+interface ShardHeader {
   readonly file: string;
   readonly etag: string;
   readonly fileBytes: number;
   readonly tensors: readonly TensorEntry[];
+}
+
+/** What the weight files of a folder hold. */
+export interface Shards {
+  readonly tensors: readonly TensorEntry[];
+  readonly fileBytes: number;
+}
+
+/**
+ * By the index, where there is one; else the one file.
+ * @param etags gets what was read
+ */
+export async function readShards(files: CheckpointFiles, etags: Map<string, string>): Promise<Shards> {
+  const index = await readIndex(files, etags);
+  const headers = await readHeaders(files, index?.files ?? [safetensorsSingleFile]);
+  for (const header of headers) etags.set(header.file, header.etag);
+  if (index !== null) checkIndex(index, headers);
+  return {
+    tensors: headers.flatMap((header) => header.tensors),
+    fileBytes: headers.reduce((sum, header) => sum + header.fileBytes, 0),
+  };
 }
 
 /** All headers, a few at a time; every absent file is named, not the first alone. */
@@ -95,7 +117,7 @@ async function readHeader(files: CheckpointFiles, file: string): Promise<ShardHe
 }
 
 /** Every tensor that the index promises is in the file that it names. */
-export function checkIndex(index: SafetensorsIndex, headers: readonly ShardHeader[]): void {
+function checkIndex(index: SafetensorsIndex, headers: readonly ShardHeader[]): void {
   const present = new Map(
     headers.map(({ file, tensors }) => [file, new Set(tensors.map(({ name }) => name))]),
   );

@@ -3,7 +3,7 @@
 import { activatorName, fieldManager, labels, type LlmService } from '@llmservice/crds';
 import type { Logger } from 'winston';
 import type { KubeClient } from '../kube/client.js';
-import { resources, type Resource } from '../kube/resources.js';
+import { keyOf, resources, serviceKeyOf, type Resource } from '../kube/resources.js';
 import type { Deployment, HttpRoute, KubeObject, Pod, VirtualService } from '../kube/types.js';
 import { activatorEndpointsName, endpointsManagedBy } from '../plan/activator-endpoints.js';
 import { isReady } from '../status/pod-state.js';
@@ -36,7 +36,7 @@ export class Caches {
     this.llmServices = new Reflector({
       ...common,
       resource: resources.llmServices,
-      onChange: ({ metadata }) => options.onChange(`${metadata.namespace ?? ''}/${metadata.name}`),
+      onChange: (service) => options.onChange(keyOf(service)),
     });
     const owned = (
       resource: Resource,
@@ -104,8 +104,12 @@ export class Caches {
   private servedChanged({ kind }: Resource, served: boolean): void {
     if (served) this.served.add(kind);
     else this.served.delete(kind);
-    for (const { metadata } of this.llmServices.values())
-      this.options.onChange(`${metadata.namespace ?? ''}/${metadata.name}`);
+    this.resync();
+  }
+
+  /** Has every service looked at again. */
+  resync(): void {
+    for (const service of this.llmServices.values()) this.options.onChange(keyOf(service));
   }
 
   /** Who sleeps depends on them. */
@@ -159,12 +163,12 @@ export class Caches {
   /** Services that may fall asleep, with their pods. */
   sleepers(): Map<string, Pod[]> {
     const found = new Map<string, Pod[]>();
-    for (const { metadata, spec } of this.llmServices.values() as IterableIterator<LlmService & KubeObject>) {
-      const { name, namespace = '' } = metadata;
+    for (const service of this.llmServices.values() as IterableIterator<LlmService & KubeObject>) {
+      const { name, namespace = '' } = service.metadata;
       // An older CRD does not fill it in.
-      const { scaling } = spec as Partial<LlmService['spec']>;
+      const { scaling } = service.spec as Partial<LlmService['spec']>;
       if (scaling?.idleAfterSeconds === undefined) continue;
-      found.set(`${namespace}/${name}`, this.podsOf(namespace, name));
+      found.set(keyOf(service), this.podsOf(namespace, name));
     }
     return found;
   }
@@ -201,8 +205,8 @@ export class Caches {
       .sort((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1));
   }
 
-  private changed({ metadata }: KubeObject): void {
-    const service = metadata.labels?.[labels.service];
-    if (service !== undefined) this.options.onChange(`${metadata.namespace ?? ''}/${service}`);
+  private changed(object: KubeObject): void {
+    const key = serviceKeyOf(object);
+    if (key !== null) this.options.onChange(key);
   }
 }

@@ -2,6 +2,7 @@
 // not answer simply has no progress to show.
 
 import { routes } from '@llmservice/crds';
+import { serviceKeyOf } from '../kube/resources.js';
 import type { Pod } from '../kube/types.js';
 import type { LoadProgress } from '../status/picture.js';
 import { isReady, runtimeStatus } from '../status/pod-state.js';
@@ -9,8 +10,8 @@ import { askPod, podUrl } from './ask-pod.js';
 
 export interface LoadMonitorOptions {
   readonly pods: () => Iterable<Pod>;
-  /** Called at most once per pod and interval, when its progress changed. */
-  readonly onProgress: (pod: Pod) => void;
+  /** Called with the service's key, at most once per pod and interval, when the pod's progress changed. */
+  readonly onProgress: (key: string) => void;
   /** Status is written at most this often. */
   readonly intervalMs?: number;
   /** Where a pod's server answers; its IP and port unless a test says otherwise. */
@@ -60,7 +61,8 @@ export class LoadMonitor {
       const uid = pod.metadata.uid ?? '';
       if (load === null || JSON.stringify(load) === JSON.stringify(this.progress.get(uid))) return;
       this.progress.set(uid, load);
-      this.options.onProgress(pod);
+      const key = serviceKeyOf(pod);
+      if (key !== null) this.options.onProgress(key);
     } catch {
       // Not up yet, or out of reach: the pod's own conditions tell the rest.
     }

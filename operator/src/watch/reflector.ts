@@ -5,7 +5,7 @@ import type { IncomingMessage } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'winston';
 import { ApiError, toApiError, type KubeClient } from '../kube/client.js';
-import { collectionPath, type Resource } from '../kube/resources.js';
+import { collectionPath, keyOf, type Resource } from '../kube/resources.js';
 import type { KubeObject } from '../kube/types.js';
 import { backoffMs } from './backoff.js';
 
@@ -26,18 +26,11 @@ export interface ReflectorOptions {
   readonly onServed?: (served: boolean) => void;
 }
 
-interface ListPage {
-  readonly metadata: { readonly resourceVersion: string; readonly continue?: string };
-  readonly items: readonly KubeObject[];
-}
-
 interface WatchEvent {
   readonly type: 'ADDED' | 'MODIFIED' | 'DELETED' | 'BOOKMARK' | 'ERROR';
   readonly object: KubeObject & { readonly code?: number };
 }
 
-/** A page is parsed in one go, and several resources are listed at once. */
-const pageSize = 100;
 const watchSeconds = 300;
 /** How soon a resource is found that is installed later. */
 const absentRetryMs = 15_000;
@@ -112,23 +105,16 @@ export class Reflector {
   private async list(signal: AbortSignal): Promise<string> {
     const found = new Map<string, KubeObject>();
     const { resource, namespace, labelSelector } = this.options;
-    let next: string | undefined;
-    let version: string;
-    do {
-      const page = await this.options.client.request<ListPage>({
-        method: 'GET',
-        path: collectionPath(resource, namespace),
-        query: { labelSelector, limit: pageSize, continue: next },
-        signal,
-      });
-      next = page.metadata.continue;
+    const path = collectionPath(resource, namespace);
+    let version = '';
+    for await (const page of this.options.client.pages({ path, query: { labelSelector }, signal })) {
       version = page.metadata.resourceVersion;
       for (const item of page.items) {
         // Items of a list carry no apiVersion and kind of their own.
         const object = this.trim({ ...item, apiVersion: resource.apiVersion, kind: resource.kind });
         found.set(keyOf(object), object);
       }
-    } while (next !== undefined && next !== '');
+    }
     this.replace(found);
     this.tell(true);
     return version;
@@ -209,5 +195,3 @@ async function* lines(stream: IncomingMessage): AsyncIterable<string> {
     yield* parts;
   }
 }
-
-const keyOf = ({ metadata }: KubeObject): string => `${metadata.namespace ?? ''}/${metadata.name}`;
