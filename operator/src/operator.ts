@@ -7,11 +7,13 @@ import type { KubeClient } from './kube/client.js';
 import type { Pod } from './kube/types.js';
 import type { Metrics } from './metrics.js';
 import type { OperatorOptions } from './options.js';
+import { Pictures } from './pictures.js';
 import { Buckets } from './preflight/buckets.js';
 import { Preflight } from './preflight/preflight.js';
 import { ServiceSecrets } from './preflight/service-secrets.js';
 import { Reconciler } from './reconcile.js';
 import { Rollouts } from './rollouts.js';
+import { Sleeps } from './sleeps.js';
 import { Caches } from './watch/caches.js';
 import { CrashLogs } from './watch/crash-logs.js';
 import { IdleMonitor } from './watch/idle-monitor.js';
@@ -84,13 +86,15 @@ export class Operator {
       ...(timing.idleIntervalMs === undefined ? {} : { intervalMs: timing.idleIntervalMs }),
       ...(parts.podBaseUrl === undefined ? {} : { baseUrl: parts.podBaseUrl }),
     });
+    const { caches } = this;
+    const crashLogs = new CrashLogs(client);
     const reconciler = new Reconciler({
-      caches: this.caches,
+      caches,
       preflight: new Preflight(new Buckets(new ServiceSecrets(client))),
       writer: new Writer(client, () => this.election.held, options.identity),
-      loads: this.loads,
-      idle: this.idle,
-      crashLogs: new CrashLogs(client),
+      crashLogs,
+      pictures: new Pictures({ caches, loads: this.loads, crashLogs }),
+      sleeps: new Sleeps(caches, this.idle),
       surroundings: options.surroundings,
       rollouts: new Rollouts(new ClusterRoom(client, logger), timing.unschedulableMs ?? unschedulableMs),
       patience: { imagePullMs: timing.imagePullMs ?? imagePullMs },

@@ -4,40 +4,35 @@
 import type { LlmServiceStatus } from '@llmservice/crds';
 import { applyChildren, pruneChildren, type ChildrenView } from './apply/apply-children.js';
 import type { Writer } from './apply/writer.js';
-import type { Deployment, KubeObject } from './kube/types.js';
+import { earliest } from './earliest.js';
+import type { KubeObject } from './kube/types.js';
+import type { Pictures } from './pictures.js';
 import { planChildren } from './plan/children.js';
-import { podSelector } from './plan/child-metadata.js';
 import { contentHash } from './plan/content-hash.js';
 import { planCourse } from './plan/course.js';
-import { schemeOf } from './plan/pod-template.js';
 import { planService, type Installation, type ServicePlan, type Surroundings } from './plan/plan-service.js';
 import { readRevisions } from './plan/revision.js';
-import { planRouting } from './plan/routing.js';
-import type { Idleness } from './plan/idleness.js';
-import { handoverMs, needsActivator, planSleep, readSleepMark, type Sleep } from './plan/sleep.js';
-import { wantedReplicas } from './plan/wanted-replicas.js';
+import type { Sleep } from './plan/sleep.js';
 import type { Preflight } from './preflight/preflight.js';
 import type { Rollouts } from './rollouts.js';
-import { parseSpec, type ParsedSpec, type WantedService } from './spec/parse-spec.js';
+import type { Sleeps } from './sleeps.js';
+import { parseSpec, type WantedService } from './spec/parse-spec.js';
 import { buildStatus, pendingConditions, toLastFailure } from './status/build-status.js';
 import { transitions } from './status/events.js';
 import { haltedBefore, outcomeOf } from './status/halt.js';
 import type { Halt, Picture } from './status/picture.js';
-import { answeringMs } from './status/pod-state.js';
-import { isSettled, planPods } from './status/plan-pods.js';
+import { planPods } from './status/plan-pods.js';
 import { judgeRevision, type Patience } from './status/revision-failure.js';
 import type { Caches } from './watch/caches.js';
 import type { CrashLogs } from './watch/crash-logs.js';
-import type { IdleMonitor } from './watch/idle-monitor.js';
-import type { LoadMonitor } from './watch/load-monitor.js';
 
 export interface ReconcilerOptions {
   readonly caches: Caches;
   readonly preflight: Pick<Preflight, 'resolve' | 'forget'>;
   readonly writer: Writer;
-  readonly loads: Pick<LoadMonitor, 'of'>;
-  readonly idle: Pick<IdleMonitor, 'of' | 'look'>;
-  readonly crashLogs: Pick<CrashLogs, 'read' | 'explained'>;
+  readonly crashLogs: Pick<CrashLogs, 'read'>;
+  readonly pictures: Pictures;
+  readonly sleeps: Pick<Sleeps, 'decide'>;
   readonly surroundings: Installation;
   readonly rollouts: Pick<Rollouts, 'decide'>;
   readonly patience: Omit<Patience, 'noProgressMs'>;
@@ -62,7 +57,10 @@ export class Reconciler {
     const seen = await this.announce(object);
     const parsed = parseSpec(seen);
     if (!parsed.ok) {
-      await this.writeStatus(seen, this.invalidPicture(seen, parsed));
+      await this.writeStatus(
+        seen,
+        this.options.pictures.ofInvalid(seen, parsed, this.surroundings(), this.now()),
+      );
       return null;
     }
     const { result, recheckMs } = await this.options.preflight.resolve(key, parsed.service);
@@ -85,14 +83,14 @@ export class Reconciler {
     service: WantedService,
     plan: ServicePlan,
   ): Promise<number | null> {
-    const { caches, writer, crashLogs } = this.options;
+    const { caches, writer, crashLogs, pictures, sleeps } = this.options;
     const { namespace, name } = service;
     await crashLogs.read(caches.podsOf(namespace, name));
     const deployment = caches.deployment(namespace, name);
     const history = readRevisions(caches.revisionsOf(namespace, name));
     const course = planCourse(service, plan, history, deployment);
     const { target } = course;
-    const before = this.picture(object, service, plan, target?.template.revision ?? null);
+    const before = pictures.of(object, service, plan, target?.template.revision ?? null, this.now());
 
     const verdict = judgeRevision(before, course.standing, this.patience(service));
     const wasHalted = haltedBefore(deployment, service, course.attempt, before.previous);
@@ -102,16 +100,12 @@ export class Reconciler {
     // The failure is told before the pods that told it are stopped.
     if (halted !== null && wasHalted === null) await this.writeStatus(object, { ...before, halted });
     // What was planned before needs no image from the operator's installation.
-    const missing = target === null ? plan.obstacle : null;
     if (target === null) {
-      await this.writeStatus(this.latest(object), { ...before, halted, obstacle: missing });
-      return missing === null ? null : obstacleRetryMs;
+      await this.writeStatus(object, { ...before, halted, obstacle: plan.obstacle });
+      return plan.obstacle === null ? null : obstacleRetryMs;
     }
 
-    const sleep = await this.planSleep({ ...before, halted }, service, deployment);
-    const covered = caches.activatorEndpoints(namespace, name) !== null;
-    const answering = answeringMs(before.pods, before.now);
-    const activators = needsActivator(service, sleep, covered, answering) ? caches.activators() : null;
+    const { sleep, activators, recheckMs } = await sleeps.decide(service, deployment, { ...before, halted });
     const pods = planPods(service, course, target, before, halted, sleep);
     const rollout = await this.options.rollouts.decide(
       service,
@@ -128,131 +122,27 @@ export class Reconciler {
     });
     const view = this.view(service);
     const obstacle = await applyChildren(writer, view, wanted, target.object, service.uid);
-    const after = asleepOr(this.picture(object, service, plan, target.template.revision), sleep);
-    await this.writeStatus(this.latest(object), { ...after, halted, obstacle });
+    const seen = pictures.of(object, service, plan, target.template.revision, this.now());
+    const after = asleepOr(seen, sleep);
+    await this.writeStatus(object, { ...after, halted, obstacle });
     const kept = [target, ...(course.good === null ? [] : [course.good])];
     await pruneChildren(writer, view, wanted, kept, caches.deployment(namespace, name), after.pods);
-    return [
+    return earliest(
       obstacle === null ? null : obstacleRetryMs,
       verdict.state === 'open' ? verdict.recheckMs : null,
       rollout.recheckMs,
-      sleep.state === 'awake' ? sleep.recheckMs : null,
-      activators !== null && answering !== null ? handoverMs : null,
-    ].reduce(earliest);
-  }
-
-  private async planSleep(
-    picture: Picture,
-    service: WantedService,
-    deployment: Deployment | null,
-  ): Promise<Sleep> {
-    const { caches, idle } = this.options;
-    const { namespace, name } = service;
-    const key = `${namespace}/${name}`;
-    const mark = readSleepMark(deployment);
-    const plan = (idleness: Idleness): Sleep =>
-      planSleep({
-        service,
-        mark,
-        settled: isSettled(picture),
-        idleness,
-        activators: caches.activators().length,
-        covered: caches.activatorEndpoints(namespace, name) !== null,
-        now: picture.now,
-      });
-    const sleep = plan(idle.of(key));
-    // Pods that go take what runs on them along after the drain: the last look has to be from now.
-    return sleep.state === 'asleep' && mark === null ? plan(await idle.look(key)) : sleep;
-  }
-
-  private picture(
-    object: KubeObject,
-    service: WantedService,
-    plan: ServicePlan,
-    revision: string | null,
-  ): Picture {
-    const { caches, loads, crashLogs } = this.options;
-    const { namespace, name } = service;
-    const pods = crashLogs.explained(caches.podsOf(namespace, name));
-    return {
-      ...this.frame(object),
-      modelName: service.modelName,
-      wantedReplicas: wantedReplicas(service),
-      stopped: service.spec.stop,
-      sleep: { state: 'never' },
-      resolution: plan.resolution,
-      fit: plan.fit,
-      scheme: schemeOf(service),
-      routing: plan.routing,
-      revision,
-      deployment: caches.deployment(namespace, name),
-      pods,
-      httpRoute: caches.httpRoute(namespace, name),
-      virtualService: caches.virtualService(namespace, name),
-      loads: loads.of(pods),
-    };
-  }
-
-  private invalidPicture(object: KubeObject, { violations }: ParsedSpec & { ok: false }): Picture {
-    const { name, namespace = '' } = object.metadata;
-    const { caches } = this.options;
-    const spec = object['spec'] as Partial<WantedService['spec']> | undefined;
-    const routing = { provider: 'auto', ...spec?.routing };
-    const known = { routing, tls: spec?.tls ?? {} } as WantedService['spec'];
-    return {
-      ...this.frame(object),
-      modelName: spec?.model?.name ?? name,
-      wantedReplicas: spec?.replicas ?? 1,
-      stopped: false,
-      sleep: { state: 'never' },
-      resolution: { state: 'invalid', violations },
-      fit: { state: 'unresolved' },
-      scheme: schemeOf({ spec: known }),
-      routing: planRouting({ spec: known }, this.surroundings()),
-      revision: null,
-      deployment: caches.deployment(namespace, name),
-      pods: caches.podsOf(namespace, name),
-      httpRoute: caches.httpRoute(namespace, name),
-      virtualService: caches.virtualService(namespace, name),
-      loads: new Map(),
-    };
-  }
-
-  private frame(
-    object: KubeObject,
-  ): Pick<
-    Picture,
-    'namespace' | 'name' | 'generation' | 'previous' | 'now' | 'obstacle' | 'halted' | 'selector'
-  > {
-    const { name, namespace = '', generation = 0 } = object.metadata;
-    const selector = Object.entries(podSelector({ name })).map(([key, value]) => `${key}=${value}`);
-    return {
-      namespace,
-      name,
-      generation,
-      previous: statusOf(this.latest(object)),
-      now: this.now(),
-      obstacle: null,
-      halted: null,
-      selector: selector.join(','),
-    };
+      recheckMs,
+    );
   }
 
   private async writeStatus(object: KubeObject, picture: Picture): Promise<void> {
     const { caches, writer } = this.options;
-    const latest = this.latest(object);
+    const latest = caches.latest(object);
     const before = statusOf(latest);
     const after = buildStatus({ ...picture, previous: before });
     if (contentHash(before) === contentHash(after)) return;
     caches.remember(await writer.writeStatus(latest, after));
     for (const transition of transitions(before, after)) await writer.emit(latest, transition, this.now());
-  }
-
-  /** The object with the version of our own last write to it. */
-  private latest(object: KubeObject): KubeObject {
-    const { name, namespace = '', uid } = object.metadata;
-    const known = this.options.caches.llmServices.get(namespace, name);
-    return known?.metadata.uid === uid && known !== null ? known : object;
   }
 
   private view(service: WantedService): ChildrenView {
@@ -286,11 +176,6 @@ export class Reconciler {
 
 function asleepOr(picture: Picture, sleep: Sleep): Picture {
   return { ...picture, sleep, ...(sleep.state === 'asleep' ? { wantedReplicas: 0 } : {}) };
-}
-
-/** The earlier of two delays; null: never. */
-function earliest(a: number | null, b: number | null): number | null {
-  return a === null || b === null ? (a ?? b) : Math.min(a, b);
 }
 
 function statusOf(object: KubeObject): LlmServiceStatus {

@@ -6,7 +6,7 @@ import type { KubeObject } from '../kube/types.js';
 import { resources } from '../kube/resources.js';
 import type { WantedService } from '../spec/parse-spec.js';
 import { childMetadata } from './child-metadata.js';
-import { schemeOf } from './pod-template.js';
+import { schemeOf } from './container-parts.js';
 
 /** Label of EndpointSlices: who writes them. */
 export const endpointsManagedBy = 'endpointslice.kubernetes.io/managed-by';

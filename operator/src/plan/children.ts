@@ -8,7 +8,7 @@ import { childMetadata, podSelector } from './child-metadata.js';
 import { planHttpRoute } from './http-route.js';
 import { planIstioRoute } from './istio-route.js';
 import type { PlannedTemplate } from './planned-template.js';
-import { schemeOf } from './pod-template.js';
+import { schemeOf } from './container-parts.js';
 import { replacements, type Replacement } from './replacement.js';
 import { goodRevisionAnnotation } from './revision.js';
 import type { RouteGateway } from './routing.js';

@@ -11,10 +11,18 @@ import {
   type MemoryPlan,
 } from '@llmservice/crds';
 import type { WantedService } from '../spec/parse-spec.js';
-import type { Scheme } from '../status/picture.js';
 import { formatMi } from '../spec/quantity.js';
 import { childLabels, podSelector } from './child-metadata.js';
 import { acceleratorVariables, s3Variables, withUsers } from './container-env.js';
+import {
+  keepAccepting,
+  preStopSeconds,
+  probe,
+  restricted,
+  s3CaMounts,
+  schemeOf,
+  terminationMessage,
+} from './container-parts.js';
 import { contentHash } from './content-hash.js';
 import { planResources, type CheckpointSize } from './resources.js';
 import { planVllmContainers, vllmAnnotations } from './vllm-pod.js';
@@ -29,8 +37,6 @@ export interface PodInputs {
   readonly memoryPlan: MemoryPlan | null;
 }
 
-/** The pod keeps accepting for this long after it was told to stop, until endpoints everywhere have forgotten it. */
-const preStopSeconds = 5;
 /** From the end of the drain to SIGKILL. */
 const graceSeconds = 15;
 /** Any user will do that is not root; the numeric id lets the kubelet check it. */
@@ -76,7 +82,7 @@ export function planPodTemplate(service: WantedService, inputs: PodInputs): PodT
       }),
       ...(pullImage === null
         ? { containers: [planContainer(service, inputs)] }
-        : planVllmContainers(service, { ...inputs, pullImage }, preStopSeconds)),
+        : planVllmContainers(service, { ...inputs, pullImage })),
       volumes: planVolumes(service, inputs),
     },
   };
@@ -99,33 +105,26 @@ export interface PodTemplate {
 }
 
 function planContainer(service: WantedService, inputs: PodInputs): object {
+  const scheme = schemeOf(service);
   return {
     name: runtimeContainer,
     image: inputs.image,
     imagePullPolicy: 'IfNotPresent',
-    ports: [{ name: schemeOf(service), containerPort: ports.http, protocol: 'TCP' }],
+    ports: [{ name: scheme, containerPort: ports.http, protocol: 'TCP' }],
     env: planEnv(service),
     resources: planResources(service, inputs.size, inputs.memoryPlan),
-    securityContext: {
-      allowPrivilegeEscalation: false,
-      readOnlyRootFilesystem: true,
-      capabilities: { drop: ['ALL'] },
-    },
-    // A failure's JSON is written by the runtime; where it could not (OOM, bad image), the log's end is kept.
-    terminationMessagePath: paths.terminationMessage,
-    terminationMessagePolicy: 'FallbackToLogsOnError',
-    lifecycle: { preStop: { exec: { command: ['/bin/sleep', String(preStopSeconds)] } } },
-    startupProbe: probe(service, routes.startup, { periodSeconds: 1, failureThreshold: 120 }),
-    livenessProbe: probe(service, routes.live, { periodSeconds: 10, failureThreshold: 6 }),
-    readinessProbe: probe(service, routes.ready, { periodSeconds: 2, failureThreshold: 3 }),
+    securityContext: restricted,
+    ...terminationMessage,
+    ...keepAccepting,
+    startupProbe: probe(scheme, routes.startup, { periodSeconds: 1, failureThreshold: 120 }),
+    livenessProbe: probe(scheme, routes.live, { periodSeconds: 10, failureThreshold: 6 }),
+    readinessProbe: probe(scheme, routes.ready, { periodSeconds: 2, failureThreshold: 3 }),
     volumeMounts: [
       { name: 'engine-config', mountPath: paths.engineConfigDir, readOnly: true },
       { name: 'weights', mountPath: paths.weights },
       { name: 'shared-memory', mountPath: paths.sharedMemory },
       { name: 'tmp', mountPath: '/tmp' },
-      ...(service.spec.model.s3.caConfigMapRef === undefined
-        ? []
-        : [{ name: 's3-ca', mountPath: paths.s3Ca, readOnly: true }]),
+      ...s3CaMounts(service),
       ...(service.spec.auth.keysSecretRef === undefined
         ? []
         : [{ name: 'keys', mountPath: paths.keys, readOnly: true }]),
@@ -136,25 +135,6 @@ function planContainer(service: WantedService, inputs: PodInputs): object {
         ? []
         : [{ name: 'accounting', mountPath: paths.accounting }]),
     ],
-  };
-}
-
-/** What the pods of a service speak. */
-export function schemeOf({ spec }: Pick<WantedService, 'spec'>): Scheme {
-  return spec.tls.secretRef === undefined ? 'http' : 'https';
-}
-
-function probe(
-  service: WantedService,
-  path: string,
-  timing: { periodSeconds: number; failureThreshold: number },
-): object {
-  const scheme = schemeOf(service);
-  return {
-    httpGet: { path, port: scheme, scheme: scheme.toUpperCase() },
-    timeoutSeconds: 5,
-    successThreshold: 1,
-    ...timing,
   };
 }
 

@@ -13,6 +13,7 @@ import {
 import type { WantedService } from '../spec/parse-spec.js';
 import { formatMi } from '../spec/quantity.js';
 import { acceleratorVariables, s3Variables, withUsers } from './container-env.js';
+import { keepAccepting, probe, restricted, s3CaMounts, terminationMessage } from './container-parts.js';
 import type { CheckpointSize } from './resources.js';
 import { kvBytesWithoutLimit, planVllmArgs } from './vllm-args.js';
 
@@ -28,29 +29,21 @@ const gib = 2 ** 30;
 /** A load tells no progress, so that only its whole time can be bounded: two hours. */
 const startup = { periodSeconds: 2, failureThreshold: 3600 };
 
-const restricted = {
-  allowPrivilegeEscalation: false,
-  readOnlyRootFilesystem: true,
-  capabilities: { drop: ['ALL'] },
-};
-
 /** Tells who reads a pod's failure that its log is vLLM's. */
 export const vllmAnnotations = { [annotations.engineRuntime]: 'vllm' };
 
 export function planVllmContainers(
   service: WantedService,
   inputs: VllmInputs,
-  preStopSeconds: number,
 ): { initContainers: object[]; containers: object[] } {
   return {
     initContainers: [weights(service, inputs)],
-    containers: [vllm(service, inputs, preStopSeconds)],
+    containers: [vllm(service, inputs)],
   };
 }
 
 /** Ends once all files are there; its termination message is typed like the native runtime's. */
 function weights(service: WantedService, { pullImage, size }: VllmInputs): object {
-  const ca = service.spec.model.s3.caConfigMapRef;
   return {
     name: weightsContainer,
     image: pullImage,
@@ -59,18 +52,17 @@ function weights(service: WantedService, { pullImage, size }: VllmInputs): objec
     env: withUsers(s3Variables(service), service),
     resources: { requests: { memory: '512Mi', 'ephemeral-storage': formatMi(size.fileBytes) } },
     securityContext: restricted,
-    terminationMessagePath: paths.terminationMessage,
-    terminationMessagePolicy: 'FallbackToLogsOnError',
+    ...terminationMessage,
     volumeMounts: [
       { name: 'engine-config', mountPath: paths.engineConfigDir, readOnly: true },
       { name: 'weights', mountPath: paths.weights },
       { name: 'tmp', mountPath: '/tmp' },
-      ...(ca === undefined ? [] : [{ name: 's3-ca', mountPath: paths.s3Ca, readOnly: true }]),
+      ...s3CaMounts(service),
     ],
   };
 }
 
-function vllm(service: WantedService, { image, size }: VllmInputs, preStopSeconds: number): object {
+function vllm(service: WantedService, { image, size }: VllmInputs): object {
   return {
     name: runtimeContainer,
     image,
@@ -80,14 +72,13 @@ function vllm(service: WantedService, { image, size }: VllmInputs, preStopSecond
     env: withUsers([...baseVariables, ...acceleratorVariables(service)], service),
     resources: resourcesOf(service, size),
     securityContext: restricted,
-    // vLLM writes no reason: the log's end is kept, and read.
-    terminationMessagePath: paths.terminationMessage,
-    terminationMessagePolicy: 'FallbackToLogsOnError',
-    lifecycle: { preStop: { exec: { command: ['/bin/sleep', String(preStopSeconds)] } } },
+    // vLLM writes no reason: its log is read.
+    ...terminationMessage,
+    ...keepAccepting,
     // It listens once it serves, and answers 503 when its engine has died.
-    startupProbe: probe(startup),
-    livenessProbe: probe({ periodSeconds: 10, failureThreshold: 6 }),
-    readinessProbe: probe({ periodSeconds: 2, failureThreshold: 3 }),
+    startupProbe: probe('http', routes.health, startup),
+    livenessProbe: probe('http', routes.health, { periodSeconds: 10, failureThreshold: 6 }),
+    readinessProbe: probe('http', routes.health, { periodSeconds: 2, failureThreshold: 3 }),
     volumeMounts: [
       { name: 'weights', mountPath: paths.weights, readOnly: true },
       { name: 'shared-memory', mountPath: paths.sharedMemory },
@@ -105,15 +96,6 @@ const baseVariables: readonly EnvVar[] = [
   { name: 'VLLM_NO_USAGE_STATS', value: '1' },
   { name: 'VLLM_DO_NOT_TRACK', value: '1' },
 ];
-
-function probe(timing: { periodSeconds: number; failureThreshold: number }): object {
-  return {
-    httpGet: { path: routes.health, port: 'http', scheme: 'HTTP' },
-    timeoutSeconds: 5,
-    successThreshold: 1,
-    ...timing,
-  };
-}
 
 /** Estimates: a process per rank beside the server's, and on the CPU weights and KV cache too. */
 function resourcesOf(service: WantedService, size: CheckpointSize): object {

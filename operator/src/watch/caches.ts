@@ -131,6 +131,13 @@ export class Caches {
     else this.children.get(object.kind)?.remember(object);
   }
 
+  /** The service with the version of our own last write to it. */
+  latest(object: KubeObject): KubeObject {
+    const { name, namespace = '', uid } = object.metadata;
+    const known = this.llmServices.get(namespace, name);
+    return known !== null && known.metadata.uid === uid ? known : object;
+  }
+
   deployment(namespace: string, name: string): Deployment | null {
     return (
       (this.children.get(resources.deployments.kind)?.get(namespace, name) as

@@ -1,0 +1,110 @@
+// Gathers what a status is made from: what was wanted and planned, and what the caches hold of it.
+
+import type { KubeObject } from './kube/types.js';
+import { podSelector } from './plan/child-metadata.js';
+import { schemeOf } from './plan/container-parts.js';
+import type { ServicePlan, Surroundings } from './plan/plan-service.js';
+import { planRouting } from './plan/routing.js';
+import { wantedReplicas } from './plan/wanted-replicas.js';
+import type { ParsedSpec, WantedService } from './spec/parse-spec.js';
+import type { Picture } from './status/picture.js';
+import type { Caches } from './watch/caches.js';
+import type { CrashLogs } from './watch/crash-logs.js';
+import type { LoadMonitor } from './watch/load-monitor.js';
+
+export interface PictureSources {
+  readonly caches: Caches;
+  readonly loads: Pick<LoadMonitor, 'of'>;
+  readonly crashLogs: Pick<CrashLogs, 'read' | 'explained'>;
+}
+
+type Seen = Pick<Picture, 'deployment' | 'httpRoute' | 'virtualService'>;
+type Frame = Pick<
+  Picture,
+  'namespace' | 'name' | 'generation' | 'previous' | 'now' | 'obstacle' | 'halted' | 'selector' | 'sleep'
+>;
+
+export class Pictures {
+  constructor(private readonly sources: PictureSources) {}
+
+  /**
+   * @param revision of the template that is wanted; null where none could be planned
+   * @param now RFC 3339, to the second
+   */
+  of(
+    object: KubeObject,
+    service: WantedService,
+    plan: ServicePlan,
+    revision: string | null,
+    now: string,
+  ): Picture {
+    const { caches, loads, crashLogs } = this.sources;
+    const pods = crashLogs.explained(caches.podsOf(service.namespace, service.name));
+    return {
+      ...this.frame(object, now),
+      ...this.seen(object),
+      modelName: service.modelName,
+      wantedReplicas: wantedReplicas(service),
+      stopped: service.spec.stop,
+      resolution: plan.resolution,
+      fit: plan.fit,
+      scheme: schemeOf(service),
+      routing: plan.routing,
+      revision,
+      pods,
+      loads: loads.of(pods),
+    };
+  }
+
+  /** Of a service whose spec cannot be followed; its pods stay as they are. */
+  ofInvalid(
+    object: KubeObject,
+    { violations }: ParsedSpec & { ok: false },
+    surroundings: Surroundings,
+    now: string,
+  ): Picture {
+    const { name, namespace = '' } = object.metadata;
+    const spec = object['spec'] as Partial<WantedService['spec']> | undefined;
+    const routing = { provider: 'auto', ...spec?.routing };
+    const known = { routing, tls: spec?.tls ?? {} } as WantedService['spec'];
+    return {
+      ...this.frame(object, now),
+      ...this.seen(object),
+      modelName: spec?.model?.name ?? name,
+      wantedReplicas: spec?.replicas ?? 1,
+      stopped: false,
+      resolution: { state: 'invalid', violations },
+      fit: { state: 'unresolved' },
+      scheme: schemeOf({ spec: known }),
+      routing: planRouting({ spec: known }, surroundings),
+      revision: null,
+      pods: this.sources.caches.podsOf(namespace, name),
+      loads: new Map(),
+    };
+  }
+
+  private frame(object: KubeObject, now: string): Frame {
+    const { name, namespace = '', generation = 0 } = object.metadata;
+    const selector = Object.entries(podSelector({ name })).map(([key, value]) => `${key}=${value}`);
+    return {
+      namespace,
+      name,
+      generation,
+      previous: this.sources.caches.latest(object)['status'] ?? {},
+      now,
+      obstacle: null,
+      halted: null,
+      sleep: { state: 'never' },
+      selector: selector.join(','),
+    };
+  }
+
+  private seen({ metadata: { name, namespace = '' } }: KubeObject): Seen {
+    const { caches } = this.sources;
+    return {
+      deployment: caches.deployment(namespace, name),
+      httpRoute: caches.httpRoute(namespace, name),
+      virtualService: caches.virtualService(namespace, name),
+    };
+  }
+}

@@ -1,0 +1,72 @@
+// Puts the question whether a service sleeps together from what is seen, and who takes its requests meanwhile.
+
+import { earliest } from './earliest.js';
+import type { Deployment } from './kube/types.js';
+import type { Idleness } from './plan/idleness.js';
+import { handoverMs, needsActivator, planSleep, readSleepMark, type Sleep } from './plan/sleep.js';
+import type { WantedService } from './spec/parse-spec.js';
+import type { Picture } from './status/picture.js';
+import { isSettled } from './status/plan-pods.js';
+import { answeringMs } from './status/pod-state.js';
+import type { Caches } from './watch/caches.js';
+import type { IdleMonitor } from './watch/idle-monitor.js';
+
+export interface SleepDecision {
+  readonly sleep: Sleep;
+  /** Addresses of the activators that take its requests; null: its own pods do. */
+  readonly activators: readonly string[] | null;
+  /** When to ask again; null: when something changes. */
+  readonly recheckMs: number | null;
+}
+
+export class Sleeps {
+  constructor(
+    private readonly caches: Caches,
+    private readonly idle: Pick<IdleMonitor, 'of' | 'look'>,
+  ) {}
+
+  async decide(
+    service: WantedService,
+    deployment: Deployment | null,
+    picture: Picture,
+  ): Promise<SleepDecision> {
+    const { namespace, name } = service;
+    const activators = this.caches.activators();
+    const covered = this.caches.activatorEndpoints(namespace, name) !== null;
+    const sleep = await this.plan(service, deployment, picture, activators.length, covered);
+    const answering = answeringMs(picture.pods, picture.now);
+    const isCovered = needsActivator(service, sleep, covered, answering);
+    return {
+      sleep,
+      activators: isCovered ? activators : null,
+      recheckMs: earliest(
+        sleep.state === 'awake' ? sleep.recheckMs : null,
+        isCovered && answering !== null ? handoverMs : null,
+      ),
+    };
+  }
+
+  private async plan(
+    service: WantedService,
+    deployment: Deployment | null,
+    picture: Picture,
+    activators: number,
+    covered: boolean,
+  ): Promise<Sleep> {
+    const key = `${service.namespace}/${service.name}`;
+    const mark = readSleepMark(deployment);
+    const plan = (idleness: Idleness): Sleep =>
+      planSleep({
+        service,
+        mark,
+        settled: isSettled(picture),
+        idleness,
+        activators,
+        covered,
+        now: picture.now,
+      });
+    const sleep = plan(this.idle.of(key));
+    // Pods that go take what runs on them along after the drain: the last look has to be from now.
+    return sleep.state === 'asleep' && mark === null ? plan(await this.idle.look(key)) : sleep;
+  }
+}
