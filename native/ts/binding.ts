@@ -230,7 +230,10 @@ export interface StepPlan {
   readonly replace: Int32Array;
   /** Pairs (slot, block): appends to the slots' block tables. */
   readonly blocks: Int32Array;
-  /** Pairs (slot, count); count is 1 for a decode without drafts, and at most 1 more for each draft. The sum of counts is at most maxNumBatchedTokens. */
+  /**
+   * Pairs (slot, count); count is 1 for a decode without drafts, and at most 1 more for each draft. The sum of counts is
+   * at most maxNumBatchedTokens.
+   */
   readonly rows: Int32Array;
   /**
    * Triples (slot, position, snapshot), of hybrid models: keeps the state after the slot's first `position` tokens, which

@@ -40,7 +40,7 @@ export class Replica {
   private model: ModelRun | null = null;
   private boundPort = 0;
 
-  /** @throws FailureError CertificateInvalid, KeysInvalid, or InvalidEngineConfig when an administration is asked for and cannot be had */
+  /** @throws FailureError CertificateInvalid, KeysInvalid; InvalidEngineConfig: an administration cannot be had */
   constructor(
     private readonly config: ResolvedConfig,
     private readonly logger: Logger,

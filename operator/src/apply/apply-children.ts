@@ -20,7 +20,7 @@ export interface ChildrenView {
 }
 
 /**
- * @param revision stored before the Deployment, so that no template runs that is not kept; one that is stored is left alone
+ * @param revision stored before the Deployment, so that no template runs that is not kept; a stored one is left alone
  * @returns what stands in the way, or null when all is as planned
  */
 export async function applyChildren(
@@ -71,8 +71,8 @@ function isRefusal({ status, message }: ApiError): boolean {
 }
 
 /**
- * Removes routes and endpoints of the activator that are no longer wanted, revisions that nothing goes back to, and engine configs that no pod can come
- * to need any more.
+ * Removes routes and endpoints of the activator that are no longer wanted, revisions that nothing goes back to, and
+ * engine configs that no pod can come to need any more.
  */
 export async function pruneChildren(
   writer: Writer,

@@ -76,7 +76,7 @@ function fits(pod: PodSpec, node: NodeRoom, freed: Requests): boolean {
   );
 }
 
-/** Whether every resource that the scheduler misses is one of which some old pod holds enough, or it is pods like ours that bar the nodes. */
+/** Whether some old pod holds enough of every resource that the scheduler misses, or pods like ours bar the nodes. */
 function wouldMakeRoom({ pod, oldPods, unschedulable }: Rollout): boolean {
   const message = unschedulable?.message ?? '';
   if (message.includes("didn't match pod anti-affinity rules")) return true;

@@ -1,5 +1,6 @@
 // Judges a checkpoint by a few small reads, before any device is taken: config.json, the weight index, and the header
-// of every weight file, or the header of a GGUF file, which is all of these. What is missing, cut short or unsupported is a typed failure that names the file.
+// of every weight file, or the header of a GGUF file, which is all of these. What is missing, cut short or
+// unsupported is a typed failure that names the file.
 
 import {
   checkLoadQuantization,

@@ -29,7 +29,7 @@ export async function askPod(url: string): Promise<{ status: number; text: strin
   return { status: response.statusCode ?? 0, text: Buffer.concat(chunks).toString('utf8') };
 }
 
-/** Where its server answers, by the name and number of its port, which an older revision's may not have in common with it. Null: it has no address yet. */
+/** Where its server answers, by its own port, since an older revision's may be another. Null: it has no address yet. */
 export function podUrl({ spec, status }: Pod): string | null {
   const ip = status?.podIP;
   if (ip === undefined || ip === '') return null;
