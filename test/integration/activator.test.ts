@@ -1,20 +1,16 @@
 // The activator as a process, against a real API server, with a small server in the pods' place.
 
 import { once } from 'node:events';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { activatorName, labels } from '@llmservice/crds';
 import { resources } from '../../operator/src/kube/resources.js';
 import { llamaCheckpoint } from '../builders/checkpoint.js';
-import { eventually, start, stop } from '../processes.js';
+import { eventually } from '../processes.js';
 import { ActivatorProcess } from './activator-process.js';
-import type { User } from './api-server.js';
 import { FakeReplica } from './fake-replica.js';
 import { grantActivatorRole } from './operator-role.js';
+import { OperatorProcess } from './operator-process.js';
 import { World } from './operator-world.js';
 
 jest.setTimeout(180_000);
@@ -65,21 +61,8 @@ async function makeReplica(service: string, name: string): Promise<void> {
 }
 
 describe('50 requests during the wake-up, and the operator is killed', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'llmservice-wake-'));
-  const main = fileURLToPath(new URL('../../operator/dist/main.js', import.meta.url));
-  const operator = (user: User): ReturnType<typeof start> => {
-    const kubeconfig = join(folder, `${user}.json`);
-    writeFileSync(kubeconfig, world.api.kubeConfig(user).exportConfig());
-    const args = ['--lease-namespace', 'default', '--identity', user, '--port', '0'];
-    const images = ['--runtime-image-cpu', 'example.org/runtime:1'];
-    return start(process.execPath, [main, ...args, ...images], join(folder, `${user}.log`), {
-      KUBECONFIG: kubeconfig,
-    });
-  };
-  afterAll(() => rmSync(folder, { recursive: true, force: true }));
-
   test('are all answered, in their order', async () => {
-    const first = operator('operator-a');
+    const first = OperatorProcess.start(world.api, 'operator-a');
     const activator = await ActivatorProcess.start(world.api);
     await world.create({
       apiVersion: 'v1',
@@ -102,11 +85,11 @@ describe('50 requests during the wake-up, and the operator is killed', () => {
 
     const sent = [];
     for (let id = 0; id < 50; id += 1) {
-      if (id === 1) await stop(first, 'SIGKILL');
+      if (id === 1) await first.stop('SIGKILL');
       sent.push(await activator.send('sleepy', { id }));
       await sleep(10);
     }
-    const second = operator('operator-b');
+    const second = OperatorProcess.start(world.api, 'operator-b');
     try {
       await eventually('the wake-up', async () => (await world.deployment('sleepy')).spec?.replicas === 1);
       expect(await world.get(resources.endpointSlices, 'sleepy-activator')).not.toBeNull();
@@ -122,7 +105,7 @@ describe('50 requests during the wake-up, and the operator is killed', () => {
         async () => !(await world.get(resources.endpointSlices, 'sleepy-activator')),
       );
     } finally {
-      await stop(second);
+      await second.stop();
       await activator.stop();
     }
   });

@@ -1,20 +1,17 @@
 // What the operator does while the API server, or the way to it, or its own process is in trouble: nothing twice, nothing
 // by two, and all that was wanted meanwhile once the trouble is over.
 
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { annotations } from '@llmservice/crds';
 import { KubeClient } from '../../operator/src/kube/client.js';
 import { resources } from '../../operator/src/kube/resources.js';
 import type { Deployment } from '../../operator/src/kube/types.js';
 import { llamaCheckpoint } from '../builders/checkpoint.js';
-import { eventually, start, stop } from '../processes.js';
+import { eventually } from '../processes.js';
 import { ApiGate, type Trouble } from './api-gate.js';
 import type { AuditedWrite, User } from './api-server.js';
+import { OperatorProcess } from './operator-process.js';
 import { World, type RunningOperator } from './operator-world.js';
 
 jest.setTimeout(180_000);
@@ -107,18 +104,7 @@ test('the Gateway API is removed and comes back: services go on without routes, 
   await operator.stop();
 });
 
-describe('a leader that is stopped in the midst of its work and goes on later', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'llmservice-outages-'));
-  const main = fileURLToPath(new URL('../../operator/dist/main.js', import.meta.url));
-  const run = (user: User): ReturnType<typeof start> => {
-    const kubeconfig = join(folder, `${user}.json`);
-    writeFileSync(kubeconfig, world.api.kubeConfig(user).exportConfig());
-    const args = ['--lease-namespace', 'default', '--identity', user, '--port', '0'];
-    const images = ['--runtime-image-cpu', 'example.org/runtime:1'];
-    return start(process.execPath, [main, ...args, ...images], join(folder, `${user}.log`), {
-      KUBECONFIG: kubeconfig,
-    });
-  };
+describe('a leader that is stopped for a minute in the midst of its work', () => {
   const by = (user: User, { code }: { code?: (code: number) => boolean } = {}): AuditedWrite[] =>
     world.api.writes().filter((each) => each.user === user && (code?.(each.code) ?? true));
   const succeeded = { code: (code: number) => code < 300 };
@@ -128,19 +114,19 @@ describe('a leader that is stopped in the midst of its work and goes on later', 
       () => by(user, succeeded).find(({ resource }) => resource === 'leases'),
       60_000,
     );
-  afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
   test('writes nothing after the next one leads', async () => {
-    const old = run('operator-a');
+    const old = OperatorProcess.start(world.api, 'operator-a');
     await leads('operator-a');
-    const next = run('operator-b');
+    const next = OperatorProcess.start(world.api, 'operator-b');
     try {
       const names = Array.from({ length: 20 }, (_, index) => `busy-${String(index)}`);
       const made = Promise.all(names.map(create));
       await eventually('its first Deployment', () =>
         by('operator-a', succeeded).some(({ resource }) => resource === 'deployments'),
       );
-      old.kill('SIGSTOP');
+      old.child.kill('SIGSTOP');
+      const minute = sleep(60_000);
       await made;
       const unfinished = by('operator-a', succeeded).filter(
         ({ resource }) => resource === 'deployments',
@@ -149,9 +135,10 @@ describe('a leader that is stopped in the midst of its work and goes on later', 
       const { at } = await leads('operator-b');
       for (const name of names) await world.condition(name, 'Fits', 'True');
       await world.patch(resources.llmServices, names[0]!, { spec: { replicas: 2 } });
-      old.kill('SIGCONT');
-      await eventually('its end', () => old.exitCode !== null);
-      expect(old.exitCode).toBe(1);
+      await minute;
+      old.child.kill('SIGCONT');
+      await eventually('its end', () => old.child.exitCode !== null);
+      expect(old.child.exitCode).toBe(1);
       await eventually('the change', async () => {
         const { spec } = (await world.deployment(names[0]!)) as unknown as { spec: { replicas: number } };
         return spec.replicas === 2;
@@ -159,9 +146,8 @@ describe('a leader that is stopped in the midst of its work and goes on later', 
       expect(by('operator-a', succeeded).filter((write) => write.at > at)).toEqual([]);
       for (const name of names) await world.deployment(name);
     } finally {
-      old.kill('SIGCONT');
-      await stop(old, 'SIGKILL');
-      await stop(next);
+      await old.stop('SIGKILL');
+      await next.stop();
     }
   });
 });
