@@ -1,6 +1,7 @@
 // The operator as a whole: waits for the lease, watches, works the queue, and stops writing the moment the lease is
 // no longer surely its own.
 
+import { setMaxListeners } from 'node:events';
 import type { Logger } from 'winston';
 import { NotLeaderError, Writer } from './apply/writer.js';
 import type { KubeClient } from './kube/client.js';
@@ -132,6 +133,8 @@ export class Operator {
     this.metrics.setLeading(true);
     const watching = new AbortController();
     const stop = AbortSignal.any([signal, watching.signal]);
+    // Every watch listens, which are more than the ten from which on Node warns of a leak.
+    setMaxListeners(0, stop);
     const kept = this.election.keep(signal);
     const resync = setInterval(() => this.caches.resync(), timing.resyncMs ?? resyncMs);
     try {
