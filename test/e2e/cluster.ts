@@ -1,7 +1,7 @@
 // The running local cluster as tests see it: kubectl, the gateway's and the S3 server's address, and parts to stop.
 
 import { execFile } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -37,4 +37,24 @@ export async function clusterPart(
   part: 's3' | 'apiserver',
 ): Promise<void> {
   await promisify(execFile)(join(repository, 'deploy/local/cluster.sh'), [action, part]);
+}
+
+/**
+ * Ends the process of a pod that runs `program`, as the kernel does where memory is short: by SIGKILL, which who is
+ * process 1 of a container cannot get from within. A pod's name is the host name of its containers.
+ */
+export function killInPod(pod: string, program: string): void {
+  const read = (pid: string, file: string): string[] => {
+    try {
+      return readFileSync(`/proc/${pid}/${file}`, 'utf8').split('\0');
+    } catch {
+      // It has ended meanwhile.
+      return [];
+    }
+  };
+  const pids = readdirSync('/proc').filter(
+    (pid) => read(pid, 'environ').includes(`HOSTNAME=${pod}`) && read(pid, 'cmdline').includes(program),
+  );
+  if (pids.length !== 1) throw new Error(`${String(pids.length)} processes of ${pod} run ${program}`);
+  process.kill(Number(pids[0]), 'SIGKILL');
 }

@@ -62,7 +62,14 @@ export async function* stream(host: string, path: string, body: object): AsyncGe
 
 export const chatPath = '/openai/v1/chat/completions';
 
-export const chatBody = (content: string, more: object = {}): object => ({
+interface ChatBody {
+  readonly model: string;
+  readonly messages: { readonly role: 'user'; readonly content: string }[];
+  readonly max_tokens: number;
+  readonly temperature: number;
+}
+
+export const chatBody = (content: string, more: object = {}): ChatBody => ({
   model: 'demo',
   messages: [{ role: 'user', content }],
   max_tokens: 48,

@@ -3,9 +3,11 @@
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import OpenAI from 'openai';
 import { eventually } from '../processes.js';
 import { demoModel, upload } from './bucket.js';
-import { apply, getJson, kubectl } from './cluster.js';
+import { apply, getJson, killInPod, kubectl, nodeAddress } from './cluster.js';
+import { fetchWithHost } from './fetch-with-host.js';
 import { call, chatBody, chatPath, stream, type Answer } from './gateway.js';
 import { conditionOf, makeNamespace, podsOf, remove, serviceOf, waitReady } from './service.js';
 
@@ -52,6 +54,18 @@ async function askWithRetries(): Promise<Answer> {
   }
 }
 
+async function activatorsReady(): Promise<void> {
+  const deployment = 'deployment/llmservice-operator-activator';
+  await kubectl(['rollout', 'status', deployment, '-n', system, '--timeout=120s']);
+}
+
+/** How many requests an activator holds. */
+async function heldBy(pod: string): Promise<number> {
+  const script = `fetch('http://127.0.0.1:8081/metrics').then((r) => r.text()).then(console.log)`;
+  const metrics = await kubectl(['exec', '-n', system, pod, '--', 'node', '-e', script]);
+  return Number(/^llmservice_activator_held (\d+)$/m.exec(metrics)?.[1]);
+}
+
 test('50 requests to a sleeping service are all answered, although the operator is killed meanwhile', async () => {
   await fallAsleep();
   const asked: Promise<Answer>[] = [];
@@ -82,12 +96,36 @@ test('when an activator ends, clients that ask again as the SDKs do get their an
   const answers = await Promise.all(asked);
   expect(answers.filter(({ status, body }) => status !== 200 || !body.includes('Paris'))).toEqual([]);
   expect(await podsOf('sleeper')).toHaveLength(1);
-  await kubectl([
-    'rollout',
-    'status',
-    'deployment/llmservice-operator-activator',
-    '-n',
-    system,
-    '--timeout=120s',
-  ]);
+  await activatorsReady();
+});
+
+test('SIGKILL of one of two activators fails only what it held, which the SDK asks again', async () => {
+  await fallAsleep();
+  const [victim = '', other = ''] = await podNames('llmservice-activator');
+  let cut = 0;
+  const counting: typeof fetch = async (url, init) => {
+    const response = await fetchWithHost(host)(url, init).catch((error: unknown) => {
+      cut += 1;
+      throw error;
+    });
+    if (!response.ok) cut += 1;
+    return response;
+  };
+  const client = new OpenAI({ baseURL: `http://${nodeAddress}/openai/v1`, apiKey: 'none', fetch: counting });
+  const ask = async (): Promise<string | null> => {
+    const { choices } = await client.chat.completions.create(question);
+    return choices[0]!.message.content;
+  };
+  const asked = Array.from({ length: 20 }, ask);
+  const held = await eventually('all to be held', async () => {
+    const [byVictim, byOther] = await Promise.all([heldBy(victim), heldBy(other)]);
+    return byVictim + byOther === asked.length ? byVictim : null;
+  });
+  killInPod(victim, 'operator/dist/activator/main.js');
+  const answers = await Promise.all(asked);
+  expect(answers.filter((answer) => answer?.includes('Paris') !== true)).toEqual([]);
+  expect(held).toBeGreaterThan(0);
+  expect(cut).toBeGreaterThanOrEqual(held);
+  expect(await podsOf('sleeper')).toHaveLength(1);
+  await activatorsReady();
 });

@@ -75,7 +75,7 @@ describe('a service seen through the gateway', () => {
   });
 
   test.each([
-    ['Node', 'node', 'openai-smoke.mjs'],
+    ['Node', join(repository, 'node_modules/.bin/tsx'), 'openai-smoke.ts'],
     ['Python', join(repository, '.local/python-clients/bin/python'), 'openai_smoke.py'],
   ])('satisfies the OpenAI %s SDK', async (_name, program, script) => {
     if (script.endsWith('.py')) await run(join(repository, 'test/e2e/make-python-clients.sh'));
