@@ -1,17 +1,19 @@
-// What the server adds to a request's time to first token: the client's time, one request after the other, less the time
-// in the engine's native steps, less what a server takes that does nothing (Node's own, in a process of its own, asked in
-// turn with ours). The rest counts as the server's: validation, template, tokenizer, both ways between the processes,
-// scheduling, the event. Asked one right after the other, as a server that has work to do is; with a pause between them
-// the processor's caches have forgotten the server, and what follows an answer (its log lines) is over.
+// What the server adds to a request's time to first token: the client's time, one request after the other, less what the
+// same engine takes for the same tokens in a process of its own, without a server: both asked in turn, batch by batch. So
+// validation, template, tokenizer, both ways between the processes, the event and HTTP itself count as the server's. What
+// a server takes that does nothing (Node's own, asked in turn too) stands beside it.
+// Asked one right after the other, as a server that has work to do is; with a pause between them the processor's caches
+// have forgotten the server, and what follows an answer (its log lines) is over.
 // Measured with the processors as they are, and with loops of the idle class that keep them from halting: waking a
 // halted one is the machine's, and four threads wake for a request. The last columns are of whole answers: a server that
 // is often ready without a core measures the machine's other work. usage: tsx test/bench/server-overhead.ts [REQUESTS] [PAUSE_MS]
 
-import { spawn, type ChildProcess } from 'node:child_process';
+import { fork, spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { availableParallelism } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
 import { LoadReplica } from '../load/load-replica.js';
 
 const [requests = 1000, pauseMs = 0] = process.argv.slice(2).map(Number);
@@ -24,10 +26,12 @@ const barMs = 1;
 /** One token each: its only step is the first. */
 const limits = { max_tokens: 1, temperature: 0, stream: true };
 const text = 'What is the capital of France?';
+const messages = [{ role: 'user', content: text }];
+const ids = [84, 104, 101, 32];
 const kinds = [
   { name: 'completion of text', path: '/v1/completions', body: { prompt: text } },
-  { name: 'completion of ids', path: '/v1/completions', body: { prompt: [84, 104, 101, 32] } },
-  { name: 'chat', path: '/v1/chat/completions', body: { messages: [{ role: 'user', content: text }] } },
+  { name: 'completion of ids', path: '/v1/completions', body: { prompt: ids } },
+  { name: 'chat', path: '/v1/chat/completions', body: { messages } },
 ];
 
 /** Milliseconds from sending the request to its first event, on a connection that stays open. */
@@ -87,10 +91,21 @@ const keepAwake = (): ChildProcess[] =>
 
 const awake: ChildProcess[] = [];
 const replica = await LoadReplica.start({ maxNumSeqs: 4, maxWaiting: 4, threads: 1 });
+const engine = fork(fileURLToPath(new URL('engine-alone.ts', import.meta.url)));
 const bare = spawn(process.execPath, ['-e', bareServer], { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
 try {
-  const stepMs = async (): Promise<number> =>
-    (await replica.watch.metric('llmservice_engine_step_seconds_total')) * 1000;
+  await once(engine, 'message');
+  const askEngine = async (prompt: readonly number[], count: number): Promise<number[]> => {
+    engine.send({ prompt, count });
+    const [times] = (await once(engine, 'message')) as [number[]];
+    return times;
+  };
+  const tokensOf = async ({ path, body }: (typeof kinds)[number]): Promise<number[]> => {
+    if ('prompt' in body && body.prompt !== text) return ids;
+    const answer = await fetch(`${replica.url}/tokenize`, { method: 'POST', body: JSON.stringify(body) });
+    if (!answer.ok) throw new Error(`${path}: /tokenize answers ${await answer.text()}`);
+    return ((await answer.json()) as { tokens: number[] }).tokens;
+  };
   const [barePort] = (await once(bare, 'message')) as [number];
   const [socket, bareSocket] = [await open(replica.port), await open(barePort)];
   const measure = async (to: Socket, path: string, body: object, count: number): Promise<number[]> => {
@@ -104,45 +119,41 @@ try {
   const columns = [
     'request',
     'p50 to first token ms',
-    'mean of it in the engine ms',
-    'p50 of a bare server ms',
+    'p50 of the engine alone ms',
     'p50 added ms',
-    'p90 added ms',
+    'p50 of a bare server ms',
     'server on a core, ms a request',
     'ready without one, ms a request',
   ];
   console.log(`| ${columns.join(' | ')} |\n|${'---|'.repeat(columns.length)}`);
   const medians: number[] = [];
-  for (const { name, path, body } of [...kinds, ...kinds]) {
+  for (const kind of [...kinds, ...kinds]) {
+    const { name, path, body } = kind;
+    const prompt = await tokensOf(kind);
     const isAwake = medians.length >= kinds.length;
     if (isAwake && awake.length === 0) awake.push(...keepAwake());
     for (let i = 0; i < warmUp; i += 1) await timeToFirst(socket, path, body);
+    await askEngine(prompt, warmUp);
     const times: number[] = [];
-    const added: number[] = [];
     const bareTimes: number[] = [];
     const engineTimes: number[] = [];
     let [ranMs, waitedMs] = [0, 0];
     for (let done = 0; done < requests; done += batch) {
       bareTimes.push(...(await measure(bareSocket, path, body, batch)));
-      const [engineBefore, threadBefore] = [await stepMs(), replica.watch.mainThread];
-      const some = await measure(socket, path, body, batch);
+      engineTimes.push(...(await askEngine(prompt, batch)));
+      const threadBefore = replica.watch.mainThread;
+      times.push(...(await measure(socket, path, body, batch)));
       const thread = replica.watch.mainThread;
       ranMs += thread.ranMs - threadBefore.ranMs;
       waitedMs += thread.waitedMs - threadBefore.waitedMs;
-      const engineMs = ((await stepMs()) - engineBefore) / batch;
-      engineTimes.push(engineMs);
-      times.push(...some);
-      added.push(...some.map((ms) => ms - engineMs));
     }
-    const floor = quantile(bareTimes, 0.5);
-    const p50 = quantile(added, 0.5) - floor;
-    medians.push(p50);
+    const [whole, alone] = [quantile(times, 0.5), quantile(engineTimes, 0.5)];
+    medians.push(whole - alone);
     const cells = [
-      quantile(times, 0.5),
-      engineTimes.reduce((sum, ms) => sum + ms, 0) / engineTimes.length,
-      floor,
-      p50,
-      quantile(added, 0.9) - floor,
+      whole,
+      alone,
+      whole - alone,
+      quantile(bareTimes, 0.5),
       ranMs / times.length,
       waitedMs / times.length,
     ];
@@ -160,5 +171,6 @@ try {
 } finally {
   for (const loop of awake) loop.kill('SIGKILL');
   bare.kill();
+  engine.kill();
   await replica.stop();
 }

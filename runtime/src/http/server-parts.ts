@@ -1,6 +1,6 @@
 // What the routes share: one of each per process, made in main.
 
-import { randomBytes } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
 import type { Request, Response } from 'express';
 import type { Logger } from '../log/logger.js';
@@ -63,7 +63,7 @@ export async function whileAdmitted(
   } finally {
     response.off('close', gone);
     // Whatever of a request with several generations still runs, runs for nobody.
-    controller.abort();
+    controller.abort('the request has ended');
     parts.running.delete(running);
     leave?.();
     account.close();
@@ -71,7 +71,7 @@ export async function whileAdmitted(
 }
 
 export function newId(prefix: string): string {
-  return prefix + randomBytes(12).toString('hex');
+  return prefix + randomUUID().replaceAll('-', '');
 }
 
 export function randomSeed(): bigint {

@@ -46,7 +46,10 @@ export class SseStream {
   private async write(text: string): Promise<void> {
     if (this.response.destroyed) return;
     this.writeHead();
-    if (this.response.write(text)) return;
+    const hasRoom = this.response.write(text);
+    // Node keeps it until all that follows a step is done: metrics and log lines come after the token.
+    this.response.socket?.uncork();
+    if (hasRoom) return;
     await new Promise<void>((resolve) => {
       const done = (): void => {
         this.response.off('drain', done).off('close', done);

@@ -1,0 +1,68 @@
+// The engine without a server, in a process of its own: what its parent asks, one after the other, and how long each
+// request took to its first token, in milliseconds. Messages: { prompt, count } there, times back.
+
+import { fileURLToPath } from 'node:url';
+import { loadEngine } from '@llmservice/native';
+import { planEngine } from '../../runtime/src/engine/plan-engine.js';
+import { StepLoop } from '../../runtime/src/engine/step-loop.js';
+import type { EngineMessage } from '../../runtime/src/engine/protocol.js';
+import type { GenerateRequest } from '../../runtime/src/schedule/generation.js';
+import { Scheduler } from '../../runtime/src/schedule/scheduler.js';
+import { engineSettings } from '../integration/engine-settings.js';
+
+const checkpoint = fileURLToPath(new URL('../../deploy/demo-model/checkpoint', import.meta.url));
+
+const request = (id: string, prompt: readonly number[]): GenerateRequest => ({
+  id,
+  prompt: Int32Array.from(prompt),
+  maxTokens: 1,
+  pooling: 'none',
+  stopTokens: Int32Array.of(),
+  sampling: {
+    ...{ temperature: 0, topP: 1, topK: 0, minP: 0, typicalP: 1, seed: 0n, topLogprobs: null },
+    ...{ repetitionPenalty: 1, presencePenalty: 0, frequencyPenalty: 0 },
+  },
+  rules: null,
+  promptLogprobs: false,
+  grammar: null,
+  boundaries: [],
+  cacheSalt: null,
+  fairnessKey: '',
+  priority: 0,
+  maxQueueMs: null,
+});
+
+const options = await planEngine(engineSettings(checkpoint, { maxNumSeqs: 4, blockSize: 64 }));
+const engine = await loadEngine(options, () => undefined, null);
+let tell: (message: EngineMessage) => void = () => undefined;
+const scheduler = new Scheduler({ ...options, prefixCaching: true, hybrid: engine.info.hybrid });
+const loop = new StepLoop(
+  engine,
+  scheduler,
+  (message) => tell(message),
+  () => performance.now(),
+);
+void loop.run();
+
+let asked = 0;
+function ask(prompt: readonly number[]): Promise<number> {
+  const id = String((asked += 1));
+  return new Promise((resolve) => {
+    const submittedAt = performance.now();
+    tell = (message) => {
+      if (message.type !== 'step' || !message.updates.some((update) => update.id === id)) return;
+      resolve(performance.now() - submittedAt);
+    };
+    loop.submit(request(id, prompt), null);
+  });
+}
+
+process.on('message', ({ prompt, count }: { prompt: readonly number[]; count: number }) => {
+  void (async () => {
+    const times: number[] = [];
+    for (let i = 0; i < count; i += 1) times.push(await ask(prompt));
+    process.send?.(times);
+  })();
+});
+process.on('disconnect', () => process.exit(0));
+process.send?.('ready');
