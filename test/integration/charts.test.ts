@@ -75,6 +75,13 @@ describe('helmfile', () => {
   );
 });
 
+it('have no webhook: the API server alone judges manifests, by the CRD', async () => {
+  const service = template('llm-service', '--set', 'model.uri=s3://bucket/tiny/');
+  const all = (await Promise.all([template('llmservice-operator'), service])).join('');
+  expect(all).toContain('kind: CustomResourceDefinition');
+  expect(all).not.toMatch(/WebhookConfiguration|strategy: Webhook/);
+});
+
 describe('the operator under the chart’s RBAC', () => {
   afterEach(() =>
     kubectl.output(['delete', 'clusterrolebinding,clusterrole', 'llmservice-operator', '--ignore-not-found']),
