@@ -9,7 +9,7 @@ import { eventually, toolFolders } from '../processes.js';
 import { demoModel, editConfig, s3Keys, upload } from './bucket.js';
 import { apply, clusterPart, kubeconfig, kubectl, repository, s3InCluster } from './cluster.js';
 import { paddedModel } from './padded-model.js';
-import { conditionOf, makeNamespace, namespace, podsOf, statusOf, waitReady } from './service.js';
+import { conditionOf, makeNamespace, namespace, podsOf, restartsOf, statusOf, waitReady } from './service.js';
 
 jest.setTimeout(240_000);
 
@@ -96,6 +96,34 @@ test('wait: serving returns once the service answers', async () => {
   const outcome = await install('waits-serving', await upload('demo', demoModel()), 'serving');
   expect(outcome).toMatchObject({ code: 0 });
   expect(await conditionOf('waits-serving', 'Ready')).toMatchObject({ status: 'True' });
+});
+
+test('an upgrade of the operator restarts no pod, though it would plan another image now', async () => {
+  const [operator, inSystem] = [
+    'llmservice-operator',
+    ['-n', 'llmservice-system', '--wait', '--timeout', '2m'],
+  ];
+  const imagesOf = async (): Promise<string[]> => {
+    const args = ['pods', '-n', namespace, '-l', 'llmservice.dev/service=waits-serving', '-o'];
+    return (await kubectl(['get', ...args, 'jsonpath={.items[*].spec.containers[*].image}'])).split(' ');
+  };
+  const before = (await podsOf('waits-serving'))[0];
+  const image = 'runtimeImages.cpu=example.org/runtime:next';
+  const change = ['upgrade', operator, `charts/${operator}`, ...inSystem, '--reuse-values', '--set', image];
+  try {
+    expect(await run('helm', change)).toMatchObject({ code: 0 });
+    // Pods of one revision have one template, so that this one tells what the new operator has applied.
+    await kubectl(['scale', 'llm/waits-serving', '-n', namespace, '--replicas=2']);
+    await eventually('another pod', async () => (await imagesOf()).length === 2, 60_000);
+    expect(await imagesOf()).toEqual([images.runtime, images.runtime]);
+    await waitReady('waits-serving');
+    const after = (await podsOf('waits-serving')).find(
+      ({ metadata }) => metadata.uid === before?.metadata.uid,
+    );
+    expect(restartsOf([after!])).toBe(0);
+  } finally {
+    expect(await run('helm', ['rollback', operator, ...inSystem])).toMatchObject({ code: 0 });
+  }
 });
 
 test('a model that cannot be served fails the release at once, with reason and remedy', async () => {
