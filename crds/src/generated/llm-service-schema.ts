@@ -747,6 +747,38 @@ export const llmServiceSchema: object = {
             ]
           }
         },
+        "supplementalGroups": {
+          "description": "Further groups of the pods' processes, by number: such as render, where the device files of the node belong to it and no device plugin gives access.",
+          "type": "array",
+          "maxItems": 16,
+          "items": {
+            "description": "Number of the group.",
+            "type": "integer",
+            "format": "int64",
+            "minimum": 1,
+            "maximum": 2147483647
+          }
+        },
+        "podLabels": {
+          "description": "Further labels of the pods, for network policies, monitors and cost reports.",
+          "type": "object",
+          "maxProperties": 32,
+          "additionalProperties": {
+            "description": "Value of the label.",
+            "type": "string",
+            "maxLength": 63
+          }
+        },
+        "podAnnotations": {
+          "description": "Further annotations of the pods. Those by which Prometheus finds /metrics (prometheus.io/scrape and its kin) are there unless auth.protectMetrics is set; here they can be changed.",
+          "type": "object",
+          "maxProperties": 32,
+          "additionalProperties": {
+            "description": "Value of the annotation.",
+            "type": "string",
+            "maxLength": 4096
+          }
+        },
         "replicas": {
           "description": "Copies of the service, each with its own devices. Leave it out of manifests where kubectl scale or an autoscaler sets it.",
           "type": "integer",

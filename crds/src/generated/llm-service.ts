@@ -131,6 +131,32 @@ export interface LlmServiceSpec {
     name: string;
   }[];
   /**
+   * Further groups of the pods' processes, by number: such as render, where the device files of the node belong to it and no device plugin gives access.
+   *
+   * @maxItems 16
+   *
+   * Items: Number of the group.
+   */
+  supplementalGroups?: number[];
+  /**
+   * Further labels of the pods, for network policies, monitors and cost reports.
+   */
+  podLabels?: {
+    /**
+     * Value of the label.
+     */
+    [k: string]: string;
+  };
+  /**
+   * Further annotations of the pods. Those by which Prometheus finds /metrics (prometheus.io/scrape and its kin) are there unless auth.protectMetrics is set; here they can be changed.
+   */
+  podAnnotations?: {
+    /**
+     * Value of the annotation.
+     */
+    [k: string]: string;
+  };
+  /**
    * Copies of the service, each with its own devices. Leave it out of manifests where kubectl scale or an autoscaler sets it.
    */
   replicas: number;

@@ -247,6 +247,44 @@ describe('a halted service', () => {
   });
 });
 
+describe('the pods', () => {
+  const template = (spec: object) =>
+    (
+      children(wantedService(spec)).deployment as never as {
+        spec: {
+          template: {
+            metadata: Record<'labels' | 'annotations', Record<string, string>>;
+            spec: { securityContext: object };
+          };
+        };
+      }
+    ).spec.template;
+
+  test('tell Prometheus where their metrics are, unless only a key opens them', () => {
+    const scraped = {
+      'prometheus.io/scrape': 'true',
+      'prometheus.io/port': '8080',
+      'prometheus.io/path': '/metrics',
+    };
+    const https = { tls: { secretRef: { name: 't' } } };
+    expect(template({}).metadata.annotations).toMatchObject({ ...scraped, 'prometheus.io/scheme': 'http' });
+    expect(template(https).metadata.annotations).toMatchObject({ 'prometheus.io/scheme': 'https' });
+    const keys = { auth: { keysSecretRef: { name: 'k' }, protectMetrics: true } };
+    expect(template(keys).metadata.annotations).not.toHaveProperty('prometheus.io/scrape');
+  });
+
+  test('have what the user adds, and keep what is ours', () => {
+    const { metadata, spec } = template({
+      podLabels: { team: 'search', 'llmservice.dev/service': 'other' },
+      podAnnotations: { 'prometheus.io/scrape': 'false', owner: 'search' },
+      supplementalGroups: [109],
+    });
+    expect(metadata.labels).toMatchObject({ team: 'search', 'llmservice.dev/service': 'demo' });
+    expect(metadata.annotations).toMatchObject({ 'prometheus.io/scrape': 'false', owner: 'search' });
+    expect(spec.securityContext).toMatchObject({ supplementalGroups: [109] });
+  });
+});
+
 test('a number of ranks that does not divide the model is refused on the CPU too, others are not', () => {
   const checkpoint = { shape: parseCheckpointConfig(qwen36Config), weights: evenWeights(29e9) };
   const ranks = (devices: number) => planFit(wantedService({ accelerator: { devices } }), checkpoint);

@@ -12,7 +12,7 @@ import {
 } from '@llmservice/crds';
 import type { WantedService } from '../spec/parse-spec.js';
 import { formatMi } from '../spec/quantity.js';
-import { childLabels, podSelector } from './child-metadata.js';
+import { podSelector } from './child-metadata.js';
 import { acceleratorVariables, s3Variables, withUsers } from './container-env.js';
 import {
   keepAccepting,
@@ -24,6 +24,7 @@ import {
   terminationMessage,
 } from './container-parts.js';
 import { contentHash } from './content-hash.js';
+import { podMetadata } from './pod-metadata.js';
 import { planResources, type CheckpointSize } from './resources.js';
 import { planVllmContainers, vllmAnnotations } from './vllm-pod.js';
 
@@ -49,13 +50,10 @@ export function planPodTemplate(service: WantedService, inputs: PodInputs): PodT
   const { spec } = service;
   const { pullImage } = inputs;
   const template = {
-    metadata: {
-      labels: childLabels(service),
-      annotations: {
-        [annotations.configHash]: inputs.configHash,
-        ...(pullImage === null ? {} : vllmAnnotations),
-      },
-    },
+    metadata: podMetadata(service, {
+      [annotations.configHash]: inputs.configHash,
+      ...(pullImage === null ? {} : vllmAnnotations),
+    }),
     spec: {
       automountServiceAccountToken: false,
       enableServiceLinks: false,
@@ -66,6 +64,7 @@ export function planPodTemplate(service: WantedService, inputs: PodInputs): PodT
         runAsGroup: runtimeUser,
         fsGroup: runtimeUser,
         seccompProfile: { type: 'RuntimeDefault' },
+        ...defined({ supplementalGroups: spec.supplementalGroups }),
       },
       ...defined({
         serviceAccountName: spec.serviceAccountName,
