@@ -96,6 +96,7 @@ export class World extends TestCluster {
           gateway: { name: 'public', namespace: 'gateways' },
           istioGateway: null,
         },
+        publicAddress: null,
         concurrency: 4,
         port: 0,
         logLevel: 'debug',

@@ -812,6 +812,22 @@ export const llmServiceSchema: object = {
                 "istio",
                 "none"
               ]
+            },
+            "fallback": {
+              "description": "Who answers at the public route while no pod of this service does: while it loads, after it failed, and while it is stopped. Such answers have the header x-llmservice-fallback. Default: nobody.",
+              "type": "object",
+              "additionalProperties": false,
+              "properties": {
+                "service": {
+                  "description": "Another LlmService of this namespace, with the same auth.keysSecretRef as this one, or neither with any.",
+                  "type": "string",
+                  "minLength": 1,
+                  "maxLength": 52
+                }
+              },
+              "required": [
+                "service"
+              ]
             }
           },
           "required": [
@@ -980,7 +996,7 @@ export const llmServiceSchema: object = {
           "minimum": 0
         },
         "conditions": {
-          "description": "Answers to yes-or-no questions: ModelResolved, Fits, Scheduled, Loaded, Serving, Routed, Ready, Reconciling, Stalled.",
+          "description": "Answers to yes-or-no questions: ModelResolved, Fits, Scheduled, Loaded, Serving, Routed, StreamingVerified, Ready, Reconciling, Stalled.",
           "type": "array",
           "maxItems": 32,
           "items": {
@@ -1035,6 +1051,21 @@ export const llmServiceSchema: object = {
               "lastTransitionTime"
             ]
           }
+        },
+        "streamCheck": {
+          "description": "Which route StreamingVerified tells about; absent until one was checked.",
+          "type": "object",
+          "additionalProperties": false,
+          "properties": {
+            "route": {
+              "description": "Hash of what the route was made from.",
+              "type": "string",
+              "maxLength": 64
+            }
+          },
+          "required": [
+            "route"
+          ]
         },
         "url": {
           "description": "Where the service answers.",

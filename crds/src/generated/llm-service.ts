@@ -167,6 +167,15 @@ export interface LlmServiceSpec {
      * What carries the route. gatewayApi: an HTTPRoute. istio: a VirtualService and a DestinationRule. none: no route, whatever the host. auto: the first of the two that the cluster knows and the operator has a gateway for.
      */
     provider: 'auto' | 'gatewayApi' | 'istio' | 'none';
+    /**
+     * Who answers at the public route while no pod of this service does: while it loads, after it failed, and while it is stopped. Such answers have the header x-llmservice-fallback. Default: nobody.
+     */
+    fallback?: {
+      /**
+       * Another LlmService of this namespace, with the same auth.keysSecretRef as this one, or neither with any.
+       */
+      service: string;
+    };
   };
   /**
    * HTTPS by the pods themselves, inside the cluster.
@@ -560,11 +569,20 @@ export interface LlmServiceStatus {
    */
   observedGeneration?: number;
   /**
-   * Answers to yes-or-no questions: ModelResolved, Fits, Scheduled, Loaded, Serving, Routed, Ready, Reconciling, Stalled.
+   * Answers to yes-or-no questions: ModelResolved, Fits, Scheduled, Loaded, Serving, Routed, StreamingVerified, Ready, Reconciling, Stalled.
    *
    * @maxItems 32
    */
   conditions?: Condition[];
+  /**
+   * Which route StreamingVerified tells about; absent until one was checked.
+   */
+  streamCheck?: {
+    /**
+     * Hash of what the route was made from.
+     */
+    route: string;
+  };
   /**
    * Where the service answers.
    */

@@ -177,6 +177,7 @@ function objectsOf(
     asleep: null,
     activators: null,
     gateway: routing.state === 'planned' ? routing.gateway : null,
+    fallback: { state: 'none' },
   });
   return [configMap, deployment, ...others];
 }

@@ -18,6 +18,7 @@ export const resources = {
   configMaps: { apiVersion: 'v1', kind: 'ConfigMap', plural: 'configmaps' },
   disruptionBudgets: { apiVersion: 'policy/v1', kind: 'PodDisruptionBudget', plural: 'poddisruptionbudgets' },
   httpRoutes: { apiVersion: 'gateway.networking.k8s.io/v1', kind: 'HTTPRoute', plural: 'httproutes' },
+  gateways: { apiVersion: 'gateway.networking.k8s.io/v1', kind: 'Gateway', plural: 'gateways' },
   virtualServices: {
     apiVersion: 'networking.istio.io/v1',
     kind: 'VirtualService',

@@ -34,6 +34,7 @@ function children(service: WantedService, change: Partial<ChildInputs> = {}): Pl
     asleep: null,
     activators: null,
     gateway: { name: 'public', namespace: 'gateways', provider: 'gatewayApi' },
+    fallback: { state: 'none' },
     ...change,
   });
 }

@@ -36,7 +36,7 @@ export class Caches {
     this.llmServices = new Reflector({
       ...common,
       resource: resources.llmServices,
-      onChange: (service) => options.onChange(keyOf(service)),
+      onChange: (service) => this.serviceChanged(service),
     });
     const owned = (
       resource: Resource,
@@ -110,6 +110,17 @@ export class Caches {
   /** Has every service looked at again. */
   resync(): void {
     for (const service of this.llmServices.values()) this.options.onChange(keyOf(service));
+  }
+
+  /** It concerns those too that it stands in for. */
+  private serviceChanged({ metadata }: KubeObject): void {
+    this.options.onChange(keyOf({ metadata }));
+    for (const other of this.llmServices.values() as IterableIterator<LlmService & KubeObject>) {
+      if (other.metadata.namespace !== metadata.namespace) continue;
+      // An older CRD does not fill it in.
+      const { routing } = other.spec as Partial<LlmService['spec']>;
+      if (routing?.fallback?.service === metadata.name) this.options.onChange(keyOf(other));
+    }
   }
 
   /** Who sleeps depends on them. */
