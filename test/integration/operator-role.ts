@@ -23,7 +23,9 @@ async function grant(cluster: TestCluster, template: string, users: string): Pro
   const rendered = renderChart('llmservice-operator', template);
   for (const object of rendered.filter(({ kind }) => kind.includes('Role'))) {
     const subjects = [{ kind: 'Group', name: users, apiGroup: 'rbac.authorization.k8s.io' }];
-    const scope = object.kind.startsWith('Cluster') ? '' : '/namespaces/default';
+    const { namespace } = object.metadata;
+    if (namespace !== undefined) await cluster.makeNamespace(namespace);
+    const scope = namespace === undefined ? '' : `/namespaces/${namespace}`;
     const body = object.kind.endsWith('Binding') ? { ...object, subjects } : object;
     await cluster.request('POST', `${group}${scope}/${object.kind.toLowerCase()}s`, body);
   }
@@ -40,6 +42,8 @@ function renderChart(chart: string, template: string): KubeObject[] {
     '1.34.3',
     '--namespace',
     'default',
+    '--set',
+    'gateway.name=public,gateway.namespace=gateways',
     '--show-only',
     template,
   ];
