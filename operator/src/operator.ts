@@ -105,6 +105,7 @@ export class Operator {
       pictures: new Pictures({ caches, loads: this.loads, crashLogs, streams }),
       sleeps: new Sleeps(caches, this.idle),
       surroundings: options.surroundings,
+      operatorNamespace: options.leaseNamespace,
       rollouts: new Rollouts(new ClusterRoom(client, logger), timing.unschedulableMs ?? unschedulableMs),
       streams,
       patience: { imagePullMs: timing.imagePullMs ?? imagePullMs },

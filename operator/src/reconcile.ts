@@ -37,6 +37,7 @@ export interface ReconcilerOptions {
   readonly pictures: Pictures;
   readonly sleeps: Pick<Sleeps, 'decide'>;
   readonly surroundings: Installation;
+  readonly operatorNamespace: string;
   readonly rollouts: Pick<Rollouts, 'decide'>;
   readonly streams: Pick<StreamChecks, 'want' | 'forget'>;
   readonly patience: Omit<Patience, 'noProgressMs'>;
@@ -129,6 +130,7 @@ export class Reconciler {
     const wanted = planChildren(service, {
       ...pods,
       ...route,
+      operatorNamespace: this.options.operatorNamespace,
       replacement: rollout.replacement,
       activators,
     });

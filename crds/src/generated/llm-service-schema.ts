@@ -834,6 +834,46 @@ export const llmServiceSchema: object = {
             "provider"
           ]
         },
+        "networkPolicy": {
+          "description": "A NetworkPolicy for the pods: besides operator and activator nobody but these may reach them. It takes a network plugin that keeps such policies. Default: none, and everybody in the cluster may.",
+          "type": "object",
+          "additionalProperties": false,
+          "properties": {
+            "from": {
+              "description": "Who may send requests: the pods of the gateway, clients inside the cluster, what scrapes metrics. As in a NetworkPolicy's ingress; inner fields are checked when the operator applies it.",
+              "type": "array",
+              "minItems": 1,
+              "maxItems": 16,
+              "items": {
+                "description": "One group of peers.",
+                "type": "object",
+                "minProperties": 1,
+                "additionalProperties": false,
+                "properties": {
+                  "namespaceSelector": {
+                    "description": "Namespaces whose pods may (meta/v1 LabelSelector).",
+                    "type": "object",
+                    "additionalProperties": true
+                  },
+                  "podSelector": {
+                    "description": "Pods that may, in those namespaces, or without any in this one (meta/v1 LabelSelector).",
+                    "type": "object",
+                    "additionalProperties": true
+                  },
+                  "ipBlock": {
+                    "description": "Addresses that may (networking/v1 IPBlock).",
+                    "type": "object",
+                    "additionalProperties": true
+                  }
+                },
+                "required": []
+              }
+            }
+          },
+          "required": [
+            "from"
+          ]
+        },
         "tls": {
           "description": "HTTPS by the pods themselves, inside the cluster.",
           "type": "object",

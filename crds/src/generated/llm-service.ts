@@ -178,6 +178,39 @@ export interface LlmServiceSpec {
     };
   };
   /**
+   * A NetworkPolicy for the pods: besides operator and activator nobody but these may reach them. It takes a network plugin that keeps such policies. Default: none, and everybody in the cluster may.
+   */
+  networkPolicy?: {
+    /**
+     * Who may send requests: the pods of the gateway, clients inside the cluster, what scrapes metrics. As in a NetworkPolicy's ingress; inner fields are checked when the operator applies it.
+     *
+     * @minItems 1
+     * @maxItems 16
+     *
+     * Items: One group of peers.
+     */
+    from: {
+      /**
+       * Namespaces whose pods may (meta/v1 LabelSelector).
+       */
+      namespaceSelector?: {
+        [k: string]: unknown;
+      };
+      /**
+       * Pods that may, in those namespaces, or without any in this one (meta/v1 LabelSelector).
+       */
+      podSelector?: {
+        [k: string]: unknown;
+      };
+      /**
+       * Addresses that may (networking/v1 IPBlock).
+       */
+      ipBlock?: {
+        [k: string]: unknown;
+      };
+    }[];
+  };
+  /**
    * HTTPS by the pods themselves, inside the cluster.
    */
   tls: {

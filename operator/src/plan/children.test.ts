@@ -35,6 +35,7 @@ function children(service: WantedService, change: Partial<ChildInputs> = {}): Pl
     activators: null,
     gateway: { name: 'public', namespace: 'gateways', provider: 'gatewayApi' },
     fallback: { state: 'none' },
+    operatorNamespace: 'llmservice-system',
     ...change,
   });
 }

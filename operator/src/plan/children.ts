@@ -8,6 +8,7 @@ import { childMetadata, podSelector } from './child-metadata.js';
 import type { Fallback } from './fallback.js';
 import { planHttpRoute } from './http-route.js';
 import { planIstioRoute } from './istio-route.js';
+import { planNetworkPolicy } from './network-policy.js';
 import type { PlannedTemplate } from './planned-template.js';
 import { schemeOf } from './container-parts.js';
 import { replacements, type Replacement } from './replacement.js';
@@ -28,6 +29,8 @@ export interface ChildInputs {
   /** Null: no route, because none was asked for or nothing could carry it. */
   readonly gateway: RouteGateway | null;
   readonly fallback: Fallback;
+  /** The operator's own. */
+  readonly operatorNamespace: string;
   /** Null: it is awake. */
   readonly asleep: SleepMark | null;
   /** Addresses of the activator's pods, where these take requests of the service; else null. */
@@ -50,6 +53,7 @@ export function planChildren(service: WantedService, inputs: ChildInputs): Plann
     others: [
       planService(service),
       planDisruptionBudget(service),
+      ...planNetworkPolicy(service, inputs.operatorNamespace),
       ...planRoute(service, inputs),
       ...(inputs.activators === null ? [] : [planActivatorEndpoints(service, inputs.activators)]),
     ],

@@ -72,10 +72,10 @@ export class Caches {
       resources;
     // The cluster's own slices have the labels of their Service, ours among them.
     const myEndpoints = owned(endpointSlices, `${endpointsManagedBy}=${fieldManager},${labels.service}`);
-    const { httpRoutes, virtualServices, destinationRules } = resources;
+    const { networkPolicies, httpRoutes, virtualServices, destinationRules } = resources;
     this.children = new Map([
       [endpointSlices.kind, myEndpoints],
-      ...[deployments, controllerRevisions, services, configMaps, disruptionBudgets].map(
+      ...[deployments, controllerRevisions, services, configMaps, disruptionBudgets, networkPolicies].map(
         (each) => [each.kind, owned(each, mine)] as const,
       ),
       ...[httpRoutes, virtualServices, destinationRules].map((each) => [each.kind, optional(each)] as const),
@@ -156,9 +156,10 @@ export class Caches {
     );
   }
 
-  /** What a service may have or not: its route, whatever belongs to it, and the activator's endpoints. */
+  /** What a service may have or not: its route, whatever belongs to it, its NetworkPolicy and the activator's endpoints. */
   optional(namespace: string, name: string): KubeObject[] {
-    return [resources.httpRoutes, resources.virtualServices, resources.destinationRules]
+    const { networkPolicies, httpRoutes, virtualServices, destinationRules } = resources;
+    return [networkPolicies, httpRoutes, virtualServices, destinationRules]
       .map(({ kind }) => this.children.get(kind)?.get(namespace, name) ?? null)
       .concat(this.activatorEndpoints(namespace, name))
       .filter((object) => object !== null);
