@@ -69,6 +69,16 @@ export const routes = {
   startup: '/healthz/startup',
   health: '/health',
   metrics: '/metrics',
+  /** Answers events at a known pace, without the model and without a key. */
+  streamCheck: '/v1/stream-check',
+} as const;
+
+/** Headers by which a route tells that another service stands in for its own. */
+export const headers = {
+  /** Of requests: the names that the service answers to for which is stood in, with commas between. */
+  fallbackFor: 'x-llmservice-fallback-for',
+  /** Of answers: the service that answered. */
+  fallback: 'x-llmservice-fallback',
 } as const;
 
 /** Kubernetes cuts longer termination messages. */
@@ -81,6 +91,7 @@ export const conditionTypes = [
   'Loaded',
   'Serving',
   'Routed',
+  'StreamingVerified',
   'Ready',
   'Reconciling',
   'Stalled',

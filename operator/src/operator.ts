@@ -21,6 +21,7 @@ import { IdleMonitor } from './watch/idle-monitor.js';
 import { LeaderElection, type LeaderElectionOptions } from './watch/leader-election.js';
 import { LoadMonitor, type LoadMonitorOptions } from './watch/load-monitor.js';
 import { ClusterRoom } from './watch/cluster-room.js';
+import { StreamChecks, type StreamChecksOptions } from './watch/stream-checks.js';
 import { WorkQueue } from './watch/work-queue.js';
 
 const leaseName = 'llmservice-operator';
@@ -38,6 +39,7 @@ export interface OperatorParts {
     readonly idleIntervalMs?: number;
     readonly imagePullMs?: number;
     readonly unschedulableMs?: number;
+    readonly streamPauses?: StreamChecksOptions['pauses'];
   };
   readonly podBaseUrl?: LoadMonitorOptions['baseUrl'];
 }
@@ -89,15 +91,23 @@ export class Operator {
     });
     const { caches } = this;
     const crashLogs = new CrashLogs(client);
+    const streams = new StreamChecks({
+      client,
+      publicAddress: options.publicAddress,
+      onChange: (key) => this.queue.add(key),
+      ...(timing.streamPauses === undefined ? {} : { pauses: timing.streamPauses }),
+    });
     const reconciler = new Reconciler({
       caches,
       preflight: new Preflight(new Buckets(new ServiceSecrets(client))),
       writer: new Writer(client, () => this.election.held, options.identity),
       crashLogs,
-      pictures: new Pictures({ caches, loads: this.loads, crashLogs }),
+      pictures: new Pictures({ caches, loads: this.loads, crashLogs, streams }),
       sleeps: new Sleeps(caches, this.idle),
       surroundings: options.surroundings,
+      operatorNamespace: options.leaseNamespace,
       rollouts: new Rollouts(new ClusterRoom(client, logger), timing.unschedulableMs ?? unschedulableMs),
+      streams,
       patience: { imagePullMs: timing.imagePullMs ?? imagePullMs },
       now: () => new Date(),
     });

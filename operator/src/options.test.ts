@@ -10,12 +10,14 @@ describe('parseOptions', () => {
       RUNTIME_IMAGE_ROCM: 'rocm:1',
       VLLM_IMAGE_CUDA: 'vllm:1',
       ISTIO_GATEWAY: 'istio-system/ingress',
+      PUBLIC_ADDRESS: 'https://lb.example.org',
       WATCH_NAMESPACE: '',
     });
     expect(options).toMatchObject({
       watchNamespace: null,
       leaseNamespace: 'system',
       identity: 'operator-0',
+      publicAddress: 'https://lb.example.org',
       concurrency: 3,
       port: 8081,
       surroundings: {
@@ -28,9 +30,9 @@ describe('parseOptions', () => {
   });
 
   test('names everything that is wrong', () => {
-    expect(() => parseOptions([], { GATEWAY_NAME: 'x', ISTIO_GATEWAY: 'x', PORT: 'many' })).toThrow(
-      /lease-namespace.*gateway-namespace.*istio-gateway.*--port/s,
-    );
+    expect(() =>
+      parseOptions([], { GATEWAY_NAME: 'x', ISTIO_GATEWAY: 'x', PUBLIC_ADDRESS: 'lb:80', PORT: 'many' }),
+    ).toThrow(/lease-namespace.*gateway-namespace.*istio-gateway.*public-address.*--port/s);
   });
 
   test('an unknown flag is refused', () => {

@@ -12,6 +12,8 @@ export interface OperatorOptions {
   /** Unique among replicas. */
   readonly identity: string;
   readonly surroundings: Installation;
+  /** Where public routes are entered, as a URL without a path; null: where the Gateway says. */
+  readonly publicAddress: string | null;
   readonly concurrency: number;
   readonly port: number;
   readonly logLevel: string;
@@ -31,6 +33,7 @@ const settings = {
   'gateway-name': 'GATEWAY_NAME',
   'gateway-namespace': 'GATEWAY_NAMESPACE',
   'istio-gateway': 'ISTIO_GATEWAY',
+  'public-address': 'PUBLIC_ADDRESS',
   concurrency: 'CONCURRENCY',
   port: 'PORT',
   'log-level': 'LOG_LEVEL',
@@ -66,7 +69,14 @@ export function parseOptions(
   }
   const istioGateway = parseIstioGateway(text('istio-gateway'));
   if (istioGateway === undefined) errors.push('--istio-gateway (ISTIO_GATEWAY) must be NAMESPACE/NAME');
+  const publicAddress = text('public-address');
+  if (publicAddress !== null && !isOrigin(publicAddress)) {
+    errors.push(
+      '--public-address (PUBLIC_ADDRESS) must be a URL without a path, such as https://lb.example.org:443',
+    );
+  }
   const options = {
+    publicAddress,
     watchNamespace: text('watch-namespace'),
     leaseNamespace: leaseNamespace ?? '',
     identity: text('identity') ?? `${hostname()}-${process.pid}`,
@@ -93,6 +103,12 @@ export function parseOptions(
   };
   if (errors.length > 0) throw new Error(errors.join('; '));
   return options;
+}
+
+function isOrigin(text: string): boolean {
+  if (!URL.canParse(text)) return false;
+  const { protocol, pathname, search, hash } = new URL(text);
+  return /^https?:$/.test(protocol) && pathname === '/' && search === '' && hash === '';
 }
 
 /** As VirtualServices write it. @returns undefined for what is none */

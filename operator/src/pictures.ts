@@ -3,22 +3,28 @@
 import type { KubeObject } from './kube/types.js';
 import { podSelector } from './plan/child-metadata.js';
 import { schemeOf } from './plan/container-parts.js';
+import { planFallback, type Fallback } from './plan/fallback.js';
 import type { ServicePlan, Surroundings } from './plan/plan-service.js';
 import { planRouting } from './plan/routing.js';
+import { readSleepMark } from './plan/sleep.js';
 import { wantedReplicas } from './plan/wanted-replicas.js';
 import type { ParsedSpec, WantedService } from './spec/parse-spec.js';
-import type { Picture } from './status/picture.js';
+import type { Picture, Streaming } from './status/picture.js';
+import { answeringMs } from './status/pod-state.js';
 import type { Caches } from './watch/caches.js';
 import type { CrashLogs } from './watch/crash-logs.js';
 import type { LoadMonitor } from './watch/load-monitor.js';
+import type { StreamChecks } from './watch/stream-checks.js';
 
 export interface PictureSources {
   readonly caches: Caches;
   readonly loads: Pick<LoadMonitor, 'of'>;
   readonly crashLogs: Pick<CrashLogs, 'read' | 'explained'>;
+  readonly streams: Pick<StreamChecks, 'of'>;
 }
 
 type Seen = Pick<Picture, 'deployment' | 'httpRoute' | 'virtualService'>;
+type Own = Pick<Picture, 'pods' | 'now'> & Seen;
 type Frame = Pick<
   Picture,
   'namespace' | 'name' | 'generation' | 'previous' | 'now' | 'obstacle' | 'halted' | 'selector' | 'sleep'
@@ -40,9 +46,12 @@ export class Pictures {
   ): Picture {
     const { caches, loads, crashLogs } = this.sources;
     const pods = crashLogs.explained(caches.podsOf(service.namespace, service.name));
+    const seen = this.seen(object);
     return {
       ...this.frame(object, now),
-      ...this.seen(object),
+      ...seen,
+      fallback: this.fallback(service, { ...seen, pods, now }),
+      streaming: this.streaming(service, plan),
       modelName: service.modelName,
       wantedReplicas: wantedReplicas(service),
       stopped: service.spec.stop,
@@ -80,7 +89,26 @@ export class Pictures {
       revision: null,
       pods: this.sources.caches.podsOf(namespace, name),
       loads: new Map(),
+      fallback: { state: 'none' },
+      streaming: { state: 'noRoute' },
     };
+  }
+
+  private streaming({ namespace, name, spec }: WantedService, { routing }: ServicePlan): Streaming {
+    if (routing.state !== 'planned') return { state: 'noRoute' };
+    if (spec.engine.runtime === 'vllm') return { state: 'unpaced' };
+    return { state: 'route', ...this.sources.streams.of(`${namespace}/${name}`, routing) };
+  }
+
+  private fallback(service: WantedService, own: Own): Fallback {
+    const named = service.spec.routing.fallback?.service ?? '';
+    return planFallback({
+      service,
+      other: this.sources.caches.llmServices.get(service.namespace, named),
+      route: own.httpRoute ?? own.virtualService,
+      answeringMs: answeringMs(own.pods, own.now),
+      asleep: readSleepMark(own.deployment) !== null,
+    });
   }
 
   private frame(object: KubeObject, now: string): Frame {

@@ -2,12 +2,12 @@
 // them. Safe to stop between any two writes: the next look finds what is left to do.
 
 import type { LlmServiceStatus } from '@llmservice/crds';
-import { applyChildren, pruneChildren, type ChildrenView } from './apply/apply-children.js';
+import { applyChildren, applyObjects, pruneChildren, type ChildrenView } from './apply/apply-children.js';
 import type { Writer } from './apply/writer.js';
 import { earliest } from './earliest.js';
 import type { KubeObject } from './kube/types.js';
 import type { Pictures } from './pictures.js';
-import { planChildren } from './plan/children.js';
+import { planChildren, planRoute } from './plan/children.js';
 import { contentHash } from './plan/content-hash.js';
 import { planCourse } from './plan/course.js';
 import { planService, type Installation, type ServicePlan, type Surroundings } from './plan/plan-service.js';
@@ -18,13 +18,16 @@ import type { Rollouts } from './rollouts.js';
 import type { Sleeps } from './sleeps.js';
 import { parseSpec, type WantedService } from './spec/parse-spec.js';
 import { buildStatus, pendingConditions, toLastFailure } from './status/build-status.js';
+import { answer } from './status/conditions.js';
 import { transitions } from './status/events.js';
 import { haltedBefore, outcomeOf } from './status/halt.js';
 import type { Halt, Picture } from './status/picture.js';
 import { planPods } from './status/plan-pods.js';
+import { isReady } from './status/pod-state.js';
 import { judgeRevision, type Patience } from './status/revision-failure.js';
 import type { Caches } from './watch/caches.js';
 import type { CrashLogs } from './watch/crash-logs.js';
+import type { StreamChecks } from './watch/stream-checks.js';
 
 export interface ReconcilerOptions {
   readonly caches: Caches;
@@ -34,7 +37,9 @@ export interface ReconcilerOptions {
   readonly pictures: Pictures;
   readonly sleeps: Pick<Sleeps, 'decide'>;
   readonly surroundings: Installation;
+  readonly operatorNamespace: string;
   readonly rollouts: Pick<Rollouts, 'decide'>;
+  readonly streams: Pick<StreamChecks, 'want' | 'forget'>;
   readonly patience: Omit<Patience, 'noProgressMs'>;
   readonly now: () => Date;
 }
@@ -52,6 +57,7 @@ export class Reconciler {
     // Deletion comes before any look-up: owner references do the rest.
     if (object === null || object.metadata.deletionTimestamp !== undefined) {
       this.options.preflight.forget(key);
+      this.options.streams.forget(key);
       return null;
     }
     const seen = await this.announce(object);
@@ -99,10 +105,17 @@ export class Reconciler {
     const halted: Halt | null = failure === null ? null : { failure, outcome: outcomeOf(course, before) };
     // The failure is told before the pods that told it are stopped.
     if (halted !== null && wasHalted === null) await this.writeStatus(object, { ...before, halted });
+    const { fallback } = before;
+    const route = { fallback, gateway: plan.routing.state === 'planned' ? plan.routing.gateway : null };
+    const view = this.view(service);
     // What was planned before needs no image from the operator's installation.
     if (target === null) {
-      await this.writeStatus(object, { ...before, halted, obstacle: plan.obstacle });
-      return plan.obstacle === null ? null : obstacleRetryMs;
+      // Without pods of its own, a route has somewhere to lead by its fallback alone.
+      const routes = fallback.state === 'active' || hasRoute(before) ? planRoute(service, route) : [];
+      const refused = await applyObjects(writer, view, routes, service.uid);
+      const obstacle = plan.obstacle ?? refused;
+      await this.writeStatus(object, { ...before, halted, obstacle });
+      return obstacle === null ? null : obstacleRetryMs;
     }
 
     const { sleep, activators, recheckMs } = await sleeps.decide(service, deployment, { ...before, halted });
@@ -116,11 +129,11 @@ export class Reconciler {
     );
     const wanted = planChildren(service, {
       ...pods,
+      ...route,
+      operatorNamespace: this.options.operatorNamespace,
       replacement: rollout.replacement,
       activators,
-      gateway: plan.routing.state === 'planned' ? plan.routing.gateway : null,
     });
-    const view = this.view(service);
     const obstacle = await applyChildren(writer, view, wanted, target.object, service.uid);
     const seen = pictures.of(object, service, plan, target.template.revision, this.now());
     const after = asleepOr(seen, sleep);
@@ -132,7 +145,19 @@ export class Reconciler {
       verdict.state === 'open' ? verdict.recheckMs : null,
       rollout.recheckMs,
       recheckMs,
+      after.fallback.state === 'active' ? after.fallback.recheckMs : null,
+      activators === null ? this.checkStream(after) : null,
     );
+  }
+
+  /** Has the public route checked once it carries requests to pods of its own. @returns when to come again */
+  private checkStream(picture: Picture): number | null {
+    const { routing, streaming, fallback, namespace, name, pods } = picture;
+    if (routing.state !== 'planned' || streaming.state !== 'route' || fallback.state === 'active')
+      return null;
+    const { Routed, StreamingVerified } = answer(picture);
+    if (Routed.status !== 'True' || StreamingVerified.status === 'True' || !pods.some(isReady)) return null;
+    return this.options.streams.want(`${namespace}/${name}`, routing);
   }
 
   private async writeStatus(object: KubeObject, picture: Picture): Promise<void> {
@@ -172,6 +197,10 @@ export class Reconciler {
       .toISOString()
       .replace(/\.\d+Z$/, 'Z');
   }
+}
+
+function hasRoute({ httpRoute, virtualService }: Picture): boolean {
+  return httpRoute !== null || virtualService !== null;
 }
 
 function asleepOr(picture: Picture, sleep: Sleep): Picture {

@@ -7,6 +7,7 @@ import { replacementOf, type Replacement } from './plan/replacement.js';
 import { decideRollout, reviewRollout, type NodeRoom, type Rollout } from './plan/rollout.js';
 import type { WantedService } from './spec/parse-spec.js';
 import { podCondition, podRevision } from './status/pod-state.js';
+import { readRefusal } from './status/refusal.js';
 
 export interface RolloutDecision {
   readonly replacement: Replacement;
@@ -33,7 +34,7 @@ export class Rollouts {
       changing: deployment?.spec?.template?.metadata?.annotations?.[revisionAnnotation] !== template.revision,
       pod: (template.pod as { spec: PodSpec }).spec,
       oldPods: pods.filter((pod) => podRevision(pod) !== template.revision && holdsNode(pod)),
-      unschedulable: longestWait(pods, template.revision, now),
+      unschedulable: longestWait(pods, template.revision, now) ?? quotaWait(deployment, now),
     };
     const review = reviewRollout(rollout, this.patienceMs);
     if (review.state === 'settled') return review;
@@ -46,6 +47,16 @@ export class Rollouts {
 function holdsNode({ metadata, spec, status }: Pod): boolean {
   const ended = status?.phase === 'Succeeded' || status?.phase === 'Failed';
   return metadata.deletionTimestamp === undefined && spec?.nodeName !== undefined && !ended;
+}
+
+/** A pod for which a quota has no room is not even made; an old one that goes makes room as on a node. */
+function quotaWait(deployment: Deployment | null, now: Date): Rollout['unschedulable'] {
+  const refusal = readRefusal(deployment);
+  if (refusal === null || refusal.short.length === 0) return null;
+  return {
+    message: refusal.short.map((resource) => `Insufficient ${resource}`).join(', '),
+    forMs: now.getTime() - Date.parse(refusal.since ?? now.toISOString()),
+  };
 }
 
 function longestWait(pods: readonly Pod[], revision: string, now: Date): Rollout['unschedulable'] {

@@ -1,13 +1,19 @@
 // Requests as clients send them: to the gateway's address, with the service's name in the Host header. node:http is
 // used because fetch does not let a program choose Host.
 
-import { request as send, type ClientRequest, type IncomingMessage } from 'node:http';
+import {
+  request as send,
+  type ClientRequest,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+} from 'node:http';
 import { once } from 'node:events';
 import { nodeAddress } from './cluster.js';
 
 export interface Answer {
   readonly status: number;
   readonly body: string;
+  readonly headers: IncomingHttpHeaders;
 }
 
 export interface StreamEvent {
@@ -38,7 +44,7 @@ export async function call(host: string, path: string, body?: object): Promise<A
   const { response } = await open(host, path, body);
   let text = '';
   for await (const chunk of response) text += String(chunk);
-  return { status: response.statusCode ?? 0, body: text };
+  return { status: response.statusCode ?? 0, body: text, headers: response.headers };
 }
 
 /** The server-sent events of an answer, each when it arrives. Leaving the loop closes the connection. */

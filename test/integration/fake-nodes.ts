@@ -21,7 +21,8 @@ export class FakeNodes {
     private readonly programs: readonly ChildProcess[],
   ) {}
 
-  static start(api: ApiServer): FakeNodes {
+  /** @param more controllers beside those that make pods */
+  static start(api: ApiServer, more: readonly string[] = []): FakeNodes {
     const folder = mkdtempSync(join(tmpdir(), 'llmservice-nodes-'));
     const [kubernetes = '', kwok = ''] = toolFolders('kubernetes', 'kwok');
     const kubeconfig = join(folder, 'kubeconfig');
@@ -33,7 +34,7 @@ export class FakeNodes {
       run(
         join(kubernetes, 'kube-controller-manager'),
         ...common,
-        ...['--controllers', controllers.join(',')],
+        ...['--controllers', [...controllers, ...more].join(',')],
         ...['--concurrent-deployment-syncs', '20', '--concurrent-replicaset-syncs', '20'],
       ),
       run(join(kubernetes, 'kube-scheduler'), ...common),

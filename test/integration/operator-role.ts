@@ -8,28 +8,38 @@ import type { KubeObject } from '../../operator/src/kube/types.js';
 import { toolFolders } from '../processes.js';
 import type { TestCluster } from './test-cluster.js';
 
-/** From now on each of the group `operators` may what the operator's service account may, and nothing else. */
-export function grantOperatorRole(cluster: TestCluster): Promise<void> {
-  return grant(cluster, 'templates/rbac.yaml', 'operators');
+/**
+ * From now on each of the group `operators` may what the operator's service account may, and nothing else.
+ * @param namespace of an operator that is installed for this one, in it; null: one for all, in `default`
+ */
+export function grantOperatorRole(cluster: TestCluster, namespace: string | null = null): Promise<void> {
+  return grant(cluster, 'templates/rbac.yaml', 'operators', namespace);
 }
 
 /** Likewise each of the group `activators`. */
 export function grantActivatorRole(cluster: TestCluster): Promise<void> {
-  return grant(cluster, 'templates/activator-rbac.yaml', 'activators');
+  return grant(cluster, 'templates/activator-rbac.yaml', 'activators', null);
 }
 
-async function grant(cluster: TestCluster, template: string, users: string): Promise<void> {
+async function grant(
+  cluster: TestCluster,
+  template: string,
+  users: string,
+  watched: string | null,
+): Promise<void> {
   const group = '/apis/rbac.authorization.k8s.io/v1';
-  const rendered = renderChart('llmservice-operator', template);
+  const rendered = renderChart('llmservice-operator', template, watched);
   for (const object of rendered.filter(({ kind }) => kind.includes('Role'))) {
     const subjects = [{ kind: 'Group', name: users, apiGroup: 'rbac.authorization.k8s.io' }];
-    const scope = object.kind.startsWith('Cluster') ? '' : '/namespaces/default';
+    const { namespace } = object.metadata;
+    if (namespace !== undefined) await cluster.makeNamespace(namespace);
+    const scope = namespace === undefined ? '' : `/namespaces/${namespace}`;
     const body = object.kind.endsWith('Binding') ? { ...object, subjects } : object;
     await cluster.request('POST', `${group}${scope}/${object.kind.toLowerCase()}s`, body);
   }
 }
 
-function renderChart(chart: string, template: string): KubeObject[] {
+function renderChart(chart: string, template: string, watched: string | null): KubeObject[] {
   const [helm = ''] = toolFolders('helm');
   const folder = fileURLToPath(new URL(`../../charts/${chart}`, import.meta.url));
   const args = [
@@ -39,7 +49,10 @@ function renderChart(chart: string, template: string): KubeObject[] {
     '--kube-version',
     '1.34.3',
     '--namespace',
-    'default',
+    watched ?? 'default',
+    '--set',
+    // One for a namespace has no more than that to do with others' Gateways than to know where they are entered.
+    watched === null ? 'gateway.name=public,gateway.namespace=gateways' : `watchNamespace=${watched}`,
     '--show-only',
     template,
   ];

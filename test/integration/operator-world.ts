@@ -37,7 +37,8 @@ export class World extends TestCluster {
     super(api);
   }
 
-  static async start(): Promise<World> {
+  /** @param namespaced whether operators are given `default` alone, instead of all namespaces */
+  static async start(namespaced = false): Promise<World> {
     const [api, s3] = await Promise.all([ApiServer.start(), S3Server.start()]);
     const world = new World(api, s3);
     const kubectl = new Kubectl(api.kubeConfig());
@@ -46,14 +47,19 @@ export class World extends TestCluster {
     await world.installGatewayApi();
     // The kube-controller-manager would make it; this cluster has none.
     await eventually('the default namespace', () => api.admin.find('/api/v1/namespaces/default'));
-    await grantOperatorRole(world);
-    await world.create({
+    await grantOperatorRole(world, namespaced ? 'default' : null);
+    await world.makeCredentials('default');
+    return world;
+  }
+
+  /** The Secret that `model` names. */
+  async makeCredentials(namespace: string): Promise<void> {
+    await this.create({
       apiVersion: 'v1',
       kind: 'Secret',
-      metadata: { name: 's3', namespace: 'default' },
+      metadata: { name: 's3', namespace },
       stringData: { AWS_ACCESS_KEY_ID: s3Keys.accessKeyId, AWS_SECRET_ACCESS_KEY: s3Keys.secretAccessKey },
     });
-    return world;
   }
 
   async installGatewayApi(): Promise<void> {
@@ -96,6 +102,7 @@ export class World extends TestCluster {
           gateway: { name: 'public', namespace: 'gateways' },
           istioGateway: null,
         },
+        publicAddress: null,
         concurrency: 4,
         port: 0,
         logLevel: 'debug',

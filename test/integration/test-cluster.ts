@@ -40,6 +40,16 @@ export class TestCluster {
     return this.api.admin.find<T>(objectPath(resource, 'default', name));
   }
 
+  /** Unless it is there. */
+  async makeNamespace(name: string): Promise<void> {
+    if ((await this.api.admin.find(`/api/v1/namespaces/${name}`)) !== null) return;
+    await this.request('POST', '/api/v1/namespaces', {
+      apiVersion: 'v1',
+      kind: 'Namespace',
+      metadata: { name },
+    });
+  }
+
   patch(resource: Resource, name: string, body: object, subresource = ''): Promise<KubeObject> {
     const path = objectPath(resource, 'default', name) + subresource;
     return this.request('PATCH', path, body, 'application/merge-patch+json');

@@ -844,10 +844,66 @@ export const llmServiceSchema: object = {
                 "istio",
                 "none"
               ]
+            },
+            "fallback": {
+              "description": "Who answers at the public route while no pod of this service does: while it loads, after it failed, and while it is stopped. Such answers have the header x-llmservice-fallback. Default: nobody.",
+              "type": "object",
+              "additionalProperties": false,
+              "properties": {
+                "service": {
+                  "description": "Another LlmService of this namespace, with the same auth.keysSecretRef as this one, or neither with any.",
+                  "type": "string",
+                  "minLength": 1,
+                  "maxLength": 52
+                }
+              },
+              "required": [
+                "service"
+              ]
             }
           },
           "required": [
             "provider"
+          ]
+        },
+        "networkPolicy": {
+          "description": "A NetworkPolicy for the pods: besides operator and activator nobody but these may reach them. It takes a network plugin that keeps such policies. Default: none, and everybody in the cluster may.",
+          "type": "object",
+          "additionalProperties": false,
+          "properties": {
+            "from": {
+              "description": "Who may send requests: the pods of the gateway, clients inside the cluster, what scrapes metrics. As in a NetworkPolicy's ingress; inner fields are checked when the operator applies it.",
+              "type": "array",
+              "minItems": 1,
+              "maxItems": 16,
+              "items": {
+                "description": "One group of peers.",
+                "type": "object",
+                "minProperties": 1,
+                "additionalProperties": false,
+                "properties": {
+                  "namespaceSelector": {
+                    "description": "Namespaces whose pods may (meta/v1 LabelSelector).",
+                    "type": "object",
+                    "additionalProperties": true
+                  },
+                  "podSelector": {
+                    "description": "Pods that may, in those namespaces, or without any in this one (meta/v1 LabelSelector).",
+                    "type": "object",
+                    "additionalProperties": true
+                  },
+                  "ipBlock": {
+                    "description": "Addresses that may (networking/v1 IPBlock).",
+                    "type": "object",
+                    "additionalProperties": true
+                  }
+                },
+                "required": []
+              }
+            }
+          },
+          "required": [
+            "from"
           ]
         },
         "tls": {
@@ -1012,7 +1068,7 @@ export const llmServiceSchema: object = {
           "minimum": 0
         },
         "conditions": {
-          "description": "Answers to yes-or-no questions: ModelResolved, Fits, Scheduled, Loaded, Serving, Routed, Ready, Reconciling, Stalled.",
+          "description": "Answers to yes-or-no questions: ModelResolved, Fits, Scheduled, Loaded, Serving, Routed, StreamingVerified, Ready, Reconciling, Stalled.",
           "type": "array",
           "maxItems": 32,
           "items": {
@@ -1067,6 +1123,21 @@ export const llmServiceSchema: object = {
               "lastTransitionTime"
             ]
           }
+        },
+        "streamCheck": {
+          "description": "Which route StreamingVerified tells about; absent until one was checked.",
+          "type": "object",
+          "additionalProperties": false,
+          "properties": {
+            "route": {
+              "description": "Hash of what the route was made from.",
+              "type": "string",
+              "maxLength": 64
+            }
+          },
+          "required": [
+            "route"
+          ]
         },
         "url": {
           "description": "Where the service answers.",

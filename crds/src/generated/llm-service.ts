@@ -193,6 +193,48 @@ export interface LlmServiceSpec {
      * What carries the route. gatewayApi: an HTTPRoute. istio: a VirtualService and a DestinationRule. none: no route, whatever the host. auto: the first of the two that the cluster knows and the operator has a gateway for.
      */
     provider: 'auto' | 'gatewayApi' | 'istio' | 'none';
+    /**
+     * Who answers at the public route while no pod of this service does: while it loads, after it failed, and while it is stopped. Such answers have the header x-llmservice-fallback. Default: nobody.
+     */
+    fallback?: {
+      /**
+       * Another LlmService of this namespace, with the same auth.keysSecretRef as this one, or neither with any.
+       */
+      service: string;
+    };
+  };
+  /**
+   * A NetworkPolicy for the pods: besides operator and activator nobody but these may reach them. It takes a network plugin that keeps such policies. Default: none, and everybody in the cluster may.
+   */
+  networkPolicy?: {
+    /**
+     * Who may send requests: the pods of the gateway, clients inside the cluster, what scrapes metrics. As in a NetworkPolicy's ingress; inner fields are checked when the operator applies it.
+     *
+     * @minItems 1
+     * @maxItems 16
+     *
+     * Items: One group of peers.
+     */
+    from: {
+      /**
+       * Namespaces whose pods may (meta/v1 LabelSelector).
+       */
+      namespaceSelector?: {
+        [k: string]: unknown;
+      };
+      /**
+       * Pods that may, in those namespaces, or without any in this one (meta/v1 LabelSelector).
+       */
+      podSelector?: {
+        [k: string]: unknown;
+      };
+      /**
+       * Addresses that may (networking/v1 IPBlock).
+       */
+      ipBlock?: {
+        [k: string]: unknown;
+      };
+    }[];
   };
   /**
    * HTTPS by the pods themselves, inside the cluster.
@@ -586,11 +628,20 @@ export interface LlmServiceStatus {
    */
   observedGeneration?: number;
   /**
-   * Answers to yes-or-no questions: ModelResolved, Fits, Scheduled, Loaded, Serving, Routed, Ready, Reconciling, Stalled.
+   * Answers to yes-or-no questions: ModelResolved, Fits, Scheduled, Loaded, Serving, Routed, StreamingVerified, Ready, Reconciling, Stalled.
    *
    * @maxItems 32
    */
   conditions?: Condition[];
+  /**
+   * Which route StreamingVerified tells about; absent until one was checked.
+   */
+  streamCheck?: {
+    /**
+     * Hash of what the route was made from.
+     */
+    route: string;
+  };
   /**
    * Where the service answers.
    */

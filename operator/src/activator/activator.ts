@@ -175,6 +175,7 @@ export class Activator {
 
 function isProbe({ url = '', method }: IncomingMessage): boolean {
   const path = url.split('?')[0] ?? '';
+  if (path === routes.streamCheck) return true;
   return (
     method !== 'POST' && (path === routes.health || path === routes.metrics || path.startsWith('/healthz/'))
   );

@@ -30,9 +30,20 @@ export async function applyChildren(
   revision: KubeObject,
   ownerUid: string,
 ): Promise<Obstacle | null> {
-  let obstacle: Obstacle | null = null;
   const stored = view.live(revision) === null ? [revision] : [];
-  for (const desired of [children.configMap, ...stored, children.deployment, ...children.others]) {
+  const all = [children.configMap, ...stored, children.deployment, ...children.others];
+  return applyObjects(writer, view, all, ownerUid);
+}
+
+/** @returns what stands in the way of the first that could not be applied, or null */
+export async function applyObjects(
+  writer: Writer,
+  view: Pick<ChildrenView, 'live' | 'remember'>,
+  objects: readonly KubeObject[],
+  ownerUid: string,
+): Promise<Obstacle | null> {
+  let obstacle: Obstacle | null = null;
+  for (const desired of objects) {
     const live = view.live(desired);
     if (!needsApply(desired, live)) continue;
     try {
@@ -71,8 +82,8 @@ function isRefusal({ status, message }: ApiError): boolean {
 }
 
 /**
- * Removes routes and endpoints of the activator that are no longer wanted, revisions that nothing goes back to, and
- * engine configs that no pod can come to need any more.
+ * Removes routes, policies and endpoints of the activator that are no longer wanted, revisions that nothing goes back to,
+ * and engine configs that no pod can come to need any more.
  */
 export async function pruneChildren(
   writer: Writer,

@@ -62,6 +62,8 @@ interface CheckpointSummary {
 
 /** In objects whose image the operator would fill in, where nobody said which. */
 const unknownImage = 'IMAGE-OF-THE-OPERATOR';
+/** In a NetworkPolicy, which lets the operator in. */
+const unknownNamespace = 'NAMESPACE-OF-THE-OPERATOR';
 
 /** What the cluster has of a service; undefined: not asked. */
 interface Live {
@@ -177,6 +179,8 @@ function objectsOf(
     asleep: null,
     activators: null,
     gateway: routing.state === 'planned' ? routing.gateway : null,
+    fallback: { state: 'none' },
+    operatorNamespace: unknownNamespace,
   });
   return [configMap, deployment, ...others];
 }

@@ -17,7 +17,9 @@ export const resources = {
   endpointSlices: { apiVersion: 'discovery.k8s.io/v1', kind: 'EndpointSlice', plural: 'endpointslices' },
   configMaps: { apiVersion: 'v1', kind: 'ConfigMap', plural: 'configmaps' },
   disruptionBudgets: { apiVersion: 'policy/v1', kind: 'PodDisruptionBudget', plural: 'poddisruptionbudgets' },
+  networkPolicies: { apiVersion: 'networking.k8s.io/v1', kind: 'NetworkPolicy', plural: 'networkpolicies' },
   httpRoutes: { apiVersion: 'gateway.networking.k8s.io/v1', kind: 'HTTPRoute', plural: 'httproutes' },
+  gateways: { apiVersion: 'gateway.networking.k8s.io/v1', kind: 'Gateway', plural: 'gateways' },
   virtualServices: {
     apiVersion: 'networking.istio.io/v1',
     kind: 'VirtualService',

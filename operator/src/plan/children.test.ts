@@ -34,6 +34,8 @@ function children(service: WantedService, change: Partial<ChildInputs> = {}): Pl
     asleep: null,
     activators: null,
     gateway: { name: 'public', namespace: 'gateways', provider: 'gatewayApi' },
+    fallback: { state: 'none' },
+    operatorNamespace: 'llmservice-system',
     ...change,
   });
 }

@@ -5,8 +5,10 @@ import type { WantedService } from '../spec/parse-spec.js';
 import type { KubeObject } from '../kube/types.js';
 import { planActivatorEndpoints } from './activator-endpoints.js';
 import { childMetadata, podSelector } from './child-metadata.js';
+import type { Fallback } from './fallback.js';
 import { planHttpRoute } from './http-route.js';
 import { planIstioRoute } from './istio-route.js';
+import { planNetworkPolicy } from './network-policy.js';
 import type { PlannedTemplate } from './planned-template.js';
 import { schemeOf } from './container-parts.js';
 import { replacements, type Replacement } from './replacement.js';
@@ -26,6 +28,9 @@ export interface ChildInputs {
   readonly goodRevision: string | null;
   /** Null: no route, because none was asked for or nothing could carry it. */
   readonly gateway: RouteGateway | null;
+  readonly fallback: Fallback;
+  /** The operator's own. */
+  readonly operatorNamespace: string;
   /** Null: it is awake. */
   readonly asleep: SleepMark | null;
   /** Addresses of the activator's pods, where these take requests of the service; else null. */
@@ -48,18 +53,24 @@ export function planChildren(service: WantedService, inputs: ChildInputs): Plann
     others: [
       planService(service),
       planDisruptionBudget(service),
-      ...planRoute(service, inputs.gateway),
+      ...planNetworkPolicy(service, inputs.operatorNamespace),
+      ...planRoute(service, inputs),
       ...(inputs.activators === null ? [] : [planActivatorEndpoints(service, inputs.activators)]),
     ],
   };
 }
 
-function planRoute(service: WantedService, gateway: RouteGateway | null): KubeObject[] {
+/** The objects of its public route; none where nothing carries one. */
+export function planRoute(
+  service: WantedService,
+  { gateway, fallback }: Pick<ChildInputs, 'gateway' | 'fallback'>,
+): KubeObject[] {
   const { host } = service.spec.routing;
   if (gateway === null || host === undefined) return [];
+  const instead = fallback.state === 'active' ? fallback.service : null;
   return gateway.provider === 'istio'
-    ? planIstioRoute(service, host, gateway)
-    : [planHttpRoute(service, host, gateway)];
+    ? planIstioRoute(service, host, gateway, instead)
+    : [planHttpRoute(service, host, gateway, instead)];
 }
 
 function planDeployment(service: WantedService, inputs: ChildInputs): KubeObject {

@@ -3,20 +3,42 @@
 import { ports } from '@llmservice/crds';
 import type { WantedService } from '../spec/parse-spec.js';
 import type { KubeObject } from '../kube/types.js';
-import { childMetadata } from './child-metadata.js';
+import { fallbackHeaders, fallbackHost } from './fallback.js';
 import { publicPaths, type PublicPath } from './public-paths.js';
+import { routeMetadata } from './route-metadata.js';
 import type { Gateway } from './routing.js';
 
-export function planHttpRoute(service: WantedService, host: string, gateway: Gateway): KubeObject {
+/** @param fallback the service that the route leads to instead; null: to its own */
+export function planHttpRoute(
+  service: WantedService,
+  host: string,
+  gateway: Gateway,
+  fallback: string | null,
+): KubeObject {
   const { pathPrefix } = service.spec.routing;
   const backend = {
-    backendRefs: [{ group: '', kind: 'Service', name: service.name, port: ports.service, weight: 1 }],
+    backendRefs: [
+      { group: '', kind: 'Service', name: fallback ?? service.name, port: ports.service, weight: 1 },
+    ],
     timeouts: { request: '0s' },
+  };
+  const modifiers = fallback === null ? [] : headerModifiers(service, fallback);
+  const rewritten = fallback === null ? {} : { hostname: fallbackHost(service, fallback) };
+  const rule = (paths: readonly PublicPath[], rewrite: object): object => {
+    const filters = [
+      ...modifiers,
+      ...(Object.keys(rewrite).length === 0 ? [] : [{ type: 'URLRewrite', urlRewrite: rewrite }]),
+    ];
+    return {
+      matches: paths.map(({ type, value }) => ({ path: { type, value: `${pathPrefix ?? ''}${value}` } })),
+      ...(filters.length === 0 ? {} : { filters }),
+      ...backend,
+    };
   };
   return {
     apiVersion: 'gateway.networking.k8s.io/v1',
     kind: 'HTTPRoute',
-    metadata: childMetadata(service, service.name),
+    metadata: routeMetadata(service, fallback),
     spec: {
       parentRefs: [
         {
@@ -27,22 +49,28 @@ export function planHttpRoute(service: WantedService, host: string, gateway: Gat
         },
       ],
       hostnames: [host],
+      // The server is asked for the path alone. A rule has one rewrite, so that each path behind a prefix has a rule.
       rules:
         pathPrefix === undefined
-          ? [{ matches: publicPaths.map((path) => ({ path })), ...backend }]
-          : publicPaths.map((path) => ({ ...behindPrefix(pathPrefix, path), ...backend })),
+          ? [rule(publicPaths, rewritten)]
+          : publicPaths.map((path) => rule([path], { ...rewritten, path: replaced(path) })),
     },
   };
 }
 
-/** The server is asked for the path alone. A rule has one rewrite, so that each path has a rule. */
-function behindPrefix(pathPrefix: string, { type, value }: PublicPath): object {
-  const path =
-    type === 'Exact'
-      ? { type: 'ReplaceFullPath', replaceFullPath: value }
-      : { type: 'ReplacePrefixMatch', replacePrefixMatch: value };
-  return {
-    matches: [{ path: { type, value: pathPrefix + value } }],
-    filters: [{ type: 'URLRewrite', urlRewrite: { path } }],
-  };
+function replaced({ type, value }: PublicPath): object {
+  return type === 'Exact'
+    ? { type: 'ReplaceFullPath', replaceFullPath: value }
+    : { type: 'ReplacePrefixMatch', replacePrefixMatch: value };
+}
+
+function headerModifiers(service: WantedService, fallback: string): object[] {
+  const { request, response } = fallbackHeaders(service, fallback);
+  const set = (values: Record<string, string>): object => ({
+    set: Object.entries(values).map(([name, value]) => ({ name, value })),
+  });
+  return [
+    { type: 'RequestHeaderModifier', requestHeaderModifier: set(request) },
+    { type: 'ResponseHeaderModifier', responseHeaderModifier: set(response) },
+  ];
 }

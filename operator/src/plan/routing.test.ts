@@ -29,7 +29,7 @@ describe('what carries a route', () => {
 });
 
 const istio = (routing: object = {}) =>
-  planIstioRoute(wantedService({ routing: { host, ...routing } }), host, istioGateway);
+  planIstioRoute(wantedService({ routing: { host, ...routing } }), host, istioGateway, null);
 
 describe('by istio', () => {
   test('retries nothing and limits no stream', () => {
@@ -73,7 +73,7 @@ describe('by istio', () => {
 });
 
 test('by the Gateway API a prefix is taken off, and no rule has a time limit', () => {
-  const route = planHttpRoute(wantedService({ routing: { host, pathPrefix: '/demo' } }), host, gateway);
+  const route = planHttpRoute(wantedService({ routing: { host, pathPrefix: '/demo' } }), host, gateway, null);
   const { rules } = (route as never as { spec: { rules: { filters: object; matches: object }[] } }).spec;
   expect(rules).toMatchObject([
     {

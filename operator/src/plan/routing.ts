@@ -28,6 +28,8 @@ export type Routing =
       readonly gateway: RouteGateway;
     };
 
+export type PlannedRouting = Routing & { readonly state: 'planned' };
+
 export interface RoutingSurroundings {
   readonly gateway: Gateway | null;
   readonly istioGateway: Gateway | null;

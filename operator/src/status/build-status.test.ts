@@ -28,6 +28,8 @@ const base: Picture = {
   pods: [],
   httpRoute: null,
   virtualService: null,
+  fallback: { state: 'none' },
+  streaming: { state: 'noRoute' },
   loads: new Map(),
 };
 
@@ -219,5 +221,91 @@ describe('transitions', () => {
       'Normal Serving',
     ]);
     expect(transitions(ready, ready)).toEqual([]);
+  });
+});
+
+describe('StreamingVerified', () => {
+  const routed: Partial<Picture> = {
+    pods: [pod('a', { ready: true })],
+    streaming: { state: 'route', route: 'r1', outcome: null },
+  };
+  const known = buildStatus({
+    ...base,
+    ...routed,
+    streaming: { state: 'route', route: 'r1', outcome: { state: 'buffered', heldMs: 800 } },
+  });
+
+  test.each<[string, Partial<Picture>, string]>([
+    ['no route', { streaming: { state: 'noRoute' } }, 'Unknown NotRouted'],
+    ['vLLM', { streaming: { state: 'unpaced' } }, 'Unknown NotChecked'],
+    ['nobody looked yet', {}, 'Unknown NotChecked'],
+    [
+      'out of reach',
+      { streaming: { state: 'route', route: 'r1', outcome: { state: 'failed', message: 'refused' } } },
+      'Unknown NotReached',
+    ],
+    ['what was found before the operator restarted', { previous: known }, 'False Buffered'],
+    [
+      'what was found and is out of reach now',
+      {
+        previous: known,
+        streaming: { state: 'route', route: 'r1', outcome: { state: 'failed', message: 'refused' } },
+      },
+      'False Buffered',
+    ],
+    [
+      'a remedy that helped',
+      {
+        previous: known,
+        streaming: {
+          state: 'route',
+          route: 'r1',
+          outcome: { state: 'streams', leastGapMs: 199, mostGapMs: 201 },
+        },
+      },
+      'True Streams',
+    ],
+    [
+      'another route than was looked at',
+      { previous: known, streaming: { state: 'route', route: 'r2', outcome: null } },
+      'Unknown NotChecked',
+    ],
+  ])('%s', (_, change, expected) => {
+    expect(verdict({ ...routed, ...change }, 'StreamingVerified')).toBe(expected);
+    expect(verdict({ ...routed, ...change }, 'Ready')).toBe('True Serving');
+  });
+
+  test('another look that finds the same writes nothing else', () => {
+    const again: Partial<Picture> = {
+      previous: known,
+      streaming: { state: 'route', route: 'r1', outcome: { state: 'buffered', heldMs: 793 } },
+    };
+    expect(buildStatus({ ...base, ...routed, ...again })).toEqual(known);
+  });
+});
+
+describe('a fallback', () => {
+  const planned: Partial<Picture> = {
+    routing: {
+      state: 'planned',
+      host: 'h',
+      pathPrefix: '',
+      gateway: { name: 'g', namespace: 'n', provider: 'istio' },
+    },
+    virtualService: { apiVersion: 'x', kind: 'VirtualService', metadata: { name: 'demo' } },
+  };
+  const active = { state: 'active', service: 'small', answers: true, recheckMs: null } as const;
+  const missing = { state: 'unfit', reason: 'FallbackMissing', message: 'small does not exist' } as const;
+  const ready = [pod('a', { ready: true })];
+
+  test.each<[string, Partial<Picture>, string, string]>([
+    ['that answers', { fallback: active }, 'Routed', 'True Fallback'],
+    ['that answers is not the service', { fallback: active }, 'Ready', 'False Starting'],
+    ['that answers still', { fallback: active, pods: ready }, 'Ready', 'False Fallback'],
+    ['that is missing and needed', { fallback: missing }, 'Routed', 'False FallbackMissing'],
+    ['that is missing meanwhile', { fallback: missing, pods: ready }, 'Routed', 'True FallbackMissing'],
+    ['that is missing stops nothing', { fallback: missing, pods: ready }, 'Ready', 'True Serving'],
+  ])('%s', (_, change, type, expected) => {
+    expect(verdict({ ...planned, pods: [pod('a')], ...change }, type)).toBe(expected);
   });
 });

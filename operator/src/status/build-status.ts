@@ -25,6 +25,7 @@ export function buildStatus(picture: Picture): LlmServiceStatus {
     replicas: picture.deployment?.status?.replicas ?? 0,
     readyReplicas: picture.pods.filter(isReady).length,
     selector: picture.selector,
+    ...checkedRoute(picture, answers),
     ...(loading === null ? {} : { loading }),
     ...(lastFailure === null ? {} : { lastFailure }),
     ...(picture.fit.state === 'fits'
@@ -66,6 +67,15 @@ function urlOf({ routing, scheme, name, namespace }: Picture): string {
   if (routing.state === 'planned') return `http://${routing.host}${routing.pathPrefix}/`;
   // The Service listens on the scheme's own port, which a URL leaves out.
   return `${scheme}://${name}.${namespace}.svc/`;
+}
+
+/** Beside the verdict, so that it is not asked for again. */
+function checkedRoute(
+  { streaming }: Picture,
+  { StreamingVerified }: Answers,
+): Pick<LlmServiceStatus, 'streamCheck'> {
+  if (streaming.state !== 'route' || StreamingVerified.status === 'Unknown') return {};
+  return { streamCheck: { route: streaming.route } };
 }
 
 function loadingOf(picture: Picture): LoadingStatus | null {

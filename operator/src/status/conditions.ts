@@ -8,6 +8,7 @@ import type { Halt, Picture } from './picture.js';
 import { isReady, podFailure, podRevision, runtimeStatus, weightsStatus } from './pod-state.js';
 import { rest } from './rest.js';
 import { judgeRoute } from './route-condition.js';
+import { judgeStreaming } from './streaming-condition.js';
 import { judgeScheduling } from './scheduling-condition.js';
 
 export type Answers = Readonly<Record<ConditionType, Answer>>;
@@ -30,6 +31,7 @@ export function answer(picture: Picture): Answers {
     Loaded: loaded(picture),
     Serving: serving(picture),
     Routed: judgeRoute(picture),
+    StreamingVerified: judgeStreaming(picture),
   };
   const ready = readiness(picture, answers);
   const stalled = stall(picture);
@@ -154,7 +156,8 @@ function readiness(picture: Picture, answers: Omit<Answers, 'Ready' | 'Reconcili
     return no('ReplicasStarting', `${ready} of ${picture.wantedReplicas} pods of this generation answer.`);
   }
   if (Serving.status !== 'True') return Serving;
-  if (Routed.status !== 'True') return no(Routed.reason, Routed.message);
+  if (Routed.status !== 'True' || picture.fallback.state === 'active')
+    return no(Routed.reason, Routed.message);
   const note = picture.sleep.state === 'awake' ? picture.sleep.note : null;
   return yes(
     'Serving',

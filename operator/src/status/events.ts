@@ -10,7 +10,7 @@ export interface Transition {
 
 /** Steps on the way that are no problem. */
 const progress = new Set(['Pulling', 'Loading', 'Starting', 'ScaledToZero']);
-const problems = ['ModelResolved', 'Fits', 'Scheduled', 'Loaded', 'Routed'];
+const problems = ['ModelResolved', 'Fits', 'Scheduled', 'Loaded', 'Routed', 'StreamingVerified'];
 
 export function transitions(before: LlmServiceStatus, after: LlmServiceStatus): Transition[] {
   const found: Transition[] = [];

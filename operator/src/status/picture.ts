@@ -2,8 +2,10 @@
 
 import type { Failure, LastFailure, LlmServiceStatus, MemoryPlan, Violation } from '@llmservice/crds';
 import type { Deployment, HttpRoute, Pod, VirtualService } from '../kube/types.js';
+import type { Fallback } from '../plan/fallback.js';
 import type { Sleep } from '../plan/sleep.js';
 import type { Routing } from '../plan/routing.js';
+import type { StreamOutcome } from '../plan/stream-check.js';
 
 export type Resolution =
   /** `note`: what is special about it. */
@@ -53,6 +55,14 @@ export interface Halt {
   readonly outcome: 'stopped' | 'rolledBack';
 }
 
+/** What is known of the public route's pace. */
+export type Streaming =
+  | { readonly state: 'noRoute' }
+  /** What answers has no events of a known pace. */
+  | { readonly state: 'unpaced' }
+  /** `route`: its hash; `outcome`: of the last look; null: none is known. */
+  | { readonly state: 'route'; readonly route: string; readonly outcome: StreamOutcome | null };
+
 export interface Picture {
   readonly namespace: string;
   readonly name: string;
@@ -80,6 +90,8 @@ export interface Picture {
   readonly pods: readonly Pod[];
   readonly httpRoute: HttpRoute | null;
   readonly virtualService: VirtualService | null;
+  readonly fallback: Fallback;
+  readonly streaming: Streaming;
   /** By pod name. */
   readonly loads: ReadonlyMap<string, LoadProgress>;
 }

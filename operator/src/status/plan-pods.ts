@@ -17,7 +17,7 @@ export function planPods(
   picture: Picture,
   halted: Halt | null,
   sleep: Sleep,
-): Omit<ChildInputs, 'gateway' | 'replacement' | 'activators'> {
+): Omit<ChildInputs, 'gateway' | 'fallback' | 'operatorNamespace' | 'replacement' | 'activators'> {
   const asleep = sleep.state === 'asleep' ? sleep.mark : null;
   const replicas = asleep === null ? wantedReplicas(service) : 0;
   const last = good?.object.metadata.name ?? null;

@@ -1,10 +1,32 @@
 // Routed: whether the gateway's controller has taken the service's route, as far as it tells.
 
 import type { ObjectCondition, VirtualService } from '../kube/types.js';
+import type { PlannedRouting } from '../plan/routing.js';
 import { no, unknown, yes, type Answer } from './answer.js';
 import type { Picture } from './picture.js';
+import { isReady } from './pod-state.js';
 
+/** With a fallback, what becomes of it is told too; one that cannot stand in matters once it would have to. */
 export function judgeRoute(picture: Picture): Answer {
+  const { fallback, routing, pods, sleep } = picture;
+  const taken = judgeOwnRoute(picture);
+  if (routing.state !== 'planned' || taken.status !== 'True') return taken;
+  if (fallback.state === 'unfit') {
+    const { reason, message } = fallback;
+    return pods.some(isReady) || sleep.state === 'asleep'
+      ? yes(reason, `${taken.message} ${message}`)
+      : no(reason, message);
+  }
+  if (fallback.state !== 'active') return taken;
+  const { service, answers } = fallback;
+  return yes(
+    'Fallback',
+    `Requests for ${routing.host} go to ${service} until a pod answers.` +
+      (answers ? '' : ` But ${service} does not answer now: see its own conditions.`),
+  );
+}
+
+function judgeOwnRoute(picture: Picture): Answer {
   const { routing, name, namespace } = picture;
   switch (routing.state) {
     case 'none':
@@ -36,8 +58,6 @@ const gatewayRemedy = {
   gatewayApi: 'Install the operator with gateway.name and gateway.namespace.',
   istio: 'Install the operator with istio.gateway.',
 };
-
-type PlannedRouting = Picture['routing'] & { readonly state: 'planned' };
 
 function judgeHttpRoute({ httpRoute: route, namespace }: Picture, { host, gateway }: PlannedRouting): Answer {
   const parent = route?.status?.parents?.find(

@@ -4,6 +4,7 @@ import type { Pod } from '../kube/types.js';
 import { no, unknown, yes, type Answer } from './answer.js';
 import type { Halt, Picture } from './picture.js';
 import { podCondition } from './pod-state.js';
+import { readRefusal } from './refusal.js';
 import { rest } from './rest.js';
 
 export function judgeScheduling(picture: Picture, pods: readonly Pod[]): Answer {
@@ -12,15 +13,8 @@ export function judgeScheduling(picture: Picture, pods: readonly Pod[]): Answer 
   if (picture.halted !== null) return halted(picture.halted);
   const resting = rest(picture);
   if (resting !== null) return resting;
-  const refusal = deployment?.status?.conditions?.find(
-    ({ type, status }) => type === 'ReplicaFailure' && status === 'True',
-  );
-  if (refusal !== undefined && pods.length < picture.wantedReplicas) {
-    return no(
-      refusal.reason ?? 'ReplicaFailure',
-      `Pods are refused: ${refusal.message ?? 'no message'}. Raise the quota or correct what the message names.`,
-    );
-  }
+  const refusal = readRefusal(deployment);
+  if (refusal !== null && pods.length < picture.wantedReplicas) return no(refusal.reason, refusal.message);
   if (pods.length === 0) return unknown('NoPods', 'No pod of this generation exists yet.');
   for (const pod of pods) {
     const condition = podCondition(pod, 'PodScheduled');

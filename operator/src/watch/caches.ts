@@ -36,7 +36,7 @@ export class Caches {
     this.llmServices = new Reflector({
       ...common,
       resource: resources.llmServices,
-      onChange: (service) => options.onChange(keyOf(service)),
+      onChange: (service) => this.serviceChanged(service),
     });
     const owned = (
       resource: Resource,
@@ -72,10 +72,10 @@ export class Caches {
       resources;
     // The cluster's own slices have the labels of their Service, ours among them.
     const myEndpoints = owned(endpointSlices, `${endpointsManagedBy}=${fieldManager},${labels.service}`);
-    const { httpRoutes, virtualServices, destinationRules } = resources;
+    const { networkPolicies, httpRoutes, virtualServices, destinationRules } = resources;
     this.children = new Map([
       [endpointSlices.kind, myEndpoints],
-      ...[deployments, controllerRevisions, services, configMaps, disruptionBudgets].map(
+      ...[deployments, controllerRevisions, services, configMaps, disruptionBudgets, networkPolicies].map(
         (each) => [each.kind, owned(each, mine)] as const,
       ),
       ...[httpRoutes, virtualServices, destinationRules].map((each) => [each.kind, optional(each)] as const),
@@ -112,6 +112,17 @@ export class Caches {
     for (const service of this.llmServices.values()) this.options.onChange(keyOf(service));
   }
 
+  /** It concerns those too that it stands in for. */
+  private serviceChanged({ metadata }: KubeObject): void {
+    this.options.onChange(keyOf({ metadata }));
+    for (const other of this.llmServices.values() as IterableIterator<LlmService & KubeObject>) {
+      if (other.metadata.namespace !== metadata.namespace) continue;
+      // An older CRD does not fill it in.
+      const { routing } = other.spec as Partial<LlmService['spec']>;
+      if (routing?.fallback?.service === metadata.name) this.options.onChange(keyOf(other));
+    }
+  }
+
   /** Who sleeps depends on them. */
   private activatorsChanged(): void {
     const now = this.activators().join();
@@ -145,9 +156,10 @@ export class Caches {
     );
   }
 
-  /** What a service may have or not: its route, whatever belongs to it, and the activator's endpoints. */
+  /** What a service may have or not: its route, whatever belongs to it, its NetworkPolicy and the activator's endpoints. */
   optional(namespace: string, name: string): KubeObject[] {
-    return [resources.httpRoutes, resources.virtualServices, resources.destinationRules]
+    const { networkPolicies, httpRoutes, virtualServices, destinationRules } = resources;
+    return [networkPolicies, httpRoutes, virtualServices, destinationRules]
       .map(({ kind }) => this.children.get(kind)?.get(namespace, name) ?? null)
       .concat(this.activatorEndpoints(namespace, name))
       .filter((object) => object !== null);

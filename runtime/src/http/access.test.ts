@@ -44,7 +44,7 @@ const accounted = async (count: number): Promise<AccountingRecord[]> => {
 describe('a server with keys', () => {
   test.each([
     ...mountedRoutes
-      .filter(({ path }) => !['/metrics', '/ui'].includes(path) && !path.includes('health'))
+      .filter(({ path }) => !['/metrics', '/ui'].includes(path) && !/health|stream-check/.test(path))
       .map(({ method, path }) => [method.toUpperCase(), path.replace('{name}', 'tiny')]),
     ['GET', '/surprise'],
     ['GET', '/health/'],
@@ -93,6 +93,11 @@ describe('a server with keys', () => {
       expect((await server.get(path)).status).toBe(200);
     },
   );
+
+  test.each(['/v1/stream-check', '/openai/v1/stream-check'])('answers %s', async (path) => {
+    await start();
+    expect((await server.post(path, {})).status).toBe(200);
+  });
 
   test('shows metrics to keys only where that is said', async () => {
     await start({ protectMetrics: true });

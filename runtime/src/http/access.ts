@@ -8,7 +8,7 @@ import type { KeyBudgets } from '../keys/key-budgets.js';
 import { RequestAccount, type AccountedRequest } from '../keys/request-account.js';
 import type { KeyMetrics } from '../metrics/key-metrics.js';
 import { ApiError } from '../request/api-error.js';
-import { healthPaths, pagePaths } from './open-paths.js';
+import { healthPaths, pagePaths, streamCheckPaths } from './open-paths.js';
 import { recordOf } from './request-record.js';
 
 export interface Access {
@@ -25,7 +25,12 @@ export interface Access {
 
 /** @throws ApiError invalid_api_key */
 export function authenticate({ keys, protectMetrics, metrics }: Access): RequestHandler {
-  const open = new Set<string>([...healthPaths, ...pagePaths, ...(protectMetrics ? [] : [routes.metrics])]);
+  const open = new Set<string>([
+    ...healthPaths,
+    ...streamCheckPaths,
+    ...pagePaths,
+    ...(protectMetrics ? [] : [routes.metrics]),
+  ]);
   return (request, response, next) => {
     if (keys === null || open.has(request.path)) {
       next();

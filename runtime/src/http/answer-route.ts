@@ -36,7 +36,7 @@ async function answer(
   const head: AnswerHead = {
     id: newId(protocol.idPrefix),
     created: Math.floor(Date.now() / 1000),
-    model: resolveName(parts.names, parsed.model),
+    model: resolveName(parts.names, parsed.model, request),
   };
   for (const name of protocol.idHeaders) response.setHeader(name, head.id);
   const { choices } = parsed;

@@ -87,6 +87,7 @@ const schemas = {
   Alive: object({ alive: boolean }),
   Metrics: text,
   Page: text,
+  StreamCheck: text,
   UiStatus: object({
     model: text,
     state: text,

@@ -20,6 +20,7 @@ import { recordRequests } from './request-record.js';
 import { responsesProtocol } from './responses-protocol.js';
 import { mountedRoutes, type RouteName } from './route-table.js';
 import type { ServerParts } from './server-parts.js';
+import { streamCheckRoute } from './stream-check-route.js';
 import { applyTemplateRoute, detokenizeRoute, tokenizeRoute } from './text-routes.js';
 import { uiFiles, uiRoute, uiStatusRoute } from './ui-routes.js';
 import { unknownRoute } from './unknown-route.js';
@@ -71,6 +72,7 @@ function handlers(parts: ServerParts): Record<RouteName, RequestHandler> {
     tokenize: tokenizeRoute(parts),
     detokenize: detokenizeRoute(parts),
     applyTemplate: applyTemplateRoute(parts),
+    streamCheck: streamCheckRoute(parts),
     warmup: warmupRoute(parts),
   };
 }

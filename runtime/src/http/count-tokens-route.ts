@@ -13,7 +13,7 @@ export function countTokensRoute({ lifecycle, names }: ServerParts): RequestHand
     const { model } = lifecycle.requireServing();
     try {
       const { model: asked, prompts, tools } = parseCountTokens(request.body, model.defaults);
-      resolveName(names, asked);
+      resolveName(names, asked, request);
       const counts = await Promise.all(prompts.map((source) => encodePrompt(source, tools, model)));
       response.json({ input_tokens: counts.reduce((sum, { length }) => sum + length, 0) });
     } catch (error) {

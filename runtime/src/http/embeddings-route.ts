@@ -10,7 +10,7 @@ export function embeddingsRoute(parts: ServerParts): RequestHandler {
   return async (request, response) => {
     const serving = parts.lifecycle.requireServing();
     const parsed = parseEmbeddings(request.body);
-    const modelName = resolveName(parts.names, parsed.model);
+    const modelName = resolveName(parts.names, parsed.model, request);
     const id = newId('embd-');
     response.setHeader('x-request-id', id);
     const { metrics, now } = parts;

@@ -14,7 +14,7 @@ export function generateRoute(parts: ServerParts): RequestHandler {
   return async (request, response) => {
     const { model } = parts.lifecycle.requireServing();
     const parsed = parseRequest('generate', request.body, model.defaults, randomSeed());
-    const head = { id: newId('gen-'), model: resolveName(parts.names, parsed.model) };
+    const head = { id: newId('gen-'), model: resolveName(parts.names, parsed.model, request) };
     const accounted = { ...head, route: routeOf(request) };
     response.setHeader('x-request-id', head.id);
     await whileAdmitted(parts, response, accounted, 1, async (signal, account) => {

@@ -19,7 +19,7 @@ export function listModelsRoute({ names, lifecycle }: ServerParts, startedAt: nu
 /** KServe asks here whether a model is ready: 503 until it is. */
 export function getModelRoute({ names, lifecycle }: ServerParts, startedAt: number): RequestHandler {
   return (request, response) => {
-    const name = resolveName(names, String(request.params['name']));
+    const name = resolveName(names, String(request.params['name']), request);
     const maxModelLen = lifecycle.model?.maxModelLen ?? null;
     const ready = lifecycle.health().state === 'serving';
     response

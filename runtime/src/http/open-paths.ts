@@ -12,5 +12,8 @@ export const healthPaths: readonly string[] = [
   '/v2/health/ready',
 ];
 
+/** Asked through the public route by the operator, which has no key. It costs a timer. */
+export const streamCheckPaths: readonly string[] = [routes.streamCheck, `/openai${routes.streamCheck}`];
+
 /** The page, which asks for a key itself where it needs one. */
 export const pagePaths: readonly string[] = ['/ui', '/ui/'];

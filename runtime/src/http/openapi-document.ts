@@ -36,6 +36,7 @@ const json = (schema: JsonSchema): JsonSchema => ({ 'application/json': { schema
 const otherTypes: Readonly<Partial<Record<AnswerName, string>>> = {
   Metrics: 'text/plain',
   Page: 'text/html',
+  StreamCheck: 'text/event-stream',
 };
 const bodyName = (kind: RouteKind): string => `${kind.charAt(0).toUpperCase()}${kind.slice(1)}Request`;
 

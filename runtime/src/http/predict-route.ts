@@ -10,7 +10,7 @@ import { newId, randomSeed, routeOf, whileAdmitted, type ServerParts } from './s
 
 export function predictRoute(parts: ServerParts): RequestHandler {
   return async (request, response) => {
-    const modelName = resolveName(parts.names, String(request.params['name']));
+    const modelName = resolveName(parts.names, String(request.params['name']), request);
     const serving = parts.lifecycle.requireServing();
     const instances = readInstances(request.body);
     const bodies = instances ?? [request.body as unknown];

@@ -118,6 +118,15 @@ export const routeTable = {
     'template',
     'Prompt',
   ),
+  streamCheck: {
+    method: 'post',
+    path: routes.streamCheck,
+    summary: 'A few events at a known pace, to see whether what lies between keeps them back',
+    body: null,
+    answer: 'StreamCheck',
+    chunk: null,
+    answersUnready: false,
+  },
   warmup: post('/warmup', 'Run one short generation', 'warmup', 'WarmedUp'),
 } as const satisfies Record<string, Route>;
 

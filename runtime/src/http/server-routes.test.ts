@@ -22,6 +22,32 @@ test('models are told in both protocols’ form', async () => {
   expect((await server.get('/v1/models/other')).status).toBe(404);
 });
 
+test('the names of a service that is stood in for are understood where the route tells them, and answered by our own', async () => {
+  const body = { model: 'big', messages: [{ role: 'user', content: 'x' }] };
+  const route = { 'x-llmservice-fallback-for': 'big,large/one' };
+  expect((await server.post('/v1/chat/completions', body)).status).toBe(404);
+  expect((await server.post('/v1/chat/completions', { ...body, model: 'bigger' }, route)).status).toBe(404);
+  const answered = await server.post('/v1/chat/completions', body, route);
+  expect(await json(answered)).toMatchObject({ model: 'tiny' });
+  expect((await server.get('/v1/models/big', route)).status).toBe(200);
+  const predicted = await server.post('/v1/models/big:predict', { prompt: 'x' }, route);
+  expect(await json(predicted)).toMatchObject({ model_name: 'tiny' });
+});
+
+test('the stream check sends events at the pace that they tell, as an answer is streamed', async () => {
+  const answer = await server.post('/v1/stream-check', {});
+  expect(answer.headers.get('content-type')).toContain('text/event-stream');
+  expect(answer.headers.get('x-accel-buffering')).toBe('no');
+  const events = (await answer.text()).trim().split('\n\n');
+  const sent = events.map(
+    (event) => (JSON.parse(event.slice('data: '.length)) as { sent_ms: number }).sent_ms,
+  );
+  expect(sent).toHaveLength(5);
+  sent.slice(1).forEach((at, index) => expect(at - (sent[index] ?? 0)).toBeGreaterThanOrEqual(199));
+  const metrics = await (await server.get('/metrics')).text();
+  expect(metrics).not.toMatch(/^vllm:request_success_total\{.*\} [1-9]/m);
+});
+
 test('health, metrics and version', async () => {
   await server.chat({});
   const health = await json(await server.get('/health'));

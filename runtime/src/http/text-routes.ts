@@ -12,7 +12,7 @@ export function tokenizeRoute({ lifecycle, names }: ServerParts): RequestHandler
   return async (request, response) => {
     const { model } = lifecycle.requireServing();
     const parsed = parseTokenize(request.body);
-    resolveName(names, parsed.model);
+    resolveName(names, parsed.model, request);
     const { source, addSpecialTokens } = parsed;
     const text =
       source.kind === 'messages'
@@ -32,7 +32,7 @@ export function detokenizeRoute({ lifecycle, names }: ServerParts): RequestHandl
   return async (request, response) => {
     const { model } = lifecycle.requireServing();
     const { model: asked, source } = parseDetokenize(request.body);
-    resolveName(names, asked);
+    resolveName(names, asked, request);
     const ids = await encodeText(source, model, 'tokens');
     response.json({ prompt: model.tokenizer.decode(ids, { skipSpecialTokens: false }) });
   };
@@ -42,7 +42,7 @@ export function applyTemplateRoute({ lifecycle, names }: ServerParts): RequestHa
   return async (request, response) => {
     const { model } = lifecycle.requireServing();
     const parsed = parseTemplate(request.body);
-    resolveName(names, parsed.model);
+    resolveName(names, parsed.model, request);
     response.json({ prompt: await renderMessages(parsed.source, model) });
   };
 }

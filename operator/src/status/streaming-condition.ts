@@ -1,0 +1,37 @@
+// StreamingVerified: whether events come through the public route as they are sent. It gates nothing: a route that keeps
+// answers back still answers.
+
+import { no, unknown, yes, type Answer } from './answer.js';
+import type { Picture } from './picture.js';
+
+export function judgeStreaming(picture: Picture): Answer {
+  const { streaming, previous } = picture;
+  if (streaming.state === 'noRoute') return unknown('NotRouted', 'There is no public route to check.');
+  if (streaming.state === 'unpaced') {
+    return unknown('NotChecked', 'vLLM has no events of a known pace. Stream an answer through the gateway.');
+  }
+  const { outcome, route } = streaming;
+  if (outcome?.state === 'streams') {
+    const { leastGapMs, mostGapMs } = outcome;
+    return yes(
+      'Streams',
+      `Events that are sent 200 ms apart come ${String(leastGapMs)} to ${String(mostGapMs)} ms apart through the route.`,
+    );
+  }
+  const before = previous.conditions?.find(({ type }) => type === 'StreamingVerified');
+  const isKnown = previous.streamCheck?.route === route && before !== undefined;
+  // Another look that finds the same leaves its figures: nothing has changed.
+  if (isKnown && (outcome?.state !== 'buffered' || before.status === 'False')) return before;
+  if (outcome?.state === 'buffered') return no('Buffered', buffered(outcome.heldMs));
+  if (outcome?.state === 'failed')
+    return unknown('NotReached', `The route cannot be checked. ${outcome.message}`);
+  return unknown('NotChecked', 'It is checked once the gateway has taken the route and a pod answers.');
+}
+
+function buffered(heldMs: number): string {
+  return (
+    `Something between the clients and the pods keeps events back: those that are sent over 800 ms are held for ${String(heldMs)} ms. ` +
+    'Switch off the buffering of answers for this host: a Buffer filter of Envoy or istio, proxy_buffering of nginx, a ' +
+    'cache that does not stream. It is checked again every 10 minutes.'
+  );
+}

@@ -1,0 +1,69 @@
+// Asks a service for its paced events through its public route, and notes when each one comes.
+
+import { once } from 'node:events';
+import * as http from 'node:http';
+import * as https from 'node:https';
+import { fieldManager, headers, routes } from '@llmservice/crds';
+import type { Arrival } from '../plan/stream-check.js';
+
+const timeoutMs = 10_000;
+/** Of an answer that is none of ours. */
+const mostBytes = 64 * 1024;
+
+/**
+ * @param entrance URL of the gateway, without a path
+ * @throws Error where nothing answers, or something else does
+ */
+export async function askStream(entrance: string, host: string, pathPrefix: string): Promise<Arrival[]> {
+  const url = new URL(`${pathPrefix}${routes.streamCheck}`, entrance);
+  const options: https.RequestOptions = {
+    method: 'POST',
+    agent: false,
+    signal: AbortSignal.timeout(timeoutMs),
+    headers: { host, accept: 'text/event-stream', 'content-length': 0, 'user-agent': fieldManager },
+  };
+  const request =
+    url.protocol === 'https:'
+      ? // By its address the gateway has no certificate; nothing is sent that must stay secret.
+        https.request(url, { ...options, servername: host, rejectUnauthorized: false })
+      : http.request(url, options);
+  request.end();
+  const [response] = (await once(request, 'response')) as [http.IncomingMessage];
+  try {
+    const { statusCode = 0 } = response;
+    if (statusCode !== 200) throw new Error(`${routes.streamCheck} is answered with ${String(statusCode)}`);
+    const other = response.headers[headers.fallback];
+    if (other !== undefined) throw new Error(`the gateway still leads to ${String(other)}`);
+    return await readArrivals(response);
+  } finally {
+    request.destroy();
+  }
+}
+
+async function readArrivals(response: http.IncomingMessage): Promise<Arrival[]> {
+  const arrivals: Arrival[] = [];
+  let rest = '';
+  response.setEncoding('utf8');
+  for await (const chunk of response as AsyncIterable<string>) {
+    const atMs = performance.now();
+    const events = (rest + chunk).split('\n\n');
+    rest = events.pop() ?? '';
+    if (rest.length > mostBytes) break;
+    for (const event of events) {
+      const { of, sent_ms: sentMs } = parseData(event);
+      if (typeof sentMs !== 'number' || typeof of !== 'number') continue;
+      arrivals.push({ sentMs, atMs });
+      if (arrivals.length >= of && of > 1) return arrivals;
+    }
+  }
+  throw new Error(`${routes.streamCheck} is answered with something else than its events`);
+}
+
+function parseData(event: string): { of?: unknown; sent_ms?: unknown } {
+  try {
+    const data = JSON.parse(/^data: (.*)$/m.exec(event)?.[1] ?? '') as unknown;
+    return typeof data === 'object' && data !== null ? data : {};
+  } catch {
+    return {};
+  }
+}

@@ -1,0 +1,86 @@
+// Public routes through a real gateway: streams are seen to come through, and another service answers while one has no pod
+// that does.
+
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import { eventually } from '../processes.js';
+import { bucket, demoModel, upload } from './bucket.js';
+import { apply, kubectl } from './cluster.js';
+import { call, chatBody, chatPath, type Answer } from './gateway.js';
+import { conditionOf, makeNamespace, namespace, remove, serviceOf, waitReady } from './service.js';
+
+jest.setTimeout(240_000);
+const host = 'big.e2e.example';
+const question = chatBody('What is the capital of France?', { model: 'big' });
+let uri = '';
+
+beforeAll(async () => {
+  await makeNamespace();
+  uri = await upload('demo', demoModel());
+  await apply(serviceOf('standin', { uri, host: 'standin.e2e.example' }));
+  await waitReady('standin');
+});
+afterAll(() => remove('standin', 'big'));
+
+const ask = (): Promise<Answer> => call(host, chatPath, question);
+const model = ({ body }: Answer): string => (JSON.parse(body) as { model: string }).model;
+
+test('events come through the gateway as they are sent, and the operator says so', async () => {
+  const found = await eventually(
+    'StreamingVerified',
+    async () => {
+      const condition = await conditionOf('standin', 'StreamingVerified');
+      if (condition?.status !== 'True') throw new Error(JSON.stringify(condition));
+      return condition;
+    },
+    60_000,
+  );
+  expect(found.reason).toBe('Streams');
+  expect(found.message).toMatch(/come 1\d\d to 2\d\d ms apart/);
+});
+
+test('a service whose model is not there has its requests answered by another, which says so', async () => {
+  const big = serviceOf('big', { uri: `s3://${bucket}/absent/`, host }) as { spec: { model: object } };
+  await apply({
+    ...big,
+    spec: {
+      ...big.spec,
+      model: { ...big.spec.model, name: 'big' },
+      routing: { host, fallback: { service: 'standin' } },
+    },
+  });
+  const answer = await eventually('an answer', async () => {
+    const given = await ask();
+    return given.status === 200 ? given : null;
+  });
+  expect(answer.headers['x-llmservice-fallback']).toBe('standin');
+  expect(model(answer)).toBe('demo');
+  expect(answer.body).toContain('Paris');
+  const predicted = await call(host, '/v1/models/big:predict', { prompt: 'x', max_tokens: 1 });
+  expect(predicted.status).toBe(200);
+  expect((await call(host, chatPath, chatBody('x', { model: 'other' }))).status).toBe(404);
+  expect(await conditionOf('big', 'Routed')).toMatchObject({ status: 'True', reason: 'Fallback' });
+  expect(await conditionOf('big', 'Ready')).toMatchObject({ status: 'False', reason: 'ModelNotFound' });
+});
+
+test('mended, it answers for itself, and no request between is lost', async () => {
+  const answers: Answer[] = [];
+  let isAsking = true;
+  const asking = (async () => {
+    while (isAsking) {
+      answers.push(await ask());
+      await sleep(100);
+    }
+  })();
+  await kubectl([
+    ...['patch', 'llm', 'big', '-n', namespace, '--type=merge'],
+    ...['-p', JSON.stringify({ spec: { model: { uri } } })],
+  ]);
+  await waitReady('big');
+  await eventually('its own answer', () => answers.some((answer) => model(answer) === 'big'), 60_000);
+  isAsking = false;
+  await asking;
+  expect(answers.filter(({ status }) => status !== 200)).toEqual([]);
+  const last = await ask();
+  expect([model(last), last.headers['x-llmservice-fallback']]).toEqual(['big', undefined]);
+});

@@ -1,0 +1,122 @@
+// Whether streams come through the public route: by an operator that finds the Gateway's address for itself, asks a real
+// server's route through proxies that pass events on or keep them back, and tells what it saw.
+
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { resources } from '../../operator/src/kube/resources.js';
+import { ScriptedServer } from '../../runtime/src/http/scripted-server.fixture.js';
+import { llamaCheckpoint } from '../builders/checkpoint.js';
+import { eventually } from '../processes.js';
+import { BufferingProxy } from './buffering-proxy.js';
+import { Kubectl } from './kubectl.js';
+import { World, type RunningOperator } from './operator-world.js';
+import { installRouteCrds } from './published-crds.js';
+
+jest.setTimeout(60_000);
+
+let world: World;
+let server: ScriptedServer;
+let proxy: BufferingProxy;
+let operator: RunningOperator;
+
+const startOperator = (): RunningOperator =>
+  world.startOperator({ timing: { streamPauses: { firstMs: 200, mostMs: 1_000 } } });
+const host = (name: string): string => `${name}.example.org`;
+const asked = (name: string): number => proxy.asked.filter((each) => each === host(name)).length;
+
+beforeAll(async () => {
+  [world, server] = await Promise.all([World.start(), ScriptedServer.start()]);
+  proxy = await BufferingProxy.start(server.url);
+  world.s3.put('models', 'llama', llamaCheckpoint());
+  await installRouteCrds(new Kubectl(world.api.kubeConfig()));
+  await makeGateway();
+  operator = startOperator();
+}, 180_000);
+
+afterAll(async () => {
+  await world.stop();
+  proxy.stop();
+  await server.stop();
+});
+
+/** As its controller leaves it. */
+async function makeGateway(): Promise<void> {
+  const { apiVersion, kind } = resources.gateways;
+  const listener = { name: 'http', protocol: 'HTTP', port: proxy.port };
+  const gateway = {
+    apiVersion,
+    kind,
+    metadata: { name: 'public', namespace: 'gateways' },
+    spec: { gatewayClassName: 'any', listeners: [listener] },
+  };
+  await eventually('the Gateway', () => world.create(gateway).catch(() => null));
+  const addresses = [{ type: 'IPAddress', value: '127.0.0.1' }];
+  const path = `/apis/${apiVersion}/namespaces/gateways/gateways/public/status`;
+  await world.request('PATCH', path, { status: { addresses } }, 'application/merge-patch+json');
+}
+
+async function serve(name: string, more: object = {}): Promise<void> {
+  await world.createService(name, {
+    model: world.model('models/llama/'),
+    resources: { limits: { memory: '1Gi' } },
+    routing: { host: host(name) },
+    ...more,
+  });
+  await world.makePod(name, `${name}-1`);
+  await world.podServes(`${name}-1`);
+  await eventually('the route', () => world.get(resources.httpRoutes, name));
+  await world.acceptRoute(name);
+}
+
+describe('a route that streams', () => {
+  test('is verified once, by an operator that asked its Gateway for the address', async () => {
+    await serve('open');
+    const { message } = await world.condition('open', 'StreamingVerified', 'True', 'Streams');
+    expect(message).toMatch(/come 1\d\d|come 2\d\d/);
+    expect(asked('open')).toBe(1);
+  });
+
+  test('is not asked again by the operator that comes after, nor written to', async () => {
+    const before = (await world.get(resources.llmServices, 'open'))?.metadata.resourceVersion;
+    await operator.stop();
+    operator = startOperator();
+    await eventually('the lease', () => operator.operator.leading);
+    await sleep(2_000);
+    expect((await world.get(resources.llmServices, 'open'))?.metadata.resourceVersion).toBe(before);
+    expect(asked('open')).toBe(1);
+  });
+
+  test('is asked again once it is another', async () => {
+    proxy.held.add(host('moved'));
+    await world.patch(resources.llmServices, 'open', { spec: { routing: { host: host('moved') } } });
+    await world.acceptRoute('open');
+    await world.condition('open', 'StreamingVerified', 'False', 'Buffered');
+  });
+});
+
+test('a route whose proxy keeps answers back is told of, gates nothing, and is found mended', async () => {
+  proxy.held.add(host('held'));
+  await serve('held');
+  const { message } = await world.condition('held', 'StreamingVerified', 'False', 'Buffered');
+  expect(message).toContain('proxy_buffering');
+  await world.condition('held', 'Ready', 'True', 'Serving');
+  proxy.held.delete(host('held'));
+  await world.condition('held', 'StreamingVerified', 'True', 'Streams');
+});
+
+test('a route that does not lead to the service yet is asked again', async () => {
+  proxy.unknown.add(host('late'));
+  await serve('late');
+  const { message } = await world.condition('late', 'StreamingVerified', 'Unknown', 'NotReached');
+  expect(message).toContain('answered with 404');
+  proxy.unknown.delete(host('late'));
+  await world.condition('late', 'StreamingVerified', 'True');
+});
+
+test('nothing is asked of a service without pods, and none of vLLM', async () => {
+  await serve('idle', { stop: true });
+  await serve('foreign', { engine: { runtime: 'vllm' } });
+  await world.condition('foreign', 'StreamingVerified', 'Unknown', 'NotChecked');
+  await world.condition('foreign', 'Ready', 'True');
+  expect(asked('foreign')).toBe(0);
+});
