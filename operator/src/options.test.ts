@@ -10,6 +10,7 @@ describe('parseOptions', () => {
       RUNTIME_IMAGE_ROCM: 'rocm:1',
       VLLM_IMAGE_CUDA: 'vllm:1',
       ISTIO_GATEWAY: 'istio-system/ingress',
+      ALLOW_HOST_PATH: '/var/cache, /srv/models',
       WATCH_NAMESPACE: '',
     });
     expect(options).toMatchObject({
@@ -23,6 +24,7 @@ describe('parseOptions', () => {
         vllmImages: { cpu: null, cuda: 'vllm:1', hip: null },
         gateway: null,
         istioGateway: { namespace: 'istio-system', name: 'ingress' },
+        allowedHostPaths: ['/var/cache', '/srv/models'],
       },
     });
   });
@@ -30,6 +32,12 @@ describe('parseOptions', () => {
   test('names everything that is wrong', () => {
     expect(() => parseOptions([], { GATEWAY_NAME: 'x', ISTIO_GATEWAY: 'x', PORT: 'many' })).toThrow(
       /lease-namespace.*gateway-namespace.*istio-gateway.*--port/s,
+    );
+  });
+
+  test.each(['cache', '/var/../etc'])('refuses to allow %s', (path) => {
+    expect(() => parseOptions(['--allow-host-path', path], { POD_NAMESPACE: 'x' })).toThrow(
+      '--allow-host-path',
     );
   });
 

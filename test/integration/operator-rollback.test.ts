@@ -24,6 +24,7 @@ const upgraded = {
   vllmImages: none,
   gateway: null,
   istioGateway: null,
+  allowedHostPaths: [],
 };
 const scheduled = [{ type: 'PodScheduled', status: 'True' }];
 

@@ -28,6 +28,7 @@ const surroundings = {
   vllmImages: none,
   gateway: null,
   istioGateway: null,
+  allowedHostPaths: [],
 };
 
 beforeAll(async () => {

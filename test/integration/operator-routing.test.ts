@@ -19,6 +19,7 @@ const surroundings = {
   vllmImages: { cpu: null, cuda: null, hip: null },
   gateway: { name: 'public', namespace: 'gateways' },
   istioGateway: { name: 'ingress', namespace: 'istio-system' },
+  allowedHostPaths: [],
 };
 
 beforeAll(async () => {

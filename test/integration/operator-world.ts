@@ -95,6 +95,7 @@ export class World extends TestCluster {
           vllmImages: { cpu: 'example.org/vllm:1', cuda: null, hip: null },
           gateway: { name: 'public', namespace: 'gateways' },
           istioGateway: null,
+          allowedHostPaths: ['/var/cache/models'],
         },
         concurrency: 4,
         port: 0,

@@ -16,10 +16,7 @@ export function judgeScheduling(picture: Picture, pods: readonly Pod[]): Answer 
     ({ type, status }) => type === 'ReplicaFailure' && status === 'True',
   );
   if (refusal !== undefined && pods.length < picture.wantedReplicas) {
-    return no(
-      refusal.reason ?? 'ReplicaFailure',
-      `Pods are refused: ${refusal.message ?? 'no message'}. Raise the quota or correct what the message names.`,
-    );
+    return no(refusal.reason ?? 'ReplicaFailure', refused(refusal.message));
   }
   if (pods.length === 0) return unknown('NoPods', 'No pod of this generation exists yet.');
   for (const pod of pods) {
@@ -31,6 +28,17 @@ export function judgeScheduling(picture: Picture, pods: readonly Pod[]): Answer 
   return placed
     ? yes('Scheduled', 'Every pod has its node.')
     : unknown('Scheduling', 'Pods wait for the scheduler.');
+}
+
+/** The API server's own words, and the remedy. */
+function refused(message = 'no message'): string {
+  const told = `Pods are refused: ${message}.`;
+  if (!message.includes('PodSecurity') || !message.includes('hostPath'))
+    return `${told} Raise the quota or correct what the message names.`;
+  return (
+    `${told} A folder of the node is for namespaces with the label pod-security.kubernetes.io/enforce: privileged; ` +
+    'elsewhere set spec.model.cache.kind to pvc.'
+  );
 }
 
 /** The scheduler's own words, and the remedy for the causes that it most often names. */
