@@ -16,7 +16,9 @@ export class WeightsCacheMetrics implements CacheObserver {
   ) {
     const counter = (name: string, help: string): Counter.Internal => {
       const metric = { name: `llmservice_weights_cache_${name}_total`, help, labelNames: ['model_name'] };
-      return new Counter({ ...metric, registers: [registry] }).labels(modelName);
+      const series = new Counter({ ...metric, registers: [registry] }).labels(modelName);
+      series.inc(0);
+      return series;
     };
     this.hits = counter('hits', "Checkpoints that were in the node's cache.");
     this.misses = counter('misses', "Checkpoints that this replica pulled into the node's cache.");

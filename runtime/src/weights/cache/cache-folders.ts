@@ -1,7 +1,7 @@
 // How a cache lies on the disk: ROOT/entries/NAME/ with the files of one checkpoint, and ROOT/locks/NAME.use, whose time
 // is that of the last use, ROOT/locks/NAME.pull and ROOT/locks/room. Locks stay: one that is gone excludes nobody.
 
-import { mkdirSync, statSync, utimesSync } from 'node:fs';
+import { existsSync, mkdirSync, statSync, utimesSync } from 'node:fs';
 import { readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { FileLock } from './file-lock.js';
@@ -16,7 +16,12 @@ export class CacheFolders {
   }
 
   make(): void {
-    for (const folder of ['entries', 'locks']) mkdirSync(join(this.root, folder), { recursive: true });
+    mkdirSync(this.root, { recursive: true });
+    for (const folder of ['entries', 'locks']) {
+      const path = join(this.root, folder);
+      // Where the volume is read-only, Node's way to make a folder only if it is missing does not tell so.
+      if (!existsSync(path)) mkdirOnce(path);
+    }
   }
 
   dir(name: string): string {
@@ -88,5 +93,14 @@ export class CacheFolders {
 
   private lastUse(name: string): number {
     return statSync(this.useLock(name), { throwIfNoEntry: false })?.mtimeMs ?? 0;
+  }
+}
+
+/** Another process may have made it just now. */
+function mkdirOnce(path: string): void {
+  try {
+    mkdirSync(path);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
   }
 }
