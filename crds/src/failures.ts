@@ -110,6 +110,12 @@ export const failureKinds = {
     httpStatus: 503,
     remedy: 'Give the weights volume at least the size named in the message.',
   },
+  WeightsCacheNotWritable: {
+    terminal: true,
+    httpStatus: 503,
+    remedy:
+      'Give the folder or the claim of spec.model.cache to the user and group in the message: chown USER:GROUP PATH.',
+  },
   ModelTooLarge: {
     terminal: true,
     httpStatus: 503,

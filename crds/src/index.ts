@@ -12,6 +12,7 @@ export type { GgufValue } from './gguf-values.js';
 export * from './gguf-checkpoint.js';
 export * from './read-gguf-header.js';
 export * from './choose-gguf.js';
+export * from './checkpoint-pin.js';
 export * from './resident-weights.js';
 export * from './rank-weights.js';
 export * from './tensor-parallel.js';

@@ -45,7 +45,7 @@ export const activatorName = 'llmservice-activator';
 
 /** The name of the one container in a pod that serves. */
 export const runtimeContainer = 'runtime';
-/** The init container that pulls weights for an engine that cannot. */
+/** The init container that pulls weights for an engine that cannot, or makes the folder of a node theirs. */
 export const weightsContainer = 'weights';
 
 export const paths = {

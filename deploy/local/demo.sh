@@ -37,7 +37,8 @@ install_local() {
   trap - EXIT
   import_images "$operator" "$runtime"
   upload_model "$s3_endpoint"
-  install_operator "$operator" "$runtime" --set gateway.name=llmservice --set gateway.namespace=llmservice-system
+  install_operator "$operator" "$runtime" --set gateway.name=llmservice --set gateway.namespace=llmservice-system \
+    --set "allowHostPaths={$node_state/weights}"
 }
 
 up_local() {

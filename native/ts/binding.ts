@@ -348,6 +348,11 @@ export interface NativeAddon {
   makeSegment(ranks: number): number;
   /** From now on the kernel kills this process when the thread that started it ends. */
   dieWithParent(): void;
+  /**
+   * Whether the open file now has an advisory lock (flock), shared or exclusive; never waits. The kernel takes it back
+   * with the last descriptor of that opening, however the process ends. @throws where the file system has no locks
+   */
+  tryLock(descriptor: number, exclusive: boolean): boolean;
   /** CPU instruction families that this machine can run, best last; the first is `portable`. */
   cpuIsas(): string[];
 }

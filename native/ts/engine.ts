@@ -49,6 +49,11 @@ export function dieWithParent(): void {
   addon().dieWithParent();
 }
 
+/** Whether the open file now has an advisory lock; see `NativeAddon.tryLock`. */
+export function tryLock(descriptor: number, exclusive: boolean): boolean {
+  return addon().tryLock(descriptor, exclusive);
+}
+
 /** CPU instruction families that this machine can run, best last. */
 export function cpuIsas(): string[] {
   return addon().cpuIsas();

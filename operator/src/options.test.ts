@@ -11,6 +11,7 @@ describe('parseOptions', () => {
       VLLM_IMAGE_CUDA: 'vllm:1',
       ISTIO_GATEWAY: 'istio-system/ingress',
       PUBLIC_ADDRESS: 'https://lb.example.org',
+      ALLOW_HOST_PATH: '/var/cache, /srv/models',
       WATCH_NAMESPACE: '',
     });
     expect(options).toMatchObject({
@@ -25,6 +26,7 @@ describe('parseOptions', () => {
         vllmImages: { cpu: null, cuda: 'vllm:1', hip: null },
         gateway: null,
         istioGateway: { namespace: 'istio-system', name: 'ingress' },
+        allowedHostPaths: ['/var/cache', '/srv/models'],
       },
     });
   });
@@ -33,6 +35,12 @@ describe('parseOptions', () => {
     expect(() =>
       parseOptions([], { GATEWAY_NAME: 'x', ISTIO_GATEWAY: 'x', PUBLIC_ADDRESS: 'lb:80', PORT: 'many' }),
     ).toThrow(/lease-namespace.*gateway-namespace.*istio-gateway.*public-address.*--port/s);
+  });
+
+  test.each(['cache', '/var/../etc'])('refuses to allow %s', (path) => {
+    expect(() => parseOptions(['--allow-host-path', path], { POD_NAMESPACE: 'x' })).toThrow(
+      '--allow-host-path',
+    );
   });
 
   test('an unknown flag is refused', () => {

@@ -34,6 +34,7 @@ const settings = {
   'gateway-namespace': 'GATEWAY_NAMESPACE',
   'istio-gateway': 'ISTIO_GATEWAY',
   'public-address': 'PUBLIC_ADDRESS',
+  'allow-host-path': 'ALLOW_HOST_PATH',
   concurrency: 'CONCURRENCY',
   port: 'PORT',
   'log-level': 'LOG_LEVEL',
@@ -67,6 +68,10 @@ export function parseOptions(
   if ((gatewayName === null) !== (gatewayNamespace === null)) {
     errors.push('--gateway-name and --gateway-namespace are given together or not at all');
   }
+  const allowedHostPaths = (text('allow-host-path') ?? '').split(',').flatMap((path) => path.trim() || []);
+  if (allowedHostPaths.some((path) => !path.startsWith('/') || /(^|\/)\.\.?(\/|$)/.test(path))) {
+    errors.push('--allow-host-path (ALLOW_HOST_PATH) must be absolute paths without .., separated by commas');
+  }
   const istioGateway = parseIstioGateway(text('istio-gateway'));
   if (istioGateway === undefined) errors.push('--istio-gateway (ISTIO_GATEWAY) must be NAMESPACE/NAME');
   const publicAddress = text('public-address');
@@ -96,6 +101,7 @@ export function parseOptions(
           ? null
           : { name: gatewayName, namespace: gatewayNamespace },
       istioGateway: istioGateway ?? null,
+      allowedHostPaths,
     },
     concurrency: Math.max(1, count('concurrency', 8, 64)),
     port: count('port', ports.operatorMetrics, 65535),

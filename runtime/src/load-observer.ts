@@ -49,6 +49,10 @@ export class LoadObserver implements PullObserver, AvailabilityObserver {
     this.stall.progress('a pulled file is being verified');
   }
 
+  elsewhere(): void {
+    this.stall.progress('another process of the node pulls the checkpoint');
+  }
+
   /** A source that is known to be down is no stall: starting again would not bring it back. */
   unavailable(error: UnavailableError): void {
     this.stall.progress(`S3 does not answer: ${error.message}`);

@@ -14,6 +14,7 @@ import type { Logger } from './log/logger.js';
 import { s3SettingsOf } from './s3-settings.js';
 import { TemplateRenderer } from './tokens/template-renderer.js';
 import type { Tokenizer } from './tokens/tokenizer.js';
+import type { WeightsCache } from './weights/cache/weights-cache.js';
 import { SourceChangedError } from './weights/checkpoint-source.js';
 import { obtainCheckpoint, type ObtainedCheckpoint } from './weights/obtain-checkpoint.js';
 
@@ -38,6 +39,7 @@ export class ModelRun {
   constructor(
     private readonly uri: string,
     private readonly config: ResolvedConfig,
+    private readonly cache: WeightsCache | null,
     private readonly observer: LoadObserver,
     private readonly logger: Logger,
   ) {}
@@ -84,16 +86,25 @@ export class ModelRun {
     const checkpoint = await this.obtain();
     this.checkpoint = checkpoint;
     const verified = checkpoint.verified.then(() => this.observer.pulled());
+    checkpoint.kept.catch((error: unknown) => {
+      const { name, message } = error as Error;
+      if (name !== 'AbortError')
+        this.logger.warn('the checkpoint is not kept for other pods', { cause: message });
+    });
     const [ready] = await Promise.all([this.startEngine(checkpoint), verified]);
     return ready;
   }
 
   private obtain(): Promise<ObtainedCheckpoint> {
     const { engineConfig, server } = this.config;
+    const { cache, uri } = engineConfig.model;
     return obtainCheckpoint({
       uri: this.uri,
       headUri: engineConfig.engine.speculative.uri ?? null,
+      // Administrators may load another model than the one that was planned.
+      pins: { model: this.uri === uri ? (cache?.pins.model ?? null) : null, head: cache?.pins.head ?? null },
       weightsDir: server.weightsDir,
+      cache: this.cache,
       s3: s3SettingsOf(this.config),
       observer: this.observer,
       sleep: (milliseconds) => this.sleep(milliseconds),
@@ -154,6 +165,8 @@ export class ModelRun {
     this.tokenizer = null;
     await this.checkpoint?.verified.catch(() => undefined);
     this.checkpoint?.arrivals?.close();
+    await this.checkpoint?.kept.catch(() => undefined);
+    this.checkpoint?.release();
     this.checkpoint = null;
   }
 

@@ -1,17 +1,23 @@
-// Entry of the init container that fetches a checkpoint for another engine: pulled and verified as for our own, judged
-// by that engine alone. Exit code 0 once all of it lies in its folder, 1 with a termination message after a failure.
+// Entry of containers that only fetch a checkpoint: for another engine, into a folder of the pod, judged by that engine
+// alone; or into the cache of the node, before a pod that serves comes to it. Exit code 0 once all of it is there and
+// verified, 1 with a termination message after a failure.
 
 import type { FailureError } from '@llmservice/crds';
 import { paths } from '@llmservice/crds';
 import { basename, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { Registry } from 'prom-client';
 import { readConfig } from './config/read-config.js';
+import type { ResolvedConfig } from './config/resolve-config.js';
 import { terminationLogOf } from './config/server-settings.js';
 import { failureOf, reportFailure } from './end-process.js';
 import { makeLogger } from './log/logger.js';
+import { makeWeightsCache } from './node-cache.js';
 import { s3SettingsOf } from './s3-settings.js';
+import type { WeightsCache } from './weights/cache/weights-cache.js';
+import { obtainCheckpoint } from './weights/obtain-checkpoint.js';
 import { PullReport } from './weights/pull-report.js';
-import { pullWhole } from './weights/pull-whole.js';
+import { pullWhole, type PullWholeOptions } from './weights/pull-whole.js';
 import { StallWatch } from './weights/stall-watch.js';
 
 const watchEveryMs = 1_000;
@@ -24,15 +30,17 @@ async function main(): Promise<number> {
     const config = readConfig(process.env, {});
     const { model, noProgressTimeoutSeconds } = config.engineConfig;
     const stall = new StallWatch(noProgressTimeoutSeconds * 1000, () => performance.now());
-    const observer = new PullReport(makeLogger(config.server.logLevel), stall, () => performance.now());
-    const pulled = pullWhole({
+    const logger = makeLogger(config.server.logLevel);
+    const how = {
       uri: model.uri,
-      dir: join(config.server.weightsDir, basename(paths.pulledCheckpoint)),
       s3: s3SettingsOf(config),
-      observer,
-      sleep: (ms) => sleep(ms, undefined, { signal: stopping.signal }),
+      observer: new PullReport(logger, stall, () => performance.now()),
+      sleep: (ms: number) => sleep(ms, undefined, { signal: stopping.signal }),
       signal: stopping.signal,
-    });
+    };
+    const cache = makeWeightsCache(config, new Registry(), logger);
+    const dir = join(config.server.weightsDir, basename(paths.pulledCheckpoint));
+    const pulled = cache === null ? pullWhole({ ...how, dir }) : fill(cache, config, how);
     await Promise.race([pulled, untilStalled(stall)]);
     return 0;
   } catch (error) {
@@ -40,6 +48,21 @@ async function main(): Promise<number> {
     reportFailure(failureOf(error), terminationLogOf(process.env), makeLogger('info'));
     return 1;
   }
+}
+
+/** What the engine of the config needs of its checkpoints. @throws as `obtainCheckpoint` */
+async function fill(
+  cache: WeightsCache,
+  { engineConfig, server }: ResolvedConfig,
+  how: Omit<PullWholeOptions, 'dir'>,
+): Promise<void> {
+  const { model, engine } = engineConfig;
+  const pins = model.cache?.pins ?? { model: null, head: null };
+  const headUri = engine.speculative.uri ?? null;
+  const options = { ...how, cache, pins, headUri, weightsDir: server.weightsDir };
+  const { arrivals, kept, release } = await obtainCheckpoint(options);
+  await kept.finally(() => arrivals?.close());
+  release();
 }
 
 /** @throws FailureError LoadStalled */

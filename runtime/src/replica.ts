@@ -19,6 +19,8 @@ import { ServerMetrics } from './metrics/server-metrics.js';
 import { ModelRun } from './model-run.js';
 import { makeRequestLog, Observability } from './observability.js';
 import { ApiError } from './request/api-error.js';
+import { makeWeightsCache } from './node-cache.js';
+import type { WeightsCache } from './weights/cache/weights-cache.js';
 import { StallWatch } from './weights/stall-watch.js';
 
 const watchEveryMs = 250;
@@ -37,6 +39,7 @@ export class Replica {
   private readonly control: AccessControl;
   private readonly observability: Observability;
   private readonly delay: EventLoopDelay;
+  private readonly cache: WeightsCache | null;
   private model: ModelRun | null = null;
   private boundPort = 0;
 
@@ -52,6 +55,7 @@ export class Replica {
     this.observer = new LoadObserver(this.lifecycle, this.stall, logger, now);
     const metrics = new ServerMetrics(model.name, () => this.lifecycle);
     this.delay = new EventLoopDelay(metrics.registry, model.name, now);
+    this.cache = makeWeightsCache(config, metrics.registry, logger);
     this.control = new AccessControl(config, metrics, logger);
     this.observability = new Observability(
       metrics,
@@ -129,7 +133,7 @@ export class Replica {
    */
   async load(uri = this.config.engineConfig.model.uri): Promise<void> {
     if (this.model !== null) throw new Error('a model is loaded: unload it first');
-    const run = new ModelRun(uri, this.config, this.observer, this.logger);
+    const run = new ModelRun(uri, this.config, this.cache, this.observer, this.logger);
     this.model = run;
     try {
       const { engine, info, model, numBlocks } = await run.load();

@@ -91,7 +91,8 @@ function folderOf(config: object, tensors: readonly Stored[]): CheckpointFiles {
     const fileBytes = bytes.byteLength + (bytes === weights ? end : 0);
     return Promise.resolve({ bytes: bytes.subarray(beginAt, beginAt + mostBytes), fileBytes, etag: file });
   };
-  return { read, readOptional: read, list: () => Promise.resolve([...files.keys()]) };
+  const list = [...files.keys()].map((name) => ({ name, bytes: 0, version: null }));
+  return { read, readOptional: read, list: () => Promise.resolve(list) };
 }
 
 /** By the reads of the operator's preflight; of a GGUF file by its entries, since they have no such container. */

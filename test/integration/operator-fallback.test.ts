@@ -19,12 +19,7 @@ beforeAll(async () => {
   world.s3.put('models', 'llama', llamaCheckpoint());
   await installRouteCrds(new Kubectl(world.api.kubeConfig()));
   world.startOperator({
-    surroundings: {
-      images: { cpu: 'example.org/runtime:1', cuda: null, hip: null },
-      vllmImages: { cpu: null, cuda: null, hip: null },
-      gateway: { name: 'public', namespace: 'gateways' },
-      istioGateway: { name: 'ingress', namespace: 'istio-system' },
-    },
+    surroundings: { istioGateway: { name: 'ingress', namespace: 'istio-system' } },
   });
   await create('small');
   await serve('small');

@@ -18,13 +18,7 @@ let operator: RunningOperator;
 
 const oneGi = { resources: { limits: { memory: '1Gi' } } };
 const terminal = formatTerminationMessage({ reason: 'KvCacheTooSmall', message: '512 do not fit' });
-const none = { cpu: null, cuda: null, hip: null };
-const upgraded = {
-  images: { ...none, cpu: 'example.org/runtime:2' },
-  vllmImages: none,
-  gateway: null,
-  istioGateway: null,
-};
+const upgraded = { images: { cpu: 'example.org/runtime:2', cuda: null, hip: null } };
 const scheduled = [{ type: 'PodScheduled', status: 'True' }];
 
 beforeAll(async () => {

@@ -22,13 +22,7 @@ let nodes: FakeNodes;
 let operator: RunningOperator;
 let client: WatchedClient;
 
-const none = { cpu: null, cuda: null, hip: null };
-const surroundings = {
-  images: { ...none, hip: 'example.org/runtime:1' },
-  vllmImages: none,
-  gateway: null,
-  istioGateway: null,
-};
+const surroundings = { images: { cpu: null, cuda: null, hip: 'example.org/runtime:1' } };
 
 beforeAll(async () => {
   world = await World.start();

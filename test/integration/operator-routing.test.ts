@@ -14,12 +14,7 @@ jest.setTimeout(90_000);
 let world: World;
 
 const { virtualServices, destinationRules, httpRoutes } = resources;
-const surroundings = {
-  images: { cpu: 'example.org/runtime:1', cuda: null, hip: null },
-  vllmImages: { cpu: null, cuda: null, hip: null },
-  gateway: { name: 'public', namespace: 'gateways' },
-  istioGateway: { name: 'ingress', namespace: 'istio-system' },
-};
+const surroundings = { istioGateway: { name: 'ingress', namespace: 'istio-system' } };
 
 beforeAll(async () => {
   world = await World.start();

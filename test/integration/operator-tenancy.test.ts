@@ -18,12 +18,8 @@ let world: World;
 let nodes: FakeNodes;
 /** What the operator of `default` asked the API server for. */
 const asked: string[] = [];
-const surroundings = {
-  images: { cpu: 'example.org/runtime:1', cuda: null, hip: 'example.org/runtime:1' },
-  vllmImages: { cpu: null, cuda: null, hip: null },
-  gateway: { name: 'public', namespace: 'gateways' },
-  istioGateway: null,
-};
+const image = 'example.org/runtime:1';
+const surroundings = { images: { cpu: image, cuda: null, hip: image } };
 const { llmServices, networkPolicies, pods, deployments, services, configMaps, controllerRevisions } =
   resources;
 

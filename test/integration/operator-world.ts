@@ -8,6 +8,7 @@ import { createOperatorLogger } from '../../operator/src/log.js';
 import { Metrics } from '../../operator/src/metrics.js';
 import { Operator, type OperatorParts } from '../../operator/src/operator.js';
 import type { OperatorOptions } from '../../operator/src/options.js';
+import type { Installation } from '../../operator/src/plan/plan-service.js';
 import { httpRouteCrd } from '../builders/http-route-crd.js';
 import { llmService } from '../builders/llm-service.js';
 import { eventually } from '../processes.js';
@@ -18,6 +19,20 @@ import { S3Server, s3Keys } from './s3-server.js';
 import { TestCluster } from './test-cluster.js';
 
 const crdPath = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
+
+/** What the operators of tests are installed with, unless they say otherwise. */
+const installation: Installation = {
+  images: { cpu: 'example.org/runtime:1', cuda: null, hip: null },
+  vllmImages: { cpu: 'example.org/vllm:1', cuda: null, hip: null },
+  gateway: { name: 'public', namespace: 'gateways' },
+  istioGateway: null,
+  allowedHostPaths: ['/var/cache/models'],
+};
+
+interface Change
+  extends Partial<Omit<OperatorOptions, 'surroundings'>>, Pick<OperatorParts, 'podBaseUrl' | 'timing'> {
+  readonly surroundings?: Partial<Installation>;
+}
 
 export interface RunningOperator {
   readonly operator: Operator;
@@ -82,11 +97,8 @@ export class World extends TestCluster {
     await this.api.stop();
   }
 
-  startOperator(
-    change: Partial<OperatorOptions> & Pick<OperatorParts, 'podBaseUrl' | 'timing'> = {},
-    client?: KubeClient,
-  ): RunningOperator {
-    const { podBaseUrl, timing, ...options } = change;
+  startOperator(change: Change = {}, client?: KubeClient): RunningOperator {
+    const { podBaseUrl, timing, surroundings, ...options } = change;
     const stop = new AbortController();
     const operator = new Operator({
       client: client ?? new KubeClient(this.api.kubeConfig('operator')),
@@ -96,12 +108,7 @@ export class World extends TestCluster {
         watchNamespace: null,
         leaseNamespace: 'default',
         identity: `operator-${this.running.length}`,
-        surroundings: {
-          images: { cpu: 'example.org/runtime:1', cuda: null, hip: null },
-          vllmImages: { cpu: 'example.org/vllm:1', cuda: null, hip: null },
-          gateway: { name: 'public', namespace: 'gateways' },
-          istioGateway: null,
-        },
+        surroundings: { ...installation, ...surroundings },
         publicAddress: null,
         concurrency: 4,
         port: 0,

@@ -142,6 +142,8 @@ test.each([
   const obtaining = obtainCheckpoint({
     uri: 's3://models/trunk/',
     headUri,
+    pins: { model: null, head: null },
+    cache: null,
     weightsDir,
     s3: {
       endpoint: s3.endpoint,
@@ -165,6 +167,7 @@ const deafObserver = {
   begin: ignore,
   received: ignore,
   alive: ignore,
+  elsewhere: ignore,
   unavailable: ignore,
   available: ignore,
 };

@@ -68,6 +68,8 @@ export class PullWorld {
     const { dir, arrivals, verified } = await obtainCheckpoint({
       uri: `s3://models/${prefix}/`,
       headUri: null,
+      pins: { model: null, head: null },
+      cache: null,
       weightsDir: this.weightsDir,
       s3: this.access,
       observer: recorder,
@@ -86,6 +88,7 @@ export class Recorder {
   begun: [number, number] | null = null;
   outages: string[] = [];
   back = 0;
+  waits = 0;
   onReceived: (total: number) => void = () => undefined;
 
   begin(done: number, total: number): void {
@@ -97,6 +100,9 @@ export class Recorder {
   }
   alive(): void {
     // Hashing is not looked at here.
+  }
+  elsewhere(): void {
+    this.waits += 1;
   }
   unavailable(error: UnavailableError): void {
     this.outages.push(error.message);

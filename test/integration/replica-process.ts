@@ -37,6 +37,8 @@ interface ReplicaOptions {
   readonly uri: string;
   readonly endpoint?: string;
   readonly engine?: object;
+  /** Of the node; without it the replica pulls its own copy. */
+  readonly cache?: object;
   readonly tensor?: number;
   readonly drainTimeoutSeconds?: number;
   readonly noProgressTimeoutSeconds?: number;
@@ -127,6 +129,7 @@ function engineConfig({
   uri,
   endpoint,
   engine,
+  cache,
   tensor = 1,
   drainTimeoutSeconds = 20,
   noProgressTimeoutSeconds = 60,
@@ -137,6 +140,7 @@ function engineConfig({
       name: 'demo',
       aliases: ['demo-alias'],
       s3: { ...(endpoint === undefined ? {} : { endpoint }), forcePathStyle: true },
+      ...(cache === undefined ? {} : { cache }),
     },
     accelerator: { kind: 'cpu', memoryBytesPerDevice: 2 ** 30 },
     parallelism: { tensor },

@@ -23,6 +23,7 @@ export function plannedRun(spec: object, places: Places): PlannedRun {
     pullImage: 'runtime',
     size: { fileBytes: 0, weightBytes: 0 },
     memoryPlan: null,
+    pins: null,
   });
   const { containers } = (pod as { spec: { containers: [{ command: string[]; env: EnvVar[] }] } }).spec;
   const [container] = containers;

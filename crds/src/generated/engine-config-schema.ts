@@ -62,6 +62,64 @@ export const engineConfigSchema: object = {
               "type": "boolean"
             }
           }
+        },
+        "cache": {
+          "type": "object",
+          "description": "The weights folder is shared with other pods of the node; absent: it is this pod's alone.",
+          "additionalProperties": false,
+          "required": [
+            "volume",
+            "maxBytes",
+            "verify",
+            "pins"
+          ],
+          "properties": {
+            "volume": {
+              "type": "string",
+              "description": "What the folder is outside of the pod, for messages.",
+              "maxLength": 1024
+            },
+            "maxBytes": {
+              "type": [
+                "integer",
+                "null"
+              ],
+              "minimum": 1,
+              "description": "Checkpoints that nobody uses make way beyond it; null: as much as the disk has."
+            },
+            "verify": {
+              "enum": [
+                "onPull",
+                "always"
+              ],
+              "description": "When files are compared with their digests: once they are pulled, or at every start too."
+            },
+            "pins": {
+              "type": "object",
+              "description": "What the checkpoints were when the revision was planned; null: not known.",
+              "additionalProperties": false,
+              "required": [
+                "model",
+                "head"
+              ],
+              "properties": {
+                "model": {
+                  "type": [
+                    "string",
+                    "null"
+                  ],
+                  "pattern": "^[0-9a-f]{16}$"
+                },
+                "head": {
+                  "type": [
+                    "string",
+                    "null"
+                  ],
+                  "pattern": "^[0-9a-f]{16}$"
+                }
+              }
+            }
+          }
         }
       }
     },

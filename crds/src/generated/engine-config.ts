@@ -22,6 +22,30 @@ export interface EngineConfig {
       region?: string;
       forcePathStyle?: boolean;
     };
+    /**
+     * The weights folder is shared with other pods of the node; absent: it is this pod's alone.
+     */
+    cache?: {
+      /**
+       * What the folder is outside of the pod, for messages.
+       */
+      volume: string;
+      /**
+       * Checkpoints that nobody uses make way beyond it; null: as much as the disk has.
+       */
+      maxBytes: number | null;
+      /**
+       * When files are compared with their digests: once they are pulled, or at every start too.
+       */
+      verify: 'onPull' | 'always';
+      /**
+       * What the checkpoints were when the revision was planned; null: not known.
+       */
+      pins: {
+        model: string | null;
+        head: string | null;
+      };
+    };
   };
   accelerator: {
     /**

@@ -155,11 +155,66 @@ export const llmServiceSchema: object = {
               "required": [
                 "forcePathStyle"
               ]
+            },
+            "cache": {
+              "description": "Where pulled weights are kept. On a folder of the node, or on a claim, they are pulled once, and every pod that comes later, of any service, starts from them without the bucket.",
+              "type": "object",
+              "default": {},
+              "additionalProperties": false,
+              "properties": {
+                "kind": {
+                  "description": "emptyDir: each pod pulls its own copy. hostPath: a folder of the node; for namespaces that allow it, and paths that the operator was installed to allow. pvc: a PersistentVolumeClaim of this namespace, for namespaces of the restricted profile.",
+                  "type": "string",
+                  "enum": [
+                    "emptyDir",
+                    "hostPath",
+                    "pvc"
+                  ],
+                  "default": "emptyDir"
+                },
+                "path": {
+                  "description": "Folder of the node, made where it is missing, such as /var/cache/llmservice.",
+                  "type": "string",
+                  "minLength": 2,
+                  "maxLength": 1024
+                },
+                "claimName": {
+                  "description": "Name of the PersistentVolumeClaim.",
+                  "type": "string",
+                  "minLength": 1,
+                  "maxLength": 253
+                },
+                "maxSize": {
+                  "description": "Checkpoints that no pod uses make way beyond it, the one used longest ago first. Default: as much as the disk has.",
+                  "type": "string",
+                  "maxLength": 32
+                },
+                "verify": {
+                  "description": "When files are compared with the digests that S3 keeps: onPull: once they are pulled, later by size and time alone; always: at every start, which reads them once more.",
+                  "type": "string",
+                  "enum": [
+                    "onPull",
+                    "always"
+                  ],
+                  "default": "onPull"
+                },
+                "prePull": {
+                  "description": "Pull before a pod comes: by a Job on each node that may serve, or by one Job into the claim.",
+                  "type": "boolean",
+                  "default": false
+                }
+              },
+              "required": [
+                "kind",
+                "verify",
+                "prePull"
+              ]
             }
           },
           "required": [
             "uri",
-            "s3"
+            "s3",
+            "cache"
           ]
         },
         "accelerator": {

@@ -291,6 +291,35 @@ export interface ModelSpec {
    */
   aliases?: string[];
   s3: S3Spec;
+  /**
+   * Where pulled weights are kept. On a folder of the node, or on a claim, they are pulled once, and every pod that comes later, of any service, starts from them without the bucket.
+   */
+  cache: {
+    /**
+     * emptyDir: each pod pulls its own copy. hostPath: a folder of the node; for namespaces that allow it, and paths that the operator was installed to allow. pvc: a PersistentVolumeClaim of this namespace, for namespaces of the restricted profile.
+     */
+    kind: 'emptyDir' | 'hostPath' | 'pvc';
+    /**
+     * Folder of the node, made where it is missing, such as /var/cache/llmservice.
+     */
+    path?: string;
+    /**
+     * Name of the PersistentVolumeClaim.
+     */
+    claimName?: string;
+    /**
+     * Checkpoints that no pod uses make way beyond it, the one used longest ago first. Default: as much as the disk has.
+     */
+    maxSize?: string;
+    /**
+     * When files are compared with the digests that S3 keeps: onPull: once they are pulled, later by size and time alone; always: at every start, which reads them once more.
+     */
+    verify: 'onPull' | 'always';
+    /**
+     * Pull before a pod comes: by a Job on each node that may serve, or by one Job into the claim.
+     */
+    prePull: boolean;
+  };
 }
 /**
  * How the bucket is reached. Without it, AWS S3 is used anonymously.

@@ -5,6 +5,11 @@ export const specDefaults = {
   "model": {
     "s3": {
       "forcePathStyle": true
+    },
+    "cache": {
+      "kind": "emptyDir",
+      "verify": "onPull",
+      "prePull": false
     }
   },
   "accelerator": {

@@ -1,8 +1,9 @@
-// What the addon exports: load, runRank, grammarCompiler, makeSegment, dieWithParent and cpuIsas. Declared in
-// ts/binding.ts.
+// What the addon exports: load, runRank, grammarCompiler, makeSegment, dieWithParent, tryLock and cpuIsas. Declared
+// in ts/binding.ts.
 #include <napi.h>
 
 #include "napi/engine_object.h"
+#include "napi/file_lock.h"
 #include "napi/grammars.h"
 #include "napi/ranks.h"
 
@@ -23,6 +24,7 @@ Napi::Object init(Napi::Env env, Napi::Object exports) {
   exports.Set("grammarCompiler", Napi::Function::New(env, make_grammar_compiler, "grammarCompiler"));
   exports.Set("makeSegment", Napi::Function::New(env, make_shared_segment, "makeSegment"));
   exports.Set("dieWithParent", Napi::Function::New(env, die_with_parent, "dieWithParent"));
+  exports.Set("tryLock", Napi::Function::New(env, try_lock, "tryLock"));
   exports.Set("cpuIsas", Napi::Function::New(env, list_isas, "cpuIsas"));
   return exports;
 }

@@ -1,8 +1,9 @@
 // A checkpoint's files in a folder of this machine, by the same small reads as from a bucket.
 
+import { statSync } from 'node:fs';
 import { open, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { FailureError } from '@llmservice/crds';
+import { FailureError, type ListedFile } from '@llmservice/crds';
 import type { CheckpointFiles, FileRange } from '../preflight/read-safetensors.js';
 
 export class FolderFiles implements CheckpointFiles {
@@ -31,9 +32,12 @@ export class FolderFiles implements CheckpointFiles {
     return this.read(file, mostBytes);
   }
 
-  async list(): Promise<readonly string[]> {
+  async list(): Promise<readonly ListedFile[]> {
     try {
-      return await readdir(this.folder);
+      return (await readdir(this.folder)).map((name) => {
+        const { size: bytes, mtimeMs } = statSync(join(this.folder, name));
+        return { name, bytes, version: String(mtimeMs) };
+      });
     } catch (error) {
       throw unreadable(this.folder, error);
     }

@@ -103,6 +103,7 @@ export async function planManifest(manifest: Manifest, settings: PlanSettings): 
     pullImage: plan.groundwork.pullImage,
     size: plan.groundwork.checkpoint,
     memoryPlan: plan.fit.state === 'fits' ? plan.fit.plan : null,
+    pins: plan.groundwork.checkpoint.pins ?? null,
   });
   const { strategy } = service.spec.rollout;
   const replacement =
@@ -210,5 +211,7 @@ async function surroundings(
     gatewayApi: true,
     istioGateway: null,
     istio: false,
+    // What the operator allows is not known here.
+    allowedHostPaths: ['/'],
   };
 }

@@ -22,6 +22,7 @@ const templateInputs: TemplateInputs = {
   pullImage: null,
   size: { fileBytes: 29e9, weightBytes: 29e9 },
   memoryPlan: null,
+  pins: null,
 };
 
 function children(service: WantedService, change: Partial<ChildInputs> = {}): PlannedChildren {

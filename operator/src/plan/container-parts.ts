@@ -4,6 +4,9 @@ import { paths } from '@llmservice/crds';
 import type { WantedService } from '../spec/parse-spec.js';
 import type { Scheme } from '../status/picture.js';
 
+/** Any user will do that is not root; the numeric id lets the kubelet check it. */
+export const runtimeUser = 65532;
+
 /** As the Pod Security Standard `restricted` asks for, and nothing to write to but volumes. */
 export const restricted = {
   allowPrivilegeEscalation: false,

@@ -39,6 +39,7 @@ export function planCourse(
             image: groundwork.image,
             pullImage: groundwork.pullImage,
             size: groundwork.checkpoint,
+            pins: groundwork.checkpoint.pins ?? null,
             memoryPlan: plan.fit.state === 'fits' ? plan.fit.plan : null,
           }),
           history,

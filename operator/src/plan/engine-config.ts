@@ -2,6 +2,8 @@
 // so that a pod of an older revision that restarts still finds what it was made for.
 
 import { annotations, paths, type EngineConfig } from '@llmservice/crds';
+import type { Pins } from '../preflight/read-checkpoint.js';
+import type { NodeCache } from '../spec/node-cache.js';
 import type { WantedService } from '../spec/parse-spec.js';
 import type { KubeObject } from '../kube/types.js';
 import { contentHash } from './content-hash.js';
@@ -10,8 +12,8 @@ import { childMetadata } from './child-metadata.js';
 const engineConfigKey = 'engine-config.json';
 
 /** Paths inside the pod, where planPodTemplate mounts what the spec names. */
-export function planEngineConfig(service: WantedService): EngineConfig {
-  const { spec, accelerator } = service;
+export function planEngineConfig(service: WantedService, pins: Pins | null = null): EngineConfig {
+  const { spec, accelerator, cache } = service;
   const { endpoint, region, forcePathStyle } = spec.model.s3;
   return {
     model: {
@@ -23,6 +25,7 @@ export function planEngineConfig(service: WantedService): EngineConfig {
         ...(region === undefined ? {} : { region }),
         forcePathStyle,
       },
+      ...(cache === null ? {} : { cache: planCache(cache, pins) }),
     },
     accelerator: { kind: accelerator.kind, memoryBytesPerDevice: accelerator.memoryBytesPerDevice },
     parallelism: { tensor: service.tensor },
@@ -51,6 +54,12 @@ export function planEngineConfig(service: WantedService): EngineConfig {
     drainTimeoutSeconds: spec.rollout.drainTimeoutSeconds,
     noProgressTimeoutSeconds: spec.rollout.noProgressTimeoutSeconds,
   };
+}
+
+function planCache(cache: NodeCache, pins: Pins | null): NonNullable<EngineConfig['model']['cache']> {
+  const { maxBytes, verify } = cache;
+  const volume = cache.kind === 'hostPath' ? `hostPath ${cache.path}` : `claim ${cache.claimName}`;
+  return { volume, maxBytes, verify, pins: pins ?? { model: null, head: null } };
 }
 
 /** For the runtime that only pulls for another engine: it needs no device. */

@@ -19,6 +19,8 @@ export interface Surroundings extends RoutingSurroundings {
   /** Of our runtime. */
   readonly images: Images;
   readonly vllmImages: Images;
+  /** Folders of nodes that services may keep weights in or below. */
+  readonly allowedHostPaths: readonly string[];
 }
 
 /** Of these, what the operator was installed with. */
@@ -57,8 +59,9 @@ export function planService(
   }
   const fit = planFitOf(service, checkpoint);
   const images = planImages(service, surroundings);
-  const obstacle = 'reason' in images ? images : null;
-  const groundwork = fit.state === 'failed' || 'reason' in images ? null : { ...images, checkpoint };
+  const obstacle = 'reason' in images ? images : refusedHostPath(service, surroundings);
+  const groundwork =
+    fit.state === 'failed' || 'reason' in images || obstacle !== null ? null : { ...images, checkpoint };
   return { resolution, fit, routing, obstacle, fingerprint: checkpoint.fingerprint, groundwork };
 }
 
@@ -83,6 +86,25 @@ function planImages(
   // Any of ours can pull; the one without a device is the smallest.
   const pullImage = images.cpu ?? images[kind];
   return pullImage === null ? noPullImage : { image, pullImage };
+}
+
+/** A folder of the node is beyond what a namespace's owner may decide alone. */
+function refusedHostPath({ cache }: WantedService, { allowedHostPaths }: Surroundings): Obstacle | null {
+  if (cache?.kind !== 'hostPath' || isBelow(allowedHostPaths, cache.path)) return null;
+  const allowed = allowedHostPaths.length === 0 ? 'none' : allowedHostPaths.join(', ');
+  return {
+    reason: 'HostPathNotAllowed',
+    message:
+      `spec.model.cache.path ${cache.path} is not in a folder of nodes that the operator allows (${allowed}). ` +
+      `Install the operator with --allow-host-path=${cache.path} (allowHostPaths of its chart), or use kind pvc.`,
+    terminal: true,
+  };
+}
+
+function isBelow(folders: readonly string[], path: string): boolean {
+  return folders.some(
+    (folder) => folder === path || path.startsWith(folder.endsWith('/') ? folder : `${folder}/`),
+  );
 }
 
 function resolutionOf(preflight: PreflightResult): Resolution {

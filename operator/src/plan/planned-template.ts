@@ -1,5 +1,6 @@
 // A pod template with the config that its pods mount: what a revision of a service is.
 
+import type { Pins } from '../preflight/read-checkpoint.js';
 import type { KubeObject } from '../kube/types.js';
 import type { WantedService } from '../spec/parse-spec.js';
 import { contentHash } from './content-hash.js';
@@ -14,10 +15,13 @@ export interface PlannedTemplate {
   readonly revision: string;
 }
 
-export type TemplateInputs = Pick<PodInputs, 'image' | 'pullImage' | 'size' | 'memoryPlan'>;
+export interface TemplateInputs extends Pick<PodInputs, 'image' | 'pullImage' | 'size' | 'memoryPlan'> {
+  /** What a cache knows the checkpoints by; null: there is none, or they are not known. */
+  readonly pins: Pins | null;
+}
 
 export function planTemplate(service: WantedService, inputs: TemplateInputs): PlannedTemplate {
-  const config = inputs.pullImage === null ? planEngineConfig(service) : planPullConfig(service);
+  const config = inputs.pullImage === null ? planEngineConfig(service, inputs.pins) : planPullConfig(service);
   const configMap = planConfigMap(service, config);
   const { revision, ...pod } = planPodTemplate(service, {
     ...inputs,

@@ -19,12 +19,14 @@ import {
   preStopSeconds,
   probe,
   restricted,
+  runtimeUser,
   s3CaMounts,
   schemeOf,
   terminationMessage,
 } from './container-parts.js';
 import { contentHash } from './content-hash.js';
 import { podMetadata } from './pod-metadata.js';
+import { prepareCache, weightsVolume } from './node-cache-volume.js';
 import { planResources, type CheckpointSize } from './resources.js';
 import { planVllmContainers, vllmAnnotations } from './vllm-pod.js';
 
@@ -40,9 +42,6 @@ export interface PodInputs {
 
 /** From the end of the drain to SIGKILL. */
 const graceSeconds = 15;
-/** Any user will do that is not root; the numeric id lets the kubelet check it. */
-const runtimeUser = 65532;
-
 /** Annotation with the hash of the whole template: tells pods of this revision from older ones. */
 export const revisionAnnotation = 'llmservice.dev/revision';
 
@@ -63,6 +62,8 @@ export function planPodTemplate(service: WantedService, inputs: PodInputs): PodT
         runAsUser: runtimeUser,
         runAsGroup: runtimeUser,
         fsGroup: runtimeUser,
+        // Not every file of a large volume at every start.
+        ...(service.cache?.kind === 'pvc' ? { fsGroupChangePolicy: 'OnRootMismatch' } : {}),
         seccompProfile: { type: 'RuntimeDefault' },
         ...defined({ supplementalGroups: spec.supplementalGroups }),
       },
@@ -80,7 +81,7 @@ export function planPodTemplate(service: WantedService, inputs: PodInputs): PodT
         })),
       }),
       ...(pullImage === null
-        ? { containers: [planContainer(service, inputs)] }
+        ? { ...prepareCache(service, inputs.image), containers: [planContainer(service, inputs)] }
         : planVllmContainers(service, { ...inputs, pullImage })),
       volumes: planVolumes(service, inputs),
     },
@@ -146,7 +147,7 @@ function planVolumes(service: WantedService, inputs: PodInputs): object[] {
   const claim = service.spec.accounting.persistentVolumeClaimRef;
   return [
     { name: 'engine-config', configMap: { name: inputs.configMap, defaultMode: 0o644 } },
-    { name: 'weights', emptyDir: {} },
+    { name: 'weights', ...weightsVolume(service.cache) },
     { name: 'shared-memory', emptyDir: { medium: 'Memory', sizeLimit: formatMi(service.sharedMemoryBytes) } },
     { name: 'tmp', emptyDir: {} },
     ...(ca === undefined ? [] : [{ name: 's3-ca', configMap: { name: ca.name, defaultMode: 0o644 } }]),

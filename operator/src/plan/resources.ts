@@ -27,7 +27,10 @@ export function planResources(
   const limits: Amounts = { ...spec.resources?.limits, ...device };
   const requests: Amounts = {
     memory: limits['memory'] ?? formatMi(defaultMemoryBytes(service, size, plan)),
-    'ephemeral-storage': limits['ephemeral-storage'] ?? formatMi(size.fileBytes),
+    // What a cache holds is not the pod's.
+    ...(service.cache === null
+      ? { 'ephemeral-storage': limits['ephemeral-storage'] ?? formatMi(size.fileBytes) }
+      : {}),
     ...spec.resources?.requests,
     ...device,
   };

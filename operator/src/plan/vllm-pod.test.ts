@@ -8,6 +8,7 @@ const inputs: TemplateInputs = {
   pullImage: 'runtime:1',
   size: { fileBytes: 20 * 2 ** 30, weightBytes: 20 * 2 ** 30 },
   memoryPlan: null,
+  pins: null,
 };
 const spec = {
   model: { uri: 's3://b/m/', s3: { credentialsSecretRef: { name: 's3' }, caConfigMapRef: { name: 'ca' } } },

@@ -1,8 +1,9 @@
 // The preflight of every service: what its checkpoint is, remembered between reconciles and looked at again from time
 // to time. Failures are asked about again with back-off, since the cure (a Secret, an upload) is made outside.
 
-import { FailureError, type Failure } from '@llmservice/crds';
+import { checkpointPin, FailureError, type Failure } from '@llmservice/crds';
 import type { CheckpointLocation, WantedService } from '../spec/parse-spec.js';
+import { s3Access } from '../spec/s3-access.js';
 import { contentHash } from '../plan/content-hash.js';
 import { backoffMs } from '../watch/backoff.js';
 import { readCheckpoint, type Checkpoint } from './read-checkpoint.js';
@@ -78,20 +79,22 @@ export class Preflight {
     this.entries.delete(key);
   }
 
+  private judge(service: WantedService, folders: OpenFolders): Promise<Checkpoint> {
+    const { checkpoint, head, spec } = service;
+    const files = folders.at(checkpoint);
+    if (spec.engine.runtime === 'vllm') return readForeignCheckpoint(files, spec.engine);
+    const source = head === null ? null : { uri: spec.engine.speculative.uri ?? '', files: folders.at(head) };
+    return readCheckpoint(files, checkpoint.file, spec.engine, source);
+  }
+
   private async read(service: WantedService, before: PreflightResult | null): Promise<PreflightResult> {
     let folders: OpenFolders | null = null;
     try {
       folders = await this.source.open(service);
-      const { checkpoint, head, spec } = service;
-      if (spec.engine.runtime === 'vllm') {
-        const files = folders.at(checkpoint);
-        return { state: 'resolved', checkpoint: await readForeignCheckpoint(files, spec.engine) };
-      }
-      const source =
-        head === null ? null : { uri: spec.engine.speculative.uri ?? '', files: folders.at(head) };
+      const checkpoint = await this.judge(service, folders);
       return {
         state: 'resolved',
-        checkpoint: await readCheckpoint(folders.at(checkpoint), checkpoint.file, spec.engine, source),
+        checkpoint: service.cache === null ? checkpoint : await pinned(checkpoint, service, folders),
       };
     } catch (error) {
       if (!(error instanceof FailureError)) throw error;
@@ -102,6 +105,20 @@ export class Preflight {
       folders?.close();
     }
   }
+}
+
+/** What a cache has is named by all files that are pulled: a change of any is another checkpoint. */
+async function pinned(
+  checkpoint: Checkpoint,
+  service: WantedService,
+  folders: OpenFolders,
+): Promise<Checkpoint> {
+  const { endpoint } = s3Access(service);
+  const pinOf = async (location: CheckpointLocation): Promise<string> =>
+    checkpointPin({ endpoint, ...location }, await folders.at(location).list());
+  const head = service.head === null ? null : await pinOf(service.head);
+  const pins = { model: await pinOf(service.checkpoint), head };
+  return { ...checkpoint, pins, fingerprint: contentHash([checkpoint.fingerprint, pins]) };
 }
 
 function knownBefore(before: PreflightResult | null): Checkpoint | null {

@@ -41,6 +41,14 @@ export interface Checkpoint {
   readonly fileBytes: number;
   /** Changes when any file that was read changes. */
   readonly fingerprint: string;
+  /** What the pods' cache knows the files by; absent where there is none. */
+  readonly pins?: Pins;
+}
+
+export interface Pins {
+  readonly model: string;
+  /** Of the checkpoint that the head may come from; null: there is none. */
+  readonly head: string | null;
 }
 
 const tokenizerFile = 'tokenizer.json';
@@ -87,7 +95,8 @@ async function readTrunk(files: CheckpointFiles, gguf: string | null): Promise<T
   if (gguf !== null) return readGguf(files, gguf);
   const config = await files.read('config.json', mostConfigBytes);
   if (config !== null) return readSafetensors(files, config);
-  const only = chooseGguf('the folder', await files.list());
+  const names = (await files.list()).map(({ name }) => name);
+  const only = chooseGguf('the folder', names);
   if (only !== null) return readGguf(files, only);
   throw new FailureError('ModelNotFound', 'the folder has no config.json and no .gguf file');
 }

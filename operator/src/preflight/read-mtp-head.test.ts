@@ -13,7 +13,8 @@ function folder(files: Files): CheckpointFiles {
     const range = bytes.subarray(beginAt, beginAt + mostBytes);
     return Promise.resolve({ bytes: range, fileBytes: bytes.byteLength, etag: String(bytes.byteLength) });
   };
-  return { read, readOptional: read, list: () => Promise.resolve(Object.keys(files)) };
+  const list = Object.keys(files).map((name) => ({ name, bytes: 0, version: null }));
+  return { read, readOptional: read, list: () => Promise.resolve(list) };
 }
 
 /** Small enough to be written down in zeros. */

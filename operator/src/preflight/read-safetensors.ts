@@ -9,6 +9,7 @@ import {
   parseSafetensorsIndex,
   safetensorsIndexFile,
   safetensorsSingleFile,
+  type ListedFile,
   type SafetensorsIndex,
   type TensorEntry,
 } from '@llmservice/crds';
@@ -23,8 +24,8 @@ export interface FileRange {
 /** The folder of a checkpoint. Absent files are null; what cannot be read is a FailureError. */
 export interface CheckpointFiles {
   read(file: string, mostBytes: number, beginAt?: number): Promise<FileRange | null>;
-  /** Names of the first thousand files. */
-  list(): Promise<readonly string[]>;
+  /** Files directly in the folder, up to some thousands. */
+  list(): Promise<readonly ListedFile[]>;
   /** As `read`, for a file that may well be absent. */
   readOptional(file: string, mostBytes: number): Promise<FileRange | null>;
 }

@@ -4,7 +4,7 @@ import http from 'node:http';
 import https from 'node:https';
 import { rootCertificates } from 'node:tls';
 import { GetObjectCommand, ListObjectsV2Command, S3Client } from '@aws-sdk/client-s3';
-import { FailureError } from '@llmservice/crds';
+import { FailureError, objectVersion, type ListedFile } from '@llmservice/crds';
 import type { CheckpointLocation } from '../spec/parse-spec.js';
 import type { S3Access } from '../spec/s3-access.js';
 import { checkEndpointHost, guardedLookup } from './address-guard.js';
@@ -15,6 +15,9 @@ export interface S3Credentials {
   readonly accessKeyId: string;
   readonly secretAccessKey: string;
 }
+
+/** Of a thousand files each: a folder with more is no checkpoint's. */
+const mostPages = 10;
 
 export class S3Files implements CheckpointFiles {
   private readonly client: S3Client;
@@ -88,15 +91,26 @@ export class S3Files implements CheckpointFiles {
     }
   }
 
-  async list(): Promise<readonly string[]> {
+  async list(): Promise<readonly ListedFile[]> {
     const { bucket, prefix } = this.location;
-    const page = new ListObjectsV2Command({ Bucket: bucket, Prefix: prefix, Delimiter: '/' });
+    const files: ListedFile[] = [];
     try {
-      const { Contents: contents = [] } = await this.client.send(page);
-      return contents.map(({ Key: key = '' }) => key.slice(prefix.length));
+      let token: string | undefined;
+      for (let page = 0; page < mostPages && (page === 0 || token !== undefined); page += 1) {
+        const asked = { Bucket: bucket, Prefix: prefix, Delimiter: '/', ContinuationToken: token };
+        const { Contents: contents = [], NextContinuationToken: next } = await this.client.send(
+          new ListObjectsV2Command(asked),
+        );
+        token = next;
+        for (const object of contents) {
+          const name = (object.Key ?? '').slice(prefix.length);
+          if (name !== '') files.push({ name, bytes: object.Size ?? 0, version: objectVersion(object) });
+        }
+      }
     } catch (error) {
       throw toFailure(error, this.location, '');
     }
+    return files;
   }
 
   close(): void {

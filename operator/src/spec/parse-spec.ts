@@ -15,6 +15,7 @@ import {
   type Violation,
 } from '@llmservice/crds';
 import type { KubeObject } from '../kube/types.js';
+import { parseNodeCache, type NodeCache } from './node-cache.js';
 import { parseQuantity } from './quantity.js';
 import { runtimeViolations } from './runtime-rules.js';
 
@@ -49,6 +50,8 @@ export interface WantedService {
   readonly checkpoint: CheckpointLocation;
   /** Where the layer for multi-token prediction comes from if the checkpoint has none; null: nowhere. */
   readonly head: CheckpointLocation | null;
+  /** Null: each pod pulls its own copy. */
+  readonly cache: NodeCache | null;
   readonly accelerator: Accelerator;
   readonly tensor: number;
   readonly sharedMemoryBytes: number;
@@ -90,6 +93,7 @@ export function parseSpec(object: KubeObject): ParsedSpec {
       message: 'must be s3://BUCKET/PREFIX/ or s3://BUCKET/PREFIX/NAME.gguf',
     });
   const head = parseHead(spec.engine.speculative, violations);
+  const cache = parseNodeCache(spec.model.cache, violations);
   const { endpoint } = spec.model.s3;
   if (endpoint !== undefined && !/^https?:$/.test(URL.canParse(endpoint) ? new URL(endpoint).protocol : '')) {
     violations.push({
@@ -165,6 +169,7 @@ export function parseSpec(object: KubeObject): ParsedSpec {
       modelName: spec.model.name ?? name,
       checkpoint,
       head,
+      cache,
       accelerator: {
         kind,
         resourceName: kind === 'cpu' ? null : resourceName,

@@ -17,6 +17,7 @@ function ofVllmAlone({ engine }: LlmServiceSpec): Violation[] {
 function ofNativeAlone({ model, engine, auth, accounting, tls }: LlmServiceSpec): Violation[] {
   const set: readonly [string, boolean][] = [
     ['spec.model.uri (a GGUF file)', model.uri.endsWith('.gguf')],
+    ['spec.model.cache.kind', model.cache.kind !== 'emptyDir'],
     ['spec.engine.quantization (int8)', engine.quantization === 'int8'],
     ['spec.engine.speculative.uri', engine.speculative.uri !== undefined],
     ['spec.auth.keysSecretRef', auth.keysSecretRef !== undefined],

@@ -37,6 +37,12 @@ test.each<[string, string, string, string[]]>([
     [],
   ],
   [
+    'pods "a" is forbidden: violates PodSecurity "restricted:latest": restricted volume types (volume "weights" uses restricted volume type "hostPath")',
+    'PodSecurityRefused',
+    'set spec.model.cache.kind to pvc',
+    [],
+  ],
+  [
     'pods "a" is forbidden: error looking up service account ns/robot: serviceaccount "robot" not found',
     'ServiceAccountMissing',
     'ServiceAccount robot',

@@ -13,6 +13,11 @@ export interface Refusal {
   readonly since: string | null;
 }
 
+const elsePrivileged =
+  'Remove what is named from the spec, or have the label pod-security.kubernetes.io/enforce of the namespace changed.';
+const needsPrivileged =
+  'A folder of the node is for namespaces with the label pod-security.kubernetes.io/enforce: privileged; elsewhere set spec.model.cache.kind to pvc.';
+
 /** Null: nothing is refused. */
 export function readRefusal(deployment: Deployment | null): Refusal | null {
   const condition = deployment?.status?.conditions?.find(
@@ -54,7 +59,7 @@ function explain({
       reason: 'PodSecurityRefused',
       message:
         `The namespace admits pods of Pod Security level ${level} alone: ${what}. ` +
-        'Remove what is named from the spec, or have the label pod-security.kubernetes.io/enforce of the namespace changed.',
+        (what.includes('hostPath') ? needsPrivileged : elsePrivileged),
     };
   }
   const account = /serviceaccount "([^"]+)" not found/.exec(message)?.[1];

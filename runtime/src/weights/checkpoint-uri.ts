@@ -43,9 +43,13 @@ function localPath(path: string): CheckpointUri {
 
 /** A folder name for the pulled copy: readable, and different for every URI. */
 export function checkpointFolderName(uri: string): string {
+  return `${readableName(uri)}-${createHash('sha256').update(uri).digest('hex').slice(0, 8)}`;
+}
+
+/** The last part of a URI, as a name of a file. */
+export function readableName(uri: string): string {
   const last = uri.split('/').filter(Boolean).at(-1) ?? 'model';
-  const hash = createHash('sha256').update(uri).digest('hex').slice(0, 8);
-  return `${last.replace(/[^\w.-]/g, '_')}-${hash}`;
+  return last.replace(/[^\w.-]/g, '_');
 }
 
 function invalid(field: UriField, uri: string, problem: string): FailureError {

@@ -2,14 +2,12 @@
 
 import {
   FailureError,
+  isSmallCheckpointFile,
   safetensorsIndexFile,
   safetensorsSingleFile,
   type SafetensorsIndex,
 } from '@llmservice/crds';
 import type { SourceFile } from './checkpoint-source.js';
-
-const small =
-  /^(config\.json|generation_config\.json|tokenizer[\w.-]*|special_tokens_map\.json|chat_template[\w.-]*)$/;
 
 /** @throws FailureError ModelNotFound when there is no config.json; the message says what is there instead */
 export function requireConfig(uri: string, files: readonly SourceFile[]): void {
@@ -36,7 +34,7 @@ export function chooseFiles(
   if (!names.has('tokenizer.json')) {
     throw new FailureError('TokenizerMissing', `${uri} has no tokenizer.json`);
   }
-  const smallNames = [...names].filter((name) => small.test(name)).sort();
+  const smallNames = [...names].filter((name) => isSmallCheckpointFile(name)).sort();
   if (index !== null) smallNames.push(safetensorsIndexFile);
   return [...smallNames, ...chooseWeights(uri, names, index)];
 }
@@ -65,7 +63,7 @@ export function chooseAllFiles(
 export function chooseGgufFiles(uri: string, files: readonly SourceFile[], gguf: string): string[] {
   const names = files.map((file) => file.name);
   if (names.includes(gguf)) {
-    return [...names.filter((name) => small.test(name) && name !== 'config.json').sort(), gguf];
+    return [...names.filter((name) => isSmallCheckpointFile(name) && name !== 'config.json').sort(), gguf];
   }
   throw new FailureError('ModelNotFound', `${uri} has no ${gguf}`);
 }

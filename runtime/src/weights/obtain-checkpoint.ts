@@ -5,24 +5,19 @@ import { hasMtp } from '@llmservice/crds';
 import { join } from 'node:path';
 import type { Arrivals } from './arrivals.js';
 import { inspectCheckpoint, type Attempt, type InspectedCheckpoint } from './inspect-checkpoint.js';
-import { obtainMtpHead } from './obtain-mtp-head.js';
-import { openSource, type OpenSource } from './open-source.js';
+import { obtainMtpHead, type ObtainedHead } from './obtain-mtp-head.js';
+import { openSource, type OpenSource, type SourceSettings } from './open-source.js';
 import { missingBytes, pullFiles, type PullObserver } from './pull-files.js';
 import { parallelRanges, pieceBytes } from './pull-sizes.js';
-import { retryWhileUnavailable, type AvailabilityObserver, type Sleep } from './retry.js';
-import type { S3Settings } from './s3-client.js';
+import { retryWhileUnavailable, type AvailabilityObserver } from './retry.js';
 
-export interface ObtainOptions {
+export interface ObtainOptions extends SourceSettings {
   readonly uri: string;
   /** Another release of the model, to take the layer for multi-token prediction from if this one has none; null: none. */
   readonly headUri: string | null;
-  /** Pulled checkpoints lie in folders of their own below it. */
-  readonly weightsDir: string;
-  readonly s3: S3Settings;
+  /** What both were when they were planned; null: not known. */
+  readonly pins: { readonly model: string | null; readonly head: string | null };
   readonly observer: PullObserver & AvailabilityObserver;
-  readonly sleep: Sleep;
-  /** Ends the pull between two chunks, or while it waits; what is on disk stays for the next. */
-  readonly signal: AbortSignal;
 }
 
 /** A checkpoint whose small files and headers of weights are there. */
@@ -35,6 +30,10 @@ export interface ObtainedCheckpoint {
   readonly arrivals: Arrivals | null;
   /** Resolves once everything is there and verified. @throws as `obtainCheckpoint` */
   readonly verified: Promise<void>;
+  /** Resolves later than `verified`, once a cache has it for other pods too. @throws errors of writing */
+  readonly kept: Promise<void>;
+  /** The files are not read any more. To be called once `kept` is settled. */
+  readonly release: () => void;
 }
 
 /**
@@ -42,38 +41,52 @@ export interface ObtainedCheckpoint {
  * @throws SourceChangedError when files changed meanwhile: what was read of them is worthless, obtain it again
  */
 export async function obtainCheckpoint(options: ObtainOptions): Promise<ObtainedCheckpoint> {
-  const { observer, sleep, signal } = options;
+  const { observer, sleep, signal, pins } = options;
   const attempt: Attempt = (read) =>
     retryWhileUnavailable(() => unlessAborted(read, signal), observer, sleep);
-  const opened = openSource('model.uri', options.uri, options);
+  const part = { pin: pins.model, suffix: '' } as const;
+  const opened = await openSource('model.uri', options.uri, part, options, attempt);
+  let head: ObtainedHead | null = null;
   try {
-    const { source, dir: folder, close } = opened;
+    const { source, dir: folder, room, isComplete, commit, disconnect } = opened;
     const checkpoint = await inspectCheckpoint(source, opened.file, attempt);
-    const headDir = await obtainHead(options, opened, checkpoint, attempt);
+    head = await obtainHead(options, opened, checkpoint, attempt);
     const dir = checkpoint.gguf === null ? folder : join(folder, checkpoint.gguf);
-    if (opened.isLocal) return { dir, headDir, arrivals: null, verified: Promise.resolve() };
-    const how = { parallelRanges, pieceBytes, attempt, observer, signal, reservedBytes: 0 };
-    const { arrivals, verified } = await pullFiles({ source, checkpoint, dir: folder, ...how });
-    return { dir, headDir, arrivals, verified: verified.finally(close) };
+    const release = releaseAll(opened, head);
+    const there = { dir, headDir: head?.dir ?? null, release };
+    if (isComplete) return { ...there, arrivals: null, verified: Promise.resolve(), kept: Promise.resolve() };
+    const how = { parallelRanges, pieceBytes, attempt, observer, signal, room, reservedBytes: 0 };
+    const { arrivals, verified: pulled } = await pullFiles({ source, checkpoint, dir: folder, ...how });
+    const verified = pulled.finally(disconnect);
+    const kept = verified.then(() => commit(checkpoint.files));
+    // Who looks only at `verified` has seen why.
+    kept.catch(() => undefined);
+    return { ...there, arrivals, verified, kept };
   } catch (error) {
-    opened.close();
+    releaseAll(opened, head)();
     throw error;
   }
+}
+
+function releaseAll(opened: OpenSource, head: ObtainedHead | null): () => void {
+  return () => {
+    opened.release();
+    head?.release();
+  };
 }
 
 /** The head comes first and whole, so that the engine can read it without waiting. Null where none is wanted or needed. */
 async function obtainHead(
   options: ObtainOptions,
-  { dir, isLocal }: OpenSource,
+  { dir, isComplete }: OpenSource,
   checkpoint: InspectedCheckpoint,
   attempt: Attempt,
-): Promise<string | null> {
+): Promise<ObtainedHead | null> {
   const tensors = [...checkpoint.headers.values()].flatMap((header) => header.tensors);
   if (options.headUri === null || hasMtp(tensors)) return null;
-  const reservedBytes = isLocal ? 0 : await missingBytes(dir, checkpoint);
-  const { headUri: uri, weightsDir, s3, observer, signal } = options;
-  const trunk = checkpoint.shape;
-  return obtainMtpHead({ uri, trunk, reservedBytes, weightsDir, s3, observer, signal, attempt });
+  const reservedBytes = isComplete ? 0 : await missingBytes(dir, checkpoint);
+  const { headUri: uri, pins } = options;
+  return obtainMtpHead({ ...options, uri, pin: pins.head, trunk: checkpoint.shape, reservedBytes, attempt });
 }
 
 /** What fails because of the abort fails as the abort. */

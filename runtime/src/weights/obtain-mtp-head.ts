@@ -2,49 +2,73 @@
 // folder as it is, of S3 the weight files that hold the layer, pulled to a folder of their own and verified.
 
 import { FailureError, safetensorsIndexFile, type ModelShape } from '@llmservice/crds';
-import { writeFile } from 'node:fs/promises';
+import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { FileVersion } from './checkpoint-source.js';
 import type { Attempt } from './inspect-checkpoint.js';
 import { inspectMtpHead } from './inspect-mtp-head.js';
-import { openSource, type SourceSettings } from './open-source.js';
-import { pullFiles, type PullObserver } from './pull-files.js';
+import { openSource, type OpenSource, type SourceSettings } from './open-source.js';
+import { pullFiles } from './pull-files.js';
 import { parallelRanges, pieceBytes } from './pull-sizes.js';
 
 export interface HeadOptions extends SourceSettings {
   readonly uri: string;
+  /** What it was when it was planned; null: not known. */
+  readonly pin: string | null;
   /** The model that the layer is for. */
   readonly trunk: ModelShape;
   /** What the model's own weights will still take of the disk. */
   readonly reservedBytes: number;
-  readonly observer: PullObserver;
   readonly attempt: Attempt;
+}
+
+export interface ObtainedHead {
+  readonly dir: string;
+  /** It is not read any more. Idempotent. */
+  readonly release: () => void;
 }
 
 /**
  * Resolves with the folder, once all of the layer is in it.
  * @throws as `obtainCheckpoint`; InvalidEngineConfig where the layer is not one for `trunk`
  */
-export async function obtainMtpHead(options: HeadOptions): Promise<string> {
-  const { uri, trunk, attempt, observer, signal, reservedBytes } = options;
-  const { source, file, dir, isLocal, close } = openSource('engine.speculative.uri', uri, options);
+export async function obtainMtpHead(options: HeadOptions): Promise<ObtainedHead> {
+  const { uri, pin, attempt } = options;
+  // The whole checkpoint may be served from the same disk.
+  const part = { pin, suffix: '-mtp' } as const;
+  const opened = await openSource('engine.speculative.uri', uri, part, options, attempt);
+  const { dir, release, disconnect } = opened;
   try {
-    if (file !== null) {
+    if (opened.file !== null) {
       const told = `engine.speculative.uri ${uri} is a GGUF file; a head is read from a folder with safetensors`;
       throw new FailureError('InvalidEngineConfig', told);
     }
-    const { checkpoint, weightMap } = await inspectMtpHead(source, trunk, attempt);
-    if (isLocal) return dir;
-    // The whole checkpoint may be served from the same disk.
-    const own = `${dir}-mtp`;
-    const how = { parallelRanges, pieceBytes, attempt, observer, signal, reservedBytes };
-    const { arrivals, verified } = await pullFiles({ source, checkpoint, dir: own, ...how });
-    await verified.finally(() => arrivals.close());
-    // The index of the whole would name files that are not here.
-    if (weightMap !== null) {
-      await writeFile(join(own, safetensorsIndexFile), JSON.stringify({ weight_map: weightMap }));
-    }
-    return own;
-  } finally {
-    close();
+    await pullHead(opened, options);
+    disconnect();
+    return { dir, release };
+  } catch (error) {
+    release();
+    throw error;
   }
+}
+
+async function pullHead(
+  { source, dir, room, isComplete, commit }: OpenSource,
+  { trunk, attempt, observer, signal, reservedBytes }: HeadOptions,
+): Promise<void> {
+  const { checkpoint, weightMap } = await inspectMtpHead(source, trunk, attempt);
+  if (isComplete) return;
+  const how = { parallelRanges, pieceBytes, attempt, observer, signal, room, reservedBytes };
+  const { arrivals, verified } = await pullFiles({ source, checkpoint, dir, ...how });
+  await verified.finally(() => arrivals.close());
+  const index = weightMap === null ? null : await writeIndex(dir, weightMap);
+  await commit(index === null ? checkpoint.files : [...checkpoint.files, index]);
+}
+
+/** The index of the whole would name files that are not here. */
+async function writeIndex(dir: string, weightMap: Readonly<Record<string, string>>): Promise<FileVersion> {
+  const text = JSON.stringify({ weight_map: weightMap });
+  await rm(join(dir, safetensorsIndexFile), { force: true });
+  await writeFile(join(dir, safetensorsIndexFile), text);
+  return { name: safetensorsIndexFile, bytes: Buffer.byteLength(text), etag: null, digest: null };
 }

@@ -1,55 +1,149 @@
-// From the URI of a checkpoint to the source that its files are read from.
+// From the URI of a checkpoint to the source that its files are read from, and to the folder that they lie in or are
+// pulled to: one of this pod alone, or one of the node's cache.
 
+import { checkpointPin } from '@llmservice/crds';
 import { join } from 'node:path';
-import type { CheckpointSource } from './checkpoint-source.js';
-import { checkpointFolderName, parseCheckpointUri, type UriField } from './checkpoint-uri.js';
+import type { CacheEntry, WeightsCache } from './cache/weights-cache.js';
+import type { CheckpointSource, FileVersion } from './checkpoint-source.js';
+import {
+  checkpointFolderName,
+  parseCheckpointUri,
+  readableName,
+  type CheckpointUri,
+  type UriField,
+} from './checkpoint-uri.js';
 import { FolderSource } from './folder-source.js';
+import type { Attempt } from './inspect-checkpoint.js';
+import { ListedSource } from './listed-source.js';
+import type { PullObserver } from './pull-files.js';
+import type { Sleep } from './retry.js';
 import { makeS3Client, type S3Settings } from './s3-client.js';
 import { S3Source } from './s3-source.js';
+import { roomIn, type Room } from './weights-disk.js';
 
 export interface OpenSource {
   readonly source: CheckpointSource;
   /** The GGUF file that is meant; null for the folder. */
   readonly file: string | null;
-  /** Where the files lie: a local folder itself, else the folder that they are to be pulled to. */
+  /** Where the files lie, or are to be pulled to. */
   readonly dir: string;
-  readonly isLocal: boolean;
-  /** Ends what is under way. Idempotent. */
-  readonly close: () => void;
+  /** Nothing is to be pulled. */
+  readonly isComplete: boolean;
+  readonly room: Room;
+  /** All is in the folder and verified: other pods of the node may have it too. */
+  readonly commit: (files: readonly FileVersion[]) => Promise<void>;
+  /** Nothing more is read of the source. Idempotent. */
+  readonly disconnect: () => void;
+  /** The files are not read any more. Disconnects. Idempotent. */
+  readonly release: () => void;
 }
 
 export interface SourceSettings {
-  /** Pulled checkpoints lie in folders of their own below it. */
+  /** Where there is no cache, pulled checkpoints lie in folders of their own below it. */
   readonly weightsDir: string;
+  /** Null: files that are pulled are of this process alone. */
+  readonly cache: WeightsCache | null;
   readonly s3: S3Settings;
+  readonly observer: PullObserver;
+  readonly sleep: Sleep;
   readonly signal: AbortSignal;
 }
 
-/** @throws FailureError InvalidEngineConfig */
-export function openSource(field: UriField, text: string, settings: SourceSettings): OpenSource {
+/** Which of a checkpoint's files are pulled, where the cache tells such pulls apart by their names. */
+export interface Part {
+  /** What the checkpoint was when it was planned; null: not known. */
+  readonly pin: string | null;
+  readonly suffix: '' | '-mtp';
+}
+
+const nothing = (): void => undefined;
+
+/** @throws FailureError InvalidEngineConfig, and as `WeightsCache.claim` */
+export async function openSource(
+  field: UriField,
+  text: string,
+  part: Part,
+  settings: SourceSettings,
+  attempt: Attempt,
+): Promise<OpenSource> {
   const uri = parseCheckpointUri(field, text);
-  if (uri.kind === 'folder') {
-    return {
-      source: new FolderSource(uri.dir),
-      file: uri.file,
-      dir: uri.dir,
-      isLocal: true,
-      close: () => undefined,
-    };
-  }
-  const { signal, s3, weightsDir } = settings;
-  const client = makeS3Client(s3);
+  if (uri.kind === 'folder') return { ...complete(uri.dir), file: uri.file, release: nothing };
+  const client = makeS3Client(settings.s3);
   const destroy = (): void => client.destroy();
   // Ends reads that wait for a server that says nothing.
-  signal.addEventListener('abort', destroy);
-  return {
-    source: new S3Source(client, uri.bucket, uri.prefix),
-    file: uri.file,
-    dir: join(weightsDir, checkpointFolderName(text)),
-    isLocal: false,
-    close: () => {
-      signal.removeEventListener('abort', destroy);
-      destroy();
-    },
+  settings.signal.addEventListener('abort', destroy);
+  const disconnect = (): void => {
+    settings.signal.removeEventListener('abort', destroy);
+    destroy();
   };
+  const source = new S3Source(client, uri.bucket, uri.prefix);
+  const dir = join(settings.weightsDir, checkpointFolderName(text) + part.suffix);
+  try {
+    if (settings.cache === null)
+      return { ...pulled(source, dir), file: uri.file, disconnect, release: disconnect };
+    const held = await claim(settings.cache, source, { uri, text, part, settings, attempt });
+    const release = (): void => {
+      disconnect();
+      held.entry.release();
+    };
+    const { dir: entryDir, isComplete, room, commit } = held.entry;
+    if (isComplete) return { ...complete(entryDir), file: uri.file, disconnect, release };
+    return {
+      source: held.source,
+      file: uri.file,
+      dir: entryDir,
+      isComplete,
+      room,
+      commit,
+      disconnect,
+      release,
+    };
+  } catch (error) {
+    disconnect();
+    throw error;
+  }
+}
+
+type Lying = Omit<OpenSource, 'file' | 'release'>;
+
+function complete(dir: string): Lying {
+  return { ...pulled(new FolderSource(dir), dir), isComplete: true };
+}
+
+function pulled(source: CheckpointSource, dir: string): Lying {
+  const commit = (): Promise<void> => Promise.resolve();
+  return { source, dir, isComplete: false, room: roomIn(dir), commit, disconnect: nothing };
+}
+
+interface Wanted {
+  readonly uri: CheckpointUri & { readonly kind: 's3' };
+  readonly text: string;
+  readonly part: Part;
+  readonly settings: SourceSettings;
+  readonly attempt: Attempt;
+}
+
+/** By its pin alone where the cache has that; otherwise by what is in the bucket now. */
+async function claim(
+  cache: WeightsCache,
+  source: S3Source,
+  { uri, text, part, settings, attempt }: Wanted,
+): Promise<{ readonly entry: CacheEntry; readonly source: CheckpointSource }> {
+  const prefix = uri.prefix.replace(/[^/]\/*$/, (end) => `${end.charAt(0)}/`);
+  const folder = { endpoint: settings.s3.endpoint, bucket: uri.bucket, prefix, file: uri.file };
+  const origin = `${folder.endpoint ?? 'aws'} ${source.uri}`;
+  const nameOf = (pin: string): string => `${readableName(text)}-${pin}${part.suffix}`;
+  const entry = part.pin === null ? null : await cache.claim(nameOf(part.pin), origin, settings);
+  if (entry?.isComplete === true) return { entry, source };
+  try {
+    const listing = await attempt(() => source.list());
+    const pin = checkpointPin(folder, listing);
+    const listed = new ListedSource(source, listing);
+    if (entry !== null && pin === part.pin) return { entry, source: listed };
+    entry?.release();
+    return { entry: await cache.claim(nameOf(pin), origin, settings), source: listed };
+  } catch (error) {
+    entry?.release();
+    throw error;
+  }
 }

@@ -3,7 +3,7 @@
 // flight; every finished piece is journalled; every file is verified.
 
 import { FailureError } from '@llmservice/crds';
-import { mkdir, open, stat } from 'node:fs/promises';
+import { mkdir, open, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import pLimit from 'p-limit';
 import { Arrivals } from './arrivals.js';
@@ -14,13 +14,14 @@ import { inReadOrder, isCovered, piecesOf, type Piece } from './pieces.js';
 import { PullJournal } from './pull-journal.js';
 import { FirstFailure } from './run-all.js';
 import { matchesDigest } from './verify-file.js';
-import { requireFreeSpace, translateWriteError } from './weights-disk.js';
+import { translateWriteError, type Room } from './weights-disk.js';
 
 export interface PullFilesOptions extends FetchOptions {
   readonly checkpoint: Pick<InspectedCheckpoint, 'files' | 'headers'>;
   readonly parallelRanges: number;
   readonly pieceBytes: number;
   readonly observer: PullObserver;
+  readonly room: Room;
   /** Room on the disk that another pull will take after this one. */
   readonly reservedBytes: number;
 }
@@ -32,6 +33,8 @@ export interface PullObserver {
   received(bytes: number): void;
   /** Work that moves no bytes, such as hashing. */
   alive(): void;
+  /** Another process of the node pulls the same files, and this one waits for it. */
+  elsewhere(): void;
 }
 
 /** Files that can be read: the small ones and all headers are there, of the rest what `arrivals` tells. */
@@ -72,14 +75,17 @@ function stillMissing({ files }: Pick<InspectedCheckpoint, 'files'>, journal: Pu
 async function begin(options: PullFilesOptions, journal: PullJournal): Promise<ArrivingFiles> {
   const { dir, observer, pieceBytes, checkpoint } = options;
   const { files, headers } = checkpoint;
-  for (const file of files) await prepare(dir, file, journal, headers.get(file.name));
-
   const total = sum(files.map((file) => file.bytes));
   const pieces = files.flatMap((file) => piecesOf(file, pieceBytes));
-  const there = pieces.filter((piece) => isCovered(piece, journal.done(piece.file)));
-  const done = sum(there.map(({ range: [begin, end] }) => end - begin));
-  await requireFreeSpace(dir, total - done + options.reservedBytes);
-  observer.begin(done, total);
+  const doneBytes = (): number => {
+    const there = pieces.filter((piece) => isCovered(piece, journal.done(piece.file)));
+    return sum(there.map(({ range: [begin, end] }) => end - begin));
+  };
+  await options.room.reserve(async () => {
+    for (const file of files) await prepare(options, file, journal, headers.get(file.name));
+    return total - doneBytes();
+  }, options.reservedBytes);
+  observer.begin(doneBytes(), total);
 
   const weights = files.filter((file) => headers.has(file.name));
   const arrivals = Arrivals.create(dir, weights, pieceBytes);
@@ -95,7 +101,7 @@ async function begin(options: PullFilesOptions, journal: PullJournal): Promise<A
 
 /** Makes the file with its full length; what the journal says of a file that is not there is forgotten. */
 async function prepare(
-  dir: string,
+  { dir, room }: PullFilesOptions,
   file: FileVersion,
   journal: PullJournal,
   header: WeightsHeader | undefined,
@@ -107,8 +113,13 @@ async function prepare(
   );
   if (present && journal.isVerified(file)) return;
   const keep = present && journal.doneBytes(file) > 0;
-  if (!keep) await journal.restart(file);
-  const handle = await open(path, keep ? 'r+' : 'w');
+  if (!keep) {
+    // Removed, not written over: it may be read, or be another entry's of a cache too.
+    await rm(path, { force: true });
+    if (await room.adopt(file)) return journal.setVerified(file);
+    await journal.restart(file);
+  }
+  const handle = await open(path, keep ? 'r+' : 'wx');
   try {
     await handle.truncate(file.bytes);
     // Was read to inspect it; the engine can then start before its piece arrives.

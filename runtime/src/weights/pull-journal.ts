@@ -46,6 +46,15 @@ export class PullJournal {
     return countBytes(this.done(file));
   }
 
+  /** Of all files that it knows. */
+  progress(): { readonly doneBytes: number; readonly totalBytes: number } {
+    const entries = [...this.entries.values()];
+    return {
+      doneBytes: entries.reduce((sum, { done }) => sum + countBytes(done), 0),
+      totalBytes: entries.reduce((sum, { bytes }) => sum + bytes, 0),
+    };
+  }
+
   isVerified(file: FileVersion): boolean {
     return this.entry(file).verified;
   }
@@ -57,7 +66,7 @@ export class PullJournal {
   }
 
   async setVerified(file: FileVersion): Promise<void> {
-    this.entries.set(file.name, { ...this.entry(file), verified: true });
+    this.entries.set(file.name, { ...this.entry(file), done: [[0, file.bytes]], verified: true });
     await this.save();
   }
 

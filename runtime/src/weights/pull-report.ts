@@ -38,6 +38,10 @@ export class PullReport implements PullObserver, AvailabilityObserver {
     this.stall.progress('a pulled file is being verified');
   }
 
+  elsewhere(): void {
+    this.stall.progress('another process of the node pulls the checkpoint');
+  }
+
   unavailable(error: UnavailableError): void {
     this.stall.progress(`S3 does not answer: ${error.message}`);
     if (!this.waiting) this.logger.warn('waiting for S3', { error: error.message });

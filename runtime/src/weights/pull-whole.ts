@@ -11,6 +11,7 @@ import { parallelRanges, pieceBytes } from './pull-sizes.js';
 import { retryWhileUnavailable, type AvailabilityObserver, type Sleep } from './retry.js';
 import { makeS3Client, type S3Settings } from './s3-client.js';
 import { S3Source } from './s3-source.js';
+import { roomIn } from './weights-disk.js';
 import { FailureError } from '@llmservice/crds';
 
 export interface PullWholeOptions {
@@ -72,7 +73,7 @@ async function pullOnce(source: CheckpointSource, options: PullWholeOptions): Pr
   }
   // Nobody reads a tensor before all is there: no file needs its header first.
   const checkpoint = { files, headers: new Map() };
-  const how = { parallelRanges, pieceBytes, attempt, observer, signal, reservedBytes: 0 };
+  const how = { parallelRanges, pieceBytes, attempt, observer, signal, room: roomIn(dir), reservedBytes: 0 };
   const { arrivals, verified } = await pullFiles({ source, checkpoint, dir, ...how });
   await verified.finally(() => arrivals.close());
 }

@@ -7,14 +7,13 @@ import {
   type HeadObjectCommandOutput,
   type S3Client,
 } from '@aws-sdk/client-s3';
-import { FailureError } from '@llmservice/crds';
+import { FailureError, isTimeVersion, objectVersion, type ListedFile } from '@llmservice/crds';
 import type { Readable } from 'node:stream';
 import {
   SourceChangedError,
   UnavailableError,
   type CheckpointSource,
   type FileVersion,
-  type SourceFile,
 } from './checkpoint-source.js';
 import { classifyS3Error } from './s3-errors.js';
 
@@ -35,14 +34,15 @@ export class S3Source implements CheckpointSource {
     this.uri = `s3://${bucket}/${this.prefix}`;
   }
 
-  async list(): Promise<SourceFile[]> {
-    const files: SourceFile[] = [];
+  async list(): Promise<ListedFile[]> {
+    const files: ListedFile[] = [];
     const request = { Bucket: this.bucket, Prefix: this.prefix, Delimiter: '/' };
     try {
       for await (const page of paginateListObjectsV2({ client: this.client }, request)) {
-        for (const { Key: key = '', Size: bytes = 0 } of page.Contents ?? []) {
+        for (const object of page.Contents ?? []) {
+          const { Key: key = '', Size: bytes = 0 } = object;
           const name = key.slice(this.prefix.length);
-          if (name !== '') files.push({ name, bytes });
+          if (name !== '') files.push({ name, bytes, version: objectVersion(object) });
         }
       }
     } catch (error) {
@@ -58,7 +58,7 @@ export class S3Source implements CheckpointSource {
       const head = await this.client.send(
         new HeadObjectCommand({ Bucket: this.bucket, Key: this.prefix + name, ChecksumMode: 'ENABLED' }),
       );
-      return { name, bytes: head.ContentLength ?? 0, etag: versionOf(head), digest: digestOf(head) };
+      return { name, bytes: head.ContentLength ?? 0, etag: objectVersion(head), digest: digestOf(head) };
     } catch (error) {
       throw classifyS3Error(error, `head ${this.uri}${name}`);
     }
@@ -77,11 +77,12 @@ export class S3Source implements CheckpointSource {
           Key: this.prefix + file.name,
           Range: `bytes=${String(begin)}-${String(end - 1)}`,
           // A time cannot be asked for exactly: the server may keep finer ones than it tells.
-          ...(file.etag === null || isTime(file.etag) ? {} : { IfMatch: file.etag }),
+          ...(file.etag === null || isTimeVersion(file.etag) ? {} : { IfMatch: file.etag }),
         }),
       );
       body = answer.Body as Readable;
-      if (versionOf(answer) !== file.etag) throw new SourceChangedError(`${what}: the object was replaced`);
+      if (objectVersion(answer) !== file.etag)
+        throw new SourceChangedError(`${what}: the object was replaced`);
       const stream = body;
       idle = setTimeout(() => stream.destroy(new Error('no data for 30 s')), idleTimeoutMs);
       for await (const chunk of stream as AsyncIterable<Uint8Array>) {
@@ -99,22 +100,6 @@ export class S3Source implements CheckpointSource {
       throw new UnavailableError(`${what}: the connection ended after ${String(received)} bytes`);
     }
   }
-}
-
-/** Some S3 servers keep no ETag for files that were put into their folder: then the time of the last change stands in. */
-const modifiedPrefix = 'modified:';
-
-const isTime = (etag: string): boolean => etag.startsWith(modifiedPrefix);
-
-function versionOf({
-  ETag: etag = '',
-  LastModified: modified,
-}: {
-  ETag?: string | undefined;
-  LastModified?: Date | undefined;
-}): string | null {
-  if (etag.replaceAll('"', '') !== '') return etag;
-  return modified === undefined ? null : modifiedPrefix + modified.toISOString();
 }
 
 /** A SHA-256 of the whole object if S3 keeps one; else the ETag where it is an MD5 (one part, no KMS). */

@@ -1,0 +1,40 @@
+import { expect, test } from '@jest/globals';
+import { specDefaults, type Violation } from '@llmservice/crds';
+import { parseNodeCache, type NodeCache } from './node-cache.js';
+
+type Given = Partial<Parameters<typeof parseNodeCache>[0]>;
+
+function parse(given: Given): { cache: NodeCache | null; violations: Violation[] } {
+  const violations: Violation[] = [];
+  const cache = parseNodeCache({ ...specDefaults.model.cache, ...given }, violations);
+  return { cache, violations };
+}
+
+test('nothing is shared unless that is asked for', () => {
+  expect(parse({})).toEqual({ cache: null, violations: [] });
+});
+
+test('a folder and a claim are taken, with what bounds them', () => {
+  expect(parse({ kind: 'hostPath', path: '/var/cache', maxSize: '1Gi' })).toEqual({
+    cache: { kind: 'hostPath', path: '/var/cache', maxBytes: 2 ** 30, verify: 'onPull', prePull: false },
+    violations: [],
+  });
+  expect(parse({ kind: 'pvc', claimName: 'w', prePull: true }).cache).toEqual({
+    ...{ kind: 'pvc', claimName: 'w', maxBytes: null, verify: 'onPull', prePull: true },
+  });
+});
+
+test.each<[string, Given, string]>([
+  ['a folder without a path', { kind: 'hostPath' }, 'path'],
+  ['a path without kind', { path: '/x' }, 'path'],
+  ['a claim without a name', { kind: 'pvc' }, 'claimName'],
+  ['a name of a claim for a folder', { kind: 'hostPath', path: '/x', claimName: 'w' }, 'claimName'],
+  ['a path that leaves its folder', { kind: 'hostPath', path: '/var/../etc' }, 'path'],
+  ['a path that is relative', { kind: 'hostPath', path: 'var' }, 'path'],
+  ['the root', { kind: 'hostPath', path: '/' }, 'path'],
+  ['a size that is none', { kind: 'pvc', claimName: 'w', maxSize: 'much' }, 'maxSize'],
+  ['a size of what is not shared', { maxSize: '1Gi' }, 'maxSize'],
+  ['a pull before what is not shared', { prePull: true }, 'prePull'],
+])('%s is refused', (_, given, field) => {
+  expect(parse(given).violations.map(({ path }) => path)).toEqual([`spec.model.cache.${field}`]);
+});

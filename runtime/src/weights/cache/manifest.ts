@@ -1,0 +1,100 @@
+// What a complete entry of the cache consists of. Written last and at once: an entry without one is not complete.
+
+import { chmod, open, readFile, rename, rm, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { FileVersion } from '../checkpoint-source.js';
+import { matchesDigest } from '../verify-file.js';
+
+const manifestFile = '.llmservice-manifest.json';
+
+interface ManifestFile extends FileVersion {
+  /** Time of the last change, in whole milliseconds. */
+  readonly modifiedMs: number;
+}
+
+export interface Manifest {
+  /** Where the files are from. */
+  readonly origin: string;
+  readonly files: readonly ManifestFile[];
+}
+
+/** `onPull`: what was verified once is judged by size and time; `always`: by its digest too, at every start. */
+export type Verify = 'onPull' | 'always';
+
+/** Null: the entry is not complete. An unreadable one is none. */
+export async function readManifest(dir: string): Promise<Manifest | null> {
+  try {
+    return JSON.parse(await readFile(join(dir, manifestFile), 'utf8')) as Manifest;
+  } catch {
+    return null;
+  }
+}
+
+/** Sees to it that the files are on the disk for good and not written to any more, and says that they are all. */
+export async function writeManifest(
+  dir: string,
+  origin: string,
+  files: readonly FileVersion[],
+  signal: AbortSignal,
+): Promise<void> {
+  const kept: ManifestFile[] = [];
+  for (const file of files) {
+    signal.throwIfAborted();
+    const path = join(dir, file.name);
+    await sync(path);
+    await chmod(path, 0o444);
+    kept.push({ ...file, modifiedMs: Math.floor((await stat(path)).mtimeMs) });
+  }
+  const path = join(dir, manifestFile);
+  const handle = await open(`${path}.new`, 'w');
+  try {
+    await handle.writeFile(JSON.stringify({ origin, files: kept } satisfies Manifest));
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+  await rename(`${path}.new`, path);
+  await sync(dir);
+}
+
+export async function removeManifest(dir: string): Promise<void> {
+  await rm(join(dir, manifestFile), { force: true });
+}
+
+/** Names of the files that are not as they were when the manifest was written. */
+export async function damagedFiles(
+  dir: string,
+  { files }: Manifest,
+  verify: Verify,
+  onChunk: () => void,
+): Promise<string[]> {
+  const damaged: string[] = [];
+  for (const file of files) {
+    const isWhole =
+      (await isUnchanged(dir, file)) && (verify === 'onPull' || (await hasDigest(dir, file, onChunk)));
+    if (!isWhole) damaged.push(file.name);
+  }
+  return damaged;
+}
+
+/** By size and time. */
+export async function isUnchanged(dir: string, file: ManifestFile): Promise<boolean> {
+  return stat(join(dir, file.name)).then(
+    ({ size, mtimeMs }) => size === file.bytes && Math.floor(mtimeMs) === file.modifiedMs,
+    () => false,
+  );
+}
+
+function hasDigest(dir: string, file: ManifestFile, onChunk: () => void): Promise<boolean> {
+  // A block that cannot be read is damage too.
+  return matchesDigest(join(dir, file.name), file, onChunk).catch(() => false);
+}
+
+async function sync(path: string): Promise<void> {
+  const handle = await open(path, 'r');
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
