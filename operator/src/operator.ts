@@ -22,7 +22,8 @@ import { LoadMonitor, type LoadMonitorOptions } from './watch/load-monitor.js';
 import { ClusterRoom } from './watch/cluster-room.js';
 import { WorkQueue } from './watch/work-queue.js';
 
-const leaseName = 'llmservice-operator';
+/** Of the Lease by which replicas agree on a leader. */
+export const leaseName = 'llmservice-operator';
 
 export interface OperatorParts {
   readonly client: KubeClient;

@@ -1,0 +1,90 @@
+// Ends one pod by an eviction, which its disruption budget may put off, and tells how what it was generating ends.
+
+import { createInterface } from 'node:readline';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { runtimeContainer } from '@llmservice/crds';
+import { ApiError, type KubeClient } from '../kube/client.js';
+import { ClusterError, told } from '../kube/connect.js';
+import { objectPath, resources } from '../kube/resources.js';
+import type { Pod } from '../kube/types.js';
+import { counting, none, type DrainedGenerations } from './drained-generations.js';
+
+const pollMs = 1_000;
+const retryMs = 2_000;
+
+export interface Eviction {
+  readonly client: KubeClient;
+  readonly say: (line: string) => void;
+  /** By performance.now(). */
+  readonly deadline: number;
+}
+
+/** Resolves once the pod is gone. @throws ClusterError where it may not be evicted, or not in time */
+export async function evictPod(pod: Pod, eviction: Eviction): Promise<DrainedGenerations> {
+  const { client, say, deadline } = eviction;
+  const { name, namespace = '', uid } = pod.metadata;
+  const path = objectPath(resources.pods, namespace, name);
+  const log = new AbortController();
+  const counted = countGenerations(client, path, log.signal);
+  try {
+    await evict(pod, path, eviction);
+    say(`${namespace}/${name} was told to end: it finishes what it generates`);
+    for (;;) {
+      const now = await told(() => client.find<Pod>(path));
+      if (now === null || now.metadata.uid !== uid) break;
+      if (performance.now() > deadline) throw new ClusterError(`${namespace}/${name} has not ended in time`);
+      await sleep(pollMs);
+    }
+    // Its log ended with it; the last lines may still be on their way.
+    await Promise.race([counted, sleep(pollMs)]);
+  } finally {
+    log.abort();
+  }
+  return counted;
+}
+
+async function evict({ metadata }: Pod, path: string, { client, say, deadline }: Eviction): Promise<void> {
+  const { name, namespace = '' } = metadata;
+  let waiting = false;
+  for (;;) {
+    try {
+      await client.request({
+        method: 'POST',
+        path: `${path}/eviction`,
+        body: { apiVersion: 'policy/v1', kind: 'Eviction', metadata: { name, namespace } },
+      });
+      return;
+    } catch (error) {
+      if (!(error instanceof ApiError && error.status === 429)) {
+        await told(() => Promise.reject(error as Error));
+      }
+      if (!waiting)
+        say(`${namespace}/${name} must wait for its disruption budget: ${(error as Error).message}`);
+      waiting = true;
+      if (performance.now() > deadline) {
+        throw new ClusterError(`the disruption budget of ${namespace}/${name} did not let it go in time`, {
+          cause: error,
+        });
+      }
+      await sleep(retryMs);
+    }
+  }
+}
+
+/** From now on until its log ends; a log that cannot be had counts nothing. */
+async function countGenerations(
+  client: KubeClient,
+  path: string,
+  signal: AbortSignal,
+): Promise<DrainedGenerations> {
+  let counts = none;
+  try {
+    const query = { container: runtimeContainer, follow: true, tailLines: 0 };
+    const input = await client.open({ method: 'GET', path: `${path}/log`, query, signal });
+    input.on('error', () => undefined);
+    for await (const line of createInterface({ input, crlfDelay: Infinity })) counts = counting(counts, line);
+  } catch {
+    // Told by the counts: they are of what was seen.
+  }
+  return counts;
+}
