@@ -8,6 +8,11 @@ export class UsageError extends Error {
   override readonly name = 'UsageError';
 }
 
+/** What was asked for is not done, for a reason that lies in the cluster's state. */
+export class Refusal extends Error {
+  override readonly name = 'Refusal';
+}
+
 /** @throws UsageError */
 export function parseFlags<T extends ParseArgsConfig>(config: T): ReturnType<typeof parseArgs<T>> {
   try {
@@ -17,13 +22,15 @@ export function parseFlags<T extends ParseArgsConfig>(config: T): ReturnType<typ
   }
 }
 
-/** Runs a command and gives its exit status: 2 for wrong arguments, 3 where nothing can be said, also for a mistake in here. */
+/** Runs a command and gives its exit status: 1 refused, 2 wrong arguments, 3 nothing can be said, also for a mistake in here. */
 export async function exitCodeOf(name: string, run: () => Promise<number>): Promise<number> {
   try {
     return await run();
   } catch (error) {
-    const told = error instanceof UsageError || error instanceof ClusterError;
-    process.stderr.write(`${name}: ${told ? error.message : String((error as Error).stack)}\n`);
+    const told = [UsageError, ClusterError, Refusal].some((kind) => error instanceof kind);
+    const { message, stack = message } = error as Error;
+    process.stderr.write(`${name}: ${told ? message : stack}\n`);
+    if (error instanceof Refusal) return 1;
     return error instanceof UsageError ? 2 : 3;
   }
 }

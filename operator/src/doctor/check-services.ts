@@ -17,7 +17,14 @@ export function checkServices(facts: ClusterFacts): readonly Finding[] {
   const findings = new Findings('services');
   const services = valueOf(facts.services, `services of ${facts.namespace}`, findings);
   if (services === null) return findings.list;
-  if (services.length === 0) findings.info(`there is no ${api.kind} in ${facts.namespace}`);
+  if (services.length === 0 && facts.service === null) {
+    findings.info(`there is no ${api.kind} in ${facts.namespace}`);
+  } else if (services.length === 0) {
+    findings.problem(
+      `there is no ${api.kind} ${facts.service ?? ''} in ${facts.namespace}`,
+      'Name its namespace with -n; kubectl llm status -A lists all.',
+    );
+  }
   const nodes = nodeDevices(facts);
   for (const service of services) {
     const key = keyOf(service.object);

@@ -46,6 +46,7 @@ export function clusterFacts(change: Partial<ClusterFacts> = {}): ClusterFacts {
     gatewayClasses: read([]),
     storageClasses: read([]),
     namespace: 'default',
+    service: null,
     services: read([]),
     ...change,
   };

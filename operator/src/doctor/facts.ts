@@ -86,5 +86,7 @@ export interface ClusterFacts {
   readonly gatewayClasses: Reading<readonly GatewayObject[]>;
   readonly storageClasses: Reading<readonly KubeObject[]>;
   readonly namespace: string;
+  /** The one that is asked about; null: all of the namespace. */
+  readonly service: string | null;
   readonly services: Reading<readonly ServiceFacts[]>;
 }

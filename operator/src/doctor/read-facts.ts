@@ -70,13 +70,17 @@ export async function readFacts({ client, server }: Connection, scope: Scope): P
     requested: await attempt(() => requestedByNode(client)),
     gatewayClasses: await list<GatewayObject>(clusterResources.gatewayClasses),
     storageClasses: await list(clusterResources.storageClasses),
+    service,
     services: await attempt(async () => {
-      const path = objectPath(resources.llmServices, namespace, service ?? '');
-      const found =
+      const path = collectionPath(resources.llmServices, namespace);
+      const objects =
         service === null
-          ? await listAll(client, collectionPath(resources.llmServices, namespace))
-          : [await client.get<KubeObject>(path)];
-      return readServices(client, found);
+          ? await listAll(client, path)
+          : [await client.find<KubeObject>(objectPath(resources.llmServices, namespace, service))];
+      return readServices(
+        client,
+        objects.filter((object) => object !== null),
+      );
     }),
   };
 }

@@ -2,7 +2,7 @@
 // Evictions go through the disruption budget one by one; what runs may finish; nobody is left without an answer unasked.
 
 import { labels } from '@llmservice/crds';
-import { parseFlags, UsageError } from '../command-line.js';
+import { parseFlags, Refusal, UsageError } from '../command-line.js';
 import { ClusterError, clusterFlags, connect, told, type Connection } from '../kube/connect.js';
 import { collectionPath, resources, serviceKeyOf } from '../kube/resources.js';
 import type { Node, Pod } from '../kube/types.js';
@@ -23,6 +23,8 @@ nothing is done without --force.
       --timeout SECONDS   in all (3600)
   -n, --namespace NAME    (that of the context; of NAME)
       --context NAME, --kubeconfig FILE, --as USER
+
+Exit status: 0 gone, 1 refused or not in time, 2 wrong arguments, 3 the cluster does not answer or forbids it.
 `;
 
 const flags = {
@@ -91,13 +93,13 @@ async function allOn({ client }: Connection, node: string): Promise<Target> {
   return { going: all.filter(({ spec }) => spec?.nodeName === node), all };
 }
 
-/** @throws ClusterError */
+/** @throws Refusal */
 function refuseOutage({ going, all }: Target, force: boolean): void {
   const alone = leftWithout(going, all);
   if (force || alone.length === 0) return;
   const [first = ''] = alone;
   const [namespace, name] = first.split('/');
-  throw new ClusterError(
+  throw new Refusal(
     `no other pod of ${alone.join(', ')} answers: clients would get errors until a new one has loaded. ` +
       `Have one more first (kubectl scale llm ${name ?? ''} -n ${namespace ?? ''} --replicas N, then ` +
       `kubectl llm status ${name ?? ''} -n ${namespace ?? ''} -w), or say --force`,

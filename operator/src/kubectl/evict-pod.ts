@@ -3,8 +3,9 @@
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { runtimeContainer } from '@llmservice/crds';
+import { Refusal } from '../command-line.js';
 import { ApiError, type KubeClient } from '../kube/client.js';
-import { ClusterError, told } from '../kube/connect.js';
+import { told } from '../kube/connect.js';
 import { objectPath, resources } from '../kube/resources.js';
 import type { Pod } from '../kube/types.js';
 import { counting, none, type DrainedGenerations } from './drained-generations.js';
@@ -19,7 +20,7 @@ export interface Eviction {
   readonly deadline: number;
 }
 
-/** Resolves once the pod is gone. @throws ClusterError where it may not be evicted, or not in time */
+/** Resolves once the pod is gone. @throws ClusterError where it may not be evicted, Refusal where it is not gone in time */
 export async function evictPod(pod: Pod, eviction: Eviction): Promise<DrainedGenerations> {
   const { client, say, deadline } = eviction;
   const { name, namespace = '', uid } = pod.metadata;
@@ -32,7 +33,7 @@ export async function evictPod(pod: Pod, eviction: Eviction): Promise<DrainedGen
     for (;;) {
       const now = await told(() => client.find<Pod>(path));
       if (now === null || now.metadata.uid !== uid) break;
-      if (performance.now() > deadline) throw new ClusterError(`${namespace}/${name} has not ended in time`);
+      if (performance.now() > deadline) throw new Refusal(`${namespace}/${name} has not ended in time`);
       await sleep(pollMs);
     }
     // Its log ended with it; the last lines may still be on their way.
@@ -62,7 +63,7 @@ async function evict({ metadata }: Pod, path: string, { client, say, deadline }:
         say(`${namespace}/${name} must wait for its disruption budget: ${(error as Error).message}`);
       waiting = true;
       if (performance.now() > deadline) {
-        throw new ClusterError(`the disruption budget of ${namespace}/${name} did not let it go in time`, {
+        throw new Refusal(`the disruption budget of ${namespace}/${name} did not let it go in time`, {
           cause: error,
         });
       }
