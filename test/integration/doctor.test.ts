@@ -21,7 +21,7 @@ interface Report {
     readonly check: string;
     readonly level: string;
     readonly message: string;
-    readonly remedy: string;
+    readonly remedy: string | null;
   }[];
 }
 
@@ -58,6 +58,7 @@ beforeAll(async () => {
   await patchStatus(['gatewayclass', 'envoy'], conditions('Accepted'));
   await makeGateway();
   await operatorPods(2);
+  await deploymentPods('op-activator', 2);
   world.startOperator();
   world.s3.put('models', 'llama', llamaCheckpoint());
   await world.createService('well', {
@@ -90,8 +91,10 @@ async function makeGateway(): Promise<void> {
   await patchStatus(['gateway', 'public', '-n', 'gateways'], conditions('Accepted', 'Programmed'));
 }
 
-const operatorPods = (ready: number): Promise<void> =>
-  patchStatus(['deployment', 'op'], JSON.stringify({ status: { replicas: 2, readyReplicas: ready } }));
+const operatorPods = (ready: number): Promise<void> => deploymentPods('op', ready);
+
+const deploymentPods = (name: string, ready: number): Promise<void> =>
+  patchStatus(['deployment', name], JSON.stringify({ status: { replicas: 2, readyReplicas: ready } }));
 
 async function report(...args: string[]): Promise<{ code: number | null; lines: string[] }> {
   const { code, stdout, stderr } = await commands.llmservice(['doctor', ...args, '-o', 'json']);
@@ -121,6 +124,7 @@ test('a cluster in which all is well', async () => {
   );
   expect(stdout).toContain('  ok      default/op: 2 of 2 pods are ready; serves every namespace');
   expect(stdout).toMatch(/ {2}ok {6}default\/op is led by operator-0, which renewed its Lease \d s ago/);
+  expect(stdout).toContain('  ok      activator default/op-activator: 2 of 2 pods are ready');
   expect(stdout).toContain('  ok      default/op may all that its chart grants (as op)');
   expect(stdout).toContain('  ok      you may deploy, watch, log, chat with and drain services in default');
   expect(stdout).toContain('  ok      Gateway gateways/public is accepted and programmed');
@@ -240,7 +244,7 @@ test('a person without rights is told line by line what cannot be said, and noth
     'info    llmservice.dev/v1alpha1 is served; whether with the schema of this build, you may not read',
   );
   for (const what of [
-    'Deployments of the operator',
+    'the operator (--operator-namespace tells where it is)',
     'nodes',
     'GatewayClasses',
     'StorageClasses',

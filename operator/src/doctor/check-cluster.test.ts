@@ -80,7 +80,16 @@ describe('the operator', () => {
       'ok: sys/op: 2 of 2 pods are ready; serves every namespace',
       'ok: sys/op is led by op-1, which renewed its Lease 3 s ago',
       'ok: sys/op may all that its chart grants (as op)',
+      'info: there is no activator: no service falls asleep',
     ]);
+  });
+
+  test.each([
+    [2, 'ok: activator sys/op: 2 of 2 pods are ready'],
+    [0, 'problem: activator sys/op has no pod that is ready: services that are asleep stay so'],
+  ])('and its activator with %d pods', (readyReplicas, line) => {
+    const activators = read([{ ...deployment, status: { readyReplicas } }]);
+    expect(told(checkOperators(clusterFacts({ activators }), '0.1.0'))).toContain(line);
   });
 
   test.each<[string, Partial<OperatorFacts>, string]>([

@@ -2,14 +2,18 @@
 
 import { fieldManager } from '@llmservice/crds';
 import { describeRequests } from './check-api.js';
+import type { Deployment } from '../kube/types.js';
 import type { ClusterFacts, Lease, OperatorFacts } from './facts.js';
 import { Findings, listed, type Finding } from './finding.js';
 import { valueOf } from './reading.js';
 
 /** @param version of this build */
-export function checkOperators({ operators, now }: ClusterFacts, version: string): readonly Finding[] {
+export function checkOperators(
+  { operators, activators, now }: ClusterFacts,
+  version: string,
+): readonly Finding[] {
   const findings = new Findings('operator');
-  const found = valueOf(operators, 'Deployments of the operator', findings);
+  const found = valueOf(operators, 'the operator (--operator-namespace tells where it is)', findings);
   if (found === null) return findings.list;
   if (found.length === 0) {
     findings.problem(
@@ -29,7 +33,24 @@ export function checkOperators({ operators, now }: ClusterFacts, version: string
     checkLease(operator, now, findings);
     checkRights(operator, findings);
   }
+  // Whoever may read the one Deployment may read the other.
+  if (activators.state === 'read') checkActivators(activators.value, findings);
   return findings.list;
+}
+
+function checkActivators(activators: readonly Deployment[], findings: Findings): void {
+  if (activators.length === 0) findings.info('there is no activator: no service falls asleep');
+  for (const { metadata, spec, status } of activators) {
+    const name = `${metadata.namespace ?? ''}/${metadata.name}`;
+    const [ready, wanted] = [status?.readyReplicas ?? 0, spec?.replicas ?? 1];
+    if (ready > 0) findings.ok(`activator ${name}: ${ready} of ${wanted} pods are ready`);
+    else {
+      findings.problem(
+        `activator ${name} has no pod that is ready: services that are asleep stay so`,
+        `Look at its pods: kubectl get pods -n ${metadata.namespace ?? ''}, and at their logs.`,
+      );
+    }
+  }
 }
 
 function nameOf({ deployment }: OperatorFacts): string {

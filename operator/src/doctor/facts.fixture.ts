@@ -40,6 +40,7 @@ export function clusterFacts(change: Partial<ClusterFacts> = {}): ClusterFacts {
     servesOurs: read(true),
     definition: forbidden,
     operators: read([operatorFacts()]),
+    activators: read([]),
     deniedToPerson: read([]),
     nodes: read([]),
     requested: read(new Map()),

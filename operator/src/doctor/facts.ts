@@ -79,6 +79,8 @@ export interface ClusterFacts {
   readonly servesOurs: Reading<boolean>;
   readonly definition: Reading<CustomResourceDefinition | null>;
   readonly operators: Reading<readonly OperatorFacts[]>;
+  /** Deployments that take requests of services that are asleep. */
+  readonly activators: Reading<readonly Deployment[]>;
   /** What the person asking may not. */
   readonly deniedToPerson: Reading<readonly DeniedRequest[]>;
   readonly nodes: Reading<readonly Node[]>;

@@ -1,7 +1,7 @@
 // Reads what the checks look at. The API server must answer; all else may be forbidden.
 
 import { text } from 'node:stream/consumers';
-import { api, fieldManager, labels } from '@llmservice/crds';
+import { activatorName, api, fieldManager, labels } from '@llmservice/crds';
 import type { KubeClient, KubeRequest } from '../kube/client.js';
 import { ClusterError, type Connection } from '../kube/connect.js';
 import { collectionPath, objectPath, resources, type Resource } from '../kube/resources.js';
@@ -44,6 +44,10 @@ export async function readFacts({ client, server }: Connection, scope: Scope): P
   const definition = `${collectionPath(clusterResources.definitions, null)}/${api.plural}.${api.group}`;
   const list = <T extends KubeObject>(resource: Resource): Promise<Reading<T[]>> =>
     attempt(() => listAll<T>(client, collectionPath(resource, null)));
+  const installed = (name: string): Promise<Deployment[]> => {
+    const path = collectionPath(resources.deployments, operatorNamespace);
+    return listAll<Deployment>(client, path, { labelSelector: `${labels.name}=${name}` });
+  };
   return {
     server,
     version,
@@ -56,15 +60,10 @@ export async function readFacts({ client, server }: Connection, scope: Scope): P
     servesOurs: await attempt(async () => (await client.find(`/apis/${api.groupVersion}`)) !== null),
     definition: await attempt(() => client.find<CustomResourceDefinition>(definition)),
     operators: await attempt(async () => {
-      const found = await listAll<Deployment>(
-        client,
-        collectionPath(resources.deployments, operatorNamespace),
-        {
-          labelSelector: `${labels.name}=${fieldManager}`,
-        },
-      );
+      const found = await installed(fieldManager);
       return Promise.all(found.map((deployment) => readOperator(client, deployment)));
     }),
+    activators: await attempt(() => installed(activatorName)),
     deniedToPerson: await attempt(() => deniedRequests(client, requestsOf(personRules), namespace, null)),
     nodes: await list<Node>(resources.nodes),
     requested: await attempt(() => requestedByNode(client)),

@@ -1,6 +1,5 @@
 // Ends one pod by an eviction, which its disruption budget may put off, and tells how what it was generating ends.
 
-import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { runtimeContainer } from '@llmservice/crds';
 import { Refusal } from '../command-line.js';
@@ -9,6 +8,7 @@ import { told } from '../kube/connect.js';
 import { objectPath, resources } from '../kube/resources.js';
 import type { Pod } from '../kube/types.js';
 import { counting, none, type DrainedGenerations } from './drained-generations.js';
+import { linesOf } from './lines.js';
 
 const pollMs = 1_000;
 const retryMs = 2_000;
@@ -26,7 +26,8 @@ export async function evictPod(pod: Pod, eviction: Eviction): Promise<DrainedGen
   const { name, namespace = '', uid } = pod.metadata;
   const path = objectPath(resources.pods, namespace, name);
   const log = new AbortController();
-  const counted = countGenerations(client, path, log.signal);
+  let counts = none;
+  const followed = followLog(client, path, log.signal, (line) => (counts = counting(counts, line)));
   try {
     await evict(pod, path, eviction);
     say(`${namespace}/${name} was told to end: it finishes what it generates`);
@@ -37,11 +38,11 @@ export async function evictPod(pod: Pod, eviction: Eviction): Promise<DrainedGen
       await sleep(pollMs);
     }
     // Its log ended with it; the last lines may still be on their way.
-    await Promise.race([counted, sleep(pollMs)]);
+    await Promise.race([followed, sleep(pollMs)]);
   } finally {
     log.abort();
   }
-  return counted;
+  return counts;
 }
 
 async function evict({ metadata }: Pod, path: string, { client, say, deadline }: Eviction): Promise<void> {
@@ -72,20 +73,18 @@ async function evict({ metadata }: Pod, path: string, { client, say, deadline }:
   }
 }
 
-/** From now on until its log ends; a log that cannot be had counts nothing. */
-async function countGenerations(
+/** From now on until its log ends; one that cannot be had tells nothing. */
+async function followLog(
   client: KubeClient,
   path: string,
   signal: AbortSignal,
-): Promise<DrainedGenerations> {
-  let counts = none;
+  tell: (line: string) => void,
+): Promise<void> {
   try {
     const query = { container: runtimeContainer, follow: true, tailLines: 0 };
-    const input = await client.open({ method: 'GET', path: `${path}/log`, query, signal });
-    input.on('error', () => undefined);
-    for await (const line of createInterface({ input, crlfDelay: Infinity })) counts = counting(counts, line);
+    const body = await client.open({ method: 'GET', path: `${path}/log`, query, signal });
+    for await (const line of linesOf(body)) tell(line);
   } catch {
-    // Told by the counts: they are of what was seen.
+    // What was seen until then is told.
   }
-  return counts;
 }

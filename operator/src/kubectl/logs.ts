@@ -1,13 +1,13 @@
 // `kubectl llm logs`: the logs of a service's newest pods for reading, with that of a run that crashed before the one that
 // runs; followed, across restarts and new pods, until the reader has seen enough.
 
-import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseFlags, UsageError } from '../command-line.js';
 import { ClusterError, clusterFlags, connect, told, type Connection } from '../kube/connect.js';
 import { objectPath, resources } from '../kube/resources.js';
 import type { Pod } from '../kube/types.js';
 import { styles, type Terminal } from './command.js';
+import { linesOf } from './lines.js';
 import { renderLogLine } from './log-line.js';
 import { logSources, type LogSource } from './log-sources.js';
 import { newestRevision, podsOf } from './service-pods.js';
@@ -118,7 +118,5 @@ async function print(source: LogSource, reading: Reading, prefix: string | null)
     }),
   );
   const before = prefix === null || prefix === '' ? '' : `${styles.dim(prefix, stdout)} `;
-  for await (const line of createInterface({ input: body, crlfDelay: Infinity })) {
-    stdout.write(`${before}${render(line)}\n`);
-  }
+  for await (const line of linesOf(body)) stdout.write(`${before}${render(line)}\n`);
 }

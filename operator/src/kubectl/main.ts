@@ -9,6 +9,9 @@ import { status } from './status.js';
 
 const commands: Readonly<Record<string, Command>> = { status, logs, chat, drain };
 
+// A reader such as head may have seen enough.
+process.stdout.on('error', () => process.exit(0));
+
 const name = process.argv[2] ?? '';
 process.exitCode = await exitCodeOf(`kubectl llm ${name}`, () => {
   const command = commands[name];
