@@ -21,24 +21,33 @@ const source = 'accelerators.yaml';
 export function profilesOf(cards: readonly Card[]): Record<string, Accelerator> {
   return Object.fromEntries(
     cards.flatMap((card) => [
-      [card.name, accelerator(card, 1, [`${card.vendor}.com/gpu`])] as const,
+      [card.name, accelerator(card, null, 1, [`${card.vendor}.com/gpu`])] as const,
       ...Object.entries(card.mig ?? {}).map(([name, gib]) => {
         const resources = [`nvidia.com/mig-${name}`, 'nvidia.com/gpu'];
-        return [`${card.name}-${name}`, accelerator(card, (gib * 1024) / card.memory, resources)] as const;
+        const part = accelerator(card, name, (gib * 1024) / card.memory, resources);
+        return [`${card.name}-${name}`, part] as const;
       }),
-      ...Object.entries(card.partitions ?? {}).map(
-        ([mode, parts]) => [`${card.name}-${mode}`, accelerator(card, 1 / parts, ['amd.com/gpu'])] as const,
-      ),
+      ...Object.entries(card.partitions ?? {}).map(([mode, parts]) => {
+        const name = mode.replace('-', '_');
+        // The device plugin's naming strategies: single (its default) and mixed.
+        const part = accelerator(card, name, 1 / parts, ['amd.com/gpu', `amd.com/${name}`]);
+        return [`${card.name}-${mode}`, part] as const;
+      }),
     ]),
   );
 }
 
 /** @param share of the card's memory, and so of its bandwidth */
-function accelerator(card: Card, share: number, resources: readonly string[]): Accelerator {
-  const { vendor, architecture, fp8, wave, env = {} } = card;
+function accelerator(
+  card: Card,
+  partition: string | null,
+  share: number,
+  resources: readonly string[],
+): Accelerator {
+  const { vendor, architecture, fp8, wave, product, env = {} } = card;
   const memoryMiB = Math.floor(card.memory * share);
   const bandwidth = Math.round(card.bandwidth * share);
-  return { vendor, architecture, memoryMiB, bandwidth, fp8, wave, resources, env };
+  return { vendor, architecture, memoryMiB, bandwidth, fp8, wave, resources, env, product, partition };
 }
 
 export function acceleratorsModule(cards: readonly Card[]): string {

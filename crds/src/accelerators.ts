@@ -17,6 +17,10 @@ export interface Accelerator {
   /** Extended resources that may stand for it; the first where nothing else is said. */
   readonly resources: readonly string[];
   readonly env: Readonly<Record<string, string>>;
+  /** The card, as labels of nodes tell it; `*` stands for any text. */
+  readonly product: string;
+  /** Which part of the card it is, as labels and resources tell it, such as `cpx_nps4` or `1g.10gb`; null: the whole. */
+  readonly partition: string | null;
 }
 
 const profiles: ReadonlyMap<string, Accelerator> = new Map(Object.entries<Accelerator>(accelerators));
@@ -24,6 +28,14 @@ const profiles: ReadonlyMap<string, Accelerator> = new Map(Object.entries<Accele
 /** Null: there is no such profile. */
 export function findAccelerator(profile: string): Accelerator | null {
   return profiles.get(profile) ?? null;
+}
+
+/** Profiles of a card and of its partitions, by the product that a node's label tells. */
+export function profilesOfProduct(product: string): (readonly [profile: string, accelerator: Accelerator])[] {
+  return [...profiles].filter(([, accelerator]) => {
+    const parts = accelerator.product.split('*').map((part) => part.replace(/[.+?^${}()|[\]\\]/g, '\\$&'));
+    return new RegExp(`^${parts.join('.*')}$`).test(product);
+  });
 }
 
 /** Names of profiles that begin like this one, or all cards where none does. */

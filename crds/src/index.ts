@@ -30,4 +30,5 @@ export * from './setting-text.js';
 export * from './spec-variables.js';
 export type * from './generated/llm-service.js';
 export type * from './generated/engine-config.js';
+export { llmServiceSchema } from './generated/llm-service-schema.js';
 export { specDefaults } from './generated/spec-defaults.js';

@@ -24,7 +24,8 @@ import { ClusterRoom } from './watch/cluster-room.js';
 import { StreamChecks, type StreamChecksOptions } from './watch/stream-checks.js';
 import { WorkQueue } from './watch/work-queue.js';
 
-const leaseName = 'llmservice-operator';
+/** Of the Lease by which replicas agree on a leader. */
+export const leaseName = 'llmservice-operator';
 
 export interface OperatorParts {
   readonly client: KubeClient;

@@ -6,6 +6,7 @@ import { Authority, type Certificate } from '../builders/certificates.js';
 import { eventually } from '../processes.js';
 import { demoModel, upload } from './bucket.js';
 import { apply, kubectl } from './cluster.js';
+import { KubectlLlm } from './kubectl-llm.js';
 import {
   conditionOf,
   makeNamespace,
@@ -120,4 +121,16 @@ test('a changed certificate and changed keys are taken over without a restart', 
   );
   expect((await ask('sk-one')).status).toBe(401);
   expect(restartsOf(await podsOf('secrets'))).toBe(restarts);
+});
+
+test('kubectl llm chat speaks HTTPS to the pod, with a key', async () => {
+  const plugin = new KubectlLlm();
+  const chat = ['chat', 'secrets', '--prompt', 'What is the capital of France?'];
+  expect((await plugin.run(chat, '', { LLMSERVICE_API_KEY: 'sk-two' })).stdout).toContain('Paris');
+  const refused = await plugin.run(chat);
+  expect([refused.code, refused.stderr]).toEqual([
+    3,
+    expect.stringContaining('--key-file or LLMSERVICE_API_KEY'),
+  ]);
+  plugin.remove();
 });

@@ -3,7 +3,7 @@
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { loadAllYaml } from '@kubernetes/client-node';
+import { parseAllDocuments } from 'yaml';
 import type { KubeObject } from '../../operator/src/kube/types.js';
 import { toolFolders } from '../processes.js';
 import type { TestCluster } from './test-cluster.js';
@@ -28,7 +28,12 @@ async function grant(
   watched: string | null,
 ): Promise<void> {
   const group = '/apis/rbac.authorization.k8s.io/v1';
-  const rendered = renderChart('llmservice-operator', template, watched);
+  const settings =
+    watched === null
+      ? // It may read where this Gateway is entered, and nothing else of others' Gateways.
+        ['--set', 'gateway.name=public,gateway.namespace=gateways']
+      : ['--namespace', watched, '--set', `watchNamespace=${watched}`];
+  const rendered = renderChart('llmservice-operator', ...settings, '--show-only', template);
   for (const object of rendered.filter(({ kind }) => kind.includes('Role'))) {
     const subjects = [{ kind: 'Group', name: users, apiGroup: 'rbac.authorization.k8s.io' }];
     const { namespace } = object.metadata;
@@ -39,22 +44,14 @@ async function grant(
   }
 }
 
-function renderChart(chart: string, template: string, watched: string | null): KubeObject[] {
+/** The chart's objects, or those of one of its templates, as a release of this name. */
+export function renderChart(release: string, ...more: string[]): KubeObject[] {
   const [helm = ''] = toolFolders('helm');
-  const folder = fileURLToPath(new URL(`../../charts/${chart}`, import.meta.url));
-  const args = [
-    'template',
-    chart,
-    folder,
-    '--kube-version',
-    '1.34.3',
-    '--namespace',
-    watched ?? 'default',
-    '--set',
-    // One for a namespace has no more than that to do with others' Gateways than to know where they are entered.
-    watched === null ? 'gateway.name=public,gateway.namespace=gateways' : `watchNamespace=${watched}`,
-    '--show-only',
-    template,
-  ];
-  return loadAllYaml(execFileSync(join(helm, 'helm'), args, { encoding: 'utf8' })) as KubeObject[];
+  const folder = fileURLToPath(new URL('../../charts/llmservice-operator', import.meta.url));
+  const args = ['template', release, folder, '--kube-version', '1.34.3', '--namespace', 'default', ...more];
+  const documents = parseAllDocuments(execFileSync(join(helm, 'helm'), args, { encoding: 'utf8' }));
+  // A template may render to nothing.
+  return [...documents]
+    .map((document) => document.toJS() as KubeObject | null)
+    .filter((each) => each !== null);
 }

@@ -11,7 +11,9 @@ export const accelerators = {
     "resources": [
       "nvidia.com/gpu"
     ],
-    "env": {}
+    "env": {},
+    "product": "Tesla-T4*",
+    "partition": null
   },
   "v100-16gb": {
     "vendor": "nvidia",
@@ -23,7 +25,9 @@ export const accelerators = {
     "resources": [
       "nvidia.com/gpu"
     ],
-    "env": {}
+    "env": {},
+    "product": "Tesla-V100-*-16GB",
+    "partition": null
   },
   "v100-32gb": {
     "vendor": "nvidia",
@@ -35,7 +39,9 @@ export const accelerators = {
     "resources": [
       "nvidia.com/gpu"
     ],
-    "env": {}
+    "env": {},
+    "product": "Tesla-V100-*-32GB*",
+    "partition": null
   },
   "a10": {
     "vendor": "nvidia",
@@ -47,7 +53,9 @@ export const accelerators = {
     "resources": [
       "nvidia.com/gpu"
     ],
-    "env": {}
+    "env": {},
+    "product": "NVIDIA-A10",
+    "partition": null
   },
   "a10g": {
     "vendor": "nvidia",
@@ -59,7 +67,9 @@ export const accelerators = {
     "resources": [
       "nvidia.com/gpu"
     ],
-    "env": {}
+    "env": {},
+    "product": "NVIDIA-A10G",
+    "partition": null
   },
   "a100-40gb": {
     "vendor": "nvidia",
@@ -71,7 +81,9 @@ export const accelerators = {
     "resources": [
       "nvidia.com/gpu"
     ],
-    "env": {}
+    "env": {},
+    "product": "*A100-*-40GB*",
+    "partition": null
   },
   "a100-40gb-1g.5gb": {
     "vendor": "nvidia",
@@ -84,7 +96,9 @@ export const accelerators = {
       "nvidia.com/mig-1g.5gb",
       "nvidia.com/gpu"
     ],
-    "env": {}
+    "env": {},
+    "product": "*A100-*-40GB*",
+    "partition": "1g.5gb"
   },
   "a100-40gb-1g.10gb": {
     "vendor": "nvidia",
@@ -97,7 +111,9 @@ export const accelerators = {
       "nvidia.com/mig-1g.10gb",
       "nvidia.com/gpu"
     ],
-    "env": {}
+    "env": {},
+    "product": "*A100-*-40GB*",
+    "partition": "1g.10gb"
   },
   "a100-40gb-2g.10gb": {
     "vendor": "nvidia",
@@ -110,7 +126,9 @@ export const accelerators = {
       "nvidia.com/mig-2g.10gb",
       "nvidia.com/gpu"
     ],
-    "env": {}
+    "env": {},
+    "product": "*A100-*-40GB*",
+    "partition": "2g.10gb"
   },
   "a100-40gb-3g.20gb": {
     "vendor": "nvidia",
@@ -123,7 +141,9 @@ export const accelerators = {
       "nvidia.com/mig-3g.20gb",
       "nvidia.com/gpu"
     ],
-    "env": {}
+    "env": {},
+    "product": "*A100-*-40GB*",
+    "partition": "3g.20gb"
   },
   "a100-40gb-4g.20gb": {
     "vendor": "nvidia",
@@ -136,7 +156,9 @@ export const accelerators = {
       "nvidia.com/mig-4g.20gb",
       "nvidia.com/gpu"
     ],
-    "env": {}
+    "env": {},
+    "product": "*A100-*-40GB*",
+    "partition": "4g.20gb"
   },
   "a100-40gb-7g.40gb": {
     "vendor": "nvidia",
@@ -149,7 +171,9 @@ export const accelerators = {
       "nvidia.com/mig-7g.40gb",
       "nvidia.com/gpu"
     ],
-    "env": {}
+    "env": {},
+    "product": "*A100-*-40GB*",
+    "partition": "7g.40gb"
   },
   "a100-80gb": {
     "vendor": "nvidia",
@@ -161,7 +185,9 @@ export const accelerators = {
     "resources": [
       "nvidia.com/gpu"
     ],
-    "env": {}
+    "env": {},
+    "product": "*A100*80GB*",
+    "partition": null
   },
   "a100-80gb-1g.10gb": {
     "vendor": "nvidia",
@@ -174,7 +200,9 @@ export const accelerators = {
       "nvidia.com/mig-1g.10gb",
       "nvidia.com/gpu"
     ],
-    "env": {}
+    "env": {},
+    "product": "*A100*80GB*",
+    "partition": "1g.10gb"
   },
   "a100-80gb-1g.20gb": {
     "vendor": "nvidia",
@@ -187,7 +215,9 @@ export const accelerators = {
       "nvidia.com/mig-1g.20gb",
       "nvidia.com/gpu"
     ],
-    "env": {}
+    "env": {},
+    "product": "*A100*80GB*",
+    "partition": "1g.20gb"
   },
   "a100-80gb-2g.20gb": {
     "vendor": "nvidia",
@@ -200,7 +230,9 @@ export const accelerators = {
       "nvidia.com/mig-2g.20gb",
       "nvidia.com/gpu"
     ],
-    "env": {}
+    "env": {},
+    "product": "*A100*80GB*",
+    "partition": "2g.20gb"
   },
   "a100-80gb-3g.40gb": {
     "vendor": "nvidia",
@@ -213,7 +245,9 @@ export const accelerators = {
       "nvidia.com/mig-3g.40gb",
       "nvidia.com/gpu"
     ],
-    "env": {}
+    "env": {},
+    "product": "*A100*80GB*",
+    "partition": "3g.40gb"
   },
   "a100-80gb-4g.40gb": {
     "vendor": "nvidia",
@@ -226,7 +260,9 @@ export const accelerators = {
       "nvidia.com/mig-4g.40gb",
       "nvidia.com/gpu"
     ],
-    "env": {}
+    "env": {},
+    "product": "*A100*80GB*",
+    "partition": "4g.40gb"
   },
   "a100-80gb-7g.80gb": {
     "vendor": "nvidia",
@@ -239,7 +275,9 @@ export const accelerators = {
       "nvidia.com/mig-7g.80gb",
       "nvidia.com/gpu"
     ],
-    "env": {}
+    "env": {},
+    "product": "*A100*80GB*",
+    "partition": "7g.80gb"
   },
   "l4": {
     "vendor": "nvidia",
@@ -251,7 +289,9 @@ export const accelerators = {
     "resources": [
       "nvidia.com/gpu"
     ],
-    "env": {}
+    "env": {},
+    "product": "NVIDIA-L4",
+    "partition": null
   },
   "l40s": {
     "vendor": "nvidia",
@@ -263,7 +303,9 @@ export const accelerators = {
     "resources": [
       "nvidia.com/gpu"
     ],
-    "env": {}
+    "env": {},
+    "product": "NVIDIA-L40S",
+    "partition": null
   },
   "rtx-6000-ada": {
     "vendor": "nvidia",
@@ -275,7 +317,9 @@ export const accelerators = {
     "resources": [
       "nvidia.com/gpu"
     ],
-    "env": {}
+    "env": {},
+    "product": "NVIDIA-RTX-6000-Ada*",
+    "partition": null
   },
   "h100": {
     "vendor": "nvidia",
@@ -287,7 +331,9 @@ export const accelerators = {
     "resources": [
       "nvidia.com/gpu"
     ],
-    "env": {}
+    "env": {},
+    "product": "NVIDIA-H100*",
+    "partition": null
   },
   "h100-1g.10gb": {
     "vendor": "nvidia",
@@ -300,7 +346,9 @@ export const accelerators = {
       "nvidia.com/mig-1g.10gb",
       "nvidia.com/gpu"
     ],
-    "env": {}
+    "env": {},
+    "product": "NVIDIA-H100*",
+    "partition": "1g.10gb"
   },
   "h100-1g.20gb": {
     "vendor": "nvidia",
@@ -313,7 +361,9 @@ export const accelerators = {
       "nvidia.com/mig-1g.20gb",
       "nvidia.com/gpu"
     ],
-    "env": {}
+    "env": {},
+    "product": "NVIDIA-H100*",
+    "partition": "1g.20gb"
   },
   "h100-2g.20gb": {
     "vendor": "nvidia",
@@ -326,7 +376,9 @@ export const accelerators = {
       "nvidia.com/mig-2g.20gb",
       "nvidia.com/gpu"
     ],
-    "env": {}
+    "env": {},
+    "product": "NVIDIA-H100*",
+    "partition": "2g.20gb"
   },
   "h100-3g.40gb": {
     "vendor": "nvidia",
@@ -339,7 +391,9 @@ export const accelerators = {
       "nvidia.com/mig-3g.40gb",
       "nvidia.com/gpu"
     ],
-    "env": {}
+    "env": {},
+    "product": "NVIDIA-H100*",
+    "partition": "3g.40gb"
   },
   "h100-4g.40gb": {
     "vendor": "nvidia",
@@ -352,7 +406,9 @@ export const accelerators = {
       "nvidia.com/mig-4g.40gb",
       "nvidia.com/gpu"
     ],
-    "env": {}
+    "env": {},
+    "product": "NVIDIA-H100*",
+    "partition": "4g.40gb"
   },
   "h100-7g.80gb": {
     "vendor": "nvidia",
@@ -365,7 +421,9 @@ export const accelerators = {
       "nvidia.com/mig-7g.80gb",
       "nvidia.com/gpu"
     ],
-    "env": {}
+    "env": {},
+    "product": "NVIDIA-H100*",
+    "partition": "7g.80gb"
   },
   "h200": {
     "vendor": "nvidia",
@@ -377,7 +435,9 @@ export const accelerators = {
     "resources": [
       "nvidia.com/gpu"
     ],
-    "env": {}
+    "env": {},
+    "product": "NVIDIA-H200*",
+    "partition": null
   },
   "h200-1g.18gb": {
     "vendor": "nvidia",
@@ -390,7 +450,9 @@ export const accelerators = {
       "nvidia.com/mig-1g.18gb",
       "nvidia.com/gpu"
     ],
-    "env": {}
+    "env": {},
+    "product": "NVIDIA-H200*",
+    "partition": "1g.18gb"
   },
   "h200-1g.35gb": {
     "vendor": "nvidia",
@@ -403,7 +465,9 @@ export const accelerators = {
       "nvidia.com/mig-1g.35gb",
       "nvidia.com/gpu"
     ],
-    "env": {}
+    "env": {},
+    "product": "NVIDIA-H200*",
+    "partition": "1g.35gb"
   },
   "h200-2g.35gb": {
     "vendor": "nvidia",
@@ -416,7 +480,9 @@ export const accelerators = {
       "nvidia.com/mig-2g.35gb",
       "nvidia.com/gpu"
     ],
-    "env": {}
+    "env": {},
+    "product": "NVIDIA-H200*",
+    "partition": "2g.35gb"
   },
   "h200-3g.71gb": {
     "vendor": "nvidia",
@@ -429,7 +495,9 @@ export const accelerators = {
       "nvidia.com/mig-3g.71gb",
       "nvidia.com/gpu"
     ],
-    "env": {}
+    "env": {},
+    "product": "NVIDIA-H200*",
+    "partition": "3g.71gb"
   },
   "h200-4g.71gb": {
     "vendor": "nvidia",
@@ -442,7 +510,9 @@ export const accelerators = {
       "nvidia.com/mig-4g.71gb",
       "nvidia.com/gpu"
     ],
-    "env": {}
+    "env": {},
+    "product": "NVIDIA-H200*",
+    "partition": "4g.71gb"
   },
   "h200-7g.141gb": {
     "vendor": "nvidia",
@@ -455,7 +525,9 @@ export const accelerators = {
       "nvidia.com/mig-7g.141gb",
       "nvidia.com/gpu"
     ],
-    "env": {}
+    "env": {},
+    "product": "NVIDIA-H200*",
+    "partition": "7g.141gb"
   },
   "b200": {
     "vendor": "nvidia",
@@ -467,7 +539,9 @@ export const accelerators = {
     "resources": [
       "nvidia.com/gpu"
     ],
-    "env": {}
+    "env": {},
+    "product": "NVIDIA-B200*",
+    "partition": null
   },
   "b200-1g.23gb": {
     "vendor": "nvidia",
@@ -480,7 +554,9 @@ export const accelerators = {
       "nvidia.com/mig-1g.23gb",
       "nvidia.com/gpu"
     ],
-    "env": {}
+    "env": {},
+    "product": "NVIDIA-B200*",
+    "partition": "1g.23gb"
   },
   "b200-1g.45gb": {
     "vendor": "nvidia",
@@ -493,7 +569,9 @@ export const accelerators = {
       "nvidia.com/mig-1g.45gb",
       "nvidia.com/gpu"
     ],
-    "env": {}
+    "env": {},
+    "product": "NVIDIA-B200*",
+    "partition": "1g.45gb"
   },
   "b200-2g.45gb": {
     "vendor": "nvidia",
@@ -506,7 +584,9 @@ export const accelerators = {
       "nvidia.com/mig-2g.45gb",
       "nvidia.com/gpu"
     ],
-    "env": {}
+    "env": {},
+    "product": "NVIDIA-B200*",
+    "partition": "2g.45gb"
   },
   "b200-3g.90gb": {
     "vendor": "nvidia",
@@ -519,7 +599,9 @@ export const accelerators = {
       "nvidia.com/mig-3g.90gb",
       "nvidia.com/gpu"
     ],
-    "env": {}
+    "env": {},
+    "product": "NVIDIA-B200*",
+    "partition": "3g.90gb"
   },
   "b200-4g.90gb": {
     "vendor": "nvidia",
@@ -532,7 +614,9 @@ export const accelerators = {
       "nvidia.com/mig-4g.90gb",
       "nvidia.com/gpu"
     ],
-    "env": {}
+    "env": {},
+    "product": "NVIDIA-B200*",
+    "partition": "4g.90gb"
   },
   "b200-7g.180gb": {
     "vendor": "nvidia",
@@ -545,7 +629,9 @@ export const accelerators = {
       "nvidia.com/mig-7g.180gb",
       "nvidia.com/gpu"
     ],
-    "env": {}
+    "env": {},
+    "product": "NVIDIA-B200*",
+    "partition": "7g.180gb"
   },
   "mi210": {
     "vendor": "amd",
@@ -557,7 +643,9 @@ export const accelerators = {
     "resources": [
       "amd.com/gpu"
     ],
-    "env": {}
+    "env": {},
+    "product": "AMD_Instinct_MI210*",
+    "partition": null
   },
   "mi250x": {
     "vendor": "amd",
@@ -569,7 +657,9 @@ export const accelerators = {
     "resources": [
       "amd.com/gpu"
     ],
-    "env": {}
+    "env": {},
+    "product": "AMD_Instinct_MI250X*",
+    "partition": null
   },
   "mi300x": {
     "vendor": "amd",
@@ -583,7 +673,9 @@ export const accelerators = {
     ],
     "env": {
       "HIP_FORCE_DEV_KERNARG": "1"
-    }
+    },
+    "product": "AMD_Instinct_MI300X*",
+    "partition": null
   },
   "mi300x-spx-nps1": {
     "vendor": "amd",
@@ -593,11 +685,14 @@ export const accelerators = {
     "fp8": "e4m3fnuz",
     "wave": 64,
     "resources": [
-      "amd.com/gpu"
+      "amd.com/gpu",
+      "amd.com/spx_nps1"
     ],
     "env": {
       "HIP_FORCE_DEV_KERNARG": "1"
-    }
+    },
+    "product": "AMD_Instinct_MI300X*",
+    "partition": "spx_nps1"
   },
   "mi300x-dpx-nps1": {
     "vendor": "amd",
@@ -607,11 +702,14 @@ export const accelerators = {
     "fp8": "e4m3fnuz",
     "wave": 64,
     "resources": [
-      "amd.com/gpu"
+      "amd.com/gpu",
+      "amd.com/dpx_nps1"
     ],
     "env": {
       "HIP_FORCE_DEV_KERNARG": "1"
-    }
+    },
+    "product": "AMD_Instinct_MI300X*",
+    "partition": "dpx_nps1"
   },
   "mi300x-dpx-nps2": {
     "vendor": "amd",
@@ -621,11 +719,14 @@ export const accelerators = {
     "fp8": "e4m3fnuz",
     "wave": 64,
     "resources": [
-      "amd.com/gpu"
+      "amd.com/gpu",
+      "amd.com/dpx_nps2"
     ],
     "env": {
       "HIP_FORCE_DEV_KERNARG": "1"
-    }
+    },
+    "product": "AMD_Instinct_MI300X*",
+    "partition": "dpx_nps2"
   },
   "mi300x-qpx-nps1": {
     "vendor": "amd",
@@ -635,11 +736,14 @@ export const accelerators = {
     "fp8": "e4m3fnuz",
     "wave": 64,
     "resources": [
-      "amd.com/gpu"
+      "amd.com/gpu",
+      "amd.com/qpx_nps1"
     ],
     "env": {
       "HIP_FORCE_DEV_KERNARG": "1"
-    }
+    },
+    "product": "AMD_Instinct_MI300X*",
+    "partition": "qpx_nps1"
   },
   "mi300x-qpx-nps4": {
     "vendor": "amd",
@@ -649,11 +753,14 @@ export const accelerators = {
     "fp8": "e4m3fnuz",
     "wave": 64,
     "resources": [
-      "amd.com/gpu"
+      "amd.com/gpu",
+      "amd.com/qpx_nps4"
     ],
     "env": {
       "HIP_FORCE_DEV_KERNARG": "1"
-    }
+    },
+    "product": "AMD_Instinct_MI300X*",
+    "partition": "qpx_nps4"
   },
   "mi300x-cpx-nps1": {
     "vendor": "amd",
@@ -663,11 +770,14 @@ export const accelerators = {
     "fp8": "e4m3fnuz",
     "wave": 64,
     "resources": [
-      "amd.com/gpu"
+      "amd.com/gpu",
+      "amd.com/cpx_nps1"
     ],
     "env": {
       "HIP_FORCE_DEV_KERNARG": "1"
-    }
+    },
+    "product": "AMD_Instinct_MI300X*",
+    "partition": "cpx_nps1"
   },
   "mi300x-cpx-nps4": {
     "vendor": "amd",
@@ -677,11 +787,14 @@ export const accelerators = {
     "fp8": "e4m3fnuz",
     "wave": 64,
     "resources": [
-      "amd.com/gpu"
+      "amd.com/gpu",
+      "amd.com/cpx_nps4"
     ],
     "env": {
       "HIP_FORCE_DEV_KERNARG": "1"
-    }
+    },
+    "product": "AMD_Instinct_MI300X*",
+    "partition": "cpx_nps4"
   },
   "mi325x": {
     "vendor": "amd",
@@ -695,7 +808,9 @@ export const accelerators = {
     ],
     "env": {
       "HIP_FORCE_DEV_KERNARG": "1"
-    }
+    },
+    "product": "AMD_Instinct_MI325X*",
+    "partition": null
   },
   "mi325x-spx-nps1": {
     "vendor": "amd",
@@ -705,11 +820,14 @@ export const accelerators = {
     "fp8": "e4m3fnuz",
     "wave": 64,
     "resources": [
-      "amd.com/gpu"
+      "amd.com/gpu",
+      "amd.com/spx_nps1"
     ],
     "env": {
       "HIP_FORCE_DEV_KERNARG": "1"
-    }
+    },
+    "product": "AMD_Instinct_MI325X*",
+    "partition": "spx_nps1"
   },
   "mi325x-dpx-nps1": {
     "vendor": "amd",
@@ -719,11 +837,14 @@ export const accelerators = {
     "fp8": "e4m3fnuz",
     "wave": 64,
     "resources": [
-      "amd.com/gpu"
+      "amd.com/gpu",
+      "amd.com/dpx_nps1"
     ],
     "env": {
       "HIP_FORCE_DEV_KERNARG": "1"
-    }
+    },
+    "product": "AMD_Instinct_MI325X*",
+    "partition": "dpx_nps1"
   },
   "mi325x-dpx-nps2": {
     "vendor": "amd",
@@ -733,11 +854,14 @@ export const accelerators = {
     "fp8": "e4m3fnuz",
     "wave": 64,
     "resources": [
-      "amd.com/gpu"
+      "amd.com/gpu",
+      "amd.com/dpx_nps2"
     ],
     "env": {
       "HIP_FORCE_DEV_KERNARG": "1"
-    }
+    },
+    "product": "AMD_Instinct_MI325X*",
+    "partition": "dpx_nps2"
   },
   "mi325x-qpx-nps1": {
     "vendor": "amd",
@@ -747,11 +871,14 @@ export const accelerators = {
     "fp8": "e4m3fnuz",
     "wave": 64,
     "resources": [
-      "amd.com/gpu"
+      "amd.com/gpu",
+      "amd.com/qpx_nps1"
     ],
     "env": {
       "HIP_FORCE_DEV_KERNARG": "1"
-    }
+    },
+    "product": "AMD_Instinct_MI325X*",
+    "partition": "qpx_nps1"
   },
   "mi325x-qpx-nps4": {
     "vendor": "amd",
@@ -761,11 +888,14 @@ export const accelerators = {
     "fp8": "e4m3fnuz",
     "wave": 64,
     "resources": [
-      "amd.com/gpu"
+      "amd.com/gpu",
+      "amd.com/qpx_nps4"
     ],
     "env": {
       "HIP_FORCE_DEV_KERNARG": "1"
-    }
+    },
+    "product": "AMD_Instinct_MI325X*",
+    "partition": "qpx_nps4"
   },
   "mi325x-cpx-nps1": {
     "vendor": "amd",
@@ -775,11 +905,14 @@ export const accelerators = {
     "fp8": "e4m3fnuz",
     "wave": 64,
     "resources": [
-      "amd.com/gpu"
+      "amd.com/gpu",
+      "amd.com/cpx_nps1"
     ],
     "env": {
       "HIP_FORCE_DEV_KERNARG": "1"
-    }
+    },
+    "product": "AMD_Instinct_MI325X*",
+    "partition": "cpx_nps1"
   },
   "mi325x-cpx-nps4": {
     "vendor": "amd",
@@ -789,10 +922,13 @@ export const accelerators = {
     "fp8": "e4m3fnuz",
     "wave": 64,
     "resources": [
-      "amd.com/gpu"
+      "amd.com/gpu",
+      "amd.com/cpx_nps4"
     ],
     "env": {
       "HIP_FORCE_DEV_KERNARG": "1"
-    }
+    },
+    "product": "AMD_Instinct_MI325X*",
+    "partition": "cpx_nps4"
   }
 } as const;

@@ -1,9 +1,9 @@
 // What the cluster of the current kubeconfig has of a service, and what its API server says to a manifest. Reads, and
 // applies nothing: a dry run alone.
 
-import { KubeConfig } from '@kubernetes/client-node';
 import { labels } from '@llmservice/crds';
-import { ApiError, KubeClient } from '../kube/client.js';
+import { ApiError, type KubeClient } from '../kube/client.js';
+import { ClusterError, connect, type ClusterChoice } from '../kube/connect.js';
 import { collectionPath, objectPath, resourceOf, resources } from '../kube/resources.js';
 import type { Deployment, HttpRoute, KubeObject, Pod } from '../kube/types.js';
 import { createOperatorLogger } from '../log.js';
@@ -14,11 +14,6 @@ import { Rollouts } from '../rollouts.js';
 import type { WantedService } from '../spec/parse-spec.js';
 import { ClusterRoom } from '../watch/cluster-room.js';
 
-/** The cluster does not answer, or not as it should. */
-export class ClusterError extends Error {
-  override readonly name = 'ClusterError';
-}
-
 export class Cluster {
   private readonly rollouts: Rollouts;
 
@@ -27,19 +22,8 @@ export class Cluster {
   }
 
   /** @throws ClusterError without a kubeconfig */
-  static connect(): Cluster {
-    const config = new KubeConfig();
-    try {
-      config.loadFromDefault();
-    } catch (cause) {
-      throw new ClusterError(`the kubeconfig cannot be read: ${(cause as Error).message}`, { cause });
-    }
-    const current = config.getCurrentCluster();
-    // Without any kubeconfig the client falls back to a server on this machine.
-    if (current === null || (current.name === 'cluster' && current.server === 'http://localhost:8080')) {
-      throw new ClusterError('there is no kubeconfig with a current cluster');
-    }
-    return new Cluster(new KubeClient(config));
+  static connect(choice: ClusterChoice): Cluster {
+    return new Cluster(connect(choice).client);
   }
 
   find<T>(path: string): Promise<T | null> {

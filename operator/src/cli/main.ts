@@ -2,31 +2,24 @@
 
 import { Preflight } from '../preflight/preflight.js';
 import { CheckpointPlaces, objectsOf } from './checkpoint-places.js';
-import { Cluster, ClusterError } from './cluster.js';
+import { exitCodeOf as statusOf } from '../command-line.js';
+import { Cluster } from './cluster.js';
 import { exitCodeOf, exitCodes, type Verdict } from './exit-codes.js';
 import { planManifest, type PlanReport } from './plan-manifest.js';
-import { parsePlanOptions, usage, UsageError, type PlanOptions } from './plan-options.js';
+import { parsePlanOptions, usage, type PlanOptions } from './plan-options.js';
 import { readManifests } from './read-manifests.js';
 import { describePlan } from './report-text.js';
 
 async function main(args: readonly string[]): Promise<number> {
-  try {
-    const options = parsePlanOptions(args);
-    if (options !== null) return await plan(options);
-    process.stdout.write(usage);
-    return exitCodes.fits;
-  } catch (error) {
-    const told = error instanceof UsageError || error instanceof ClusterError;
-    const text = told ? error.message : String((error as Error).stack);
-    process.stderr.write(`llmservice plan: ${text}\n`);
-    // Also of a mistake in here: nothing can be said, which must not read as "does not fit".
-    return error instanceof UsageError ? exitCodes.invalid : exitCodes.unreadable;
-  }
+  const options = parsePlanOptions(args);
+  if (options !== null) return plan(options);
+  process.stdout.write(usage);
+  return exitCodes.fits;
 }
 
 async function plan(options: PlanOptions): Promise<number> {
   const manifests = await readManifests(options.sources, process.stdin, options.namespace);
-  const cluster = options.diff ? Cluster.connect() : null;
+  const cluster = options.diff ? Cluster.connect(options.cluster) : null;
   const reports: PlanReport[] = [];
   try {
     const objects = objectsOf(manifests.others, cluster, process.env, options.namespace);
@@ -50,4 +43,4 @@ async function plan(options: PlanOptions): Promise<number> {
   return exitCode;
 }
 
-process.exitCode = await main(process.argv.slice(3));
+process.exitCode = await statusOf('llmservice plan', () => main(process.argv.slice(3)));

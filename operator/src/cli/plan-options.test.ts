@@ -1,10 +1,18 @@
 import { expect, test } from '@jest/globals';
-import { parsePlanOptions, UsageError } from './plan-options.js';
+import { UsageError } from '../command-line.js';
+import { parsePlanOptions } from './plan-options.js';
 
 test('what is not said has its default', () => {
   expect(parsePlanOptions(['-f', 'a.yaml'])).toEqual({
     ...{ sources: ['a.yaml'], namespace: 'default', folders: new Map(), objects: false, diff: false },
-    ...{ output: 'text', pricePerDeviceHour: null, meanTokens: 2048, image: null, gateway: null },
+    ...{
+      output: 'text',
+      pricePerDeviceHour: null,
+      meanTokens: 2048,
+      image: null,
+      gateway: null,
+      cluster: {},
+    },
   });
 });
 

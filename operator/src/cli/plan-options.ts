@@ -1,6 +1,7 @@
 // The arguments of `llmservice plan`, parsed once.
 
-import { parseArgs } from 'node:util';
+import { parseFlags, UsageError } from '../command-line.js';
+import { clusterFlags, type ClusterChoice } from '../kube/connect.js';
 import type { Gateway } from '../plan/routing.js';
 
 export interface PlanOptions {
@@ -12,6 +13,8 @@ export interface PlanOptions {
   readonly folders: ReadonlyMap<string, string>;
   readonly objects: boolean;
   readonly diff: boolean;
+  /** For `diff`. */
+  readonly cluster: ClusterChoice;
   readonly output: 'text' | 'json';
   /** Of one device, in any currency; null: costs are not told. */
   readonly pricePerDeviceHour: number | null;
@@ -31,6 +34,7 @@ Says of every LlmService in the manifests whether it fits, and what it would bec
                                 NAME or NAMESPACE/NAME says of which service, and it may be given several times
       --objects                 print the objects as they would be applied
       --diff                    compare with the cluster of the current kubeconfig
+      --kubeconfig FILE, --context NAME, --as USER   another cluster, or as whom, for --diff
       --price-per-device-hour N tell what it costs
       --mean-tokens N           tokens of a sequence on average, for the estimate of cost (2048)
       --runtime-image IMAGE     the operator's image of the runtime, for --objects
@@ -41,14 +45,9 @@ Exit status: 0 all fit, 1 one does not or is not supported, 2 wrong manifest or 
 could not be read, 4 the memory of a device is not stated.
 `;
 
-/** The arguments are wrong. */
-export class UsageError extends Error {
-  override readonly name = 'UsageError';
-}
-
 /** @throws UsageError naming everything that is wrong; null where help is asked for */
 export function parsePlanOptions(args: readonly string[]): PlanOptions | null {
-  const { values, positionals } = parse(args);
+  const { values, positionals } = parseFlags({ args: [...args], allowPositionals: true, options: flags });
   if (values.help === true) return null;
   const errors = positionals.map((text) => `${text}: manifests are named by -f`);
   const positive = (flag: string, text: string | undefined, fallback: number | null): number | null => {
@@ -70,6 +69,7 @@ export function parsePlanOptions(args: readonly string[]): PlanOptions | null {
     folders: new Map((values.checkpoint ?? []).map(parseFolder)),
     objects: values.objects === true,
     diff: values.diff === true,
+    cluster: { kubeconfig: values.kubeconfig, context: values.context, as: values.as },
     output: output === 'json' ? 'json' : 'text',
     pricePerDeviceHour: positive('price-per-device-hour', values['price-per-device-hour'], null),
     meanTokens: positive('mean-tokens', values['mean-tokens'], 2048) ?? 2048,
@@ -80,29 +80,19 @@ export function parsePlanOptions(args: readonly string[]): PlanOptions | null {
   return options;
 }
 
-function parse(args: readonly string[]) {
-  try {
-    return parseArgs({
-      args: [...args],
-      allowPositionals: true,
-      options: {
-        filename: { type: 'string', short: 'f', multiple: true },
-        namespace: { type: 'string', short: 'n' },
-        checkpoint: { type: 'string', multiple: true },
-        objects: { type: 'boolean' },
-        diff: { type: 'boolean' },
-        'price-per-device-hour': { type: 'string' },
-        'mean-tokens': { type: 'string' },
-        'runtime-image': { type: 'string' },
-        gateway: { type: 'string' },
-        output: { type: 'string', short: 'o' },
-        help: { type: 'boolean', short: 'h' },
-      },
-    });
-  } catch (error) {
-    throw new UsageError((error as Error).message, { cause: error });
-  }
-}
+const flags = {
+  filename: { type: 'string', short: 'f', multiple: true },
+  ...clusterFlags,
+  checkpoint: { type: 'string', multiple: true },
+  objects: { type: 'boolean' },
+  diff: { type: 'boolean' },
+  'price-per-device-hour': { type: 'string' },
+  'mean-tokens': { type: 'string' },
+  'runtime-image': { type: 'string' },
+  gateway: { type: 'string' },
+  output: { type: 'string', short: 'o' },
+  help: { type: 'boolean', short: 'h' },
+} as const;
 
 function parseFolder(text: string): [service: string, folder: string] {
   const [, service = '', place = text] = /^([a-z0-9.-]+(?:\/[a-z0-9.-]+)?)=(.*)$/.exec(text) ?? [];

@@ -64,7 +64,7 @@ function describeEstimate({ bytes, devices }: RoughEstimate): string {
   return `an engine that runs it would take about ${formatGiB(bytes)}${on} (rule of thumb: weight files and a fifth, powers of two)`;
 }
 
-function memoryTable(rows: NonNullable<PlanReport['memoryPlan']>['rows']): string[] {
+export function memoryTable(rows: NonNullable<PlanReport['memoryPlan']>['rows']): string[] {
   return rows.map(
     ({ name, bytes, note }) => `    ${name.padEnd(16)} ${formatGiB(bytes).padStart(12)}  ${note}`,
   );

@@ -121,7 +121,7 @@ export interface Taint {
 
 export interface Node extends KubeObject {
   readonly spec?: { readonly unschedulable?: boolean; readonly taints?: readonly Taint[] };
-  readonly status?: { readonly allocatable?: Amounts };
+  readonly status?: { readonly capacity?: Amounts; readonly allocatable?: Amounts };
 }
 
 export interface Pod extends KubeObject {

@@ -19,7 +19,10 @@ export function mayRunOn(pod: PodSpec, node: NodeTraits): boolean {
   return tolerated && selected && (terms === undefined || terms.some((term) => matches(term, node)));
 }
 
-function tolerates({ key, operator = 'Equal', value = '', effect = '' }: Toleration, taint: Taint): boolean {
+export function tolerates(
+  { key, operator = 'Equal', value = '', effect = '' }: Toleration,
+  taint: Taint,
+): boolean {
   if (effect !== '' && effect !== taint.effect) return false;
   if (operator === 'Exists') return key === undefined || key === '' || key === taint.key;
   return key === taint.key && value === (taint.value ?? '');
@@ -56,4 +59,9 @@ function holds(
     default:
       return false;
   }
+}
+
+/** As kubectl writes it: KEY=VALUE:EFFECT. */
+export function taintText({ key, value = '', effect }: Taint): string {
+  return `${key}${value === '' ? '' : `=${value}`}:${effect}`;
 }

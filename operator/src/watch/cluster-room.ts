@@ -30,7 +30,7 @@ export class ClusterRoom {
   /** @throws ApiError other than a refusal */
   private async read(): Promise<readonly NodeRoom[] | null> {
     try {
-      const requested = await this.requested();
+      const requested = await requestedByNode(this.client);
       const nodes: NodeRoom[] = [];
       for await (const node of this.client.list<Node>(collectionPath(resources.nodes, null))) {
         nodes.push(roomOf(node, requested.get(node.metadata.name) ?? {}));
@@ -42,19 +42,18 @@ export class ClusterRoom {
       return null;
     }
   }
+}
 
-  /** By node. */
-  private async requested(): Promise<Map<string, Requests>> {
-    const found = new Map<string, Requests>();
-    const fieldSelector = 'spec.nodeName!=,status.phase!=Succeeded,status.phase!=Failed';
-    for await (const { spec = {} } of this.client.list<Pod>(collectionPath(resources.pods, null), {
-      fieldSelector,
-    })) {
-      const node = spec.nodeName ?? '';
-      found.set(node, sum(found.get(node) ?? {}, podRequests(spec)));
-    }
-    return found;
+/** What pods that run or will have taken of each node. @throws ApiError */
+export async function requestedByNode(client: KubeClient): Promise<Map<string, Requests>> {
+  const found = new Map<string, Requests>();
+  const fieldSelector = 'spec.nodeName!=,status.phase!=Succeeded,status.phase!=Failed';
+  const path = collectionPath(resources.pods, null);
+  for await (const { spec = {} } of client.list<Pod>(path, { fieldSelector })) {
+    const node = spec.nodeName ?? '';
+    found.set(node, sum(found.get(node) ?? {}, podRequests(spec)));
   }
+  return found;
 }
 
 function roomOf({ metadata, spec, status }: Node, requested: Requests): NodeRoom {

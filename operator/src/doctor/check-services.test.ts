@@ -1,0 +1,191 @@
+import { describe, expect, test } from '@jest/globals';
+import type { KubeObject } from '../kube/types.js';
+import { checkServices } from './check-services.js';
+import type { ServiceFacts } from './facts.js';
+import { clusterFacts, forbidden, node, read } from './facts.fixture.js';
+import { missingKeys, referencesOf } from './references.js';
+
+const s3 = { credentialsSecretRef: { name: 's3' } };
+const ready = {
+  observedGeneration: 1,
+  conditions: [{ type: 'Ready', status: 'True', reason: 'Serving', message: '1 of 1 pods answer.' }],
+};
+
+function told(
+  spec: object,
+  change: Partial<ServiceFacts> = {},
+  nodes = [] as ReturnType<typeof node>[],
+  status = ready,
+) {
+  const object = {
+    ...{ apiVersion: 'llmservice.dev/v1alpha1', kind: 'LlmService' },
+    metadata: { name: 'demo', namespace: 'default', generation: 1 },
+    spec: { model: { uri: 's3://b/m/', s3 }, ...spec },
+    status,
+  } as KubeObject;
+  const services = read([{ object, references: [], checkpoint: null, ...change }]);
+  return checkServices(clusterFacts({ services, nodes: read(nodes) })).map(
+    ({ level, message }) => `${level}: ${message}`,
+  );
+}
+
+describe('what a service names', () => {
+  const reference = { kind: 'Secret', name: 's3', keys: ['A', ['B', 'C']], field: 'spec.x' } as const;
+
+  test.each([
+    ['all there', ['A', 'C'], []],
+    ['a key missing', ['B'], ['A']],
+    ['none of several', ['A'], ['B or C']],
+  ])('%s', (_, keys, missing) => {
+    expect(missingKeys(reference, keys)).toEqual(missing);
+  });
+
+  test('is found wherever the spec names it', () => {
+    const found = referencesOf({
+      model: {
+        uri: 's3://b/m/',
+        s3: { forcePathStyle: true, ...s3, caConfigMapRef: { name: 'ca' } },
+        cache: { kind: 'emptyDir', verify: 'onPull', prePull: false },
+      },
+      auth: { keysSecretRef: { name: 'keys' }, maxReplicas: 1, protectMetrics: false },
+      tls: { secretRef: { name: 'tls' } },
+      env: [
+        { name: 'AWS_ACCESS_KEY_ID', value: 'me' },
+        { name: 'TOKEN', valueFrom: { secretKeyRef: { name: 'hub', key: 'token' } } },
+      ],
+      imagePullSecrets: [{ name: 'registry' }],
+    });
+    expect(found.map(({ name, keys }) => [name, keys])).toEqual([
+      ['s3', ['AWS_SECRET_ACCESS_KEY']],
+      ['ca', ['ca.crt']],
+      ['keys', [['keys.yaml', 'keys.json']]],
+      ['tls', ['tls.crt', 'tls.key']],
+      ['registry', [['.dockerconfigjson', '.dockercfg']]],
+      ['hub', ['token']],
+    ]);
+  });
+
+  test('and is not there is a problem; what may not be read is a warning', () => {
+    expect(told({}, { references: [[reference, read(null)]] })[0]).toBe(
+      'problem: default/demo: the Secret s3 (spec.x) does not exist',
+    );
+    expect(told({}, { references: [[reference, read({ keys: ['A'] })]] })[0]).toContain('has no key B or C');
+    expect(told({}, { references: [[reference, forbidden]] })[0]).toMatch(
+      /^warning: .*you may not read this/,
+    );
+  });
+});
+
+describe('the checkpoint', () => {
+  const failed = (reason: 'S3AccessDenied' | 'UnsupportedArchitecture' | 'S3Unavailable') => {
+    const failure = { reason, message: 'as it is' };
+    return {
+      checkpoint: read(
+        reason === 'S3Unavailable'
+          ? ({ state: 'unavailable', failure, known: null } as const)
+          : ({ state: 'failed', failure } as const),
+      ),
+    };
+  };
+
+  test.each([
+    ['S3AccessDenied' as const, 'problem: default/demo: bucket, read from this machine: S3AccessDenied'],
+    [
+      'UnsupportedArchitecture' as const,
+      'problem: default/demo: checkpoint, read from this machine: Unsupported',
+    ],
+    [
+      'S3Unavailable' as const,
+      'warning: default/demo: from this machine (pods may be better placed) as it is',
+    ],
+  ])('%s', (reason, line) => {
+    expect(told({}, failed(reason))[0]).toContain(line);
+  });
+});
+
+describe('nodes for its pod', () => {
+  const spec = { accelerator: { resourceName: 'amd.com/gpu', devices: 2, memoryPerDevice: '24Gi' } };
+  const taints = [{ key: 'dedicated', value: 'llm', effect: 'NoSchedule' }];
+
+  test.each([
+    [
+      'none with the resource',
+      spec,
+      [node('a', { 'nvidia.com/gpu': '8' })],
+      'problem: default/demo: no node advertises',
+    ],
+    [
+      'too few, and a taint',
+      spec,
+      [node('a', { 'amd.com/gpu': '1' }), node('b', { 'amd.com/gpu': '8' }, { spec: { taints } })],
+      'with amd.com/gpu can take its pod: 1: fewer than 2 devices, 1: taint dedicated=llm:NoSchedule not tolerated',
+    ],
+    [
+      'a taint that it tolerates',
+      { ...spec, tolerations: [{ key: 'dedicated', operator: 'Exists' }] },
+      [node('b', { 'amd.com/gpu': '8' }, { spec: { taints } })],
+      'ok: default/demo: 1 node can take its pod (2 x amd.com/gpu)',
+    ],
+    [
+      'a selector',
+      { ...spec, nodeSelector: { pool: 'x' } },
+      [node('b', { 'amd.com/gpu': '8' })],
+      'nodeSelector or affinity exclude it',
+    ],
+    [
+      'another partition than its profile says',
+      { accelerator: { profile: 'mi300x-cpx-nps4', devices: 2 } },
+      [
+        node(
+          'b',
+          { 'amd.com/gpu': '8' },
+          {
+            labels: {
+              'amd.com/gpu.product-name': 'AMD_Instinct_MI300X_OAM',
+              'amd.com/compute-memory-partition': 'spx_nps1',
+            },
+          },
+        ),
+      ],
+      'warning: default/demo: its memory is planned for mi300x-cpx-nps4, and b (mi300x-spx-nps1) can take its pod too',
+    ],
+  ])('%s', (_, change, nodes, line) => {
+    expect(told(change, {}, nodes).join('\n')).toContain(line);
+  });
+});
+
+describe('conditions', () => {
+  test('that are well are one line', () => {
+    expect(told({})).toEqual(['ok: default/demo: ready']);
+  });
+
+  test('that are not are told by their causes, each once', () => {
+    const condition = (type: string, status: string, message: string) => ({
+      type,
+      status,
+      reason: 'Why',
+      message,
+    });
+    const conditions = [
+      condition('ModelResolved', 'True', 'fine'),
+      condition('Scheduled', 'False', 'no node'),
+      condition('Loaded', 'Unknown', 'not started'),
+      condition('Ready', 'False', 'no node'),
+      condition('Reconciling', 'True', 'no node'),
+    ];
+    expect(told({}, {}, [], { observedGeneration: 1, conditions })).toEqual([
+      'problem: default/demo: Scheduled=False Why',
+      'warning: default/demo: Loaded=Unknown Why',
+    ]);
+  });
+
+  test('of an older generation say that the operator is not at work', () => {
+    expect(told({}, {}, [], { ...ready, observedGeneration: 0 })[0]).toContain(
+      'has not looked at its generation 1',
+    );
+  });
+
+  test('a spec that this build does not take is a problem', () => {
+    expect(told({ replicas: 'many' })[0]).toMatch(/^problem: default\/demo: spec\.replicas/);
+  });
+});

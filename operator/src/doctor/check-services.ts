@@ -1,0 +1,113 @@
+// Services one by one: what they name that is missing, whether their bucket can be read, which nodes can take their pods,
+// and what their conditions say. Pure.
+
+import { api, failureKinds, type LlmServiceStatus } from '@llmservice/crds';
+import { keyOf } from '../kube/resources.js';
+import type { PreflightResult } from '../preflight/preflight.js';
+import { parseSpec } from '../spec/parse-spec.js';
+import { troubles } from '../status/troubles.js';
+import { nodeDevices } from './check-nodes.js';
+import { checkPlacement } from './check-placement.js';
+import type { ClusterFacts, ServiceFacts } from './facts.js';
+import { Findings, type Finding } from './finding.js';
+import { valueOf } from './reading.js';
+import { missingKeys } from './references.js';
+
+export function checkServices(facts: ClusterFacts): readonly Finding[] {
+  const findings = new Findings('services');
+  const services = valueOf(facts.services, `services of ${facts.namespace}`, findings);
+  if (services === null) return findings.list;
+  if (services.length === 0 && facts.service === null) {
+    findings.info(`there is no ${api.kind} in ${facts.namespace}`);
+  } else if (services.length === 0) {
+    findings.problem(
+      `there is no ${api.kind} ${facts.service ?? ''} in ${facts.namespace}`,
+      'Name its namespace with -n; kubectl llm status -A lists all.',
+    );
+  }
+  const nodes = nodeDevices(facts);
+  for (const service of services) {
+    const key = keyOf(service.object);
+    const parsed = parseSpec(service.object);
+    if (!parsed.ok) {
+      const list = parsed.violations.map(({ path, message }) => `${path} ${message}`.trim());
+      findings.problem(`${key}: ${list.join('; ')}`, failureKinds.InvalidSpec.remedy);
+      continue;
+    }
+    checkReferences(key, service, findings);
+    checkCheckpoint(key, service, findings);
+    checkPlacement(parsed.service, nodes, findings);
+    checkConditions(key, service, findings);
+  }
+  return findings.list;
+}
+
+function checkReferences(key: string, { references }: ServiceFacts, findings: Findings): void {
+  for (const [reference, reading] of references) {
+    const { kind, name, field } = reference;
+    const object = valueOf(reading, `${key}: ${kind} ${name} (${field})`, findings);
+    if (reading.state !== 'read') continue;
+    if (object === null) {
+      findings.problem(
+        `${key}: the ${kind} ${name} (${field}) does not exist`,
+        `Create it in the service's namespace.`,
+      );
+      continue;
+    }
+    const missing = missingKeys(reference, object.keys);
+    if (missing.length > 0) {
+      findings.problem(
+        `${key}: the ${kind} ${name} (${field}) has no key ${missing.join(', ')}`,
+        `Add it; there ${object.keys.length === 0 ? 'is none' : `are ${object.keys.join(', ')}`}.`,
+      );
+    }
+  }
+}
+
+/** What is told by a failure of the bucket, rather than by what is in it. */
+const bucketReasons: readonly string[] = ['BucketNotFound', 'S3AccessDenied'];
+
+function checkCheckpoint(key: string, { object, checkpoint }: ServiceFacts, findings: Findings): void {
+  if (checkpoint === null) return;
+  const uri = (object['spec'] as { model: { uri: string } }).model.uri;
+  const result = valueOf<PreflightResult>(checkpoint, `${key}: ${uri}`, findings);
+  if (result === null) return;
+  if (result.state === 'resolved') {
+    findings.ok(`${key}: ${uri} was read from this machine with the service's own keys`);
+    return;
+  }
+  const { reason, message } = result.failure;
+  const { remedy } = failureKinds[reason];
+  if (result.state === 'unavailable') {
+    const seen =
+      conditionOf(object['status'], 'ModelResolved') === 'True' ? ' The operator has read it.' : '';
+    findings.warning(
+      `${key}: from this machine (pods may be better placed) ${message}.${seen}`,
+      'If the service does not load, correct spec.model.s3.endpoint, or look for what stands between pods and S3.',
+    );
+  } else {
+    const what = bucketReasons.includes(reason) ? 'bucket' : 'checkpoint';
+    findings.problem(`${key}: ${what}, read from this machine: ${reason}: ${message}`, remedy);
+  }
+}
+
+function checkConditions(key: string, { object }: ServiceFacts, findings: Findings): void {
+  const status = (object['status'] ?? {}) as LlmServiceStatus;
+  const { generation = 0 } = object.metadata;
+  if ((status.observedGeneration ?? 0) < generation) {
+    findings.problem(
+      `${key}: the operator has not looked at its generation ${generation}`,
+      'See the checks of the operator above: it must be there, lead, and serve this namespace.',
+    );
+    return;
+  }
+  const found = troubles(status);
+  for (const { type, status: state, reason, message } of found) {
+    findings[state === 'Unknown' ? 'warning' : 'problem'](`${key}: ${type}=${state} ${reason}`, message);
+  }
+  if (found.length === 0) findings.ok(`${key}: ready`);
+}
+
+function conditionOf(status: unknown, type: string): string | undefined {
+  return (status as LlmServiceStatus | undefined)?.conditions?.find((each) => each.type === type)?.status;
+}

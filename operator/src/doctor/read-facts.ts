@@ -1,0 +1,114 @@
+// Reads what the checks look at. The API server must answer; all else may be forbidden.
+
+import { text } from 'node:stream/consumers';
+import { activatorName, api, fieldManager, labels } from '@llmservice/crds';
+import type { KubeClient, KubeRequest } from '../kube/client.js';
+import { ClusterError, type Connection } from '../kube/connect.js';
+import { collectionPath, objectPath, resources, type Resource } from '../kube/resources.js';
+import type { Deployment, KubeObject, Node } from '../kube/types.js';
+import { requestedByNode } from '../watch/cluster-room.js';
+import { deniedRequests } from './access-reviews.js';
+import type { ClusterFacts, CustomResourceDefinition, GatewayObject } from './facts.js';
+import { personRules, requestsOf } from './operator-rules.js';
+import { readOperator } from './read-operator.js';
+import { readServices } from './read-services.js';
+import { attempt, type Reading } from './reading.js';
+
+export interface Scope {
+  /** Of the services that are looked at. */
+  readonly namespace: string;
+  /** Null: all of the namespace. */
+  readonly service: string | null;
+  /** Null: wherever it is. */
+  readonly operatorNamespace: string | null;
+}
+
+const clusterResources = {
+  definitions: {
+    apiVersion: 'apiextensions.k8s.io/v1',
+    kind: 'CustomResourceDefinition',
+    plural: 'customresourcedefinitions',
+  },
+  gatewayClasses: {
+    apiVersion: 'gateway.networking.k8s.io/v1',
+    kind: 'GatewayClass',
+    plural: 'gatewayclasses',
+  },
+  storageClasses: { apiVersion: 'storage.k8s.io/v1', kind: 'StorageClass', plural: 'storageclasses' },
+} as const satisfies Record<string, Resource>;
+
+/** @throws ClusterError where the API server does not answer, or not to this person */
+export async function readFacts({ client, server }: Connection, scope: Scope): Promise<ClusterFacts> {
+  const { version, now } = await readVersion(client, server);
+  const { namespace, service, operatorNamespace } = scope;
+  const definition = `${collectionPath(clusterResources.definitions, null)}/${api.plural}.${api.group}`;
+  const list = <T extends KubeObject>(resource: Resource): Promise<Reading<T[]>> =>
+    attempt(() => listAll<T>(client, collectionPath(resource, null)));
+  const installed = (name: string): Promise<Deployment[]> => {
+    const path = collectionPath(resources.deployments, operatorNamespace);
+    return listAll<Deployment>(client, path, { labelSelector: `${labels.name}=${name}` });
+  };
+  return {
+    server,
+    version,
+    now,
+    namespace,
+    groups: await attempt(async () => {
+      const { groups } = await client.get<{ groups: { name: string }[] }>('/apis');
+      return groups.map(({ name }) => name);
+    }),
+    servesOurs: await attempt(async () => (await client.find(`/apis/${api.groupVersion}`)) !== null),
+    definition: await attempt(() => client.find<CustomResourceDefinition>(definition)),
+    operators: await attempt(async () => {
+      const found = await installed(fieldManager);
+      return Promise.all(found.map((deployment) => readOperator(client, deployment)));
+    }),
+    activators: await attempt(() => installed(activatorName)),
+    deniedToPerson: await attempt(() => deniedRequests(client, requestsOf(personRules), namespace, null)),
+    nodes: await list<Node>(resources.nodes),
+    requested: await attempt(() => requestedByNode(client)),
+    gatewayClasses: await list<GatewayObject>(clusterResources.gatewayClasses),
+    storageClasses: await list(clusterResources.storageClasses),
+    service,
+    services: await attempt(async () => {
+      const path = collectionPath(resources.llmServices, namespace);
+      const objects =
+        service === null
+          ? await listAll(client, path)
+          : [await client.find<KubeObject>(objectPath(resources.llmServices, namespace, service))];
+      return readServices(
+        client,
+        objects.filter((object) => object !== null),
+      );
+    }),
+  };
+}
+
+/** The clock of the API server is the one by which Leases are judged. */
+async function readVersion(client: KubeClient, server: string): Promise<{ version: string; now: Date }> {
+  try {
+    const signal = AbortSignal.timeout(10_000);
+    const response = await client.open({ method: 'GET', path: '/version', signal });
+    const { gitVersion } = JSON.parse(await text(response)) as { gitVersion: string };
+    const { date } = response.headers;
+    return { version: gitVersion, now: date === undefined ? new Date() : new Date(date) };
+  } catch (error) {
+    const { message, code } = error as NodeJS.ErrnoException;
+    throw new ClusterError(
+      `the API server at ${server} does not answer: ${message === '' ? (code ?? '') : message}`,
+      {
+        cause: error,
+      },
+    );
+  }
+}
+
+async function listAll<T extends KubeObject>(
+  client: KubeClient,
+  path: string,
+  query?: KubeRequest['query'],
+): Promise<T[]> {
+  const found: T[] = [];
+  for await (const object of client.list<T>(path, query)) found.push(object);
+  return found;
+}

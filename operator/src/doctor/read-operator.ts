@@ -1,0 +1,86 @@
+// One installed operator: what its Deployment tells it, its Lease, what its account may, and the gateways that it refers to.
+
+import type { KubeClient } from '../kube/client.js';
+import { objectPath, resources } from '../kube/resources.js';
+import type { Deployment, KubeObject } from '../kube/types.js';
+import { leaseName } from '../operator.js';
+import { deniedRequests } from './access-reviews.js';
+import type { GatewayObject, Lease, OperatorFacts, OperatorSettings } from './facts.js';
+import { leaderRules, operatorRules, requestsOf, type DeniedRequest } from './operator-rules.js';
+import { attempt } from './reading.js';
+
+const gateways = { apiVersion: 'gateway.networking.k8s.io/v1', kind: 'Gateway', plural: 'gateways' };
+const istioGateways = { apiVersion: 'networking.istio.io/v1', kind: 'Gateway', plural: 'gateways' };
+const classesPath = '/apis/gateway.networking.k8s.io/v1/gatewayclasses';
+
+export async function readOperator(client: KubeClient, deployment: Deployment): Promise<OperatorFacts> {
+  const { namespace = '' } = deployment.metadata;
+  const settings = settingsOf(deployment);
+  const { gateway, istioGateway } = settings;
+  const found =
+    gateway === null
+      ? null
+      : await attempt(() =>
+          client.find<GatewayObject>(objectPath(gateways, gateway.namespace, gateway.name)),
+        );
+  const className = found?.state === 'read' ? found.value?.spec?.gatewayClassName : undefined;
+  return {
+    deployment,
+    settings,
+    lease: await attempt(() => client.find<Lease>(objectPath(resources.leases, namespace, leaseName))),
+    denied: await attempt(() => deniedTo(client, namespace, settings)),
+    gateway: found,
+    gatewayClass:
+      className === undefined
+        ? null
+        : await attempt(() => client.find<GatewayObject>(`${classesPath}/${encodeURIComponent(className)}`)),
+    istioGateway:
+      istioGateway === null
+        ? null
+        : await attempt(() =>
+            client.find<KubeObject>(objectPath(istioGateways, istioGateway.namespace, istioGateway.name)),
+          ),
+  };
+}
+
+async function deniedTo(
+  client: KubeClient,
+  namespace: string,
+  { serviceAccount, watchNamespace }: OperatorSettings,
+): Promise<DeniedRequest[]> {
+  const account = { namespace, name: serviceAccount };
+  return [
+    ...(await deniedRequests(client, requestsOf(operatorRules), watchNamespace ?? '', account)),
+    ...(await deniedRequests(client, requestsOf(leaderRules), namespace, account)),
+  ];
+}
+
+interface PodTemplate {
+  readonly spec?: {
+    readonly serviceAccountName?: string;
+    readonly containers?: readonly {
+      readonly env?: readonly { readonly name: string; readonly value?: string }[];
+    }[];
+  };
+}
+
+/** As the chart writes it. */
+export function settingsOf({ spec }: Deployment): OperatorSettings {
+  const pod = (spec?.template as PodTemplate | undefined)?.spec;
+  const env = new Map((pod?.containers?.[0]?.env ?? []).map(({ name, value = '' }) => [name, value]));
+  const text = (name: string): string | null => {
+    const value = env.get(name) ?? '';
+    return value === '' ? null : value;
+  };
+  const [name, namespace] = [text('GATEWAY_NAME'), text('GATEWAY_NAMESPACE')];
+  const [istioNamespace, istioName] = text('ISTIO_GATEWAY')?.split('/') ?? [];
+  return {
+    watchNamespace: text('WATCH_NAMESPACE'),
+    gateway: name === null || namespace === null ? null : { name, namespace },
+    istioGateway:
+      istioNamespace === undefined || istioName === undefined
+        ? null
+        : { name: istioName, namespace: istioNamespace },
+    serviceAccount: pod?.serviceAccountName ?? 'default',
+  };
+}

@@ -1,0 +1,54 @@
+// Services with what they name, and their checkpoints as the operator would read them, from where this runs.
+
+import type { KubeClient } from '../kube/client.js';
+import { keyOf, objectPath, resources } from '../kube/resources.js';
+import type { KubeObject } from '../kube/types.js';
+import { Buckets } from '../preflight/buckets.js';
+import { Preflight } from '../preflight/preflight.js';
+import { ServiceSecrets } from '../preflight/service-secrets.js';
+import { parseSpec, type WantedService } from '../spec/parse-spec.js';
+import type { ServiceFacts, StoredObject } from './facts.js';
+import { attempt } from './reading.js';
+import { referencesOf, type ReferencedObject } from './references.js';
+
+export function readServices(client: KubeClient, objects: readonly KubeObject[]): Promise<ServiceFacts[]> {
+  const preflight = new Preflight(new Buckets(new ServiceSecrets(client)));
+  return Promise.all(
+    objects.map(async (object) => {
+      const parsed = parseSpec(object);
+      if (!parsed.ok) return { object, references: [], checkpoint: null };
+      const { service } = parsed;
+      const references = await Promise.all(
+        referencesOf(service.spec).map(async (reference) => {
+          const reading = await attempt(() => readStored(client, service, reference));
+          return [reference, reading] as const;
+        }),
+      );
+      return { object, references, checkpoint: await readCheckpoint(preflight, service, references) };
+    }),
+  );
+}
+
+async function readCheckpoint(
+  preflight: Preflight,
+  service: WantedService,
+  references: ServiceFacts['references'],
+): Promise<ServiceFacts['checkpoint']> {
+  // Without its keys the bucket would be read as nobody: the line about the Secret tells enough.
+  const unread = references.some(
+    ([{ field }, { state }]) => state !== 'read' && field.startsWith('spec.model.s3'),
+  );
+  return unread
+    ? null
+    : attempt(async () => (await preflight.resolve(keyOf({ metadata: service }), service)).result);
+}
+
+async function readStored(
+  client: KubeClient,
+  { namespace }: WantedService,
+  { kind, name }: ReferencedObject,
+): Promise<StoredObject | null> {
+  const resource = kind === 'Secret' ? resources.secrets : resources.configMaps;
+  const found = await client.find<{ data?: object }>(objectPath(resource, namespace, name));
+  return found === null ? null : { keys: Object.keys(found.data ?? {}) };
+}

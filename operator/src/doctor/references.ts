@@ -1,0 +1,52 @@
+// Secrets and ConfigMaps that a service names, and the keys that it needs of each. Pure.
+
+import type { LlmServiceSpec } from '@llmservice/crds';
+
+export interface ReferencedObject {
+  readonly kind: 'Secret' | 'ConfigMap';
+  readonly name: string;
+  /** Each must be there, or one of several. */
+  readonly keys: readonly (string | readonly string[])[];
+  /** The field that names it. */
+  readonly field: string;
+}
+
+type Spec = Pick<LlmServiceSpec, 'model' | 'auth' | 'tls' | 'env' | 'imagePullSecrets'>;
+
+export function referencesOf({
+  model,
+  auth,
+  tls,
+  env = [],
+  imagePullSecrets = [],
+}: Spec): ReferencedObject[] {
+  const { credentialsSecretRef, caConfigMapRef } = model.s3;
+  const named = (
+    kind: ReferencedObject['kind'],
+    field: string,
+    ref: { readonly name: string } | undefined,
+    keys: ReferencedObject['keys'],
+  ): ReferencedObject[] => (ref === undefined ? [] : [{ kind, name: ref.name, keys, field }]);
+  const own = new Set(env.map(({ name }) => name));
+  const s3Keys = ['AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY'].filter((key) => !own.has(key));
+  return [
+    ...named('Secret', 'spec.model.s3.credentialsSecretRef', credentialsSecretRef, s3Keys),
+    ...named('ConfigMap', 'spec.model.s3.caConfigMapRef', caConfigMapRef, ['ca.crt']),
+    ...named('Secret', 'spec.auth.keysSecretRef', auth.keysSecretRef, [['keys.yaml', 'keys.json']]),
+    ...named('Secret', 'spec.tls.secretRef', tls.secretRef, ['tls.crt', 'tls.key']),
+    ...imagePullSecrets.flatMap((ref) =>
+      named('Secret', 'spec.imagePullSecrets', ref, [['.dockerconfigjson', '.dockercfg']]),
+    ),
+    ...env.flatMap(({ name, valueFrom }) => {
+      const secret = valueFrom?.secretKeyRef;
+      return secret === undefined ? [] : named('Secret', `spec.env ${name}`, secret, [secret.key]);
+    }),
+  ];
+}
+
+/** What is missing of an object that is there. */
+export function missingKeys(reference: ReferencedObject, keys: readonly string[]): string[] {
+  return reference.keys
+    .filter((key) => !(typeof key === 'string' ? [key] : key).some((each) => keys.includes(each)))
+    .map((key) => (typeof key === 'string' ? key : key.join(' or ')));
+}

@@ -1,0 +1,90 @@
+// Ends one pod by an eviction, which its disruption budget may put off, and tells how what it was generating ends.
+
+import { setTimeout as sleep } from 'node:timers/promises';
+import { runtimeContainer } from '@llmservice/crds';
+import { Refusal } from '../command-line.js';
+import { ApiError, type KubeClient } from '../kube/client.js';
+import { told } from '../kube/connect.js';
+import { objectPath, resources } from '../kube/resources.js';
+import type { Pod } from '../kube/types.js';
+import { counting, none, type DrainedGenerations } from './drained-generations.js';
+import { linesOf } from './lines.js';
+
+const pollMs = 1_000;
+const retryMs = 2_000;
+
+export interface Eviction {
+  readonly client: KubeClient;
+  readonly say: (line: string) => void;
+  /** By performance.now(). */
+  readonly deadline: number;
+}
+
+/** Resolves once the pod is gone. @throws ClusterError where it may not be evicted, Refusal where it is not gone in time */
+export async function evictPod(pod: Pod, eviction: Eviction): Promise<DrainedGenerations> {
+  const { client, say, deadline } = eviction;
+  const { name, namespace = '', uid } = pod.metadata;
+  const path = objectPath(resources.pods, namespace, name);
+  const log = new AbortController();
+  let counts = none;
+  const followed = followLog(client, path, log.signal, (line) => (counts = counting(counts, line)));
+  try {
+    await evict(pod, path, eviction);
+    say(`${namespace}/${name} was told to end: it finishes what it generates`);
+    for (;;) {
+      const now = await told(() => client.find<Pod>(path));
+      if (now === null || now.metadata.uid !== uid) break;
+      if (performance.now() > deadline) throw new Refusal(`${namespace}/${name} has not ended in time`);
+      await sleep(pollMs);
+    }
+    // Its log ended with it; the last lines may still be on their way.
+    await Promise.race([followed, sleep(pollMs)]);
+  } finally {
+    log.abort();
+  }
+  return counts;
+}
+
+async function evict({ metadata }: Pod, path: string, { client, say, deadline }: Eviction): Promise<void> {
+  const { name, namespace = '' } = metadata;
+  let waiting = false;
+  for (;;) {
+    try {
+      await client.request({
+        method: 'POST',
+        path: `${path}/eviction`,
+        body: { apiVersion: 'policy/v1', kind: 'Eviction', metadata: { name, namespace } },
+      });
+      return;
+    } catch (error) {
+      if (!(error instanceof ApiError && error.status === 429)) {
+        await told(() => Promise.reject(error as Error));
+      }
+      if (!waiting)
+        say(`${namespace}/${name} must wait for its disruption budget: ${(error as Error).message}`);
+      waiting = true;
+      if (performance.now() > deadline) {
+        throw new Refusal(`the disruption budget of ${namespace}/${name} did not let it go in time`, {
+          cause: error,
+        });
+      }
+      await sleep(retryMs);
+    }
+  }
+}
+
+/** From now on until its log ends; one that cannot be had tells nothing. */
+async function followLog(
+  client: KubeClient,
+  path: string,
+  signal: AbortSignal,
+  tell: (line: string) => void,
+): Promise<void> {
+  try {
+    const query = { container: runtimeContainer, follow: true, tailLines: 0 };
+    const body = await client.open({ method: 'GET', path: `${path}/log`, query, signal });
+    for await (const line of linesOf(body)) tell(line);
+  } catch {
+    // What was seen until then is told.
+  }
+}

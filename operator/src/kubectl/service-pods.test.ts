@@ -1,0 +1,15 @@
+import { expect, test } from '@jest/globals';
+import type { Pod } from '../kube/types.js';
+import { revisionAnnotation } from '../plan/pod-template.js';
+import { newestRevision } from './service-pods.js';
+
+const pod = (name: string, revision: string): Pod => ({
+  ...{ apiVersion: 'v1', kind: 'Pod' },
+  metadata: { name, annotations: { [revisionAnnotation]: revision } },
+});
+
+test('the pods that are meant are those of the revision of the newest', () => {
+  const pods = [pod('new-1', 'b'), pod('old-1', 'a'), pod('new-2', 'b'), pod('old-2', 'a')];
+  expect(newestRevision(pods).map(({ metadata }) => metadata.name)).toEqual(['new-1', 'new-2']);
+  expect(newestRevision([])).toEqual([]);
+});

@@ -1,0 +1,30 @@
+// The pods of a service, and which of them a person means.
+
+import { labels } from '@llmservice/crds';
+import { collectionPath, resources } from '../kube/resources.js';
+import { told, type Connection } from '../kube/connect.js';
+import type { Pod } from '../kube/types.js';
+import { podRevision } from '../status/pod-state.js';
+
+/** Newest first. @throws ClusterError */
+export async function podsOf({ client, namespace }: Connection, service: string): Promise<Pod[]> {
+  const labelSelector = `${labels.service}=${service}`;
+  return told(async () => {
+    const found: Pod[] = [];
+    const path = collectionPath(resources.pods, namespace);
+    for await (const pod of client.list<Pod>(path, { labelSelector })) found.push(pod);
+    return found.sort((a, b) => createdAt(b) - createdAt(a));
+  });
+}
+
+/** Those of the revision of the newest one. @param pods newest first */
+export function newestRevision(pods: readonly Pod[]): Pod[] {
+  const [newest] = pods;
+  if (newest === undefined) return [];
+  const revision = podRevision(newest);
+  return pods.filter((pod) => podRevision(pod) === revision);
+}
+
+function createdAt({ metadata }: Pod): number {
+  return Date.parse(metadata.creationTimestamp ?? '1970-01-01T00:00:00Z');
+}

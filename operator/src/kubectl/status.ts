@@ -1,0 +1,109 @@
+// `kubectl llm status`: all services of a namespace, one of them, or one until it is ready or has failed.
+
+import { setTimeout as sleep } from 'node:timers/promises';
+import { parseFlags, UsageError } from '../command-line.js';
+import type { KubeClient } from '../kube/client.js';
+import { ClusterError, clusterFlags, connect, told, type Connection } from '../kube/connect.js';
+import { collectionPath, objectPath, resources } from '../kube/resources.js';
+import type { Terminal } from './command.js';
+import { describeService, describeServices, outcome, progress, type ServiceObject } from './status-text.js';
+
+const usage = `usage: kubectl llm status [NAME] [options]
+
+Says whether services serve, and if not why and what helps.
+
+  -n, --namespace NAME     (that of the context)
+  -A, --all-namespaces
+  -w, --watch              follow NAME until it is ready (exit status 0) or has failed (1)
+      --timeout SECONDS    of --watch (no limit)
+      --context NAME, --kubeconfig FILE, --as USER
+`;
+
+const flags = {
+  ...clusterFlags,
+  'all-namespaces': { type: 'boolean', short: 'A' },
+  watch: { type: 'boolean', short: 'w' },
+  timeout: { type: 'string' },
+  help: { type: 'boolean', short: 'h' },
+} as const;
+
+const pollMs = 1_000;
+
+export async function status(args: readonly string[], { stdout }: Terminal): Promise<number> {
+  const { values, positionals } = parseFlags({ args: [...args], allowPositionals: true, options: flags });
+  if (values.help === true) {
+    stdout.write(usage);
+    return 0;
+  }
+  const [name, ...others] = positionals;
+  if (others.length > 0) throw new UsageError('name one service, or none for all');
+  if (values.watch === true && name === undefined)
+    throw new UsageError('--watch follows one service: name it');
+  const seconds = values.timeout === undefined ? Infinity : Number(values.timeout);
+  if (!(seconds > 0)) throw new UsageError('--timeout must be a number of seconds above zero');
+  const connection = connect(values);
+  if (name === undefined) {
+    return list(connection, values['all-namespaces'] === true ? null : connection.namespace, stdout);
+  }
+  if (values.watch === true) return watch(connection, name, seconds, stdout);
+  stdout.write(describeService(await find(connection, name), new Date()));
+  return 0;
+}
+
+async function list(
+  { client }: Connection,
+  namespace: string | null,
+  stdout: NodeJS.WriteStream,
+): Promise<number> {
+  const services = await told(() => allServices(client, namespace));
+  const where = namespace === null ? 'the cluster' : `namespace ${namespace}`;
+  stdout.write(services.length === 0 ? `There is no LlmService in ${where}.\n` : describeServices(services));
+  return 0;
+}
+
+async function allServices(client: KubeClient, namespace: string | null): Promise<ServiceObject[]> {
+  const found: ServiceObject[] = [];
+  for await (const service of client.list<ServiceObject>(collectionPath(resources.llmServices, namespace))) {
+    found.push(service);
+  }
+  return found;
+}
+
+/** @throws ClusterError where there is none */
+export async function find({ client, namespace }: Connection, name: string): Promise<ServiceObject> {
+  const service = await told(() =>
+    client.find<ServiceObject>(objectPath(resources.llmServices, namespace, name)),
+  );
+  if (service === null) {
+    throw new ClusterError(
+      `there is no LlmService ${name} in namespace ${namespace}; kubectl llm status -A lists all`,
+    );
+  }
+  return service;
+}
+
+/** On a terminal one line that is rewritten, elsewhere a line per change; then all that there is to say. */
+async function watch(
+  connection: Connection,
+  name: string,
+  seconds: number,
+  stdout: NodeJS.WriteStream,
+): Promise<number> {
+  const deadline = performance.now() + seconds * 1_000;
+  let last = '';
+  for (;;) {
+    const service = await find(connection, name);
+    const end = outcome(service);
+    const late = performance.now() > deadline;
+    const line = progress(service);
+    if (end !== null || late) {
+      if (stdout.isTTY) stdout.write('\r\x1b[K');
+      stdout.write(describeService(service, new Date()));
+      return end === 'ready' ? 0 : 1;
+    }
+    if (stdout.isTTY) stdout.write(`\r\x1b[K${line.slice(0, (stdout.columns || 80) - 1)}`);
+    else if (line !== last) stdout.write(`${line}\n`);
+    last = line;
+    await sleep(pollMs);
+  }
+}
