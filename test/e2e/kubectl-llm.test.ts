@@ -61,10 +61,8 @@ describe('logs', () => {
   test('tell requests for reading, and follow', async () => {
     const { code, stdout } = await llm(['logs', 'tools']);
     expect(code).toBe(0);
-    expect(stdout).toMatch(/^\d\d:\d\d:\d\d\.\d+ info {2}serving uri=s3:/m);
-    expect(stdout).toMatch(
-      /info {2}request finished id=chatcmpl-\S+ route=\/v1\/chat\/completions model=demo/,
-    );
+    expect(stdout).toMatch(/^\d\d:\d\d:\d\d\.\d+ info {2}serving architecture=\S+ .* uri=s3:/m);
+    expect(stdout).toMatch(/info {2}request finished .* id=chatcmpl-\S+ model=demo .* status=200/);
 
     const following = plugin.start(['logs', 'tools', '-f', '--tail', '0']);
     const seen = linesOf(following);
@@ -94,12 +92,12 @@ describe('logs', () => {
 });
 
 describe('drain', () => {
-  /** Streams that run until the model may say no more. @returns how each ended, and a promise for all */
-  function streams(count: number, tokens: number): { started: () => number; ended: Promise<string[]> } {
+  /** Streams of nearly the longest context, which take longer than the time for which a pod that ends still accepts. */
+  function streams(count: number): { started: () => number; ended: Promise<string[]> } {
     let started = 0;
     const one = async (): Promise<string> => {
       let last = '';
-      const body = chatBody('Tell me about the project.', { max_tokens: tokens, ignore_eos: true });
+      const body = chatBody('Tell me about the project.', { max_tokens: 4000, ignore_eos: true });
       for await (const { data } of stream(host, chatPath, body)) {
         if (last === '') started += 1;
         last = data;
@@ -111,14 +109,14 @@ describe('drain', () => {
 
   test('takes a pod away without cutting off what it generates', async () => {
     const [pod] = await podsOf('tools');
-    const { started, ended } = streams(8, 400);
-    await eventually('all to stream', () => started() === 8);
+    const { started, ended } = streams(16);
+    await eventually('all to stream', () => started() === 16);
     const { code, stdout, stderr } = await llm(['drain', 'tools', nameOf(pod)]);
     expect([code, stderr]).toEqual([0, '']);
     expect(stdout).toMatch(
       new RegExp(`${nameOf(pod)} is gone; its answers: [1-9]\\d* finished(, \\d+ refused.*)?$`, 'm'),
     );
-    expect(await ended).toEqual(Array.from({ length: 8 }, () => '[DONE]'));
+    expect(await ended).toEqual(Array.from({ length: 16 }, () => '[DONE]'));
     expect((await podsOf('tools')).map(nameOf)).not.toContain(nameOf(pod));
   });
 
@@ -129,8 +127,8 @@ describe('drain', () => {
     expect(watched.code).toBe(0);
     await eventually('one pod', async () => (await podsOf('tools')).length === 1, 60_000);
     const [pod] = await podsOf('tools');
-    const { started, ended } = streams(2, 4000);
-    await eventually('all to stream', () => started() === 2);
+    const { started, ended } = streams(16);
+    await eventually('all to stream', () => started() === 16);
     const refused = await llm(['drain', 'tools', nameOf(pod)]);
     expect([refused.code, refused.stderr]).toEqual([
       1,
@@ -138,7 +136,7 @@ describe('drain', () => {
     ]);
     const { code, stdout } = await llm(['drain', 'tools', nameOf(pod), '--force']);
     expect(code).toBe(0);
-    expect(stdout).toMatch(/is gone; its answers: 0 finished, 2 cut off at the time limit/);
+    expect(stdout).toMatch(/is gone; its answers: 0 finished, 16 cut off at the time limit/);
     for (const last of await ended) expect(last).toContain('draining');
   });
 });

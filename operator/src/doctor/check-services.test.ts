@@ -45,10 +45,11 @@ describe('what a service names', () => {
       model: {
         uri: 's3://b/m/',
         s3: { forcePathStyle: true, ...s3, caConfigMapRef: { name: 'ca' } },
-        cache: { kind: 'emptyDir', verify: 'onPull', prePull: false },
+        cache: { kind: 'pvc', claimName: 'weights', verify: 'onPull', prePull: false },
       },
       auth: { keysSecretRef: { name: 'keys' }, maxReplicas: 1, protectMetrics: false },
       tls: { secretRef: { name: 'tls' } },
+      accounting: { persistentVolumeClaimRef: { name: 'log' } },
       env: [
         { name: 'AWS_ACCESS_KEY_ID', value: 'me' },
         { name: 'TOKEN', valueFrom: { secretKeyRef: { name: 'hub', key: 'token' } } },
@@ -60,6 +61,8 @@ describe('what a service names', () => {
       ['ca', ['ca.crt']],
       ['keys', [['keys.yaml', 'keys.json']]],
       ['tls', ['tls.crt', 'tls.key']],
+      ['log', []],
+      ['weights', []],
       ['registry', [['.dockerconfigjson', '.dockercfg']]],
       ['hub', ['token']],
     ]);

@@ -62,7 +62,7 @@ export interface ServiceFacts {
   readonly checkpoint: Reading<PreflightResult> | null;
 }
 
-/** A Secret or a ConfigMap: the names of its keys alone. */
+/** The names of its keys alone; a claim has none. */
 export interface StoredObject {
   readonly keys: readonly string[];
 }

@@ -1,7 +1,7 @@
 // Services with what they name, and their checkpoints as the operator would read them, from where this runs.
 
 import type { KubeClient } from '../kube/client.js';
-import { keyOf, objectPath, resources } from '../kube/resources.js';
+import { keyOf, objectPath, resources, type Resource } from '../kube/resources.js';
 import type { KubeObject } from '../kube/types.js';
 import { Buckets } from '../preflight/buckets.js';
 import { Preflight } from '../preflight/preflight.js';
@@ -43,12 +43,21 @@ async function readCheckpoint(
     : attempt(async () => (await preflight.resolve(keyOf({ metadata: service }), service)).result);
 }
 
+const stored: Readonly<Record<ReferencedObject['kind'], Resource>> = {
+  Secret: resources.secrets,
+  ConfigMap: resources.configMaps,
+  PersistentVolumeClaim: {
+    apiVersion: 'v1',
+    kind: 'PersistentVolumeClaim',
+    plural: 'persistentvolumeclaims',
+  },
+};
+
 async function readStored(
   client: KubeClient,
   { namespace }: WantedService,
   { kind, name }: ReferencedObject,
 ): Promise<StoredObject | null> {
-  const resource = kind === 'Secret' ? resources.secrets : resources.configMaps;
-  const found = await client.find<{ data?: object }>(objectPath(resource, namespace, name));
+  const found = await client.find<{ data?: object }>(objectPath(stored[kind], namespace, name));
   return found === null ? null : { keys: Object.keys(found.data ?? {}) };
 }

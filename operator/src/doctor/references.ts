@@ -1,9 +1,9 @@
-// Secrets and ConfigMaps that a service names, and the keys that it needs of each. Pure.
+// Secrets, ConfigMaps and claims that a service names, and the keys that it needs of each. Pure.
 
 import type { LlmServiceSpec } from '@llmservice/crds';
 
 export interface ReferencedObject {
-  readonly kind: 'Secret' | 'ConfigMap';
+  readonly kind: 'Secret' | 'ConfigMap' | 'PersistentVolumeClaim';
   readonly name: string;
   /** Each must be there, or one of several. */
   readonly keys: readonly (string | readonly string[])[];
@@ -11,12 +11,13 @@ export interface ReferencedObject {
   readonly field: string;
 }
 
-type Spec = Pick<LlmServiceSpec, 'model' | 'auth' | 'tls' | 'env' | 'imagePullSecrets'>;
+type Spec = Pick<LlmServiceSpec, 'model' | 'auth' | 'tls' | 'env' | 'imagePullSecrets' | 'accounting'>;
 
 export function referencesOf({
   model,
   auth,
   tls,
+  accounting,
   env = [],
   imagePullSecrets = [],
 }: Spec): ReferencedObject[] {
@@ -27,6 +28,8 @@ export function referencesOf({
     ref: { readonly name: string } | undefined,
     keys: ReferencedObject['keys'],
   ): ReferencedObject[] => (ref === undefined ? [] : [{ kind, name: ref.name, keys, field }]);
+  const { claimName } = model.cache;
+  const claim = claimName === undefined ? undefined : { name: claimName };
   const own = new Set(env.map(({ name }) => name));
   const s3Keys = ['AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY'].filter((key) => !own.has(key));
   return [
@@ -34,6 +37,13 @@ export function referencesOf({
     ...named('ConfigMap', 'spec.model.s3.caConfigMapRef', caConfigMapRef, ['ca.crt']),
     ...named('Secret', 'spec.auth.keysSecretRef', auth.keysSecretRef, [['keys.yaml', 'keys.json']]),
     ...named('Secret', 'spec.tls.secretRef', tls.secretRef, ['tls.crt', 'tls.key']),
+    ...named(
+      'PersistentVolumeClaim',
+      'spec.accounting.persistentVolumeClaimRef',
+      accounting.persistentVolumeClaimRef,
+      [],
+    ),
+    ...named('PersistentVolumeClaim', 'spec.model.cache.claimName', claim, []),
     ...imagePullSecrets.flatMap((ref) =>
       named('Secret', 'spec.imagePullSecrets', ref, [['.dockerconfigjson', '.dockercfg']]),
     ),

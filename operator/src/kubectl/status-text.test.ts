@@ -47,6 +47,7 @@ const loading = service({
   conditions: [
     condition('Loaded', 'False', 'Pulling', 'Weights are pulled.'),
     condition('Serving', 'False', 'NoReadyPod', 'No pod answers.'),
+    condition('StreamingVerified', 'Unknown', 'NotChecked', 'It is checked once a pod answers.'),
     condition('Ready', 'False', 'Pulling', 'Weights are pulled.'),
     condition('Reconciling', 'True', 'Pulling', 'Weights are pulled.'),
     condition('Stalled', 'False', 'NotStalled'),
@@ -83,6 +84,16 @@ test('a service that serves: where, what, how many, and its plan', () => {
     '    weights             14.00 GiB  of one rank',
     '',
   ]);
+});
+
+test('a service that serves and yet has something wrong says so', () => {
+  const buffered = condition('StreamingVerified', 'False', 'Buffered', 'Something keeps events back.');
+  const text = describeService(
+    { ...serving, status: { ...serving.status, conditions: [...serving.status!.conditions!, buffered] } },
+    now,
+  );
+  expect(text).toContain('experimental/demo: ready, Serving');
+  expect(text).toContain('  StreamingVerified=False Buffered\n    Something keeps events back.');
 });
 
 test('a service that loads: how far, and each cause once', () => {

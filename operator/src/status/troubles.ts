@@ -4,6 +4,8 @@ import type { Condition, LlmServiceStatus } from '@llmservice/crds';
 
 /** True where something is wrong or under way; they echo what the others say. */
 const echoes: readonly string[] = ['Reconciling', 'Stalled', 'Ready'];
+/** They tell of nothing that a service waits for: not to know is no trouble. */
+const gateNothing: readonly string[] = ['StreamingVerified'];
 
 /** The causes first, in the order in which a service comes to be; Ready where it alone tells. */
 export function troubles({ conditions = [] }: Pick<LlmServiceStatus, 'conditions'>): Condition[] {
@@ -16,6 +18,7 @@ export function troubles({ conditions = [] }: Pick<LlmServiceStatus, 'conditions
   const seen = new Set<string>();
   const causes = conditions.filter(({ type, status, message }) => {
     if (echoes.includes(type) || status === 'True' || seen.has(message)) return false;
+    if (gateNothing.includes(type) && status === 'Unknown') return false;
     seen.add(message);
     return true;
   });
