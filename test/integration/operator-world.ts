@@ -27,6 +27,7 @@ const installation: Installation = {
   gateway: { name: 'public', namespace: 'gateways' },
   istioGateway: null,
   allowedHostPaths: ['/var/cache/models'],
+  prometheusUrl: null,
 };
 
 interface Change
