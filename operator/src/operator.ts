@@ -40,11 +40,14 @@ export interface OperatorParts {
     readonly silenceMs?: number;
     readonly loadIntervalMs?: number;
     readonly idleIntervalMs?: number;
+    readonly metricsApiMs?: number;
     readonly imagePullMs?: number;
     readonly unschedulableMs?: number;
     readonly streamPauses?: StreamChecksOptions['pauses'];
   };
   readonly podBaseUrl?: LoadMonitorOptions['baseUrl'];
+  /** The time of day; the machine's unless a test says otherwise. */
+  readonly clock?: () => Date;
 }
 
 /** How long a new revision's image may not come before the one before it is gone back to. */
@@ -98,7 +101,13 @@ export class Operator {
       ...(parts.podBaseUrl === undefined ? {} : { baseUrl: parts.podBaseUrl }),
     });
     const { caches } = this;
-    this.metricsApi = new MetricsApi({ client, onChange: () => this.synced && caches.resync() });
+    this.metricsApi = new MetricsApi({
+      client,
+      onChange: () => {
+        if (this.synced) caches.resync();
+      },
+      ...(timing.metricsApiMs === undefined ? {} : { intervalMs: timing.metricsApiMs }),
+    });
     const writer = new Writer(client, () => this.election.held, options.identity);
     const crashLogs = new CrashLogs(client);
     const streams = new StreamChecks({
@@ -120,7 +129,7 @@ export class Operator {
       rollouts: new Rollouts(new ClusterRoom(client, logger), timing.unschedulableMs ?? unschedulableMs),
       streams,
       patience: { imagePullMs: timing.imagePullMs ?? imagePullMs },
-      now: () => new Date(),
+      now: parts.clock ?? (() => new Date()),
     });
     const autoscaler = new LoadScaler({
       caches,
