@@ -4,7 +4,6 @@
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { autoscalerManager } from '@llmservice/crds';
 import { objectPath, resources } from '../../operator/src/kube/resources.js';
-import type { KubeObject } from '../../operator/src/kube/types.js';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { llamaCheckpoint } from '../builders/checkpoint.js';
 import { eventually } from '../processes.js';
@@ -76,10 +75,7 @@ describe('the operator’s own loop', () => {
   test('makes as many pods as the load needs, by the scale subresource', async () => {
     replica.activity = { running: 16, waiting: 8, counted: 0 };
     await replicas('own', 3);
-    const { metadata } = await world.request<KubeObject>(
-      'GET',
-      objectPath(resources.llmServices, 'default', 'own'),
-    );
+    const { metadata } = await world.request('GET', objectPath(resources.llmServices, 'default', 'own'));
     const managers = (metadata as { managedFields?: { manager: string; subresource?: string }[] })
       .managedFields;
     expect(managers).toContainEqual(
