@@ -12,6 +12,8 @@ export const api = {
 } as const;
 
 export const fieldManager = 'llmservice-operator';
+/** Who sets spec.replicas by load, where neither KEDA nor a HorizontalPodAutoscaler does. */
+export const autoscalerManager = 'llmservice-autoscaler';
 
 export const labels = {
   name: 'app.kubernetes.io/name',
@@ -97,3 +99,6 @@ export const conditionTypes = [
   'Stalled',
 ] as const;
 export type ConditionType = (typeof conditionTypes)[number];
+
+/** Only on services that are scaled by load, or have a budget. */
+export const optionalConditionTypes = ['ScalingActive', 'WithinBudget'] as const;

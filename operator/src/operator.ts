@@ -19,8 +19,10 @@ import { Caches } from './watch/caches.js';
 import { CrashLogs } from './watch/crash-logs.js';
 import { IdleMonitor } from './watch/idle-monitor.js';
 import { LeaderElection, type LeaderElectionOptions } from './watch/leader-election.js';
+import { LoadScaler } from './load-scaler.js';
 import { LoadMonitor, type LoadMonitorOptions } from './watch/load-monitor.js';
 import { ClusterRoom } from './watch/cluster-room.js';
+import { MetricsApi } from './watch/metrics-api.js';
 import { StreamChecks, type StreamChecksOptions } from './watch/stream-checks.js';
 import { WorkQueue } from './watch/work-queue.js';
 
@@ -38,11 +40,14 @@ export interface OperatorParts {
     readonly silenceMs?: number;
     readonly loadIntervalMs?: number;
     readonly idleIntervalMs?: number;
+    readonly metricsApiMs?: number;
     readonly imagePullMs?: number;
     readonly unschedulableMs?: number;
     readonly streamPauses?: StreamChecksOptions['pauses'];
   };
   readonly podBaseUrl?: LoadMonitorOptions['baseUrl'];
+  /** The time of day; the machine's unless a test says otherwise. */
+  readonly clock?: () => Date;
 }
 
 /** How long a new revision's image may not come before the one before it is gone back to. */
@@ -58,6 +63,9 @@ export class Operator {
   private readonly caches: Caches;
   private readonly loads: LoadMonitor;
   private readonly idle: IdleMonitor;
+  private readonly metricsApi: MetricsApi;
+  /** The first lists are in: what is missing in a cache before that may be in the cluster. */
+  private synced = false;
   readonly metrics: Metrics;
 
   constructor(private readonly parts: OperatorParts) {
@@ -75,7 +83,7 @@ export class Operator {
       logger,
       namespace: options.watchNamespace,
       activatorNamespace: options.leaseNamespace,
-      onChange: (key) => this.queue.add(key),
+      onChange: (key) => this.changed(key),
       ...(timing.silenceMs === undefined ? {} : { silenceMs: timing.silenceMs }),
     });
     this.loads = new LoadMonitor({
@@ -85,12 +93,22 @@ export class Operator {
       ...(parts.podBaseUrl === undefined ? {} : { baseUrl: parts.podBaseUrl }),
     });
     this.idle = new IdleMonitor({
-      services: () => this.caches.sleepers(),
+      services: () => this.caches.watched(),
       onChange: (key) => this.queue.add(key),
+      onLook: (key, look) => autoscaler.looked(key, look),
+      onGone: (key) => autoscaler.forget(key),
       ...(timing.idleIntervalMs === undefined ? {} : { intervalMs: timing.idleIntervalMs }),
       ...(parts.podBaseUrl === undefined ? {} : { baseUrl: parts.podBaseUrl }),
     });
     const { caches } = this;
+    this.metricsApi = new MetricsApi({
+      client,
+      onChange: () => {
+        if (this.synced) caches.resync();
+      },
+      ...(timing.metricsApiMs === undefined ? {} : { intervalMs: timing.metricsApiMs }),
+    });
+    const writer = new Writer(client, () => this.election.held, options.identity);
     const crashLogs = new CrashLogs(client);
     const streams = new StreamChecks({
       client,
@@ -101,16 +119,26 @@ export class Operator {
     const reconciler = new Reconciler({
       caches,
       preflight: new Preflight(new Buckets(new ServiceSecrets(client))),
-      writer: new Writer(client, () => this.election.held, options.identity),
+      writer,
       crashLogs,
-      pictures: new Pictures({ caches, loads: this.loads, crashLogs, streams }),
+      pictures: new Pictures({ caches, loads: this.loads, idle: this.idle, crashLogs, streams }),
       sleeps: new Sleeps(caches, this.idle),
       surroundings: options.surroundings,
       operatorNamespace: options.leaseNamespace,
+      metricsApi: this.metricsApi,
       rollouts: new Rollouts(new ClusterRoom(client, logger), timing.unschedulableMs ?? unschedulableMs),
       streams,
       patience: { imagePullMs: timing.imagePullMs ?? imagePullMs },
-      now: () => new Date(),
+      now: parts.clock ?? (() => new Date()),
+    });
+    const autoscaler = new LoadScaler({
+      caches,
+      writer,
+      surroundings: () => reconciler.surroundings(),
+      onError: (key, error) => {
+        if (error instanceof NotLeaderError) return;
+        logger.warn('scaling failed', { service: key, error: error.message });
+      },
     });
     this.queue = new WorkQueue({
       concurrency: options.concurrency,
@@ -123,6 +151,10 @@ export class Operator {
       },
     });
     this.metrics = parts.metrics(() => this.queue.depth);
+  }
+
+  private changed(key: string): void {
+    if (this.synced) this.queue.add(key);
   }
 
   /** Whether this process may write now. */
@@ -149,7 +181,9 @@ export class Operator {
     const kept = this.election.keep(signal);
     const resync = setInterval(() => this.caches.resync(), timing.resyncMs ?? resyncMs);
     try {
-      await Promise.race([this.caches.start(stop), kept]);
+      await Promise.race([Promise.all([this.caches.start(stop), this.metricsApi.start(stop)]), kept]);
+      this.synced = true;
+      this.caches.resync();
       this.loads.start();
       this.idle.start();
       if ((await kept) === 'lost') throw new Error('the lease was lost');
@@ -158,6 +192,7 @@ export class Operator {
       clearInterval(resync);
       this.loads.stop();
       this.idle.stop();
+      this.metricsApi.stop();
       watching.abort();
       await this.queue.stop();
     }

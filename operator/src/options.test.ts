@@ -12,6 +12,7 @@ describe('parseOptions', () => {
       ISTIO_GATEWAY: 'istio-system/ingress',
       PUBLIC_ADDRESS: 'https://lb.example.org',
       ALLOW_HOST_PATH: '/var/cache, /srv/models',
+      PROMETHEUS_URL: 'http://prometheus.monitoring:9090',
       WATCH_NAMESPACE: '',
     });
     expect(options).toMatchObject({
@@ -27,14 +28,18 @@ describe('parseOptions', () => {
         gateway: null,
         istioGateway: { namespace: 'istio-system', name: 'ingress' },
         allowedHostPaths: ['/var/cache', '/srv/models'],
+        prometheusUrl: 'http://prometheus.monitoring:9090',
       },
     });
   });
 
   test('names everything that is wrong', () => {
     expect(() =>
-      parseOptions([], { GATEWAY_NAME: 'x', ISTIO_GATEWAY: 'x', PUBLIC_ADDRESS: 'lb:80', PORT: 'many' }),
-    ).toThrow(/lease-namespace.*gateway-namespace.*istio-gateway.*public-address.*--port/s);
+      parseOptions([], {
+        ...{ GATEWAY_NAME: 'x', ISTIO_GATEWAY: 'x', PUBLIC_ADDRESS: 'lb:80', PROMETHEUS_URL: 'x' },
+        PORT: 'many',
+      }),
+    ).toThrow(/lease-namespace.*gateway-namespace.*istio-gateway.*public-address.*prometheus-url.*--port/s);
   });
 
   test.each(['cache', '/var/../etc'])('refuses to allow %s', (path) => {

@@ -35,6 +35,7 @@ const settings = {
   'istio-gateway': 'ISTIO_GATEWAY',
   'public-address': 'PUBLIC_ADDRESS',
   'allow-host-path': 'ALLOW_HOST_PATH',
+  'prometheus-url': 'PROMETHEUS_URL',
   concurrency: 'CONCURRENCY',
   port: 'PORT',
   'log-level': 'LOG_LEVEL',
@@ -80,6 +81,10 @@ export function parseOptions(
       '--public-address (PUBLIC_ADDRESS) must be a URL without a path, such as https://lb.example.org:443',
     );
   }
+  const prometheusUrl = text('prometheus-url');
+  if (prometheusUrl !== null && !/^https?:\/\/[^/]/.test(prometheusUrl)) {
+    errors.push('--prometheus-url (PROMETHEUS_URL) must be a URL that begins with http:// or https://');
+  }
   const options = {
     publicAddress,
     watchNamespace: text('watch-namespace'),
@@ -102,6 +107,7 @@ export function parseOptions(
           : { name: gatewayName, namespace: gatewayNamespace },
       istioGateway: istioGateway ?? null,
       allowedHostPaths,
+      prometheusUrl,
     },
     concurrency: Math.max(1, count('concurrency', 8, 64)),
     port: count('port', ports.operatorMetrics, 65535),

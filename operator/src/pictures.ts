@@ -3,27 +3,29 @@
 import type { KubeObject } from './kube/types.js';
 import { podSelector } from './plan/child-metadata.js';
 import { schemeOf } from './plan/container-parts.js';
+import { idleDemand, planDemand } from './plan/demand.js';
 import { planFallback, type Fallback } from './plan/fallback.js';
 import type { ServicePlan, Surroundings } from './plan/plan-service.js';
 import { planRouting } from './plan/routing.js';
 import { readSleepMark } from './plan/sleep.js';
-import { wantedReplicas } from './plan/wanted-replicas.js';
 import type { ParsedSpec, WantedService } from './spec/parse-spec.js';
 import type { Picture, Streaming } from './status/picture.js';
 import { answeringMs } from './status/pod-state.js';
 import type { Caches } from './watch/caches.js';
 import type { CrashLogs } from './watch/crash-logs.js';
+import type { IdleMonitor } from './watch/idle-monitor.js';
 import type { LoadMonitor } from './watch/load-monitor.js';
 import type { StreamChecks } from './watch/stream-checks.js';
 
 export interface PictureSources {
   readonly caches: Caches;
   readonly loads: Pick<LoadMonitor, 'of'>;
+  readonly idle: Pick<IdleMonitor, 'of'>;
   readonly crashLogs: Pick<CrashLogs, 'read' | 'explained'>;
   readonly streams: Pick<StreamChecks, 'of'>;
 }
 
-type Seen = Pick<Picture, 'deployment' | 'httpRoute' | 'virtualService'>;
+type Seen = Pick<Picture, 'deployment' | 'httpRoute' | 'virtualService' | 'autoscaler'>;
 type Own = Pick<Picture, 'pods' | 'now'> & Seen;
 type Frame = Pick<
   Picture,
@@ -44,16 +46,21 @@ export class Pictures {
     revision: string | null,
     now: string,
   ): Picture {
-    const { caches, loads, crashLogs } = this.sources;
+    const { caches, loads, crashLogs, idle } = this.sources;
     const pods = crashLogs.explained(caches.podsOf(service.namespace, service.name));
+    const frame = this.frame(object, now);
+    const demand = planDemand(service, frame.previous, pods, now);
     const seen = this.seen(object);
     return {
-      ...this.frame(object, now),
+      ...frame,
       ...seen,
       fallback: this.fallback(service, { ...seen, pods, now }),
       streaming: this.streaming(service, plan),
       modelName: service.modelName,
-      wantedReplicas: wantedReplicas(service),
+      wantedReplicas: demand.replicas,
+      demand,
+      autoscaling: plan.autoscaling,
+      scraped: idle.of(`${service.namespace}/${service.name}`),
       stopped: service.spec.stop,
       resolution: plan.resolution,
       fit: plan.fit,
@@ -81,6 +88,9 @@ export class Pictures {
       ...this.seen(object),
       modelName: spec?.model?.name ?? name,
       wantedReplicas: spec?.replicas ?? 1,
+      demand: idleDemand,
+      autoscaling: { state: 'off' },
+      scraped: { state: 'unknown' },
       stopped: false,
       resolution: { state: 'invalid', violations },
       fit: { state: 'unresolved' },
@@ -133,6 +143,7 @@ export class Pictures {
       deployment: caches.deployment(namespace, name),
       httpRoute: caches.httpRoute(namespace, name),
       virtualService: caches.virtualService(namespace, name),
+      autoscaler: caches.autoscaler(namespace, name),
     };
   }
 }

@@ -27,6 +27,7 @@ import { isReady } from './status/pod-state.js';
 import { judgeRevision, type Patience } from './status/revision-failure.js';
 import type { Caches } from './watch/caches.js';
 import type { CrashLogs } from './watch/crash-logs.js';
+import type { MetricsApi } from './watch/metrics-api.js';
 import type { StreamChecks } from './watch/stream-checks.js';
 
 export interface ReconcilerOptions {
@@ -38,6 +39,7 @@ export interface ReconcilerOptions {
   readonly sleeps: Pick<Sleeps, 'decide'>;
   readonly surroundings: Installation;
   readonly operatorNamespace: string;
+  readonly metricsApi: Pick<MetricsApi, 'served'>;
   readonly rollouts: Pick<Rollouts, 'decide'>;
   readonly streams: Pick<StreamChecks, 'want' | 'forget'>;
   readonly patience: Omit<Patience, 'noProgressMs'>;
@@ -115,11 +117,11 @@ export class Reconciler {
       const refused = await applyObjects(writer, view, routes, service.uid);
       const obstacle = plan.obstacle ?? refused;
       await this.writeStatus(object, { ...before, halted, obstacle });
-      return obstacle === null ? null : obstacleRetryMs;
+      return earliest(obstacle === null ? null : obstacleRetryMs, ofDemand(before));
     }
 
     const { sleep, activators, recheckMs } = await sleeps.decide(service, deployment, { ...before, halted });
-    const pods = planPods(service, course, target, before, halted, sleep);
+    const pods = planPods(course, target, before, halted, sleep);
     const rollout = await this.options.rollouts.decide(
       service,
       pods.template,
@@ -133,6 +135,7 @@ export class Reconciler {
       operatorNamespace: this.options.operatorNamespace,
       replacement: rollout.replacement,
       activators,
+      autoscaler: plan.autoscaling.state === 'planned' ? plan.autoscaling.autoscaler : null,
     });
     const obstacle = await applyChildren(writer, view, wanted, target.object, service.uid);
     const seen = pictures.of(object, service, plan, target.template.revision, this.now());
@@ -147,6 +150,7 @@ export class Reconciler {
       recheckMs,
       after.fallback.state === 'active' ? after.fallback.recheckMs : null,
       activators === null ? this.checkStream(after) : null,
+      ofDemand(seen),
     );
   }
 
@@ -185,9 +189,10 @@ export class Reconciler {
     return { ...this.options.patience, noProgressMs: spec.rollout.noProgressTimeoutSeconds * 1000 };
   }
 
-  private surroundings(): Surroundings {
-    const { gatewayApi, istio } = this.options.caches;
-    return { ...this.options.surroundings, gatewayApi, istio };
+  surroundings(): Surroundings {
+    const { gatewayApi, istio, keda } = this.options.caches;
+    const customMetrics = this.options.metricsApi.served;
+    return { ...this.options.surroundings, gatewayApi, istio, keda, customMetrics };
   }
 
   /** To the second, as Kubernetes keeps times. */
@@ -201,6 +206,14 @@ export class Reconciler {
 
 function hasRoute({ httpRoute, virtualService }: Picture): boolean {
   return httpRoute !== null || virtualService !== null;
+}
+
+/** Timers of Node do not last longer than 24 days; a change of the clock is noticed sooner so, too. */
+const mostRecheckMs = 6 * 3_600_000;
+
+function ofDemand({ demand }: Picture): number | null {
+  const next = earliest(demand.warmth.recheckMs, demand.spending?.recheckMs ?? null);
+  return next === null ? null : Math.min(next, mostRecheckMs);
 }
 
 function asleepOr(picture: Picture, sleep: Sleep): Picture {

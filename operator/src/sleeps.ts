@@ -35,7 +35,7 @@ export class Sleeps {
     const covered = this.caches.activatorEndpoints(namespace, name) !== null;
     const sleep = await this.plan(service, deployment, picture, activators.length, covered);
     const answering = answeringMs(picture.pods, picture.now);
-    const isCovered = needsActivator(service, sleep, covered, answering);
+    const isCovered = needsActivator({ ...picture, service }, sleep, covered, answering);
     return {
       sleep,
       activators: isCovered ? activators : null,
@@ -58,6 +58,8 @@ export class Sleeps {
     const plan = (idleness: Idleness): Sleep =>
       planSleep({
         service,
+        demand: picture.demand,
+        wantedReplicas: picture.wantedReplicas,
         mark,
         settled: isSettled(picture),
         idleness,

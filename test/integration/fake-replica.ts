@@ -12,7 +12,10 @@ interface Asked {
 
 export class FakeReplica {
   /** What /metrics tells; null: it fails. */
-  activity: { readonly running: number; readonly counted: number } | null = { running: 0, counted: 0 };
+  activity: { readonly running: number; readonly counted: number; readonly waiting?: number } | null = {
+    running: 0,
+    counted: 0,
+  };
   /** Every request but those for metrics, in the order of their arrival. */
   readonly asked: Asked[] = [];
   /** How requests are answered; by default with their own body. */
@@ -55,10 +58,10 @@ export class FakeReplica {
   }
 
   private metrics(): string {
-    const { running = 0, counted = 0 } = this.activity ?? {};
+    const { running = 0, counted = 0, waiting = 0 } = this.activity ?? {};
     return [
       `vllm:num_requests_running{model_name="m"} ${String(running)}`,
-      'vllm:num_requests_waiting{model_name="m"} 0',
+      `vllm:num_requests_waiting{model_name="m"} ${String(waiting)}`,
       `vllm:prompt_tokens_total{model_name="m"} ${String(counted)}`,
       'vllm:generation_tokens_total{model_name="m"} 0',
       'vllm:request_success_total{model_name="m",finished_reason="stop"} 0',

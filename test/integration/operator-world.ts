@@ -27,10 +27,13 @@ const installation: Installation = {
   gateway: { name: 'public', namespace: 'gateways' },
   istioGateway: null,
   allowedHostPaths: ['/var/cache/models'],
+  prometheusUrl: null,
 };
 
 interface Change
-  extends Partial<Omit<OperatorOptions, 'surroundings'>>, Pick<OperatorParts, 'podBaseUrl' | 'timing'> {
+  extends
+    Partial<Omit<OperatorOptions, 'surroundings'>>,
+    Pick<OperatorParts, 'podBaseUrl' | 'timing' | 'clock'> {
   readonly surroundings?: Partial<Installation>;
 }
 
@@ -98,7 +101,7 @@ export class World extends TestCluster {
   }
 
   startOperator(change: Change = {}, client?: KubeClient): RunningOperator {
-    const { podBaseUrl, timing, surroundings, ...options } = change;
+    const { podBaseUrl, timing, clock, surroundings, ...options } = change;
     const stop = new AbortController();
     const operator = new Operator({
       client: client ?? new KubeClient(this.api.kubeConfig('operator')),
@@ -117,6 +120,7 @@ export class World extends TestCluster {
       },
       timing: { leaseMs: 6_000, renewDeadlineMs: 4_500, retryMs: 300, loadIntervalMs: 200, ...timing },
       ...(podBaseUrl === undefined ? {} : { podBaseUrl }),
+      ...(clock === undefined ? {} : { clock }),
     });
     const ended = operator.run(stop.signal).then(
       () => null,

@@ -5,18 +5,32 @@ import { join } from 'node:path';
 import { toolFolders } from '../processes.js';
 import type { Kubectl } from './kubectl.js';
 
-const files = [
+const routes = [
   { tool: 'istio-crds', path: '../kubernetes/customresourcedefinitions.gen.yaml' },
   { tool: 'envoy-gateway', path: '../charts/gateway-helm/charts/crds/crds/gatewayapi-crds.yaml' },
 ];
 
 /** Of istio and of the Gateway API; in place of one that a test wrote itself. */
-export async function installRouteCrds(kubectl: Kubectl): Promise<void> {
+export function installRouteCrds(kubectl: Kubectl): Promise<void> {
+  const names = ['virtualservices.networking.istio.io', 'destinationrules.networking.istio.io'];
+  return install(kubectl, routes, names);
+}
+
+/** KEDA's ScaledObject. */
+export function installKedaCrd(kubectl: Kubectl): Promise<void> {
+  const path = '../config/crd/bases/keda.sh_scaledobjects.yaml';
+  return install(kubectl, [{ tool: 'keda-crds', path }], ['scaledobjects.keda.sh']);
+}
+
+async function install(
+  kubectl: Kubectl,
+  files: readonly { tool: string; path: string }[],
+  names: readonly string[],
+): Promise<void> {
   for (const { tool, path } of files) {
     const [folder = ''] = toolFolders(tool);
     const text = await readFile(join(folder, path), 'utf8');
     await kubectl.output(['apply', '--server-side', '--force-conflicts', '-f', '-'], text);
   }
-  const names = ['virtualservices.networking.istio.io', 'destinationrules.networking.istio.io'];
   await kubectl.output(['wait', '--for=condition=Established', '--timeout=30s', 'crd', ...names]);
 }

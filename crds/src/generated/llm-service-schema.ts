@@ -843,11 +843,113 @@ export const llmServiceSchema: object = {
           "maximum": 1000
         },
         "scaling": {
-          "description": "When a service that nobody asks anything goes without pods, until somebody does.",
+          "description": "How many pods there are by load and by the clock, and when a service that nobody asks anything goes without pods, until somebody does.",
           "type": "object",
           "default": {},
           "additionalProperties": false,
           "properties": {
+            "minReplicas": {
+              "description": "Least replicas that scaling by load leaves. Default: 1.",
+              "type": "integer",
+              "format": "int32",
+              "minimum": 1,
+              "maximum": 1000
+            },
+            "maxReplicas": {
+              "description": "Most replicas that scaling by load makes; setting it turns scaling by load on. Default: replicas is set by hand.",
+              "type": "integer",
+              "format": "int32",
+              "minimum": 1,
+              "maximum": 1000
+            },
+            "metric": {
+              "description": "What is held near the target, on average over the pods. concurrency: requests that run or wait. queue: requests that wait. kvUsage: percent of the KV cache in use.",
+              "type": "string",
+              "default": "concurrency",
+              "enum": [
+                "concurrency",
+                "queue",
+                "kvUsage"
+              ]
+            },
+            "target": {
+              "description": "The metric's value per pod that is aimed for. Default: for concurrency 70 % of engine.maxNumSeqs, for queue 4, for kvUsage 80.",
+              "type": "integer",
+              "format": "int32",
+              "minimum": 1,
+              "maximum": 1000000
+            },
+            "provider": {
+              "description": "Who scales by load. keda: a ScaledObject. hpa: a HorizontalPodAutoscaler. operator: the operator itself, from the metrics that pods tell. auto: keda where the cluster has it and the operator knows Prometheus' address, else hpa where the cluster has custom metrics, else operator.",
+              "type": "string",
+              "default": "auto",
+              "enum": [
+                "auto",
+                "keda",
+                "hpa",
+                "operator"
+              ]
+            },
+            "scaleDownStabilizationSeconds": {
+              "description": "How long fewer replicas must have sufficed before some go.",
+              "type": "integer",
+              "format": "int32",
+              "default": 300,
+              "minimum": 0,
+              "maximum": 3600
+            },
+            "schedules": {
+              "description": "Times during which the service does not sleep and has at least so many replicas, however little it is asked.",
+              "type": "array",
+              "maxItems": 16,
+              "items": {
+                "description": "One recurring time.",
+                "type": "object",
+                "additionalProperties": false,
+                "properties": {
+                  "name": {
+                    "description": "Name of the schedule.",
+                    "type": "string",
+                    "minLength": 1,
+                    "maxLength": 63
+                  },
+                  "timeZone": {
+                    "description": "Time zone of start and end, such as Europe/Berlin.",
+                    "type": "string",
+                    "default": "UTC",
+                    "minLength": 1,
+                    "maxLength": 64
+                  },
+                  "start": {
+                    "description": "When it begins, as cron writes it: minute, hour, day of month, month, day of week, such as \"0 8 * * 1-5\". Pods are started earlier, by as long as the last load took, so that they answer by then.",
+                    "type": "string",
+                    "maxLength": 128,
+                    "pattern": "^\\S+( +\\S+){4}$"
+                  },
+                  "end": {
+                    "description": "When it ends, likewise.",
+                    "type": "string",
+                    "maxLength": 128,
+                    "pattern": "^\\S+( +\\S+){4}$"
+                  },
+                  "minReplicas": {
+                    "description": "Least replicas meanwhile.",
+                    "type": "integer",
+                    "format": "int32",
+                    "default": 1,
+                    "minimum": 1,
+                    "maximum": 1000
+                  }
+                },
+                "required": [
+                  "name",
+                  "start",
+                  "end",
+                  "timeZone",
+                  "minReplicas"
+                ]
+              }
+            },
             "idleAfterSeconds": {
               "description": "How long nothing may have been asked before all pods go. The next request waits at the operator's activator while pods load again. Default: they never go.",
               "type": "integer",
@@ -865,7 +967,63 @@ export const llmServiceSchema: object = {
             }
           },
           "required": [
+            "metric",
+            "provider",
+            "scaleDownStabilizationSeconds",
             "wakeTimeoutSeconds"
+          ]
+        },
+        "budget": {
+          "description": "What the service may take of devices in a calendar month. Devices count from when a pod has its node until it is gone, whether it serves or loads. Default: there is no limit.",
+          "type": "object",
+          "default": {},
+          "additionalProperties": false,
+          "properties": {
+            "deviceHoursPerMonth": {
+              "description": "Most hours of a device, summed over devices and pods.",
+              "type": "integer",
+              "format": "int32",
+              "minimum": 1,
+              "maximum": 10000000
+            },
+            "costPerMonth": {
+              "description": "Most that those hours may cost, such as \"2500\" or \"99.50\".",
+              "type": "string",
+              "maxLength": 32,
+              "pattern": "^([1-9][0-9]{0,9}(\\.[0-9]{1,4})?|0\\.[0-9]{0,3}[1-9][0-9]{0,3})$"
+            },
+            "costPerDeviceHour": {
+              "description": "What one device costs an hour, such as \"2.49\".",
+              "type": "string",
+              "maxLength": 32,
+              "pattern": "^([1-9][0-9]{0,9}(\\.[0-9]{1,4})?|0\\.[0-9]{0,3}[1-9][0-9]{0,3})$"
+            },
+            "currency": {
+              "description": "Currency of both, for messages alone, such as EUR.",
+              "type": "string",
+              "minLength": 1,
+              "maxLength": 16
+            },
+            "timeZone": {
+              "description": "Time zone in which months begin.",
+              "type": "string",
+              "default": "UTC",
+              "minLength": 1,
+              "maxLength": 64
+            },
+            "action": {
+              "description": "What happens when all is spent. stop: no pods until the next month, or until the budget is raised. warn: a condition and an event alone. Both warn when four fifths are spent.",
+              "type": "string",
+              "default": "stop",
+              "enum": [
+                "stop",
+                "warn"
+              ]
+            }
+          },
+          "required": [
+            "timeZone",
+            "action"
           ]
         },
         "stop": {
@@ -1102,6 +1260,7 @@ export const llmServiceSchema: object = {
         "sharedMemory",
         "replicas",
         "scaling",
+        "budget",
         "stop",
         "routing",
         "tls",
@@ -1123,7 +1282,7 @@ export const llmServiceSchema: object = {
           "minimum": 0
         },
         "conditions": {
-          "description": "Answers to yes-or-no questions: ModelResolved, Fits, Scheduled, Loaded, Serving, Routed, StreamingVerified, Ready, Reconciling, Stalled.",
+          "description": "Answers to yes-or-no questions: ModelResolved, Fits, Scheduled, Loaded, Serving, Routed, StreamingVerified, Ready, Reconciling, Stalled; with scaling by load ScalingActive, with a budget WithinBudget.",
           "type": "array",
           "maxItems": 32,
           "items": {
@@ -1264,6 +1423,92 @@ export const llmServiceSchema: object = {
             "phase",
             "bytesDone",
             "bytesTotal"
+          ]
+        },
+        "lastLoad": {
+          "description": "How long the newest pod that answers took until it did.",
+          "type": "object",
+          "additionalProperties": false,
+          "properties": {
+            "pod": {
+              "description": "Name of the pod.",
+              "type": "string",
+              "maxLength": 253
+            },
+            "seconds": {
+              "description": "From its creation until it was ready.",
+              "type": "integer",
+              "format": "int32",
+              "minimum": 0
+            }
+          },
+          "required": [
+            "pod",
+            "seconds"
+          ]
+        },
+        "activeSchedules": {
+          "description": "Schedules that hold now, those included whose pods are started ahead of time.",
+          "type": "array",
+          "maxItems": 16,
+          "items": {
+            "description": "One schedule.",
+            "type": "object",
+            "additionalProperties": false,
+            "properties": {
+              "name": {
+                "description": "Its name in scaling.schedules.",
+                "type": "string",
+                "maxLength": 63
+              },
+              "until": {
+                "description": "When it ends.",
+                "type": "string",
+                "format": "date-time",
+                "maxLength": 64
+              }
+            },
+            "required": [
+              "name",
+              "until"
+            ]
+          }
+        },
+        "budget": {
+          "description": "What was taken of the budget in this month.",
+          "type": "object",
+          "additionalProperties": false,
+          "properties": {
+            "monthStart": {
+              "description": "When the month began that is counted.",
+              "type": "string",
+              "format": "date-time",
+              "maxLength": 64
+            },
+            "deviceSeconds": {
+              "description": "Seconds of devices taken since, up to updatedAt.",
+              "type": "integer",
+              "format": "int64",
+              "minimum": 0
+            },
+            "devicesHeld": {
+              "description": "Devices that pods had at updatedAt.",
+              "type": "integer",
+              "format": "int32",
+              "minimum": 0
+            },
+            "updatedAt": {
+              "description": "Until when it is counted; written every five minutes while devices are held.",
+              "type": "string",
+              "format": "date-time",
+              "maxLength": 64
+            }
+          },
+          "required": [
+            "monthStart",
+            "deviceSeconds",
+            "devicesHeld",
+            "updatedAt"
           ]
         },
         "lastFailure": {

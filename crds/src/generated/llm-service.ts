@@ -161,9 +161,62 @@ export interface LlmServiceSpec {
    */
   replicas: number;
   /**
-   * When a service that nobody asks anything goes without pods, until somebody does.
+   * How many pods there are by load and by the clock, and when a service that nobody asks anything goes without pods, until somebody does.
    */
   scaling: {
+    /**
+     * Least replicas that scaling by load leaves. Default: 1.
+     */
+    minReplicas?: number;
+    /**
+     * Most replicas that scaling by load makes; setting it turns scaling by load on. Default: replicas is set by hand.
+     */
+    maxReplicas?: number;
+    /**
+     * What is held near the target, on average over the pods. concurrency: requests that run or wait. queue: requests that wait. kvUsage: percent of the KV cache in use.
+     */
+    metric: 'concurrency' | 'queue' | 'kvUsage';
+    /**
+     * The metric's value per pod that is aimed for. Default: for concurrency 70 % of engine.maxNumSeqs, for queue 4, for kvUsage 80.
+     */
+    target?: number;
+    /**
+     * Who scales by load. keda: a ScaledObject. hpa: a HorizontalPodAutoscaler. operator: the operator itself, from the metrics that pods tell. auto: keda where the cluster has it and the operator knows Prometheus' address, else hpa where the cluster has custom metrics, else operator.
+     */
+    provider: 'auto' | 'keda' | 'hpa' | 'operator';
+    /**
+     * How long fewer replicas must have sufficed before some go.
+     */
+    scaleDownStabilizationSeconds: number;
+    /**
+     * Times during which the service does not sleep and has at least so many replicas, however little it is asked.
+     *
+     * @maxItems 16
+     *
+     * Items: One recurring time.
+     */
+    schedules?: {
+      /**
+       * Name of the schedule.
+       */
+      name: string;
+      /**
+       * Time zone of start and end, such as Europe/Berlin.
+       */
+      timeZone: string;
+      /**
+       * When it begins, as cron writes it: minute, hour, day of month, month, day of week, such as "0 8 * * 1-5". Pods are started earlier, by as long as the last load took, so that they answer by then.
+       */
+      start: string;
+      /**
+       * When it ends, likewise.
+       */
+      end: string;
+      /**
+       * Least replicas meanwhile.
+       */
+      minReplicas: number;
+    }[];
     /**
      * How long nothing may have been asked before all pods go. The next request waits at the operator's activator while pods load again. Default: they never go.
      */
@@ -172,6 +225,35 @@ export interface LlmServiceSpec {
      * How long a request waits for a pod at the most; then it is answered 503.
      */
     wakeTimeoutSeconds: number;
+  };
+  /**
+   * What the service may take of devices in a calendar month. Devices count from when a pod has its node until it is gone, whether it serves or loads. Default: there is no limit.
+   */
+  budget: {
+    /**
+     * Most hours of a device, summed over devices and pods.
+     */
+    deviceHoursPerMonth?: number;
+    /**
+     * Most that those hours may cost, such as "2500" or "99.50".
+     */
+    costPerMonth?: string;
+    /**
+     * What one device costs an hour, such as "2.49".
+     */
+    costPerDeviceHour?: string;
+    /**
+     * Currency of both, for messages alone, such as EUR.
+     */
+    currency?: string;
+    /**
+     * Time zone in which months begin.
+     */
+    timeZone: string;
+    /**
+     * What happens when all is spent. stop: no pods until the next month, or until the budget is raised. warn: a condition and an event alone. Both warn when four fifths are spent.
+     */
+    action: 'stop' | 'warn';
   };
   /**
    * True: no pods, whatever replicas says, until it is false again; everything else of the service is kept.
@@ -657,7 +739,7 @@ export interface LlmServiceStatus {
    */
   observedGeneration?: number;
   /**
-   * Answers to yes-or-no questions: ModelResolved, Fits, Scheduled, Loaded, Serving, Routed, StreamingVerified, Ready, Reconciling, Stalled.
+   * Answers to yes-or-no questions: ModelResolved, Fits, Scheduled, Loaded, Serving, Routed, StreamingVerified, Ready, Reconciling, Stalled; with scaling by load ScalingActive, with a budget WithinBudget.
    *
    * @maxItems 32
    */
@@ -692,6 +774,57 @@ export interface LlmServiceStatus {
    */
   selector?: string;
   loading?: LoadingStatus;
+  /**
+   * How long the newest pod that answers took until it did.
+   */
+  lastLoad?: {
+    /**
+     * Name of the pod.
+     */
+    pod: string;
+    /**
+     * From its creation until it was ready.
+     */
+    seconds: number;
+  };
+  /**
+   * Schedules that hold now, those included whose pods are started ahead of time.
+   *
+   * @maxItems 16
+   *
+   * Items: One schedule.
+   */
+  activeSchedules?: {
+    /**
+     * Its name in scaling.schedules.
+     */
+    name: string;
+    /**
+     * When it ends.
+     */
+    until: string;
+  }[];
+  /**
+   * What was taken of the budget in this month.
+   */
+  budget?: {
+    /**
+     * When the month began that is counted.
+     */
+    monthStart: string;
+    /**
+     * Seconds of devices taken since, up to updatedAt.
+     */
+    deviceSeconds: number;
+    /**
+     * Devices that pods had at updatedAt.
+     */
+    devicesHeld: number;
+    /**
+     * Until when it is counted; written every five minutes while devices are held.
+     */
+    updatedAt: string;
+  };
   lastFailure?: LastFailure;
   memoryPlan?: MemoryPlanStatus;
 }

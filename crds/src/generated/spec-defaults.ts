@@ -35,7 +35,14 @@ export const specDefaults = {
   "sharedMemory": {},
   "replicas": 1,
   "scaling": {
+    "metric": "concurrency",
+    "provider": "auto",
+    "scaleDownStabilizationSeconds": 300,
     "wakeTimeoutSeconds": 600
+  },
+  "budget": {
+    "timeZone": "UTC",
+    "action": "stop"
   },
   "stop": false,
   "routing": {

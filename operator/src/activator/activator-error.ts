@@ -8,6 +8,7 @@ const codes = {
   queue_full: { status: 503, type: 'server_error' },
   model_not_ready: { status: 503, type: 'server_error' },
   service_stopped: { status: 503, type: 'server_error' },
+  service_over_budget: { status: 503, type: 'server_error' },
   service_failed: { status: 503, type: 'server_error' },
   draining: { status: 503, type: 'server_error' },
 } as const;

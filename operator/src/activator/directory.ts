@@ -9,7 +9,7 @@ import { isReady } from '../status/pod-state.js';
 import { podUrl } from '../watch/ask-pod.js';
 import { podAsRead } from '../watch/pod-as-read.js';
 import { Reflector } from '../watch/reflector.js';
-import { ActivatorError } from './activator-error.js';
+import { ActivatorError, type ActivatorErrorCode } from './activator-error.js';
 import { serviceOfHost, type Named } from './service-of-host.js';
 
 export interface DirectoryOptions {
@@ -82,6 +82,10 @@ export class Directory {
     if (service.spec.stop || service.spec.replicas === 0) {
       return refused('service_stopped', `the service ${key} is stopped`);
     }
+    const ready = service.status?.conditions?.find(({ type }) => type === 'Ready');
+    if (ready?.reason === 'OverBudget') {
+      return refused('service_over_budget', `the service ${key} has no pods: ${ready.message}`);
+    }
     const stalled = service.status?.conditions?.find(({ type }) => type === 'Stalled');
     if (stalled?.status === 'True' && stalled.observedGeneration === service.metadata.generation) {
       return refused('service_failed', `the service ${key} failed: ${stalled.reason}`);
@@ -102,6 +106,6 @@ function named({ metadata, spec }: Service): Named {
   return { namespace: metadata.namespace ?? '', name: metadata.name, host: spec.routing.host ?? null };
 }
 
-function refused(code: 'service_not_found' | 'service_stopped' | 'service_failed', message: string): Place {
+function refused(code: ActivatorErrorCode, message: string): Place {
   return { state: 'refused', error: new ActivatorError(code, message) };
 }

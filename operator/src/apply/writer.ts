@@ -2,7 +2,7 @@
 // Writes over an object that was seen carry its version, so that a stale view ends in a conflict, not in a mistake.
 
 import { randomUUID } from 'node:crypto';
-import { fieldManager, type LlmServiceStatus } from '@llmservice/crds';
+import { autoscalerManager, fieldManager, type LlmServiceStatus } from '@llmservice/crds';
 import type { KubeClient } from '../kube/client.js';
 import { objectPath, resourceOf, resources } from '../kube/resources.js';
 import type { KubeObject } from '../kube/types.js';
@@ -52,6 +52,19 @@ export class Writer {
       { apiVersion, kind, metadata: { name, namespace }, status },
       { resourceVersion, subresource: 'status' },
     );
+  }
+
+  /** Sets spec.replicas as other autoscalers do, by the scale subresource, and owns nothing else there. */
+  async scale(object: KubeObject, replicas: number): Promise<void> {
+    this.check();
+    const { name, namespace = '', resourceVersion } = object.metadata;
+    await this.client.request({
+      method: 'PATCH',
+      path: `${objectPath(resources.llmServices, namespace, name)}/scale`,
+      query: { fieldManager: autoscalerManager },
+      contentType: 'application/merge-patch+json',
+      body: { metadata: { resourceVersion }, spec: { replicas } },
+    });
   }
 
   async delete(object: KubeObject): Promise<void> {

@@ -167,7 +167,7 @@ function summaryOf({ shape, weights }: PlannedCheckpoint, fileBytes: number): Ch
 /** As the reconciler makes them of a service that did not fail before. */
 function objectsOf(
   service: WantedService,
-  { routing }: ServicePlan,
+  { routing, autoscaling }: ServicePlan,
   template: PlannedTemplate,
   replacement: Replacement,
 ): KubeObject[] {
@@ -179,6 +179,7 @@ function objectsOf(
     goodRevision: null,
     asleep: null,
     activators: null,
+    autoscaler: autoscaling.state === 'planned' ? autoscaling.autoscaler : null,
     gateway: routing.state === 'planned' ? routing.gateway : null,
     fallback: { state: 'none' },
     operatorNamespace: unknownNamespace,
@@ -213,5 +214,9 @@ async function surroundings(
     istio: false,
     // What the operator allows is not known here.
     allowedHostPaths: ['/'],
+    // Who scales by load depends on the cluster; the operator's own loop needs no object.
+    keda: false,
+    customMetrics: false,
+    prometheusUrl: null,
   };
 }

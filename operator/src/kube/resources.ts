@@ -30,6 +30,12 @@ export const resources = {
     kind: 'DestinationRule',
     plural: 'destinationrules',
   },
+  horizontalPodAutoscalers: {
+    apiVersion: 'autoscaling/v2',
+    kind: 'HorizontalPodAutoscaler',
+    plural: 'horizontalpodautoscalers',
+  },
+  scaledObjects: { apiVersion: 'keda.sh/v1alpha1', kind: 'ScaledObject', plural: 'scaledobjects' },
   pods: { apiVersion: 'v1', kind: 'Pod', plural: 'pods' },
   nodes: { apiVersion: 'v1', kind: 'Node', plural: 'nodes' },
   secrets: { apiVersion: 'v1', kind: 'Secret', plural: 'secrets' },

@@ -137,6 +137,11 @@ export interface Pod extends KubeObject {
   };
 }
 
+/** A HorizontalPodAutoscaler or a ScaledObject: of either only what it says of itself is read. */
+export interface Autoscaler extends KubeObject {
+  readonly status?: { readonly conditions?: readonly ObjectCondition[] };
+}
+
 export interface HttpRoute extends KubeObject {
   readonly status?: {
     readonly parents?: readonly {

@@ -34,6 +34,7 @@ function children(service: WantedService, change: Partial<ChildInputs> = {}): Pl
     goodRevision: null,
     asleep: null,
     activators: null,
+    autoscaler: null,
     gateway: { name: 'public', namespace: 'gateways', provider: 'gatewayApi' },
     fallback: { state: 'none' },
     operatorNamespace: 'llmservice-system',
@@ -236,6 +237,8 @@ describe('a halted service', () => {
   test('is tried again for another spec, checkpoint or retry annotation, but not for another scale', () => {
     const attempt = planAttempt(wantedService(), 'print');
     expect(planAttempt(wantedService({ replicas: 2 }), 'print')).toBe(attempt);
+    expect(planAttempt(wantedService({ scaling: { maxReplicas: 3 } }), 'print')).toBe(attempt);
+    expect(planAttempt(wantedService({ budget: { deviceHoursPerMonth: 9 } }), 'print')).toBe(attempt);
     expect(planAttempt(wantedService({ engine: { maxModelLen: 9 } }), 'print')).not.toBe(attempt);
     expect(planAttempt(wantedService(), 'other')).not.toBe(attempt);
     expect(planAttempt(wantedService({}, { 'llmservice.dev/retry': '1' }), 'print')).not.toBe(attempt);

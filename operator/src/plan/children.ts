@@ -4,6 +4,7 @@ import { labels, ports } from '@llmservice/crds';
 import type { WantedService } from '../spec/parse-spec.js';
 import type { KubeObject } from '../kube/types.js';
 import { planActivatorEndpoints } from './activator-endpoints.js';
+import { planAutoscaler, type Autoscaler } from './autoscaling.js';
 import { childMetadata, podSelector } from './child-metadata.js';
 import type { Fallback } from './fallback.js';
 import { planHttpRoute } from './http-route.js';
@@ -31,6 +32,8 @@ export interface ChildInputs {
   readonly fallback: Fallback;
   /** The operator's own. */
   readonly operatorNamespace: string;
+  /** Who scales it by load; null: nobody. */
+  readonly autoscaler: Autoscaler | null;
   /** Null: it is awake. */
   readonly asleep: SleepMark | null;
   /** Addresses of the activator's pods, where these take requests of the service; else null. */
@@ -55,6 +58,7 @@ export function planChildren(service: WantedService, inputs: ChildInputs): Plann
       planDisruptionBudget(service),
       ...planNetworkPolicy(service, inputs.operatorNamespace),
       ...planRoute(service, inputs),
+      ...(inputs.autoscaler === null ? [] : planAutoscaler(service, inputs.autoscaler)),
       ...(inputs.activators === null ? [] : [planActivatorEndpoints(service, inputs.activators)]),
     ],
   };

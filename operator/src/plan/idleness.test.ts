@@ -2,12 +2,15 @@ import { describe, expect, test } from '@jest/globals';
 import { idlenessAt, parseActivity, watch, type Look, type Watched } from './idleness.js';
 
 const look = (...pods: [running: number, waiting: number, counted: number][]): Look => ({
-  state: 'seen',
   pods: new Map(
-    pods.map(([running, waiting, counted], index) => [`uid-${String(index)}`, { running, waiting, counted }]),
+    pods.map(([running, waiting, counted], index) => [
+      `uid-${String(index)}`,
+      { running, waiting, counted, kvUsage: null },
+    ]),
   ),
+  unseen: [],
 });
-const unseen: Look = { state: 'unseen', message: 'pod a is gone' };
+const unseen: Look = { ...look([0, 0, 5]), unseen: ['pod a is gone'] };
 
 /** After looks a second apart. */
 const after = (...looks: Look[]): Watched =>
@@ -49,7 +52,12 @@ describe('the text of /metrics', () => {
   test('tells what runs, waits and was counted, over all series', () => {
     const more =
       'vllm:num_requests_running{engine="1"} 1\nvllm:request_success_total{finished_reason="stop"} 4\n';
-    expect(parseActivity(`${metrics()}\n${more}`)).toEqual({ running: 2, waiting: 2, counted: 1027 });
+    const activity = { running: 2, waiting: 2, counted: 1027, kvUsage: null };
+    expect(parseActivity(`${metrics()}\n${more}`)).toEqual(activity);
+  });
+  test('tells the fullest KV cache, where it is told', () => {
+    const kv = [0.25, 0.5].map((share, engine) => `vllm:kv_cache_usage_perc{engine="${engine}"} ${share}\n`);
+    expect(parseActivity(`${metrics()}\n${kv.join('')}`)).toMatchObject({ kvUsage: 0.5 });
   });
   test.each([
     '',

@@ -7,12 +7,17 @@ export interface Activity {
   readonly waiting: number;
   /** Grows with every request that was answered. */
   readonly counted: number;
+  /** Share of the KV cache in use; null: it does not tell. */
+  readonly kvUsage: number | null;
 }
 
-/** Of every pod of a service, by uid; or why one cannot be seen. */
-export type Look =
-  | { readonly state: 'seen'; readonly pods: ReadonlyMap<string, Activity> }
-  | { readonly state: 'unseen'; readonly message: string };
+/** One look at all pods of a service that answer. */
+export interface Look {
+  /** By uid. */
+  readonly pods: ReadonlyMap<string, Activity>;
+  /** Why others could not be seen. */
+  readonly unseen: readonly string[];
+}
 
 /** What the looks so far amount to; times by a monotonic clock. */
 export type Watched =
@@ -26,7 +31,8 @@ export type Idleness =
   Exclude<Watched, { state: 'idle' }> | { readonly state: 'idle'; readonly forMs: number };
 
 export function watch(before: Watched, look: Look, nowMs: number): Watched {
-  if (look.state === 'unseen') return look;
+  const [message] = look.unseen;
+  if (message !== undefined) return { state: 'unseen', message };
   if (look.pods.size === 0) return { state: 'unknown' };
   if ([...look.pods.values()].some(({ running, waiting }) => running > 0 || waiting > 0)) {
     return { state: 'busy' };
@@ -43,6 +49,7 @@ export function idlenessAt(watched: Watched, nowMs: number): Idleness {
 
 const running = 'vllm:num_requests_running';
 const waiting = 'vllm:num_requests_waiting';
+const kvUsage = 'vllm:kv_cache_usage_perc';
 const counters = ['vllm:prompt_tokens_total', 'vllm:generation_tokens_total', 'vllm:request_success_total'];
 
 /** From the text of /metrics; null where it lacks what is needed. */
@@ -50,8 +57,10 @@ export function parseActivity(text: string): Activity | null {
   const sums = new Map<string, number>();
   for (const line of text.split('\n')) {
     const [, name = '', value = ''] = /^([\w:]+)(?:\{.*\})?\s+(\S+)/.exec(line) ?? [];
-    if (name === running || name === waiting || counters.includes(name)) {
-      sums.set(name, (sums.get(name) ?? 0) + Number(value));
+    if (name === running || name === waiting || name === kvUsage || counters.includes(name)) {
+      const before = sums.get(name) ?? 0;
+      // A share is not added to another engine's.
+      sums.set(name, name === kvUsage ? Math.max(before, Number(value)) : before + Number(value));
     }
   }
   const activity = {
@@ -59,5 +68,6 @@ export function parseActivity(text: string): Activity | null {
     waiting: sums.get(waiting) ?? NaN,
     counted: counters.reduce((sum, name) => sum + (sums.get(name) ?? NaN), 0),
   };
-  return Object.values(activity).every(Number.isFinite) ? activity : null;
+  if (!Object.values(activity).every(Number.isFinite)) return null;
+  return { ...activity, kvUsage: sums.get(kvUsage) ?? null };
 }

@@ -103,6 +103,9 @@ describe('a path that the operator', () => {
       gatewayApi: false,
       istioGateway: null,
       istio: false,
+      keda: false,
+      customMetrics: false,
+      prometheusUrl: null,
       allowedHostPaths,
     };
     const checkpoint = { model: null, weightBytes: 1, fileBytes: 1, fingerprint: 'f' };

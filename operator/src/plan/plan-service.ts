@@ -3,6 +3,7 @@
 import type { WantedService } from '../spec/parse-spec.js';
 import type { Checkpoint, PreflightResult } from '../preflight/preflight.js';
 import type { Fit, Obstacle, Resolution } from '../status/picture.js';
+import { planAutoscaling, type Autoscaling, type AutoscalingSurroundings } from './autoscaling.js';
 import { asEstimate } from './estimate.js';
 import { planFit } from './memory.js';
 import { planRouting, type Routing, type RoutingSurroundings } from './routing.js';
@@ -15,7 +16,7 @@ interface Images {
 }
 
 /** What the operator was installed with, and what the cluster offers. */
-export interface Surroundings extends RoutingSurroundings {
+export interface Surroundings extends RoutingSurroundings, AutoscalingSurroundings {
   /** Of our runtime. */
   readonly images: Images;
   readonly vllmImages: Images;
@@ -24,7 +25,7 @@ export interface Surroundings extends RoutingSurroundings {
 }
 
 /** Of these, what the operator was installed with. */
-export type Installation = Omit<Surroundings, 'gatewayApi' | 'istio'>;
+export type Installation = Omit<Surroundings, 'gatewayApi' | 'istio' | 'keda' | 'customMetrics'>;
 
 /** What the children are made from once everything about them is known. */
 interface Groundwork {
@@ -38,6 +39,7 @@ export interface ServicePlan {
   readonly resolution: Resolution;
   readonly fit: Fit;
   readonly routing: Routing;
+  readonly autoscaling: Autoscaling;
   readonly obstacle: Obstacle | null;
   /** Of the checkpoint, where it is known. */
   readonly fingerprint: string | null;
@@ -51,18 +53,20 @@ export function planService(
   surroundings: Surroundings,
 ): ServicePlan {
   const routing = planRouting(service, surroundings);
+  const autoscaling = planAutoscaling(service, surroundings);
   const resolution = resolutionOf(preflight);
   const checkpoint = preflight.state === 'resolved' ? preflight.checkpoint : knownCheckpoint(preflight);
   if (checkpoint === null) {
     const nothing = { obstacle: null, fingerprint: null, groundwork: null };
-    return { resolution, fit: { state: 'unresolved' }, routing, ...nothing };
+    return { resolution, fit: { state: 'unresolved' }, routing, autoscaling, ...nothing };
   }
   const fit = planFitOf(service, checkpoint);
   const images = planImages(service, surroundings);
   const obstacle = 'reason' in images ? images : refusedHostPath(service, surroundings);
   const groundwork =
     fit.state === 'failed' || 'reason' in images || obstacle !== null ? null : { ...images, checkpoint };
-  return { resolution, fit, routing, obstacle, fingerprint: checkpoint.fingerprint, groundwork };
+  const { fingerprint } = checkpoint;
+  return { resolution, fit, routing, autoscaling, obstacle, fingerprint, groundwork };
 }
 
 /** An engine that is not ours is judged by what ours would take, where that is known. */

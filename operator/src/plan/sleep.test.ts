@@ -10,6 +10,7 @@ import {
   type Sleep,
   type SleepInputs,
 } from './sleep.js';
+import { wantedReplicas } from './wanted-replicas.js';
 import { wantedService } from './wanted-service.fixture.js';
 
 const scaling = { idleAfterSeconds: 60 };
@@ -18,12 +19,19 @@ const service = (spec: object = {}, lastRequest = 'r1'): WantedService =>
 const mark = { since: '2026-01-01T00:00:00Z', generation: 3, lastRequest: 'r1' };
 const inputs: SleepInputs = {
   service: service(),
+  demand: { overBudget: false, warmth: { minReplicas: 0, active: [], recheckMs: null } },
+  wantedReplicas: 1,
   mark: null,
   settled: true,
   idleness: { state: 'idle', forMs: 60_000 },
   activators: 2,
   covered: true,
   now: '2026-01-01T00:01:00Z',
+};
+
+const warm: SleepInputs['demand'] = {
+  overBudget: false,
+  warmth: { minReplicas: 1, active: [{ name: 'day', until: '2026-01-01T18:00:00Z' }], recheckMs: null },
 };
 
 describe('a service', () => {
@@ -59,9 +67,23 @@ describe('a service', () => {
     ['sleeps on', { mark, settled: false, idleness: { state: 'unknown' } }, { state: 'asleep', mark }],
     ['sleeps on without an activator', { mark, activators: 0 }, { state: 'asleep', mark }],
     ['wakes by a request', { mark, service: service({}, 'r2') }, { state: 'awake' }],
+    ['stays awake while a schedule holds', { demand: warm }, { state: 'awake', note: null }],
+    ['wakes by a schedule', { mark, demand: warm }, { state: 'awake', note: null }],
+    [
+      'has more replicas than scaling by load will leave',
+      { service: service({ replicas: 2, scaling: { ...scaling, maxReplicas: 4 } }) },
+      { state: 'awake', note: null },
+    ],
+    [
+      'has as many as that leaves',
+      { service: service({ replicas: 2, scaling: { ...scaling, minReplicas: 2, maxReplicas: 4 } }) },
+      { state: 'asleep' },
+    ],
+    ['whose budget is spent does not sleep', { wantedReplicas: 0 }, { state: 'never' }],
     ['wakes by a change of its spec', { mark: { ...mark, generation: 2 } }, { state: 'awake' }],
   ])('%s', (_, change, expected) => {
-    expect(planSleep({ ...inputs, ...change })).toMatchObject(expected);
+    const wanted = wantedReplicas(change.service ?? inputs.service);
+    expect(planSleep({ ...inputs, wantedReplicas: wanted, ...change })).toMatchObject(expected);
   });
 });
 
@@ -75,11 +97,27 @@ describe('the activator takes its requests', () => {
     ['no longer', awake, true, 5_000, false],
     ['never of one that loads for the first time', awake, false, null, false],
   ])('%s', (_, sleep, covered, answering, needed) => {
-    expect(needsActivator(service(), sleep, covered, answering)).toBe(needed);
+    expect(needsActivator(inputs, sleep, covered, answering)).toBe(needed);
   });
 
   test('no more once it is stopped', () => {
-    expect(needsActivator(service({ stop: true }), { state: 'never' }, true, null)).toBe(false);
+    expect(
+      needsActivator(
+        { ...inputs, service: service({ stop: true }), wantedReplicas: 0 },
+        { state: 'never' },
+        true,
+        null,
+      ),
+    ).toBe(false);
+  });
+
+  test.each([
+    ['to tell that the budget is spent', { idleAfterSeconds: 60 }, true],
+    ['not of one that never sleeps', {}, false],
+  ])('%s', (_, chosen, needed) => {
+    const demand = { ...inputs.demand, overBudget: true };
+    const spent = { demand, service: service({ scaling: chosen }), wantedReplicas: 0 };
+    expect(needsActivator(spent, { state: 'never' }, false, null)).toBe(needed);
   });
 });
 

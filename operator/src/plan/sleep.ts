@@ -5,7 +5,7 @@
 import type { Deployment } from '../kube/types.js';
 import type { WantedService } from '../spec/parse-spec.js';
 import type { Idleness } from './idleness.js';
-import { wantedReplicas } from './wanted-replicas.js';
+import type { Demand } from './demand.js';
 
 /** On the Deployment of a service that is asleep: a SleepMark as JSON. */
 export const asleepAnnotation = 'llmservice.dev/asleep';
@@ -33,6 +33,8 @@ export type Sleep =
 
 export interface SleepInputs {
   readonly service: WantedService;
+  readonly demand: Pick<Demand, 'overBudget' | 'warmth'>;
+  readonly wantedReplicas: number;
   /** Null: it is awake. */
   readonly mark: SleepMark | null;
   /** All pods that are wanted answer, there are no others, and nothing is given up. */
@@ -47,11 +49,12 @@ export interface SleepInputs {
 }
 
 export function planSleep(inputs: SleepInputs): Sleep {
-  const { service, mark, settled, idleness, activators, covered, now } = inputs;
+  const { service, demand, wantedReplicas, mark, settled, idleness, activators, covered, now } = inputs;
   const { generation, lastRequest, spec } = service;
   const { idleAfterSeconds } = spec.scaling;
-  if (idleAfterSeconds === undefined || wantedReplicas(service) === 0) return { state: 'never' };
-  if (mark !== null && mark.generation === generation && mark.lastRequest === lastRequest) {
+  if (idleAfterSeconds === undefined || wantedReplicas === 0) return { state: 'never' };
+  const warm = demand.warmth.minReplicas > 0;
+  if (!warm && mark !== null && mark.generation === generation && mark.lastRequest === lastRequest) {
     return { state: 'asleep', mark };
   }
   const awake = (note: string | null, recheckMs: number | null = null): Sleep => ({
@@ -59,7 +62,7 @@ export function planSleep(inputs: SleepInputs): Sleep {
     note,
     recheckMs,
   });
-  if (mark !== null || !settled) return awake(null);
+  if (warm || mark !== null || !settled || canShrink(service)) return awake(null);
   if (spec.auth.keysSecretRef !== undefined && spec.auth.protectMetrics) return awake(behindKeys);
   if (idleness.state === 'unseen') return awake(`It does not fall asleep: ${idleness.message}.`);
   if (activators === 0) return awake(noActivator);
@@ -67,6 +70,11 @@ export function planSleep(inputs: SleepInputs): Sleep {
   const leftMs = idleAfterSeconds * 1000 - idleness.forMs;
   if (leftMs > 0) return awake(null, leftMs);
   return covered ? { state: 'asleep', mark: { since: now, generation, lastRequest } } : { state: 'falling' };
+}
+
+/** Scaling by load has not come down yet: what it writes to the spec would wake the service. */
+function canShrink({ spec: { replicas, scaling } }: WantedService): boolean {
+  return scaling.maxReplicas !== undefined && replicas > (scaling.minReplicas ?? 1);
 }
 
 const behindKeys =
@@ -96,11 +104,15 @@ export const handoverMs = 5_000;
  * @param answeringMs for how long a pod has answered; null: none does
  */
 export function needsActivator(
-  service: WantedService,
+  { service, demand, wantedReplicas }: Pick<SleepInputs, 'service' | 'demand' | 'wantedReplicas'>,
   sleep: Sleep,
   covered: boolean,
   answeringMs: number | null,
 ): boolean {
   if (sleep.state === 'asleep' || sleep.state === 'falling') return true;
-  return covered && wantedReplicas(service) > 0 && (answeringMs === null || answeringMs < handoverMs);
+  // It tells who asks that the budget is spent.
+  if (demand.overBudget && !service.spec.stop && service.spec.replicas > 0) {
+    return service.spec.scaling.idleAfterSeconds !== undefined;
+  }
+  return covered && wantedReplicas > 0 && (answeringMs === null || answeringMs < handoverMs);
 }

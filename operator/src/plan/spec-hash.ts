@@ -21,6 +21,7 @@ export function specHash({ spec }: Pick<WantedService, 'spec'>): string {
         stop: undefined,
         scaling: undefined,
         networkPolicy: undefined,
+        budget: undefined,
         rollout: { ...rollout, strategy: undefined },
         routing: { ...routing, fallback: undefined },
       },

@@ -72,6 +72,46 @@ describe('parseSpec', () => {
     expect(replicas(3)).toMatchObject({ ok: false, violations: [{ path: 'spec.replicas' }] });
   });
 
+  const schedule = { name: 'day', start: '0 8 * * 1-5', end: '0 18 * * 1-5' };
+  test.each<[string, object, string]>([
+    ['no bound above', { scaling: { minReplicas: 2 } }, 'spec.scaling.minReplicas'],
+    [
+      'a schedule of more',
+      { scaling: { maxReplicas: 1, schedules: [{ ...schedule, minReplicas: 2 }] } },
+      'spec.scaling.schedules',
+    ],
+    [
+      'more than share keys',
+      { scaling: { maxReplicas: 2 }, auth: { keysSecretRef: { name: 'k' } } },
+      'spec.scaling',
+    ],
+    [
+      'an hour that is none',
+      { scaling: { schedules: [{ ...schedule, start: '0 25 * * *' }] } },
+      'spec.scaling.schedules[0].start',
+    ],
+    [
+      'a day that never comes',
+      { scaling: { schedules: [{ ...schedule, end: '0 0 30 2 *' }] } },
+      'spec.scaling.schedules[0].end',
+    ],
+    [
+      'an unknown time zone',
+      { scaling: { schedules: [{ ...schedule, timeZone: 'Mars/Base' }] } },
+      'spec.scaling.schedules[0].timeZone',
+    ],
+    [
+      'an unknown time zone of months',
+      { budget: { deviceHoursPerMonth: 1, timeZone: 'Mars/Base' } },
+      'spec.budget.timeZone',
+    ],
+  ])('refuses %s', (_, change, path) => {
+    expect(parseSpec(object({ model: { uri: 's3://b/p' }, ...change }))).toMatchObject({
+      ok: false,
+      violations: [{ path }],
+    });
+  });
+
   test('refuses a certificate behind a gateway that speaks plain HTTP', () => {
     const tls = { secretRef: { name: 'tls' } };
     const model = { uri: 's3://b/p' };

@@ -18,6 +18,7 @@ import type { KubeObject } from '../kube/types.js';
 import { parseNodeCache, type NodeCache } from './node-cache.js';
 import { parseQuantity } from './quantity.js';
 import { runtimeViolations } from './runtime-rules.js';
+import { scalingViolations } from './scaling-rules.js';
 
 export interface CheckpointLocation {
   readonly bucket: string;
@@ -148,7 +149,7 @@ export function parseSpec(object: KubeObject): ParsedSpec {
       violations.push({ path, message });
     }
   }
-  violations.push(...runtimeViolations(spec));
+  violations.push(...runtimeViolations(spec), ...scalingViolations(spec));
   const sharedMemory = quantity('spec.sharedMemory.sizeLimit', spec.sharedMemory.sizeLimit);
   const stated = quantity('spec.accelerator.memoryPerDevice', spec.accelerator.memoryPerDevice);
   const limit = quantity('spec.resources.limits.memory', spec.resources?.limits?.['memory']);

@@ -1,73 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
 import { conditionTypes, formatTerminationMessage } from '@llmservice/crds';
-import type { ContainerStatus, Pod } from '../kube/types.js';
-import { revisionAnnotation } from '../plan/pod-template.js';
 import { buildStatus } from './build-status.js';
 import { transitions } from './events.js';
+import { base, ended, pod } from './picture.fixture.js';
 import type { Picture } from './picture.js';
-
-const base: Picture = {
-  namespace: 'ns',
-  name: 'demo',
-  generation: 2,
-  previous: {},
-  now: '2026-01-01T00:00:00Z',
-  modelName: 'demo',
-  wantedReplicas: 1,
-  stopped: false,
-  sleep: { state: 'never' },
-  resolution: { state: 'resolved' },
-  fit: { state: 'unmeasured' },
-  scheme: 'http',
-  routing: { state: 'none' },
-  obstacle: null,
-  halted: null,
-  revision: 'new',
-  selector: 'a=b',
-  deployment: null,
-  pods: [],
-  httpRoute: null,
-  virtualService: null,
-  fallback: { state: 'none' },
-  streaming: { state: 'noRoute' },
-  loads: new Map(),
-};
-
-interface PodChange {
-  readonly revision?: string;
-  readonly ready?: boolean;
-  readonly scheduled?: string;
-  readonly container?: Partial<ContainerStatus>;
-  readonly deleted?: boolean;
-}
-
-function pod(name: string, change: PodChange = {}): Pod {
-  const { revision = 'new', ready = false, scheduled, container = {}, deleted = false } = change;
-  return {
-    apiVersion: 'v1',
-    kind: 'Pod',
-    metadata: {
-      name,
-      annotations: { [revisionAnnotation]: revision },
-      ...(deleted ? { deletionTimestamp: '2026-01-01T00:00:00Z' } : {}),
-    },
-    status: {
-      conditions: [
-        scheduled === undefined
-          ? { type: 'PodScheduled', status: 'True' }
-          : { type: 'PodScheduled', status: 'False', reason: 'Unschedulable', message: scheduled },
-        { type: 'Ready', status: ready ? 'True' : 'False' },
-      ],
-      containerStatuses: [{ name: 'runtime', ready, restartCount: 0, state: { running: {} }, ...container }],
-    },
-  };
-}
-
-const ended = (exitCode: number, message: string, reason?: string): PodChange => ({
-  container: {
-    lastState: { terminated: { exitCode, message, ...(reason === undefined ? {} : { reason }) } },
-  },
-});
 
 /** "status reason" of a condition. */
 function verdict(change: Partial<Picture>, type: string): string {

@@ -3,19 +3,29 @@
 
 import {
   conditionTypes,
+  optionalConditionTypes,
   failureKinds,
   type Condition,
   type LastFailure,
   type LlmServiceStatus,
   type LoadingStatus,
 } from '@llmservice/crds';
+import type { Answer } from './answer.js';
+import { withinBudget } from './budget-condition.js';
 import { answer, currentPods, type Answers } from './conditions.js';
+import type { Pod } from '../kube/types.js';
 import type { Picture } from './picture.js';
-import { isReady, worstFailure, type PodFailure } from './pod-state.js';
+import { scalingActive } from './scaling-condition.js';
+import { isReady, podCondition, worstFailure, type PodFailure } from './pod-state.js';
 
 export function buildStatus(picture: Picture): LlmServiceStatus {
   const answers = answer(picture);
   const loading = loadingOf(picture);
+  const lastLoad = lastLoadOf(picture);
+  const { warmth, spending } = picture.demand;
+  const active = warmth.active;
+  // A spec that cannot be followed for a while does not clear the account.
+  const budget = picture.resolution.state === 'invalid' ? picture.previous.budget : spending?.account;
   const lastFailure = picture.halted?.failure ?? lastFailureOf(picture, answers);
   return {
     observedGeneration: picture.generation,
@@ -27,6 +37,9 @@ export function buildStatus(picture: Picture): LlmServiceStatus {
     selector: picture.selector,
     ...checkedRoute(picture, answers),
     ...(loading === null ? {} : { loading }),
+    ...(lastLoad === null ? {} : { lastLoad }),
+    ...(active.length === 0 ? {} : { activeSchedules: active.map((schedule) => ({ ...schedule })) }),
+    ...(budget === undefined ? {} : { budget }),
     ...(lastFailure === null ? {} : { lastFailure }),
     ...(picture.fit.state === 'fits'
       ? {
@@ -54,13 +67,33 @@ export function pendingConditions(generation: number, now: string): Condition[] 
   }));
 }
 
-function dated(answers: Answers, { previous, generation, now }: Picture): Condition[] {
-  return conditionTypes.map((type) => {
+function dated(answers: Answers, picture: Picture): Condition[] {
+  const { previous, generation, now } = picture;
+  const optional = {
+    ScalingActive: scalingActive(picture),
+    WithinBudget: withinBudget(picture.demand.spending),
+  };
+  const all: Readonly<Record<string, Answer | null>> = { ...answers, ...optional };
+  return [...conditionTypes, ...optionalConditionTypes].flatMap((type) => {
     const before = previous.conditions?.find((condition) => condition.type === type);
-    const { status, reason, message } = answers[type];
+    const given = all[type] ?? null;
+    if (given === null) return [];
+    const { status, reason, message } = given;
     const lastTransitionTime = before?.status === status ? before.lastTransitionTime : now;
-    return { type, status, reason, message, observedGeneration: generation, lastTransitionTime };
+    return [{ type, status, reason, message, observedGeneration: generation, lastTransitionTime }];
   });
+}
+
+/** Told once of a pod, when it is first seen to answer: later its Ready condition may have changed again. */
+function lastLoadOf(picture: Picture): NonNullable<LlmServiceStatus['lastLoad']> | null {
+  const before = picture.previous.lastLoad ?? null;
+  const created = (pod: Pod): string => `${pod.metadata.creationTimestamp ?? ''} ${pod.metadata.name}`;
+  const [newest] = picture.pods.filter(isReady).sort((a, b) => (created(a) < created(b) ? 1 : -1));
+  const since = Date.parse(newest?.metadata.creationTimestamp ?? '');
+  const ready = newest === undefined ? undefined : podCondition(newest, 'Ready')?.lastTransitionTime;
+  const seconds = Math.round((Date.parse(ready ?? '') - since) / 1000);
+  if (newest === undefined || newest.metadata.name === before?.pod || !(seconds >= 0)) return before;
+  return { pod: newest.metadata.name, seconds };
 }
 
 function urlOf({ routing, scheme, name, namespace }: Picture): string {

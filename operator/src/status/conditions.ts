@@ -4,6 +4,7 @@
 import type { ConditionType } from '@llmservice/crds';
 import type { Pod } from '../kube/types.js';
 import { failed, no, sentences, unknown, withRemedy, yes, type Answer } from './answer.js';
+import { withinBudget } from './budget-condition.js';
 import type { Halt, Picture } from './picture.js';
 import { isReady, podFailure, podRevision, runtimeStatus, weightsStatus } from './pod-state.js';
 import { rest } from './rest.js';
@@ -136,6 +137,8 @@ function readiness(picture: Picture, answers: Omit<Answers, 'Ready' | 'Reconcili
     return no('Stopped', 'spec.stop is true: there are no pods. Set it to false to serve.');
   }
   if (picture.halted !== null) return halted(picture.halted, picture.generation);
+  const budget = picture.demand.overBudget ? withinBudget(picture.demand.spending) : null;
+  if (budget !== null) return budget;
   const { ModelResolved, Fits, Scheduled, Loaded, Serving, Routed } = answers;
   // A "no" is told before an "unknown". Pods that serve prove the checkpoint and the plan, whatever S3 says now.
   const refused = [ModelResolved, Fits, Scheduled].find(({ status }) => status === 'False');

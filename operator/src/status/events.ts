@@ -10,7 +10,10 @@ export interface Transition {
 
 /** Steps on the way that are no problem. */
 const progress = new Set(['Pulling', 'Loading', 'Starting', 'ScaledToZero']);
-const problems = ['ModelResolved', 'Fits', 'Scheduled', 'Loaded', 'Routed', 'StreamingVerified'];
+const problems = [
+  ...['ModelResolved', 'Fits', 'Scheduled', 'Loaded', 'Routed', 'StreamingVerified'],
+  ...['ScalingActive', 'WithinBudget'],
+];
 
 export function transitions(before: LlmServiceStatus, after: LlmServiceStatus): Transition[] {
   const found: Transition[] = [];
@@ -27,5 +30,6 @@ export function transitions(before: LlmServiceStatus, after: LlmServiceStatus): 
 
 function isProblem({ type, status, reason }: Condition): boolean {
   if (type === 'Ready') return reason === 'RolledBack';
+  if (reason === 'NearlySpent') return true;
   return problems.includes(type) && status === 'False' && !progress.has(reason);
 }

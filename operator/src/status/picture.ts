@@ -1,8 +1,11 @@
 // Everything that a status is made from, gathered by the reconciler: what was wanted, what was planned, what is seen.
 
 import type { Failure, LastFailure, LlmServiceStatus, MemoryPlan, Violation } from '@llmservice/crds';
-import type { Deployment, HttpRoute, Pod, VirtualService } from '../kube/types.js';
+import type { Autoscaler, Deployment, HttpRoute, Pod, VirtualService } from '../kube/types.js';
+import type { Autoscaling } from '../plan/autoscaling.js';
+import type { Demand } from '../plan/demand.js';
 import type { Fallback } from '../plan/fallback.js';
+import type { Idleness } from '../plan/idleness.js';
 import type { Sleep } from '../plan/sleep.js';
 import type { Routing } from '../plan/routing.js';
 import type { StreamOutcome } from '../plan/stream-check.js';
@@ -71,8 +74,12 @@ export interface Picture {
   /** RFC 3339, to the second. */
   readonly now: string;
   readonly modelName: string;
-  /** By the spec and, asleep, 0. */
+  /** By the spec, schedules and the budget and, asleep, 0. */
   readonly wantedReplicas: number;
+  readonly demand: Omit<Demand, 'replicas'>;
+  readonly autoscaling: Autoscaling;
+  /** What pods' metrics told last, where they are asked. */
+  readonly scraped: Idleness;
   readonly sleep: Sleep;
   /** By spec.stop. */
   readonly stopped: boolean;
@@ -92,6 +99,8 @@ export interface Picture {
   readonly virtualService: VirtualService | null;
   readonly fallback: Fallback;
   readonly streaming: Streaming;
+  /** The object that scales it by load. */
+  readonly autoscaler: Autoscaler | null;
   /** By pod name. */
   readonly loads: ReadonlyMap<string, LoadProgress>;
 }

@@ -4,22 +4,22 @@ import type { ChildInputs } from '../plan/children.js';
 import type { Course } from '../plan/course.js';
 import type { Revision } from '../plan/revision.js';
 import type { Sleep } from '../plan/sleep.js';
-import { wantedReplicas } from '../plan/wanted-replicas.js';
-import type { WantedService } from '../spec/parse-spec.js';
 import { answer, currentPods } from './conditions.js';
 import type { Halt, Picture } from './picture.js';
 import { isReady, podRevision } from './pod-state.js';
 
 export function planPods(
-  service: WantedService,
   { good, attempt }: Course,
   target: Revision,
   picture: Picture,
   halted: Halt | null,
   sleep: Sleep,
-): Omit<ChildInputs, 'gateway' | 'fallback' | 'operatorNamespace' | 'replacement' | 'activators'> {
+): Omit<
+  ChildInputs,
+  'gateway' | 'fallback' | 'operatorNamespace' | 'replacement' | 'activators' | 'autoscaler'
+> {
   const asleep = sleep.state === 'asleep' ? sleep.mark : null;
-  const replicas = asleep === null ? wantedReplicas(service) : 0;
+  const replicas = asleep === null ? picture.wantedReplicas : 0;
   const last = good?.object.metadata.name ?? null;
   if (halted === null) {
     const goodNow = isRolledOut(picture) ? target.object.metadata.name : last;

@@ -1,10 +1,10 @@
 // The operator's view of the cluster: one reflector per resource, and for every change the services it may concern.
 
-import { activatorName, fieldManager, labels, type LlmService } from '@llmservice/crds';
+import { activatorName, fieldManager, labels, type LlmService, type LlmServiceSpec } from '@llmservice/crds';
 import type { Logger } from 'winston';
 import type { KubeClient } from '../kube/client.js';
 import { keyOf, resources, serviceKeyOf, type Resource } from '../kube/resources.js';
-import type { Deployment, HttpRoute, KubeObject, Pod, VirtualService } from '../kube/types.js';
+import type { Autoscaler, Deployment, HttpRoute, KubeObject, Pod, VirtualService } from '../kube/types.js';
 import { activatorEndpointsName, endpointsManagedBy } from '../plan/activator-endpoints.js';
 import { isReady } from '../status/pod-state.js';
 import { podAsRead } from './pod-as-read.js';
@@ -68,17 +68,20 @@ export class Caches {
         onChange: (object) => this.changed(object),
         onServed: (served) => this.servedChanged(resource, served),
       });
-    const { deployments, controllerRevisions, services, configMaps, disruptionBudgets, endpointSlices } =
-      resources;
+    const { deployments, controllerRevisions, services, configMaps, disruptionBudgets } = resources;
+    const { horizontalPodAutoscalers, endpointSlices } = resources;
     // The cluster's own slices have the labels of their Service, ours among them.
     const myEndpoints = owned(endpointSlices, `${endpointsManagedBy}=${fieldManager},${labels.service}`);
-    const { networkPolicies, httpRoutes, virtualServices, destinationRules } = resources;
+    const { networkPolicies, httpRoutes, virtualServices, destinationRules, scaledObjects } = resources;
     this.children = new Map([
       [endpointSlices.kind, myEndpoints],
-      ...[deployments, controllerRevisions, services, configMaps, disruptionBudgets, networkPolicies].map(
-        (each) => [each.kind, owned(each, mine)] as const,
+      ...[
+        ...[deployments, controllerRevisions, services, configMaps, disruptionBudgets, networkPolicies],
+        horizontalPodAutoscalers,
+      ].map((each) => [each.kind, owned(each, mine)] as const),
+      ...[httpRoutes, virtualServices, destinationRules, scaledObjects].map(
+        (each) => [each.kind, optional(each)] as const,
       ),
-      ...[httpRoutes, virtualServices, destinationRules].map((each) => [each.kind, optional(each)] as const),
     ]);
   }
 
@@ -91,6 +94,11 @@ export class Caches {
   get istio(): boolean {
     const { virtualServices, destinationRules } = resources;
     return [virtualServices, destinationRules].every(({ kind }) => this.served.has(kind));
+  }
+
+  /** Whether the cluster knows KEDA's ScaledObject. */
+  get keda(): boolean {
+    return this.served.has(resources.scaledObjects.kind);
   }
 
   /** Starts all watches; settles when the first lists are in. */
@@ -156,10 +164,14 @@ export class Caches {
     );
   }
 
-  /** What a service may have or not: its route, whatever belongs to it, its NetworkPolicy and the activator's endpoints. */
+  /** What a service may have or not: its route, NetworkPolicy and autoscaler, and the activator's endpoints. */
   optional(namespace: string, name: string): KubeObject[] {
-    const { networkPolicies, httpRoutes, virtualServices, destinationRules } = resources;
-    return [networkPolicies, httpRoutes, virtualServices, destinationRules]
+    const { networkPolicies, horizontalPodAutoscalers, scaledObjects } = resources;
+    const { httpRoutes, virtualServices, destinationRules } = resources;
+    return [
+      ...[networkPolicies, httpRoutes, virtualServices, destinationRules],
+      ...[horizontalPodAutoscalers, scaledObjects],
+    ]
       .map(({ kind }) => this.children.get(kind)?.get(namespace, name) ?? null)
       .concat(this.activatorEndpoints(namespace, name))
       .filter((object) => object !== null);
@@ -181,15 +193,32 @@ export class Caches {
 
   /** Services that may fall asleep, with their pods. */
   sleepers(): Map<string, Pod[]> {
+    return this.whose(({ idleAfterSeconds }) => idleAfterSeconds !== undefined);
+  }
+
+  /** Services whose load matters, with their pods: they may fall asleep, or are scaled by it. */
+  watched(): Map<string, Pod[]> {
+    return this.whose(
+      ({ idleAfterSeconds, maxReplicas }) => idleAfterSeconds !== undefined || maxReplicas !== undefined,
+    );
+  }
+
+  private whose(chosen: (scaling: Partial<LlmServiceSpec['scaling']>) => boolean): Map<string, Pod[]> {
     const found = new Map<string, Pod[]>();
     for (const service of this.llmServices.values() as IterableIterator<LlmService & KubeObject>) {
       const { name, namespace = '' } = service.metadata;
       // An older CRD does not fill it in.
-      const { scaling } = service.spec as Partial<LlmService['spec']>;
-      if (scaling?.idleAfterSeconds === undefined) continue;
-      found.set(keyOf(service), this.podsOf(namespace, name));
+      const { scaling = {} } = service.spec as Partial<LlmService['spec']>;
+      if (chosen(scaling)) found.set(keyOf(service), this.podsOf(namespace, name));
     }
     return found;
+  }
+
+  /** Whichever of the two it has. */
+  autoscaler(namespace: string, name: string): Autoscaler | null {
+    const { horizontalPodAutoscalers, scaledObjects } = resources;
+    const kinds = [scaledObjects.kind, horizontalPodAutoscalers.kind];
+    return kinds.map((kind) => this.children.get(kind)?.get(namespace, name) ?? null).find(Boolean) ?? null;
   }
 
   httpRoute(namespace: string, name: string): HttpRoute | null {

@@ -1,4 +1,4 @@
-// Looks at the /metrics of services that may fall asleep, all their ready pods, in turns. Kept in memory alone: after a
+// Looks at the /metrics of services that may fall asleep or are scaled by load, all their ready pods, in turns. Kept in memory alone: after a
 // restart of the operator every service counts as asked just now.
 
 import { routes } from '@llmservice/crds';
@@ -16,10 +16,14 @@ import { isReady } from '../status/pod-state.js';
 import { askPod, podUrl } from './ask-pod.js';
 
 export interface IdleMonitorOptions {
-  /** Services that may fall asleep, by key, with their pods. */
+  /** Services to look at, by key, with their pods. */
   readonly services: () => ReadonlyMap<string, readonly Pod[]>;
   /** Called when a service began or ceased to be idle, or can no more be seen. */
   readonly onChange: (key: string) => void;
+  /** Called with what was seen of a service, at every turn. */
+  readonly onLook: (key: string, look: Look) => Promise<void>;
+  /** Called when a service is looked at no more. */
+  readonly onGone: (key: string) => void;
   readonly intervalMs?: number;
   /** Where a pod's server answers; its address unless a test says otherwise. */
   readonly baseUrl?: (pod: Pod) => string | null;
@@ -57,7 +61,11 @@ export class IdleMonitor {
     this.polling = true;
     const services = [...this.options.services()];
     const keys = new Set(services.map(([key]) => key));
-    for (const key of this.watched.keys()) if (!keys.has(key)) this.watched.delete(key);
+    for (const key of this.watched.keys()) {
+      if (keys.has(key)) continue;
+      this.watched.delete(key);
+      this.options.onGone(key);
+    }
     for (let first = 0; first < services.length; first += mostAtOnce) {
       await Promise.all(services.slice(first, first + mostAtOnce).map(([key, pods]) => this.turn(key, pods)));
     }
@@ -70,17 +78,19 @@ export class IdleMonitor {
     const after = watch(before, look, performance.now());
     this.watched.set(key, after);
     if (before.state !== after.state) this.options.onChange(key);
+    await this.options.onLook(key, look);
   }
 
   private async lookAt(pods: readonly Pod[]): Promise<Look> {
+    const told = await Promise.all(pods.map(async (pod) => ({ pod, activity: await this.ask(pod) })));
     const seen = new Map<string, Activity>();
-    for (const pod of pods) {
+    const unseen: string[] = [];
+    for (const { pod, activity } of told) {
       const { name, uid = name } = pod.metadata;
-      const activity = await this.ask(pod);
-      if (typeof activity === 'string') return { state: 'unseen', message: `pod ${name} ${activity}` };
-      seen.set(uid, activity);
+      if (typeof activity === 'string') unseen.push(`pod ${name} ${activity}`);
+      else seen.set(uid, activity);
     }
-    return { state: 'seen', pods: seen };
+    return { pods: seen, unseen };
   }
 
   /** @returns a text: what is wrong with it */

@@ -1,0 +1,73 @@
+// A picture of a service without pods, and pods for it.
+
+import type { ContainerStatus, Pod } from '../kube/types.js';
+import { idleDemand } from '../plan/demand.js';
+import { revisionAnnotation } from '../plan/pod-template.js';
+import type { Picture } from './picture.js';
+
+export const base: Picture = {
+  namespace: 'ns',
+  name: 'demo',
+  generation: 2,
+  previous: {},
+  now: '2026-01-01T00:00:00Z',
+  modelName: 'demo',
+  wantedReplicas: 1,
+  demand: idleDemand,
+  autoscaling: { state: 'off' },
+  scraped: { state: 'unknown' },
+  autoscaler: null,
+  stopped: false,
+  sleep: { state: 'never' },
+  resolution: { state: 'resolved' },
+  fit: { state: 'unmeasured' },
+  scheme: 'http',
+  routing: { state: 'none' },
+  obstacle: null,
+  halted: null,
+  revision: 'new',
+  selector: 'a=b',
+  deployment: null,
+  pods: [],
+  httpRoute: null,
+  virtualService: null,
+  fallback: { state: 'none' },
+  streaming: { state: 'noRoute' },
+  loads: new Map(),
+};
+
+interface PodChange {
+  readonly revision?: string;
+  readonly ready?: boolean;
+  readonly scheduled?: string;
+  readonly container?: Partial<ContainerStatus>;
+  readonly deleted?: boolean;
+}
+
+export function pod(name: string, change: PodChange = {}): Pod {
+  const { revision = 'new', ready = false, scheduled, container = {}, deleted = false } = change;
+  return {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: {
+      name,
+      annotations: { [revisionAnnotation]: revision },
+      ...(deleted ? { deletionTimestamp: '2026-01-01T00:00:00Z' } : {}),
+    },
+    status: {
+      conditions: [
+        scheduled === undefined
+          ? { type: 'PodScheduled', status: 'True' }
+          : { type: 'PodScheduled', status: 'False', reason: 'Unschedulable', message: scheduled },
+        { type: 'Ready', status: ready ? 'True' : 'False' },
+      ],
+      containerStatuses: [{ name: 'runtime', ready, restartCount: 0, state: { running: {} }, ...container }],
+    },
+  };
+}
+
+export const ended = (exitCode: number, message: string, reason?: string): PodChange => ({
+  container: {
+    lastState: { terminated: { exitCode, message, ...(reason === undefined ? {} : { reason }) } },
+  },
+});
