@@ -23,6 +23,7 @@ const keptAndDeleted = [...kept, 'delete'];
 export const operatorRules: readonly Rule[] = [
   { group: 'llmservice.dev', resource: 'llmservices', verbs: ['get', 'list', 'watch'] },
   { group: 'llmservice.dev', resource: 'llmservices/status', verbs: ['get', 'patch'] },
+  { group: 'llmservice.dev', resource: 'llmservices/scale', verbs: ['patch'] },
   { group: 'apps', resource: 'deployments', verbs: kept },
   { group: 'apps', resource: 'controllerrevisions', verbs: keptAndDeleted },
   { group: '', resource: 'services', verbs: kept },
@@ -31,6 +32,8 @@ export const operatorRules: readonly Rule[] = [
   { group: 'discovery.k8s.io', resource: 'endpointslices', verbs: keptAndDeleted },
   { group: 'networking.k8s.io', resource: 'networkpolicies', verbs: keptAndDeleted },
   { group: 'gateway.networking.k8s.io', resource: 'httproutes', verbs: keptAndDeleted },
+  { group: 'autoscaling', resource: 'horizontalpodautoscalers', verbs: keptAndDeleted },
+  { group: 'keda.sh', resource: 'scaledobjects', verbs: keptAndDeleted },
   { group: 'networking.istio.io', resource: 'virtualservices', verbs: keptAndDeleted },
   { group: 'networking.istio.io', resource: 'destinationrules', verbs: keptAndDeleted },
   { group: '', resource: 'pods', verbs: ['list', 'watch'] },
