@@ -1,5 +1,6 @@
 // Whether another service stands in for one at its public route: while no pod of its own answers. It goes one step and
-// no further: requests reach the pods of the other, never the other's fallback, so that two may stand in for each other.
+// no further: requests reach the pods of the other, never the other's fallback, so that two may stand in for each
+// other.
 
 import { headers } from '@llmservice/crds';
 import type { KubeObject } from '../kube/types.js';

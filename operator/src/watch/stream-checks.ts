@@ -1,5 +1,5 @@
-// Checks public routes beside the reconciles, a few at a time: a route once it carries requests, one that keeps events back
-// every ten minutes until it does no more, and what cannot be reached again and again with growing pauses.
+// Checks public routes beside the reconciles, a few at a time: a route once it carries requests, one that keeps events
+// back every ten minutes until it does no more, and what cannot be reached again and again with growing pauses.
 
 import type { KubeClient } from '../kube/client.js';
 import { objectPath, resources } from '../kube/resources.js';
@@ -114,5 +114,5 @@ function unknownEntrance({ provider, namespace, name }: RouteGateway): string {
   const where = `${namespace}/${name}`;
   return provider === 'istio'
     ? `Where ${where} of istio is entered is not known. Install the operator with publicAddress.`
-    : `Gateway ${where} has no address, or no listener for the host. Give it one, or install the operator with publicAddress.`;
+    : `Gateway ${where} has no address, or no listener for the host. Give it one, or set the operator's publicAddress.`;
 }
