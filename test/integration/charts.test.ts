@@ -27,7 +27,7 @@ beforeAll(async () => {
   server = await ApiServer.start();
   kubectl = new Kubectl(server.kubeConfig());
   await kubectl.installCrd();
-  for (const namespace of ['llmservice-system', 'experimental']) {
+  for (const namespace of ['llmservice-system', 'experimental', 'istio-system']) {
     await kubectl.output(['create', 'namespace', namespace]);
   }
 }, startTimeoutMs);
@@ -111,6 +111,19 @@ describe('the operator under the chart’s RBAC', () => {
     expect(await may('create', 'pods/exec', 'experimental')).toBe('no');
     expect(await may('update', 'leases.coordination.k8s.io', 'experimental')).toBe('no');
   }, 120_000);
+
+  it('may see where its Gateway is entered, and no other', async () => {
+    const gateway = ['--set', 'gateway.name=public,gateway.namespace=istio-system'];
+    const inSystem = ['--namespace', 'llmservice-system', ...gateway];
+    const places = async (...args: string[]) =>
+      parseAllDocuments(await template('llmservice-operator', ...inSystem, ...args))
+        .map((document) => (document.toJS() as { metadata: { name: string; namespace?: string } }).metadata)
+        .filter(({ name }) => name.endsWith('-gateway'))
+        .map(({ namespace }) => namespace);
+    expect(await places()).toEqual(['istio-system', 'istio-system']);
+    expect(await places('--set', 'publicAddress=http://lb.example.org')).toEqual([]);
+    expect(await places('--set', 'watchNamespace=experimental')).toEqual([]);
+  });
 
   it('may do its work in the one watched namespace only', async () => {
     const watched = ['--namespace', 'llmservice-system', '--set', 'watchNamespace=experimental'];

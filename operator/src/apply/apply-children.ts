@@ -82,8 +82,8 @@ function isRefusal({ status, message }: ApiError): boolean {
 }
 
 /**
- * Removes routes, policies and endpoints of the activator that are no longer wanted, revisions that nothing goes back to,
- * and engine configs that no pod can come to need any more.
+ * Removes routes, policies and endpoints of the activator that are no longer wanted, revisions that nothing goes back
+ * to, and engine configs that no pod can come to need any more.
  */
 export async function pruneChildren(
   writer: Writer,

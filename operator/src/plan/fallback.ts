@@ -1,5 +1,6 @@
-// Whether another service stands in for one at its public route: while no pod of its own answers. It goes one step and no
-// further: requests reach the pods of the other, never the other's fallback, so that two may stand in for each other.
+// Whether another service stands in for one at its public route: while no pod of its own answers. It goes one step and
+// no further: requests reach the pods of the other, never the other's fallback, so that two may stand in for each
+// other.
 
 import { headers } from '@llmservice/crds';
 import type { KubeObject } from '../kube/types.js';
@@ -87,7 +88,7 @@ function answers(other: KubeObject): boolean {
 /** Fits into the header's 4,096 bytes whatever names there are. */
 const mostNames = 16;
 
-/** Headers that its route sets: for the fallback the names that clients ask for, for clients who it was that answered. */
+/** Headers that its route sets: for the fallback the names that clients ask for, for clients who has answered. */
 export function fallbackHeaders(
   { spec, modelName }: WantedService,
   fallback: string,

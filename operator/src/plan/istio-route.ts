@@ -1,5 +1,5 @@
-// The public route by istio: a VirtualService for the host and the API's paths, and a DestinationRule for the way to the
-// pods. A stream lasts as long as it lasts, and no generation is begun twice.
+// The public route by istio: a VirtualService for the host and the API's paths, and a DestinationRule for the way to
+// the pods. A stream lasts as long as it lasts, and no generation is begun twice.
 
 import { ports } from '@llmservice/crds';
 import type { WantedService } from '../spec/parse-spec.js';

@@ -244,4 +244,10 @@ describe('a fallback', () => {
   ])('%s', (_, change, type, expected) => {
     expect(verdict({ ...planned, pods: [pod('a')], ...change }, type)).toBe(expected);
   });
+
+  test('is told by an event when it begins to answer', () => {
+    const before = buildStatus({ ...base, ...planned, pods: ready });
+    const after = buildStatus({ ...base, ...planned, fallback: active, previous: before });
+    expect(transitions(before, after)).toMatchObject([{ type: 'Warning', reason: 'Fallback' }]);
+  });
 });

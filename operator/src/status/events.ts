@@ -31,5 +31,6 @@ export function transitions(before: LlmServiceStatus, after: LlmServiceStatus): 
 function isProblem({ type, status, reason }: Condition): boolean {
   if (type === 'Ready') return reason === 'RolledBack';
   if (reason === 'NearlySpent') return true;
+  if (type === 'Routed' && reason === 'Fallback') return true;
   return problems.includes(type) && status === 'False' && !progress.has(reason);
 }

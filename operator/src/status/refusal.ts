@@ -66,7 +66,7 @@ function explain({
   if (account !== undefined) {
     return {
       reason: 'ServiceAccountMissing',
-      message: `There is no ServiceAccount ${account} in this namespace. Create it, or correct spec.serviceAccountName.`,
+      message: `There is no ServiceAccount ${account} here. Create it, or correct spec.serviceAccountName.`,
     };
   }
   const priority = /no PriorityClass with name (\S+) was found/.exec(message)?.[1];

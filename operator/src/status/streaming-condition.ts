@@ -1,5 +1,5 @@
-// StreamingVerified: whether events come through the public route as they are sent. It gates nothing: a route that keeps
-// answers back still answers.
+// StreamingVerified: whether events come through the public route as they are sent. It gates nothing: a route that
+// keeps answers back still answers.
 
 import { no, unknown, yes, type Answer } from './answer.js';
 import type { Picture } from './picture.js';
@@ -15,7 +15,7 @@ export function judgeStreaming(picture: Picture): Answer {
     const { leastGapMs, mostGapMs } = outcome;
     return yes(
       'Streams',
-      `Events that are sent 200 ms apart come ${String(leastGapMs)} to ${String(mostGapMs)} ms apart through the route.`,
+      `Events that are sent 200 ms apart come ${String(leastGapMs)} to ${String(mostGapMs)} ms apart.`,
     );
   }
   const before = previous.conditions?.find(({ type }) => type === 'StreamingVerified');
@@ -30,8 +30,8 @@ export function judgeStreaming(picture: Picture): Answer {
 
 function buffered(heldMs: number): string {
   return (
-    `Something between the clients and the pods keeps events back: those that are sent over 800 ms are held for ${String(heldMs)} ms. ` +
-    'Switch off the buffering of answers for this host: a Buffer filter of Envoy or istio, proxy_buffering of nginx, a ' +
-    'cache that does not stream. It is checked again every 10 minutes.'
+    'Something between the clients and the pods keeps events back: some of those sent over 800 ms are held for ' +
+    `${String(heldMs)} ms. Have answers of this host passed on as they come: a filter of Envoy or istio that takes ` +
+    'whole bodies (ext_proc, Lua), proxy_buffering of nginx, a cache that stores first. It is looked at every 10 minutes.'
   );
 }

@@ -1,5 +1,5 @@
-// Checks public routes beside the reconciles, a few at a time: a route once it carries requests, one that keeps events back
-// every ten minutes until it does no more, and what cannot be reached again and again with growing pauses.
+// Checks public routes beside the reconciles, a few at a time: a route once it carries requests, one that keeps events
+// back every ten minutes until it does no more, and what cannot be reached again and again with growing pauses.
 
 import type { KubeClient } from '../kube/client.js';
 import { objectPath, resources } from '../kube/resources.js';
@@ -24,18 +24,21 @@ interface Check {
   readonly route: string;
   outcome: StreamOutcome | null;
   failures: number;
-  /** Monotonic; null: it is under way. */
+  /** Monotonic; null: it is under way, or waits for its turn. */
   nextAt: number | null;
 }
 
-const mostAtOnce = 4;
-const busyRetryMs = 1_000;
+const mostAtOnce = 16;
+/** Many routes may be checked at once: they share a look at their Gateway. */
+const freshMs = 5_000;
 /** Our own machine may hold events back too, for a moment. */
 const attempts = 3;
 
 export class StreamChecks {
   private readonly checks = new Map<string, Check>();
+  private readonly waiting: (() => Promise<void>)[] = [];
   private running = 0;
+  private seen: { readonly at: number; readonly gateway: Promise<GatewayObject | null> } | null = null;
 
   constructor(private readonly options: StreamChecksOptions) {}
 
@@ -64,9 +67,22 @@ export class StreamChecks {
     if (check.nextAt === null) return null;
     const leftMs = check.nextAt - performance.now();
     if (leftMs > 0) return leftMs;
-    if (this.running >= mostAtOnce) return busyRetryMs;
-    void this.run(key, check, routing);
+    const started = check;
+    started.nextAt = null;
+    this.waiting.push(() => this.run(key, started, routing));
+    this.next();
     return null;
+  }
+
+  private next(): void {
+    if (this.running >= mostAtOnce) return;
+    const run = this.waiting.shift();
+    if (run === undefined) return;
+    this.running += 1;
+    void run().finally(() => {
+      this.running -= 1;
+      this.next();
+    });
   }
 
   private hash({ host, pathPrefix, gateway }: PlannedRouting): string {
@@ -74,10 +90,7 @@ export class StreamChecks {
   }
 
   private async run(key: string, check: Check, routing: PlannedRouting): Promise<void> {
-    this.running += 1;
-    check.nextAt = null;
     check.outcome = await this.look(routing);
-    this.running -= 1;
     const { firstMs, mostMs } = this.options.pauses ?? { firstMs: 2_000, mostMs: 600_000 };
     check.failures = check.outcome.state === 'failed' ? check.failures + 1 : 0;
     const pauseMs = check.failures > 0 ? backoffMs(check.failures, { firstMs, mostMs }) : mostMs;
@@ -105,7 +118,12 @@ export class StreamChecks {
     const { client, publicAddress } = this.options;
     if (publicAddress !== null) return publicAddress;
     if (provider === 'istio') return null;
-    const gateway = await client.find<GatewayObject>(objectPath(resources.gateways, namespace, name));
+    const at = performance.now();
+    if (this.seen === null || at - this.seen.at > freshMs) {
+      this.seen = { at, gateway: client.find(objectPath(resources.gateways, namespace, name)) };
+    }
+    // There is one: the operator's.
+    const gateway = await this.seen.gateway;
     return gateway === null ? null : gatewayEntrance(gateway, host);
   }
 }
@@ -114,5 +132,5 @@ function unknownEntrance({ provider, namespace, name }: RouteGateway): string {
   const where = `${namespace}/${name}`;
   return provider === 'istio'
     ? `Where ${where} of istio is entered is not known. Install the operator with publicAddress.`
-    : `Gateway ${where} has no address, or no listener for the host. Give it one, or install the operator with publicAddress.`;
+    : `Gateway ${where} has no address, or no listener for the host. Give it one, or set the operator's publicAddress.`;
 }
