@@ -121,7 +121,7 @@ test('a namespace that does not allow folders of the node is told so, and of cla
     async () => {
       const { status } = await getJson<{ status?: LlmServiceStatus }>(['llm', 'guarded', '-n', guarded]);
       const condition = status?.conditions?.find(({ type }) => type === 'Scheduled');
-      return condition?.reason === 'FailedCreate' ? condition : null;
+      return condition?.reason === 'PodSecurityRefused' ? condition : null;
     },
     60_000,
   );
