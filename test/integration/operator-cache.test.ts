@@ -83,3 +83,25 @@ test('a folder that the operator does not allow is refused, with no Deployment',
   expect(message).toContain('--allow-host-path=/etc');
   expect(await world.get(resources.deployments, 'refused')).toBeNull();
 });
+
+const jobs = () => world.list(resources.jobs, 'llmservice.dev/service=ahead');
+
+test('weights are pulled ahead by a Job into the claim: told, left alone once done, gone when nobody wants it', async () => {
+  await create('ahead', { kind: 'pvc', claimName: 'weights', prePull: true });
+  const job = await eventually('the Job', async () => (await jobs())[0]);
+  const now = new Date().toISOString();
+  const complete = (type: string) => ({ type, status: 'True', lastTransitionTime: now });
+  const status = { startTime: now, completionTime: now, succeeded: 1 };
+  const conditions = [complete('SuccessCriteriaMet'), complete('Complete')];
+  await world.patch(resources.jobs, job.metadata.name, { status: { ...status, conditions } }, '/status');
+  await eventually('the condition to tell', async () =>
+    (await world.condition('ahead', 'ModelResolved', 'True')).message.includes('1 of 1 Jobs are done'),
+  );
+  await operator.stop();
+  operator = world.startOperator();
+  await world.condition('ahead', 'ModelResolved', 'True');
+  await sleep(1_000);
+  expect((await jobs()).map(({ metadata }) => metadata.uid)).toEqual([job.metadata.uid]);
+  await world.patch(resources.llmServices, 'ahead', { spec: { model: { cache: { prePull: false } } } });
+  await eventually('no Job', async () => (await jobs()).length === 0);
+});
