@@ -12,6 +12,7 @@ import { Pictures } from './pictures.js';
 import { Buckets } from './preflight/buckets.js';
 import { Preflight } from './preflight/preflight.js';
 import { ServiceSecrets } from './preflight/service-secrets.js';
+import { PrePulls } from './pre-pulls.js';
 import { Reconciler } from './reconcile.js';
 import { Rollouts } from './rollouts.js';
 import { Sleeps } from './sleeps.js';
@@ -116,17 +117,19 @@ export class Operator {
       onChange: (key) => this.queue.add(key),
       ...(timing.streamPauses === undefined ? {} : { pauses: timing.streamPauses }),
     });
+    const room = new ClusterRoom(client, logger);
     const reconciler = new Reconciler({
       caches,
       preflight: new Preflight(new Buckets(new ServiceSecrets(client))),
       writer,
+      prePulls: new PrePulls(caches, writer, room),
       crashLogs,
       pictures: new Pictures({ caches, loads: this.loads, idle: this.idle, crashLogs, streams }),
       sleeps: new Sleeps(caches, this.idle),
       surroundings: options.surroundings,
       operatorNamespace: options.leaseNamespace,
       metricsApi: this.metricsApi,
-      rollouts: new Rollouts(new ClusterRoom(client, logger), timing.unschedulableMs ?? unschedulableMs),
+      rollouts: new Rollouts(room, timing.unschedulableMs ?? unschedulableMs),
       streams,
       patience: { imagePullMs: timing.imagePullMs ?? imagePullMs },
       now: parts.clock ?? (() => new Date()),

@@ -14,6 +14,7 @@ import { planService, type Installation, type ServicePlan, type Surroundings } f
 import { readRevisions } from './plan/revision.js';
 import type { Sleep } from './plan/sleep.js';
 import type { Preflight } from './preflight/preflight.js';
+import type { PrePulls } from './pre-pulls.js';
 import type { Rollouts } from './rollouts.js';
 import type { Sleeps } from './sleeps.js';
 import { parseSpec, type WantedService } from './spec/parse-spec.js';
@@ -41,6 +42,7 @@ export interface ReconcilerOptions {
   readonly operatorNamespace: string;
   readonly metricsApi: Pick<MetricsApi, 'served'>;
   readonly rollouts: Pick<Rollouts, 'decide'>;
+  readonly prePulls: Pick<PrePulls, 'bringAbout' | 'tell'>;
   readonly streams: Pick<StreamChecks, 'want' | 'forget'>;
   readonly patience: Omit<Patience, 'noProgressMs'>;
   readonly now: () => Date;
@@ -73,7 +75,8 @@ export class Reconciler {
     }
     const { result, recheckMs } = await this.options.preflight.resolve(key, parsed.service);
     const plan = planService(parsed.service, result, this.surroundings());
-    return earliest(recheckMs, await this.bringAbout(seen, parsed.service, plan));
+    const told = this.options.prePulls.tell(parsed.service, plan);
+    return earliest(recheckMs, await this.bringAbout(seen, parsed.service, told));
   }
 
   /** A service nobody looked at yet gets all its conditions first, so that waiting for one of them can begin. */
@@ -138,6 +141,7 @@ export class Reconciler {
       autoscaler: plan.autoscaling.state === 'planned' ? plan.autoscaling.autoscaler : null,
     });
     const obstacle = await applyChildren(writer, view, wanted, target.object, service.uid);
+    const aheadMs = await this.options.prePulls.bringAbout(service, pods.template, halted !== null);
     const seen = pictures.of(object, service, plan, target.template.revision, this.now());
     const after = asleepOr(seen, sleep);
     await this.writeStatus(object, { ...after, halted, obstacle });
@@ -147,6 +151,7 @@ export class Reconciler {
       obstacle === null ? null : obstacleRetryMs,
       verdict.state === 'open' ? verdict.recheckMs : null,
       rollout.recheckMs,
+      aheadMs,
       recheckMs,
       after.fallback.state === 'active' ? after.fallback.recheckMs : null,
       activators === null ? this.checkStream(after) : null,

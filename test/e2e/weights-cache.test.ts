@@ -61,7 +61,7 @@ beforeAll(async () => {
   uri = await upload('demo', demoModel());
 });
 afterAll(async () => {
-  await remove('cached', 'elsewhere');
+  await remove('cached', 'elsewhere', 'ahead');
   await kubectl(['delete', 'namespace', guarded, '--ignore-not-found', '--wait=false']);
 });
 
@@ -97,6 +97,37 @@ test('the second pod of the node serves without S3', async () => {
   }
 });
 
+test('a Job pulls ahead on the node, and the first pod serves without S3', async () => {
+  const service = cached('ahead', await upload('ahead', demoModel()), `${folder}/ahead`);
+  const { cache } = service.spec.model as { cache: object };
+  const model = { ...service.spec.model, cache: { ...cache, prePull: true } };
+  const spec = { ...service.spec, routing: {}, model };
+  await apply({ ...service, spec: { ...spec, stop: true } });
+  await eventually(
+    'the Job',
+    async () => (await conditionOf('ahead', 'ModelResolved'))?.message.includes('1 of 1 Jobs are done'),
+    180_000,
+  );
+  expect(await podsOf('ahead')).toEqual([]);
+  await clusterPart('stop', 's3');
+  try {
+    await apply({ ...service, spec });
+    const pod = await podOf('ahead');
+    await kubectl([
+      'wait',
+      '--for=condition=Ready',
+      'pod',
+      pod.metadata.name,
+      '-n',
+      namespace,
+      '--timeout=120s',
+    ]);
+    expect(await metric(pod, 'llmservice_weights_cache_hits_total')).toBe(1);
+  } finally {
+    await clusterPart('start', 's3');
+  }
+});
+
 test('a folder that the operator does not allow is refused, with what would allow it', async () => {
   await apply(cached('elsewhere', uri, '/etc/kubernetes'));
   const refused = await eventually('the refusal', async () => {
@@ -121,7 +152,7 @@ test('a namespace that does not allow folders of the node is told so, and of cla
     async () => {
       const { status } = await getJson<{ status?: LlmServiceStatus }>(['llm', 'guarded', '-n', guarded]);
       const condition = status?.conditions?.find(({ type }) => type === 'Scheduled');
-      return condition?.reason === 'FailedCreate' ? condition : null;
+      return condition?.reason === 'PodSecurityRefused' ? condition : null;
     },
     60_000,
   );

@@ -4,10 +4,14 @@
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { ReplicaProcess } from './replica-process.js';
+import { fileURLToPath } from 'node:url';
+import { run, type CommandResult } from '../processes.js';
+import { ReplicaProcess, replicaEnvironment, type ReplicaOptions } from './replica-process.js';
 import { LoadingWorld, MiB } from './loading-world.js';
 import type { S3Read } from './s3-gate.js';
 import { s3Environment } from './s3-server.js';
+
+const pullEntry = fileURLToPath(new URL('../../runtime/dist/pull.js', import.meta.url));
 
 interface StartOptions {
   readonly prefix?: string;
@@ -47,19 +51,25 @@ export class CacheWorld {
     return this.loading.stop();
   }
 
-  async replica({
-    prefix = 'sharded',
-    maxBytes = null,
-    pin = null,
-  }: StartOptions = {}): Promise<ReplicaProcess> {
-    const replica = await ReplicaProcess.start({
+  async replica(options: StartOptions = {}): Promise<ReplicaProcess> {
+    const replica = await ReplicaProcess.start(this.optionsOf(options));
+    this.replicas.push(replica);
+    return replica;
+  }
+
+  /** As a Job does before pods come. */
+  async pullAhead(options: StartOptions = {}): Promise<CommandResult> {
+    const env = replicaEnvironment(this.dir, 0, this.optionsOf(options));
+    return run(process.execPath, [pullEntry], '', env);
+  }
+
+  private optionsOf({ prefix = 'sharded', maxBytes = null, pin = null }: StartOptions): ReplicaOptions {
+    return {
       uri: `s3://models/${prefix}/`,
       endpoint: this.loading.gate.endpoint,
       cache: { volume: 'hostPath /cache', maxBytes, verify: 'onPull', pins: { model: pin, head: null } },
       env: { ...s3Environment, LLMSERVICE_WEIGHTS_DIR: this.dir },
-    });
-    this.replicas.push(replica);
-    return replica;
+    };
   }
 
   /** Names of what the cache holds. */

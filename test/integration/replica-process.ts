@@ -33,7 +33,7 @@ interface Bytes {
   readonly bytesTotal: number;
 }
 
-interface ReplicaOptions {
+export interface ReplicaOptions {
   readonly uri: string;
   readonly endpoint?: string;
   readonly engine?: object;

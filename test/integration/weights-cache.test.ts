@@ -106,6 +106,15 @@ test('a pull whose process is killed is gone on with by who waits, from where it
   expect(await answer(second)).toBe(await world.loading.expectedAnswer());
 });
 
+test('a pull ahead, without a server, is what a pod then starts from', async () => {
+  expect((await world.pullAhead()).code).toBe(0);
+  const before = world.loading.gate.reads.length;
+  const replica = await world.replica({ pin: world.pinOf('sharded') });
+  await replica.ready();
+  expect(await hits(replica)).toBe(1);
+  expect(world.loading.gate.reads.slice(before)).toEqual([]);
+});
+
 test('a damaged file is pulled again, and it alone', async () => {
   const first = await world.replica();
   await readyAndKept(first);

@@ -57,6 +57,10 @@ helm.sh/chart: {{ .Chart.Name }}-{{ .Chart.Version }}
 - apiGroups: [policy]
   resources: [poddisruptionbudgets]
   verbs: [get, list, watch, create, patch]
+# Those that pull weights ahead (spec.model.cache.prePull).
+- apiGroups: [batch]
+  resources: [jobs]
+  verbs: [get, list, watch, create, patch, delete]
 # Of services that may fall asleep.
 - apiGroups: [discovery.k8s.io]
   resources: [endpointslices]

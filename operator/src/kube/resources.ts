@@ -36,6 +36,7 @@ export const resources = {
     plural: 'horizontalpodautoscalers',
   },
   scaledObjects: { apiVersion: 'keda.sh/v1alpha1', kind: 'ScaledObject', plural: 'scaledobjects' },
+  jobs: { apiVersion: 'batch/v1', kind: 'Job', plural: 'jobs' },
   pods: { apiVersion: 'v1', kind: 'Pod', plural: 'pods' },
   nodes: { apiVersion: 'v1', kind: 'Node', plural: 'nodes' },
   secrets: { apiVersion: 'v1', kind: 'Secret', plural: 'secrets' },

@@ -137,6 +137,10 @@ export interface Pod extends KubeObject {
   };
 }
 
+export interface Job extends KubeObject {
+  readonly status?: { readonly conditions?: readonly ObjectCondition[] };
+}
+
 /** A HorizontalPodAutoscaler or a ScaledObject: of either only what it says of itself is read. */
 export interface Autoscaler extends KubeObject {
   readonly status?: { readonly conditions?: readonly ObjectCondition[] };

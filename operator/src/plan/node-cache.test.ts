@@ -2,6 +2,9 @@
 
 import { describe, expect, test } from '@jest/globals';
 import { paths, validateEngineConfig } from '@llmservice/crds';
+import type { Job } from '../kube/types.js';
+import type { WantedService } from '../spec/parse-spec.js';
+import { describePrePull, planPrePull, type CandidateNode } from './pre-pull.js';
 import { wantedService } from './wanted-service.fixture.js';
 import { planService, type Surroundings } from './plan-service.js';
 import { planTemplate, type TemplateInputs } from './planned-template.js';
@@ -125,4 +128,65 @@ describe('a path that the operator', () => {
       expect(groundwork).toBeNull();
     },
   );
+});
+
+describe('weights that are pulled ahead', () => {
+  const node = (name: string, change: Partial<CandidateNode> = {}): CandidateNode => ({
+    ...{ name, labels: {}, taints: [], free: {} },
+    ...change,
+  });
+  const jobsFor = (service: WantedService, nodes: readonly CandidateNode[] | null) =>
+    planPrePull(service, planTemplate(service, inputs), nodes) as
+      | { metadata: { name: string }; spec: { template: { metadata: { labels: object }; spec: PodSpec } } }[]
+      | null;
+  const gpu = wantedService({
+    model: { uri: 's3://bucket/folder/', cache: { ...hostPath, prePull: true } },
+    accelerator: { resourceName: 'amd.com/gpu', devices: 2, memoryPerDevice: '48Gi' },
+    accounting: { persistentVolumeClaimRef: { name: 'log' } },
+  });
+
+  test('are pulled once on each node that may serve, by a pod that takes no device', () => {
+    const free = { 'amd.com/gpu': 0 };
+    const tainted = { free, taints: [{ key: 'dedicated', effect: 'NoSchedule' }] };
+    const jobs = jobsFor(gpu, [
+      node('b', { free }),
+      node('a', { free }),
+      node('cpu'),
+      node('taken', tainted),
+    ])!;
+    expect(jobs).toHaveLength(2);
+    expect(new Set(jobs.map(({ metadata }) => metadata.name)).size).toBe(2);
+    const { spec, metadata } = jobs[0]!.spec.template;
+    expect(spec).toMatchObject({
+      restartPolicy: 'Never',
+      affinity: {
+        nodeAffinity: {
+          requiredDuringSchedulingIgnoredDuringExecution: {
+            nodeSelectorTerms: [{ matchFields: [{ key: 'metadata.name', operator: 'In', values: ['a'] }] }],
+          },
+        },
+      },
+      containers: [{ command: ['node', 'runtime/dist/pull.js'] }],
+    });
+    expect(spec.containers[0].resources.requests).not.toHaveProperty(['amd.com/gpu']);
+    expect(spec.initContainers).toHaveLength(1);
+    expect(spec.volumes.map(({ name }) => name).sort()).toEqual(['engine-config', 'tmp', 'weights']);
+    expect(metadata.labels).not.toHaveProperty(['llmservice.dev/service']);
+  });
+
+  test('are pulled once into a claim, and not where nobody asked for it or nodes are not readable', () => {
+    expect(jobsFor(withCache({ ...pvc, prePull: true }), null)).toHaveLength(1);
+    expect(jobsFor(withCache(pvc), [node('a')])).toEqual([]);
+    expect(jobsFor(gpu, null)).toBeNull();
+  });
+
+  test('are told by how many Jobs are done, and which have failed', () => {
+    const job = (name: string, type: string | null): Job => ({
+      ...{ apiVersion: 'batch/v1', kind: 'Job', metadata: { name } },
+      status: { conditions: type === null ? [] : [{ type, status: 'True' }] },
+    });
+    expect(describePrePull([])).toBeNull();
+    expect(describePrePull([job('a', 'Complete'), job('b', null)])).toMatch(/1 of 2 Jobs are done\.$/);
+    expect(describePrePull([job('a', 'Complete'), job('b', 'Failed')])).toMatch(/1 of 2 .*failed have b;/);
+  });
 });

@@ -54,7 +54,13 @@ export function modelResolved({ resolution }: Pick<Picture, 'resolution'>): Answ
   switch (resolution.state) {
     case 'resolved':
       return resolution.note === undefined
-        ? yes('Resolved', 'The checkpoint is complete and of a supported architecture.')
+        ? yes(
+            'Resolved',
+            sentences(
+              'The checkpoint is complete and of a supported architecture',
+              resolution.ahead ?? '',
+            ).trim(),
+          )
         : yes('ResolvedByAnother', `The checkpoint is complete. ${resolution.note}`);
     case 'invalid': {
       const list = resolution.violations.map(({ path, message }) => `${path} ${message}`).join('; ');

@@ -11,8 +11,8 @@ import type { Routing } from '../plan/routing.js';
 import type { StreamOutcome } from '../plan/stream-check.js';
 
 export type Resolution =
-  /** `note`: what is special about it. */
-  | { readonly state: 'resolved'; readonly note?: string }
+  /** `note`: what is special about it; `ahead`: how far its weights are pulled before pods come. */
+  | { readonly state: 'resolved'; readonly note?: string; readonly ahead?: string }
   | { readonly state: 'invalid'; readonly violations: readonly Violation[] }
   | { readonly state: 'failed'; readonly failure: Failure }
   | { readonly state: 'unavailable'; readonly failure: Failure };

@@ -4,7 +4,15 @@ import { activatorName, fieldManager, labels, type LlmService, type LlmServiceSp
 import type { Logger } from 'winston';
 import type { KubeClient } from '../kube/client.js';
 import { keyOf, resources, serviceKeyOf, type Resource } from '../kube/resources.js';
-import type { Autoscaler, Deployment, HttpRoute, KubeObject, Pod, VirtualService } from '../kube/types.js';
+import type {
+  Autoscaler,
+  Deployment,
+  HttpRoute,
+  Job,
+  KubeObject,
+  Pod,
+  VirtualService,
+} from '../kube/types.js';
 import { activatorEndpointsName, endpointsManagedBy } from '../plan/activator-endpoints.js';
 import { isReady } from '../status/pod-state.js';
 import { podAsRead } from './pod-as-read.js';
@@ -72,12 +80,12 @@ export class Caches {
     const { horizontalPodAutoscalers, endpointSlices } = resources;
     // The cluster's own slices have the labels of their Service, ours among them.
     const myEndpoints = owned(endpointSlices, `${endpointsManagedBy}=${fieldManager},${labels.service}`);
-    const { networkPolicies, httpRoutes, virtualServices, destinationRules, scaledObjects } = resources;
+    const { networkPolicies, jobs, httpRoutes, virtualServices, destinationRules, scaledObjects } = resources;
     this.children = new Map([
       [endpointSlices.kind, myEndpoints],
       ...[
         ...[deployments, controllerRevisions, services, configMaps, disruptionBudgets, networkPolicies],
-        horizontalPodAutoscalers,
+        ...[jobs, horizontalPodAutoscalers],
       ].map((each) => [each.kind, owned(each, mine)] as const),
       ...[httpRoutes, virtualServices, destinationRules, scaledObjects].map(
         (each) => [each.kind, optional(each)] as const,
@@ -231,6 +239,11 @@ export class Caches {
 
   podsOf(namespace: string, service: string): Pod[] {
     return this.ofService(this.pods, namespace, service);
+  }
+
+  /** That pull weights ahead. */
+  jobsOf(namespace: string, service: string): Job[] {
+    return this.childrenOf(resources.jobs, namespace, service);
   }
 
   configMapsOf(namespace: string, service: string): KubeObject[] {
