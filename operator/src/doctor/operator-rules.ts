@@ -23,6 +23,9 @@ const keptAndDeleted = [...kept, 'delete'];
 export const operatorRules: readonly Rule[] = [
   { group: 'llmservice.dev', resource: 'llmservices', verbs: ['get', 'list', 'watch'] },
   { group: 'llmservice.dev', resource: 'llmservices/status', verbs: ['get', 'patch'] },
+  { group: 'llmservice.dev', resource: 'llmservices/scale', verbs: ['patch'] },
+  { group: 'autoscaling', resource: 'horizontalpodautoscalers', verbs: keptAndDeleted },
+  { group: 'keda.sh', resource: 'scaledobjects', verbs: keptAndDeleted },
   { group: 'apps', resource: 'deployments', verbs: kept },
   { group: 'apps', resource: 'controllerrevisions', verbs: keptAndDeleted },
   { group: '', resource: 'services', verbs: kept },
