@@ -62,6 +62,7 @@ describe('a service', () => {
         'Loaded',
         'Serving',
         'Routed',
+        'StreamingVerified',
         'Ready',
         'Reconciling',
         'Stalled',

@@ -28,6 +28,7 @@ export const operatorRules: readonly Rule[] = [
   { group: 'apps', resource: 'controllerrevisions', verbs: keptAndDeleted },
   { group: '', resource: 'services', verbs: kept },
   { group: '', resource: 'configmaps', verbs: keptAndDeleted },
+  { group: 'batch', resource: 'jobs', verbs: keptAndDeleted },
   { group: 'policy', resource: 'poddisruptionbudgets', verbs: kept },
   { group: 'discovery.k8s.io', resource: 'endpointslices', verbs: keptAndDeleted },
   { group: 'networking.k8s.io', resource: 'networkpolicies', verbs: keptAndDeleted },
