@@ -107,7 +107,7 @@ function checkedRoute(
   { streaming }: Picture,
   { StreamingVerified }: Answers,
 ): Pick<LlmServiceStatus, 'streamCheck'> {
-  if (streaming.state !== 'route' || StreamingVerified.status === 'Unknown') return {};
+  if (streaming.state !== 'route' || StreamingVerified.reason === 'NotChecked') return {};
   return { streamCheck: { route: streaming.route } };
 }
 

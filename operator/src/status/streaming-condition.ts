@@ -20,8 +20,9 @@ export function judgeStreaming(picture: Picture): Answer {
   }
   const before = previous.conditions?.find(({ type }) => type === 'StreamingVerified');
   const isKnown = previous.streamCheck?.route === route && before !== undefined;
-  // Another look that finds the same leaves its figures: nothing has changed.
-  if (isKnown && (outcome?.state !== 'buffered' || before.status === 'False')) return before;
+  // Another look that finds the same leaves its figures, and one that sees nothing what was seen before.
+  const stays = { none: true, buffered: before?.status === 'False', failed: before?.status !== 'Unknown' };
+  if (isKnown && stays[outcome?.state ?? 'none']) return before;
   if (outcome?.state === 'buffered') return no('Buffered', buffered(outcome.heldMs));
   if (outcome?.state === 'failed')
     return unknown('NotReached', `The route cannot be checked. ${outcome.message}`);
