@@ -1,5 +1,5 @@
-// What the addon exports: load, runRank, grammarCompiler, makeSegment, dieWithParent, tryLock and cpuIsas. Declared
-// in ts/binding.ts.
+// What the addon exports: load, runRank, grammarCompiler, makeSegment, dieWithParent, tryLock and cpuIsas.
+// Declared in ts/binding.ts.
 #include <napi.h>
 
 #include "napi/engine_object.h"
