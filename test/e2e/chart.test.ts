@@ -13,20 +13,18 @@ import { conditionOf, makeNamespace, namespace, podsOf, restartsOf, statusOf, wa
 
 jest.setTimeout(240_000);
 
+const operator = 'llmservice-operator';
+const inSystem = ['-n', 'llmservice-system'];
+/** Of the operator's release, as it is to be again for other tests: helmfile gives it values of its own. */
+let before: number;
 /** Of the operator's release, as its own values tell it. */
 let images: { operator: { repository: string; tag: string }; runtime: string };
 
 beforeAll(async () => {
   await makeNamespace();
-  const { output } = await run('helm', [
-    'get',
-    'values',
-    'llmservice-operator',
-    '-n',
-    'llmservice-system',
-    '-o',
-    'json',
-  ]);
+  const { output: status } = await run('helm', ['status', operator, ...inSystem, '-o', 'json']);
+  before = (JSON.parse(status) as { version: number }).version;
+  const { output } = await run('helm', ['get', 'values', operator, ...inSystem, '-o', 'json']);
   const values = JSON.parse(output) as {
     image: { repository: string; tag: string };
     runtimeImages: { cpu: string };
@@ -38,7 +36,12 @@ const releases = ['waits-accepted', 'waits-serving', 'refused', 'upgraded', 'dem
 afterAll(async () => {
   for (const release of releases)
     await run('helm', ['uninstall', release, '-n', namespace, '--ignore-not-found', '--wait']);
+  expect(await restoreOperator()).toMatchObject({ code: 0 });
 });
+
+function restoreOperator(): Promise<Outcome> {
+  return run('helm', ['rollback', operator, String(before), ...inSystem, '--wait', '--timeout', '2m']);
+}
 
 interface Outcome {
   readonly code: number;
@@ -107,22 +110,23 @@ test('an upgrade of the operator restarts no pod, though it would plan another i
     const args = ['pods', '-n', namespace, '-l', 'llmservice.dev/service=waits-serving', '-o'];
     return (await kubectl(['get', ...args, 'jsonpath={.items[*].spec.containers[*].image}'])).split(' ');
   };
-  const before = (await podsOf('waits-serving'))[0];
+  const [first] = await podsOf('waits-serving');
   const image = 'runtimeImages.cpu=example.org/runtime:next';
-  const change = ['upgrade', operator, `charts/${operator}`, ...inSystem, '--reuse-values', '--set', image];
+  const change = ['--reuse-values', '--set', image, '--wait', '--timeout', '2m'];
   try {
-    expect(await run('helm', change)).toMatchObject({ code: 0 });
+    const upgraded = await run('helm', ['upgrade', operator, `charts/${operator}`, ...inSystem, ...change]);
+    expect(upgraded).toMatchObject({ code: 0 });
     // Pods of one revision have one template, so that this one tells what the new operator has applied.
     await kubectl(['scale', 'llm/waits-serving', '-n', namespace, '--replicas=2']);
     await eventually('another pod', async () => (await imagesOf()).length === 2, 60_000);
     expect(await imagesOf()).toEqual([images.runtime, images.runtime]);
     await waitReady('waits-serving');
     const after = (await podsOf('waits-serving')).find(
-      ({ metadata }) => metadata.uid === before?.metadata.uid,
+      ({ metadata }) => metadata.uid === first?.metadata.uid,
     );
     expect(restartsOf([after!])).toBe(0);
   } finally {
-    expect(await run('helm', ['rollback', operator, ...inSystem])).toMatchObject({ code: 0 });
+    expect(await restoreOperator()).toMatchObject({ code: 0 });
   }
 });
 
