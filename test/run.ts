@@ -51,7 +51,7 @@ const steps: readonly Step[] = [
   {
     group: 'check',
     name: 'C++ format',
-    command: "git ls-files 'native/*.h' 'native/*.cc' 'native/*.cpp' | xargs clang-format --dry-run -Werror",
+    command: "git ls-files 'native/*.h' 'native/*.cc' 'native/*.cpp' 'native/*.cu' | xargs clang-format --dry-run -Werror",
   },
   { group: 'check', name: 'layers and cycles', command: 'npm run layers' },
   { group: 'check', name: 'dead code', command: 'npm run deadcode' },

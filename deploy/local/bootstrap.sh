@@ -16,7 +16,8 @@ oldest_go=1.26.7
 build_packages=(build-essential:/usr/include/c++ cmake:cmake ninja-build:ninja python3:python3 python3-venv:/usr/share/doc/python3-venv
   nlohmann-json3-dev:/usr/include/nlohmann/json.hpp git:git curl:curl jq:jq)
 prove_packages=(clang:clang++ libclang-rt-14-dev:/usr/share/doc/libclang-rt-14-dev)
-test_packages=(libgtest-dev:/usr/include/gtest/gtest.h clang-format:clang-format chromium:chromium)
+test_packages=(libgtest-dev:/usr/include/gtest/gtest.h
+  libboost-context-dev:/usr/include/boost/context/detail/fcontext.hpp clang-format:clang-format chromium:chromium)
 cluster_packages=(containerd:containerd runc:runc containernetworking-plugins:/usr/lib/cni/bridge buildah:buildah
   debootstrap:debootstrap iptables:iptables conntrack:conntrack ipset:ipset iproute2:ip procps:ps openssl:openssl
   util-linux:nsenter build-essential:/usr/include/c++ python3-venv:/usr/share/doc/python3-venv curl:curl jq:jq)

@@ -1,0 +1,31 @@
+// Products with packed weights: out (T, N) = x (T, K) · Wᵀ. FP8 weights take activations quantized per row
+// and 128 columns; 16-bit weights take them in bf16 (kF16: f16). A row's bits do not depend on how many rows
+// there are: instruction, order of K and the cuts of K follow from the matrix and the device.
+#pragma once
+
+#include "backends/gpu/kernels/matrix.h"
+#include "backends/gpu/launch.h"
+
+namespace llmservice::gpu {
+
+// The order that this device's matrix units want.
+TileOrder tile_order(int compute_capability);
+
+// Bytes of a packed matrix's tiles and of its scales.
+int64_t tile_bytes(DType, int64_t rows, int64_t cols);
+int64_t scale_bytes(DType, int64_t rows, int64_t cols, int32_t scale_rows);
+
+// Puts rows [first, first + count) of a row-major matrix of the same type, at `stored` on the device, into
+// `tiles`. Rows and columns beyond the matrix are zeroed by the caller. kF8E4M3: stored codes are OCP's.
+Launch pack_rows(const DeviceMatrix&, std::byte* tiles, const std::byte* stored, int32_t first,
+                 int32_t count);
+
+// out (count, K) = rows `ids` (on the device) of the table; zeros for kNoRow.
+Launch gather(const DeviceMatrix& table, const int32_t* ids, int64_t count, float* out);
+
+// Bytes of workspace that matmul() needs.
+int64_t matmul_workspace(const DeviceMatrix&, int64_t rows);
+
+Launches matmul(const DeviceMatrix&, const float* x, int64_t rows, std::byte* workspace, float* out);
+
+}  // namespace llmservice::gpu

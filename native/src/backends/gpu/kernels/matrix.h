@@ -1,0 +1,31 @@
+// Weight matrices on the device, as the tiles that the matrix units read.
+#pragma once
+
+#include "ops/ops.h"
+
+namespace llmservice::gpu {
+
+// How the 8 KiB of a tile lie.
+enum class TileOrder : uint8_t {
+  kSwizzled,   // rows of 128 bytes in the 128-byte swizzle of wgmma's shared memory operands
+  kFragments,  // lane after lane, as mma.sync or mfma takes them into registers
+};
+
+constexpr int32_t kTileRows = 64;    // outputs
+constexpr int32_t kTileBytes = 128;  // of K: 128 columns of eight bits, 64 of sixteen
+constexpr int32_t kScaleColumns = 128;
+
+// (rows, cols) padded with zeros to whole tiles; the tiles of 64 outputs lie one after the other along K.
+struct DeviceMatrix {
+  const std::byte* tiles;
+  // kF8E4M3: (ceil(cols / 128), ceil(rows / scale_rows)), each of scale_rows outputs and 128 columns. Others:
+  // null.
+  const float* scales;
+  int32_t scale_rows;  // 64 where all rows of a tile share their scales, else 1
+  DType dtype;         // kF8E4M3, kBF16, kF16
+  TileOrder order;
+  int32_t rows;
+  int32_t cols;
+};
+
+}  // namespace llmservice::gpu

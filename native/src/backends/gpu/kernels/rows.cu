@@ -1,0 +1,249 @@
+#include <cmath>
+
+#include "backends/gpu/kernels/reduce.h"
+#include "backends/gpu/kernels/rows.h"
+#include "backends/gpu/vendor/vendor.h"
+
+namespace llmservice::gpu {
+namespace {
+
+constexpr uint32_t kThreads = 256;
+
+__device__ __forceinline__ float sigmoid(float x) { return 1.0f / (1.0f + expf(-x)); }
+__device__ __forceinline__ float silu(float x) { return x * sigmoid(x); }
+
+// One block per row.
+template <bool kAdds>
+__global__ void __launch_bounds__(kThreads)
+    rms_norm_kernel(float* added, const float* x, const float* weight, float eps, int64_t dim, float* out) {
+  const int64_t at = blockIdx.x * dim;
+  wait_for_previous();
+  let_next_start();
+  float squares = 0;
+  for (int64_t i = threadIdx.x; i < dim; i += kThreads) {
+    float value = x[at + i];
+    if constexpr (kAdds) {
+      value += added[at + i];
+      added[at + i] = value;
+    }
+    squares += value * value;
+  }
+  const float scale = 1.0f / sqrtf(reduce_block<Sum>(squares) / static_cast<float>(dim) + eps);
+  // A thread reads again what it alone has written.
+  const float* const from = kAdds ? added : x;
+  for (int64_t i = threadIdx.x; i < dim; i += kThreads) out[at + i] = from[at + i] * scale * weight[i];
+}
+
+// One warp per head of a row. `z` null: no gate.
+__global__ void __launch_bounds__(kThreads)
+    head_rms_norm_kernel(const float* x, int64_t stride, const float* z, int64_t z_stride,
+                         const float* weight, float eps, int64_t rows, int32_t heads, int32_t dim, float* out,
+                         int64_t out_stride) {
+  const int64_t item = static_cast<int64_t>(blockIdx.x) * (kThreads / kWarpSize) + warp_id();
+  wait_for_previous();
+  let_next_start();
+  if (item >= rows * heads) return;
+  const int64_t row = item / heads;
+  const int64_t head = item % heads;
+  const float* const from = x + row * stride + head * dim;
+  float squares = 0;
+  for (int i = lane_id(); i < dim; i += kWarpSize) squares += from[i] * from[i];
+  const float scale = 1.0f / sqrtf(reduce_warp<Sum>(squares) / static_cast<float>(dim) + eps);
+  for (int i = lane_id(); i < dim; i += kWarpSize) {
+    const float gate = z == nullptr ? 1.0f : silu(z[row * z_stride + head * dim + i]);
+    out[row * out_stride + head * dim + i] = from[i] * scale * weight[i] * gate;
+  }
+}
+
+// Every element of (rows, width), given its row and column.
+template <class Body>
+__global__ void __launch_bounds__(kThreads) each_kernel(int64_t rows, int64_t width, Body body) {
+  const int64_t i = static_cast<int64_t>(blockIdx.x) * kThreads + threadIdx.x;
+  wait_for_previous();
+  let_next_start();
+  if (i < rows * width) body(i / width, i % width);
+}
+
+template <class Body>
+Launch each(const char* name, int64_t rows, int64_t width, const Body& body) {
+  const auto blocks = static_cast<uint32_t>((rows * width + kThreads - 1) / kThreads);
+  return make_launch(name, each_kernel<Body>, {blocks}, kThreads, 0, rows, width, body);
+}
+
+struct Add {
+  float* x;
+  const float* y;
+  __device__ void operator()(int64_t, int64_t i) const { x[i] += y[i]; }
+};
+
+struct AddBias {
+  float* x;
+  const float* bias;
+  int64_t width;
+  __device__ void operator()(int64_t row, int64_t i) const { x[row * width + i] += bias[i]; }
+};
+
+struct AddGated {
+  float* out;
+  const float* y;
+  const float* gate;
+  int64_t width;
+  __device__ void operator()(int64_t row, int64_t i) const {
+    out[row * width + i] += sigmoid(gate[row]) * y[row * width + i];
+  }
+};
+
+struct SiluMul {
+  const float* gate_up;
+  int64_t width;
+  float* out;
+  __device__ void operator()(int64_t row, int64_t i) const {
+    const float* const from = gate_up + row * 2 * width;
+    out[row * width + i] = silu(from[i]) * from[width + i];
+  }
+};
+
+struct SigmoidMul {
+  float* x;
+  const float* gate;
+  int64_t gate_stride;
+  int64_t width;
+  __device__ void operator()(int64_t row, int64_t i) const {
+    x[row * width + i] *= sigmoid(gate[row * gate_stride + i]);
+  }
+};
+
+// Element i of a row: feature i % half of head i / half, and its other half.
+struct Rotate {
+  float* x;
+  int64_t stride;
+  int32_t head_dim;
+  int32_t half;
+  const float* cos;
+  const float* sin;
+  __device__ void operator()(int64_t row, int64_t i) const {
+    const int64_t at = i % half;
+    float* const head = x + row * stride + i / half * head_dim;
+    const float c = cos[row * half + at];
+    const float s = sin[row * half + at];
+    const float low = head[at];
+    const float high = head[at + half];
+    head[at] = low * c - high * s;
+    head[at + half] = high * c + low * s;
+  }
+};
+
+struct TakeRows {
+  const float* x;
+  const int32_t* rows;
+  int64_t width;
+  float* out;
+  __device__ void operator()(int64_t row, int64_t i) const {
+    out[row * width + i] = rows[row] == kNoRow ? 0.0f : x[rows[row] * width + i];
+  }
+};
+
+struct CopyRows {
+  const RowCopy* copies;
+  const float* from;
+  int64_t from_stride;
+  float* to;
+  int64_t to_stride;
+  __device__ void operator()(int64_t copy, int64_t i) const {
+    to[copies[copy].to * to_stride + i] = from[copies[copy].from * from_stride + i];
+  }
+};
+
+__device__ __forceinline__ float is_faulty(float x) { return fabsf(x) <= 3.402823466e38f ? 0.0f : 1.0f; }
+
+// One block per row.
+__global__ void __launch_bounds__(kThreads)
+    mark_faults_kernel(const float* x, const float* input, int64_t width, int32_t place, int32_t* first) {
+  const int64_t row = blockIdx.x;
+  wait_for_previous();
+  let_next_start();
+  float faulty = 0;
+  float was_faulty = 0;
+  for (int64_t i = threadIdx.x; i < width; i += kThreads) {
+    faulty += is_faulty(x[row * width + i]);
+    if (input != nullptr) was_faulty += is_faulty(input[row * width + i]);
+  }
+  faulty = reduce_block<Sum>(faulty);
+  was_faulty = reduce_block<Sum>(was_faulty);
+  if (threadIdx.x > 0 || faulty == 0 || first[row] != 0) return;
+  first[row] = input != nullptr && was_faulty == 0 ? place + 1 : place;
+}
+
+Launch norm_heads(const char* name, const float* x, int64_t stride, const float* z, int64_t z_stride,
+                  const float* weight, float eps, int64_t rows, int32_t heads, int32_t dim, float* out,
+                  int64_t out_stride) {
+  constexpr int64_t kWarps = kThreads / kWarpSize;
+  const auto blocks = static_cast<uint32_t>((rows * heads + kWarps - 1) / kWarps);
+  return make_launch(name, head_rms_norm_kernel, {blocks}, kThreads, 0, x, stride, z, z_stride, weight, eps,
+                     rows, heads, dim, out, out_stride);
+}
+
+}  // namespace
+
+Launch rms_norm(const float* x, const float* weight, float eps, int64_t rows, int64_t dim, float* out) {
+  return make_launch("rms_norm", rms_norm_kernel<false>, {static_cast<uint32_t>(rows)}, kThreads, 0, nullptr,
+                     x, weight, eps, dim, out);
+}
+
+Launch add_rms_norm(float* x, const float* y, const float* weight, float eps, int64_t rows, int64_t dim,
+                    float* out) {
+  return make_launch("add_rms_norm", rms_norm_kernel<true>, {static_cast<uint32_t>(rows)}, kThreads, 0, x, y,
+                     weight, eps, dim, out);
+}
+
+Launch head_rms_norm(float* x, int64_t stride, int64_t rows, int32_t heads, int32_t head_dim,
+                     const float* weight, float eps) {
+  return norm_heads("head_rms_norm", x, stride, nullptr, 0, weight, eps, rows, heads, head_dim, x, stride);
+}
+
+Launch gated_rms_norm(const float* x, const float* z, int64_t z_stride, const float* weight, float eps,
+                      int64_t rows, int32_t heads, int32_t dim, float* out) {
+  const int64_t stride = int64_t{heads} * dim;
+  return norm_heads("gated_rms_norm", x, stride, z, z_stride, weight, eps, rows, heads, dim, out, stride);
+}
+
+Launch add(float* x, const float* y, int64_t count) { return each("add", 1, count, Add{x, y}); }
+
+Launch add_bias(float* x, const float* bias, int64_t rows, int64_t width) {
+  return each("add_bias", rows, width, AddBias{x, bias, width});
+}
+
+Launch add_gated(float* out, const float* y, const float* gate, int64_t rows, int64_t width) {
+  return each("add_gated", rows, width, AddGated{out, y, gate, width});
+}
+
+Launch silu_mul(const float* gate_up, int64_t rows, int64_t width, float* out) {
+  return each("silu_mul", rows, width, SiluMul{gate_up, width, out});
+}
+
+Launch sigmoid_mul(float* x, const float* gate, int64_t gate_stride, int64_t rows, int64_t width) {
+  return each("sigmoid_mul", rows, width, SigmoidMul{x, gate, gate_stride, width});
+}
+
+Launch rope(float* x, int64_t stride, int64_t rows, int32_t heads, int32_t head_dim, int32_t rotary,
+            const float* cos, const float* sin) {
+  const int32_t half = rotary / 2;
+  return each("rope", rows, int64_t{heads} * half, Rotate{x, stride, head_dim, half, cos, sin});
+}
+
+Launch take_rows(const float* x, const int32_t* rows, int64_t count, int64_t width, float* out) {
+  return each("take_rows", count, width, TakeRows{x, rows, width, out});
+}
+
+Launch copy_rows(const RowCopy* copies, int64_t count, const float* from, int64_t from_stride, int64_t width,
+                 float* to, int64_t to_stride) {
+  return each("copy_rows", count, width, CopyRows{copies, from, from_stride, to, to_stride});
+}
+
+Launch mark_faults(const float* x, const float* input, int64_t rows, int64_t width, int32_t place,
+                   int32_t* first) {
+  return make_launch("mark_faults", mark_faults_kernel, {static_cast<uint32_t>(rows)}, kThreads, 0, x, input,
+                     width, place, first);
+}
+
+}  // namespace llmservice::gpu

@@ -1,0 +1,118 @@
+// NVIDIA: the vocabulary of vendor.h in CUDA's words.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <cstdint>
+
+#include "backends/gpu/launch.h"
+
+#define gpuError_t cudaError_t
+#define gpuSuccess cudaSuccess
+#define gpuErrorMemoryAllocation cudaErrorMemoryAllocation
+#define gpuErrorNotReady cudaErrorNotReady
+#define gpuGetErrorName cudaGetErrorName
+#define gpuGetErrorString cudaGetErrorString
+#define gpuGetLastError cudaGetLastError
+#define gpuGetDeviceCount cudaGetDeviceCount
+#define gpuSetDevice cudaSetDevice
+#define gpuDeviceProp_t cudaDeviceProp
+#define gpuGetDeviceProperties cudaGetDeviceProperties
+#define gpuMemGetInfo cudaMemGetInfo
+#define gpuMalloc cudaMalloc
+#define gpuFree cudaFree
+#define gpuMallocHost cudaMallocHost
+#define gpuFreeHost cudaFreeHost
+#define gpuMemcpyAsync cudaMemcpyAsync
+#define gpuMemcpyHostToDevice cudaMemcpyHostToDevice
+#define gpuMemcpyDeviceToHost cudaMemcpyDeviceToHost
+#define gpuMemcpyDeviceToDevice cudaMemcpyDeviceToDevice
+#define gpuMemsetAsync cudaMemsetAsync
+#define gpuStream_t cudaStream_t
+#define gpuStreamNonBlocking cudaStreamNonBlocking
+#define gpuStreamCreateWithFlags cudaStreamCreateWithFlags
+#define gpuStreamDestroy cudaStreamDestroy
+#define gpuStreamSynchronize cudaStreamSynchronize
+#define gpuStreamQuery cudaStreamQuery
+#define gpuStreamCaptureModeThreadLocal cudaStreamCaptureModeThreadLocal
+#define gpuStreamBeginCapture cudaStreamBeginCapture
+#define gpuStreamEndCapture cudaStreamEndCapture
+#define gpuGraph_t cudaGraph_t
+#define gpuGraphExec_t cudaGraphExec_t
+#define gpuGraphInstantiate(exec, graph) cudaGraphInstantiate(exec, graph, 0)
+#define gpuGraphLaunch cudaGraphLaunch
+#define gpuGraphDestroy cudaGraphDestroy
+#define gpuGraphExecDestroy cudaGraphExecDestroy
+#define gpuFuncAttributeMaxDynamicSharedMemorySize cudaFuncAttributeMaxDynamicSharedMemorySize
+#define gpuFuncSetAttribute cudaFuncSetAttribute
+#define gpuIpcMemHandle_t cudaIpcMemHandle_t
+#define gpuIpcGetMemHandle cudaIpcGetMemHandle
+#define gpuIpcOpenMemHandle cudaIpcOpenMemHandle
+#define gpuIpcCloseMemHandle cudaIpcCloseMemHandle
+#define gpuIpcMemLazyEnablePeerAccess cudaIpcMemLazyEnablePeerAccess
+#define gpuDeviceCanAccessPeer cudaDeviceCanAccessPeer
+
+namespace llmservice::gpu {
+
+constexpr const char* kVendor = "cuda";
+constexpr int kWarpSize = 32;
+
+// Kernels may begin while the one before ends: each says itself what it waits for (wait_for_previous).
+inline gpuError_t enqueue(const Launch& launch, gpuStream_t stream) {
+  void* arguments[Launch::kArguments];
+  for (uint32_t i = 0; i < launch.count; ++i) {
+    arguments[i] = const_cast<std::byte*>(launch.bytes.data() + launch.offset[i]);
+  }
+  cudaLaunchAttribute overlap{};
+  overlap.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+  overlap.val.programmaticStreamSerializationAllowed = 1;
+  cudaLaunchConfig_t config{};
+  config.gridDim = {launch.grid.x, launch.grid.y, launch.grid.z};
+  config.blockDim = {launch.threads, 1, 1};
+  config.dynamicSmemBytes = launch.shared_bytes;
+  config.stream = stream;
+  config.attrs = &overlap;
+  config.numAttrs = 1;
+  return cudaLaunchKernelExC(&config, launch.kernel, arguments);
+}
+
+#ifdef __CUDACC__
+
+__device__ __forceinline__ int lane_id() { return static_cast<int>(threadIdx.x & 31); }
+__device__ __forceinline__ int warp_id() { return static_cast<int>(threadIdx.x >> 5); }
+__device__ __forceinline__ void sync_block() { __syncthreads(); }
+__device__ __forceinline__ void sync_warp() { __syncwarp(); }
+
+template <class T>
+__device__ __forceinline__ T shuffle(T value, int lane) {
+  return __shfl_sync(0xffffffffu, value, lane);
+}
+template <class T>
+__device__ __forceinline__ T shuffle_xor(T value, int mask) {
+  return __shfl_xor_sync(0xffffffffu, value, mask);
+}
+__device__ __forceinline__ uint64_t ballot(bool predicate) { return __ballot_sync(0xffffffffu, predicate); }
+
+extern __shared__ __align__(128) unsigned char dynamic_shared_memory[];
+template <class T>
+__device__ __forceinline__ T* dynamic_shared() {
+  return reinterpret_cast<T*>(dynamic_shared_memory);
+}
+
+__device__ __forceinline__ void publish_block() { __threadfence(); }
+__device__ __forceinline__ int32_t count_up(int32_t* counter) { return atomicAdd(counter, 1); }
+
+__device__ __forceinline__ void wait_for_previous() {
+#if __CUDA_ARCH__ >= 900
+  cudaGridDependencySynchronize();
+#endif
+}
+__device__ __forceinline__ void let_next_start() {
+#if __CUDA_ARCH__ >= 900
+  cudaTriggerProgrammaticLaunchCompletion();
+#endif
+}
+
+#endif  // __CUDACC__
+
+}  // namespace llmservice::gpu

@@ -1,0 +1,241 @@
+#include "backends/gpu/vendor/emulator.h"
+
+#include <boost/context/detail/fcontext.hpp>
+#include <cstdio>
+#include <cstdlib>
+#include <deque>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "backends/gpu/vendor/host.h"
+
+#if defined(__SANITIZE_ADDRESS__)
+#include <sanitizer/common_interface_defs.h>
+#endif
+
+namespace llmservice::gpu::emulator {
+namespace {
+
+using boost::context::detail::fcontext_t;
+using boost::context::detail::jump_fcontext;
+using boost::context::detail::make_fcontext;
+using boost::context::detail::transfer_t;
+
+constexpr size_t kStackBytes = 128 << 10;
+// Times that all fibers may pass the turn on without one of them meeting or ending.
+constexpr int kIdleRounds = 10'000;
+
+[[noreturn]] void stop(const std::string& what) {
+  std::fprintf(stderr, "kernel emulator: block (%u, %u, %u): %s\n", blockIdx.x, blockIdx.y, blockIdx.z,
+               what.c_str());
+  std::abort();
+}
+
+struct Fiber;
+
+// Those who meet: a block's threads, or a warp's lanes.
+struct Meeting {
+  uint32_t members = 0;  // that have not ended
+  uint64_t turn = 0;     // meetings held
+  std::vector<Fiber*> waiting = {};
+};
+
+struct Fiber {
+  fcontext_t context = nullptr;
+  std::unique_ptr<std::byte[]> stack = std::make_unique_for_overwrite<std::byte[]>(kStackBytes);
+  uint32_t thread = 0;
+  void* fake_stack = nullptr;
+};
+
+struct Block {
+  const std::function<void()>* body = nullptr;
+  std::vector<uint32_t> order;  // threads that have not begun
+  size_t begun = 0;
+  std::deque<Fiber*> ready;
+  Meeting all;
+  std::vector<Meeting> warps;
+  std::vector<uint64_t> values;  // (warps, 2, lanes): of this exchange and the one before
+  uint32_t ended = 0;
+  int idle = 0;
+  std::byte* shared = nullptr;
+};
+
+thread_local Block block;
+thread_local Fiber* running = nullptr;
+thread_local Fiber* leaving = nullptr;  // to be kept for another thread
+thread_local fcontext_t scheduler = nullptr;
+thread_local std::vector<std::unique_ptr<Fiber>> fibers;
+thread_local std::vector<Fiber*> spare;
+
+#if defined(__SANITIZE_ADDRESS__)
+thread_local const void* scheduler_stack = nullptr;
+thread_local size_t scheduler_stack_bytes = 0;
+#endif
+
+// Leaves the running fiber for the scheduler and returns when its turn comes again.
+void leave() {
+  Fiber* const self = running;
+#if defined(__SANITIZE_ADDRESS__)
+  __sanitizer_start_switch_fiber(&self->fake_stack, scheduler_stack, scheduler_stack_bytes);
+#endif
+  scheduler = jump_fcontext(scheduler, nullptr).fctx;
+#if defined(__SANITIZE_ADDRESS__)
+  __sanitizer_finish_switch_fiber(self->fake_stack, &scheduler_stack, &scheduler_stack_bytes);
+#endif
+}
+
+// Everybody is there.
+void hold(Meeting& meeting) {
+  ++meeting.turn;
+  block.idle = 0;
+  block.ready.insert(block.ready.end(), meeting.waiting.begin(), meeting.waiting.end());
+  meeting.waiting.clear();
+}
+
+void end_thread(uint32_t thread) {
+  Meeting& warp = block.warps[thread / kWarpSize];
+  --warp.members;
+  --block.all.members;
+  ++block.ended;
+  block.idle = 0;
+  // Those who wait may need nobody else now.
+  for (Meeting* meeting : {&warp, &block.all}) {
+    if (meeting->members > 0 && meeting->waiting.size() == meeting->members) hold(*meeting);
+  }
+}
+
+// A fiber runs one thread after the other for as long as none has to wait.
+void run_threads(transfer_t from) {
+  scheduler = from.fctx;
+#if defined(__SANITIZE_ADDRESS__)
+  __sanitizer_finish_switch_fiber(nullptr, &scheduler_stack, &scheduler_stack_bytes);
+#endif
+  while (block.begun < block.order.size()) {
+    Fiber* const self = running;
+    self->thread = block.order[block.begun++];
+    threadIdx = {self->thread, 0, 0};
+    (*block.body)();
+    end_thread(self->thread);
+  }
+  leaving = running;
+#if defined(__SANITIZE_ADDRESS__)
+  __sanitizer_start_switch_fiber(nullptr, scheduler_stack, scheduler_stack_bytes);
+#endif
+  jump_fcontext(scheduler, nullptr);
+}
+
+void resume(Fiber* fiber) {
+  running = fiber;
+  threadIdx = {fiber->thread, 0, 0};
+#if defined(__SANITIZE_ADDRESS__)
+  void* fake_stack = nullptr;
+  __sanitizer_start_switch_fiber(&fake_stack, fiber->stack.get(), kStackBytes);
+#endif
+  const fcontext_t back = jump_fcontext(fiber->context, nullptr).fctx;
+#if defined(__SANITIZE_ADDRESS__)
+  __sanitizer_finish_switch_fiber(fake_stack, nullptr, nullptr);
+#endif
+  if (leaving == fiber) {
+    spare.push_back(fiber);
+  } else {
+    fiber->context = back;
+  }
+  leaving = nullptr;
+  running = nullptr;
+}
+
+Fiber* new_fiber() {
+  if (spare.empty()) {
+    fibers.push_back(std::make_unique<Fiber>());
+    spare.push_back(fibers.back().get());
+  }
+  Fiber* const fiber = spare.back();
+  spare.pop_back();
+  fiber->context = make_fcontext(fiber->stack.get() + kStackBytes, kStackBytes, run_threads);
+  return fiber;
+}
+
+// First to last, last to first, or every other one first, by the number of the block.
+void choose_order(uint32_t threads, uint64_t number) {
+  block.order.resize(threads);
+  for (uint32_t i = 0; i < threads; ++i) {
+    const uint32_t turned = threads - 1 - i;
+    const uint32_t strided = i * 2 < threads ? i * 2 : (i - (threads + 1) / 2) * 2 + 1;
+    block.order[i] = number % 3 == 0 ? turned : number % 3 == 1 ? i : strided;
+  }
+}
+
+void run_block(uint32_t threads) {
+  const uint32_t warps = (threads + kWarpSize - 1) / kWarpSize;
+  block.begun = 0;
+  block.ended = 0;
+  block.idle = 0;
+  block.all = {.members = threads};
+  block.warps.assign(warps, {});
+  for (uint32_t i = 0; i < threads; ++i) ++block.warps[i / kWarpSize].members;
+  block.values.assign(size_t{warps} * 2 * kWarpSize, 0);
+  while (block.ended < threads) {
+    if (block.begun < block.order.size()) {
+      resume(new_fiber());
+    } else if (!block.ready.empty()) {
+      Fiber* const next = block.ready.front();
+      block.ready.pop_front();
+      resume(next);
+    } else {
+      stop("threads wait at barriers that others never reach; did lanes of a warp part?");
+    }
+  }
+}
+
+// Until all who have not ended are there.
+void meet(Meeting& meeting) {
+  if (meeting.waiting.size() + 1 == meeting.members) return hold(meeting);
+  meeting.waiting.push_back(running);
+  leave();
+}
+
+}  // namespace
+
+void run(Index grid, uint32_t threads, uint32_t shared_bytes, const std::function<void()>& thread) {
+  blockDim = {threads, 1, 1};
+  gridDim = grid;
+  block.body = &thread;
+  uint64_t number = 0;
+  for (blockIdx.z = 0; blockIdx.z < grid.z; ++blockIdx.z) {
+    for (blockIdx.y = 0; blockIdx.y < grid.y; ++blockIdx.y) {
+      for (blockIdx.x = 0; blockIdx.x < grid.x; ++blockIdx.x) {
+        // Its own allocation for each block, so that the address sanitizer sees both ends of it.
+        const auto storage = std::make_unique_for_overwrite<std::byte[]>(shared_bytes + 128);
+        void* start = storage.get();
+        size_t room = shared_bytes + 128;
+        block.shared = static_cast<std::byte*>(std::align(128, shared_bytes, start, room));
+        if (shared_bytes > 0) std::memset(block.shared, 0xff, shared_bytes);
+        choose_order(threads, number++);
+        run_block(threads);
+      }
+    }
+  }
+}
+
+void meet_block() { meet(block.all); }
+
+void meet_warp() { meet(block.warps[running->thread / kWarpSize]); }
+
+const uint64_t* exchange(uint64_t value) {
+  const uint32_t warp = running->thread / kWarpSize;
+  uint64_t* const bank = &block.values[(size_t{warp} * 2 + block.warps[warp].turn % 2) * kWarpSize];
+  bank[running->thread % kWarpSize] = value;
+  meet_warp();
+  return bank;
+}
+
+void pass() {
+  if (++block.idle > kIdleRounds * static_cast<int>(block.order.size())) stop("a loop waits for ever");
+  block.ready.push_back(running);
+  leave();
+}
+
+std::byte* shared_memory() { return block.shared; }
+
+}  // namespace llmservice::gpu::emulator

@@ -1,0 +1,105 @@
+// AMD: the vocabulary of vendor.h in HIP's words. Waves of the CDNA chips have 64 lanes, and their e4m3 is
+// the FNUZ form (numbers.h).
+#pragma once
+
+#include <hip/hip_runtime.h>
+
+#include <cstdint>
+
+#include "backends/gpu/launch.h"
+
+#define gpuError_t hipError_t
+#define gpuSuccess hipSuccess
+#define gpuErrorMemoryAllocation hipErrorOutOfMemory
+#define gpuErrorNotReady hipErrorNotReady
+#define gpuGetErrorName hipGetErrorName
+#define gpuGetErrorString hipGetErrorString
+#define gpuGetLastError hipGetLastError
+#define gpuGetDeviceCount hipGetDeviceCount
+#define gpuSetDevice hipSetDevice
+#define gpuDeviceProp_t hipDeviceProp_t
+#define gpuGetDeviceProperties hipGetDeviceProperties
+#define gpuMemGetInfo hipMemGetInfo
+#define gpuMalloc hipMalloc
+#define gpuFree hipFree
+#define gpuMallocHost hipHostMalloc
+#define gpuFreeHost hipHostFree
+#define gpuMemcpyAsync hipMemcpyAsync
+#define gpuMemcpyHostToDevice hipMemcpyHostToDevice
+#define gpuMemcpyDeviceToHost hipMemcpyDeviceToHost
+#define gpuMemcpyDeviceToDevice hipMemcpyDeviceToDevice
+#define gpuMemsetAsync hipMemsetAsync
+#define gpuStream_t hipStream_t
+#define gpuStreamNonBlocking hipStreamNonBlocking
+#define gpuStreamCreateWithFlags hipStreamCreateWithFlags
+#define gpuStreamDestroy hipStreamDestroy
+#define gpuStreamSynchronize hipStreamSynchronize
+#define gpuStreamQuery hipStreamQuery
+#define gpuStreamCaptureModeThreadLocal hipStreamCaptureModeThreadLocal
+#define gpuStreamBeginCapture hipStreamBeginCapture
+#define gpuStreamEndCapture hipStreamEndCapture
+#define gpuGraph_t hipGraph_t
+#define gpuGraphExec_t hipGraphExec_t
+#define gpuGraphInstantiate(exec, graph) hipGraphInstantiate(exec, graph, nullptr, nullptr, 0)
+#define gpuGraphLaunch hipGraphLaunch
+#define gpuGraphDestroy hipGraphDestroy
+#define gpuGraphExecDestroy hipGraphExecDestroy
+#define gpuFuncAttributeMaxDynamicSharedMemorySize hipFuncAttributeMaxDynamicSharedMemorySize
+#define gpuFuncSetAttribute hipFuncSetAttribute
+#define gpuIpcMemHandle_t hipIpcMemHandle_t
+#define gpuIpcGetMemHandle hipIpcGetMemHandle
+#define gpuIpcOpenMemHandle hipIpcOpenMemHandle
+#define gpuIpcCloseMemHandle hipIpcCloseMemHandle
+#define gpuIpcMemLazyEnablePeerAccess hipIpcMemLazyEnablePeerAccess
+#define gpuDeviceCanAccessPeer hipDeviceCanAccessPeer
+
+namespace llmservice::gpu {
+
+constexpr const char* kVendor = "hip";
+constexpr int kWarpSize = 64;
+
+inline gpuError_t enqueue(const Launch& launch, gpuStream_t stream) {
+  void* arguments[Launch::kArguments];
+  for (uint32_t i = 0; i < launch.count; ++i) {
+    arguments[i] = const_cast<std::byte*>(launch.bytes.data() + launch.offset[i]);
+  }
+  return hipLaunchKernel(launch.kernel, {launch.grid.x, launch.grid.y, launch.grid.z}, {launch.threads, 1, 1},
+                         arguments, launch.shared_bytes, stream);
+}
+
+#ifdef __HIPCC__
+
+__device__ __forceinline__ int lane_id() { return static_cast<int>(threadIdx.x & 63); }
+__device__ __forceinline__ int warp_id() { return static_cast<int>(threadIdx.x >> 6); }
+__device__ __forceinline__ void sync_block() { __syncthreads(); }
+// Lanes of a wave run in step; the fence keeps the compiler from moving shared memory accesses over it.
+__device__ __forceinline__ void sync_warp() {
+  __builtin_amdgcn_fence(__ATOMIC_ACQ_REL, "wavefront");
+  __builtin_amdgcn_wave_barrier();
+}
+
+template <class T>
+__device__ __forceinline__ T shuffle(T value, int lane) {
+  return __shfl(value, lane, 64);
+}
+template <class T>
+__device__ __forceinline__ T shuffle_xor(T value, int mask) {
+  return __shfl_xor(value, mask, 64);
+}
+__device__ __forceinline__ uint64_t ballot(bool predicate) { return __ballot(predicate); }
+
+template <class T>
+__device__ __forceinline__ T* dynamic_shared() {
+  extern __shared__ __attribute__((aligned(128))) unsigned char dynamic_shared_memory[];
+  return reinterpret_cast<T*>(dynamic_shared_memory);
+}
+
+__device__ __forceinline__ void publish_block() { __threadfence(); }
+__device__ __forceinline__ int32_t count_up(int32_t* counter) { return atomicAdd(counter, 1); }
+
+__device__ __forceinline__ void wait_for_previous() {}
+__device__ __forceinline__ void let_next_start() {}
+
+#endif  // __HIPCC__
+
+}  // namespace llmservice::gpu

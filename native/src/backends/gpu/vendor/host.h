@@ -1,0 +1,68 @@
+// No device: the vocabulary of vendor.h as ordinary C++, so that the kernels themselves run in tests on any
+// machine. Every thread of a block is a fiber (emulator.h); a block's threads begin in an order that changes
+// from block to block, so that a barrier that is missing shows. LLMSERVICE_WARP_SIZE chooses 32 or 64 lanes.
+// Streams run what they are given at once. Captured graphs keep their launches and run them again.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <type_traits>
+
+#include "backends/gpu/vendor/emulator.h"
+#include "backends/gpu/vendor/host_runtime.h"
+
+#define __global__
+#define __device__
+#define __host__
+#define __shared__ static thread_local
+#define __forceinline__ inline
+#define __launch_bounds__(...)
+
+namespace llmservice::gpu {
+
+constexpr const char* kVendor = "host";
+constexpr int kWarpSize = LLMSERVICE_WARP_SIZE;
+
+// Where the running fiber is; set by the emulator.
+inline thread_local emulator::Index threadIdx;
+inline thread_local emulator::Index blockIdx;
+inline thread_local emulator::Index blockDim;
+inline thread_local emulator::Index gridDim;
+
+inline int lane_id() { return static_cast<int>(threadIdx.x % kWarpSize); }
+inline int warp_id() { return static_cast<int>(threadIdx.x / kWarpSize); }
+inline void sync_block() { emulator::meet_block(); }
+inline void sync_warp() { emulator::meet_warp(); }
+
+template <class T>
+T shuffle(T value, int lane) {
+  static_assert(std::is_trivially_copyable_v<T> && sizeof(T) <= sizeof(uint64_t));
+  uint64_t bits = 0;
+  std::memcpy(&bits, &value, sizeof(T));
+  bits = emulator::exchange(bits)[lane];
+  std::memcpy(&value, &bits, sizeof(T));
+  return value;
+}
+template <class T>
+T shuffle_xor(T value, int mask) {
+  return shuffle(value, lane_id() ^ mask);
+}
+inline uint64_t ballot(bool predicate) {
+  const uint64_t* all = emulator::exchange(predicate ? 1 : 0);
+  uint64_t bits = 0;
+  for (int lane = 0; lane < kWarpSize; ++lane) bits |= all[lane] << lane;
+  return bits;
+}
+
+template <class T>
+T* dynamic_shared() {
+  return reinterpret_cast<T*>(emulator::shared_memory());
+}
+
+inline void publish_block() {}
+inline int32_t count_up(int32_t* counter) { return (*counter)++; }
+inline void wait_for_previous() {}
+inline void let_next_start() {}
+
+}  // namespace llmservice::gpu

@@ -1,0 +1,60 @@
+// The runtime's functions where there is no device: device memory is host memory, and streams run at once.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "backends/gpu/launch.h"
+
+namespace llmservice::gpu {
+
+enum gpuError_t { gpuSuccess, gpuErrorMemoryAllocation, gpuErrorInvalidValue, gpuErrorNotReady };
+enum gpuMemcpyKind { gpuMemcpyHostToDevice, gpuMemcpyDeviceToHost, gpuMemcpyDeviceToDevice };
+enum gpuStreamCaptureMode { gpuStreamCaptureModeThreadLocal };
+enum gpuFuncAttribute { gpuFuncAttributeMaxDynamicSharedMemorySize };
+constexpr unsigned gpuStreamNonBlocking = 0;
+
+struct HostGraph;
+struct HostStream;
+using gpuGraph_t = HostGraph*;
+using gpuGraphExec_t = HostGraph*;
+using gpuStream_t = HostStream*;
+
+struct gpuDeviceProp_t {
+  char name[64];
+  size_t totalGlobalMem;
+  size_t sharedMemPerBlockOptin;
+  int multiProcessorCount;
+  int warpSize;
+  int major;
+  int minor;
+};
+
+const char* gpuGetErrorName(gpuError_t error);
+const char* gpuGetErrorString(gpuError_t error);
+gpuError_t gpuGetLastError();
+gpuError_t gpuGetDeviceCount(int* count);
+gpuError_t gpuSetDevice(int device);
+gpuError_t gpuGetDeviceProperties(gpuDeviceProp_t* properties, int device);
+gpuError_t gpuMemGetInfo(size_t* free, size_t* total);
+gpuError_t gpuMalloc(void** memory, size_t bytes);
+gpuError_t gpuFree(void* memory);
+gpuError_t gpuMallocHost(void** memory, size_t bytes);
+gpuError_t gpuFreeHost(void* memory);
+gpuError_t gpuMemcpyAsync(void* to, const void* from, size_t bytes, gpuMemcpyKind kind, gpuStream_t stream);
+gpuError_t gpuMemsetAsync(void* memory, int value, size_t bytes, gpuStream_t stream);
+gpuError_t gpuStreamCreateWithFlags(gpuStream_t* stream, unsigned flags);
+gpuError_t gpuStreamDestroy(gpuStream_t stream);
+gpuError_t gpuStreamSynchronize(gpuStream_t stream);
+gpuError_t gpuStreamQuery(gpuStream_t stream);
+gpuError_t gpuStreamBeginCapture(gpuStream_t stream, gpuStreamCaptureMode mode);
+gpuError_t gpuStreamEndCapture(gpuStream_t stream, gpuGraph_t* graph);
+gpuError_t gpuGraphInstantiate(gpuGraphExec_t* exec, gpuGraph_t graph);
+gpuError_t gpuGraphLaunch(gpuGraphExec_t exec, gpuStream_t stream);
+gpuError_t gpuGraphDestroy(gpuGraph_t graph);
+gpuError_t gpuGraphExecDestroy(gpuGraphExec_t exec);
+gpuError_t gpuFuncSetAttribute(const void* kernel, gpuFuncAttribute attribute, int value);
+
+gpuError_t enqueue(const Launch& launch, gpuStream_t stream);
+
+}  // namespace llmservice::gpu

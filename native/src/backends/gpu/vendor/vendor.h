@@ -1,0 +1,26 @@
+// The vocabulary that kernels and the device layer are written in. A vendor's header gives it meaning;
+// nothing outside this folder names a vendor. Besides the runtime's functions as gpuXxx, and __global__,
+// __device__ and __shared__, kernels may use:
+//
+//   kWarpSize                      32 or 64 lanes that run together; blocks are one-dimensional
+//   lane_id(), warp_id()           of the calling thread in its warp, of its warp in the block
+//   sync_block(), sync_warp()      barriers, which also make shared memory written before them visible
+//   shuffle(value, lane)           another lane's value; all lanes of the warp take part
+//   shuffle_xor(value, mask)
+//   ballot(predicate)              one bit for each lane of the warp
+//   dynamic_shared<T>()            the launch's shared_bytes, on 128 bytes
+//   publish_block()                before one thread tells other blocks that this block's results are written
+//   count_up(counter)              adds one for all blocks to see, and returns what it was
+//   wait_for_previous()            until the launch before has ended; nothing it writes is read before this
+//   let_next_start()               the next launch may begin what it does before wait_for_previous()
+#pragma once
+
+#if defined(LLMSERVICE_GPU_CUDA)
+#include "backends/gpu/vendor/cuda.h"
+#elif defined(LLMSERVICE_GPU_HIP)
+#include "backends/gpu/vendor/hip.h"
+#elif defined(LLMSERVICE_GPU_HOST)
+#include "backends/gpu/vendor/host.h"
+#else
+#error "Define LLMSERVICE_GPU_CUDA, LLMSERVICE_GPU_HIP or LLMSERVICE_GPU_HOST."
+#endif

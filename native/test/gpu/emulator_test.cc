@@ -1,0 +1,65 @@
+// The emulator must show the mistakes that a device hides: a missing barrier, lanes that part, memory beyond
+// what was asked for.
+#include "backends/gpu/kernels/reduce.h"
+#include "gpu_support.h"
+
+namespace llmservice::testing {
+namespace {
+
+using namespace gpu;
+
+constexpr uint32_t kThreads = 4 * kWarpSize;
+
+template <bool kBarrier>
+__global__ void reverse_kernel(const float* x, float* out) {
+  float* const shared = dynamic_shared<float>();
+  shared[threadIdx.x] = x[threadIdx.x];
+  if constexpr (kBarrier) sync_block();
+  out[blockIdx.x * kThreads + threadIdx.x] = shared[kThreads - 1 - threadIdx.x];
+}
+
+std::vector<float> reversed(void (*kernel)(const float*, float*)) {
+  const DeviceArray<float> x(random_floats(kThreads, 1)), out(3 * kThreads, 0.0f);
+  testing::run(make_launch("reverse", kernel, {3}, kThreads, kThreads * sizeof(float), x.data(), out.data()));
+  return out.host();
+}
+
+TEST(Emulator, ThreadsMeetAtBarriers) {
+  const std::vector<float> x = random_floats(kThreads, 1);
+  const std::vector<float> out = reversed(reverse_kernel<true>);
+  for (size_t i = 0; i < out.size(); ++i) EXPECT_EQ(out[i], x[kThreads - 1 - i % kThreads]);
+}
+
+TEST(Emulator, AMissingBarrierShows) {
+  for (const float value : reversed(reverse_kernel<false>)) {
+    if (std::isnan(value)) return;
+  }
+  FAIL() << "no thread read before another had written";
+}
+
+__global__ void sum_kernel(const float* x, float* out) {
+  out[threadIdx.x] = reduce_block<Sum>(x[threadIdx.x]);
+}
+
+TEST(Emulator, SumsOverABlock) {
+  const DeviceArray<float> x(kThreads, 0.5f), out(kThreads, 0.0f);
+  testing::run(make_launch("sum", sum_kernel, {}, kThreads, 0, x.data(), out.data()));
+  for (const float value : out.host()) EXPECT_EQ(value, kThreads * 0.5f);
+}
+
+__global__ void part_kernel(float* out) {
+  if (lane_id() < 2) {
+    out[0] = shuffle(1.0f, 0);
+  } else {
+    sync_block();
+  }
+}
+
+TEST(EmulatorDeathTest, LanesThatPartAreTold) {
+  const DeviceArray<float> out(1, 0.0f);
+  EXPECT_DEATH(testing::run(make_launch("part", part_kernel, {}, kThreads, 0, out.data())),
+               "lanes of a warp part");
+}
+
+}  // namespace
+}  // namespace llmservice::testing

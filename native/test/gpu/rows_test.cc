@@ -1,0 +1,140 @@
+// Row kernels against the scalar reference, at widths below, at and across a block's reach.
+#include "backends/gpu/kernels/rows.h"
+
+#include "gpu_support.h"
+
+namespace llmservice::testing {
+namespace {
+
+// expf and sums in another order than the reference's.
+constexpr float kTolerance = 3e-6f;
+
+class RowsTest : public ::testing::TestWithParam<int64_t> {
+ protected:
+  const int64_t width = GetParam();
+  const int64_t rows = 3;
+  ReferenceBackend reference;
+  const std::vector<float> x = random_floats(rows * width, 1);
+  const std::vector<float> y = random_floats(rows * width, 2);
+  const std::vector<float> weight = random_floats(width, 3);
+};
+
+TEST_P(RowsTest, NormsRows) {
+  std::vector<float> expected(rows * width);
+  reference.rms_norm(x.data(), weight.data(), 1e-6f, rows, width, expected.data());
+  const DeviceArray<float> in(x), scale(weight), out(rows * width, NAN);
+  run(gpu::rms_norm(in.data(), scale.data(), 1e-6f, rows, width, out.data()));
+  expect_close(out.host(), expected, kTolerance, "rms_norm");
+}
+
+TEST_P(RowsTest, AddsThenNorms) {
+  std::vector<float> sum = x;
+  std::vector<float> expected(rows * width);
+  reference.add(sum.data(), y.data(), rows * width);
+  reference.rms_norm(sum.data(), weight.data(), 1e-6f, rows, width, expected.data());
+  const DeviceArray<float> residual(x), update(y), scale(weight), out(rows * width, NAN);
+  run(gpu::add_rms_norm(residual.data(), update.data(), scale.data(), 1e-6f, rows, width, out.data()));
+  expect_same_bits(residual.host(), sum, "residual");
+  expect_close(out.host(), expected, kTolerance, "out");
+}
+
+TEST_P(RowsTest, ARowIsTheSameAmongOthers) {
+  const DeviceArray<float> in(x), scale(weight), out(rows * width, NAN), alone(width, NAN);
+  run(gpu::rms_norm(in.data(), scale.data(), 1e-6f, rows, width, out.data()));
+  run(gpu::rms_norm(in.data() + width, scale.data(), 1e-6f, 1, width, alone.data()));
+  const std::vector<float> all = out.host();
+  expect_same_bits(alone.host(), std::span(all).subspan(width, width), "row 1");
+}
+
+TEST_P(RowsTest, AddsBiasAndGated) {
+  std::vector<float> expected = x;
+  reference.add_bias(expected.data(), weight.data(), rows, width);
+  const std::vector<float> gates = random_floats(rows, 4);
+  reference.add_gated(expected.data(), y.data(), gates.data(), rows, width);
+  const DeviceArray<float> out(x), bias(weight), added(y), gate(gates);
+  run(gpu::add_bias(out.data(), bias.data(), rows, width));
+  run(gpu::add_gated(out.data(), added.data(), gate.data(), rows, width));
+  expect_close(out.host(), expected, kTolerance, "out");
+}
+
+TEST_P(RowsTest, Gates) {
+  const std::vector<float> gate_up = random_floats(rows * 2 * width, 5, 4.0f);
+  std::vector<float> expected(rows * width);
+  reference.silu_mul(gate_up.data(), rows, width, expected.data());
+  reference.sigmoid_mul(expected.data(), gate_up.data() + width, 2 * width, rows, width);
+  const DeviceArray<float> both(gate_up), out(rows * width, NAN);
+  run(gpu::silu_mul(both.data(), rows, width, out.data()));
+  run(gpu::sigmoid_mul(out.data(), both.data() + width, 2 * width, rows, width));
+  expect_close(out.host(), expected, kTolerance, "out");
+}
+
+TEST_P(RowsTest, TakesAndCopiesRows) {
+  const std::vector<int32_t> ids = {2, kNoRow, 0, 2};
+  std::vector<float> expected(ids.size() * width);
+  reference.take_rows(x.data(), ids, width, expected.data());
+  const DeviceArray<float> from(x), out(expected.size(), NAN);
+  const DeviceArray<int32_t> list(ids);
+  run(gpu::take_rows(from.data(), list.data(), 4, width, out.data()));
+  expect_same_bits(out.host(), expected, "take_rows");
+
+  const std::vector<RowCopy> copies = {{.from = 2, .to = 0}, {.from = 0, .to = 2}};
+  std::vector<float> target(rows * 2 * width, 7.0f);
+  const DeviceArray<float> to(target);
+  const DeviceArray<RowCopy> pairs(copies);
+  reference.copy_rows(copies, x.data(), width, width, target.data(), 2 * width);
+  run(gpu::copy_rows(pairs.data(), 2, from.data(), width, width, to.data(), 2 * width));
+  expect_same_bits(to.host(), target, "copy_rows");
+}
+
+TEST_P(RowsTest, MarksTheFirstFaultOfARow) {
+  std::vector<float> bad = x;
+  bad[width - 1] = NAN;
+  bad[2 * width] = INFINITY;
+  std::vector<float> input = y;
+  input[0] = NAN;
+  std::vector<int32_t> expected = {0, 0, 0};
+  reference.mark_faults(bad.data(), input.data(), rows, width, 5, expected.data());
+  EXPECT_EQ(expected, (std::vector<int32_t>{5, 0, 6}));
+  const DeviceArray<float> values(bad), before(input);
+  const DeviceArray<int32_t> first(3, 0);
+  run(gpu::mark_faults(values.data(), before.data(), rows, width, 5, first.data()));
+  run(gpu::mark_faults(values.data(), nullptr, rows, width, 9, first.data()));
+  EXPECT_EQ(first.host(), expected);
+}
+
+INSTANTIATE_TEST_SUITE_P(Widths, RowsTest, ::testing::Values(1, 31, 64, 255, 257, 1024));
+
+class HeadsTest : public ::testing::TestWithParam<int32_t> {};
+
+TEST_P(HeadsTest, NormsGatesAndRotatesHeads) {
+  const int32_t dim = GetParam();
+  const int32_t heads = 5;
+  const int64_t rows = 3;
+  const int64_t stride = heads * dim + 8;
+  ReferenceBackend reference;
+  std::vector<float> x = random_floats(rows * stride, 1);
+  const std::vector<float> weight = random_floats(dim, 2);
+  const std::vector<float> z = random_floats(rows * stride, 3, 3.0f);
+  const int32_t rotary = dim / 2 / 2 * 2;
+  const std::vector<float> cos = random_floats(rows * rotary, 4);
+  const std::vector<float> sin = random_floats(rows * rotary, 5);
+  const DeviceArray<float> values(x), scale(weight), gate(z), c(cos), s(sin);
+  run(gpu::head_rms_norm(values.data(), stride, rows, heads, dim, scale.data(), 1e-6f));
+  run(gpu::rope(values.data(), stride, rows, heads, dim, rotary, c.data(), s.data()));
+  reference.head_rms_norm(x.data(), stride, rows, heads, dim, weight.data(), 1e-6f);
+  reference.rope(x.data(), stride, rows, heads, dim, rotary, cos.data(), sin.data());
+  expect_close(values.host(), x, kTolerance, "norm and rope");
+
+  const std::vector<float> dense = random_floats(rows * heads * dim, 6);
+  std::vector<float> expected(dense.size());
+  reference.gated_rms_norm(dense.data(), z.data(), stride, weight.data(), 1e-6f, rows, heads, dim,
+                           expected.data());
+  const DeviceArray<float> in(dense), out(dense.size(), NAN);
+  run(gpu::gated_rms_norm(in.data(), gate.data(), stride, scale.data(), 1e-6f, rows, heads, dim, out.data()));
+  expect_close(out.host(), expected, kTolerance, "gated_rms_norm");
+}
+
+INSTANTIATE_TEST_SUITE_P(Dims, HeadsTest, ::testing::Values(16, 24, 64, 128, 256));
+
+}  // namespace
+}  // namespace llmservice::testing
