@@ -3,6 +3,7 @@
 
 import { createHash } from 'node:crypto';
 import { safetensorsIndexFile } from './safetensors.js';
+import { timestamp } from './timestamp.js';
 
 /** A file as a listing tells it. */
 export interface ListedFile {
@@ -60,7 +61,7 @@ export function objectVersion(told: {
   const { ETag: etag = '', LastModified: modified } = told;
   if (etag.replaceAll('"', '') !== '') return etag;
   // Headers tell whole seconds, listings finer ones.
-  return modified === undefined ? null : `${modifiedPrefix}${modified.toISOString().replace(/\.\d+Z$/, 'Z')}`;
+  return modified === undefined ? null : `${modifiedPrefix}${timestamp(modified)}`;
 }
 
 /** Whether a version is a time, which cannot be asked for. */

@@ -26,6 +26,7 @@ export * from './rough-estimate.js';
 export * from './validate.js';
 export * from './read-key-file.js';
 export * from './fields.js';
+export * from './timestamp.js';
 export * from './setting-text.js';
 export * from './spec-variables.js';
 export type * from './generated/llm-service.js';

@@ -1,7 +1,7 @@
 // One look at one service: parse → preflight → plan → apply → status. Pure parts do the thinking; this file orders
 // them. Safe to stop between any two writes: the next look finds what is left to do.
 
-import type { LlmServiceStatus } from '@llmservice/crds';
+import { timestamp, type LlmServiceStatus } from '@llmservice/crds';
 import { applyChildren, applyObjects, pruneChildren, type ChildrenView } from './apply/apply-children.js';
 import type { Writer } from './apply/writer.js';
 import { earliest } from './earliest.js';
@@ -200,12 +200,8 @@ export class Reconciler {
     return { ...this.options.surroundings, gatewayApi, istio, keda, customMetrics };
   }
 
-  /** To the second, as Kubernetes keeps times. */
   private now(): string {
-    return this.options
-      .now()
-      .toISOString()
-      .replace(/\.\d+Z$/, 'Z');
+    return timestamp(this.options.now());
   }
 }
 

@@ -2,6 +2,7 @@
 // applies nothing: a dry run alone.
 
 import { labels } from '@llmservice/crds';
+import { errorText } from '../error-text.js';
 import { ApiError, type KubeClient } from '../kube/client.js';
 import { ClusterError, connect, type ClusterChoice } from '../kube/connect.js';
 import { collectionPath, objectPath, resourceOf, resources } from '../kube/resources.js';
@@ -47,9 +48,8 @@ export class Cluster {
   ): Promise<Replacement> {
     const path = collectionPath(resources.pods, service.namespace);
     return telling(path, async () => {
-      const pods: Pod[] = [];
       const labelSelector = `${labels.service}=${service.name}`;
-      for await (const pod of this.client.list<Pod>(path, { labelSelector })) pods.push(pod);
+      const pods = await this.client.listAll<Pod>(path, { labelSelector });
       return (await this.rollouts.decide(service, template, deployment, pods, new Date())).replacement;
     });
   }
@@ -93,11 +93,5 @@ async function telling<T>(path: string, read: () => Promise<T>): Promise<T> {
 }
 
 function unreachable(what: string, cause: unknown): ClusterError {
-  const { message, code } = cause as NodeJS.ErrnoException;
-  return new ClusterError(
-    `reading ${what} of the cluster failed: ${message === '' ? (code ?? '') : message}`,
-    {
-      cause,
-    },
-  );
+  return new ClusterError(`reading ${what} of the cluster failed: ${errorText(cause)}`, { cause });
 }

@@ -2,7 +2,8 @@
 
 import { text } from 'node:stream/consumers';
 import { activatorName, api, fieldManager, labels } from '@llmservice/crds';
-import type { KubeClient, KubeRequest } from '../kube/client.js';
+import { errorText } from '../error-text.js';
+import type { KubeClient } from '../kube/client.js';
 import { ClusterError, type Connection } from '../kube/connect.js';
 import { collectionPath, objectPath, resources, type Resource } from '../kube/resources.js';
 import type { Deployment, KubeObject, Node } from '../kube/types.js';
@@ -43,10 +44,10 @@ export async function readFacts({ client, server }: Connection, scope: Scope): P
   const { namespace, service, operatorNamespace } = scope;
   const definition = `${collectionPath(clusterResources.definitions, null)}/${api.plural}.${api.group}`;
   const list = <T extends KubeObject>(resource: Resource): Promise<Reading<T[]>> =>
-    attempt(() => listAll<T>(client, collectionPath(resource, null)));
+    attempt(() => client.listAll<T>(collectionPath(resource, null)));
   const installed = (name: string): Promise<Deployment[]> => {
     const path = collectionPath(resources.deployments, operatorNamespace);
-    return listAll<Deployment>(client, path, { labelSelector: `${labels.name}=${name}` });
+    return client.listAll<Deployment>(path, { labelSelector: `${labels.name}=${name}` });
   };
   return {
     server,
@@ -74,7 +75,7 @@ export async function readFacts({ client, server }: Connection, scope: Scope): P
       const path = collectionPath(resources.llmServices, namespace);
       const objects =
         service === null
-          ? await listAll(client, path)
+          ? await client.listAll(path)
           : [await client.find<KubeObject>(objectPath(resources.llmServices, namespace, service))];
       return readServices(
         client,
@@ -93,22 +94,8 @@ async function readVersion(client: KubeClient, server: string): Promise<{ versio
     const { date } = response.headers;
     return { version: gitVersion, now: date === undefined ? new Date() : new Date(date) };
   } catch (error) {
-    const { message, code } = error as NodeJS.ErrnoException;
-    throw new ClusterError(
-      `the API server at ${server} does not answer: ${message === '' ? (code ?? '') : message}`,
-      {
-        cause: error,
-      },
-    );
+    throw new ClusterError(`the API server at ${server} does not answer: ${errorText(error)}`, {
+      cause: error,
+    });
   }
-}
-
-async function listAll<T extends KubeObject>(
-  client: KubeClient,
-  path: string,
-  query?: KubeRequest['query'],
-): Promise<T[]> {
-  const found: T[] = [];
-  for await (const object of client.list<T>(path, query)) found.push(object);
-  return found;
 }

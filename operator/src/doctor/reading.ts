@@ -1,5 +1,6 @@
 // What was read of the cluster, or why it was not. Rights differ from person to person: no check may fail for want of one.
 
+import { errorText } from '../error-text.js';
 import { ApiError } from '../kube/client.js';
 import type { Findings } from './finding.js';
 
@@ -13,9 +14,8 @@ export async function attempt<T>(read: () => Promise<T>): Promise<Reading<T>> {
   try {
     return { state: 'read', value: await read() };
   } catch (error) {
-    const { message, code } = error as NodeJS.ErrnoException;
     const state = error instanceof ApiError && error.status === 403 ? 'forbidden' : 'failed';
-    return { state, message: message === '' ? (code ?? 'no answer') : message };
+    return { state, message: errorText(error) };
   }
 }
 

@@ -85,6 +85,12 @@ export class KubeClient {
     for await (const { items } of this.pages<T>({ path, query })) yield* items;
   }
 
+  async listAll<T extends KubeObject>(path: string, query?: KubeRequest['query']): Promise<T[]> {
+    const found: T[] = [];
+    for await (const object of this.list<T>(path, query)) found.push(object);
+    return found;
+  }
+
   /** All pages of a collection. */
   async *pages<T extends KubeObject>(
     request: Pick<KubeRequest, 'path' | 'query' | 'signal'>,

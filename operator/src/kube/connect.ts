@@ -1,6 +1,7 @@
 // The cluster that a person's kubeconfig names, and the flags by which kubectl lets another be chosen.
 
 import { KubeConfig } from '@kubernetes/client-node';
+import { errorText } from '../error-text.js';
 import { KubeClient } from './client.js';
 
 /** The cluster does not answer, or not as it should. */
@@ -77,9 +78,6 @@ export async function told<T>(request: () => Promise<T>): Promise<T> {
   try {
     return await request();
   } catch (error) {
-    const { message, code } = error as NodeJS.ErrnoException;
-    throw new ClusterError(message === '' ? (code ?? 'the API server does not answer') : message, {
-      cause: error,
-    });
+    throw new ClusterError(errorText(error), { cause: error });
   }
 }

@@ -3,6 +3,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { connect, type AddressInfo } from 'node:net';
 import { json } from 'node:stream/consumers';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { ClusterError } from '../kube/connect.js';
 import type { ChatEvent } from './chat-events.js';
 import { ChatSession, type ChatSettings } from './chat-session.js';
 
@@ -100,6 +101,20 @@ test('an error in mid-stream is an event', async () => {
     { kind: 'text', text: 'a' },
     { kind: 'error', message: 'engine lost' },
   ]);
+});
+
+test('a server that dies in the midst of an answer is told, and the conversation goes on', async () => {
+  answer = (response) => {
+    response.writeHead(200).write(chunk({ content: 'Once' }));
+    setTimeout(() => response.destroy(), 20);
+  };
+  const talk = session();
+  await expect(say(talk, 'A story')).rejects.toThrow(ClusterError);
+  answer = (response) => response.writeHead(200).end('data: not JSON\n\n');
+  await expect(say(talk, 'Go on')).rejects.toThrow(/^the answer broke off: /);
+  answer = (response) => response.writeHead(200).end(chunk({ content: 'yes' }, 'stop'));
+  await say(talk, 'Again');
+  expect(asked[2]?.body.messages.map(({ content }) => content)).toEqual(['A story', 'Once', 'Again']);
 });
 
 test('a stop closes the connection and keeps what was said until then', async () => {

@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { request as send, type IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { text } from 'node:stream/consumers';
+import { errorText } from '../error-text.js';
 import { ClusterError } from '../kube/connect.js';
 import { chatEvents, type ChatEvent } from './chat-events.js';
 
@@ -30,7 +31,7 @@ export class ChatSession {
 
   /**
    * Says something, and gives what comes of it as it comes. What was answered until an abort stays in the conversation.
-   * @throws ClusterError where the server refuses; AbortError
+   * @throws ClusterError where the server refuses or is lost; AbortError
    */
   async *say(content: string, signal: AbortSignal): AsyncGenerator<ChatEvent> {
     this.messages.push({ role: 'user', content });
@@ -42,6 +43,9 @@ export class ChatSession {
         if (event.kind === 'text') answer += event.text;
         yield event;
       }
+    } catch (error) {
+      if (signal.aborted || error instanceof ClusterError) throw error;
+      throw new ClusterError(`the answer broke off: ${errorText(error)}`, { cause: error });
     } finally {
       // A question without an answer would make the next one strange.
       if (answer === '') this.messages.pop();

@@ -84,12 +84,8 @@ async function onePod(connection: Connection, name: string, pod: string): Promis
 }
 
 async function allOn({ client }: Connection, node: string): Promise<Target> {
-  const all = await told(async () => {
-    const found: Pod[] = [];
-    const query = { labelSelector: labels.service };
-    for await (const pod of client.list<Pod>(collectionPath(resources.pods, null), query)) found.push(pod);
-    return found;
-  });
+  const path = collectionPath(resources.pods, null);
+  const all = await told(() => client.listAll<Pod>(path, { labelSelector: labels.service }));
   return { going: all.filter(({ spec }) => spec?.nodeName === node), all };
 }
 

@@ -9,12 +9,9 @@ import { podRevision } from '../status/pod-state.js';
 /** Newest first. @throws ClusterError */
 export async function podsOf({ client, namespace }: Connection, service: string): Promise<Pod[]> {
   const labelSelector = `${labels.service}=${service}`;
-  return told(async () => {
-    const found: Pod[] = [];
-    const path = collectionPath(resources.pods, namespace);
-    for await (const pod of client.list<Pod>(path, { labelSelector })) found.push(pod);
-    return found.sort((a, b) => createdAt(b) - createdAt(a));
-  });
+  const path = collectionPath(resources.pods, namespace);
+  const found = await told(() => client.listAll<Pod>(path, { labelSelector }));
+  return found.sort((a, b) => createdAt(b) - createdAt(a));
 }
 
 /** Those of the revision of the newest one. @param pods newest first */

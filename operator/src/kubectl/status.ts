@@ -2,7 +2,6 @@
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseFlags, UsageError } from '../command-line.js';
-import type { KubeClient } from '../kube/client.js';
 import { ClusterError, clusterFlags, connect, told, type Connection } from '../kube/connect.js';
 import { collectionPath, objectPath, resources } from '../kube/resources.js';
 import type { Terminal } from './command.js';
@@ -55,18 +54,12 @@ async function list(
   namespace: string | null,
   stdout: NodeJS.WriteStream,
 ): Promise<number> {
-  const services = await told(() => allServices(client, namespace));
+  const services = await told(() =>
+    client.listAll<ServiceObject>(collectionPath(resources.llmServices, namespace)),
+  );
   const where = namespace === null ? 'the cluster' : `namespace ${namespace}`;
   stdout.write(services.length === 0 ? `There is no LlmService in ${where}.\n` : describeServices(services));
   return 0;
-}
-
-async function allServices(client: KubeClient, namespace: string | null): Promise<ServiceObject[]> {
-  const found: ServiceObject[] = [];
-  for await (const service of client.list<ServiceObject>(collectionPath(resources.llmServices, namespace))) {
-    found.push(service);
-  }
-  return found;
 }
 
 /** @throws ClusterError where there is none */

@@ -1,7 +1,7 @@
 // What a service took of its budget: device-seconds of a calendar month, kept in its status, so that they survive the
 // operator. Counted whenever its pods change and every few minutes; what nobody saw is counted as taken.
 
-import type { LlmServiceSpec, LlmServiceStatus } from '@llmservice/crds';
+import { timestamp, type LlmServiceSpec, type LlmServiceStatus } from '@llmservice/crds';
 import type { Pod } from '../kube/types.js';
 import { cron } from './schedules.js';
 
@@ -119,13 +119,9 @@ function monthOf(now: string, timeZone: string): { start: string; next: string }
   let start = first.nextRun(new Date(+time - 32 * 24 * 3_600_000)) ?? time;
   for (;;) {
     const next = first.nextRun(start) ?? time;
-    if (+next > +time) return { start: toText(start), next: toText(next) };
+    if (+next > +time) return { start: timestamp(start), next: timestamp(next) };
     start = next;
   }
-}
-
-function toText(time: Date): string {
-  return time.toISOString().replace(/\.\d+Z$/, 'Z');
 }
 
 /** A change of the time zone begins no new month. */

@@ -5,6 +5,7 @@ import { fieldManager, labels } from '@llmservice/crds';
 import type { Job, KubeObject, PodSpec } from '../kube/types.js';
 import type { WantedService } from '../spec/parse-spec.js';
 import { childMetadata } from './child-metadata.js';
+import { terminationMessage } from './container-parts.js';
 import { contentHash } from './content-hash.js';
 import { mayRunOn, type NodeTraits } from './node-choice.js';
 import type { PlannedTemplate } from './planned-template.js';
@@ -96,8 +97,7 @@ function planPod({ pod }: PlannedTemplate, node: string | null): object {
     containers: [
       {
         ...{ name, image, imagePullPolicy, env, securityContext },
-        terminationMessagePath: rest['terminationMessagePath'],
-        terminationMessagePolicy: rest['terminationMessagePolicy'],
+        ...terminationMessage,
         command: ['node', 'runtime/dist/pull.js'],
         resources: { requests: { cpu: '100m', memory: '512Mi' }, limits: { memory: '2Gi' } },
         volumeMounts: rest.volumeMounts.filter(needed),

@@ -1,7 +1,7 @@
 // Which of a service's schedules hold at a time, and when that changes. Pods are begun ahead of a schedule's start by as
 // long as the last load took, so that they answer by then. Time zones and daylight saving are croner's.
 
-import type { LlmServiceSpec, LlmServiceStatus } from '@llmservice/crds';
+import { timestamp, type LlmServiceSpec, type LlmServiceStatus } from '@llmservice/crds';
 import { Cron } from 'croner';
 import { earliest } from '../earliest.js';
 
@@ -62,19 +62,17 @@ function turnOf(schedule: Schedule, before: readonly ActiveSchedule[], lead: num
   if (nextEnd === null) return { until: null, changeMs: null };
   // Within: the end of what began comes before it begins anew.
   if (nextStart === null || nextEnd < nextStart)
-    return { until: rfc3339(nextEnd), changeMs: +nextEnd - +now };
+    return { until: timestamp(nextEnd), changeMs: +nextEnd - +now };
   const until = end?.nextRun(nextStart) ?? null;
   if (until === null) return { until: null, changeMs: null };
-  const begun = before.some((each) => each.name === schedule.name && each.until === rfc3339(until));
+  const begun = before.some((each) => each.name === schedule.name && each.until === timestamp(until));
   const leftMs = +nextStart - +now - (begun ? mostLeadSeconds : lead) * 1000;
-  return leftMs <= 0 ? { until: rfc3339(until), changeMs: +until - +now } : { until: null, changeMs: leftMs };
+  return leftMs <= 0
+    ? { until: timestamp(until), changeMs: +until - +now }
+    : { until: null, changeMs: leftMs };
 }
 
 /** Five fields. @throws Error telling what is wrong with the expression or the time zone */
 export function cron(expression: string, timeZone: string): Cron {
   return new Cron(expression.replace(/ +/g, ' '), { timezone: timeZone, mode: '5-part', paused: true });
-}
-
-function rfc3339(time: Date): string {
-  return time.toISOString().replace(/\.\d+Z$/, 'Z');
 }

@@ -1,5 +1,5 @@
-// Looks at the /metrics of services that may fall asleep or are scaled by load, all their ready pods, in turns. Kept in memory alone: after a
-// restart of the operator every service counts as asked just now.
+// Looks at the /metrics of services that may fall asleep or are scaled by load, all their ready pods, in turns. Kept in
+// memory alone: after a restart of the operator every service counts as asked just now.
 
 import { routes } from '@llmservice/crds';
 import type { Pod } from '../kube/types.js';

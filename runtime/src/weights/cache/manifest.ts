@@ -24,7 +24,9 @@ export type Verify = 'onPull' | 'always';
 /** Null: the entry is not complete. An unreadable one is none. */
 export async function readManifest(dir: string): Promise<Manifest | null> {
   try {
-    return JSON.parse(await readFile(join(dir, manifestFile), 'utf8')) as Manifest;
+    const manifest = JSON.parse(await readFile(join(dir, manifestFile), 'utf8')) as Partial<Manifest>;
+    const { origin, files } = manifest;
+    return typeof origin === 'string' && Array.isArray(files) ? { origin, files } : null;
   } catch {
     return null;
   }

@@ -232,10 +232,14 @@ describe('room', () => {
   });
 });
 
-test('a manifest that is cut short makes its entry incomplete', async () => {
+test('a manifest that is cut short, or is something else, makes its entry incomplete', async () => {
   await keep('a', { 'config.json': '{}' });
   const path = join(root, 'entries/a/.llmservice-manifest.json');
   const text = readFileSync(path, 'utf8');
-  writeFileSync(path, text.slice(0, -5));
-  expect((await claim(pod(), 'a')).isComplete).toBe(false);
+  for (const content of [text.slice(0, -5), '{}', 'null']) {
+    writeFileSync(path, content);
+    const entry = await claim(pod(), 'a');
+    expect(entry.isComplete).toBe(false);
+    entry.release();
+  }
 });
