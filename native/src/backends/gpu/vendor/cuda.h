@@ -21,6 +21,7 @@
 #define gpuMemGetInfo cudaMemGetInfo
 #define gpuMalloc cudaMalloc
 #define gpuFree cudaFree
+#define gpuMallocForRanks cudaMalloc
 #define gpuMallocHost cudaMallocHost
 #define gpuFreeHost cudaFreeHost
 #define gpuMemcpyAsync cudaMemcpyAsync
@@ -101,6 +102,17 @@ __device__ __forceinline__ T* dynamic_shared() {
 
 __device__ __forceinline__ void publish_block() { __threadfence(); }
 __device__ __forceinline__ int32_t count_up(int32_t* counter) { return atomicAdd(counter, 1); }
+
+__device__ __forceinline__ void publish_to_ranks() { __threadfence_system(); }
+__device__ __forceinline__ void signal(uint32_t* flag, uint32_t value) {
+  asm volatile("st.release.sys.global.u32 [%0], %1;" ::"l"(flag), "r"(value) : "memory");
+}
+__device__ __forceinline__ uint32_t look(const uint32_t* flag) {
+  uint32_t value;
+  asm volatile("ld.acquire.sys.global.u32 %0, [%1];" : "=r"(value) : "l"(flag) : "memory");
+  return value;
+}
+__device__ __forceinline__ void pause() { __nanosleep(20); }
 
 __device__ __forceinline__ void wait_for_previous() {
 #if __CUDA_ARCH__ >= 900

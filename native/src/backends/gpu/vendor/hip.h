@@ -22,6 +22,8 @@
 #define gpuMemGetInfo hipMemGetInfo
 #define gpuMalloc hipMalloc
 #define gpuFree hipFree
+// Caches of other devices must not keep it.
+#define gpuMallocForRanks(memory, bytes) hipExtMallocWithFlags(memory, bytes, hipDeviceMallocUncached)
 #define gpuMallocHost hipHostMalloc
 #define gpuFreeHost hipHostFree
 #define gpuMemcpyAsync hipMemcpyAsync
@@ -96,6 +98,15 @@ __device__ __forceinline__ T* dynamic_shared() {
 
 __device__ __forceinline__ void publish_block() { __threadfence(); }
 __device__ __forceinline__ int32_t count_up(int32_t* counter) { return atomicAdd(counter, 1); }
+
+__device__ __forceinline__ void publish_to_ranks() { __threadfence_system(); }
+__device__ __forceinline__ void signal(uint32_t* flag, uint32_t value) {
+  __hip_atomic_store(flag, value, __ATOMIC_RELEASE, __HIP_MEMORY_SCOPE_SYSTEM);
+}
+__device__ __forceinline__ uint32_t look(const uint32_t* flag) {
+  return __hip_atomic_load(flag, __ATOMIC_ACQUIRE, __HIP_MEMORY_SCOPE_SYSTEM);
+}
+__device__ __forceinline__ void pause() { __builtin_amdgcn_s_sleep(1); }
 
 __device__ __forceinline__ void wait_for_previous() {}
 __device__ __forceinline__ void let_next_start() {}

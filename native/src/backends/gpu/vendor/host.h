@@ -4,9 +4,12 @@
 // Streams run what they are given at once. Captured graphs keep their launches and run them again.
 #pragma once
 
+#include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <thread>
 #include <type_traits>
 
 #include "backends/gpu/vendor/emulator.h"
@@ -62,6 +65,16 @@ T* dynamic_shared() {
 
 inline void publish_block() {}
 inline int32_t count_up(int32_t* counter) { return (*counter)++; }
+// Ranks are threads of this process.
+inline void publish_to_ranks() { std::atomic_thread_fence(std::memory_order_seq_cst); }
+inline void signal(uint32_t* flag, uint32_t value) {
+  std::atomic_ref(*flag).store(value, std::memory_order_release);
+}
+inline uint32_t look(const uint32_t* flag) {
+  return std::atomic_ref(*const_cast<uint32_t*>(flag)).load(std::memory_order_acquire);
+}
+inline void pause() { std::this_thread::sleep_for(std::chrono::microseconds(20)); }
+
 inline void wait_for_previous() {}
 inline void let_next_start() {}
 

@@ -87,6 +87,7 @@ gpuError_t gpuFree(void* memory) {
   return gpuSuccess;
 }
 
+gpuError_t gpuMallocForRanks(void** memory, size_t bytes) { return gpuMalloc(memory, bytes); }
 gpuError_t gpuMallocHost(void** memory, size_t bytes) { return gpuMalloc(memory, bytes); }
 gpuError_t gpuFreeHost(void* memory) { return gpuFree(memory); }
 

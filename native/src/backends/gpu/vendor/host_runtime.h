@@ -39,6 +39,7 @@ gpuError_t gpuGetDeviceProperties(gpuDeviceProp_t* properties, int device);
 gpuError_t gpuMemGetInfo(size_t* free, size_t* total);
 gpuError_t gpuMalloc(void** memory, size_t bytes);
 gpuError_t gpuFree(void* memory);
+gpuError_t gpuMallocForRanks(void** memory, size_t bytes);
 gpuError_t gpuMallocHost(void** memory, size_t bytes);
 gpuError_t gpuFreeHost(void* memory);
 gpuError_t gpuMemcpyAsync(void* to, const void* from, size_t bytes, gpuMemcpyKind kind, gpuStream_t stream);

@@ -11,6 +11,10 @@
 //   dynamic_shared<T>()            the launch's shared_bytes, on 128 bytes
 //   publish_block()                before one thread tells other blocks that this block's results are written
 //   count_up(counter)              adds one for all blocks to see, and returns what it was
+//   publish_to_ranks()             the same for other devices and the host
+//   signal(flag, value)            a number that other devices see, after all that was published before
+//   look(flag)                     what it is now; what was published before it was set can be read after
+//   pause()                        in loops that look
 //   wait_for_previous()            until the launch before has ended; nothing it writes is read before this
 //   let_next_start()               the next launch may begin what it does before wait_for_previous()
 #pragma once
