@@ -44,10 +44,13 @@ const std::vector<RowOp>& row_ops() {
          b.add_bias(out.data(), random_floats(width, 9).data(), rows, width);
          return out;
        }},
-      {"add",
+      {"add_rms_norm",
        [](Backend& b, const std::vector<float>& x, int64_t rows, int64_t width) {
-         std::vector<float> out = x;
-         b.add(out.data(), x.data(), rows * width);
+         std::vector<float> sum = x;
+         std::vector<float> out(x.size());
+         b.add_rms_norm(sum.data(), x.data(), random_floats(width, 10).data(), 1e-6f, rows, width, out.data(),
+                        {});
+         for (size_t i = 0; i < out.size(); ++i) out[i] += sum[i];
          return out;
        }},
       {"silu_mul",
@@ -142,26 +145,35 @@ TEST(TakeRows, CopiesInTheGivenOrder) {
 }
 
 // Widths around the lanes and the four chains of the CPU's kernel; the value at every place of a row.
-TEST(MarkFaults, FindsEveryValueThatIsNotFiniteAndWhetherItCameIn) {
+TEST(AddRmsNorm, FindsEveryValueThatIsNotFiniteAndWhetherTheNormMadeIt) {
   constexpr float kInfinity = std::numeric_limits<float>::infinity();
   constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
   for (const auto& backend : all_backends()) {
     for (const int64_t width : {1, 15, 16, 17, 63, 64, 72, 100}) {
+      const std::vector<float> weight(width, 1.0f);
+      std::vector<float> out(5 * width);
       for (int64_t at = 0; at < width; ++at) {
-        // Rows: sound; bad; bad, and so was its input; bad, but seen before; the largest finite value.
+        const std::string what = label(*backend) + " " + std::to_string(width) + " " + std::to_string(at);
+        // Rows: sound; bad by itself; bad by what is added; bad, but seen before; large.
         std::vector<float> x = random_floats(5 * width, 1);
-        std::vector<float> input = random_floats(5 * width, 2);
-        for (const int64_t row : {1, 2, 3}) x[row * width + at] = row == 1 ? -kInfinity : kNan;
-        x[4 * width + at] = std::numeric_limits<float>::max();
-        input[2 * width + at] = kInfinity;
+        std::vector<float> y = random_floats(5 * width, 2);
+        x[1 * width + at] = -kInfinity;
+        y[2 * width + at] = kNan;
+        x[3 * width + at] = kNan;
+        x[4 * width + at] = 1e18f;
         std::vector<int32_t> first = {0, 0, 0, 4, 0};
-        backend->mark_faults(x.data(), input.data(), 5, width, 8, first.data());
-        EXPECT_EQ(first, (std::vector<int32_t>{0, 9, 8, 4, 0}))
-            << label(*backend) << " " << width << " " << at;
-        first.assign(5, 0);
-        backend->mark_faults(x.data(), nullptr, 5, width, 1, first.data());
-        EXPECT_EQ(first, (std::vector<int32_t>{0, 1, 1, 1, 0}))
-            << label(*backend) << " " << width << " " << at;
+        backend->add_rms_norm(x.data(), y.data(), weight.data(), 1e-6f, 5, width, out.data(),
+                              {first.data(), 8});
+        EXPECT_EQ(first, (std::vector<int32_t>{0, 8, 8, 4, 0})) << what;
+
+        std::vector<float> bad_weight = weight;
+        bad_weight[at] = kNan;
+        x = random_floats(5 * width, 1);
+        x[2 * width + at] = kInfinity;
+        first = {0, 0, 0, 4, 0};
+        backend->add_rms_norm(x.data(), nullptr, bad_weight.data(), 1e-6f, 5, width, out.data(),
+                              {first.data(), 8});
+        EXPECT_EQ(first, (std::vector<int32_t>{9, 9, 8, 4, 9})) << what;
       }
     }
   }

@@ -27,37 +27,37 @@ void Model::forward(const ModelStep& step) {
     plan_draft_states(step);
   }
   const auto rows = static_cast<int64_t>(step.ids.size());
-  const int64_t hidden = config_.hidden;
   forget_faults(rows);
   embed(step.ids);
-  note_faults(kEmbeddingFault, rows);
   set_angles(step.positions);
-  for (size_t i = 0; i < config_.trunk_layers(); ++i) run_layer(i, step);
-  if (mtp_) {
-    backend_.rms_norm(work_.residual, final_norm_.data(), config_.norm_eps, rows, hidden, work_.hidden);
+  const float* update = nullptr;
+  for (size_t i = 0; i < config_.trunk_layers(); ++i) {
+    run_layer(i, update, step, fault_before(i));
+    update = work_.output;
   }
-  if (step.outputs.empty()) return;
-  backend_.take_rows(work_.residual, step.outputs, hidden, work_.normed);
-  backend_.rms_norm(work_.normed, final_norm_.data(), config_.norm_eps,
-                    static_cast<int64_t>(step.outputs.size()), hidden, work_.final);
+  float* const normed = mtp_ ? work_.hidden : work_.normed;
+  norm_residual(update, final_norm_, rows, normed, fault_before(config_.trunk_layers()));
+  if (!step.outputs.empty()) backend_.take_rows(normed, step.outputs, config_.hidden, work_.final);
 }
 
-void Model::run_layer(size_t index, const ModelStep& step) {
+// residual += update, then its norm: where the rank looks for faults, the one is at `place`, the other at the
+// next.
+void Model::norm_residual(const float* update, const DeviceVector& weight, int64_t rows, float* out,
+                          int32_t place) {
+  const bool looks = place != 0 && shard_.rank == 0;
+  backend_.add_rms_norm(work_.residual, update, weight.data(), config_.norm_eps, rows, config_.hidden, out,
+                        {.first = looks ? work_.faults : nullptr, .place = place});
+}
+
+void Model::run_layer(size_t index, const float* update, const ModelStep& step, int32_t place) {
   const LayerWeights& layer = layers_[index];
   const auto rows = static_cast<int64_t>(step.ids.size());
-  const int64_t hidden = config_.hidden;
-  // What drafts are made from need not be sound: the next step's own rows decide.
-  const bool watched = index < config_.trunk_layers();
-  backend_.rms_norm(work_.residual, layer.input_norm.data(), config_.norm_eps, rows, hidden, work_.normed);
+  norm_residual(update, layer.input_norm, rows, work_.normed, place);
   std::visit([&](const auto& weights) { mix(weights, index, step); }, layer.mixer);
-  ranks_.all_reduce(work_.output, rows * hidden);
-  backend_.add(work_.residual, work_.output, rows * hidden);
-  if (watched) note_faults(input_norm_fault(index), rows);
-  backend_.rms_norm(work_.residual, layer.post_norm.data(), config_.norm_eps, rows, hidden, work_.normed);
+  ranks_.all_reduce(work_.output, rows * config_.hidden);
+  norm_residual(work_.output, layer.post_norm, rows, work_.normed, place == 0 ? 0 : place + 2);
   feed_forward(layer, rows);
-  ranks_.all_reduce(work_.output, rows * hidden);
-  backend_.add(work_.residual, work_.output, rows * hidden);
-  if (watched) note_faults(post_norm_fault(index), rows);
+  ranks_.all_reduce(work_.output, rows * config_.hidden);
 }
 
 std::span<const float> Model::hidden(int32_t first, int32_t count) {

@@ -82,7 +82,11 @@ class Model {
  private:
   void allocate_workspace(const ModelOptions& options);
   void embed(std::span<const int32_t> ids);
-  void run_layer(size_t index, const ModelStep& step);
+  void norm_residual(const float* update, const DeviceVector& weight, int64_t rows, float* out,
+                     int32_t place);
+  // work_.residual and what is still to be added to it (null: nothing) in; work_.residual and, still to be
+  // added, work_.output out. `place` is fault_before(index), or 0 where faults do not matter.
+  void run_layer(size_t index, const float* update, const ModelStep& step, int32_t place);
   void put_mtp_columns(int64_t first, int64_t rows);
   void set_angles(std::span<const int32_t> positions);
   void mix(const AttentionWeights& weights, size_t layer, const ModelStep& step);
@@ -95,8 +99,6 @@ class Model {
   void run(const MlpWeights& weights, int64_t rows);
   void run(const MoeWeights& weights, int64_t rows);
   void forget_faults(int64_t rows);
-  // Looks at work_.residual; `place` is that of what work_.normed holds.
-  void note_faults(int32_t place, int64_t rows);
 
   ModelConfig config_;  // as this rank sees it
   Backend& backend_;

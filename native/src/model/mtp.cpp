@@ -47,13 +47,14 @@ void Model::draft(const MtpStep& step) {
   mtp_->fc.apply(backend_, work_.wide, rows, work_.residual);
   ranks_.all_reduce(work_.residual, rows * hidden);
   set_angles(step.positions);
+  // What drafts are made from need not be sound: the next step's own rows decide.
   run_layer(
-      config_.trunk_layers(),
-      {.ids = step.ids, .positions = step.positions, .segments = step.segments, .outputs = {}, .saves = {}});
+      config_.trunk_layers(), nullptr,
+      {.ids = step.ids, .positions = step.positions, .segments = step.segments, .outputs = {}, .saves = {}},
+      0);
   if (step.outputs.empty()) return;
-  backend_.take_rows(work_.residual, step.outputs, hidden, work_.normed);
-  backend_.rms_norm(work_.normed, mtp_->norm.data(), config_.norm_eps,
-                    static_cast<int64_t>(step.outputs.size()), hidden, work_.final);
+  norm_residual(work_.output, mtp_->norm, rows, work_.normed, 0);
+  backend_.take_rows(work_.normed, step.outputs, hidden, work_.final);
 }
 
 // work_.normed is columns [first, first + hidden) of the layer's input: this rank's part goes to work_.wide.

@@ -16,10 +16,10 @@ struct FaultPlace {
   std::string part;
 };
 
-constexpr int32_t kEmbeddingFault = 1;
-// The norm's own number; what takes the norm's output (mixer, feed-forward) has the next.
-constexpr int32_t input_norm_fault(size_t layer) { return 2 + 4 * static_cast<int32_t>(layer); }
-constexpr int32_t post_norm_fault(size_t layer) { return 4 + 4 * static_cast<int32_t>(layer); }
+// Of the residual that comes to a layer, or behind the last to the final norm: what the embedding or the
+// layer before left there. The next numbers are the layer's own: its norm, its mixer, its second norm, and
+// then its feed-forward network, which is what comes to the next.
+constexpr int32_t fault_before(size_t layer) { return 1 + 4 * static_cast<int32_t>(layer); }
 
 FaultPlace fault_place(int32_t fault, const ModelConfig& config);
 // Of rows that leave the last layer finite.

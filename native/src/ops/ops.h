@@ -140,6 +140,12 @@ struct RowCopy {
   int32_t to;
 };
 
+// Where the numbers of each row first meant nothing.
+struct FaultMarks {
+  int32_t* first = nullptr;  // (T), 0 where they still mean something; null: nobody looks
+  int32_t place = 0;
+};
+
 struct RoutingShape {
   int32_t experts;
   int32_t top_k;
@@ -192,11 +198,13 @@ class Backend {
   // loader).
   virtual void rms_norm(const float* x, const float* weight, float eps, int64_t rows, int64_t dim,
                         float* out) = 0;
-  // The same per head, in place: x (T, heads, head_dim) with row stride `stride` floats, weight (head_dim).
+  // x += y (null: nothing), then out = rms_norm(x). A row that holds a NaN or an infinity, and has nothing in
+  // marks.first yet, gets marks.place there; where only `out` holds one, place + 1.
+  virtual void add_rms_norm(float* x, const float* y, const float* weight, float eps, int64_t rows,
+                            int64_t dim, float* out, const FaultMarks& marks) = 0;
+  // rms_norm per head, in place: x (T, heads, head_dim) with row stride `stride` floats, weight (head_dim).
   virtual void head_rms_norm(float* x, int64_t stride, int64_t rows, int32_t heads, int32_t head_dim,
                              const float* weight, float eps) = 0;
-  // x += y.
-  virtual void add(float* x, const float* y, int64_t count) = 0;
   // x (T, D) += bias (D), per row.
   virtual void add_bias(float* x, const float* bias, int64_t rows, int64_t width) = 0;
   // out (R, D) = the named rows of x (T, D); zeros for kNoRow.
@@ -250,11 +258,6 @@ class Backend {
   // x), z with row stride.
   virtual void gated_rms_norm(const float* x, const float* z, int64_t z_stride, const float* weight,
                               float eps, int64_t rows, int32_t heads, int32_t dim, float* out) = 0;
-
-  // Each row of x (T, D) that holds a NaN or an infinity, and has nothing in `first` (T) yet, gets `place`
-  // there, or place + 1 when its row of `input` (T, D) is finite. Null input: place.
-  virtual void mark_faults(const float* x, const float* input, int64_t rows, int64_t width, int32_t place,
-                           int32_t* first) = 0;
 };
 
 struct CpuOptions {

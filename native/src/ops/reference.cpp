@@ -26,18 +26,23 @@ bool all_finite(const float* x, int64_t count) {
 
 }  // namespace
 
-void ReferenceBackend::mark_faults(const float* x, const float* input, int64_t rows, int64_t width,
-                                   int32_t place, int32_t* first) {
-  for (int64_t t = 0; t < rows; ++t) {
-    if (first[t] != 0 || all_finite(x + t * width, width)) continue;
-    const bool came_in = input == nullptr || !all_finite(input + t * width, width);
-    first[t] = came_in ? place : place + 1;
-  }
-}
-
 void ReferenceBackend::rms_norm(const float* x, const float* weight, float eps, int64_t rows, int64_t dim,
                                 float* out) {
   for (int64_t t = 0; t < rows; ++t) rms_norm_row(x + t * dim, weight, eps, dim, out + t * dim);
+}
+
+void ReferenceBackend::add_rms_norm(float* x, const float* y, const float* weight, float eps, int64_t rows,
+                                    int64_t dim, float* out, const FaultMarks& marks) {
+  for (int64_t i = 0; y != nullptr && i < rows * dim; ++i) x[i] += y[i];
+  rms_norm(x, weight, eps, rows, dim, out);
+  for (int64_t t = 0; t < rows && marks.first != nullptr; ++t) {
+    if (marks.first[t] != 0) continue;
+    if (!all_finite(x + t * dim, dim)) {
+      marks.first[t] = marks.place;
+    } else if (!all_finite(out + t * dim, dim)) {
+      marks.first[t] = marks.place + 1;
+    }
+  }
 }
 
 void ReferenceBackend::head_rms_norm(float* x, int64_t stride, int64_t rows, int32_t heads, int32_t head_dim,
@@ -48,10 +53,6 @@ void ReferenceBackend::head_rms_norm(float* x, int64_t stride, int64_t rows, int
       rms_norm_row(head, weight, eps, head_dim, head);
     }
   }
-}
-
-void ReferenceBackend::add(float* x, const float* y, int64_t count) {
-  for (int64_t i = 0; i < count; ++i) x[i] += y[i];
 }
 
 void ReferenceBackend::add_bias(float* x, const float* bias, int64_t rows, int64_t width) {

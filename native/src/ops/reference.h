@@ -21,9 +21,10 @@ class ReferenceBackend : public Backend {
   void matmul(const Matrix& w, const float* x, int64_t rows, float* out) override;
   void rms_norm(const float* x, const float* weight, float eps, int64_t rows, int64_t dim,
                 float* out) override;
+  void add_rms_norm(float* x, const float* y, const float* weight, float eps, int64_t rows, int64_t dim,
+                    float* out, const FaultMarks& marks) override;
   void head_rms_norm(float* x, int64_t stride, int64_t rows, int32_t heads, int32_t head_dim,
                      const float* weight, float eps) override;
-  void add(float* x, const float* y, int64_t count) override;
   void add_bias(float* x, const float* bias, int64_t rows, int64_t width) override;
   void take_rows(const float* x, std::span<const int32_t> rows, int64_t width, float* out) override;
   void copy_rows(std::span<const RowCopy> rows, const float* from, int64_t from_stride, int64_t width,
@@ -53,8 +54,6 @@ class ReferenceBackend : public Backend {
            const float* dt_bias, const GdnState&, float* out) override;
   void gated_rms_norm(const float* x, const float* z, int64_t z_stride, const float* weight, float eps,
                       int64_t rows, int32_t heads, int32_t dim, float* out) override;
-  void mark_faults(const float* x, const float* input, int64_t rows, int64_t width, int32_t place,
-                   int32_t* first) override;
 };
 
 }  // namespace llmservice

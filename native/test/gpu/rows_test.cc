@@ -30,10 +30,9 @@ TEST_P(RowsTest, NormsRows) {
 TEST_P(RowsTest, AddsThenNorms) {
   std::vector<float> sum = x;
   std::vector<float> expected(rows * width);
-  reference.add(sum.data(), y.data(), rows * width);
-  reference.rms_norm(sum.data(), weight.data(), 1e-6f, rows, width, expected.data());
+  reference.add_rms_norm(sum.data(), y.data(), weight.data(), 1e-6f, rows, width, expected.data(), {});
   const DeviceArray<float> residual(x), update(y), scale(weight), out(rows * width, NAN);
-  run(gpu::add_rms_norm(residual.data(), update.data(), scale.data(), 1e-6f, rows, width, out.data()));
+  run(gpu::add_rms_norm(residual.data(), update.data(), scale.data(), 1e-6f, rows, width, out.data(), {}));
   expect_same_bits(residual.host(), sum, "residual");
   expect_close(out.host(), expected, kTolerance, "out");
 }
@@ -87,19 +86,32 @@ TEST_P(RowsTest, TakesAndCopiesRows) {
 }
 
 TEST_P(RowsTest, MarksTheFirstFaultOfARow) {
-  std::vector<float> bad = x;
-  bad[width - 1] = NAN;
-  bad[2 * width] = INFINITY;
-  std::vector<float> input = y;
-  input[0] = NAN;
-  std::vector<int32_t> expected = {0, 0, 0};
-  reference.mark_faults(bad.data(), input.data(), rows, width, 5, expected.data());
-  EXPECT_EQ(expected, (std::vector<int32_t>{5, 0, 6}));
-  const DeviceArray<float> values(bad), before(input);
-  const DeviceArray<int32_t> first(3, 0);
-  run(gpu::mark_faults(values.data(), before.data(), rows, width, 5, first.data()));
-  run(gpu::mark_faults(values.data(), nullptr, rows, width, 9, first.data()));
-  EXPECT_EQ(first.host(), expected);
+  // Sound; bad by what is added; bad by the norm alone; bad, but seen before.
+  std::vector<float> residual = random_floats(4 * width, 1);
+  std::vector<float> update(4 * width, 0.0f);
+  std::vector<float> scale = weight;
+  update[2 * width - 1] = INFINITY;
+  residual[4 * width - 1] = NAN;
+  for (const bool bad_norm : {false, true}) {
+    if (bad_norm) scale[width / 2] = NAN;
+    std::vector<int32_t> expected = {0, 0, 0, 3};
+    std::vector<float> x_expected = residual, out_expected(4 * width);
+    reference.add_rms_norm(x_expected.data(), update.data(), scale.data(), 1e-6f, 4, width,
+                           out_expected.data(), {expected.data(), 5});
+    const DeviceArray<float> in(residual), added(update), factors(scale), out(4 * width, NAN);
+    const DeviceArray<int32_t> first(std::vector<int32_t>{0, 0, 0, 3});
+    run(gpu::add_rms_norm(in.data(), added.data(), factors.data(), 1e-6f, 4, width, out.data(),
+                          {first.data(), 5}));
+    EXPECT_EQ(first.host(), expected);
+    EXPECT_EQ(expected, bad_norm ? (std::vector<int32_t>{6, 5, 6, 3}) : (std::vector<int32_t>{0, 5, 0, 3}));
+  }
+}
+
+TEST_P(RowsTest, ALargeRowIsNoFault) {
+  const DeviceArray<float> in(width, 1e30f), factors(weight), out(width, NAN);
+  const DeviceArray<int32_t> first(1, 0);
+  run(gpu::add_rms_norm(in.data(), nullptr, factors.data(), 1e-6f, 1, width, out.data(), {first.data(), 5}));
+  EXPECT_EQ(first.host(), std::vector<int32_t>{0});
 }
 
 INSTANTIATE_TEST_SUITE_P(Widths, RowsTest, ::testing::Values(1, 31, 64, 255, 257, 1024));

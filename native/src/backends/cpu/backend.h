@@ -36,9 +36,10 @@ class CpuBackend final : public Backend {
   // rows.cpp
   void rms_norm(const float* x, const float* weight, float eps, int64_t rows, int64_t dim,
                 float* out) override;
+  void add_rms_norm(float* x, const float* y, const float* weight, float eps, int64_t rows, int64_t dim,
+                    float* out, const FaultMarks& marks) override;
   void head_rms_norm(float* x, int64_t stride, int64_t rows, int32_t heads, int32_t head_dim,
                      const float* weight, float eps) override;
-  void add(float* x, const float* y, int64_t count) override;
   void add_bias(float* x, const float* bias, int64_t rows, int64_t width) override;
   void take_rows(const float* x, std::span<const int32_t> rows, int64_t width, float* out) override;
   void copy_rows(std::span<const RowCopy> rows, const float* from, int64_t from_stride, int64_t width,
@@ -50,8 +51,6 @@ class CpuBackend final : public Backend {
   void gated_rms_norm(const float* x, const float* z, int64_t z_stride, const float* weight, float eps,
                       int64_t rows, int32_t heads, int32_t dim, float* out) override;
   void add_gated(float* out, const float* y, const float* gate, int64_t rows, int64_t width) override;
-  void mark_faults(const float* x, const float* input, int64_t rows, int64_t width, int32_t place,
-                   int32_t* first) override;
 
   // experts.cpp
   void route(const RoutingShape&, const float* logits, int64_t rows, const Routing&) override;

@@ -10,6 +10,21 @@ void CpuBackend::rms_norm(const float* x, const float* weight, float eps, int64_
   for_rows(rows, dim, [&](int64_t t) { kernels_.rms_norm(x + t * dim, weight, eps, dim, out + t * dim); });
 }
 
+void CpuBackend::add_rms_norm(float* x, const float* y, const float* weight, float eps, int64_t rows,
+                              int64_t dim, float* out, const FaultMarks& marks) {
+  for_rows(rows, dim, [&](int64_t t) {
+    float* const row = x + t * dim;
+    if (y != nullptr) kernels_.add(row, y + t * dim, dim);
+    kernels_.rms_norm(row, weight, eps, dim, out + t * dim);
+    if (marks.first == nullptr || marks.first[t] != 0) return;
+    if (!kernels_.all_finite(row, dim)) {
+      marks.first[t] = marks.place;
+    } else if (!kernels_.all_finite(out + t * dim, dim)) {
+      marks.first[t] = marks.place + 1;
+    }
+  });
+}
+
 void CpuBackend::head_rms_norm(float* x, int64_t stride, int64_t rows, int32_t heads, int32_t head_dim,
                                const float* weight, float eps) {
   for_rows(rows * heads, head_dim, [&](int64_t i) {
@@ -24,10 +39,6 @@ void CpuBackend::gated_rms_norm(const float* x, const float* z, int64_t z_stride
     const float* gate = z + i / heads * z_stride + i % heads * dim;
     kernels_.gated_rms_norm(x + i * dim, gate, weight, eps, dim, out + i * dim);
   });
-}
-
-void CpuBackend::add(float* x, const float* y, int64_t count) {
-  for_spans(1, count, [&](int64_t, int64_t first, int64_t n) { kernels_.add(x + first, y + first, n); });
 }
 
 void CpuBackend::add_bias(float* x, const float* bias, int64_t rows, int64_t width) {
@@ -69,15 +80,6 @@ void CpuBackend::sigmoid_mul(float* x, const float* gate, int64_t gate_stride, i
 void CpuBackend::add_gated(float* out, const float* y, const float* gate, int64_t rows, int64_t width) {
   for_spans(rows, width, [&](int64_t t, int64_t first, int64_t n) {
     kernels_.add_gated(out + t * width + first, y + t * width + first, gate[t], n);
-  });
-}
-
-void CpuBackend::mark_faults(const float* x, const float* input, int64_t rows, int64_t width, int32_t place,
-                             int32_t* first) {
-  for_rows(rows, width, [&](int64_t t) {
-    if (first[t] != 0 || kernels_.all_finite(x + t * width, width)) return;
-    const bool came_in = input == nullptr || !kernels_.all_finite(input + t * width, width);
-    first[t] = came_in ? place : place + 1;
   });
 }
 

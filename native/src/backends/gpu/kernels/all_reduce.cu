@@ -1,7 +1,5 @@
-#include <cmath>
-
 #include "backends/gpu/kernels/all_reduce.h"
-#include "backends/gpu/kernels/reduce.h"
+#include "backends/gpu/kernels/norm_row.h"
 #include "backends/gpu/vendor/vendor.h"
 
 namespace llmservice::gpu {
@@ -78,7 +76,8 @@ __global__ void __launch_bounds__(kThreads) all_reduce_kernel(DeviceRanks ranks,
 // A block takes every gridDim-th row.
 __global__ void __launch_bounds__(kThreads)
     all_reduce_add_rms_norm_kernel(DeviceRanks ranks, const float* update, float* residual,
-                                   const float* weight, float eps, int64_t rows, int64_t dim, float* out) {
+                                   const float* weight, float eps, int64_t rows, int64_t dim, float* out,
+                                   FaultMarks marks) {
   wait_for_previous();
   const uint32_t turn = *ranks.turn;
   float* const own = bank(ranks, ranks.rank, turn);
@@ -91,12 +90,10 @@ __global__ void __launch_bounds__(kThreads)
     for (int64_t i = threadIdx.x; i < dim; i += kThreads) {
       const float value = sum_of(ranks, turn, row * dim + i) + residual[row * dim + i];
       residual[row * dim + i] = value;
-      squares += value * value;
+      squares = fmaf(value, value, squares);
     }
-    const float scale = 1.0f / sqrtf(reduce_block<Sum>(squares) / static_cast<float>(dim) + eps);
-    for (int64_t i = threadIdx.x; i < dim; i += kThreads) {
-      out[row * dim + i] = residual[row * dim + i] * scale * weight[i];
-    }
+    norm_row(residual + row * dim, squares, weight, eps, dim, out + row * dim,
+             marks.first == nullptr ? nullptr : marks.first + row, marks.place);
   }
   let_next_start();
   end_turn(ranks, turn);
@@ -141,10 +138,11 @@ Launch all_reduce(const DeviceRanks& ranks, float* x, int64_t count) {
 }
 
 Launch all_reduce_add_rms_norm(const DeviceRanks& ranks, const float* update, float* residual,
-                               const float* weight, float eps, int64_t rows, int64_t dim, float* out) {
+                               const float* weight, float eps, int64_t rows, int64_t dim, float* out,
+                               const FaultMarks& marks) {
   const auto blocks = static_cast<uint32_t>(rows < kReduceBlocks ? rows : kReduceBlocks);
   return make_launch("all_reduce_add_rms_norm", all_reduce_add_rms_norm_kernel, {blocks}, kThreads, 0, ranks,
-                     update, residual, weight, eps, rows, dim, out);
+                     update, residual, weight, eps, rows, dim, out, marks);
 }
 
 Launch gather_columns(const DeviceRanks& ranks, const float* mine, int64_t rows, const int64_t* begins,

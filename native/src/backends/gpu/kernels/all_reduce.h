@@ -8,6 +8,7 @@
 #pragma once
 
 #include "backends/gpu/launch.h"
+#include "ops/ops.h"
 
 namespace llmservice::gpu {
 
@@ -44,7 +45,7 @@ Launch all_reduce(const DeviceRanks&, float* x, int64_t count);
 // The same for update (rows, dim), then residual += update, then out = rms_norm(residual): the bits of the
 // three launches. rows · dim is at most kOneShotFloats.
 Launch all_reduce_add_rms_norm(const DeviceRanks&, const float* update, float* residual, const float* weight,
-                               float eps, int64_t rows, int64_t dim, float* out);
+                               float eps, int64_t rows, int64_t dim, float* out, const FaultMarks& marks);
 
 // Rank r holds columns [begins[r], begins[r + 1]) of a matrix as `mine` (rows, its columns); rank 0 gets all
 // of it as `out` (rows, begins[size]). rows · the widest is at most the capacity.

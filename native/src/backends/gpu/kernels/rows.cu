@@ -1,6 +1,6 @@
 #include <cmath>
 
-#include "backends/gpu/kernels/reduce.h"
+#include "backends/gpu/kernels/norm_row.h"
 #include "backends/gpu/kernels/rows.h"
 #include "backends/gpu/vendor/vendor.h"
 
@@ -12,26 +12,34 @@ constexpr uint32_t kThreads = 256;
 __device__ __forceinline__ float sigmoid(float x) { return 1.0f / (1.0f + expf(-x)); }
 __device__ __forceinline__ float silu(float x) { return x * sigmoid(x); }
 
-// One block per row.
-template <bool kAdds>
+// One block per row. `added` null: nothing is added.
 __global__ void __launch_bounds__(kThreads)
-    rms_norm_kernel(float* added, const float* x, const float* weight, float eps, int64_t dim, float* out) {
+    add_rms_norm_kernel(float* x, const float* added, const float* weight, float eps, int64_t dim, float* out,
+                        FaultMarks marks) {
   const int64_t at = blockIdx.x * dim;
   wait_for_previous();
   let_next_start();
   float squares = 0;
   for (int64_t i = threadIdx.x; i < dim; i += kThreads) {
     float value = x[at + i];
-    if constexpr (kAdds) {
+    if (added != nullptr) {
       value += added[at + i];
-      added[at + i] = value;
+      x[at + i] = value;
     }
-    squares += value * value;
+    squares = fmaf(value, value, squares);
   }
-  const float scale = 1.0f / sqrtf(reduce_block<Sum>(squares) / static_cast<float>(dim) + eps);
-  // A thread reads again what it alone has written.
-  const float* const from = kAdds ? added : x;
-  for (int64_t i = threadIdx.x; i < dim; i += kThreads) out[at + i] = from[at + i] * scale * weight[i];
+  norm_row(x + at, squares, weight, eps, dim, out + at,
+           marks.first == nullptr ? nullptr : marks.first + blockIdx.x, marks.place);
+}
+
+__global__ void __launch_bounds__(kThreads)
+    rms_norm_kernel(const float* x, const float* weight, float eps, int64_t dim, float* out) {
+  const int64_t at = blockIdx.x * dim;
+  wait_for_previous();
+  let_next_start();
+  float squares = 0;
+  for (int64_t i = threadIdx.x; i < dim; i += kThreads) squares = fmaf(x[at + i], x[at + i], squares);
+  norm_row(x + at, squares, weight, eps, dim, out + at, nullptr, 0);
 }
 
 // One warp per head of a row. `z` null: no gate.
@@ -47,7 +55,7 @@ __global__ void __launch_bounds__(kThreads)
   const int64_t head = item % heads;
   const float* const from = x + row * stride + head * dim;
   float squares = 0;
-  for (int i = lane_id(); i < dim; i += kWarpSize) squares += from[i] * from[i];
+  for (int i = lane_id(); i < dim; i += kWarpSize) squares = fmaf(from[i], from[i], squares);
   const float scale = 1.0f / sqrtf(reduce_warp<Sum>(squares) / static_cast<float>(dim) + eps);
   for (int i = lane_id(); i < dim; i += kWarpSize) {
     const float gate = z == nullptr ? 1.0f : silu(z[row * z_stride + head * dim + i]);
@@ -69,12 +77,6 @@ Launch each(const char* name, int64_t rows, int64_t width, const Body& body) {
   const auto blocks = static_cast<uint32_t>((rows * width + kThreads - 1) / kThreads);
   return make_launch(name, each_kernel<Body>, {blocks}, kThreads, 0, rows, width, body);
 }
-
-struct Add {
-  float* x;
-  const float* y;
-  __device__ void operator()(int64_t, int64_t i) const { x[i] += y[i]; }
-};
 
 struct AddBias {
   float* x;
@@ -154,26 +156,6 @@ struct CopyRows {
   }
 };
 
-__device__ __forceinline__ float is_faulty(float x) { return fabsf(x) <= 3.402823466e38f ? 0.0f : 1.0f; }
-
-// One block per row.
-__global__ void __launch_bounds__(kThreads)
-    mark_faults_kernel(const float* x, const float* input, int64_t width, int32_t place, int32_t* first) {
-  const int64_t row = blockIdx.x;
-  wait_for_previous();
-  let_next_start();
-  float faulty = 0;
-  float was_faulty = 0;
-  for (int64_t i = threadIdx.x; i < width; i += kThreads) {
-    faulty += is_faulty(x[row * width + i]);
-    if (input != nullptr) was_faulty += is_faulty(input[row * width + i]);
-  }
-  faulty = reduce_block<Sum>(faulty);
-  was_faulty = reduce_block<Sum>(was_faulty);
-  if (threadIdx.x > 0 || faulty == 0 || first[row] != 0) return;
-  first[row] = input != nullptr && was_faulty == 0 ? place + 1 : place;
-}
-
 Launch norm_heads(const char* name, const float* x, int64_t stride, const float* z, int64_t z_stride,
                   const float* weight, float eps, int64_t rows, int32_t heads, int32_t dim, float* out,
                   int64_t out_stride) {
@@ -186,14 +168,14 @@ Launch norm_heads(const char* name, const float* x, int64_t stride, const float*
 }  // namespace
 
 Launch rms_norm(const float* x, const float* weight, float eps, int64_t rows, int64_t dim, float* out) {
-  return make_launch("rms_norm", rms_norm_kernel<false>, {static_cast<uint32_t>(rows)}, kThreads, 0, nullptr,
-                     x, weight, eps, dim, out);
+  return make_launch("rms_norm", rms_norm_kernel, {static_cast<uint32_t>(rows)}, kThreads, 0, x, weight, eps,
+                     dim, out);
 }
 
 Launch add_rms_norm(float* x, const float* y, const float* weight, float eps, int64_t rows, int64_t dim,
-                    float* out) {
-  return make_launch("add_rms_norm", rms_norm_kernel<true>, {static_cast<uint32_t>(rows)}, kThreads, 0, x, y,
-                     weight, eps, dim, out);
+                    float* out, const FaultMarks& marks) {
+  return make_launch("add_rms_norm", add_rms_norm_kernel, {static_cast<uint32_t>(rows)}, kThreads, 0, x, y,
+                     weight, eps, dim, out, marks);
 }
 
 Launch head_rms_norm(float* x, int64_t stride, int64_t rows, int32_t heads, int32_t head_dim,
@@ -206,8 +188,6 @@ Launch gated_rms_norm(const float* x, const float* z, int64_t z_stride, const fl
   const int64_t stride = int64_t{heads} * dim;
   return norm_heads("gated_rms_norm", x, stride, z, z_stride, weight, eps, rows, heads, dim, out, stride);
 }
-
-Launch add(float* x, const float* y, int64_t count) { return each("add", 1, count, Add{x, y}); }
 
 Launch add_bias(float* x, const float* bias, int64_t rows, int64_t width) {
   return each("add_bias", rows, width, AddBias{x, bias, width});
@@ -238,12 +218,6 @@ Launch take_rows(const float* x, const int32_t* rows, int64_t count, int64_t wid
 Launch copy_rows(const RowCopy* copies, int64_t count, const float* from, int64_t from_stride, int64_t width,
                  float* to, int64_t to_stride) {
   return each("copy_rows", count, width, CopyRows{copies, from, from_stride, to, to_stride});
-}
-
-Launch mark_faults(const float* x, const float* input, int64_t rows, int64_t width, int32_t place,
-                   int32_t* first) {
-  return make_launch("mark_faults", mark_faults_kernel, {static_cast<uint32_t>(rows)}, kThreads, 0, x, input,
-                     width, place, first);
 }
 
 }  // namespace llmservice::gpu

@@ -9,15 +9,13 @@
 namespace llmservice::gpu {
 
 Launch rms_norm(const float* x, const float* weight, float eps, int64_t rows, int64_t dim, float* out);
-// x += y, then out = rms_norm(x).
 Launch add_rms_norm(float* x, const float* y, const float* weight, float eps, int64_t rows, int64_t dim,
-                    float* out);
+                    float* out, const FaultMarks& marks);
 Launch head_rms_norm(float* x, int64_t stride, int64_t rows, int32_t heads, int32_t head_dim,
                      const float* weight, float eps);
 Launch gated_rms_norm(const float* x, const float* z, int64_t z_stride, const float* weight, float eps,
                       int64_t rows, int32_t heads, int32_t dim, float* out);
 
-Launch add(float* x, const float* y, int64_t count);
 Launch add_bias(float* x, const float* bias, int64_t rows, int64_t width);
 Launch add_gated(float* out, const float* y, const float* gate, int64_t rows, int64_t width);
 Launch silu_mul(const float* gate_up, int64_t rows, int64_t width, float* out);
@@ -30,7 +28,5 @@ Launch take_rows(const float* x, const int32_t* rows, int64_t count, int64_t wid
 // `copies`: (count) on the device.
 Launch copy_rows(const RowCopy* copies, int64_t count, const float* from, int64_t from_stride, int64_t width,
                  float* to, int64_t to_stride);
-Launch mark_faults(const float* x, const float* input, int64_t rows, int64_t width, int32_t place,
-                   int32_t* first);
 
 }  // namespace llmservice::gpu
