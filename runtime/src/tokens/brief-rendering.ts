@@ -7,6 +7,7 @@ import { Environment as JinjaEnvironment, Interpreter as JinjaInterpreter } from
 // The package's declarations name their files without extension, which Node's rules of resolution do not find.
 interface Environment {
   set(name: string, value: unknown): void;
+  resolve(name: string): Environment;
 }
 interface Value {
   readonly value: unknown;
@@ -31,6 +32,16 @@ const unbounded = /\b(range|strftime_now)\b/;
 
 /** More work than is done on the spot. */
 class TooMuchWork extends Error {}
+
+/**
+ * The outermost scope. The library's own throws and catches an error, with its stack trace, for each name that is not
+ * set, as in `enable_thinking is defined`; a scope that is said to have it gives undefined as well.
+ */
+class Globals extends Environment {
+  override resolve(): Environment {
+    return this;
+  }
+}
 
 class MeteredInterpreter extends Interpreter {
   #left = mostSteps;
@@ -65,7 +76,7 @@ export function renderBriefly(
   variables: Readonly<Record<string, unknown>>,
 ): string | null {
   if (!isShort(variables)) return null;
-  const environment = new Environment();
+  const environment = new Globals();
   for (const [name, value] of Object.entries({ ...globals, ...variables })) environment.set(name, value);
   try {
     return String(new MeteredInterpreter(environment).run(template).value);

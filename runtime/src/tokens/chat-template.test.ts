@@ -85,6 +85,10 @@ describe('ChatTemplate', () => {
       simple + '{% set n = namespace(k=1) %}{% set n.k = n.k + 1 %}{{ n.k }}{{ True }}{{ none is none }}',
     ],
     ['tools and filters', '{{ tools | tojson }}{{ messages | map(attribute="role") | join(",") }}'],
+    [
+      'names that are not set',
+      '{{ x }}{{ x is defined }}{% for m in messages %}{{ y | default("z") }}{% set x = m.role %}{{ x }}{% endfor %}{{ x }}',
+    ],
     ['a macro', '{% macro say(x) %}<{{ x }}>{% endmacro %}{{ say(messages[0].content) }}'],
   ])('writes %s on the spot as it does in a thread', (_, source) => {
     const input = { messages: user, tools: [{ name: 'f' }] };
