@@ -36,7 +36,9 @@ export function makeApp(parts: ServerParts, { clientCertificates = false } = {})
   app.use('/ui', ...uiFiles);
   app.use(authenticate(parts.access));
   const answers = handlers(parts);
-  for (const { name, method, path, body } of mountedRoutes) {
+  // Express tries one route after the other: those whose first token is waited for come first.
+  const inTurn = mountedRoutes.toSorted((a, b) => Number(b.chunk !== null) - Number(a.chunk !== null));
+  for (const { name, method, path, body } of inTurn) {
     app[method](expressPath(path), ...(body === null ? [] : [json]), answers[name]);
   }
   app.use(unknownRoute);
