@@ -3,6 +3,7 @@
 # time when nothing is. usage: bootstrap.sh GROUP...
 #   build    Node, and what compiles the native addon        test     what only tests need
 #   cluster  Go, and what runs the local cluster             prove    what fuzzing needs
+#   gpu      what compiles kernels for AMD (CUDA's compiler comes with native/toolchains/cuda.sh)
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/lib/settings.sh"
 for part in progress wheel; do source "$local_folder/lib/$part.sh"; done
@@ -16,6 +17,9 @@ oldest_go=1.26.7
 build_packages=(build-essential:/usr/include/c++ cmake:cmake ninja-build:ninja python3:python3 python3-venv:/usr/share/doc/python3-venv
   nlohmann-json3-dev:/usr/include/nlohmann/json.hpp git:git curl:curl jq:jq)
 prove_packages=(clang:clang++ libclang-rt-14-dev:/usr/share/doc/libclang-rt-14-dev)
+# clang-tools has the bundler of code objects; the HIP package is for its headers.
+gpu_packages=(clang-19:clang++-19 clang-tools-19:clang-offload-bundler-19 lld-19:ld.lld-19 llvm-19:llvm-objdump-19
+  libamdhip64-dev:/usr/include/hip/hip_runtime.h rocm-device-libs:/usr/share/doc/rocm-device-libs)
 test_packages=(libgtest-dev:/usr/include/gtest/gtest.h
   libboost-context-dev:/usr/include/boost/context/detail/fcontext.hpp clang-format:clang-format chromium:chromium)
 cluster_packages=(containerd:containerd runc:runc containernetworking-plugins:/usr/lib/cni/bridge buildah:buildah
@@ -86,15 +90,16 @@ provide_go() {
   link_tool "$folder/bin/go"
 }
 
-(($#)) || { sed -n '2,5s/^# //p' "${BASH_SOURCE[0]}" >&2 && exit 2; }
+(($#)) || { sed -n '2,6s/^# //p' "${BASH_SOURCE[0]}" >&2 && exit 2; }
 mkdir -p "$cache"
 for group in "$@"; do
   case $group in
     build) need "${build_packages[@]}" ;;
     test) need "${test_packages[@]}" ;;
     cluster) need "${cluster_packages[@]}" ;;
+    gpu) need "${gpu_packages[@]}" ;;
     prove) need "${prove_packages[@]}" ;;
-    *) die "no such group: $group (there are: build test cluster prove)" ;;
+    *) die "no such group: $group (there are: build test cluster gpu prove)" ;;
   esac
 done
 install_missing

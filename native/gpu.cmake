@@ -1,0 +1,83 @@
+# The GPU backend: one shared library per vendor, which the addon opens when it is asked for a GPU, so that one addon
+# runs with either vendor's driver and with none. Kernels are compiled once for all of a vendor's processors.
+#   GPU_CUDA=ON  llmservice_cuda.so, by nvcc (toolchains/cuda.sh); the CUDA runtime is linked in, the driver is not
+#   GPU_HIP=ON   llmservice_hip.so, by Debian's clang (toolchains/hip.sh); the HIP runtime is looked for when it loads
+option(GPU_CUDA "Build llmservice_cuda.so" OFF)
+option(GPU_HIP "Build llmservice_hip.so" OFF)
+set(GPU_CUDA_TARGETS sm_80 sm_89 sm_90a sm_100 CACHE STRING "CUDA processors; PTX is kept for the last")
+set(GPU_HIP_TARGETS gfx90a gfx942 CACHE STRING "HIP processors")
+
+set(GPU ${CMAKE_SOURCE_DIR}/src/backends/gpu)
+set(TOOLCHAINS ${CMAKE_SOURCE_DIR}/toolchains)
+file(GLOB GPU_KERNELS CONFIGURE_DEPENDS ${GPU}/kernels/*.cu)
+# As on the CPU: a fused multiply-add happens where it is written.
+set(KERNEL_FLAGS -O3 -std=c++20 -I${CMAKE_SOURCE_DIR}/src)
+
+# Compiles every kernel file with the command that follows, and sets OBJECTS to what comes out. What the compiler says of
+# registers and spills is kept beside each object, for test/gpu. No #include may hang on the processor: clang lists what
+# its pass for the host read.
+function(compile_kernels VENDOR TOOLCHAIN)
+  set(OBJECTS)
+  foreach(SOURCE IN LISTS GPU_KERNELS)
+    get_filename_component(NAME ${SOURCE} NAME)
+    set(OBJECT ${CMAKE_BINARY_DIR}/${VENDOR}/${NAME}.o)
+    add_custom_command(
+      OUTPUT ${OBJECT}
+      COMMAND ${TOOLCHAINS}/compile.sh ${TOOLCHAIN}/made-of ${OBJECT} ${ARGN} ${SOURCE}
+      DEPENDS ${SOURCE} ${TOOLCHAINS}/compile.sh ${TOOLCHAIN}/made-of
+      DEPFILE ${OBJECT}.d
+      COMMENT "Compiling kernels ${NAME} for ${VENDOR}"
+      VERBATIM)
+    list(APPEND OBJECTS ${OBJECT})
+  endforeach()
+  # A target of their own: kernels do not wait for what the library links.
+  add_custom_target(llmservice_${VENDOR}_kernels DEPENDS ${OBJECTS})
+  set(OBJECTS ${OBJECTS} PARENT_SCOPE)
+endfunction()
+
+# The library: host code, kernels, and of ops/ what they use; nothing but its entry points is seen from outside. TARGETS
+# are the processors that it has code for.
+function(add_gpu_library VENDOR TARGETS)
+  set(NAME llmservice_${VENDOR})
+  file(GLOB HOST_SOURCES CONFIGURE_DEPENDS ${GPU}/*.cpp ${GPU}/vendor/targets.cpp
+       ${GPU}/vendor/${VENDOR}*.cpp)
+  add_library(${NAME} SHARED ${HOST_SOURCES} ${OBJECTS})
+  add_dependencies(${NAME} llmservice_${VENDOR}_kernels)
+  set_target_properties(${NAME} PROPERTIES PREFIX "" CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
+  string(TOUPPER ${VENDOR} DEFINE)
+  string(JOIN " " TARGETS ${TARGETS})
+  target_compile_definitions(${NAME} PRIVATE LLMSERVICE_GPU_${DEFINE} LLMSERVICE_GPU_TARGETS="${TARGETS}")
+  target_link_libraries(${NAME} PRIVATE llmservice_ops)
+  target_link_options(${NAME} PRIVATE -Wl,--exclude-libs,ALL -Wl,-z,defs)
+endfunction()
+
+if(GPU_CUDA)
+  set(CUDA ${CMAKE_SOURCE_DIR}/../.build/cuda)
+  execute_process(COMMAND ${TOOLCHAINS}/cuda.sh ${CUDA} COMMAND_ERROR_IS_FATAL ANY)
+  list(GET GPU_CUDA_TARGETS -1 NEWEST)
+  string(REPLACE sm_ compute_ PTX ${NEWEST})
+  foreach(TARGET IN LISTS GPU_CUDA_TARGETS)
+    string(REPLACE sm_ compute_ VIRTUAL ${TARGET})
+    list(APPEND CUDA_IMAGES -gencode=arch=${VIRTUAL},code=${TARGET})
+  endforeach()
+  list(APPEND CUDA_IMAGES -gencode=arch=${PTX},code=${PTX})
+  compile_kernels(cuda ${CUDA}
+    ${CUDA}/bin/nvcc ${KERNEL_FLAGS} ${CUDA_IMAGES} -DLLMSERVICE_GPU_CUDA -fmad=false -Xptxas=-v
+    -Xcompiler=-fPIC,-fvisibility=hidden,-ffp-contract=off)
+  add_gpu_library(cuda "${GPU_CUDA_TARGETS};${PTX}")
+  target_include_directories(llmservice_cuda SYSTEM PRIVATE ${CUDA}/include)
+  target_link_libraries(llmservice_cuda PRIVATE ${CUDA}/lib/libcudart_static.a rt dl)
+endif()
+
+if(GPU_HIP)
+  set(HIP ${CMAKE_SOURCE_DIR}/../.build/hip)
+  execute_process(COMMAND ${TOOLCHAINS}/hip.sh ${HIP} COMMAND_ERROR_IS_FATAL ANY)
+  list(TRANSFORM GPU_HIP_TARGETS PREPEND --offload-arch= OUTPUT_VARIABLE HIP_IMAGES)
+  # Version 5 is what ROCm 6 and later read and Debian's device library knows.
+  compile_kernels(hip ${HIP}
+    /usr/lib/llvm-19/bin/clang++ -x hip ${KERNEL_FLAGS} ${HIP_IMAGES} -DLLMSERVICE_GPU_HIP -Wall -Wextra
+    -ffp-contract=off -fPIC -fvisibility=hidden --rocm-path=/usr --rocm-device-lib-path=${HIP} -mcode-object-version=5)
+  add_gpu_library(hip "${GPU_HIP_TARGETS}")
+  target_compile_definitions(llmservice_hip PRIVATE __HIP_PLATFORM_AMD__)
+  target_link_libraries(llmservice_hip PRIVATE dl)
+endif()
