@@ -1,7 +1,7 @@
 # Every task of the project. Bare `make` lists them; each does its own set-up and says what it is doing.
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help demo demo-down test test-vllm check build native native-tests cluster cluster-down format generate bench golden prove clean
+.PHONY: help demo demo-down test test-vllm check build native native-tests kernels cluster cluster-down format generate bench golden prove clean
 
 BOOTSTRAP := deploy/local/bootstrap.sh
 # Puts the toolchains that the bootstrap may have installed on the PATH.
@@ -17,14 +17,14 @@ demo-down: ## Remove every trace of the demo and of the local cluster
 	@deploy/local/demo.sh down
 
 test: ## Everything that CI runs: checks, unit, native, golden, integration and e2e tests
-	@$(BOOTSTRAP) build test cluster
+	@$(BOOTSTRAP) build test cluster gpu
 	@$(ENV) npm install --no-save --no-audit --no-fund && npx tsx test/run.ts
 
 test-vllm: node_modules ## The real vLLM for the CPU (3 GB of Python packages) with the arguments that the operator plans
 	@$(BOOTSTRAP) build && $(ENV) npm run build && test/vllm/make-venv.sh && npx tsx test/vllm/serve.ts .local/vllm
 
-check: node_modules ## The static checks alone: types, lint, format, layers, dead code, generated files, charts
-	@$(ENV) npx tsx test/run.ts --only check
+check: node_modules ## The static checks alone: types, lint, format, layers, dead code, generated files, charts, GPU kernels
+	@$(BOOTSTRAP) gpu && $(ENV) npx tsx test/run.ts --only check
 
 build: node_modules ## Compile TypeScript and the native addon
 	@$(ENV) npm run build && npm run build:native
@@ -34,6 +34,9 @@ native: node_modules ## Compile the native addon alone
 
 native-tests: ## Native tests under the address and undefined-behaviour sanitizers
 	@$(ENV) npx tsx test/run.ts --only native
+
+kernels: node_modules ## Compile the kernels for every GPU, none needed, and write what they take (native/src/backends/gpu/kernels.md)
+	@$(BOOTSTRAP) gpu && $(ENV) npx tsx test/gpu/check.ts --write
 
 cluster: ## Bring up the local cluster alone (the demo and the e2e tests share it)
 	@$(BOOTSTRAP) build cluster && deploy/local/cluster.sh up

@@ -51,12 +51,14 @@ const steps: readonly Step[] = [
   {
     group: 'check',
     name: 'C++ format',
-    command: "git ls-files 'native/*.h' 'native/*.cc' 'native/*.cpp' 'native/*.cu' | xargs clang-format --dry-run -Werror",
+    command:
+      "git ls-files 'native/*.h' 'native/*.cc' 'native/*.cpp' 'native/*.cu' | xargs clang-format --dry-run -Werror",
   },
   { group: 'check', name: 'layers and cycles', command: 'npm run layers' },
   { group: 'check', name: 'dead code', command: 'npm run deadcode' },
   { group: 'check', name: 'generated files fresh', command: 'npm run generate -- --check' },
   { group: 'check', name: 'charts and manifests', command: 'charts/check.sh' },
+  { group: 'check', name: 'kernels for every GPU', command: 'npx tsx test/gpu/check.ts' },
   {
     group: 'native',
     name: 'native tests, sanitized',

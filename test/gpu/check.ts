@@ -1,0 +1,113 @@
+// Compiles every kernel for every GPU and links both vendors' libraries, then holds what came out against the rules
+// (native/src/backends/gpu/kernels.rules.json) and against the table (kernels.md beside them): `tsx test/gpu/check.ts`.
+// With `--write` it writes the table instead. No GPU is needed. Nothing is compiled twice from the same content.
+
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
+import { fileURLToPath } from 'node:url';
+
+import { cudaKernels, hipKernels, outputOf } from './compiled-kernels.js';
+import type { KernelCode } from './kernel-code.js';
+import { brokenRules, type KernelRule, type NamedKernel } from './kernel-rules.js';
+import { renderTable, shortName, type KernelFile } from './kernel-table.js';
+
+const cudaTargets = ['sm_80', 'sm_89', 'sm_90a', 'sm_100'];
+const hipTargets = ['gfx90a', 'gfx942'];
+const targets = [...cudaTargets, ...hipTargets];
+
+process.chdir(fileURLToPath(new URL('../..', import.meta.url)));
+const backend = 'native/src/backends/gpu';
+const build = '.build/gpu';
+const cuda = '.build/cuda';
+
+function run(program: string, ...args: readonly string[]): void {
+  const { status } = spawnSync(program, args, { stdio: 'inherit' });
+  if (status !== 0) process.exit(1);
+}
+
+async function demangle(symbols: readonly string[]): Promise<ReadonlyMap<string, string>> {
+  const names = (await outputOf('c++filt', symbols)).trimEnd().split('\n');
+  return new Map(symbols.map((symbol, index) => [symbol, names[index] ?? symbol]));
+}
+
+async function compiledFile(file: string): Promise<KernelFile> {
+  const vendors: KernelCode[][] = await Promise.all([
+    cudaKernels(`${build}/cuda/${file}.o`, cuda),
+    hipKernels(`${build}/hip/${file}.o`, hipTargets),
+  ]);
+  const compiled = vendors.flat();
+  const names = await demangle(compiled.map((kernel) => kernel.symbol));
+  const named = compiled.map((kernel): NamedKernel => ({
+    ...kernel,
+    name: shortName(names.get(kernel.symbol) ?? kernel.symbol),
+  }));
+  return { file, kernels: named };
+}
+
+/** Loads a library, on a machine that need not have its GPU: what it says that it has code for. */
+async function targetsOf(library: string): Promise<string> {
+  const ask =
+    'import ctypes, sys; f = ctypes.CDLL(sys.argv[1]).llmservice_gpu_targets; f.restype = ctypes.c_char_p; print(f().decode())';
+  return (await outputOf('python3', ['-c', ask, `${build}/${library}.so`])).trim();
+}
+
+/** Sets both files side by side where the table is not what it was. */
+function tableDiffers(table: string): boolean {
+  mkdirSync(build, { recursive: true });
+  writeFileSync(`${build}/kernels.md`, table);
+  return (
+    spawnSync('diff', ['-u', `${backend}/kernels.md`, `${build}/kernels.md`], { stdio: 'inherit' }).status !==
+    0
+  );
+}
+
+const startedAt = Date.now();
+run(
+  'cmake',
+  '-S',
+  'native',
+  '-B',
+  build,
+  '-G',
+  'Ninja',
+  '-DGPU_CUDA=ON',
+  '-DGPU_HIP=ON',
+  '--log-level=WARNING',
+);
+run('ninja', '-C', build, '-j', String(availableParallelism()), 'llmservice_cuda', 'llmservice_hip');
+
+const sources = readdirSync(`${backend}/kernels`).filter((name) => name.endsWith('.cu'));
+const files: KernelFile[] = [];
+// In turn: a disassembly can take hundreds of megabytes.
+for (const source of sources.sort()) files.push(await compiledFile(source));
+const kernels = files.flatMap((file) => file.kernels);
+const versions = await Promise.all([
+  outputOf(`${cuda}/bin/nvcc`, ['--version']).then((text) => `CUDA ${/V([\d.]+)/.exec(text)?.[1] ?? '?'}`),
+  outputOf('/usr/lib/llvm-19/bin/clang', ['--version']).then(
+    (text) => `clang ${/[\d.]+/.exec(text)?.[0] ?? '?'}`,
+  ),
+]);
+const table = renderTable(files, targets, versions);
+const rules = JSON.parse(readFileSync(`${backend}/kernels.rules.json`, 'utf8')) as KernelRule[];
+
+const problems = brokenRules(kernels, rules, targets);
+for (const [library, expected] of [
+  ['llmservice_cuda', [...cudaTargets, 'compute_100'].join(' ')],
+  ['llmservice_hip', hipTargets.join(' ')],
+] as const) {
+  const said = await targetsOf(library);
+  if (said !== expected)
+    problems.push(`${library}.so says that it has code for ${said}, not for ${expected}`);
+}
+if (process.argv.includes('--write')) writeFileSync(`${backend}/kernels.md`, table);
+else if (tableDiffers(table))
+  problems.push(`${backend}/kernels.md is not what comes out now: run \`make kernels\``);
+problems.forEach((problem) => console.error(problem));
+
+const seconds = ((Date.now() - startedAt) / 1000).toFixed(1);
+const names = new Set(kernels.map((kernel) => kernel.name));
+console.log(
+  `${names.size} kernels × ${targets.length} targets in ${seconds} s: ${problems.length === 0 ? 'as they should be' : `${problems.length} problems`}`,
+);
+process.exitCode = problems.length === 0 ? 0 : 1;

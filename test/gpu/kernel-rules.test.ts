@@ -1,0 +1,54 @@
+import { expect, test } from '@jest/globals';
+import { brokenRules, type KernelRule, type NamedKernel } from './kernel-rules.js';
+
+const kernel = (target: string, changes: Partial<NamedKernel> = {}): NamedKernel => ({
+  symbol: '_Z6matmulv',
+  name: 'matmul<64, true>',
+  target,
+  registers: 128,
+  accumulators: 0,
+  scalars: 0,
+  spillBytes: 0,
+  stackBytes: 0,
+  sharedBytes: 0,
+  instructions: new Map([['HGMMA.64x128x16.F32.BF16', 8]]),
+  ...changes,
+});
+const broken = (kernels: NamedKernel[], ...rules: KernelRule[]): string[] =>
+  brokenRules(kernels, rules, ['sm_90a']);
+
+test('a kernel in registers with its instruction is fine', () => {
+  const rule = { kernel: '^matmul<', target: 'sm_90a', instruction: '^HGMMA', why: 'speed' };
+  expect(broken([kernel('sm_90a')], rule)).toEqual([]);
+});
+
+test('a kernel without the instruction that it was written for, with the reason', () => {
+  const rule = { kernel: '^matmul<', instruction: '^QGMMA', why: 'fp8 runs on nothing else' };
+  expect(broken([kernel('sm_90a')], rule)).toEqual([
+    'matmul<64, true> for sm_90a has no instruction ^QGMMA: fp8 runs on nothing else',
+  ]);
+});
+
+test('a spill, and an array in local memory, without any rule', () => {
+  expect(broken([kernel('sm_90a', { spillBytes: 8, stackBytes: 16 })])).toEqual([
+    'matmul<64, true> for sm_90a keeps 16 bytes a thread in memory (8 spilled); allowed are 0',
+  ]);
+  expect(broken([kernel('sm_90a', { stackBytes: 16 })])).toHaveLength(1);
+});
+
+test('local memory up to what its rule allows', () => {
+  const rule = { kernel: 'matmul', localBytes: 16, why: 'once per step' };
+  expect(broken([kernel('sm_90a', { stackBytes: 16 })], rule)).toEqual([]);
+  expect(broken([kernel('sm_90a', { stackBytes: 20 })], rule)).toHaveLength(1);
+});
+
+test('a kernel that a target lacks', () => {
+  expect(brokenRules([kernel('sm_80')], [], ['sm_80', 'gfx942'])).toEqual([
+    'matmul<64, true> is missing for gfx942',
+  ]);
+});
+
+test('a rule that matches nothing, by kernel or by target', () => {
+  const stale = { kernel: '^matmul<', target: 'sm_80', why: 'old' };
+  expect(broken([kernel('sm_90a')], stale)).toEqual([`no kernel matches the rule ${JSON.stringify(stale)}`]);
+});

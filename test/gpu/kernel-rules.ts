@@ -1,0 +1,61 @@
+// What must hold of kernels: no spills and no local memory unless allowed, and the instructions that a kernel was
+// written for. A rule that matches no kernel is stale, and fails too. The rules: native/src/backends/gpu/kernels.rules.json.
+
+import type { KernelCode } from './kernel-code.js';
+
+/** One rule. `kernel`, `target` and `instruction` are regular expressions; without `target` it is for all of them. */
+export interface KernelRule {
+  readonly kernel: string;
+  readonly target?: string;
+  /** One of its instructions must match. */
+  readonly instruction?: string;
+  /** Local memory, spills included, that it may use per thread. */
+  readonly localBytes?: number;
+  /** The reason, for whoever meets the failure. */
+  readonly why: string;
+}
+
+/** A kernel with the name that rules know it by. */
+export interface NamedKernel extends KernelCode {
+  readonly name: string;
+}
+
+const applies = (rule: KernelRule, kernel: NamedKernel): boolean =>
+  new RegExp(rule.kernel).test(kernel.name) && new RegExp(rule.target ?? '').test(kernel.target);
+
+/** What is broken, in sentences. Every target must have every kernel. */
+export function brokenRules(
+  kernels: readonly NamedKernel[],
+  rules: readonly KernelRule[],
+  targets: readonly string[],
+): string[] {
+  const broken = kernels.flatMap((kernel) => brokenBy(kernel, rules));
+  for (const name of new Set(kernels.map((kernel) => kernel.name))) {
+    const has = new Set(kernels.filter((kernel) => kernel.name === name).map((kernel) => kernel.target));
+    broken.push(
+      ...targets.filter((target) => !has.has(target)).map((target) => `${name} is missing for ${target}`),
+    );
+  }
+  const stale = rules.filter((rule) => !kernels.some((kernel) => applies(rule, kernel)));
+  return [...broken, ...stale.map((rule) => `no kernel matches the rule ${JSON.stringify(rule)}`)];
+}
+
+function brokenBy(kernel: NamedKernel, rules: readonly KernelRule[]): string[] {
+  const own = rules.filter((rule) => applies(rule, kernel));
+  const where = `${kernel.name} for ${kernel.target}`;
+  const broken: string[] = [];
+  const allowed = Math.max(0, ...own.map((rule) => rule.localBytes ?? 0));
+  const local = Math.max(kernel.spillBytes, kernel.stackBytes);
+  if (local > allowed) {
+    broken.push(
+      `${where} keeps ${local} bytes a thread in memory (${kernel.spillBytes} spilled); allowed are ${allowed}`,
+    );
+  }
+  for (const { instruction, why } of own) {
+    if (instruction === undefined) continue;
+    if (![...kernel.instructions.keys()].some((mnemonic) => new RegExp(instruction).test(mnemonic))) {
+      broken.push(`${where} has no instruction ${instruction}: ${why}`);
+    }
+  }
+  return broken;
+}
