@@ -1,7 +1,7 @@
 # Every task of the project. Bare `make` lists them; each does its own set-up and says what it is doing.
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help demo demo-down test test-vllm check build native native-tests kernels cluster cluster-down format generate bench golden prove clean
+.PHONY: help demo demo-down test test-vllm check build native native-gpu native-tests kernels cluster cluster-down format generate bench golden prove clean
 
 BOOTSTRAP := deploy/local/bootstrap.sh
 # Puts the toolchains that the bootstrap may have installed on the PATH.
@@ -31,6 +31,9 @@ build: node_modules ## Compile TypeScript and the native addon
 
 native: node_modules ## Compile the native addon alone
 	@$(ENV) npm run build:native
+
+native-gpu: node_modules ## The addon with the libraries for NVIDIA and AMD GPUs beside it (no GPU needed)
+	@$(BOOTSTRAP) build gpu && $(ENV) cd native && npx cmake-js configure -G Ninja --CDGPU_CUDA=ON --CDGPU_HIP=ON && npx cmake-js build -G Ninja -p 2
 
 native-tests: ## Native tests under the address and undefined-behaviour sanitizers
 	@$(ENV) npx tsx test/run.ts --only native

@@ -1,12 +1,14 @@
 #!/usr/bin/env bash
 # Stages what an image of the project holds: `stage.sh operator|runtime` fills .stage/NAME and prints its path.
 # Third-party packages (production dependencies only) go to node_modules, the compiled workspaces to packages/.
+# `stage.sh runtime cuda|hip` adds that vendor's kernels, and fills .stage/runtime-cuda or .stage/runtime-hip.
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/lib/settings.sh"
 source "$local_folder/lib/progress.sh"
 
-workspace=${1:?usage: stage.sh operator|runtime}
-stage=$repository/.stage/$workspace
+workspace=${1:?usage: stage.sh operator|runtime [cuda|hip]}
+vendor=${2:-}
+stage=$repository/.stage/$workspace${vendor:+-$vendor}
 cd "$repository"
 [[ -f $workspace/dist/main.js ]] || die "$workspace is not built: run make build first"
 
@@ -46,5 +48,10 @@ find crds -maxdepth 1 \( -name '*.yaml' -o -name '*.schema.json' \) -exec cp -t 
 if [[ -d $stage/packages/native ]]; then
   mkdir -p "$stage/packages/native/build/Release"
   cp native/build/Release/llmservice_native.node "$stage/packages/native/build/Release"
+  if [[ -n $vendor ]]; then
+    library=native/build/Release/llmservice_$vendor.so
+    [[ -f $library ]] || die "there is no $library: deploy/docs/gpu.md says how to build it"
+    cp "$library" "$stage/packages/native/build/Release"
+  fi
 fi
 echo "$stage"

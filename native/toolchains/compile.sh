@@ -1,18 +1,22 @@
 #!/usr/bin/env bash
 # Compiles one kernel file, or takes what an earlier run made of the same content: compile.sh TOOLCHAIN OBJECT COMMAND...
 # TOOLCHAIN is a file that stands for the compiler. Writes OBJECT, OBJECT.d (what was read) and OBJECT.log (what the
-# compiler said: registers, spills); warnings are shown. Results are kept in kernel-cache beside OBJECT's folder.
+# compiler said: registers, spills); warnings are shown. Results are kept in .build/kernel-cache.
 set -euo pipefail
 toolchain=$1 object=$2
 shift 2
 key=$({ echo "$@" && cat "$toolchain" "$0"; } | sha256sum | cut -c1-16)
-cache=$(dirname "$object")/../kernel-cache/$key
+cache=$(cd "$(dirname "$0")/../.." && pwd)/.build/kernel-cache/$key
 mkdir -p "$cache" "$(dirname "$object")"
 
 # One result per content of the files that were read: NAME.inputs has their hashes.
 for inputs in "$cache"/*.inputs; do
   if [ -e "$inputs" ] && sha256sum --check --status "$inputs" 2>/dev/null; then
-    for part in o o.d o.log; do cp "${inputs%.inputs}.$part" "${object%.o}.$part"; done
+    touch "$inputs"
+    cp "${inputs%.inputs}.o" "$object"
+    cp "${inputs%.inputs}.log" "$object.log"
+    # Another build folder may have made it.
+    sed "1s|^[^:]*:|$object:|" "${inputs%.inputs}.d" >"$object.d"
     exit 0
   fi
 done
@@ -21,9 +25,11 @@ if ! "$@" -c -o "$object" -MD -MF "$object.d" 2>"$object.log"; then
   exit 1
 fi
 grep -A 5 'warning' "$object.log" >&2 || true
-hashes=$(sed -e 's/^[^:]*://' -e 's/\\$//' "$object.d" | tr -s ' ' '\n' | sed '/^$/d' | sort -u | xargs sha256sum)
+hashes=$(sed -e '1s/^[^:]*://' -e 's/\\$//' "$object.d" | tr -s ' ' '\n' | sed '/^$/d' | sort -u | xargs sha256sum)
 name=$cache/$(sha256sum <<<"$hashes" | cut -c1-16)
-for part in o o.d o.log; do cp "${object%.o}.$part" "$name.$part"; done
+cp "$object" "$name.o"
+cp "$object.log" "$name.log"
+cp "$object.d" "$name.d"
 echo "$hashes" >"$name.inputs"
-# Older results of the same command go.
+# The results that were not used for longest go.
 find "$cache" -name '*.inputs' -printf '%T@ %p\n' | sort -rn | tail -n +5 | while read -r _ old; do rm -f "${old%.inputs}".*; done

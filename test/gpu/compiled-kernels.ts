@@ -19,7 +19,7 @@ export async function outputOf(program: string, args: readonly string[]): Promis
 /** The kernels of an object that nvcc wrote, with the compiler's report beside it. */
 export async function cudaKernels(object: string, toolchain: string): Promise<KernelCode[]> {
   const [report, disassembly] = await Promise.all([
-    readFile(object.replace(/\.o$/, '.o.log'), 'utf8'),
+    readFile(`${object}.log`, 'utf8'),
     outputOf(`${toolchain}/bin/cuobjdump`, ['--dump-sass', object]),
   ]);
   const sass = parseSass(disassembly);

@@ -1,0 +1,16 @@
+# The serving runtime with the kernels for NVIDIA GPUs. Context: a staged folder (deploy/local/stage.sh runtime cuda).
+# The CUDA runtime is linked in, and the driver's libcuda comes from the node by NVIDIA's container toolkit, so BASE is
+# that of runtime-cpu.Dockerfile and nothing is installed.
+ARG BASE=docker.io/library/node:24-bookworm-slim
+FROM ${BASE}
+COPY node_modules /app/node_modules
+COPY packages /app
+WORKDIR /app
+# compute: libcuda, without which there is no CUDA; utility: nvidia-smi and NVML, for whoever looks into a pod. Which
+# devices, the device plugin says; a default of "all" here would show every GPU of the node to a pod that asks for none.
+ENV NVIDIA_DRIVER_CAPABILITIES=compute,utility
+# With an older driver the container does not start, and the reason is among the pod's events.
+ENV NVIDIA_REQUIRE_CUDA=cuda>=13.0
+ENV NODE_ENV=production HOME=/tmp
+USER 65532:65532
+ENTRYPOINT ["node", "runtime/dist/main.js"]

@@ -1,0 +1,30 @@
+# The serving runtime with the kernels for AMD GPUs. Context: a staged folder (deploy/local/stage.sh runtime hip).
+# BASE needs glibc >= 2.36, and ROCm's packages must be made for it: SUITE is its name in ROCm's repository. Of NODE
+# only the program is taken.
+ARG BASE=docker.io/library/ubuntu:24.04
+ARG NODE=docker.io/library/node:24-bookworm-slim
+FROM ${NODE} AS node
+
+FROM ${BASE}
+ARG ROCM=7.1.1
+ARG SUITE=noble
+# The repository and its priority over the distribution's own ROCm are as AMD documents them.
+RUN apt-get update && apt-get install -y --no-install-recommends ca-certificates libstdc++6 && rm -rf /var/lib/apt/lists/*
+ADD --chmod=644 https://repo.radeon.com/rocm/rocm.gpg.key /etc/apt/keyrings/rocm.asc
+RUN echo "deb [arch=amd64 signed-by=/etc/apt/keyrings/rocm.asc] https://repo.radeon.com/rocm/apt/${ROCM} ${SUITE} main" \
+      >/etc/apt/sources.list.d/rocm.list && \
+    printf 'Package: *\nPin: release o=repo.radeon.com\nPin-Priority: 600\n' >/etc/apt/preferences.d/rocm-pin-600
+# The HIP runtime with what it depends on: ROCr, which speaks to the kernel driver, and the code object manager. No
+# compiler, no BLAS, no RCCL: the kernels are compiled, and call no library.
+RUN apt-get update && apt-get install -y --no-install-recommends hip-runtime-amd && rm -rf /var/lib/apt/lists/* && \
+    printf '/opt/rocm/lib\n/opt/rocm/lib64\n' >/etc/ld.so.conf.d/rocm.conf && ldconfig && \
+    ldconfig -p | grep -q libamdhip64.so
+COPY --from=node /usr/local/bin/node /usr/local/bin/node
+COPY node_modules /app/node_modules
+COPY packages /app
+WORKDIR /app
+# Arguments of kernels are put into the device's memory, where a kernel reads them sooner than over PCIe.
+ENV HIP_FORCE_DEV_KERNARG=1
+ENV NODE_ENV=production HOME=/tmp
+USER 65532:65532
+ENTRYPOINT ["node", "runtime/dist/main.js"]
