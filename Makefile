@@ -48,7 +48,7 @@ cluster-down: ## Remove the local cluster
 	@deploy/local/cluster.sh down
 
 format: node_modules ## Format TypeScript and C++
-	@$(ENV) npm run format && git ls-files 'native/*.h' 'native/*.cc' 'native/*.cpp' | xargs clang-format -i
+	@$(ENV) npm run format && git ls-files 'native/*.h' 'native/*.cc' 'native/*.cpp' 'native/*.cu' | xargs clang-format -i
 
 generate: node_modules ## Regenerate what is generated from crds/
 	@$(ENV) npm run generate

@@ -89,13 +89,13 @@ class SpoilingBackend final : public ReferenceBackend {
     ids_.assign(ids.begin(), ids.end());
     additions_ = 0;
   }
-  void add(float* x, const float* y, int64_t count) override {
-    ReferenceBackend::add(x, y, count);
-    if (additions_++ != addition_) return;
-    const auto rows = static_cast<int64_t>(ids_.size());
-    for (int64_t row = 0; row < rows; ++row) {
-      if (ids_[row] == token_) x[row * (count / rows) + 3] = kNan;
+  void add_rms_norm(float* x, const float* y, const float* weight, float eps, int64_t rows, int64_t dim,
+                    float* out, const FaultMarks& marks) override {
+    for (int64_t row = 0; row < rows && y != nullptr && additions_ == addition_; ++row) {
+      if (ids_[row] == token_) x[row * dim + 3] = kNan;
     }
+    if (y != nullptr) ++additions_;
+    ReferenceBackend::add_rms_norm(x, y, weight, eps, rows, dim, out, marks);
   }
 
  private:
