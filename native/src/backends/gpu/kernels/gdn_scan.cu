@@ -39,43 +39,51 @@ __device__ __forceinline__ int place_in_tile(int row, int d, int along) {
   return row * kGdnDepth + in_two + d / 2 * 32;
 }
 
-template <bool kWhole>
+template <bool kAreWhole>
 struct ChunkSource {
-  static constexpr bool kAsync = kWhole && kWarpSize == 32;
+  static constexpr bool kWhole = kAreWhole;
   const GdnArguments& a;
   int32_t first;  // row of the first chunk
   int v_head;
   int k_head;
   int first_column;  // of the block
 
-  __device__ static bool is_triangle(int piece) { return (kTrianglePieces >> piece % kPieces & 1) != 0; }
-  // Vectors of a row.
-  __device__ static int across(int piece) { return (piece % kPieces == kValues ? kColumns : kGdnDepth) / 4; }
-  __device__ int vectors(int piece) const {
-    return (is_triangle(piece) ? kGdnTriangleFloats : kHalf * kGdnDepth) / 4;
-  }
-  __device__ int place(int piece, int vector) const {
-    if (is_triangle(piece)) return vector * 4;
-    if (piece % kPieces == kValues)
-      return place_of<kColumns>(vector / (kColumns / 4), vector % (kColumns / 4) * 4);
-    return place_of<kGdnDepth>(vector / (kGdnDepth / 4), vector % (kGdnDepth / 4) * 4);
-  }
-  __device__ const float* address(int piece, int vector) const {
+  __device__ PieceRun run(int piece) const {
     const int32_t chunk = first + piece / kPieces * kGdnChunk;
     const int in_chunk = piece % kPieces;
-    if (is_triangle(piece)) {
-      return chunk_workspace(a, chunk, v_head) + (in_chunk == kInverse ? 0 : kGdnTriangleFloats) + vector * 4;
+    const auto thread = static_cast<int>(threadIdx.x);
+    if ((kTrianglePieces >> in_chunk & 1) != 0) {
+      const float* const tiles =
+          chunk_workspace(a, chunk, v_head) + (in_chunk == kInverse ? 0 : kGdnTriangleFloats);
+      return {tiles + thread * 4, kThreads * 4, thread * 4, kThreads * 4, 0, 4, kGdnTriangleFloats / 4};
     }
-    const int64_t row = chunk + ((kSecondHalves >> in_chunk & 1) != 0 ? kHalf : 0) + vector / across(piece);
-    const int d = vector % across(piece) * 4;
-    if (in_chunk == kValues) return a.v(row, v_head) + first_column + d;
-    return ((kQueryPieces >> in_chunk & 1) != 0 ? a.q(row, k_head) : a.k(row, k_head)) + d;
-  }
-  __device__ Float4 value(int piece, int vector) const {
-    const float* const at = address(piece, vector);
-    if (kWhole || is_triangle(piece)) return load_floats<4>(at);
-    const int there = piece % kPieces == kValues ? a.v_dim - first_column : a.k_dim;
-    return load_some<4>(at, there - vector % across(piece) * 4);
+    if (in_chunk == kValues) {
+      constexpr int kAcross = kColumns / 4;
+      constexpr int kRows = kThreads / kAcross;
+      static_assert(kRows % 8 == 0);
+      const int row = thread / kAcross;
+      const int c = thread % kAcross * 4;
+      return {a.v(chunk + row, v_head) + first_column + c,
+              kRows * a.qkv_stride,
+              place_of<kColumns>(row, c),
+              kRows * kColumns,
+              0,
+              a.v_dim - first_column - c,
+              kPieceFloats / 4};
+    }
+    constexpr int kAcross = kGdnDepth / 4;
+    constexpr int kRows = kThreads / kAcross;
+    static_assert(kRows == 4 || kRows == 8);
+    const int row = thread / kAcross;
+    const int d = thread % kAcross * 4;
+    const int64_t from = chunk + ((kSecondHalves >> in_chunk & 1) != 0 ? kHalf : 0) + row;
+    return {((kQueryPieces >> in_chunk & 1) != 0 ? a.q(from, k_head) : a.k(from, k_head)) + d,
+            kRows * a.qkv_stride,
+            place_of<kGdnDepth>(row, d),
+            kRows * kGdnDepth,
+            turn_of(kRows) ^ turn_of(0),
+            a.k_dim - d,
+            kPieceFloats / 4};
   }
 };
 

@@ -1,11 +1,8 @@
 // Pieces of up to kPieceFloats floats that a block reads one after the other through shared memory, the next
 // ones on their way meanwhile. The source says how:
 //
-//   kAsync                       whether pieces are copied as they lie, 16 bytes at a time
-//   vectors(piece)               16-byte vectors of a piece
-//   address(piece, vector)       where one lies (kAsync), or
-//   value(piece, vector)         what it is (not kAsync)
-//   place(piece, vector)         its float in the slot
+//   kWhole        whether vectors of 16 bytes are whole and aligned; otherwise some may lack values
+//   run(piece)    what the calling thread copies
 #pragma once
 
 #include "backends/gpu/kernels/vectors.h"
@@ -15,12 +12,26 @@ namespace llmservice::gpu {
 
 constexpr int kPieceFloats = 4096;
 
-// Floats of shared memory for `slots` pieces. Asynchronous copies fill all slots but one ahead; others go
-// through registers, loaded two pieces ahead and stored one ahead.
+// The calling thread's vectors of 16 bytes: the ith, which is vector i * threads + its own of the piece's
+// `vectors`, lies at from + i * from_step and goes to float to_of(i) of the slot.
+struct PieceRun {
+  const float* from;
+  int64_t from_step;
+  int to;
+  int to_step;
+  int turn;   // changes the place of every other one
+  int there;  // floats from a vector's first on that are there, if not all are; the others are zeros
+  int vectors;
+
+  __device__ int to_of(int i) const { return (to + i * to_step) ^ (i % 2 != 0 ? turn : 0); }
+};
+
+// Asynchronous copies fill all slots but one ahead; others go through registers, loaded two pieces ahead and
+// stored one ahead.
 template <class Source, int kThreads>
 class PieceStream {
  public:
-  static constexpr bool kAsync = Source::kAsync;
+  static constexpr bool kAsync = Source::kWhole && kWarpSize == 32;
   static constexpr int kSlots = kAsync ? 5 : 2;
   static constexpr int kFloats = kSlots * kPieceFloats;
 
@@ -36,7 +47,7 @@ class PieceStream {
   }
 
   // The next piece, good until the next call. All threads call it.
-  __device__ const float* next() {
+  __device__ __forceinline__ const float* next() {
     if constexpr (kAsync) wait_copies<kSlots - 2>();
     sync_block();  // the piece is there, and that before it is done with
     if constexpr (kAsync) {
@@ -52,29 +63,30 @@ class PieceStream {
   static constexpr int kEach = kPieceFloats / 4 / kThreads;
 
   template <class Body>
-  __device__ void each(int piece, const Body& body) {
+  __device__ __forceinline__ void each(int piece, const Body& body) {
     if (piece >= pieces_) return;
-    const int vectors = source_.vectors(piece);
+    const PieceRun run = source_.run(piece);
 #pragma unroll
     for (int i = 0; i < kEach; ++i) {
-      const int vector = i * kThreads + static_cast<int>(threadIdx.x);
-      if (vector < vectors) body(i, vector);
+      if (i * kThreads + static_cast<int>(threadIdx.x) < run.vectors) body(run, i);
     }
   }
 
-  __device__ void request(int piece) {
+  __device__ __forceinline__ void request(int piece) {
     float* const slot = slots_ + piece % kSlots * kPieceFloats;
-    each(piece, [&](int, int vector) {
-      copy_async(slot + source_.place(piece, vector), source_.address(piece, vector));
-    });
+    each(piece,
+         [&](const PieceRun& run, int i) { copy_async(slot + run.to_of(i), run.from + i * run.from_step); });
     commit_copies();
   }
-  __device__ void load(int piece) {
-    each(piece, [&](int i, int vector) { values_[i] = source_.value(piece, vector); });
+  __device__ __forceinline__ void load(int piece) {
+    each(piece, [&](const PieceRun& run, int i) {
+      const float* const from = run.from + i * run.from_step;
+      values_[i] = Source::kWhole ? load_floats<4>(from) : load_some<4>(from, run.there);
+    });
   }
-  __device__ void store(int piece) {
+  __device__ __forceinline__ void store(int piece) {
     float* const slot = slots_ + piece % kSlots * kPieceFloats;
-    each(piece, [&](int i, int vector) { store_floats(slot + source_.place(piece, vector), values_[i]); });
+    each(piece, [&](const PieceRun& run, int i) { store_floats(slot + run.to_of(i), values_[i]); });
   }
 
   const Source source_;
