@@ -42,13 +42,15 @@ TEST_P(GpuAttentionTest, GivesAPositionTheSameBitsHoweverItIsCut) {
   for (int32_t p = shape.first; p < tokens; ++p) {
     expect_same_bits(sequence.row(cut, p), sequence.row(together, p), "cut, row " + std::to_string(p));
   }
-  for (const int32_t p : {shape.first, std::min(63, tokens - 1), tokens - 1}) {
+  for (const int32_t p : {std::min(63, tokens - 1), tokens - 1}) {
     expect_same_bits(sequence.row(sequence.attend({{p, 1}}), p), sequence.row(together, p),
                      "alone, row " + std::to_string(p));
   }
 }
 
-TEST_P(GpuAttentionTest, LeavesEarlierPositionsAsTheyAreWhereALaterOneIsNotFinite) {
+using GpuAttentionFaultTest = GpuAttentionTest;
+
+TEST_P(GpuAttentionFaultTest, LeavesEarlierPositionsAsTheyAreWhereALaterOneIsNotFinite) {
   sequence.write();
   const std::vector<Piece> end = {{std::max(shape.first, tokens - 20), std::min(20, tokens - shape.first)}};
   const std::vector<float> expected = sequence.attend(end);
@@ -62,27 +64,33 @@ TEST_P(GpuAttentionTest, LeavesEarlierPositionsAsTheyAreWhereALaterOneIsNotFinit
   }
 }
 
+std::string name(const ::testing::TestParamInfo<Case>& info) {
+  const AttentionShape& s = info.param.shape;
+  return std::string(name_of(s.kv_dtype)) + "_" + std::to_string(s.heads) + "_heads_of_" +
+         std::to_string(s.head_dim) + "_over_" + std::to_string(info.param.tokens) +
+         (s.window > 0 ? "_window_" + std::to_string(s.window) : "") +
+         (s.first > 0 ? "_from_" + std::to_string(s.first) : "");
+}
+
 INSTANTIATE_TEST_SUITE_P(Shapes, GpuAttentionTest,
-                         ::testing::Values(Case{attention_shape(4, 2, 64, 16, DType::kBF16), 130},
-                                           Case{attention_shape(6, 1, 256, 64, DType::kBF16), 65},
-                                           Case{attention_shape(6, 1, 256, 64, DType::kF8E4M3), 66},
-                                           Case{attention_shape(2, 1, 128, 32, DType::kBF16), 258},
-                                           Case{attention_shape(8, 1, 128, 192, DType::kF8E4M3), 200},
-                                           Case{attention_shape(3, 3, 80, 8, DType::kBF16), 70},
+                         ::testing::Values(Case{attention_shape(4, 2, 64, 16, DType::kBF16), 100},
+                                           Case{attention_shape(6, 1, 256, 64, DType::kBF16), 22},
+                                           Case{attention_shape(6, 1, 256, 64, DType::kF8E4M3), 33},
+                                           Case{attention_shape(1, 1, 128, 32, DType::kBF16), 258},
+                                           Case{attention_shape(8, 1, 128, 192, DType::kF8E4M3), 40},
+                                           Case{attention_shape(3, 3, 80, 8, DType::kBF16), 66},
                                            Case{attention_shape(1, 1, 16, 16, DType::kF8E4M3), 260},
                                            Case{attention_shape(2, 2, 16, 16, DType::kBF16), 1},
-                                           Case{attention_shape(4, 1, 16, 16, DType::kBF16, 40), 270},
+                                           Case{attention_shape(4, 1, 16, 16, DType::kBF16, 40), 150},
                                            Case{attention_shape(2, 1, 48, 16, DType::kF8E4M3, 1), 70},
                                            Case{attention_shape(1, 1, 32, 64, DType::kBF16, 270), 530},
-                                           Case{attention_shape(2, 1, 32, 64, DType::kBF16, 0, 1), 90}),
-                         [](const auto& info) {
-                           const AttentionShape& s = info.param.shape;
-                           return std::string(name_of(s.kv_dtype)) + "_" + std::to_string(s.heads) +
-                                  "_heads_of_" + std::to_string(s.head_dim) + "_over_" +
-                                  std::to_string(info.param.tokens) +
-                                  (s.window > 0 ? "_window_" + std::to_string(s.window) : "") +
-                                  (s.first > 0 ? "_from_" + std::to_string(s.first) : "");
-                         });
+                                           Case{attention_shape(2, 1, 32, 64, DType::kBF16, 0, 1), 70}),
+                         name);
+INSTANTIATE_TEST_SUITE_P(Shapes, GpuAttentionFaultTest,
+                         ::testing::Values(Case{attention_shape(4, 2, 64, 16, DType::kBF16), 130},
+                                           Case{attention_shape(2, 1, 128, 16, DType::kF8E4M3), 70},
+                                           Case{attention_shape(2, 1, 16, 16, DType::kBF16, 10), 80}),
+                         name);
 
 // Splits of all three lengths.
 TEST(GpuAttention, ReachesFarBack) {

@@ -17,7 +17,7 @@ __device__ __forceinline__ int32_t smaller(int32_t a, int32_t b) { return a < b 
 // Split form: grid (row tiles of each split, the longest splits first; KV heads; segments). Direct form: grid
 // (row tiles, those that see most first; KV heads; segments).
 template <class Plan>
-__global__ void __launch_bounds__(Plan::kThreads) attention_kernel(AttentionWork work) {
+__global__ void __launch_bounds__(Plan::kThreads, Plan::kResident) attention_kernel(AttentionWork work) {
   wait_for_previous();
   let_next_start();
   const Segment segment = work.segments[blockIdx.z];

@@ -41,9 +41,13 @@ struct AttentionPlan {
   static constexpr int kWarpGroups = dim / 16 / column_warps;  // of 16 features, of the result
   static constexpr int kScoreWarps = column_warps < kUnits ? column_warps : kUnits;
   static constexpr int kWarpUnits = kUnits / kScoreWarps;
-  // Steps of q that a lane keeps in registers; where the sums of two kinds leave no room for all, the others
-  // lie in shared memory.
-  static constexpr int kHeldSteps = kWarpSize == 32 && direct && dim == 256 ? kSteps / 2 : kSteps;
+  // Steps of q that a lane keeps in registers; where those do not suffice for all, the others lie in shared
+  // memory.
+  static constexpr bool kCrowded = kWarpSize == 32 && dim == 256 && (direct || row_groups == 1);
+  static constexpr int kHeldSteps = kCrowded ? kSteps / 2 : kSteps;
+  // For __launch_bounds__: blocks of a multiprocessor (NVIDIA), or waves of a SIMD (AMD), that registers are
+  // to suffice for, where that hides the latency of memory.
+  static constexpr int kResident = kWarpSize == 64 ? (direct ? 2 : 3) : (kScaled && row_groups == 1 ? 3 : 1);
   // Keeps the rows of the weights on different banks.
   static constexpr int kPadding = kWarpSize == 64 ? 4 : 16;
 };

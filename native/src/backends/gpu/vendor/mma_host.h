@@ -8,28 +8,33 @@
 namespace llmservice::gpu {
 
 // Element `slot` of an operand's line, from the lane and register that the instruction takes it from.
-inline float operand_slot(const Operand* const* lanes, int line, int slot) {
+inline float operand_slot(const Operand& (*operand)(uint64_t), const uint64_t* lanes, int line, int slot) {
   const int lane = kLines == 2 ? line % 8 * 4 + slot % 8 / 2 : line + slot / 4 * 16;
-  const Quad& quad = lanes[lane]->line[kLines == 2 ? line / 8 : 0];
+  const Quad& quad = operand(lanes[lane]).line[kLines == 2 ? line / 8 : 0];
   const bool high = kLines == 2 ? slot >= 8 : slot % 4 >= 2;
   const uint32_t word = high ? quad.high : quad.low;
   return bf16_to_float(static_cast<uint16_t>(slot % 2 == 0 ? word : word >> 16));
 }
 
 inline void multiply(const Operand& a, const Operand& b, Accumulator& d) {
-  const Operand* rows[kWarpSize];
-  const Operand* columns[kWarpSize];
-  const auto gather = [](const Operand& own, const Operand** all) {
-    const uint64_t* const given = emulator::exchange(reinterpret_cast<uint64_t>(&own));
-    for (int lane = 0; lane < kWarpSize; ++lane) all[lane] = reinterpret_cast<const Operand*>(given[lane]);
+  struct Operands {
+    Operand a;
+    Operand b;
   };
-  gather(a, rows);
-  gather(b, columns);
+  const Operands own{a, b};
+  const uint64_t* const lanes = emulator::exchange(reinterpret_cast<uint64_t>(&own));
+  const auto rows = [](uint64_t lane) -> const Operand& {
+    return reinterpret_cast<const Operands*>(lane)->a;
+  };
+  const auto columns = [](uint64_t lane) -> const Operand& {
+    return reinterpret_cast<const Operands*>(lane)->b;
+  };
   float left[kResultRows][16];
   float right[kResultColumns][16];
   for (int slot = 0; slot < 16; ++slot) {
-    for (int r = 0; r < kResultRows; ++r) left[r][slot] = operand_slot(rows, result_row(r), slot);
-    for (int c = 0; c < kResultColumns; ++c) right[c][slot] = operand_slot(columns, result_column(c), slot);
+    for (int r = 0; r < kResultRows; ++r) left[r][slot] = operand_slot(rows, lanes, result_row(r), slot);
+    for (int c = 0; c < kResultColumns; ++c)
+      right[c][slot] = operand_slot(columns, lanes, result_column(c), slot);
   }
   for (int r = 0; r < kResultRows; ++r) {
     for (int c = 0; c < kResultColumns; ++c) {
