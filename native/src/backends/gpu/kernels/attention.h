@@ -1,5 +1,6 @@
 // Paged attention. KV is split at fixed absolute positions and the splits are put together in their order, so
-// that a row's bits depend on nothing but its own sequence.
+// that a row's bits depend on nothing but its own sequence. head_dim: a multiple of 16 up to 256; rows of q,
+// k and v begin on 16 bytes; KV is kept in kBF16 or kF8E4M3.
 #pragma once
 
 #include "backends/gpu/launch.h"
@@ -11,7 +12,24 @@ namespace llmservice::gpu {
 Launch write_kv(const AttentionShape&, const StepSegments&, const float* k, int64_t k_stride, const float* v,
                 int64_t v_stride, const KvCache&);
 
-// Floats of workspace that attention() needs for `rows` rows over sequences of up to `longest` positions.
+// What becomes of q and k on their way, in this order: RMSNorm per head, where there are weights (head_dim)
+// for it, then rotation of the first `rotary` features (NeoX halves) by cos, sin (T, rotary / 2).
+struct NormRope {
+  const float* q_norm;  // or null, k_norm too
+  const float* k_norm;
+  float eps;
+  int32_t rotary;
+  const float* cos;
+  const float* sin;
+};
+
+// head_rms_norm and rope of q (T, heads, head_dim) in place, the same of k and write_kv in one launch, with
+// the bits of the single ones; k itself stays as it is. q, k and v have row stride `stride`.
+Launch norm_rope_write(const AttentionShape&, const StepSegments&, const NormRope&, float* q, const float* k,
+                       const float* v, int64_t stride, const KvCache&);
+
+// Floats of workspace that attention() needs for `rows` rows, in no more segments than that, over sequences
+// of up to `longest` positions.
 int64_t attention_workspace(const AttentionShape&, int64_t rows, int32_t longest);
 
 // out (T, heads, head_dim): causal attention of q over the cache.

@@ -1,5 +1,6 @@
 #include <cmath>
 
+#include "backends/gpu/kernels/head_math.h"
 #include "backends/gpu/kernels/norm_row.h"
 #include "backends/gpu/kernels/rows.h"
 #include "backends/gpu/vendor/vendor.h"
@@ -54,9 +55,7 @@ __global__ void __launch_bounds__(kThreads)
   const int64_t row = item / heads;
   const int64_t head = item % heads;
   const float* const from = x + row * stride + head * dim;
-  float squares = 0;
-  for (int i = lane_id(); i < dim; i += kWarpSize) squares = fmaf(from[i], from[i], squares);
-  const float scale = 1.0f / sqrtf(reduce_warp<Sum>(squares) / static_cast<float>(dim) + eps);
+  const float scale = head_scale(from, dim, eps);
   for (int i = lane_id(); i < dim; i += kWarpSize) {
     const float gate = z == nullptr ? 1.0f : silu(z[row * z_stride + head * dim + i]);
     out[row * out_stride + head * dim + i] = from[i] * scale * weight[i] * gate;
@@ -126,12 +125,7 @@ struct Rotate {
   __device__ void operator()(int64_t row, int64_t i) const {
     const int64_t at = i % half;
     float* const head = x + row * stride + i / half * head_dim;
-    const float c = cos[row * half + at];
-    const float s = sin[row * half + at];
-    const float low = head[at];
-    const float high = head[at + half];
-    head[at] = low * c - high * s;
-    head[at + half] = high * c + low * s;
+    rotate(head[at], head[at + half], cos[row * half + at], sin[row * half + at]);
   }
 };
 

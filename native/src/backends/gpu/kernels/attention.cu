@@ -1,0 +1,166 @@
+#include <algorithm>
+
+#include "backends/gpu/kernels/attention.h"
+#include "backends/gpu/kernels/attention_kernel.h"
+
+namespace llmservice::gpu {
+namespace {
+
+// Segments of up to this many rows are split over blocks; longer ones have blocks enough without.
+constexpr int32_t kSplitRows = 8;
+// Of workspace; where a step wants more, its segments take turns.
+constexpr int64_t kMostFloats = int64_t{64} << 20;
+constexpr uint32_t kCombineThreads = 256;
+
+__device__ __forceinline__ int32_t smaller(int32_t a, int32_t b) { return a < b ? a : b; }
+
+// Split form: grid (row tiles of each split, the longest splits first; KV heads; segments). Direct form: grid
+// (row tiles, those that see most first; KV heads; segments).
+template <class Plan>
+__global__ void __launch_bounds__(Plan::kThreads, Plan::kResident) attention_kernel(AttentionWork work) {
+  wait_for_previous();
+  let_next_start();
+  const Segment segment = work.segments[blockIdx.z];
+  if (segment.count < work.least_rows || segment.count > work.most_rows) return;
+  AttentionRows rows;
+  rows.group = work.shape.heads / work.shape.kv_heads;
+  rows.position = segment.position;
+  const auto x = static_cast<int32_t>(blockIdx.x);
+  const auto count = static_cast<int32_t>(gridDim.x);
+  const int32_t tiles = Plan::kDirect ? count : count / work.splits;
+  const int32_t tile = Plan::kDirect ? count - 1 - x : x % tiles;
+  rows.begin = tile * Plan::kRows;
+  if (rows.begin >= segment.count * rows.group) return;
+  rows.end = smaller(rows.begin + Plan::kRows, segment.count * rows.group);
+  int32_t low = first_visible(work.shape, rows.position_of(rows.begin));
+  int32_t high = rows.position_of(rows.end - 1) + 1;
+  if constexpr (!Plan::kDirect) {
+    const int32_t split = work.splits - 1 - x / tiles;
+    low = -smaller(-low, -split_begin(split));
+    high = smaller(high, split_begin(split + 1));
+    if (low >= high) return;
+  }
+  AttentionBlock<Plan>(work, segment, rows, static_cast<int32_t>(blockIdx.y), low, high).run();
+}
+
+// One block per row and head: its splits in their order. Grid (rows and heads, segments).
+__global__ void __launch_bounds__(kCombineThreads) combine_kernel(AttentionWork work) {
+  wait_for_previous();
+  let_next_start();
+  const AttentionShape& shape = work.shape;
+  const Segment segment = work.segments[blockIdx.y];
+  const auto row = static_cast<int32_t>(blockIdx.x) / shape.heads;
+  const auto head = static_cast<int32_t>(blockIdx.x) % shape.heads;
+  const auto feature = static_cast<int32_t>(threadIdx.x);
+  if (segment.count > work.most_rows || row >= segment.count || feature >= shape.head_dim) return;
+  const int32_t position = segment.position + row;
+  const int64_t slot = (int64_t{blockIdx.y} * work.most_rows + row) * shape.heads + head;
+  const float* const partial = work.partial + slot * work.splits * shape.head_dim + feature;
+  const float* const tops = work.tops + slot * work.splits * 2;
+  const int32_t last = split_of(position);
+  Running running;
+  float sum = 0;
+#pragma unroll 8
+  for (int32_t split = split_of(first_visible(shape, position)); split <= last; ++split) {
+    const Fold fold(running, tops[2 * split], tops[2 * split + 1]);
+    sum = fold(sum, partial[int64_t{split} * shape.head_dim]);
+  }
+  work.out[(int64_t{segment.first + row} * shape.heads + head) * shape.head_dim + feature] =
+      sum * (1.0f / running.total);
+}
+
+template <class Plan>
+Launch launch(const AttentionWork& work, Grid grid) {
+  return make_launch(Plan::kDirect ? "attention" : "attention_splits", attention_kernel<Plan>, grid,
+                     Plan::kThreads, sizeof(AttentionShared<Plan>), work);
+}
+
+template <int dim, class Element>
+Launch launch_for(const AttentionWork& work, bool direct, int32_t rows, int32_t segments) {
+  const auto tiles = [&](int32_t size) { return static_cast<uint32_t>((rows + size - 1) / size); };
+  const auto splits = static_cast<uint32_t>(work.splits);
+  Grid grid{1, static_cast<uint32_t>(work.shape.kv_heads), static_cast<uint32_t>(segments)};
+  if (direct) {
+    grid.x = tiles(64);
+    return launch<AttentionPlan<dim, Element, 4, 2, true>>(work, grid);
+  }
+  if (rows <= 16) {
+    grid.x = splits;
+    return launch<AttentionPlan<dim, Element, 1, 4, false>>(work, grid);
+  }
+  grid.x = tiles(32) * splits;
+  return launch<AttentionPlan<dim, Element, 2, 4, false>>(work, grid);
+}
+
+template <class Element>
+Launch launch_for(const AttentionWork& work, bool direct, int32_t rows, int32_t segments) {
+  if (work.shape.head_dim <= 64) return launch_for<64, Element>(work, direct, rows, segments);
+  if (work.shape.head_dim <= 128) return launch_for<128, Element>(work, direct, rows, segments);
+  return launch_for<256, Element>(work, direct, rows, segments);
+}
+
+// `rows`: query rows of a KV head in one segment.
+Launch launch_for(const AttentionWork& work, bool direct, int32_t rows, int32_t segments) {
+  return work.shape.kv_dtype == DType::kF8E4M3 ? launch_for<uint8_t>(work, direct, rows, segments)
+                                               : launch_for<uint16_t>(work, direct, rows, segments);
+}
+
+int32_t split_count(int32_t longest) { return split_of(longest - 1) + 1; }
+
+// Of one row's splits.
+int64_t row_floats(const AttentionShape& shape, int32_t longest) {
+  return int64_t{shape.heads} * split_count(longest) * (shape.head_dim + 2);
+}
+
+// Rows that have room at once, whole segments of them.
+int64_t rows_at_once(const AttentionShape& shape, int64_t rows, int32_t longest) {
+  return std::clamp(kMostFloats / row_floats(shape, longest), int64_t{kSplitRows},
+                    std::max(rows, int64_t{kSplitRows}));
+}
+
+}  // namespace
+
+int64_t attention_workspace(const AttentionShape& shape, int64_t rows, int32_t longest) {
+  if (split_count(longest) == 1) return 0;
+  return rows_at_once(shape, rows * kSplitRows, longest) * row_floats(shape, longest);
+}
+
+Launches attention(const AttentionShape& shape, const StepSegments& step, const float* q, int64_t q_stride,
+                   const KvCache& cache, float* workspace, float* out) {
+  const int32_t group = shape.heads / shape.kv_heads;
+  const int32_t few = std::min(step.most_rows, kSplitRows);
+  AttentionWork work{.shape = shape,
+                     .segments = step.segments,
+                     .cache = cache,
+                     .q = q,
+                     .q_stride = q_stride,
+                     .out = out,
+                     .splits = split_count(step.longest),
+                     .least_rows = 1,
+                     .most_rows = few};
+  Launches launches;
+  int32_t at_once = step.count;
+  if (work.splits > 1) {
+    const int64_t rows = rows_at_once(shape, int64_t{step.count} * kSplitRows, step.longest);
+    at_once = std::min(step.count, static_cast<int32_t>(rows / few));
+    work.partial = workspace;
+    work.tops = workspace + rows * shape.heads * work.splits * shape.head_dim;
+  }
+  for (int32_t first = 0; first < step.count; first += at_once) {
+    const int32_t segments = std::min(at_once, step.count - first);
+    work.segments = step.segments + first;
+    launches.push_back(launch_for(work, false, few * group, segments));
+    if (work.splits == 1) continue;
+    const Grid grid{static_cast<uint32_t>(few * shape.heads), static_cast<uint32_t>(segments)};
+    launches.push_back(make_launch("attention_combine", combine_kernel, grid, kCombineThreads, 0, work));
+  }
+  if (step.most_rows > kSplitRows) {
+    work.segments = step.segments;
+    work.least_rows = kSplitRows + 1;
+    work.most_rows = step.most_rows;
+    launches.push_back(launch_for(work, true, step.most_rows * group, step.count));
+  }
+  return launches;
+}
+
+}  // namespace llmservice::gpu

@@ -1,0 +1,172 @@
+// Writing K and V into the paged cache, alone or as the end of what happens to q, k and v between their
+// projection and attention. A warp does one head of one row; bound by memory.
+#include "backends/gpu/kernels/attention.h"
+#include "backends/gpu/kernels/head_math.h"
+#include "backends/gpu/kernels/numbers.h"
+
+namespace llmservice::gpu {
+namespace {
+
+constexpr uint32_t kThreads = 256;
+constexpr int kWarps = kThreads / kWarpSize;
+constexpr int kMostDim = 256;
+constexpr int kLaneValues = kMostDim / kWarpSize;
+
+struct alignas(16) Four {
+  float at[4];
+};
+
+__device__ __forceinline__ int64_t cache_row(const AttentionShape& shape, const Segment& segment, int32_t row,
+                                             int32_t kv_head) {
+  const int32_t position = segment.position + row;
+  const int64_t block = segment.blocks[position / shape.block_size];
+  return (block * shape.kv_heads + kv_head) * shape.block_size + position % shape.block_size;
+}
+
+// As quantize_kv_row of ops/kv_row.h, with the device's own code. Lane l has features 4 l to 4 l + 3, and so
+// on.
+__device__ __forceinline__ float quantize(const Four (&values)[kLaneValues / 4], int32_t dim,
+                                          uint8_t* codes) {
+  float largest = 0;
+  bool finite = true;
+#pragma unroll
+  for (const Four& four : values) {
+#pragma unroll
+    for (const float value : four.at) {
+      finite &= fabsf(value) <= 3.402823466e38f;
+      largest = fmaxf(largest, fabsf(value));
+    }
+  }
+  finite = ballot(!finite) == 0;
+  const float scale = reduce_warp<Max>(largest) / kFp8Max;
+  const bool empty = !finite || scale < 1.175494351e-38f;
+#pragma unroll
+  for (int n = 0; n < kLaneValues / 4; ++n) {
+    const int feature = (n * kWarpSize + lane_id()) * 4;
+    if (feature >= dim) continue;
+    uint32_t word = 0;
+#pragma unroll
+    for (int k = 0; k < 4; ++k) {
+      const uint32_t code = empty ? 0 : float_to_fp8(values[n].at[k] / scale);
+      word |= code << 8 * k;
+    }
+    *reinterpret_cast<uint32_t*>(codes + feature) = word;
+  }
+  if (!finite) return __builtin_nanf("");
+  return empty ? 0.0f : scale;
+}
+
+// A head (dim), which all lanes can read, to its place in the cache.
+__device__ __forceinline__ void store_head(const AttentionShape& shape, const float* head, int64_t row,
+                                           void* cache, float* scales) {
+  Four values[kLaneValues / 4];
+#pragma unroll
+  for (int n = 0; n < kLaneValues / 4; ++n) {
+    const int feature = (n * kWarpSize + lane_id()) * 4;
+    values[n] = {};
+    if (feature < shape.head_dim) values[n] = *reinterpret_cast<const Four*>(head + feature);
+  }
+  if (shape.kv_dtype == DType::kF8E4M3) {
+    const float scale = quantize(values, shape.head_dim, static_cast<uint8_t*>(cache) + row * shape.head_dim);
+    if (lane_id() == 0) scales[row] = scale;
+    return;
+  }
+#pragma unroll
+  for (int n = 0; n < kLaneValues / 4; ++n) {
+    const int feature = (n * kWarpSize + lane_id()) * 4;
+    if (feature >= shape.head_dim) continue;
+    uint64_t bits = 0;
+#pragma unroll
+    for (int k = 0; k < 4; ++k) bits |= static_cast<uint64_t>(float_to_bf16(values[n].at[k])) << 16 * k;
+    *reinterpret_cast<uint64_t*>(static_cast<uint16_t*>(cache) + row * shape.head_dim + feature) = bits;
+  }
+}
+
+struct KvWork {
+  AttentionShape shape;
+  const Segment* segments;
+  const float* k;
+  int64_t k_stride;
+  const float* v;
+  int64_t v_stride;
+  KvCache cache;
+};
+
+// Head `item` of a row's k and, behind them, v.
+__device__ __forceinline__ void store_kv(const KvWork& work, const Segment& segment, int32_t row,
+                                         int32_t item, const float* k) {
+  const bool is_k = item < work.shape.kv_heads;
+  const int32_t head = is_k ? item : item - work.shape.kv_heads;
+  const float* const v = work.v + (segment.first + row) * work.v_stride + int64_t{head} * work.shape.head_dim;
+  store_head(work.shape, is_k ? k : v, cache_row(work.shape, segment, row, head),
+             is_k ? work.cache.k : work.cache.v, is_k ? work.cache.k_scales : work.cache.v_scales);
+}
+
+// Grid: (warps over the rows' heads, segments).
+__global__ void __launch_bounds__(kThreads) write_kv_kernel(KvWork work) {
+  wait_for_previous();
+  let_next_start();
+  const Segment segment = work.segments[blockIdx.y];
+  const int32_t index = static_cast<int32_t>(blockIdx.x) * kWarps + warp_id();
+  const int32_t items = 2 * work.shape.kv_heads;
+  const int32_t row = index / items;
+  if (row >= segment.count) return;
+  const int32_t head = index % work.shape.kv_heads;
+  store_kv(work, segment, row, index % items,
+           work.k + (segment.first + row) * work.k_stride + int64_t{head} * work.shape.head_dim);
+}
+
+__global__ void __launch_bounds__(kThreads) norm_rope_write_kernel(KvWork work, NormRope norm, float* q) {
+  __shared__ Four staged[kWarps][kMostDim / 4];
+  wait_for_previous();
+  let_next_start();
+  const AttentionShape& shape = work.shape;
+  const Segment segment = work.segments[blockIdx.y];
+  const int32_t index = static_cast<int32_t>(blockIdx.x) * kWarps + warp_id();
+  const int32_t items = shape.heads + 2 * shape.kv_heads;
+  const int32_t row = index / items;
+  if (row >= segment.count) return;
+  const int64_t step_row = segment.first + row;
+  const bool is_q = index % items < shape.heads;
+  const int32_t item = is_q ? index % items : index % items - shape.heads;
+  float* const head = staged[warp_id()][0].at;
+  if (is_q || item < shape.kv_heads) {
+    const float* const from = (is_q ? q : work.k) + step_row * work.k_stride + int64_t{item} * shape.head_dim;
+    const float* const weight = is_q ? norm.q_norm : norm.k_norm;
+    const float scale = weight == nullptr ? 1.0f : head_scale(from, shape.head_dim, norm.eps);
+    for (int i = lane_id(); i < shape.head_dim; i += kWarpSize) {
+      head[i] = weight == nullptr ? from[i] : from[i] * scale * weight[i];
+    }
+    sync_warp();
+    const int32_t half = norm.rotary / 2;
+    for (int i = lane_id(); i < half; i += kWarpSize) {
+      rotate(head[i], head[i + half], norm.cos[step_row * half + i], norm.sin[step_row * half + i]);
+    }
+    sync_warp();
+  }
+  if (!is_q) return store_kv(work, segment, row, item, head);
+  float* const to = q + step_row * work.k_stride + int64_t{item} * shape.head_dim;
+  for (int i = lane_id(); i < shape.head_dim; i += kWarpSize) to[i] = head[i];
+}
+
+Grid grid_of(const StepSegments& step, int32_t items) {
+  return {(static_cast<uint32_t>(step.most_rows * items) + kWarps - 1) / kWarps,
+          static_cast<uint32_t>(step.count)};
+}
+
+}  // namespace
+
+Launch write_kv(const AttentionShape& shape, const StepSegments& step, const float* k, int64_t k_stride,
+                const float* v, int64_t v_stride, const KvCache& cache) {
+  const KvWork work{shape, step.segments, k, k_stride, v, v_stride, cache};
+  return make_launch("write_kv", write_kv_kernel, grid_of(step, 2 * shape.kv_heads), kThreads, 0, work);
+}
+
+Launch norm_rope_write(const AttentionShape& shape, const StepSegments& step, const NormRope& norm, float* q,
+                       const float* k, const float* v, int64_t stride, const KvCache& cache) {
+  const KvWork work{shape, step.segments, k, stride, v, stride, cache};
+  return make_launch("norm_rope_write", norm_rope_write_kernel,
+                     grid_of(step, shape.heads + 2 * shape.kv_heads), kThreads, 0, work, norm, q);
+}
+
+}  // namespace llmservice::gpu
