@@ -175,6 +175,18 @@ export const failureKinds = {
     remedy:
       'End what else uses the memory that the message tells of, or lower engine.memoryUtilizationPercent.',
   },
+  DeviceUnavailable: {
+    terminal: false,
+    httpStatus: 503,
+    remedy:
+      'Check the driver and the devices of the node, and that the image has code for them; the message says what is missing.',
+  },
+  DeviceFault: {
+    terminal: false,
+    httpStatus: 503,
+    remedy:
+      'The engine starts again by itself. If it fails again, look at the device with nvidia-smi or rocm-smi, and use another node.',
+  },
   ImagePullFailed: {
     terminal: false,
     httpStatus: 503,

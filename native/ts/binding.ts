@@ -26,6 +26,11 @@ export interface EngineOptions {
   readonly speculative: Speculation;
   /** Compute threads; null: one per physical core this process may use. */
   readonly threads: number | null;
+  /**
+   * What runs the model. GPUs: the rank's own device, or the load fails with DeviceUnavailable; `emulator`, where it was
+   * built, runs their kernels on the CPU, for tests.
+   */
+  readonly device: 'cpu' | GpuVendor;
   /** CPU instruction family; auto: the best this machine has. */
   readonly isa: 'auto' | 'portable' | 'avx512';
   /** Report a hash of the logits behind each sampled token: for tests of identity, which pay a pass over the vocabulary. */
@@ -33,6 +38,8 @@ export interface EngineOptions {
   /** Of several tensor-parallel ranks, which one this is; null: the only one. */
   readonly place: RankPlace | null;
 }
+
+export type GpuVendor = 'cuda' | 'hip' | 'emulator';
 
 /** How the next tokens of sequences are guessed, to be verified several at once. Outputs are the same without. */
 export interface Speculation {
@@ -330,6 +337,22 @@ export interface Engine {
 /** Progress of a load, about ten times a second. */
 export type LoadProgress = (bytesDone: number, bytesTotal: number) => void;
 
+/** One GPU as its driver describes it. */
+export interface GpuDevice {
+  readonly name: string;
+  /** `sm_90` or `gfx942`, for example. */
+  readonly architecture: string;
+  readonly memoryBytes: number;
+  readonly freeBytes: number;
+  readonly multiprocessors: number;
+}
+
+export interface GpuDevices {
+  readonly devices: readonly GpuDevice[];
+  /** Why there are none; null when there are some. */
+  readonly problem: string | null;
+}
+
 /** What the compiled addon exports. */
 export interface NativeAddon {
   /** Reads config.json and the weights into memory; rejects with an error that carries `reason`. Null: all is there. */
@@ -355,4 +378,6 @@ export interface NativeAddon {
   tryLock(descriptor: number, exclusive: boolean): boolean;
   /** CPU instruction families that this machine can run, best last; the first is `portable`. */
   cpuIsas(): string[];
+  /** A vendor's GPUs that this process sees. */
+  gpuDevices(vendor: GpuVendor): GpuDevices;
 }

@@ -8,6 +8,7 @@ export const plainOptions = {
   quantization: 'none',
   speculative: { method: 'none', tokens: 0 },
   threads: 1,
+  device: 'cpu',
   isa: 'auto',
   logitHashes: false,
   place: null,

@@ -4,6 +4,8 @@ import type {
   ArrivalMap,
   Engine,
   EngineOptions,
+  GpuDevices,
+  GpuVendor,
   GrammarCompiler,
   LoadProgress,
   Vocabulary,
@@ -57,4 +59,9 @@ export function tryLock(descriptor: number, exclusive: boolean): boolean {
 /** CPU instruction families that this machine can run, best last. */
 export function cpuIsas(): string[] {
   return addon().cpuIsas();
+}
+
+/** A vendor's GPUs that this process sees, or why there are none. */
+export function gpuDevices(vendor: GpuVendor): GpuDevices {
+  return addon().gpuDevices(vendor);
 }

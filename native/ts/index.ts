@@ -4,6 +4,7 @@ export * from './binding.js';
 export {
   cpuIsas,
   dieWithParent,
+  gpuDevices,
   grammarCompiler,
   loadEngine,
   makeSegment,

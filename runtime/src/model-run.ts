@@ -149,6 +149,7 @@ export class ModelRun {
       ...engine,
       speculative: { method, tokens, ...(headDir === null ? {} : { headDir }) },
       modelDir: dir,
+      accelerator: accelerator.kind,
       tensor: parallelism.tensor,
       memoryBytesPerDevice: accelerator.memoryBytesPerDevice,
       threads: this.config.server.threads,

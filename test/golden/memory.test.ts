@@ -47,7 +47,15 @@ describe.each(readdirSync(modelsDir))('%s', (model) => {
       });
       const { numBlocks, numStateSnapshots, weightBytes, kvBytesPerBlock } = plan;
       const { stateBytes, stateBytesPerSeq, workspaceBytes } = plan;
-      const how = { ...sizes, ...way, numBlocks, numStateSnapshots, isa: 'auto', threads: 1 } as const;
+      const how = {
+        ...sizes,
+        ...way,
+        numBlocks,
+        numStateSnapshots,
+        device: 'cpu',
+        isa: 'auto',
+        threads: 1,
+      } as const;
       const engine =
         tensor === 1 ? await loadGolden(modelDir, how) : await loadGoldenRanks(modelDir, how, tensor);
       try {
@@ -92,7 +100,15 @@ describe.each([1, 2])('a llama of 0.4 B parameters on %i ranks of a machine of 3
     });
     const beside = ['reserved', 'shared memory', 'free'];
     const planned = rows.reduce((sum, { name, bytes }) => (beside.includes(name) ? sum : sum + bytes), 0);
-    const how = { ...large, ...way, numBlocks, numStateSnapshots, isa: 'auto', threads: 1 } as const;
+    const how = {
+      ...large,
+      ...way,
+      numBlocks,
+      numStateSnapshots,
+      device: 'cpu',
+      isa: 'auto',
+      threads: 1,
+    } as const;
     const before = privateBytes();
     const engine = tensor === 1 ? await loadGolden(dir, how) : await loadGoldenRanks(dir, how, tensor);
     try {

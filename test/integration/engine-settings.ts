@@ -7,6 +7,7 @@ export function engineSettings(modelDir: string, changes: Partial<EngineSettings
     modelDir,
     maxModelLen: 512,
     memoryUtilizationPercent: 80,
+    accelerator: 'cpu',
     tensor: 1,
     memoryBytesPerDevice: 4 * 1024 ** 3,
     maxNumSeqs: 16,

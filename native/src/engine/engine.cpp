@@ -67,6 +67,7 @@ std::unique_ptr<Model> load_model(const EngineOptions& o, Backend& backend, Rank
   check_load_quantization(config.quantization, o.quantization);
   read_rope_divisors(checkpoint, config.rope);
   const ModelOptions options{.max_tokens = o.max_num_batched_tokens,
+                             .max_length = o.max_model_len,
                              .keep = o.dtype,
                              .caches = cache_sizes(o),
                              .shard = o.place ? Shard{o.place->rank, o.place->size} : Shard{},
@@ -138,6 +139,7 @@ Engine::Engine(const EngineOptions& o, std::unique_ptr<Backend> backend, const M
   loads_.reserve(o.max_num_seqs);
   saves_.reserve(o.num_state_snapshots);
   replays_.reserve(o.max_num_seqs);
+  row_faults_.reserve(o.max_num_batched_tokens);
   first_snapshot_ = o.max_num_seqs;
 }
 

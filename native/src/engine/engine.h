@@ -30,6 +30,7 @@ struct EngineOptions {
   Speculation speculation = {};
   int32_t threads = 0;  // 0: one per physical core
   std::string isa = "auto";
+  std::string device = "cpu";  // or a vendor of GPUs, whose device `place.rank` runs the model
   bool logit_hashes = false;
   std::optional<RankPlace> place = std::nullopt;  // none: the only rank
   GroupLimits limits = {};
@@ -132,7 +133,8 @@ class Engine {
   std::vector<StateCopy> loads_;
   std::vector<StateMark> saves_;
   std::vector<StateReplay> replays_;
-  int32_t first_snapshot_;  // state row of snapshot 0
+  std::vector<int32_t> row_faults_;  // Model::row_faults()
+  int32_t first_snapshot_;           // state row of snapshot 0
 };
 
 }  // namespace llmservice

@@ -8,7 +8,9 @@ namespace llmservice {
 // Looks at all rows, also those of which no logits are wanted: a prompt fails in the step that spoils it,
 // before its KV can be reused.
 void Engine::find_faulty_rows(StepResult& result) {
-  const std::span<const int32_t> faults = model_->row_faults();
+  const std::span<const int32_t> all = model_->row_faults();
+  row_faults_.assign(all.begin(), all.end());
+  const std::span<const int32_t> faults = row_faults_;
   if (std::ranges::all_of(faults, [](int32_t fault) { return fault == 0; })) return;
   for (const Segment& segment : segments_) {
     // What becomes of drafts is not known yet.
@@ -32,7 +34,7 @@ void Engine::fail(const Output& output, FaultKind kind, StepResult& result) {
   if (slot.finished) return;
   slot.finished = true;
   // Draft rows are looked at only here.
-  const int32_t fault = kind == FaultKind::kNotFinite ? model_->row_faults()[output.row] : 0;
+  const int32_t fault = kind == FaultKind::kNotFinite ? row_faults_[output.row] : 0;
   result.faults.push_back({.slot = output.slot,
                            .position = output.position - 1,
                            .kind = kind,

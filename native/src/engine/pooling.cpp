@@ -1,5 +1,7 @@
 // Embeddings: hidden states after the final norm, of the last token or summed over the prompt. The sum runs
 // token by token in float, so that its bits do not depend on how the prompt was cut into steps.
+#include <algorithm>
+
 #include "engine/engine.h"
 #include "engine/vocab_math.h"
 
@@ -10,10 +12,12 @@ void Engine::pool_rows(StepResult& result) {
   for (const auto& [index, first, count, position] : pooled_) {
     Slot& slot = slots_.at(index);
     if (slot.finished) continue;
-    const std::span<const float> rows = model_->hidden(first, count);
     slot.pooled.resize(width, 0);
-    for (size_t row = 0; row < rows.size(); row += width) {
-      for (size_t i = 0; i < width; ++i) slot.pooled[i] += rows[row + i];
+    for (int32_t done = 0; done < count; done += Model::kLogitRows) {
+      const auto rows = model_->hidden(first + done, std::min(Model::kLogitRows, count - done));
+      for (size_t row = 0; row < rows.size(); row += width) {
+        for (size_t i = 0; i < width; ++i) slot.pooled[i] += rows[row + i];
+      }
     }
     if (position + count < slot.known()) continue;
     slot.finished = true;

@@ -38,6 +38,7 @@ void Model::forward(const ModelStep& step) {
   float* const normed = mtp_ ? work_.hidden : work_.normed;
   norm_residual(update, final_norm_, rows, normed, fault_before(config_.trunk_layers()));
   if (!step.outputs.empty()) backend_.take_rows(normed, step.outputs, config_.hidden, work_.final);
+  backend_.submit();
 }
 
 // residual += update, then its norm: where the rank looks for faults, the one is at `place`, the other at the

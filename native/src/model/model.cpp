@@ -99,7 +99,25 @@ Model::Model(const Checkpoint& checkpoint, const ModelConfig& config, Backend& b
   own_ids_.reserve(options.max_tokens);
   mtp_rows_.reserve(mtp_ ? options.max_tokens : 0);
   no_faults_.resize(options.max_tokens, 0);
+  backend_.reserve(step_limits(options));
   if (done < total) on_progress(total, total);
+}
+
+StepLimits Model::step_limits(const ModelOptions& options) const {
+  const int64_t vocab = shard_.rank == 0 ? config_.vocab : 0;
+  StepLimits limits{
+      .rows = options.max_tokens,
+      .sequences = options.caches.slots,
+      .longest = options.max_length,
+      .block_size = options.caches.block_size,
+      .angles = config_.rope.rotary,
+      .result = std::max<int64_t>(options.max_tokens, kLogitRows * std::max<int64_t>(vocab, config_.hidden))};
+  const auto has = [&](LayerKind kind) {
+    return std::ranges::find(config_.layers, kind) != config_.layers.end();
+  };
+  if (has(LayerKind::kAttention)) limits.attention = attention_;
+  if (has(LayerKind::kGdn)) limits.gdn = gdn_shape(*config_.gdn);
+  return limits;
 }
 
 void Model::allocate_workspace(const ModelOptions& options) {

@@ -20,6 +20,7 @@ namespace llmservice {
 
 struct ModelOptions {
   int32_t max_tokens;  // rows of the largest step
+  int32_t max_length;  // positions of the longest sequence
   DType keep;          // type of unquantized weights
   CacheSizes caches;
   Shard shard;
@@ -65,10 +66,11 @@ class Model {
   // Runs the step; afterwards logits() answers for its output rows.
   void forward(const ModelStep& step);
   // Of each row of the last step (T): 0 when its numbers are finite, else the place where they first were
-  // not, for place_of(). On ranks other than 0 nothing.
+  // not, for place_of(). On ranks other than 0 nothing. Valid until the next call.
   std::span<const int32_t> row_faults();
   FaultPlace place_of(int32_t fault) const { return fault_place(fault, config_); }
-  // The hidden states after the final norm (count, hidden) of output rows [first, first + count).
+  // The hidden states after the final norm (count, hidden) of output rows [first, first + count), count at
+  // most kLogitRows. Valid until the next call.
   std::span<const float> hidden(int32_t first, int32_t count);
   // Runs the layer for multi-token prediction; afterwards logits() answers for its output rows. forward()
   // came before.
@@ -81,6 +83,7 @@ class Model {
 
  private:
   void allocate_workspace(const ModelOptions& options);
+  StepLimits step_limits(const ModelOptions& options) const;
   void embed(std::span<const int32_t> ids);
   void norm_residual(const float* update, const DeviceVector& weight, int64_t rows, float* out,
                      int32_t place);

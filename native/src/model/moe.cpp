@@ -84,6 +84,7 @@ MoeWeights read_moe(WeightReader& reader, const ModelConfig& c, Shard shard, con
   weights.router = reader.linear(
       {{prefix + "gate", c.moe->experts, c.hidden, whole(c.moe->experts), whole(c.hidden)}}, false);
   weights.experts = read_experts(reader, c, shard, prefix + "experts.");
+  reader.backend().prepare(weights.experts, routing_shape(*c.moe));
   if (c.moe->shared_intermediate > 0) weights.shared = read_shared(reader, c, shard, prefix);
   return weights;
 }

@@ -52,9 +52,11 @@ void Model::draft(const MtpStep& step) {
       config_.trunk_layers(), nullptr,
       {.ids = step.ids, .positions = step.positions, .segments = step.segments, .outputs = {}, .saves = {}},
       0);
-  if (step.outputs.empty()) return;
-  norm_residual(work_.output, mtp_->norm, rows, work_.normed, 0);
-  backend_.take_rows(work_.normed, step.outputs, hidden, work_.final);
+  if (!step.outputs.empty()) {
+    norm_residual(work_.output, mtp_->norm, rows, work_.normed, 0);
+    backend_.take_rows(work_.normed, step.outputs, hidden, work_.final);
+  }
+  backend_.submit();
 }
 
 // work_.normed is columns [first, first + hidden) of the layer's input: this rank's part goes to work_.wide.

@@ -1,7 +1,8 @@
-// What the addon exports: load, runRank, grammarCompiler, makeSegment, dieWithParent, tryLock and cpuIsas.
-// Declared in ts/binding.ts.
+// What the addon exports: load, runRank, grammarCompiler, makeSegment, dieWithParent, tryLock, cpuIsas and
+// gpuDevices. Declared in ts/binding.ts.
 #include <napi.h>
 
+#include "backends/gpu_loader.h"
 #include "napi/engine_object.h"
 #include "napi/file_lock.h"
 #include "napi/grammars.h"
@@ -17,6 +18,30 @@ Napi::Value list_isas(const Napi::CallbackInfo& call) {
   return out;
 }
 
+// (vendor): { devices, problem }.
+Napi::Value list_gpus(const Napi::CallbackInfo& call) {
+  const Napi::Env env = call.Env();
+  if (call.Length() != 1 || !call[0].IsString()) {
+    throw Napi::TypeError::New(env, "gpuDevices(vendor) takes a string.");
+  }
+  const gpu::DeviceList list = gpu_devices(call[0].As<Napi::String>());
+  auto devices = Napi::Array::New(env, list.devices.size());
+  for (uint32_t i = 0; i < list.devices.size(); ++i) {
+    const gpu::DeviceFacts& facts = list.devices[i];
+    auto device = Napi::Object::New(env);
+    device.Set("name", facts.name);
+    device.Set("architecture", facts.architecture);
+    device.Set("memoryBytes", static_cast<double>(facts.memory_bytes));
+    device.Set("freeBytes", static_cast<double>(facts.free_bytes));
+    device.Set("multiprocessors", facts.multiprocessors);
+    devices.Set(i, device);
+  }
+  auto out = Napi::Object::New(env);
+  out.Set("devices", devices);
+  out.Set("problem", list.problem.empty() ? env.Null() : Napi::Value(Napi::String::New(env, list.problem)));
+  return out;
+}
+
 Napi::Object init(Napi::Env env, Napi::Object exports) {
   env.SetInstanceData(new Napi::FunctionReference(Napi::Persistent(EngineObject::define(env))));
   exports.Set("load", Napi::Function::New(env, load_engine, "load"));
@@ -26,6 +51,7 @@ Napi::Object init(Napi::Env env, Napi::Object exports) {
   exports.Set("dieWithParent", Napi::Function::New(env, die_with_parent, "dieWithParent"));
   exports.Set("tryLock", Napi::Function::New(env, try_lock, "tryLock"));
   exports.Set("cpuIsas", Napi::Function::New(env, list_isas, "cpuIsas"));
+  exports.Set("gpuDevices", Napi::Function::New(env, list_gpus, "gpuDevices"));
   return exports;
 }
 

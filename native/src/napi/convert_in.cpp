@@ -129,6 +129,14 @@ std::optional<DType> to_kv_dtype(const Fields& fields) {
   wrong(fields.env(), "options.kvCacheDtype", "'auto' or 'fp8'");
 }
 
+std::string to_device(const Fields& fields) {
+  const std::string name = fields.text("device");
+  for (const char* known : {"cpu", "cuda", "hip", "emulator"}) {
+    if (name == known) return name;
+  }
+  wrong(fields.env(), "options.device", "'cpu', 'cuda', 'hip' or 'emulator'");
+}
+
 LoadQuantization to_quantization(const Fields& fields) {
   const std::string name = fields.text("quantization");
   if (name == "none") return LoadQuantization::kNone;
@@ -231,6 +239,7 @@ EngineOptions to_engine_options(const Napi::Object& value) {
           .speculation = to_speculation(fields.object("speculative")),
           .threads = fields.integer_or_null("threads").value_or(0),
           .isa = fields.text("isa"),
+          .device = to_device(fields),
           .logit_hashes = fields.flag("logitHashes"),
           .place = to_place(fields)};
 }

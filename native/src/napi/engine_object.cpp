@@ -2,6 +2,7 @@
 
 #include <chrono>
 
+#include "backends/gpu_loader.h"
 #include "napi/convert.h"
 
 namespace llmservice {
@@ -36,13 +37,26 @@ ModelProgress report_to(Loading* loading) {
   };
 }
 
-std::unique_ptr<Engine> load(Loading* loading, const EngineOptions& options) {
+// A pod that asks for a GPU gets it or fails: nothing falls back to the CPU.
+std::unique_ptr<Backend> make_backend(const EngineOptions& options) {
+  if (is_gpu(options.device)) {
+    if (options.place && options.place->size > 1) {
+      throw EngineError("ParallelismInvalid",
+                        "Ranks exchange data in memory of the host, which GPUs do not do "
+                        "yet: one GPU runs the model, so set spec.parallelism.tensor to 1.");
+    }
+    return make_gpu_backend(options.device, options.place ? options.place->rank : 0);
+  }
   CpuOptions cpu{.threads = options.threads, .isa = options.isa.c_str()};
   if (options.place) {
     cpu.rank = options.place->rank;
     cpu.ranks = options.place->size;
   }
-  return std::make_unique<Engine>(options, make_cpu_backend(cpu), report_to(loading));
+  return make_cpu_backend(cpu);
+}
+
+std::unique_ptr<Engine> load(Loading* loading, const EngineOptions& options) {
+  return std::make_unique<Engine>(options, make_backend(options), report_to(loading));
 }
 
 Settle reject(Loading* loading) {

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -163,6 +164,7 @@ struct Routing {
 struct Experts {
   std::vector<std::unique_ptr<Matrix>> gate_up;
   std::vector<std::unique_ptr<Matrix>> down;
+  std::unique_ptr<Buffer> index;  // what a backend wants beside them, made by prepare()
 };
 
 // Room for `rows` pairs of a row and one of its experts, at least as many as the step has rows.
@@ -173,22 +175,50 @@ struct ExpertWorkspace {
   float* mixed;   // (rows, F)
 };
 
+// The most that a model asks of its backend at once.
+struct StepLimits {
+  int64_t rows;        // of a step
+  int64_t sequences;   // of a step
+  int32_t longest;     // positions of a sequence
+  int32_t block_size;  // of block tables
+  int64_t angles;      // floats of each row that set_angles uploads
+  int64_t result;      // floats of one to_host()
+  std::optional<AttentionShape> attention = std::nullopt;
+  std::optional<GdnShape> gdn = std::nullopt;
+};
+
+// Steps that ran as graphs of launches, on backends that make them.
+struct GraphCounts {
+  uint64_t captured = 0;
+  uint64_t replayed = 0;
+  uint64_t direct = 0;  // ran launch by launch
+};
+
+// Ops may run when they are called or later, in the order of their calls; what they are given as spans is
+// read during the call.
 class Backend {
  public:
   virtual ~Backend() = default;
   virtual const char* isa() const = 0;
   virtual int threads() const = 0;
+  virtual GraphCounts graph_counts() const { return {}; }
 
   virtual std::unique_ptr<Buffer> allocate(size_t bytes) = 0;
+  // Once, when everything is loaded: takes all memory that steps will need.
+  virtual void reserve(const StepLimits&) {}
   // Copies host bytes to device memory (small weights, tables).
   virtual void upload(std::span<const std::byte> host, void* device) = 0;
-  // Results of the step as host memory, valid until the next step: on the CPU `x` itself.
+  // Results as host memory, once all before is done; valid until the next call: on the CPU `x` itself.
   virtual std::span<float> to_host(float* x, int64_t count) = 0;
+  // All of a step has been asked for: it may begin. Block tables do not change before this.
+  virtual void submit() {}
 
   // Packs a matrix from its parts, reading each byte once through a bounded window (16 MiB).
   // `on_bytes` is told how many stored bytes were read. Unquantized parts are held as held_as(dtype, keep).
   virtual std::unique_ptr<Matrix> pack(std::span<const MatrixPart> parts, DType keep,
                                        const std::function<void(uint64_t)>& on_bytes) = 0;
+  // Before the first run_experts() with them.
+  virtual void prepare(Experts&, const RoutingShape&) {}
 
   // out (T, K) = rows `ids` of the packed table (vocab, K); zeros for kNoRow.
   virtual void gather(const Matrix& table, std::span<const int32_t> ids, float* out) = 0;

@@ -166,9 +166,9 @@ function checkRules({ accelerator, engine }: EngineConfig, violations: string[])
   }
   const misplaced = misplacedHead(engine.speculative);
   if (misplaced !== null) violations.push(`${nameField('engine.speculative.uri')} ${misplaced}`);
-  if (accelerator.kind !== 'cpu') {
+  if (accelerator.kind !== 'cpu' && engine.dtype === 'float32') {
     violations.push(
-      `${nameField('accelerator.kind')} is ${accelerator.kind}, but this build has the cpu backend only`,
+      `${nameField('engine.dtype')} is float32, which is for CPUs; ${nameField('accelerator.kind')} is ${accelerator.kind}`,
     );
   }
 }

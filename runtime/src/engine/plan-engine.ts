@@ -7,21 +7,24 @@ import {
   checkMtpHead,
   checkSpeculative,
   draftsOf,
+  FailureError,
   joinedWeights,
   planMemory,
   residentWeights,
 } from '@llmservice/crds';
-import type { EngineOptions } from '@llmservice/native';
+import { gpuDevices, type EngineOptions } from '@llmservice/native';
 import { readLocalCheckpoint, readLocalMtpHead } from '../checkpoint/read-local-checkpoint.js';
 import { usableMemoryBytes } from './memory-limit.js';
 import type { EngineSettings } from './protocol.js';
 
 /**
  * Options for `loadEngine`; those of several ranks differ in their place only, which is not known here.
- * @throws FailureError of the checkpoint parsers and of `planMemory` (ModelTooLarge, KvCacheTooSmall with detail.fits)
+ * @throws FailureError of the checkpoint parsers, of `planMemory` (ModelTooLarge, KvCacheTooSmall with detail.fits), and
+ *   DeviceUnavailable
  */
 export async function planEngine(settings: EngineSettings): Promise<EngineOptions> {
-  const { modelDir, tensor, dtype, kvCacheDtype, quantization, blockSize, prefixCaching } = settings;
+  const { modelDir, accelerator, tensor, dtype, kvCacheDtype, quantization, blockSize, prefixCaching } =
+    settings;
   const { maxNumSeqs, maxNumBatchedTokens, speculative } = settings;
   const { shape, tensors } = await readLocalCheckpoint(modelDir);
   checkLoadQuantization(shape.quantization, quantization);
@@ -33,12 +36,12 @@ export async function planEngine(settings: EngineSettings): Promise<EngineOption
   const trunkWeights = residentWeights(tensors, shape, held);
   const { numBlocks, numStateSnapshots, maxModelLen } = planMemory({
     shape,
-    accelerator: 'cpu',
+    accelerator,
     weights:
       head === null
         ? trunkWeights
         : joinedWeights(trunkWeights, residentWeights(head.tensors, head.shape, held)),
-    memoryBytes: settings.memoryBytesPerDevice ?? usableMemoryBytes(readTextIfThere),
+    memoryBytes: settings.memoryBytesPerDevice ?? memoryBytesOf(accelerator),
     memoryUtilizationPercent: settings.memoryUtilizationPercent,
     tensor,
     maxModelLen: settings.maxModelLen,
@@ -64,10 +67,23 @@ export async function planEngine(settings: EngineSettings): Promise<EngineOption
     quantization,
     speculative: { ...speculative, tokens: draftsOf(speculative) },
     threads,
+    device: accelerator,
     isa: 'auto',
     logitHashes: false,
     place: null,
   };
+}
+
+/** Of a GPU, the first one's: ranks get devices of one kind. @throws FailureError DeviceUnavailable */
+function memoryBytesOf(accelerator: EngineSettings['accelerator']): number {
+  if (accelerator === 'cpu') return usableMemoryBytes(readTextIfThere);
+  const { devices, problem } = gpuDevices(accelerator);
+  const [first] = devices;
+  if (first !== undefined) return first.memoryBytes;
+  throw new FailureError(
+    'DeviceUnavailable',
+    `No ${accelerator} device can be used: ${problem ?? 'there is none'}.`,
+  );
 }
 
 function readTextIfThere(path: string): string | null {

@@ -16,9 +16,11 @@ export interface EngineSettings {
   /** Tokens of prompt plus output; null: the largest that fits. */
   readonly maxModelLen: number | null;
   readonly memoryUtilizationPercent: number;
+  /** What runs the model; nothing falls back to another. */
+  readonly accelerator: 'cpu' | 'cuda' | 'hip';
   /** Tensor-parallel ranks. */
   readonly tensor: number;
-  /** Memory the plan may count with; null: what the control group or the machine leaves. */
+  /** Memory the plan may count with; null: that of the device, or what the control group or the machine leaves. */
   readonly memoryBytesPerDevice: number | null;
   readonly maxNumSeqs: number;
   readonly maxNumBatchedTokens: number;

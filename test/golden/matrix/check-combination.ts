@@ -17,7 +17,7 @@ const positions = 200;
 export async function loadChoice(choice: EngineChoice, modelsDir: string): Promise<Engine> {
   const { model, dtype, tensor } = choice;
   const speculative = speculativeOf(choice);
-  const how = { dtype, isa: 'auto', threads: 1, logitHashes: true, speculative } as const;
+  const how = { dtype, device: 'cpu', isa: 'auto', threads: 1, logitHashes: true, speculative } as const;
   return tensor === 1 ? loadGolden(modelsDir + model, how) : loadGoldenRanks(modelsDir + model, how, tensor);
 }
 

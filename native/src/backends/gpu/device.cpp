@@ -1,5 +1,7 @@
 #include "backends/gpu/device.h"
 
+#include <algorithm>
+
 #include "ops/error.h"
 
 namespace llmservice::gpu {
@@ -10,19 +12,26 @@ constexpr uint32_t kPlainShared = 48 << 10;
 
 void check(gpuError_t error, const char* what) {
   if (error == gpuSuccess) return;
-  throw EngineError(error == gpuErrorMemoryAllocation ? "ModelTooLarge" : "DeviceFault",
-                    std::string("The device failed to ") + what + ": " + gpuGetErrorString(error) + " (" +
-                        gpuGetErrorName(error) + ").");
+  throw EngineError("DeviceFault", std::string("The device failed to ") + what + ": " +
+                                       gpuGetErrorString(error) + " (" + gpuGetErrorName(error) + ").");
 }
 
+std::string mebibytes(size_t bytes) { return std::to_string(bytes >> 20) + " MiB"; }
+
 }  // namespace
+
+Graph::~Graph() {
+  if (exec_ != nullptr) static_cast<void>(gpuGraphExecDestroy(exec_));
+}
 
 Device::Device(int index) {
   check(gpuSetDevice(index), "be chosen");
   gpuDeviceProp_t properties;
   check(gpuGetDeviceProperties(&properties, index), "describe itself");
   name_ = properties.name;
+  architecture_ = architecture_of(properties);
   multiprocessors_ = properties.multiProcessorCount;
+  compute_capability_ = 10 * properties.major + properties.minor;
   check(gpuStreamCreateWithFlags(&stream_, gpuStreamNonBlocking), "make a stream");
 }
 
@@ -30,35 +39,102 @@ Device::~Device() { static_cast<void>(gpuStreamDestroy(stream_)); }
 
 void* Device::allocate(size_t bytes) {
   void* memory = nullptr;
-  check(gpuMalloc(&memory, bytes), ("allocate " + std::to_string(bytes) + " bytes").c_str());
+  const gpuError_t error = gpuMalloc(&memory, std::max<size_t>(bytes, 1));
+  if (error == gpuErrorMemoryAllocation) {
+    static_cast<void>(gpuGetLastError());  // it is no fault of the device
+    size_t free = 0;
+    size_t total = 0;
+    check(gpuMemGetInfo(&free, &total), "tell its memory");
+    throw EngineError("ModelTooLarge", name_ + " has " + mebibytes(free) + " of its " + mebibytes(total) +
+                                           " free, and " + mebibytes(bytes) +
+                                           " more are needed for weights, caches and workspace.");
+  }
+  check(error, "allocate memory");
   return memory;
 }
 
 void Device::release(void* memory) { static_cast<void>(gpuFree(memory)); }
 
+void* Device::allocate_pinned(size_t bytes) {
+  void* memory = nullptr;
+  const gpuError_t error = gpuMallocHost(&memory, std::max<size_t>(bytes, 1));
+  if (error == gpuErrorMemoryAllocation) {
+    static_cast<void>(gpuGetLastError());
+    throw EngineError("ModelTooLarge", "The host has not the " + mebibytes(bytes) +
+                                           " of pinned memory that copies to " + name_ + " need.");
+  }
+  check(error, "pin memory of the host");
+  return memory;
+}
+
+void Device::release_pinned(void* memory) { static_cast<void>(gpuFreeHost(memory)); }
+
 void Device::upload(std::span<const std::byte> host, void* device) {
-  check(gpuMemcpyAsync(device, host.data(), host.size(), gpuMemcpyHostToDevice, stream_), "take data");
+  send(host, device);
   finish();
 }
 
 void Device::download(const void* device, std::span<std::byte> host) {
-  check(gpuMemcpyAsync(host.data(), device, host.size(), gpuMemcpyDeviceToHost, stream_), "give data");
+  fetch(device, host);
   finish();
+}
+
+void Device::send(std::span<const std::byte> pinned, void* device) {
+  check(gpuMemcpyAsync(device, pinned.data(), pinned.size(), gpuMemcpyHostToDevice, stream_), "take data");
+}
+
+void Device::fetch(const void* device, std::span<std::byte> pinned) {
+  check(gpuMemcpyAsync(pinned.data(), device, pinned.size(), gpuMemcpyDeviceToHost, stream_), "give data");
 }
 
 void Device::zero(void* device, size_t bytes) {
   check(gpuMemsetAsync(device, 0, bytes, stream_), "clear memory");
 }
 
+void Device::give_shared_memory(const Launch& launch) {
+  if (launch.shared_bytes <= kPlainShared) return;
+  uint32_t& given = shared_given_[launch.kernel];
+  if (launch.shared_bytes <= given) return;
+  check(gpuFuncSetAttribute(launch.kernel, gpuFuncAttributeMaxDynamicSharedMemorySize,
+                            static_cast<int>(launch.shared_bytes)),
+        "give a kernel its shared memory");
+  given = launch.shared_bytes;
+}
+
 void Device::run(const Launch& launch) {
-  if (launch.shared_bytes > kPlainShared) {
-    check(gpuFuncSetAttribute(launch.kernel, gpuFuncAttributeMaxDynamicSharedMemorySize,
-                              static_cast<int>(launch.shared_bytes)),
-          "give a kernel its shared memory");
+  give_shared_memory(launch);
+  check(enqueue(launch, stream_), (std::string("run ") + launch.name).c_str());
+}
+
+void Device::run(const Graph& graph) { check(gpuGraphLaunch(graph.exec(), stream_), "run a graph"); }
+
+std::optional<Graph> Device::capture(std::span<const Launch> launches) {
+  for (const Launch& launch : launches) give_shared_memory(launch);
+  check(gpuStreamBeginCapture(stream_, gpuStreamCaptureModeThreadLocal), "begin a graph");
+  gpuError_t error = gpuSuccess;
+  for (const Launch& launch : launches) {
+    if (error == gpuSuccess) error = enqueue(launch, stream_);
   }
-  check(enqueue(launch, stream_), launch.name);
+  gpuGraph_t graph = nullptr;
+  const gpuError_t ended = gpuStreamEndCapture(stream_, &graph);
+  check(error, "take a launch into a graph");
+  check(ended, "end a graph");
+  gpuGraphExec_t exec = nullptr;
+  error = gpuGraphInstantiate(&exec, graph);
+  static_cast<void>(gpuGraphDestroy(graph));
+  if (error == gpuErrorMemoryAllocation) {
+    static_cast<void>(gpuGetLastError());
+    return std::nullopt;
+  }
+  check(error, "make a graph");
+  return Graph(exec);
 }
 
 void Device::finish() { check(gpuStreamSynchronize(stream_), "finish its work"); }
+
+DeviceMemory::DeviceMemory(Device& device, size_t bytes)
+    : device_(device), data_(static_cast<std::byte*>(device.allocate(bytes))), bytes_(bytes) {
+  device_.zero(data_, bytes);
+}
 
 }  // namespace llmservice::gpu

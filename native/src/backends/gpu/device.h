@@ -1,15 +1,32 @@
 // One device as its process sees it: memory and a stream of work. Every failure throws EngineError:
-// DeviceFault once the device has failed, ModelTooLarge where memory does not suffice.
+// DeviceFault once the device has failed, ModelTooLarge where memory does not suffice. Used on one thread.
 #pragma once
 
 #include <cstddef>
+#include <map>
+#include <optional>
 #include <span>
 #include <string>
+#include <utility>
 
 #include "backends/gpu/launch.h"
 #include "backends/gpu/vendor/vendor.h"
 
 namespace llmservice::gpu {
+
+// Launches that the device knows beforehand and runs as one.
+class Graph {
+ public:
+  explicit Graph(gpuGraphExec_t exec) : exec_(exec) {}
+  Graph(Graph&& other) noexcept : exec_(std::exchange(other.exec_, nullptr)) {}
+  Graph& operator=(Graph&&) = delete;
+  ~Graph();
+
+  gpuGraphExec_t exec() const { return exec_; }
+
+ private:
+  gpuGraphExec_t exec_;
+};
 
 class Device {
  public:
@@ -19,23 +36,75 @@ class Device {
   Device& operator=(const Device&) = delete;
 
   const std::string& name() const { return name_; }
+  // sm_90 or gfx942, for example.
+  const std::string& architecture() const { return architecture_; }
   int multiprocessors() const { return multiprocessors_; }
+  // Ten times the major version and the minor one.
+  int compute_capability() const { return compute_capability_; }
 
   void* allocate(size_t bytes);
   void release(void* memory);
-  // Returns when the copy is made.
+  // Memory of the host that the device copies from and to by itself.
+  void* allocate_pinned(size_t bytes);
+  void release_pinned(void* memory);
+
+  // Return when the copy is made.
   void upload(std::span<const std::byte> host, void* device);
   void download(const void* device, std::span<std::byte> host);
-  void zero(void* device, size_t bytes);
 
-  // In order, behind all that came before; does not wait.
+  // In order, behind all that came before; these do not wait.
+  void send(std::span<const std::byte> pinned, void* device);
+  void fetch(const void* device, std::span<std::byte> pinned);
+  void zero(void* device, size_t bytes);
   void run(const Launch& launch);
+  void run(const Graph& graph);
+  // Nothing when the device has no room for one more graph.
+  std::optional<Graph> capture(std::span<const Launch> launches);
   void finish();
 
  private:
+  void give_shared_memory(const Launch& launch);
+
   gpuStream_t stream_ = nullptr;
   std::string name_;
+  std::string architecture_;
   int multiprocessors_ = 0;
+  int compute_capability_ = 0;
+  std::map<const void*, uint32_t> shared_given_;  // by kernel
+};
+
+// Memory of the device, zeroed.
+class DeviceMemory {
+ public:
+  DeviceMemory(Device& device, size_t bytes);
+  ~DeviceMemory() { device_.release(data_); }
+  DeviceMemory(const DeviceMemory&) = delete;
+  DeviceMemory& operator=(const DeviceMemory&) = delete;
+
+  std::byte* data() const { return data_; }
+  size_t bytes() const { return bytes_; }
+
+ private:
+  Device& device_;
+  std::byte* data_;
+  size_t bytes_;
+};
+
+class PinnedMemory {
+ public:
+  PinnedMemory(Device& device, size_t bytes)
+      : device_(device), data_(static_cast<std::byte*>(device.allocate_pinned(bytes))), bytes_(bytes) {}
+  ~PinnedMemory() { device_.release_pinned(data_); }
+  PinnedMemory(const PinnedMemory&) = delete;
+  PinnedMemory& operator=(const PinnedMemory&) = delete;
+
+  std::byte* data() const { return data_; }
+  size_t bytes() const { return bytes_; }
+
+ private:
+  Device& device_;
+  std::byte* data_;
+  size_t bytes_;
 };
 
 }  // namespace llmservice::gpu

@@ -1,5 +1,5 @@
 // A kernel launch as a value: made by the planner of a kernel (kernels/*.h), run, captured or compared later.
-// Two launches are the same work when all their bytes are equal.
+// Two launches are the same work when their kernel, shape and arguments are equal, byte for byte.
 #pragma once
 
 #include <array>
@@ -32,10 +32,15 @@ struct Launch {
   uint32_t threads;  // of a block
   uint32_t shared_bytes;
   uint32_t count = 0;                         // of arguments
+  uint32_t used = 0;                          // of `bytes`
   std::array<uint16_t, kArguments> offset{};  // of each argument in `bytes`
   alignas(16) std::array<std::byte, kBytes> bytes{};
 
-  bool operator==(const Launch&) const = default;
+  bool operator==(const Launch& other) const {
+    return kernel == other.kernel && grid == other.grid && threads == other.threads &&
+           shared_bytes == other.shared_bytes && used == other.used &&
+           std::memcmp(bytes.data(), other.bytes.data(), used) == 0;
+  }
 
   template <class T>
   const T& argument(size_t index) const {
@@ -65,11 +70,16 @@ Launch make_launch(const char* name, void (*kernel)(Parameters...), Grid grid, u
                 .threads = threads,
                 .shared_bytes = shared_bytes};
   size_t end = 0;
-  const auto put = [&]<class T>(const T& value) {
+  const auto put = [&]<class T>(T value) {
+  // Else equal launches could differ; a compiler without this leaves what lay there, which is mostly equal.
+#if __has_builtin(__builtin_clear_padding)
+    __builtin_clear_padding(&value);
+#endif
     end = (end + alignof(T) - 1) / alignof(T) * alignof(T);
     launch.offset[launch.count++] = static_cast<uint16_t>(end);
     std::memcpy(launch.bytes.data() + end, &value, sizeof(T));
     end += sizeof(T);
+    launch.used = static_cast<uint32_t>(end);
   };
   static_assert((size_t{0} + ... + (sizeof(Parameters) + alignof(Parameters))) <= Launch::kBytes);
   (put(arguments), ...);

@@ -5,6 +5,9 @@
 
 namespace llmservice::gpu {
 
+// What `longest` is rounded up from, and then to powers of two.
+constexpr int32_t kLeastLongest = 1024;
+
 // Everything but `segments` is known on the host and shapes launches; it is rounded up, so that launches
 // repeat: kernels leave early where a segment has fewer rows or positions.
 struct StepSegments {

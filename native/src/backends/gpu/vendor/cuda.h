@@ -4,6 +4,7 @@
 #include <cuda_runtime.h>
 
 #include <cstdint>
+#include <string>
 
 #include "backends/gpu/launch.h"
 
@@ -57,6 +58,10 @@ namespace llmservice::gpu {
 
 constexpr const char* kVendor = "cuda";
 constexpr int kWarpSize = 32;
+
+inline std::string architecture_of(const gpuDeviceProp_t& properties) {
+  return "sm_" + std::to_string(properties.major) + std::to_string(properties.minor);
+}
 
 // Kernels may begin while the one before ends: each says itself what it waits for (wait_for_previous).
 inline gpuError_t enqueue(const Launch& launch, gpuStream_t stream) {

@@ -5,6 +5,7 @@
 #include <hip/hip_runtime.h>
 
 #include <cstdint>
+#include <string>
 
 #include "backends/gpu/launch.h"
 
@@ -59,6 +60,12 @@ namespace llmservice::gpu {
 
 constexpr const char* kVendor = "hip";
 constexpr int kWarpSize = 64;
+
+// Without what follows the processor, as in gfx942:sramecc+:xnack-.
+inline std::string architecture_of(const gpuDeviceProp_t& properties) {
+  const std::string name = properties.gcnArchName;
+  return name.substr(0, name.find(':'));
+}
 
 inline gpuError_t enqueue(const Launch& launch, gpuStream_t stream) {
   void* arguments[Launch::kArguments];

@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <string>
 #include <thread>
 #include <type_traits>
 
@@ -33,6 +34,8 @@ struct alignas(16) float4 {
 
 constexpr const char* kVendor = "host";
 constexpr int kWarpSize = LLMSERVICE_WARP_SIZE;
+
+inline std::string architecture_of(const gpuDeviceProp_t&) { return "warp" + std::to_string(kWarpSize); }
 
 // Where the running fiber is; set by the emulator.
 inline thread_local emulator::Index threadIdx;

@@ -1,8 +1,10 @@
 #include "backends/gpu/vendor/host_runtime.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <functional>
+#include <map>
 #include <vector>
 
 #include "backends/gpu/vendor/emulator.h"
@@ -31,26 +33,36 @@ namespace {
 
 // As on a device, whose allocations begin on such borders.
 constexpr size_t kAlignment = 256;
-// Of the device that is not there.
-constexpr size_t kMemory = size_t{8} << 30;
+// Of each allocation, so that freeing it gives back what it took.
+std::map<void*, size_t> allocations;
+size_t allocated = 0;
+
+// As on a device, what a kernel did wrong shows when its work is waited for, and stays.
+bool failed() { return emulated_device().launches_until_fault == 0; }
 
 }  // namespace
 
+EmulatedDevice& emulated_device() {
+  static EmulatedDevice only;
+  return only;
+}
+
 const char* gpuGetErrorName(gpuError_t error) {
   constexpr const char* kNames[] = {"gpuSuccess", "gpuErrorMemoryAllocation", "gpuErrorInvalidValue",
-                                    "gpuErrorNotReady"};
+                                    "gpuErrorNotReady", "gpuErrorLaunchFailure"};
   return kNames[error];
 }
 
 const char* gpuGetErrorString(gpuError_t error) {
-  constexpr const char* kTexts[] = {"no error", "out of memory", "invalid argument", "device not ready"};
+  constexpr const char* kTexts[] = {"no error", "out of memory", "invalid argument", "device not ready",
+                                    "unspecified launch failure"};
   return kTexts[error];
 }
 
 gpuError_t gpuGetLastError() { return gpuSuccess; }
 
 gpuError_t gpuGetDeviceCount(int* count) {
-  *count = 1;
+  *count = emulated_device().devices;
   return gpuSuccess;
 }
 
@@ -59,37 +71,53 @@ gpuError_t gpuSetDevice(int device) { return device == 0 ? gpuSuccess : gpuError
 gpuError_t gpuGetDeviceProperties(gpuDeviceProp_t* properties, int device) {
   if (device != 0) return gpuErrorInvalidValue;
   *properties = {.name = "kernel emulator",
-                 .totalGlobalMem = kMemory,
+                 .totalGlobalMem = emulated_device().memory,
                  .sharedMemPerBlockOptin = 227 << 10,
                  .multiProcessorCount = 4,
                  .warpSize = kWarpSize,
-                 .major = 0,
-                 .minor = 0};
+                 .major = emulated_device().major,
+                 .minor = emulated_device().minor};
   return gpuSuccess;
 }
 
 gpuError_t gpuMemGetInfo(size_t* free, size_t* total) {
-  *free = *total = kMemory;
+  *total = emulated_device().memory;
+  *free = *total - std::min(allocated, *total);
   return gpuSuccess;
 }
 
 // Not zeroed, as on a device: every byte 0xff is a NaN in each format.
 gpuError_t gpuMalloc(void** memory, size_t bytes) {
-  if (bytes > kMemory) return gpuErrorMemoryAllocation;
+  if (allocated + bytes > emulated_device().memory) return gpuErrorMemoryAllocation;
   *memory = std::aligned_alloc(kAlignment, (bytes + kAlignment - 1) / kAlignment * kAlignment);
   if (*memory == nullptr) return gpuErrorMemoryAllocation;
   std::memset(*memory, 0xff, bytes);
+  allocations[*memory] = bytes;
+  allocated += bytes;
   return gpuSuccess;
 }
 
 gpuError_t gpuFree(void* memory) {
+  const auto found = allocations.find(memory);
+  if (found != allocations.end()) {
+    allocated -= found->second;
+    allocations.erase(found);
+  }
   std::free(memory);
   return gpuSuccess;
 }
 
 gpuError_t gpuMallocForRanks(void** memory, size_t bytes) { return gpuMalloc(memory, bytes); }
-gpuError_t gpuMallocHost(void** memory, size_t bytes) { return gpuMalloc(memory, bytes); }
-gpuError_t gpuFreeHost(void* memory) { return gpuFree(memory); }
+
+gpuError_t gpuMallocHost(void** memory, size_t bytes) {
+  *memory = std::aligned_alloc(kAlignment, (bytes + kAlignment - 1) / kAlignment * kAlignment);
+  return *memory == nullptr ? gpuErrorMemoryAllocation : gpuSuccess;
+}
+
+gpuError_t gpuFreeHost(void* memory) {
+  std::free(memory);
+  return gpuSuccess;
+}
 
 gpuError_t gpuMemcpyAsync(void* to, const void* from, size_t bytes, gpuMemcpyKind, gpuStream_t stream) {
   return stream->take([=] { std::memcpy(to, from, bytes); });
@@ -109,7 +137,7 @@ gpuError_t gpuStreamDestroy(gpuStream_t stream) {
   return gpuSuccess;
 }
 
-gpuError_t gpuStreamSynchronize(gpuStream_t) { return gpuSuccess; }
+gpuError_t gpuStreamSynchronize(gpuStream_t) { return failed() ? gpuErrorLaunchFailure : gpuSuccess; }
 gpuError_t gpuStreamQuery(gpuStream_t) { return gpuSuccess; }
 
 gpuError_t gpuStreamBeginCapture(gpuStream_t stream, gpuStreamCaptureMode) {
@@ -130,7 +158,7 @@ gpuError_t gpuGraphInstantiate(gpuGraphExec_t* exec, gpuGraph_t graph) {
 
 gpuError_t gpuGraphLaunch(gpuGraphExec_t exec, gpuStream_t) {
   for (const auto& work : exec->work) work();
-  return gpuSuccess;
+  return failed() ? gpuErrorLaunchFailure : gpuSuccess;
 }
 
 gpuError_t gpuGraphDestroy(gpuGraph_t graph) {
@@ -147,6 +175,9 @@ gpuError_t gpuFuncSetAttribute(const void*, gpuFuncAttribute, int) { return gpuS
 
 gpuError_t enqueue(const Launch& launch, gpuStream_t stream) {
   return stream->take([launch] {
+    if (failed()) return;
+    int& left = emulated_device().launches_until_fault;
+    if (left > 0 && --left == 0) return;
     emulator::run({launch.grid.x, launch.grid.y, launch.grid.z}, launch.threads, launch.shared_bytes,
                   [&launch] { launch.call(launch.kernel, launch); });
   });

@@ -8,7 +8,13 @@
 
 namespace llmservice::gpu {
 
-enum gpuError_t { gpuSuccess, gpuErrorMemoryAllocation, gpuErrorInvalidValue, gpuErrorNotReady };
+enum gpuError_t {
+  gpuSuccess,
+  gpuErrorMemoryAllocation,
+  gpuErrorInvalidValue,
+  gpuErrorNotReady,
+  gpuErrorLaunchFailure
+};
 enum gpuMemcpyKind { gpuMemcpyHostToDevice, gpuMemcpyDeviceToHost, gpuMemcpyDeviceToDevice };
 enum gpuStreamCaptureMode { gpuStreamCaptureModeThreadLocal };
 enum gpuFuncAttribute { gpuFuncAttributeMaxDynamicSharedMemorySize };
@@ -55,6 +61,16 @@ gpuError_t gpuGraphLaunch(gpuGraphExec_t exec, gpuStream_t stream);
 gpuError_t gpuGraphDestroy(gpuGraph_t graph);
 gpuError_t gpuGraphExecDestroy(gpuGraphExec_t exec);
 gpuError_t gpuFuncSetAttribute(const void* kernel, gpuFuncAttribute attribute, int value);
+
+// What tests choose of the device that is not there.
+struct EmulatedDevice {
+  int devices = 1;
+  int major = 0;
+  int minor = 0;
+  size_t memory = size_t{8} << 30;
+  int launches_until_fault = -1;  // none when negative; from the fault on everything fails
+};
+EmulatedDevice& emulated_device();
 
 gpuError_t enqueue(const Launch& launch, gpuStream_t stream);
 

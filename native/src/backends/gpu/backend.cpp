@@ -1,0 +1,156 @@
+// Memory, and when launches run.
+#include "backends/gpu/backend.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+#include "backends/gpu/kernels/attention.h"
+#include "backends/gpu/kernels/copy.h"
+#include "backends/gpu/kernels/gdn.h"
+#include "backends/gpu/kernels/matmul.h"
+#include "backends/gpu/packing.h"
+
+namespace llmservice::gpu {
+namespace {
+
+// Steps of more rows than this keep the device busy for longer than their launches take.
+constexpr int64_t kMostGraphRows = 256;
+
+// Bytes of lists that one row of a step brings at most: ids, rows and copies for each purpose once.
+constexpr int64_t kListBytesPerRow = 128;
+// Times that the segments of a step are listed, cut at the states that it keeps.
+constexpr int64_t kSegmentLists = 8;
+
+class DeviceBuffer final : public Buffer {
+ public:
+  DeviceBuffer(Device& device, size_t bytes) : memory_(device, bytes) {}
+  void* data() override { return memory_.data(); }
+  size_t bytes() const override { return memory_.bytes(); }
+
+ private:
+  DeviceMemory memory_;
+};
+
+size_t arena_bytes(const StepLimits& limits) {
+  const int64_t row = kListBytesPerRow + limits.angles * static_cast<int64_t>(sizeof(float));
+  const int64_t blocks = (limits.longest + limits.block_size - 1) / limits.block_size;
+  const int64_t tables =
+      limits.attention ? limits.sequences * blocks * static_cast<int64_t>(sizeof(int32_t)) : 0;
+  return (1 << 16) + limits.rows * row +
+         limits.sequences * kSegmentLists * static_cast<int64_t>(sizeof(Segment)) + tables;
+}
+
+// The row counts that a workspace is looked at for: it need not grow with them.
+std::vector<int64_t> row_counts(int64_t most) {
+  std::vector<int64_t> counts;
+  for (int64_t rows = 1; rows < most; rows *= 2) counts.push_back(rows);
+  counts.push_back(most);
+  return counts;
+}
+
+}  // namespace
+
+GpuBackend::GpuBackend(const GpuOptions& options)
+    : device_(options.device),
+      isa_(std::string(kVendor) + " " + device_.architecture() + ", " + device_.name()),
+      order_(tile_order(device_.compute_capability())),
+      graphs_(device_, options.graphs) {}
+
+// Graphs and memory go after the work that uses them.
+GpuBackend::~GpuBackend() {
+  try {
+    device_.finish();
+  } catch (const EngineError&) {  // the device has failed, and told so before
+  }
+}
+
+std::unique_ptr<Buffer> GpuBackend::allocate(size_t bytes) {
+  return std::make_unique<DeviceBuffer>(device_, bytes);
+}
+
+std::unique_ptr<Matrix> GpuBackend::pack(std::span<const MatrixPart> parts, DType keep,
+                                         const std::function<void(uint64_t)>& on_bytes) {
+  auto packed = pack_matrix(device_, parts, keep, order_, on_bytes);
+  const DeviceMatrix& shape = packed->device;
+  const bool known = std::ranges::any_of(shapes_, [&](const DeviceMatrix& other) {
+    return other.rows == shape.rows && other.cols == shape.cols && other.dtype == shape.dtype &&
+           other.scale_rows == shape.scale_rows;
+  });
+  if (!known) shapes_.push_back(shape);
+  return packed;
+}
+
+void GpuBackend::reserve(const StepLimits& limits) {
+  for (const int64_t rows : row_counts(limits.rows)) {
+    for (const DeviceMatrix& shape : shapes_) products_.want(matmul_workspace(shape, rows));
+    for (const auto& [experts, shape] : expert_shapes_)
+      experts_.want(experts_workspace(experts, shape, rows));
+    if (limits.gdn) {
+      const int64_t floats =
+          std::max(gdn_workspace(*limits.gdn, rows), gdn_conv_workspace(*limits.gdn, rows));
+      gdn_.want(floats * static_cast<int64_t>(sizeof(float)));
+    }
+    for (int32_t longest = kLeastLongest; limits.attention; longest *= 2) {
+      const int64_t floats = attention_workspace(*limits.attention, rows, longest);
+      attention_.want(floats * static_cast<int64_t>(sizeof(float)));
+      if (longest >= limits.longest) break;
+    }
+  }
+  for (Workspace* workspace : {&products_, &experts_, &gdn_, &attention_}) {
+    if (workspace->wanted > 0) workspace->memory = std::make_unique<DeviceMemory>(device_, workspace->wanted);
+  }
+  result_ = std::make_unique<PinnedMemory>(device_, limits.result * sizeof(float));
+  arena_ = std::make_unique<StepArena>(device_, arena_bytes(limits));
+  device_.finish();
+}
+
+std::byte* GpuBackend::memory_of(const Workspace& workspace, int64_t bytes) const {
+  if (bytes == 0) return nullptr;
+  if (static_cast<size_t>(bytes) > workspace.wanted || workspace.memory == nullptr) {
+    throw EngineError("EngineFault", "An operation needs " + std::to_string(bytes) +
+                                         " bytes of workspace on the device, where " +
+                                         std::to_string(workspace.wanted) + " were planned.");
+  }
+  return workspace.memory->data();
+}
+
+void GpuBackend::upload(std::span<const std::byte> host, void* device) {
+  if (host.empty()) return;
+  if (arena_ == nullptr) return device_.upload(host, device);
+  const std::byte* const from = staged(host);
+  add(copy_bytes(from, static_cast<std::byte*>(device), static_cast<int64_t>(host.size())), 0);
+}
+
+std::span<float> GpuBackend::to_host(float* x, int64_t count) {
+  const size_t bytes = count * sizeof(float);
+  if (bytes > result_->bytes())
+    throw EngineError("EngineFault", "A result is larger than any that was planned.");
+  flush();
+  if (bytes > 0) device_.fetch(x, {result_->data(), bytes});
+  device_.finish();
+  arena_->arrived();
+  return {reinterpret_cast<float*>(result_->data()), static_cast<size_t>(count)};
+}
+
+void GpuBackend::submit() { flush(); }
+
+void GpuBackend::flush() {
+  arena_->send();
+  if (list_.empty()) return;
+  graphs_.run(list_, most_rows_ <= kMostGraphRows);
+  list_.clear();
+  most_rows_ = 0;
+}
+
+void GpuBackend::add(const Launch& launch, int64_t rows) {
+  list_.add(launch);
+  most_rows_ = std::max(most_rows_, rows);
+}
+
+void GpuBackend::add(std::span<const Launch> launches, int64_t rows) {
+  list_.add(launches);
+  most_rows_ = std::max(most_rows_, rows);
+}
+
+}  // namespace llmservice::gpu

@@ -1,0 +1,123 @@
+// The GPU backend: ops become launches, which are kept until a result is wanted or the step is complete, and
+// then run as one (graph_cache.h). Activations are quantized where weights are FP8 (kernels/matmul.h).
+// Nothing is allocated after reserve().
+#pragma once
+
+#include "backends/gpu/graph_cache.h"
+#include "backends/gpu/kernels/experts.h"
+#include "backends/gpu/kernels/matrix.h"
+#include "backends/gpu/step_arena.h"
+#include "backends/gpu/step_segments.h"
+
+namespace llmservice::gpu {
+
+struct GpuOptions {
+  int device = 0;
+  size_t graphs = 64;  // to keep; 0: every launch by itself
+};
+
+class GpuBackend final : public Backend {
+ public:
+  explicit GpuBackend(const GpuOptions& options);
+  ~GpuBackend() override;
+
+  const char* isa() const override { return isa_.c_str(); }
+  int threads() const override { return 1; }
+  GraphCounts graph_counts() const override { return graphs_.counts(); }
+
+  std::unique_ptr<Buffer> allocate(size_t bytes) override;
+  void reserve(const StepLimits& limits) override;
+  void upload(std::span<const std::byte> host, void* device) override;
+  std::span<float> to_host(float* x, int64_t count) override;
+  void submit() override;
+  std::unique_ptr<Matrix> pack(std::span<const MatrixPart> parts, DType keep,
+                               const std::function<void(uint64_t)>& on_bytes) override;
+  void prepare(Experts& experts, const RoutingShape& shape) override;
+
+  // matrix_ops.cpp
+  void gather(const Matrix& table, std::span<const int32_t> ids, float* out) override;
+  void matmul(const Matrix& w, const float* x, int64_t rows, float* out) override;
+  void route(const RoutingShape&, const float* logits, int64_t rows, const Routing&) override;
+  void run_experts(const Experts&, const RoutingShape&, const Routing&, const float* x, int64_t rows,
+                   const ExpertWorkspace&, float* out) override;
+
+  // row_ops.cpp
+  void rms_norm(const float* x, const float* weight, float eps, int64_t rows, int64_t dim,
+                float* out) override;
+  void add_rms_norm(float* x, const float* y, const float* weight, float eps, int64_t rows, int64_t dim,
+                    float* out, const FaultMarks& marks) override;
+  void head_rms_norm(float* x, int64_t stride, int64_t rows, int32_t heads, int32_t head_dim,
+                     const float* weight, float eps) override;
+  void add_bias(float* x, const float* bias, int64_t rows, int64_t width) override;
+  void take_rows(const float* x, std::span<const int32_t> rows, int64_t width, float* out) override;
+  void copy_rows(std::span<const RowCopy> rows, const float* from, int64_t from_stride, int64_t width,
+                 float* to, int64_t to_stride) override;
+  void silu_mul(const float* gate_up, int64_t rows, int64_t width, float* out) override;
+  void sigmoid_mul(float* x, const float* gate, int64_t gate_stride, int64_t rows, int64_t width) override;
+  void rope(float* x, int64_t stride, int64_t rows, int32_t heads, int32_t head_dim, int32_t rotary,
+            const float* cos, const float* sin) override;
+  void gated_rms_norm(const float* x, const float* z, int64_t z_stride, const float* weight, float eps,
+                      int64_t rows, int32_t heads, int32_t dim, float* out) override;
+  void add_gated(float* out, const float* y, const float* gate, int64_t rows, int64_t width) override;
+
+  // sequence_ops.cpp
+  void write_kv(const AttentionShape&, std::span<const Segment>, const float* k, int64_t k_stride,
+                const float* v, int64_t v_stride, const KvCache&) override;
+  void attention(const AttentionShape&, std::span<const Segment>, const float* q, int64_t q_stride,
+                 const KvCache&, float* out) override;
+  void gdn_reset(const GdnShape&, std::span<const int32_t> slots, const GdnState&) override;
+  void gdn_copy(const GdnShape&, std::span<const StateCopy>, const GdnState&) override;
+  void gdn_conv(const GdnShape&, std::span<const Segment>, const float* weight, float* qkv, int64_t stride,
+                const GdnState&) override;
+  void gdn(const GdnShape&, std::span<const Segment>, const float* qkv, int64_t qkv_stride,
+           const float* beta_in, const float* gate_in, int64_t gate_stride, const float* a_log,
+           const float* dt_bias, const GdnState&, float* out) override;
+
+ private:
+  // Of a kind of kernels: kernels may keep counters there that they leave as they found them.
+  struct Workspace {
+    std::unique_ptr<DeviceMemory> memory;
+    size_t wanted = 0;
+
+    void want(int64_t bytes) { wanted = std::max(wanted, static_cast<size_t>(bytes)); }
+  };
+
+  void add(const Launch& launch, int64_t rows);
+  void add(std::span<const Launch> launches, int64_t rows);
+  // Where what a step brings lies when the launches that are added next run.
+  template <class T>
+  const T* staged(std::span<const T> values);
+  StepSegments staged_segments(std::span<const Segment> segments, int32_t block_size);
+  // The launches so far begin to run.
+  void flush();
+  std::byte* memory_of(const Workspace& workspace, int64_t bytes) const;
+
+  Device device_;
+  std::string isa_;
+  TileOrder order_;
+  LaunchList list_;
+  int64_t most_rows_ = 0;  // of an op in list_
+  GraphCache graphs_;
+  std::unique_ptr<StepArena> arena_;  // null before reserve()
+  std::unique_ptr<PinnedMemory> result_;
+  std::vector<DeviceMatrix> shapes_;  // of packed matrices, each kind once
+  std::vector<std::pair<DeviceExperts, RoutingShape>> expert_shapes_;
+  Workspace products_;
+  Workspace experts_;
+  Workspace attention_;
+  Workspace gdn_;
+};
+
+template <class T>
+const T* GpuBackend::staged(std::span<const T> values) {
+  const std::byte* place = arena_->put(std::as_bytes(values));
+  if (place == nullptr) {
+    flush();
+    place = arena_->put(std::as_bytes(values));
+  }
+  if (place == nullptr)
+    throw EngineError("EngineFault", "A list of a step does not fit where steps put theirs.");
+  return reinterpret_cast<const T*>(place);
+}
+
+}  // namespace llmservice::gpu

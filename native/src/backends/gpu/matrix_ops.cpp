@@ -1,0 +1,80 @@
+// Ops with packed weights.
+#include "backends/gpu/backend.h"
+#include "backends/gpu/kernels/matmul.h"
+#include "backends/gpu/packing.h"
+
+namespace llmservice::gpu {
+namespace {
+
+const DeviceMatrix& on_device(const Matrix& matrix) {
+  return static_cast<const DeviceWeights&>(matrix).device;
+}
+
+// The matrices of one layer's experts, for kernels that go from expert to expert.
+class ExpertIndex final : public Buffer {
+ public:
+  ExpertIndex(Device& device, const Experts& experts)
+      : count_(experts.gate_up.size()), memory_(device, 2 * count_ * sizeof(DeviceMatrix)) {
+    std::vector<DeviceMatrix> all;
+    for (const auto& matrix : experts.gate_up) all.push_back(on_device(*matrix));
+    for (const auto& matrix : experts.down) all.push_back(on_device(*matrix));
+    device.upload(std::as_bytes(std::span(all)), memory_.data());
+    experts_ = {.gate_up = reinterpret_cast<const DeviceMatrix*>(memory_.data()),
+                .down = reinterpret_cast<const DeviceMatrix*>(memory_.data()) + count_,
+                .gate_up_shape = all.front(),
+                .down_shape = all.back()};
+  }
+
+  const DeviceExperts& experts() const { return experts_; }
+  void* data() override { return memory_.data(); }
+  size_t bytes() const override { return memory_.bytes(); }
+
+ private:
+  size_t count_;
+  DeviceMemory memory_;
+  DeviceExperts experts_;
+};
+
+bool alike(const DeviceMatrix& a, const DeviceMatrix& b) {
+  return a.rows == b.rows && a.cols == b.cols && a.dtype == b.dtype && a.scale_rows == b.scale_rows;
+}
+
+}  // namespace
+
+void GpuBackend::prepare(Experts& experts, const RoutingShape& shape) {
+  for (const auto* matrices : {&experts.gate_up, &experts.down}) {
+    for (const auto& matrix : *matrices) {
+      if (alike(on_device(*matrix), on_device(*matrices->front()))) continue;
+      throw EngineError("UnsupportedQuantization",
+                        "The experts of a layer differ in their formats; GPUs take "
+                        "layers whose experts are all stored alike.");
+    }
+  }
+  auto index = std::make_unique<ExpertIndex>(device_, experts);
+  expert_shapes_.emplace_back(index->experts(), shape);
+  experts.index = std::move(index);
+}
+
+void GpuBackend::gather(const Matrix& table, std::span<const int32_t> ids, float* out) {
+  const auto count = static_cast<int64_t>(ids.size());
+  add(gpu::gather(on_device(table), staged(ids), count, out), count);
+}
+
+void GpuBackend::matmul(const Matrix& w, const float* x, int64_t rows, float* out) {
+  const DeviceMatrix& matrix = on_device(w);
+  std::byte* const workspace = memory_of(products_, matmul_workspace(matrix, rows));
+  add(gpu::matmul(matrix, x, rows, workspace, out), rows);
+}
+
+void GpuBackend::route(const RoutingShape& shape, const float* logits, int64_t rows, const Routing& routing) {
+  add(gpu::route(shape, logits, rows, routing), rows);
+}
+
+void GpuBackend::run_experts(const Experts& experts, const RoutingShape& shape, const Routing& routing,
+                             const float* x, int64_t rows, const ExpertWorkspace&, float* out) {
+  const DeviceExperts& index = static_cast<const ExpertIndex&>(*experts.index).experts();
+  std::byte* const workspace = memory_of(experts_, experts_workspace(index, shape, rows));
+  add(gpu::run_experts(index, shape, routing, x, rows, workspace, out), rows);
+}
+
+}  // namespace llmservice::gpu

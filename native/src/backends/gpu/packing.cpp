@@ -1,0 +1,183 @@
+#include "backends/gpu/packing.h"
+
+#include <algorithm>
+
+#include "backends/gpu/kernels/matmul.h"
+#include "backends/gpu/kernels/numbers.h"
+#include "ops/dtype.h"
+
+namespace llmservice::gpu {
+namespace {
+
+constexpr int64_t kWindowBytes = int64_t{16} << 20;
+constexpr int64_t kStoredBlock = 128;
+
+int64_t divided(int64_t a, int64_t b) { return (a + b - 1) / b; }
+
+void check_format(std::span<const MatrixPart> parts, DType keep) {
+  if (keep == DType::kF32) {
+    throw EngineError(
+        "InvalidEngineConfig",
+        "engine.dtype is float32, which is for CPUs: GPUs hold matrices in BF16, F16 or F8_E4M3. "
+        "Set it to auto or bfloat16.");
+  }
+  for (const MatrixPart& part : parts) {
+    const DType held = held_as(part.dtype, keep);
+    if (held != DType::kBF16 && held != DType::kF16 && held != DType::kF8E4M3) {
+      throw EngineError("UnsupportedQuantization",
+                        std::string("A matrix is of type ") + name_of(part.dtype) +
+                            ", which the CPU backend takes; GPUs take F8_E4M3, BF16, F16 and F32.");
+    }
+    if (held != held_as(parts.front().dtype, keep)) {
+      throw EngineError("UnsupportedQuantization", std::string("Matrices that run together are stored as ") +
+                                                       name_of(parts.front().dtype) + " and " +
+                                                       name_of(part.dtype) + "; GPUs take one type.");
+    }
+  }
+}
+
+// Rows [row, row + count) of the part, as the device wants them, into `out`.
+void read_rows(const MatrixPart& part, DType held, int64_t row, int64_t count, std::span<std::byte> out,
+               std::vector<std::byte>& stored) {
+  const int64_t row_bytes = bytes_of(part.dtype, part.cols);
+  if (part.dtype == held) return part.read(row * row_bytes, out.first(count * row_bytes));
+  stored.resize(count * row_bytes);
+  part.read(row * row_bytes, stored);
+  const auto* const floats = reinterpret_cast<const float*>(stored.data());
+  auto* const halves = reinterpret_cast<uint16_t*>(out.data());
+  for (int64_t i = 0; i < count * part.cols; ++i) halves[i] = llmservice::float_to_bf16(floats[i]);
+}
+
+class Windows {
+ public:
+  Windows(Device& device, int64_t bytes)
+      : device_(device), pinned_(device, 2 * bytes), memory_(device, 2 * bytes), bytes_(bytes) {}
+  ~Windows() { device_.finish(); }
+
+  // The one to fill next. It is free: of the two, only the other may still be on its way.
+  std::span<std::byte> window() const {
+    return {pinned_.data() + turn_ * bytes_, static_cast<size_t>(bytes_)};
+  }
+  // Where its content will be when launches that come next run.
+  const std::byte* send(int64_t bytes) {
+    device_.finish();  // the other one has arrived; it went while this one was filled
+    std::byte* const to = memory_.data() + turn_ * bytes_;
+    device_.send(window().first(bytes), to);
+    turn_ = 1 - turn_;
+    return to;
+  }
+
+ private:
+  Device& device_;
+  PinnedMemory pinned_;
+  DeviceMemory memory_;
+  int64_t bytes_;
+  int64_t turn_ = 0;
+};
+
+void pack_codes(Device& device, std::span<const MatrixPart> parts, DeviceWeights& weights,
+                const std::function<void(uint64_t)>& on_bytes) {
+  const DType held = weights.device.dtype;
+  const int64_t row_bytes = weights.cols * size_of(held);
+  const int64_t window_rows = std::clamp<int64_t>(kWindowBytes / row_bytes, 1, weights.rows);
+  Windows windows(device, window_rows * row_bytes);
+  std::vector<std::byte> stored;
+  int64_t first = 0;
+  for (const MatrixPart& part : parts) {
+    for (int64_t row = 0; row < part.rows; row += window_rows) {
+      const int64_t count = std::min(window_rows, part.rows - row);
+      read_rows(part, held, row, count, windows.window(), stored);
+      const std::byte* const sent = windows.send(count * row_bytes);
+      device.run(pack_rows(weights.device, weights.tiles->data(), sent, static_cast<int32_t>(first + row),
+                           static_cast<int32_t>(count)));
+      on_bytes(bytes_of(part.dtype, count * part.cols));
+    }
+    first += part.rows;
+  }
+}
+
+// For each row, where in its part's scales its own begin.
+struct RowScales {
+  const MatrixPart* part;
+  int64_t row;  // of scales
+
+  bool operator==(const RowScales&) const = default;
+};
+
+std::vector<RowScales> row_scales(std::span<const MatrixPart> parts) {
+  std::vector<RowScales> rows;
+  for (const MatrixPart& part : parts) {
+    const int64_t per_scale = part.scaling == Scaling::kRow ? 1 : kStoredBlock;
+    for (int64_t row = 0; row < part.rows; ++row) rows.push_back({&part, (part.scale_row + row) / per_scale});
+  }
+  return rows;
+}
+
+// 64 where all rows of a tile share their scales, else 1.
+int32_t scale_rows_of(std::span<const RowScales> rows) {
+  for (size_t row = 0; row < rows.size(); ++row) {
+    if (!(rows[row] == rows[row / kTileRows * kTileRows])) return 1;
+  }
+  return kTileRows;
+}
+
+// The loader has checked its scales; a part whose array is too short would be read beyond it.
+void check_scales(std::span<const RowScales> rows, int64_t blocks) {
+  for (const auto& [part, row] : rows) {
+    const int64_t wanted = part->scaling == Scaling::kRow ? row + 1 : (row + 1) * blocks;
+    if (wanted <= static_cast<int64_t>(part->scales.size())) continue;
+    throw EngineError("UnsupportedQuantization", "A quantized tensor of " + std::to_string(part->cols) +
+                                                     " columns has " + std::to_string(part->scales.size()) +
+                                                     " scales, fewer than its rows need.");
+  }
+}
+
+void pack_scales(Device& device, std::span<const RowScales> rows, DeviceWeights& weights) {
+  const int64_t blocks = divided(weights.cols, kScaleColumns);
+  const int32_t scale_rows = weights.device.scale_rows;
+  const int64_t groups = divided(weights.rows, scale_rows);
+  std::vector<float> scales(blocks * groups);
+  for (int64_t group = 0; group < groups; ++group) {
+    const auto& [part, row] = rows[group * scale_rows];
+    const bool by_row = part->scaling == Scaling::kRow;
+    for (int64_t block = 0; block < blocks; ++block) {
+      scales[block * groups + group] = part->scales[by_row ? row : row * blocks + block] * kStoredFp8Scale;
+    }
+  }
+  device.upload(std::as_bytes(std::span(scales)), weights.scales->data());
+}
+
+}  // namespace
+
+std::unique_ptr<DeviceWeights> pack_matrix(Device& device, std::span<const MatrixPart> parts, DType keep,
+                                           TileOrder order, const std::function<void(uint64_t)>& on_bytes) {
+  check_format(parts, keep);
+  auto weights = std::make_unique<DeviceWeights>();
+  for (const MatrixPart& part : parts) weights->rows += part.rows;
+  weights->cols = parts.front().cols;
+  const DType held = held_as(parts.front().dtype, keep);
+  const bool scaled = held == DType::kF8E4M3;
+  const std::vector<RowScales> rows = scaled ? row_scales(parts) : std::vector<RowScales>{};
+  const int32_t scale_rows = scaled ? scale_rows_of(rows) : kTileRows;
+  if (scaled) check_scales(rows, divided(weights->cols, kScaleColumns));
+  weights->tiles = std::make_unique<DeviceMemory>(device, tile_bytes(held, weights->rows, weights->cols));
+  weights->bytes = weights->tiles->bytes();
+  if (scaled) {
+    weights->scales =
+        std::make_unique<DeviceMemory>(device, scale_bytes(held, weights->rows, weights->cols, scale_rows));
+    weights->bytes += weights->scales->bytes();
+  }
+  weights->device = {.tiles = weights->tiles->data(),
+                     .scales = scaled ? reinterpret_cast<const float*>(weights->scales->data()) : nullptr,
+                     .scale_rows = scale_rows,
+                     .dtype = held,
+                     .order = order,
+                     .rows = static_cast<int32_t>(weights->rows),
+                     .cols = static_cast<int32_t>(weights->cols),
+                     .multiprocessors = device.multiprocessors()};
+  pack_codes(device, parts, *weights, on_bytes);
+  if (scaled) pack_scales(device, rows, *weights);  // reading may have made them
+  return weights;
+}
+
+}  // namespace llmservice::gpu

@@ -1,0 +1,20 @@
+// Stored matrices on their way to the device: read through two pinned windows, so that one is sent while the
+// other fills, and laid out there by a kernel. Takes F8_E4M3 with scales per block or row, BF16, F16, and F32
+// that is to be held as BF16; throws UnsupportedQuantization or InvalidEngineConfig for all others.
+#pragma once
+
+#include "backends/gpu/device.h"
+#include "backends/gpu/kernels/matrix.h"
+
+namespace llmservice::gpu {
+
+struct DeviceWeights final : Matrix {
+  DeviceMatrix device;
+  std::unique_ptr<DeviceMemory> tiles;
+  std::unique_ptr<DeviceMemory> scales;  // kF8E4M3
+};
+
+std::unique_ptr<DeviceWeights> pack_matrix(Device& device, std::span<const MatrixPart> parts, DType keep,
+                                           TileOrder order, const std::function<void(uint64_t)>& on_bytes);
+
+}  // namespace llmservice::gpu

@@ -1,0 +1,61 @@
+// Ops on rows of activations.
+#include "backends/gpu/backend.h"
+#include "backends/gpu/kernels/rows.h"
+
+namespace llmservice::gpu {
+
+void GpuBackend::rms_norm(const float* x, const float* weight, float eps, int64_t rows, int64_t dim,
+                          float* out) {
+  add(gpu::rms_norm(x, weight, eps, rows, dim, out), rows);
+}
+
+void GpuBackend::add_rms_norm(float* x, const float* y, const float* weight, float eps, int64_t rows,
+                              int64_t dim, float* out, const FaultMarks& marks) {
+  add(gpu::add_rms_norm(x, y, weight, eps, rows, dim, out, marks), rows);
+}
+
+void GpuBackend::head_rms_norm(float* x, int64_t stride, int64_t rows, int32_t heads, int32_t head_dim,
+                               const float* weight, float eps) {
+  add(gpu::head_rms_norm(x, stride, rows, heads, head_dim, weight, eps), rows);
+}
+
+void GpuBackend::add_bias(float* x, const float* bias, int64_t rows, int64_t width) {
+  add(gpu::add_bias(x, bias, rows, width), rows);
+}
+
+void GpuBackend::take_rows(const float* x, std::span<const int32_t> rows, int64_t width, float* out) {
+  if (rows.empty()) return;
+  const auto count = static_cast<int64_t>(rows.size());
+  add(gpu::take_rows(x, staged(rows), count, width, out), count);
+}
+
+void GpuBackend::copy_rows(std::span<const RowCopy> rows, const float* from, int64_t from_stride,
+                           int64_t width, float* to, int64_t to_stride) {
+  if (rows.empty()) return;
+  const auto count = static_cast<int64_t>(rows.size());
+  add(gpu::copy_rows(staged(rows), count, from, from_stride, width, to, to_stride), count);
+}
+
+void GpuBackend::silu_mul(const float* gate_up, int64_t rows, int64_t width, float* out) {
+  add(gpu::silu_mul(gate_up, rows, width, out), rows);
+}
+
+void GpuBackend::sigmoid_mul(float* x, const float* gate, int64_t gate_stride, int64_t rows, int64_t width) {
+  add(gpu::sigmoid_mul(x, gate, gate_stride, rows, width), rows);
+}
+
+void GpuBackend::rope(float* x, int64_t stride, int64_t rows, int32_t heads, int32_t head_dim, int32_t rotary,
+                      const float* cos, const float* sin) {
+  add(gpu::rope(x, stride, rows, heads, head_dim, rotary, cos, sin), rows);
+}
+
+void GpuBackend::gated_rms_norm(const float* x, const float* z, int64_t z_stride, const float* weight,
+                                float eps, int64_t rows, int32_t heads, int32_t dim, float* out) {
+  add(gpu::gated_rms_norm(x, z, z_stride, weight, eps, rows, heads, dim, out), rows);
+}
+
+void GpuBackend::add_gated(float* out, const float* y, const float* gate, int64_t rows, int64_t width) {
+  add(gpu::add_gated(out, y, gate, rows, width), rows);
+}
+
+}  // namespace llmservice::gpu

@@ -1,0 +1,93 @@
+// Ops on the sequences of a step: attention and Gated DeltaNet.
+#include <algorithm>
+#include <bit>
+
+#include "backends/gpu/backend.h"
+#include "backends/gpu/kernels/attention.h"
+#include "backends/gpu/kernels/gdn.h"
+
+namespace llmservice::gpu {
+namespace {
+
+int64_t rows_of(std::span<const Segment> segments) {
+  int64_t rows = 0;
+  for (const Segment& segment : segments) rows += segment.count;
+  return rows;
+}
+
+int32_t power_of_two(int32_t value) {
+  return static_cast<int32_t>(std::bit_ceil(static_cast<uint32_t>(std::max(value, 1))));
+}
+
+}  // namespace
+
+StepSegments GpuBackend::staged_segments(std::span<const Segment> segments, int32_t block_size) {
+  int32_t most = 0;
+  int32_t longest = kLeastLongest;
+  for (const Segment& segment : segments) {
+    most = std::max(most, segment.count);
+    longest = std::max(longest, segment.position + segment.count);
+  }
+  const Segment* place = arena_->put(segments, block_size);
+  if (place == nullptr) {
+    flush();
+    place = arena_->put(segments, block_size);
+  }
+  if (place == nullptr)
+    throw EngineError("EngineFault", "The segments of a step are more than were planned.");
+  return {.segments = place,
+          .count = static_cast<int32_t>(segments.size()),
+          .most_rows = power_of_two(most),
+          .longest = power_of_two(longest)};
+}
+
+void GpuBackend::write_kv(const AttentionShape& shape, std::span<const Segment> segments, const float* k,
+                          int64_t k_stride, const float* v, int64_t v_stride, const KvCache& cache) {
+  const StepSegments step = staged_segments(segments, shape.block_size);
+  add(gpu::write_kv(shape, step, k, k_stride, v, v_stride, cache), rows_of(segments));
+}
+
+void GpuBackend::attention(const AttentionShape& shape, std::span<const Segment> segments, const float* q,
+                           int64_t q_stride, const KvCache& cache, float* out) {
+  const StepSegments step = staged_segments(segments, shape.block_size);
+  const int64_t rows = rows_of(segments);
+  const int64_t floats = attention_workspace(shape, rows, step.longest);
+  auto* const workspace =
+      reinterpret_cast<float*>(memory_of(attention_, floats * static_cast<int64_t>(sizeof(float))));
+  add(gpu::attention(shape, step, q, q_stride, cache, workspace, out), rows);
+}
+
+void GpuBackend::gdn_reset(const GdnShape& shape, std::span<const int32_t> slots, const GdnState& state) {
+  if (slots.empty()) return;
+  add(gpu::gdn_reset(shape, staged(slots), static_cast<int32_t>(slots.size()), state), 0);
+}
+
+void GpuBackend::gdn_copy(const GdnShape& shape, std::span<const StateCopy> copies, const GdnState& state) {
+  if (copies.empty()) return;
+  add(gpu::gdn_copy(shape, staged(copies), static_cast<int32_t>(copies.size()), state), 0);
+}
+
+void GpuBackend::gdn_conv(const GdnShape& shape, std::span<const Segment> segments, const float* weight,
+                          float* qkv, int64_t stride, const GdnState& state) {
+  if (segments.empty()) return;
+  const StepSegments step = staged_segments(segments, 0);
+  const int64_t rows = rows_of(segments);
+  auto* const workspace = reinterpret_cast<float*>(
+      memory_of(gdn_, gdn_conv_workspace(shape, rows) * static_cast<int64_t>(sizeof(float))));
+  add(gpu::gdn_conv(shape, step, rows, weight, qkv, stride, state, workspace), rows);
+}
+
+void GpuBackend::gdn(const GdnShape& shape, std::span<const Segment> segments, const float* qkv,
+                     int64_t qkv_stride, const float* beta_in, const float* gate_in, int64_t gate_stride,
+                     const float* a_log, const float* dt_bias, const GdnState& state, float* out) {
+  if (segments.empty()) return;
+  const StepSegments step = staged_segments(segments, 0);
+  const int64_t rows = rows_of(segments);
+  auto* const workspace = reinterpret_cast<float*>(
+      memory_of(gdn_, gdn_workspace(shape, rows) * static_cast<int64_t>(sizeof(float))));
+  add(gpu::gdn(shape, step, rows, qkv, qkv_stride, beta_in, gate_in, gate_stride, a_log, dt_bias, state,
+               workspace, out),
+      rows);
+}
+
+}  // namespace llmservice::gpu

@@ -1,0 +1,127 @@
+// Stored matrices on the device: rows gathered from them are the stored values, whatever the parts and
+// scales.
+#include "backends/gpu/packing.h"
+
+#include <numeric>
+
+#include "backends/gpu/kernels/matmul.h"
+#include "failures.h"
+#include "gpu_support.h"
+
+namespace llmservice::testing {
+namespace {
+
+std::unique_ptr<gpu::DeviceWeights> packed(std::span<const MatrixPart> parts, DType keep = DType::kBF16) {
+  return gpu::pack_matrix(device(), parts, keep, gpu::TileOrder::kSwizzled, [](uint64_t) {});
+}
+
+std::vector<float> all_rows(const gpu::DeviceWeights& weights) {
+  std::vector<int32_t> ids(weights.rows);
+  std::iota(ids.begin(), ids.end(), 0);
+  const DeviceArray<int32_t> rows(ids);
+  const DeviceArray<float> out(weights.rows * weights.cols, NAN);
+  run(gpu::gather(weights.device, rows.data(), weights.rows, out.data()));
+  return out.host();
+}
+
+void expect_rows(std::span<const float> actual, const StoredMatrix& stored, int64_t first, int64_t count) {
+  for (int64_t row = 0; row < count; ++row) {
+    for (int64_t col = 0; col < stored.cols; ++col) {
+      const float value = stored.value(first + row, col) * stored.scale(first + row, col);
+      ASSERT_EQ(actual[row * stored.cols + col], value) << "row " << first + row << ", column " << col;
+    }
+  }
+}
+
+TEST(Packing, SixteenBitValuesAreTheStoredOnes) {
+  for (const DType dtype : {DType::kBF16, DType::kF16}) {
+    const StoredMatrix stored = random_matrix(dtype, 131, 70, 1);
+    const MatrixPart part = stored.part(0, 131);
+    const auto weights = packed({&part, 1});
+    EXPECT_EQ(weights->device.dtype, dtype);
+    expect_rows(all_rows(*weights), stored, 0, 131);
+  }
+}
+
+TEST(Packing, FloatsAreHeldAsBf16) {
+  const StoredMatrix stored = random_matrix(DType::kF32, 5, 24, 2);
+  const MatrixPart part = stored.part(0, 5);
+  const std::vector<float> rows = all_rows(*packed({&part, 1}));
+  for (int64_t i = 0; i < 5 * 24; ++i) {
+    EXPECT_EQ(rows[i], bf16_to_float(float_to_bf16(stored.value(i / 24, i % 24))));
+  }
+}
+
+struct Cut {
+  Scaling scaling;
+  int64_t first;
+  int64_t rows;
+  int32_t scale_rows;
+};
+
+class ScaledCuts : public ::testing::TestWithParam<Cut> {};
+
+TEST_P(ScaledCuts, KeepTheirScales) {
+  const auto& [scaling, first, rows, scale_rows] = GetParam();
+  const StoredMatrix a = random_matrix(DType::kF8E4M3, 400, 200, 3, scaling);
+  const StoredMatrix b = random_matrix(DType::kF8E4M3, 256, 200, 5, scaling);
+  const std::vector<MatrixPart> parts = {a.part(first, rows), b.part(0, 256)};
+  const auto weights = packed(parts);
+  EXPECT_EQ(weights->device.scale_rows, scale_rows);
+  const std::vector<float> all = all_rows(*weights);
+  expect_rows(std::span(all).first(rows * 200), a, first, rows);
+  expect_rows(std::span(all).subspan(rows * 200), b, 0, 256);
+}
+
+INSTANTIATE_TEST_SUITE_P(Cuts, ScaledCuts,
+                         ::testing::Values(Cut{Scaling::kBlock, 0, 256, 64},
+                                           Cut{Scaling::kBlock, 64, 192, 64},
+                                           Cut{Scaling::kBlock, 32, 64, 64},  // both halves in block 0
+                                           Cut{Scaling::kBlock, 96, 64, 1}, Cut{Scaling::kBlock, 0, 65, 1},
+                                           Cut{Scaling::kRow, 0, 128, 1}));
+
+TEST(Packing, ReadsEachByteOnceThroughItsWindows) {
+  // Three windows and a bit.
+  const int64_t cols = 1 << 20;
+  const int64_t rows = 50;
+  uint64_t told = 0;
+  uint64_t read = 0;
+  const std::vector<float> scales(rows, 2.0f);
+  const MatrixPart part{.dtype = DType::kF8E4M3,
+                        .rows = rows,
+                        .cols = cols,
+                        .read =
+                            [&](uint64_t offset, std::span<std::byte> out) {
+                              EXPECT_EQ(offset, read);
+                              read += out.size();
+                              std::memset(out.data(), 0, out.size());
+                              for (uint64_t row = offset / cols; row * cols < offset + out.size(); ++row) {
+                                out[row * cols - offset] = static_cast<std::byte>(row);
+                              }
+                            },
+                        .scales = scales,
+                        .scaling = Scaling::kRow};
+  const auto weights = gpu::pack_matrix(device(), {&part, 1}, DType::kBF16, gpu::TileOrder::kSwizzled,
+                                        [&](uint64_t bytes) { told += bytes; });
+  EXPECT_EQ(read, static_cast<uint64_t>(rows * cols));
+  EXPECT_EQ(told, read);
+}
+
+TEST(Packing, RefusesWhatGpusDoNotTake) {
+  const auto refused = [](DType dtype, DType keep, std::string* message) {
+    const StoredMatrix stored = random_matrix(dtype, 2, 256, 1);
+    const MatrixPart part = stored.part(0, 2);
+    return failure_of([&] { packed({&part, 1}, keep); }, message);
+  };
+  std::string message;
+  for (const DType dtype : {DType::kI8, DType::kF4E2M1, DType::kQ8_0, DType::kQ4_K}) {
+    EXPECT_EQ(refused(dtype, DType::kBF16, &message), "UnsupportedQuantization");
+    EXPECT_TRUE(contains(message, name_of(dtype)));
+    EXPECT_TRUE(contains(message, "GPUs take F8_E4M3, BF16, F16 and F32"));
+  }
+  EXPECT_EQ(refused(DType::kBF16, DType::kF32, &message), "InvalidEngineConfig");
+  EXPECT_TRUE(contains(message, "float32"));
+}
+
+}  // namespace
+}  // namespace llmservice::testing
