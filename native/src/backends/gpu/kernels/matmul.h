@@ -8,7 +8,7 @@
 
 namespace llmservice::gpu {
 
-// The order that this device's matrix units want.
+// The order that this device's matrix units want. `compute_capability`: ten times major, plus minor.
 TileOrder tile_order(int compute_capability);
 
 // Bytes of a packed matrix's tiles and of its scales.
@@ -23,9 +23,14 @@ Launch pack_rows(const DeviceMatrix&, std::byte* tiles, const std::byte* stored,
 // out (count, K) = rows `ids` (on the device) of the table; zeros for kNoRow.
 Launch gather(const DeviceMatrix& table, const int32_t* ids, int64_t count, float* out);
 
-// Bytes of workspace that matmul() needs.
+// A workspace begins with counters of blocks that have arrived. They are zero before the first product, and
+// every product leaves them so; one workspace serves all products of a stream.
+constexpr int64_t kCounterBytes = 64 << 10;
+
+// Bytes of workspace that matmul() needs, counters included.
 int64_t matmul_workspace(const DeviceMatrix&, int64_t rows);
 
+// `workspace` lies on 256 bytes.
 Launches matmul(const DeviceMatrix&, const float* x, int64_t rows, std::byte* workspace, float* out);
 
 }  // namespace llmservice::gpu

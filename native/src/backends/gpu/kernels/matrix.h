@@ -26,6 +26,7 @@ struct DeviceMatrix {
   TileOrder order;
   int32_t rows;
   int32_t cols;
+  int32_t multiprocessors;  // of the device: with the shape, they fix how K is cut
 };
 
 }  // namespace llmservice::gpu

@@ -41,6 +41,30 @@ __host__ __device__ __forceinline__ uint16_t float_to_bf16(float value) {
   return static_cast<uint16_t>((bits + 0x7fff + ((bits >> 16) & 1)) >> 16);
 }
 
+__host__ __device__ __forceinline__ float f16_to_float(uint16_t bits) {
+  const uint32_t sign = static_cast<uint32_t>(bits & 0x8000) << 16;
+  const uint32_t magnitude = bits & 0x7fff;
+  if (magnitude >= 0x7c00) return float_of(sign | 0x7f800000 | (magnitude & 0x3ff) << 13);
+  if (magnitude < 0x400) return float_of(sign | bits_of(static_cast<float>(magnitude) * 0x1p-24f));
+  return float_of(sign | ((magnitude << 13) + (112 << 23)));
+}
+
+// Round to nearest, ties to even; infinite from 65520 on.
+__host__ __device__ __forceinline__ uint16_t float_to_f16(float value) {
+  const uint32_t bits = bits_of(value);
+  const uint32_t magnitude = bits & 0x7fffffff;
+  const auto sign = static_cast<uint16_t>((bits >> 16) & 0x8000);
+  uint32_t code;
+  if (magnitude >= 0x477ff000) {
+    code = magnitude > 0x7f800000 ? 0x7e00 : 0x7c00;
+  } else if (magnitude < 0x38800000) {  // subnormal: multiples of 2^-24, the last bit of a half and something
+    code = bits_of(float_of(magnitude) + 0.5f) - bits_of(0.5f);
+  } else {
+    code = ((magnitude + 0xfff + ((magnitude >> 13) & 1)) >> 13) - (112 << 10);
+  }
+  return static_cast<uint16_t>(sign | code);
+}
+
 // The device's code of a stored OCP code. FNUZ has no negative zero, and NaNs become finite there.
 __host__ __device__ __forceinline__ uint8_t device_fp8(uint8_t stored) {
   return kFnuz && stored == 0x80 ? 0 : stored;

@@ -1,0 +1,38 @@
+// Where the bytes of tiles lie: weights as matrix.h has them, activations in tiles of the same form. In every
+// order, each four bytes that follow one another along K stay together, on a border of four.
+#pragma once
+
+#include "backends/gpu/kernels/fragment_tiles.h"
+#include "backends/gpu/kernels/matrix.h"
+#include "backends/gpu/vendor/vendor.h"
+
+namespace llmservice::gpu {
+
+constexpr int32_t kTileSize = kTileRows * kTileBytes;
+
+__host__ __device__ constexpr int64_t divide_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
+
+__host__ __device__ constexpr int32_t element_bytes(DType dtype) { return dtype == DType::kF8E4M3 ? 1 : 2; }
+
+// Tiles along K.
+__host__ __device__ constexpr int32_t k_tiles(DType dtype, int64_t cols) {
+  return static_cast<int32_t>(divide_up(cols * element_bytes(dtype), kTileBytes));
+}
+
+// The 128-byte swizzle: among eight rows, the 16-byte chunks of row r change places by r (PTX ISA, "Matrix
+// and tensor swizzling modes"). Any number of rows.
+__host__ __device__ __forceinline__ int32_t swizzled_offset(int32_t row, int32_t byte) {
+  return row * kTileBytes + (byte ^ ((row & 7) << 4));
+}
+
+// Of byte `byte` of output `row` in a tile of weights.
+__host__ __device__ __forceinline__ int32_t tile_offset(TileOrder order, int32_t row, int32_t byte) {
+  return order == TileOrder::kSwizzled ? swizzled_offset(row, byte) : fragment_offset(row, byte);
+}
+
+// Of byte `byte` of token `row` in a tile of activations (quantize.h).
+__host__ __device__ __forceinline__ int32_t activation_offset(TileOrder order, int32_t row, int32_t byte) {
+  return order == TileOrder::kSwizzled ? swizzled_offset(row, byte) : fragment_activation_offset(row, byte);
+}
+
+}  // namespace llmservice::gpu
