@@ -75,7 +75,8 @@ __global__ void __launch_bounds__(kThreads)
   std::byte* const to = out + (row / layout.block_rows * tiles + tile) * record;
   *reinterpret_cast<uint32_t*>(to + activation_offset(layout.order, at, lane * 4)) = codes;
   if (dtype == DType::kF8E4M3 && lane == 0) {
-    *reinterpret_cast<float*>(to + layout.block_rows * kTileBytes + at * 4) = scale;
+    float* const scales = reinterpret_cast<float*>(to + layout.block_rows * kTileBytes);
+    scales[activation_scale(layout.order, layout.block_rows, at)] = scale;
   }
 }
 

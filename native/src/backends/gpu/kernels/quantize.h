@@ -8,7 +8,7 @@
 namespace llmservice::gpu {
 
 // Rows in blocks of `block_rows`, and for each block one record per 128 bytes of K: `block_rows` × 128 bytes
-// in `order` (tiles.h), then, for kF8E4M3, `block_rows` floats, the scales.
+// in `order`, then, for kF8E4M3, `block_rows` floats, the scales (both as in tiles.h).
 struct ActivationLayout {
   TileOrder order;
   DType dtype;         // of the weights

@@ -35,4 +35,12 @@ __host__ __device__ __forceinline__ int32_t activation_offset(TileOrder order, i
   return order == TileOrder::kSwizzled ? swizzled_offset(row, byte) : fragment_activation_offset(row, byte);
 }
 
+// Of a token's scale among those of its block. In swizzled order, four columns of 16 that a thread has in its
+// accumulators lie together: 2 q and 2 q + 1 of either eight, for q = 0…3.
+__host__ __device__ __forceinline__ int32_t activation_scale(TileOrder order, int32_t block_rows,
+                                                             int32_t row) {
+  if (order != TileOrder::kSwizzled || block_rows < 16) return row;
+  return (row & ~15) | (row & 6) << 1 | (row & 8) >> 2 | (row & 1);
+}
+
 }  // namespace llmservice::gpu

@@ -24,6 +24,13 @@
 
 namespace llmservice::gpu {
 
+struct float2 {
+  float x, y;
+};
+struct alignas(16) float4 {
+  float x, y, z, w;
+};
+
 constexpr const char* kVendor = "host";
 constexpr int kWarpSize = LLMSERVICE_WARP_SIZE;
 

@@ -1,14 +1,33 @@
-// Hopper's warpgroup products and bulk copies, where there are such.
+// Hopper's matrix products of a warpgroup (four warps, the first a multiple of four) and bulk copies to
+// shared memory, for tiles of rows of 128 bytes in the 128-byte swizzle. Where LLMSERVICE_HAS_WGMMA is 1:
+//
+//   kRunsWgmma                     whether the code now compiled is for such a device
+//   init_barrier(barrier, n)       n arrivals and all bytes expected make a phase; by one thread
+//   publish_barriers()             by it, after all; then sync_block()
+//   expect_bytes(barrier, bytes)   arrives, and expects so many bytes more in this phase
+//   arrive(barrier)
+//   wait_phase(barrier, parity)    until the phase of this parity, 0 at first, is over
+//   copy_bulk(shared, global, bytes, barrier)   on 16 bytes, as is `bytes`; told to the barrier
+//   prefetch(global)               brings its line into the cache that all multiprocessors share
+//   align_tiles(shared)            the next border that a tile may lie on
+//   tile_descriptor(shared, byte)  of a tile's rows, from `byte` of each on
+//   wgmma<dtype>(d, a, b, keep)    d (64, N) = a (64, 32 bytes) · b (N, 32 bytes)ᵀ, + d where `keep`
+//   begin_wgmma(d), commit_wgmma(), wait_wgmma(d)  before the first, after the last, and until d is there
+//   take_registers<n>(), give_registers<n>()       a warpgroup's count for a thread from here on, a multiple
+//                                  of eight; what some give others may take. All of its warps call it
+//
+// d[4 j + c] of a thread: row 16 · (warp % 4) + lane / 4 + 8 · (c / 2), column 8 j + 2 · (lane % 4) + c % 2
+// (PTX ISA, "Register fragments for wgmma.mma_async", matrix D). Between begin and wait, d is not touched.
 #pragma once
 
 #include "backends/gpu/vendor/vendor.h"
 
-namespace llmservice::gpu {
-
-#if defined(LLMSERVICE_GPU_HIP)
-constexpr bool kHasWgmma = false;
+#if defined(LLMSERVICE_GPU_CUDA)
+#define LLMSERVICE_HAS_WGMMA 1
+#include "backends/gpu/vendor/wgmma_cuda.h"
+#elif defined(LLMSERVICE_GPU_HOST) && LLMSERVICE_WARP_SIZE == 32
+#define LLMSERVICE_HAS_WGMMA 1
+#include "backends/gpu/vendor/wgmma_host.h"
 #else
-constexpr bool kHasWgmma = kWarpSize == 32;
+#define LLMSERVICE_HAS_WGMMA 0
 #endif
-
-}  // namespace llmservice::gpu

@@ -1,0 +1,95 @@
+// The accumulators of a warpgroup: 64 outputs, the rows of wgmma, by the tokens of a block, its columns.
+#pragma once
+
+#include <cmath>
+
+#include "backends/gpu/kernels/tiles.h"
+#include "backends/gpu/vendor/wgmma.h"
+
+#if LLMSERVICE_HAS_WGMMA
+
+namespace llmservice::gpu {
+
+// In each group of columns they lie as wgmma has them.
+template <DType dtype, int kTokens>
+struct Tile {
+  static constexpr int kColumns = kTokens < 128 ? kTokens : 128;  // of one instruction
+  static constexpr int kGroups = kTokens / kColumns;
+  static constexpr int kRegisters = kColumns / 2;
+
+  float sums[kGroups][kRegisters];
+
+  __device__ void clear() {
+#pragma unroll
+    for (auto& group : sums) {
+#pragma unroll
+      for (float& sum : group) sum = 0;
+    }
+  }
+
+  // Adds a unit: its products in float32 from zero, then times both scales. `w0` and `w1` are the weights'
+  // scales of this thread's two outputs.
+  __device__ void add(const std::byte* weights, const std::byte* activations, float w0, float w1) {
+    const auto* scales = reinterpret_cast<const float*>(activations + kTokens * kTileBytes);
+    const uint64_t a = tile_descriptor(weights, 0);
+#pragma unroll
+    for (int group = 0; group < kGroups; ++group) {
+      float partial[kRegisters];
+      const uint64_t b = tile_descriptor(activations + group * kColumns * kTileBytes, 0);
+      begin_wgmma(partial);
+#pragma unroll
+      for (int k = 0; k < kTileBytes / 32; ++k) {
+        wgmma<dtype>(partial, a + k * 32 / 16, b + k * 32 / 16, k > 0);
+      }
+      commit_wgmma();
+      wait_wgmma(partial);
+      if constexpr (dtype != DType::kF8E4M3) {
+#pragma unroll
+        for (int i = 0; i < kRegisters; ++i) sums[group][i] += partial[i];
+      } else {
+        promote(sums[group], partial, scales + group * kColumns, w0, w1);
+      }
+    }
+  }
+
+  __device__ static void promote(float (&to)[kRegisters], const float (&from)[kRegisters],
+                                 const float* scales, float w0, float w1) {
+    // As activation_scale() puts them.
+    constexpr int kTogether = kColumns < 16 ? 2 : 4;
+#pragma unroll
+    for (int i = 0; i < kRegisters; i += 2 * kTogether) {
+      const float* const at = scales + i * 2 + lane_id() % 4 * kTogether;
+      float x[kTogether];
+      if constexpr (kTogether == 4) {
+        const float4 four = *reinterpret_cast<const float4*>(at);
+        x[0] = four.x, x[1] = four.y, x[2] = four.z, x[3] = four.w;
+      } else {
+        x[0] = at[0], x[1] = at[1];
+      }
+#pragma unroll
+      for (int j = 0; j < 2 * kTogether; ++j) {
+        const float scale = (j & 2 ? w1 : w0) * x[j / 4 * 2 + j % 2];
+        to[i + j] = fmaf(from[i + j], scale, to[i + j]);
+      }
+    }
+  }
+
+  // Calls visit(token, output, sum) for every element, tokens from the block's first on, outputs from the
+  // tile's.
+  template <class Visit>
+  __device__ void each(const Visit& visit) {
+    const int output = warp_id() % 4 * 16 + lane_id() / 4;
+    const int token = lane_id() % 4 * 2;
+#pragma unroll
+    for (int group = 0; group < kGroups; ++group) {
+#pragma unroll
+      for (int i = 0; i < kRegisters; ++i) {
+        visit(group * kColumns + i / 4 * 8 + token + i % 2, output + i % 4 / 2 * 8, sums[group][i]);
+      }
+    }
+  }
+};
+
+}  // namespace llmservice::gpu
+
+#endif  // LLMSERVICE_HAS_WGMMA

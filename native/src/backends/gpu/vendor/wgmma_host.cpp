@@ -1,0 +1,179 @@
+// The async copies, barriers and warpgroup products of wgmma.h as the PTX ISA describes them.
+#include "backends/gpu/vendor/wgmma.h"
+
+#if LLMSERVICE_HAS_WGMMA
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+#include <limits>
+#include <vector>
+
+#include "ops/dtype.h"
+
+namespace llmservice::gpu {
+namespace {
+
+[[noreturn]] void stop(const char* what) {
+  std::fprintf(stderr, "kernel emulator: thread %u of block %u: %s\n", threadIdx.x, blockIdx.x, what);
+  std::abort();
+}
+
+// What the eight bytes of a barrier hold.
+struct Barrier {
+  uint16_t arrivals;  // that make a phase
+  uint16_t missing;
+  int32_t bytes : 31;  // expected, less those that came; these may come first
+  uint32_t phase : 1;
+};
+static_assert(sizeof(Barrier) == sizeof(uint64_t));
+
+Barrier& at(uint64_t* barrier) { return *reinterpret_cast<Barrier*>(barrier); }
+
+void end_phase_if_full(Barrier& barrier) {
+  if (barrier.missing > 0 || barrier.bytes != 0) return;
+  barrier.missing = barrier.arrivals;
+  barrier.phase ^= 1;
+}
+
+struct Copy {
+  void* to;
+  const void* from;
+  uint32_t bytes;
+  uint64_t* barrier;
+};
+
+// A product that a thread has put: its own elements of d.
+struct Product {
+  DType dtype;
+  float* d;
+  int columns;
+  uint64_t a;
+  uint64_t b;
+  bool keep;
+};
+
+thread_local std::vector<Copy> copies;
+thread_local std::array<std::vector<Product>, 1024> products;  // by thread
+
+void make_copies(uint64_t* barrier) {
+  const auto waited = std::stable_partition(copies.begin(), copies.end(),
+                                            [&](const Copy& copy) { return copy.barrier != barrier; });
+  for (auto copy = waited; copy != copies.end(); ++copy) {
+    std::memcpy(copy->to, copy->from, copy->bytes);
+    at(barrier).bytes -= static_cast<int32_t>(copy->bytes);
+    end_phase_if_full(at(barrier));
+  }
+  copies.erase(waited, copies.end());
+}
+
+constexpr int kBytes = 32;  // of K in one product
+
+float e4m3_value(std::byte code) {
+  static const std::array<float, 256> values = [] {
+    std::array<float, 256> all;
+    for (int i = 0; i < 256; ++i) all[i] = e4m3_to_float(static_cast<uint8_t>(i));
+    return all;
+  }();
+  return values[static_cast<uint8_t>(code)];
+}
+
+// The values of a row of a tile, in K order, as doubles.
+int tile_row(DType dtype, uint64_t descriptor, int row, double (&values)[kBytes]) {
+  const auto stride = static_cast<uint32_t>((descriptor >> 32 & 0x3fff) << 4);
+  const auto start = static_cast<uint32_t>((descriptor & 0x3fff) << 4);
+  std::array<std::byte, kBytes> bytes;
+  for (uint32_t chunk = 0; chunk < kBytes; chunk += 16) {
+    uint32_t address = start + row / 8 * stride + row % 8 * 128 + chunk;
+    address ^= (address >> 7 & 7) << 4;
+    std::memcpy(&bytes[chunk], emulator::shared_memory() + address, 16);
+  }
+  const int count = dtype == DType::kF8E4M3 ? kBytes : kBytes / 2;
+  for (int k = 0; k < count; ++k) {
+    values[k] = dtype == DType::kF8E4M3 ? e4m3_value(bytes[k]) : widen(dtype, bytes.data(), k);
+  }
+  return count;
+}
+
+// Products are exact, their sum and d are added in double and rounded once. The device rounds more often, in
+// an order that is not documented.
+void multiply(const Product& p) {
+  const int warp = warp_id() % 4;
+  double a[2][kBytes];
+  double b[kBytes];
+  tile_row(p.dtype, p.a, 16 * warp + lane_id() / 4, a[0]);
+  tile_row(p.dtype, p.a, 16 * warp + lane_id() / 4 + 8, a[1]);
+  for (int i = 0; i < p.columns / 2; ++i) {
+    // Elements c and c + 2 have a column in common.
+    if (i % 4 >= 2) continue;
+    const int count = tile_row(p.dtype, p.b, i / 4 * 8 + lane_id() % 4 * 2 + i % 2, b);
+    for (int half = 0; half < 2; ++half) {
+      float& d = p.d[i + 2 * half];
+      double sum = p.keep ? d : 0.0;
+      for (int k = 0; k < count; ++k) sum += a[half][k] * b[k];
+      d = static_cast<float>(sum);
+    }
+  }
+}
+
+}  // namespace
+
+void init_barrier(uint64_t* barrier, uint32_t arrivals) {
+  at(barrier) = {.arrivals = static_cast<uint16_t>(arrivals),
+                 .missing = static_cast<uint16_t>(arrivals),
+                 .bytes = 0,
+                 .phase = 0};
+}
+
+void expect_bytes(uint64_t* barrier, uint32_t bytes) {
+  at(barrier).bytes += static_cast<int32_t>(bytes);
+  arrive(barrier);
+}
+
+void arrive(uint64_t* barrier) {
+  if (at(barrier).missing == 0) stop("one arrival more than the barrier was made for");
+  --at(barrier).missing;
+  end_phase_if_full(at(barrier));
+}
+
+void wait_phase(uint64_t* barrier, uint32_t parity) {
+  make_copies(barrier);
+  while (at(barrier).phase == parity) {
+    emulator::pass();
+    make_copies(barrier);
+  }
+}
+
+void copy_bulk(void* shared, const void* global, uint32_t bytes, uint64_t* barrier) {
+  const auto bits = reinterpret_cast<uintptr_t>(global) | bytes |
+                    static_cast<uintptr_t>(static_cast<std::byte*>(shared) - emulator::shared_memory());
+  if (bits % 16 != 0) stop("a bulk copy that does not lie on 16 bytes");
+  std::memset(shared, 0xff, bytes);
+  copies.push_back({shared, global, bytes, barrier});
+}
+
+std::byte* align_tiles(std::byte* shared) { return shared + (-(shared - emulator::shared_memory()) & 1023); }
+
+uint64_t tile_descriptor(const std::byte* shared, uint32_t byte) {
+  const auto address = static_cast<uint64_t>(shared - emulator::shared_memory());
+  if (address % 1024 != 0) stop("a tile that does not lie on 1024 bytes");
+  return uint64_t{1} << 62 | uint64_t{1024 >> 4} << 32 | uint64_t{1} << 16 | (address + byte) >> 4;
+}
+
+void emulator::put_wgmma(DType dtype, float* d, int columns, uint64_t a, uint64_t b, bool keep) {
+  std::vector<Product>& mine = products[threadIdx.x];
+  if (!keep) std::fill(d, d + columns / 2, std::numeric_limits<float>::quiet_NaN());
+  mine.push_back({dtype, d, columns, a, b, keep});
+}
+
+void commit_wgmma() { emulator::meet_warp(); }
+
+void make_products() {
+  for (const Product& product : products[threadIdx.x]) multiply(product);
+  products[threadIdx.x].clear();
+}
+
+}  // namespace llmservice::gpu
+
+#endif  // LLMSERVICE_HAS_WGMMA

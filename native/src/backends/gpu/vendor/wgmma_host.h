@@ -1,0 +1,49 @@
+// wgmma.h for the emulator. What is asynchronous on the device happens at the last moment here, and what it
+// will write is NaN until then: bulk copies when their barrier is waited for, products in wait_wgmma().
+#pragma once
+
+#include "backends/gpu/vendor/host.h"
+#include "ops/ops.h"
+
+namespace llmservice::gpu {
+
+constexpr bool kRunsWgmma = true;
+
+void init_barrier(uint64_t* barrier, uint32_t arrivals);
+inline void publish_barriers() {}
+void expect_bytes(uint64_t* barrier, uint32_t bytes);
+void arrive(uint64_t* barrier);
+void wait_phase(uint64_t* barrier, uint32_t parity);
+void copy_bulk(void* shared, const void* global, uint32_t bytes, uint64_t* barrier);
+inline void prefetch(const void*) {}
+std::byte* align_tiles(std::byte* shared);
+uint64_t tile_descriptor(const std::byte* shared, uint32_t byte);
+
+namespace emulator {
+void put_wgmma(DType dtype, float* d, int columns, uint64_t a, uint64_t b, bool keep);
+}  // namespace emulator
+
+void commit_wgmma();
+void make_products();
+
+template <int kRegisters>
+void begin_wgmma(float (&)[kRegisters]) {
+  emulator::meet_warp();
+}
+template <int kRegisters>
+void wait_wgmma(float (&)[kRegisters]) {
+  make_products();
+  emulator::meet_warp();
+}
+
+template <int>
+void take_registers() {}
+template <int>
+void give_registers() {}
+
+template <DType dtype, int kRegisters>
+void wgmma(float (&d)[kRegisters], uint64_t a, uint64_t b, bool keep) {
+  emulator::put_wgmma(dtype, d, kRegisters * 2, a, b, keep);
+}
+
+}  // namespace llmservice::gpu
