@@ -2,6 +2,7 @@
 // for a row in any company.
 #include <string_view>
 
+#include "backends/gpu/kernels/matmul_orders.h"
 #include "matmul_support.h"
 
 namespace llmservice::testing {
@@ -30,17 +31,44 @@ class MatmulTest : public ::testing::TestWithParam<Case> {
   StoredMatrix stored = random_matrix(c.dtype, c.rows, c.cols, 1, c.scaling);
 };
 
-#if LLMSERVICE_WARP_SIZE == 32 || !defined(LLMSERVICE_WARP_SIZE)
+const auto kShapes = ::testing::Values(
+    // All K in one slice; with a second tile in the pair and without.
+    Case{DType::kF8E4M3, 128, 256, Scaling::kBlock, 1}, Case{DType::kF8E4M3, 40, 130, Scaling::kBlock, 4},
+    // Pairs cut once or more, on borders of pairs and off them; scales of rows; K of no whole scale block.
+    Case{DType::kF8E4M3, 300, 600, Scaling::kBlock, 4}, Case{DType::kF8E4M3, 130, 1300, Scaling::kRow, 7},
+    Case{DType::kF8E4M3, 193, 515, Scaling::kRow, 2}, Case{DType::kBF16, 200, 330, Scaling::kBlock, 3},
+    Case{DType::kF16, 96, 515, Scaling::kBlock, 132});
+
+TEST_P(MatmulTest, GathersRowsFromEitherOrder) {
+  const std::vector<int32_t> ids = {static_cast<int32_t>(c.rows - 1), kNoRow, 0, 33};
+  std::vector<float> expected;
+  for (const int32_t id : ids) {
+    for (int64_t col = 0; col < c.cols; ++col) {
+      expected.push_back(id == kNoRow ? 0.0f : stored.value(id, col) * stored.scale(id, col));
+    }
+  }
+  for (const TileOrder order : {TileOrder::kSwizzled, TileOrder::kFragments}) {
+    const PackedMatrix table(stored, order, c.multiprocessors, 37);
+    const DeviceArray<int32_t> list(ids);
+    const DeviceArray<float> out(expected.size(), NAN);
+    run(gpu::gather(*table, list.data(), static_cast<int64_t>(ids.size()), out.data()));
+    expect_close(out.host(), expected, 0.0f, "rows");
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Shapes, MatmulTest, kShapes);
+
+#if !defined(LLMSERVICE_WARP_SIZE) || LLMSERVICE_WARP_SIZE == 32
 
 using SwizzledTest = MatmulTest;
 
 TEST_P(SwizzledTest, IsTheReferenceAndARowIsTheSameInAnyCompany) {
   const PackedMatrix matrix(stored, TileOrder::kSwizzled, c.multiprocessors, 48);
-  constexpr int64_t kMost = 300;
+  constexpr int64_t kMost = 140;
   const std::vector<float> x = random_floats(kMost * c.cols, 2, 3.0f);
   const std::vector<float> all = matrix.times(x, kMost);
   ReferenceProduct(stored, x, kMost).expect(all, kTolerance);
-  for (const int64_t rows : {1, 7, 9, 17, 40, 65, 129}) {
+  for (const int64_t rows : {1, 7, 9, 17, 40, 65}) {
     // The last rows, so that a row has another place in its block.
     const std::vector<float> some(x.end() - rows * c.cols, x.end());
     expect_same_bits(matrix.times(some, rows), std::span(all).last(rows * c.rows),
@@ -48,16 +76,43 @@ TEST_P(SwizzledTest, IsTheReferenceAndARowIsTheSameInAnyCompany) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    Shapes, SwizzledTest,
-    ::testing::Values(
-        // All K in one slice; with a second tile in the pair and without.
-        Case{DType::kF8E4M3, 128, 256, Scaling::kBlock, 1}, Case{DType::kF8E4M3, 40, 130, Scaling::kBlock, 4},
-        // Pairs cut once or more, on borders of pairs and off them; scales of rows; K of no whole scale
-        // block.
-        Case{DType::kF8E4M3, 300, 600, Scaling::kBlock, 4}, Case{DType::kF8E4M3, 130, 1300, Scaling::kRow, 7},
-        Case{DType::kF8E4M3, 193, 515, Scaling::kRow, 2}, Case{DType::kBF16, 200, 330, Scaling::kBlock, 3},
-        Case{DType::kF16, 96, 520, Scaling::kBlock, 132}));
+INSTANTIATE_TEST_SUITE_P(Shapes, SwizzledTest, kShapes);
+
+// Two pairs of six K tiles in slices of four: cuts lie within pairs.
+TEST(Swizzled, EveryShapeGivesTheSameBits) {
+  constexpr int64_t kRows = 260;
+  const StoredMatrix stored = random_matrix(DType::kF8E4M3, 150, 650, 3);
+  const std::vector<float> x = random_floats(kRows * stored.cols, 4, 3.0f);
+  const PackedMatrix matrix(stored, TileOrder::kSwizzled, 3, 150);
+  const std::vector<float> all = matrix.times(x, kRows);
+  ReferenceProduct(stored, x, kRows).expect(all, kTolerance);
+  for (const int32_t tokens : {8, 16, 32, 64, 128, 256}) {
+    const int64_t rows = tokens < 128 ? 2 * tokens - 3 : kRows;
+    for (const bool whole : {false, true}) {
+      if (tokens == 256 && !whole) continue;
+      const std::vector<float> some(x.begin(), x.begin() + rows * stored.cols);
+      const DeviceArray<float> in(some), out(rows * stored.rows, NAN);
+      const DeviceArray<std::byte> workspace(gpu::matmul_workspace(*matrix, rows), std::byte{0});
+      run(gpu::swizzled_matmul(*matrix, {tokens, whole}, in.data(), rows, workspace.data(), out.data()));
+      expect_same_bits(out.host(), std::span(all).first(rows * stored.rows),
+                       std::to_string(tokens) + (whole ? " tokens, all K" : " tokens, slices"));
+    }
+  }
+}
+
+TEST(Swizzled, WhatIsNotFiniteStaysInItsRow) {
+  const StoredMatrix stored = random_matrix(DType::kF8E4M3, 100, 300, 5);
+  std::vector<float> x = random_floats(4 * stored.cols, 6);
+  const PackedMatrix matrix(stored, TileOrder::kSwizzled, 2, 100);
+  const std::vector<float> clean = matrix.times(x, 4);
+  x[stored.cols + 7] = NAN;
+  x[2 * stored.cols + 290] = -INFINITY;
+  const std::vector<float> out = matrix.times(x, 4);
+  for (const int64_t row : {0, 3}) {
+    expect_same_bits(std::span(out).subspan(row * 100, 100), std::span(clean).subspan(row * 100, 100), "row");
+  }
+  for (int64_t i = 100; i < 300; ++i) EXPECT_FALSE(std::isfinite(out[i])) << i;
+}
 
 #endif
 

@@ -6,8 +6,16 @@
 
 namespace llmservice::gpu {
 
+// How a product with swizzled tiles is shared among blocks. All shapes give the same bits.
+struct SwizzledShape {
+  int32_t tokens;  // of a block: 8, 16, 32, 64, 128, 256
+  bool whole;      // a block walks all K of its outputs, and does with 256; else a slice (swizzled_plan.h)
+};
+
 int64_t swizzled_workspace(const DeviceMatrix&, int64_t rows);
 Launches swizzled_matmul(const DeviceMatrix&, const float* x, int64_t rows, std::byte* workspace, float* out);
+Launches swizzled_matmul(const DeviceMatrix&, const SwizzledShape&, const float* x, int64_t rows,
+                         std::byte* workspace, float* out);
 
 int64_t fragments_workspace(const DeviceMatrix&, int64_t rows);
 Launches fragments_matmul(const DeviceMatrix&, const float* x, int64_t rows, std::byte* workspace,

@@ -21,6 +21,10 @@ struct Slices {
 
   __host__ __device__ int32_t units() const { return pairs * k_tiles; }
   __host__ __device__ int32_t first_of(int32_t pair) const { return pair * k_tiles / length; }
+  // The K tile of a pair at which the slice of tile `k` ends, which may lie beyond the pair.
+  __host__ __device__ int32_t cut_after(int32_t pair, int32_t k) const {
+    return k + length - (pair * k_tiles + k) % length;
+  }
   __host__ __device__ int32_t last_of(int32_t pair) const { return ((pair + 1) * k_tiles - 1) / length; }
 };
 
@@ -43,45 +47,34 @@ struct Piece {
   int32_t end;
 };
 
-// The pieces of one block, in order.
-struct Walk {
-  const Slices& slices;
+// How the blocks of a launch share the pieces.
+struct Shares {
   int32_t token_blocks;
-  bool whole;  // all K of a pair for a block of tokens at once; else one slice
-  int32_t at;
-  int32_t end;
-  int32_t token_block;
+  bool whole;  // all K of a pair for a block of tokens, pairs in turn; else a block has one slice
 
-  __device__ Walk(const Slices& of, int32_t blocks_of_tokens, bool whole_pairs)
-      : slices(of), token_blocks(blocks_of_tokens), whole(whole_pairs) {
+  // Piece `n` of this block; false when it has no more.
+  __device__ bool piece(const Slices& slices, int32_t n, Piece* out) const {
     const auto block = static_cast<int32_t>(blockIdx.x);
-    if (whole) {
-      at = block;
-      end = slices.pairs * token_blocks;
-      return;
-    }
-    token_block = block / slices.count;
-    at = block % slices.count * slices.length;
-    end = at + slices.length < slices.units() ? at + slices.length : slices.units();
-  }
-
-  __device__ bool next(Piece* piece) {
-    if (at >= end) return false;
     if (whole) {
       // Eight blocks of tokens take their turns on a pair, so that what runs at one time shares both.
       constexpr int32_t kTurns = 8;
+      const int32_t at = block + n * static_cast<int32_t>(gridDim.x);
       const int32_t group = at / (kTurns * slices.pairs);
       const int32_t left = token_blocks - group * kTurns;
       const int32_t turns = left < kTurns ? left : kTurns;
       const int32_t in_group = at - group * kTurns * slices.pairs;
-      *piece = {in_group / turns, group * kTurns + in_group % turns, 0, slices.k_tiles};
-      at += static_cast<int32_t>(gridDim.x);
+      if (at >= slices.pairs * token_blocks) return false;
+      *out = {in_group / turns, group * kTurns + in_group % turns, 0, slices.k_tiles};
       return true;
     }
-    const int32_t begin = at % slices.k_tiles;
-    const int32_t length = slices.k_tiles - begin < end - at ? slices.k_tiles - begin : end - at;
-    *piece = {at / slices.k_tiles, token_block, begin, begin + length};
-    at += length;
+    // Blocks that want the same weights run beside each other.
+    const int32_t first = block / token_blocks * slices.length;
+    const int32_t last = first + slices.length < slices.units() ? first + slices.length : slices.units();
+    const int32_t pair = first / slices.k_tiles + n;
+    const int32_t end = last - pair * slices.k_tiles;
+    if (end <= 0) return false;
+    *out = {pair, block % token_blocks, n == 0 ? first % slices.k_tiles : 0,
+            end < slices.k_tiles ? end : slices.k_tiles};
     return true;
   }
 };

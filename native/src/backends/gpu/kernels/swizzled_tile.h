@@ -19,6 +19,8 @@ struct Tile {
 
   float sums[kGroups][kRegisters];
 
+  __device__ float sum(int i) const { return sums[i / kRegisters][i % kRegisters]; }
+
   __device__ void clear() {
 #pragma unroll
     for (auto& group : sums) {
@@ -31,15 +33,14 @@ struct Tile {
   // scales of this thread's two outputs.
   __device__ void add(const std::byte* weights, const std::byte* activations, float w0, float w1) {
     const auto* scales = reinterpret_cast<const float*>(activations + kTokens * kTileBytes);
-    const uint64_t a = tile_descriptor(weights, 0);
 #pragma unroll
     for (int group = 0; group < kGroups; ++group) {
       float partial[kRegisters];
-      const uint64_t b = tile_descriptor(activations + group * kColumns * kTileBytes, 0);
+      const std::byte* const tokens = activations + group * kColumns * kTileBytes;
       begin_wgmma(partial);
 #pragma unroll
       for (int k = 0; k < kTileBytes / 32; ++k) {
-        wgmma<dtype>(partial, a + k * 32 / 16, b + k * 32 / 16, k > 0);
+        wgmma<dtype>(partial, tile_descriptor(weights, k * 32), tile_descriptor(tokens, k * 32), k > 0);
       }
       commit_wgmma();
       wait_wgmma(partial);
@@ -70,21 +71,6 @@ struct Tile {
       for (int j = 0; j < 2 * kTogether; ++j) {
         const float scale = (j & 2 ? w1 : w0) * x[j / 4 * 2 + j % 2];
         to[i + j] = fmaf(from[i + j], scale, to[i + j]);
-      }
-    }
-  }
-
-  // Calls visit(token, output, sum) for every element, tokens from the block's first on, outputs from the
-  // tile's.
-  template <class Visit>
-  __device__ void each(const Visit& visit) {
-    const int output = warp_id() % 4 * 16 + lane_id() / 4;
-    const int token = lane_id() % 4 * 2;
-#pragma unroll
-    for (int group = 0; group < kGroups; ++group) {
-#pragma unroll
-      for (int i = 0; i < kRegisters; ++i) {
-        visit(group * kColumns + i / 4 * 8 + token + i % 2, output + i % 4 / 2 * 8, sums[group][i]);
       }
     }
   }

@@ -15,6 +15,8 @@
 //   begin_wgmma(d), commit_wgmma(), wait_wgmma(d)  before the first, after the last, and until d is there
 //   take_registers<n>(), give_registers<n>()       a warpgroup's count for a thread from here on, a multiple
 //                                  of eight; what some give others may take. All of its warps call it
+//   keep_here(value)               that value; what follows from it is not computed, and held, before, nor is
+//                                  memory read before that is read after
 //
 // d[4 j + c] of a thread: row 16 · (warp % 4) + lane / 4 + 8 · (c / 2), column 8 j + 2 · (lane % 4) + c % 2
 // (PTX ISA, "Register fragments for wgmma.mma_async", matrix D). Between begin and wait, d is not touched.

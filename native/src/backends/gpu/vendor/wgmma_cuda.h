@@ -70,8 +70,8 @@ __device__ __forceinline__ std::byte* align_tiles(std::byte* shared) {
 // "Matrix descriptor": the address and the 1024 bytes between groups of eight rows in units of 16 bytes; the
 // other stride is not used by swizzled tiles; 1 in the top two bits is the 128-byte swizzle.
 __device__ __forceinline__ uint64_t tile_descriptor(const std::byte* shared, uint32_t byte) {
-  return uint64_t{1} << 62 | uint64_t{1024 >> 4} << 32 | uint64_t{1} << 16 |
-         ((shared_address(shared) + byte) & 0x3ffff) >> 4;
+  constexpr uint32_t kHigh = 1u << 30 | 1024 >> 4;
+  return uint64_t{kHigh} << 32 | ((1u << 16) + (shared_address(shared) >> 4) + (byte >> 4));
 }
 
 // Registers that products write behind the compiler's back: what it does with them stays on its side of this.
@@ -93,6 +93,11 @@ template <int kRegisters>
 __device__ __forceinline__ void wait_wgmma(float (&d)[kRegisters]) {
   asm volatile("wgmma.wait_group.sync.aligned 0;" ::: "memory");
   hold_registers(d);
+}
+
+__device__ __forceinline__ int64_t keep_here(int64_t value) {
+  asm volatile("" : "+l"(value)::"memory");
+  return value;
 }
 
 template <int kCount>

@@ -36,6 +36,8 @@ void wait_wgmma(float (&)[kRegisters]) {
   emulator::meet_warp();
 }
 
+inline int64_t keep_here(int64_t value) { return value; }
+
 template <int>
 void take_registers() {}
 template <int>
