@@ -115,7 +115,7 @@ __device__ float2 weight_scales(const Product& p, int32_t k, int32_t first_outpu
 }
 
 // Blocks of more tokens walk all K: join() beside so many accumulators would make the loop spill some.
-constexpr int kMostSplitTokens = 128;
+[[maybe_unused]] constexpr int kMostSplitTokens = 128;
 
 // A warpgroup, on the tiles of one side of its pairs.
 template <DType dtype, int kTokens>
