@@ -61,7 +61,7 @@ __global__ void __launch_bounds__(kThreads)
 }  // namespace
 
 TileOrder tile_order(int compute_capability) {
-  return LLMSERVICE_HAS_WGMMA && compute_capability == 90 ? TileOrder::kSwizzled : TileOrder::kFragments;
+  return kHasWgmma && compute_capability == 90 ? TileOrder::kSwizzled : TileOrder::kFragments;
 }
 
 int64_t tile_bytes(DType dtype, int64_t rows, int64_t cols) {

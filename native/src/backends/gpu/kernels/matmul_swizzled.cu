@@ -8,8 +8,6 @@
 
 namespace llmservice::gpu {
 
-#if LLMSERVICE_HAS_WGMMA
-
 namespace {
 
 // Accumulators that are read or written at a time: what is on its way takes registers.
@@ -155,7 +153,7 @@ __device__ void consume(const Product& p) {
 }
 
 template <DType dtype, int kTokens>
-__global__ void __launch_bounds__(Ring<dtype, kTokens>::kThreads, 1) product_kernel(const Product p) {
+__global__ void __launch_bounds__((Ring<dtype, kTokens>::kThreads), 1) product_kernel(const Product p) {
   if constexpr (kRunsWgmma) {
     Ring<dtype, kTokens> ring;
     if (threadIdx.x == 0) {
@@ -277,15 +275,5 @@ Launches swizzled_matmul(const DeviceMatrix& matrix, const SwizzledShape& shape,
                                                      : launch_of<DType::kF16>;
   return {quantize(layout, x, rows, activations), launch(product, shape.tokens, blocks)};
 }
-
-#else
-
-int64_t swizzled_workspace(const DeviceMatrix&, int64_t) { return 0; }
-
-Launches swizzled_matmul(const DeviceMatrix&, const float*, int64_t, std::byte*, float*) {
-  throw EngineError("EngineFault", "Swizzled tiles are for devices with wgmma.");
-}
-
-#endif  // LLMSERVICE_HAS_WGMMA
 
 }  // namespace llmservice::gpu

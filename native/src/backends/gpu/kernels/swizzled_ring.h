@@ -5,8 +5,6 @@
 #include "backends/gpu/kernels/swizzled_plan.h"
 #include "backends/gpu/vendor/wgmma.h"
 
-#if LLMSERVICE_HAS_WGMMA
-
 namespace llmservice::gpu {
 
 constexpr int kConsumers = 8;  // warps: a warpgroup for each tile of a pair. One more warp brings the data
@@ -125,5 +123,3 @@ __device__ void produce(const Product& p) {
 }
 
 }  // namespace llmservice::gpu
-
-#endif  // LLMSERVICE_HAS_WGMMA

@@ -6,8 +6,6 @@
 #include "backends/gpu/kernels/tiles.h"
 #include "backends/gpu/vendor/wgmma.h"
 
-#if LLMSERVICE_HAS_WGMMA
-
 namespace llmservice::gpu {
 
 // In each group of columns they lie as wgmma has them.
@@ -77,5 +75,3 @@ struct Tile {
 };
 
 }  // namespace llmservice::gpu
-
-#endif  // LLMSERVICE_HAS_WGMMA

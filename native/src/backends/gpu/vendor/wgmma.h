@@ -1,7 +1,8 @@
 // Hopper's matrix products of a warpgroup (four warps, the first a multiple of four) and bulk copies to
-// shared memory, for tiles of rows of 128 bytes in the 128-byte swizzle. Where LLMSERVICE_HAS_WGMMA is 1:
+// shared memory, for tiles of rows of 128 bytes in the 128-byte swizzle.
 //
-//   kRunsWgmma                     whether the code now compiled is for such a device
+//   kHasWgmma                      whether the vendor has such devices
+//   kRunsWgmma                     whether the code now compiled is for one; elsewhere nothing else is used
 //   init_barrier(barrier, n)       n arrivals and all bytes expected make a phase; by one thread
 //   publish_barriers()             by it, after all; then sync_block()
 //   expect_bytes(barrier, bytes)   arrives, and expects so many bytes more in this phase
@@ -25,11 +26,9 @@
 #include "backends/gpu/vendor/vendor.h"
 
 #if defined(LLMSERVICE_GPU_CUDA)
-#define LLMSERVICE_HAS_WGMMA 1
 #include "backends/gpu/vendor/wgmma_cuda.h"
 #elif defined(LLMSERVICE_GPU_HOST) && LLMSERVICE_WARP_SIZE == 32
-#define LLMSERVICE_HAS_WGMMA 1
 #include "backends/gpu/vendor/wgmma_host.h"
 #else
-#define LLMSERVICE_HAS_WGMMA 0
+#include "backends/gpu/vendor/wgmma_none.h"
 #endif

@@ -4,9 +4,11 @@
 #include "backends/gpu/vendor/cuda.h"
 #include "ops/ops.h"
 
-#ifdef __CUDACC__
-
 namespace llmservice::gpu {
+
+constexpr bool kHasWgmma = true;
+
+#ifdef __CUDACC__
 
 #if defined(__CUDA_ARCH_FEAT_SM90_ALL)
 constexpr bool kRunsWgmma = true;
@@ -161,6 +163,6 @@ __device__ __forceinline__ void wgmma(float (&d)[kRegisters], uint64_t a, uint64
 #undef LLMSERVICE_WGMMA_COLUMNS
 #undef LLMSERVICE_WGMMA
 
-}  // namespace llmservice::gpu
-
 #endif  // __CUDACC__
+
+}  // namespace llmservice::gpu

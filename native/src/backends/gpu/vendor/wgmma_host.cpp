@@ -1,7 +1,7 @@
 // The async copies, barriers and warpgroup products of wgmma.h as the PTX ISA describes them.
 #include "backends/gpu/vendor/wgmma.h"
 
-#if LLMSERVICE_HAS_WGMMA
+#if defined(LLMSERVICE_GPU_HOST) && LLMSERVICE_WARP_SIZE == 32
 
 #include <algorithm>
 #include <array>
@@ -176,4 +176,4 @@ void make_products() {
 
 }  // namespace llmservice::gpu
 
-#endif  // LLMSERVICE_HAS_WGMMA
+#endif

@@ -7,6 +7,7 @@
 
 namespace llmservice::gpu {
 
+constexpr bool kHasWgmma = true;
 constexpr bool kRunsWgmma = true;
 
 void init_barrier(uint64_t* barrier, uint32_t arrivals);
