@@ -1,0 +1,255 @@
+// Device functions that multiply strips of 16 outputs of a matrix in TileOrder::kFragments by tokens, whose
+// rows a functor names: for matmul_fragments.cu, and for kernels that choose matrices and rows themselves
+// (mixtures of experts).
+//
+// K is cut into kSlices runs of whole blocks of 128 bytes. The blocks of a slice are summed in their order,
+// then the slices in theirs. Both forms do just that, so a token gets the same bits from either, in any
+// company:
+//   multiply_sliced  each warp takes one slice, and weights go from memory straight into registers: for few
+//                    tokens, where the weights' bytes are what takes time
+//   multiply_walked  each warp takes its own strips through all slices, and the block shares the tokens in
+//                    shared memory: for many tokens, where the matrix units are what takes time
+// Each is called by all threads of the block, with the same arguments but for the functors:
+//   row_of(j)                    row of token j, 0 <= j < tokens, among the records
+//   store(j, output, values)     takes kRun outputs of token j, beginning at `output`, which may lie beyond
+//   the
+//                                matrix's rows, in part or wholly (StoreRows shows how)
+#pragma once
+
+#include "backends/gpu/kernels/fragment_operands.h"
+
+namespace llmservice::gpu {
+
+constexpr int kSlices = 8;
+constexpr int kRun = kWarpSize == 64 ? 4 : 1;  // outputs that lie side by side in a lane's sums
+
+constexpr uint32_t kSlicedThreads = kSlices * kWarpSize;
+constexpr int kPairsAtOnce = 2;  // strips times fragments of tokens that the slices are added for at once
+constexpr uint32_t kSlicedShared = kSlices * kPairsAtOnce * kWarpSize * 4 * sizeof(float);
+
+constexpr int kWalkStrips = kWarpSize == 64 ? 2 : 1;  // of a warp
+constexpr int kWalkFragments = 8;                     // of tokens
+constexpr int kWalkWarps = 128 / kFragmentOutputs / kWalkStrips;
+constexpr uint32_t kWalkThreads = kWalkWarps * kWarpSize;
+constexpr int32_t kWalkTokens = kWalkFragments * kFragmentTokens;
+constexpr uint32_t kWalkShared = kWalkTokens * (kTileBytes + sizeof(float));
+
+#if defined(__CUDACC__) || defined(__HIPCC__) || defined(LLMSERVICE_GPU_HOST)
+
+__device__ __forceinline__ int32_t slice_begin(int32_t blocks, int slice) { return blocks * slice / kSlices; }
+
+// Row j of out (tokens, outputs) for token j.
+struct StoreRows {
+  float* out;
+  int32_t outputs;
+
+  __device__ __forceinline__ void operator()(int32_t token, int32_t output,
+                                             const float (&values)[kRun]) const {
+    struct alignas(4 * kRun) Run {
+      float values[kRun];
+    };
+    float* const to = out + int64_t{token} * outputs + output;
+    if (outputs % kRun == 0) {
+      if (output >= outputs) return;
+      Run run;
+#pragma unroll
+      for (int i = 0; i < kRun; ++i) run.values[i] = values[i];
+      *reinterpret_cast<Run*>(to) = run;
+    } else {
+#pragma unroll
+      for (int i = 0; i < kRun; ++i) {
+        if (output + i < outputs) to[i] = values[i];
+      }
+    }
+  }
+};
+
+// Strips [strip, strip + kStrips), of one tile, by the first kFragments · kFragmentTokens of `tokens` tokens.
+// A block of kSlicedThreads, with kSlicedShared bytes at `shared`.
+template <DType kType, bool kRowScales, int kStrips, int kFragments, class RowOf, class Store>
+__device__ __forceinline__ void multiply_sliced(const DeviceMatrix& w, int32_t strip, const TokenRecords& x,
+                                                int32_t tokens, RowOf row_of, Store store, float* shared) {
+  // Blocks of K that a warp has under way: 8 KiB of weights for each 64 lanes.
+  constexpr int kDepth = kStrips > 1 ? 2 : kWarpSize == 64 ? 4 : 3;
+  const int32_t end = slice_begin(x.blocks, warp_id() + 1);
+  int32_t block = slice_begin(x.blocks, warp_id());
+  StripsBlock<kType, kRowScales, kStrips> weights[kDepth];
+  TokensBlock fragments[kDepth][kFragments];
+  TokensPlace<kType> places[kFragments];
+  float sums[kStrips][kFragments][4] = {};
+
+#pragma unroll
+  for (int i = 0; i < kDepth; ++i) {
+    if (block + i < end) weights[i].template load<true>(w, strip, x.blocks, block + i);
+  }
+  wait_for_previous();
+#pragma unroll
+  for (int f = 0; f < kFragments; ++f) {
+    // Beyond the last token, that one again: its bytes are there, and nobody reads the sums.
+    places[f].find(x, [&](int j) {
+      const int32_t token = f * kFragmentTokens + j;
+      return row_of(token < tokens ? token : tokens - 1);
+    });
+  }
+#pragma unroll
+  for (int i = 0; i < kDepth; ++i) {
+    if (block + i >= end) break;
+#pragma unroll
+    for (int f = 0; f < kFragments; ++f) places[f].load(x, block + i, fragments[i][f]);
+  }
+  for (; block < end; block += kDepth) {
+#pragma unroll
+    for (int i = 0; i < kDepth; ++i) {
+      if (block + i >= end) break;
+#pragma unroll
+      for (int f = 0; f < kFragments; ++f) {
+#pragma unroll
+        for (int s = 0; s < kStrips; ++s) multiply_block(weights[i], s, fragments[i][f], sums[s][f]);
+      }
+      const int32_t next = block + i + kDepth;
+      if (next >= end) continue;
+      weights[i].template load<true>(w, strip, x.blocks, next);
+#pragma unroll
+      for (int f = 0; f < kFragments; ++f) places[f].load(x, next, fragments[i][f]);
+    }
+  }
+
+  // Thread by thread a run of sums of all slices, in their order.
+  constexpr int kPairs = kStrips * kFragments;
+#pragma unroll
+  for (int first = 0; first < kPairs; first += kPairsAtOnce) {
+    if (first > 0) sync_block();
+#pragma unroll
+    for (int p = first; p < first + kPairsAtOnce && p < kPairs; ++p) {
+      float* const to = shared + ((warp_id() * kPairsAtOnce + p - first) * kWarpSize + lane_id()) * 4;
+#pragma unroll
+      for (int i = 0; i < 4; ++i) to[i] = sums[p / kFragments][p % kFragments][i];
+    }
+    sync_block();
+    const int pair = first + warp_id() / (4 / kRun);
+    const int at = warp_id() % (4 / kRun) * kRun;
+    if (pair >= kPairs || pair >= first + kPairsAtOnce) continue;
+    float total[kRun] = {};
+#pragma unroll
+    for (int slice = 0; slice < kSlices; ++slice) {
+      const float* const from =
+          shared + ((slice * kPairsAtOnce + pair - first) * kWarpSize + lane_id()) * 4 + at;
+#pragma unroll
+      for (int i = 0; i < kRun; ++i) total[i] += from[i];
+    }
+    const int32_t token = pair % kFragments * kFragmentTokens + sum_token(lane_id(), at);
+    const int32_t output = (strip + pair / kFragments) * kFragmentOutputs + sum_output(lane_id(), at);
+    if (token < tokens) store(token, output, total);
+  }
+}
+
+// Strips [strip, strip + 8), beginning at a tile, by the first kWalkTokens of `tokens` tokens. A block of
+// kWalkThreads, with kWalkShared bytes at `shared`, on 16 bytes.
+template <DType kType, bool kRowScales, class RowOf, class Store>
+__device__ __forceinline__ void multiply_walked(const DeviceMatrix& w, int32_t strip, const TokenRecords& x,
+                                                int32_t tokens, RowOf row_of, Store store,
+                                                std::byte* shared) {
+  using Strips = StripsBlock<kType, kRowScales, kWalkStrips>;
+  using Place = TokensPlace<kType>;
+  constexpr int kVectors =
+      kWalkTokens * kTileBytes / 16 / static_cast<int>(kWalkThreads);  // that a thread brings
+  float* const shared_scales = reinterpret_cast<float*>(shared + kWalkTokens * kTileBytes);
+  const auto thread = static_cast<int>(threadIdx.x);
+  strip += warp_id() * kWalkStrips;
+  // The last tile may have no other behind it: its strips again, for sums that nobody reads.
+  const int32_t strips = (w.rows + kTileRows - 1) / kTileRows * kStripsOfTile;
+  const int32_t loaded_strip = strip < strips ? strip : strips - kWalkStrips;
+
+  Strips next_weights;
+  next_weights.template load<false>(w, loaded_strip, x.blocks, 0);
+  wait_for_previous();
+  const auto row = [&](int32_t token) { return row_of(token < tokens ? token : tokens - 1); };
+  // Vectors lie in shared memory as in the records: fragment after fragment, lane after lane.
+  uint32_t from[kVectors];
+#pragma unroll
+  for (int i = 0; i < kVectors; ++i) {
+    const int at = i * static_cast<int>(kWalkThreads) + thread;
+    const int lane = at % kWarpSize;
+    const int half = at / kWarpSize % kTokenVectors;
+    const int32_t token = at / (kWarpSize * kTokenVectors) * kFragmentTokens + operand_token(lane);
+    from[i] = Place::vector_of(x, row(token), operand_quarter(lane)) + half * kWarpSize * 16;
+  }
+  const bool brings_scale = kScaled<kType> && thread < kWalkTokens;
+  const uint32_t scale_from = brings_scale ? Place::scale_of(x, row(thread)) : 0;
+  OperandVector brought[kVectors];
+  float brought_scale = 0;
+  const auto bring = [&](int32_t block) {
+    const std::byte* const record = x.data + int64_t{block} * kRecordBytes<kType>;
+#pragma unroll
+    for (int i = 0; i < kVectors; ++i) brought[i] = vector_at(record + from[i]);
+    if (brings_scale) brought_scale = *reinterpret_cast<const float*>(record + scale_from);
+  };
+  bring(0);
+
+  float totals[kWalkStrips][kWalkFragments][4] = {};
+  float sums[kWalkStrips][kWalkFragments][4] = {};
+  int slice = 0;
+  int32_t slice_end = 0;
+  for (int32_t block = 0; block < x.blocks; ++block) {
+    while (slice_end <= block) slice_end = slice_begin(x.blocks, ++slice);
+    if (block > 0) sync_block();
+#pragma unroll
+    for (int i = 0; i < kVectors; ++i) {
+      reinterpret_cast<OperandVector*>(shared)[i * static_cast<int>(kWalkThreads) + thread] = brought[i];
+    }
+    if (brings_scale) shared_scales[thread] = brought_scale;
+    const Strips weights = next_weights;
+    sync_block();
+    if (block + 1 < x.blocks) {
+      next_weights.template load<false>(w, loaded_strip, x.blocks, block + 1);
+      bring(block + 1);
+    }
+#pragma unroll
+    for (int f = 0; f < kWalkFragments; ++f) {
+      TokensBlock fragment;
+#pragma unroll
+      for (int i = 0; i < kTokenVectors; ++i) {
+        fragment.vectors[i] = vector_at(shared + ((f * kTokenVectors + i) * kWarpSize + lane_id()) * 16);
+      }
+      if constexpr (kScaled<kType>) {
+#pragma unroll
+        for (int i = 0; i < kSumTokens; ++i) {
+          fragment.scales[i] = shared_scales[f * kFragmentTokens + sum_token(lane_id(), i)];
+        }
+      }
+#pragma unroll
+      for (int s = 0; s < kWalkStrips; ++s) multiply_block(weights, s, fragment, sums[s][f]);
+    }
+    if (block + 1 < slice_end) continue;
+#pragma unroll
+    for (int f = 0; f < kWalkFragments; ++f) {
+#pragma unroll
+      for (int s = 0; s < kWalkStrips; ++s) {
+#pragma unroll
+        for (int i = 0; i < 4; ++i) {
+          totals[s][f][i] += sums[s][f][i];
+          sums[s][f][i] = 0;
+        }
+      }
+    }
+  }
+#pragma unroll
+  for (int f = 0; f < kWalkFragments; ++f) {
+#pragma unroll
+    for (int s = 0; s < kWalkStrips; ++s) {
+#pragma unroll
+      for (int i = 0; i < 4; i += kRun) {
+        const int32_t token = f * kFragmentTokens + sum_token(lane_id(), i);
+        const int32_t output = (strip + s) * kFragmentOutputs + sum_output(lane_id(), i);
+        float run[kRun];
+#pragma unroll
+        for (int j = 0; j < kRun; ++j) run[j] = totals[s][f][i + j];
+        if (token < tokens) store(token, output, run);
+      }
+    }
+  }
+}
+
+#endif
+
+}  // namespace llmservice::gpu

@@ -1,0 +1,58 @@
+// NVIDIA: mma.sync, from sm_80; with e4m3 operands from sm_89.
+#pragma once
+
+#include "backends/gpu/vendor/vendor.h"
+
+namespace llmservice::gpu {
+
+#ifdef __CUDACC__
+
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 890
+constexpr bool kHasFp8Mma = true;
+#else
+constexpr bool kHasFp8Mma = false;
+#endif
+
+#define LLMSERVICE_MMA(shape_and_types)                                                            \
+  asm("mma.sync.aligned." shape_and_types " {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};" \
+      : "+f"(sums[0]), "+f"(sums[1]), "+f"(sums[2]), "+f"(sums[3])                                 \
+      : "r"(weights[0]), "r"(weights[1]), "r"(weights[2]), "r"(weights[3]), "r"(tokens[0]), "r"(tokens[1]))
+
+__device__ __forceinline__ void mma_fp8(float (&sums)[4], const uint32_t* weights, const uint32_t* tokens) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 890
+  LLMSERVICE_MMA("m16n8k32.row.col.f32.e4m3.e4m3.f32");
+#endif
+}
+
+__device__ __forceinline__ void mma_bf16(float (&sums)[4], const uint32_t* weights, const uint32_t* tokens) {
+  LLMSERVICE_MMA("m16n8k16.row.col.f32.bf16.bf16.f32");
+}
+
+__device__ __forceinline__ void mma_f16(float (&sums)[4], const uint32_t* weights, const uint32_t* tokens) {
+  LLMSERVICE_MMA("m16n8k16.row.col.f32.f16.f16.f32");
+}
+
+#undef LLMSERVICE_MMA
+
+__device__ __forceinline__ uint32_t multiply_halves(uint32_t a, uint32_t b) {
+  uint32_t product;
+  asm("mul.rn.f16x2 %0, %1, %2;" : "=r"(product) : "r"(a), "r"(b));
+  return product;
+}
+
+// 16 bytes that are read once, by one block.
+template <class T>
+__device__ __forceinline__ T load_streamed(const void* from) {
+  static_assert(sizeof(T) == 16);
+  uint32_t words[4];
+  asm("ld.global.nc.L1::no_allocate.v4.u32 {%0,%1,%2,%3}, [%4];"
+      : "=r"(words[0]), "=r"(words[1]), "=r"(words[2]), "=r"(words[3])
+      : "l"(from));
+  T value;
+  memcpy(&value, words, 16);
+  return value;
+}
+
+#endif
+
+}  // namespace llmservice::gpu

@@ -1,0 +1,99 @@
+// No device: the matrix instructions of vendor/fragments.h by the vendors' documents, NVIDIA's for warps of
+// 32 lanes and AMD's for 64. Products are summed in double and rounded once.
+#pragma once
+
+#include <array>
+
+#include "backends/gpu/kernels/numbers.h"
+#include "backends/gpu/vendor/vendor.h"
+
+namespace llmservice::gpu {
+
+constexpr bool kHasFp8Mma = true;
+
+// Byte `byte` of K, of 32, of row `row` of an operand: the lane that holds it, and where in its registers.
+// Four bytes on a border of four stay together.
+struct OperandPlace {
+  int lane;
+  int at;
+};
+constexpr OperandPlace weight_place(int row, int byte) {
+  if (kWarpSize == 64) return {byte / 8 * 16 + row, byte % 8};
+  return {row % 8 * 4 + byte % 16 / 4, (byte / 16 * 2 + row / 8) * 4 + byte % 4};
+}
+constexpr OperandPlace token_place(int column, int byte) {
+  if (kWarpSize == 64) return {byte / 8 * 16 + column, byte % 8};
+  return {column * 4 + byte % 16 / 4, byte / 16 * 4 + byte % 4};
+}
+
+template <class Code, class Widen>
+void emulate_mma(float (&sums)[4], const uint32_t* weights, const uint32_t* tokens, Widen widen) {
+  constexpr int kBytes = sizeof(Code);
+  constexpr int kInWord = 4 / kBytes;
+  constexpr int kWeights = kWarpSize == 64 ? 2 : 4;  // words
+  struct Operands {
+    float weights[kWeights * kInWord];
+    float tokens[2 * kInWord];
+  } own;
+  for (int i = 0; i < kWeights * kInWord; ++i) {
+    own.weights[i] = widen(static_cast<Code>(weights[i / kInWord] >> (i % kInWord * kBytes * 8)));
+  }
+  for (int i = 0; i < 2 * kInWord; ++i) {
+    own.tokens[i] = widen(static_cast<Code>(tokens[i / kInWord] >> (i % kInWord * kBytes * 8)));
+  }
+  const uint64_t* const all = emulator::exchange(reinterpret_cast<uint64_t>(&own));
+  const int lane = lane_id();
+  for (int i = 0; i < 4; ++i) {
+    const int row = kWarpSize == 64 ? lane / 16 * 4 + i : lane / 4 + i / 2 * 8;
+    const int column = kWarpSize == 64 ? lane % 16 : lane % 4 * 2 + i % 2;
+    double sum = 0;
+    for (int byte = 0; byte < 32; byte += 4) {
+      const OperandPlace a = weight_place(row, byte);
+      const OperandPlace b = token_place(column, byte);
+      const float* const left = reinterpret_cast<const Operands*>(all[a.lane])->weights + a.at / kBytes;
+      const float* const right = reinterpret_cast<const Operands*>(all[b.lane])->tokens + b.at / kBytes;
+      for (int j = 0; j < kInWord; ++j) sum += static_cast<double>(left[j]) * right[j];
+    }
+    sums[i] = static_cast<float>(sums[i] + sum);
+  }
+  emulator::meet_warp();  // others have read `own`
+}
+
+inline void mma_fp8(float (&sums)[4], const uint32_t* weights, const uint32_t* tokens) {
+  static const auto values = [] {
+    std::array<float, 256> table;
+    for (int code = 0; code < 256; ++code) table[code] = fp8_to_float(static_cast<uint8_t>(code));
+    return table;
+  }();
+  emulate_mma<uint8_t>(sums, weights, tokens, [](uint8_t code) { return values[code]; });
+}
+
+inline void mma_bf16(float (&sums)[4], const uint32_t* weights, const uint32_t* tokens) {
+  emulate_mma<uint16_t>(sums, weights, tokens, [](uint16_t code) { return bf16_to_float(code); });
+}
+
+inline void mma_f16(float (&sums)[4], const uint32_t* weights, const uint32_t* tokens) {
+  emulate_mma<uint16_t>(sums, weights, tokens, [](uint16_t code) { return f16_to_float(code); });
+}
+
+// Of products that are f16 values: nothing is rounded.
+inline uint32_t multiply_halves(uint32_t a, uint32_t b) {
+  uint32_t product = 0;
+  for (int shift = 0; shift < 32; shift += 16) {
+    const float value =
+        f16_to_float(static_cast<uint16_t>(a >> shift)) * f16_to_float(static_cast<uint16_t>(b >> shift));
+    const uint32_t bits = bits_of(value);
+    const uint32_t magnitude = value == 0 ? 0 : ((bits & 0x7fffffff) >> 13) - ((127 - 15) << 10);
+    product |= (bits >> 16 & 0x8000) << shift | magnitude << shift;
+  }
+  return product;
+}
+
+template <class T>
+T load_streamed(const void* from) {
+  T value;
+  std::memcpy(&value, from, sizeof value);
+  return value;
+}
+
+}  // namespace llmservice::gpu
