@@ -23,51 +23,59 @@ struct TokenRecords {
   int32_t blocks;  // of K
 };
 
-// 16 bytes of an operand.
-struct alignas(16) OperandVector {
-  uint32_t words[4];
-};
 constexpr int kStripVectors = kFragmentSteps * kWeightWords / 4;
 constexpr int kTokenVectors = kFragmentSteps * kTokenWords / 4;
 
 #if defined(__CUDACC__) || defined(__HIPCC__) || defined(LLMSERVICE_GPU_HOST)
 
-__device__ __forceinline__ OperandVector vector_at(const std::byte* from) {
-  return *reinterpret_cast<const OperandVector*>(from);
-}
+// The row of tiles that holds strip `strip`, up to block `end` of K: beyond are zeros.
+template <DType kType, bool kRowScales>
+struct StripsSource {
+  MemoryWindow vectors;
+  MemoryWindow scales;
+  uint32_t scales_step;  // bytes from one block of K to the next
+  int32_t strip;
 
-// A lane's part of kStrips strips that follow one another within a tile. kRowScales: an output has its own
-// scale.
+  __device__ __forceinline__ StripsSource(const DeviceMatrix& w, int32_t first, int32_t blocks, int32_t end)
+      : vectors(w.tiles + int64_t{first / kStripsOfTile} * blocks * kTileSize, end * kTileSize),
+        scales(w.scales, blocks * scales_of(w) * 4),
+        scales_step(scales_of(w) * 4),
+        strip(first) {}
+
+  __device__ __forceinline__ static uint32_t scales_of(const DeviceMatrix& w) {
+    return kRowScales ? w.rows : (w.rows + kTileRows - 1) / kTileRows;
+  }
+};
+
+// A lane's part of kStrips strips of one tile. kRowScales: an output has its own scale, else the tile has
+// one.
 template <DType kType, bool kRowScales, int kStrips>
 struct StripsBlock {
-  static constexpr int kScales = kRowScales ? kSumOutputs : 1;
-
   OperandVector vectors[kStrips][kStripVectors];
-  float scales[kStrips][kScales];
+  float scales[kRowScales ? kStrips : 1][kRowScales ? kSumOutputs : 1];
 
   template <bool kStreamed>
-  __device__ __forceinline__ void load(const DeviceMatrix& w, int32_t strip, int32_t blocks, int32_t block) {
-    const int64_t tile = int64_t{strip / kStripsOfTile} * blocks + block;
-    const std::byte* const from = w.tiles + tile * kTileSize + strip % kStripsOfTile * kStripBytes;
+  __device__ __forceinline__ void load(const StripsSource<kType, kRowScales>& from, int32_t block) {
 #pragma unroll
     for (int s = 0; s < kStrips; ++s) {
 #pragma unroll
       for (int i = 0; i < kStripVectors; ++i) {
-        const std::byte* const vector = from + s * kStripBytes + (i * kWarpSize + lane_id()) * 16;
-        vectors[s][i] = kStreamed ? load_streamed<OperandVector>(vector) : vector_at(vector);
+        vectors[s][i] = from.vectors.template vector<kStreamed>(
+            (s * kStripVectors + i) * kWarpSize * 16 + lane_id() * 16,
+            block * kTileSize + from.strip % kStripsOfTile * kStripBytes);
       }
     }
-    if constexpr (kScaled<kType>) {
-      const int32_t count = kRowScales ? w.rows : (w.rows + kTileRows - 1) / kTileRows;
-      const float* const scale = w.scales + int64_t{block} * count;
+    if constexpr (kScaled<kType> && !kRowScales) {
+      scales[0][0] = from.scales.number(0, block * from.scales_step + from.strip / kStripsOfTile * 4);
+    }
+    if constexpr (kScaled<kType> && kRowScales) {
 #pragma unroll
       for (int s = 0; s < kStrips; ++s) {
 #pragma unroll
-        for (int i = 0; i < kScales; ++i) {
-          const int32_t output = (strip + s) * kFragmentOutputs + sum_output(lane_id(), i * kSumTokens);
-          // Outputs beyond the matrix have no scale, and nobody reads their sums.
-          scales[s][i] =
-              kRowScales ? scale[output < count ? output : count - 1] : scale[strip / kStripsOfTile];
+        for (int i = 0; i < kSumOutputs; ++i) {
+          const int32_t output = (from.strip + s) * kFragmentOutputs + sum_output(lane_id(), i * kSumTokens);
+          // Of an output beyond the matrix: any number, nobody reads its sums.
+          scales[s][i] = from.scales.number(output * 4, block * from.scales_step);
         }
       }
     }
@@ -88,7 +96,7 @@ struct TokensPlace {
 
   // Of row `row` in the first block of K, less the place in the record.
   __device__ __forceinline__ static uint32_t record_of(const TokenRecords& x, int32_t row) {
-    return static_cast<uint32_t>(row / kFragmentTokens * x.blocks) * kRecordBytes<kType>;
+    return static_cast<uint32_t>(row) / kFragmentTokens * x.blocks * kRecordBytes<kType>;
   }
   __device__ __forceinline__ static uint32_t vector_of(const TokenRecords& x, int32_t row, int quarter) {
     return record_of(x, row) + fragment_activation_offset(row % kFragmentTokens, quarter * 16);
@@ -105,39 +113,43 @@ struct TokensPlace {
     for (int i = 0; i < kSumTokens; ++i) scales[i] = scale_of(x, row_of(sum_token(lane_id(), i)));
   }
 
-  __device__ __forceinline__ void load(const TokenRecords& x, int32_t block, TokensBlock& tokens) const {
-    const std::byte* const from = x.data + int64_t{block} * kRecordBytes<kType>;
+  __device__ __forceinline__ void load(const MemoryWindow& x, int32_t block, TokensBlock& tokens) const {
 #pragma unroll
-    for (int i = 0; i < kTokenVectors; ++i)
-      tokens.vectors[i] = vector_at(from + i * kWarpSize * 16 + vectors);
+    for (int i = 0; i < kTokenVectors; ++i) {
+      tokens.vectors[i] = x.vector(vectors + i * kWarpSize * 16, block * kRecordBytes<kType>);
+    }
     if constexpr (kScaled<kType>) {
 #pragma unroll
-      for (int i = 0; i < kSumTokens; ++i) {
-        tokens.scales[i] = *reinterpret_cast<const float*>(from + scales[i]);
-      }
+      for (int i = 0; i < kSumTokens; ++i)
+        tokens.scales[i] = x.number(scales[i], block * kRecordBytes<kType>);
     }
   }
 };
 
-// sums += weights · tokens over the block, for one of the strips. Eight-bit codes are summed by themselves,
-// from zero: NVIDIA's sums of them carry fewer bits than float.
+// sums += weights · tokens over the block. Eight-bit codes are summed by themselves, from zero: NVIDIA's sums
+// of them carry fewer bits than float. Strips take turns, so that no instruction waits for the one before it.
 template <DType kType, bool kRowScales, int kStrips>
 __device__ __forceinline__ void multiply_block(const StripsBlock<kType, kRowScales, kStrips>& weights,
-                                               int strip, const TokensBlock& tokens, float (&sums)[4]) {
-  float own[4] = {};
-  float(&into)[4] = kScaled<kType> ? own : sums;
+                                               const TokensBlock& tokens, float (&sums)[kStrips][4]) {
+  constexpr int kPerVector = 4 / kWeightWords;
+  float own[kStrips][4] = {};
+  float(&into)[kStrips][4] = kScaled<kType> ? own : sums;
 #pragma unroll
   for (int step = 0; step < kFragmentSteps; ++step) {
-    constexpr int kPerVector = 4 / kWeightWords;
-    mma<kType>(into, weights.vectors[strip][step / kPerVector].words + step % kPerVector * kWeightWords,
-               tokens.vectors[step / 2].words + step % 2 * kTokenWords);
+#pragma unroll
+    for (int s = 0; s < kStrips; ++s) {
+      mma<kType>(into[s], weights.vectors[s][step / kPerVector].words + step % kPerVector * kWeightWords,
+                 tokens.vectors[step / 2].words + step % 2 * kTokenWords);
+    }
   }
   if constexpr (kScaled<kType>) {
 #pragma unroll
-    for (int i = 0; i < 4; ++i) {
-      const float scale =
-          weights.scales[strip][kRowScales ? i / kSumTokens : 0] * tokens.scales[i % kSumTokens];
-      sums[i] = fmaf(own[i], scale, sums[i]);
+    for (int s = 0; s < kStrips; ++s) {
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        const float scale = weights.scales[kRowScales ? s : 0][kRowScales ? i / kSumTokens : 0];
+        sums[s][i] = fmaf(own[s][i], scale * tokens.scales[i % kSumTokens], sums[s][i]);
+      }
     }
   }
 }

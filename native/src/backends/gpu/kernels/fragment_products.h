@@ -69,20 +69,30 @@ struct StoreRows {
 template <DType kType, bool kRowScales, int kStrips, int kFragments, class RowOf, class Store>
 __device__ __forceinline__ void multiply_sliced(const DeviceMatrix& w, int32_t strip, const TokenRecords& x,
                                                 int32_t tokens, RowOf row_of, Store store, float* shared) {
-  // Blocks of K that a warp has under way: 8 KiB of weights for each 64 lanes.
-  constexpr int kDepth = kStrips > 1 ? 2 : kWarpSize == 64 ? 4 : 3;
+  // Blocks of K that a warp has under way. Two blocks fit a multiprocessor's registers: some 64 KiB of
+  // weights.
+  constexpr int kDepth = kWarpSize == 32 || kStrips > 1 ? 2 : kFragments > 1 ? 3 : 4;
   const int32_t end = slice_begin(x.blocks, warp_id() + 1);
+  const int32_t last = end > 0 ? end - 1 : 0;
   int32_t block = slice_begin(x.blocks, warp_id());
+  const StripsSource<kType, kRowScales> strips(w, strip, x.blocks, end);
+  const MemoryWindow records(x.data, UINT32_MAX);
   StripsBlock<kType, kRowScales, kStrips> weights[kDepth];
   TokensBlock fragments[kDepth][kFragments];
   TokensPlace<kType> places[kFragments];
-  float sums[kStrips][kFragments][4] = {};
-
+  float sums[kFragments][kStrips][4] = {};
+  // No load stands under a condition, so that each can be waited for by itself: beyond the slice, weights
+  // cost nothing and tokens are in the cache.
+  const auto load_tokens = [&](int i, int32_t of) {
 #pragma unroll
-  for (int i = 0; i < kDepth; ++i) {
-    if (block + i < end) weights[i].template load<true>(w, strip, x.blocks, block + i);
+    for (int f = 0; f < kFragments; ++f) places[f].load(records, of < end ? of : last, fragments[i][f]);
+  };
+
+  if constexpr (kStartsEarly) {
+#pragma unroll
+    for (int i = 0; i < kDepth; ++i) weights[i].template load<true>(strips, block + i);
+    wait_for_previous();
   }
-  wait_for_previous();
 #pragma unroll
   for (int f = 0; f < kFragments; ++f) {
     // Beyond the last token, that one again: its bytes are there, and nobody reads the sums.
@@ -93,25 +103,26 @@ __device__ __forceinline__ void multiply_sliced(const DeviceMatrix& w, int32_t s
   }
 #pragma unroll
   for (int i = 0; i < kDepth; ++i) {
-    if (block + i >= end) break;
-#pragma unroll
-    for (int f = 0; f < kFragments; ++f) places[f].load(x, block + i, fragments[i][f]);
+    if constexpr (!kStartsEarly) weights[i].template load<true>(strips, block + i);
+    load_tokens(i, block + i);
+    keep_order();
   }
-  for (; block < end; block += kDepth) {
+  const auto multiply = [&](int i) {
+#pragma unroll
+    for (int f = 0; f < kFragments; ++f) multiply_block(weights[i], fragments[i][f], sums[f]);
+  };
+  for (; block + kDepth <= end; block += kDepth) {
 #pragma unroll
     for (int i = 0; i < kDepth; ++i) {
-      if (block + i >= end) break;
-#pragma unroll
-      for (int f = 0; f < kFragments; ++f) {
-#pragma unroll
-        for (int s = 0; s < kStrips; ++s) multiply_block(weights[i], s, fragments[i][f], sums[s][f]);
-      }
-      const int32_t next = block + i + kDepth;
-      if (next >= end) continue;
-      weights[i].template load<true>(w, strip, x.blocks, next);
-#pragma unroll
-      for (int f = 0; f < kFragments; ++f) places[f].load(x, next, fragments[i][f]);
+      multiply(i);
+      weights[i].template load<true>(strips, block + i + kDepth);
+      load_tokens(i, block + i + kDepth);
+      keep_order();
     }
+  }
+#pragma unroll
+  for (int i = 0; i < kDepth - 1; ++i) {
+    if (block + i < end) multiply(i);
   }
 
   // Thread by thread a run of sums of all slices, in their order.
@@ -123,7 +134,7 @@ __device__ __forceinline__ void multiply_sliced(const DeviceMatrix& w, int32_t s
     for (int p = first; p < first + kPairsAtOnce && p < kPairs; ++p) {
       float* const to = shared + ((warp_id() * kPairsAtOnce + p - first) * kWarpSize + lane_id()) * 4;
 #pragma unroll
-      for (int i = 0; i < 4; ++i) to[i] = sums[p / kFragments][p % kFragments][i];
+      for (int i = 0; i < 4; ++i) to[i] = sums[p % kFragments][p / kFragments][i];
     }
     sync_block();
     const int pair = first + warp_id() / (4 / kRun);
@@ -160,8 +171,10 @@ __device__ __forceinline__ void multiply_walked(const DeviceMatrix& w, int32_t s
   const int32_t strips = (w.rows + kTileRows - 1) / kTileRows * kStripsOfTile;
   const int32_t loaded_strip = strip < strips ? strip : strips - kWalkStrips;
 
-  Strips next_weights;
-  next_weights.template load<false>(w, loaded_strip, x.blocks, 0);
+  const StripsSource<kType, kRowScales> source(w, loaded_strip, x.blocks, x.blocks);
+  const MemoryWindow records(x.data, UINT32_MAX);
+  Strips weights[2];
+  weights[0].template load<false>(source, 0);
   wait_for_previous();
   const auto row = [&](int32_t token) { return row_of(token < tokens ? token : tokens - 1); };
   // Vectors lie in shared memory as in the records: fragment after fragment, lane after lane.
@@ -174,65 +187,71 @@ __device__ __forceinline__ void multiply_walked(const DeviceMatrix& w, int32_t s
     const int32_t token = at / (kWarpSize * kTokenVectors) * kFragmentTokens + operand_token(lane);
     from[i] = Place::vector_of(x, row(token), operand_quarter(lane)) + half * kWarpSize * 16;
   }
-  const bool brings_scale = kScaled<kType> && thread < kWalkTokens;
-  const uint32_t scale_from = brings_scale ? Place::scale_of(x, row(thread)) : 0;
+  const uint32_t scale_from = Place::scale_of(x, row(thread % kWalkTokens));
   OperandVector brought[kVectors];
   float brought_scale = 0;
   const auto bring = [&](int32_t block) {
-    const std::byte* const record = x.data + int64_t{block} * kRecordBytes<kType>;
+    const uint32_t record = block * kRecordBytes<kType>;
 #pragma unroll
-    for (int i = 0; i < kVectors; ++i) brought[i] = vector_at(record + from[i]);
-    if (brings_scale) brought_scale = *reinterpret_cast<const float*>(record + scale_from);
+    for (int i = 0; i < kVectors; ++i) brought[i] = records.vector(from[i], record);
+    if constexpr (kScaled<kType>) brought_scale = records.number(scale_from, record);
   };
   bring(0);
 
-  float totals[kWalkStrips][kWalkFragments][4] = {};
-  float sums[kWalkStrips][kWalkFragments][4] = {};
+  float totals[kWalkFragments][kWalkStrips][4] = {};
+  float sums[kWalkFragments][kWalkStrips][4] = {};
   int slice = 0;
   int32_t slice_end = 0;
-  for (int32_t block = 0; block < x.blocks; ++block) {
+  const auto take = [&](int f, TokensBlock& fragment) {
+#pragma unroll
+    for (int i = 0; i < kTokenVectors; ++i) {
+      fragment.vectors[i] =
+          reinterpret_cast<const OperandVector*>(shared)[(f * kTokenVectors + i) * kWarpSize + lane_id()];
+    }
+    if constexpr (kScaled<kType>) {
+#pragma unroll
+      for (int i = 0; i < kSumTokens; ++i) {
+        fragment.scales[i] = shared_scales[f * kFragmentTokens + sum_token(lane_id(), i)];
+      }
+    }
+  };
+  const auto step = [&](int32_t block, int now) {
     while (slice_end <= block) slice_end = slice_begin(x.blocks, ++slice);
-    if (block > 0) sync_block();
+    sync_block();  // the block before has been read
 #pragma unroll
     for (int i = 0; i < kVectors; ++i) {
       reinterpret_cast<OperandVector*>(shared)[i * static_cast<int>(kWalkThreads) + thread] = brought[i];
     }
-    if (brings_scale) shared_scales[thread] = brought_scale;
-    const Strips weights = next_weights;
+    if (kScaled<kType> && thread < kWalkTokens) shared_scales[thread] = brought_scale;
     sync_block();
-    if (block + 1 < x.blocks) {
-      next_weights.template load<false>(w, loaded_strip, x.blocks, block + 1);
-      bring(block + 1);
-    }
+    weights[1 - now].template load<false>(source, block + 1);
+    bring(block + 1 < x.blocks ? block + 1 : block);
+    TokensBlock fragments[2];
+    take(0, fragments[0]);
 #pragma unroll
     for (int f = 0; f < kWalkFragments; ++f) {
-      TokensBlock fragment;
-#pragma unroll
-      for (int i = 0; i < kTokenVectors; ++i) {
-        fragment.vectors[i] = vector_at(shared + ((f * kTokenVectors + i) * kWarpSize + lane_id()) * 16);
-      }
-      if constexpr (kScaled<kType>) {
-#pragma unroll
-        for (int i = 0; i < kSumTokens; ++i) {
-          fragment.scales[i] = shared_scales[f * kFragmentTokens + sum_token(lane_id(), i)];
-        }
-      }
-#pragma unroll
-      for (int s = 0; s < kWalkStrips; ++s) multiply_block(weights, s, fragment, sums[s][f]);
+      if (f + 1 < kWalkFragments) take(f + 1, fragments[(f + 1) % 2]);
+      multiply_block(weights[now], fragments[f % 2], sums[f]);
     }
-    if (block + 1 < slice_end) continue;
+    if (block + 1 < slice_end) return;
 #pragma unroll
     for (int f = 0; f < kWalkFragments; ++f) {
 #pragma unroll
       for (int s = 0; s < kWalkStrips; ++s) {
 #pragma unroll
         for (int i = 0; i < 4; ++i) {
-          totals[s][f][i] += sums[s][f][i];
-          sums[s][f][i] = 0;
+          totals[f][s][i] += sums[f][s][i];
+          sums[f][s][i] = 0;
         }
       }
     }
+  };
+  int32_t block = 0;
+  for (; block + 2 <= x.blocks; block += 2) {
+    step(block, 0);
+    step(block + 1, 1);
   }
+  if (block < x.blocks) step(block, 0);
 #pragma unroll
   for (int f = 0; f < kWalkFragments; ++f) {
 #pragma unroll
@@ -243,7 +262,7 @@ __device__ __forceinline__ void multiply_walked(const DeviceMatrix& w, int32_t s
         const int32_t output = (strip + s) * kFragmentOutputs + sum_output(lane_id(), i);
         float run[kRun];
 #pragma unroll
-        for (int j = 0; j < kRun; ++j) run[j] = totals[s][f][i + j];
+        for (int j = 0; j < kRun; ++j) run[j] = totals[f][s][i + j];
         if (token < tokens) store(token, output, run);
       }
     }

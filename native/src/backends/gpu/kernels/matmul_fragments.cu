@@ -7,7 +7,7 @@ namespace {
 
 // Tokens x kFragments · kFragmentTokens, strips y · kStrips: blocks with the same weights begin together.
 template <DType kType, bool kRowScales, int kStrips, int kFragments>
-__global__ void __launch_bounds__(kSlicedThreads)
+__global__ void __launch_bounds__(kSlicedThreads, kStrips* kFragments > 2 ? 1 : 2)
     sliced_kernel(DeviceMatrix w, TokenRecords x, int32_t rows, float* out) {
   const auto first = static_cast<int32_t>(blockIdx.x) * kFragments * kFragmentTokens;
   const auto strip = static_cast<int32_t>(blockIdx.y) * kStrips;
@@ -18,7 +18,7 @@ __global__ void __launch_bounds__(kSlicedThreads)
 }
 
 template <DType kType, bool kRowScales>
-__global__ void __launch_bounds__(kWalkThreads, 2)
+__global__ void __launch_bounds__(kWalkThreads, kWarpSize == 64 ? 2 : 1)
     walked_kernel(DeviceMatrix w, TokenRecords x, int32_t rows, float* out) {
   const auto first = static_cast<int32_t>(blockIdx.x) * kWalkTokens;
   const auto strip = static_cast<int32_t>(blockIdx.y) * kWalkWarps * kWalkStrips;
@@ -55,7 +55,7 @@ Shape choose_shape(const DeviceMatrix& w, int64_t rows) {
   if (rows > 4 * kFragmentTokens && blocks >= 2 * w.multiprocessors) {
     return {walked_kernel<kType, kRowScales>, kWalkTokens, kOutputs, kWalkThreads, kWalkShared};
   }
-  return sliced<kType, kRowScales, 2, 4>();
+  return sliced < kType, kRowScales, kWarpSize == 64 ? 2 : 1, 4 > ();
 }
 
 Shape choose_shape(const DeviceMatrix& w, int64_t rows) {

@@ -1,12 +1,16 @@
 // Matrix instructions that take both operands from registers (mma.sync, mfma), and how operands and sums lie
 // over the lanes of a warp: by the PTX ISA's "Matrix Fragments" for 32 lanes, by AMD's matrix instruction
-// calculator for 64. One instruction multiplies 16 outputs by kFragmentTokens tokens over 32 bytes of K:
+// calculator for 64. One instruction multiplies 16 outputs by kFragmentTokens tokens over 32 bytes of K. Four
+// of them make a block of 128 bytes; which bytes each takes is free as long as both operands agree: a lane
+// takes runs of 16 bytes of K, so that it loads them at once.
 //
-//   mma<kType>(sums, weights, tokens)   sums[4] += weights[kWeightWords] · tokens[2], for kF8E4M3, kBF16,
-//   kF16
-//
-// Four of them make a block of 128 bytes of K. Which bytes of the block an instruction takes is free as long
-// as both operands agree: each lane takes runs of 16 bytes of K, so that it loads them at once.
+//   mma<kType>(sums, weights, tokens)    sums[4] += weights[kWeightWords] · tokens[2]; kF8E4M3, kBF16 or kF16
+//   MemoryWindow(from, bytes)            device memory that nothing writes meanwhile; the same in all lanes
+//   .vector(lane_offset, offset)         16 bytes at the sum of both, of which `offset` is the same in all
+//   .number(lane_offset, offset)         lanes; zeros beyond the end. vector<true>: read once, by one block
+//   keep_order()                         loads stay on their side of it, and arrive in their order
+//   kStartsEarly                         wait_for_previous() does wait, so that weights are best loaded
+//   before
 #pragma once
 
 #include "backends/gpu/kernels/numbers.h"
@@ -20,6 +24,11 @@ constexpr int kFragmentTokens = kWarpSize / 4;
 constexpr int kFragmentSteps = 4;  // instructions of a block of K
 constexpr int kWeightWords = kWarpSize == 64 ? 2 : 4;
 constexpr int kTokenWords = 2;
+
+// 16 bytes of an operand.
+struct alignas(16) OperandVector {
+  uint32_t words[4];
+};
 
 // The token whose bytes a lane holds, and which quarter of each 64 bytes.
 __host__ __device__ constexpr int operand_token(int lane) { return kWarpSize == 64 ? lane % 16 : lane / 4; }

@@ -40,18 +40,39 @@ __device__ __forceinline__ uint32_t multiply_halves(uint32_t a, uint32_t b) {
   return product;
 }
 
-// 16 bytes that are read once, by one block.
-template <class T>
-__device__ __forceinline__ T load_streamed(const void* from) {
-  static_assert(sizeof(T) == 16);
-  uint32_t words[4];
-  asm("ld.global.nc.L1::no_allocate.v4.u32 {%0,%1,%2,%3}, [%4];"
-      : "=r"(words[0]), "=r"(words[1]), "=r"(words[2]), "=r"(words[3])
-      : "l"(from));
-  T value;
-  memcpy(&value, words, 16);
-  return value;
-}
+constexpr bool kStartsEarly = true;
+
+__device__ __forceinline__ void keep_order() {}
+
+class MemoryWindow {
+ public:
+  MemoryWindow() = default;
+  __device__ __forceinline__ MemoryWindow(const void* from, uint32_t bytes)
+      : from_(static_cast<const std::byte*>(from)), bytes_(bytes) {}
+
+  template <bool kStreamed = false>
+  __device__ __forceinline__ OperandVector vector(uint32_t lane_offset, uint32_t offset) const {
+    OperandVector value{};
+    if (lane_offset + offset >= bytes_) return value;
+    const std::byte* const at = from_ + offset + lane_offset;
+    if constexpr (kStreamed) {
+      asm("ld.global.nc.L1::no_allocate.v4.u32 {%0,%1,%2,%3}, [%4];"
+          : "=r"(value.words[0]), "=r"(value.words[1]), "=r"(value.words[2]), "=r"(value.words[3])
+          : "l"(at));
+    } else {
+      value = *reinterpret_cast<const OperandVector*>(at);
+    }
+    return value;
+  }
+  __device__ __forceinline__ float number(uint32_t lane_offset, uint32_t offset) const {
+    return lane_offset + offset < bytes_ ? *reinterpret_cast<const float*>(from_ + offset + lane_offset)
+                                         : 0.0f;
+  }
+
+ private:
+  const std::byte* from_;
+  uint32_t bytes_;
+};
 
 #endif
 

@@ -19,11 +19,9 @@ using MmaSums = float __attribute__((ext_vector_type(4)));
 template <class Operand, class Instruction>
 __device__ __forceinline__ void mma_with(float (&sums)[4], const uint32_t* weights, const uint32_t* tokens,
                                          Instruction instruction) {
-  Operand a;
-  Operand b;
-  static_assert(sizeof a == 8);
-  memcpy(&a, weights, sizeof a);
-  memcpy(&b, tokens, sizeof b);
+  using Two = uint32_t __attribute__((ext_vector_type(2)));
+  const auto a = __builtin_bit_cast(Operand, Two{weights[0], weights[1]});
+  const auto b = __builtin_bit_cast(Operand, Two{tokens[0], tokens[1]});
   const MmaSums result = instruction(a, b, MmaSums{sums[0], sums[1], sums[2], sums[3]});
 #pragma unroll
   for (int i = 0; i < 4; ++i) sums[i] = result[i];
@@ -65,13 +63,35 @@ __device__ __forceinline__ uint32_t multiply_halves(uint32_t a, uint32_t b) {
   return __builtin_bit_cast(uint32_t, product);
 }
 
-// 16 bytes that are read once, by one block.
-template <class T>
-__device__ __forceinline__ T load_streamed(const void* from) {
-  using Four = uint32_t __attribute__((ext_vector_type(4)));
-  static_assert(sizeof(T) == 16);
-  return __builtin_bit_cast(T, __builtin_nontemporal_load(static_cast<const Four*>(from)));
-}
+// A buffer resource: the unit that loads checks the end itself, but looks only at what lies in a vector
+// register.
+constexpr bool kStartsEarly = false;
+
+__device__ __forceinline__ void keep_order() { __builtin_amdgcn_sched_barrier(0); }
+
+class MemoryWindow {
+ public:
+  MemoryWindow() = default;
+  __device__ __forceinline__ MemoryWindow(const void* from, uint32_t bytes)
+      : resource_(
+            __builtin_amdgcn_make_buffer_rsrc(const_cast<void*>(from), 0, static_cast<int>(bytes), kFlags)) {}
+
+  template <bool kStreamed = false>
+  __device__ __forceinline__ OperandVector vector(uint32_t lane_offset, uint32_t offset) const {
+    constexpr int kNonTemporal = 2;
+    const auto words = __builtin_amdgcn_raw_buffer_load_b128(
+        resource_, static_cast<int>(lane_offset + offset), 0, kStreamed ? kNonTemporal : 0);
+    return {{words[0], words[1], words[2], words[3]}};
+  }
+  __device__ __forceinline__ float number(uint32_t lane_offset, uint32_t offset) const {
+    return __builtin_bit_cast(
+        float, __builtin_amdgcn_raw_buffer_load_b32(resource_, static_cast<int>(lane_offset + offset), 0, 0));
+  }
+
+ private:
+  static constexpr int kFlags = 0x00027000;  // 32-bit data, bytes counted without a stride
+  __amdgpu_buffer_rsrc_t resource_;
+};
 
 #endif
 

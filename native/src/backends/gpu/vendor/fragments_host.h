@@ -89,11 +89,30 @@ inline uint32_t multiply_halves(uint32_t a, uint32_t b) {
   return product;
 }
 
-template <class T>
-T load_streamed(const void* from) {
-  T value;
-  std::memcpy(&value, from, sizeof value);
-  return value;
-}
+constexpr bool kStartsEarly = true;
+
+inline void keep_order() {}
+
+class MemoryWindow {
+ public:
+  MemoryWindow(const void* from, uint32_t bytes)
+      : from_(static_cast<const std::byte*>(from)), bytes_(bytes) {}
+
+  template <bool kStreamed = false>
+  OperandVector vector(uint32_t lane_offset, uint32_t offset) const {
+    OperandVector value{};
+    if (lane_offset + offset < bytes_) std::memcpy(&value, from_ + offset + lane_offset, sizeof value);
+    return value;
+  }
+  float number(uint32_t lane_offset, uint32_t offset) const {
+    float value = 0;
+    if (lane_offset + offset < bytes_) std::memcpy(&value, from_ + offset + lane_offset, sizeof value);
+    return value;
+  }
+
+ private:
+  const std::byte* from_;
+  uint32_t bytes_;
+};
 
 }  // namespace llmservice::gpu

@@ -72,7 +72,10 @@ inline gpuError_t enqueue(const Launch& launch, gpuStream_t stream) {
 #ifdef __HIPCC__
 
 __device__ __forceinline__ int lane_id() { return static_cast<int>(threadIdx.x & 63); }
-__device__ __forceinline__ int warp_id() { return static_cast<int>(threadIdx.x >> 6); }
+// The same in all lanes, which the compiler cannot know: so that what follows from it lies in scalar registers.
+__device__ __forceinline__ int warp_id() {
+  return __builtin_amdgcn_readfirstlane(static_cast<int>(threadIdx.x >> 6));
+}
 __device__ __forceinline__ void sync_block() { __syncthreads(); }
 // Lanes of a wave run in step; the fence keeps the compiler from moving shared memory accesses over it.
 __device__ __forceinline__ void sync_warp() {
