@@ -226,11 +226,13 @@ __device__ __forceinline__ void multiply_walked(const DeviceMatrix& w, int32_t s
     sync_block();
     weights[1 - now].template load<false>(source, block + 1);
     bring(block + 1 < x.blocks ? block + 1 : block);
+    // The next tokens come while these are multiplied; widened codes leave no registers for that.
+    constexpr int kAhead = kScaled<kType> && !kHasFp8Mma ? 0 : 1;
     TokensBlock fragments[2];
-    take(0, fragments[0]);
+    if constexpr (kAhead > 0) take(0, fragments[0]);
 #pragma unroll
     for (int f = 0; f < kWalkFragments; ++f) {
-      if (f + 1 < kWalkFragments) take(f + 1, fragments[(f + 1) % 2]);
+      if (f + kAhead < kWalkFragments) take(f + kAhead, fragments[(f + kAhead) % 2]);
       multiply_block(weights[now], fragments[f % 2], sums[f]);
     }
     if (block + 1 < slice_end) return;

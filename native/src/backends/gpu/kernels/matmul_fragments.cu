@@ -5,9 +5,13 @@
 namespace llmservice::gpu {
 namespace {
 
+// Blocks of a multiprocessor that registers must suffice for; widened codes take more of them.
+template <DType kType, int kFragments>
+constexpr int kBlocks = kFragments > 1 || (kScaled<kType> && !kHasFp8Mma) ? 1 : 2;
+
 // Tokens x kFragments · kFragmentTokens, strips y · kStrips: blocks with the same weights begin together.
 template <DType kType, bool kRowScales, int kStrips, int kFragments>
-__global__ void __launch_bounds__(kSlicedThreads, kStrips* kFragments > 2 ? 1 : 2)
+__global__ void __launch_bounds__(kSlicedThreads, kBlocks<kType, kFragments>)
     sliced_kernel(DeviceMatrix w, TokenRecords x, int32_t rows, float* out) {
   const auto first = static_cast<int32_t>(blockIdx.x) * kFragments * kFragmentTokens;
   const auto strip = static_cast<int32_t>(blockIdx.y) * kStrips;
