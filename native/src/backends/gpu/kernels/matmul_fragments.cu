@@ -5,13 +5,17 @@
 namespace llmservice::gpu {
 namespace {
 
+// Strips and fragments of tokens of the largest sliced block: as many as registers suffice for.
+constexpr int kWideStrips = kWarpSize == 64 ? 2 : 1;
+constexpr int kWideFragments = kWarpSize == 64 ? 4 : 3;
+
 // Blocks of a multiprocessor that registers must suffice for; widened codes take more of them.
 template <DType kType, int kFragments>
 constexpr int kBlocks = kFragments > 1 || (kScaled<kType> && !kHasFp8Mma) ? 1 : 2;
 
 // Tokens x kFragments · kFragmentTokens, strips y · kStrips: blocks with the same weights begin together.
 template <DType kType, bool kRowScales, int kStrips, int kFragments>
-__global__ void __launch_bounds__(kSlicedThreads, kBlocks<kType, kFragments>)
+__global__ void __launch_bounds__(kSlicedThreads, (kBlocks<kType, kFragments>))
     sliced_kernel(DeviceMatrix w, TokenRecords x, int32_t rows, float* out) {
   const auto first = static_cast<int32_t>(blockIdx.x) * kFragments * kFragmentTokens;
   const auto strip = static_cast<int32_t>(blockIdx.y) * kStrips;
@@ -56,10 +60,10 @@ Shape choose_shape(const DeviceMatrix& w, int64_t rows) {
   if (rows <= 2 * kFragmentTokens) return sliced<kType, kRowScales, 1, 2>();
   constexpr int32_t kOutputs = kWalkWarps * kWalkStrips * kFragmentOutputs;
   const int64_t blocks = divide_up(w.rows, kOutputs) * divide_up(rows, kWalkTokens);
-  if (rows > 4 * kFragmentTokens && blocks >= 2 * w.multiprocessors) {
+  if (rows > kWideFragments * kFragmentTokens && blocks >= 2 * w.multiprocessors) {
     return {walked_kernel<kType, kRowScales>, kWalkTokens, kOutputs, kWalkThreads, kWalkShared};
   }
-  return sliced < kType, kRowScales, kWarpSize == 64 ? 2 : 1, 4 > ();
+  return sliced<kType, kRowScales, kWideStrips, kWideFragments>();
 }
 
 Shape choose_shape(const DeviceMatrix& w, int64_t rows) {
