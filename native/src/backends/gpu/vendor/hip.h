@@ -79,7 +79,8 @@ inline gpuError_t enqueue(const Launch& launch, gpuStream_t stream) {
 #ifdef __HIPCC__
 
 __device__ __forceinline__ int lane_id() { return static_cast<int>(threadIdx.x & 63); }
-// The same in all lanes, which the compiler cannot know: so that what follows from it lies in scalar registers.
+// The same in all lanes, which the compiler cannot know: so that what follows from it lies in scalar
+// registers.
 __device__ __forceinline__ int warp_id() {
   return __builtin_amdgcn_readfirstlane(static_cast<int>(threadIdx.x >> 6));
 }
