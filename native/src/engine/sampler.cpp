@@ -1,8 +1,8 @@
 #include "engine/sampler.h"
 
-#include <cmath>
 #include <limits>
 
+#include "engine/draw_math.h"
 #include "engine/noise.h"
 #include "engine/vocab_math.h"
 
@@ -18,7 +18,7 @@ class Race {
   void enter(int32_t token, float weight) {
     const double u = uniform(key_, token);
     if (weight == 0 || 1 - u > best_ * weight) return;
-    const double time = -std::log(u) / weight;
+    const double time = -natural_log(u) / weight;
     if (time < best_ || (time == best_ && token < winner_)) {
       best_ = time;
       winner_ = token;

@@ -1,6 +1,7 @@
 #include "engine/token_rules.h"
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
 
 namespace llmservice {
@@ -17,19 +18,6 @@ void forbid_all_but(std::span<const int32_t> allowed, std::span<float> logits) {
   std::fill(logits.begin() + next, logits.end(), kNever);
 }
 
-// The last token of each sequence whose others were generated just now.
-void forbid_completions(const TokenRules& rules, std::span<const int32_t> generated,
-                        std::span<float> logits) {
-  int32_t begin = 0;
-  for (const int32_t end : rules.banned_ends) {
-    const auto before = std::span(rules.banned).subspan(begin, end - 1 - begin);
-    if (before.size() <= generated.size() && std::ranges::equal(before, generated.last(before.size()))) {
-      logits[rules.banned[end - 1]] = kNever;
-    }
-    begin = end;
-  }
-}
-
 }  // namespace
 
 bool RulesAt::reasoning_must_end() const {
@@ -44,19 +32,33 @@ bool RulesAt::reasoning_must_end() const {
   return generated.end() - first >= tokens && std::find(first, generated.end(), end) == generated.end();
 }
 
+std::vector<int32_t> banned_tokens(const RulesAt& at, int32_t vocab) {
+  std::vector<int32_t> banned;
+  int32_t begin = 0;
+  for (const int32_t end : at.rules.banned_ends) {
+    // The last token of a sequence whose others were generated just now.
+    const auto before = std::span(at.rules.banned).subspan(begin, end - 1 - begin);
+    if (before.size() <= at.generated.size() &&
+        std::ranges::equal(before, at.generated.last(before.size()))) {
+      banned.push_back(at.rules.banned[end - 1]);
+    }
+    begin = end;
+  }
+  if (at.stops_wait()) {
+    // Ids that the model does not have end nothing.
+    std::ranges::copy_if(at.stop_tokens, std::back_inserter(banned),
+                         [&](int32_t stop) { return stop >= 0 && stop < vocab; });
+  }
+  return banned;
+}
+
 void apply_rules(const RulesAt& at, std::span<float> logits) {
   if (at.reasoning_must_end()) {
     const int32_t end[] = {at.rules.reasoning->end};
     return forbid_all_but(end, logits);
   }
   if (!at.rules.allowed.empty()) forbid_all_but(at.rules.allowed, logits);
-  forbid_completions(at.rules, at.generated, logits);
-  if (at.stops_wait()) {
-    for (const int32_t stop : at.stop_tokens) {
-      // Ids that the model does not have end nothing.
-      if (stop >= 0 && stop < std::ssize(logits)) logits[stop] = kNever;
-    }
-  }
+  for (const int32_t id : banned_tokens(at, static_cast<int32_t>(logits.size()))) logits[id] = kNever;
   for (size_t i = 0; i < at.rules.biased.size(); ++i) logits[at.rules.biased[i]] += at.rules.biases[i];
 }
 

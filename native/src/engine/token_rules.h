@@ -41,6 +41,10 @@ struct RulesAt {
   }
 };
 
+// Single tokens that must not come now: those that would complete a banned sequence, and stop tokens that
+// have to wait. In no order, some more than once.
+std::vector<int32_t> banned_tokens(const RulesAt& at, int32_t vocab);
+
 // Forbidden tokens get a logit of -infinity. `logits` (V).
 void apply_rules(const RulesAt& at, std::span<float> logits);
 

@@ -6,6 +6,8 @@
 #include <cmath>
 #include <limits>
 
+#include "engine/draw_math.h"
+
 namespace llmservice {
 namespace {
 
@@ -21,9 +23,14 @@ int bin_of(float weight) {
 
 struct Histogram {
   std::array<int64_t, kBins> count{};
-  std::array<double, kBins> mass{};
-  double total = 0;
+  std::array<uint64_t, kBins> mass{};
+  uint64_t total = 0;
 };
+
+// What a prefix has to reach to hold `share` of `total`.
+uint64_t wanted_of(uint64_t total, float share) {
+  return static_cast<uint64_t>(std::ceil(static_cast<double>(total) * static_cast<double>(share)));
+}
 
 Histogram histogram(std::span<const float> weights, float least) {
   Histogram h;
@@ -31,17 +38,17 @@ Histogram histogram(std::span<const float> weights, float least) {
     if (w < least) continue;
     const int bin = bin_of(w);
     ++h.count[bin];
-    h.mass[bin] += w;
+    h.mass[bin] += mass_of(w);
   }
-  for (const double mass : h.mass) h.total += mass;
+  for (const uint64_t mass : h.mass) h.total += mass;
   return h;
 }
 
 // The last bin that can hold a kept token.
 int last_bin(const Histogram& h, const SamplingParams& params) {
-  const double wanted = h.total * params.top_p * (1 + 1e-9);  // the margin covers the order of summation
+  const uint64_t wanted = wanted_of(h.total, params.top_p);
   int64_t count = 0;
-  double mass = 0;
+  uint64_t mass = 0;
   for (int bin = 0; bin < kBins; ++bin) {
     count += h.count[bin];
     mass += h.mass[bin];
@@ -64,17 +71,18 @@ std::span<const Candidate> Truncation::apply(std::span<const float> weights, con
       kept_.push_back({static_cast<int32_t>(i), weights[i]});
   }
   if (params.top_k > 0 || params.top_p < 1) sort_by_weight();
-  double total = h.total;
+  uint64_t total = h.total;
   if (params.top_k > 0) {
     if (kept_.size() > static_cast<size_t>(params.top_k)) kept_.resize(params.top_k);
     total = 0;
-    for (const Candidate& c : kept_) total += c.weight;
+    for (const Candidate& c : kept_) total += mass_of(c.weight);
   }
   if (params.top_p < 1) {
     // The smallest prefix that reaches the mass: the token that crosses it stays.
-    double mass = 0;
+    const uint64_t wanted = wanted_of(total, params.top_p);
+    uint64_t mass = 0;
     size_t keep = 0;
-    while (keep < kept_.size() && (keep == 0 || mass < total * params.top_p)) mass += kept_[keep++].weight;
+    while (keep < kept_.size() && (keep == 0 || mass < wanted)) mass += mass_of(kept_[keep++].weight);
     kept_.resize(keep);
   }
   if (params.typical_p < 1) keep_typical(params.typical_p);
@@ -88,34 +96,37 @@ void Truncation::sort_by_weight() {
 }
 
 // Locally typical sampling (Meister, Pimentel, Wiher, Cotterell: "Locally Typical Sampling", TACL 2023): of
-// the tokens ordered by |-log p - H|, H the entropy, the fewest whose mass reaches `mass`.
-void Truncation::keep_typical(float mass) {
-  double total = 0;
-  for (const Candidate& c : kept_) total += c.weight;
-  double entropy = 0;
+// the tokens ordered by |-log p - H|, H the entropy, the fewest whose mass reaches `share`. As p = w / Σw,
+// that is |-log w - E[-log w]|: the normalizer cancels.
+void Truncation::keep_typical(float share) {
+  uint64_t total = 0;
+  uint64_t moment = 0;
   for (const Candidate& c : kept_) {
-    const double p = c.weight / total;
-    surprise_[c.token] = -std::log(p);
-    entropy += p * surprise_[c.token];
+    total += mass_of(c.weight);
+    moment += (mass_of(c.weight) * surprise_of(c.weight)) >> kSurpriseBits;
   }
-  for (const Candidate& c : kept_) surprise_[c.token] = std::abs(surprise_[c.token] - entropy);
+  const auto expected = static_cast<int64_t>(static_cast<double>(moment) / static_cast<double>(total) *
+                                             static_cast<double>(1 << kSurpriseBits));
+  for (const Candidate& c : kept_) {
+    atypical_[c.token] = std::abs(static_cast<int64_t>(surprise_of(c.weight)) - expected);
+  }
   const auto before = [&](const Candidate& a, const Candidate& b) {
-    const double left = surprise_[a.token];
-    const double right = surprise_[b.token];
+    const int64_t left = atypical_[a.token];
+    const int64_t right = atypical_[b.token];
     return left != right ? left < right : a.token < b.token;
   };
   // Halves the stretch that the cut lies in, so that few tokens are sorted whatever the size of the
   // vocabulary.
   constexpr ptrdiff_t kFew = 64;
-  const double wanted = total * mass;
-  double reached = 0;  // before `first`
+  const uint64_t wanted = wanted_of(total, share);
+  uint64_t reached = 0;  // before `first`
   auto first = kept_.begin();
   auto last = kept_.end();
   while (last - first > kFew) {
     const auto middle = first + (last - first) / 2;
     std::nth_element(first, middle, last, before);
-    double half = 0;
-    for (auto c = first; c != middle; ++c) half += c->weight;
+    uint64_t half = 0;
+    for (auto c = first; c != middle; ++c) half += mass_of(c->weight);
     if (reached + half >= wanted) {
       last = middle;
     } else {
@@ -124,7 +135,7 @@ void Truncation::keep_typical(float mass) {
     }
   }
   std::sort(first, last, before);
-  while (first != last && (first == kept_.begin() || reached < wanted)) reached += (first++)->weight;
+  while (first != last && (first == kept_.begin() || reached < wanted)) reached += mass_of((first++)->weight);
   kept_.erase(first, kept_.end());
 }
 

@@ -1,5 +1,6 @@
 // Which tokens may be drawn: min_p, then top_k, then top_p, then typical_p, each over what the one before
-// left.
+// left. Masses are integers (draw_math.h): a decision does not depend on the order of a sum, so every backend
+// comes to the same one.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +18,7 @@ struct Candidate {
 
 class Truncation {
  public:
-  explicit Truncation(int32_t vocab) : surprise_(vocab) { kept_.reserve(vocab); }
+  explicit Truncation(int32_t vocab) : atypical_(vocab) { kept_.reserve(vocab); }
 
   static bool applies(const SamplingParams& params) {
     return params.top_k > 0 || params.top_p < 1 || params.min_p > 0 || params.typical_p < 1;
@@ -28,10 +29,10 @@ class Truncation {
 
  private:
   void sort_by_weight();
-  void keep_typical(float mass);
+  void keep_typical(float share);
 
   std::vector<Candidate> kept_;
-  std::vector<double> surprise_;  // (V) of each id in kept_, how far from the expected one
+  std::vector<int64_t> atypical_;  // (V) of each id in kept_: how far its surprise is from the expected one
 };
 
 }  // namespace llmservice

@@ -94,6 +94,22 @@ __device__ __forceinline__ T shuffle_xor(T value, int mask) {
 }
 __device__ __forceinline__ uint64_t ballot(bool predicate) { return __ballot_sync(0xffffffffu, predicate); }
 
+__device__ __forceinline__ int first_lane(uint64_t lanes) {
+  return __ffsll(static_cast<long long>(lanes)) - 1;
+}
+
+__device__ __forceinline__ float unfused_mul(float a, float b) { return __fmul_rn(a, b); }
+__device__ __forceinline__ float unfused_add(float a, float b) { return __fadd_rn(a, b); }
+__device__ __forceinline__ double unfused_mul(double a, double b) { return __dmul_rn(a, b); }
+__device__ __forceinline__ double unfused_add(double a, double b) { return __dadd_rn(a, b); }
+
+__device__ __forceinline__ uint32_t add_to(uint32_t* counter, uint32_t value) {
+  return atomicAdd(counter, value);
+}
+__device__ __forceinline__ uint64_t add_to(uint64_t* counter, uint64_t value) {
+  return atomicAdd(reinterpret_cast<unsigned long long*>(counter), value);
+}
+
 extern __shared__ __align__(128) unsigned char dynamic_shared_memory[];
 template <class T>
 __device__ __forceinline__ T* dynamic_shared() {

@@ -93,6 +93,28 @@ __device__ __forceinline__ T shuffle_xor(T value, int mask) {
 }
 __device__ __forceinline__ uint64_t ballot(bool predicate) { return __ballot(predicate); }
 
+__device__ __forceinline__ int first_lane(uint64_t lanes) {
+  return __ffsll(static_cast<unsigned long long>(lanes)) - 1;
+}
+
+template <class T>
+__device__ __forceinline__ T unfused_mul(T a, T b) {
+#pragma clang fp contract(off)
+  return a * b;
+}
+template <class T>
+__device__ __forceinline__ T unfused_add(T a, T b) {
+#pragma clang fp contract(off)
+  return a + b;
+}
+
+__device__ __forceinline__ uint32_t add_to(uint32_t* counter, uint32_t value) {
+  return atomicAdd(counter, value);
+}
+__device__ __forceinline__ uint64_t add_to(uint64_t* counter, uint64_t value) {
+  return atomicAdd(reinterpret_cast<unsigned long long*>(counter), value);
+}
+
 template <class T>
 __device__ __forceinline__ T* dynamic_shared() {
   extern __shared__ __attribute__((aligned(128))) unsigned char dynamic_shared_memory[];

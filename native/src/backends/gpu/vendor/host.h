@@ -65,6 +65,25 @@ inline uint64_t ballot(bool predicate) {
   return bits;
 }
 
+inline int first_lane(uint64_t lanes) { return __builtin_ctzll(lanes); }
+
+// Compiled with -ffp-contract=off.
+template <class T>
+T unfused_mul(T a, T b) {
+  return a * b;
+}
+template <class T>
+T unfused_add(T a, T b) {
+  return a + b;
+}
+
+template <class T>
+T add_to(T* counter, T value) {
+  const T before = *counter;
+  *counter += value;
+  return before;
+}
+
 template <class T>
 T* dynamic_shared() {
   return reinterpret_cast<T*>(emulator::shared_memory());

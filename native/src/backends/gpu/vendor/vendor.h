@@ -8,6 +8,11 @@
 //   shuffle(value, lane)           another lane's value; all lanes of the warp take part
 //   shuffle_xor(value, mask)
 //   ballot(predicate)              one bit for each lane of the warp
+//   first_lane(ballot)             the lowest lane of a ballot that is not empty
+//   unfused_mul(a, b)              rounded by itself: never part of a fused multiply-add
+//   unfused_add(a, b)
+//   add_to(counter, value)         adds to an unsigned integer in shared or device memory as one step for all
+//                                  threads, and returns what it was
 //   dynamic_shared<T>()            the launch's shared_bytes, on 128 bytes
 //   publish_block()                before one thread tells other blocks that this block's results are written
 //   count_up(counter)              adds one for all blocks to see, and returns what it was

@@ -1,0 +1,73 @@
+// What is to be drawn from one row of logits, and what came of it: plain tables that go to a device and come
+// back, so that logits stay where they are.
+#pragma once
+
+#include <cstdint>
+
+namespace llmservice {
+
+constexpr int32_t kMostAlternatives = 20;
+
+// Ids that SampleRequest and SampleResult use for "none".
+constexpr int32_t kNoToken = -1;
+constexpr int32_t kNoMask = -1;
+
+// One token's logit is `bias` higher; -infinity bans it.
+struct TokenBias {
+  int32_t token;
+  float bias;
+};
+
+// A token of the sequence, and how often it was generated (0: prompt only).
+struct TokenCount {
+  int32_t token;
+  int32_t generated;
+};
+
+// A run of a list that all requests share, each token at most once in it.
+struct ListPart {
+  int32_t first = 0;
+  int32_t count = 0;
+};
+
+struct SampleRequest {
+  int32_t row;                // of the logits; negative: nothing is wanted
+  int32_t scored = kNoToken;  // its logprob and rank are wanted, and nothing is drawn
+  // The adjusted logits: biases, then penalties, then the mask.
+  ListPart biases = {};
+  ListPart counts = {};  // empty without penalties
+  float repetition_penalty = 1;
+  float presence_penalty = 0;
+  float frequency_penalty = 0;
+  int32_t mask = kNoMask;  // of masks (M, ceil(V / 32)): a set bit allows its token
+  // The draw: Gumbel-argmax over what truncation leaves of softmax(logits · inverse_temperature).
+  float inverse_temperature = 0;  // 0: greedy
+  float least_weight = 0;  // relative to the likeliest token: min_p, at least the smallest normal float
+  int32_t top_k = 0;       // 0: off
+  float top_p = 1;
+  float typical_p = 1;
+  int32_t top_logprobs = 0;  // alternatives wanted, at most kMostAlternatives
+  uint64_t noise_key = 0;    // of (seed, position), see engine/noise.h
+};
+
+enum class SampleStatus : int32_t {
+  kDrawn,
+  kNotFinite,  // the row holds a NaN or an infinity
+  kCollapsed,  // all logits are equal
+  kDeadEnd,    // no token is left
+};
+
+// All but `status` and `hash` mean something only where the token was drawn (or scored). Logprobs, rank and
+// hash are of the unmodified logits.
+struct SampleResult {
+  SampleStatus status;
+  int32_t token;
+  float logprob;
+  int32_t rank;          // of a scored token: logits that are at least its own, its own with them
+  uint64_t hash;         // engine/logit_hash.h
+  int32_t alternatives;  // as many as wanted, or all there are
+  int32_t top_tokens[kMostAlternatives];  // best first; of equal ones the lower id first
+  float top_logprobs[kMostAlternatives];
+};
+
+}  // namespace llmservice
