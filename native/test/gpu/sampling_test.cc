@@ -38,7 +38,7 @@ struct Asked {
   std::optional<int32_t> scored = std::nullopt;
   SamplingParams params = {};
   TokenCounts counts = {};
-  int32_t position;
+  int32_t position = 0;
   std::vector<uint32_t> allowed = {};
   TokenRules rules = {};
   std::vector<int32_t> generated = {};
@@ -215,6 +215,21 @@ TEST(Sampling, DrawsTheHostsTokensOfARealVocabulary) {
   asked[0].counts.add_generated(100'000);
   asked[1].params = {.temperature = 1.0f, .top_p = 0.5f, .typical_p = 0.7f, .seed = 6};
   asked[1].row = 1;
+  expect_host_tokens(logits, kVocab, asked);
+}
+
+// Between the last token of top-k and the next there may be no digit of their order that tells them apart in
+// the search for top-p.
+TEST(Sampling, TopPDoesNotBringBackWhatTopKCut) {
+  constexpr int32_t kVocab = 1024;
+  std::mt19937 random(2);
+  auto logits = random_row(random, kVocab, Kind::kNearlyFlat);
+  for (float& x : logits) x *= 0.05f;
+  std::vector<Asked> asked(60);
+  for (int32_t i = 0; i < std::ssize(asked); ++i) {
+    asked[i].position = i;
+    asked[i].params = {.temperature = 1.0f, .top_p = 0.9999f, .top_k = 2 + i % 12, .seed = 8};
+  }
   expect_host_tokens(logits, kVocab, asked);
 }
 

@@ -112,7 +112,7 @@ __device__ __forceinline__ int32_t draw_truncated(const SampleView& view, const 
       total = reduce_threads(total, Plus());
     }
     const uint64_t before = last;
-    last = last_kept<kThreads>(
+    const uint64_t reached = last_kept<kThreads>(
         count,
         [&](int32_t i) {
           const float weight = weight_at(i);
@@ -120,6 +120,8 @@ __device__ __forceinline__ int32_t draw_truncated(const SampleView& view, const 
           return order <= before ? Ordered{order, mass_of(weight)} : Ordered{kNoOrder, 0};
         },
         wanted_of(total, request.top_p), digits);
+    // It may lie beyond what top-k left.
+    last = Smaller()(before, reached);
   }
 
   int64_t expected = 0;
