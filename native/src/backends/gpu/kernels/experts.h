@@ -8,9 +8,14 @@
 
 namespace llmservice::gpu {
 
+constexpr int32_t kMostExperts = 512;
+constexpr int32_t kMostChosen = 16;  // top_k
+
+// At most kMostExperts, of which top_k is at most kMostChosen.
 Launch route(const RoutingShape&, const float* logits, int64_t rows, const Routing&);
 
-// The routed experts of one layer: arrays (experts) of matrices on the device, all of one shape and type.
+// The routed experts of one layer: arrays (experts) of matrices on the device, all of one shape and type, in
+// TileOrder::kFragments on every device: few tokens to an expert leave them bound by memory.
 struct DeviceExperts {
   const DeviceMatrix* gate_up;
   const DeviceMatrix* down;
@@ -18,9 +23,12 @@ struct DeviceExperts {
   DeviceMatrix down_shape;
 };
 
-// Bytes of workspace that run_experts() needs for `rows` rows of the step.
+// Bytes of workspace that run_experts() needs for `rows` rows of the step: bounded, as it takes so many rows
+// at once.
 int64_t experts_workspace(const DeviceExperts&, const RoutingShape&, int64_t rows);
 
+// A row's bits are those of matmul() with each of its experts, of silu_mul() between, and of the weighted sum
+// in ascending order of experts. `workspace` lies on 256 bytes.
 Launches run_experts(const DeviceExperts&, const RoutingShape&, const Routing&, const float* x, int64_t rows,
                      std::byte* workspace, float* out);
 

@@ -97,6 +97,7 @@ __device__ __forceinline__ uint64_t ballot(bool predicate) { return __ballot_syn
 __device__ __forceinline__ int first_lane(uint64_t lanes) {
   return __ffsll(static_cast<long long>(lanes)) - 1;
 }
+__device__ __forceinline__ int count_lanes(uint64_t lanes) { return __popcll(lanes); }
 
 __device__ __forceinline__ float unfused_mul(float a, float b) { return __fmul_rn(a, b); }
 __device__ __forceinline__ float unfused_add(float a, float b) { return __fadd_rn(a, b); }

@@ -97,6 +97,8 @@ __device__ __forceinline__ int first_lane(uint64_t lanes) {
   return __ffsll(static_cast<unsigned long long>(lanes)) - 1;
 }
 
+__device__ __forceinline__ int count_lanes(uint64_t lanes) { return __popcll(lanes); }
+
 template <class T>
 __device__ __forceinline__ T unfused_mul(T a, T b) {
 #pragma clang fp contract(off)

@@ -66,6 +66,7 @@ inline uint64_t ballot(bool predicate) {
 }
 
 inline int first_lane(uint64_t lanes) { return __builtin_ctzll(lanes); }
+inline int count_lanes(uint64_t lanes) { return __builtin_popcountll(lanes); }
 
 // Compiled with -ffp-contract=off.
 template <class T>

@@ -9,6 +9,7 @@
 //   shuffle_xor(value, mask)
 //   ballot(predicate)              one bit for each lane of the warp
 //   first_lane(ballot)             the lowest lane of a ballot that is not empty
+//   count_lanes(ballot)            how many lanes it names
 //   unfused_mul(a, b)              rounded by itself: never part of a fused multiply-add
 //   unfused_add(a, b)
 //   add_to(counter, value)         adds to an unsigned integer in shared or device memory as one step for all

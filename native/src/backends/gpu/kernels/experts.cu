@@ -1,0 +1,186 @@
+// The experts' products, grouped: a block multiplies one expert's strips by the tokens that chose it, found
+// through the sorted pairs. For few rows bound by the bytes of the experts that are chosen, each read once.
+#include "backends/gpu/kernels/expert_groups.h"
+#include "backends/gpu/kernels/experts.h"
+#include "backends/gpu/kernels/fragment_products.h"
+#include "backends/gpu/kernels/quantize.h"
+#include "backends/gpu/kernels/rows.h"
+
+namespace llmservice::gpu {
+namespace {
+
+// Rows taken at once: they bound the workspace, and are enough for experts' weights to be used many times.
+constexpr int64_t kRowsAtOnce = 2048;
+
+// Token j of a group, among the records: its row, or where `rows` is null its own place among the sorted.
+struct GroupRow {
+  const int32_t* rows;
+  int32_t first;
+
+  __device__ __forceinline__ int32_t operator()(int32_t j) const {
+    return rows == nullptr ? first + j : rows[first + j];
+  }
+};
+
+// Tokens x, strips y · kStrips, groups z; a group with more tokens than the x have is gone through again.
+template <DType kType, bool kRowScales, int kStrips, int kFragments>
+__global__ void __launch_bounds__(kSlicedThreads)
+    sliced_experts_kernel(const DeviceMatrix* matrices, const ExpertGroup* groups, const int32_t* rows,
+                          TokenRecords x, float* out) {
+  constexpr int32_t kTokens = kFragments * kFragmentTokens;
+  wait_for_previous();
+  let_next_start();
+  const ExpertGroup group = groups[blockIdx.z];
+  const auto begin = static_cast<int32_t>(blockIdx.x) * kTokens;
+  if (begin >= group.count) return;
+  const DeviceMatrix w = matrices[group.expert];
+  const auto step = static_cast<int32_t>(gridDim.x) * kTokens;
+  for (int32_t first = begin; first < group.count; first += step) {
+    if (first > begin) sync_block();
+    const int32_t at = group.first + first;
+    multiply_sliced<kType, kRowScales, kStrips, kFragments>(
+        w, static_cast<int32_t>(blockIdx.y) * kStrips, x, group.count - first, GroupRow{rows, at},
+        StoreRows{out + int64_t{at} * w.rows, w.rows}, dynamic_shared<float>());
+  }
+}
+
+template <DType kType, bool kRowScales>
+__global__ void __launch_bounds__(kWalkThreads, 2)
+    walked_experts_kernel(const DeviceMatrix* matrices, const ExpertGroup* groups, const int32_t* rows,
+                          TokenRecords x, float* out) {
+  wait_for_previous();
+  let_next_start();
+  const ExpertGroup group = groups[blockIdx.z];
+  const auto begin = static_cast<int32_t>(blockIdx.x) * kWalkTokens;
+  if (begin >= group.count) return;
+  const DeviceMatrix w = matrices[group.expert];
+  const auto step = static_cast<int32_t>(gridDim.x) * kWalkTokens;
+  for (int32_t first = begin; first < group.count; first += step) {
+    if (first > begin) sync_block();
+    const int32_t at = group.first + first;
+    multiply_walked<kType, kRowScales>(
+        w, static_cast<int32_t>(blockIdx.y) * kWalkWarps * kWalkStrips, x, group.count - first,
+        GroupRow{rows, at}, StoreRows{out + int64_t{at} * w.rows, w.rows}, dynamic_shared<std::byte>());
+  }
+}
+
+using Kernel = void (*)(const DeviceMatrix*, const ExpertGroup*, const int32_t*, TokenRecords, float*);
+
+struct Shape {
+  Kernel kernel;
+  int32_t tokens;   // of a block
+  int32_t outputs;  // of a block
+  uint32_t threads;
+  uint32_t shared_bytes;
+};
+
+template <DType kType, bool kRowScales, int kStrips, int kFragments>
+Shape sliced() {
+  return {sliced_experts_kernel<kType, kRowScales, kStrips, kFragments>, kFragments * kFragmentTokens,
+          kStrips * kFragmentOutputs, kSlicedThreads, kSlicedShared};
+}
+
+// By the tokens that an expert has on average. All shapes give the same bits.
+template <DType kType, bool kRowScales>
+Shape choose_shape(int64_t tokens) {
+  if (tokens <= kFragmentTokens / 2) return sliced<kType, kRowScales, 1, 1>();
+  if (tokens <= 4 * kFragmentTokens) return sliced<kType, kRowScales, 1, 2>();
+  return {walked_experts_kernel<kType, kRowScales>, kWalkTokens, kWalkWarps * kWalkStrips * kFragmentOutputs,
+          kWalkThreads, kWalkShared};
+}
+
+Shape choose_shape(const DeviceMatrix& w, int64_t tokens) {
+  if (w.dtype == DType::kBF16) return choose_shape<DType::kBF16, false>(tokens);
+  if (w.dtype == DType::kF16) return choose_shape<DType::kF16, false>(tokens);
+  return w.scale_rows == 1 ? choose_shape<DType::kF8E4M3, true>(tokens)
+                           : choose_shape<DType::kF8E4M3, false>(tokens);
+}
+
+Launch product(const char* name, const DeviceMatrix* matrices, const DeviceMatrix& w,
+               const RoutingShape& routing, int64_t rows, const ExpertGroup* groups,
+               const int32_t* sorted_rows, const std::byte* records, float* out) {
+  const int64_t average = divide_up(rows * routing.top_k, routing.experts);
+  const Shape shape = choose_shape(w, average);
+  // No group has more tokens than there are rows; few have many times the average.
+  const int64_t most = divide_up(rows, shape.tokens);
+  const int64_t usual = divide_up(2 * average, shape.tokens);
+  const Grid grid{static_cast<uint32_t>(most < usual ? most : usual),
+                  static_cast<uint32_t>(divide_up(divide_up(w.rows, kTileRows) * kTileRows, shape.outputs)),
+                  static_cast<uint32_t>(most_groups(routing, rows))};
+  return make_launch(name, shape.kernel, grid, shape.threads, shape.shared_bytes, matrices, groups,
+                     sorted_rows, TokenRecords{records, k_tiles(w.dtype, w.cols)}, out);
+}
+
+ActivationLayout layout_of(const DeviceMatrix& w) {
+  return {.order = TileOrder::kFragments, .dtype = w.dtype, .block_rows = kFragmentTokens, .cols = w.cols};
+}
+
+struct Room {
+  int64_t groups = 0;
+  int64_t rows = 0;
+  int64_t places = 0;
+  int64_t records = 0;  // of the rows, then of the pairs
+  int64_t wide = 0;     // (pairs, 2F), then (pairs, D)
+  int64_t mixed = 0;    // (pairs, F)
+  int64_t end = 0;
+};
+
+Room room_of(const DeviceExperts& experts, const RoutingShape& shape, int64_t rows) {
+  if (rows > kRowsAtOnce) rows = kRowsAtOnce;
+  const int64_t pairs = rows * shape.top_k;
+  const int64_t width = experts.down_shape.cols;
+  const int64_t hidden = experts.down_shape.rows;
+  Room room;
+  const auto put = [&](int64_t bytes) {
+    const int64_t at = room.end;
+    room.end = divide_up(at + bytes, 256) * 256;
+    return at;
+  };
+  const auto floats = [](int64_t count) { return count * static_cast<int64_t>(sizeof(float)); };
+  const int64_t row_records = activation_bytes(layout_of(experts.gate_up_shape), rows);
+  const int64_t pair_records = activation_bytes(layout_of(experts.down_shape), pairs);
+  room.groups = put(most_groups(shape, rows) * static_cast<int64_t>(sizeof(ExpertGroup)));
+  room.rows = put(pairs * static_cast<int64_t>(sizeof(int32_t)));
+  room.places = put(pairs * static_cast<int64_t>(sizeof(int32_t)));
+  room.records = put(row_records > pair_records ? row_records : pair_records);
+  room.wide = put(floats(pairs * (2 * width > hidden ? 2 * width : hidden)));
+  room.mixed = put(floats(pairs * width));
+  return room;
+}
+
+}  // namespace
+
+int64_t experts_workspace(const DeviceExperts& experts, const RoutingShape& shape, int64_t rows) {
+  return room_of(experts, shape, rows).end;
+}
+
+Launches run_experts(const DeviceExperts& experts, const RoutingShape& shape, const Routing& routing,
+                     const float* x, int64_t rows, std::byte* workspace, float* out) {
+  const Room room = room_of(experts, shape, rows);
+  const ExpertGroups groups{.groups = reinterpret_cast<ExpertGroup*>(workspace + room.groups),
+                            .rows = reinterpret_cast<int32_t*>(workspace + room.rows),
+                            .places = reinterpret_cast<int32_t*>(workspace + room.places)};
+  std::byte* const records = workspace + room.records;
+  auto* const wide = reinterpret_cast<float*>(workspace + room.wide);
+  auto* const mixed = reinterpret_cast<float*>(workspace + room.mixed);
+  const int64_t hidden = experts.down_shape.rows;
+  const int64_t width = experts.down_shape.cols;
+  Launches launches;
+  for (int64_t first = 0; first < rows; first += kRowsAtOnce) {
+    const int64_t count = rows - first < kRowsAtOnce ? rows - first : kRowsAtOnce;
+    const int64_t pairs = count * shape.top_k;
+    launches.push_back(group_pairs(shape, routing.ids + first * shape.top_k, count, groups));
+    launches.push_back(quantize(layout_of(experts.gate_up_shape), x + first * hidden, count, records));
+    launches.push_back(product("experts_gate_up", experts.gate_up, experts.gate_up_shape, shape, count,
+                               groups.groups, groups.rows, records, wide));
+    launches.push_back(silu_mul(wide, pairs, width, mixed));
+    launches.push_back(quantize(layout_of(experts.down_shape), mixed, pairs, records));
+    launches.push_back(product("experts_down", experts.down, experts.down_shape, shape, count, groups.groups,
+                               nullptr, records, wide));
+    launches.push_back(combine(shape, groups, routing.weights + first * shape.top_k, wide, count, hidden,
+                               out + first * hidden));
+  }
+  return launches;
+}
+
+}  // namespace llmservice::gpu
