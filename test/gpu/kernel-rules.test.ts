@@ -42,10 +42,10 @@ test('local memory up to what its rule allows', () => {
   expect(broken([kernel('sm_90a', { stackBytes: 20 })], rule)).toHaveLength(1);
 });
 
-test('a kernel that a target lacks', () => {
-  expect(brokenRules([kernel('sm_80')], [], ['sm_80', 'gfx942'])).toEqual([
-    'matmul<64, true> is missing for gfx942',
-  ]);
+test('a kernel that one of its vendor’s targets lacks', () => {
+  const targets = ['sm_80', 'gfx90a', 'gfx942'];
+  expect(brokenRules([kernel('gfx90a')], [], targets)).toEqual(['matmul<64, true> is missing for gfx942']);
+  expect(brokenRules([kernel('gfx90a'), kernel('gfx942')], [], targets)).toEqual([]);
 });
 
 test('a rule that matches nothing, by kernel or by target', () => {

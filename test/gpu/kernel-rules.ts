@@ -23,7 +23,10 @@ export interface NamedKernel extends KernelCode {
 const applies = (rule: KernelRule, kernel: NamedKernel): boolean =>
   new RegExp(rule.kernel).test(kernel.name) && new RegExp(rule.target ?? '').test(kernel.target);
 
-/** What is broken, in sentences. Every target must have every kernel. */
+/** Some kernels are for the matrix instructions of one vendor alone. */
+const vendorOf = (target: string): string => (target.startsWith('gfx') ? 'hip' : 'cuda');
+
+/** What is broken, in sentences. What a vendor has a kernel for, it has for all its targets. */
 export function brokenRules(
   kernels: readonly NamedKernel[],
   rules: readonly KernelRule[],
@@ -32,9 +35,9 @@ export function brokenRules(
   const broken = kernels.flatMap((kernel) => brokenBy(kernel, rules));
   for (const name of new Set(kernels.map((kernel) => kernel.name))) {
     const has = new Set(kernels.filter((kernel) => kernel.name === name).map((kernel) => kernel.target));
-    broken.push(
-      ...targets.filter((target) => !has.has(target)).map((target) => `${name} is missing for ${target}`),
-    );
+    const vendors = new Set([...has].map(vendorOf));
+    const missing = targets.filter((target) => vendors.has(vendorOf(target)) && !has.has(target));
+    broken.push(...missing.map((target) => `${name} is missing for ${target}`));
   }
   const stale = rules.filter((rule) => !kernels.some((kernel) => applies(rule, kernel)));
   return [...broken, ...stale.map((rule) => `no kernel matches the rule ${JSON.stringify(rule)}`)];
