@@ -1,7 +1,7 @@
 # Every task of the project. Bare `make` lists them; each does its own set-up and says what it is doing.
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help demo demo-down test test-vllm check build native native-gpu native-tests kernels cluster cluster-down format generate bench golden prove clean
+.PHONY: help demo demo-down test test-vllm test-gpu check build native native-gpu native-tests kernels cluster cluster-down format generate bench golden prove clean
 
 BOOTSTRAP := deploy/local/bootstrap.sh
 # Puts the toolchains that the bootstrap may have installed on the PATH.
@@ -22,6 +22,9 @@ test: ## Everything that CI runs: checks, unit, native, golden, integration and 
 
 test-vllm: node_modules ## The real vLLM for the CPU (3 GB of Python packages) with the arguments that the operator plans
 	@$(BOOTSTRAP) build && $(ENV) npm run build && test/vllm/make-venv.sh && npx tsx test/vllm/serve.ts .local/vllm
+
+test-gpu: ## The GPU tests on this machine's device: GPU=cuda or hip; PART=build or run for either half elsewhere
+	@$(if $(filter run,$(PART)),,$(BOOTSTRAP) build test gpu &&) $(ENV) native/test/gpu/run.sh $(or $(GPU),cuda) $(PART)
 
 check: node_modules ## The static checks alone: types, lint, format, layers, dead code, generated files, charts, GPU kernels
 	@$(BOOTSTRAP) gpu && $(ENV) npx tsx test/run.ts --only check

@@ -35,6 +35,44 @@ function(compile_kernels VENDOR TOOLCHAIN)
   set(OBJECTS ${OBJECTS} PARENT_SCOPE)
 endfunction()
 
+# For a test with kernels of its own, by the command that compile_kernels had: sets the named variable to the object.
+function(compile_kernel_test SOURCE RESULT)
+  get_filename_component(NAME ${SOURCE} NAME)
+  set(OBJECT ${CMAKE_BINARY_DIR}/${KERNEL_VENDOR}/${NAME}.o)
+  set(LANGUAGE)
+  if(KERNEL_VENDOR STREQUAL cuda)
+    set(LANGUAGE -x cu)
+  endif()
+  add_custom_command(
+    OUTPUT ${OBJECT}
+    COMMAND ${TOOLCHAINS}/compile.sh ${KERNEL_TOOLCHAIN}/made-of ${OBJECT} ${KERNEL_COMMAND} ${LANGUAGE}
+            -I${CMAKE_SOURCE_DIR}/test -I${CMAKE_SOURCE_DIR}/test/gpu ${SOURCE}
+    DEPENDS ${SOURCE} ${TOOLCHAINS}/compile.sh ${KERNEL_TOOLCHAIN}/made-of
+    DEPFILE ${OBJECT}.d
+    VERBATIM)
+  set(${RESULT} ${OBJECT} PARENT_SCOPE)
+endfunction()
+
+# In test builds: the tests on a device of that vendor. Not part of `all`: they need one.
+function(add_vendor_tests VENDOR TOOLCHAIN)
+  set(KERNEL_VENDOR ${VENDOR})
+  set(KERNEL_TOOLCHAIN ${TOOLCHAIN})
+  set(KERNEL_COMMAND ${ARGN})
+  set(LIBRARY llmservice_gpu_${VENDOR})
+  get_target_property(SOURCES llmservice_${VENDOR} SOURCES)
+  get_target_property(DEFINITIONS llmservice_${VENDOR} COMPILE_DEFINITIONS)
+  get_target_property(INCLUDES llmservice_${VENDOR} INCLUDE_DIRECTORIES)
+  get_target_property(LIBRARIES llmservice_${VENDOR} LINK_LIBRARIES)
+  add_library(${LIBRARY} STATIC EXCLUDE_FROM_ALL ${SOURCES})
+  add_dependencies(${LIBRARY} llmservice_${VENDOR}_kernels)
+  target_compile_definitions(${LIBRARY} PUBLIC ${DEFINITIONS})
+  if(INCLUDES)
+    target_include_directories(${LIBRARY} SYSTEM PUBLIC ${INCLUDES})
+  endif()
+  target_link_libraries(${LIBRARY} PUBLIC ${LIBRARIES})
+  add_gpu_tests(${VENDOR} ${LIBRARY} compile_kernel_test)
+endfunction()
+
 # The library: host code, kernels, and of ops/ what they use; nothing but its entry points is seen from outside. TARGETS
 # are the processors that it has code for.
 function(add_gpu_library VENDOR TARGETS)
@@ -61,12 +99,15 @@ if(GPU_CUDA)
     list(APPEND CUDA_IMAGES -gencode=arch=${VIRTUAL},code=${TARGET})
   endforeach()
   list(APPEND CUDA_IMAGES -gencode=arch=${PTX},code=${PTX})
-  compile_kernels(cuda ${CUDA}
-    ${CUDA}/bin/nvcc ${KERNEL_FLAGS} ${CUDA_IMAGES} -DLLMSERVICE_GPU_CUDA -fmad=false -Xptxas=-v
-    -Xcompiler=-fPIC,-fvisibility=hidden,-ffp-contract=off)
+  set(CUDA_COMMAND ${CUDA}/bin/nvcc ${KERNEL_FLAGS} ${CUDA_IMAGES} -DLLMSERVICE_GPU_CUDA -fmad=false -Xptxas=-v
+      -Xcompiler=-fPIC,-fvisibility=hidden,-ffp-contract=off)
+  compile_kernels(cuda ${CUDA} ${CUDA_COMMAND})
   add_gpu_library(cuda "${GPU_CUDA_TARGETS};${PTX}")
   target_include_directories(llmservice_cuda SYSTEM PRIVATE ${CUDA}/include)
   target_link_libraries(llmservice_cuda PRIVATE ${CUDA}/lib/libcudart_static.a rt dl)
+  if(BUILD_TESTS)
+    add_vendor_tests(cuda ${CUDA} ${CUDA_COMMAND})
+  endif()
 endif()
 
 if(GPU_HIP)
@@ -74,10 +115,14 @@ if(GPU_HIP)
   execute_process(COMMAND ${TOOLCHAINS}/hip.sh ${HIP} COMMAND_ERROR_IS_FATAL ANY)
   list(TRANSFORM GPU_HIP_TARGETS PREPEND --offload-arch= OUTPUT_VARIABLE HIP_IMAGES)
   # Version 5 is what ROCm 6 and later read and Debian's device library knows.
-  compile_kernels(hip ${HIP}
-    /usr/lib/llvm-19/bin/clang++ -x hip ${KERNEL_FLAGS} ${HIP_IMAGES} -DLLMSERVICE_GPU_HIP -Wall -Wextra
-    -ffp-contract=off -fPIC -fvisibility=hidden --rocm-path=/usr --rocm-device-lib-path=${HIP} -mcode-object-version=5)
+  set(HIP_COMMAND /usr/lib/llvm-19/bin/clang++ -x hip ${KERNEL_FLAGS} ${HIP_IMAGES} -DLLMSERVICE_GPU_HIP -Wall -Wextra
+      -ffp-contract=off -fPIC -fvisibility=hidden --rocm-path=/usr --rocm-device-lib-path=${HIP}
+      -mcode-object-version=5)
+  compile_kernels(hip ${HIP} ${HIP_COMMAND})
   add_gpu_library(hip "${GPU_HIP_TARGETS}")
   target_compile_definitions(llmservice_hip PRIVATE __HIP_PLATFORM_AMD__)
   target_link_libraries(llmservice_hip PRIVATE dl)
+  if(BUILD_TESTS)
+    add_vendor_tests(hip ${HIP} ${HIP_COMMAND})
+  endif()
 endif()

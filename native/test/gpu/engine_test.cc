@@ -1,75 +1,30 @@
 // Whole engines on the GPU backend: what it says is what the reference says, and no way of running the same
 // sequences changes a bit of it.
-#include <gtest/gtest.h>
-
-#include "backends/gpu/backend.h"
-#include "drafts_support.h"
-#include "failures.h"
+#include "gpu_engine_support.h"
 
 namespace llmservice::testing {
 namespace {
 
 constexpr int32_t kDrafts = 3;
 
-Request request(int32_t slot, int32_t length, int32_t generate, int32_t chunk = 64) {
-  return {.admission = {.slot = slot,
-                        .tokens = prompt(length, slot),
-                        .prompt_length = length,
-                        .max_length = length + generate,
-                        .stop_tokens = {},
-                        .sampling = {.top_logprobs = 2}},
-          .chunk = chunk};
-}
-
-struct Checkpoint {
-  const char* name;
-  bool hybrid;
-  LoadQuantization quantization;
-};
-
-class GpuEngine : public ::testing::TestWithParam<Checkpoint> {
- protected:
-  void SetUp() override {
-    if (GetParam().hybrid) {
-      Tensors tensors = tiny_hybrid_tensors();
-      add_mtp(tensors);
-      write_checkpoint(dir_, tiny_hybrid_config(), tensors);
-    } else {
-      write_checkpoint(dir_, tiny_llama_config(), tiny_llama_tensors());
-    }
-  }
-  void TearDown() override { gpu::emulated_device() = {}; }
-
-  std::unique_ptr<Engine> load(std::unique_ptr<Backend> backend, const Speculation& speculation = {},
-                               std::unique_ptr<Drafter> drafter = nullptr) const {
-    EngineOptions options = room_for_four(dir_, speculation);
-    options.dtype = DType::kBF16;
-    options.quantization = GetParam().quantization;
-    return std::make_unique<Engine>(
-        options, std::move(backend), [](auto, auto) {}, std::move(drafter));
-  }
-  std::unique_ptr<Engine> load_gpu(size_t graphs = 16) const { return load(gpu_backend(graphs)); }
-  static std::unique_ptr<gpu::GpuBackend> gpu_backend(size_t graphs = 16) {
-    return std::make_unique<gpu::GpuBackend>(gpu::GpuOptions{.device = 0, .graphs = graphs});
-  }
-  static Said run_one(Engine& engine, const Request& one) { return run_requests(engine, {one}, 0).front(); }
-
-  TempDir dir_;
-};
-
 TEST_P(GpuEngine, SaysWhatTheReferenceSays) {
   const Request one = request(0, 70, 12);
   const Said expected = run_one(*load(std::make_unique<ReferenceBackend>()), one);
   const Said said = run_one(*load_gpu(), one);
-  const float tolerance = GetParam().quantization == LoadQuantization::kNone ? 0.08f : 0.5f;
-  for (size_t i = 0; i < expected.tokens.size(); ++i) {
-    if (said.tokens[i] != expected.tokens[i]) {
-      // From here on the two tell different stories: this must have been a near tie.
-      EXPECT_LT(expected.top_logprobs[2 * i] - expected.top_logprobs[2 * i + 1], tolerance) << "token " << i;
-      EXPECT_GT(i, 0u);
-      break;
-    }
-    EXPECT_NEAR(said.logprobs[i], expected.logprobs[i], tolerance) << "token " << i;
+  // Eight-bit activations move the logits of so small a model by tenths; a wrong one moves them by several
+  // units.
+  const float tolerance = GetParam().quantization == LoadQuantization::kNone ? 0.08f : 0.8f;
+  float sum = 0;
+  size_t same = 0;
+  for (; same < expected.tokens.size() && said.tokens[same] == expected.tokens[same]; ++same) {
+    EXPECT_NEAR(said.logprobs[same], expected.logprobs[same], tolerance) << "token " << same;
+    sum += std::fabs(said.logprobs[same] - expected.logprobs[same]);
+  }
+  EXPECT_GT(same, 0u);
+  EXPECT_LT(sum, static_cast<float>(same) * tolerance / 3) << "on average";
+  // From here on the two tell different stories: this must have been a near tie.
+  if (same < expected.tokens.size()) {
+    EXPECT_LT(expected.top_logprobs[2 * same] - expected.top_logprobs[2 * same + 1], tolerance);
   }
 }
 
@@ -116,35 +71,7 @@ TEST_P(GpuEngine, DraftsChangeNoBit) {
   for (size_t i = 0; i < both.size(); ++i) EXPECT_TRUE(guessed[i].same_as(expected[i])) << "sequence " << i;
 }
 
-TEST_P(GpuEngine, AFaultOfTheDeviceLosesTheSequencesAndNamesItself) {
-  const auto engine = load_gpu();
-  StepPlan plan;
-  plan.admit = {request(0, 40, 4).admission};
-  for (int32_t b = 0; b < kBlocksPerSlot; ++b) plan.blocks.push_back({0, b});
-  plan.rows = {{0, 40}};
-  gpu::emulated_device().launches_until_fault = 20;
-  std::string message;
-  EXPECT_EQ(failure_of([&] { engine->step(plan); }, &message), "DeviceFault");
-  EXPECT_TRUE(contains(message, "unspecified launch failure"));
-  gpu::emulated_device() = {};
-  EXPECT_EQ(failure_of([&] { engine->step({}); }, &message), "EngineFault");
-  EXPECT_TRUE(contains(message, "unspecified launch failure"));
-  // A new engine on the same device starts afresh.
-  EXPECT_EQ(run_one(*load_gpu(), request(0, 40, 4)).tokens.size(), 4u);
-}
-
-TEST_P(GpuEngine, WhatDoesNotFitIsRefusedByName) {
-  gpu::emulated_device().memory = 256 << 10;
-  std::string message;
-  EXPECT_EQ(failure_of([&] { load_gpu(); }, &message), "ModelTooLarge");
-  EXPECT_TRUE(contains(message, "kernel emulator has"));
-}
-
-INSTANTIATE_TEST_SUITE_P(Checkpoints, GpuEngine,
-                         ::testing::Values(Checkpoint{"llama", false, LoadQuantization::kNone},
-                                           Checkpoint{"llama_fp8", false, LoadQuantization::kFp8},
-                                           Checkpoint{"hybrid", true, LoadQuantization::kNone}),
-                         [](const auto& info) { return std::string(info.param.name); });
+INSTANTIATE_TEST_SUITE_P(Checkpoints, GpuEngine, kCheckpoints, name_of_checkpoint);
 
 }  // namespace
 }  // namespace llmservice::testing

@@ -178,7 +178,7 @@ TEST_P(MixtureTest, SumsEachRowAsItsProductsAndNearTheReference) {
   }
   Choice copy = choice;
   std::vector<float> expected(all.size());
-  ReferenceBackend().run_experts({std::move(gate_up.plain()), std::move(down.plain())}, c.routing,
+  ReferenceBackend().run_experts({std::move(gate_up.plain()), std::move(down.plain()), nullptr}, c.routing,
                                  {copy.ids.data(), copy.weights.data()}, x.data(), c.rows, {},
                                  expected.data());
   double error = 0;
