@@ -112,7 +112,7 @@ Launch product(const char* name, const DeviceMatrix* matrices, const DeviceMatri
 }
 
 ActivationLayout layout_of(const DeviceMatrix& w) {
-  return {.order = TileOrder::kFragments, .dtype = w.dtype, .block_rows = kFragmentTokens, .cols = w.cols};
+  return {.order = kExpertOrder, .dtype = w.dtype, .block_rows = kFragmentTokens, .cols = w.cols};
 }
 
 struct Room {
