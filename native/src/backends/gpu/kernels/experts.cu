@@ -21,12 +21,11 @@ struct GroupRow {
   }
 };
 
-// Tokens x, strips y · kStrips, groups z; a group with more tokens than the x have is gone through again.
-template <DType kType, bool kRowScales, int kStrips, int kFragments>
-__global__ void __launch_bounds__(kSlicedThreads)
-    sliced_experts_kernel(const DeviceMatrix* matrices, const ExpertGroup* groups, const int32_t* rows,
-                          TokenRecords x, float* out) {
-  constexpr int32_t kTokens = kFragments * kFragmentTokens;
+// multiply(w, tokens, row_of, store) for the block's share of its group's tokens, as many as it takes at
+// once. Tokens x, outputs y, groups z; a group with more tokens than the x have is gone through again.
+template <int32_t kTokens, class Multiply>
+__device__ __forceinline__ void multiply_group(const DeviceMatrix* matrices, const ExpertGroup* groups,
+                                               const int32_t* rows, float* out, Multiply multiply) {
   wait_for_previous();
   let_next_start();
   const ExpertGroup group = groups[blockIdx.z];
@@ -37,30 +36,33 @@ __global__ void __launch_bounds__(kSlicedThreads)
   for (int32_t first = begin; first < group.count; first += step) {
     if (first > begin) sync_block();
     const int32_t at = group.first + first;
-    multiply_sliced<kType, kRowScales, kStrips, kFragments>(
-        w, static_cast<int32_t>(blockIdx.y) * kStrips, x, group.count - first, GroupRow{rows, at},
-        StoreRows{out + int64_t{at} * w.rows, w.rows}, dynamic_shared<float>());
+    multiply(w, group.count - first, GroupRow{rows, at}, StoreRows{out + int64_t{at} * w.rows, w.rows});
   }
+}
+
+template <DType kType, bool kRowScales, int kStrips, int kFragments>
+__global__ void __launch_bounds__(kSlicedThreads)
+    sliced_experts_kernel(const DeviceMatrix* matrices, const ExpertGroup* groups, const int32_t* rows,
+                          TokenRecords x, float* out) {
+  const auto strip = static_cast<int32_t>(blockIdx.y) * kStrips;
+  multiply_group<kFragments * kFragmentTokens>(
+      matrices, groups, rows, out,
+      [&](const DeviceMatrix& w, int32_t tokens, const GroupRow& row_of, const StoreRows& store) {
+        multiply_sliced<kType, kRowScales, kStrips, kFragments>(w, strip, x, tokens, row_of, store,
+                                                                dynamic_shared<float>());
+      });
 }
 
 template <DType kType, bool kRowScales>
 __global__ void __launch_bounds__(kWalkThreads, 2)
     walked_experts_kernel(const DeviceMatrix* matrices, const ExpertGroup* groups, const int32_t* rows,
                           TokenRecords x, float* out) {
-  wait_for_previous();
-  let_next_start();
-  const ExpertGroup group = groups[blockIdx.z];
-  const auto begin = static_cast<int32_t>(blockIdx.x) * kWalkTokens;
-  if (begin >= group.count) return;
-  const DeviceMatrix w = matrices[group.expert];
-  const auto step = static_cast<int32_t>(gridDim.x) * kWalkTokens;
-  for (int32_t first = begin; first < group.count; first += step) {
-    if (first > begin) sync_block();
-    const int32_t at = group.first + first;
-    multiply_walked<kType, kRowScales>(
-        w, static_cast<int32_t>(blockIdx.y) * kWalkWarps * kWalkStrips, x, group.count - first,
-        GroupRow{rows, at}, StoreRows{out + int64_t{at} * w.rows, w.rows}, dynamic_shared<std::byte>());
-  }
+  const auto strip = static_cast<int32_t>(blockIdx.y) * kWalkWarps * kWalkStrips;
+  multiply_group<kWalkTokens>(
+      matrices, groups, rows, out,
+      [&](const DeviceMatrix& w, int32_t tokens, const GroupRow& row_of, const StoreRows& store) {
+        multiply_walked<kType, kRowScales>(w, strip, x, tokens, row_of, store, dynamic_shared<std::byte>());
+      });
 }
 
 using Shape =
