@@ -8,9 +8,9 @@ namespace {
 constexpr int kWideStrips = kWarpSize == 64 ? 2 : 1;
 constexpr int kWideFragments = kWarpSize == 64 ? 4 : 3;
 
-// Blocks of a multiprocessor that registers must suffice for; widened codes take more of them.
+// Blocks of a multiprocessor that registers must suffice for; codes that are widened by products take more.
 template <DType kType, int kFragments>
-constexpr int kBlocks = kFragments > 1 || (kScaled<kType> && !kHasFp8Mma) ? 1 : 2;
+constexpr int kBlocks = kFragments > 1 || (kScaled<kType> && !kHasFp8Mma && !kWidensAtOnce) ? 1 : 2;
 
 // Tokens x kFragments · kFragmentTokens, strips y · kStrips: blocks with the same weights begin together.
 template <DType kType, bool kRowScales, int kStrips, int kFragments>
