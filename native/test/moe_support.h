@@ -1,4 +1,4 @@
-// A tiny model whose layers are mixtures of experts.
+// A tiny model whose layers are mixtures of experts: its config.json, and its weights as a qwen3_moe.
 #pragma once
 
 #include "tiny_checkpoint.h"
@@ -21,6 +21,28 @@ inline nlohmann::json moe_config(const char* type = "qwen3_moe") {
             {"linear_key_head_dim", 16},
             {"linear_value_head_dim", 8}});
   return j;
+}
+
+// Of a whole such model.
+inline Tensors moe_tensors(uint32_t seed = 1) {
+  std::mt19937 random(seed);
+  Tensors t;
+  for (const auto& [name, tensor] : tiny_llama_tensors(seed)) {
+    if (name.find(".mlp.") == std::string::npos) t[name] = tensor;
+  }
+  for (const char* layer : {"model.layers.0.", "model.layers.1."}) {
+    const std::string p = layer;
+    t[p + "self_attn.q_norm.weight"] = bf16_tensor({16}, 1, 0.1F, random);
+    t[p + "self_attn.k_norm.weight"] = bf16_tensor({16}, 1, 0.1F, random);
+    t[p + "mlp.gate.weight"] = bf16_tensor({kExperts, kHidden}, 0, 0.3F, random);
+    for (int32_t e = 0; e < kExperts; ++e) {
+      const std::string expert = p + "mlp.experts." + std::to_string(e) + ".";
+      t[expert + "gate_proj.weight"] = bf16_tensor({kWidth, kHidden}, 0, 0.3F, random);
+      t[expert + "up_proj.weight"] = bf16_tensor({kWidth, kHidden}, 0, 0.3F, random);
+      t[expert + "down_proj.weight"] = bf16_tensor({kHidden, kWidth}, 0, 0.3F, random);
+    }
+  }
+  return t;
 }
 
 }  // namespace llmservice::testing

@@ -93,8 +93,10 @@ class MixtureTest : public ::testing::TestWithParam<MixtureCase> {
   Experts experts(Backend& backend) {
     Experts out;
     for (uint32_t e = 0; e < 7; ++e) {
-      out.gate_up.push_back(pack(backend, random_matrix(GetParam().dtype, 2 * width, hidden, 2 * e), keep));
-      out.down.push_back(pack(backend, random_matrix(GetParam().dtype, hidden, width, 2 * e + 1), keep));
+      out.gate_up.push_back(
+          pack_expert(backend, random_matrix(GetParam().dtype, 2 * width, hidden, 2 * e), keep));
+      out.down.push_back(
+          pack_expert(backend, random_matrix(GetParam().dtype, hidden, width, 2 * e + 1), keep));
     }
     return out;
   }

@@ -113,6 +113,11 @@ inline std::unique_ptr<Matrix> pack(Backend& backend, const StoredMatrix& m, DTy
   return backend.pack({&part, 1}, keep, [](uint64_t) {});
 }
 
+inline ExpertMatrix pack_expert(Backend& backend, const StoredMatrix& m, DType keep = DType::kBF16) {
+  const MatrixPart part = m.part(0, m.rows);
+  return backend.pack_expert({&part, 1}, keep, [](uint64_t) {});
+}
+
 // The best instruction family of this machine with one, two and three threads, and every other with two.
 inline std::vector<std::unique_ptr<Backend>> all_backends() {
   std::vector<std::unique_ptr<Backend>> backends;

@@ -48,8 +48,8 @@ Experts read_experts(WeightReader& reader, const ModelConfig& c, Shard shard, co
   Experts experts;
   for (int32_t e = 0; e < c.moe->experts; ++e) {
     const ExpertBands bands = bands_of(e);
-    experts.gate_up.push_back(reader.matrix(bands.gate_up));
-    experts.down.push_back(reader.matrix({bands.down}));
+    experts.gate_up.push_back(reader.expert(bands.gate_up));
+    experts.down.push_back(reader.expert({bands.down}));
   }
   return experts;
 }

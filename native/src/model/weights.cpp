@@ -68,7 +68,8 @@ WeightReader::WeightReader(const Checkpoint& checkpoint, const ModelConfig& conf
       // Of a checkpoint that is quantized already, the rest was left alone on purpose.
       quantization_(config.quantization.method().empty() ? quantization : LoadQuantization::kNone) {}
 
-std::unique_ptr<Matrix> WeightReader::matrix(const std::vector<Band>& bands) {
+template <class Pack>
+auto WeightReader::with_parts(const std::vector<Band>& bands, Pack pack) {
   std::deque<PartScales> scales;
   std::vector<MatrixPart> parts;
   // Quantizing hands over fewer bytes than it reads.
@@ -90,7 +91,18 @@ std::unique_ptr<Matrix> WeightReader::matrix(const std::vector<Band>& bands) {
                                                        "; both must have one type.");
     }
   }
-  return backend_.pack(parts, keep_, [&](uint64_t bytes) { on_bytes_(bytes * read_per_byte); });
+  return pack(parts, [&](uint64_t bytes) { on_bytes_(bytes * read_per_byte); });
+}
+
+std::unique_ptr<Matrix> WeightReader::matrix(const std::vector<Band>& bands) {
+  return with_parts(
+      bands, [&](const auto& parts, const auto& on_bytes) { return backend_.pack(parts, keep_, on_bytes); });
+}
+
+ExpertMatrix WeightReader::expert(const std::vector<Band>& bands) {
+  return with_parts(bands, [&](const auto& parts, const auto& on_bytes) {
+    return backend_.pack_expert(parts, keep_, on_bytes);
+  });
 }
 
 Linear WeightReader::linear(const std::vector<Band>& bands, bool with_bias) {

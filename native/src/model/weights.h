@@ -69,6 +69,7 @@ class WeightReader {
 
   // One packed matrix from bands, concatenated along its rows. All bands must be stored in one type.
   std::unique_ptr<Matrix> matrix(const std::vector<Band>& bands);
+  ExpertMatrix expert(const std::vector<Band>& bands);
   // The same with the bands' biases when `with_bias`.
   Linear linear(const std::vector<Band>& bands, bool with_bias);
   // Bands of rows of a tensor, one after the other, widened to float, plus `offset` on each value.
@@ -83,6 +84,9 @@ class WeightReader {
   Backend& backend() const { return backend_; }
 
  private:
+  // What `pack` makes of the bands, which are told to it as parts beside who wants to know of bytes.
+  template <class Pack>
+  auto with_parts(const std::vector<Band>& bands, Pack pack);
   std::vector<float> values(const Tensor& tensor, Range elements);
 
   const Checkpoint& checkpoint_;

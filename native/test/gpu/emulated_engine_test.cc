@@ -1,6 +1,10 @@
-// Engines on a device that fails or has little memory, which only the emulator does when asked.
+// Engines on a device that fails, has little memory, or is a Hopper, which only the emulator is when asked.
+#include "backends/gpu/kernels/matmul.h"
+#include "backends/gpu/packing.h"
+#include "backends/gpu/vendor/wgmma.h"
 #include "failures.h"
 #include "gpu_engine_support.h"
+#include "ops_support.h"
 
 namespace llmservice::testing {
 namespace {
@@ -34,7 +38,35 @@ TEST_P(FailingDevice, WhatDoesNotFitIsRefusedByName) {
   EXPECT_TRUE(contains(message, "kernel emulator has"));
 }
 
+// Its products run on wgmma, which warps of 64 lanes do not have.
+class OnHopper : public GpuEngine {
+ protected:
+  void SetUp() override {
+    if (!gpu::kHasWgmma) GTEST_SKIP();
+    gpu::emulated_device().major = 9;
+    GpuEngine::SetUp();
+  }
+  void TearDown() override { gpu::emulated_device() = {}; }
+};
+
+TEST_P(OnHopper, SaysWhatTheReferenceSays) { expect_what_the_reference_says(); }
+
+TEST_P(OnHopper, OthersAndCutsChangeNoBit) { expect_no_bit_to_change_with_others_and_cuts(); }
+
 INSTANTIATE_TEST_SUITE_P(Checkpoints, FailingDevice, kCheckpoints, name_of_checkpoint);
+INSTANTIATE_TEST_SUITE_P(Checkpoints, OnHopper, kCheckpoints, name_of_checkpoint);
+
+TEST(HopperPacking, LaysOutExpertsAsTheirKernelsReadThem) {
+  gpu::emulated_device().major = 9;
+  gpu::GpuBackend backend({.device = 0, .graphs = 0});
+  gpu::emulated_device() = {};
+  const StoredMatrix stored = random_matrix(DType::kBF16, 64, 64, 1);
+  const auto order = [](const Matrix& matrix) {
+    return static_cast<const gpu::DeviceWeights&>(matrix).device.order;
+  };
+  EXPECT_EQ(order(*pack(backend, stored)), gpu::tile_order(90));
+  EXPECT_EQ(order(*pack_expert(backend, stored)), gpu::kExpertOrder);
+}
 
 }  // namespace
 }  // namespace llmservice::testing

@@ -76,7 +76,7 @@ class MatrixSet {
     for (int32_t expert = 0; expert < c.routing.experts; ++expert) {
       const StoredMatrix stored = random_matrix(c.dtype, outputs, cols, seed + expert,
                                                 c.scale_rows == 1 ? Scaling::kRow : Scaling::kBlock);
-      plain_.push_back(pack(reference, stored));
+      plain_.push_back(pack_expert(reference, stored));
       tiles_.push_back(
           std::make_unique<DeviceArray<std::byte>>(gpu::tile_bytes(c.dtype, outputs, cols), std::byte{0}));
       std::vector<float> scales;
@@ -90,7 +90,7 @@ class MatrixSet {
                            .scales = c.dtype == DType::kF8E4M3 ? scales_.back()->data() : nullptr,
                            .scale_rows = c.scale_rows,
                            .dtype = c.dtype,
-                           .order = gpu::TileOrder::kFragments,
+                           .order = gpu::kExpertOrder,
                            .rows = outputs,
                            .cols = cols,
                            .multiprocessors = 4});
@@ -102,7 +102,7 @@ class MatrixSet {
 
   const gpu::DeviceMatrix* on_device() const { return device_->data(); }
   const gpu::DeviceMatrix& of(int32_t expert) const { return matrices_[expert]; }
-  std::vector<std::unique_ptr<Matrix>>& plain() { return plain_; }
+  std::vector<ExpertMatrix>& plain() { return plain_; }
   std::vector<float> times(int32_t expert, const std::vector<float>& x) const {
     const gpu::DeviceMatrix& w = of(expert);
     const DeviceArray<float> in(x), out(w.rows, NAN);
@@ -112,7 +112,7 @@ class MatrixSet {
   }
 
  private:
-  std::vector<std::unique_ptr<Matrix>> plain_;
+  std::vector<ExpertMatrix> plain_;
   std::vector<std::unique_ptr<DeviceArray<std::byte>>> tiles_;
   std::vector<std::unique_ptr<DeviceArray<float>>> scales_;
   std::vector<gpu::DeviceMatrix> matrices_;

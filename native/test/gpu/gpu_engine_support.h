@@ -1,10 +1,11 @@
-// Whole engines of tiny models on the GPU backend.
+// Whole engines of tiny models on the GPU backend, and what holds for each.
 #pragma once
 
 #include <gtest/gtest.h>
 
 #include "backends/gpu/backend.h"
 #include "drafts_support.h"
+#include "moe_support.h"
 
 namespace llmservice::testing {
 
@@ -18,21 +19,27 @@ inline Request request(int32_t slot, int32_t length, int32_t generate, int32_t c
           .chunk = chunk};
 }
 
+enum class TinyModel : uint8_t { kLlama, kHybrid, kMoe };
+
 struct Checkpoint {
   const char* name;
-  bool hybrid;
+  TinyModel model;
   LoadQuantization quantization;
+
+  bool hybrid() const { return model == TinyModel::kHybrid; }
 };
 
 class GpuEngine : public ::testing::TestWithParam<Checkpoint> {
  protected:
   void SetUp() override {
-    if (GetParam().hybrid) {
+    if (GetParam().model == TinyModel::kLlama) {
+      write_checkpoint(dir_, tiny_llama_config(), tiny_llama_tensors());
+    } else if (GetParam().model == TinyModel::kMoe) {
+      write_checkpoint(dir_, moe_config(), moe_tensors());
+    } else {
       Tensors tensors = tiny_hybrid_tensors();
       add_mtp(tensors);
       write_checkpoint(dir_, tiny_hybrid_config(), tensors);
-    } else {
-      write_checkpoint(dir_, tiny_llama_config(), tiny_llama_tensors());
     }
   }
 
@@ -50,12 +57,48 @@ class GpuEngine : public ::testing::TestWithParam<Checkpoint> {
   }
   static Said run_one(Engine& engine, const Request& one) { return run_requests(engine, {one}, 0).front(); }
 
+  void expect_what_the_reference_says() const {
+    const Request one = request(0, 70, 12);
+    const Said expected = run_one(*load(std::make_unique<ReferenceBackend>()), one);
+    const Said said = run_one(*load_gpu(), one);
+    // Eight-bit activations move the logits of so small a model by tenths; a wrong one moves them by several
+    // units.
+    const float tolerance = GetParam().quantization == LoadQuantization::kNone ? 0.08f : 0.8f;
+    float sum = 0;
+    size_t same = 0;
+    for (; same < expected.tokens.size() && said.tokens[same] == expected.tokens[same]; ++same) {
+      EXPECT_NEAR(said.logprobs[same], expected.logprobs[same], tolerance) << "token " << same;
+      sum += std::fabs(said.logprobs[same] - expected.logprobs[same]);
+    }
+    EXPECT_GT(same, 0u);
+    EXPECT_LT(sum, static_cast<float>(same) * tolerance / 3) << "on average";
+    // From here on the two tell different stories: this must have been a near tie.
+    if (same < expected.tokens.size()) {
+      EXPECT_LT(expected.top_logprobs[2 * same] - expected.top_logprobs[2 * same + 1], tolerance);
+    }
+  }
+
+  void expect_no_bit_to_change_with_others_and_cuts() const {
+    const std::vector<Request> together = {request(0, 70, 4), request(1, 33, 6), request(2, 129, 2)};
+    const std::vector<Said> said = run_requests(*load_gpu(), together, 0);
+    for (size_t i = 0; i < together.size(); ++i) {
+      const auto alone = load_gpu();
+      EXPECT_TRUE(run_one(*alone, together[i]).same_as(said[i])) << "sequence " << i;
+    }
+    Request cut = together[0];
+    cut.chunk = GetParam().hybrid() ? 128 : 16;  // hybrids are cut on multiples of 64
+    EXPECT_TRUE(run_one(*load_gpu(), cut).same_as(said[0]));
+  }
+
   TempDir dir_;
 };
 
-inline const auto kCheckpoints = ::testing::Values(Checkpoint{"llama", false, LoadQuantization::kNone},
-                                                   Checkpoint{"llama_fp8", false, LoadQuantization::kFp8},
-                                                   Checkpoint{"hybrid", true, LoadQuantization::kNone});
+inline const auto kCheckpoints =
+    ::testing::Values(Checkpoint{"llama", TinyModel::kLlama, LoadQuantization::kNone},
+                      Checkpoint{"llama_fp8", TinyModel::kLlama, LoadQuantization::kFp8},
+                      Checkpoint{"hybrid", TinyModel::kHybrid, LoadQuantization::kNone},
+                      Checkpoint{"moe", TinyModel::kMoe, LoadQuantization::kNone},
+                      Checkpoint{"moe_fp8", TinyModel::kMoe, LoadQuantization::kFp8});
 
 inline std::string name_of_checkpoint(const ::testing::TestParamInfo<Checkpoint>& info) {
   return info.param.name;

@@ -74,7 +74,7 @@ class CpuBackend final : public Backend {
 
  private:
   // out (rows, N) = x (rows, K) · Wᵀ, where each of `tiles` says which rows multiply which of `matrices`.
-  void multiply_grouped(std::span<const std::unique_ptr<Matrix>> matrices, std::span<const ExpertTile> tiles,
+  void multiply_grouped(std::span<const ExpertMatrix> matrices, std::span<const ExpertTile> tiles,
                         const float* x, float* out);
   // One panel's outputs of at most kTileRows rows.
   void multiply_tile(const PackedMatrix& matrix, int64_t panel, const float* x, int64_t rows, float* out,

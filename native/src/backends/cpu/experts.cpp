@@ -57,8 +57,8 @@ void CpuBackend::route(const RoutingShape& shape, const float* logits, int64_t r
   });
 }
 
-void CpuBackend::multiply_grouped(std::span<const std::unique_ptr<Matrix>> matrices,
-                                  std::span<const ExpertTile> tiles, const float* x, float* out) {
+void CpuBackend::multiply_grouped(std::span<const ExpertMatrix> matrices, std::span<const ExpertTile> tiles,
+                                  const float* x, float* out) {
   const int64_t panels = static_cast<const PackedMatrix&>(*matrices.front()).panels();
   pool_.run(static_cast<int64_t>(tiles.size()) * panels, [&](int64_t index, int worker) {
     const ExpertTile& tile = tiles[index / panels];

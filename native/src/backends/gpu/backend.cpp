@@ -81,6 +81,11 @@ std::unique_ptr<Matrix> GpuBackend::pack(std::span<const MatrixPart> parts, DTyp
   return packed;
 }
 
+std::unique_ptr<Matrix> GpuBackend::pack_for_experts(std::span<const MatrixPart> parts, DType keep,
+                                                     const std::function<void(uint64_t)>& on_bytes) {
+  return pack_matrix(device_, parts, keep, kExpertOrder, on_bytes);
+}
+
 void GpuBackend::reserve(const StepLimits& limits) {
   for (const int64_t rows : row_counts(limits.rows)) {
     for (const DeviceMatrix& shape : shapes_) products_.want(matmul_workspace(shape, rows));

@@ -74,6 +74,9 @@ class GpuBackend final : public Backend {
            const float* dt_bias, const GdnState&, float* out) override;
 
  private:
+  std::unique_ptr<Matrix> pack_for_experts(std::span<const MatrixPart> parts, DType keep,
+                                           const std::function<void(uint64_t)>& on_bytes) override;
+
   // Of a kind of kernels: kernels may keep counters there that they leave as they found them.
   struct Workspace {
     std::unique_ptr<DeviceMemory> memory;

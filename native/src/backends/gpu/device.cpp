@@ -132,9 +132,4 @@ std::optional<Graph> Device::capture(std::span<const Launch> launches) {
 
 void Device::finish() { check(gpuStreamSynchronize(stream_), "finish its work"); }
 
-DeviceMemory::DeviceMemory(Device& device, size_t bytes)
-    : device_(device), data_(static_cast<std::byte*>(device.allocate(bytes))), bytes_(bytes) {
-  device_.zero(data_, bytes);
-}
-
 }  // namespace llmservice::gpu

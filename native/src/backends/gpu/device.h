@@ -73,13 +73,15 @@ class Device {
   std::map<const void*, uint32_t> shared_given_;  // by kernel
 };
 
-// Memory of the device, zeroed.
-class DeviceMemory {
+// Memory that `allocate` of a device gave, and that goes back by its `release`.
+template <auto allocate, auto release>
+class OwnedMemory {
  public:
-  DeviceMemory(Device& device, size_t bytes);
-  ~DeviceMemory() { device_.release(data_); }
-  DeviceMemory(const DeviceMemory&) = delete;
-  DeviceMemory& operator=(const DeviceMemory&) = delete;
+  OwnedMemory(Device& device, size_t bytes)
+      : device_(device), data_(static_cast<std::byte*>((device.*allocate)(bytes))), bytes_(bytes) {}
+  ~OwnedMemory() { (device_.*release)(data_); }
+  OwnedMemory(const OwnedMemory&) = delete;
+  OwnedMemory& operator=(const OwnedMemory&) = delete;
 
   std::byte* data() const { return data_; }
   size_t bytes() const { return bytes_; }
@@ -90,21 +92,12 @@ class DeviceMemory {
   size_t bytes_;
 };
 
-class PinnedMemory {
+using PinnedMemory = OwnedMemory<&Device::allocate_pinned, &Device::release_pinned>;
+
+// Zeroed.
+class DeviceMemory : public OwnedMemory<&Device::allocate, &Device::release> {
  public:
-  PinnedMemory(Device& device, size_t bytes)
-      : device_(device), data_(static_cast<std::byte*>(device.allocate_pinned(bytes))), bytes_(bytes) {}
-  ~PinnedMemory() { device_.release_pinned(data_); }
-  PinnedMemory(const PinnedMemory&) = delete;
-  PinnedMemory& operator=(const PinnedMemory&) = delete;
-
-  std::byte* data() const { return data_; }
-  size_t bytes() const { return bytes_; }
-
- private:
-  Device& device_;
-  std::byte* data_;
-  size_t bytes_;
+  DeviceMemory(Device& device, size_t bytes) : OwnedMemory(device, bytes) { device.zero(data(), bytes); }
 };
 
 }  // namespace llmservice::gpu

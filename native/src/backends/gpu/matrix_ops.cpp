@@ -42,12 +42,6 @@ bool alike(const DeviceMatrix& a, const DeviceMatrix& b) {
 }  // namespace
 
 void GpuBackend::prepare(Experts& experts, const RoutingShape& shape) {
-  if (order_ != TileOrder::kFragments) {
-    throw EngineError(
-        "UnsupportedArchitecture",
-        "Mixtures of experts do not run on Hopper GPUs yet; other NVIDIA and AMD GPUs, and CPUs, "
-        "take them.");
-  }
   for (const auto* matrices : {&experts.gate_up, &experts.down}) {
     for (const auto& matrix : *matrices) {
       if (alike(on_device(*matrix), on_device(*matrices->front()))) continue;

@@ -52,6 +52,16 @@ struct AttentionPlan {
   static constexpr int kPadding = kWarpSize == 64 ? 4 : 16;
 };
 
+// visit(n, item) for the items of a tile that are this warp's: its n-th is `item`.
+template <class Plan, int kItems, class Visit>
+__device__ __forceinline__ void each_item(Visit visit) {
+#pragma unroll
+  for (int n = 0; n * Plan::kWarps < kItems; ++n) {
+    const int item = warp_id() + n * Plan::kWarps;
+    if (kItems % Plan::kWarps == 0 || item < kItems) visit(n, item);
+  }
+}
+
 // What a warp reads of K at once: 16 positions, 64 features.
 template <class Plan>
 struct KeyTile {
@@ -63,25 +73,19 @@ struct KeyTile {
   // rows: where the tile's positions lie in the cache, in runs of 16 features. What is beyond head_dim meets
   // only zeros of q: any features will do.
   __device__ __forceinline__ void load(const void* cache, const int32_t* rows, int32_t head_dim) {
-#pragma unroll
-    for (int n = 0; n < kWarpItems; ++n) {
-      const int item = warp_id() + n * Plan::kWarps;
+    each_item<Plan, kItems>([&](int n, int item) {
       const int run = item / Plan::kUnits * 4 + quarter();
       const auto* const from = static_cast<const Run*>(cache) + (run * 16 < head_dim ? run : 0);
-      if (kItems % Plan::kWarps != 0 && item >= kItems) continue;
 #pragma unroll
       for (int i = 0; i < kLines; ++i) {
         runs[n][i] = from[int64_t{rows[item % Plan::kUnits * 16 + operand_line(i)]}];
       }
-    }
+    });
   }
 
   // operands: (units, steps, lanes)
   __device__ __forceinline__ void store(Operand* operands) const {
-#pragma unroll
-    for (int n = 0; n < kWarpItems; ++n) {
-      const int item = warp_id() + n * Plan::kWarps;
-      if (kItems % Plan::kWarps != 0 && item >= kItems) continue;
+    each_item<Plan, kItems>([&](int n, int item) {
       const int at = (item % Plan::kUnits * Plan::kSteps + item / Plan::kUnits * 4) * kWarpSize + lane_id();
 #pragma unroll
       for (int y = 0; y < 4; ++y) {
@@ -90,7 +94,7 @@ struct KeyTile {
         for (int i = 0; i < kLines; ++i) operand.line[i] = quad(runs[n][i], y);
         operands[at + y * kWarpSize] = operand;
       }
-    }
+    });
   }
 
  private:
@@ -113,10 +117,7 @@ struct ValueTile {
   Run runs[kWarpItems][kLines][4];
 
   __device__ __forceinline__ void load(const void* cache, const int32_t* rows, int32_t head_dim) {
-#pragma unroll
-    for (int n = 0; n < kWarpItems; ++n) {
-      const int item = warp_id() + n * Plan::kWarps;
-      if (kItems % Plan::kWarps != 0 && item >= kItems) continue;
+    each_item<Plan, kItems>([&](int n, int item) {
 #pragma unroll
       for (int i = 0; i < kLines; ++i) {
         const int run = item / Plan::kUnits * 16 + operand_line(i);
@@ -126,16 +127,13 @@ struct ValueTile {
           runs[n][i][e] = from[int64_t{rows[position(item, e)]} * (16 / Plan::kRun)];
         }
       }
-    }
+    });
   }
 
   // A weight of zero would not hide what is not finite: such positions are marked and their runs zeroed.
   __device__ __forceinline__ void hide_faults(int32_t* faulty) {
     static_assert(!Plan::kScaled);
-#pragma unroll
-    for (int n = 0; n < kWarpItems; ++n) {
-      const int item = warp_id() + n * Plan::kWarps;
-      if (kItems % Plan::kWarps != 0 && item >= kItems) continue;
+    each_item<Plan, kItems>([&](int n, int item) {
 #pragma unroll
       for (int i = 0; i < kLines; ++i) {
 #pragma unroll
@@ -149,15 +147,12 @@ struct ValueTile {
           runs[n][i][e] = {};
         }
       }
-    }
+    });
   }
 
   // operands: (units, groups of 16 features, lanes)
   __device__ __forceinline__ void store(Operand* operands) const {
-#pragma unroll
-    for (int n = 0; n < kWarpItems; ++n) {
-      const int item = warp_id() + n * Plan::kWarps;
-      if (kItems % Plan::kWarps != 0 && item >= kItems) continue;
+    each_item<Plan, kItems>([&](int n, int item) {
       const int group = item % Plan::kUnits * (Plan::kDim / 16) + item / Plan::kUnits * Plan::kRun;
       uint32_t words[kLines][4][Plan::kRun / 2];
 #pragma unroll
@@ -178,7 +173,7 @@ struct ValueTile {
         }
         operands[(group + j) * kWarpSize + lane_id()] = operand;
       }
-    }
+    });
   }
 
  private:

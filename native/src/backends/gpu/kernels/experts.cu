@@ -2,8 +2,7 @@
 // through the sorted pairs. For few rows bound by the bytes of the experts that are chosen, each read once.
 #include "backends/gpu/kernels/expert_groups.h"
 #include "backends/gpu/kernels/experts.h"
-#include "backends/gpu/kernels/fragment_products.h"
-#include "backends/gpu/kernels/quantize.h"
+#include "backends/gpu/kernels/fragment_launch.h"
 #include "backends/gpu/kernels/rows.h"
 
 namespace llmservice::gpu {
@@ -22,12 +21,11 @@ struct GroupRow {
   }
 };
 
-// Tokens x, strips y · kStrips, groups z; a group with more tokens than the x have is gone through again.
-template <DType kType, bool kRowScales, int kStrips, int kFragments>
-__global__ void __launch_bounds__(kSlicedThreads)
-    sliced_experts_kernel(const DeviceMatrix* matrices, const ExpertGroup* groups, const int32_t* rows,
-                          TokenRecords x, float* out) {
-  constexpr int32_t kTokens = kFragments * kFragmentTokens;
+// multiply(w, tokens, row_of, store) for the block's share of its group's tokens, as many as it takes at
+// once. Tokens x, outputs y, groups z; a group with more tokens than the x have is gone through again.
+template <int32_t kTokens, class Multiply>
+__device__ __forceinline__ void multiply_group(const DeviceMatrix* matrices, const ExpertGroup* groups,
+                                               const int32_t* rows, float* out, Multiply multiply) {
   wait_for_previous();
   let_next_start();
   const ExpertGroup group = groups[blockIdx.z];
@@ -38,81 +36,71 @@ __global__ void __launch_bounds__(kSlicedThreads)
   for (int32_t first = begin; first < group.count; first += step) {
     if (first > begin) sync_block();
     const int32_t at = group.first + first;
-    multiply_sliced<kType, kRowScales, kStrips, kFragments>(
-        w, static_cast<int32_t>(blockIdx.y) * kStrips, x, group.count - first, GroupRow{rows, at},
-        StoreRows{out + int64_t{at} * w.rows, w.rows}, dynamic_shared<float>());
+    multiply(w, group.count - first, GroupRow{rows, at}, StoreRows{out + int64_t{at} * w.rows, w.rows});
   }
+}
+
+template <DType kType, bool kRowScales, int kStrips, int kFragments>
+__global__ void __launch_bounds__(kSlicedThreads)
+    sliced_experts_kernel(const DeviceMatrix* matrices, const ExpertGroup* groups, const int32_t* rows,
+                          TokenRecords x, float* out) {
+  const auto strip = static_cast<int32_t>(blockIdx.y) * kStrips;
+  multiply_group<kFragments * kFragmentTokens>(
+      matrices, groups, rows, out,
+      [&](const DeviceMatrix& w, int32_t tokens, const GroupRow& row_of, const StoreRows& store) {
+        multiply_sliced<kType, kRowScales, kStrips, kFragments>(w, strip, x, tokens, row_of, store,
+                                                                dynamic_shared<float>());
+      });
 }
 
 template <DType kType, bool kRowScales>
 __global__ void __launch_bounds__(kWalkThreads, 2)
     walked_experts_kernel(const DeviceMatrix* matrices, const ExpertGroup* groups, const int32_t* rows,
                           TokenRecords x, float* out) {
-  wait_for_previous();
-  let_next_start();
-  const ExpertGroup group = groups[blockIdx.z];
-  const auto begin = static_cast<int32_t>(blockIdx.x) * kWalkTokens;
-  if (begin >= group.count) return;
-  const DeviceMatrix w = matrices[group.expert];
-  const auto step = static_cast<int32_t>(gridDim.x) * kWalkTokens;
-  for (int32_t first = begin; first < group.count; first += step) {
-    if (first > begin) sync_block();
-    const int32_t at = group.first + first;
-    multiply_walked<kType, kRowScales>(
-        w, static_cast<int32_t>(blockIdx.y) * kWalkWarps * kWalkStrips, x, group.count - first,
-        GroupRow{rows, at}, StoreRows{out + int64_t{at} * w.rows, w.rows}, dynamic_shared<std::byte>());
-  }
+  const auto strip = static_cast<int32_t>(blockIdx.y) * kWalkWarps * kWalkStrips;
+  multiply_group<kWalkTokens>(
+      matrices, groups, rows, out,
+      [&](const DeviceMatrix& w, int32_t tokens, const GroupRow& row_of, const StoreRows& store) {
+        multiply_walked<kType, kRowScales>(w, strip, x, tokens, row_of, store, dynamic_shared<std::byte>());
+      });
 }
 
-using Kernel = void (*)(const DeviceMatrix*, const ExpertGroup*, const int32_t*, TokenRecords, float*);
-
-struct Shape {
-  Kernel kernel;
-  int32_t tokens;   // of a block
-  int32_t outputs;  // of a block
-  uint32_t threads;
-  uint32_t shared_bytes;
-};
+using Shape =
+    FragmentShape<void (*)(const DeviceMatrix*, const ExpertGroup*, const int32_t*, TokenRecords, float*)>;
 
 template <DType kType, bool kRowScales, int kStrips, int kFragments>
 Shape sliced() {
-  return {sliced_experts_kernel<kType, kRowScales, kStrips, kFragments>, kFragments * kFragmentTokens,
-          kStrips * kFragmentOutputs, kSlicedThreads, kSlicedShared};
+  return sliced_shape<kStrips, kFragments>(sliced_experts_kernel<kType, kRowScales, kStrips, kFragments>);
 }
 
 // By the tokens that an expert has on average. All shapes give the same bits.
+//
+// On Hopper these products are mma.sync's, at no more than half of what wgmma does with FP8 (990 of 1,979
+// TFLOP/s on H200, whose 4.8 TB/s bring an expert's weights in the time that 100 tokens take at that rate).
+// So wgmma could gain up to twice where an expert has more tokens than that, as in steps of over 1,600 rows
+// of 8 experts out of 128, and nothing below. It would have to run decodes too, as the instruction may not
+// follow the number of rows, and would want each group's tokens in blocks of their own among the records, as
+// its operands lie in shared memory as whole tiles.
 template <DType kType, bool kRowScales>
 Shape choose_shape(int64_t tokens) {
   if (tokens <= kFragmentTokens / 2) return sliced<kType, kRowScales, 1, 1>();
   if (tokens <= 4 * kFragmentTokens) return sliced<kType, kRowScales, 1, 2>();
-  return {walked_experts_kernel<kType, kRowScales>, kWalkTokens, kWalkWarps * kWalkStrips * kFragmentOutputs,
-          kWalkThreads, kWalkShared};
-}
-
-Shape choose_shape(const DeviceMatrix& w, int64_t tokens) {
-  if (w.dtype == DType::kBF16) return choose_shape<DType::kBF16, false>(tokens);
-  if (w.dtype == DType::kF16) return choose_shape<DType::kF16, false>(tokens);
-  return w.scale_rows == 1 ? choose_shape<DType::kF8E4M3, true>(tokens)
-                           : choose_shape<DType::kF8E4M3, false>(tokens);
+  return walked_shape(walked_experts_kernel<kType, kRowScales>);
 }
 
 Launch product(const char* name, const DeviceMatrix* matrices, const DeviceMatrix& w,
                const RoutingShape& routing, int64_t rows, const ExpertGroup* groups,
                const int32_t* sorted_rows, const std::byte* records, float* out) {
   const int64_t average = divide_up(rows * routing.top_k, routing.experts);
-  const Shape shape = choose_shape(w, average);
+  const Shape shape = choose_by_type(
+      w, [&]<DType kType, bool kRowScales> { return choose_shape<kType, kRowScales>(average); });
   // No group has more tokens than there are rows; few have many times the average.
   const int64_t most = divide_up(rows, shape.tokens);
   const int64_t usual = divide_up(2 * average, shape.tokens);
-  const Grid grid{static_cast<uint32_t>(most < usual ? most : usual),
-                  static_cast<uint32_t>(divide_up(divide_up(w.rows, kTileRows) * kTileRows, shape.outputs)),
+  const Grid grid{static_cast<uint32_t>(most < usual ? most : usual), shape.blocks_of(w),
                   static_cast<uint32_t>(most_groups(routing, rows))};
   return make_launch(name, shape.kernel, grid, shape.threads, shape.shared_bytes, matrices, groups,
                      sorted_rows, TokenRecords{records, k_tiles(w.dtype, w.cols)}, out);
-}
-
-ActivationLayout layout_of(const DeviceMatrix& w) {
-  return {.order = TileOrder::kFragments, .dtype = w.dtype, .block_rows = kFragmentTokens, .cols = w.cols};
 }
 
 struct Room {
@@ -137,8 +125,8 @@ Room room_of(const DeviceExperts& experts, const RoutingShape& shape, int64_t ro
     return at;
   };
   const auto floats = [](int64_t count) { return count * static_cast<int64_t>(sizeof(float)); };
-  const int64_t row_records = activation_bytes(layout_of(experts.gate_up_shape), rows);
-  const int64_t pair_records = activation_bytes(layout_of(experts.down_shape), pairs);
+  const int64_t row_records = activation_bytes(fragment_layout(experts.gate_up_shape), rows);
+  const int64_t pair_records = activation_bytes(fragment_layout(experts.down_shape), pairs);
   room.groups = put(most_groups(shape, rows) * static_cast<int64_t>(sizeof(ExpertGroup)));
   room.rows = put(pairs * static_cast<int64_t>(sizeof(int32_t)));
   room.places = put(pairs * static_cast<int64_t>(sizeof(int32_t)));
@@ -170,11 +158,11 @@ Launches run_experts(const DeviceExperts& experts, const RoutingShape& shape, co
     const int64_t count = rows - first < kRowsAtOnce ? rows - first : kRowsAtOnce;
     const int64_t pairs = count * shape.top_k;
     launches.push_back(group_pairs(shape, routing.ids + first * shape.top_k, count, groups));
-    launches.push_back(quantize(layout_of(experts.gate_up_shape), x + first * hidden, count, records));
+    launches.push_back(quantize(fragment_layout(experts.gate_up_shape), x + first * hidden, count, records));
     launches.push_back(product("experts_gate_up", experts.gate_up, experts.gate_up_shape, shape, count,
                                groups.groups, groups.rows, records, wide));
     launches.push_back(silu_mul(wide, pairs, width, mixed));
-    launches.push_back(quantize(layout_of(experts.down_shape), mixed, pairs, records));
+    launches.push_back(quantize(fragment_layout(experts.down_shape), mixed, pairs, records));
     launches.push_back(product("experts_down", experts.down, experts.down_shape, shape, count, groups.groups,
                                nullptr, records, wide));
     launches.push_back(combine(shape, groups, routing.weights + first * shape.top_k, wide, count, hidden,

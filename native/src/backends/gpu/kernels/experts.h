@@ -14,8 +14,11 @@ constexpr int32_t kMostChosen = 16;  // top_k
 // At most kMostExperts, of which top_k is at most kMostChosen.
 Launch route(const RoutingShape&, const float* logits, int64_t rows, const Routing&);
 
+// Of experts' matrices, on every device: few tokens to an expert leave them bound by memory.
+constexpr TileOrder kExpertOrder = TileOrder::kFragments;
+
 // The routed experts of one layer: arrays (experts) of matrices on the device, all of one shape and type, in
-// TileOrder::kFragments on every device: few tokens to an expert leave them bound by memory.
+// kExpertOrder.
 struct DeviceExperts {
   const DeviceMatrix* gate_up;
   const DeviceMatrix* down;

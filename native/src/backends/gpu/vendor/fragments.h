@@ -59,9 +59,13 @@ namespace llmservice::gpu {
 
 #if defined(__CUDACC__) || defined(__HIPCC__) || defined(LLMSERVICE_GPU_HOST)
 
-// Four e4m3 codes as f16, two to a word, exactly: the code's bits are those of an f16 with another bias,
-// which the product makes up for. No product is subnormal, so that a unit that flushes those (gfx90a) is
-// exact too.
+// widen_fp8: four e4m3 codes as f16, two to a word, exactly.
+#if defined(LLMSERVICE_WIDENS_FP8)
+constexpr bool kWidensAtOnce = true;
+#else
+constexpr bool kWidensAtOnce = false;
+// The code's bits are those of an f16 with another bias, which the product makes up for. No product is
+// subnormal, so that a unit that flushes those (gfx90a) is exact too.
 __device__ __forceinline__ void widen_fp8(uint32_t codes, uint32_t& low, uint32_t& high) {
   constexpr uint32_t kRescale = kFnuz ? 0x58005800 : 0x5c005c00;  // 2^7, 2^8
   const auto widen = [](uint32_t upper_bytes) {
@@ -70,6 +74,7 @@ __device__ __forceinline__ void widen_fp8(uint32_t codes, uint32_t& low, uint32_
   low = widen((codes & 0xff) << 8 | (codes & 0xff00) << 16);
   high = widen((codes >> 8 & 0xff00) | (codes & 0xff000000));
 }
+#endif
 
 // mma_fp8 where the chip has none: two f16 instructions of half its K.
 __device__ __forceinline__ void mma_widened(float (&sums)[4], const uint32_t* weights,

@@ -1,4 +1,6 @@
-// NVIDIA: mma.sync, from sm_80; with e4m3 operands from sm_89.
+// NVIDIA: mma.sync, from sm_80. With e4m3 operands on sm_89: sm_90a and sm_100 take that instruction too, but
+// ptxas makes it of products in f16, whose sums it adds up one by one; widening by ourselves spares these
+// additions, and their registers.
 #pragma once
 
 #include "backends/gpu/vendor/vendor.h"
@@ -7,7 +9,7 @@ namespace llmservice::gpu {
 
 #ifdef __CUDACC__
 
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 890
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ == 890
 constexpr bool kHasFp8Mma = true;
 #else
 constexpr bool kHasFp8Mma = false;
@@ -19,7 +21,7 @@ constexpr bool kHasFp8Mma = false;
       : "r"(weights[0]), "r"(weights[1]), "r"(weights[2]), "r"(weights[3]), "r"(tokens[0]), "r"(tokens[1]))
 
 __device__ __forceinline__ void mma_fp8(float (&sums)[4], const uint32_t* weights, const uint32_t* tokens) {
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 890
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ == 890
   LLMSERVICE_MMA("m16n8k32.row.col.f32.e4m3.e4m3.f32");
 #endif
 }
@@ -39,6 +41,20 @@ __device__ __forceinline__ uint32_t multiply_halves(uint32_t a, uint32_t b) {
   asm("mul.rn.f16x2 %0, %1, %2;" : "=r"(product) : "r"(a), "r"(b));
   return product;
 }
+
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 890
+#define LLMSERVICE_WIDENS_FP8
+__device__ __forceinline__ void widen_fp8(uint32_t codes, uint32_t& low, uint32_t& high) {
+  asm("{\n"
+      ".reg .b16 first, second;\n"
+      "mov.b32 {first, second}, %2;\n"
+      "cvt.rn.f16x2.e4m3x2 %0, first;\n"
+      "cvt.rn.f16x2.e4m3x2 %1, second;\n"
+      "}"
+      : "=r"(low), "=r"(high)
+      : "r"(codes));
+}
+#endif
 
 constexpr bool kStartsEarly = true;
 

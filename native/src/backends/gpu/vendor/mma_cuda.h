@@ -1,22 +1,9 @@
-// NVIDIA: mma.h by mma.sync, which all from sm_80 on have.
+// NVIDIA: what kernels do to numbers between the products of mma.h.
 #pragma once
 
 #ifdef __CUDACC__
 
 namespace llmservice::gpu {
-
-__device__ __forceinline__ void multiply(const Operand& a, const Operand& b, Accumulator& d) {
-#pragma unroll
-  for (int i = 0; i < 2; ++i) {
-    float* const low = &d.at[0][2 * i];
-    float* const high = &d.at[1][2 * i];
-    asm("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 "
-        "{%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
-        : "+f"(low[0]), "+f"(low[1]), "+f"(high[0]), "+f"(high[1])
-        : "r"(a.line[0].low), "r"(a.line[1].low), "r"(a.line[0].high), "r"(a.line[1].high),
-          "r"(b.line[i].low), "r"(b.line[i].high));
-  }
-}
 
 // Two floats as bf16, rounded to nearest, ties to even.
 __device__ __forceinline__ uint32_t pack_bf16(float low, float high) {

@@ -1,19 +1,9 @@
-// AMD: mma.h by MFMA instructions of gfx90a and gfx942.
+// AMD: what kernels do to numbers between the products of mma.h.
 #pragma once
 
 #ifdef __HIPCC__
 
 namespace llmservice::gpu {
-
-__device__ __forceinline__ void multiply(const Operand& a, const Operand& b, Accumulator& d) {
-  using Shorts = __attribute__((__vector_size__(4 * sizeof(short)))) short;
-  using Floats = __attribute__((__vector_size__(4 * sizeof(float)))) float;
-  Floats sum = {d.at[0][0], d.at[1][0], d.at[2][0], d.at[3][0]};
-  sum = __builtin_amdgcn_mfma_f32_16x16x16bf16_1k(__builtin_bit_cast(Shorts, a.line[0]),
-                                                  __builtin_bit_cast(Shorts, b.line[0]), sum, 0, 0, 0);
-#pragma unroll
-  for (int r = 0; r < 4; ++r) d.at[r][0] = sum[r];
-}
 
 __device__ __forceinline__ uint32_t low_halves(uint32_t a, uint32_t b) {
   return __builtin_amdgcn_perm(b, a, 0x05040100);
