@@ -17,7 +17,7 @@ demo-down: ## Remove every trace of the demo and of the local cluster
 	@deploy/local/demo.sh down
 
 test: ## Everything that CI runs: checks, unit, native, golden, integration and e2e tests
-	@$(BOOTSTRAP) build test cluster gpu
+	@$(BOOTSTRAP) build test cluster check gpu
 	@$(ENV) npm install --no-save --no-audit --no-fund && npx tsx test/run.ts
 
 test-vllm: node_modules ## The real vLLM for the CPU (3 GB of Python packages) with the arguments that the operator plans
@@ -27,7 +27,7 @@ test-gpu: ## The GPU tests on this machine's device: GPU=cuda or hip; PART=build
 	@$(if $(filter run,$(PART)),,$(BOOTSTRAP) build test gpu &&) $(ENV) native/test/gpu/run.sh $(or $(GPU),cuda) $(PART)
 
 check: node_modules ## The static checks alone: types, lint, format, layers, dead code, generated files, charts, GPU kernels
-	@$(BOOTSTRAP) gpu && $(ENV) npx tsx test/run.ts --only check
+	@$(BOOTSTRAP) build check gpu && $(ENV) npx tsx test/run.ts --only check
 
 build: node_modules ## Compile TypeScript and the native addon
 	@$(ENV) npm run build && npm run build:native
@@ -38,11 +38,11 @@ native: node_modules ## Compile the native addon alone
 native-gpu: node_modules ## The addon with the libraries for NVIDIA and AMD GPUs beside it (no GPU needed)
 	@$(BOOTSTRAP) build gpu && $(ENV) cd native && npx cmake-js configure -G Ninja --CDGPU_CUDA=ON --CDGPU_HIP=ON && npx cmake-js build -G Ninja -p 2
 
-native-tests: ## Native tests under the address and undefined-behaviour sanitizers
-	@$(ENV) npx tsx test/run.ts --only native
+native-tests: node_modules ## Native tests under the address and undefined-behaviour sanitizers
+	@$(BOOTSTRAP) build test && $(ENV) npx tsx test/run.ts --only native
 
 kernels: node_modules ## Compile the kernels for every GPU, none needed, and write what they take (native/src/backends/gpu/kernels.md)
-	@$(BOOTSTRAP) gpu && $(ENV) npx tsx test/gpu/check.ts --write
+	@$(BOOTSTRAP) build gpu && $(ENV) npx tsx test/gpu/check.ts --write
 
 cluster: ## Bring up the local cluster alone (the demo and the e2e tests share it)
 	@$(BOOTSTRAP) build cluster && deploy/local/cluster.sh up
@@ -51,7 +51,7 @@ cluster-down: ## Remove the local cluster
 	@deploy/local/cluster.sh down
 
 format: node_modules ## Format TypeScript and C++
-	@$(ENV) npm run format && git ls-files 'native/*.h' 'native/*.cc' 'native/*.cpp' 'native/*.cu' | xargs clang-format -i
+	@$(BOOTSTRAP) check && $(ENV) npm run format && git ls-files 'native/*.h' 'native/*.cc' 'native/*.cpp' 'native/*.cu' | xargs clang-format -i
 
 generate: node_modules ## Regenerate what is generated from crds/
 	@$(ENV) npm run generate

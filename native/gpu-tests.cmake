@@ -5,8 +5,8 @@ set(SAMPLER_SOURCES sample_lists.cpp sampler.cpp truncation.cpp token_rules.cpp 
                     logit_hash.cpp)
 list(TRANSFORM SAMPLER_SOURCES PREPEND ${CMAKE_SOURCE_DIR}/src/engine/)
 
-# gpu_NAME_SUFFIX for every NAME.cc: on LIBRARY, which has kernels, device and backend. Tests with kernels of their own are
-# compiled by COMPILE, a function (SOURCE, OUTPUT variable), where one is named.
+# gpu_NAME_SUFFIX for every NAME.cc: on LIBRARY, which has kernels, device and backend. Tests with kernels of their own
+# are compiled by COMPILE, a function (SOURCE, OUTPUT variable), where one is named.
 function(add_gpu_tests SUFFIX LIBRARY)
   set(COMPILE ${ARGN})
   if(COMPILE)

@@ -19,7 +19,7 @@ export interface Accelerator {
   readonly env: Readonly<Record<string, string>>;
   /** The card, as labels of nodes tell it; `*` stands for any text. */
   readonly product: string;
-  /** Which part of the card it is, as labels and resources tell it, such as `cpx_nps4` or `1g.10gb`; null: the whole. */
+  /** Which part of the card it is, as labels and resources tell it, such as `cpx_nps4` or `1g.10gb`; null: all. */
   readonly partition: string | null;
 }
 

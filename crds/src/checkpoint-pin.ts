@@ -1,5 +1,5 @@
-// What a checkpoint is by the listing of its folder alone. The operator pins it to a revision; on a node, the cache keeps
-// the files under that name: equal pins mean equal files.
+// What a checkpoint is by the listing of its folder alone. The operator pins it to a revision; on a node, the cache
+// keeps the files under that name: equal pins mean equal files.
 
 import { createHash } from 'node:crypto';
 import { safetensorsIndexFile } from './safetensors.js';
@@ -32,8 +32,8 @@ export function isSmallCheckpointFile(name: string): boolean {
 }
 
 /**
- * Names the content: 16 hexadecimal digits. The place is part of it, since not every server's versions are digests of the
- * content. Files that the runtime never reads make no difference.
+ * Names the content: 16 hexadecimal digits. The place is part of it, since not every server's versions are digests of
+ * the content. Files that the runtime never reads make no difference.
  */
 export function checkpointPin(folder: CheckpointFolder, files: readonly ListedFile[]): string {
   const read = files
@@ -50,7 +50,7 @@ function isRead(gguf: string | null, name: string): boolean {
   return gguf === null ? name === safetensorsIndexFile || /\.(safetensors|gguf)$/.test(name) : name === gguf;
 }
 
-/** Some S3 servers keep no ETag for files that were put into their folder: then the time of the last change stands in. */
+/** Some S3 servers keep no ETag for files that were put into their folder: then the time of the last change serves. */
 const modifiedPrefix = 'modified:';
 
 /** Of an object as S3 tells of it; null where it tells neither ETag nor time. */

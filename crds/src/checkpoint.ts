@@ -8,7 +8,7 @@ import { parseQuantization, type Quantization } from './quantization.js';
 import { hasDenseLayers, type MoeDimensions, readMoe } from './moe-config.js';
 import { checkWindow, readRope, type Rope } from './attention-config.js';
 
-/** Attention (full, or sliding, whose KV is all kept) has KV per token; Gated DeltaNet (gdn) a state of fixed size per sequence. */
+/** Attention (full, or sliding, whose KV is all kept) has KV per token; Gated DeltaNet (gdn) one state per sequence. */
 export type LayerKind = 'full' | 'gdn';
 
 /** Heads and widths of the Gated DeltaNet layers. */

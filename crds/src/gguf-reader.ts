@@ -1,5 +1,5 @@
-// Reads numbers and texts of a GGUF header from the file's first bytes, one after the other. No length is believed: each
-// is held against the file's size, or a limit, before anything is taken.
+// Reads numbers and texts of a GGUF header from the file's first bytes, one after the other. No length is believed:
+// each is held against the file's size, or a limit, before anything is taken.
 
 import { FailureError } from './failures.js';
 

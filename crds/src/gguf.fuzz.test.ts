@@ -1,4 +1,4 @@
-// Whatever bytes a GGUF file has, it is planned or refused with a reason. FUZZ_SECONDS: how long to look for one that is not.
+// Whatever bytes a GGUF file has, it is planned or refused with a reason. FUZZ_SECONDS: how long to look for another.
 
 import { expect, test } from '@jest/globals';
 import { FailureError } from './failures.js';

@@ -93,7 +93,7 @@ function sharedMemoryPerRank({ accelerator, tensor }: MemoryPlanInput): number {
   return accelerator === 'cpu' ? Math.ceil(sharedMemoryNeeded(tensor) / tensor) : 0;
 }
 
-/** Float32 state of one sequence on one rank: per GDN layer the conv tail (channels, K-1) and S (vHeads, kDim, vDim). */
+/** Float32 state of one sequence on one rank: per GDN layer conv tail (channels, K-1) and S (vHeads, kDim, vDim). */
 function stateBytesPerSequence(shape: ModelShape, tensor: number): number {
   if (shape.gdn === null) return 0;
   const { kHeads, vHeads, kDim, vDim, convKernel } = shape.gdn;

@@ -75,7 +75,7 @@ describe('planMemory', () => {
   });
 
   test.each([
-    // Whole rows and those gathered for experts; the widest projection; GDN's gates; heads; 8 ids and weights; rotary angles.
+    // Whole rows, those gathered for experts too; widest projection; GDN's gates; heads; 8 ids and weights; angles.
     ['qwen3_5_moe', qwen35MoeConfig, 5 * 2048 + (2 * 4096 + 4096) + 2 * 32 + 4096 + 2 * 8 + 64, 248320],
     ['qwen3_moe', qwen3MoeConfig, 5 * 2048 + (4096 + 1024) + 4096 + 2 * 8 + 128, 151936],
     // One dense layer's gate and up are wider.

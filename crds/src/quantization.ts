@@ -3,7 +3,7 @@
 
 import { FailureError } from './failures.js';
 
-/** Of the checkpoint's matrices. none: BF16, F16 or F32. fp8: e4m3, scaled by tensor, row or 128x128 block. gguf: blocks. */
+/** Of the checkpoint's matrices. none: BF16, F16, F32. fp8: e4m3, scaled by tensor, row or 128x128. gguf: blocks. */
 export type Quantization = 'none' | 'fp8' | 'nvfp4' | 'gguf';
 
 /** `engine.quantization`: what unquantized matrices become while they load. */

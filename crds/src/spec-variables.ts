@@ -24,8 +24,8 @@ const variables: Readonly<Record<string, { field: string; read: (text: string) =
 };
 
 /**
- * The spec with its variables in the fields that they stand for. A field that is unset, or stands at its default, yields
- * to the variable; one that says something else is a violation. Variables with `valueFrom` are not looked into.
+ * The spec with its variables in the fields that they stand for. A field that is unset, or stands at its default,
+ * yields to the variable; one that says something else is a violation. Variables with `valueFrom` are not looked into.
  */
 export function withVariables(spec: LlmServiceSpec): { spec: LlmServiceSpec; violations: Violation[] } {
   const result = structuredClone(spec);

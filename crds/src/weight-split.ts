@@ -1,9 +1,10 @@
-// How tensor-parallel ranks divide each tensor, by its name: as native/src/model/layers.cpp, gdn_bands.cpp, moe.cpp, mtp.cpp
-// and model.cpp read them.
+// How tensor-parallel ranks divide each tensor, by its name: as native/src/model/layers.cpp, gdn_bands.cpp, moe.cpp,
+// mtp.cpp and model.cpp read them.
 
 /**
- * whole: every rank holds all of it. rows, columns: equal parts. kvRows: equal parts of whole KV heads, of which several
- * ranks hold the same one when there are fewer than ranks. vocab: rows in parts that differ by one at most. first: rank 0.
+ * whole: every rank holds all of it. rows, columns: equal parts. kvRows: equal parts of whole KV heads, of which
+ * several ranks hold the same one when there are fewer than ranks. vocab: rows in parts that differ by one at most.
+ * first: rank 0.
  */
 export type Split = 'whole' | 'rows' | 'columns' | 'kvRows' | 'vocab' | 'first';
 

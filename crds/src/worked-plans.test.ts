@@ -9,9 +9,11 @@
 //   norms       129 x 5,120 x 4                                                          2,641,920
 //   weights                                                                         15,124,485,120
 //
-// State of a sequence: 48 layers x (5,120 channels x 3 + 24 heads x 128 x 128) x 4 = 78,446,592; of 256: 20,082,327,552.
-// Workspace of 32,768 rows: a row has 4 x 5,120 + 17,408 [gate, up] + 48 gates + 8,704 values of 2 bytes, 64 angles of 4 and
-// a mark of 4: 93,540 bytes; and 32 rows of 248,320 + 124,160 logits of 4: 3,065,118,720 + 47,677,440 = 3,112,796,160.
+// State of a sequence: 48 layers x (5,120 channels x 3 + 24 heads x 128 x 128) x 4 = 78,446,592;
+// of 256: 20,082,327,552.
+// Workspace of 32,768 rows: a row has 4 x 5,120 + 17,408 [gate, up] + 48 gates + 8,704 values of 2 bytes, 64 angles of
+// 4 and a mark of 4: 93,540 bytes; and 32 rows of 248,320 + 124,160 logits of 4:
+// 3,065,118,720 + 47,677,440 = 3,112,796,160.
 // KV of a token: 16 layers x 2 x 2 heads x 256 x 2 = 32,768; a block of 64: 2,097,152. Device context: 1,073,741,824.
 // All but KV: 39,393,350,656.
 
@@ -99,8 +101,8 @@ describe('on two partitions of 48 GB (mi300x-qpx-nps4: 49,148 MiB, of which 85 %
     });
   });
 
-  // Beside one sequence's 512 blocks there are 3,338,008,780 bytes, a fifth of which hold 8 states for the prefix cache;
-  // (4,411,750,604 - 8 x 78,446,592) / 2,097,152 = 1,804.4 blocks, 3 times 512.
+  // Beside one sequence's 512 blocks there are 3,338,008,780 bytes, a fifth of which hold 8 states for the prefix
+  // cache; (4,411,750,604 - 8 x 78,446,592) / 2,097,152 = 1,804.4 blocks, 3 times 512.
   test('holds 3 sequences of 32,768 tokens at once', () => {
     expect(planMemory(on(...device, 32768))).toMatchObject({
       numStateSnapshots: 8,
@@ -132,8 +134,9 @@ describe('on two partitions of 48 GB (mi300x-qpx-nps4: 49,148 MiB, of which 85 %
 });
 
 // One rank: weights 30,246,270,976, state 256 x 156,893,184 = 40,164,655,104, a row of the workspace 145,860 bytes and
-// 32 x 248,320 x 4 of logits: 4,811,325,440 in all, device context 1,073,741,824: 98,924,411,699 are left. KV of a block:
-// 4,194,304. Beside 512 blocks a fifth is 123 states: (98,924,411,699 - 123 x 156,893,184) / 4,194,304 = 18,984.4 blocks.
+// 32 x 248,320 x 4 of logits: 4,811,325,440 in all, device context 1,073,741,824: 98,924,411,699 are left. KV of a
+// block: 4,194,304. Beside 512 blocks a fifth is 123 states: (98,924,411,699 - 123 x 156,893,184) / 4,194,304 =
+// 18,984.4 blocks.
 describe('on one device of 192 GB (mi300x: 196,592 MiB, of which 85 % are 175,220,405,043 bytes)', () => {
   const device = ['mi300x', 1] as const;
 

@@ -26,7 +26,7 @@ export function workspaceBytes(input: WorkspaceInput): number {
   const hidden = speculative.method === 'mtp' ? shape.hidden : 0;
   const widest = Math.max(widestProjection(shape, tensor), (2 * hidden) / tensor);
   const perRow = 4 * shape.hidden + hidden + widest + gates + widestMixed(shape) / tensor + expertRows;
-  // Activations are float32 on the CPU and bfloat16 on GPUs; logits, routing and rotary angles have four bytes everywhere.
+  // Activations are float32 on the CPU and bfloat16 on GPUs; logits, routing and rotary angles always have four bytes.
   const activationBytes = accelerator === 'cpu' ? 4 : 2;
   const routing = shape.moe === null ? 0 : 2 * shape.moe.topK * 4;
   const angles = shape.rotaryDim * 4;
@@ -41,7 +41,7 @@ function logitWidth({ vocab }: ModelShape, tensor: number): number {
   return tensor === 1 ? vocab : vocab + Math.ceil(vocab / tensor);
 }
 
-/** The widest fused projection: q (with its gate) + k + v, gate + up, an expert's, the router, or GDN's q + k + v + z. */
+/** The widest fused projection: q (with its gate) + k + v, gate + up, an expert's, the router, GDN's q + k + v + z. */
 function widestProjection(shape: ModelShape, tensor: number): number {
   const gated = shape.gdn === null ? 1 : 2;
   const q = (shape.heads * shape.headDim * gated) / tensor;

@@ -3,6 +3,7 @@
 # time when nothing is. usage: bootstrap.sh GROUP...
 #   build    Node, and what compiles the native addon        test     what only tests need
 #   cluster  Go, and what runs the local cluster             prove    what fuzzing needs
+#   check    Go and clang-format, for the static checks
 #   gpu      what compiles kernels for AMD (CUDA's compiler comes with native/toolchains/cuda.sh)
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/lib/settings.sh"
@@ -21,7 +22,8 @@ prove_packages=(clang:clang++ libclang-rt-14-dev:/usr/share/doc/libclang-rt-14-d
 gpu_packages=(clang-19:clang++-19 clang-tools-19:clang-offload-bundler-19 lld-19:ld.lld-19 llvm-19:llvm-objdump-19
   libamdhip64-dev:/usr/include/hip/hip_runtime.h rocm-device-libs:/usr/share/doc/rocm-device-libs)
 test_packages=(libgtest-dev:/usr/include/gtest/gtest.h
-  libboost-context-dev:/usr/include/boost/context/detail/fcontext.hpp clang-format:clang-format chromium:chromium)
+  libboost-context-dev:/usr/include/boost/context/detail/fcontext.hpp chromium:chromium)
+check_packages=(clang-format:clang-format)
 cluster_packages=(containerd:containerd runc:runc containernetworking-plugins:/usr/lib/cni/bridge buildah:buildah
   debootstrap:debootstrap iptables:iptables conntrack:conntrack ipset:ipset iproute2:ip procps:ps openssl:openssl
   util-linux:nsenter build-essential:/usr/include/c++ python3-venv:/usr/share/doc/python3-venv curl:curl jq:jq)
@@ -90,22 +92,23 @@ provide_go() {
   link_tool "$folder/bin/go"
 }
 
-(($#)) || { sed -n '2,6s/^# //p' "${BASH_SOURCE[0]}" >&2 && exit 2; }
+(($#)) || { sed -n '2,7s/^# //p' "${BASH_SOURCE[0]}" >&2 && exit 2; }
 mkdir -p "$cache"
 for group in "$@"; do
   case $group in
     build) need "${build_packages[@]}" ;;
     test) need "${test_packages[@]}" ;;
     cluster) need "${cluster_packages[@]}" ;;
+    check) need "${check_packages[@]}" ;;
     gpu) need "${gpu_packages[@]}" ;;
     prove) need "${prove_packages[@]}" ;;
-    *) die "no such group: $group (there are: build test cluster gpu prove)" ;;
+    *) die "no such group: $group (there are: build test cluster check gpu prove)" ;;
   esac
 done
 install_missing
 for group in "$@"; do
   case $group in
     build) provide_node ;;
-    cluster) provide_go ;;
+    cluster | check) provide_go ;;
   esac
 done

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# From a checkout to streamed tokens: cluster, S3 with the demo model, operator, one manifest, a chat through the gateway.
-# usage: demo.sh up | operator (all but the manifest; tests begin here) | down. With CLUSTER=current it takes the current kubeconfig context and pushes the images to
-# REGISTRY; the model then comes from an S3 server that it runs in that cluster.
+# From a checkout to streamed tokens: cluster, S3 with the demo model, operator, one manifest, a chat by the gateway.
+# usage: demo.sh up | operator (all but the manifest; tests begin here) | down. With CLUSTER=current it takes the
+# current kubeconfig context and pushes the images to REGISTRY; the model then comes from an S3 server in that cluster.
 set -euo pipefail
 own_kubeconfig=${KUBECONFIG:-}
 source "$(dirname "${BASH_SOURCE[0]}")/lib/settings.sh"

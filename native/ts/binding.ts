@@ -210,7 +210,7 @@ export interface Vocabulary {
 
 export interface Constraint {
   readonly grammar: CompiledGrammar;
-  /** The grammar is of what comes after reasoning, which a model may or may not begin itself; null: of all that is generated. */
+  /** The grammar is of what follows reasoning, which a model may or may not begin itself; null: of all that it says. */
   readonly after: ReasoningIds | null;
 }
 
@@ -292,7 +292,7 @@ export interface Embeddings {
   readonly values: Float32Array;
 }
 
-/** What is wrong with the numbers of a sequence, and where in the forward pass that was first seen; or that it cannot go on. */
+/** What is wrong with a sequence's numbers, and where in the forward pass it was first seen; or that it cannot go on. */
 export interface NumericalFault {
   readonly slot: number;
   /** Index of the token whose row it was first seen in. */

@@ -22,7 +22,7 @@ export function parseFlags<T extends ParseArgsConfig>(config: T): ReturnType<typ
   }
 }
 
-/** Runs a command and gives its exit status: 1 refused, 2 wrong arguments, 3 nothing can be said, also for a mistake in here. */
+/** Runs a command and gives its exit status: 1 refused, 2 wrong arguments, 3 nothing can be said, also by a bug. */
 export async function exitCodeOf(name: string, run: () => Promise<number>): Promise<number> {
   try {
     return await run();

@@ -25,7 +25,7 @@ ${table(
   Object.values(routeTable).map(({ method, path, summary, body }) => [
     `\`${method.toUpperCase()} ${path}\``,
     summary,
-    body === null || !hasFields(body) ? '' : `[${body}](#${body})`,
+    body === null || !hasFields(body) ? '' : `[${body}](#${body.toLowerCase()})`,
   ]),
 )}
 ## Bodies

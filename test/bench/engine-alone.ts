@@ -6,31 +6,11 @@ import { loadEngine } from '@llmservice/native';
 import { planEngine } from '../../runtime/src/engine/plan-engine.js';
 import { StepLoop } from '../../runtime/src/engine/step-loop.js';
 import type { EngineMessage } from '../../runtime/src/engine/protocol.js';
-import type { GenerateRequest } from '../../runtime/src/schedule/generation.js';
+import { generateRequest } from '../../runtime/src/schedule/generate-request.fixture.js';
 import { Scheduler } from '../../runtime/src/schedule/scheduler.js';
 import { engineSettings } from '../integration/engine-settings.js';
 
 const checkpoint = fileURLToPath(new URL('../../deploy/demo-model/checkpoint', import.meta.url));
-
-const request = (id: string, prompt: readonly number[]): GenerateRequest => ({
-  id,
-  prompt: Int32Array.from(prompt),
-  maxTokens: 1,
-  pooling: 'none',
-  stopTokens: Int32Array.of(),
-  sampling: {
-    ...{ temperature: 0, topP: 1, topK: 0, minP: 0, typicalP: 1, seed: 0n, topLogprobs: null },
-    ...{ repetitionPenalty: 1, presencePenalty: 0, frequencyPenalty: 0 },
-  },
-  rules: null,
-  promptLogprobs: false,
-  grammar: null,
-  boundaries: [],
-  cacheSalt: null,
-  fairnessKey: '',
-  priority: 0,
-  maxQueueMs: null,
-});
 
 const options = await planEngine(engineSettings(checkpoint, { maxNumSeqs: 4, blockSize: 64 }));
 const engine = await loadEngine(options, () => undefined, null);
@@ -53,7 +33,7 @@ function ask(prompt: readonly number[]): Promise<number> {
       if (message.type !== 'step' || !message.updates.some((update) => update.id === id)) return;
       resolve(performance.now() - submittedAt);
     };
-    loop.submit(request(id, prompt), null);
+    loop.submit(generateRequest(id, prompt, { maxTokens: 1 }), null);
   });
 }
 

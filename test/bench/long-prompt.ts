@@ -1,7 +1,8 @@
 // Do prompts of 100,000 tokens hold up other streams? While they are posted one after the other, the gaps between the
 // chunks of a stream and the delay of the server's event loop. The demo model refuses them for their length once they are
 // templated and tokenized, so that no prefill stands in the stream's way: what is left is the server's work.
-// A server that is often ready without a core measures the machine's other work. usage: tsx test/bench/long-prompt.ts [ROUNDS]
+// A server that is often ready without a core measures the machine's other work.
+// usage: tsx test/bench/long-prompt.ts [ROUNDS]
 
 import { LoadReplica } from '../load/load-replica.js';
 import { quantileBound } from '../load/server-watch.js';

@@ -1,4 +1,4 @@
-// Which of OpenAI's and Anthropic's fields are honoured and which are refused, as rows for the tests and as a page in Markdown.
+// Which of OpenAI's and Anthropic's fields are honoured and which refused, as rows for the tests and as a page.
 
 import { VERSION as anthropicVersion } from '@anthropic-ai/sdk/version';
 import { VERSION } from 'openai/version';

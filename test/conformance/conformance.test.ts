@@ -1,5 +1,5 @@
-// Each of OpenAI's and Anthropic's request fields on each of its routes: honoured, so that it changes something and its bad values are
-// refused, or refused. The rows are those of README.md.
+// Each of OpenAI's and Anthropic's request fields on each of its routes: honoured, so that it changes something and
+// its bad values are refused, or refused. The rows are those of README.md.
 
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { routeTable } from '../../runtime/src/http/route-table.js';

@@ -32,7 +32,7 @@ beforeEach(async () => {
 });
 afterEach(() => remove('slow-pull', 'after-restart'));
 
-/** Kills the engine process in a pod; /proc is searched since the image has no ps. The pattern does not match this script itself. */
+/** Kills the engine process in a pod, found in /proc since the image has no ps. The pattern does not match itself. */
 async function killEngine(pod: PodState): Promise<void> {
   const script = `for p in /proc/[0-9]*; do if tr '\\0' ' ' <$p/cmdline | grep -q 'engine[-]process'; then kill -9 \${p#/proc/}; fi; done`;
   await kubectl(['exec', '-n', namespace, pod.metadata.name, '--', 'sh', '-c', script]);

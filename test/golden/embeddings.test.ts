@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals
 import type { Engine, Pooling } from '@llmservice/native';
 import { cpuIsas } from '@llmservice/native';
 
-import { embed, greedy, loadGolden, loadGoldenRanks, run } from './engine-driver.js';
+import { embed, greedy, loadGolden, run } from './engine-driver.js';
 import { job, modelsDir } from './reference-bar.js';
 
 jest.setTimeout(120_000);
@@ -87,7 +87,7 @@ describe.each(models)('%s', (model) => {
 });
 
 test.each(['llama-bf16', 'qwen3_5-bf16'])('%s on 2 ranks: those of the reference', async (model) => {
-  const engine = await loadGoldenRanks(modelsDir + model, { isa, dtype: 'float32', threads: 1 }, 2);
+  const engine = await loadGolden(modelsDir + model, { isa, dtype: 'float32', threads: 1 }, 2);
   try {
     for (const wanted of readGolden(model)) {
       for (const pooling of poolings) {

@@ -63,17 +63,16 @@ export interface Scores {
   readonly best: number[];
 }
 
-type How = Pick<EngineOptions, 'dtype' | 'isa' | 'threads'> &
-  Partial<
-    Pick<EngineOptions, 'quantization' | 'kvCacheDtype' | 'logitHashes' | 'speculative' | keyof typeof room>
-  >;
+type How = Pick<EngineOptions, 'dtype'> & Partial<Omit<EngineOptions, 'modelDir' | 'place'>>;
 
-export async function loadGolden(modelDir: string, how: How): Promise<Engine> {
-  return loadEngine(optionsOf(modelDir, how, null), () => undefined);
+/** An engine on one rank or several, each on a thread of this process; disposing it ends them all. */
+export async function loadGolden(modelDir: string, how: How, ranks = 1): Promise<Engine> {
+  return ranks === 1
+    ? loadEngine(optionsOf(modelDir, how, null), () => undefined)
+    : loadRanks(modelDir, how, ranks);
 }
 
-/** An engine on several ranks, each on a thread of this process; disposing it ends them all. */
-export async function loadGoldenRanks(modelDir: string, how: How, size: number): Promise<Engine> {
+async function loadRanks(modelDir: string, how: How, size: number): Promise<Engine> {
   const segment = makeSegment(size);
   const place = (rank: number) => optionsOf(modelDir, how, { rank, size, segment });
   const ranks = Promise.all(

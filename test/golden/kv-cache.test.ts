@@ -7,7 +7,7 @@ import { describe, expect, test } from '@jest/globals';
 import type { EngineOptions } from '@llmservice/native';
 import { cpuIsas } from '@llmservice/native';
 
-import { loadGolden, loadGoldenRanks, score } from './engine-driver.js';
+import { loadGolden, score } from './engine-driver.js';
 import { furthest, modelsDir, readGolden, tolerance } from './reference-bar.js';
 
 type Isa = EngineOptions['isa'];
@@ -29,8 +29,7 @@ const costs = [
 const how = { dtype: 'float32', threads: 2, kvCacheDtype: 'fp8' } as const;
 
 async function scored(model: string, isa: Isa, ranks = 1): Promise<{ logprobs: number[]; kvBytes: number }> {
-  const load = ranks === 1 ? loadGolden : loadGoldenRanks;
-  const engine = await load(modelsDir + model, { ...how, isa }, ranks);
+  const engine = await loadGolden(modelsDir + model, { ...how, isa }, ranks);
   try {
     const { logprobs } = await score(engine, readGolden(model).teacherForced.ids, 128);
     return { logprobs, kvBytes: engine.info.kvBytesPerBlock };

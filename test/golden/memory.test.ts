@@ -12,7 +12,7 @@ import {
   type LocalCheckpoint,
 } from '../../runtime/src/checkpoint/read-local-checkpoint.js';
 import { writeLargeCheckpoint } from '../integration/large-checkpoint.js';
-import { loadGolden, loadGoldenRanks } from './engine-driver.js';
+import { loadGolden } from './engine-driver.js';
 import { hasMtp, modelsDir } from './reference-bar.js';
 
 jest.setTimeout(120_000);
@@ -47,17 +47,7 @@ describe.each(readdirSync(modelsDir))('%s', (model) => {
       });
       const { numBlocks, numStateSnapshots, weightBytes, kvBytesPerBlock } = plan;
       const { stateBytes, stateBytesPerSeq, workspaceBytes } = plan;
-      const how = {
-        ...sizes,
-        ...way,
-        numBlocks,
-        numStateSnapshots,
-        device: 'cpu',
-        isa: 'auto',
-        threads: 1,
-      } as const;
-      const engine =
-        tensor === 1 ? await loadGolden(modelDir, how) : await loadGoldenRanks(modelDir, how, tensor);
+      const engine = await loadGolden(modelDir, { ...sizes, ...way, numBlocks, numStateSnapshots }, tensor);
       try {
         expect(engine.info).toMatchObject({ kvBytesPerBlock, stateBytesPerSeq, workspaceBytes });
         expect((stateBytesPerSeq + engine.info.draftBytesPerSeq) * sizes.maxNumSeqs).toBe(stateBytes);
@@ -100,17 +90,8 @@ describe.each([1, 2])('a llama of 0.4 B parameters on %i ranks of a machine of 3
     });
     const beside = ['reserved', 'shared memory', 'free'];
     const planned = rows.reduce((sum, { name, bytes }) => (beside.includes(name) ? sum : sum + bytes), 0);
-    const how = {
-      ...large,
-      ...way,
-      numBlocks,
-      numStateSnapshots,
-      device: 'cpu',
-      isa: 'auto',
-      threads: 1,
-    } as const;
     const before = privateBytes();
-    const engine = tensor === 1 ? await loadGolden(dir, how) : await loadGoldenRanks(dir, how, tensor);
+    const engine = await loadGolden(dir, { ...large, ...way, numBlocks, numStateSnapshots }, tensor);
     try {
       const taken = privateBytes() - before;
       const off = taken / (planned * tensor) - 1;

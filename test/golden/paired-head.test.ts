@@ -20,7 +20,7 @@ import {
   widened,
   type StoredTensors,
 } from '../builders/stored-tensors.js';
-import { loadGolden, loadGoldenRanks, run, type Generated } from './engine-driver.js';
+import { loadGolden, run, type Generated } from './engine-driver.js';
 import { job, modelsDir, readGolden } from './reference-bar.js';
 
 jest.setTimeout(120_000);
@@ -133,10 +133,8 @@ describe.each([
   test.each([...rankCounts])(
     'drafts and says what the single checkpoint does, on %i ranks',
     async (ranks) => {
-      const load = (dir: string, head: object): Promise<Engine> => {
-        const options = { ...how, speculative: { ...speculative, ...head } };
-        return ranks === 1 ? loadGolden(dir, options) : loadGoldenRanks(dir, options, ranks);
-      };
+      const load = (dir: string, head: object): Promise<Engine> =>
+        loadGolden(dir, { ...how, speculative: { ...speculative, ...head } }, ranks);
       const wanted = await drafted(await load(pair.whole, {}), model);
       const got = await drafted(await load(pair.trunk, { headDir: pair.head }), model);
       expect(got).toEqual(wanted);

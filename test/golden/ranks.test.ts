@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals
 import type { Engine } from '@llmservice/native';
 import { cpuIsas } from '@llmservice/native';
 
-import { loadGolden, loadGoldenRanks, score } from './engine-driver.js';
+import { loadGolden, score } from './engine-driver.js';
 import {
   expectGreedyOfReference,
   expectScoresOfReference,
@@ -36,7 +36,7 @@ describe.each([
     const allowed = tolerance[dtype];
     let engine: Engine;
     beforeAll(async () => {
-      engine = await loadGoldenRanks(modelDir, { isa, dtype, threads: 1 }, ranks);
+      engine = await loadGolden(modelDir, { isa, dtype, threads: 1 }, ranks);
     });
     afterAll(() => engine.dispose());
 
@@ -72,7 +72,7 @@ test.each([
   ['2 ranks that would cut an FP8 block', 'llama-fp8', 2, 'cuts a group of 128 that share a scale'],
 ])('%s are refused, saying what cannot be divided', async (_, model, ranks, told) => {
   await expect(
-    loadGoldenRanks(modelsDir + model, { isa, dtype: 'auto', threads: 1 }, ranks),
+    loadGolden(modelsDir + model, { isa, dtype: 'auto', threads: 1 }, ranks),
   ).rejects.toMatchObject({
     reason: 'ParallelismInvalid',
     message: expect.stringContaining(told),

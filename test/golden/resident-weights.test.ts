@@ -10,7 +10,7 @@ import {
   readLocalCheckpoint,
   type LocalCheckpoint,
 } from '../../runtime/src/checkpoint/read-local-checkpoint.js';
-import { loadGolden, loadGoldenRanks } from './engine-driver.js';
+import { loadGolden } from './engine-driver.js';
 import { hasMtp, modelsDir } from './reference-bar.js';
 
 jest.setTimeout(120_000);
@@ -40,8 +40,7 @@ describe.each(models)('%s', (model) => {
       const weights = residentWeights(tensors, shape, options);
       const works = validTensorParallel(shape, weights);
       for (const size of [1, 2, 3, 4, 8]) {
-        const load = () =>
-          size === 1 ? loadGolden(modelsDir + model, how) : loadGoldenRanks(modelsDir + model, how, size);
+        const load = () => loadGolden(modelsDir + model, how, size);
         if (!works.includes(size)) {
           await expect(load()).rejects.toMatchObject({ reason: 'ParallelismInvalid' });
           continue;

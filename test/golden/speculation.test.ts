@@ -8,7 +8,7 @@ import type { Engine, EngineOptions } from '@llmservice/native';
 import { cpuIsas } from '@llmservice/native';
 
 import type { Generated } from './engine-driver.js';
-import { greedy, loadGolden, loadGoldenRanks, run } from './engine-driver.js';
+import { greedy, loadGolden, run } from './engine-driver.js';
 import { hasMtp, job, modelsDir, readGolden, tolerance } from './reference-bar.js';
 
 jest.setTimeout(120_000);
@@ -58,9 +58,9 @@ describe.each(models)('%s', (model) => {
 test.each(methods)('with $method drafts two ranks say what they say without', async (speculative) => {
   const model = 'qwen3_5-bf16';
   const how = { isa, dtype: 'float32', threads: 1 } as const;
-  const plain = await loadGoldenRanks(modelsDir + model, how, 2);
+  const plain = await loadGolden(modelsDir + model, how, 2);
   const wanted = await generate(plain, model, 0).finally(() => plain.dispose());
-  const drafting = await loadGoldenRanks(modelsDir + model, { ...how, speculative }, 2);
+  const drafting = await loadGolden(modelsDir + model, { ...how, speculative }, 2);
   const got = await generate(drafting, model, speculative.tokens).finally(() => drafting.dispose());
   expect(got).toEqual(wanted);
 });
@@ -79,9 +79,7 @@ test.each([
   async (model, ranks) => {
     const { runs } = JSON.parse(readFileSync(`${modelsDir}${model}/drafts.json`, 'utf8')) as GoldenDrafts;
     const how = { isa, dtype: 'float32', threads: 1, speculative: { method: 'mtp', tokens: 3 } } as const;
-    const engine = await (ranks === 1
-      ? loadGolden(modelsDir + model, how)
-      : loadGoldenRanks(modelsDir + model, how, ranks));
+    const engine = await loadGolden(modelsDir + model, how, ranks);
     let compared = 0;
     try {
       for (const [i, { prompt, margins }] of readGolden(model).greedy.entries()) {

@@ -45,7 +45,7 @@ export function wavesOf(code: KernelResources): number {
   return Math.min(most, Math.floor(512 / Math.max(8, Math.ceil(code.registers / 8) * 8)));
 }
 
-/** Counts mnemonics: `match` gives the function's symbol of a line that starts one, or the mnemonic of an instruction. */
+/** Counts mnemonics: `match` gives the symbol of a line that starts a function, or the mnemonic of an instruction. */
 export function countInstructions(
   lines: Iterable<string>,
   match: { readonly symbol: RegExp; readonly mnemonic: RegExp },

@@ -1,18 +1,12 @@
 import { expect, test } from '@jest/globals';
+import type { KernelCode } from './kernel-code.js';
+import { kernelCode } from './kernel-code.fixture.js';
 import { brokenRules, type KernelRule, type NamedKernel } from './kernel-rules.js';
 
-const kernel = (target: string, changes: Partial<NamedKernel> = {}): NamedKernel => ({
-  symbol: '_Z6matmulv',
+const instructions = new Map([['HGMMA.64x128x16.F32.BF16', 8]]);
+const kernel = (target: string, changes: Partial<KernelCode> = {}): NamedKernel => ({
+  ...kernelCode(target, { instructions, ...changes }),
   name: 'matmul<64, true>',
-  target,
-  registers: 128,
-  accumulators: 0,
-  scalars: 0,
-  spillBytes: 0,
-  stackBytes: 0,
-  sharedBytes: 0,
-  instructions: new Map([['HGMMA.64x128x16.F32.BF16', 8]]),
-  ...changes,
 });
 const broken = (kernels: NamedKernel[], ...rules: KernelRule[]): string[] =>
   brokenRules(kernels, rules, ['sm_90a']);

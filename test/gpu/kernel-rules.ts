@@ -1,5 +1,5 @@
 // What must hold of kernels: no spills and no local memory unless allowed, and the instructions that a kernel was
-// written for. A rule that matches no kernel is stale, and fails too. The rules: native/src/backends/gpu/kernels.rules.json.
+// written for. A rule that matches no kernel is stale, and fails too. The rules: kernels.rules.json in the backend.
 
 import type { KernelCode } from './kernel-code.js';
 

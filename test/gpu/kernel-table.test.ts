@@ -1,5 +1,6 @@
 import { expect, test } from '@jest/globals';
-import { wavesOf, type KernelCode } from './kernel-code.js';
+import { kernelCode } from './kernel-code.fixture.js';
+import { wavesOf } from './kernel-code.js';
 import { renderTable, shortName } from './kernel-table.js';
 
 test.each([
@@ -18,19 +19,6 @@ test.each([
   expect(shortName(demangled)).toBe(short);
 });
 
-const code = (target: string, changes: Partial<KernelCode> = {}): KernelCode => ({
-  symbol: 's',
-  target,
-  registers: 128,
-  accumulators: 0,
-  scalars: 0,
-  spillBytes: 0,
-  stackBytes: 0,
-  sharedBytes: 0,
-  instructions: new Map(),
-  ...changes,
-});
-
 // By hand: 65,536 registers of a multiprocessor, four schedulers, 32 lanes; 512 registers a lane of a SIMD.
 test.each([
   ['sm_90a', 128, 4],
@@ -40,11 +28,11 @@ test.each([
   ['gfx942', 224, 2],
   ['gfx942', 12, 8],
 ])('on %s, %d registers leave room for %d waves', (target, registers, waves) => {
-  expect(wavesOf(code(target, { registers }))).toBe(waves);
+  expect(wavesOf(kernelCode(target, { registers }))).toBe(waves);
 });
 
 test('a target whose limits are not written down is refused', () => {
-  expect(() => wavesOf(code('gfx950'))).toThrow('gfx950');
+  expect(() => wavesOf(kernelCode('gfx950'))).toThrow('gfx950');
 });
 
 test('rows by name and in the order of targets, with matrix instructions and nothing else counted', () => {
@@ -58,9 +46,9 @@ test('rows by name and in the order of targets, with matrix instructions and not
       {
         file: 'matmul.cu',
         kernels: [
-          { ...code('gfx942', { accumulators: 64, scalars: 40, instructions }), name: 'b' },
+          { ...kernelCode('gfx942', { accumulators: 64, scalars: 40, instructions }), name: 'b' },
           {
-            ...code('sm_80', {
+            ...kernelCode('sm_80', {
               instructions: new Map([
                 ['HFMA2.MMA', 3],
                 ['LDSM.16.M88.4', 2],
@@ -68,7 +56,7 @@ test('rows by name and in the order of targets, with matrix instructions and not
             }),
             name: 'b',
           },
-          { ...code('sm_80', { spillBytes: 4, stackBytes: 8, sharedBytes: 512 }), name: 'a<1>' },
+          { ...kernelCode('sm_80', { spillBytes: 4, stackBytes: 8, sharedBytes: 512 }), name: 'a<1>' },
         ],
       },
     ],

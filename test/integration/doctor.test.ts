@@ -1,6 +1,6 @@
-// `llmservice doctor` beside a real API server with the operator's chart in it, an operator at work and the published CRDs of
-// the Gateway API: a cluster in which all is well, what is told of each thing that is broken, and what a person without
-// rights is told.
+// `llmservice doctor` beside a real API server with the operator's chart in it, an operator at work and the published
+// CRDs of the Gateway API: a cluster in which all is well, what is told of each thing that is broken, and what a person
+// without rights is told.
 
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { resources } from '../../operator/src/kube/resources.js';

@@ -95,8 +95,8 @@ describe('a GGUF file', () => {
       await world.condition(name, 'ModelResolved', 'True');
       await world.condition(name, 'Fits', 'True');
       await world.deployment(name);
-      // In BF16, in panels of 64 rows: embedding, o and down one each, of 32, 32 and 64 columns, q with k and v one, gate with
-      // up two; three norms in float32. Keys and values of 2 heads of 8.
+      // In BF16, in panels of 64 rows: embedding, o and down one each, of 32, 32 and 64 columns, q with k and v one,
+      // gate with up two; three norms in float32. Keys and values of 2 heads of 8.
       const weightBytes = 2 * 64 * (32 + 32 + 64 + 32 + 2 * 32) + 3 * 4 * 32;
       const kvBytesPerToken = 2 * 2 * 8 * 2;
       expect((await world.status(name)).memoryPlan).toMatchObject({

@@ -9,7 +9,7 @@ export interface PlanOptions {
   readonly sources: readonly string[];
   /** Of manifests that name none. */
   readonly namespace: string;
-  /** Where checkpoints are read instead of their buckets: a folder by NAMESPACE/NAME, by NAME, or by '' for every service. */
+  /** Where checkpoints are read instead of buckets: a folder by NAMESPACE/NAME, by NAME, or by '' for every service. */
   readonly folders: ReadonlyMap<string, string>;
   readonly objects: boolean;
   readonly diff: boolean;

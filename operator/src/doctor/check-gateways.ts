@@ -1,4 +1,4 @@
-// What carries routes: the Gateway API and istio as far as they are installed, and the gateways that operators refer to. Pure.
+// What carries routes: Gateway API and istio as far as they are installed, and the gateways that operators name. Pure.
 
 import type { ObjectCondition } from '../kube/types.js';
 import type { Gateway } from '../plan/routing.js';

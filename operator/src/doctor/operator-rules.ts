@@ -1,4 +1,5 @@
-// What is asked of the API: by the operator, as its chart grants it (a test compares the two), and by people who run services.
+// What is asked of the API: by the operator, as its chart grants it (a test compares the two), and by people who run
+// services.
 
 export interface Rule {
   readonly group: string;

@@ -9,6 +9,7 @@ import { collectionPath, objectPath, resources, type Resource } from '../kube/re
 import type { Deployment, KubeObject, Node } from '../kube/types.js';
 import { requestedByNode } from '../watch/cluster-room.js';
 import { deniedRequests } from './access-reviews.js';
+import { doctorResources } from './doctor-resources.js';
 import type { ClusterFacts, CustomResourceDefinition, GatewayObject } from './facts.js';
 import { personRules, requestsOf } from './operator-rules.js';
 import { readOperator } from './read-operator.js';
@@ -24,25 +25,11 @@ export interface Scope {
   readonly operatorNamespace: string | null;
 }
 
-const clusterResources = {
-  definitions: {
-    apiVersion: 'apiextensions.k8s.io/v1',
-    kind: 'CustomResourceDefinition',
-    plural: 'customresourcedefinitions',
-  },
-  gatewayClasses: {
-    apiVersion: 'gateway.networking.k8s.io/v1',
-    kind: 'GatewayClass',
-    plural: 'gatewayclasses',
-  },
-  storageClasses: { apiVersion: 'storage.k8s.io/v1', kind: 'StorageClass', plural: 'storageclasses' },
-} as const satisfies Record<string, Resource>;
-
 /** @throws ClusterError where the API server does not answer, or not to this person */
 export async function readFacts({ client, server }: Connection, scope: Scope): Promise<ClusterFacts> {
   const { version, now } = await readVersion(client, server);
   const { namespace, service, operatorNamespace } = scope;
-  const definition = `${collectionPath(clusterResources.definitions, null)}/${api.plural}.${api.group}`;
+  const definition = `${collectionPath(doctorResources.definitions, null)}/${api.plural}.${api.group}`;
   const list = <T extends KubeObject>(resource: Resource): Promise<Reading<T[]>> =>
     attempt(() => client.listAll<T>(collectionPath(resource, null)));
   const installed = (name: string): Promise<Deployment[]> => {
@@ -68,8 +55,8 @@ export async function readFacts({ client, server }: Connection, scope: Scope): P
     deniedToPerson: await attempt(() => deniedRequests(client, requestsOf(personRules), namespace, null)),
     nodes: await list<Node>(resources.nodes),
     requested: await attempt(() => requestedByNode(client)),
-    gatewayClasses: await list<GatewayObject>(clusterResources.gatewayClasses),
-    storageClasses: await list(clusterResources.storageClasses),
+    gatewayClasses: await list<GatewayObject>(doctorResources.gatewayClasses),
+    storageClasses: await list(doctorResources.storageClasses),
     service,
     services: await attempt(async () => {
       const path = collectionPath(resources.llmServices, namespace);

@@ -1,17 +1,16 @@
 // One installed operator: what its Deployment tells it, its Lease, what its account may, and the gateways that it refers to.
 
 import type { KubeClient } from '../kube/client.js';
-import { objectPath, resources } from '../kube/resources.js';
+import { collectionPath, objectPath, resources } from '../kube/resources.js';
 import type { Deployment, KubeObject } from '../kube/types.js';
 import { leaseName } from '../operator.js';
 import { deniedRequests } from './access-reviews.js';
+import { doctorResources } from './doctor-resources.js';
 import type { GatewayObject, Lease, OperatorFacts, OperatorSettings } from './facts.js';
 import { leaderRules, operatorRules, requestsOf, type DeniedRequest } from './operator-rules.js';
 import { attempt } from './reading.js';
 
-const gateways = { apiVersion: 'gateway.networking.k8s.io/v1', kind: 'Gateway', plural: 'gateways' };
-const istioGateways = { apiVersion: 'networking.istio.io/v1', kind: 'Gateway', plural: 'gateways' };
-const classesPath = '/apis/gateway.networking.k8s.io/v1/gatewayclasses';
+const classesPath = collectionPath(doctorResources.gatewayClasses, null);
 
 export async function readOperator(client: KubeClient, deployment: Deployment): Promise<OperatorFacts> {
   const { namespace = '' } = deployment.metadata;
@@ -21,7 +20,7 @@ export async function readOperator(client: KubeClient, deployment: Deployment): 
     gateway === null
       ? null
       : await attempt(() =>
-          client.find<GatewayObject>(objectPath(gateways, gateway.namespace, gateway.name)),
+          client.find<GatewayObject>(objectPath(resources.gateways, gateway.namespace, gateway.name)),
         );
   const className = found?.state === 'read' ? found.value?.spec?.gatewayClassName : undefined;
   return {
@@ -38,7 +37,9 @@ export async function readOperator(client: KubeClient, deployment: Deployment): 
       istioGateway === null
         ? null
         : await attempt(() =>
-            client.find<KubeObject>(objectPath(istioGateways, istioGateway.namespace, istioGateway.name)),
+            client.find<KubeObject>(
+              objectPath(doctorResources.istioGateways, istioGateway.namespace, istioGateway.name),
+            ),
           ),
   };
 }

@@ -7,6 +7,7 @@ import { Buckets } from '../preflight/buckets.js';
 import { Preflight } from '../preflight/preflight.js';
 import { ServiceSecrets } from '../preflight/service-secrets.js';
 import { parseSpec, type WantedService } from '../spec/parse-spec.js';
+import { doctorResources } from './doctor-resources.js';
 import type { ServiceFacts, StoredObject } from './facts.js';
 import { attempt } from './reading.js';
 import { referencesOf, type ReferencedObject } from './references.js';
@@ -46,11 +47,7 @@ async function readCheckpoint(
 const stored: Readonly<Record<ReferencedObject['kind'], Resource>> = {
   Secret: resources.secrets,
   ConfigMap: resources.configMaps,
-  PersistentVolumeClaim: {
-    apiVersion: 'v1',
-    kind: 'PersistentVolumeClaim',
-    plural: 'persistentvolumeclaims',
-  },
+  PersistentVolumeClaim: doctorResources.volumeClaims,
 };
 
 async function readStored(

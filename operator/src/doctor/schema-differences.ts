@@ -1,5 +1,5 @@
-// Where the schema of a cluster's CRD differs from that of this build, field by field. The build has JSON Schema made from its
-// CRD; what only a CRD can say (CEL rules, list types) is left out. Pure.
+// Where the schema of a cluster's CRD differs from that of this build, field by field. The build has JSON Schema made
+// from its CRD; what only a CRD can say (CEL rules, list types) is left out. Pure.
 
 type Schema = Readonly<Record<string, unknown>> & {
   readonly properties?: Readonly<Record<string, Schema>>;

@@ -5,10 +5,10 @@ import { runtimeContainer } from '@llmservice/crds';
 import { Refusal } from '../command-line.js';
 import { ApiError, type KubeClient } from '../kube/client.js';
 import { told } from '../kube/connect.js';
+import { linesOf } from '../kube/lines.js';
 import { objectPath, resources } from '../kube/resources.js';
 import type { Pod } from '../kube/types.js';
 import { counting, none, type DrainedGenerations } from './drained-generations.js';
-import { linesOf } from './lines.js';
 
 const pollMs = 1_000;
 const retryMs = 2_000;

@@ -4,10 +4,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseFlags, UsageError } from '../command-line.js';
 import { ClusterError, clusterFlags, connect, told, type Connection } from '../kube/connect.js';
+import { linesOf } from '../kube/lines.js';
 import { objectPath, resources } from '../kube/resources.js';
 import type { Pod } from '../kube/types.js';
 import { styles, type Terminal } from './command.js';
-import { linesOf } from './lines.js';
 import { renderLogLine } from './log-line.js';
 import { logSources, type LogSource } from './log-sources.js';
 import { newestRevision, podsOf } from './service-pods.js';

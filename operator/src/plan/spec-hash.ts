@@ -8,8 +8,9 @@ import { contentHash } from './content-hash.js';
 export const specHashAnnotation = 'llmservice.dev/spec-hash';
 
 /**
- * Everything of the spec but how many pods, how they are replaced, who reaches them and who stands in: none is a new attempt. What equals its default is
- * left out, so that a new field of a newer CRD, which the API server fills in, makes no new spec of an old one.
+ * Everything of the spec but how many pods, how they are replaced, who reaches them and who stands in: none is a new
+ * attempt. What equals its default is left out, so that a new field of a newer CRD, which the API server fills in,
+ * makes no new spec of an old one.
  */
 export function specHash({ spec }: Pick<WantedService, 'spec'>): string {
   const { rollout, routing, ...rest } = spec;

@@ -124,6 +124,16 @@ describe('Reflector', () => {
     expect(requests.slice(0, 3)).toEqual(['list', 'watch 10', 'watch 10']);
   });
 
+  test('asks again for a last event that came in part', async () => {
+    const { requests, seen } = await run({
+      lists: [[]],
+      watches: [(response) => response.end(line('ADDED', pod('a', 11)).slice(0, 20))],
+    });
+    await until(() => requests.length === 3);
+    expect(requests).toEqual(['list', 'watch 10', 'watch 10']);
+    expect(seen).toEqual([]);
+  });
+
   test('goes on after a cut connection and after errors of the server', async () => {
     const { requests, seen } = await run({
       lists: [503, ['a']],

@@ -1,10 +1,10 @@
 // Keeps a copy of all objects of one resource, by list and watch. A watch ends for many reasons (410, closed or
 // half-open socket, restart of the API server): each leads back to watching from where it stood, or to a new list.
 
-import type { IncomingMessage } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'winston';
 import { ApiError, toApiError, type KubeClient } from '../kube/client.js';
+import { linesOf } from '../kube/lines.js';
 import { collectionPath, keyOf, type Resource } from '../kube/resources.js';
 import type { KubeObject } from '../kube/types.js';
 import { backoffMs } from './backoff.js';
@@ -155,7 +155,7 @@ export class Reflector {
     // A half-open connection never ends by itself: silence does end it.
     const alarm = setTimeout(() => stream.destroy(new Error(`silent for ${silenceMs} ms`)), silenceMs);
     try {
-      for await (const line of lines(stream)) {
+      for await (const line of linesOf(stream)) {
         alarm.refresh();
         this.handle(JSON.parse(line) as WatchEvent);
         this.failures = 0;
@@ -182,16 +182,5 @@ export class Reflector {
       ...object,
       metadata: { ...object.metadata, managedFields: undefined } as KubeObject['metadata'],
     });
-  }
-}
-
-/** Lines of a stream; throws when the stream fails. */
-async function* lines(stream: IncomingMessage): AsyncIterable<string> {
-  stream.setEncoding('utf8');
-  let rest = '';
-  for await (const chunk of stream) {
-    const parts = (rest + String(chunk)).split('\n');
-    rest = parts.pop() ?? '';
-    yield* parts;
   }
 }

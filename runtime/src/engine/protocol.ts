@@ -42,7 +42,7 @@ export interface EngineOutput {
   readonly tokens: readonly number[];
   /** One entry per token; null unless `sampling.topLogprobs` asked for them. */
   readonly logprobs: readonly TokenLogprobs[] | null;
-  /** Scores of the prompt's tokens from the second on, in order, where asked for: all have come with the first token. Else null. */
+  /** Scores of the prompt's tokens from the second on, where asked for: all have come with the first token. Else null. */
   readonly promptScores: readonly PromptScore[] | null;
   /** Set on the last output only. */
   readonly finish: FinishReason | null;

@@ -20,7 +20,7 @@ const keyName = 'tls.key';
 /** Not ca.crt: issuers write their own authority there, which asks nothing of clients. */
 const clientCaName = 'client-ca.crt';
 
-/** @throws FailureError CertificateInvalid when a file is missing, is no PEM, or certificate and key do not belong together */
+/** @throws FailureError CertificateInvalid when a file is missing, is no PEM, or the key is not the certificate's */
 export function readTlsFiles(folder: string): TlsFiles {
   const files = {
     cert: read(folder, certName),

@@ -1,4 +1,4 @@
-// The URI of a checkpoint: s3://bucket/prefix/, file:///path or an absolute path, of a folder or a .gguf file, as one typed value.
+// The URI of a checkpoint, a folder or a .gguf file, as a typed value: s3://bucket/prefix/, file:///path or a path.
 
 import { FailureError, splitGgufPath } from '@llmservice/crds';
 import { createHash } from 'node:crypto';

@@ -29,7 +29,8 @@ const lookAgainMs = 1_000;
 
 /**
  * Resolves once every file is there and verified.
- * @throws FailureError InvalidEngineConfig, ModelNotFound, CheckpointIncomplete, CheckpointCorrupt, WeightsDiskFull, and of S3
+ * @throws FailureError InvalidEngineConfig, ModelNotFound, CheckpointIncomplete, CheckpointCorrupt, WeightsDiskFull,
+ *   and of S3
  */
 export async function pullWhole(options: PullWholeOptions): Promise<void> {
   const { uri, s3, signal } = options;

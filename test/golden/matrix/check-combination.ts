@@ -4,7 +4,7 @@ import type { Engine, Speculation } from '@llmservice/native';
 
 import { generateRequest } from '../../../runtime/src/schedule/generate-request.fixture.js';
 import type { GenerateRequest } from '../../../runtime/src/schedule/generation.js';
-import { greedy, loadGolden, loadGoldenRanks, room, score } from '../engine-driver.js';
+import { greedy, loadGolden, room, score } from '../engine-driver.js';
 import { clearSteps, furthest, type Golden, tolerance } from '../golden-values.js';
 import { type Answer, serve } from '../scheduled-run.js';
 import type { Combination, EngineChoice } from './combinations.js';
@@ -17,8 +17,7 @@ const positions = 200;
 export async function loadChoice(choice: EngineChoice, modelsDir: string): Promise<Engine> {
   const { model, dtype, tensor } = choice;
   const speculative = speculativeOf(choice);
-  const how = { dtype, device: 'cpu', isa: 'auto', threads: 1, logitHashes: true, speculative } as const;
-  return tensor === 1 ? loadGolden(modelsDir + model, how) : loadGoldenRanks(modelsDir + model, how, tensor);
+  return loadGolden(modelsDir + model, { dtype, logitHashes: true, speculative }, tensor);
 }
 
 export async function checkCombination(
