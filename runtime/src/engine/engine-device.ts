@@ -1,0 +1,72 @@
+// What runs the model, as logs, /version and metrics tell it: a GPU, a partition of one, or this machine's processors.
+
+import type { EngineInfo, GpuDevice } from '@llmservice/native';
+import { readdirSync, readFileSync } from 'node:fs';
+import { cpus } from 'node:os';
+import { amdPartition, type Sysfs } from './amd-partition.js';
+import { usableMemoryBytes } from './memory-limit.js';
+import type { EngineSettings } from './protocol.js';
+
+export interface EngineDevice {
+  /** As its driver names it. */
+  readonly name: string;
+  /** `gfx942`, `sm_90`; on CPUs the instruction family that kernels use. */
+  readonly architecture: string;
+  /** AMD's compute units, NVIDIA's multiprocessors; on CPUs the engine's threads. */
+  readonly computeUnits: number;
+  /** Dies of compute units that are this device (AMD's XCDs); null: not told, or no such device. */
+  readonly xcds: number | null;
+  /** Which part of the card it is, such as `cpx_nps4` or `3g.20gb`, where that is told; null otherwise. */
+  readonly partition: string | null;
+  /** In total: of the partition, of what this process may use. */
+  readonly memoryBytes: number;
+}
+
+type Accelerator = EngineSettings['accelerator'];
+
+/** @param first of the accelerator's devices, as the native engine lists them */
+export function gpuOf(accelerator: Accelerator, first: GpuDevice, sysfs: Sysfs): EngineDevice {
+  const { name, architecture, multiprocessors, memoryBytes, pciAddress } = first;
+  const part =
+    accelerator === 'hip' ? amdPartition(pciAddress, sysfs) : { mode: migProfile(name), xcds: null };
+  return {
+    name,
+    architecture,
+    computeUnits: multiprocessors,
+    xcds: part.xcds,
+    partition: part.mode,
+    memoryBytes,
+  };
+}
+
+/** Without NVML, CUDA tells of MIG in the name alone: `NVIDIA A100-SXM4-40GB MIG 3g.20gb`. */
+function migProfile(name: string): string | null {
+  return / MIG (\S+)$/.exec(name)?.[1] ?? null;
+}
+
+export function cpuOf({ isa, threads }: Pick<EngineInfo, 'isa' | 'threads'>, sysfs: Sysfs): EngineDevice {
+  return {
+    name: cpus()[0]?.model.trim() || 'CPU',
+    architecture: isa,
+    computeUnits: threads,
+    xcds: null,
+    partition: null,
+    memoryBytes: usableMemoryBytes((path) => sysfs.read(path)),
+  };
+}
+
+/** The machine's files; in tests those below a folder. */
+export function sysfsUnder(root: string): Sysfs {
+  return {
+    read: (path) => orElse(null, () => readFileSync(root + path, 'utf8')),
+    list: (path) => orElse([], () => readdirSync(root + path)),
+  };
+}
+
+function orElse<T, U>(otherwise: U, look: () => T): T | U {
+  try {
+    return look();
+  } catch {
+    return otherwise;
+  }
+}
