@@ -71,11 +71,14 @@ describe('an MI300X', () => {
     ['the function', 1],
     ['the highest bits', 2 ** 28],
   ])('in eight parts is found with its partitions numbered in %s', (_, step) => {
-    const nodes = Array.from({ length: 8 }, (_, part) => [
-      `${kfd}/${String(part + 2)}/properties`,
-      gpuNode({ domain: 0, location_id: 0xc100 + part * step, num_xcc: 1 }),
-    ]) as [string, string][];
-    const files = { ...card('0000:c1:00.0', 'CPX', 'NPS4'), ...Object.fromEntries(nodes) };
+    const nodes = Array.from({ length: 8 }, (_, part) => ({
+      [`${kfd}/${String(part + 2)}/properties`]: gpuNode({
+        domain: 0,
+        location_id: 0xc100 + part * step,
+        num_xcc: 1,
+      }),
+    }));
+    const files = Object.assign(card('0000:c1:00.0', 'CPX', 'NPS4'), ...nodes) as Record<string, string>;
     expect(partitionIn(files, '0000:c1:00.0')).toEqual({ mode: 'cpx_nps4', xcds: 1 });
   });
 
