@@ -53,6 +53,10 @@ test.each([
   });
 });
 
+test('a card without a name goes by its architecture', () => {
+  expect(gpuOf('hip', gpu({ name: '', architecture: 'gfx942' }), files({})).name).toBe('gfx942');
+});
+
 test('CPUs tell their model, what kernels use of them and the memory that this process may use', () => {
   const sysfs = files({
     '/proc/meminfo': `MemAvailable:   ${String(16 * 2 ** 20)} kB\n`,

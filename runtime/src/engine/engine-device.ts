@@ -30,7 +30,7 @@ export function gpuOf(accelerator: Accelerator, first: GpuDevice, sysfs: Sysfs):
   const part =
     accelerator === 'hip' ? amdPartition(pciAddress, sysfs) : { mode: migProfile(name), xcds: null };
   return {
-    name,
+    name: name || architecture, // libdrm has no name for cards that are newer than itself
     architecture,
     computeUnits: multiprocessors,
     xcds: part.xcds,
