@@ -43,7 +43,8 @@ export const assumedShares = { bandwidth: 0.8, matrix: 0.4 } as const;
 /** Of a sum over ranks: a launch, and a flag that crosses the card. Assumed, not measured. */
 export const assumedWaitSeconds = 5e-6;
 
-// AMD CDNA 3 white paper, "Peak rates per clock and CU": matrix operations of a compute unit; 2.1 GHz.
+// Matrix operations of a compute unit and clock: the MI300X data sheet's 2,614.9 TFLOP/s in FP8, 1,307.4 in BF16 and 163.4
+// in float32 over its 304 units at 2.1 GHz.
 const clock = 2.1e9;
 const perClockAndUnit: Operations = { fp8: 4096, bf16: 2048, fp32: 256 };
 

@@ -149,7 +149,7 @@ A stage takes as long as the slower of two: its bytes at ${percent(assumedShares
 ${percent(assumedShares.matrix)} of theirs. Both shares are assumptions, and so are the ${time(assumedWaitSeconds)} that every wait for another rank takes. Not counted: launches and
 the gaps between them, quantization of activations, sampling, and what caches save.
 
-- Peaks: 5.3 TB/s; 4,096 operations per clock and compute unit in FP8, 2,048 in BF16, 256 in float32, at 2.1 GHz (AMD CDNA 3 white paper).
+- Peaks: 5.3 TB/s; 4,096 operations per clock and compute unit in FP8, 2,048 in BF16, 256 in float32, at 2.1 GHz (AMD's data sheet).
   A partition in CPX is one die of 38 compute units, an eighth of all; a quarter of the memory (NPS4) is shared by two of them, so that each
   is given an eighth of the bandwidth. Alone it may get more.
 - Bytes are those of one rank: weights with their scales once for a step, KV and recurrent states, and activations in float32, written by

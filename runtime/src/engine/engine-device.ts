@@ -1,11 +1,10 @@
 // What runs the model, as logs, /version and metrics tell it: a GPU, a partition of one, or this machine's processors.
 
-import type { EngineInfo, GpuDevice } from '@llmservice/native';
+import type { EngineInfo, GpuDevice, GpuVendor } from '@llmservice/native';
 import { readdirSync, readFileSync } from 'node:fs';
 import { cpus } from 'node:os';
 import { amdPartition, type Sysfs } from './amd-partition.js';
 import { usableMemoryBytes } from './memory-limit.js';
-import type { EngineSettings } from './protocol.js';
 
 export interface EngineDevice {
   /** As its driver names it. */
@@ -22,13 +21,10 @@ export interface EngineDevice {
   readonly memoryBytes: number;
 }
 
-type Accelerator = EngineSettings['accelerator'];
-
-/** @param first of the accelerator's devices, as the native engine lists them */
-export function gpuOf(accelerator: Accelerator, first: GpuDevice, sysfs: Sysfs): EngineDevice {
-  const { name, architecture, multiprocessors, memoryBytes, pciAddress } = first;
-  const part =
-    accelerator === 'hip' ? amdPartition(pciAddress, sysfs) : { mode: migProfile(name), xcds: null };
+/** @param device as the native engine lists it */
+export function gpuOf(vendor: GpuVendor, device: GpuDevice, sysfs: Sysfs): EngineDevice {
+  const { name, architecture, multiprocessors, memoryBytes, pciAddress } = device;
+  const part = vendor === 'hip' ? amdPartition(pciAddress, sysfs) : { mode: migProfile(name), xcds: null };
   return {
     name: name || architecture, // libdrm has no name for cards that are newer than itself
     architecture,
