@@ -1,7 +1,7 @@
 // Entry of the engine process: loads the model, then runs steps for the server process that forked it.
 // It ends with its parent, on 'shutdown', or after telling a failure; it never outlives the channel.
 
-import type { Failure } from '@llmservice/crds';
+import { FailureError, type Failure } from '@llmservice/crds';
 import { gpuDevices, loadEngine, type ArrivalMap, type EngineInfo } from '@llmservice/native';
 import { Scheduler } from '../schedule/scheduler.js';
 import { cpuOf, gpuOf, sysfsUnder, type EngineDevice } from './engine-device.js';
@@ -51,11 +51,14 @@ async function serve(settings: EngineSettings, arrivals: ArrivalMap | null): Pro
   process.exit(0);
 }
 
-/** Rank 0's, and so the kind of all. */
+/** Rank 0's, and so the kind of all. @throws FailureError DeviceUnavailable */
 function deviceOf(accelerator: EngineSettings['accelerator'], info: EngineInfo): EngineDevice {
   const sysfs = sysfsUnder('');
-  const [first] = accelerator === 'cpu' ? [] : gpuDevices(accelerator).devices;
-  return first === undefined ? cpuOf(info, sysfs) : gpuOf(accelerator, first, sysfs);
+  if (accelerator === 'cpu') return cpuOf(info, sysfs);
+  const { devices, problem } = gpuDevices(accelerator);
+  const [first] = devices;
+  if (first === undefined) throw new FailureError('DeviceUnavailable', problem ?? 'the device is gone');
+  return gpuOf(accelerator, first, sysfs);
 }
 
 function fail(failure: Failure): void {
