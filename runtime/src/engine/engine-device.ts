@@ -2,9 +2,8 @@
 
 import type { EngineInfo, GpuDevice, GpuVendor } from '@llmservice/native';
 import { readdirSync, readFileSync } from 'node:fs';
-import { cpus } from 'node:os';
+import { cpus, totalmem } from 'node:os';
 import { amdPartition, type Sysfs } from './amd-partition.js';
-import { usableMemoryBytes } from './memory-limit.js';
 
 export interface EngineDevice {
   /** As its driver names it. */
@@ -17,7 +16,7 @@ export interface EngineDevice {
   readonly xcds: number | null;
   /** Which part of the card it is, such as `cpx_nps4` or `3g.20gb`, where that is told; null otherwise. */
   readonly partition: string | null;
-  /** In total: of the partition, of what this process may use. */
+  /** In total: the device's or partition's; on CPUs the machine's, or the control group's limit. */
   readonly memoryBytes: number;
 }
 
@@ -40,14 +39,14 @@ function migProfile(name: string): string | null {
   return / MIG (\S+)$/.exec(name)?.[1] ?? null;
 }
 
-export function cpuOf({ isa, threads }: Pick<EngineInfo, 'isa' | 'threads'>, sysfs: Sysfs): EngineDevice {
+export function cpuOf({ isa, threads }: Pick<EngineInfo, 'isa' | 'threads'>): EngineDevice {
   return {
     name: cpus()[0]?.model.trim() || 'CPU',
     architecture: isa,
     computeUnits: threads,
     xcds: null,
     partition: null,
-    memoryBytes: usableMemoryBytes((path) => sysfs.read(path)),
+    memoryBytes: Math.min(totalmem(), process.constrainedMemory() || Infinity),
   };
 }
 

@@ -53,12 +53,11 @@ async function serve(settings: EngineSettings, arrivals: ArrivalMap | null): Pro
 
 /** Rank 0's, and so the kind of all. @throws FailureError DeviceUnavailable */
 function deviceOf(accelerator: EngineSettings['accelerator'], info: EngineInfo): EngineDevice {
-  const sysfs = sysfsUnder('');
-  if (accelerator === 'cpu') return cpuOf(info, sysfs);
+  if (accelerator === 'cpu') return cpuOf(info);
   const { devices, problem } = gpuDevices(accelerator);
   const [first] = devices;
   if (first === undefined) throw new FailureError('DeviceUnavailable', problem ?? 'the device is gone');
-  return gpuOf(accelerator, first, sysfs);
+  return gpuOf(accelerator, first, sysfsUnder(''));
 }
 
 function fail(failure: Failure): void {
