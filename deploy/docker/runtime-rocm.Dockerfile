@@ -8,17 +8,19 @@ FROM ${NODE} AS node
 FROM ${BASE}
 ARG ROCM=7.1.1
 ARG SUITE=noble
-# The repository and its priority over the distribution's own ROCm are as AMD documents them.
+# The repository and its priority over the distribution's own ROCm are as AMD documents them. AMD's graphics repository,
+# which ROCm 7's instructions add, is left out: it has another libdrm, and ROCr takes the distribution's too (hsa-rocr
+# depends on libdrm-amdgpu-amdgpu1 | libdrm-amdgpu1). From ROCm 7.13 on packages have other names (amdrocm-runtime).
 RUN apt-get update && apt-get install -y --no-install-recommends ca-certificates libstdc++6 && rm -rf /var/lib/apt/lists/*
 ADD --chmod=644 https://repo.radeon.com/rocm/rocm.gpg.key /etc/apt/keyrings/rocm.asc
 RUN echo "deb [arch=amd64 signed-by=/etc/apt/keyrings/rocm.asc] https://repo.radeon.com/rocm/apt/${ROCM} ${SUITE} main" \
       >/etc/apt/sources.list.d/rocm.list && \
     printf 'Package: *\nPin: release o=repo.radeon.com\nPin-Priority: 600\n' >/etc/apt/preferences.d/rocm-pin-600
-# The HIP runtime with what it depends on: ROCr, which speaks to the kernel driver, and the code object manager. No
-# compiler, no BLAS, no RCCL: the kernels are compiled, and call no library.
+# The HIP runtime with what it depends on: ROCr, which speaks to the kernel driver, and the code object manager, which is
+# opened by name when kernels are loaded. No compiler, no BLAS, no RCCL: the kernels are compiled, and call no library.
 RUN apt-get update && apt-get install -y --no-install-recommends hip-runtime-amd && rm -rf /var/lib/apt/lists/* && \
     printf '/opt/rocm/lib\n/opt/rocm/lib64\n' >/etc/ld.so.conf.d/rocm.conf && ldconfig && \
-    ldconfig -p | grep -q libamdhip64.so
+    for library in libamdhip64.so libhsa-runtime64.so libamd_comgr.so; do ldconfig -p | grep -q "$library" || exit 1; done
 COPY --from=node /usr/local/bin/node /usr/local/bin/node
 COPY node_modules /app/node_modules
 COPY packages /app
@@ -26,5 +28,7 @@ WORKDIR /app
 # Arguments of kernels are put into the device's memory, where a kernel reads them sooner than over PCIe.
 ENV HIP_FORCE_DEV_KERNARG=1
 ENV NODE_ENV=production HOME=/tmp
+# /dev/kfd and /dev/dri/renderD* come with the device plugin, and who may open them is the node's to say: a group made
+# here has not the node's number (deploy/docs/gpu.md, "Permissions on AMD nodes").
 USER 65532:65532
 ENTRYPOINT ["node", "runtime/dist/main.js"]

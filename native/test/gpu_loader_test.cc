@@ -36,6 +36,7 @@ TEST(GpuLoader, ListsDevicesAndMakesABackend) {
   const gpu::DeviceList list = gpu_devices("emulator");
   ASSERT_EQ(list.devices.size(), 1u) << list.problem;
   EXPECT_EQ(list.devices[0].name, "kernel emulator");
+  EXPECT_EQ(list.devices[0].pci_address, "0001:c1:02.0");
   EXPECT_GT(list.devices[0].memory_bytes, 0u);
   const auto backend = make_gpu_backend("emulator", 0);
   EXPECT_EQ(std::string(backend->isa()), "host warp32, kernel emulator");

@@ -342,6 +342,8 @@ export interface GpuDevice {
   readonly name: string;
   /** `sm_90` or `gfx942`, for example. */
   readonly architecture: string;
+  /** `0000:c1:00.0`; partitions of a card share it. */
+  readonly pciAddress: string;
   readonly memoryBytes: number;
   readonly freeBytes: number;
   readonly multiprocessors: number;

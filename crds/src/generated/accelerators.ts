@@ -643,7 +643,9 @@ export const accelerators = {
     "resources": [
       "amd.com/gpu"
     ],
-    "env": {},
+    "env": {
+      "HIP_FORCE_DEV_KERNARG": "1"
+    },
     "product": "AMD_Instinct_MI210*",
     "partition": null
   },
@@ -657,7 +659,9 @@ export const accelerators = {
     "resources": [
       "amd.com/gpu"
     ],
-    "env": {},
+    "env": {
+      "HIP_FORCE_DEV_KERNARG": "1"
+    },
     "product": "AMD_Instinct_MI250X*",
     "partition": null
   },

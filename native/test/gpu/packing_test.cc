@@ -2,9 +2,11 @@
 // scales.
 #include "backends/gpu/packing.h"
 
+#include <algorithm>
 #include <numeric>
 
 #include "backends/gpu/kernels/matmul.h"
+#include "backends/gpu/kernels/numbers.h"
 #include "failures.h"
 #include "gpu_support.h"
 
@@ -79,6 +81,33 @@ INSTANTIATE_TEST_SUITE_P(Cuts, ScaledCuts,
                                            Cut{Scaling::kBlock, 32, 64, 64},  // both halves in block 0
                                            Cut{Scaling::kBlock, 96, 64, 1}, Cut{Scaling::kBlock, 0, 65, 1},
                                            Cut{Scaling::kRow, 0, 128, 1}));
+
+// The 64-lane form is that of AMD, whose e4m3fnuz reads a byte as half of its OCP value and 0x80 as NaN.
+TEST(Packing, EightBitCodesBecomeTheDevicesOwn) {
+  StoredMatrix stored{.dtype = DType::kF8E4M3,
+                      .rows = 64,
+                      .cols = 256,
+                      .data = {},
+                      .scales = {3.0f, 5.0f},
+                      .group_scales = {}};
+  for (int i = 0; i < 64 * 256; ++i) {
+    const int code = i % 256;
+    stored.data.push_back(static_cast<std::byte>((code & 0x7f) == 0x7f ? 0x80 : code));
+  }
+  const MatrixPart part = stored.part(0, 64);
+  for (const gpu::TileOrder order : {gpu::TileOrder::kFragments, gpu::TileOrder::kSwizzled}) {
+    const auto weights = gpu::pack_matrix(device(), {&part, 1}, DType::kBF16, order, [](uint64_t) {});
+    std::vector<float> scales(2);
+    device().download(weights->scales->data(), std::as_writable_bytes(std::span(scales)));
+    EXPECT_EQ(scales, gpu::kFnuz ? (std::vector<float>{6.0f, 10.0f}) : (std::vector<float>{3.0f, 5.0f}));
+    std::vector<uint8_t> codes(weights->tiles->bytes());
+    device().download(weights->tiles->data(), std::as_writable_bytes(std::span(codes)));
+    const int64_t zeros = gpu::kFnuz ? 64 * 4 : 64;  // a row has 0x00, and 0x80 in its place and two NaNs'
+    EXPECT_EQ(std::ranges::count(codes, 0x00), zeros);
+    EXPECT_EQ(std::ranges::count(codes, 0x80), 64 * 4 - zeros);
+    expect_rows(all_rows(*weights), stored, 0, 64);
+  }
+}
 
 TEST(Packing, ReadsEachByteOnceThroughItsWindows) {
   // Three windows and a bit.

@@ -157,13 +157,15 @@ describe('the pod', () => {
     expect(planned.map(({ name }) => name)).toContain('AWS_SECRET_ACCESS_KEY');
   });
 
-  test("gets its accelerator's variables, unless the user says otherwise", () => {
-    const accelerator = { profile: 'mi300x-cpx-nps4' };
-    const ours = { name: 'HIP_FORCE_DEV_KERNARG', value: '1' };
-    const users = { ...ours, value: '0' };
-    expect(container({ accelerator })['env']).toEqual([ours]);
-    expect(container({ accelerator, env: [users] })['env']).toEqual([users]);
-  });
+  test.each([[{ profile: 'mi300x-cpx-nps4' }], [{ profile: 'mi210' }], [{ resourceName: 'amd.com/gpu' }]])(
+    'on %j gets what AMD advises, unless the user says otherwise',
+    (accelerator) => {
+      const ours = { name: 'HIP_FORCE_DEV_KERNARG', value: '1' };
+      const users = { ...ours, value: '0' };
+      expect(container({ accelerator })['env']).toEqual([ours]);
+      expect(container({ accelerator, env: [users] })['env']).toEqual([users]);
+    },
+  );
 
   test('has the keys and the accounting log where the runtime is told to look for them', () => {
     const spec = {

@@ -198,6 +198,15 @@ describe('an accelerator by its profile', () => {
     });
   });
 
+  test.each([
+    ['amd.com/gpu', { HIP_FORCE_DEV_KERNARG: '1' }],
+    ['amd.com/cpx_nps4', { HIP_FORCE_DEV_KERNARG: '1' }],
+    ['nvidia.com/gpu', {}],
+    ['none', {}],
+  ])('%s alone, without a profile, has the variables of its vendor', (resourceName, env) => {
+    expect(wantedService({ accelerator: { resourceName } }).accelerator.env).toEqual(env);
+  });
+
   test('yields to what the manifest says', () => {
     const accelerator = { profile: 'h100-3g.40gb', resourceName: 'nvidia.com/gpu', memoryPerDevice: '30Gi' };
     expect(wantedService({ accelerator }).accelerator).toMatchObject({

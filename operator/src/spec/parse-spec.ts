@@ -176,7 +176,7 @@ export function parseSpec(object: KubeObject): ParsedSpec {
         resourceName: kind === 'cpu' ? null : resourceName,
         devices,
         memoryBytesPerDevice: stated ?? (profile === null ? ofLimit : profile.memoryMiB * mib),
-        env: profile?.env ?? {},
+        env: profile?.env ?? vendorVariables[kind],
       },
       tensor,
       sharedMemoryBytes,
@@ -185,6 +185,13 @@ export function parseSpec(object: KubeObject): ParsedSpec {
     },
   };
 }
+
+/** Where no profile says more. AMD's, as its guides to serving have it: arguments of kernels lie in device memory. */
+const vendorVariables: Readonly<Record<Accelerator['kind'], Accelerator['env']>> = {
+  cpu: {},
+  cuda: {},
+  hip: { HIP_FORCE_DEV_KERNARG: '1' },
+};
 
 /** Null: none was named, or none that is known. */
 function parseProfile(

@@ -182,11 +182,11 @@ export class EngineClient {
     return true;
   }
 
-  #ready({ info, numBlocks, maxModelLen }: Ready): void {
+  #ready({ info, device, numBlocks, maxModelLen }: Ready): void {
     if (this.#state.kind === 'stopped') return;
-    this.#state = { kind: 'ready', info, numBlocks, maxModelLen };
+    this.#state = { kind: 'ready', info, device, numBlocks, maxModelLen };
     this.#readyAt = performance.now();
-    this.#logger.info('engine ready', { pid: this.#child?.pid, numBlocks, maxModelLen });
+    this.#logger.info('engine ready', { pid: this.#child?.pid, numBlocks, maxModelLen, device });
     this.#flights.sendAll();
     this.#settled();
   }

@@ -1,9 +1,10 @@
 // Entry of the engine process: loads the model, then runs steps for the server process that forked it.
 // It ends with its parent, on 'shutdown', or after telling a failure; it never outlives the channel.
 
-import type { Failure } from '@llmservice/crds';
-import { loadEngine, type ArrivalMap } from '@llmservice/native';
+import { FailureError, type Failure } from '@llmservice/crds';
+import { gpuDevices, loadEngine, type ArrivalMap, type EngineInfo } from '@llmservice/native';
 import { Scheduler } from '../schedule/scheduler.js';
+import { cpuOf, gpuOf, sysfsUnder, type EngineDevice } from './engine-device.js';
 import { failureOf } from './failure-of.js';
 import { grammarsOf, readTokenizerFiles } from './grammars.js';
 import { Intake } from './intake.js';
@@ -40,6 +41,7 @@ async function serve(settings: EngineSettings, arrivals: ArrivalMap | null): Pro
   send({
     type: 'ready',
     info: engine.info,
+    device: deviceOf(settings.accelerator, engine.info),
     numBlocks: options.numBlocks,
     maxModelLen: options.maxModelLen,
   });
@@ -47,6 +49,15 @@ async function serve(settings: EngineSettings, arrivals: ArrivalMap | null): Pro
   ranks?.closing();
   await engine.dispose();
   process.exit(0);
+}
+
+/** Rank 0's, and so the kind of all. @throws FailureError DeviceUnavailable */
+function deviceOf(accelerator: EngineSettings['accelerator'], info: EngineInfo): EngineDevice {
+  if (accelerator === 'cpu') return cpuOf(info);
+  const { devices, problem } = gpuDevices(accelerator);
+  const [first] = devices;
+  if (first === undefined) throw new FailureError('DeviceUnavailable', problem ?? 'the device is gone');
+  return gpuOf(accelerator, first, sysfsUnder(''));
 }
 
 function fail(failure: Failure): void {

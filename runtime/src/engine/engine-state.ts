@@ -2,6 +2,7 @@
 
 import type { Failure } from '@llmservice/crds';
 import type { EngineInfo } from '@llmservice/native';
+import type { EngineDevice } from './engine-device.js';
 import type { FaultCounts } from './numerical-watch.js';
 
 /** Stored bytes of weights that are in memory so far. */
@@ -17,6 +18,7 @@ export type EngineState =
   | {
       readonly kind: 'ready';
       readonly info: EngineInfo;
+      readonly device: EngineDevice;
       readonly numBlocks: number;
       /** Tokens of prompt plus output of one sequence. */
       readonly maxModelLen: number;

@@ -4,6 +4,7 @@
 
 import type { Failure, KvCacheDtype, LoadQuantization, Speculative } from '@llmservice/crds';
 import type { ArrivalMap, EngineInfo } from '@llmservice/native';
+import type { EngineDevice } from './engine-device.js';
 import type { FinishReason, GenerateRequest, PromptScore, TokenLogprobs } from '../schedule/generation.js';
 import type { SchedulerStats } from '../schedule/scheduler.js';
 
@@ -92,6 +93,7 @@ export type EngineMessage =
   | {
       readonly type: 'ready';
       readonly info: EngineInfo;
+      readonly device: EngineDevice;
       readonly numBlocks: number;
       readonly maxModelLen: number;
     }

@@ -23,9 +23,11 @@ export function metricsRoute({ metrics }: ServerParts): RequestHandler {
 
 export function versionRoute({ lifecycle }: ServerParts): RequestHandler {
   return (_request, response) => {
-    const info = lifecycle.engine?.health().state;
+    const state = lifecycle.engine?.health().state;
     const engine =
-      info?.kind === 'ready' ? { architecture: info.info.architecture, isa: info.info.isa } : null;
+      state?.kind === 'ready'
+        ? { architecture: state.info.architecture, isa: state.info.isa, device: state.device }
+        : null;
     response.json({ version, engine });
   };
 }

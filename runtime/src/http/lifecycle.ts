@@ -170,7 +170,7 @@ function describeEngine({
 }: EngineHealth): Record<string, unknown> {
   const ready =
     state.kind === 'ready'
-      ? { ...state.info, numBlocks: state.numBlocks, maxModelLen: state.maxModelLen }
+      ? { ...state.info, device: state.device, numBlocks: state.numBlocks, maxModelLen: state.maxModelLen }
       : {};
   return { state: state.kind, ...ready, heartbeatAgeMs, restarts, inFlight, numericalFaults };
 }

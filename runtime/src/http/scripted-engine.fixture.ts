@@ -63,7 +63,15 @@ export class ScriptedEngine implements GenerationEngine {
       draftBytesPerSeq: 0,
       hybrid: false,
     };
-    const state = { kind: 'ready', info, numBlocks: 8, maxModelLen: 64 } as const;
+    const device = {
+      name: 'AMD Instinct MI300X',
+      architecture: 'gfx942',
+      computeUnits: 38,
+      xcds: 1,
+      partition: 'cpx_nps4',
+      memoryBytes: 24 * 2 ** 30,
+    };
+    const state = { kind: 'ready', info, device, numBlocks: 8, maxModelLen: 64 } as const;
     const numericalFaults = { notFinite: 2, collapsed: 0, stuck: 0 };
     return { state, pid: 1, heartbeatAgeMs: 5, restarts: 0, inFlight: this.open, numericalFaults };
   }

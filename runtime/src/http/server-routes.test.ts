@@ -70,5 +70,12 @@ test('health, metrics and version', async () => {
   expect(await (await server.get('/metrics')).text()).toContain(
     'llmservice_numerical_faults_total{model_name="tiny",engine="0",kind="notFinite"} 2',
   );
-  expect(await (await server.get('/version')).json()).toMatchObject({ version: expect.any(String) });
+  expect(metrics).toContain(
+    'llmservice_engine_device_info{model_name="tiny",engine="0",name="AMD Instinct MI300X",' +
+      'architecture="gfx942",partition="cpx_nps4",compute_units="38",xcds="1",memory_bytes="25769803776"} 1',
+  );
+  expect(await (await server.get('/version')).json()).toMatchObject({
+    version: expect.any(String),
+    engine: { architecture: 'llama', device: { name: 'AMD Instinct MI300X', partition: 'cpx_nps4' } },
+  });
 });

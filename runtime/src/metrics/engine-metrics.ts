@@ -1,7 +1,7 @@
 // What scrapes read from the engine: its queue, its caches, its steps and faults, and the load under way.
 
 import type { Registry } from 'prom-client';
-import type { EngineHealth } from '../engine/engine-state.js';
+import type { EngineHealth, EngineState } from '../engine/engine-state.js';
 import type { EngineStats } from '../engine/protocol.js';
 import { ScrapedMetrics, type Labels } from './scraped-metrics.js';
 
@@ -33,6 +33,12 @@ export function observeEngine(registry: Registry, labels: Labels, state: () => O
     'Times the engine process was lost and started again.',
     () => state().engine?.health().restarts ?? 0,
   );
+  scraped.info(
+    'llmservice_engine_device_info',
+    'What runs the model: 1, with the facts as labels.',
+    ['name', 'architecture', 'partition', 'compute_units', 'xcds', 'memory_bytes'],
+    () => deviceLabels(state().engine?.health().state),
+  );
   observeLoad(scraped, 'pull', () => state().load?.pulled ?? null);
   observeLoad(scraped, 'load', () => state().load?.loaded ?? null);
   scraped.totals(
@@ -46,6 +52,20 @@ export function observeEngine(registry: Registry, labels: Labels, state: () => O
       })),
   );
   observeTotals(scraped, fromStats);
+}
+
+/** A label that has nothing to tell is empty, which to Prometheus is as if it were not there. */
+function deviceLabels(state: EngineState | undefined): Readonly<Record<string, string>> | null {
+  if (state?.kind !== 'ready') return null;
+  const { name, architecture, partition, computeUnits, xcds, memoryBytes } = state.device;
+  return {
+    name,
+    architecture,
+    partition: partition ?? '',
+    compute_units: String(computeUnits),
+    xcds: xcds === null ? '' : String(xcds),
+    memory_bytes: String(memoryBytes),
+  };
 }
 
 /** Reads a figure from the stats; 0 while there are none. */

@@ -35,6 +35,27 @@ export class ScrapedMetrics {
     });
   }
 
+  /** Always 1: what is told are the labels. @param read null: there is nothing to tell */
+  info(
+    name: string,
+    help: string,
+    by: readonly string[],
+    read: () => Readonly<Record<string, string>> | null,
+  ): void {
+    const labels = this.#labels;
+    new Gauge({
+      name,
+      help,
+      labelNames: [...labelNames, ...by],
+      registers: [this.#registry],
+      collect() {
+        this.reset();
+        const told = read();
+        if (told !== null) this.set({ ...labels, ...told }, 1);
+      },
+    });
+  }
+
   total(name: string, help: string, read: () => number): void {
     this.totals(name, help, [], () => [{ total: read(), by: {} }]);
   }

@@ -1,5 +1,7 @@
 #include "backends/gpu/library.h"
 
+#include <cstdio>
+
 #include "backends/gpu/backend.h"
 
 #define ENTRY_POINT __attribute__((visibility("default")))
@@ -11,12 +13,21 @@ std::string text_of(gpuError_t error) {
   return std::string(gpuGetErrorString(error)) + " (" + gpuGetErrorName(error) + ")";
 }
 
+// Domain, bus, device and function as sysfs spells them. Runtimes tell no function: GPUs have theirs at 0.
+std::string pci_address_of(const gpuDeviceProp_t& properties) {
+  char address[32];
+  std::snprintf(address, sizeof address, "%04x:%02x:%02x.0", properties.pciDomainID, properties.pciBusID,
+                properties.pciDeviceID);
+  return address;
+}
+
 gpuError_t describe(int index, DeviceFacts& facts) {
   gpuDeviceProp_t properties;
   gpuError_t error = gpuGetDeviceProperties(&properties, index);
   if (error != gpuSuccess) return error;
   facts.name = properties.name;
   facts.architecture = architecture_of(properties);
+  facts.pci_address = pci_address_of(properties);
   facts.multiprocessors = properties.multiProcessorCount;
   error = gpuSetDevice(index);
   if (error != gpuSuccess) return error;

@@ -76,7 +76,10 @@ gpuError_t gpuGetDeviceProperties(gpuDeviceProp_t* properties, int device) {
                  .multiProcessorCount = 4,
                  .warpSize = kWarpSize,
                  .major = emulated_device().major,
-                 .minor = emulated_device().minor};
+                 .minor = emulated_device().minor,
+                 .pciDomainID = 1,
+                 .pciBusID = 0xc1,
+                 .pciDeviceID = 2};
   return gpuSuccess;
 }
 

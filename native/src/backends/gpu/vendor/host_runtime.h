@@ -34,6 +34,9 @@ struct gpuDeviceProp_t {
   int warpSize;
   int major;
   int minor;
+  int pciDomainID;
+  int pciBusID;
+  int pciDeviceID;
 };
 
 const char* gpuGetErrorName(gpuError_t error);

@@ -1,0 +1,160 @@
+// The page deploy/docs/mi300x.md: what kernels leave room for on AMD's MI300X, and what the reference deployment should
+// take there by arithmetic. Made of the committed table of kernels and of launches, so that no figure is typed.
+
+import { readFileSync } from 'node:fs';
+import { findAccelerator } from '@llmservice/crds';
+import {
+  assumedShares,
+  assumedWaitSeconds,
+  expectedDevice,
+  stepSeconds,
+  timeOf,
+  type ExpectedDevice,
+  type ExpectedStep,
+  type Stage,
+} from './expected-times.js';
+import { occupancyOf, parseKernelTable, parseLaunches } from './occupancy.js';
+import { qwen36Stages } from './qwen36-stages.js';
+
+const backend = new URL('../../native/src/backends/gpu/', import.meta.url);
+const read = (name: string): string => readFileSync(new URL(name, backend), 'utf8');
+
+const compute = { card: 304, partition: 38 } as const;
+const context = 8192;
+const promptTokens = 2048;
+const decode = (sequences: number): ExpectedStep => ({
+  rows: sequences,
+  sequences,
+  context,
+  outputs: sequences,
+  chunked: false,
+});
+const prompt: ExpectedStep = {
+  rows: promptTokens,
+  sequences: 1,
+  context: promptTokens / 2,
+  outputs: 1,
+  chunked: true,
+};
+
+/** @throws where there is no such profile */
+function bandwidthOf(profile: string): number {
+  const found = findAccelerator(profile);
+  if (found === null) throw new Error(`there is no profile ${profile}`);
+  return found.bandwidth * 1e9;
+}
+
+function devices(): ExpectedDevice[] {
+  return [
+    expectedDevice('two partitions in CPX/NPS4', 2, compute.partition, bandwidthOf('mi300x-cpx-nps4')),
+    expectedDevice('a whole card, SPX/NPS1', 1, compute.card, bandwidthOf('mi300x-spx-nps1')),
+  ];
+}
+
+/** Three digits, in the unit that reads best. */
+function amount(value: number, units: readonly (readonly [number, string])[]): string {
+  const [size, unit] = units.find(([size]) => value >= size) ?? units[units.length - 1] ?? [1, ''];
+  const scaled = value / size;
+  return `${scaled === 0 ? '0' : scaled.toFixed(scaled < 9.995 ? 2 : scaled < 99.95 ? 1 : 0)} ${unit}`;
+}
+
+const whole = (value: number): string => Math.round(value).toLocaleString('en-US');
+const bytes = (value: number): string =>
+  amount(value, [
+    [1e9, 'GB'],
+    [1e6, 'MB'],
+    [1e3, 'kB'],
+  ]);
+const operations = ({ operations: { fp8, bf16, fp32 } }: Stage): string =>
+  fp8 + bf16 + fp32 === 0
+    ? '–'
+    : amount(fp8 + bf16 + fp32, [
+        [1e12, 'TFLOP'],
+        [1e9, 'GFLOP'],
+        [1e6, 'MFLOP'],
+      ]);
+const time = (seconds: number): string =>
+  amount(seconds, [
+    [1, 's'],
+    [1e-3, 'ms'],
+    [1e-6, 'µs'],
+  ]);
+
+function timesTable(device: ExpectedDevice, step: ExpectedStep): string {
+  const stages = qwen36Stages(step, device.ranks);
+  const rows = stages.map((stage) => {
+    const { seconds, bound } = timeOf(stage, device);
+    return (
+      `| ${stage.name} | ${String(stage.times)} | ${bytes(stage.bytes)} | ${operations(stage)} | ${bound} | ` +
+      `${time(seconds)} | ${time(stage.times * seconds)} |`
+    );
+  });
+  const total = stepSeconds(stages, device);
+  const rate = (step.chunked ? step.rows : step.outputs) / total;
+  return `| stage | times | bytes | operations | bound by | each | in all |
+|---|---:|---:|---:|---|---:|---:|
+${rows.join('\n')}
+| step | | | | | | ${time(total)}: ${whole(rate)} tokens/s |
+`;
+}
+
+function occupancyTable(): string {
+  const kernels = parseKernelTable(read('kernels.md'));
+  const rows = parseLaunches(read('launches.tsv')).map((launch) => {
+    const registers = kernels.get(launch.kernel);
+    if (registers === undefined) throw new Error(`kernels.md has no ${launch.kernel} for gfx942`);
+    const { vector, accumulation, scalar, sharedBytes } = registers;
+    const { blocks, wavesPerSimd, limit } = occupancyOf(registers, launch);
+    return (
+      `| \`${launch.kernel}\` | ${launch.when} | ${String(vector)} v + ${String(accumulation)} a, ${String(scalar)} s | ` +
+      `${String(launch.threads)} | ${whole(sharedBytes + launch.sharedBytes)} | ${String(blocks)} | ` +
+      `${String(wavesPerSimd)} | ${limit} |`
+    );
+  });
+  return `| kernel | when | registers | threads | local memory | blocks | waves | limited by |
+|---|---|---:|---:|---:|---:|---:|---|
+${rows.join('\n')}
+`;
+}
+
+const percent = (share: number): string => `${(share * 100).toFixed(0)} %`;
+
+export function mi300xPage(): string {
+  const sections = devices().flatMap((device) => [
+    `## On ${device.name}\n\nOne rank: ${whole(device.bandwidth / 1e9)} GB/s, ` +
+      `${whole(device.rates.fp8 / 1e12)} TFLOP/s in FP8, ${whole(device.rates.bf16 / 1e12)} in BF16, ` +
+      `${(device.rates.fp32 / 1e12).toFixed(1)} in float32.\n`,
+    `One token for one sequence, ${whole(context)} tokens of context:\n\n${timesTable(device, decode(1))}`,
+    `One token for each of 16 sequences, each with as much context:\n\n${timesTable(device, decode(16))}`,
+    `A prompt of ${whole(promptTokens)} tokens:\n\n${timesTable(device, prompt)}`,
+  ]);
+  return `<!-- Generated by \`npm run generate\`. Do not edit. -->
+
+# MI300X: what fits on it, and what to expect
+
+**Nothing here was measured.** No such card was at hand. What follows is arithmetic over published peaks; it is there so that a first
+measurement has something to be held against.
+
+## What kernels leave room for
+
+Of the launches of a step of Qwen3.6-27B-FP8 on gfx942: registers of a thread (vector, accumulation and scalar ones, from
+[kernels.md](../../native/src/backends/gpu/kernels.md)), bytes of local memory of a block, blocks on a compute unit at once, and the waves that
+makes on each of its four SIMDs, of 8. The rules and their sources are in \`test/gpu/occupancy.ts\`; threads and local memory are those of
+the launches themselves (\`native/src/backends/gpu/launches.tsv\`, held to the planners by \`emulated_launches_test\`).
+
+${occupancyTable()}
+## How times are worked out
+
+A stage takes as long as the slower of two: its bytes at ${percent(assumedShares.bandwidth)} of the memory's peak, and its matrix operations at
+${percent(assumedShares.matrix)} of theirs. Both shares are assumptions, and so are the ${time(assumedWaitSeconds)} that every wait for another rank takes. Not counted: launches and
+the gaps between them, quantization of activations, sampling, and what caches save.
+
+- Peaks: 5.3 TB/s; 4,096 operations per clock and compute unit in FP8, 2,048 in BF16, 256 in float32, at 2.1 GHz (AMD's data sheet).
+  A partition in CPX is one die of 38 compute units, an eighth of all; a quarter of the memory (NPS4) is shared by two of them, so that each
+  is given an eighth of the bandwidth. Alone it may get more.
+- Bytes are those of one rank: weights with their scales once for a step, KV and recurrent states, and activations in float32, written by
+  one operation and read by the next. Operations of Gated DeltaNet's chunks run in float32.
+- Sums over ranks read the other rank's values at the memory's bandwidth: partitions of one card share it.
+
+${sections.join('\n')}`;
+}
