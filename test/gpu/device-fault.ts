@@ -53,6 +53,7 @@ try {
   if (ended === null) throw new Error(`a client still waits, ${since()}: ${server.log}`);
   const whole = ended.filter(({ isComplete }) => isComplete).length;
   if (whole > 0) throw new Error(`${String(whole)} answers ended as if nothing had been: no fault was met`);
+  if (!server.log.includes('DeviceFault')) throw new Error(`the log does not name the fault: ${server.log}`);
   console.log(`all ${String(streams)} clients heard of the fault, the last ${since()}`);
 
   let answers = false;

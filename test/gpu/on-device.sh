@@ -4,7 +4,7 @@
 # needs no compiler, no packages and no network, only this script and that file. Without either word, both.
 #   GPU_TARGETS  processors to compile for, separated by semicolons (sm_90a); without it, all
 #   ONLY         parts to run: of test `kernels sanitizer faults`, of bench `ops peers model http`
-# Results of the benchmark go to .build/gpu-run/results. `emulator` runs tiny shapes on the CPU: it shows that everything
+# Results of the benchmark go to .build/gpu-run/results/VENDOR. `emulator` runs tiny shapes on the CPU: it shows that everything
 # runs, and no speed. Exit status 1 if a part failed.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
@@ -12,7 +12,7 @@ what=$1 vendor=$2
 halves=${3:-build run}
 folder=.build/gpu-tests/$vendor
 packed=.build/gpu-run/$vendor
-results=.build/gpu-run/results
+results=.build/gpu-run/results/$vendor
 # By itself, and under the sanitizer, which is many times slower.
 test_seconds=120 sanitized_seconds=300
 failed=()
@@ -47,7 +47,7 @@ pack() {
   cp test/bench/gpu/*.py "$packed/drivers/bench/gpu"
   strip --strip-unneeded -o "$packed/node" "$(readlink -f "$(command -v node)")"
   git rev-parse --short HEAD >"$packed/commit"
-  tar --create --directory .build/gpu-run "$vendor" | xz -T0 -6 >"$packed.tar.xz"
+  tar --create --directory .build/gpu-run "$vendor" | xz --x86 --lzma2=preset=9e,dict=192MiB >"$packed.tar.xz"
   echo "packed: $(du -h "$packed.tar.xz" | cut -f1) in $packed.tar.xz"
 }
 

@@ -2,6 +2,8 @@
 // memory, so that all later work there fails, as after any illegal access. It exports nothing, and no product
 // of the project is built with it. The emulator, which would die of such a write, is told that its next
 // launch fails.
+#include <cstdio>
+
 #include "backends/gpu/device.h"
 
 #ifdef LLMSERVICE_GPU_HOST
@@ -23,8 +25,11 @@ extern "C" __attribute__((visibility("default"))) void* napi_register_module_v1(
 #ifdef LLMSERVICE_GPU_HOST
   using Emulated = decltype(&emulated_device);
   void* const library = dlopen("llmservice_emulator.so", RTLD_NOW | RTLD_NOLOAD);
-  void* const found = library == nullptr ? nullptr : dlsym(library, "_ZN9llmservice3gpu15emulated_deviceEv");
-  if (found != nullptr) reinterpret_cast<Emulated>(found)().launches_until_fault = 1;
+  void* const found = library == nullptr ? nullptr : dlsym(library, "_ZN10llmservice3gpu15emulated_deviceEv");
+  if (found == nullptr)
+    std::fputs("device_fault: this process has no emulated device\n", stderr);
+  else
+    reinterpret_cast<Emulated>(found)().launches_until_fault = 1;
 #else
   try {
     Device device(0);
