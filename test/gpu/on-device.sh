@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # The GPU tests and the GPU benchmark on a device: test/gpu/on-device.sh test|bench cuda|hip|emulator [build|run].
-# `build` needs no device and packs all that `run` needs into .build/gpu-run/VENDOR.tar.xz: programs, runtime and Node; `run`
-# needs no compiler, no packages and no network, only this script and that file. Without either word, both.
+# `build` needs no device and packs all that `run` needs into .build/gpu-run/VENDOR.tar.xz: programs, runtime and Node;
+# `run` needs no compiler, no packages and no network, only this script and that file. Without either word, both.
 #   GPU_TARGETS  processors to compile for, separated by semicolons (sm_90a); without it, all
 #   ONLY         parts to run: of test `kernels sanitizer faults`, of bench `ops peers model http`
-# Results of the benchmark go to .build/gpu-run/results/VENDOR. `emulator` runs tiny shapes on the CPU: it shows that everything
-# runs, and no speed. Exit status 1 if a part failed.
+# Results of the benchmark go to .build/gpu-run/results/VENDOR. `emulator` runs tiny shapes on the CPU: it shows that
+# everything runs, and no speed. Exit status 1 if a part failed.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 what=$1 vendor=$2
@@ -35,11 +35,12 @@ build() {
 pack() {
   rm -rf "$packed"
   mkdir -p "$packed/programs"
-  for program in "$folder"/gpu_*_test_"$vendor" "$folder/llmservice_gpu_bench_$vendor" "$folder/device_fault_$vendor.node"; do
+  local program release=$packed/runtime/packages/native/build/Release
+  for program in "$folder"/{gpu_*_test,llmservice_gpu_bench}_"$vendor" "$folder/device_fault_$vendor.node"; do
     [[ ! -f $program ]] || strip --strip-unneeded -o "$packed/programs/${program##*/}" "$program"
   done
   cp -a "$(deploy/local/stage.sh runtime)" "$packed/runtime"
-  strip --strip-unneeded -o "$packed/runtime/packages/native/build/Release/llmservice_$vendor.so" "$folder/llmservice_$vendor.so"
+  strip --strip-unneeded -o "$release/llmservice_$vendor.so" "$folder/llmservice_$vendor.so"
   npx esbuild test/gpu/device-fault.ts test/bench/gpu/http-bench.ts test/bench/gpu/report.ts --bundle --platform=node \
     --format=esm --outbase=test --outdir="$packed/drivers" --out-extension:.js=.mjs --log-level=warning
   mkdir -p "$packed/drivers/integration"
@@ -73,7 +74,8 @@ run_tests() {
     [[ -f $test ]] || continue
     ! part kernels || try "${test##*/}" timeout "$test_seconds" "$test" --gtest_brief=1
     if part sanitizer && [[ $vendor == cuda ]] && command -v compute-sanitizer >/dev/null; then
-      try "${test##*/} under compute-sanitizer" timeout "$sanitized_seconds" compute-sanitizer --error-exitcode 9 "$test" --gtest_brief=1
+      try "${test##*/} under compute-sanitizer" timeout "$sanitized_seconds" \
+        compute-sanitizer --error-exitcode 9 "$test" --gtest_brief=1
     fi
   done
   [[ $vendor != cuda ]] || command -v compute-sanitizer >/dev/null || echo "there is no compute-sanitizer here"
@@ -81,7 +83,8 @@ run_tests() {
   local model=.build/gpu-run/model-tiny release=$packed/runtime/packages/native/build/Release
   ensure_model "$model" --quick
   try 'an illegal access while clients wait' "$packed/node" "$packed/drivers/gpu/device-fault.mjs" \
-    "$packed/runtime/packages/runtime" "$model" "$release/llmservice_native.node" "$packed/programs/device_fault_$vendor.node" "$vendor"
+    "$packed/runtime/packages/runtime" "$model" "$release/llmservice_native.node" \
+    "$packed/programs/device_fault_$vendor.node" "$vendor"
 }
 
 run_bench() {
@@ -89,15 +92,16 @@ run_bench() {
   [[ $vendor != emulator ]] || model=.build/gpu-run/model-tiny accelerator=cpu quick=(--quick)
   mkdir -p "$results"
   ! part ops || try 'operation by operation' save ops "$bench" ops "${quick[@]}"
-  ! part peers || try 'the same by other libraries' save peers python3 "$packed/drivers/bench/gpu/peers.py" "$results/ops.jsonl"
+  ! part peers || try 'the same by other libraries' save peers \
+    python3 "$packed/drivers/bench/gpu/peers.py" "$results/ops.jsonl"
   if part model || part http; then ensure_model "$model" "${quick[@]}"; fi
   ! part model || try 'the whole model' save model "$bench" model "$model" "${quick[@]}"
   ! part http || try 'through the HTTP server' save http "$packed/node" "$packed/drivers/bench/gpu/http-bench.mjs" \
     "$packed/runtime/packages/runtime" "$model" "$accelerator" "${quick[@]}"
   local lines=()
   for name in ops peers model http; do [[ ! -f $results/$name.jsonl ]] || lines+=("$results/$name.jsonl"); done
-  "$packed/node" "$packed/drivers/bench/gpu/report.mjs" "$(cat "$packed/commit")" "make bench-gpu GPU=$vendor" "${lines[@]}" |
-    tee "$results/report.md"
+  "$packed/node" "$packed/drivers/bench/gpu/report.mjs" "$(cat "$packed/commit")" "make bench-gpu GPU=$vendor" \
+    "${lines[@]}" | tee "$results/report.md"
 }
 
 # save NAME COMMAND...: what it prints becomes NAME.jsonl, whole or not.

@@ -42,7 +42,7 @@ export class ServedModel {
   ) {}
 
   /**
-   * `runtime`: the folder of the compiled runtime. A folder without a tokenizer gets one of bytes: prompts are token ids.
+   * `runtime`: the folder of the compiled runtime. A `model` without a tokenizer gets one of bytes: prompts are ids.
    */
   static async start(
     runtime: string,

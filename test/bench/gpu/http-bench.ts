@@ -1,5 +1,5 @@
-// The whole model behind the HTTP server, on the device: cold start, first token, one sequence, and many at once. Prints
-// JSON lines. usage: http-bench.ts RUNTIME MODEL cuda|hip|cpu [--quick]; RUNTIME is the folder of the compiled runtime.
+// The whole model behind the HTTP server, on the device: cold start, first token, one sequence, and many at once.
+// Prints JSON lines. usage: http-bench.ts RUNTIME MODEL cuda|hip|cpu [--quick]; RUNTIME: the compiled runtime's folder
 
 import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';

@@ -1,5 +1,5 @@
-// A section of RESULTS.md from what the parts of the benchmark printed: `report.ts LINES.jsonl...` writes it to standard
-// output. A part that did not run has no table.
+// A section of RESULTS.md from what the parts of the benchmark printed: `report.ts COMMIT COMMAND LINES.jsonl...` writes
+// it to standard output. A part that did not run has no table.
 
 import { readFileSync } from 'node:fs';
 import { argv, stdout } from 'node:process';
@@ -158,8 +158,8 @@ function kernelTable(step: ModelLine, lines: readonly ModelLine[]): string[] {
   const name = `${String(step['step'])}${step.drafts === 0 ? '' : `, ${step.drafts} drafts each`}`;
   return [
     `#### Kernel by kernel: ${name}`,
-    `${String(step['launches'])} launches take ${number(step['micros']).toFixed(0)} µs as they follow one another; each kind by itself, ` +
-      `${sum.toFixed(0)} µs together.`,
+    `${String(step['launches'])} launches take ${number(step['micros']).toFixed(0)} µs as they follow one another; ` +
+      `each kind by itself, ${sum.toFixed(0)} µs together.`,
     table(['kernel', 'grid', 'launches', 'µs each', 'µs', 'share'], rows),
   ];
 }
@@ -181,8 +181,8 @@ export function renderReport(lines: readonly BenchLine[], origin: Origin): strin
   const name = device === undefined ? 'no device' : `${device.name} (${device.architecture})`;
   return [
     `### ${origin.date}, commit ${origin.commit}: Qwen3.6-27B-FP8's shape on ${name}, random weights`,
-    `Command: \`${origin.command}\`. Medians of device events; weights, caches and states rotated beyond the L2, which is cleared ` +
-      'before each sample. Deterministic mode.' +
+    `Command: \`${origin.command}\`. Medians of device events; weights, caches and states rotated beyond the L2, ` +
+      'which is cleared before each sample. Deterministic mode.' +
       (roofline === null ? ' The device is not in the table of rooflines.' : ''),
     ...(torch === undefined ? [] : [`Peers: torch ${torch.torch} (${torch.cuda}).`]),
     ...(absent.length === 0 ? [] : [`Absent or refused: ${absent.join('; ')}.`]),

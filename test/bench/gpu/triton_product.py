@@ -1,5 +1,5 @@
-"""A product of e4m3 codes in Triton: activations (m, k) with a scale per row and 128 columns, weights (n, k) with one per
-128 x 128 block, out (m, n) in bf16. Written for the benchmark as the plain form of such a kernel."""
+"""A product of e4m3 codes in Triton: activations (m, k) with a scale per row and 128 columns, weights (n, k) with one
+per 128 x 128 block, out (m, n) in bf16. Written for the benchmark as the plain form of such a kernel."""
 
 import torch
 import triton
@@ -9,7 +9,19 @@ BLOCK = 128  # of K, and of outputs
 
 
 @triton.jit
-def kernel(x, w, x_scales, w_scales, out, m, n, k, BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, BLOCK_K: tl.constexpr):
+def kernel(
+    x,
+    w,
+    x_scales,
+    w_scales,
+    out,
+    m,
+    n,
+    k,
+    BLOCK_M: tl.constexpr,
+    BLOCK_N: tl.constexpr,
+    BLOCK_K: tl.constexpr,
+):
     row = tl.program_id(0) * BLOCK_M + tl.arange(0, BLOCK_M)
     col = tl.program_id(1) * BLOCK_N + tl.arange(0, BLOCK_N)
     depth = tl.arange(0, BLOCK_K)
