@@ -64,7 +64,7 @@ TEST_P(GpuBench, EveryLaunchOfAStepIsCountedByItsKernel) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Checkpoints, GpuBench,
-                         ::testing::Values(Checkpoint{"hybrid", true, LoadQuantization::kNone}),
+                         ::testing::Values(Checkpoint{"hybrid", TinyModel::kHybrid, LoadQuantization::kNone}),
                          name_of_checkpoint);
 
 }  // namespace
