@@ -1,7 +1,7 @@
 # Every task of the project. Bare `make` lists them; each does its own set-up and says what it is doing.
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help demo demo-down test test-vllm test-gpu check build native native-gpu native-tests kernels cluster cluster-down format generate bench golden prove clean
+.PHONY: help demo demo-down test test-vllm test-gpu bench-gpu check build native native-gpu native-tests kernels cluster cluster-down format generate bench golden prove clean
 
 BOOTSTRAP := deploy/local/bootstrap.sh
 # Puts the toolchains that the bootstrap may have installed on the PATH.
@@ -24,7 +24,10 @@ test-vllm: node_modules ## The real vLLM for the CPU (3 GB of Python packages) w
 	@$(BOOTSTRAP) build && $(ENV) npm run build && test/vllm/make-venv.sh && npx tsx test/vllm/serve.ts .local/vllm
 
 test-gpu: ## The GPU tests on this machine's device: GPU=cuda or hip; PART=build or run for either half elsewhere
-	@$(if $(filter run,$(PART)),,$(BOOTSTRAP) build test gpu &&) $(ENV) native/test/gpu/run.sh $(or $(GPU),cuda) $(PART)
+	@$(if $(filter run,$(PART)),,$(MAKE) --no-print-directory node_modules && $(BOOTSTRAP) build test gpu &&) $(ENV) test/gpu/on-device.sh test $(or $(GPU),cuda) $(PART)
+
+bench-gpu: ## Kernels and the whole model on this machine's device beside other libraries: GPU and PART as above
+	@$(if $(filter run,$(PART)),,$(MAKE) --no-print-directory node_modules && $(BOOTSTRAP) build test gpu &&) $(ENV) test/gpu/on-device.sh bench $(or $(GPU),cuda) $(PART)
 
 check: node_modules ## The static checks alone: types, lint, format, layers, dead code, generated files, charts, GPU kernels
 	@$(BOOTSTRAP) build check gpu && $(ENV) npx tsx test/run.ts --only check

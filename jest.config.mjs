@@ -12,7 +12,9 @@ export default {
   // Machines are shared and slow at times: a limit that only a hang reaches. Jest heeds it here and not in a project.
   testTimeout: 60_000,
   projects: [
-    project('unit', ['<rootDir>/{crds,native,runtime,operator,test/conformance,test/gpu}/**/*.test.ts']),
+    project('unit', [
+      '<rootDir>/{crds,native,runtime,operator,test/conformance,test/gpu,test/bench}/**/*.test.ts',
+    ]),
     project('golden', ['<rootDir>/test/golden/**/*.test.ts']),
     project('integration', ['<rootDir>/test/integration/**/*.test.ts']),
     project('e2e', ['<rootDir>/test/e2e/**/*.test.ts'], { globalSetup: '<rootDir>/test/e2e/install.ts' }),

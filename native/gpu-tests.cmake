@@ -1,9 +1,12 @@
-# The tests of the GPU backend, for the emulator and for a vendor's devices alike.
+# The tests of the GPU backend and its benchmark, for the emulator and for a vendor's devices alike.
 file(GLOB GPU_TESTS CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/test/gpu/*_test.cc)
 # The host's sampler, which the device's is judged by.
 set(SAMPLER_SOURCES sample_lists.cpp sampler.cpp truncation.cpp token_rules.cpp logprobs.cpp vocab_math.cpp
                     logit_hash.cpp)
 list(TRANSFORM SAMPLER_SOURCES PREPEND ${CMAKE_SOURCE_DIR}/src/engine/)
+# Of the benchmark, what has a test.
+set(BENCH_PARTS model_load.cpp kernel_times.cpp timing.cpp)
+list(TRANSFORM BENCH_PARTS PREPEND ${CMAKE_SOURCE_DIR}/bench/gpu/)
 
 # gpu_NAME_SUFFIX for every NAME.cc: on LIBRARY, which has kernels, device and backend. Tests with kernels of their own
 # are compiled by COMPILE, a function (SOURCE, OUTPUT variable), where one is named.
@@ -33,6 +36,9 @@ function(add_gpu_tests SUFFIX LIBRARY)
     if(NAME MATCHES "engine") # whole steps, beside the same by the reference
       target_link_libraries(${TARGET} PRIVATE llmservice_engine)
     endif()
+    if(NAME STREQUAL engine_bench_test)
+      target_sources(${TARGET} PRIVATE ${BENCH_PARTS})
+    endif()
     if(NAME STREQUAL sampling_test)
       target_sources(${TARGET} PRIVATE ${SAMPLER_SOURCES})
     endif()
@@ -40,4 +46,25 @@ function(add_gpu_tests SUFFIX LIBRARY)
       add_test(NAME ${TARGET} COMMAND ${TARGET})
     endif()
   endforeach()
+endfunction()
+
+# device_fault_SUFFIX.node, which test/gpu/device-fault.ts has the engine's process load; COMPILE as above.
+function(add_device_fault SUFFIX LIBRARY)
+  set(OBJECT ${CMAKE_SOURCE_DIR}/test/gpu/device_fault.cc)
+  if(ARGN)
+    cmake_language(CALL ${ARGN} ${OBJECT} OBJECT)
+  endif()
+  set(TARGET device_fault_${SUFFIX})
+  add_library(${TARGET} MODULE EXCLUDE_FROM_ALL ${OBJECT})
+  set_target_properties(${TARGET} PROPERTIES PREFIX "" SUFFIX ".node" LINKER_LANGUAGE CXX)
+  target_link_libraries(${TARGET} PRIVATE ${LIBRARY})
+endfunction()
+
+# llmservice_gpu_bench_SUFFIX: no part of `all`, which tests are.
+function(add_gpu_bench SUFFIX LIBRARY)
+  set(TARGET llmservice_gpu_bench_${SUFFIX})
+  file(GLOB SOURCES CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/bench/gpu/*.cpp)
+  add_executable(${TARGET} EXCLUDE_FROM_ALL ${SOURCES} ${CMAKE_SOURCE_DIR}/bench/random_checkpoint.cpp
+                                            ${CMAKE_SOURCE_DIR}/bench/model_shape.cpp)
+  target_link_libraries(${TARGET} PRIVATE ${LIBRARY} llmservice_engine)
 endfunction()

@@ -71,6 +71,8 @@ function(add_vendor_tests VENDOR TOOLCHAIN)
   endif()
   target_link_libraries(${LIBRARY} PUBLIC ${LIBRARIES})
   add_gpu_tests(${VENDOR} ${LIBRARY} compile_kernel_test)
+  add_device_fault(${VENDOR} ${LIBRARY} compile_kernel_test)
+  add_gpu_bench(${VENDOR} ${LIBRARY})
 endfunction()
 
 # The library: host code, kernels, and of ops/ what they use; nothing but its entry points is seen from outside. TARGETS

@@ -15,6 +15,7 @@ struct TensorShape {
   std::string name;
   std::vector<int64_t> dims;
   bool quantizable;  // a matrix that FP8 checkpoints quantize
+  bool f32 = false;  // stored in F32 where others are in BF16
 
   int64_t values() const;
 };

@@ -34,14 +34,17 @@ struct StoredTensor {
   std::string dtype;
   std::vector<int64_t> dims;
 
-  int64_t bytes() const { return TensorShape{name, dims, false}.values() * (dtype == "BF16" ? 2 : 1); }
+  int64_t bytes() const {
+    const int64_t each = dtype == "F32" ? 4 : dtype == "BF16" ? 2 : 1;
+    return TensorShape{name, dims, false}.values() * each;
+  }
 };
 
 std::vector<StoredTensor> stored_tensors(const ModelShape& shape, WeightFormat format) {
   std::vector<StoredTensor> stored;
   for (const TensorShape& tensor : shape.tensors) {
     const bool fp8 = format == WeightFormat::kFp8 && tensor.quantizable;
-    stored.push_back({tensor.name, fp8 ? "F8_E4M3" : "BF16", tensor.dims});
+    stored.push_back({tensor.name, fp8 ? "F8_E4M3" : tensor.f32 ? "F32" : "BF16", tensor.dims});
     if (!fp8) continue;
     const std::vector<int64_t> blocks = {(tensor.dims[0] + 127) / 128, (tensor.dims[1] + 127) / 128};
     stored.push_back({tensor.name + "_scale_inv", "BF16", blocks});
@@ -49,10 +52,11 @@ std::vector<StoredTensor> stored_tensors(const ModelShape& shape, WeightFormat f
   return stored;
 }
 
-// 4 MiB of values near what trained weights have: BF16 in ±[0.008, 0.03], FP8 codes in ±[0.5, 2), scales near
-// 0.01. Repeating it is as good as fresh values: nothing is cached or skipped by value.
+// At most 4 MiB of values near what trained weights have: BF16 in ±[0.008, 0.03], FP8 codes in ±[0.5, 2),
+// scales near 0.01. Repeating it is as good as fresh values: nothing is cached or skipped by value. F32 has
+// the bits of BF16 and zeros behind them.
 std::string noise(const StoredTensor& tensor, std::mt19937& random) {
-  std::string bytes(size_t{4} << 20, '\0');
+  std::string bytes(std::min<size_t>(size_t{4} << 20, (tensor.bytes() + 1) / 2 * 2), '\0');
   const bool scale = tensor.name.ends_with("_scale_inv");
   const bool norm = tensor.name.find("norm") != std::string::npos;
   for (size_t i = 0; i < bytes.size(); i += 2) {
@@ -65,6 +69,7 @@ std::string noise(const StoredTensor& tensor, std::mt19937& random) {
     } else if (norm) {
       bits = 0x3f80;
     }
+    if (tensor.dtype == "F32" && i % 4 == 0) bits = 0;
     bytes[i] = static_cast<char>(bits);
     bytes[i + 1] = static_cast<char>(bits >> 8);
   }

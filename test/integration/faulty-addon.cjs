@@ -1,5 +1,7 @@
 // The native addon with faults on demand, for LLMSERVICE_NATIVE_ADDON: when the file that FAULTY_ADDON_ORDER names is
 // there, the next step meets the fault that stands in it. Some faults use the order up, `unsound` stays in force.
+// `address` is a true one of the device, made by the module that FAULTY_ADDON_MODULE names. FAULTY_ADDON_DEVICE runs the
+// model in place of the device that was asked for.
 'use strict';
 const { readFileSync, rmSync } = require('node:fs');
 const process = require('node:process');
@@ -31,10 +33,12 @@ const unsound = (plan, result) => {
   return { ...result, ...none, logprobs: new Float32Array(), faults: slots.map(fault) };
 };
 
-const load = async (...options) => {
-  const engine = await real.load(...options);
+const load = async (options, ...more) => {
+  const device = process.env.FAULTY_ADDON_DEVICE ?? options.device;
+  const engine = await real.load({ ...options, device }, ...more);
   const step = async (plan) => {
-    const fault = taken('device', 'endless', 'unsound');
+    const fault = taken('device', 'endless', 'unsound', 'address');
+    if (fault === 'address') require(process.env.FAULTY_ADDON_MODULE);
     if (fault === 'endless') return new Promise(() => undefined);
     const result = await engine.step(plan);
     if (fault === 'device') throw failed('the device fell off the bus in the midst of a step');

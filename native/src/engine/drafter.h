@@ -25,6 +25,9 @@ class Drafter {
   // once after every step with rows, also when no drafts are wanted; on every rank alike, with the same
   // result.
   virtual void draft(const DraftStep& step, SlotTable& slots) = 0;
+  // The drafter in whose place this one was given, for those that want its work done too; null: there is
+  // none.
+  virtual void stand_in_for(std::unique_ptr<Drafter>) {}
 };
 
 enum class DraftMethod : uint8_t { kNone, kNgram, kMtp };

@@ -117,8 +117,12 @@ Engine::Engine(const EngineOptions& o, std::unique_ptr<Backend> backend, const M
               .hybrid = model_->config().hybrid(),
               .drafts = o.speculation.tokens}),
       sampler_(model_->config().vocab),
-      drafter_(drafter ? std::move(drafter) : make_drafter(o)),
+      drafter_(make_drafter(o)),
       hashes_logits_(o.logit_hashes) {
+  if (drafter) {
+    drafter->stand_in_for(std::move(drafter_));
+    drafter_ = std::move(drafter);
+  }
   const ModelConfig& config = model_->config();
   info_ = {.architecture = config.architecture,
            .isa = backend_->isa(),

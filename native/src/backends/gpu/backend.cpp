@@ -55,7 +55,8 @@ GpuBackend::GpuBackend(const GpuOptions& options)
     : device_(options.device),
       isa_(std::string(kVendor) + " " + device_.architecture() + ", " + device_.name()),
       order_(tile_order(device_.compute_capability())),
-      graphs_(device_, options.graphs) {}
+      graphs_(device_, options.graphs),
+      on_list_(options.on_list) {}
 
 // Graphs and memory go after the work that uses them.
 GpuBackend::~GpuBackend() {
@@ -144,6 +145,7 @@ void GpuBackend::flush() {
   arena_->send();
   if (list_.empty()) return;
   graphs_.run(list_, most_rows_ <= kMostGraphRows);
+  if (on_list_) on_list_(device_, list_);
   list_.clear();
   most_rows_ = 0;
 }

@@ -14,6 +14,8 @@ namespace llmservice::gpu {
 struct GpuOptions {
   int device = 0;
   size_t graphs = 64;  // to keep; 0: every launch by itself
+  // Told of each list right after it was given to the device: all that it reads is still in place.
+  std::function<void(Device&, const LaunchList&)> on_list = {};
 };
 
 class GpuBackend final : public Backend {
@@ -101,6 +103,7 @@ class GpuBackend final : public Backend {
   LaunchList list_;
   int64_t most_rows_ = 0;  // of an op in list_
   GraphCache graphs_;
+  std::function<void(Device&, const LaunchList&)> on_list_;
   std::unique_ptr<StepArena> arena_;  // null before reserve()
   std::unique_ptr<PinnedMemory> result_;
   std::vector<DeviceMatrix> shapes_;  // of packed matrices, each kind once

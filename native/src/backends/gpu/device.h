@@ -61,6 +61,8 @@ class Device {
   // Nothing when the device has no room for one more graph.
   std::optional<Graph> capture(std::span<const Launch> launches);
   void finish();
+  // For events, and for work that is not a launch.
+  gpuStream_t stream() const { return stream_; }
 
  private:
   void give_shared_memory(const Launch& launch);

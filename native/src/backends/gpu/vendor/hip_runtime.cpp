@@ -20,6 +20,11 @@
   FUNCTION(__hipRegisterVar)           \
   FUNCTION(__hipUnregisterFatBinary)   \
   FUNCTION(hipDeviceCanAccessPeer)     \
+  FUNCTION(hipEventCreate)             \
+  FUNCTION(hipEventDestroy)            \
+  FUNCTION(hipEventElapsedTime)        \
+  FUNCTION(hipEventRecord)             \
+  FUNCTION(hipEventSynchronize)        \
   FUNCTION(hipFree)                    \
   FUNCTION(hipFuncSetAttribute)        \
   FUNCTION(hipGetDeviceCount)          \

@@ -1,6 +1,7 @@
 #include "backends/gpu/vendor/host_runtime.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <functional>
@@ -14,6 +15,10 @@ namespace llmservice::gpu {
 
 struct HostGraph {
   std::vector<std::function<void()>> work;
+};
+
+struct HostEvent {
+  std::chrono::steady_clock::time_point at;
 };
 
 struct HostStream {
@@ -142,6 +147,28 @@ gpuError_t gpuStreamDestroy(gpuStream_t stream) {
 
 gpuError_t gpuStreamSynchronize(gpuStream_t) { return failed() ? gpuErrorLaunchFailure : gpuSuccess; }
 gpuError_t gpuStreamQuery(gpuStream_t) { return gpuSuccess; }
+
+gpuError_t gpuEventCreate(gpuEvent_t* event) {
+  *event = new HostEvent;
+  return gpuSuccess;
+}
+
+gpuError_t gpuEventDestroy(gpuEvent_t event) {
+  delete event;
+  return gpuSuccess;
+}
+
+gpuError_t gpuEventRecord(gpuEvent_t event, gpuStream_t) {
+  event->at = std::chrono::steady_clock::now();
+  return gpuSuccess;
+}
+
+gpuError_t gpuEventSynchronize(gpuEvent_t) { return failed() ? gpuErrorLaunchFailure : gpuSuccess; }
+
+gpuError_t gpuEventElapsedTime(float* milliseconds, gpuEvent_t from, gpuEvent_t to) {
+  *milliseconds = std::chrono::duration<float, std::milli>(to->at - from->at).count();
+  return gpuSuccess;
+}
 
 gpuError_t gpuStreamBeginCapture(gpuStream_t stream, gpuStreamCaptureMode) {
   stream->capturing = new HostGraph;

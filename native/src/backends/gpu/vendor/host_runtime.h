@@ -22,9 +22,11 @@ constexpr unsigned gpuStreamNonBlocking = 0;
 
 struct HostGraph;
 struct HostStream;
+struct HostEvent;
 using gpuGraph_t = HostGraph*;
 using gpuGraphExec_t = HostGraph*;
 using gpuStream_t = HostStream*;
+using gpuEvent_t = HostEvent*;
 
 struct gpuDeviceProp_t {
   char name[64];
@@ -57,6 +59,11 @@ gpuError_t gpuStreamCreateWithFlags(gpuStream_t* stream, unsigned flags);
 gpuError_t gpuStreamDestroy(gpuStream_t stream);
 gpuError_t gpuStreamSynchronize(gpuStream_t stream);
 gpuError_t gpuStreamQuery(gpuStream_t stream);
+gpuError_t gpuEventCreate(gpuEvent_t* event);
+gpuError_t gpuEventDestroy(gpuEvent_t event);
+gpuError_t gpuEventRecord(gpuEvent_t event, gpuStream_t stream);
+gpuError_t gpuEventSynchronize(gpuEvent_t event);
+gpuError_t gpuEventElapsedTime(float* milliseconds, gpuEvent_t from, gpuEvent_t to);
 gpuError_t gpuStreamBeginCapture(gpuStream_t stream, gpuStreamCaptureMode mode);
 gpuError_t gpuStreamEndCapture(gpuStream_t stream, gpuGraph_t* graph);
 gpuError_t gpuGraphInstantiate(gpuGraphExec_t* exec, gpuGraph_t graph);
