@@ -10,9 +10,10 @@
 //   norms       129 x 5,120 x 4                                                          2,641,920
 //   weights                                                                         14,750,315,520
 //
-// State of a sequence: 48 layers x (5,120 channels x 3 + 24 heads x 128 x 128) x 4 = 78,446,592; of 256: 20,082,327,552.
-// Workspace of 32,768 rows: a row has 4 x 5,120 + 17,408 [gate, up] + 48 gates + 8,704 values and 64 angles of 4 bytes and
-// a mark of 4: 186,820 bytes; and 32 rows of 248,320 + 124,160 logits of 4: 6,121,717,760 + 47,677,440. Beside it
+// State of a sequence: 48 layers x (5,120 channels x 3 + 24 heads x 128 x 128) x 4 = 78,446,592;
+// of 256: 20,082,327,552.
+// Workspace of 32,768 rows: a row has 4 x 5,120 + 17,408 [gate, up] + 48 gates + 8,704 values and 64 angles of 4 bytes
+// and a mark of 4: 186,820 bytes; and 32 rows of 248,320 + 124,160 logits of 4: 6,121,717,760 + 47,677,440. Beside it
 //   activations for BF16 matrices, 80 records of 128 a row     335,544,320, and counters 65,536
 //   splits of attention, at most                               268,435,456
 //   chunks of 24 heads, 512 x 24 x 5,376 x 4                   264,241,152
@@ -126,8 +127,8 @@ describe('on two partitions of 48 GB (mi300x-qpx-nps4: 49,148 MiB, of which 85 %
   });
 });
 
-// One rank: weights 29,497,931,776, state 256 x 156,893,184 = 40,164,655,104. A row of the workspace has 291,460 bytes, and
-// 32 x 248,320 x 4 are of logits: 9,582,346,240; beside it 588,251,136 + 65,536 for activations of 17,408 codes,
+// One rank: weights 29,497,931,776, state 256 x 156,893,184 = 40,164,655,104. A row of the workspace has 291,460 bytes,
+// and 32 x 248,320 x 4 are of logits: 9,582,346,240; beside it 588,251,136 + 65,536 for activations of 17,408 codes,
 // 268,435,456 for attention, 528,482,304 for chunks of 48 heads and 16,908,288 for lists: 10,984,488,960 in all. Device
 // context 1,073,741,824: 93,499,587,379 are left. KV of a block: 4,194,304. Beside 512 blocks a fifth is 116 states:
 // (93,499,587,379 - 116 x 156,893,184) / 4,194,304 = 17,952.9 blocks.

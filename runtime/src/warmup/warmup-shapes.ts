@@ -1,6 +1,6 @@
-// Which steps an engine runs before it serves, the most useful first: the largest one, which proves that memory suffices;
-// prompts, for the kernels that each length takes; decodes, whose launches a GPU keeps as graphs by the number of
-// sequences, the rows of each, and the power of two of the longest. Pure.
+// Which steps an engine runs before it serves, the most useful first: the largest one, which proves that memory
+// suffices; prompts, for the kernels that each length takes; decodes, whose launches a GPU keeps as graphs by the number
+// of sequences, the rows of each, and the power of two of the longest. Pure.
 
 import type { EngineConfig } from '@llmservice/crds';
 
