@@ -12,7 +12,7 @@ struct Planned {
 };
 
 Planned planned(const Checkpoint& checkpoint) {
-  if (checkpoint.hybrid) return {191'968, 597'376, 2'938'112};
+  if (checkpoint.hybrid()) return {191'968, 597'376, 2'938'112};
   return checkpoint.quantization == LoadQuantization::kNone ? Planned{165'120, 601'472, 2'606'336}
                                                             : Planned{151'312, 601'472, 2'574'592};
 }
@@ -39,7 +39,11 @@ TEST_P(DeviceMemoryPlan, IsWhatAnEngineTakes) {
   EXPECT_GT(beside, device / 8) << "the bound is no bound of anything";
 }
 
-INSTANTIATE_TEST_SUITE_P(Checkpoints, DeviceMemoryPlan, kCheckpoints, name_of_checkpoint);
+INSTANTIATE_TEST_SUITE_P(Checkpoints, DeviceMemoryPlan,
+                         ::testing::Values(Checkpoint{"llama", TinyModel::kLlama, LoadQuantization::kNone},
+                                           Checkpoint{"llama_fp8", TinyModel::kLlama, LoadQuantization::kFp8},
+                                           Checkpoint{"hybrid", TinyModel::kHybrid, LoadQuantization::kNone}),
+                         name_of_checkpoint);
 
 }  // namespace
 }  // namespace llmservice::testing

@@ -44,7 +44,7 @@ TEST_P(RehearsedGpu, VerificationsReplayTheGraphsThatItLeft) {
   auto* const drafter = oracle.get();
   const auto engine = load(std::move(backend), {DraftMethod::kNgram, kDrafts}, std::move(oracle));
   drafter->pause(true);
-  for (int32_t accepted = 0; accepted <= (GetParam().hybrid ? kDrafts : 0); ++accepted)
+  for (int32_t accepted = 0; accepted <= (GetParam().hybrid() ? kDrafts : 0); ++accepted)
     rehearse(*engine, {.batch = 1, .drafts = kDrafts, .accepted = accepted});
   drafter->pause(false);
   const GraphCounts before = counted.graph_counts();
