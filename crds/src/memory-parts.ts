@@ -8,6 +8,7 @@ import { weightBytesByRank } from './rank-weights.js';
 import type { EngineDtype, ResidentWeights } from './resident-weights.js';
 import { sharedMemoryNeeded } from './shared-memory.js';
 import { draftBytesPerSequence, type Speculative } from './speculation.js';
+import { deviceWorkspaceBytes } from './device-workspace.js';
 import { workspaceBytes } from './workspace.js';
 
 export interface MemoryPlanInput {
@@ -59,12 +60,17 @@ export function measure(input: MemoryPlanInput): MemoryParts {
   );
   const reserved = reservedBytes[input.accelerator];
   const sharedMemory = sharedMemoryPerRank(input);
-  const byRank = weightBytesByRank(input.weights, input.tensor, input.shape.kvHeads);
+  const byRank = weightBytesByRank(
+    input.weights,
+    input.tensor,
+    input.shape.kvHeads,
+    input.accelerator !== 'cpu',
+  );
   const weights = Math.max(...byRank);
   const perSeq = stateBytesPerSequence(input.shape, input.tensor);
   const drafts = draftBytesPerSequence(input.shape, input.tensor, input.speculative);
   const state = (perSeq + drafts) * input.maxNumSeqs;
-  const workspace = workspaceBytes(input);
+  const workspace = workspaceBytes(input) + deviceWorkspaceBytes(input);
   const { shape, tensor, dtype, kvCacheDtype } = input;
   const perToken = kvBytesPerToken(shape, tensor, dtype, kvCacheDtype, countAttentionLayers(input));
   const left = budget - reserved - sharedMemory - weights - state - workspace;

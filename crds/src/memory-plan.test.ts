@@ -118,7 +118,7 @@ describe('planMemory', () => {
       192,
       262144,
     ],
-    ['the 27B on 36 GiB', shape, 36, null],
+    ['the 27B on 40 GiB', shape, 40, null],
   ] as const)('262,144 positions on %s, where memory allows', (_name, of, memory, longest) => {
     const input = { ...reference, shape: of, tensor: 1, memoryBytes: memory * gib, maxNumSeqs: 4 };
     if (longest === null) {

@@ -1,5 +1,5 @@
-// Bytes of packed weights on one tensor-parallel rank, to the byte of the CPU backend: panels of 64 rows, with scales
-// spread out for the kernels, and vectors widened to float32.
+// Bytes of packed weights on one tensor-parallel rank, to the byte of the backend: on the CPU panels of 64 rows, with
+// scales spread out for the kernels; on GPUs tiles of 64 rows by 128 bytes; vectors widened to float32.
 
 import type { FusedMatrix, Held, Part, ResidentVector, ResidentWeights } from './resident-weights.js';
 import type { Split } from './weight-split.js';
@@ -9,6 +9,8 @@ export interface RankOf {
   readonly rank: number;
   readonly size: number;
   readonly kvHeads: number;
+  /** Whose form matrices have; absent: the CPU's. */
+  readonly onGpu?: boolean;
 }
 
 export function rankWeightBytes({ matrices, vectors }: ResidentWeights, of: RankOf): number {
@@ -18,8 +20,13 @@ export function rankWeightBytes({ matrices, vectors }: ResidentWeights, of: Rank
 }
 
 /** By rank. Ranks differ by their rows of the vocabulary, and rank 0 has the biases of sums. */
-export function weightBytesByRank(weights: ResidentWeights, size: number, kvHeads: number): number[] {
-  return Array.from({ length: size }, (_, rank) => rankWeightBytes(weights, { rank, size, kvHeads }));
+export function weightBytesByRank(
+  weights: ResidentWeights,
+  size: number,
+  kvHeads: number,
+  onGpu = false,
+): number[] {
+  return Array.from({ length: size }, (_, rank) => rankWeightBytes(weights, { rank, size, kvHeads, onGpu }));
 }
 
 function vectorBytes({ rows, width, split }: ResidentVector, of: RankOf): number {
@@ -28,7 +35,27 @@ function vectorBytes({ rows, width, split }: ResidentVector, of: RankOf): number
 
 function matrixBytes({ cols, parts }: FusedMatrix, of: RankOf): number {
   const own = parts.some(({ split }) => split === 'columns') ? cols / of.size : cols;
+  if (of.onGpu === true && parts.every(({ held }) => isHeldOnGpu(held))) return tiledBytes(parts, own, of);
   return runsOf(parts, of).reduce((sum, { rows, held }) => sum + packedBytes(rows, own, held), 0);
+}
+
+/** Others are refused where they are loaded. */
+function isHeldOnGpu(held: Held): boolean {
+  return held === 'bfloat16' || held === 'float16' || held === 'fp8Block' || held === 'fp8Row';
+}
+
+/** As native/src/backends/gpu/packing.cpp: whole tiles, and a float scale per 128 columns and 64 rows or each row. */
+function tiledBytes(parts: readonly Part[], cols: number, of: RankOf): number {
+  const rows = parts.map((part) => rowsOf(part.rows, part.split, of));
+  const total = rows.reduce((sum, each) => sum + each, 0);
+  const quantized = parts.some(({ held }) => held === 'fp8Block' || held === 'fp8Row');
+  const tileRows = Math.ceil(total / 64) * 64;
+  const tiles = tileRows * Math.ceil((cols * (quantized ? 1 : 2)) / 128) * 128;
+  if (!quantized) return tiles;
+  // The rows of a tile share their scales where no part begins within one.
+  const aligned = rows.every((each, i) => each % 64 === 0 || (i === rows.length - 1 && of.size === 1));
+  const shared = aligned && parts.every(({ held }) => held === 'fp8Block');
+  return tiles + 4 * Math.ceil(cols / 128) * (shared ? Math.ceil(total / 64) : total);
 }
 
 /** Neighbours that are held alike lie in the same panels. */

@@ -18,6 +18,14 @@ export function readBoolean(text: string): boolean {
   throw new Error('expected true or false');
 }
 
+/** Parts between commas. */
+export function readList(text: string): string[] {
+  return text
+    .split(',')
+    .map((part) => part.trim())
+    .filter((part) => part !== '');
+}
+
 /** fp8 goes by its full name too, as in vLLM. */
 export function readKvCacheDtype(text: string): string {
   const name = readText(text);

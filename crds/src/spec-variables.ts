@@ -4,7 +4,7 @@
 import { getField, setField, type JsonObject } from './fields.js';
 import type { LlmServiceSpec } from './generated/llm-service.js';
 import { specDefaults } from './generated/spec-defaults.js';
-import { readInteger, readKvCacheDtype, readPercent, readText } from './setting-text.js';
+import { readInteger, readKvCacheDtype, readList, readPercent, readText } from './setting-text.js';
 import type { Violation } from './validate.js';
 
 const variables: Readonly<Record<string, { field: string; read: (text: string) => unknown }>> = {
@@ -20,6 +20,9 @@ const variables: Readonly<Record<string, { field: string; read: (text: string) =
   DTYPE: { field: 'engine.dtype', read: readText },
   SPECULATIVE_METHOD: { field: 'engine.speculative.method', read: readText },
   NUM_SPECULATIVE_TOKENS: { field: 'engine.speculative.tokens', read: readInteger },
+  WARMUP: { field: 'engine.warmup.preset', read: readText },
+  WARMUP_SHAPES: { field: 'engine.warmup.shapes', read: readList },
+  WARMUP_TIME_LIMIT_SECONDS: { field: 'engine.warmup.timeLimitSeconds', read: readInteger },
   SPECULATIVE_URI: { field: 'engine.speculative.uri', read: readText },
 };
 
@@ -42,7 +45,7 @@ export function withVariables(spec: LlmServiceSpec): { spec: LlmServiceSpec; vio
       const set = getField(result as unknown as JsonObject, variable.field);
       const unset = set === undefined || set === getField(specDefaults, variable.field);
       if (unset) setField(result as unknown as JsonObject, variable.field, wanted);
-      else if (set !== wanted)
+      else if (JSON.stringify(set) !== JSON.stringify(wanted))
         violate(`contradicts spec.${variable.field}: ${JSON.stringify(set)}; keep one of them`);
     } catch (error) {
       violate(`is not valid: ${(error as Error).message}`);

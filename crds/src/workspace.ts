@@ -9,7 +9,6 @@ const logitRows = 32;
 
 export interface WorkspaceInput {
   readonly shape: ModelShape;
-  readonly accelerator: 'cpu' | 'cuda' | 'hip';
   readonly tensor: number;
   /** Rows of the largest step. */
   readonly maxNumBatchedTokens: number;
@@ -17,7 +16,7 @@ export interface WorkspaceInput {
 }
 
 export function workspaceBytes(input: WorkspaceInput): number {
-  const { shape, accelerator, tensor, maxNumBatchedTokens, speculative } = input;
+  const { shape, tensor, maxNumBatchedTokens, speculative } = input;
   const gates = shape.gdn === null ? 0 : (2 * shape.gdn.vHeads) / tensor;
   // Residual, normed input, output and final hidden are whole on every rank; the others are sharded.
   // Rows gathered for the experts are whole too.
@@ -26,11 +25,9 @@ export function workspaceBytes(input: WorkspaceInput): number {
   const hidden = speculative.method === 'mtp' ? shape.hidden : 0;
   const widest = Math.max(widestProjection(shape, tensor), (2 * hidden) / tensor);
   const perRow = 4 * shape.hidden + hidden + widest + gates + widestMixed(shape) / tensor + expertRows;
-  // Activations are float32 on the CPU and bfloat16 on GPUs; logits, routing and rotary angles always have four bytes.
-  const activationBytes = accelerator === 'cpu' ? 4 : 2;
-  const routing = shape.moe === null ? 0 : 2 * shape.moe.topK * 4;
-  const angles = shape.rotaryDim * 4;
-  const rows = Math.ceil(maxNumBatchedTokens * (perRow * activationBytes + routing + angles));
+  const routing = shape.moe === null ? 0 : 2 * shape.moe.topK;
+  // Activations are float32; so are logits, routing and rotary angles.
+  const rows = Math.ceil(maxNumBatchedTokens * (perRow + routing + shape.rotaryDim) * 4);
   // On rank 0, where each row first was not finite: whole lines of 64 bytes.
   const faults = Math.ceil(maxNumBatchedTokens / 16) * 64;
   return rows + faults + logitRows * logitWidth(shape, tensor) * 4;

@@ -17,7 +17,11 @@ class OracleDrafter final : public Drafter {
   OracleDrafter(std::vector<std::vector<int32_t>> truths, std::vector<int32_t> right)
       : truths_(std::move(truths)), right_(std::move(right)) {}
 
+  // Sequences that it does not know get none meanwhile.
+  void pause(bool paused) { paused_ = paused; }
+
   void draft(const DraftStep& step, SlotTable& slots) override {
+    if (paused_) return;
     for (const Segment& segment : step.segments) {
       Slot& slot = slots.at(segment.slot);
       const int32_t room = slot.room_for_drafts(step.drafts);
@@ -42,6 +46,7 @@ class OracleDrafter final : public Drafter {
   std::vector<std::vector<int32_t>> truths_;
   std::vector<int32_t> right_;
   size_t calls_ = 0;
+  bool paused_ = false;
 };
 
 struct Said {

@@ -252,6 +252,19 @@ export interface StepPlan {
    * speculative.tokens.
    */
   readonly drafts: number;
+  /** Null: a step that counts. */
+  readonly rehearsal: Rehearsal | null;
+}
+
+/**
+ * Of a step that is run for its time alone, before an engine serves. `cachedTokens` of its admissions need neither
+ * blocks that anybody has computed nor a snapshot: whatever lies there is taken. A row entry that goes beyond the known
+ * tokens makes up its drafts, and sequences go on after any end. Once all slots that it admitted are released, nothing
+ * is left of it.
+ */
+export interface Rehearsal {
+  /** Drafts that each sequence's last step is taken to have had right, up to speculative.tokens. */
+  readonly acceptedDrafts: number;
 }
 
 /** Why a sequence ended with this token. */

@@ -12,4 +12,5 @@ export const emptyPlan: StepPlan = {
   rows: none,
   saves: none,
   drafts: 0,
+  rehearsal: null,
 };

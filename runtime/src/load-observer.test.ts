@@ -76,3 +76,14 @@ test('the next model begins anew', () => {
   observer.started();
   expect(lifecycle.health()).toMatchObject({ state: 'pulling', load: null });
 });
+
+test('a warm-up follows the load, and is a phase of its own', () => {
+  observer.pulled();
+  observer.loaded({ bytesDone: 4, bytesTotal: 4 });
+  observer.warmedUp({ done: 3, total: 12 });
+  expect(lifecycle.load).toMatchObject({ phase: 'warmup', bytesDone: 4, warmup: { done: 3, total: 12 } });
+  expect(describeLoad(lifecycle.health())).toBe('warming up 3/12');
+  expect(() => lifecycle.requireServing()).toThrow('warms up: 3 of 12 shapes');
+  observer.started();
+  expect(lifecycle.load).toBeNull();
+});

@@ -1,6 +1,7 @@
 // Hears of everything that moves during a load: feeds the figures of health routes and the watch for stalls. The
 // engine loads while weights are still pulled, so that each of the two has a meter of its own.
 
+import type { WarmedUp } from './engine/engine-state.js';
 import type { GenerationEngine } from './http/engine-port.js';
 import type { Lifecycle, LoadReport } from './http/lifecycle.js';
 import type { Logger } from './log/logger.js';
@@ -14,6 +15,7 @@ export class LoadObserver implements PullObserver, AvailabilityObserver {
   private pull: ProgressMeter | null = null;
   private load: ProgressMeter | null = null;
   private isPulled = false;
+  private warmup: WarmedUp | null = null;
   private waiting = false;
 
   constructor(
@@ -30,6 +32,7 @@ export class LoadObserver implements PullObserver, AvailabilityObserver {
     this.pull = null;
     this.load = null;
     this.isPulled = false;
+    this.warmup = null;
     this.stall.progress('the load began');
     this.lifecycle.startPulling();
   }
@@ -70,6 +73,7 @@ export class LoadObserver implements PullObserver, AvailabilityObserver {
 
   engineStarted(engine: GenerationEngine): void {
     this.load = null;
+    this.warmup = null;
     this.lifecycle.setEngine(engine);
   }
 
@@ -89,11 +93,20 @@ export class LoadObserver implements PullObserver, AvailabilityObserver {
     this.stall.progress(`the engine loaded ${String(bytesDone)} of ${String(bytesTotal)} bytes`);
   }
 
+  /** The engine runs steps before its first request; null: not yet. */
+  warmedUp(warmup: WarmedUp | null): void {
+    if (warmup === null || warmup.total === 0 || warmup.done === this.warmup?.done) return;
+    this.warmup = warmup;
+    this.stall.progress(`the engine warmed up for ${String(warmup.done)} of ${String(warmup.total)} shapes`);
+  }
+
   private report(): LoadReport | null {
     const pulled = this.pull?.read() ?? null;
     const loaded = this.load?.read() ?? null;
     const waitedFor = this.isPulled ? loaded : (pulled ?? loaded);
-    return waitedFor === null ? null : { ...waitedFor, pulled: bytesOf(pulled), loaded: bytesOf(loaded) };
+    if (waitedFor === null) return null;
+    const phase = this.isPulled && this.warmup !== null ? 'warmup' : waitedFor.phase;
+    return { ...waitedFor, phase, pulled: bytesOf(pulled), loaded: bytesOf(loaded), warmup: this.warmup };
   }
 }
 

@@ -198,7 +198,10 @@ export class Replica {
     while (!this.stopping.signal.aborted) {
       await sleep(watchEveryMs);
       const state = this.model?.engine?.health().state;
-      if (state?.kind === 'loading') this.observer.loaded(state.loaded);
+      if (state?.kind === 'loading') {
+        this.observer.loaded(state.loaded);
+        this.observer.warmedUp(state.warmup);
+      }
       // While it loads, a failure is the load's to tell.
       if (state?.kind === 'failed' && this.lifecycle.model !== null)
         throw new FailureError(state.failure.reason, state.failure.message, state.failure.detail);

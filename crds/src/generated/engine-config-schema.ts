@@ -176,7 +176,8 @@ export const engineConfigSchema: object = {
         "dtype",
         "kvCacheDtype",
         "quantization",
-        "speculative"
+        "speculative",
+        "warmup"
       ],
       "properties": {
         "maxModelLen": {
@@ -266,6 +267,43 @@ export const engineConfigSchema: object = {
               "type": "string",
               "minLength": 1,
               "description": "Of method mtp: another release of the model, whose layer drafts where the checkpoint has none."
+            }
+          }
+        },
+        "warmup": {
+          "type": "object",
+          "additionalProperties": false,
+          "required": [
+            "preset",
+            "shapes",
+            "timeLimitSeconds"
+          ],
+          "description": "Steps that the engine runs before it is ready. Answers do not depend on it.",
+          "properties": {
+            "preset": {
+              "enum": [
+                "auto",
+                "short",
+                "long",
+                "all",
+                "none"
+              ],
+              "description": "auto: contexts up to 8,192 tokens on GPUs, nothing on CPUs."
+            },
+            "shapes": {
+              "type": "array",
+              "maxItems": 32,
+              "description": "PROMPT:MAX, tokens of the prompt and of prompt plus output.",
+              "items": {
+                "type": "string",
+                "pattern": "^[1-9][0-9]{0,7}:[1-9][0-9]{0,7}$"
+              }
+            },
+            "timeLimitSeconds": {
+              "type": "integer",
+              "minimum": 1,
+              "maximum": 3600,
+              "description": "No further shape begins after so many seconds."
             }
           }
         }

@@ -108,6 +108,25 @@ export interface EngineConfig {
        */
       uri?: string;
     };
+    /**
+     * Steps that the engine runs before it is ready. Answers do not depend on it.
+     */
+    warmup: {
+      /**
+       * auto: contexts up to 8,192 tokens on GPUs, nothing on CPUs.
+       */
+      preset: 'auto' | 'short' | 'long' | 'all' | 'none';
+      /**
+       * PROMPT:MAX, tokens of the prompt and of prompt plus output.
+       *
+       * @maxItems 32
+       */
+      shapes: string[];
+      /**
+       * No further shape begins after so many seconds.
+       */
+      timeLimitSeconds: number;
+    };
   };
   auth: {
     /**

@@ -431,6 +431,49 @@ export const llmServiceSchema: object = {
                 "method",
                 "tokens"
               ]
+            },
+            "warmup": {
+              "description": "Steps that the native engine runs before it is ready: the largest one, which proves that memory suffices, and those that requests will ask for again. Answers do not depend on it.",
+              "type": "object",
+              "default": {},
+              "additionalProperties": false,
+              "properties": {
+                "preset": {
+                  "description": "auto: contexts up to 8,192 tokens on GPUs, nothing on CPUs. short: contexts up to 1,024. long: those above 8,192. all: all of them. none: nothing but what shapes names.",
+                  "type": "string",
+                  "default": "auto",
+                  "enum": [
+                    "auto",
+                    "short",
+                    "long",
+                    "all",
+                    "none"
+                  ]
+                },
+                "shapes": {
+                  "description": "Further requests to be ready for, as PROMPT:MAX, the tokens of the prompt and of prompt and output together, such as 3000:4096; they come before those of the preset.",
+                  "type": "array",
+                  "maxItems": 32,
+                  "items": {
+                    "description": "PROMPT:MAX in tokens.",
+                    "type": "string",
+                    "maxLength": 17,
+                    "pattern": "^[1-9][0-9]{0,7}:[1-9][0-9]{0,7}$"
+                  }
+                },
+                "timeLimitSeconds": {
+                  "description": "Seconds after which no further shape begins; the log names those left out.",
+                  "type": "integer",
+                  "format": "int32",
+                  "default": 300,
+                  "minimum": 1,
+                  "maximum": 3600
+                }
+              },
+              "required": [
+                "preset",
+                "timeLimitSeconds"
+              ]
             }
           },
           "required": [
@@ -443,7 +486,8 @@ export const llmServiceSchema: object = {
             "dtype",
             "kvCacheDtype",
             "quantization",
-            "speculative"
+            "speculative",
+            "warmup"
           ]
         },
         "env": {
@@ -1387,11 +1431,12 @@ export const llmServiceSchema: object = {
           "additionalProperties": false,
           "properties": {
             "phase": {
-              "description": "pull: from S3 to the node; load: into memory.",
+              "description": "pull: from S3 to the node; load: into memory; warmup: steps before the first request.",
               "type": "string",
               "enum": [
                 "pull",
-                "load"
+                "load",
+                "warmup"
               ]
             },
             "bytesDone": {
@@ -1416,6 +1461,18 @@ export const llmServiceSchema: object = {
               "description": "Seconds left at that rate.",
               "type": "integer",
               "format": "int64",
+              "minimum": 0
+            },
+            "shapesDone": {
+              "description": "Of the warm-up, shapes that have run.",
+              "type": "integer",
+              "format": "int32",
+              "minimum": 0
+            },
+            "shapesTotal": {
+              "description": "Of the warm-up, shapes to run in all.",
+              "type": "integer",
+              "format": "int32",
               "minimum": 0
             }
           },

@@ -524,6 +524,27 @@ export interface EngineSpec {
    */
   quantization: 'none' | 'fp8' | 'int8';
   speculative: SpeculativeSpec;
+  /**
+   * Steps that the native engine runs before it is ready: the largest one, which proves that memory suffices, and those that requests will ask for again. Answers do not depend on it.
+   */
+  warmup: {
+    /**
+     * auto: contexts up to 8,192 tokens on GPUs, nothing on CPUs. short: contexts up to 1,024. long: those above 8,192. all: all of them. none: nothing but what shapes names.
+     */
+    preset: 'auto' | 'short' | 'long' | 'all' | 'none';
+    /**
+     * Further requests to be ready for, as PROMPT:MAX, the tokens of the prompt and of prompt and output together, such as 3000:4096; they come before those of the preset.
+     *
+     * @maxItems 32
+     *
+     * Items: PROMPT:MAX in tokens.
+     */
+    shapes?: string[];
+    /**
+     * Seconds after which no further shape begins; the log names those left out.
+     */
+    timeLimitSeconds: number;
+  };
 }
 /**
  * Speculative decoding: the next tokens are guessed, and several are verified in one step. Answers do not depend on it, only how fast they come.
@@ -862,9 +883,9 @@ export interface Condition {
  */
 export interface LoadingStatus {
   /**
-   * pull: from S3 to the node; load: into memory.
+   * pull: from S3 to the node; load: into memory; warmup: steps before the first request.
    */
-  phase: 'pull' | 'load';
+  phase: 'pull' | 'load' | 'warmup';
   /**
    * Bytes done.
    */
@@ -881,6 +902,14 @@ export interface LoadingStatus {
    * Seconds left at that rate.
    */
   etaSeconds?: number;
+  /**
+   * Of the warm-up, shapes that have run.
+   */
+  shapesDone?: number;
+  /**
+   * Of the warm-up, shapes to run in all.
+   */
+  shapesTotal?: number;
 }
 /**
  * The last failure, kept until the service works again.

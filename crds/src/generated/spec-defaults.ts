@@ -30,6 +30,10 @@ export const specDefaults = {
     "speculative": {
       "method": "none",
       "tokens": 3
+    },
+    "warmup": {
+      "preset": "auto",
+      "timeLimitSeconds": 300
     }
   },
   "sharedMemory": {},

@@ -11,9 +11,9 @@
 namespace llmservice {
 namespace {
 
-// Graphs to keep: steps of up to 256 rows repeat by their number of rows and the power of two of their
-// longest sequence.
-constexpr size_t kGraphs = 64;
+// Graphs to keep: steps of up to 256 rows repeat by their number of sequences and rows and the power of two
+// of their longest sequence. A warm-up (runtime/src/warmup) leaves 192 at most, and the rest to what comes.
+constexpr size_t kGraphs = 256;
 
 std::string library_path(const std::string& vendor) {
   Dl_info own;

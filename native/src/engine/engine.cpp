@@ -192,6 +192,8 @@ StepResult Engine::run(const StepPlan& plan) {
     }
     settle_drafts();
     make_drafts(plan.drafts, result);
+  } else {
+    backend_->submit();  // states that were reset or copied are no part of the next step
   }
   result.top_offsets.push_back(static_cast<int32_t>(result.top_tokens.size()));
   result.prompt.top_offsets.push_back(static_cast<int32_t>(result.prompt.top_tokens.size()));

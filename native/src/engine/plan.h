@@ -77,6 +77,11 @@ struct StateSave {
   int32_t snapshot;
 };
 
+// Of a step that is run for its time alone.
+struct Rehearsal {
+  int32_t accepted = 0;  // drafts that each sequence's last step is taken to have had right
+};
+
 struct StepPlan {
   std::vector<int32_t> release;
   std::vector<Admission> admit;
@@ -86,6 +91,7 @@ struct StepPlan {
   std::vector<StateSave> saves = {};
   // Drafts to make at most for each sequence of this step that is left with one known token to compute.
   int32_t drafts = 0;
+  std::optional<Rehearsal> rehearsal = std::nullopt;
 };
 
 enum class Finish : uint8_t { kNone = 0, kStop = 1, kLength = 2, kNumericalFault = 3 };

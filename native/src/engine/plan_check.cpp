@@ -40,6 +40,8 @@ class PlanChecker {
   }
 
  private:
+  bool rehearsed() const { return plan_.rehearsal.has_value(); }
+
   struct State {
     bool used = false;
     bool finished = false;
@@ -66,7 +68,7 @@ class PlanChecker {
 
   BlockState& whole_block(int32_t index, const std::string& where) {
     BlockState& state = block(index, where);
-    if (!state.whole) {
+    if (!state.whole && !rehearsed()) {
       broken(where, "shares block " + std::to_string(index) + ", whose tokens are not all computed.");
     }
     return state;
@@ -98,7 +100,7 @@ class PlanChecker {
       const std::string where = entry("admit", i, a.slot);
       State& state = slot(a.slot, where);
       if (state.used) broken(where, "names a slot that already holds a sequence.");
-      check_admission(a, limits_, table_.snapshot_position_, where);
+      check_admission(a, limits_, table_.snapshot_position_, rehearsed(), where);
       state = {.used = true,
                .known = static_cast<int32_t>(a.tokens.size()),
                .position = a.cached_tokens,
@@ -149,7 +151,7 @@ class PlanChecker {
       State& state = used_slot(index, where);
       if (state.in_rows) broken(where, "names a slot twice.");
       state.in_rows = true;
-      if (state.finished) broken(where, "advances a sequence that has ended.");
+      if (state.finished && !rehearsed()) broken(where, "advances a sequence that has ended.");
       if (count < 1) broken(where, "has a count below 1.");
       const int64_t end = static_cast<int64_t>(state.position) + count;
       if (end > state.known) check_draft_rows(state, end, where);
@@ -181,9 +183,13 @@ class PlanChecker {
   }
 
   void check_drafts() const {
-    if (plan_.drafts >= 0 && plan_.drafts <= limits_.drafts) return;
-    broken("drafts", "asks for " + std::to_string(plan_.drafts) + " drafts; a slot may hold 0 to " +
-                         std::to_string(limits_.drafts) + ".");
+    const auto check = [&](int32_t drafts, const char* where) {
+      if (drafts >= 0 && drafts <= limits_.drafts) return;
+      broken(where, "asks for " + std::to_string(drafts) + " drafts; a slot may hold 0 to " +
+                        std::to_string(limits_.drafts) + ".");
+    };
+    check(plan_.drafts, "drafts");
+    if (plan_.rehearsal) check(plan_.rehearsal->accepted, "rehearsal.acceptedDrafts");
   }
 
   void check_saves() {

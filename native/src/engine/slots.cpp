@@ -12,10 +12,7 @@ SlotTable::SlotTable(const SlotLimits& limits)
       snapshot_position_(limits.snapshots, 0) {}
 
 void SlotTable::apply(const StepPlan& plan) {
-  for (const int32_t slot : plan.release) {
-    for (const int32_t block : slots_[slot]->blocks) --holders_[block];
-    slots_[slot].reset();
-  }
+  for (const int32_t slot : plan.release) release(slot);
   for (const Admission& admission : plan.admit) admit(admission);
   for (const auto& [slot, index, block] : plan.replace) {
     int32_t& entry = slots_[slot]->blocks[index];
@@ -31,6 +28,25 @@ void SlotTable::apply(const StepPlan& plan) {
     if (end > slot.position) whole_[block] = false;
   }
   for (const StateSave& save : plan.saves) snapshot_position_[save.snapshot] = save.position;
+  if (plan.rehearsal) rehearse(plan);
+}
+
+void SlotTable::release(int32_t index) {
+  Slot& slot = at(index);
+  for (const int32_t block : slot.blocks) --holders_[block];
+  const auto own = slot.rehearsed ? slot.cached / limits_.block_size : std::ssize(slot.blocks);
+  for (auto i = own; i < std::ssize(slot.blocks); ++i) whole_[slot.blocks[i]] = false;
+  slots_[index].reset();
+}
+
+void SlotTable::rehearse(const StepPlan& plan) {
+  for (const Admission& admission : plan.admit) at(admission.slot).rehearsed = true;
+  for (const auto& [index, count] : plan.rows) {
+    Slot& slot = at(index);
+    slot.finished = false;
+    slot.drafts.assign(std::max(0, count - (slot.known() - slot.position)), slot.tokens.back());
+    slot.replays = limits_.hybrid ? plan.rehearsal->accepted : 0;
+  }
 }
 
 void SlotTable::advance(int32_t index, int32_t count) {

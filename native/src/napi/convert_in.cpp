@@ -269,6 +269,8 @@ StepPlan to_step_plan(const Napi::Object& value) {
                 .replace = fields.triples<Replacement>("replace"),
                 .saves = fields.triples<StateSave>("saves"),
                 .drafts = fields.integer("drafts")};
+  if (!fields.is_null("rehearsal"))
+    plan.rehearsal = Rehearsal{.accepted = fields.object("rehearsal").integer("acceptedDrafts")};
   const Napi::Array admissions = fields.array("admit");
   for (uint32_t i = 0; i < admissions.Length(); ++i) {
     const Napi::Value entry = admissions[i];

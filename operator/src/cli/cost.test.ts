@@ -16,8 +16,8 @@ const weights: ResidentWeights = {
     ] as const
   ).map(([use, bytes]) => ({
     use,
-    cols: 1,
-    parts: [{ rows: bytes / 2, held: 'bfloat16', split: 'rows' }],
+    cols: 64,
+    parts: [{ rows: bytes / 128, held: 'bfloat16', split: 'rows' }],
     copies: 1,
   })),
   vectors: [],

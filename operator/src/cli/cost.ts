@@ -63,7 +63,8 @@ export function costOf(inputs: CostInputs): Cost {
 
 /** Bytes that one rank reads in a step of `sequences`, each of `tokens` so far; ranks read at the same time. */
 function stepBytes({ service, shape, weights, plan }: CostInputs, sequences: number, tokens: number): number {
-  const of = { rank: 0, size: service.tensor, kvHeads: shape.kvHeads };
+  const onGpu = service.accelerator.kind !== 'cpu';
+  const of = { rank: 0, size: service.tensor, kvHeads: shape.kvHeads, onGpu };
   const bytes = (use: 'every' | 'routed'): number =>
     rankWeightBytes({ matrices: weights.matrices.filter((matrix) => matrix.use === use), vectors: [] }, of);
   // Each sequence routes to topK of the experts, as if drawn: some are drawn by several.

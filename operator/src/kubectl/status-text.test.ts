@@ -156,6 +156,9 @@ test('a change that the operator has not seen is told before what was', () => {
 });
 
 test('a load of nothing divides by nothing', () => {
+  expect(
+    describeLoading({ phase: 'warmup', bytesDone: 1, bytesTotal: 1, shapesDone: 3, shapesTotal: 12 }),
+  ).toBe('warming up 3/12');
   expect(describeLoading({ phase: 'load', bytesDone: 0, bytesTotal: 0 })).toBe(
     `into memory [${'.'.repeat(24)}] 0.0 MiB of 0.0 MiB`,
   );

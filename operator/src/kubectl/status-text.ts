@@ -109,7 +109,10 @@ export function describeLoading({
   bytesTotal,
   bytesPerSecond,
   etaSeconds,
+  shapesDone,
+  shapesTotal,
 }: LoadingStatus): string {
+  if (phase === 'warmup') return `warming up ${String(shapesDone ?? 0)}/${String(shapesTotal ?? 0)}`;
   const share = bytesTotal === 0 ? 0 : bytesDone / bytesTotal;
   const bar = '#'.repeat(Math.round(share * barWidth)).padEnd(barWidth, '.');
   const rate = bytesPerSecond === undefined || bytesPerSecond === 0 ? '' : `, ${formatGiB(bytesPerSecond)}/s`;

@@ -123,6 +123,7 @@ function loadingOf(picture: Picture): LoadingStatus | null {
     bytesTotal: Math.round(load.bytesTotal),
     ...(load.bytesPerSecond === null ? {} : { bytesPerSecond: Math.round(load.bytesPerSecond) }),
     ...(load.etaSeconds === null ? {} : { etaSeconds: Math.round(load.etaSeconds) }),
+    ...(load.warmup === null ? {} : { shapesDone: load.warmup.done, shapesTotal: load.warmup.total }),
   };
 }
 

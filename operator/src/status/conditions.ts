@@ -121,6 +121,8 @@ function loaded(picture: Picture): Answer {
     .find((each) => each !== undefined);
   if (phase === 'pull') return no('Pulling', 'Weights are pulled from S3; status.loading tells how far.');
   if (phase === 'load') return no('Loading', 'Weights are loaded into memory; status.loading tells how far.');
+  if (phase === 'warmup')
+    return yes('Loaded', 'The weights are in memory; the engine warms up, status.loading tells how far.');
   if (pods.some((pod) => weightsStatus(pod)?.state?.running !== undefined)) {
     return no('Pulling', 'Weights are pulled from S3; the log of the container weights tells how far.');
   }

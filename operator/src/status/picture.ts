@@ -45,11 +45,13 @@ export interface Obstacle {
 
 /** Progress as a pod's /health tells it. */
 export interface LoadProgress {
-  readonly phase: 'pull' | 'load';
+  readonly phase: 'pull' | 'load' | 'warmup';
   readonly bytesDone: number;
   readonly bytesTotal: number;
   readonly bytesPerSecond: number | null;
   readonly etaSeconds: number | null;
+  /** Shapes of the warm-up; null before it. */
+  readonly warmup: { readonly done: number; readonly total: number } | null;
 }
 
 /** What was given up, and what became of the pods. */

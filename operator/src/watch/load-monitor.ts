@@ -73,15 +73,21 @@ export class LoadMonitor {
 function parseLoad(body: unknown): LoadProgress | null {
   const load = (body as { load?: Partial<LoadProgress> | null } | null)?.load;
   if (load === null || load === undefined) return null;
-  const { phase, bytesDone, bytesTotal, bytesPerSecond, etaSeconds } = load;
-  if ((phase !== 'pull' && phase !== 'load') || !isCount(bytesDone) || !isCount(bytesTotal)) return null;
+  const { phase, bytesDone, bytesTotal, bytesPerSecond, etaSeconds, warmup } = load;
+  if (!isPhase(phase) || !isCount(bytesDone) || !isCount(bytesTotal)) return null;
   return {
     phase,
     bytesDone,
     bytesTotal,
     bytesPerSecond: isCount(bytesPerSecond) ? bytesPerSecond : null,
     etaSeconds: isCount(etaSeconds) ? etaSeconds : null,
+    warmup:
+      isCount(warmup?.done) && isCount(warmup.total) ? { done: warmup.done, total: warmup.total } : null,
   };
+}
+
+function isPhase(value: unknown): value is LoadProgress['phase'] {
+  return value === 'pull' || value === 'load' || value === 'warmup';
 }
 
 function isCount(value: unknown): value is number {

@@ -11,6 +11,8 @@ export function describeLoad({ state, load, failure }: HealthBody): string {
   if (failure !== null) return `${state}: ${failure.reason}: ${failure.message}`;
   if (load === null || load.bytesTotal === 0)
     return state === 'pulling' ? 'looking at the checkpoint' : state;
+  if (load.phase === 'warmup' && load.warmup !== null)
+    return `warming up ${String(load.warmup.done)}/${String(load.warmup.total)}`;
   const share = load.bytesDone / load.bytesTotal;
   const bar = '#'.repeat(Math.round(share * barWidth)).padEnd(barWidth, '.');
   const rate = load.bytesPerSecond === 0 ? '' : ` ${formatGiB(load.bytesPerSecond)}/s`;

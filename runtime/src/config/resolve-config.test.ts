@@ -68,6 +68,7 @@ describe('resolveConfig', () => {
       kvCacheDtype: 'fp8',
       quantization: 'fp8',
       speculative: { method: 'mtp', tokens: 2, uri: 's3://wmf-ml-models/llm/Qwen3.6-27B-FP8/' },
+      warmup: { preset: 'auto', shapes: [], timeLimitSeconds: 300 },
     });
     expect(server.trustRemoteCode).toBe(true);
   });

@@ -142,6 +142,9 @@ function fillDefaults(content: JsonObject): void {
     'engine.quantization': specDefaults.engine.quantization,
     'engine.speculative.method': specDefaults.engine.speculative.method,
     'engine.speculative.tokens': specDefaults.engine.speculative.tokens,
+    'engine.warmup.preset': specDefaults.engine.warmup.preset,
+    'engine.warmup.shapes': [],
+    'engine.warmup.timeLimitSeconds': specDefaults.engine.warmup.timeLimitSeconds,
     'auth.keysDir': null,
     'auth.maxReplicas': specDefaults.auth.maxReplicas,
     'auth.protectMetrics': specDefaults.auth.protectMetrics,
@@ -163,6 +166,13 @@ function checkRules({ accelerator, engine }: EngineConfig, violations: string[])
       `${nameField('engine.maxNumBatchedTokens')} is ${String(engine.maxNumBatchedTokens)}, but must be at least ` +
         `engine.maxNumSeqs${drafts} + 64 = ${String(rows)}`,
     );
+  }
+  for (const shape of engine.warmup.shapes) {
+    const [prompt = 0, max = 0] = shape.split(':').map(Number);
+    if (prompt >= max)
+      violations.push(
+        `${nameField('engine.warmup.shapes')} has ${shape}, whose prompt leaves no token to generate`,
+      );
   }
   const misplaced = misplacedHead(engine.speculative);
   if (misplaced !== null) violations.push(`${nameField('engine.speculative.uri')} ${misplaced}`);

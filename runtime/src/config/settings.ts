@@ -1,7 +1,14 @@
 // Every setting that reaches the engine config: its field, its environment name (those of the reference deployment
 // where it has one), its flag and how its text is read. The one table behind parsing, conflict checks and --help.
 
-import { readBoolean, readInteger, readKvCacheDtype, readPercent, readText } from '@llmservice/crds';
+import {
+  readBoolean,
+  readInteger,
+  readKvCacheDtype,
+  readList,
+  readPercent,
+  readText,
+} from '@llmservice/crds';
 import { resolve } from 'node:path';
 
 export interface Setting {
@@ -32,7 +39,7 @@ export const settings: readonly Setting[] = [
     '--aliases',
     'NAME,NAME',
     'further names that are served',
-    asList,
+    readList,
   ),
   setting(
     'model.s3.endpoint',
@@ -158,6 +165,30 @@ export const settings: readonly Setting[] = [
     asUri,
   ),
   setting(
+    'engine.warmup.preset',
+    'WARMUP',
+    '--warmup',
+    'PRESET',
+    'steps to run before the first request: auto (on GPUs), short, long, all or none',
+    readText,
+  ),
+  setting(
+    'engine.warmup.shapes',
+    'WARMUP_SHAPES',
+    '--warmup-shapes',
+    'PROMPT:MAX,…',
+    'requests to be ready for: tokens of the prompt, and of prompt plus output',
+    readList,
+  ),
+  setting(
+    'engine.warmup.timeLimitSeconds',
+    'WARMUP_TIME_LIMIT_SECONDS',
+    '--warmup-time-limit',
+    'SECONDS',
+    'no further step of the warm-up begins after so long',
+    readInteger,
+  ),
+  setting(
     'auth.keysDir',
     'KEYS_DIR',
     '--keys-dir',
@@ -226,11 +257,4 @@ function asUri(text: string): string {
 
 function asPath(text: string): string {
   return resolve(readText(text));
-}
-
-function asList(text: string): string[] {
-  return text
-    .split(',')
-    .map((part) => part.trim())
-    .filter((part) => part !== '');
 }

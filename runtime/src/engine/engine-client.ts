@@ -31,6 +31,8 @@ const defaultLimits: EngineLimits = {
   healthy: 60_000,
 };
 
+const nothing = { bytesDone: 0, bytesTotal: 0 };
+
 const stopped: Failure = { reason: 'EngineFault', message: 'the server is shutting down' };
 
 type Ready = Extract<EngineNews, { type: 'ready' }>;
@@ -44,7 +46,7 @@ export class EngineClient {
   readonly #flights = new Flights((message) => this.#child?.send(message));
   readonly #numbers = new NumericalWatch();
   readonly #backOff: RestartBackOff;
-  #state: EngineState = { kind: 'loading', loaded: { bytesDone: 0, bytesTotal: 0 } };
+  #state: EngineState = { kind: 'loading', loaded: nothing, warmup: null };
   #child: EngineChild | null = null;
   #stats: EngineStats | null = null;
   #readyAt = 0;
@@ -139,6 +141,12 @@ export class EngineClient {
           this.#state = { ...this.#state, loaded: { bytesDone, bytesTotal } };
         }
         return;
+      case 'warmup':
+        if (this.#state.kind === 'loading' || this.#state.kind === 'restarting') {
+          const { done, total } = news;
+          this.#state = { ...this.#state, warmup: { done, total } };
+        }
+        return;
       case 'ready':
         void this.#readyIfSound(news);
         return;
@@ -182,11 +190,19 @@ export class EngineClient {
     return true;
   }
 
-  #ready({ info, device, numBlocks, maxModelLen }: Ready): void {
+  #ready({ info, device, numBlocks, maxModelLen, warmup }: Ready): void {
     if (this.#state.kind === 'stopped') return;
-    this.#state = { kind: 'ready', info, device, numBlocks, maxModelLen };
+    this.#state = { kind: 'ready', info, device, numBlocks, maxModelLen, warmup };
     this.#readyAt = performance.now();
-    this.#logger.info('engine ready', { pid: this.#child?.pid, numBlocks, maxModelLen, device });
+    const { ran, leftOut, seconds } = warmup;
+    this.#logger.info('engine ready', {
+      pid: this.#child?.pid,
+      numBlocks,
+      maxModelLen,
+      device,
+      warmup: { ran, seconds },
+    });
+    if (leftOut.length > 0) this.#logger.warn('the warm-up ended at its time limit', { ran, leftOut });
     this.#flights.sendAll();
     this.#settled();
   }
@@ -208,7 +224,7 @@ export class EngineClient {
   }
 
   #restart(cause: Failure, servedMs: number): void {
-    this.#state = { kind: 'restarting', cause, loaded: { bytesDone: 0, bytesTotal: 0 } };
+    this.#state = { kind: 'restarting', cause, loaded: nothing, warmup: null };
     this.#flights.fail(cause, 'sent');
     this.#restarts++;
     const delayMs = this.#backOff.delayAfter(servedMs);

@@ -2,8 +2,17 @@
 // It ends with its parent, on 'shutdown', or after telling a failure; it never outlives the channel.
 
 import { FailureError, type Failure } from '@llmservice/crds';
-import { gpuDevices, loadEngine, type ArrivalMap, type EngineInfo } from '@llmservice/native';
+import {
+  gpuDevices,
+  loadEngine,
+  type ArrivalMap,
+  type Engine,
+  type EngineInfo,
+  type EngineOptions,
+} from '@llmservice/native';
 import { Scheduler } from '../schedule/scheduler.js';
+import { warmUp, type WarmupReport } from '../warmup/warm-up.js';
+import { warmupShapes } from '../warmup/warmup-shapes.js';
 import { cpuOf, gpuOf, sysfsUnder, type EngineDevice } from './engine-device.js';
 import { failureOf } from './failure-of.js';
 import { grammarsOf, readTokenizerFiles } from './grammars.js';
@@ -34,6 +43,7 @@ async function serve(settings: EngineSettings, arrivals: ArrivalMap | null): Pro
     readTokenizerFiles(settings.modelDir),
   ]);
   ranks?.joined();
+  const warmup = await warmUpEngine(engine, settings, options);
   const { prefixCaching } = settings;
   const scheduler = new Scheduler({ ...options, prefixCaching, hybrid: engine.info.hybrid });
   loop = new StepLoop(engine, scheduler, send, () => performance.now());
@@ -44,6 +54,7 @@ async function serve(settings: EngineSettings, arrivals: ArrivalMap | null): Pro
     device: deviceOf(settings.accelerator, engine.info),
     numBlocks: options.numBlocks,
     maxModelLen: options.maxModelLen,
+    warmup,
   });
   await loop.run();
   ranks?.closing();
@@ -58,6 +69,19 @@ function deviceOf(accelerator: EngineSettings['accelerator'], info: EngineInfo):
   const [first] = devices;
   if (first === undefined) throw new FailureError('DeviceUnavailable', problem ?? 'the device is gone');
   return gpuOf(accelerator, first, sysfsUnder(''));
+}
+
+function warmUpEngine(
+  engine: Engine,
+  { warmup, accelerator }: EngineSettings,
+  options: EngineOptions,
+): Promise<WarmupReport> {
+  const limits = { ...options, hybrid: engine.info.hybrid };
+  return warmUp(engine, warmupShapes(warmup, accelerator !== 'cpu', limits), limits, {
+    timeLimitSeconds: warmup.timeLimitSeconds,
+    now: () => performance.now(),
+    onProgress: (done, total) => send({ type: 'warmup', done, total }),
+  });
 }
 
 function fail(failure: Failure): void {

@@ -2,6 +2,7 @@
 
 import type { Failure } from '@llmservice/crds';
 import type { EngineInfo } from '@llmservice/native';
+import type { WarmupReport } from '../warmup/warm-up.js';
 import type { EngineDevice } from './engine-device.js';
 import type { FaultCounts } from './numerical-watch.js';
 
@@ -11,10 +12,16 @@ export interface LoadedBytes {
   readonly bytesTotal: number;
 }
 
+/** Shapes that have run before the engine is ready. */
+export interface WarmedUp {
+  readonly done: number;
+  readonly total: number;
+}
+
 /** State of the engine process, one kind at a time. */
 export type EngineState =
   /** Not started yet, or loading for the first time. */
-  | { readonly kind: 'loading'; readonly loaded: LoadedBytes }
+  | { readonly kind: 'loading'; readonly loaded: LoadedBytes; readonly warmup: WarmedUp | null }
   | {
       readonly kind: 'ready';
       readonly info: EngineInfo;
@@ -22,9 +29,15 @@ export type EngineState =
       readonly numBlocks: number;
       /** Tokens of prompt plus output of one sequence. */
       readonly maxModelLen: number;
+      readonly warmup: WarmupReport;
     }
   /** The engine was lost after it had served; requests submitted now wait for the new one. */
-  | { readonly kind: 'restarting'; readonly cause: Failure; readonly loaded: LoadedBytes }
+  | {
+      readonly kind: 'restarting';
+      readonly cause: Failure;
+      readonly loaded: LoadedBytes;
+      readonly warmup: WarmedUp | null;
+    }
   /** Given up: the failure is what the server should end with. */
   | { readonly kind: 'failed'; readonly failure: Failure }
   | { readonly kind: 'stopped' };

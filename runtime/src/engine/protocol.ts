@@ -7,6 +7,8 @@ import type { ArrivalMap, EngineInfo } from '@llmservice/native';
 import type { EngineDevice } from './engine-device.js';
 import type { FinishReason, GenerateRequest, PromptScore, TokenLogprobs } from '../schedule/generation.js';
 import type { SchedulerStats } from '../schedule/scheduler.js';
+import type { WarmupReport } from '../warmup/warm-up.js';
+import type { Warmup } from '../warmup/warmup-shapes.js';
 
 export type { FinishReason, GenerateRequest, PromptScore, TokenLogprobs };
 
@@ -33,6 +35,7 @@ export interface EngineSettings {
   readonly quantization: LoadQuantization;
   /** `headDir`: the folder of the checkpoint that the layer of method mtp is taken from; absent: the model's own. */
   readonly speculative: Speculative & { readonly headDir?: string };
+  readonly warmup: Warmup;
   /** Compute threads of all ranks together; null: one per physical core. */
   readonly threads: number | null;
 }
@@ -90,12 +93,15 @@ export interface SequenceUpdate extends EngineOutput {
 
 export type EngineMessage =
   | { readonly type: 'progress'; readonly bytesDone: number; readonly bytesTotal: number }
+  /** Shapes that have run of those to run before the engine is ready. */
+  | { readonly type: 'warmup'; readonly done: number; readonly total: number }
   | {
       readonly type: 'ready';
       readonly info: EngineInfo;
       readonly device: EngineDevice;
       readonly numBlocks: number;
       readonly maxModelLen: number;
+      readonly warmup: WarmupReport;
     }
   /** The load failed, or the engine met a fault that it does not survive; the process exits after it. */
   | { readonly type: 'failed'; readonly failure: Failure }

@@ -3,6 +3,7 @@
 // The engine loads what is there while the rest is still pulled. A lost engine is told by the engine.
 
 import type { Failure } from '@llmservice/crds';
+import type { WarmedUp } from '../engine/engine-state.js';
 import type { Bytes, LoadProgress } from '../weights/progress-meter.js';
 import { ApiError } from '../request/api-error.js';
 import type { GenerationEngine } from './engine-port.js';
@@ -32,11 +33,14 @@ export interface HealthBody {
 }
 
 /** The phase that is waited for, which is the pull until all is on disk, and how far each of the two is. */
-export interface LoadReport extends LoadProgress {
+export interface LoadReport extends Omit<LoadProgress, 'phase'> {
+  readonly phase: LoadProgress['phase'] | 'warmup';
   /** Null where nothing is pulled. */
   readonly pulled: Bytes | null;
   /** Null before the engine reads. */
   readonly loaded: Bytes | null;
+  /** Null before the engine has all weights in memory, and where it runs nothing before requests. */
+  readonly warmup: WarmedUp | null;
 }
 
 const begun: State = { kind: 'pulling', waitingFor: null, engine: null };
@@ -150,6 +154,13 @@ export class Lifecycle {
     if (load === null || load.bytesTotal === 0) {
       return ApiError.of('model_not_ready', 'the model is not loaded yet', { retryAfterSeconds });
     }
+    if (load.phase === 'warmup' && load.warmup !== null) {
+      const { done, total } = load.warmup;
+      const shapes = `${String(done)} of ${String(total)} shapes`;
+      return ApiError.of('model_not_ready', `the model is loaded and warms up: ${shapes}`, {
+        retryAfterSeconds: 1,
+      });
+    }
     const percent = Math.floor((100 * load.bytesDone) / load.bytesTotal);
     const eta = load.etaSeconds === null ? '' : `, about ${String(load.etaSeconds)} s left`;
     const message =
@@ -170,7 +181,17 @@ function describeEngine({
 }: EngineHealth): Record<string, unknown> {
   const ready =
     state.kind === 'ready'
-      ? { ...state.info, device: state.device, numBlocks: state.numBlocks, maxModelLen: state.maxModelLen }
+      ? {
+          ...state.info,
+          device: state.device,
+          numBlocks: state.numBlocks,
+          maxModelLen: state.maxModelLen,
+          warmup: {
+            ran: state.warmup.ran,
+            leftOut: state.warmup.leftOut.length,
+            seconds: state.warmup.seconds,
+          },
+        }
       : {};
   return { state: state.kind, ...ready, heartbeatAgeMs, restarts, inFlight, numericalFaults };
 }

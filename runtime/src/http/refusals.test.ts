@@ -140,6 +140,7 @@ test('before the model is loaded every generation is 503 with Retry-After', asyn
     bytesTotal: 100,
     bytesPerSecond: 25,
     etaSeconds: 3,
+    warmup: null,
     pulled: { bytesDone: 25, bytesTotal: 100 },
     loaded: null,
   }));

@@ -71,7 +71,8 @@ export class ScriptedEngine implements GenerationEngine {
       partition: 'cpx_nps4',
       memoryBytes: 24 * 2 ** 30,
     };
-    const state = { kind: 'ready', info, device, numBlocks: 8, maxModelLen: 64 } as const;
+    const warmup = { ran: 0, leftOut: [], seconds: 0 };
+    const state = { kind: 'ready', info, device, numBlocks: 8, maxModelLen: 64, warmup } as const;
     const numericalFaults = { notFinite: 2, collapsed: 0, stuck: 0 };
     return { state, pid: 1, heartbeatAgeMs: 5, restarts: 0, inFlight: this.open, numericalFaults };
   }

@@ -12,6 +12,11 @@ constexpr uint32_t kPlainShared = 48 << 10;
 
 void check(gpuError_t error, const char* what) {
   if (error == gpuSuccess) return;
+  if (error == gpuErrorMemoryAllocation) {
+    // Of local memory, or of a graph: allocate() tells by itself what it wanted.
+    static_cast<void>(gpuGetLastError());
+    throw EngineError("DeviceOutOfMemory", std::string("The device has no memory left to ") + what + ".");
+  }
   throw EngineError("DeviceFault", std::string("The device failed to ") + what + ": " +
                                        gpuGetErrorString(error) + " (" + gpuGetErrorName(error) + ").");
 }

@@ -1,0 +1,49 @@
+// What an engine takes of a device, which only the emulator counts to the byte, against what the memory plan
+// says of it: crds/src/device-memory.test.ts has the same numbers.
+#include "gpu_engine_support.h"
+
+namespace llmservice::testing {
+namespace {
+
+struct Planned {
+  size_t weights;
+  size_t workspace;
+  size_t device;  // at most
+};
+
+Planned planned(const Checkpoint& checkpoint) {
+  if (checkpoint.hybrid()) return {191'968, 597'376, 2'938'112};
+  return checkpoint.quantization == LoadQuantization::kNone ? Planned{165'120, 601'472, 2'606'336}
+                                                            : Planned{151'312, 601'472, 2'574'592};
+}
+
+size_t taken() {
+  size_t free = 0;
+  size_t total = 0;
+  gpu::gpuMemGetInfo(&free, &total);
+  return total - free;
+}
+
+class DeviceMemoryPlan : public GpuEngine {};
+
+TEST_P(DeviceMemoryPlan, IsWhatAnEngineTakes) {
+  const size_t before = taken();
+  const auto engine = load_gpu();
+  const EngineInfo& info = engine->info();
+  const auto [weights, workspace, device] = planned(GetParam());
+  EXPECT_EQ(info.weight_bytes, weights);
+  EXPECT_EQ(info.workspace_bytes, workspace);
+  const size_t caches = 64 * info.kv_bytes_per_block + 4 * info.state_bytes_per_seq;
+  const size_t beside = taken() - before - weights - workspace - caches;
+  EXPECT_LE(beside, device);
+  EXPECT_GT(beside, device / 8) << "the bound is no bound of anything";
+}
+
+INSTANTIATE_TEST_SUITE_P(Checkpoints, DeviceMemoryPlan,
+                         ::testing::Values(Checkpoint{"llama", TinyModel::kLlama, LoadQuantization::kNone},
+                                           Checkpoint{"llama_fp8", TinyModel::kLlama, LoadQuantization::kFp8},
+                                           Checkpoint{"hybrid", TinyModel::kHybrid, LoadQuantization::kNone}),
+                         name_of_checkpoint);
+
+}  // namespace
+}  // namespace llmservice::testing
