@@ -7,10 +7,6 @@
 namespace llmservice::gpu {
 namespace {
 
-std::string text_of(gpuError_t error) {
-  return std::string(gpuGetErrorString(error)) + " (" + gpuGetErrorName(error) + ")";
-}
-
 gpuError_t describe(int index, DeviceFacts& facts) {
   gpuDeviceProp_t properties;
   gpuError_t error = gpuGetDeviceProperties(&properties, index);
@@ -48,7 +44,7 @@ ENTRY_POINT void llmservice_gpu_devices(DeviceList& list) {
   }
   if (error != gpuSuccess) {
     list.devices.clear();
-    list.problem = "the driver says: " + text_of(error);
+    list.problem = "the driver says: " + error_text(error);
   } else if (count == 0) {
     list.problem = "the driver shows no device";
   }

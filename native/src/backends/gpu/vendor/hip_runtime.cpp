@@ -20,6 +20,7 @@
   FUNCTION(__hipRegisterVar)           \
   FUNCTION(__hipUnregisterFatBinary)   \
   FUNCTION(hipDeviceCanAccessPeer)     \
+  FUNCTION(hipExtMallocWithFlags)      \
   FUNCTION(hipFree)                    \
   FUNCTION(hipFuncSetAttribute)        \
   FUNCTION(hipGetDeviceCount)          \
