@@ -149,7 +149,7 @@ TEST_P(RankEngines, TellOfAnotherRanksDeviceThatFails) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Checkpoints, RankEngines,
-                         ::testing::Values(Checkpoint{"llama", false, LoadQuantization::kNone}),
+                         ::testing::Values(Checkpoint{"llama", TinyModel::kLlama, LoadQuantization::kNone}),
                          name_of_checkpoint);
 
 }  // namespace

@@ -51,7 +51,7 @@ TEST_P(RankEngines, OthersGraphsAndTurnsChangeNoBit) {
 }
 
 TEST_P(RankEngines, DraftsChangeNoBit) {
-  if (!GetParam().hybrid) GTEST_SKIP() << "it has no layer for multi-token prediction";
+  if (!GetParam().hybrid()) GTEST_SKIP() << "it has no layer for multi-token prediction";
   const std::vector<Request> both = {request(0, 66, 6), request(1, 5, 6)};
   const std::vector<Said> expected = said_by({}, both);
   const std::vector<Said> said = said_by({.speculation = {DraftMethod::kMtp, 3}}, both);
@@ -79,8 +79,8 @@ TEST_P(RankEngines, AKilledRankHoldsNobodyUp) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Checkpoints, RankEngines,
-                         ::testing::Values(Checkpoint{"llama", false, LoadQuantization::kNone},
-                                           Checkpoint{"hybrid", true, LoadQuantization::kNone}),
+                         ::testing::Values(Checkpoint{"llama", TinyModel::kLlama, LoadQuantization::kNone},
+                                           Checkpoint{"hybrid", TinyModel::kHybrid, LoadQuantization::kNone}),
                          name_of_checkpoint);
 
 }  // namespace
