@@ -33,7 +33,7 @@ function(add_gpu_tests SUFFIX LIBRARY)
     endif()
     target_include_directories(${TARGET} PRIVATE ${CMAKE_SOURCE_DIR}/test ${CMAKE_SOURCE_DIR}/test/gpu)
     target_link_libraries(${TARGET} PRIVATE ${LIBRARY} GTest::gtest_main)
-    if(NAME MATCHES "engine") # whole steps, beside the same by the reference
+    if(NAME MATCHES "engine|ranks") # whole steps, beside the same by the reference; groups of ranks
       target_link_libraries(${TARGET} PRIVATE llmservice_engine)
     endif()
     if(NAME STREQUAL engine_bench_test)

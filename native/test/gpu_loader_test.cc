@@ -43,6 +43,9 @@ TEST(GpuLoader, ListsDevicesAndMakesABackend) {
   std::string message;
   EXPECT_EQ(failure_of([] { make_gpu_backend("emulator", 1); }, &message), "DeviceUnavailable");
   EXPECT_TRUE(contains(message, "device 1 is wanted, and there are 1"));
+  setenv("LLMSERVICE_RANKS_SHARE_DEVICES", "1", 1);
+  EXPECT_NE(make_gpu_backend("emulator", 1), nullptr);
+  unsetenv("LLMSERVICE_RANKS_SHARE_DEVICES");
 }
 
 TEST(GpuLoader, ErrorsCrossTheBorder) {

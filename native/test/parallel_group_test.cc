@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "failures.h"
+#include "model/shard.h"
 #include "parallel_support.h"
 #include "tiny_checkpoint.h"
 
@@ -96,8 +97,56 @@ TEST_P(Ranks, ReceiveMessagesOfAnyLength) {
   }
 }
 
+TEST_P(Ranks, ExchangeMessagesInRankOrder) {
+  on_threads(GetParam(), [&](RankGroup& group) {
+    for (int32_t turn = 0; turn < 3; ++turn) {
+      const int32_t mine = 10 * group.rank() + turn;
+      const std::vector<std::byte> all = group.exchange(std::as_bytes(std::span(&mine, 1)));
+      ASSERT_EQ(all.size(), GetParam() * sizeof(mine));
+      const auto* values = reinterpret_cast<const int32_t*>(all.data());
+      for (int32_t rank = 0; rank < GetParam(); ++rank) EXPECT_EQ(values[rank], 10 * rank + turn);
+    }
+    EXPECT_TRUE(group.exchange({}).empty());
+  });
+}
+
 INSTANTIATE_TEST_SUITE_P(Of, Ranks, ::testing::Values(2, 3, 4, 8),
                          [](const auto& each) { return std::to_string(each.param); });
+
+TEST(RankProcesses, MarkALossOnceARankIsLost) {
+  const TestSegment segment(2);
+  const RankProcess other([&] {
+    RankGroup group({.rank = 1, .size = 2, .segment = segment.descriptor()});
+    group.meet();
+    pause();
+  });
+  RankGroup group({.rank = 0, .size = 2, .segment = segment.descriptor()});
+  uint32_t word = 0;
+  group.mark_loss(&word);
+  group.meet();
+  EXPECT_EQ(std::atomic_ref(word).load(), 0u);
+  other.signal(SIGKILL);
+  const auto start = Clock::now();
+  while (std::atomic_ref(word).load() == 0 && Clock::now() - start < 5s) std::this_thread::sleep_for(1ms);
+  EXPECT_LT(Clock::now() - start, 1s);
+  EXPECT_EQ(failure_of([&] { group.check(); }), "EngineFault");
+  group.mark_loss(nullptr);
+}
+
+TEST(RankProcesses, WaitForAnExchangeNoLongerThanTheyMayToJoin) {
+  const TestSegment segment(2);
+  const RankProcess other([&] {
+    const RankGroup group({.rank = 1, .size = 2, .segment = segment.descriptor()});
+    pause();
+  });
+  RankGroup group({.rank = 0, .size = 2, .segment = segment.descriptor()}, {.join = 300ms});
+  std::string message;
+  const auto start = Clock::now();
+  EXPECT_EQ(failure_of([&] { group.exchange({}); }, &message), "EngineFault");
+  EXPECT_GE(Clock::now() - start, 300ms);
+  EXPECT_TRUE(
+      contains(message, "Rank 1 of 2 (process " + std::to_string(other.pid()) + ") did not start in time"));
+}
 
 TEST(RankProcesses, AddUpInRankOrder) {
   constexpr int64_t kCount = 5000;

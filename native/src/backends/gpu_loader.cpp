@@ -65,6 +65,12 @@ std::vector<std::string> words_of(const std::string& text) {
   return words;
 }
 
+// For tests: ranks beyond the last device take the first ones again.
+bool ranks_share_devices() {
+  const char* const wish = std::getenv("LLMSERVICE_RANKS_SHARE_DEVICES");
+  return wish != nullptr && std::string(wish) == "1";
+}
+
 // sm_80, sm_90a and compute_100 as 80, 90 and 100.
 int version_of(const std::string& target) { return std::atoi(target.c_str() + target.find('_') + 1); }
 
@@ -102,9 +108,11 @@ std::unique_ptr<Backend> make_gpu_backend(const std::string& vendor, int index) 
   const Library library = open_library(vendor);
   const gpu::DeviceList list = list_devices(library);
   if (list.devices.empty()) refuse(list.problem);
-  if (index >= static_cast<int>(list.devices.size())) {
-    refuse("device " + std::to_string(index) + " is wanted, and there are " +
-           std::to_string(list.devices.size()));
+  const auto count = static_cast<int>(list.devices.size());
+  if (index >= count && ranks_share_devices()) index %= count;
+  if (index >= count) {
+    refuse("device " + std::to_string(index) + " is wanted, and there are " + std::to_string(count) +
+           "; each rank of spec.parallelism.tensor takes one of its own");
   }
   const gpu::DeviceFacts& device = list.devices[index];
   if (!has_code_for(library.targets(), device.architecture)) {

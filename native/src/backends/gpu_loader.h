@@ -20,7 +20,8 @@ bool has_code_for(const std::string& targets, const std::string& architecture);
 // Never throws: `problem` says why no device is there or why none can be used.
 gpu::DeviceList gpu_devices(const std::string& vendor);
 
-// Throws DeviceUnavailable where device `index` cannot be used.
+// Throws DeviceUnavailable where device `index` cannot be used. With LLMSERVICE_RANKS_SHARE_DEVICES=1, for
+// tests, an index beyond the last device is taken modulo their number.
 std::unique_ptr<Backend> make_gpu_backend(const std::string& vendor, int index);
 
 }  // namespace llmservice

@@ -47,7 +47,7 @@ std::unique_ptr<RankGroup> join_group(const EngineOptions& o) {
   return std::make_unique<RankGroup>(*o.place, o.limits);
 }
 
-std::unique_ptr<Model> load_model(const EngineOptions& o, Backend& backend, RankGroup* group,
+std::unique_ptr<Model> load_model(const EngineOptions& o, Backend& backend, Collective* ranks,
                                   const ModelProgress& on_progress) {
   check_options(o);
   ModelConfig config = read_model_config(o.model_dir);
@@ -71,7 +71,7 @@ std::unique_ptr<Model> load_model(const EngineOptions& o, Backend& backend, Rank
                              .keep = o.dtype,
                              .caches = cache_sizes(o),
                              .shard = o.place ? Shard{o.place->rank, o.place->size} : Shard{},
-                             .ranks = group,
+                             .ranks = ranks,
                              .quantization = o.quantization,
                              .head = head ? &*head : nullptr};
   try {
@@ -90,7 +90,10 @@ std::unique_ptr<Model> load_with_others(const EngineOptions& o, Backend& backend
     on_progress(done, total);
   };
   try {
-    auto model = load_model(o, backend, group, progress);
+    group->doing(Doing::kConnecting);
+    Collective* const on_device = backend.connect(*group);
+    group->doing(Doing::kLoading);
+    auto model = load_model(o, backend, on_device == nullptr ? group : on_device, progress);
     group->meet();
     group->doing(Doing::kWaiting);
     return model;
@@ -104,8 +107,8 @@ std::unique_ptr<Model> load_with_others(const EngineOptions& o, Backend& backend
 
 Engine::Engine(const EngineOptions& o, std::unique_ptr<Backend> backend, const ModelProgress& on_progress,
                std::unique_ptr<Drafter> drafter)
-    : backend_(std::move(backend)),
-      group_(join_group(o)),
+    : group_(join_group(o)),
+      backend_(std::move(backend)),
       model_(load_with_others(o, *backend_, group_.get(), on_progress)),
       slots_({.slots = o.max_num_seqs,
               .num_blocks = o.num_blocks,
@@ -158,6 +161,10 @@ StepResult Engine::step(const StepPlan& plan) {
   StepResult result;
   try {
     result = run(plan);
+  } catch (const EngineError& error) {
+    lost_by_ = error.what();
+    if (group_) group_->give_up(error);
+    throw;
   } catch (const std::exception& error) {
     lost_by_ = error.what();
     throw;

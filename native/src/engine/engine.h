@@ -111,8 +111,8 @@ class Engine {
   void follow_outputs();
   bool follows() const { return group_ && group_->rank() != 0; }
 
-  std::unique_ptr<Backend> backend_;
   std::unique_ptr<RankGroup> group_;  // null: the only rank
+  std::unique_ptr<Backend> backend_;
   std::unique_ptr<Model> model_;
   SlotTable slots_;
   Sampler sampler_;

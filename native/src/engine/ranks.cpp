@@ -47,6 +47,7 @@ void Engine::share_samples(const StepResult& result) {
 }
 
 void Engine::follow_outputs() {
+  model_->row_faults();  // none, but what this rank's device has failed in shows here
   const auto total = static_cast<int32_t>(outputs_.size());
   for (int32_t first = 0; first < total; first += Model::kLogitRows) {
     model_->logits(first, std::min(Model::kLogitRows, total - first));

@@ -30,7 +30,7 @@ void Model::forward(const ModelStep& step) {
   forget_faults(rows);
   embed(step.ids);
   set_angles(step.positions);
-  const float* update = nullptr;
+  float* update = nullptr;
   for (size_t i = 0; i < config_.trunk_layers(); ++i) {
     run_layer(i, update, step, fault_before(i));
     update = work_.output;
@@ -41,24 +41,23 @@ void Model::forward(const ModelStep& step) {
   backend_.submit();
 }
 
-// residual += update, then its norm: where the rank looks for faults, the one is at `place`, the other at the
-// next.
-void Model::norm_residual(const float* update, const DeviceVector& weight, int64_t rows, float* out,
+// residual += all ranks' update, then its norm: where the rank looks for faults, the one is at `place`, the
+// other at the next.
+void Model::norm_residual(float* update, const DeviceVector& weight, int64_t rows, float* out,
                           int32_t place) {
   const bool looks = place != 0 && shard_.rank == 0;
-  backend_.add_rms_norm(work_.residual, update, weight.data(), config_.norm_eps, rows, config_.hidden, out,
-                        {.first = looks ? work_.faults : nullptr, .place = place});
+  ranks_.all_reduce_add_rms_norm(backend_, work_.residual, update, weight.data(), config_.norm_eps, rows,
+                                 config_.hidden, out,
+                                 {.first = looks ? work_.faults : nullptr, .place = place});
 }
 
-void Model::run_layer(size_t index, const float* update, const ModelStep& step, int32_t place) {
+void Model::run_layer(size_t index, float* update, const ModelStep& step, int32_t place) {
   const LayerWeights& layer = layers_[index];
   const auto rows = static_cast<int64_t>(step.ids.size());
   norm_residual(update, layer.input_norm, rows, work_.normed, place);
   std::visit([&](const auto& weights) { mix(weights, index, step); }, layer.mixer);
-  ranks_.all_reduce(work_.output, rows * config_.hidden);
   norm_residual(work_.output, layer.post_norm, rows, work_.normed, place == 0 ? 0 : place + 2);
   feed_forward(layer, rows);
-  ranks_.all_reduce(work_.output, rows * config_.hidden);
 }
 
 std::span<const float> Model::hidden(int32_t first, int32_t count) {
@@ -70,8 +69,8 @@ std::span<const float> Model::logits(int32_t first, int32_t count) {
   const Matrix& head = head_ ? *head_ : *embedding_;
   backend_.matmul(head, work_.final + static_cast<int64_t>(first) * config_.hidden, count, work_.slice);
   ranks_.gather_logits(work_.slice, count, config_.vocab, work_.logits);
-  if (shard_.rank != 0) return {};
-  return backend_.to_host(work_.logits, static_cast<int64_t>(count) * config_.vocab);
+  const int64_t floats = shard_.rank == 0 ? static_cast<int64_t>(count) * config_.vocab : 0;
+  return backend_.to_host(work_.logits, floats);
 }
 
 // Each token's row lies on one rank; the others add zeros to it.

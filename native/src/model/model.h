@@ -14,7 +14,7 @@
 #include "model/rope.h"
 #include "model/row_faults.h"
 #include "model/state_rounds.h"
-#include "parallel/collective.h"
+#include "ops/collective.h"
 
 namespace llmservice {
 
@@ -66,7 +66,8 @@ class Model {
   // Runs the step; afterwards logits() answers for its output rows.
   void forward(const ModelStep& step);
   // Of each row of the last step (T): 0 when its numbers are finite, else the place where they first were
-  // not, for place_of(). On ranks other than 0 nothing. Valid until the next call.
+  // not, for place_of(). On ranks other than 0 nothing. Valid until the next call. As logits(), it returns
+  // when the device has done all before it, on every rank: one whose device fails must see it.
   std::span<const int32_t> row_faults();
   FaultPlace place_of(int32_t fault) const { return fault_place(fault, config_); }
   // The hidden states after the final norm (count, hidden) of output rows [first, first + count), count at
@@ -85,11 +86,11 @@ class Model {
   void allocate_workspace(const ModelOptions& options);
   StepLimits step_limits(const ModelOptions& options) const;
   void embed(std::span<const int32_t> ids);
-  void norm_residual(const float* update, const DeviceVector& weight, int64_t rows, float* out,
-                     int32_t place);
-  // work_.residual and what is still to be added to it (null: nothing) in; work_.residual and, still to be
-  // added, work_.output out. `place` is fault_before(index), or 0 where faults do not matter.
-  void run_layer(size_t index, const float* update, const ModelStep& step, int32_t place);
+  void norm_residual(float* update, const DeviceVector& weight, int64_t rows, float* out, int32_t place);
+  // work_.residual and this rank's share of what is still to be added to it (null: nothing) in;
+  // work_.residual and, still to be added, work_.output out. `place` is fault_before(index), or 0 where
+  // faults do not matter.
+  void run_layer(size_t index, float* update, const ModelStep& step, int32_t place);
   void put_mtp_columns(int64_t first, int64_t rows);
   void set_angles(std::span<const int32_t> positions);
   void mix(const AttentionWeights& weights, size_t layer, const ModelStep& step);

@@ -1,6 +1,6 @@
 #include "model/shard.h"
 
-#include "ops/error.h"
+#include "ops/collective.h"
 
 namespace llmservice {
 
@@ -26,8 +26,8 @@ HeadShard shard_heads(int32_t heads, int32_t kv_heads, Shard shard) {
 }
 
 Range shard_vocab(int64_t vocab, Shard shard) {
-  const int64_t begin = vocab * shard.rank / shard.size;
-  return {begin, vocab * (shard.rank + 1) / shard.size - begin};
+  const int64_t begin = first_column(vocab, shard.rank, shard.size);
+  return {begin, first_column(vocab, shard.rank + 1, shard.size) - begin};
 }
 
 ModelConfig shard_config(const ModelConfig& whole, Shard shard) {

@@ -39,14 +39,8 @@ ModelProgress report_to(Loading* loading) {
 
 // A pod that asks for a GPU gets it or fails: nothing falls back to the CPU.
 std::unique_ptr<Backend> make_backend(const EngineOptions& options) {
-  if (is_gpu(options.device)) {
-    if (options.place && options.place->size > 1) {
-      throw EngineError("ParallelismInvalid",
-                        "Ranks exchange data in memory of the host, which GPUs do not do "
-                        "yet: one GPU runs the model, so set spec.parallelism.tensor to 1.");
-    }
+  if (is_gpu(options.device))
     return make_gpu_backend(options.device, options.place ? options.place->rank : 0);
-  }
   CpuOptions cpu{.threads = options.threads, .isa = options.isa.c_str()};
   if (options.place) {
     cpu.rank = options.place->rank;

@@ -154,6 +154,9 @@ struct GraphCounts {
   uint64_t direct = 0;  // ran launch by launch
 };
 
+class Collective;   // collective.h
+class RankChannel;  // collective.h
+
 // Ops may run when they are called or later, in the order of their calls; what they are given as spans is
 // read during the call.
 class Backend {
@@ -166,6 +169,10 @@ class Backend {
   virtual std::unique_ptr<Buffer> allocate(size_t bytes) = 0;
   // Once, when everything is loaded: takes all memory that steps will need.
   virtual void reserve(const StepLimits&) {}
+  // Once, before anything is loaded: what combines the results of ranks on this backend's device, in the
+  // order of its ops; owned by the backend. Null: they lie in memory of the host, where the ranks combine
+  // them. The channel outlives the backend.
+  virtual Collective* connect(RankChannel&) { return nullptr; }
   // Copies host bytes to device memory (small weights, tables).
   virtual void upload(std::span<const std::byte> host, void* device) = 0;
   // Results as host memory, once all before is done; valid until the next call: on the CPU `x` itself.

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "model/shard.h"
 #include "parallel/rank_group.h"
 
 namespace llmservice {
@@ -108,6 +109,19 @@ std::vector<std::byte> RankGroup::receive() {
     turn_over();
     if (piece == left) return message;
   }
+}
+
+std::vector<std::byte> RankGroup::exchange(std::span<const std::byte> mine) {
+  if (mine.size() > kAreaBytes) throw EngineError("EngineFault", "Ranks exchange more than fits an area.");
+  std::ranges::copy(mine, area<std::byte>(rank_));
+  meet_until(Clock::now() + limits_.join);
+  std::vector<std::byte> all;
+  for (int32_t rank = 0; rank < size_; ++rank) {
+    const auto* from = area<const std::byte>(rank);
+    all.insert(all.end(), from, from + mine.size());
+  }
+  turn_over();
+  return all;
 }
 
 }  // namespace llmservice

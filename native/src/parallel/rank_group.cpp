@@ -17,6 +17,8 @@ const char* name_of(Doing doing) {
   switch (doing) {
     case Doing::kJoining:
       return "joining";
+    case Doing::kConnecting:
+      return "connecting its device with the others'";
     case Doing::kLoading:
       return "loading weights";
     case Doing::kWaiting:
@@ -50,9 +52,10 @@ RankGroup::RankGroup(const RankPlace& place, const GroupLimits& limits)
       state_(segment_.state()),
       rank_(place.rank),
       size_(place.size),
+      limits_(limits),
       watch_(state_, rank_, size_, limits.silence) {
   self().pid.store(getpid());
-  join(limits.join);
+  join();
 }
 
 RankGroup::~RankGroup() {
@@ -63,15 +66,15 @@ RankGroup::~RankGroup() {
   }
 }
 
-void RankGroup::join(std::chrono::milliseconds limit) {
+void RankGroup::join() {
   self().joined.store(1);
   shared_wake(self().joined);
-  const auto deadline = std::chrono::steady_clock::now() + limit;
+  const auto deadline = Clock::now() + limits_.join;
   for (int32_t rank = 0; rank < size_; ++rank) {
     const std::atomic<uint32_t>& joined = state_.ranks[rank].joined;
     while (joined.load() == 0) {
       check();
-      if (std::chrono::steady_clock::now() >= deadline) declare_loss(state_, size_, rank, Loss::kMissing);
+      if (Clock::now() >= deadline) declare_loss(state_, size_, rank, Loss::kMissing);
       shared_wait(joined, 0, kLongestSleep);
     }
   }
@@ -103,9 +106,11 @@ void RankGroup::throw_loss(uint32_t failure) const {
                                        name_of(loss) + " while " + name_of(doing) + ".");
 }
 
-void RankGroup::meet() {
+void RankGroup::meet() { meet_until(Clock::time_point::max()); }
+
+void RankGroup::meet_until(Clock::time_point deadline) {
   arrive();
-  for (int32_t rank = 0; rank < size_; ++rank) wait_for(rank);
+  for (int32_t rank = 0; rank < size_; ++rank) wait_for(rank, deadline);
   ++turn_;
 }
 
@@ -114,11 +119,12 @@ void RankGroup::arrive() {
   if (self().sleepers.load() != 0) shared_wake(self().turn);
 }
 
-void RankGroup::wait_for(int32_t rank) const {
+void RankGroup::wait_for(int32_t rank, Clock::time_point deadline) const {
   RankState& other = state_.ranks[rank];
   // The difference and not the order of the numbers: they wrap around.
   const auto reached = [&] { return static_cast<int32_t>(other.turn.load() - turn_) > 0; };
   while (!spin_until(reached)) {
+    if (Clock::now() >= deadline) declare_loss(state_, size_, rank, Loss::kMissing);
     check();
     const uint32_t seen = other.turn.load();
     other.sleepers.fetch_add(1);

@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
+#include "ops/collective.h"
 #include "ops/error.h"
-#include "parallel/collective.h"
 #include "parallel/rank_watch.h"
 
 namespace llmservice {
@@ -23,23 +23,27 @@ struct RankPlace {
 };
 
 struct GroupLimits {
-  std::chrono::milliseconds join{30'000};    // until all ranks are there
+  std::chrono::milliseconds join{30'000};    // until all ranks are there, and for each exchange()
   std::chrono::milliseconds silence{3'000};  // of a process that stands still
 };
 
 // Everything below throws once a rank is lost: the error that the rank gave up with, or EngineFault, naming
 // the rank and what it was at.
-class RankGroup final : public Collective {
+class RankGroup final : public Collective, public RankChannel {
  public:
   // Returns when all ranks have joined.
   explicit RankGroup(const RankPlace& place, const GroupLimits& limits = {});
   // Without close() the others take it for a loss.
   ~RankGroup() override;
 
-  int32_t rank() const { return rank_; }
+  int32_t rank() const override { return rank_; }
+  int32_t size() const override { return size_; }
+  std::chrono::milliseconds patience() const override { return limits_.join; }
   void doing(Doing what) { self().doing.store(what); }
   // Throws if a rank was lost; for work between turns.
-  void check() const;
+  void check() const override;
+  bool ended() const override { return closed_; }
+  void mark_loss(uint32_t* word) override { watch_.mark(word); }
   // This rank leaves because of `error`, which the others then throw too.
   void give_up(const EngineError& error);
 
@@ -50,10 +54,13 @@ class RankGroup final : public Collective {
   // Rank 0 sends, all others receive.
   void send(std::span<const std::byte> message);
   std::vector<std::byte> receive();
+  std::vector<std::byte> exchange(std::span<const std::byte> mine) override;
   // Rank 0 ends the group by an empty message; a rank that receives it closes too. Then leaving is no loss.
   void close();
 
  private:
+  using Clock = std::chrono::steady_clock;
+
   RankState& self() const { return state_.ranks[rank_]; }
   template <class T>
   T* area(int32_t rank) const {
@@ -61,15 +68,17 @@ class RankGroup final : public Collective {
   }
   // Ends an exchange: the next one uses the other bank.
   void turn_over() { bank_ ^= 1; }
-  void join(std::chrono::milliseconds limit);
+  void join();
+  void meet_until(Clock::time_point deadline);
   void arrive();
-  void wait_for(int32_t rank) const;
+  void wait_for(int32_t rank, Clock::time_point deadline) const;
   [[noreturn]] void throw_loss(uint32_t failure) const;
 
   SharedSegment segment_;
   GroupState& state_;
   const int32_t rank_;
   const int32_t size_;
+  const GroupLimits limits_;
   uint32_t turn_ = 0;  // turns that this rank has met in
   uint32_t bank_ = 0;
   bool closed_ = false;

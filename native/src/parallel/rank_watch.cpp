@@ -34,6 +34,11 @@ RankWatch::~RankWatch() {
   thread_.join();
 }
 
+void RankWatch::mark(uint32_t* word) {
+  const std::scoped_lock lock(marking_);
+  word_ = word;
+}
+
 void RankWatch::run() {
   RankState& self = state_.ranks[rank_];
   pthread_mutex_lock(&self.alive);
@@ -43,6 +48,10 @@ void RankWatch::run() {
     self.beat.fetch_add(1);
     for (int32_t rank = 0; rank < ranks_; ++rank) {
       if (rank != rank_ && state_.failure.load() == 0) look_at(rank);
+    }
+    if (state_.failure.load() != 0) {
+      const std::scoped_lock lock(marking_);
+      if (word_ != nullptr) std::atomic_ref(*word_).store(1);
     }
     shared_wait(stopping_, 0, kBetweenLooks);
   }

@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <mutex>
 #include <thread>
 
 #include "parallel/shared_segment.h"
@@ -22,6 +23,9 @@ class RankWatch {
   RankWatch(const RankWatch&) = delete;
   RankWatch& operator=(const RankWatch&) = delete;
 
+  // From now on `word` is set to 1 once any rank is lost; null: no word any more.
+  void mark(uint32_t* word);
+
  private:
   void run();
   void look_at(int32_t rank);
@@ -36,6 +40,8 @@ class RankWatch {
   int32_t looks_[kMaxRanks] = {};
   std::atomic<uint32_t> started_{0};
   std::atomic<uint32_t> stopping_{0};
+  std::mutex marking_;
+  uint32_t* word_ = nullptr;
   std::thread thread_;
 };
 

@@ -16,7 +16,7 @@ constexpr int32_t kMaxRanks = 64;
 constexpr size_t kAreaBytes = size_t{1} << 20;
 
 // What a rank is at, for the message of its failure.
-enum class Doing : uint32_t { kJoining, kLoading, kWaiting, kPrefilling, kDecoding };
+enum class Doing : uint32_t { kJoining, kConnecting, kLoading, kWaiting, kPrefilling, kDecoding };
 
 enum class Loss : uint32_t { kDied = 1, kSilent, kMissing, kGaveUp };
 

@@ -60,10 +60,18 @@ GpuBackend::GpuBackend(const GpuOptions& options)
 
 // Graphs and memory go after the work that uses them.
 GpuBackend::~GpuBackend() {
+  ranks_.reset();  // nothing that runs waits for other ranks any more
   try {
     device_.finish();
   } catch (const EngineError&) {  // the device has failed, and told so before
   }
+}
+
+Collective* GpuBackend::connect(RankChannel& channel) {
+  // Other launches of a step say how many rows it has.
+  ranks_ =
+      std::make_unique<DeviceCollective>(device_, channel, [this](const Launch& launch) { add(launch, 0); });
+  return ranks_.get();
 }
 
 std::unique_ptr<Buffer> GpuBackend::allocate(size_t bytes) {
@@ -135,6 +143,7 @@ std::span<float> GpuBackend::to_host(float* x, int64_t count) {
   flush();
   if (bytes > 0) device_.fetch(x, {result_->data(), bytes});
   device_.finish();
+  if (ranks_) ranks_->check();
   arena_->arrived();
   return {reinterpret_cast<float*>(result_->data()), static_cast<size_t>(count)};
 }

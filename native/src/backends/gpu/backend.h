@@ -3,6 +3,7 @@
 // Nothing is allocated after reserve().
 #pragma once
 
+#include "backends/gpu/collective.h"
 #include "backends/gpu/graph_cache.h"
 #include "backends/gpu/kernels/experts.h"
 #include "backends/gpu/kernels/matrix.h"
@@ -29,6 +30,7 @@ class GpuBackend final : public Backend {
 
   std::unique_ptr<Buffer> allocate(size_t bytes) override;
   void reserve(const StepLimits& limits) override;
+  Collective* connect(RankChannel& channel) override;
   void upload(std::span<const std::byte> host, void* device) override;
   std::span<float> to_host(float* x, int64_t count) override;
   void submit() override;
@@ -108,6 +110,7 @@ class GpuBackend final : public Backend {
   std::unique_ptr<PinnedMemory> result_;
   std::vector<DeviceMatrix> shapes_;  // of packed matrices, each kind once
   std::vector<std::pair<DeviceExperts, RoutingShape>> expert_shapes_;
+  std::unique_ptr<DeviceCollective> ranks_;  // null: the only rank
   Workspace products_;
   Workspace experts_;
   Workspace attention_;

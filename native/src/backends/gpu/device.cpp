@@ -17,19 +17,23 @@ void check(gpuError_t error, const char* what) {
     static_cast<void>(gpuGetLastError());
     throw EngineError("DeviceOutOfMemory", std::string("The device has no memory left to ") + what + ".");
   }
-  throw EngineError("DeviceFault", std::string("The device failed to ") + what + ": " +
-                                       gpuGetErrorString(error) + " (" + gpuGetErrorName(error) + ").");
+  throw EngineError("DeviceFault",
+                    std::string("The device failed to ") + what + ": " + error_text(error) + ".");
 }
 
 std::string mebibytes(size_t bytes) { return std::to_string(bytes >> 20) + " MiB"; }
 
 }  // namespace
 
+std::string error_text(gpuError_t error) {
+  return std::string(gpuGetErrorString(error)) + " (" + gpuGetErrorName(error) + ")";
+}
+
 Graph::~Graph() {
   if (exec_ != nullptr) static_cast<void>(gpuGraphExecDestroy(exec_));
 }
 
-Device::Device(int index) {
+Device::Device(int index) : index_(index) {
   check(gpuSetDevice(index), "be chosen");
   gpuDeviceProp_t properties;
   check(gpuGetDeviceProperties(&properties, index), "describe itself");
@@ -44,7 +48,15 @@ Device::~Device() { static_cast<void>(gpuStreamDestroy(stream_)); }
 
 void* Device::allocate(size_t bytes) {
   void* memory = nullptr;
-  const gpuError_t error = gpuMalloc(&memory, std::max<size_t>(bytes, 1));
+  return taken(gpuMalloc(&memory, std::max<size_t>(bytes, 1)), memory, bytes);
+}
+
+void* Device::allocate_for_ranks(size_t bytes) {
+  void* memory = nullptr;
+  return taken(gpuMallocForRanks(&memory, bytes), memory, bytes);
+}
+
+void* Device::taken(gpuError_t error, void*& memory, size_t bytes) const {
   if (error == gpuErrorMemoryAllocation) {
     static_cast<void>(gpuGetLastError());  // it is no fault of the device
     size_t free = 0;
@@ -59,6 +71,8 @@ void* Device::allocate(size_t bytes) {
 }
 
 void Device::release(void* memory) { static_cast<void>(gpuFree(memory)); }
+
+void Device::release_for_ranks(void* memory) { static_cast<void>(gpuFreeForRanks(memory)); }
 
 void* Device::allocate_pinned(size_t bytes) {
   void* memory = nullptr;

@@ -14,6 +14,9 @@
 
 namespace llmservice::gpu {
 
+// The driver's words and the name that its documentation knows the error by.
+std::string error_text(gpuError_t error);
+
 // Launches that the device knows beforehand and runs as one.
 class Graph {
  public:
@@ -35,6 +38,7 @@ class Device {
   Device(const Device&) = delete;
   Device& operator=(const Device&) = delete;
 
+  int index() const { return index_; }
   const std::string& name() const { return name_; }
   // sm_90 or gfx942, for example.
   const std::string& architecture() const { return architecture_; }
@@ -44,6 +48,9 @@ class Device {
 
   void* allocate(size_t bytes);
   void release(void* memory);
+  // The same, for other devices to read.
+  void* allocate_for_ranks(size_t bytes);
+  void release_for_ranks(void* memory);
   // Memory of the host that the device copies from and to by itself.
   void* allocate_pinned(size_t bytes);
   void release_pinned(void* memory);
@@ -67,6 +74,9 @@ class Device {
  private:
   void give_shared_memory(const Launch& launch);
 
+  void* taken(gpuError_t error, void*& memory, size_t bytes) const;
+
+  int index_;
   gpuStream_t stream_ = nullptr;
   std::string name_;
   std::string architecture_;

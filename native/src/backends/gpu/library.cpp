@@ -9,10 +9,6 @@
 namespace llmservice::gpu {
 namespace {
 
-std::string text_of(gpuError_t error) {
-  return std::string(gpuGetErrorString(error)) + " (" + gpuGetErrorName(error) + ")";
-}
-
 // Domain, bus, device and function as sysfs spells them. Runtimes tell no function: GPUs have theirs at 0.
 std::string pci_address_of(const gpuDeviceProp_t& properties) {
   char address[32];
@@ -59,7 +55,7 @@ ENTRY_POINT void llmservice_gpu_devices(DeviceList& list) {
   }
   if (error != gpuSuccess) {
     list.devices.clear();
-    list.problem = "the driver says: " + text_of(error);
+    list.problem = "the driver says: " + error_text(error);
   } else if (count == 0) {
     list.problem = "the driver shows no device";
   }

@@ -11,8 +11,8 @@
 
 namespace llmservice::gpu {
 
-// Goes up with every change of this file or of what ops/ops.h includes and declares.
-constexpr int kLibraryAbi = 2;
+// Goes up with every change of this file, of ops/collective.h, or of what ops/ops.h includes and declares.
+constexpr int kLibraryAbi = 3;
 
 struct DeviceFacts {
   std::string name;

@@ -52,7 +52,12 @@ class Windows {
  public:
   Windows(Device& device, int64_t bytes)
       : device_(device), pinned_(device, 2 * bytes), memory_(device, 2 * bytes), bytes_(bytes) {}
-  ~Windows() { device_.finish(); }
+  ~Windows() {
+    try {
+      device_.finish();
+    } catch (const EngineError&) {  // it stays: whoever waits for the device next hears of it
+    }
+  }
 
   // The one to fill next. It is free: of the two, only the other may still be on its way.
   std::span<std::byte> window() const {

@@ -22,7 +22,11 @@
 #define gpuMemGetInfo cudaMemGetInfo
 #define gpuMalloc cudaMalloc
 #define gpuFree cudaFree
+// Other ranks' devices may have it: the driver shares blocks of 2 MiB whole.
 #define gpuMallocForRanks cudaMalloc
+#define gpuFreeForRanks cudaFree
+// The device sees what the host writes there while a kernel runs.
+#define gpuMallocHostForDevice(memory, bytes) cudaHostAlloc(memory, bytes, cudaHostAllocMapped)
 #define gpuMallocHost cudaMallocHost
 #define gpuFreeHost cudaFreeHost
 #define gpuMemcpyAsync cudaMemcpyAsync
@@ -64,6 +68,13 @@ namespace llmservice::gpu {
 
 constexpr const char* kVendor = "cuda";
 constexpr int kWarpSize = 32;
+// Where to look when devices cannot use each other's memory.
+constexpr const char* kPeerAdvice =
+    "`nvidia-smi topo -p2p r` shows which devices reach each other: instances of MIG do not, nor do most "
+    "GeForce "
+    "cards, nor devices that a virtual machine or PCIe access control (ACS) keeps apart. All ranks must run "
+    "in "
+    "one container";
 
 inline std::string architecture_of(const gpuDeviceProp_t& properties) {
   return "sm_" + std::to_string(properties.major) + std::to_string(properties.minor);

@@ -23,8 +23,15 @@
 #define gpuMemGetInfo hipMemGetInfo
 #define gpuMalloc hipMalloc
 #define gpuFree hipFree
+#ifndef hipDeviceMallocUncached  // headers before ROCm 6 do not name it
+#define hipDeviceMallocUncached 0x3
+#endif
 // Caches of other devices must not keep it.
 #define gpuMallocForRanks(memory, bytes) hipExtMallocWithFlags(memory, bytes, hipDeviceMallocUncached)
+#define gpuFreeForRanks hipFree
+// The device sees what the host writes there while a kernel runs.
+#define gpuMallocHostForDevice(memory, bytes) \
+  hipHostMalloc(memory, bytes, hipHostMallocMapped | hipHostMallocCoherent)
 #define gpuMallocHost hipHostMalloc
 #define gpuFreeHost hipHostFree
 #define gpuMemcpyAsync hipMemcpyAsync
@@ -66,6 +73,13 @@ namespace llmservice::gpu {
 
 constexpr const char* kVendor = "hip";
 constexpr int kWarpSize = 64;
+// Where to look when devices cannot use each other's memory.
+constexpr const char* kPeerAdvice =
+    "`rocm-smi --showtopoaccess` shows which devices reach each other. ROCm shares memory by calls of AMD's "
+    "own "
+    "driver unless HSA_ENABLE_IPC_MODE_LEGACY=0 makes it use dma-bufs, which the driver of plain kernels "
+    "needs. "
+    "All ranks must run in one container";
 
 // Without what follows the processor, as in gfx942:sramecc+:xnack-.
 inline std::string architecture_of(const gpuDeviceProp_t& properties) {

@@ -25,6 +25,7 @@
   FUNCTION(hipEventElapsedTime)        \
   FUNCTION(hipEventRecord)             \
   FUNCTION(hipEventSynchronize)        \
+  FUNCTION(hipExtMallocWithFlags)      \
   FUNCTION(hipFree)                    \
   FUNCTION(hipFuncSetAttribute)        \
   FUNCTION(hipGetDeviceCount)          \

@@ -34,6 +34,7 @@ struct alignas(16) float4 {
 
 constexpr const char* kVendor = "host";
 constexpr int kWarpSize = LLMSERVICE_WARP_SIZE;
+constexpr const char* kPeerAdvice = "The emulator was told so";
 
 inline std::string architecture_of(const gpuDeviceProp_t&) { return "warp" + std::to_string(kWarpSize); }
 
@@ -95,7 +96,7 @@ T* dynamic_shared() {
 
 inline void publish_block() {}
 inline int32_t count_up(int32_t* counter) { return (*counter)++; }
-// Ranks are threads of this process.
+// Ranks are threads of this process, or processes that share memory.
 inline void publish_to_ranks() { std::atomic_thread_fence(std::memory_order_seq_cst); }
 inline void signal(uint32_t* flag, uint32_t value) {
   std::atomic_ref(*flag).store(value, std::memory_order_release);

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <functional>
 #include <map>
+#include <mutex>
 #include <vector>
 
 #include "backends/gpu/vendor/emulator.h"
@@ -38,6 +39,7 @@ namespace {
 
 // As on a device, whose allocations begin on such borders.
 constexpr size_t kAlignment = 256;
+std::mutex allocating;  // ranks may be threads
 // Of each allocation, so that freeing it gives back what it took.
 std::map<void*, size_t> allocations;
 size_t allocated = 0;
@@ -71,10 +73,12 @@ gpuError_t gpuGetDeviceCount(int* count) {
   return gpuSuccess;
 }
 
-gpuError_t gpuSetDevice(int device) { return device == 0 ? gpuSuccess : gpuErrorInvalidValue; }
+gpuError_t gpuSetDevice(int device) {
+  return device >= 0 && device < emulated_device().devices ? gpuSuccess : gpuErrorInvalidValue;
+}
 
 gpuError_t gpuGetDeviceProperties(gpuDeviceProp_t* properties, int device) {
-  if (device != 0) return gpuErrorInvalidValue;
+  if (device < 0 || device >= emulated_device().devices) return gpuErrorInvalidValue;
   *properties = {.name = "kernel emulator",
                  .totalGlobalMem = emulated_device().memory,
                  .sharedMemPerBlockOptin = 227 << 10,
@@ -89,6 +93,7 @@ gpuError_t gpuGetDeviceProperties(gpuDeviceProp_t* properties, int device) {
 }
 
 gpuError_t gpuMemGetInfo(size_t* free, size_t* total) {
+  const std::scoped_lock lock(allocating);
   *total = emulated_device().memory;
   *free = *total - std::min(allocated, *total);
   return gpuSuccess;
@@ -96,6 +101,7 @@ gpuError_t gpuMemGetInfo(size_t* free, size_t* total) {
 
 // Not zeroed, as on a device: every byte 0xff is a NaN in each format.
 gpuError_t gpuMalloc(void** memory, size_t bytes) {
+  const std::scoped_lock lock(allocating);
   if (allocated + bytes > emulated_device().memory) return gpuErrorMemoryAllocation;
   *memory = std::aligned_alloc(kAlignment, (bytes + kAlignment - 1) / kAlignment * kAlignment);
   if (*memory == nullptr) return gpuErrorMemoryAllocation;
@@ -106,6 +112,7 @@ gpuError_t gpuMalloc(void** memory, size_t bytes) {
 }
 
 gpuError_t gpuFree(void* memory) {
+  const std::scoped_lock lock(allocating);
   const auto found = allocations.find(memory);
   if (found != allocations.end()) {
     allocated -= found->second;
@@ -115,7 +122,7 @@ gpuError_t gpuFree(void* memory) {
   return gpuSuccess;
 }
 
-gpuError_t gpuMallocForRanks(void** memory, size_t bytes) { return gpuMalloc(memory, bytes); }
+gpuError_t gpuMallocHostForDevice(void** memory, size_t bytes) { return gpuMallocHost(memory, bytes); }
 
 gpuError_t gpuMallocHost(void** memory, size_t bytes) {
   *memory = std::aligned_alloc(kAlignment, (bytes + kAlignment - 1) / kAlignment * kAlignment);

@@ -19,6 +19,7 @@ enum gpuMemcpyKind { gpuMemcpyHostToDevice, gpuMemcpyDeviceToHost, gpuMemcpyDevi
 enum gpuStreamCaptureMode { gpuStreamCaptureModeThreadLocal };
 enum gpuFuncAttribute { gpuFuncAttributeMaxDynamicSharedMemorySize };
 constexpr unsigned gpuStreamNonBlocking = 0;
+constexpr unsigned gpuIpcMemLazyEnablePeerAccess = 1;
 
 struct HostGraph;
 struct HostStream;
@@ -27,6 +28,13 @@ using gpuGraph_t = HostGraph*;
 using gpuGraphExec_t = HostGraph*;
 using gpuStream_t = HostStream*;
 using gpuEvent_t = HostEvent*;
+
+// A file without a name that the process `pid` holds open.
+struct gpuIpcMemHandle_t {
+  int pid;
+  int descriptor;
+  size_t bytes;
+};
 
 struct gpuDeviceProp_t {
   char name[64];
@@ -51,6 +59,13 @@ gpuError_t gpuMemGetInfo(size_t* free, size_t* total);
 gpuError_t gpuMalloc(void** memory, size_t bytes);
 gpuError_t gpuFree(void* memory);
 gpuError_t gpuMallocForRanks(void** memory, size_t bytes);
+gpuError_t gpuFreeForRanks(void* memory);
+gpuError_t gpuMallocHostForDevice(void** memory, size_t bytes);
+gpuError_t gpuIpcGetMemHandle(gpuIpcMemHandle_t* handle, void* memory);
+// Also in the process that gave the handle, where vendors refuse it.
+gpuError_t gpuIpcOpenMemHandle(void** memory, gpuIpcMemHandle_t handle, unsigned flags);
+gpuError_t gpuIpcCloseMemHandle(void* memory);
+gpuError_t gpuDeviceCanAccessPeer(int* can, int device, int peer);
 gpuError_t gpuMallocHost(void** memory, size_t bytes);
 gpuError_t gpuFreeHost(void* memory);
 gpuError_t gpuMemcpyAsync(void* to, const void* from, size_t bytes, gpuMemcpyKind kind, gpuStream_t stream);
@@ -75,6 +90,7 @@ gpuError_t gpuFuncSetAttribute(const void* kernel, gpuFuncAttribute attribute, i
 // What tests choose of the device that is not there.
 struct EmulatedDevice {
   int devices = 1;
+  bool peers = true;  // devices reach each other's memory
   int major = 0;
   int minor = 0;
   size_t memory = size_t{8} << 30;

@@ -1,0 +1,87 @@
+// Engines on several ranks, on devices of their own where there are several, else on one: what they say is
+// what one rank says, in the same bits however it is run, and a rank that is killed holds nobody up.
+#include <atomic>
+#include <chrono>
+
+#include "rank_engines_support.h"
+
+namespace llmservice::testing {
+namespace {
+
+const std::vector<Request> kTogether = {request(0, 66, 3), request(1, 5, 4)};
+
+TEST_P(RankEngines, SayWhatOneRankSays) {
+  const std::vector<Request> one = {request(0, 66, 8)};
+  const Said expected = said_by({.size = 1}, one).front();
+  const Said said = said_by({.size = 2}, one).front();
+  const float tolerance = 0.08f;  // BF16 operands, summed in another order
+  size_t same = 0;
+  for (; same < expected.tokens.size() && said.tokens[same] == expected.tokens[same]; ++same) {
+    EXPECT_NEAR(said.logprobs[same], expected.logprobs[same], tolerance) << "token " << same;
+  }
+  EXPECT_GT(same, 0u);
+  // From here on the two tell different stories: this must have been a near tie.
+  if (same < expected.tokens.size()) {
+    EXPECT_LT(expected.top_logprobs[2 * same] - expected.top_logprobs[2 * same + 1], tolerance);
+  }
+}
+
+TEST_P(RankEngines, OthersGraphsAndTurnsChangeNoBit) {
+  const nlohmann::json told = told_by({.size = 2}, [](Engine& engine, const Backend& backend) {
+    nlohmann::json runs = {{"together", to_json(run_requests(engine, kTogether, 0))}};
+    for (int again = 0; again < 2; ++again) {
+      std::vector<Said> alone;
+      for (const Request& each : kTogether) alone.push_back(run_requests(engine, {each}, 0).front());
+      runs["alone"].push_back(to_json(alone));
+    }
+    runs["replayed"] = backend.graph_counts().replayed;
+    return runs;
+  });
+  const std::vector<Said> together = said_in(told.at("together"));
+  const std::vector<Said> plain = said_by({.size = 2, .graphs = 0}, kTogether);
+  for (size_t i = 0; i < kTogether.size(); ++i) {
+    for (const nlohmann::json& alone : told.at("alone")) {
+      EXPECT_TRUE(said_in(alone)[i].same_as(together[i])) << "sequence " << i;
+    }
+    EXPECT_TRUE(plain[i].same_as(together[i])) << "sequence " << i << " without graphs";
+  }
+  // Launches repeat from step to step, or none would be a graph: the layers and the head of each decode of
+  // the second time alone.
+  EXPECT_GE(told.at("replayed").get<int>(), 2 * (2 + 3));
+}
+
+TEST_P(RankEngines, DraftsChangeNoBit) {
+  if (!GetParam().hybrid()) GTEST_SKIP() << "it has no layer for multi-token prediction";
+  const std::vector<Request> both = {request(0, 66, 6), request(1, 5, 6)};
+  const std::vector<Said> expected = said_by({}, both);
+  const std::vector<Said> said = said_by({.speculation = {DraftMethod::kMtp, 3}}, both);
+  for (size_t i = 0; i < both.size(); ++i) EXPECT_TRUE(said[i].same_as(expected[i])) << "sequence " << i;
+}
+
+TEST_P(RankEngines, AKilledRankHoldsNobodyUp) {
+  using Clock = std::chrono::steady_clock;
+  void* const page = mmap(nullptr, sizeof(int), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  auto* const rounds = new (page) std::atomic<int>(0);
+  const TestSegment segment(2);
+  std::vector<RankProcess> processes = start({.size = 2}, &segment, [&](Engine& engine, const Backend&) {
+    for (;; ++*rounds) run_requests(engine, {request(0, 20, 4)}, 0);
+    return nlohmann::json();
+  });
+  while (rounds->load() < 2) std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  const pid_t killed = processes[0].pid();
+  const auto start = Clock::now();
+  processes[0].signal(SIGKILL);
+  EXPECT_EQ(processes[1].wait(), 0);
+  EXPECT_LT(Clock::now() - start, std::chrono::seconds(5));
+  EXPECT_EQ(told().at("reason"), "EngineFault");
+  EXPECT_TRUE(contains(told().at("message"), "Rank 1 of 2 (process " + std::to_string(killed) + ") ended"));
+  munmap(page, sizeof(int));
+}
+
+INSTANTIATE_TEST_SUITE_P(Checkpoints, RankEngines,
+                         ::testing::Values(Checkpoint{"llama", TinyModel::kLlama, LoadQuantization::kNone},
+                                           Checkpoint{"hybrid", TinyModel::kHybrid, LoadQuantization::kNone}),
+                         name_of_checkpoint);
+
+}  // namespace
+}  // namespace llmservice::testing
