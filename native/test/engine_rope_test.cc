@@ -30,9 +30,7 @@ TEST_P(StretchedRope, HasTheFrequenciesOfTheReference) {
   for (size_t i = 0; i < frequencies.size(); ++i) {
     EXPECT_NEAR(frequencies[i] / GetParam().frequencies[i], 1, 1e-6) << i;
   }
-  RopeAngles angles(rope, 1);
-  angles.set(std::vector<int32_t>{0});
-  EXPECT_NEAR(angles.cos().front(), GetParam().attention_factor, 1e-6);
+  EXPECT_NEAR(rope_factor(rope.scaling), GetParam().attention_factor, 1e-6);
 }
 
 INSTANTIATE_TEST_SUITE_P(

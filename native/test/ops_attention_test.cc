@@ -37,7 +37,7 @@ class AttentionTest : public ::testing::TestWithParam<Case> {
     std::vector<float> out(tokens * q_width, NAN);
     for (int32_t at = 0; at < tokens; at += piece) {
       const Segment segment{0, std::min(piece, tokens - at), at, 0, blocks.data(), 0};
-      backend.write_kv(shape, {&segment, 1}, &k[at * kv_width], kv_width, &v[at * kv_width], kv_width, cache);
+      write_kv(backend, shape, segment, &k[at * kv_width], &v[at * kv_width], cache);
       backend.attention(shape, {&segment, 1}, &q[at * q_width], q_width, cache, &out[at * q_width]);
     }
     return out;
@@ -108,7 +108,7 @@ TEST(Attention, AWindowHidesWhatLiesBeforeIt) {
   const auto kc = backend->allocate(19 * 16 * 16 * 4), vc = backend->allocate(19 * 16 * 16 * 4);
   const KvCache cache{kc->data(), vc->data()};
   const Segment write{0, tokens, 0, 0, blocks.data(), 0}, read{0, 1, tokens - 1, 0, blocks.data(), 0};
-  backend->write_kv(s, {&write, 1}, k.data(), 16, v.data(), 16, cache);
+  write_kv(*backend, s, write, k.data(), v.data(), cache);
   std::vector<float> out(16);
   backend->attention(s, {&read, 1}, q.data(), 16, cache, out.data());
   expect_close(out, std::vector<float>(16, 1.0f), 1e-6f, "the window's mean");
@@ -128,7 +128,7 @@ TEST(Attention, SegmentsOfOneStepDoNotTouchEachOther) {
     const KvCache cache{kc->data(), vc->data()};
     std::vector<float> out(60 * width, NAN);
     for (const auto& step : steps) {
-      backend->write_kv(s, step, k.data(), kv_width, v.data(), kv_width, cache);
+      for (const Segment& segment : step) write_kv(*backend, s, segment, k.data(), v.data(), cache);
       backend->attention(s, step, q.data(), width, cache, out.data());
     }
     return out;
@@ -149,7 +149,7 @@ TEST(Attention, SurvivesScoresFarApart) {
   const auto kc = backend->allocate(19 * 16 * 16 * 4), vc = backend->allocate(19 * 16 * 16 * 4);
   const KvCache cache{kc->data(), vc->data()};
   const Segment write{0, tokens, 0, 0, blocks.data(), 0}, read{0, 1, tokens - 1, 0, blocks.data(), 0};
-  backend->write_kv(s, {&write, 1}, k.data(), 16, v.data(), 16, cache);
+  write_kv(*backend, s, write, k.data(), v.data(), cache);
   std::vector<float> out(16);
   backend->attention(s, {&read, 1}, q.data(), 16, cache, out.data());
   expect_close(out, std::vector<float>(16, 7.0f), 1e-6f, "one dominant position");

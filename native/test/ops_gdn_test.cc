@@ -46,7 +46,7 @@ struct Sequence {
       backend.gdn_conv(shape, {&segment, 1}, conv_weight.data(), x.data(), channels, state);
       backend.gdn(shape, {&segment, 1}, x.data(), channels, &beta[at * shape.v_heads],
                   &gate[at * shape.v_heads], shape.v_heads, a_log.data(), dt_bias.data(), state,
-                  &r.out[at * out_width]);
+                  &r.out[at * out_width], {});
       at = end;
     }
     EXPECT_EQ(r.s[0], 9.0f) << "slot 0 was touched";
@@ -111,6 +111,38 @@ TEST(Gdn, CutsOfASequenceNeverShow) {
   }
 }
 
+// The norm at the end, of rows of several segments, is rms_norm of each head times silu of its gate, to the
+// bit.
+TEST(Gdn, NormsAndGatesItsOutput) {
+  const GdnShape shape{2, 4, 32, 40, 4};
+  const Sequence sequence(shape, 100);
+  const int64_t stride = sequence.out_width + 3, heads = 100 * shape.v_heads;
+  const std::vector<float> z = random_floats(100 * stride, 8, 3.0f), weight = random_floats(40, 9);
+  const std::vector<Segment> segments = {{0, 70, 0, 0, nullptr, 64}, {70, 30, 7, 1, nullptr, 0, 2}};
+  const auto run = [&](Backend& backend, const GdnNorm& norm) {
+    std::vector<float> s(2 * sequence.out_width * 32, 0.25f), out(100 * sequence.out_width, NAN);
+    backend.gdn(shape, segments, sequence.qkv.data(), sequence.channels, sequence.beta.data(),
+                sequence.gate.data(), 4, sequence.a_log.data(), sequence.dt_bias.data(), {nullptr, s.data()},
+                out.data(), norm);
+    return out;
+  };
+  const GdnNorm norm{z.data(), stride, weight.data(), 1e-6f};
+  ReferenceBackend reference;
+  const std::vector<float> expected = run(reference, norm);
+  for (const auto& backend : all_backends()) {
+    const std::vector<float> plain = run(*backend, {}), fused = run(*backend, norm);
+    expect_close(fused, expected, 5e-5f, label(*backend));
+    std::vector<float> single(plain.size()), gated(2 * plain.size());
+    backend->rms_norm(plain.data(), weight.data(), 1e-6f, heads, 40, single.data());
+    for (int64_t i = 0; i < heads; ++i) {
+      std::copy_n(&z[i / 4 * stride + i % 4 * 40], 40, &gated[i * 80]);
+      std::copy_n(&single[i * 40], 40, &gated[i * 80 + 40]);
+    }
+    backend->silu_mul(gated.data(), heads, 40, single.data());
+    expect_same_bits(fused, single, label(*backend));
+  }
+}
+
 // Heads that forget a thousandth a step still hold what came thousands of positions before: errors add up
 // there.
 TEST(Gdn, BothFormsAgreeOver16kPositions) {
@@ -138,7 +170,7 @@ TEST(Gdn, SegmentsOfOneStepDoNotTouchEachOther) {
     for (const auto& step : steps) {
       backend->gdn_conv(shape, step, sequence.conv_weight.data(), x.data(), sequence.channels, state);
       backend->gdn(shape, step, x.data(), sequence.channels, sequence.beta.data(), sequence.gate.data(), 4,
-                   sequence.a_log.data(), sequence.dt_bias.data(), state, out.data());
+                   sequence.a_log.data(), sequence.dt_bias.data(), state, out.data(), {});
     }
     return Sequence::Result{out, conv, s};
   };

@@ -58,7 +58,7 @@ TEST_P(LongAttention, FindsTheNeedleInBoundedMemory) {
   const auto k_memory = backend->allocate(bytes), v_memory = backend->allocate(bytes);
   const KvCache cache{k_memory->data(), v_memory->data(), k_scales.data(), v_scales.data()};
   const Segment all{0, kTokens, 0, 0, blocks.data(), 0};
-  backend->write_kv(shape, {&all, 1}, keys().data(), kDim, v.data(), kDim, cache);
+  write_kv(*backend, shape, all, keys().data(), v.data(), cache);
 
   const int64_t before = resident_bytes();
   const std::vector<float> out = attend(*backend, cache, 0, kRows);

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
 #include <memory>
 #include <random>
@@ -133,6 +134,21 @@ inline std::vector<std::unique_ptr<Backend>> all_backends() {
 
 inline std::string label(const Backend& backend) {
   return std::string(backend.isa()) + ", " + std::to_string(backend.threads()) + " threads";
+}
+
+// k, v (rows, kv_heads · head_dim) of one segment to the cache, as they are.
+inline void write_kv(Backend& backend, const AttentionShape& shape, const Segment& segment, const float* k,
+                     const float* v, const KvCache& cache) {
+  const int64_t width = int64_t{shape.kv_heads} * shape.head_dim;
+  const int64_t q_width = int64_t{shape.heads} * shape.head_dim;
+  const int64_t stride = q_width + 2 * width;
+  std::vector<float> rows((segment.first + segment.count) * stride, 0.0f);
+  for (int64_t t = segment.first; t < segment.first + segment.count; ++t) {
+    std::copy_n(k + t * width, width, &rows[t * stride + q_width]);
+    std::copy_n(v + t * width, width, &rows[t * stride + q_width + width]);
+  }
+  float* const keys = rows.data() + q_width;
+  backend.norm_rope_write(shape, {&segment, 1}, {}, rows.data(), keys, keys + width, stride, cache);
 }
 
 // Bitwise, so that -0 and 0 differ and a NaN equals itself.

@@ -49,7 +49,7 @@ void Model::replay_drafts(const GdnWeights& weights, size_t layer) {
   backend_.copy_rows(drafts_taken_, kept + channels, width, gates, work_.gates, gates);
   backend_.gdn_conv(shape, drafts_replayed_, weights.conv.data(), work_.wide, channels, state);
   backend_.gdn(shape, drafts_replayed_, work_.wide, channels, work_.gates, work_.gates + shape.v_heads, gates,
-               weights.a_log.data(), weights.dt_bias.data(), state, work_.mixed);
+               weights.a_log.data(), weights.dt_bias.data(), state, work_.mixed, {});
 }
 
 }  // namespace llmservice

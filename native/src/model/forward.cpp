@@ -85,9 +85,8 @@ void Model::embed(std::span<const int32_t> ids) {
 }
 
 void Model::set_angles(std::span<const int32_t> positions) {
-  angles_.set(positions);
-  backend_.upload(std::as_bytes(angles_.cos()), work_.cos);
-  backend_.upload(std::as_bytes(angles_.sin()), work_.sin);
+  backend_.rope_angles(positions, frequencies_.data(), config_.rope.rotary / 2,
+                       rope_factor(config_.rope.scaling), work_.cos, work_.sin);
 }
 
 void Model::mix(const AttentionWeights& weights, size_t layer, const ModelStep& step) {
@@ -99,20 +98,17 @@ void Model::mix(const AttentionWeights& weights, size_t layer, const ModelStep& 
   float* const q = work_.wide;
   float* const k = q + (config_.output_gate ? 2 : 1) * q_width;
   float* const v = k + kv_width;
-  if (config_.qk_norm) {
-    backend_.head_rms_norm(q, stride, rows, config_.heads, config_.head_dim, weights.q_norm.data(),
-                           config_.norm_eps);
-    backend_.head_rms_norm(k, stride, rows, config_.kv_heads, config_.head_dim, weights.k_norm.data(),
-                           config_.norm_eps);
-  }
-  backend_.rope(q, stride, rows, config_.heads, config_.head_dim, config_.rope.rotary, work_.cos, work_.sin);
-  backend_.rope(k, stride, rows, config_.kv_heads, config_.head_dim, config_.rope.rotary, work_.cos,
-                work_.sin);
   const KvCache cache = caches_.kv(layer);
   AttentionShape shape = attention_;
   shape.window = config_.windows[layer];
   shape.first = layer < config_.trunk_layers() ? 0 : 1;
-  backend_.write_kv(shape, step.segments, k, stride, v, stride, cache);
+  NormRope norm{.rotary = config_.rope.rotary, .cos = work_.cos, .sin = work_.sin};
+  if (config_.qk_norm) {
+    norm.q_norm = weights.q_norm.data();
+    norm.k_norm = weights.k_norm.data();
+    norm.eps = config_.norm_eps;
+  }
+  backend_.norm_rope_write(shape, step.segments, norm, q, k, v, stride, cache);
   backend_.attention(shape, step.segments, q, stride, cache, work_.mixed);
   if (config_.output_gate) backend_.sigmoid_mul(work_.mixed, q + q_width, stride, rows, q_width);
   weights.o.apply(backend_, work_.mixed, rows, work_.output);
@@ -127,14 +123,16 @@ void Model::mix(const GdnWeights& weights, size_t layer, const ModelStep& step) 
   weights.qkvz.apply(backend_, work_.normed, rows, work_.wide);
   weights.ba.apply(backend_, work_.normed, rows, work_.gates);
   keep_draft_inputs(layer, stride);
+  const GdnNorm norm{.z = work_.wide + gdn_channels(shape),
+                     .stride = stride,
+                     .weight = weights.norm.data(),
+                     .eps = config_.norm_eps};
   for (const StateRound& round : rounds_) {
     backend_.gdn_conv(shape, round.segments, weights.conv.data(), work_.wide, stride, state);
     backend_.gdn(shape, round.segments, work_.wide, stride, work_.gates, work_.gates + shape.v_heads,
-                 weights.ba.width(), weights.a_log.data(), weights.dt_bias.data(), state, work_.mixed);
+                 weights.ba.width(), weights.a_log.data(), weights.dt_bias.data(), state, work_.mixed, norm);
     backend_.gdn_copy(shape, round.copies, state);
   }
-  backend_.gated_rms_norm(work_.mixed, work_.wide + gdn_channels(shape), stride, weights.norm.data(),
-                          config_.norm_eps, rows, shape.v_heads, shape.v_dim, work_.mixed);
   weights.out.apply(backend_, work_.mixed, rows, work_.output);
 }
 

@@ -57,7 +57,7 @@ Model::Model(const Checkpoint& checkpoint, const ModelConfig& config, Backend& b
       vocab_(shard_vocab(config.vocab, options.shard)),
       attention_(attention_shape(config_, options.caches)),
       max_tokens_(options.max_tokens),
-      angles_(config.rope, options.max_tokens),
+      frequencies_(backend, rope_frequencies(config.rope)),
       caches_(backend, config_, options.caches),
       max_drafts_(options.caches.drafts) {
   const std::string prefix = find_prefix(checkpoint);
@@ -110,7 +110,6 @@ StepLimits Model::step_limits(const ModelOptions& options) const {
       .sequences = options.caches.slots,
       .longest = options.max_length,
       .block_size = options.caches.block_size,
-      .angles = config_.rope.rotary,
       .result = std::max<int64_t>(options.max_tokens, kLogitRows * std::max<int64_t>(vocab, config_.hidden))};
   const auto has = [&](LayerKind kind) {
     return std::ranges::find(config_.layers, kind) != config_.layers.end();

@@ -114,7 +114,7 @@ class Model {
   int64_t step_rows_ = 0;
   AttentionShape attention_;  // of layers without a window
   int64_t max_tokens_;
-  RopeAngles angles_;
+  DeviceVector frequencies_;  // of rotation
   Caches caches_;
   int32_t max_drafts_;
   // Of the step in hand, on hybrids.

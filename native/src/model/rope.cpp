@@ -59,11 +59,6 @@ void stretch(const RopeConfig& rope, std::vector<float>& frequencies) {
   }
 }
 
-float attention_factor(const RopeScaling& scaling) {
-  const auto* yarn = std::get_if<YarnScaling>(&scaling);
-  return yarn != nullptr ? static_cast<float>(yarn->attention_factor) : 1.0f;
-}
-
 }  // namespace
 
 std::vector<float> rope_frequencies(const RopeConfig& rope) {
@@ -93,22 +88,9 @@ void read_rope_divisors(const Checkpoint& checkpoint, RopeConfig& rope) {
   rope.scaling = std::move(scaling);
 }
 
-RopeAngles::RopeAngles(const RopeConfig& rope, int32_t max_rows)
-    : frequencies_(rope_frequencies(rope)), factor_(attention_factor(rope.scaling)) {
-  cos_.reserve(max_rows * frequencies_.size());
-  sin_.reserve(max_rows * frequencies_.size());
-}
-
-void RopeAngles::set(std::span<const int32_t> positions) {
-  cos_.clear();
-  sin_.clear();
-  for (const int32_t position : positions) {
-    for (const float frequency : frequencies_) {
-      const float angle = static_cast<float>(position) * frequency;
-      cos_.push_back(std::cos(angle) * factor_);
-      sin_.push_back(std::sin(angle) * factor_);
-    }
-  }
+float rope_factor(const RopeScaling& scaling) {
+  const auto* yarn = std::get_if<YarnScaling>(&scaling);
+  return yarn != nullptr ? static_cast<float>(yarn->attention_factor) : 1.0f;
 }
 
 }  // namespace llmservice

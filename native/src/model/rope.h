@@ -18,23 +18,7 @@ std::vector<float> rope_frequencies(const RopeConfig& rope);
 // frequency.
 void read_rope_divisors(const Checkpoint& checkpoint, RopeConfig& rope);
 
-// The angles of a step's rows. Computed anew for each step, as tables of all positions would grow with the
-// longest context.
-class RopeAngles {
- public:
-  RopeAngles(const RopeConfig& rope, int32_t max_rows);
-
-  // From now on row i is at positions[i]; at most max_rows.
-  void set(std::span<const int32_t> positions);
-  // (rows, rotary / 2), times the scaling's attention factor.
-  std::span<const float> cos() const { return cos_; }
-  std::span<const float> sin() const { return sin_; }
-
- private:
-  std::vector<float> frequencies_;
-  float factor_;
-  std::vector<float> cos_;
-  std::vector<float> sin_;
-};
+// What scalings of the context multiply cosines and sines by.
+float rope_factor(const RopeScaling& scaling);
 
 }  // namespace llmservice

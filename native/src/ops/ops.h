@@ -68,6 +68,17 @@ struct KvCache {
   float* v_scales = nullptr;
 };
 
+// What becomes of q and k before attention, in this order: RMSNorm per head, where there are weights
+// (head_dim) for it, then rotation of the first `rotary` features (NeoX halves) by cos, sin (T, rotary / 2).
+struct NormRope {
+  const float* q_norm = nullptr;
+  const float* k_norm = nullptr;  // null where q_norm is
+  float eps = 0;
+  int32_t rotary = 0;
+  const float* cos = nullptr;
+  const float* sin = nullptr;
+};
+
 struct GdnShape {
   int32_t k_heads;
   int32_t v_heads;
@@ -87,6 +98,15 @@ inline int32_t k_head_of(const GdnShape& shape, int32_t v_head) {
 struct GdnState {
   float* conv;
   float* s;
+};
+
+// What becomes of the output of the gated delta rule, per head: x / rms(x) · weight (v_dim) · silu(z), z (T,
+// v_heads, v_dim) with row stride `stride`. Null weight: nothing.
+struct GdnNorm {
+  const float* z = nullptr;
+  int64_t stride = 0;
+  const float* weight = nullptr;
+  float eps = 0;
 };
 
 // State row `from` is to be copied over row `to`.
@@ -141,7 +161,6 @@ struct StepLimits {
   int64_t sequences;   // of a step
   int32_t longest;     // positions of a sequence
   int32_t block_size;  // of block tables
-  int64_t angles;      // floats of each row that set_angles uploads
   int64_t result;      // floats of one to_host()
   std::optional<AttentionShape> attention = std::nullopt;
   std::optional<GdnShape> gdn = std::nullopt;
@@ -204,9 +223,6 @@ class Backend {
   // marks.first yet, gets marks.place there; where only `out` holds one, place + 1.
   virtual void add_rms_norm(float* x, const float* y, const float* weight, float eps, int64_t rows,
                             int64_t dim, float* out, const FaultMarks& marks) = 0;
-  // rms_norm per head, in place: x (T, heads, head_dim) with row stride `stride` floats, weight (head_dim).
-  virtual void head_rms_norm(float* x, int64_t stride, int64_t rows, int32_t heads, int32_t head_dim,
-                             const float* weight, float eps) = 0;
   // x (T, D) += bias (D), per row.
   virtual void add_bias(float* x, const float* bias, int64_t rows, int64_t width) = 0;
   // out (R, D) = the named rows of x (T, D); zeros for kNoRow.
@@ -228,13 +244,14 @@ class Backend {
   virtual void run_experts(const Experts&, const RoutingShape&, const Routing&, const float* x, int64_t rows,
                            const ExpertWorkspace&, float* out) = 0;
 
-  // Rotates the first `rotary` features of each head (NeoX halves) by its row's angles; cos, sin: (T, rotary
-  // / 2). x (T, heads, head_dim) with row stride `stride` floats.
-  virtual void rope(float* x, int64_t stride, int64_t rows, int32_t heads, int32_t head_dim, int32_t rotary,
-                    const float* cos, const float* sin) = 0;
-  // Writes k, v (T, kv_heads, head_dim), row strides given, into the cache at the segments' positions.
-  virtual void write_kv(const AttentionShape&, std::span<const Segment>, const float* k, int64_t k_stride,
-                        const float* v, int64_t v_stride, const KvCache&) = 0;
+  // cos, sin (T, F) of each row's position times each of the frequencies (F), times `factor`.
+  virtual void rope_angles(std::span<const int32_t> positions, const float* frequencies, int64_t count,
+                           float factor, float* cos, float* sin) = 0;
+  // q (T, heads, head_dim) is normed and rotated in place. k (T, kv_heads, head_dim) is too, and goes with v
+  // to the cache, to the segments' positions; what k holds afterwards is not told. All have row stride
+  // `stride`.
+  virtual void norm_rope_write(const AttentionShape&, std::span<const Segment>, const NormRope&, float* q,
+                               float* k, const float* v, int64_t stride, const KvCache&) = 0;
   // out (T, heads, head_dim): causal attention of q over the cache. KV is split at fixed absolute positions.
   virtual void attention(const AttentionShape&, std::span<const Segment>, const float* q, int64_t q_stride,
                          const KvCache&, float* out) = 0;
@@ -252,14 +269,10 @@ class Backend {
   // stride `qkv_stride`; beta_in, gate_in (T, v_heads), row stride `gate_stride`: raw b and a projections;
   // a_log, dt_bias (v_heads). out (T, v_heads, v_dim). L2-normalizes q and k (eps 1e-6 added to the sum of
   // squares), scales q by 1/sqrt(k_dim). Positions below chunked_until run in chunks of 64 that begin on
-  // multiples of 64 (the segments respect these borders); all others run recurrently.
+  // multiples of 64 (the segments respect these borders); all others run recurrently. `norm` comes last.
   virtual void gdn(const GdnShape&, std::span<const Segment>, const float* qkv, int64_t qkv_stride,
                    const float* beta_in, const float* gate_in, int64_t gate_stride, const float* a_log,
-                   const float* dt_bias, const GdnState&, float* out) = 0;
-  // out (T, heads, dim) = x / rms(x) · weight (dim) · silu(z), per head; x and out dense (out may be
-  // x), z with row stride.
-  virtual void gated_rms_norm(const float* x, const float* z, int64_t z_stride, const float* weight,
-                              float eps, int64_t rows, int32_t heads, int32_t dim, float* out) = 0;
+                   const float* dt_bias, const GdnState&, float* out, const GdnNorm& norm) = 0;
 
  private:
   virtual std::unique_ptr<Matrix> pack_for_experts(std::span<const MatrixPart> parts, DType keep,

@@ -1,4 +1,5 @@
-// Reference paged attention: causal softmax over the cache, in double.
+// Reference of what happens to q, k and v: norms, rotation, the paged cache, causal softmax over it, in
+// double.
 #include <algorithm>
 #include <cmath>
 
@@ -25,6 +26,24 @@ uint8_t nearest_e4m3(double value, double scale) {
     distance = off;
   }
   return value < 0 ? best | 0x80 : best;
+}
+
+void norm_and_rotate(const NormRope& norm, const float* weight, int64_t row, int32_t dim, float* head) {
+  double squares = 0;
+  for (int32_t i = 0; i < dim; ++i) squares += static_cast<double>(head[i]) * head[i];
+  const double scale = 1.0 / std::sqrt(squares / dim + norm.eps);
+  for (int32_t i = 0; i < dim && weight != nullptr; ++i) {
+    head[i] = static_cast<float>(head[i] * scale * weight[i]);
+  }
+  const int32_t half = norm.rotary / 2;
+  for (int32_t i = 0; i < half; ++i) {
+    const double c = norm.cos[row * half + i];
+    const double s = norm.sin[row * half + i];
+    const double low = head[i];
+    const double high = head[i + half];
+    head[i] = static_cast<float>(low * c - high * s);
+    head[i + half] = static_cast<float>(high * c + low * s);
+  }
 }
 
 void store(const AttentionShape& shape, const float* from, void* cache, float* scales, int64_t row) {
@@ -76,16 +95,33 @@ void attend(const AttentionShape& shape, const Segment& segment, int32_t positio
 
 }  // namespace
 
-void ReferenceBackend::write_kv(const AttentionShape& shape, std::span<const Segment> segments,
-                                const float* k, int64_t k_stride, const float* v, int64_t v_stride,
-                                const KvCache& cache) {
+void ReferenceBackend::rope_angles(std::span<const int32_t> positions, const float* frequencies,
+                                   int64_t count, float factor, float* cos, float* sin) {
+  for (size_t t = 0; t < positions.size(); ++t) {
+    for (int64_t i = 0; i < count; ++i) {
+      const float angle = static_cast<float>(positions[t]) * frequencies[i];
+      cos[t * count + i] = static_cast<float>(std::cos(static_cast<double>(angle)) * factor);
+      sin[t * count + i] = static_cast<float>(std::sin(static_cast<double>(angle)) * factor);
+    }
+  }
+}
+
+void ReferenceBackend::norm_rope_write(const AttentionShape& shape, std::span<const Segment> segments,
+                                       const NormRope& norm, float* q, float* k, const float* v,
+                                       int64_t stride, const KvCache& cache) {
+  const int32_t dim = shape.head_dim;
   for (const Segment& segment : segments) {
     for (int32_t r = 0; r < segment.count; ++r) {
       const int64_t row = segment.first + r;
+      for (int32_t h = 0; h < shape.heads; ++h) {
+        norm_and_rotate(norm, norm.q_norm, row, dim, q + row * stride + h * dim);
+      }
       for (int32_t h = 0; h < shape.kv_heads; ++h) {
+        float* const head = k + row * stride + h * dim;
+        norm_and_rotate(norm, norm.k_norm, row, dim, head);
         const int64_t at = cache_row(shape, segment, segment.position + r, h);
-        store(shape, k + row * k_stride + h * shape.head_dim, cache.k, cache.k_scales, at);
-        store(shape, v + row * v_stride + h * shape.head_dim, cache.v, cache.v_scales, at);
+        store(shape, head, cache.k, cache.k_scales, at);
+        store(shape, v + row * stride + h * dim, cache.v, cache.v_scales, at);
       }
     }
   }

@@ -41,6 +41,17 @@ void delta_step(const std::vector<double>& q, const std::vector<double>& k, cons
   }
 }
 
+void norm_and_gate(const GdnNorm& norm, int64_t row, int32_t head, int32_t dim, float* x) {
+  if (norm.weight == nullptr) return;
+  double squares = 0;
+  for (int32_t i = 0; i < dim; ++i) squares += static_cast<double>(x[i]) * x[i];
+  const double scale = 1.0 / std::sqrt(squares / dim + norm.eps);
+  const float* const z = norm.z + row * norm.stride + static_cast<int64_t>(head) * dim;
+  for (int32_t i = 0; i < dim; ++i) {
+    x[i] = static_cast<float>(x[i] * scale * norm.weight[i] * z[i] * sigmoid(z[i]));
+  }
+}
+
 }  // namespace
 
 void ReferenceBackend::gdn_reset(const GdnShape& shape, std::span<const int32_t> slots,
@@ -86,7 +97,7 @@ void ReferenceBackend::gdn_conv(const GdnShape& shape, std::span<const Segment> 
 void ReferenceBackend::gdn(const GdnShape& shape, std::span<const Segment> segments, const float* qkv,
                            int64_t qkv_stride, const float* beta_in, const float* gate_in,
                            int64_t gate_stride, const float* a_log, const float* dt_bias,
-                           const GdnState& state, float* out) {
+                           const GdnState& state, float* out, const GdnNorm& norm) {
   const int64_t k_width = static_cast<int64_t>(shape.k_heads) * shape.k_dim;
   const int64_t heads_state = static_cast<int64_t>(shape.v_heads) * shape.k_dim * shape.v_dim;
   for (const Segment& segment : segments) {
@@ -108,6 +119,7 @@ void ReferenceBackend::gdn(const GdnShape& shape, std::span<const Segment> segme
                    sigmoid(beta_in[row * gate_stride + h]), shape.v_dim,
                    s + static_cast<int64_t>(h) * shape.k_dim * shape.v_dim,
                    out + (row * shape.v_heads + h) * shape.v_dim);
+        norm_and_gate(norm, row, h, shape.v_dim, out + (row * shape.v_heads + h) * shape.v_dim);
       }
     }
   }

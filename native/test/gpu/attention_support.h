@@ -51,6 +51,10 @@ class PagedSequence {
     return all;
   }
 
+  // (blocks, kv_heads, block_size, head_dim) as the cache holds them.
+  std::vector<float> keys() const { return widened(k_cache_, k_scales_); }
+  std::vector<float> values() const { return widened(v_cache_, v_scales_); }
+
   // Where a position's row of K or V of a head lies.
   int64_t cache_row(int32_t position, int32_t head) const {
     const int64_t block = blocks_.host()[position / shape_.block_size];
@@ -66,11 +70,20 @@ class PagedSequence {
     return list;
   }
 
+  // Rows of a step (tokens, [q | k | v]); q is left out of account.
+  // All of k and v to the cache, as they are.
   void write() {
+    const int64_t stride = q_width() + 2 * kv_width();
+    std::vector<float> rows(tokens_ * stride, 0.0f);
+    for (int32_t t = 0; t < tokens_; ++t) {
+      std::copy_n(&k[t * kv_width()], kv_width(), &rows[t * stride + q_width()]);
+      std::copy_n(&v[t * kv_width()], kv_width(), &rows[t * stride + q_width() + kv_width()]);
+    }
     const DeviceArray<Segment> list(segments({{shape_.first, tokens_ - shape_.first}}));
-    const DeviceArray<float> keys(k), values(v);
-    run(gpu::write_kv(shape_, {list.data(), 1, tokens_, tokens_}, keys.data(), kv_width(), values.data(),
-                      kv_width(), cache()));
+    const DeviceArray<float> values(rows);
+    float* const keys = values.data() + q_width();
+    run(gpu::norm_rope_write(shape_, {list.data(), 1, tokens_, tokens_}, {}, values.data(), keys,
+                             keys + kv_width(), stride, cache()));
   }
 
   // (tokens, heads, head_dim), NaN where no piece lies.
@@ -93,7 +106,7 @@ class PagedSequence {
   std::vector<float> reference(const std::vector<Piece>& pieces) const {
     AttentionShape shape = shape_;
     shape.kv_dtype = DType::kF32;
-    std::vector<float> keys = widened(k_cache_, k_scales_), values = widened(v_cache_, v_scales_);
+    std::vector<float> keys = this->keys(), values = this->values();
     std::vector<Segment> list = segments(pieces);
     const std::vector<int32_t> table = blocks_.host();
     for (Segment& segment : list) segment.blocks = table.data();

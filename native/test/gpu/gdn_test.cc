@@ -57,14 +57,12 @@ struct Layer {
     ReferenceBackend reference;
     Result r{x, std::vector<float>(rows * width, NAN), conv, s};
     const GdnState state{r.conv.data(), r.s.data()};
+    GdnNorm fused;
+    if (is_normed) fused = {x.data() + channels, stride, norm.data(), kEps};
     for (const auto& segments : steps) {
       reference.gdn_conv(shape, segments, conv_weight.data(), r.x.data(), stride, state);
       reference.gdn(shape, segments, r.x.data(), stride, gates.data(), gates.data() + shape.v_heads,
-                    2 * shape.v_heads, a_log.data(), dt_bias.data(), state, r.out.data());
-    }
-    if (is_normed) {
-      reference.gated_rms_norm(r.out.data(), x.data() + channels, stride, norm.data(), kEps, rows,
-                               shape.v_heads, shape.v_dim, r.out.data());
+                    2 * shape.v_heads, a_log.data(), dt_bias.data(), state, r.out.data(), fused);
     }
     return r;
   }
@@ -88,7 +86,7 @@ struct Layer {
            gpu::gdn_conv(shape, step, end, weight.data(), input.data(), stride, state, conv_room.data())) {
         testing::run(launch);
       }
-      gpu::GdnNorm fused;
+      GdnNorm fused;
       if (is_normed) fused = {input.data() + channels, stride, scale.data(), kEps};
       for (const auto& launch :
            gpu::gdn(shape, step, end, input.data(), stride, gate.data(), gate.data() + shape.v_heads,

@@ -1,5 +1,7 @@
-// Writing the paged KV cache, and cutting attention into tiles of one KV head and some rows of one segment.
+// Bringing q, k and v to attention, and cutting attention into tiles of one KV head and some rows of one
+// segment.
 #include <algorithm>
+#include <cmath>
 #include <vector>
 
 #include "backends/cpu/backend.h"
@@ -7,6 +9,9 @@
 
 namespace llmservice::cpu {
 namespace {
+
+// What a cosine and a sine cost, in values of a cheap op.
+constexpr int64_t kAngleFloats = 32;
 
 struct RowRange {
   const Segment* segment;
@@ -44,22 +49,42 @@ int64_t attention_scratch(const AttentionShape& shape, int32_t rows) {
   return 3 * m * dim + dim * (kKeyStep + kSplit) + m * kSplit + 2 * (m + 16);
 }
 
-void CpuBackend::write_kv(const AttentionShape& shape, std::span<const Segment> segments, const float* k,
-                          int64_t k_stride, const float* v, int64_t v_stride, const KvCache& cache) {
+// Each angle is rounded to float before its cosine is taken, as the reference implementations do.
+void CpuBackend::rope_angles(std::span<const int32_t> positions, const float* frequencies, int64_t count,
+                             float factor, float* cos, float* sin) {
+  for_rows(static_cast<int64_t>(positions.size()), count * kAngleFloats, [&](int64_t t) {
+    for (int64_t i = 0; i < count; ++i) {
+      const float angle = static_cast<float>(positions[t]) * frequencies[i];
+      cos[t * count + i] = std::cos(angle) * factor;
+      sin[t * count + i] = std::sin(angle) * factor;
+    }
+  });
+}
+
+void CpuBackend::norm_rope_write(const AttentionShape& shape, std::span<const Segment> segments,
+                                 const NormRope& norm, float* q, float* k, const float* v, int64_t stride,
+                                 const KvCache& cache) {
   const int32_t dim = shape.head_dim;
-  for (const Segment& segment : segments) {
-    for_rows(segment.count, 2 * shape.kv_heads * dim, [&](int64_t r) {
-      const int32_t position = segment.position + static_cast<int32_t>(r);
-      const int64_t block = segment.blocks[position / shape.block_size];
-      for (int32_t h = 0; h < shape.kv_heads; ++h) {
-        const int64_t row = (block * shape.kv_heads + h) * shape.block_size + position % shape.block_size;
-        const float* const head_k = k + (segment.first + r) * k_stride + h * dim;
-        const float* const head_v = v + (segment.first + r) * v_stride + h * dim;
-        store_row(shape.kv_dtype, head_k, dim, cache.k, cache.k_scales, row);
-        store_row(shape.kv_dtype, head_v, dim, cache.v, cache.v_scales, row);
-      }
-    });
-  }
+  const int64_t half = norm.rotary / 2;
+  const auto norm_and_rotate = [&](const float* weight, int64_t row, float* head) {
+    if (weight != nullptr) kernels_.rms_norm(head, weight, norm.eps, dim, head);
+    kernels_.rotate(head, half, norm.cos + row * half, norm.sin + row * half);
+  };
+  const std::vector<RowRange> rows = cut(segments, 1);
+  const int64_t heads = shape.heads + shape.kv_heads;
+  for_rows(static_cast<int64_t>(rows.size()) * heads, dim, [&](int64_t i) {
+    const RowRange& range = rows[i / heads];
+    const int64_t row = range.segment->first + range.first;
+    const auto h = static_cast<int32_t>(i % heads) - shape.heads;
+    if (h < 0) return norm_and_rotate(norm.q_norm, row, q + row * stride + (h + shape.heads) * dim);
+    const int32_t position = range.segment->position + range.first;
+    const int64_t block = range.segment->blocks[position / shape.block_size];
+    const int64_t at = (block * shape.kv_heads + h) * shape.block_size + position % shape.block_size;
+    float* const head = k + row * stride + h * dim;
+    norm_and_rotate(norm.k_norm, row, head);
+    store_row(shape.kv_dtype, head, dim, cache.k, cache.k_scales, at);
+    store_row(shape.kv_dtype, v + row * stride + h * dim, dim, cache.v, cache.v_scales, at);
+  });
 }
 
 void CpuBackend::attention(const AttentionShape& shape, std::span<const Segment> segments, const float* q,

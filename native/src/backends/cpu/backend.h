@@ -38,18 +38,12 @@ class CpuBackend final : public Backend {
                 float* out) override;
   void add_rms_norm(float* x, const float* y, const float* weight, float eps, int64_t rows, int64_t dim,
                     float* out, const FaultMarks& marks) override;
-  void head_rms_norm(float* x, int64_t stride, int64_t rows, int32_t heads, int32_t head_dim,
-                     const float* weight, float eps) override;
   void add_bias(float* x, const float* bias, int64_t rows, int64_t width) override;
   void take_rows(const float* x, std::span<const int32_t> rows, int64_t width, float* out) override;
   void copy_rows(std::span<const RowCopy> rows, const float* from, int64_t from_stride, int64_t width,
                  float* to, int64_t to_stride) override;
   void silu_mul(const float* gate_up, int64_t rows, int64_t width, float* out) override;
   void sigmoid_mul(float* x, const float* gate, int64_t gate_stride, int64_t rows, int64_t width) override;
-  void rope(float* x, int64_t stride, int64_t rows, int32_t heads, int32_t head_dim, int32_t rotary,
-            const float* cos, const float* sin) override;
-  void gated_rms_norm(const float* x, const float* z, int64_t z_stride, const float* weight, float eps,
-                      int64_t rows, int32_t heads, int32_t dim, float* out) override;
   void add_gated(float* out, const float* y, const float* gate, int64_t rows, int64_t width) override;
 
   // experts.cpp
@@ -58,8 +52,10 @@ class CpuBackend final : public Backend {
                    const ExpertWorkspace&, float* out) override;
 
   // attention.cpp
-  void write_kv(const AttentionShape&, std::span<const Segment>, const float* k, int64_t k_stride,
-                const float* v, int64_t v_stride, const KvCache&) override;
+  void rope_angles(std::span<const int32_t> positions, const float* frequencies, int64_t count, float factor,
+                   float* cos, float* sin) override;
+  void norm_rope_write(const AttentionShape&, std::span<const Segment>, const NormRope&, float* q, float* k,
+                       const float* v, int64_t stride, const KvCache&) override;
   void attention(const AttentionShape&, std::span<const Segment>, const float* q, int64_t q_stride,
                  const KvCache&, float* out) override;
 
@@ -70,7 +66,7 @@ class CpuBackend final : public Backend {
                 const GdnState&) override;
   void gdn(const GdnShape&, std::span<const Segment>, const float* qkv, int64_t qkv_stride,
            const float* beta_in, const float* gate_in, int64_t gate_stride, const float* a_log,
-           const float* dt_bias, const GdnState&, float* out) override;
+           const float* dt_bias, const GdnState&, float* out, const GdnNorm& norm) override;
 
  private:
   // out (rows, N) = x (rows, K) · Wᵀ, where each of `tiles` says which rows multiply which of `matrices`.

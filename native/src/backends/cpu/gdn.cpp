@@ -80,7 +80,8 @@ void CpuBackend::gdn_conv(const GdnShape& shape, std::span<const Segment> segmen
 
 void CpuBackend::gdn(const GdnShape& shape, std::span<const Segment> segments, const float* qkv,
                      int64_t qkv_stride, const float* beta_in, const float* gate_in, int64_t gate_stride,
-                     const float* a_log, const float* dt_bias, const GdnState& state, float* out) {
+                     const float* a_log, const float* dt_bias, const GdnState& state, float* out,
+                     const GdnNorm& norm) {
   int64_t rows = 0;
   std::vector<int64_t> chunk_rows;                    // first row of every chunk
   std::vector<int64_t> first_chunk(segments.size());  // of each segment
@@ -166,6 +167,15 @@ void CpuBackend::gdn(const GdnShape& shape, std::span<const Segment> segments, c
       kernels_.delta_recurrent(drafts);
     }
   });
+  if (norm.weight == nullptr) return;
+  for (const Segment& segment : segments) {
+    for_rows(int64_t{segment.count} * shape.v_heads, shape.v_dim, [&](int64_t i) {
+      const int64_t row = segment.first + i / shape.v_heads;
+      const int64_t head = i % shape.v_heads * shape.v_dim;
+      float* const x = out + row * shape.v_heads * shape.v_dim + head;
+      kernels_.gated_rms_norm(x, norm.z + row * norm.stride + head, norm.weight, norm.eps, shape.v_dim, x);
+    });
+  }
 }
 
 }  // namespace llmservice::cpu

@@ -25,22 +25,6 @@ void CpuBackend::add_rms_norm(float* x, const float* y, const float* weight, flo
   });
 }
 
-void CpuBackend::head_rms_norm(float* x, int64_t stride, int64_t rows, int32_t heads, int32_t head_dim,
-                               const float* weight, float eps) {
-  for_rows(rows * heads, head_dim, [&](int64_t i) {
-    float* head = x + i / heads * stride + i % heads * head_dim;
-    kernels_.rms_norm(head, weight, eps, head_dim, head);
-  });
-}
-
-void CpuBackend::gated_rms_norm(const float* x, const float* z, int64_t z_stride, const float* weight,
-                                float eps, int64_t rows, int32_t heads, int32_t dim, float* out) {
-  for_rows(rows * heads, dim, [&](int64_t i) {
-    const float* gate = z + i / heads * z_stride + i % heads * dim;
-    kernels_.gated_rms_norm(x + i * dim, gate, weight, eps, dim, out + i * dim);
-  });
-}
-
 void CpuBackend::add_bias(float* x, const float* bias, int64_t rows, int64_t width) {
   for_spans(rows, width, [&](int64_t t, int64_t first, int64_t n) {
     kernels_.add(x + t * width + first, bias + first, n);
@@ -80,16 +64,6 @@ void CpuBackend::sigmoid_mul(float* x, const float* gate, int64_t gate_stride, i
 void CpuBackend::add_gated(float* out, const float* y, const float* gate, int64_t rows, int64_t width) {
   for_spans(rows, width, [&](int64_t t, int64_t first, int64_t n) {
     kernels_.add_gated(out + t * width + first, y + t * width + first, gate[t], n);
-  });
-}
-
-void CpuBackend::rope(float* x, int64_t stride, int64_t rows, int32_t heads, int32_t head_dim, int32_t rotary,
-                      const float* cos, const float* sin) {
-  const int64_t half = rotary / 2;
-  for_rows(rows, int64_t{heads} * rotary, [&](int64_t t) {
-    for (int32_t h = 0; h < heads; ++h) {
-      kernels_.rotate(x + t * stride + h * head_dim, half, cos + t * half, sin + t * half);
-    }
   });
 }
 

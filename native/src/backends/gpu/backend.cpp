@@ -33,7 +33,7 @@ class DeviceBuffer final : public Buffer {
 };
 
 size_t arena_bytes(const StepLimits& limits) {
-  const int64_t row = kListBytesPerRow + limits.angles * static_cast<int64_t>(sizeof(float));
+  const int64_t row = kListBytesPerRow;
   const int64_t blocks = (limits.longest + limits.block_size - 1) / limits.block_size;
   const int64_t tables =
       limits.attention ? limits.sequences * blocks * static_cast<int64_t>(sizeof(int32_t)) : 0;

@@ -14,11 +14,6 @@ void GpuBackend::add_rms_norm(float* x, const float* y, const float* weight, flo
   add(gpu::add_rms_norm(x, y, weight, eps, rows, dim, out, marks), rows);
 }
 
-void GpuBackend::head_rms_norm(float* x, int64_t stride, int64_t rows, int32_t heads, int32_t head_dim,
-                               const float* weight, float eps) {
-  add(gpu::head_rms_norm(x, stride, rows, heads, head_dim, weight, eps), rows);
-}
-
 void GpuBackend::add_bias(float* x, const float* bias, int64_t rows, int64_t width) {
   add(gpu::add_bias(x, bias, rows, width), rows);
 }
@@ -44,18 +39,14 @@ void GpuBackend::sigmoid_mul(float* x, const float* gate, int64_t gate_stride, i
   add(gpu::sigmoid_mul(x, gate, gate_stride, rows, width), rows);
 }
 
-void GpuBackend::rope(float* x, int64_t stride, int64_t rows, int32_t heads, int32_t head_dim, int32_t rotary,
-                      const float* cos, const float* sin) {
-  add(gpu::rope(x, stride, rows, heads, head_dim, rotary, cos, sin), rows);
-}
-
-void GpuBackend::gated_rms_norm(const float* x, const float* z, int64_t z_stride, const float* weight,
-                                float eps, int64_t rows, int32_t heads, int32_t dim, float* out) {
-  add(gpu::gated_rms_norm(x, z, z_stride, weight, eps, rows, heads, dim, out), rows);
-}
-
 void GpuBackend::add_gated(float* out, const float* y, const float* gate, int64_t rows, int64_t width) {
   add(gpu::add_gated(out, y, gate, rows, width), rows);
+}
+
+void GpuBackend::rope_angles(std::span<const int32_t> positions, const float* frequencies, int64_t count,
+                             float factor, float* cos, float* sin) {
+  const auto rows = static_cast<int64_t>(positions.size());
+  add(gpu::rope_angles(staged(positions), rows, frequencies, count, factor, cos, sin), rows);
 }
 
 }  // namespace llmservice::gpu

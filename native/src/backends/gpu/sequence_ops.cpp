@@ -41,10 +41,11 @@ StepSegments GpuBackend::staged_segments(std::span<const Segment> segments, int3
           .longest = power_of_two(longest)};
 }
 
-void GpuBackend::write_kv(const AttentionShape& shape, std::span<const Segment> segments, const float* k,
-                          int64_t k_stride, const float* v, int64_t v_stride, const KvCache& cache) {
+void GpuBackend::norm_rope_write(const AttentionShape& shape, std::span<const Segment> segments,
+                                 const NormRope& norm, float* q, float* k, const float* v, int64_t stride,
+                                 const KvCache& cache) {
   const StepSegments step = staged_segments(segments, shape.block_size);
-  add(gpu::write_kv(shape, step, k, k_stride, v, v_stride, cache), rows_of(segments));
+  add(gpu::norm_rope_write(shape, step, norm, q, k, v, stride, cache), rows_of(segments));
 }
 
 void GpuBackend::attention(const AttentionShape& shape, std::span<const Segment> segments, const float* q,
@@ -79,14 +80,15 @@ void GpuBackend::gdn_conv(const GdnShape& shape, std::span<const Segment> segmen
 
 void GpuBackend::gdn(const GdnShape& shape, std::span<const Segment> segments, const float* qkv,
                      int64_t qkv_stride, const float* beta_in, const float* gate_in, int64_t gate_stride,
-                     const float* a_log, const float* dt_bias, const GdnState& state, float* out) {
+                     const float* a_log, const float* dt_bias, const GdnState& state, float* out,
+                     const GdnNorm& norm) {
   if (segments.empty()) return;
   const StepSegments step = staged_segments(segments, 0);
   const int64_t rows = rows_of(segments);
   auto* const workspace = reinterpret_cast<float*>(
       memory_of(gdn_, gdn_workspace(shape, rows) * static_cast<int64_t>(sizeof(float))));
   add(gpu::gdn(shape, step, rows, qkv, qkv_stride, beta_in, gate_in, gate_stride, a_log, dt_bias, state,
-               workspace, out),
+               workspace, out, norm),
       rows);
 }
 

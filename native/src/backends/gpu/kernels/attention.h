@@ -8,23 +8,7 @@
 
 namespace llmservice::gpu {
 
-// Writes k, v (T, kv_heads, head_dim), row strides given, into the cache at the segments' positions.
-Launch write_kv(const AttentionShape&, const StepSegments&, const float* k, int64_t k_stride, const float* v,
-                int64_t v_stride, const KvCache&);
-
-// What becomes of q and k on their way, in this order: RMSNorm per head, where there are weights (head_dim)
-// for it, then rotation of the first `rotary` features (NeoX halves) by cos, sin (T, rotary / 2).
-struct NormRope {
-  const float* q_norm;  // or null, k_norm too
-  const float* k_norm;
-  float eps;
-  int32_t rotary;
-  const float* cos;
-  const float* sin;
-};
-
-// head_rms_norm and rope of q (T, heads, head_dim) in place, the same of k and write_kv in one launch, with
-// the bits of the single ones; k itself stays as it is. q, k and v have row stride `stride`.
+// As Backend::norm_rope_write(); k stays as it is.
 Launch norm_rope_write(const AttentionShape&, const StepSegments&, const NormRope&, float* q, const float* k,
                        const float* v, int64_t stride, const KvCache&);
 

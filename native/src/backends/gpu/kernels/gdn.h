@@ -1,6 +1,7 @@
 // Gated DeltaNet, as the ops of the same names in ops/ops.h; lists lie on the device. `rows` is the number of
 // rows that the segments have together, at least; segments lie in the order of their rows. Heads of up to 128
-// keys, convolutions over 2 to 4 positions: others are refused as UnsupportedArchitecture.
+// keys, and values where they are normed, convolutions over 2 to 4 positions: others are refused as
+// UnsupportedArchitecture.
 #pragma once
 
 #include "backends/gpu/launch.h"
@@ -20,19 +21,10 @@ Launches gdn_conv(const GdnShape&, const StepSegments&, int64_t rows, const floa
 // Floats of workspace that gdn() needs for `rows` rows; it begins on 16 bytes.
 int64_t gdn_workspace(const GdnShape&, int64_t rows);
 
-// What Backend::gated_rms_norm does to the output, done at once: z (T, v_heads, v_dim) with row stride
-// `stride`, weight (v_dim). Heads of up to 128 values. Null weight: nothing.
-struct GdnNorm {
-  const float* z = nullptr;
-  int64_t stride = 0;
-  const float* weight = nullptr;
-  float eps = 0;
-};
-
 // Reads segments and S before the launch right before it has ended: that one writes neither, and waits for
 // the one before itself before it lets the next start. gdn_conv() is such a one.
 Launches gdn(const GdnShape&, const StepSegments&, int64_t rows, const float* qkv, int64_t qkv_stride,
              const float* beta_in, const float* gate_in, int64_t gate_stride, const float* a_log,
-             const float* dt_bias, const GdnState&, float* workspace, float* out, const GdnNorm& norm = {});
+             const float* dt_bias, const GdnState&, float* workspace, float* out, const GdnNorm& norm);
 
 }  // namespace llmservice::gpu

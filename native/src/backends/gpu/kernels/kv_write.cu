@@ -1,8 +1,10 @@
-// Writing K and V into the paged cache, alone or as the end of what happens to q, k and v between their
-// projection and attention. A warp does one head of one row; bound by memory.
+// What happens to q, k and v between their projection and attention. A warp does one head of one row; bound
+// by memory. Every rounding is written out.
+#include <cmath>
+
 #include "backends/gpu/kernels/attention.h"
-#include "backends/gpu/kernels/head_math.h"
 #include "backends/gpu/kernels/numbers.h"
+#include "backends/gpu/kernels/reduce.h"
 
 namespace llmservice::gpu {
 namespace {
@@ -15,6 +17,20 @@ constexpr int kLaneValues = kMostDim / kWarpSize;
 struct alignas(16) Four {
   float at[4];
 };
+
+// 1 / rms of a head, by a warp.
+__device__ __forceinline__ float head_scale(const float* head, int32_t dim, float eps) {
+  float squares = 0;
+  for (int i = lane_id(); i < dim; i += kWarpSize) squares = fmaf(head[i], head[i], squares);
+  return 1.0f / sqrtf(reduce_warp<Sum>(squares) / static_cast<float>(dim) + eps);
+}
+
+// Turns the pair (low, high) by the angle with this cosine and sine.
+__device__ __forceinline__ void rotate(float& low, float& high, float cos, float sin) {
+  const float turned = fmaf(low, cos, -high * sin);
+  high = fmaf(high, cos, low * sin);
+  low = turned;
+}
 
 __device__ __forceinline__ int64_t cache_row(const AttentionShape& shape, const Segment& segment, int32_t row,
                                              int32_t kv_head) {
@@ -85,10 +101,10 @@ __device__ __forceinline__ void store_head(const AttentionShape& shape, const fl
 struct KvWork {
   AttentionShape shape;
   const Segment* segments;
+  float* q;
   const float* k;
-  int64_t k_stride;
   const float* v;
-  int64_t v_stride;
+  int64_t stride;
   KvCache cache;
 };
 
@@ -97,26 +113,13 @@ __device__ __forceinline__ void store_kv(const KvWork& work, const Segment& segm
                                          int32_t item, const float* k) {
   const bool is_k = item < work.shape.kv_heads;
   const int32_t head = is_k ? item : item - work.shape.kv_heads;
-  const float* const v = work.v + (segment.first + row) * work.v_stride + int64_t{head} * work.shape.head_dim;
+  const float* const v = work.v + (segment.first + row) * work.stride + int64_t{head} * work.shape.head_dim;
   store_head(work.shape, is_k ? k : v, cache_row(work.shape, segment, row, head),
              is_k ? work.cache.k : work.cache.v, is_k ? work.cache.k_scales : work.cache.v_scales);
 }
 
 // Grid: (warps over the rows' heads, segments).
-__global__ void __launch_bounds__(kThreads) write_kv_kernel(KvWork work) {
-  wait_for_previous();
-  let_next_start();
-  const Segment segment = work.segments[blockIdx.y];
-  const int32_t index = static_cast<int32_t>(blockIdx.x) * kWarps + warp_id();
-  const int32_t items = 2 * work.shape.kv_heads;
-  const int32_t row = index / items;
-  if (row >= segment.count) return;
-  const int32_t head = index % work.shape.kv_heads;
-  store_kv(work, segment, row, index % items,
-           work.k + (segment.first + row) * work.k_stride + int64_t{head} * work.shape.head_dim);
-}
-
-__global__ void __launch_bounds__(kThreads) norm_rope_write_kernel(KvWork work, NormRope norm, float* q) {
+__global__ void __launch_bounds__(kThreads) norm_rope_write_kernel(KvWork work, NormRope norm) {
   __shared__ Four staged[kWarps][kMostDim / 4];
   wait_for_previous();
   let_next_start();
@@ -131,7 +134,8 @@ __global__ void __launch_bounds__(kThreads) norm_rope_write_kernel(KvWork work, 
   const int32_t item = is_q ? index % items : index % items - shape.heads;
   float* const head = staged[warp_id()][0].at;
   if (is_q || item < shape.kv_heads) {
-    const float* const from = (is_q ? q : work.k) + step_row * work.k_stride + int64_t{item} * shape.head_dim;
+    const float* const from =
+        (is_q ? work.q : work.k) + step_row * work.stride + int64_t{item} * shape.head_dim;
     const float* const weight = is_q ? norm.q_norm : norm.k_norm;
     const float scale = weight == nullptr ? 1.0f : head_scale(from, shape.head_dim, norm.eps);
     for (int i = lane_id(); i < shape.head_dim; i += kWarpSize) {
@@ -145,7 +149,7 @@ __global__ void __launch_bounds__(kThreads) norm_rope_write_kernel(KvWork work, 
     sync_warp();
   }
   if (!is_q) return store_kv(work, segment, row, item, head);
-  float* const to = q + step_row * work.k_stride + int64_t{item} * shape.head_dim;
+  float* const to = work.q + step_row * work.stride + int64_t{item} * shape.head_dim;
   for (int i = lane_id(); i < shape.head_dim; i += kWarpSize) to[i] = head[i];
 }
 
@@ -156,17 +160,11 @@ Grid grid_of(const StepSegments& step, int32_t items) {
 
 }  // namespace
 
-Launch write_kv(const AttentionShape& shape, const StepSegments& step, const float* k, int64_t k_stride,
-                const float* v, int64_t v_stride, const KvCache& cache) {
-  const KvWork work{shape, step.segments, k, k_stride, v, v_stride, cache};
-  return make_launch("write_kv", write_kv_kernel, grid_of(step, 2 * shape.kv_heads), kThreads, 0, work);
-}
-
 Launch norm_rope_write(const AttentionShape& shape, const StepSegments& step, const NormRope& norm, float* q,
                        const float* k, const float* v, int64_t stride, const KvCache& cache) {
-  const KvWork work{shape, step.segments, k, stride, v, stride, cache};
+  const KvWork work{shape, step.segments, q, k, v, stride, cache};
   return make_launch("norm_rope_write", norm_rope_write_kernel,
-                     grid_of(step, shape.heads + 2 * shape.kv_heads), kThreads, 0, work, norm, q);
+                     grid_of(step, shape.heads + 2 * shape.kv_heads), kThreads, 0, work, norm);
 }
 
 }  // namespace llmservice::gpu

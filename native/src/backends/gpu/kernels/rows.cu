@@ -1,6 +1,5 @@
 #include <cmath>
 
-#include "backends/gpu/kernels/head_math.h"
 #include "backends/gpu/kernels/norm_row.h"
 #include "backends/gpu/kernels/rows.h"
 #include "backends/gpu/vendor/vendor.h"
@@ -41,25 +40,6 @@ __global__ void __launch_bounds__(kThreads)
   float squares = 0;
   for (int64_t i = threadIdx.x; i < dim; i += kThreads) squares = fmaf(x[at + i], x[at + i], squares);
   norm_row(x + at, squares, weight, eps, dim, out + at, nullptr, 0);
-}
-
-// One warp per head of a row. `z` null: no gate.
-__global__ void __launch_bounds__(kThreads)
-    head_rms_norm_kernel(const float* x, int64_t stride, const float* z, int64_t z_stride,
-                         const float* weight, float eps, int64_t rows, int32_t heads, int32_t dim, float* out,
-                         int64_t out_stride) {
-  const int64_t item = static_cast<int64_t>(blockIdx.x) * (kThreads / kWarpSize) + warp_id();
-  wait_for_previous();
-  let_next_start();
-  if (item >= rows * heads) return;
-  const int64_t row = item / heads;
-  const int64_t head = item % heads;
-  const float* const from = x + row * stride + head * dim;
-  const float scale = head_scale(from, dim, eps);
-  for (int i = lane_id(); i < dim; i += kWarpSize) {
-    const float gate = z == nullptr ? 1.0f : silu(z[row * z_stride + head * dim + i]);
-    out[row * out_stride + head * dim + i] = from[i] * scale * weight[i] * gate;
-  }
 }
 
 // Every element of (rows, width), given its row and column.
@@ -114,18 +94,17 @@ struct SigmoidMul {
   }
 };
 
-// Element i of a row: feature i % half of head i / half, and its other half.
-struct Rotate {
-  float* x;
-  int64_t stride;
-  int32_t head_dim;
-  int32_t half;
-  const float* cos;
-  const float* sin;
+struct RopeAngles {
+  const int32_t* positions;
+  const float* frequencies;
+  int64_t count;
+  float factor;
+  float* cos;
+  float* sin;
   __device__ void operator()(int64_t row, int64_t i) const {
-    const int64_t at = i % half;
-    float* const head = x + row * stride + i / half * head_dim;
-    rotate(head[at], head[at + half], cos[row * half + at], sin[row * half + at]);
+    const float angle = static_cast<float>(positions[row]) * frequencies[i];
+    cos[row * count + i] = cosf(angle) * factor;
+    sin[row * count + i] = sinf(angle) * factor;
   }
 };
 
@@ -150,15 +129,6 @@ struct CopyRows {
   }
 };
 
-Launch norm_heads(const char* name, const float* x, int64_t stride, const float* z, int64_t z_stride,
-                  const float* weight, float eps, int64_t rows, int32_t heads, int32_t dim, float* out,
-                  int64_t out_stride) {
-  constexpr int64_t kWarps = kThreads / kWarpSize;
-  const auto blocks = static_cast<uint32_t>((rows * heads + kWarps - 1) / kWarps);
-  return make_launch(name, head_rms_norm_kernel, {blocks}, kThreads, 0, x, stride, z, z_stride, weight, eps,
-                     rows, heads, dim, out, out_stride);
-}
-
 }  // namespace
 
 Launch rms_norm(const float* x, const float* weight, float eps, int64_t rows, int64_t dim, float* out) {
@@ -170,17 +140,6 @@ Launch add_rms_norm(float* x, const float* y, const float* weight, float eps, in
                     float* out, const FaultMarks& marks) {
   return make_launch("add_rms_norm", add_rms_norm_kernel, {static_cast<uint32_t>(rows)}, kThreads, 0, x, y,
                      weight, eps, dim, out, marks);
-}
-
-Launch head_rms_norm(float* x, int64_t stride, int64_t rows, int32_t heads, int32_t head_dim,
-                     const float* weight, float eps) {
-  return norm_heads("head_rms_norm", x, stride, nullptr, 0, weight, eps, rows, heads, head_dim, x, stride);
-}
-
-Launch gated_rms_norm(const float* x, const float* z, int64_t z_stride, const float* weight, float eps,
-                      int64_t rows, int32_t heads, int32_t dim, float* out) {
-  const int64_t stride = int64_t{heads} * dim;
-  return norm_heads("gated_rms_norm", x, stride, z, z_stride, weight, eps, rows, heads, dim, out, stride);
 }
 
 Launch add_bias(float* x, const float* bias, int64_t rows, int64_t width) {
@@ -199,10 +158,9 @@ Launch sigmoid_mul(float* x, const float* gate, int64_t gate_stride, int64_t row
   return each("sigmoid_mul", rows, width, SigmoidMul{x, gate, gate_stride, width});
 }
 
-Launch rope(float* x, int64_t stride, int64_t rows, int32_t heads, int32_t head_dim, int32_t rotary,
-            const float* cos, const float* sin) {
-  const int32_t half = rotary / 2;
-  return each("rope", rows, int64_t{heads} * half, Rotate{x, stride, head_dim, half, cos, sin});
+Launch rope_angles(const int32_t* positions, int64_t rows, const float* frequencies, int64_t count,
+                   float factor, float* cos, float* sin) {
+  return each("rope_angles", rows, count, RopeAngles{positions, frequencies, count, factor, cos, sin});
 }
 
 Launch take_rows(const float* x, const int32_t* rows, int64_t count, int64_t width, float* out) {

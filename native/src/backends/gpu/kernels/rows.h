@@ -11,18 +11,14 @@ namespace llmservice::gpu {
 Launch rms_norm(const float* x, const float* weight, float eps, int64_t rows, int64_t dim, float* out);
 Launch add_rms_norm(float* x, const float* y, const float* weight, float eps, int64_t rows, int64_t dim,
                     float* out, const FaultMarks& marks);
-Launch head_rms_norm(float* x, int64_t stride, int64_t rows, int32_t heads, int32_t head_dim,
-                     const float* weight, float eps);
-Launch gated_rms_norm(const float* x, const float* z, int64_t z_stride, const float* weight, float eps,
-                      int64_t rows, int32_t heads, int32_t dim, float* out);
-
 Launch add_bias(float* x, const float* bias, int64_t rows, int64_t width);
 Launch add_gated(float* out, const float* y, const float* gate, int64_t rows, int64_t width);
 Launch silu_mul(const float* gate_up, int64_t rows, int64_t width, float* out);
 Launch sigmoid_mul(float* x, const float* gate, int64_t gate_stride, int64_t rows, int64_t width);
-Launch rope(float* x, int64_t stride, int64_t rows, int32_t heads, int32_t head_dim, int32_t rotary,
-            const float* cos, const float* sin);
 
+// `positions`: (rows) on the device.
+Launch rope_angles(const int32_t* positions, int64_t rows, const float* frequencies, int64_t count,
+                   float factor, float* cos, float* sin);
 // `rows`: (count) on the device.
 Launch take_rows(const float* x, const int32_t* rows, int64_t count, int64_t width, float* out);
 // `copies`: (count) on the device.
