@@ -82,10 +82,10 @@ void visit_load(gpu::Device& device, const OpSizes& sizes, const Load& load, con
          auto* const room = reinterpret_cast<float*>(workspace.data());
          gpu::Launches all =
              gpu::gdn_conv(shape, step, rows, weight.as<float>(), qkv.as<float>(), m.channels(), state, room);
-         const gpu::Launches rule =
-             gpu::gdn(shape, step, rows, qkv.as<float>(), m.channels(), gates.as<float>(),
-                      gates.as<float>() + m.v_heads, 2 * m.v_heads, per_head.as<float>(),
-                      per_head.as<float>() + m.v_heads, state, room, reinterpret_cast<float*>(out.data()));
+         const gpu::Launches rule = gpu::gdn(shape, step, rows, qkv.as<float>(), m.channels(),
+                                             gates.as<float>(), gates.as<float>() + m.v_heads, 2 * m.v_heads,
+                                             per_head.as<float>(), per_head.as<float>() + m.v_heads, state,
+                                             room, reinterpret_cast<float*>(out.data()), {});
          all.insert(all.end(), rule.begin(), rule.end());
          return all;
        }});

@@ -48,7 +48,7 @@ StepSegments segments(int32_t rows, int32_t longest) { return {nullptr, 1, rows,
 Launches gated_delta(int32_t rows) {
   const GdnShape shape{.k_heads = 16, .v_heads = 48, .k_dim = 128, .v_dim = 128, .conv_kernel = 4};
   return gdn(shape, segments(rows, rows), rows, nullptr, 16384, nullptr, nullptr, 96, nullptr, nullptr, {},
-             nullptr, nullptr);
+             nullptr, nullptr, {});
 }
 
 Launches attend(int32_t rows) {

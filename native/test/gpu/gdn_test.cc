@@ -161,7 +161,7 @@ TEST(Gdn, RunsOddShapes) {
 TEST(Gdn, RefusesWhatItCannotRun) {
   const gpu::StepSegments step{nullptr, 1, 1, 1};
   EXPECT_THROW(gpu::gdn({1, 1, 129, 8, 4}, step, 1, nullptr, 0, nullptr, nullptr, 0, nullptr, nullptr, {},
-                        nullptr, nullptr),
+                        nullptr, nullptr, {}),
                EngineError);
   EXPECT_THROW(gpu::gdn_conv({1, 1, 8, 8, 5}, step, 1, nullptr, nullptr, 0, {}, nullptr), EngineError);
 }
