@@ -37,7 +37,7 @@ __device__ __forceinline__ void mma_fp8(float (&sums)[4], const uint32_t* weight
 
 __device__ __forceinline__ void mma_bf16(float (&sums)[4], const uint32_t* weights, const uint32_t* tokens) {
   using Four = short __attribute__((ext_vector_type(4)));
-  mma_with<Four>(sums, weights, tokens, [](Four a, Four b, MmaSums c) {
+  mma_with<Four>(sums, weights, tokens, []([[maybe_unused]] Four a, [[maybe_unused]] Four b, MmaSums c) {
 #if defined(__HIP_DEVICE_COMPILE__)
     return __builtin_amdgcn_mfma_f32_16x16x16bf16_1k(a, b, c, 0, 0, 0);
 #else
@@ -48,7 +48,7 @@ __device__ __forceinline__ void mma_bf16(float (&sums)[4], const uint32_t* weigh
 
 __device__ __forceinline__ void mma_f16(float (&sums)[4], const uint32_t* weights, const uint32_t* tokens) {
   using Four = _Float16 __attribute__((ext_vector_type(4)));
-  mma_with<Four>(sums, weights, tokens, [](Four a, Four b, MmaSums c) {
+  mma_with<Four>(sums, weights, tokens, []([[maybe_unused]] Four a, [[maybe_unused]] Four b, MmaSums c) {
 #if defined(__HIP_DEVICE_COMPILE__)
     return __builtin_amdgcn_mfma_f32_16x16x16f16(a, b, c, 0, 0, 0);
 #else
