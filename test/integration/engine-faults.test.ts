@@ -5,7 +5,6 @@ import * as childProcess from 'node:child_process';
 import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { createLogger } from 'winston';
@@ -152,9 +151,8 @@ describe('a replica', () => {
 
   test('whose engine breaks answers with the reason, is not ready until it is rebuilt, and then serves', async () => {
     const statuses = new Set<number>();
-    const running = complete();
-    await sleep(20);
     orderFault('device');
+    const running = complete();
     const watching = (async () => {
       while (!statuses.has(503) || (await ready()) !== 200) statuses.add(await ready());
     })();

@@ -71,7 +71,7 @@ describe('with the demo checkpoint in a folder', () => {
     expect(code).toBe(0);
     expect(text).toContain('default/demo: fits (standard input, document 1)');
     expect(text).toContain('Up to 4096 tokens a sequence; 16 such sequences at once.');
-    expect(text).toMatch(/ {4}weights +6\.4 MiB/);
+    expect(text).toMatch(/ {4}weights +6\.3 MiB/);
     expect(text).toMatch(/ {4}KV cache +64\.0 MiB {2}1024 blocks of 64 tokens, 1024 bytes per token/);
     expect(text).toContain('a change of the pods: surges where a node has room for one more, else drains');
     expect(text).toContain('0.80 an hour for 1 devices');
@@ -110,7 +110,10 @@ describe('with the demo checkpoint in a folder', () => {
     [
       'a context that does not fit',
       1,
-      service({ ...tiny, engine: { maxModelLen: 4096, maxNumSeqs: 1, memoryUtilizationPercent: 87 } }),
+      service({
+        accelerator: { resourceName: 'nvidia.com/gpu', memoryPerDevice: '1694Mi' },
+        engine: { maxModelLen: 4096, maxNumSeqs: 1, memoryUtilizationPercent: 87 },
+      }),
       'the longest that does is',
     ],
     [
