@@ -1,5 +1,60 @@
-// Imports point one way: main → edges → core → crds. A cycle or a layer break fails the build.
+// Imports point one way: main → edges → core → crds, and between the folders of a part as the table says. A cycle or a
+// layer break fails the build.
 const core = '^(operator/src/(spec|plan|status)|runtime/src/(request|tokens|schedule))/';
+
+/** The folders of a part from the bottom up, each with those that it may import. */
+const folders = {
+  'operator/src/plan': {
+    identity: [], // names, labels, the owner, content hashes
+    fit: [], // whether a model fits its accelerator, and a pod its node
+    pods: ['identity'], // templates of pods and the config that they mount, whichever engine serves
+    scaling: ['identity'], // how many pods: by load, schedules, a budget, and asleep
+    rollouts: ['identity', 'fit', 'pods'], // revisions, and how one takes the place of another
+    traffic: ['identity', 'pods', 'scaling'], // how requests come to the pods, and whose may
+  },
+  'runtime/src/request': {
+    body: [], // what bodies may hold, and the table of refusals
+    text: [], // what the engine gives, as text
+    'json-schema': ['body'], // what of JSON Schema an answer can be held to
+    parts: ['body', 'json-schema'], // fields that belong together, as typed values
+    parse: ['body', 'parts'], // the bodies of each protocol as one request
+    prepare: ['body', 'text', 'parts', 'parse'], // from a request to what the engine runs
+  },
+  'runtime/src/http': {
+    api: [], // the table of routes and what is told of it
+    access: ['api'], // who is let in, how many at once, and the record of each request
+    replica: ['access'], // what this replica serves and does, and what routes share
+    generation: ['replica'], // one generation or embedding, from prompt to end
+    protocols: ['api', 'generation'], // answers as clients of OpenAI and Anthropic read them
+    routes: ['api', 'access', 'replica', 'generation', 'protocols'], // what answers each route
+    server: ['replica'], // sockets: TLS, limits, the graceful end
+  },
+};
+
+const testFiles = '\\.(test|fixture)\\.ts$';
+
+const folderRules = Object.entries(folders).flatMap(([part, below]) => {
+  const names = Object.keys(below);
+  return [
+    {
+      name: 'folder-has-a-place',
+      comment: 'Of each folder the table says where it stands.',
+      severity: 'error',
+      from: { path: `^${part}/[^/]+/`, pathNot: `^${part}/(${names.join('|')})/` },
+      to: {},
+    },
+    ...names.map((name, place) => {
+      const upward = below[name].find((other) => !names.slice(0, place).includes(other));
+      if (upward !== undefined) throw new Error(`${part}: ${upward} is not below ${name}`);
+      return {
+        name: `${name}-imports-what-is-below`,
+        severity: 'error',
+        from: { path: `^${part}/${name}/`, pathNot: testFiles },
+        to: { path: `^${part}/`, pathNot: `^${part}/(${[name, ...below[name]].join('|')})/` },
+      };
+    }),
+  ];
+});
 
 /** @type {import('dependency-cruiser').IConfiguration} */
 export default {
@@ -44,6 +99,7 @@ export default {
         dependencyTypesNot: ['type-only'],
       },
     },
+    ...folderRules,
   ],
   options: {
     doNotFollow: { path: 'node_modules' },

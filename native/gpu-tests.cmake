@@ -30,6 +30,8 @@ function(add_gpu_tests SUFFIX LIBRARY)
     if(COMPILE) # on a device, which there may not be
       set_target_properties(${TARGET} PROPERTIES EXCLUDE_FROM_ALL ON LINKER_LANGUAGE CXX)
       add_dependencies(gpu_${SUFFIX}_tests ${TARGET})
+    else()
+      use_precompiled(${TARGET})
     endif()
     target_include_directories(${TARGET} PRIVATE ${CMAKE_SOURCE_DIR}/test ${CMAKE_SOURCE_DIR}/test/gpu)
     target_link_libraries(${TARGET} PRIVATE ${LIBRARY} GTest::gtest_main)
@@ -45,7 +47,18 @@ function(add_gpu_tests SUFFIX LIBRARY)
     if(NOT COMPILE)
       add_test(NAME ${TARGET} COMMAND ${TARGET})
     endif()
+    if(NAME MATCHES "nccl")
+      add_dependencies(${TARGET} emulated_nccl)
+      target_compile_definitions(${TARGET} PRIVATE EMULATED_NCCL="$<TARGET_FILE:emulated_nccl>")
+    endif()
   endforeach()
+endfunction()
+
+# libemulated_nccl.so: for tests that open it by its path.
+function(add_emulated_nccl LIBRARY)
+  add_library(emulated_nccl MODULE ${CMAKE_SOURCE_DIR}/test/gpu/emulated_nccl.cc)
+  target_compile_definitions(emulated_nccl PRIVATE $<TARGET_PROPERTY:${LIBRARY},INTERFACE_COMPILE_DEFINITIONS>)
+  target_include_directories(emulated_nccl PRIVATE ${CMAKE_SOURCE_DIR}/src)
 endfunction()
 
 # device_fault_SUFFIX.node, which test/gpu/device-fault.ts has the engine's process load; COMPILE as above.

@@ -13,6 +13,16 @@ export function enginePids(server: number): number[] {
   return childPids(server).flatMap((engine) => [engine, ...childPids(engine)]);
 }
 
+/** The variables that a process was started with. */
+export function environment(pid: number): Record<string, string> {
+  const variables = readFileSync(`/proc/${String(pid)}/environ`, 'utf8')
+    .split('\0')
+    .filter(Boolean);
+  return Object.fromEntries(
+    variables.map((line) => /^(.*?)=(.*)$/s.exec(line)?.slice(1) as [string, string]),
+  );
+}
+
 /** A zombie has ended: it only waits for somebody to ask how. */
 export function isRunning(pid: number): boolean {
   try {

@@ -72,9 +72,10 @@ const hybrid: Sizes = {
 };
 
 test.each([
-  ['llama', llamaConfig, llama, 'none', 165_120, 601_472, 2_606_336],
-  ['llama in FP8', llamaConfig, llama, 'fp8', 151_312, 601_472, 2_574_592],
-  ['hybrid', hybridConfig, hybrid, 'none', 191_968, 597_376, 2_938_112],
+  ['llama', llamaConfig, llama, 'none', 165_120, 651_392, 4_115_712],
+  ['llama in FP8', llamaConfig, llama, 'fp8', 151_312, 651_392, 4_083_968],
+  ['llama in int8', llamaConfig, llama, 'int8', 152_320, 651_392, 4_116_736],
+  ['hybrid', hybridConfig, hybrid, 'none', 191_968, 647_296, 4_447_488],
 ] as const)('%s', (_name, config, sizes, quantization, weights, workspace, device) => {
   const shape = parseCheckpointConfig(config);
   const speculative = { method: 'none', tokens: 3 } as const;
@@ -85,10 +86,10 @@ test.each([
     speculative,
   });
   const limits = { tensor: 1, maxNumSeqs: 4, maxNumBatchedTokens: 256, blockSize: 16 };
-  const input = { ...limits, shape, weights: held, speculative };
+  const input = { ...limits, accelerator: 'hip', shape, weights: held, speculative } as const;
   expect({
     weights: rankWeightBytes(held, { rank: 0, size: 1, kvHeads: 2, onGpu: true }),
     workspace: workspaceBytes(input),
-    device: deviceWorkspaceBytes({ ...input, accelerator: 'hip' }),
+    device: deviceWorkspaceBytes(input),
   }).toEqual({ weights, workspace, device });
 });

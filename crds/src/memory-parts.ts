@@ -32,8 +32,15 @@ export interface MemoryPlanInput {
   readonly kvCacheDtype: KvCacheDtype;
 }
 
-/** Held beside the engine's own buffers: Node and tokenizer on the CPU, device context and collectives on a GPU. */
-const reservedBytes = { cpu: 256 * mib, cuda: 1024 * mib, hip: 1024 * mib } as const;
+/**
+ * What a GPU holds beside the engine's own buffers: the driver's context, which is there when the engine measures what
+ * is left, and graphs and code that is loaded late, which are not.
+ */
+export const deviceReserve = { contextBytes: 512 * mib, graphBytes: 512 * mib } as const;
+const deviceReservedBytes = deviceReserve.contextBytes + deviceReserve.graphBytes;
+
+/** Held beside the engine's own buffers; on the CPU by Node and the tokenizer. */
+const reservedBytes = { cpu: 256 * mib, cuda: deviceReservedBytes, hip: deviceReservedBytes } as const;
 
 /** Bytes of one rank. */
 export interface MemoryParts {

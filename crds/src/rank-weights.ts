@@ -1,5 +1,5 @@
 // Bytes of packed weights on one tensor-parallel rank, to the byte of the backend: on the CPU panels of 64 rows, with
-// scales spread out for the kernels; on GPUs tiles of 64 rows by 128 bytes; vectors widened to float32.
+// scales spread out for the kernels; on GPUs tiles of 64 rows; vectors widened to float32.
 
 import type { FusedMatrix, Held, Part, ResidentVector, ResidentWeights } from './resident-weights.js';
 import type { Split } from './weight-split.js';
@@ -35,19 +35,21 @@ function vectorBytes({ rows, width, split }: ResidentVector, of: RankOf): number
 
 function matrixBytes({ cols, parts }: FusedMatrix, of: RankOf): number {
   const own = parts.some(({ split }) => split === 'columns') ? cols / of.size : cols;
-  if (of.onGpu === true && parts.every(({ held }) => isHeldOnGpu(held))) return tiledBytes(parts, own, of);
+  // Others, and types that differ, are refused where they are loaded.
+  const isHeld = parts.every(({ held }) => held !== 'float32');
+  if (of.onGpu === true && isHeld) return tiledBytes(parts, own, of);
   return runsOf(parts, of).reduce((sum, { rows, held }) => sum + packedBytes(rows, own, held), 0);
-}
-
-/** Others are refused where they are loaded. */
-function isHeldOnGpu(held: Held): boolean {
-  return held === 'bfloat16' || held === 'float16' || held === 'fp8Block' || held === 'fp8Row';
 }
 
 /** As native/src/backends/gpu/packing.cpp: whole tiles, and a float scale per 128 columns and 64 rows or each row. */
 function tiledBytes(parts: readonly Part[], cols: number, of: RankOf): number {
   const rows = parts.map((part) => rowsOf(part.rows, part.split, of));
   const total = rows.reduce((sum, each) => sum + each, 0);
+  const coded = parts[0] && codedRowBytes(parts[0].held);
+  if (coded) {
+    const tiles = Math.ceil(total / 64) * 64 * Math.ceil(cols / 128) * coded;
+    return parts.some(({ held }) => held === 'nvfp4' || held === 'int8') ? tiles + 4 * total : tiles;
+  }
   const quantized = parts.some(({ held }) => held === 'fp8Block' || held === 'fp8Row');
   const tileRows = Math.ceil(total / 64) * 64;
   const tiles = tileRows * Math.ceil((cols * (quantized ? 1 : 2)) / 128) * 128;
@@ -56,6 +58,33 @@ function tiledBytes(parts: readonly Part[], cols: number, of: RankOf): number {
   const aligned = rows.every((each, i) => each % 64 === 0 || (i === rows.length - 1 && of.size === 1));
   const shared = aligned && parts.every(({ held }) => held === 'fp8Block');
   return tiles + 4 * Math.ceil(cols / 128) * (shared ? Math.ceil(total / 64) : total);
+}
+
+/**
+ * Of 128 columns of a row of codes, with the scales of their groups, by native/src/backends/gpu/kernels/coded_tiles.h;
+ * 0 for other types. Q6_K is widened to eight bits.
+ */
+function codedRowBytes(held: Held): number {
+  switch (held) {
+    case 'nvfp4':
+    case 'Q4_0':
+      return 64 + 8;
+    case 'Q4_K':
+      return 64 + 8 + 4;
+    case 'int8':
+      return 128;
+    case 'Q8_0':
+      return 128 + 8;
+    case 'Q6_K':
+      return 128 + 8 + 2;
+    default:
+      return 0;
+  }
+}
+
+/** Whether the GPU backend widens codes, and takes rows of activations as 128 columns in f16 with a scale. */
+export function isCoded(held: Held): boolean {
+  return codedRowBytes(held) > 0;
 }
 
 /** Neighbours that are held alike lie in the same panels. */

@@ -20,6 +20,7 @@ const variables: Readonly<Record<string, { field: string; read: (text: string) =
   DTYPE: { field: 'engine.dtype', read: readText },
   SPECULATIVE_METHOD: { field: 'engine.speculative.method', read: readText },
   NUM_SPECULATIVE_TOKENS: { field: 'engine.speculative.tokens', read: readInteger },
+  COLLECTIVES: { field: 'engine.collectives', read: readText },
   WARMUP: { field: 'engine.warmup.preset', read: readText },
   WARMUP_SHAPES: { field: 'engine.warmup.shapes', read: readList },
   WARMUP_TIME_LIMIT_SECONDS: { field: 'engine.warmup.timeLimitSeconds', read: readInteger },

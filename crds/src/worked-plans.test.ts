@@ -18,9 +18,12 @@
 //   splits of attention, at most                               268,435,456
 //   chunks of 24 heads, 512 x 24 x 5,376 x 4                   264,241,152
 //   lists, 32,768 x 384 + 256 x (256 + 4,096 x 4) + 65,536      16,908,288
-//   workspace in all                                         7,054,589,952
+//   sampling, 32 x (61 x 272 + 12,296 + 248,320 x 8) + 1,280    64,495,616
+//   its lists, 512 x 72 + 32 x 31,040 + 131,072 x 8              2,078,720
+//   what is drawn, (32,768 + 256) x 192                          6,340,608
+//   workspace in all                                         7,127,504,896
 // KV of a token: 16 layers x 2 x 2 heads x 256 x 2 = 32,768; a block of 64: 2,097,152. Device context: 1,073,741,824.
-// All but KV: 42,960,974,848.
+// All but KV: 43,033,889,792.
 
 import { describe, expect, test } from '@jest/globals';
 import { findAccelerator } from './accelerators.js';
@@ -66,49 +69,49 @@ describe('on two partitions of 24 GB (mi300x-cpx-nps4: 24,574 MiB, of which 85 %
   test('it does not fit: state of 256 sequences alone is nearly all', () => {
     const failure = thrownBy(FailureError, () => planMemory(input));
     expect(failure.reason).toBe('ModelTooLarge');
-    expect(failure.detail).toEqual({ needed: 42_960_974_848 + 2_097_152, available: 21_902_550_630 });
+    expect(failure.detail).toEqual({ needed: 43_033_889_792 + 2_097_152, available: 21_902_550_630 });
     expect(failure.message).toContain(
-      'one rank needs 40.01 GiB (weights 13.74 GiB, recurrent state 18.70 GiB, workspace 6.57 GiB, reserved 1.00 GiB, ' +
+      'one rank needs 40.08 GiB (weights 13.74 GiB, recurrent state 18.70 GiB, workspace 6.64 GiB, reserved 1.00 GiB, ' +
         'one KV block) but may use 20.40 GiB (85 % of 24.00 GiB)',
     );
   });
 
-  // Memory: (42,960,974,848 + 512 blocks of 2,097,152) / 0.85 = 48.25 GiB.
+  // Memory: (43,033,889,792 + 512 blocks of 2,097,152) / 0.85 = 48.33 GiB.
   test('each remedy holds', () => {
-    expect(remediesOf(input)).toEqual(['parallelism.tensor 8', 'memory of at least 48.25 GiB per device']);
+    expect(remediesOf(input)).toEqual(['parallelism.tensor 8', 'memory of at least 48.33 GiB per device']);
     expect(planMemory({ ...input, tensor: 8 }).maxConcurrencyAtMaxLen).toBeGreaterThanOrEqual(1);
-    expect(planMemory({ ...input, memoryBytes: 48.25 * 1024 ** 3 }).maxConcurrencyAtMaxLen).toBe(1);
+    expect(planMemory({ ...input, memoryBytes: 48.33 * 1024 ** 3 }).maxConcurrencyAtMaxLen).toBe(1);
   });
 
-  // 16,384 rows take 3,683,553,280 bytes. 21,902,550,630 - 14,750,315,520 - 16 x 78,446,592 - 3,683,553,280 -
-  // 1,073,741,824 = 1,139,794,534 bytes, 543.5 blocks.
-  test('with 16 sequences and 16,384 rows the largest context is 543 blocks', () => {
+  // 16,384 rows take 3,753,241,856 bytes. 21,902,550,630 - 14,750,315,520 - 16 x 78,446,592 - 3,753,241,856 -
+  // 1,073,741,824 = 1,070,105,958 bytes, 510.3 blocks.
+  test('with 16 sequences and 16,384 rows the largest context is 510 blocks', () => {
     const less = { ...input, maxNumSeqs: 16, maxNumBatchedTokens: 16384 };
-    expect(planMemory({ ...less, maxModelLen: null }).maxModelLen).toBe(543 * 64);
+    expect(planMemory({ ...less, maxModelLen: null }).maxModelLen).toBe(510 * 64);
   });
 });
 
 describe('on two partitions of 48 GB (mi300x-qpx-nps4: 49,148 MiB, of which 85 % are 43,805,101,260 bytes)', () => {
   const device = ['mi300x-qpx-nps4', 2] as const;
 
-  // 43,805,101,260 - 42,960,974,848 = 844,126,412 bytes, 402.5 blocks.
-  test('it fits, with a context of at most 402 blocks', () => {
+  // 43,805,101,260 - 43,033,889,792 = 771,211,468 bytes, 367.7 blocks.
+  test('it fits, with a context of at most 367 blocks', () => {
     expect(planMemory(on(...device, null))).toMatchObject({
       weightBytes: 14_750_315_520,
       stateBytes: 20_082_327_552,
-      workspaceBytes: 7_054_589_952,
+      workspaceBytes: 7_127_504_896,
       kvBytesPerBlock: 2_097_152,
-      maxModelLen: 402 * 64,
+      maxModelLen: 367 * 64,
     });
   });
 
-  // 16,384 rows take 3,687,546,880 bytes, and 4,211,169,484 are left. Beside one sequence's 512 blocks there are
-  // 3,137,427,660, a fifth of which hold 7 states for the prefix cache; (4,211,169,484 - 7 x 78,446,592) / 2,097,152 =
-  // 1,746.2 blocks, 3 times 512.
+  // 16,384 rows take 3,757,316,096 bytes, and 4,141,400,268 are left. Beside one sequence's 512 blocks there are
+  // 3,067,658,444, a fifth of which hold 7 states for the prefix cache; (4,141,400,268 - 7 x 78,446,592) / 2,097,152 =
+  // 1,712.9 blocks, 3 times 512.
   test('holds 3 sequences of 32,768 tokens at once, with steps of 16,384 rows', () => {
     expect(planMemory({ ...on(...device, 32768), maxNumBatchedTokens: 16384 })).toMatchObject({
       numStateSnapshots: 7,
-      numBlocks: 1746,
+      numBlocks: 1712,
       maxConcurrencyAtMaxLen: 3,
     });
   });
@@ -117,11 +120,11 @@ describe('on two partitions of 48 GB (mi300x-qpx-nps4: 49,148 MiB, of which 85 %
     const input = on(...device, 262144);
     expect(thrownBy(FailureError, () => planMemory(input)).reason).toBe('KvCacheTooSmall');
     expect(remediesOf(input)).toEqual([
-      'engine.maxModelLen 25728',
+      'engine.maxModelLen 23488',
       'engine.maxNumSeqs 128',
       'parallelism.tensor 4',
     ]);
-    for (const change of [{ maxModelLen: 25728 }, { maxNumSeqs: 128 }, { tensor: 4 }] as const) {
+    for (const change of [{ maxModelLen: 23488 }, { maxNumSeqs: 128 }, { tensor: 4 }] as const) {
       expect(planMemory({ ...input, ...change }).maxConcurrencyAtMaxLen).toBeGreaterThanOrEqual(1);
     }
   });
@@ -129,9 +132,9 @@ describe('on two partitions of 48 GB (mi300x-qpx-nps4: 49,148 MiB, of which 85 %
 
 // One rank: weights 29,497,931,776, state 256 x 156,893,184 = 40,164,655,104. A row of the workspace has 291,460 bytes,
 // and 32 x 248,320 x 4 are of logits: 9,582,346,240; beside it 588,251,136 + 65,536 for activations of 17,408 codes,
-// 268,435,456 for attention, 528,482,304 for chunks of 48 heads and 16,908,288 for lists: 10,984,488,960 in all. Device
-// context 1,073,741,824: 93,499,587,379 are left. KV of a block: 4,194,304. Beside 512 blocks a fifth is 116 states:
-// (93,499,587,379 - 116 x 156,893,184) / 4,194,304 = 17,952.9 blocks.
+// 268,435,456 for attention, 528,482,304 for chunks of 48 heads, 18,987,008 for lists and 70,836,224 for sampling: 11,057,403,904 in all.
+// Device context 1,073,741,824: 93,426,672,435 are left. KV of a block: 4,194,304. Beside 512 blocks a fifth is 116 states:
+// (93,426,672,435 - 116 x 156,893,184) / 4,194,304 = 17,935.5 blocks.
 describe('on one device of 192 GB (mi300x: 196,592 MiB, of which 85 % are 175,220,405,043 bytes)', () => {
   const device = ['mi300x', 1] as const;
 
@@ -148,7 +151,7 @@ describe('on one device of 192 GB (mi300x: 196,592 MiB, of which 85 % are 175,22
     expect(planMemory(on(...device, 32768))).toMatchObject({
       kvBytesPerBlock: 4_194_304,
       numStateSnapshots: 116,
-      numBlocks: 17_952,
+      numBlocks: 17_935,
       maxConcurrencyAtMaxLen: 35,
     });
   });

@@ -1,22 +1,26 @@
 // Activation workspace of one rank, as the engine lays it out once at load: one row per token of the largest step in
-// each of its buffers, and the logits of a few rows at a time.
+// each of its buffers, and the logits of a few rows at a time; on a GPU, what is drawn from them as well.
 
 import type { ModelShape } from './checkpoint.js';
 import type { Speculative } from './speculation.js';
 
 /** Rows whose logits the engine computes at once. */
 const logitRows = 32;
+/** Of a token that a GPU has drawn, with its alternatives (SampleResult in native/src/ops/sample_request.h). */
+const sampleBytes = 192;
 
 export interface WorkspaceInput {
   readonly shape: ModelShape;
+  readonly accelerator: 'cpu' | 'cuda' | 'hip';
   readonly tensor: number;
+  readonly maxNumSeqs: number;
   /** Rows of the largest step. */
   readonly maxNumBatchedTokens: number;
   readonly speculative: Speculative;
 }
 
 export function workspaceBytes(input: WorkspaceInput): number {
-  const { shape, tensor, maxNumBatchedTokens, speculative } = input;
+  const { shape, tensor, maxNumSeqs, maxNumBatchedTokens, speculative } = input;
   const gates = shape.gdn === null ? 0 : (2 * shape.gdn.vHeads) / tensor;
   // Residual, normed input, output and final hidden are whole on every rank; the others are sharded.
   // Rows gathered for the experts are whole too.
@@ -30,7 +34,9 @@ export function workspaceBytes(input: WorkspaceInput): number {
   const rows = Math.ceil(maxNumBatchedTokens * (perRow + routing + shape.rotaryDim) * 4);
   // On rank 0, where each row first was not finite: whole lines of 64 bytes.
   const faults = Math.ceil(maxNumBatchedTokens / 16) * 64;
-  return rows + faults + logitRows * logitWidth(shape, tensor) * 4;
+  // One of each row, and of a sequence that may begin a form one more.
+  const samples = input.accelerator === 'cpu' ? 0 : (maxNumBatchedTokens + maxNumSeqs) * sampleBytes;
+  return rows + faults + samples + logitRows * logitWidth(shape, tensor) * 4;
 }
 
 /** Rank 0 holds its own part of the logits beside all of them; on the only rank they are one. */

@@ -8,6 +8,8 @@ FROM ${NODE} AS node
 FROM ${BASE}
 ARG ROCM=7.1.1
 ARG SUITE=noble
+# rccl: ROCm's library of collectives too, for engine.collectives (deploy/docs/gpu.md, "NCCL and RCCL").
+ARG RCCL=
 # The repository and its priority over the distribution's own ROCm are as AMD documents them. AMD's graphics repository,
 # which ROCm 7's instructions add, is left out: it has another libdrm, and ROCr takes the distribution's too (hsa-rocr
 # depends on libdrm-amdgpu-amdgpu1 | libdrm-amdgpu1). From ROCm 7.13 on packages have other names (amdrocm-runtime).
@@ -17,8 +19,8 @@ RUN echo "deb [arch=amd64 signed-by=/etc/apt/keyrings/rocm.asc] https://repo.rad
       >/etc/apt/sources.list.d/rocm.list && \
     printf 'Package: *\nPin: release o=repo.radeon.com\nPin-Priority: 600\n' >/etc/apt/preferences.d/rocm-pin-600
 # The HIP runtime with what it depends on: ROCr, which speaks to the kernel driver, and the code object manager, which is
-# opened by name when kernels are loaded. No compiler, no BLAS, no RCCL: the kernels are compiled, and call no library.
-RUN apt-get update && apt-get install -y --no-install-recommends hip-runtime-amd && rm -rf /var/lib/apt/lists/* && \
+# opened by name when kernels are loaded. No compiler, no BLAS: the kernels are compiled, and call no library.
+RUN apt-get update && apt-get install -y --no-install-recommends hip-runtime-amd ${RCCL} && rm -rf /var/lib/apt/lists/* && \
     printf '/opt/rocm/lib\n/opt/rocm/lib64\n' >/etc/ld.so.conf.d/rocm.conf && ldconfig && \
     for library in libamdhip64.so libhsa-runtime64.so libamd_comgr.so; do ldconfig -p | grep -q "$library" || exit 1; done
 COPY --from=node /usr/local/bin/node /usr/local/bin/node

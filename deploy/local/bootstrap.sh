@@ -10,7 +10,7 @@ source "$(dirname "${BASH_SOURCE[0]}")/lib/settings.sh"
 for part in progress wheel; do source "$local_folder/lib/$part.sh"; done
 
 node_version=24.19.0
-oldest_node=20.19
+oldest_node=22
 go_version=1.27.3
 oldest_go=1.26.7
 

@@ -13,11 +13,10 @@ using nlohmann::json;
 using namespace llmservice::testing;
 
 std::unique_ptr<Model> load(const std::filesystem::path& dir, Backend& backend) {
-  const ModelOptions options{
-      .max_tokens = 80,
-      .keep = DType::kBF16,
-      .caches = {.num_blocks = 4, .block_size = 16, .slots = 4, .kv_dtype = DType::kBF16},
-      .shard = {}};
+  const ModelOptions options{.max_tokens = 80,
+                             .keep = DType::kBF16,
+                             .caches = {.block_size = 16, .slots = 4, .kv_dtype = DType::kBF16},
+                             .shard = {}};
   const Checkpoint checkpoint(dir);
   return std::make_unique<Model>(checkpoint, read_model_config(dir), backend, options, [](auto, auto) {});
 }
@@ -204,11 +203,10 @@ TEST(Checkpoint, ProgressReachesTheTotalAndNeverPassesIt) {
   write_checkpoint(dir, tiny_hybrid_config(), tiny_hybrid_tensors());
   ReferenceBackend backend;
   const Checkpoint checkpoint(dir.path());
-  const ModelOptions options{
-      .max_tokens = 80,
-      .keep = DType::kF32,
-      .caches = {.num_blocks = 4, .block_size = 16, .slots = 4, .kv_dtype = DType::kF32},
-      .shard = {}};
+  const ModelOptions options{.max_tokens = 80,
+                             .keep = DType::kF32,
+                             .caches = {.block_size = 16, .slots = 4, .kv_dtype = DType::kF32},
+                             .shard = {}};
   uint64_t last = 0;
   uint64_t whole_size = 0;
   const Model model(checkpoint, read_model_config(dir.path()), backend, options,

@@ -240,5 +240,46 @@ TEST(Slots, EndWithStopTokenOrLength) {
   EXPECT_EQ(slots.append(2, 43), Finish::kStop);
 }
 
+// Slot 2 has ended; slot 1 goes on.
+SlotTable table_with_an_end() {
+  SlotTable slots = table();
+  Admission a = admission(2);
+  a.stop_tokens = {42};
+  slots.apply({.release = {}, .admit = {a}, .blocks = {{2, 15}}, .rows = {}});
+  slots.advance(2, 5);
+  EXPECT_EQ(slots.append(2, 42), Finish::kStop);
+  return slots;
+}
+
+TEST(PlansMadeAhead, LoseRowsAndSavesOfSequencesThatEnded) {
+  const SlotTable slots = table_with_an_end();
+  StepPlan plan = saving({{2, 1}, {1, 64}}, {{1, 192, 0}, {2, 64, 1}});
+  plan.blocks = {{2, 16}};
+  plan.ahead = true;
+  const StepPlan left = slots.without_ended(plan);
+  EXPECT_EQ(failure_of([&] { slots.check(left); }), "");
+  ASSERT_EQ(left.rows.size(), 1U);
+  EXPECT_EQ(left.rows[0].slot, 1);
+  ASSERT_EQ(left.saves.size(), 1U);
+  EXPECT_EQ(left.saves[0].slot, 1);
+  EXPECT_EQ(left.blocks.size(), 1U);  // the next plan's maker counts on it
+  EXPECT_FALSE(left.ahead);
+}
+
+TEST(PlansMadeAhead, KeepRowsOfWhoeverTakesTheSlotOfOneThatEnded) {
+  const SlotTable slots = table_with_an_end();
+  StepPlan plan{{2}, {admission(2)}, {{2, 15}}, {{2, 5}}};
+  plan.ahead = true;
+  EXPECT_EQ(slots.without_ended(plan).rows.size(), 1U);
+}
+
+TEST(PlansMadeAhead, KeepEveryOtherRule) {
+  const SlotTable slots = table_with_an_end();
+  for (StepPlan plan : {rows({{3, 1}}), rows({{4, 1}}), rows({{-1, 1}}), rows({{0, 9}})}) {
+    plan.ahead = true;
+    EXPECT_EQ(failure_of([&] { slots.check(slots.without_ended(plan)); }), "EngineFault");
+  }
+}
+
 }  // namespace
 }  // namespace llmservice

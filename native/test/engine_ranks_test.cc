@@ -43,15 +43,47 @@ std::vector<StepPlan> plans() {
   return all;
 }
 
+// Slot 1 ends by its length in the second step, or is pooled and ends in the first, which only rank 0 sees.
+// The plans after that were made ahead: they have rows of it until it is released, and another takes its
+// blocks.
+std::vector<StepPlan> plans_ahead(Pooling pooling) {
+  std::vector<StepPlan> all = plans();
+  Admission& ending = all[0].admit[1];
+  ending.max_length = pooling == Pooling::kNone ? 5 : 3;
+  ending.pooling = pooling;
+  if (pooling != Pooling::kNone) ending.sampling = {};
+  all[1].rows = {{0, 36}, {1, 1}};
+  for (StepPlan& plan : all) plan.ahead = true;
+  StepPlan& next = all[5];
+  next.release = {1};
+  next.admit = {admission(1, 20)};
+  for (int32_t i = 0; i < 8; ++i) next.blocks.push_back({1, 8 + i});
+  next.rows = {{0, 1}, {1, 20}};
+  return all;
+}
+
+// The same, each step planned after the end of the one before.
+std::vector<StepPlan> plans_behind(Pooling pooling) {
+  std::vector<StepPlan> all = plans_ahead(pooling);
+  const size_t last = pooling == Pooling::kNone ? 1 : 0;
+  for (size_t i = 0; i < all.size(); ++i) {
+    all[i].ahead = false;
+    if (i > last && i < 5) std::erase_if(all[i].rows, [](const RowEntry& entry) { return entry.slot == 1; });
+  }
+  return all;
+}
+
 struct Seen {
+  std::vector<int32_t> slots;
   std::vector<int32_t> tokens;
   std::vector<float> logprobs;
 };
 
-Seen run(Engine& engine) {
+Seen run(Engine& engine, const std::vector<StepPlan>& all) {
   Seen seen;
-  for (const StepPlan& plan : plans()) {
+  for (const StepPlan& plan : all) {
     const StepResult result = engine.step(plan);
+    seen.slots.insert(seen.slots.end(), result.slots.begin(), result.slots.end());
     seen.tokens.insert(seen.tokens.end(), result.tokens.begin(), result.tokens.end());
     for (const auto* logprobs : {&result.logprobs, &result.prompt.logprobs}) {
       seen.logprobs.insert(seen.logprobs.end(), logprobs->begin(), logprobs->end());
@@ -74,19 +106,19 @@ class EngineRanks : public ::testing::Test {
     return std::make_unique<Engine>(options, std::make_unique<ReferenceBackend>(), [](auto, auto) {});
   }
 
-  Seen run_on(int32_t size) {
+  Seen run_on(int32_t size, const std::vector<StepPlan>& all = plans()) {
     const TestSegment segment(size);
     std::vector<std::thread> followers;
     for (int32_t rank = 1; rank < size; ++rank) {
       followers.emplace_back([&, rank] { load(RankPlace{rank, size, segment.descriptor()})->follow(); });
     }
-    Seen seen = run(*load(RankPlace{0, size, segment.descriptor()}));
+    Seen seen = run(*load(RankPlace{0, size, segment.descriptor()}), all);
     for (std::thread& follower : followers) follower.join();
     return seen;
   }
 
   void expect_as_on_one_rank(int32_t size) {
-    const Seen one = run(*load(std::nullopt));
+    const Seen one = run(*load(std::nullopt), plans());
     const Seen many = run_on(size);
     EXPECT_EQ(many.tokens, one.tokens);
     ASSERT_EQ(many.logprobs.size(), one.logprobs.size());
@@ -107,6 +139,22 @@ TEST_F(EngineRanks, ShareKvHeadsWhenThereAreFewerThanRanks) {
   config.update({{"num_attention_heads", 8}, {"num_key_value_heads", 4}});
   write_checkpoint(dir_, config, tiny_llama_tensors());
   for (const int32_t size : {2, 4, 8}) expect_as_on_one_rank(size);
+}
+
+TEST_F(EngineRanks, LeaveOutWhatEndedBeforeAPlanMadeAhead) {
+  write_checkpoint(dir_, tiny_hybrid_config(), tiny_hybrid_tensors());
+  for (const Pooling pooling : {Pooling::kNone, Pooling::kLast}) {
+    const Seen behind = run(*load(std::nullopt), plans_behind(pooling));
+    for (const Seen& ahead :
+         {run(*load(std::nullopt), plans_ahead(pooling)), run_on(2, plans_ahead(pooling))}) {
+      EXPECT_EQ(ahead.slots, behind.slots);
+      EXPECT_EQ(ahead.tokens, behind.tokens);
+      ASSERT_EQ(ahead.logprobs.size(), behind.logprobs.size());
+      for (size_t i = 0; i < behind.logprobs.size(); ++i)
+        EXPECT_NEAR(ahead.logprobs[i], behind.logprobs[i], 1e-4);
+    }
+    EXPECT_GT(behind.tokens.size(), 10U);
+  }
 }
 
 TEST_F(EngineRanks, AreRefusedWhereTheyDoNotDivideTheModel) {
@@ -170,6 +218,9 @@ TEST(PlanWire, CarriesEveryField) {
   EXPECT_FALSE(same.admit[1].prompt_logprobs);
   EXPECT_EQ(same.blocks.size(), 16U);
   EXPECT_EQ(same.rows[0].count, 64);
+  StepPlan ahead;
+  ahead.ahead = true;
+  EXPECT_TRUE(decode_plan(encode_plan(ahead)).ahead);
 }
 
 TEST(PlanWire, RefusesWhatIsNotOnePlan) {

@@ -17,8 +17,8 @@ build_and_run() {
     { cat "$build.log" >&2; exit 1; }
   ninja -C "$build" -j "$(nproc)" "$@"
   local tests=("${@/#/$build/}")
-  # Those of GPU kernels run twice, on warps of 32 and of 64 lanes.
-  [ $# -gt 0 ] || tests=("$build"/*_test "$build"/gpu_*_test_{32,64})
+  # Those of GPU kernels run twice, on warps of 32 and of 64 lanes; first, since the longest are among them.
+  [ $# -gt 0 ] || tests=("$build"/gpu_*_test_{64,32} "$build"/*_test)
   # Two at a time: most of a test is one thread that prepares or compares.
   printf '%s\n' "${tests[@]}" | xargs -P 2 -I TEST sh -c \
     '"$1" --gtest_brief=1 --gtest_output="json:$2-$(basename "$1").json"' sh TEST "$reports/$(basename "$build")" ||

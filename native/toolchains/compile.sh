@@ -30,6 +30,8 @@ name=$cache/$(sha256sum <<<"$hashes" | cut -c1-16)
 cp "$object" "$name.o"
 cp "$object.log" "$name.log"
 cp "$object.d" "$name.d"
-echo "$hashes" >"$name.inputs"
+# Last and whole: a result without it is none.
+echo "$hashes" >"$name.hashes"
+mv "$name.hashes" "$name.inputs"
 # The results that were not used for longest go.
 find "$cache" -name '*.inputs' -printf '%T@ %p\n' | sort -rn | tail -n +5 | while read -r _ old; do rm -f "${old%.inputs}".*; done

@@ -7,8 +7,13 @@ export interface EngineOptions {
   readonly modelDir: string;
   /** Tokens per KV block; divides 64 or is a multiple of it. */
   readonly blockSize: number;
-  /** KV blocks of the paged cache. */
+  /** KV blocks of the paged cache; with `memory`, the most that can be of use. */
   readonly numBlocks: number;
+  /**
+   * On GPUs: as many blocks as fit what the device has left once all else lies there, on the rank that has least;
+   * null, and always on the CPU: `numBlocks`.
+   */
+  readonly memory: MemoryShare | null;
   /** Sequences that may hold a slot (token state, recurrent state) at once. */
   readonly maxNumSeqs: number;
   /** Copies of a slot's recurrent state that can be kept for other sequences; 0 for models without one. */
@@ -31,6 +36,11 @@ export interface EngineOptions {
    * built, runs their kernels on the CPU, for tests.
    */
   readonly device: 'cpu' | GpuVendor;
+  /**
+   * Of several ranks on GPUs, who adds up: this code, in rank order, or the vendor's library (NCCL, RCCL), in an order
+   * of its own; auto: the library where devices do not reach each other's memory.
+   */
+  readonly collectives: 'auto' | 'own' | 'library';
   /** CPU instruction family; auto: the best this machine has. */
   readonly isa: 'auto' | 'portable' | 'avx512';
   /** Report a hash of the logits behind each sampled token: for tests of identity, which pay a pass over the vocabulary. */
@@ -40,6 +50,19 @@ export interface EngineOptions {
 }
 
 export type GpuVendor = 'cuda' | 'hip' | 'emulator';
+
+/**
+ * What an engine may take of a device or of the partition that it is: KV gets what is free, less what the share leaves
+ * to others, less `graphBytes`. Clearly less than `plannedBlocks`, or than one sequence needs, is refused.
+ */
+export interface MemoryShare {
+  readonly utilizationPercent: number;
+  /** What the driver keeps for this process at most; what is held beyond it is another process's. */
+  readonly contextBytes: number;
+  /** What graphs and code that is loaded late may still take. */
+  readonly graphBytes: number;
+  readonly plannedBlocks: number;
+}
 
 /** How the next tokens of sequences are guessed, to be verified several at once. Outputs are the same without. */
 export interface Speculation {
@@ -82,12 +105,16 @@ export interface EngineInfo {
   readonly vocabSize: number;
   readonly weightBytes: number;
   readonly workspaceBytes: number;
+  /** KV blocks that there are. */
+  readonly numBlocks: number;
   readonly kvBytesPerBlock: number;
   readonly stateBytesPerSeq: number;
   /** Inputs of recurrent layers that are kept until drafts are known to be right. */
   readonly draftBytesPerSeq: number;
   /** True when the model keeps recurrent state (then prefill chunks end on multiples of 64). */
   readonly hybrid: boolean;
+  /** Who adds up for several ranks: `own`, or a library with its version, such as `NCCL 2.27.7`; null: the only rank. */
+  readonly collectives: string | null;
 }
 
 /** Sampling of one sequence; every field has its neutral value when not asked for. */
@@ -254,6 +281,11 @@ export interface StepPlan {
   readonly drafts: number;
   /** Null: a step that counts. */
   readonly rehearsal: Rehearsal | null;
+  /**
+   * Made before the result of the step before it was known: rows and saves of sequences that have ended by then are left
+   * out, and the result has nothing of them. Without it they break a rule.
+   */
+  readonly ahead: boolean;
 }
 
 /**
@@ -338,12 +370,20 @@ export interface PromptLogprobs {
   readonly topLogprobs: Float32Array;
 }
 
-/** A model in memory with its caches. Errors carry `reason` (a failure reason of the contract) and a message. */
+/**
+ * A model in memory with its caches. Errors carry `reason` (a failure reason of the contract), a message, and some of
+ * them `detail` (its figures).
+ */
 export interface Engine {
   readonly info: EngineInfo;
-  /** @throws when the plan breaks a rule (a bug of the caller): the message names the rule; nothing was computed. */
+  /**
+   * One step runs, and one more may wait for its end.
+   * @throws when the plan breaks a rule (a bug of the caller): the message names the rule; nothing was computed.
+   */
   step(plan: StepPlan): Promise<StepResult>;
-  /** Waits for the step in flight, then frees everything. Idempotent. */
+  /** Takes back the step asked for last, unless it has begun: its promise rejects, and it leaves no trace. */
+  withdraw(): boolean;
+  /** Waits for the steps in flight, then frees everything. Idempotent. */
   dispose(): Promise<void>;
 }
 

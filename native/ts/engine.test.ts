@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 
-import type { Admission, Engine, EngineOptions, StepPlan } from './binding.js';
+import { finishCodes, type Admission, type Engine, type EngineOptions, type StepPlan } from './binding.js';
 import { cpuIsas, loadEngine } from './engine.js';
 import { plainOptions } from './engine-options.fixture.js';
 import { emptyPlan } from './step-plan.fixture.js';
@@ -90,20 +90,56 @@ describe('a loaded engine', () => {
 
   test('tells what it is', () => {
     expect(engine.info).toMatchObject({
+      numBlocks: 8,
       architecture: 'llama',
       isa: 'portable',
       threads: 1,
       vocabSize: 320,
       hybrid: false,
+      collectives: null,
     });
     expect(engine.info.weightBytes).toBeGreaterThan(500_000);
   });
 
   test('runs steps in the order in which they were asked for', async () => {
-    const results = await Promise.all([engine.step(first), engine.step(next), engine.step(next)]);
-    expect(results.map(({ slots }) => [...slots])).toEqual([[0], [0], [0]]);
+    const results = await Promise.all([engine.step(first), engine.step(next)]);
+    expect(results.map(({ slots }) => [...slots])).toEqual([[0], [0]]);
     expect(results[0].logprobs[0]).toBeNaN();
     expect([...results[0].topOffsets]).toEqual([0, 0]);
+  });
+
+  test('lets one step wait behind the one that runs, and no more', async () => {
+    const steps = [engine.step(first), engine.step(next)];
+    await expect(engine.step(next)).rejects.toMatchObject({ reason: 'EngineFault' });
+    await Promise.all(steps);
+    await expect(engine.step(next)).resolves.toMatchObject({ slots: Int32Array.of(0) });
+  });
+
+  test('takes back a step that has not begun, as if it had never been asked for', async () => {
+    // Long enough that the other does not begin meanwhile.
+    const long = { ...admission, tokens: new Int32Array(60).fill(1), promptLength: 60, maxLength: 64 };
+    const runs = engine.step({
+      ...emptyPlan,
+      admit: [long],
+      blocks: Int32Array.of(0, 0, 0, 1, 0, 2, 0, 3),
+      rows: Int32Array.of(0, 60),
+    });
+    const waits = engine.step({ ...emptyPlan, release: Int32Array.of(0) });
+    const outcome = expect(waits).rejects.toThrow('withdrawn');
+    expect(engine.withdraw()).toBe(true);
+    await outcome;
+    await runs;
+    expect(engine.withdraw()).toBe(false);
+    await expect(engine.step(next)).resolves.toMatchObject({ slots: Int32Array.of(0) });
+  });
+
+  test('leaves rows of a sequence that has ended out of a plan made ahead, and only there', async () => {
+    const ending = { ...first, admit: [{ ...admission, maxLength: 4 }] };
+    const steps = [engine.step(ending), engine.step({ ...next, ahead: true })];
+    const [end, ahead] = await Promise.all(steps);
+    expect([...end!.finish]).toEqual([finishCodes.length]);
+    expect([...ahead!.slots]).toEqual([]);
+    await expect(engine.step(next)).rejects.toThrow('has ended');
   });
 
   test('refuses a plan that breaks a rule, and goes on', async () => {

@@ -13,4 +13,5 @@ export const emptyPlan: StepPlan = {
   saves: none,
   drafts: 0,
   rehearsal: null,
+  ahead: false,
 };

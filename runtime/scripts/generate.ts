@@ -4,7 +4,7 @@
 import { writeGenerated } from '../../crds/scripts/write-generated.js';
 import { conformancePage } from '../../test/conformance/conformance-page.js';
 import { mi300xPage } from '../../test/gpu/mi300x-page.js';
-import { makeOpenApiDocument } from '../src/http/openapi-document.js';
+import { makeOpenApiDocument } from '../src/http/api/openapi-document.js';
 import { apiPage } from './api-page.js';
 
 await writeGenerated({

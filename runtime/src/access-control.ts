@@ -4,7 +4,7 @@ import { hostname } from 'node:os';
 import { AccountingLog } from './accounting/accounting-log.js';
 import { spentToday } from './accounting/spent-today.js';
 import type { ResolvedConfig } from './config/resolve-config.js';
-import type { Access } from './http/access.js';
+import type { Access } from './http/access/access.js';
 import { KeyBudgets } from './keys/key-budgets.js';
 import { KeyFolder } from './keys/key-folder.js';
 import type { Logger } from './log/logger.js';

@@ -3,8 +3,8 @@
 import { FailureError } from '@llmservice/crds';
 import type { ServerSettings } from './config/server-settings.js';
 import { makeAdminApp, type ReplicaControl } from './http/admin-app.js';
-import { HttpServer, type TlsSource } from './http/http-server.js';
-import type { ServerParts } from './http/server-parts.js';
+import { HttpServer, type TlsSource } from './http/server/http-server.js';
+import type { ServerParts } from './http/replica/server-parts.js';
 import { KeyFolder } from './keys/key-folder.js';
 
 export class AdminServer {

@@ -1,6 +1,6 @@
 import { beforeEach, expect, test } from '@jest/globals';
 import { describeLoad } from './cli/load-display.js';
-import { Lifecycle } from './http/lifecycle.js';
+import { Lifecycle } from './http/replica/lifecycle.js';
 import { LoadObserver } from './load-observer.js';
 import { makeLogger } from './log/logger.js';
 import { StallWatch } from './weights/stall-watch.js';

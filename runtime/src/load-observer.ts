@@ -2,8 +2,8 @@
 // engine loads while weights are still pulled, so that each of the two has a meter of its own.
 
 import type { WarmedUp } from './engine/engine-state.js';
-import type { GenerationEngine } from './http/engine-port.js';
-import type { Lifecycle, LoadReport } from './http/lifecycle.js';
+import type { GenerationEngine } from './http/replica/engine-port.js';
+import type { Lifecycle, LoadReport } from './http/replica/lifecycle.js';
 import type { Logger } from './log/logger.js';
 import type { UnavailableError } from './weights/checkpoint-source.js';
 import { ProgressMeter, type Bytes } from './weights/progress-meter.js';

@@ -7,7 +7,7 @@ import { setTimeout as sleepFor } from 'node:timers/promises';
 import type { ResolvedConfig } from './config/resolve-config.js';
 import { EngineClient } from './engine/engine-client.js';
 import type { EngineSettings } from './engine/protocol.js';
-import type { ServedModel } from './http/served-model.js';
+import type { ServedModel } from './http/replica/served-model.js';
 import { readModelFiles, servedModel } from './load-model.js';
 import type { LoadObserver } from './load-observer.js';
 import type { Logger } from './log/logger.js';
@@ -23,7 +23,6 @@ export interface ReadyModel {
   readonly engine: EngineClient;
   readonly info: EngineInfo;
   readonly model: ServedModel;
-  readonly numBlocks: number;
 }
 
 const lookAgainMs = 1_000;
@@ -128,12 +127,12 @@ export class ModelRun {
     await client.start();
     const { state } = client.health();
     if (state.kind === 'ready') {
-      const { info, numBlocks, maxModelLen } = state;
+      const { info, maxModelLen } = state;
       this.renderer =
         files.chatTemplate === null ? null : new TemplateRenderer(files.chatTemplate, this.logger);
       this.tokenizer = files.tokenizer;
       const model = servedModel(files, this.renderer, info, maxModelLen);
-      return { engine: client, info, model, numBlocks };
+      return { engine: client, info, model };
     }
     this.stopping.signal.throwIfAborted();
     const failure = state.kind === 'failed' ? state.failure : stoppedLoading;

@@ -43,6 +43,7 @@ async function ask(text: string): Promise<void> {
     const stopped = controller.signal.aborted;
     turn.say(make('p', stopped ? 'who' : 'failed', stopped ? 'stopped' : (error as Error).message));
   }
+  turn.show();
   remember(turn.text.textContent);
   if (running === controller) begin(null);
 }
@@ -64,7 +65,10 @@ function begin(controller: AbortController | null): void {
 
 interface Turn {
   readonly text: HTMLElement;
+  /** Shown with the next frame: a fast model says more than a page can lay out piece by piece. */
   add(content: string, reasoning: string): void;
+  /** All that was added, at once. */
+  show(): void;
   say(note: HTMLElement): void;
 }
 
@@ -78,16 +82,26 @@ function addTurn(who: string): Turn {
   thoughts.hidden = true;
   turn.append(make('p', 'who', who), thoughts, text);
   conversation.append(turn);
-  const follow = (): void => conversation.scrollTo({ top: conversation.scrollHeight });
-  follow();
+  conversation.scrollTo({ top: conversation.scrollHeight });
+  const unshown = { content: '', reasoning: '' };
+  let frame: number | null = null;
+  const show = (): void => {
+    if (frame !== null) cancelAnimationFrame(frame);
+    frame = null;
+    if (unshown.reasoning !== '') thoughts.hidden = false;
+    thought.append(unshown.reasoning);
+    text.append(unshown.content);
+    unshown.content = unshown.reasoning = '';
+    conversation.scrollTo({ top: conversation.scrollHeight });
+  };
   return {
     text,
     add: (content, reasoning) => {
-      if (reasoning !== '') thoughts.hidden = false;
-      thought.append(reasoning);
-      text.append(content);
-      follow();
+      unshown.content += content;
+      unshown.reasoning += reasoning;
+      frame ??= requestAnimationFrame(show);
     },
+    show,
     say: (note) => turn.append(note),
   };
 }

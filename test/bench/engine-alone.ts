@@ -1,7 +1,8 @@
 // The engine without a server, in a process of its own: what its parent asks, one after the other, and how long each
-// request took to its first token, in milliseconds. Messages: { prompt, count } there, times back.
+// request took to its first token, in milliseconds. Messages: { prompt, count, pauseMs } there, times back.
+// Argument: the folder of the checkpoint.
 
-import { fileURLToPath } from 'node:url';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { loadEngine } from '@llmservice/native';
 import { planEngine } from '../../runtime/src/engine/plan-engine.js';
 import { StepLoop } from '../../runtime/src/engine/step-loop.js';
@@ -10,7 +11,7 @@ import { generateRequest } from '../../runtime/src/schedule/generate-request.fix
 import { Scheduler } from '../../runtime/src/schedule/scheduler.js';
 import { engineSettings } from '../integration/engine-settings.js';
 
-const checkpoint = fileURLToPath(new URL('../../deploy/demo-model/checkpoint', import.meta.url));
+const [checkpoint = ''] = process.argv.slice(2);
 
 const options = await planEngine(engineSettings(checkpoint, { maxNumSeqs: 4, blockSize: 64 }));
 const engine = await loadEngine(options, () => undefined, null);
@@ -37,10 +38,19 @@ function ask(prompt: readonly number[]): Promise<number> {
   });
 }
 
-process.on('message', ({ prompt, count }: { prompt: readonly number[]; count: number }) => {
+interface Question {
+  readonly prompt: readonly number[];
+  readonly count: number;
+  readonly pauseMs: number;
+}
+
+process.on('message', ({ prompt, count, pauseMs }: Question) => {
   void (async () => {
     const times: number[] = [];
-    for (let i = 0; i < count; i += 1) times.push(await ask(prompt));
+    for (let i = 0; i < count; i += 1) {
+      times.push(await ask(prompt));
+      if (pauseMs > 0) await sleep(pauseMs);
+    }
     process.send?.(times);
   })();
 });

@@ -1,27 +1,32 @@
 // What the server adds to a request's time to first token: the client's time, one request after the other, less what the
-// same engine takes for the same tokens in a process of its own, without a server: both asked in turn, batch by batch. So
-// validation, template, tokenizer, both ways between the processes, the event and HTTP itself count as the server's. What
-// a server takes that does nothing (Node's own, asked in turn too) stands beside it.
-// Asked one right after the other, as a server that has work to do is; with a pause between them the processor's caches
-// have forgotten the server, and what follows an answer (its log lines) is over.
-// Measured with the processors as they are, and with loops of the idle class that keep them from halting: waking a
-// halted one is the machine's, and four threads wake for a request. The last columns are of whole answers: a server that
-// is often ready without a core measures the machine's other work.
-// The client reads at once, as one on another machine: its thread is a real-time one. Otherwise Linux wakes it on the
-// server's own core, since the idle loops make every core look busy, and it reads when the server has also written its
-// log line. usage: tsx test/bench/server-overhead.ts [REQUESTS] [PAUSE_MS]
+// same engine takes for the same tokens in a process of its own, both asked in turn with a pause after each answer, so
+// that log lines of one do not meet the next. Beside it stands what a server of Node's own takes that does nothing.
+// usage: tsx test/bench/server-overhead.ts [REQUESTS] [PAUSE_MS] [small|demo]
+//
+// - `small` is a llama of 0.5 MB with the demo model's tokenizer and template. A step of the demo model reads 7 MB through
+//   the caches of the very cores that the server runs on, as no GPU's does: the server's code then comes from memory anew.
+// - Processors as they are, and kept from halting by loops of the idle class: to wake a halted one is the machine's.
+// - The last columns are of whole answers: a server that is often ready without a core measures the machine's other work.
+// - The client's thread is a real-time one, as if on another machine. Otherwise Linux wakes it on the server's own core,
+//   since the idle loops make all of them look busy, and it reads when the server has also written its log line.
 
 import { execFileSync, fork, spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
+import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
-import { availableParallelism } from 'node:os';
+import { availableParallelism, tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { llamaConfig, llamaTensors } from '../builders/llama.js';
+import { bf16Noise, safetensors } from '../builders/safetensors.js';
+import { demoCheckpoint } from '../integration/replica-process.js';
 import { LoadReplica } from '../load/load-replica.js';
 
-const [requests = 1000, pauseMs = 0] = process.argv.slice(2).map(Number);
-/** Until the compiler has seen what it is to compile: between 1,500 requests and 4,000 the median still falls. */
-const warmUp = 4000;
+const [requests = 1000, pauseMs = 2] = process.argv.slice(2, 4).map(Number);
+const isSmall = process.argv[4] !== 'demo';
+/** Until the compiler has seen what it is to compile: the median of chats falls until some 6,000 requests. */
+const warmUp = 6000;
 /** Asked in turn for so many, so that both meet the same machine. */
 const batch = 50;
 const barMs = 1;
@@ -67,6 +72,21 @@ function quantile(values: readonly number[], share: number): number {
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? NaN;
 }
 
+/** With the demo model's tokenizer and chat template. */
+function writeSmallModel(folder: string): void {
+  const { vocab_size: vocab } = (
+    JSON.parse(readFileSync(join(demoCheckpoint, 'config.json'), 'utf8')) as {
+      text_config: { vocab_size: number };
+    }
+  ).text_config;
+  const size = { layers: 2, hidden: 64, heads: 1, kvHeads: 1, headDim: 64, ffn: 256, vocab };
+  writeFileSync(join(folder, 'config.json'), JSON.stringify(llamaConfig(size)));
+  writeFileSync(join(folder, 'model.safetensors'), safetensors(llamaTensors(size), bf16Noise()));
+  for (const file of ['tokenizer.json', 'tokenizer_config.json', 'generation_config.json']) {
+    copyFileSync(join(demoCheckpoint, file), join(folder, file));
+  }
+}
+
 /** Answers with two events at once. */
 const bareServer = `
   const server = require('node:http').createServer((request, response) => {
@@ -98,13 +118,16 @@ const keepAwake = (): ChildProcess[] =>
 
 const awake: ChildProcess[] = [];
 readAtOnce();
-const replica = await LoadReplica.start({ maxNumSeqs: 4, maxWaiting: 4, threads: 1 });
-const engine = fork(fileURLToPath(new URL('engine-alone.ts', import.meta.url)));
+const folder = mkdtempSync(join(tmpdir(), 'llmservice-overhead-'));
+if (isSmall) writeSmallModel(folder);
+const checkpoint = isSmall ? folder : demoCheckpoint;
+const replica = await LoadReplica.start({ checkpoint, maxNumSeqs: 4, maxWaiting: 4, threads: 1 });
+const engine = fork(fileURLToPath(new URL('engine-alone.ts', import.meta.url)), [checkpoint]);
 const bare = spawn(process.execPath, ['-e', bareServer], { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
 try {
   await once(engine, 'message');
-  const askEngine = async (prompt: readonly number[], count: number): Promise<number[]> => {
-    engine.send({ prompt, count });
+  const askEngine = async (prompt: readonly number[], count: number, pauseMs = 0): Promise<number[]> => {
+    engine.send({ prompt, count, pauseMs });
     const [times] = (await once(engine, 'message')) as [number[]];
     return times;
   };
@@ -120,7 +143,7 @@ try {
     const times: number[] = [];
     for (let i = 0; i < count; i += 1) {
       times.push(await timeToFirst(to, path, body));
-      await sleep(pauseMs);
+      if (pauseMs > 0) await sleep(pauseMs);
     }
     return times;
   };
@@ -140,15 +163,15 @@ try {
     const prompt = await tokensOf(kind);
     const isAwake = medians.length >= kinds.length;
     if (isAwake && awake.length === 0) awake.push(...keepAwake());
-    for (let i = 0; i < warmUp; i += 1) await timeToFirst(socket, path, body);
-    await askEngine(prompt, warmUp);
+    for (let i = 0; !isAwake && i < warmUp; i += 1) await timeToFirst(socket, path, body);
+    if (!isAwake) await askEngine(prompt, warmUp);
     const times: number[] = [];
     const bareTimes: number[] = [];
     const engineTimes: number[] = [];
     let [ranMs, waitedMs] = [0, 0];
     for (let done = 0; done < requests; done += batch) {
       bareTimes.push(...(await measure(bareSocket, path, body, batch)));
-      engineTimes.push(...(await askEngine(prompt, batch)));
+      engineTimes.push(...(await askEngine(prompt, batch, pauseMs)));
       const threadBefore = replica.watch.mainThread;
       times.push(...(await measure(socket, path, body, batch)));
       const thread = replica.watch.mainThread;
@@ -181,4 +204,5 @@ try {
   bare.kill();
   engine.kill();
   await replica.stop();
+  rmSync(folder, { recursive: true });
 }

@@ -2,7 +2,7 @@
 // its bad values are refused, or refused. The rows are those of README.md.
 
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { routeTable } from '../../runtime/src/http/route-table.js';
+import { routeTable } from '../../runtime/src/http/api/route-table.js';
 import { output, says } from '../../runtime/src/http/scripted-engine.fixture.js';
 import { ScriptedServer } from '../../runtime/src/http/scripted-server.fixture.js';
 import { conformanceRows, titleOf, type ConformanceRow } from './conformance-page.js';

@@ -85,6 +85,7 @@ async function loadRanks(modelDir: string, how: How, size: number): Promise<Engi
     return {
       info: engine.info,
       step: (plan) => engine.step(plan),
+      withdraw: () => engine.withdraw(),
       dispose: async () => {
         await engine.dispose();
         await ranks;

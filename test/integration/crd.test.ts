@@ -133,6 +133,11 @@ describe('the API server refuses', () => {
       /spec\.engine\.kvCacheDtype: Unsupported value: "fp4"/,
     ],
     [
+      'sums by whom nobody knows',
+      { engine: { collectives: 'nccl' } },
+      /spec\.engine\.collectives: Unsupported value: "nccl"/,
+    ],
+    [
       'over 100 percent',
       { engine: { memoryUtilizationPercent: 101 } },
       /spec\.engine\.memoryUtilizationPercent: /,

@@ -18,6 +18,7 @@ export function engineSettings(modelDir: string, changes: Partial<EngineSettings
     kvCacheDtype: 'auto',
     quantization: 'none',
     speculative: { method: 'none', tokens: 3 },
+    collectives: 'auto',
     warmup: { preset: 'none', shapes: [], timeLimitSeconds: 60 },
     threads: 1,
     ...changes,

@@ -37,14 +37,21 @@ const load = async (options, ...more) => {
   const device = process.env.FAULTY_ADDON_DEVICE ?? options.device;
   const engine = await real.load({ ...options, device }, ...more);
   const step = async (plan) => {
-    const fault = taken('device', 'endless', 'unsound', 'address');
-    if (fault === 'address') require(process.env.FAULTY_ADDON_MODULE);
-    if (fault === 'endless') return new Promise(() => undefined);
+    const early = taken('endless', 'address');
+    if (early === 'address') require(process.env.FAULTY_ADDON_MODULE);
+    if (early === 'endless') return new Promise(() => undefined);
     const result = await engine.step(plan);
+    // Only now: a step that is withdrawn meets nothing.
+    const fault = taken('device', 'unsound');
     if (fault === 'device') throw failed('the device fell off the bus in the midst of a step');
     return fault === 'unsound' ? unsound(plan, result) : result;
   };
-  return { info: engine.info, step, dispose: () => engine.dispose() };
+  return {
+    info: engine.info,
+    step,
+    withdraw: () => engine.withdraw(),
+    dispose: () => engine.dispose(),
+  };
 };
 
 const runRank = (...options) =>

@@ -3,7 +3,6 @@
 
 import { expect, jest, test } from '@jest/globals';
 import type { EngineOptions } from '@llmservice/native';
-import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -11,6 +10,7 @@ import { fileURLToPath } from 'node:url';
 import { plainOptions } from '../../native/ts/engine-options.fixture.js';
 import { readFiles } from '../builders/files.js';
 import { modelsDir } from '../golden/golden-values.js';
+import { runModule } from '../own-process.js';
 import { freePort } from '../processes.js';
 import { demoCheckpoint, replicaEnvironment } from './replica-process.js';
 import { S3Server, s3Environment } from './s3-server.js';
@@ -48,11 +48,7 @@ async function samplesOf(setUp: string, round: string, loads: number): Promise<S
       }));
     }
     process.exit(0);`;
-  const child = spawn(process.execPath, ['--expose-gc', '--input-type=module', '--eval', script], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  let text = '';
-  for await (const chunk of child.stdout) text += String(chunk);
+  const text = await runModule(script);
   const lines = text.split('\n').filter((line) => line.startsWith('sample '));
   return lines.map((line) => JSON.parse(line.slice('sample '.length)) as Sample);
 }

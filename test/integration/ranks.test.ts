@@ -17,7 +17,7 @@ import { modelsDir } from '../golden/golden-values.js';
 import { eventually } from '../processes.js';
 import { engineSettings } from './engine-settings.js';
 import { writeLargeCheckpoint } from './large-checkpoint.js';
-import { childPids, isRunning } from '../process-tree.js';
+import { childPids, environment, isRunning } from '../process-tree.js';
 
 jest.setTimeout(120_000);
 
@@ -81,7 +81,8 @@ test('2 and 4 ranks answer as one does, and end with the engine', async () => {
   const answers: number[][][] = [];
   for (const tensor of [1, 2, 4]) {
     const engine = await start({ tensor, dtype: 'float32' });
-    expect(engine.health().state).toMatchObject({ kind: 'ready' });
+    const collectives = tensor === 1 ? null : 'own';
+    expect(engine.health().state).toMatchObject({ kind: 'ready', info: { collectives } });
     const pids = rankPids(engine);
     expect(pids).toHaveLength(tensor);
     answers.push(await Promise.all(prompts.map((prompt) => generate(engine, prompt))));
@@ -90,6 +91,19 @@ test('2 and 4 ranks answer as one does, and end with the engine', async () => {
   }
   expect(answers[1]).toEqual(answers[0]);
   expect(answers[2]).toEqual(answers[0]);
+});
+
+test('every rank has the variables that the container has', async () => {
+  const given = { NCCL_DEBUG: 'WARN', NCCL_MIN_NCHANNELS: '112', HSA_ENABLE_IPC_MODE_LEGACY: '0' };
+  const own = { ...process.env };
+  Object.assign(process.env, given);
+  try {
+    const pids = rankPids(await start({ tensor: 4 }));
+    expect(pids).toHaveLength(4);
+    for (const pid of pids) expect(environment(pid)).toMatchObject(given);
+  } finally {
+    process.env = own;
+  }
 });
 
 /** Times are printed, and held to the aim with an allowance for machines that other tests keep busy. */

@@ -1,12 +1,13 @@
 // The scheduler over a real engine, without processes between them: workloads in, every token and logprob out.
 
 import { expect } from '@jest/globals';
-import { loadEngine } from '@llmservice/native';
+import { loadEngine, type StepResult } from '@llmservice/native';
 import { plainOptions } from '../../native/ts/engine-options.fixture.js';
 import { generateRequest, greedy } from '../../runtime/src/schedule/generate-request.fixture.js';
 import type { GenerateRequest } from '../../runtime/src/schedule/generation.js';
 import {
   Scheduler,
+  type PlannedStep,
   type SchedulerLimits,
   type SchedulerStats,
 } from '../../runtime/src/schedule/scheduler.js';
@@ -82,13 +83,24 @@ export interface Outcome {
   readonly stats: SchedulerStats;
   readonly cachedTokens: Map<string, number>;
   readonly steps: number;
+  readonly stepsAhead: number;
 }
 
-/** Runs a workload on an engine of its own. */
+/** A step that the engine has been asked for. */
+interface Begun {
+  readonly started: PlannedStep['started'];
+  readonly result: Promise<StepResult>;
+}
+
+/**
+ * Runs a workload on an engine of its own.
+ * @param plansAhead whether steps wait in the engine behind those that run, where nobody waits for them
+ */
 export async function run(
   model: Model,
   changes: Partial<SchedulerLimits>,
   arrivals: readonly Arrival[],
+  plansAhead = false,
 ): Promise<Outcome> {
   const room: typeof changes & Omit<SchedulerLimits, 'prefixCaching' | 'hybrid'> = { ...limits, ...changes };
   const engine = await loadEngine({ ...plainOptions, modelDir: model.modelDir, ...room }, () => undefined);
@@ -97,17 +109,23 @@ export async function run(
   const outputs = new Map<string, string[]>();
   const cachedTokens = new Map<string, number>();
   let steps = 0;
+  let stepsAhead = 0;
+  let next: Begun | null = null;
+  const begin = (planned: PlannedStep | null): Begun | null =>
+    planned && { started: planned.started, result: engine.step(planned.plan) };
   try {
     for (let step = 0; ; step++) {
       for (const { request: asked } of arrivals.filter((each) => each.step === step)) scheduler.add(asked);
       for (const { request: asked } of arrivals.filter((each) => each.cancelAt === step))
         scheduler.cancel(asked.id);
-      const planned = scheduler.plan();
-      if (planned === null && arrivals.every((each) => each.step <= step)) break;
-      if (planned === null) continue;
+      const begun: Begun | null = next ?? begin(scheduler.plan());
+      if (begun === null && arrivals.every((each) => each.step <= step)) break;
+      if (begun === null) continue;
       steps++;
-      for (const { id, cachedTokens: cached } of planned.started) cachedTokens.set(id, cached);
-      for (const { id, token, logprobs } of scheduler.absorb(await engine.step(planned.plan)).sampled) {
+      next = plansAhead ? begin(scheduler.planAhead()) : null;
+      if (next !== null) stepsAhead++;
+      for (const { id, cachedTokens: cached } of begun.started) cachedTokens.set(id, cached);
+      for (const { id, token, logprobs } of scheduler.absorb(await begun.result).sampled) {
         outputs.set(id, [
           ...(outputs.get(id) ?? []),
           `${token} ${logprobs?.logprob} ${logprobs?.top[1]?.logprob}`,
@@ -118,5 +136,5 @@ export async function run(
     await engine.dispose();
   }
   expect(scheduler.stats).toMatchObject({ running: 0, waiting: 0, blocksUsed: 0 });
-  return { outputs, stats: scheduler.stats, cachedTokens, steps };
+  return { outputs, stats: scheduler.stats, cachedTokens, steps, stepsAhead };
 }

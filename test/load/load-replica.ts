@@ -1,4 +1,4 @@
-// A replica of the demo model under load, with its accounting log, and how it is found once the load is over.
+// A replica under load, with its accounting log, and how it is found once the load is over.
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -10,6 +10,8 @@ import { disagreements, readAccounting, type Seen } from './accounting.js';
 import { residentBytes, ServerWatch, valueOf } from './server-watch.js';
 
 export interface LoadOptions {
+  /** Folder of the checkpoint; absent: the demo model's. */
+  readonly checkpoint?: string;
   readonly maxNumSeqs: number;
   readonly maxWaiting: number;
   /** Compute threads of the engine; null: one per core. */
@@ -24,14 +26,15 @@ export class LoadReplica {
     private readonly socketsAtRest: number,
   ) {}
 
-  static async start({ maxNumSeqs, maxWaiting, threads }: LoadOptions): Promise<LoadReplica> {
+  static async start(options: LoadOptions): Promise<LoadReplica> {
+    const { checkpoint = demoCheckpoint, maxNumSeqs, maxWaiting, threads } = options;
     const accounting = mkdtempSync(join(tmpdir(), 'llmservice-load-'));
     const env = {
       ACCOUNTING_DIR: accounting,
       LLMSERVICE_MAX_WAITING: String(maxWaiting),
       ...(threads === null ? {} : { LLMSERVICE_THREADS: String(threads) }),
     };
-    const replica = await ReplicaProcess.start({ uri: demoCheckpoint, engine: { maxNumSeqs }, env });
+    const replica = await ReplicaProcess.start({ uri: checkpoint, engine: { maxNumSeqs }, env });
     await replica.ready();
     const watch = new ServerWatch(replica.url, replica.child.pid ?? NaN);
     // The metrics' own connection is open from now on.

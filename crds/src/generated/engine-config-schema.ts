@@ -177,6 +177,7 @@ export const engineConfigSchema: object = {
         "kvCacheDtype",
         "quantization",
         "speculative",
+        "collectives",
         "warmup"
       ],
       "properties": {
@@ -269,6 +270,14 @@ export const engineConfigSchema: object = {
               "description": "Of method mtp: another release of the model, whose layer drafts where the checkpoint has none."
             }
           }
+        },
+        "collectives": {
+          "enum": [
+            "auto",
+            "own",
+            "library"
+          ],
+          "description": "Who adds up for ranks on GPUs: the engine in rank order, or NCCL or RCCL; auto: own where devices reach each other's memory."
         },
         "warmup": {
           "type": "object",

@@ -109,6 +109,10 @@ export interface EngineConfig {
       uri?: string;
     };
     /**
+     * Who adds up for ranks on GPUs: the engine in rank order, or NCCL or RCCL; auto: own where devices reach each other's memory.
+     */
+    collectives: 'auto' | 'own' | 'library';
+    /**
      * Steps that the engine runs before it is ready. Answers do not depend on it.
      */
     warmup: {

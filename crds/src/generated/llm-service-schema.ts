@@ -432,6 +432,16 @@ export const llmServiceSchema: object = {
                 "tokens"
               ]
             },
+            "collectives": {
+              "description": "Who adds up what the ranks of GPUs have computed. own: the engine, in rank order. library: NCCL or RCCL, which the image must have, in an order of its own: the last bits of answers may differ from run to run. auto: own where devices reach each other's memory, else library.",
+              "type": "string",
+              "default": "auto",
+              "enum": [
+                "auto",
+                "own",
+                "library"
+              ]
+            },
             "warmup": {
               "description": "Steps that the native engine runs before it is ready: the largest one, which proves that memory suffices, and those that requests will ask for again. Answers do not depend on it.",
               "type": "object",
@@ -487,6 +497,7 @@ export const llmServiceSchema: object = {
             "kvCacheDtype",
             "quantization",
             "speculative",
+            "collectives",
             "warmup"
           ]
         },

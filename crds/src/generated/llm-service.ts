@@ -525,6 +525,10 @@ export interface EngineSpec {
   quantization: 'none' | 'fp8' | 'int8';
   speculative: SpeculativeSpec;
   /**
+   * Who adds up what the ranks of GPUs have computed. own: the engine, in rank order. library: NCCL or RCCL, which the image must have, in an order of its own: the last bits of answers may differ from run to run. auto: own where devices reach each other's memory, else library.
+   */
+  collectives: 'auto' | 'own' | 'library';
+  /**
    * Steps that the native engine runs before it is ready: the largest one, which proves that memory suffices, and those that requests will ask for again. Answers do not depend on it.
    */
   warmup: {

@@ -31,6 +31,7 @@ export const specDefaults = {
       "method": "none",
       "tokens": 3
     },
+    "collectives": "auto",
     "warmup": {
       "preset": "auto",
       "timeLimitSeconds": 300

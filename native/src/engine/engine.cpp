@@ -1,5 +1,5 @@
 // A step from plan to result, and before it what an engine loads. The parts of a step have files of their
-// own: step_rows.cpp, outputs.cpp, pooling.cpp, drafts.cpp, faults.cpp, ranks.cpp.
+// own: step_rows.cpp, outputs.cpp, draws.cpp, pooling.cpp, drafts.cpp, faults.cpp, ranks.cpp.
 #include "engine/engine.h"
 
 #include <chrono>
@@ -19,6 +19,8 @@ void check_options(const EngineOptions& o) {
   require(o.max_num_seqs > 0, "maxNumSeqs must be at least 1.");
   require(o.num_state_snapshots >= 0, "numStateSnapshots must not be negative.");
   require(o.max_model_len > 1, "maxModelLen must be at least 2.");
+  require(!o.memory || (o.memory->utilization_percent >= 1 && o.memory->utilization_percent <= 100),
+          "memory.utilizationPercent must be 1 to 100.");
   const Speculation& s = o.speculation;
   require(s.method == DraftMethod::kNone ? s.tokens == 0 : s.tokens > 0,
           "speculative.tokens must be at least 1, and 0 where the method is none; it is " +
@@ -32,8 +34,7 @@ void check_options(const EngineOptions& o) {
 }
 
 CacheSizes cache_sizes(const EngineOptions& o) {
-  return {.num_blocks = o.num_blocks,
-          .block_size = o.block_size,
+  return {.block_size = o.block_size,
           .slots = o.max_num_seqs,
           .snapshots = o.num_state_snapshots,
           .kv_dtype = o.kv_dtype.value_or(o.dtype),
@@ -47,8 +48,21 @@ std::unique_ptr<RankGroup> join_group(const EngineOptions& o) {
   return std::make_unique<RankGroup>(*o.place, o.limits);
 }
 
-std::unique_ptr<Model> load_model(const EngineOptions& o, Backend& backend, Collective* ranks,
-                                  const ModelProgress& on_progress) {
+// When the model lies in memory, on all ranks.
+int32_t blocks_to_take(const EngineOptions& o, const Model& model, const Backend& backend, RankGroup* group) {
+  const std::optional<DeviceRoom> room = o.memory ? backend.room() : std::nullopt;
+  if (!room) return o.num_blocks;
+  const KvDemand demand{.most = o.num_blocks,
+                        .block_size = o.block_size,
+                        .max_length = o.max_model_len,
+                        .sequences = o.max_num_seqs,
+                        .block_bytes = kv_bytes_per_block(model.config(), cache_sizes(o)),
+                        .share = *o.memory};
+  return blocks_that_fit(demand, rooms_of_all({*room, model.weight_bytes()}, group), backend.isa());
+}
+
+std::unique_ptr<Model> load_model(const EngineOptions& o, Backend& backend, RankGroup* group,
+                                  Collective* ranks, const ModelProgress& on_progress) {
   check_options(o);
   ModelConfig config = read_model_config(o.model_dir);
   // Waiting is no progress, but the place where a load is cancelled or hears of a lost rank.
@@ -75,32 +89,50 @@ std::unique_ptr<Model> load_model(const EngineOptions& o, Backend& backend, Coll
                              .quantization = o.quantization,
                              .head = head ? &*head : nullptr};
   try {
-    return std::make_unique<Model>(checkpoint, config, backend, options, progress);
+    auto model = std::make_unique<Model>(checkpoint, config, backend, options, progress);
+    if (group != nullptr) group->meet();
+    model->allocate_kv(blocks_to_take(o, *model, backend, group));
+    return model;
   } catch (const std::bad_alloc&) {
     throw EngineError("ModelTooLarge", "The weights and caches do not fit in this machine's memory.");
   }
 }
 
-// Of several ranks, returns when all have loaded; an error of one is an error of all.
+// An error of one rank is an error of all.
+template <class Work>
+auto with_others(RankGroup& group, const Work& work) {
+  try {
+    return work();
+  } catch (const EngineError& error) {
+    group.give_up(error);
+    throw;
+  }
+}
+
+Collective* connect(const EngineOptions& o, Backend& backend, RankGroup* group) {
+  if (group == nullptr) return nullptr;
+  return with_others(*group, [&]() -> Collective* {
+    group->doing(Doing::kConnecting);
+    Collective* const on_device = backend.connect(*group, o.collectives);
+    group->doing(Doing::kLoading);
+    return on_device == nullptr ? group : on_device;
+  });
+}
+
+// Of several ranks, returns when all have loaded.
 std::unique_ptr<Model> load_with_others(const EngineOptions& o, Backend& backend, RankGroup* group,
-                                        const ModelProgress& on_progress) {
-  if (group == nullptr) return load_model(o, backend, nullptr, on_progress);
+                                        Collective* ranks, const ModelProgress& on_progress) {
+  if (group == nullptr) return load_model(o, backend, nullptr, nullptr, on_progress);
   const auto progress = [&](uint64_t done, uint64_t total) {
     group->check();
     on_progress(done, total);
   };
-  try {
-    group->doing(Doing::kConnecting);
-    Collective* const on_device = backend.connect(*group);
-    group->doing(Doing::kLoading);
-    auto model = load_model(o, backend, on_device == nullptr ? group : on_device, progress);
+  return with_others(*group, [&] {
+    auto model = load_model(o, backend, group, ranks, progress);
     group->meet();
     group->doing(Doing::kWaiting);
     return model;
-  } catch (const EngineError& error) {
-    group->give_up(error);
-    throw;
-  }
+  });
 }
 
 }  // namespace
@@ -109,9 +141,10 @@ Engine::Engine(const EngineOptions& o, std::unique_ptr<Backend> backend, const M
                std::unique_ptr<Drafter> drafter)
     : group_(join_group(o)),
       backend_(std::move(backend)),
-      model_(load_with_others(o, *backend_, group_.get(), on_progress)),
+      ranks_(connect(o, *backend_, group_.get())),
+      model_(load_with_others(o, *backend_, group_.get(), ranks_, on_progress)),
       slots_({.slots = o.max_num_seqs,
-              .num_blocks = o.num_blocks,
+              .num_blocks = model_->kv_blocks(),
               .snapshots = o.num_state_snapshots,
               .block_size = o.block_size,
               .max_length = o.max_model_len,
@@ -120,6 +153,7 @@ Engine::Engine(const EngineOptions& o, std::unique_ptr<Backend> backend, const M
               .hybrid = model_->config().hybrid(),
               .drafts = o.speculation.tokens}),
       sampler_(model_->config().vocab),
+      device_sampler_(*model_),
       drafter_(make_drafter(o)),
       hashes_logits_(o.logit_hashes) {
   if (drafter) {
@@ -133,10 +167,12 @@ Engine::Engine(const EngineOptions& o, std::unique_ptr<Backend> backend, const M
            .vocab_size = config.vocab,
            .weight_bytes = model_->weight_bytes(),
            .workspace_bytes = model_->workspace_bytes(),
+           .num_blocks = model_->kv_blocks(),
            .kv_bytes_per_block = kv_bytes_per_block(config, cache_sizes(o)),
            .state_bytes_per_seq = state_bytes_per_slot(config),
            .draft_bytes_per_seq = draft_bytes_per_slot(config, o.speculation.tokens),
-           .hybrid = config.hybrid()};
+           .hybrid = config.hybrid(),
+           .collectives = ranks_ == nullptr ? "" : ranks_->name()};
   ids_.reserve(o.max_num_batched_tokens);
   positions_.reserve(o.max_num_batched_tokens);
   segments_.reserve(o.max_num_seqs);
@@ -151,6 +187,8 @@ Engine::Engine(const EngineOptions& o, std::unique_ptr<Backend> backend, const M
 }
 
 StepResult Engine::step(const StepPlan& plan) {
+  // Before the other ranks are told, which do not know of every end.
+  if (plan.ahead && !plan.rehearsal) return step(slots_.without_ended(plan));
   const auto start = std::chrono::steady_clock::now();
   if (half_done_) {
     throw EngineError("EngineFault", "An earlier step failed half-way (" + lost_by_ +
@@ -193,7 +231,6 @@ StepResult Engine::run(const StepPlan& plan) {
     if (follows()) {
       follow_outputs();
     } else {
-      find_faulty_rows(result);
       look_at_outputs(result);
       pool_rows(result);
     }

@@ -6,7 +6,9 @@
 #include <optional>
 #include <string>
 
+#include "engine/device_sampler.h"
 #include "engine/drafter.h"
+#include "engine/kv_blocks.h"
 #include "engine/sampler.h"
 #include "engine/slots.h"
 #include "model/arrivals.h"
@@ -19,7 +21,7 @@ namespace llmservice {
 struct EngineOptions {
   std::filesystem::path model_dir;
   int32_t block_size;
-  int32_t num_blocks;
+  int32_t num_blocks;  // at most, where `memory` says how many are taken
   int32_t max_num_seqs;
   int32_t num_state_snapshots = 0;
   int32_t max_model_len;
@@ -31,10 +33,12 @@ struct EngineOptions {
   int32_t threads = 0;  // 0: one per physical core
   std::string isa = "auto";
   std::string device = "cpu";  // or a vendor of GPUs, whose device `place.rank` runs the model
+  Collectives collectives = Collectives::kAuto;  // of ranks on GPUs
   bool logit_hashes = false;
   std::optional<RankPlace> place = std::nullopt;  // none: the only rank
   GroupLimits limits = {};
   std::optional<ArrivalMap> arrivals = std::nullopt;  // none: all weights are on disk
+  std::optional<MemoryShare> memory = std::nullopt;   // none: num_blocks are taken
 };
 
 struct EngineInfo {
@@ -44,10 +48,12 @@ struct EngineInfo {
   int32_t vocab_size;
   size_t weight_bytes;
   size_t workspace_bytes;
+  int32_t num_blocks;
   int64_t kv_bytes_per_block;
   int64_t state_bytes_per_seq;
   int64_t draft_bytes_per_seq;  // of recurrent layers, so that a state can take in drafts later
   bool hybrid;
+  std::string collectives;  // Collective::name() of several ranks; empty: the only rank
 };
 
 class Engine {
@@ -74,6 +80,20 @@ class Engine {
     bool sample;       // false: score the prompt token that is there
     bool draft;        // the row's own token is a draft
     int32_t row;       // of the step
+    // Of DeviceSampler, where it is for the device; `free`: of the same row as if there were no constraint.
+    std::optional<int32_t> result = std::nullopt;
+    std::optional<int32_t> free = std::nullopt;
+    bool slow = false;  // its constraint takes too long
+  };
+
+  // What came of an output row.
+  struct Drawn {
+    SampleStatus status;
+    int32_t token;
+    float logprob;
+    int32_t rank;                                // of a scored token
+    uint64_t hash;                               // of the logits, where one is wanted
+    std::span<const TokenLogprob> alternatives;  // valid until the next row
   };
 
   // Output rows [first, first + count) of the model, which a sequence pools.
@@ -92,15 +112,21 @@ class Engine {
   void gather_pooled(const Segment& segment, const Slot& slot);
   // outputs.cpp
   void look_at_outputs(StepResult& result);
-  void score_row(const Output& output, std::span<const float> logits, PromptLogprobs& result);
-  void sample_row(const Output& output, std::span<const float> logits, StepResult& result);
+  void look_at(int32_t first, int32_t end, int32_t logits_first, StepResult& result);
+  void score_row(const Output& output, const Drawn& drawn, PromptLogprobs& result);
+  void sample_row(const Output& output, const Drawn& drawn, StepResult& result);
+  // draws.cpp
+  void ask_device(Output& output, int32_t row);
+  std::span<const uint32_t> ask_constraint(Output& output, Slot& slot);
+  Drawn drawn_on_device(const Output& output);
+  Drawn drawn_on_host(Output& output, std::span<const float> logits);
   // drafts.cpp
   std::unique_ptr<Drafter> make_drafter(const EngineOptions& options);
   bool counts(const Output& output) const;
   void settle_drafts();
   void make_drafts(int32_t most, StepResult& result);
   // faults.cpp
-  void find_faulty_rows(StepResult& result);
+  void find_faulty_rows(std::span<const int32_t> faults, StepResult& result);
   void fail(const Output& output, FaultKind kind, StepResult& result);
   // pooling.cpp
   void pool_rows(StepResult& result);
@@ -113,9 +139,11 @@ class Engine {
 
   std::unique_ptr<RankGroup> group_;  // null: the only rank
   std::unique_ptr<Backend> backend_;
+  Collective* ranks_;  // null: the only rank
   std::unique_ptr<Model> model_;
   SlotTable slots_;
   Sampler sampler_;
+  DeviceSampler device_sampler_;
   std::unique_ptr<Drafter> drafter_;  // null: no drafts
   EngineInfo info_;
   const bool hashes_logits_;
@@ -133,8 +161,11 @@ class Engine {
   std::vector<StateCopy> loads_;
   std::vector<StateMark> saves_;
   std::vector<StateReplay> replays_;
-  std::vector<int32_t> row_faults_;  // Model::row_faults()
-  int32_t first_snapshot_;           // state row of snapshot 0
+  std::vector<int32_t> row_faults_;  // of StepOutcome, as the next
+  std::vector<SampleResult> samples_;
+  std::vector<int32_t> generated_;          // by a sequence, drafts with it
+  std::vector<TokenLogprob> alternatives_;  // of one row
+  int32_t first_snapshot_;                  // state row of snapshot 0
 };
 
 }  // namespace llmservice

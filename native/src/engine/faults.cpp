@@ -7,10 +7,8 @@ namespace llmservice {
 
 // Looks at all rows, also those of which no logits are wanted: a prompt fails in the step that spoils it,
 // before its KV can be reused.
-void Engine::find_faulty_rows(StepResult& result) {
-  const std::span<const int32_t> all = model_->row_faults();
-  row_faults_.assign(all.begin(), all.end());
-  const std::span<const int32_t> faults = row_faults_;
+void Engine::find_faulty_rows(std::span<const int32_t> faults, StepResult& result) {
+  row_faults_.assign(faults.begin(), faults.end());
   if (std::ranges::all_of(faults, [](int32_t fault) { return fault == 0; })) return;
   for (const Segment& segment : segments_) {
     // What becomes of drafts is not known yet.

@@ -2,9 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <span>
-
-#include "engine/logit_hash.h"
 
 namespace llmservice {
 
@@ -12,13 +9,13 @@ namespace llmservice {
 // one dash more. Logits that do not change at all come from a model that no longer looks at its context.
 class LogitsRun {
  public:
-  // After each token sampled; `again`: the same as the one before it.
-  void sampled(bool again, std::span<const float> logits) {
+  // After each token sampled; `again`: the same as the one before it; `hash` of its logits is looked at only
+  // then.
+  void sampled(bool again, uint64_t hash) {
     if (!again) {
       length_ = 0;
       return;
     }
-    const uint64_t hash = logit_hash(logits);
     length_ = length_ > 0 && hash == hash_ ? length_ + 1 : 1;
     hash_ = hash;
   }

@@ -57,21 +57,16 @@ void MtpDrafter::take_drafts(SlotTable& slots) {
   const auto total = static_cast<int32_t>(going_.size());
   drawn_.assign(total, kNoDraft);
   const bool samples = group_ == nullptr || group_->rank() == 0;
+  device_sampler_.begin();
   for (int32_t first = 0; first < total; first += Model::kLogitRows) {
     const int32_t count = std::min(Model::kLogitRows, total - first);
-    const std::span<const float> logits = model_.logits(first, count);
-    if (!samples) continue;
-    const size_t vocab = logits.size() / count;
-    for (int32_t i = 0; i < count; ++i) {
-      const Slot& slot = slots.at(going_[first + i].slot);
-      SamplingParams sampling = slot.sampling;
-      sampling.top_logprobs.reset();
-      const auto index = static_cast<int32_t>(slot.tokens.size() + slot.drafts.size());
-      const RulesAt rules = slot.rules_now();
-      const auto drawn =
-          sampler_.sample(logits.subspan(i * vocab, vocab), sampling, slot.counts, index, {}, &rules);
-      if (drawn) drawn_[first + i] = drawn->token;
-    }
+    model_.make_logits(first, count);
+    if (samples) draw_rows(first, count, slots);
+  }
+  const std::span<const SampleResult> results = model_.outcome(device_sampler_.asked()).samples;
+  for (int32_t i = 0; i < total; ++i) {
+    const std::optional<int32_t> result = going_[i].result;
+    if (result && results[*result].status == SampleStatus::kDrawn) drawn_[i] = results[*result].token;
   }
   if (group_ == nullptr) return;
   if (samples) {
@@ -80,6 +75,29 @@ void MtpDrafter::take_drafts(SlotTable& slots) {
     const std::vector<std::byte> message = group_->receive();
     std::ranges::copy(message, std::as_writable_bytes(std::span(drawn_)).begin());
   }
+}
+
+void MtpDrafter::draw_rows(int32_t first, int32_t count, SlotTable& slots) {
+  std::span<const float> logits;
+  for (int32_t i = 0; i < count; ++i) {
+    Going& going = going_[first + i];
+    const Slot& slot = slots.at(going.slot);
+    SamplingParams sampling = slot.sampling;
+    sampling.top_logprobs.reset();
+    const auto index = static_cast<int32_t>(slot.tokens.size() + slot.drafts.size());
+    const RulesAt rules = slot.rules_now();
+    going.result.reset();
+    if (device_sampler_.takes(sampling, slot.counts, &rules, {})) {
+      going.result = device_sampler_.draw(i, sampling, slot.counts, index, {}, &rules, {});
+      continue;
+    }
+    if (logits.empty()) logits = model_.logits();
+    const size_t vocab = logits.size() / count;
+    const auto drawn =
+        sampler_.sample(logits.subspan(i * vocab, vocab), sampling, slot.counts, index, {}, &rules);
+    if (drawn) drawn_[first + i] = drawn->token;
+  }
+  device_sampler_.run();
 }
 
 void MtpDrafter::continue_drafts(SlotTable& slots) {

@@ -6,6 +6,7 @@
 
 #include <vector>
 
+#include "engine/device_sampler.h"
 #include "engine/drafter.h"
 #include "engine/sampler.h"
 #include "model/model.h"
@@ -16,8 +17,13 @@ namespace llmservice {
 class MtpDrafter final : public Drafter {
  public:
   // `group`: null on the only rank. Rank 0 samples the drafts, the others receive them.
-  MtpDrafter(Model& model, Sampler& sampler, RankGroup* group, int32_t block_size)
-      : model_(model), sampler_(sampler), group_(group), block_size_(block_size) {}
+  MtpDrafter(Model& model, Sampler& sampler, DeviceSampler& device_sampler, RankGroup* group,
+             int32_t block_size)
+      : model_(model),
+        sampler_(sampler),
+        device_sampler_(device_sampler),
+        group_(group),
+        block_size_(block_size) {}
 
   void draft(const DraftStep& step, SlotTable& slots) override;
 
@@ -26,6 +32,7 @@ class MtpDrafter final : public Drafter {
   struct Going {
     int32_t slot;
     int32_t most;
+    std::optional<int32_t> result = std::nullopt;  // of DeviceSampler, where it draws the next
   };
 
   void clear_rows();
@@ -37,11 +44,14 @@ class MtpDrafter final : public Drafter {
   void follow_trunk(const DraftStep& step, SlotTable& slots);
   // Draws one draft for each of going_ from the outputs of the last run.
   void take_drafts(SlotTable& slots);
+  // Those from `first` on, from the logits begun last: here, or as soon as the device has.
+  void draw_rows(int32_t first, int32_t count, SlotTable& slots);
   // Gives them to their slots, and runs those that can have another.
   void continue_drafts(SlotTable& slots);
 
   Model& model_;
   Sampler& sampler_;
+  DeviceSampler& device_sampler_;
   RankGroup* group_;
   int32_t block_size_;
 

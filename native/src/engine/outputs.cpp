@@ -1,105 +1,108 @@
 // What a step's logits give: sampled tokens, scores of prompt tokens, and the sequences that end with either.
-// Logits are made a few rows at a time, in the order of the outputs, so that their memory is bounded.
+// Logits are made a few rows at a time, in the order of the outputs, so that their memory is bounded; they
+// leave the device only where a row is not for it. Without such rows a step waits for its device once, and
+// brings back what was drawn beside the faults of its rows.
 #include <algorithm>
-#include <ctime>
 #include <limits>
 
 #include "engine/engine.h"
-#include "engine/logit_hash.h"
-#include "engine/vocab_math.h"
 
 namespace llmservice {
 namespace {
 
-// Seconds of processor time to tell what one sequence may say next. Most forms take microseconds, forms that
-// can be read in many ways much more, and every other sequence waits meanwhile: beyond a second in all, so
-// many for each token.
-constexpr double kFormSeconds = 1;
-constexpr double kFormSecondsPerToken = 0.02;
-
-double thread_seconds() {
-  timespec spent;
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &spent);
-  return static_cast<double>(spent.tv_sec) + 1e-9 * static_cast<double>(spent.tv_nsec);
+FaultKind kind_of(SampleStatus status) {
+  switch (status) {
+    case SampleStatus::kNotFinite:
+      return FaultKind::kNotFinite;
+    case SampleStatus::kCollapsed:
+      return FaultKind::kCollapsed;
+    default:
+      return FaultKind::kDeadEnd;
+  }
 }
 
 }  // namespace
 
 void Engine::look_at_outputs(StepResult& result) {
-  const auto vocab = static_cast<size_t>(info_.vocab_size);
   const auto total = static_cast<int32_t>(outputs_.size());
+  int32_t looked_at = 0;
+  device_sampler_.begin();
   for (int32_t first = 0; first < total; first += Model::kLogitRows) {
-    const int32_t count = std::min(Model::kLogitRows, total - first);
-    const std::span<const float> all = model_->logits(first, count);
-    for (int32_t i = 0; i < count; ++i) {
-      const auto logits = all.subspan(i * vocab, vocab);
-      if (outputs_[first + i].sample) {
-        if (!counts(outputs_[first + i])) continue;
-        sample_row(outputs_[first + i], logits, result);
-      } else {
-        score_row(outputs_[first + i], logits, result.prompt);
-      }
+    const int32_t end = std::min(first + Model::kLogitRows, total);
+    model_->make_logits(first, end - first);
+    bool for_host = false;
+    for (int32_t i = first; i < end; ++i) {
+      ask_device(outputs_[i], i - first);
+      for_host = for_host || !outputs_[i].result;
     }
+    device_sampler_.run();
+    if (!for_host) continue;
+    look_at(looked_at, end, first, result);
+    looked_at = end;
   }
+  if (looked_at < total || total == 0) look_at(looked_at, total, total, result);
   share_samples(result);
 }
 
-void Engine::score_row(const Output& output, std::span<const float> logits, PromptLogprobs& result) {
-  const Slot& slot = slots_.at(output.slot);
-  const auto scored = sampler_.score(logits, slot.tokens[output.position], *slot.sampling.top_logprobs);
+// Rows [first, end). The logits begun last are those from row `logits_first` on: rows before it are not for
+// the host.
+void Engine::look_at(int32_t first, int32_t end, int32_t logits_first, StepResult& result) {
+  const auto vocab = static_cast<size_t>(info_.vocab_size);
+  const StepOutcome outcome = model_->outcome(device_sampler_.asked());
+  samples_.assign(outcome.samples.begin(), outcome.samples.end());
+  if (first == 0) find_faulty_rows(outcome.faults, result);
+  std::span<const float> logits;
+  for (int32_t i = first; i < end; ++i) {
+    Output& output = outputs_[i];
+    if (output.sample && !counts(output)) continue;
+    if (!output.result && logits.empty()) logits = model_->logits();
+    const Drawn drawn = output.result
+                            ? drawn_on_device(output)
+                            : drawn_on_host(output, logits.subspan((i - logits_first) * vocab, vocab));
+    if (output.sample) {
+      sample_row(output, drawn, result);
+    } else {
+      score_row(output, drawn, result.prompt);
+    }
+  }
+}
+
+void Engine::score_row(const Output& output, const Drawn& drawn, PromptLogprobs& result) {
+  const bool scored = drawn.status == SampleStatus::kDrawn;
   result.slots.push_back(output.slot);
   result.positions.push_back(output.position);
-  result.logprobs.push_back(scored ? scored->logprob : std::numeric_limits<float>::quiet_NaN());
-  result.ranks.push_back(scored ? rank_of(logits, slot.tokens[output.position]) : 0);
+  result.logprobs.push_back(scored ? drawn.logprob : std::numeric_limits<float>::quiet_NaN());
+  result.ranks.push_back(scored ? drawn.rank : 0);
   result.top_offsets.push_back(static_cast<int32_t>(result.top_tokens.size()));
   if (!scored) return;  // the row that samples reports the fault
-  for (const auto& [token, logprob] : scored->alternatives) {
+  for (const auto& [token, logprob] : drawn.alternatives) {
     result.top_tokens.push_back(token);
     result.top_logprobs.push_back(logprob);
   }
 }
 
-void Engine::sample_row(const Output& output, std::span<const float> logits, StepResult& result) {
+void Engine::sample_row(const Output& output, const Drawn& drawn, StepResult& result) {
   Slot& slot = slots_.at(output.slot);
-  std::optional<Sampled> sampled;
-  bool slow = false;
-  if (!slot.finished) {
-    std::span<const uint32_t> allowed;
-    if (slot.constraint) {
-      const double asked = thread_seconds();
-      allowed = slot.constraint->allowed();
-      slot.form_seconds += thread_seconds() - asked;
-      slow = slot.form_seconds > kFormSeconds + kFormSecondsPerToken * slot.constrained_tokens++;
-    }
-    const RulesAt rules = slot.rules_now();
-    const auto sample = [&](std::span<const uint32_t> among) {
-      return sampler_.sample(logits, slot.sampling, slot.counts, output.position, among, &rules);
-    };
-    const auto opening = slot.constraint ? slot.constraint->opening() : std::nullopt;
-    if (opening) sampled = sample({});
-    if (!opening || (sampled && sampled->token != *opening)) sampled = sample(allowed);
-  }
-  if (sampled) slot.run.sampled(sampled->token == slot.tokens.back(), logits);
+  const bool sampled = !slot.finished && drawn.status == SampleStatus::kDrawn;
+  if (sampled) slot.run.sampled(drawn.token == slot.tokens.back(), drawn.hash);
   result.slots.push_back(output.slot);
-  if (hashes_logits_) result.logit_hashes.push_back(logit_hash(logits));
+  if (hashes_logits_) result.logit_hashes.push_back(drawn.hash);
   result.top_offsets.push_back(static_cast<int32_t>(result.top_tokens.size()));
-  if (!sampled || slot.run.is_stuck() || slow) {
+  if (!sampled || slot.run.is_stuck() || output.slow) {
     fail(output,
-         slow                     ? FaultKind::kSlowForm
-         : slot.run.is_stuck()    ? FaultKind::kStuck
-         : !all_finite(logits)    ? FaultKind::kNotFinite
-         : tell_something(logits) ? FaultKind::kDeadEnd
-                                  : FaultKind::kCollapsed,
+         output.slow           ? FaultKind::kSlowForm
+         : slot.run.is_stuck() ? FaultKind::kStuck
+                               : kind_of(drawn.status),
          result);
     result.tokens.push_back(0);
     result.finish.push_back(Finish::kNumericalFault);
     result.logprobs.push_back(std::numeric_limits<float>::quiet_NaN());
     return;
   }
-  result.tokens.push_back(sampled->token);
-  result.finish.push_back(slots_.append(output.slot, sampled->token));
-  result.logprobs.push_back(sampled->logprob);
-  for (const auto& [token, logprob] : sampled->alternatives) {
+  result.tokens.push_back(drawn.token);
+  result.finish.push_back(slots_.append(output.slot, drawn.token));
+  result.logprobs.push_back(drawn.logprob);
+  for (const auto& [token, logprob] : drawn.alternatives) {
     result.top_tokens.push_back(token);
     result.top_logprobs.push_back(logprob);
   }

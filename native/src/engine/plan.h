@@ -92,6 +92,8 @@ struct StepPlan {
   // Drafts to make at most for each sequence of this step that is left with one known token to compute.
   int32_t drafts = 0;
   std::optional<Rehearsal> rehearsal = std::nullopt;
+  // Made before the step before it ended: rows and saves of sequences that have ended since are left out.
+  bool ahead = false;
 };
 
 enum class Finish : uint8_t { kNone = 0, kStop = 1, kLength = 2, kNumericalFault = 3 };

@@ -5,11 +5,12 @@
 #include <functional>
 
 #include "ops/error.h"
+#include "ops/sample_request.h"
 
 namespace llmservice {
 namespace {
 
-constexpr int32_t kMaxTopLogprobs = 20;
+constexpr int32_t kMaxTopLogprobs = kMostAlternatives;
 
 void check_sampling(const SamplingParams& s, const std::string& where) {
   const auto require = [&](bool holds, const char* rule) {

@@ -102,7 +102,7 @@ class Reader {
 }  // namespace
 
 std::vector<std::byte> encode_plan(const StepPlan& plan) {
-  const auto& [release, admit, blocks, rows, replace, saves, drafts, rehearsal] = plan;
+  const auto& [release, admit, blocks, rows, replace, saves, drafts, rehearsal, ahead] = plan;
   Writer writer;
   writer.put(release);
   writer.put(static_cast<uint64_t>(admit.size()));
@@ -113,12 +113,13 @@ std::vector<std::byte> encode_plan(const StepPlan& plan) {
   writer.put(saves);
   writer.put(drafts);
   writer.put(rehearsal);
+  writer.put(ahead);
   return writer.take();
 }
 
 StepPlan decode_plan(std::span<const std::byte> bytes) {
   StepPlan plan;
-  auto& [release, admit, blocks, rows, replace, saves, drafts, rehearsal] = plan;
+  auto& [release, admit, blocks, rows, replace, saves, drafts, rehearsal, ahead] = plan;
   Reader reader(bytes);
   reader.get(release);
   for (uint64_t left = reader.get_count(); left > 0; --left) reader.get(admit.emplace_back());
@@ -128,6 +129,7 @@ StepPlan decode_plan(std::span<const std::byte> bytes) {
   reader.get(saves);
   reader.get(drafts);
   reader.get(rehearsal);
+  reader.get(ahead);
   if (!reader.at_end()) Reader::too_short();
   return plan;
 }

@@ -47,11 +47,11 @@ void Engine::share_samples(const StepResult& result) {
 }
 
 void Engine::follow_outputs() {
-  model_->row_faults();  // none, but what this rank's device has failed in shows here
   const auto total = static_cast<int32_t>(outputs_.size());
   for (int32_t first = 0; first < total; first += Model::kLogitRows) {
-    model_->logits(first, std::min(Model::kLogitRows, total - first));
+    model_->make_logits(first, std::min(Model::kLogitRows, total - first));
   }
+  model_->outcome(0);  // nothing, but what this rank's device has failed in shows here
   const std::vector<std::byte> message = group_->receive();
   const auto* id = reinterpret_cast<const int32_t*>(message.data());
   for (const Output& output : outputs_) {

@@ -9,15 +9,14 @@
 namespace llmservice {
 
 void SampleLists::add_draw(int32_t row, const SamplingParams& params, const TokenCounts& counts,
-                           int32_t position, std::span<const uint32_t> allowed, const RulesAt* rules) {
+                           int32_t position, std::span<const uint32_t> allowed, const RulesAt* rules,
+                           std::span<const int32_t> ahead) {
   const RulesAt* const applied = rules != nullptr && rules->apply() ? rules : nullptr;
   SampleRequest request{.row = row};
   request.mask = add_mask(allowed, applied);
   if (applied != nullptr) request.biases = add_biases(*applied);
   if (params.has_penalties()) {
-    request.counts.first = static_cast<int32_t>(counts_.size());
-    for (const auto& [token, generated] : counts.generated()) counts_.push_back({token, generated});
-    request.counts.count = static_cast<int32_t>(counts_.size()) - request.counts.first;
+    request.counts = add_counts(counts, ahead);
     request.repetition_penalty = params.repetition_penalty;
     request.presence_penalty = params.presence_penalty;
     request.frequency_penalty = params.frequency_penalty;
@@ -40,7 +39,36 @@ void SampleLists::add_score(int32_t row, int32_t token, int32_t alternatives) {
   requests_.push_back({.row = row, .scored = token, .top_logprobs = alternatives});
 }
 
-void SampleLists::clear() { *this = SampleLists(vocab_); }
+void SampleLists::clear() {
+  requests_.clear();
+  masks_.clear();
+  biases_.clear();
+  counts_.clear();
+  draws_ = false;
+  truncates_ = false;
+}
+
+int64_t SampleLists::edits_of(const SamplingParams& params, const TokenCounts& counts, const RulesAt* rules,
+                              std::span<const int32_t> ahead) {
+  const int64_t counted = params.has_penalties() ? std::ssize(counts.generated()) + std::ssize(ahead) : 0;
+  if (rules == nullptr) return counted;
+  return counted + std::ssize(rules->rules.biased) + std::ssize(rules->rules.banned_ends) +
+         std::ssize(rules->stop_tokens);
+}
+
+bool SampleLists::have_room_for(int64_t edits) const {
+  return std::ssize(requests_) < kMostSampleRequests &&
+         std::ssize(biases_) + std::ssize(counts_) + edits <= kMostSampleEdits;
+}
+
+SampleBatch SampleLists::batch() const {
+  return {.requests = requests_,
+          .masks = masks_,
+          .biases = biases_,
+          .counts = counts_,
+          .draws = draws_,
+          .truncates = truncates_};
+}
 
 int32_t SampleLists::add_mask(std::span<const uint32_t> allowed, const RulesAt* rules) {
   const bool must_end = rules != nullptr && rules->reasoning_must_end();
@@ -75,6 +103,22 @@ ListPart SampleLists::add_biases(const RulesAt& at) {
     biases_.push_back({at.rules.biased[i], at.rules.biases[i]});
   }
   return {.first = static_cast<int32_t>(first), .count = static_cast<int32_t>(biases_.size() - first)};
+}
+
+ListPart SampleLists::add_counts(const TokenCounts& counts, std::span<const int32_t> ahead) {
+  const size_t first = counts_.size();
+  const auto times_ahead = [&](int32_t token) {
+    return static_cast<int32_t>(std::ranges::count(ahead, token));
+  };
+  for (const auto& [token, generated] : counts.generated()) {
+    counts_.push_back({token, generated + times_ahead(token)});
+  }
+  for (auto token = ahead.begin(); token != ahead.end(); ++token) {
+    const bool listed =
+        counts.generated().contains(*token) || std::find(ahead.begin(), token, *token) != token;
+    if (!listed) counts_.push_back({*token, times_ahead(*token)});
+  }
+  return {.first = static_cast<int32_t>(first), .count = static_cast<int32_t>(counts_.size() - first)};
 }
 
 }  // namespace llmservice

@@ -11,6 +11,17 @@ SlotTable::SlotTable(const SlotLimits& limits)
       whole_(limits.num_blocks, false),
       snapshot_position_(limits.snapshots, 0) {}
 
+StepPlan SlotTable::without_ended(StepPlan plan) const {
+  const auto ended = [&](int32_t index) {
+    if (index < 0 || index >= limits_.slots || !slots_[index] || !slots_[index]->finished) return false;
+    return std::ranges::find(plan.release, index) == plan.release.end();
+  };
+  std::erase_if(plan.rows, [&](const RowEntry& entry) { return ended(entry.slot); });
+  std::erase_if(plan.saves, [&](const StateSave& save) { return ended(save.slot); });
+  plan.ahead = false;
+  return plan;
+}
+
 void SlotTable::apply(const StepPlan& plan) {
   for (const int32_t slot : plan.release) release(slot);
   for (const Admission& admission : plan.admit) admit(admission);

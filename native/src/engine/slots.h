@@ -66,6 +66,9 @@ class SlotTable {
  public:
   explicit SlotTable(const SlotLimits& limits);
 
+  // A plan made ahead as it is to be run now: without rows and saves of sequences that have ended. Whatever
+  // else the plan says of them stays, so that block tables become what the plan's maker takes them to be.
+  StepPlan without_ended(StepPlan plan) const;
   // Throws EngineFault naming the first rule that the plan breaks. Changes nothing.
   void check(const StepPlan& plan) const;
   // Applies all of a plan that check() accepts but its rows.

@@ -87,21 +87,26 @@ int64_t draft_bytes_per_slot(const ModelConfig& config, int32_t drafts) {
   return total;
 }
 
-Caches::Caches(Backend& backend, const ModelConfig& config, const CacheSizes& sizes)
-    : scale_bytes_(scale_bytes(config, sizes) * sizes.num_blocks) {
+Caches::Caches(Backend& backend, const ModelConfig& config, const CacheSizes& sizes) : sizes_(sizes) {
   for (const LayerKind kind : config.layers) {
     draft_inputs_.emplace_back();
-    if (kind == LayerKind::kAttention) {
-      const size_t bytes = block_bytes(config, sizes) * sizes.num_blocks;
-      layers_.emplace_back(backend.allocate(bytes), backend.allocate(bytes));
-    } else {
-      const GdnShape shape = gdn_shape(*config.gdn);
-      const int64_t rows = int64_t{sizes.slots} + sizes.snapshots;
-      layers_.emplace_back(backend.allocate(conv_bytes(shape) * rows),
-                           backend.allocate(matrix_bytes(shape) * rows));
-      const int64_t inputs = int64_t{sizes.slots} * sizes.drafts * draft_input_width(shape);
-      if (inputs > 0) draft_inputs_.back() = backend.allocate(inputs * sizeof(float));
-    }
+    layers_.emplace_back();
+    if (kind == LayerKind::kAttention) continue;
+    const GdnShape shape = gdn_shape(*config.gdn);
+    const int64_t rows = int64_t{sizes.slots} + sizes.snapshots;
+    layers_.back() = {backend.allocate(conv_bytes(shape) * rows),
+                      backend.allocate(matrix_bytes(shape) * rows)};
+    const int64_t inputs = int64_t{sizes.slots} * sizes.drafts * draft_input_width(shape);
+    if (inputs > 0) draft_inputs_.back() = backend.allocate(inputs * sizeof(float));
+  }
+}
+
+void Caches::allocate_kv(Backend& backend, const ModelConfig& config, int32_t blocks) {
+  scale_bytes_ = scale_bytes(config, sizes_) * blocks;
+  const size_t bytes = block_bytes(config, sizes_) * blocks;
+  for (size_t i = 0; i < layers_.size(); ++i) {
+    if (config.layers[i] == LayerKind::kAttention)
+      layers_[i] = {backend.allocate(bytes), backend.allocate(bytes)};
   }
 }
 

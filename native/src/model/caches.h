@@ -10,7 +10,6 @@
 namespace llmservice {
 
 struct CacheSizes {
-  int32_t num_blocks;
   int32_t block_size;
   int32_t slots;
   int32_t snapshots;  // of recurrent state
@@ -36,7 +35,10 @@ int64_t draft_input_width(const GdnShape& shape);
 
 class Caches {
  public:
+  // Allocates recurrent state.
   Caches(Backend& backend, const ModelConfig& config, const CacheSizes& sizes);
+  // Once, before kv().
+  void allocate_kv(Backend& backend, const ModelConfig& config, int32_t blocks);
 
   // `layer` counts all layers of the model.
   KvCache kv(size_t layer);
@@ -48,7 +50,8 @@ class Caches {
   float* draft_inputs(size_t layer) { return static_cast<float*>(draft_inputs_[layer]->data()); }
 
  private:
-  int64_t scale_bytes_;  // of a layer's K (or V) over all blocks; they lie before the codes
+  CacheSizes sizes_;
+  int64_t scale_bytes_ = 0;  // of a layer's K (or V) over all blocks; they lie before the codes
   // (K, V) of an attention layer, (conv, S) of a GDN layer.
   std::vector<std::pair<std::unique_ptr<Buffer>, std::unique_ptr<Buffer>>> layers_;
   std::vector<std::unique_ptr<Buffer>> draft_inputs_;  // null for attention layers, and where nothing drafts

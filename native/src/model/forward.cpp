@@ -65,14 +65,6 @@ std::span<const float> Model::hidden(int32_t first, int32_t count) {
   return backend_.to_host(work_.final + first * width, count * width);
 }
 
-std::span<const float> Model::logits(int32_t first, int32_t count) {
-  const Matrix& head = head_ ? *head_ : *embedding_;
-  backend_.matmul(head, work_.final + static_cast<int64_t>(first) * config_.hidden, count, work_.slice);
-  ranks_.gather_logits(work_.slice, count, config_.vocab, work_.logits);
-  const int64_t floats = shard_.rank == 0 ? static_cast<int64_t>(count) * config_.vocab : 0;
-  return backend_.to_host(work_.logits, floats);
-}
-
 // Each token's row lies on one rank; the others add zeros to it.
 void Model::embed(std::span<const int32_t> ids) {
   own_ids_.clear();

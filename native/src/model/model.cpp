@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "model/step_outcome.h"
+
 namespace llmservice {
 namespace {
 
@@ -55,6 +57,8 @@ Model::Model(const Checkpoint& checkpoint, const ModelConfig& config, Backend& b
       ranks_(options.ranks != nullptr ? *options.ranks : one_rank()),
       shard_(options.shard),
       vocab_(shard_vocab(config.vocab, options.shard)),
+      samples_(backend.samples() && options.shard.rank == 0),
+      most_samples_(samples_ ? options.max_tokens + options.caches.slots : 0),
       attention_(attention_shape(config_, options.caches)),
       max_tokens_(options.max_tokens),
       frequencies_(backend, rope_frequencies(config.rope)),
@@ -103,14 +107,20 @@ Model::Model(const Checkpoint& checkpoint, const ModelConfig& config, Backend& b
   if (done < total) on_progress(total, total);
 }
 
+void Model::allocate_kv(int32_t blocks) {
+  caches_.allocate_kv(backend_, config_, blocks);
+  kv_blocks_ = blocks;
+}
+
 StepLimits Model::step_limits(const ModelOptions& options) const {
   const int64_t vocab = shard_.rank == 0 ? config_.vocab : 0;
-  StepLimits limits{
-      .rows = options.max_tokens,
-      .sequences = options.caches.slots,
-      .longest = options.max_length,
-      .block_size = options.caches.block_size,
-      .result = std::max<int64_t>(options.max_tokens, kLogitRows * std::max<int64_t>(vocab, config_.hidden))};
+  StepLimits limits{.rows = options.max_tokens,
+                    .sequences = options.caches.slots,
+                    .longest = options.max_length,
+                    .block_size = options.caches.block_size,
+                    .result = std::max<int64_t>(outcome_floats(options.max_tokens, most_samples_),
+                                                kLogitRows * std::max<int64_t>(vocab, config_.hidden)),
+                    .vocab = samples_ ? config_.vocab : 0};
   const auto has = [&](LayerKind kind) {
     return std::ranges::find(config_.layers, kind) != config_.layers.end();
   };
@@ -142,7 +152,7 @@ void Model::allocate_workspace(const ModelOptions& options) {
   reserve(work_.hidden, mtp_ ? rows : 0, config_.hidden);
   reserve(work_.final, rows, config_.hidden);
   float* faults = nullptr;
-  reserve(faults, shard_.rank == 0 ? rows : 0, 1);
+  reserve(faults, shard_.rank == 0 ? outcome_floats(rows, most_samples_) : 0, 1);
   reserve(work_.slice, kLogitRows, vocab_.count);
   const bool gathers = shard_.size > 1 && shard_.rank == 0;
   if (gathers) reserve(work_.logits, kLogitRows, config_.vocab);

@@ -45,17 +45,29 @@ struct ModelStep {
   std::span<const StateReplay> replays = {};
 };
 
+// What a step left to be looked at, on rank 0; valid until the next call of the model.
+struct StepOutcome {
+  // Of each row of the last step (T): 0 when its numbers are finite, else the place where they first were
+  // not, for place_of().
+  std::span<const int32_t> faults;
+  std::span<const SampleResult> samples;
+};
+
 // (done, total) stored bytes; may throw to cancel.
 using ModelProgress = std::function<void(uint64_t done, uint64_t total)>;
 
 class Model {
  public:
-  // Reads all weights and allocates caches and workspace: nothing is allocated later. With several ranks,
-  // each has a model of its own shard; forward() and logits() must be called on all of them alike.
+  // Reads all weights and allocates recurrent state and workspace. With several ranks, each has a model of
+  // its own shard; forward() and make_logits() must be called on all of them alike.
   Model(const Checkpoint& checkpoint, const ModelConfig& config, Backend& backend,
         const ModelOptions& options, const ModelProgress& on_progress);
 
+  // Once, before the first step: nothing is allocated later.
+  void allocate_kv(int32_t blocks);
+
   const ModelConfig& config() const { return config_; }
+  int32_t kv_blocks() const { return kv_blocks_; }
   size_t weight_bytes() const;
   size_t workspace_bytes() const { return work_.memory->bytes(); }
 
@@ -63,22 +75,27 @@ class Model {
   void reset_slots(std::span<const int32_t> slots);
   // Copies recurrent state between rows of the caches: slots, then snapshots.
   void copy_states(std::span<const StateCopy> copies);
-  // Runs the step; afterwards logits() answers for its output rows.
+  // Runs the step; afterwards make_logits() is for its output rows.
   void forward(const ModelStep& step);
-  // Of each row of the last step (T): 0 when its numbers are finite, else the place where they first were
-  // not, for place_of(). On ranks other than 0 nothing. Valid until the next call. As logits(), it returns
-  // when the device has done all before it, on every rank: one whose device fails must see it.
-  std::span<const int32_t> row_faults();
+  // Of the last step, with results [0, samples) of sample(); on ranks other than 0 nothing. As logits(), it
+  // returns when the device has done all before it, on every rank: one whose device fails must see it.
+  StepOutcome outcome(int32_t samples);
   FaultPlace place_of(int32_t fault) const { return fault_place(fault, config_); }
   // The hidden states after the final norm (count, hidden) of output rows [first, first + count), count at
   // most kLogitRows. Valid until the next call.
   std::span<const float> hidden(int32_t first, int32_t count);
-  // Runs the layer for multi-token prediction; afterwards logits() answers for its output rows. forward()
+  // Runs the layer for multi-token prediction; afterwards make_logits() is for its output rows. forward()
   // came before.
   void draft(const MtpStep& step);
-  // Logits (count, vocab) of output rows [first, first + count), count at most kLogitRows; on ranks other
-  // than 0 nothing. Valid until the next call.
-  std::span<const float> logits(int32_t first, int32_t count);
+  // Begins logits (count, vocab) of output rows [first, first + count), count at most kLogitRows.
+  void make_logits(int32_t first, int32_t count);
+  // Those that were begun last; on ranks other than 0 nothing. Valid until the next call.
+  std::span<const float> logits();
+  // Whether rows can be drawn where their logits are; not on ranks other than 0.
+  bool samples() const { return samples_; }
+  // Draws from the logits that were begun last. The results are those from `first` on of outcome(): of a step
+  // at most one for each row, and one more for each sequence.
+  void sample(const SampleBatch& batch, int32_t first);
 
   static constexpr int32_t kLogitRows = 32;
 
@@ -112,10 +129,14 @@ class Model {
   std::vector<int32_t> own_ids_;
   std::vector<int32_t> no_faults_;  // zeros, one per row of the largest step
   int64_t step_rows_ = 0;
+  int64_t logit_rows_ = 0;  // of the logits that were begun last
+  bool samples_;
+  int32_t most_samples_ = 0;
   AttentionShape attention_;  // of layers without a window
   int64_t max_tokens_;
   DeviceVector frequencies_;  // of rotation
   Caches caches_;
+  int32_t kv_blocks_ = 0;
   int32_t max_drafts_;
   // Of the step in hand, on hybrids.
   std::vector<StateRound> rounds_;
@@ -146,7 +167,7 @@ class Model {
     float* hidden;          // (T, hidden), of models with multi-token prediction: after the final norm
     float* final;           // (outputs, hidden)
     float* slice;           // (kLogitRows, this rank's part of vocab)
-    int32_t* faults;        // (T), on rank 0
+    int32_t* faults;        // (T), on rank 0; behind those of the step in hand, what was sampled of it
     float* logits;          // (kLogitRows, vocab) on rank 0; on the only rank the same as slice
   } work_;
 };

@@ -31,11 +31,4 @@ void Model::forget_faults(int64_t rows) {
   backend_.upload(std::as_bytes(std::span(no_faults_).first(rows)), work_.faults);
 }
 
-std::span<const int32_t> Model::row_faults() {
-  const int64_t rows = shard_.rank == 0 ? step_rows_ : 0;
-  // An int32 is as wide as a float.
-  const std::span<float> host = backend_.to_host(reinterpret_cast<float*>(work_.faults), rows);
-  return {reinterpret_cast<const int32_t*>(host.data()), host.size()};
-}
-
 }  // namespace llmservice

@@ -16,7 +16,7 @@ StepPlan to_step_plan(const Napi::Object& value);
 
 Napi::Object from_info(Napi::Env env, const EngineInfo& info);
 Napi::Object from_result(Napi::Env env, const StepResult& result);
-// An Error whose `reason` is a failure reason of the contract.
+// An Error whose `reason` is a failure reason of the contract, with its figures in `detail` if it has any.
 Napi::Error from_exception(Napi::Env env, const std::exception_ptr& error);
 
 }  // namespace llmservice

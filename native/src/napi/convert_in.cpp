@@ -8,7 +8,7 @@
 namespace llmservice {
 namespace {
 
-[[noreturn]] void wrong(const Napi::Env& env, const std::string& path, const char* expected) {
+[[noreturn]] void wrong(const Napi::Env& env, const std::string& path, const std::string& expected) {
   throw Napi::TypeError::New(env, path + " must be " + expected + ".");
 }
 
@@ -41,6 +41,17 @@ class Fields {
   }
   std::string text_or_empty(const char* name) const {
     return object_.Get(name).IsUndefined() ? "" : text(name);
+  }
+  // What the text stands for among `choices`.
+  template <class T, size_t n>
+  T choice(const char* name, const std::pair<const char*, T> (&choices)[n]) const {
+    const std::string given = text(name);
+    std::string names;
+    for (size_t i = 0; i < n; ++i) {
+      if (given == choices[i].first) return choices[i].second;
+      names += (i == 0 ? "'" : i + 1 < n ? ", '" : " or '") + std::string(choices[i].first) + "'";
+    }
+    wrong(object_.Env(), path_ + name, names);
   }
   bool flag(const char* name) const {
     const Napi::Value value = object_.Get(name);
@@ -101,7 +112,6 @@ class Fields {
     if (!value.IsArray()) wrong(object_.Env(), path_ + name, "an array");
     return value.As<Napi::Array>();
   }
-  Napi::Env env() const { return object_.Env(); }
 
  private:
   Napi::Object object_;
@@ -115,51 +125,53 @@ std::optional<RankPlace> to_place(const Fields& options) {
       .rank = fields.integer("rank"), .size = fields.integer("size"), .segment = fields.integer("segment")};
 }
 
+std::optional<MemoryShare> to_memory(const Fields& options) {
+  if (options.is_null("memory")) return std::nullopt;
+  const Fields fields = options.object("memory");
+  return MemoryShare{.utilization_percent = fields.integer("utilizationPercent"),
+                     .context_bytes = static_cast<int64_t>(fields.number("contextBytes")),
+                     .graph_bytes = static_cast<int64_t>(fields.number("graphBytes")),
+                     .planned_blocks = fields.integer("plannedBlocks")};
+}
+
 DType to_dtype(const Fields& fields) {
-  const std::string name = fields.text("dtype");
-  if (name == "auto" || name == "bfloat16") return DType::kBF16;
-  if (name == "float32") return DType::kF32;
-  wrong(fields.env(), "options.dtype", "'auto', 'bfloat16' or 'float32'");
+  return fields.choice<DType>("dtype",
+                              {{"auto", DType::kBF16}, {"bfloat16", DType::kBF16}, {"float32", DType::kF32}});
 }
 
 std::optional<DType> to_kv_dtype(const Fields& fields) {
-  const std::string name = fields.text("kvCacheDtype");
-  if (name == "auto") return std::nullopt;
-  if (name == "fp8") return DType::kF8E4M3;
-  wrong(fields.env(), "options.kvCacheDtype", "'auto' or 'fp8'");
+  return fields.choice<std::optional<DType>>("kvCacheDtype",
+                                             {{"auto", std::nullopt}, {"fp8", DType::kF8E4M3}});
 }
 
 std::string to_device(const Fields& fields) {
-  const std::string name = fields.text("device");
-  for (const char* known : {"cpu", "cuda", "hip", "emulator"}) {
-    if (name == known) return name;
-  }
-  wrong(fields.env(), "options.device", "'cpu', 'cuda', 'hip' or 'emulator'");
+  return fields.choice<const char*>(
+      "device", {{"cpu", "cpu"}, {"cuda", "cuda"}, {"hip", "hip"}, {"emulator", "emulator"}});
+}
+
+Collectives to_collectives(const Fields& fields) {
+  return fields.choice<Collectives>(
+      "collectives",
+      {{"auto", Collectives::kAuto}, {"own", Collectives::kOwn}, {"library", Collectives::kLibrary}});
 }
 
 LoadQuantization to_quantization(const Fields& fields) {
-  const std::string name = fields.text("quantization");
-  if (name == "none") return LoadQuantization::kNone;
-  if (name == "fp8") return LoadQuantization::kFp8;
-  if (name == "int8") return LoadQuantization::kInt8;
-  wrong(fields.env(), "options.quantization", "'none', 'fp8' or 'int8'");
+  return fields.choice<LoadQuantization>("quantization", {{"none", LoadQuantization::kNone},
+                                                          {"fp8", LoadQuantization::kFp8},
+                                                          {"int8", LoadQuantization::kInt8}});
 }
 
 Speculation to_speculation(const Fields& fields) {
-  const std::string method = fields.text("method");
-  const int32_t tokens = fields.integer("tokens");
-  if (method == "none") return {DraftMethod::kNone, tokens};
-  if (method == "ngram") return {DraftMethod::kNgram, tokens};
-  if (method == "mtp") return {DraftMethod::kMtp, tokens, fields.text_or_empty("headDir")};
-  wrong(fields.env(), "options.speculative.method", "'none', 'ngram' or 'mtp'");
+  const auto method = fields.choice<DraftMethod>(
+      "method", {{"none", DraftMethod::kNone}, {"ngram", DraftMethod::kNgram}, {"mtp", DraftMethod::kMtp}});
+  Speculation speculation{method, fields.integer("tokens")};
+  if (method == DraftMethod::kMtp) speculation.head_dir = fields.text_or_empty("headDir");
+  return speculation;
 }
 
 Pooling to_pooling(const Fields& fields) {
-  const std::string name = fields.text("pooling");
-  if (name == "none") return Pooling::kNone;
-  if (name == "last") return Pooling::kLast;
-  if (name == "mean") return Pooling::kMean;
-  wrong(fields.env(), "pooling of an admission", "'none', 'last' or 'mean'");
+  return fields.choice<Pooling>(
+      "pooling", {{"none", Pooling::kNone}, {"last", Pooling::kLast}, {"mean", Pooling::kMean}});
 }
 
 SamplingParams to_sampling(const Fields& fields) {
@@ -240,8 +252,10 @@ EngineOptions to_engine_options(const Napi::Object& value) {
           .threads = fields.integer_or_null("threads").value_or(0),
           .isa = fields.text("isa"),
           .device = to_device(fields),
+          .collectives = to_collectives(fields),
           .logit_hashes = fields.flag("logitHashes"),
-          .place = to_place(fields)};
+          .place = to_place(fields),
+          .memory = to_memory(fields)};
 }
 
 ArrivalMap to_arrival_map(const Napi::Object& value) {
@@ -268,7 +282,8 @@ StepPlan to_step_plan(const Napi::Object& value) {
                 .rows = fields.pairs<RowEntry>("rows"),
                 .replace = fields.triples<Replacement>("replace"),
                 .saves = fields.triples<StateSave>("saves"),
-                .drafts = fields.integer("drafts")};
+                .drafts = fields.integer("drafts"),
+                .ahead = fields.flag("ahead")};
   if (!fields.is_null("rehearsal"))
     plan.rehearsal = Rehearsal{.accepted = fields.object("rehearsal").integer("acceptedDrafts")};
   const Napi::Array admissions = fields.array("admit");

@@ -73,9 +73,14 @@ Napi::Array from_faults(Napi::Env env, const std::vector<Fault>& faults) {
   return out;
 }
 
-Napi::Error error_with(Napi::Env env, const std::string& message, const std::string& reason) {
+Napi::Error error_with(Napi::Env env, const std::string& message, const std::string& reason,
+                       const EngineError::Detail& figures = {}) {
   Napi::Error error = Napi::Error::New(env, message);
   error.Set("reason", Napi::String::New(env, reason));
+  if (figures.empty()) return error;
+  auto detail = Napi::Object::New(env);
+  for (const auto& [name, value] : figures) detail.Set(name, static_cast<double>(value));
+  error.Set("detail", detail);
   return error;
 }
 
@@ -89,10 +94,13 @@ Napi::Object from_info(Napi::Env env, const EngineInfo& info) {
   out.Set("vocabSize", info.vocab_size);
   out.Set("weightBytes", static_cast<double>(info.weight_bytes));
   out.Set("workspaceBytes", static_cast<double>(info.workspace_bytes));
+  out.Set("numBlocks", info.num_blocks);
   out.Set("kvBytesPerBlock", static_cast<double>(info.kv_bytes_per_block));
   out.Set("stateBytesPerSeq", static_cast<double>(info.state_bytes_per_seq));
   out.Set("draftBytesPerSeq", static_cast<double>(info.draft_bytes_per_seq));
   out.Set("hybrid", info.hybrid);
+  out.Set("collectives",
+          info.collectives.empty() ? env.Null() : Napi::Value(Napi::String::New(env, info.collectives)));
   return out;
 }
 
@@ -118,7 +126,7 @@ Napi::Error from_exception(Napi::Env env, const std::exception_ptr& error) {
   try {
     std::rethrow_exception(error);
   } catch (const EngineError& e) {
-    return error_with(env, e.what(), e.reason());
+    return error_with(env, e.what(), e.reason(), e.detail());
   } catch (const std::bad_alloc&) {
     return error_with(env, "The engine ran out of memory.", "OutOfMemory");
   } catch (const std::exception& e) {

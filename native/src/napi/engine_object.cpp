@@ -85,6 +85,13 @@ Settle rank_job(Loading* loading, const EngineOptions& options) {
   }
 }
 
+// One that runs and one that begins when it ends.
+constexpr int kStepsAtOnce = 2;
+
+Napi::Error fault(Napi::Env env, const char* message) {
+  return from_exception(env, std::make_exception_ptr(EngineError("EngineFault", message)));
+}
+
 Napi::Value rejected(Napi::Env env, const Napi::Error& error) {
   const auto deferred = Napi::Promise::Deferred::New(env);
   deferred.Reject(error.Value());
@@ -126,7 +133,8 @@ Napi::Value run_rank(const Napi::CallbackInfo& call) { return start(call, rank_j
 Napi::Function EngineObject::define(Napi::Env env) {
   return DefineClass(
       env, "Engine",
-      {InstanceMethod<&EngineObject::step>("step"), InstanceMethod<&EngineObject::dispose>("dispose")});
+      {InstanceMethod<&EngineObject::step>("step"), InstanceMethod<&EngineObject::withdraw>("withdraw"),
+       InstanceMethod<&EngineObject::dispose>("dispose")});
 }
 
 Napi::Object EngineObject::create(Napi::Env env, std::unique_ptr<EngineThread> thread,
@@ -153,24 +161,26 @@ Napi::Value EngineObject::step(const Napi::CallbackInfo& call) {
   try {
     if (call.Length() != 1 || !call[0].IsObject())
       throw Napi::TypeError::New(env, "step(plan) takes a plan.");
-    if (!disposal_.IsEmpty()) {
-      const EngineError gone("EngineFault", "step() was called on an engine that is disposed.");
-      return rejected(env, from_exception(env, std::make_exception_ptr(gone)));
-    }
+    if (!disposal_.IsEmpty())
+      return rejected(env, fault(env, "step() was called on an engine that is disposed."));
+    if (steps_ == kStepsAtOnce)
+      return rejected(env, fault(env, "step() was called while one step runs and another waits."));
     auto plan = std::make_shared<StepPlan>(to_step_plan(call[0].As<Napi::Object>()));
     const auto deferred = Napi::Promise::Deferred::New(env);
+    promise_ = deferred;
+    ++steps_;
     Ref();  // the wrapper stays while its step is under way
     thread_->run([this, engine = engine_, plan, deferred]() -> Settle {
       try {
         auto result = std::make_shared<StepResult>(engine->step(*plan));
         return [this, result, deferred](Napi::Env env) {
           deferred.Resolve(from_result(env, *result));
-          Unref();
+          step_ended();
         };
       } catch (...) {
         return [this, error = std::current_exception(), deferred](Napi::Env env) {
           deferred.Reject(from_exception(env, error).Value());
-          Unref();
+          step_ended();
         };
       }
     });
@@ -178,6 +188,22 @@ Napi::Value EngineObject::step(const Napi::CallbackInfo& call) {
   } catch (const Napi::Error& error) {
     return rejected(env, error);
   }
+}
+
+void EngineObject::step_ended() {
+  --steps_;
+  Unref();
+}
+
+Napi::Value EngineObject::withdraw(const Napi::CallbackInfo& call) {
+  const Napi::Env env = call.Env();
+  // Behind a disposal nothing else is queued, and that is no step.
+  const bool withdrawn = disposal_.IsEmpty() && thread_->withdraw();
+  if (withdrawn) {
+    promise_->Reject(fault(env, "The step was withdrawn before it began.").Value());
+    step_ended();
+  }
+  return Napi::Boolean::New(env, withdrawn);
 }
 
 Napi::Value EngineObject::dispose(const Napi::CallbackInfo& call) {

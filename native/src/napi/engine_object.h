@@ -1,10 +1,11 @@
-// The JavaScript face of an engine: { info, step(plan), dispose() }, load(), which makes one, and
+// The JavaScript face of an engine: { info, step(plan), withdraw(), dispose() }, load(), which makes one, and
 // runRank(), which has one follow rank 0.
 #pragma once
 
 #include <napi.h>
 
 #include <memory>
+#include <optional>
 
 #include "engine/engine.h"
 #include "napi/engine_thread.h"
@@ -27,11 +28,15 @@ class EngineObject : public Napi::ObjectWrap<EngineObject> {
 
  private:
   Napi::Value step(const Napi::CallbackInfo& call);
+  Napi::Value withdraw(const Napi::CallbackInfo& call);
   Napi::Value dispose(const Napi::CallbackInfo& call);
+  void step_ended();
 
-  std::shared_ptr<Engine> engine_;           // used on the engine thread only
-  std::unique_ptr<EngineThread> thread_;     // after engine_: stops before the engine goes
-  Napi::Reference<Napi::Promise> disposal_;  // set once dispose() was called
+  std::shared_ptr<Engine> engine_;                  // used on the engine thread only
+  std::unique_ptr<EngineThread> thread_;            // after engine_: stops before the engine goes
+  Napi::Reference<Napi::Promise> disposal_;         // set once dispose() was called
+  std::optional<Napi::Promise::Deferred> promise_;  // of the step asked for last
+  int steps_ = 0;  // asked for and not settled: one that runs, one that waits
 };
 
 }  // namespace llmservice

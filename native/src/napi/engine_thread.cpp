@@ -30,6 +30,16 @@ void EngineThread::run(std::function<Settle()> job) {
   wake_.notify_one();
 }
 
+bool EngineThread::withdraw() {
+  {
+    const std::lock_guard lock(mutex_);
+    if (jobs_.empty()) return false;
+    jobs_.pop_back();
+  }
+  finished(env_);
+  return true;
+}
+
 void EngineThread::post(Settle settle) {
   auto* data = new Settle(std::move(settle));
   if (dispatcher_.BlockingCall(data) != napi_ok) delete data;

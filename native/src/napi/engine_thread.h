@@ -27,6 +27,8 @@ class EngineThread {
   // Queues a job; while one is under way the process stays alive. JavaScript thread only. The job's return
   // value runs on the JavaScript thread.
   void run(std::function<Settle()> job);
+  // Takes back the job queued last, unless it has begun; false when there is none. JavaScript thread only.
+  bool withdraw();
   // Has `settle` run on the JavaScript thread without waiting for it. Any thread.
   void post(Settle settle);
   // Drops queued jobs, asks the running one to give up (see cancelled()), and waits for the thread.

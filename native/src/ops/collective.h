@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "ops/ops.h"
@@ -16,10 +17,20 @@ namespace llmservice {
 // The first of `columns` that rank `rank` of `size` holds; that of rank `size` is their end.
 constexpr int64_t first_column(int64_t columns, int32_t rank, int32_t size) { return columns * rank / size; }
 
+// Who adds up what lies on devices: this code, or the vendor's library (NCCL, RCCL).
+enum class Collectives : uint8_t {
+  kAuto,  // the library where devices do not reach each other's memory
+  kOwn,
+  kLibrary
+};
+
 class Collective {
  public:
   virtual ~Collective() = default;
-  // x (count) = the sum of all ranks' x, added in rank order: the bits depend on nothing else.
+  // Who adds up, for people: `own`, or a library with its version.
+  virtual std::string name() const { return "own"; }
+  // x (count) = the sum of all ranks' x, added in rank order: the bits depend on nothing else. A library adds
+  // in an order of its own, which may differ from run to run; every rank gets the same bits all the same.
   virtual void all_reduce(float* x, int64_t count) = 0;
   // x += the sum of all ranks' y (null: nothing), then out = rms_norm(x): the bits of all_reduce() and
   // Backend::add_rms_norm(). Afterwards y means nothing.

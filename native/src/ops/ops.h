@@ -15,6 +15,7 @@
 
 #include "ops/error.h"
 #include "ops/matrix.h"
+#include "ops/sample_request.h"
 
 namespace llmservice {
 
@@ -162,8 +163,17 @@ struct StepLimits {
   int32_t longest;     // positions of a sequence
   int32_t block_size;  // of block tables
   int64_t result;      // floats of one to_host()
+  int32_t vocab = 0;   // of logits that it samples; 0: none
   std::optional<AttentionShape> attention = std::nullopt;
   std::optional<GdnShape> gdn = std::nullopt;
+};
+
+// Memory of a device in bytes, as its driver tells it now: of a partition, where the device is one.
+struct DeviceRoom {
+  uint64_t total;
+  uint64_t free;
+  uint64_t own;    // that this backend allocated
+  int64_t device;  // which of those that the process sees
 };
 
 // Steps that ran as graphs of launches, on backends that make them.
@@ -173,6 +183,7 @@ struct GraphCounts {
   uint64_t direct = 0;  // ran launch by launch
 };
 
+enum class Collectives : uint8_t;
 class Collective;   // collective.h
 class RankChannel;  // collective.h
 
@@ -186,16 +197,21 @@ class Backend {
   virtual GraphCounts graph_counts() const { return {}; }
 
   virtual std::unique_ptr<Buffer> allocate(size_t bytes) = 0;
-  // Once, when everything is loaded: takes all memory that steps will need.
+  // Once, when all but the paged KV is loaded: takes all other memory that steps will need.
   virtual void reserve(const StepLimits&) {}
+  // Nothing where models lie in memory of the host.
+  virtual std::optional<DeviceRoom> room() const { return std::nullopt; }
   // Once, before anything is loaded: what combines the results of ranks on this backend's device, in the
   // order of its ops; owned by the backend. Null: they lie in memory of the host, where the ranks combine
   // them. The channel outlives the backend.
-  virtual Collective* connect(RankChannel&) { return nullptr; }
+  virtual Collective* connect(RankChannel&, Collectives) { return nullptr; }
   // Copies host bytes to device memory (small weights, tables).
   virtual void upload(std::span<const std::byte> host, void* device) = 0;
   // Results as host memory, once all before is done; valid until the next call: on the CPU `x` itself.
   virtual std::span<float> to_host(float* x, int64_t count) = 0;
+  virtual bool samples() const { return false; }  // whether sample() is there
+  // results[i] is what came of requests[i] from logits (R, vocab): the token of engine/sampler.h.
+  virtual void sample(const SampleBatch&, const float*, int32_t /*vocab*/, SampleResult*) {}
   // All of a step has been asked for: it may begin. Block tables do not change before this.
   virtual void submit() {}
 

@@ -3,10 +3,14 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 
 namespace llmservice {
 
 constexpr int32_t kMostAlternatives = 20;
+// Of one batch: requests, and what they bias and count together (1 MiB).
+constexpr int32_t kMostSampleRequests = 32;
+constexpr int64_t kMostSampleEdits = 1 << 17;
 
 // Ids that SampleRequest and SampleResult use for "none".
 constexpr int32_t kNoToken = -1;
@@ -68,6 +72,17 @@ struct SampleResult {
   int32_t alternatives;  // as many as wanted, or all there are
   int32_t top_tokens[kMostAlternatives];  // best first; of equal ones the lower id first
   float top_logprobs[kMostAlternatives];
+};
+
+// Requests of rows of the same logits, and the lists that they name parts of; made by engine/sample_lists.h.
+struct SampleBatch {
+  std::span<const SampleRequest> requests;  // at most kMostSampleRequests
+  std::span<const uint32_t> masks;          // (M, ceil(V / 32)), at most one for each request
+  std::span<const TokenBias> biases;        // with counts at most kMostSampleEdits
+  std::span<const TokenCount> counts;
+  // What at least one request asks for, beside those lists.
+  bool draws;  // at a temperature
+  bool truncates;
 };
 
 }  // namespace llmservice

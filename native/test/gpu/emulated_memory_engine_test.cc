@@ -12,9 +12,16 @@ struct Planned {
 };
 
 Planned planned(const Checkpoint& checkpoint) {
-  if (checkpoint.hybrid()) return {191'968, 597'376, 2'938'112};
-  return checkpoint.quantization == LoadQuantization::kNone ? Planned{165'120, 601'472, 2'606'336}
-                                                            : Planned{151'312, 601'472, 2'574'592};
+  if (checkpoint.hybrid()) return {191'968, 647'296, 4'447'488};
+  switch (checkpoint.quantization) {
+    case LoadQuantization::kNone:
+      return {165'120, 651'392, 4'115'712};
+    case LoadQuantization::kFp8:
+      return {151'312, 651'392, 4'083'968};
+    case LoadQuantization::kInt8:
+      return {152'320, 651'392, 4'116'736};
+  }
+  return {};
 }
 
 size_t taken() {
@@ -42,6 +49,8 @@ TEST_P(DeviceMemoryPlan, IsWhatAnEngineTakes) {
 INSTANTIATE_TEST_SUITE_P(Checkpoints, DeviceMemoryPlan,
                          ::testing::Values(Checkpoint{"llama", TinyModel::kLlama, LoadQuantization::kNone},
                                            Checkpoint{"llama_fp8", TinyModel::kLlama, LoadQuantization::kFp8},
+                                           Checkpoint{"llama_int8", TinyModel::kLlama,
+                                                      LoadQuantization::kInt8},
                                            Checkpoint{"hybrid", TinyModel::kHybrid, LoadQuantization::kNone}),
                          name_of_checkpoint);
 

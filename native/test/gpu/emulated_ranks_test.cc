@@ -2,6 +2,7 @@
 // one process, where vendors do not open what the process itself shares.
 #include <thread>
 
+#include "backends/gpu/collective.h"
 #include "backends/gpu/kernels/rows.h"
 #include "gpu_support.h"
 #include "rank_engines_support.h"
@@ -130,6 +131,40 @@ TEST_P(RankEngines, RefuseDevicesThatDoNotReachEachOther) {
   EXPECT_TRUE(contains(told.at("message"),
                        "rank 0's device 0 (kernel emulator) cannot use the memory of rank "
                        "1's device 1 (kernel emulator), the driver gives no access"));
+}
+
+// Each has a device of 40 MiB, 16 of which they share with each other.
+TEST_P(RankEngines, TakeTheBlocksThatFitWhereOthersLeaveLeast) {
+  constexpr size_t kMiB = 1 << 20;
+  const auto told_with = [&](size_t others_on_rank_one, int32_t planned) {
+    const auto limit = [=](int32_t rank) {
+      gpu::emulated_device() = {.devices = 2, .memory = 40 * kMiB};
+      if (rank == 1) gpu::emulated_device().taken_by_others = others_on_rank_one;
+    };
+    return told_by({.memory = MemoryShare{.utilization_percent = 90,
+                                          .context_bytes = kMiB,
+                                          .graph_bytes = kMiB,
+                                          .planned_blocks = planned},
+                    .before_load = limit},
+                   [](Engine& engine, const Backend&) -> nlohmann::json {
+                     const EngineInfo& info = engine.info();
+                     return {{"blocks", info.num_blocks},
+                             {"bytes", info.kv_bytes_per_block},
+                             {"said", to_json(run_requests(engine, {request(0, 66, 3)}, 0))}};
+                   });
+  };
+  const nlohmann::json alone = told_with(0, 16);
+  const nlohmann::json beside = told_with(4 * kMiB, 16);
+  const auto bytes = alone.at("bytes").get<int64_t>();
+  EXPECT_EQ(beside.at("said"), alone.at("said"));
+  // Rank 0, which has the logits too, had least before.
+  const int64_t fewer = alone.at("blocks").get<int64_t>() - beside.at("blocks").get<int64_t>();
+  EXPECT_LE(fewer, static_cast<int64_t>(4 * kMiB) / bytes + 1);
+  EXPECT_GT(fewer, static_cast<int64_t>(2 * kMiB) / bytes);
+  const nlohmann::json refused = told_with(15 * kMiB, alone.at("blocks").get<int32_t>());
+  EXPECT_EQ(refused.at("reason"), "DeviceMemoryTaken");
+  EXPECT_TRUE(contains(refused.at("message"), "the device of rank 1"));
+  EXPECT_TRUE(contains(refused.at("message"), "15 MiB by other processes"));
 }
 
 TEST_P(RankEngines, TellOfAnotherRanksDeviceThatFails) {

@@ -42,7 +42,19 @@ TEST_P(GpuEngine, DraftsChangeNoBit) {
   for (size_t i = 0; i < both.size(); ++i) EXPECT_TRUE(guessed[i].same_as(expected[i])) << "sequence " << i;
 }
 
+class CodedGpuEngine : public GpuEngine {};
+
+TEST_P(CodedGpuEngine, SaysWhatTheReferenceSays) { expect_what_the_reference_says(); }
+
+TEST_P(CodedGpuEngine, OthersAndCutsChangeNoBit) {
+  if (GetParam().model == TinyModel::kGguf && GetParam().blocks != DType::kQ4_0) {
+    GTEST_SKIP() << "the same kernels as its products have, which a test of their own cuts";
+  }
+  expect_no_bit_to_change_with_others_and_cuts();
+}
+
 INSTANTIATE_TEST_SUITE_P(Checkpoints, GpuEngine, kCheckpoints, name_of_checkpoint);
+INSTANTIATE_TEST_SUITE_P(Checkpoints, CodedGpuEngine, kCodedCheckpoints, name_of_checkpoint);
 
 }  // namespace
 }  // namespace llmservice::testing

@@ -6,6 +6,7 @@
 #include "backends/gpu/backend.h"
 #include "drafts_support.h"
 #include "moe_support.h"
+#include "quantized_checkpoint.h"
 
 namespace llmservice::testing {
 
@@ -19,12 +20,13 @@ inline Request request(int32_t slot, int32_t length, int32_t generate, int32_t c
           .chunk = chunk};
 }
 
-enum class TinyModel : uint8_t { kLlama, kHybrid, kMoe };
+enum class TinyModel : uint8_t { kLlama, kHybrid, kMoe, kNvfp4, kGguf };
 
 struct Checkpoint {
   const char* name;
   TinyModel model;
   LoadQuantization quantization;
+  DType blocks = DType::kF32;  // of kGguf's matrices
 
   bool hybrid() const { return model == TinyModel::kHybrid; }
 };
@@ -34,6 +36,10 @@ class GpuEngine : public ::testing::TestWithParam<Checkpoint> {
   void SetUp() override {
     if (GetParam().model == TinyModel::kLlama) {
       write_checkpoint(dir_, tiny_llama_config(), tiny_llama_tensors());
+    } else if (GetParam().model == TinyModel::kNvfp4) {
+      write_checkpoint(dir_, tiny_llama_config(), nvfp4_tensors());
+    } else if (GetParam().model == TinyModel::kGguf) {
+      dir_.write("model.gguf", gguf_text(block_gguf_llama(GetParam().blocks)));
     } else if (GetParam().model == TinyModel::kMoe) {
       write_checkpoint(dir_, moe_config(), moe_tensors());
     } else {
@@ -63,7 +69,7 @@ class GpuEngine : public ::testing::TestWithParam<Checkpoint> {
     const Said said = run_one(*load_gpu(), one);
     // Eight-bit activations move the logits of so small a model by tenths; a wrong one moves them by several
     // units.
-    const float tolerance = GetParam().quantization == LoadQuantization::kNone ? 0.08f : 0.8f;
+    const float tolerance = GetParam().quantization == LoadQuantization::kFp8 ? 0.8f : 0.08f;
     float sum = 0;
     size_t same = 0;
     for (; same < expected.tokens.size() && said.tokens[same] == expected.tokens[same]; ++same) {
@@ -99,6 +105,16 @@ inline const auto kCheckpoints =
                       Checkpoint{"hybrid", TinyModel::kHybrid, LoadQuantization::kNone},
                       Checkpoint{"moe", TinyModel::kMoe, LoadQuantization::kNone},
                       Checkpoint{"moe_fp8", TinyModel::kMoe, LoadQuantization::kFp8});
+
+// Weights in four and eight bits that kernels widen.
+inline const auto kCodedCheckpoints =
+    ::testing::Values(Checkpoint{"llama_int8", TinyModel::kLlama, LoadQuantization::kInt8},
+                      Checkpoint{"moe_int8", TinyModel::kMoe, LoadQuantization::kInt8},
+                      Checkpoint{"nvfp4", TinyModel::kNvfp4, LoadQuantization::kNone},
+                      Checkpoint{"q8_0", TinyModel::kGguf, LoadQuantization::kNone, DType::kQ8_0},
+                      Checkpoint{"q4_0", TinyModel::kGguf, LoadQuantization::kNone, DType::kQ4_0},
+                      Checkpoint{"q4_k", TinyModel::kGguf, LoadQuantization::kNone, DType::kQ4_K},
+                      Checkpoint{"q6_k", TinyModel::kGguf, LoadQuantization::kNone, DType::kQ6_K});
 
 inline std::string name_of_checkpoint(const ::testing::TestParamInfo<Checkpoint>& info) {
   return info.param.name;

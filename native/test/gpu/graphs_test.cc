@@ -57,6 +57,27 @@ TEST_F(Graphs, TheOnesUsedLastStay) {
   EXPECT_EQ(cache.counts().captured, 4u);
 }
 
+void note_call(void*, std::vector<int64_t>* calls, int64_t what) { calls->push_back(what); }
+
+TEST_F(Graphs, ListsWithCallsRunAsTheyAre) {
+  gpu::GraphCache cache(device(), 4);
+  std::vector<int64_t> calls;
+  for (int i = 0; i < 3; ++i) {
+    gpu::LaunchList list = list_of(8);
+    list.add(gpu::make_call("note", note_call, &calls, int64_t{7}));
+    list.add(gpu::add_bias(x.data(), y.data(), 1, 8));
+    EXPECT_TRUE(list.has_calls());
+    cache.run(list, true);
+    list.clear();
+    EXPECT_FALSE(list.has_calls());
+  }
+  device().finish();
+  EXPECT_EQ(x.host().front(), 9.0f);
+  EXPECT_EQ(calls, std::vector<int64_t>(3, 7));
+  EXPECT_EQ(cache.counts().direct, 3u);
+  EXPECT_EQ(cache.counts().captured, 0u);
+}
+
 TEST_F(Graphs, NoneWhereNoneAreWanted) {
   gpu::GraphCache none(device(), 0);
   gpu::GraphCache cache(device(), 4);

@@ -137,19 +137,27 @@ TEST(Packing, ReadsEachByteOnceThroughItsWindows) {
 }
 
 TEST(Packing, RefusesWhatGpusDoNotTake) {
-  const auto refused = [](DType dtype, DType keep, std::string* message) {
-    const StoredMatrix stored = random_matrix(dtype, 2, 256, 1);
-    const MatrixPart part = stored.part(0, 2);
+  const auto refused = [](const StoredMatrix& stored, DType keep, std::string* message) {
+    const MatrixPart part = stored.part(0, stored.rows);
     return failure_of([&] { packed({&part, 1}, keep); }, message);
   };
   std::string message;
-  for (const DType dtype : {DType::kI8, DType::kF4E2M1, DType::kQ8_0, DType::kQ4_K}) {
-    EXPECT_EQ(refused(dtype, DType::kBF16, &message), "UnsupportedQuantization");
+  for (const DType dtype : {DType::kI8, DType::kF4E2M1}) {
+    EXPECT_EQ(refused(random_matrix(dtype, 2, 256, 1), DType::kBF16, &message), "UnsupportedQuantization");
     EXPECT_TRUE(contains(message, name_of(dtype)));
-    EXPECT_TRUE(contains(message, "GPUs take F8_E4M3, BF16, F16 and F32"));
+    EXPECT_TRUE(contains(message, "GPUs take those of rows"));
   }
-  EXPECT_EQ(refused(DType::kBF16, DType::kF32, &message), "InvalidEngineConfig");
+  EXPECT_EQ(refused(random_matrix(DType::kBF16, 2, 256, 1), DType::kF32, &message), "InvalidEngineConfig");
   EXPECT_TRUE(contains(message, "float32"));
+}
+
+TEST(Packing, RefusesPartsOfDifferentTypes) {
+  const StoredMatrix a = random_matrix(DType::kQ4_K, 2, 256, 1);
+  const StoredMatrix b = random_matrix(DType::kF8E4M3, 2, 256, 1);
+  const MatrixPart parts[] = {a.part(0, 2), b.part(0, 2)};
+  std::string message;
+  EXPECT_EQ(failure_of([&] { packed(parts); }, &message), "UnsupportedQuantization");
+  EXPECT_TRUE(contains(message, "stored as Q4_K and F8_E4M3"));
 }
 
 }  // namespace

@@ -46,6 +46,9 @@ class RankEngines : public GpuEngine {
     int32_t size = 2;
     size_t graphs = 16;
     Speculation speculation = {};
+    std::optional<MemoryShare> memory = {};  // with it: as many blocks as fit
+    Collectives collectives = Collectives::kAuto;
+    GroupLimits limits = {};
     std::function<void(int32_t rank)> before_load = [](int32_t) {};
     std::function<void(int32_t rank)> after_load = [](int32_t) {};
   };
@@ -90,13 +93,18 @@ class RankEngines : public GpuEngine {
     try {
       setting.before_load(rank);
       int devices = 1;
-      static_cast<void>(gpu::gpuGetDeviceCount(&devices));
+      using namespace gpu;  // of the emulator; those of a vendor are in no namespace
+      static_cast<void>(gpuGetDeviceCount(&devices));
       auto backend = std::make_unique<gpu::GpuBackend>(
           gpu::GpuOptions{.device = rank % devices, .graphs = setting.graphs});
       const Backend& seen = *backend;
       EngineOptions options = room_for_four(dir_, setting.speculation, place);
       options.dtype = DType::kBF16;
       options.quantization = GetParam().quantization;
+      options.memory = setting.memory;
+      if (setting.memory) options.num_blocks = 1'000'000;
+      options.collectives = setting.collectives;
+      options.limits = setting.limits;
       Engine engine(options, std::move(backend), [](auto, auto) {});
       setting.after_load(rank);
       if (rank > 0) return engine.follow();

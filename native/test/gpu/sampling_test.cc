@@ -125,10 +125,11 @@ std::vector<SampleResult> sample_on_device(const std::vector<float>& logits, int
   }
   const auto count = static_cast<int32_t>(asked.size());
   const DeviceArray<float> rows(logits);
-  const DeviceArray<SampleRequest> requests(lists.requests());
-  const DeviceArray<uint32_t> masks = uploaded(lists.masks());
-  const DeviceArray<TokenBias> biases = uploaded(lists.biases());
-  const DeviceArray<TokenCount> counts = uploaded(lists.counts());
+  const SampleBatch batch = lists.batch();
+  const DeviceArray<SampleRequest> requests(batch.requests);
+  const DeviceArray<uint32_t> masks = uploaded(batch.masks);
+  const DeviceArray<TokenBias> biases = uploaded(batch.biases);
+  const DeviceArray<TokenCount> counts = uploaded(batch.counts);
   const DeviceArray<std::byte> workspace(gpu::sample_workspace(vocab, count), std::byte{0xff});
   const DeviceArray<SampleResult> results(asked.size(), SampleResult{});
   const gpu::SampleTables tables{.logits = rows.data(),
@@ -138,8 +139,9 @@ std::vector<SampleResult> sample_on_device(const std::vector<float>& logits, int
                                  .masks = masks.data(),
                                  .biases = biases.data(),
                                  .counts = counts.data()};
-  const gpu::SampleNeeds needs{
-      .draws = lists.draws(), .edits = lists.edits(), .truncates = lists.truncates()};
+  const gpu::SampleNeeds needs{.draws = batch.draws,
+                               .edits = !batch.biases.empty() || !batch.counts.empty(),
+                               .truncates = batch.truncates};
   for (const auto& launch : gpu::sample(tables, needs, workspace.data(), results.data())) run(launch);
   return results.host();
 }

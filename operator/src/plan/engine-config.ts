@@ -40,6 +40,7 @@ export function planEngineConfig(service: WantedService, pins: Pins | null = nul
       kvCacheDtype: spec.engine.kvCacheDtype,
       quantization: spec.engine.quantization,
       speculative: spec.engine.speculative,
+      collectives: spec.engine.collectives,
       warmup: { ...spec.engine.warmup, shapes: spec.engine.warmup.shapes ?? [] },
     },
     auth: {

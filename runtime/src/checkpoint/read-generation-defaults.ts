@@ -3,7 +3,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { FailureError, type GgufHeader } from '@llmservice/crds';
-import { generationDefaults, type GenerationDefaults } from '../request/generation-defaults.js';
+import { generationDefaults, type GenerationDefaults } from '../request/parts/generation-defaults.js';
 import { ggufEosIds } from '../tokens/gguf-tokenizer.js';
 
 /**

@@ -1,7 +1,7 @@
 // Load progress for a person: one line that is rewritten on a terminal, a line now and then elsewhere.
 
 import { formatGiB } from '@llmservice/crds';
-import type { HealthBody } from '../http/lifecycle.js';
+import type { HealthBody } from '../http/replica/lifecycle.js';
 import type { Bytes } from '../weights/progress-meter.js';
 
 const barWidth = 24;

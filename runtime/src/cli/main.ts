@@ -1,7 +1,7 @@
 // Entry point of the `llmservice` command.
 
 import { Command } from 'commander';
-import { version } from '../http/version.js';
+import { version } from '../http/api/version.js';
 import { addServeCommand } from './serve-command.js';
 
 const program = new Command('llmservice')

@@ -68,6 +68,7 @@ describe('resolveConfig', () => {
       kvCacheDtype: 'fp8',
       quantization: 'fp8',
       speculative: { method: 'mtp', tokens: 2, uri: 's3://wmf-ml-models/llm/Qwen3.6-27B-FP8/' },
+      collectives: 'auto',
       warmup: { preset: 'auto', shapes: [], timeLimitSeconds: 300 },
     });
     expect(server.trustRemoteCode).toBe(true);
@@ -151,6 +152,15 @@ describe('resolveConfig', () => {
     [
       { quantization: 'int4' },
       'engine.quantization (--quantization, QUANTIZATION) must be one of none, fp8, int8',
+    ],
+    [
+      { collectives: 'nccl' },
+      'engine.collectives (--collectives, COLLECTIVES) must be one of auto, own, library',
+    ],
+    [
+      { collectives: 'library' },
+      'engine.collectives (--collectives, COLLECTIVES) is library, which is for GPUs; ' +
+        'accelerator.kind (--accelerator, ACCELERATOR) is cpu',
     ],
     [{ surprise: 1 }, 'engine.surprise is not a known field'],
   ])('refuses %j', (engine, message) => expect(refusal({ file: file(engine) }).message).toContain(message));

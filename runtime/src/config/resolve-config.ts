@@ -142,6 +142,7 @@ function fillDefaults(content: JsonObject): void {
     'engine.quantization': specDefaults.engine.quantization,
     'engine.speculative.method': specDefaults.engine.speculative.method,
     'engine.speculative.tokens': specDefaults.engine.speculative.tokens,
+    'engine.collectives': specDefaults.engine.collectives,
     'engine.warmup.preset': specDefaults.engine.warmup.preset,
     'engine.warmup.shapes': [],
     'engine.warmup.timeLimitSeconds': specDefaults.engine.warmup.timeLimitSeconds,
@@ -176,6 +177,11 @@ function checkRules({ accelerator, engine }: EngineConfig, violations: string[])
   }
   const misplaced = misplacedHead(engine.speculative);
   if (misplaced !== null) violations.push(`${nameField('engine.speculative.uri')} ${misplaced}`);
+  if (accelerator.kind === 'cpu' && engine.collectives === 'library') {
+    violations.push(
+      `${nameField('engine.collectives')} is library, which is for GPUs; ${nameField('accelerator.kind')} is cpu`,
+    );
+  }
   if (accelerator.kind !== 'cpu' && engine.dtype === 'float32') {
     violations.push(
       `${nameField('engine.dtype')} is float32, which is for CPUs; ${nameField('accelerator.kind')} is ${accelerator.kind}`,

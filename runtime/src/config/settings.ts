@@ -165,6 +165,14 @@ export const settings: readonly Setting[] = [
     asUri,
   ),
   setting(
+    'engine.collectives',
+    'COLLECTIVES',
+    '--collectives',
+    'WHO',
+    'who adds up for ranks on GPUs: auto, own or library (NCCL, RCCL)',
+    readText,
+  ),
+  setting(
     'engine.warmup.preset',
     'WARMUP',
     '--warmup',

@@ -13,6 +13,9 @@ const entry = fileURLToPath(new URL('../../dist/engine/engine-process.js', impor
 /** Where the engine process finds what of the weights is on disk: after the standard streams and the channel. */
 const inheritedArrivals = 4;
 
+/** Else CUDA loads a kernel's code at its first launch, into memory that the device may not have left by then. */
+const eager = { CUDA_MODULE_LOADING: 'EAGER' };
+
 const lookEveryMs = 500;
 
 /** Times in milliseconds. */
@@ -61,7 +64,8 @@ export class EngineChild {
     this.#listener = listener;
     const inherited = arrivals === null ? [] : [arrivals.descriptor];
     const stdio = ['inherit', 'inherit', 'inherit', 'ipc', ...inherited] as StdioOptions;
-    this.#process = fork(entry, [], { serialization: 'advanced', execArgv: [], stdio });
+    const env = { ...eager, ...process.env };
+    this.#process = fork(entry, [], { serialization: 'advanced', execArgv: [], stdio, env });
     this.#process.on('message', (message: EngineMessage) => this.#receive(message));
     // Without a listener a failed fork or send would end the server; the exit that follows is what counts.
     this.#process.on('error', (error) => {

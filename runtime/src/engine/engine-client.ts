@@ -35,6 +35,9 @@ const nothing = { bytesDone: 0, bytesTotal: 0 };
 
 const stopped: Failure = { reason: 'EngineFault', message: 'the server is shutting down' };
 
+/** Of an engine that is started again: it may go away. What is left of the one before may still hold the device. */
+const passes = ({ reason }: Failure): boolean => reason === 'EngineFault' || reason === 'DeviceMemoryTaken';
+
 type Ready = Extract<EngineNews, { type: 'ready' }>;
 
 /** One engine, over all the processes that it has been. */
@@ -190,16 +193,18 @@ export class EngineClient {
     return true;
   }
 
-  #ready({ info, device, numBlocks, maxModelLen, warmup }: Ready): void {
+  #ready({ info, device, plannedBlocks, maxModelLen, warmup }: Ready): void {
     if (this.#state.kind === 'stopped') return;
-    this.#state = { kind: 'ready', info, device, numBlocks, maxModelLen, warmup };
+    this.#state = { kind: 'ready', info, device, plannedBlocks, maxModelLen, warmup };
     this.#readyAt = performance.now();
     const { ran, leftOut, seconds } = warmup;
     this.#logger.info('engine ready', {
       pid: this.#child?.pid,
-      numBlocks,
+      numBlocks: info.numBlocks,
+      plannedBlocks,
       maxModelLen,
       device,
+      collectives: info.collectives,
       warmup: { ran, seconds },
     });
     if (leftOut.length > 0) this.#logger.warn('the warm-up ended at its time limit', { ran, leftOut });
@@ -212,7 +217,7 @@ export class EngineClient {
     this.#stats = null;
     if (this.#state.kind === 'stopped') return;
     const served = this.#state.kind === 'ready';
-    if (!served && (this.#state.kind === 'loading' || cause.reason !== 'EngineFault')) this.#giveUp(cause);
+    if (!served && (this.#state.kind === 'loading' || !passes(cause))) this.#giveUp(cause);
     else this.#restart(cause, served ? performance.now() - this.#readyAt : 0);
   }
 

@@ -2,17 +2,10 @@
 // It ends with its parent, on 'shutdown', or after telling a failure; it never outlives the channel.
 
 import { FailureError, type Failure } from '@llmservice/crds';
-import {
-  gpuDevices,
-  loadEngine,
-  type ArrivalMap,
-  type Engine,
-  type EngineInfo,
-  type EngineOptions,
-} from '@llmservice/native';
+import { gpuDevices, loadEngine, type ArrivalMap, type Engine, type EngineInfo } from '@llmservice/native';
 import { Scheduler } from '../schedule/scheduler.js';
 import { warmUp, type WarmupReport } from '../warmup/warm-up.js';
-import { warmupShapes } from '../warmup/warmup-shapes.js';
+import { warmupShapes, type WarmupLimits } from '../warmup/warmup-shapes.js';
 import { cpuOf, gpuOf, sysfsUnder, type EngineDevice } from './engine-device.js';
 import { failureOf } from './failure-of.js';
 import { grammarsOf, readTokenizerFiles } from './grammars.js';
@@ -43,16 +36,18 @@ async function serve(settings: EngineSettings, arrivals: ArrivalMap | null): Pro
     readTokenizerFiles(settings.modelDir),
   ]);
   ranks?.joined();
-  const warmup = await warmUpEngine(engine, settings, options);
+  const { numBlocks, hybrid } = engine.info;
+  const limits = { ...options, numBlocks, hybrid };
+  const warmup = await warmUpEngine(engine, settings, limits);
   const { prefixCaching } = settings;
-  const scheduler = new Scheduler({ ...options, prefixCaching, hybrid: engine.info.hybrid });
+  const scheduler = new Scheduler({ ...limits, prefixCaching });
   loop = new StepLoop(engine, scheduler, send, () => performance.now());
   intake = new Intake(loop, grammarsOf(files, engine.info.vocabSize));
   send({
     type: 'ready',
     info: engine.info,
     device: deviceOf(settings.accelerator, engine.info),
-    numBlocks: options.numBlocks,
+    plannedBlocks: options.memory?.plannedBlocks ?? options.numBlocks,
     maxModelLen: options.maxModelLen,
     warmup,
   });
@@ -74,9 +69,8 @@ function deviceOf(accelerator: EngineSettings['accelerator'], info: EngineInfo):
 function warmUpEngine(
   engine: Engine,
   { warmup, accelerator }: EngineSettings,
-  options: EngineOptions,
+  limits: WarmupLimits,
 ): Promise<WarmupReport> {
-  const limits = { ...options, hybrid: engine.info.hybrid };
   return warmUp(engine, warmupShapes(warmup, accelerator !== 'cpu', limits), limits, {
     timeLimitSeconds: warmup.timeLimitSeconds,
     now: () => performance.now(),

@@ -26,7 +26,8 @@ export type EngineState =
       readonly kind: 'ready';
       readonly info: EngineInfo;
       readonly device: EngineDevice;
-      readonly numBlocks: number;
+      /** KV blocks that the memory plan promised; `info` has those that there are. */
+      readonly plannedBlocks: number;
       /** Tokens of prompt plus output of one sequence. */
       readonly maxModelLen: number;
       readonly warmup: WarmupReport;

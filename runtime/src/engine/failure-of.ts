@@ -4,7 +4,13 @@ import { FailureError, failureReasons, type Failure, type FailureReason } from '
 
 export function failureOf(error: unknown): Failure {
   if (error instanceof FailureError) return error.failure;
-  const { reason, message } = error as { reason?: unknown; message?: unknown };
+  const { reason, message, detail } = error as Partial<Record<keyof Failure, unknown>>;
   const known = failureReasons.find((each): each is FailureReason => each === reason);
-  return { reason: known ?? 'EngineFault', message: typeof message === 'string' ? message : String(error) };
+  return {
+    reason: known ?? 'EngineFault',
+    message: typeof message === 'string' ? message : String(error),
+    ...(typeof detail === 'object' && detail !== null
+      ? { detail: detail as NonNullable<Failure['detail']> }
+      : {}),
+  };
 }

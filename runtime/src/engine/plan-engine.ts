@@ -14,6 +14,7 @@ import {
 } from '@llmservice/crds';
 import { gpuDevices, type EngineOptions } from '@llmservice/native';
 import { readLocalCheckpoint, readLocalMtpHead } from '../checkpoint/read-local-checkpoint.js';
+import { kvShare } from './kv-share.js';
 import { usableMemoryBytes } from './memory-limit.js';
 import type { EngineSettings } from './protocol.js';
 
@@ -23,9 +24,7 @@ import type { EngineSettings } from './protocol.js';
  *   DeviceUnavailable
  */
 export async function planEngine(settings: EngineSettings): Promise<EngineOptions> {
-  const { modelDir, accelerator, tensor, dtype, kvCacheDtype, quantization, blockSize, prefixCaching } =
-    settings;
-  const { maxNumSeqs, maxNumBatchedTokens, speculative } = settings;
+  const { modelDir, accelerator, tensor, dtype, kvCacheDtype, quantization, speculative } = settings;
   const { shape, tensors } = await readLocalCheckpoint(modelDir);
   checkLoadQuantization(shape.quantization, quantization);
   const { headDir } = speculative;
@@ -34,40 +33,31 @@ export async function planEngine(settings: EngineSettings): Promise<EngineOption
   checkSpeculative([...tensors, ...(head?.tensors ?? [])], speculative);
   const held = { dtype, quantization, speculative };
   const trunkWeights = residentWeights(tensors, shape, held);
-  const { numBlocks, numStateSnapshots, maxModelLen } = planMemory({
+  const plan = planMemory({
+    ...settings,
     shape,
-    accelerator,
     weights:
       head === null
         ? trunkWeights
         : joinedWeights(trunkWeights, residentWeights(head.tensors, head.shape, held)),
     memoryBytes: settings.memoryBytesPerDevice ?? memoryBytesOf(accelerator),
-    memoryUtilizationPercent: settings.memoryUtilizationPercent,
-    tensor,
-    maxModelLen: settings.maxModelLen,
-    maxNumSeqs,
-    maxNumBatchedTokens,
-    blockSize,
-    prefixCaching,
-    dtype,
-    speculative,
-    kvCacheDtype,
   });
   const threads = settings.threads === null ? null : Math.max(1, Math.floor(settings.threads / tensor));
   return {
     modelDir,
-    blockSize,
-    numBlocks,
-    maxNumSeqs,
-    numStateSnapshots,
-    maxModelLen,
-    maxNumBatchedTokens,
+    blockSize: settings.blockSize,
+    ...kvShare(settings, plan),
+    maxNumSeqs: settings.maxNumSeqs,
+    numStateSnapshots: plan.numStateSnapshots,
+    maxModelLen: plan.maxModelLen,
+    maxNumBatchedTokens: settings.maxNumBatchedTokens,
     dtype,
     kvCacheDtype,
     quantization,
     speculative: { ...speculative, tokens: draftsOf(speculative) },
     threads,
     device: accelerator,
+    collectives: settings.collectives,
     isa: 'auto',
     logitHashes: false,
     place: null,

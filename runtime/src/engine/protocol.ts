@@ -3,7 +3,7 @@
 // At most one 'step' message per engine step goes to the server, whatever the number of sequences.
 
 import type { Failure, KvCacheDtype, LoadQuantization, Speculative } from '@llmservice/crds';
-import type { ArrivalMap, EngineInfo } from '@llmservice/native';
+import type { ArrivalMap, EngineInfo, EngineOptions } from '@llmservice/native';
 import type { EngineDevice } from './engine-device.js';
 import type { FinishReason, GenerateRequest, PromptScore, TokenLogprobs } from '../schedule/generation.js';
 import type { SchedulerStats } from '../schedule/scheduler.js';
@@ -35,6 +35,8 @@ export interface EngineSettings {
   readonly quantization: LoadQuantization;
   /** `headDir`: the folder of the checkpoint that the layer of method mtp is taken from; absent: the model's own. */
   readonly speculative: Speculative & { readonly headDir?: string };
+  /** Who adds up for ranks on GPUs. */
+  readonly collectives: EngineOptions['collectives'];
   readonly warmup: Warmup;
   /** Compute threads of all ranks together; null: one per physical core. */
   readonly threads: number | null;
@@ -99,7 +101,8 @@ export type EngineMessage =
       readonly type: 'ready';
       readonly info: EngineInfo;
       readonly device: EngineDevice;
-      readonly numBlocks: number;
+      /** KV blocks that the memory plan promised; `info` has those that there are. */
+      readonly plannedBlocks: number;
       readonly maxModelLen: number;
       readonly warmup: WarmupReport;
     }

@@ -1,10 +1,12 @@
-// The engine process's one loop: plan, run, absorb, tell. At most one message per step leaves it.
+// The engine process's one loop: plan, run, absorb, tell. At most one message per step leaves it. Where the next step
+// does not depend on the result of the one that runs, it waits in the engine for that one's end, so that the device
+// need not wait for JavaScript; it is taken back when something comes that should go first.
 
 import type { Failure } from '@llmservice/crds';
-import type { CompiledGrammar, Engine, StepPlan } from '@llmservice/native';
+import type { CompiledGrammar, Engine, StepPlan, StepResult } from '@llmservice/native';
 import type { Started } from '../schedule/admission-control.js';
 import type { GenerateRequest, Sampled, StepOutputs } from '../schedule/generation.js';
-import type { Scheduler } from '../schedule/scheduler.js';
+import type { PlannedStep, Scheduler } from '../schedule/scheduler.js';
 import { numericalFailure } from './numerical-failure.js';
 import { mergeOutputs } from './output-queue.js';
 import type { EngineMessage, EngineStats, SequenceUpdate } from './protocol.js';
@@ -12,6 +14,12 @@ import { TokenRuns } from './token-runs.js';
 
 /** Milliseconds, monotonic. */
 type Clock = () => number;
+
+/** A step that the engine has been asked for. */
+interface Flight {
+  readonly step: PlannedStep;
+  readonly result: Promise<StepResult>;
+}
 
 /** Runs until `stop`; rejects when the engine refuses or faults. */
 export class StepLoop {
@@ -27,6 +35,8 @@ export class StepLoop {
   #stepTokens = 0;
   #stepMicros = 0;
   #stepStartedAt: number | null = null;
+  /** The step that waits for the end of the one that runs. */
+  #ahead: Flight | null = null;
   #told: EngineStats | null = null;
   #flush = false;
   #stopped = false;
@@ -51,6 +61,7 @@ export class StepLoop {
     try {
       this.#scheduler.add(request, expiresAt, grammar);
       this.#submittedAt.set(request.id, now);
+      this.#withdraw();
     } catch (error) {
       this.refuse(request.id, { reason: 'KvCacheTooSmall', message: (error as Error).message });
     }
@@ -72,12 +83,14 @@ export class StepLoop {
   /** Empties the prefix cache before the next step. */
   flushCache(): void {
     this.#flush = true;
+    this.#withdraw();
     this.#wake();
   }
 
   /** The step in flight ends, no other begins. */
   stop(): void {
     this.#stopped = true;
+    this.#withdraw();
     this.#wake();
   }
 
@@ -92,18 +105,46 @@ export class StepLoop {
         await new Promise<void>((resolve) => (this.#wake = resolve));
         continue;
       }
-      this.#stepStartedAt = this.#now();
-      const starts = this.#startsOf(step.started, this.#stepStartedAt);
-      const computing = this.#engine.step(step.plan);
-      // The last step's updates leave while this one computes.
-      this.#tell();
-      const result = await computing;
-      this.#stepStartedAt = null;
-      this.#steps++;
-      this.#stepTokens = tokensOf(step.plan);
-      this.#stepMicros += result.computeMicros;
-      this.#untold.push(...this.#updates(this.#scheduler.absorb(result), starts));
+      for (let flight: Flight | null = this.#begin(step); flight !== null; flight = await this.#run(flight));
     }
+  }
+
+  #begin(step: PlannedStep): Flight {
+    return { step, result: this.#engine.step(step.plan) };
+  }
+
+  /** To the end of the step; the one that begins with it. */
+  async #run({ step, result: computing }: Flight): Promise<Flight | null> {
+    this.#stepStartedAt = this.#now();
+    const starts = this.#startsOf(step.started, this.#stepStartedAt);
+    this.#planAhead();
+    // The last step's updates leave while this one computes.
+    this.#tell();
+    const result = await computing;
+    this.#stepStartedAt = null;
+    this.#steps++;
+    this.#stepTokens = tokensOf(step.plan);
+    this.#stepMicros += result.computeMicros;
+    this.#untold.push(...this.#updates(this.#scheduler.absorb(result), starts));
+    const next = this.#ahead;
+    this.#ahead = null;
+    return next;
+  }
+
+  #planAhead(): void {
+    if (this.#stopped || this.#flush) return;
+    const step = this.#scheduler.planAhead();
+    if (step === null) return;
+    this.#ahead = this.#begin(step);
+    // Whoever awaits it hears of it; when it is withdrawn, or the step before it fails, nobody does.
+    this.#ahead.result.catch(() => undefined);
+  }
+
+  /** Takes the step that waits back, if it still does. */
+  #withdraw(): void {
+    if (this.#ahead === null || !this.#engine.withdraw()) return;
+    this.#scheduler.withdraw();
+    this.#ahead = null;
   }
 
   /** Requests that waited too long are told so. */

@@ -3,12 +3,12 @@
 
 import express, { type Express, type Request, type RequestHandler } from 'express';
 import type { ConfiguredKey } from '@llmservice/crds';
-import { ApiError } from '../request/api-error.js';
-import { invalidRequest } from '../request/validate-body.js';
-import { presentedKey } from './access.js';
-import { errorHandler } from './error-handler.js';
-import { recordRequests } from './request-record.js';
-import type { RunningRequest, ServerParts } from './server-parts.js';
+import { ApiError } from '../request/body/api-error.js';
+import { invalidRequest } from '../request/body/validate-body.js';
+import { presentedKey } from './access/access.js';
+import { errorHandler } from './routes/error-handler.js';
+import { recordRequests } from './access/request-record.js';
+import type { RunningRequest, ServerParts } from './replica/server-parts.js';
 
 /** What an administrator can do to the replica as a whole. */
 export interface ReplicaControl {

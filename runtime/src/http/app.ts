@@ -1,29 +1,29 @@
 // The express app: every route of the table with what answers it.
 
 import express, { type Express, type RequestHandler } from 'express';
-import { openApiRoute, rootRoute } from './about-routes.js';
-import { authenticate } from './access.js';
-import { answerRoute } from './answer-route.js';
-import { chatShape } from './chat-shape.js';
-import { chunkProtocol } from './chunk-protocol.js';
-import { requireClientCertificate } from './client-certificate.js';
-import { completionShape } from './completion-shape.js';
-import { countTokensRoute } from './count-tokens-route.js';
-import { embeddingsRoute } from './embeddings-route.js';
-import { errorHandler } from './error-handler.js';
-import { generateRoute, warmupRoute } from './generate-route.js';
-import { aliveRoute, healthRoute, metricsRoute, versionRoute } from './health-routes.js';
-import { messagesProtocol } from './messages-protocol.js';
-import { getModelRoute, listModelsRoute } from './models-route.js';
-import { predictRoute } from './predict-route.js';
-import { recordRequests } from './request-record.js';
-import { responsesProtocol } from './responses-protocol.js';
-import { mountedRoutes, type RouteName } from './route-table.js';
-import type { ServerParts } from './server-parts.js';
-import { streamCheckRoute } from './stream-check-route.js';
-import { applyTemplateRoute, detokenizeRoute, tokenizeRoute } from './text-routes.js';
-import { uiFiles, uiRoute, uiStatusRoute } from './ui-routes.js';
-import { unknownRoute } from './unknown-route.js';
+import { openApiRoute, rootRoute } from './routes/about-routes.js';
+import { authenticate } from './access/access.js';
+import { answerRoute } from './routes/answer-route.js';
+import { chatShape } from './protocols/chat-shape.js';
+import { chunkProtocol } from './protocols/chunk-protocol.js';
+import { requireClientCertificate } from './access/client-certificate.js';
+import { completionShape } from './protocols/completion-shape.js';
+import { countTokensRoute } from './routes/count-tokens-route.js';
+import { embeddingsRoute } from './routes/embeddings-route.js';
+import { errorHandler } from './routes/error-handler.js';
+import { generateRoute, warmupRoute } from './routes/generate-route.js';
+import { aliveRoute, healthRoute, metricsRoute, versionRoute } from './routes/health-routes.js';
+import { messagesProtocol } from './protocols/messages-protocol.js';
+import { getModelRoute, listModelsRoute } from './routes/models-route.js';
+import { predictRoute } from './routes/predict-route.js';
+import { recordRequests } from './access/request-record.js';
+import { responsesProtocol } from './protocols/responses-protocol.js';
+import { mountedRoutes, type RouteName } from './api/route-table.js';
+import type { ServerParts } from './replica/server-parts.js';
+import { streamCheckRoute } from './routes/stream-check-route.js';
+import { applyTemplateRoute, detokenizeRoute, tokenizeRoute } from './routes/text-routes.js';
+import { uiFiles, uiRoute, uiStatusRoute } from './routes/ui-routes.js';
+import { unknownRoute } from './api/unknown-route.js';
 
 export function makeApp(parts: ServerParts, { clientCertificates = false } = {}): Express {
   const app = express();

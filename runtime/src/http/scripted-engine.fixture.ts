@@ -3,7 +3,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { EngineHealth } from '../engine/engine-state.js';
 import type { EngineOutput, EngineStats, GenerateRequest } from '../engine/protocol.js';
-import type { GenerationEngine } from './engine-port.js';
+import type { GenerationEngine } from './replica/engine-port.js';
 
 /** Answers one request; throws what the engine would throw. */
 export type Script = (
@@ -58,10 +58,12 @@ export class ScriptedEngine implements GenerationEngine {
       vocabSize: 300,
       weightBytes: 1,
       workspaceBytes: 1,
+      numBlocks: 8,
       kvBytesPerBlock: 1,
       stateBytesPerSeq: 0,
       draftBytesPerSeq: 0,
       hybrid: false,
+      collectives: 'NCCL 2.27.7',
     };
     const device = {
       name: 'AMD Instinct MI300X',
@@ -72,7 +74,7 @@ export class ScriptedEngine implements GenerationEngine {
       memoryBytes: 24 * 2 ** 30,
     };
     const warmup = { ran: 0, leftOut: [], seconds: 0 };
-    const state = { kind: 'ready', info, device, numBlocks: 8, maxModelLen: 64, warmup } as const;
+    const state = { kind: 'ready', info, device, plannedBlocks: 7, maxModelLen: 64, warmup } as const;
     const numericalFaults = { notFinite: 2, collapsed: 0, stuck: 0 };
     return { state, pid: 1, heartbeatAgeMs: 5, restarts: 0, inFlight: this.open, numericalFaults };
   }

@@ -9,16 +9,16 @@ import { KeyBudgets } from '../keys/key-budgets.js';
 import { ServerMetrics } from '../metrics/server-metrics.js';
 import type { EndedRequest } from '../observe/ended-request.js';
 import { RecentErrors } from '../observe/recent-errors.js';
-import { openAiSampling } from '../request/generation-defaults.js';
-import type { Access } from './access.js';
-import { Admission } from './admission.js';
+import { openAiSampling } from '../request/parts/generation-defaults.js';
+import type { Access } from './access/access.js';
+import { Admission } from './access/admission.js';
 import { makeApp } from './app.js';
-import { connectionLimits, type ConnectionLimits } from './connection-limits.js';
-import { HttpServer } from './http-server.js';
-import { Lifecycle } from './lifecycle.js';
+import { connectionLimits, type ConnectionLimits } from './server/connection-limits.js';
+import { HttpServer } from './server/http-server.js';
+import { Lifecycle } from './replica/lifecycle.js';
 import { ScriptedEngine, type Script } from './scripted-engine.fixture.js';
-import type { ServedModel } from './served-model.js';
-import type { ServerParts } from './server-parts.js';
+import type { ServedModel } from './replica/served-model.js';
+import type { ServerParts } from './replica/server-parts.js';
 
 const chatTemplate =
   '{% for m in messages %}{{ m.role }}:{{ m.content }}{% endfor %}{{ "!" if enable_thinking is false }}';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import type { ConfiguredKey } from '@llmservice/crds';
-import { ApiError } from '../request/api-error.js';
+import { ApiError } from '../request/body/api-error.js';
 import { randomFrom } from '../schedule/workload.fixture.js';
 import { configuredKey } from './configured-key.fixture.js';
 import { KeyBudget, type Limit } from './key-budget.js';

@@ -2,7 +2,7 @@
 // when a request begins, generated tokens as they come; nothing is given back.
 
 import type { ConfiguredKey } from '@llmservice/crds';
-import { ApiError } from '../request/api-error.js';
+import { ApiError } from '../request/body/api-error.js';
 import { DayBudget } from './day-budget.js';
 import { TokenBucket } from './token-bucket.js';
 

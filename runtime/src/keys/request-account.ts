@@ -4,7 +4,7 @@
 import type { ConfiguredKey } from '@llmservice/crds';
 import type { AccountingRecord } from '../accounting/accounting-record.js';
 import type { GenerateRequest } from '../schedule/generation.js';
-import { ApiError } from '../request/api-error.js';
+import { ApiError } from '../request/body/api-error.js';
 import type { FinishedGeneration } from '../observe/ended-request.js';
 import type { KeyBudget, RateLimit } from './key-budget.js';
 import type { TokenCounts } from './token-counts.js';

@@ -1,6 +1,6 @@
 // Gathers what one generation says, for those who keep texts.
 
-import type { TextDelta } from '../request/text-stream.js';
+import type { TextDelta } from '../request/text/text-stream.js';
 import type { ToolCallDelta } from '../tools/tool.js';
 import { wholeCalls } from '../tools/whole-calls.js';
 import type { AnswerText } from './ended-request.js';

@@ -16,14 +16,18 @@ export class PlanBuilder {
   readonly #saves: number[] = [];
   /** Drafts to make at most for each sequence that is left with one known token to compute. */
   readonly drafts: number;
+  /** Whether the step before is still to tell who goes on. */
+  readonly ahead: boolean;
 
   /**
    * @param budget rows that the step may have
    * @param drafts see `drafts`
+   * @param ahead see `ahead`
    */
-  constructor(budget: number, drafts: number) {
+  constructor(budget: number, drafts: number, ahead: boolean) {
     this.#budget = budget;
     this.drafts = drafts;
+    this.ahead = ahead;
   }
 
   get isEmpty(): boolean {
@@ -85,6 +89,7 @@ export class PlanBuilder {
       saves: Int32Array.from(this.#saves),
       drafts: this.drafts,
       rehearsal: null,
+      ahead: this.ahead,
     };
   }
 }

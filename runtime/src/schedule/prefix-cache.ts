@@ -72,6 +72,11 @@ export class PrefixCache {
     return this.#blocks.take();
   }
 
+  /** Takes back a block that nobody has written to. */
+  giveBack(block: number): void {
+    this.#blocks.give([block]);
+  }
+
   /** How much of a sequence is there; nothing is held yet. */
   find(sequence: Sequence): Match {
     // A mean needs the hidden states of all tokens, and scores their logits: cached blocks have neither.
@@ -112,14 +117,18 @@ export class PrefixCache {
   }
 
   /**
-   * Makes a running sequence's whole computed blocks reusable. Where another sequence was first, that one's block
-   * takes the place of the own, which holds the same bits.
+   * Makes the whole blocks among a running sequence's first `computed` tokens reusable. Where another sequence was
+   * first, that one's block takes the place of the own, which holds the same bits.
    * @param replaced told of every such place of the block table
    */
-  commit(running: Running, replaced: (running: Running, index: number, block: number) => void): void {
+  commit(
+    running: Running,
+    computed: number,
+    replaced: (running: Running, index: number, block: number) => void,
+  ): void {
     if (!this.#enabled) return;
     const { sequence, blocks, path } = running;
-    const whole = this.#rules.cacheableBlocks(sequence, running.computed);
+    const whole = this.#rules.cacheableBlocks(sequence, computed);
     while (path.length < whole) {
       const index = path.length;
       const own = blocks[index];

@@ -89,6 +89,11 @@ export class RunningBatch {
     return released;
   }
 
+  /** Slots that the engine has not been told of after all. */
+  putBackReleased(slots: Iterable<number>): void {
+    this.#released = [...slots, ...this.#released];
+  }
+
   /** Blocks that a sequence of so many tokens fills or begins. */
   blocksFor(tokens: number): number {
     return Math.ceil(tokens / this.#blockSize);
@@ -104,6 +109,12 @@ export class RunningBatch {
     const block = this.#cache.take();
     running.blocks.push(block);
     step.append(running.slot, block);
+  }
+
+  /** Gives back the block that a sequence took last, which the engine has not been told of after all. */
+  giveBackBlock(running: Running): void {
+    const block = running.blocks.pop();
+    if (block !== undefined) this.#cache.giveBack(block);
   }
 
   /** Takes blocks for `tokens` tokens of a sequence, as far as there are any and it can come to need them. */

@@ -1,8 +1,9 @@
 // A hundred thousand random arrivals over random engines, most of them short of memory. The step model checks every
 // plan against the engine's rules, and every block and state against what its readers would have computed themselves.
+// In most worlds steps are planned ahead; some of them begin before the one before is absorbed, some are taken back.
 
 import { describe, expect, test } from '@jest/globals';
-import type { NumericalFault } from '@llmservice/native';
+import type { NumericalFault, StepResult } from '@llmservice/native';
 import { faultOf, withFaults } from './cache-world.fixture.js';
 import type { GenerateRequest } from './generation.js';
 import { Scheduler, type PlannedStep, type SchedulerLimits } from './scheduler.js';
@@ -36,8 +37,16 @@ function randomLimits(random: Random): SchedulerLimits {
   };
 }
 
-/** Prompts from a few pieces, so that many begin alike, some go on alike and some are equal. */
-function randomRequest(id: string, pieces: readonly Int32Array[], random: Random): GenerateRequest {
+/**
+ * Prompts from a few pieces, so that many begin alike, some go on alike and some are equal.
+ * @param calm many run for long, and many of them stop where nobody expects it
+ */
+function randomRequest(
+  id: string,
+  pieces: readonly Int32Array[],
+  calm: boolean,
+  random: Random,
+): GenerateRequest {
   const prompt = new Int32Array(longest);
   let length = 0;
   for (let left = random(20) === 0 ? 4 : 1 + random(2); left > 0; left--) {
@@ -45,7 +54,8 @@ function randomRequest(id: string, pieces: readonly Int32Array[], random: Random
     prompt.set(piece, length);
     length += piece.length;
   }
-  const generation = request(id, 1, 1 + random(random(9) === 0 ? 100 : 6), [random(1000)]);
+  const stops = Array.from({ length: calm && random(3) === 0 ? 100 : 1 }, () => random(1000));
+  const generation = request(id, 1, 1 + random(random(calm ? 3 : 9) === 0 ? 100 : 6), stops);
   const pooling = random(2) === 0 ? 'last' : 'mean';
   return {
     ...(random(16) === 0
@@ -58,6 +68,11 @@ function randomRequest(id: string, pieces: readonly Int32Array[], random: Random
     priority: random(5) - 2,
     maxQueueMs: random(50) === 0 ? 1 + random(20) : null,
   };
+}
+
+/** A step that runs or has run. */
+interface Flight {
+  readonly result: StepResult;
 }
 
 /** One world from the first arrival to the last answer; its own steps are its clock. */
@@ -73,10 +88,18 @@ class Simulation {
   cancelled = 0;
   expired = 0;
   faulted = 0;
+  ahead = 0;
+  withdrawn = 0;
+  readonly #plansAhead: boolean;
+  /** Few come at a time: nothing is planned ahead while somebody waits. */
+  readonly #calm: boolean;
 
   constructor(seed: number) {
     this.#random = randomFrom(seed);
-    this.limits = randomLimits(this.#random);
+    this.#plansAhead = seed % 4 > 0;
+    this.#calm = seed % 4 === 1;
+    const limits = randomLimits(this.#random);
+    this.limits = this.#calm ? { ...limits, speculative: { method: 'none', tokens: 0 } } : limits;
     this.scheduler = new Scheduler(this.limits);
     this.#model = new StepModel(this.limits);
     this.#pieces = Array.from(
@@ -87,18 +110,19 @@ class Simulation {
 
   run(): void {
     // Far fewer than this: a workload that never ends is caught here.
+    let begun: Flight | null = null;
     for (let now = 0; now < 100 * arrivalsPerWorld; now++) {
-      this.#arrive(now);
-      this.#cancelOne();
+      if (begun === null) {
+        this.#arrive(now);
+        this.#cancelOne();
+      }
       for (const id of this.scheduler.expire(now)) this.#close(id, 'expired');
-      const planned = this.scheduler.plan();
-      if (planned === null && this.#arrived === arrivalsPerWorld) return;
-      if (planned === null) continue;
-      const result = this.#model.step(planned.plan);
+      const flight: Flight | null = begun ?? this.#begin(this.scheduler.plan());
+      if (flight === null && this.#arrived === arrivalsPerWorld) return;
+      if (flight === null) continue;
+      begun = this.#goAhead(now);
       if (this.#random(40) === 0) this.#cancelOne();
-      const { sampled, embedded, faulted } = this.scheduler.absorb(
-        withFaults(result, this.#faultsIn(planned)),
-      );
+      const { sampled, embedded, faulted } = this.scheduler.absorb(flight.result);
       for (const { id, token, finish } of sampled) {
         this.#open.get(id)!.tokens.push(token);
         if (finish !== null) this.#close(id, 'ended');
@@ -112,14 +136,40 @@ class Simulation {
     throw new Error(`${this.#open.size} requests never end`);
   }
 
+  #begin(planned: PlannedStep | null): Flight | null {
+    if (planned === null) return null;
+    const result = this.#model.step(planned.plan);
+    const faults = this.#faultsIn(planned);
+    for (const { slot } of faults) this.#model.end(slot);
+    return { result: withFaults(result, faults) };
+  }
+
+  /** The step behind the one in flight, begun before the scheduler has seen its result; null: none, or not any more. */
+  #goAhead(now: number): Flight | null {
+    const ahead = this.#plansAhead ? this.scheduler.planAhead() : null;
+    if (ahead === null) return null;
+    this.ahead++;
+    this.#cancelOne();
+    this.#arrive(now);
+    if (this.#random(this.scheduler.stats.waiting > 0 ? 2 : 4) > 0) return this.#begin(ahead);
+    this.scheduler.withdraw();
+    this.withdrawn++;
+    return null;
+  }
+
   get left(): number {
     return this.#open.size;
   }
 
+  get leftOut(): number {
+    return this.#model.leftOut;
+  }
+
   #arrive(now: number): void {
-    const wanted = this.scheduler.stats.waiting < 60 ? this.#random(3) : 0;
+    const wanted =
+      this.scheduler.stats.waiting < 60 && this.#random(this.#calm ? 4 : 1) === 0 ? this.#random(3) : 0;
     for (let i = 0; i < wanted && this.#arrived < arrivalsPerWorld; i++) {
-      const asked = randomRequest(`r${this.#arrived++}`, this.#pieces, this.#random);
+      const asked = randomRequest(`r${this.#arrived++}`, this.#pieces, this.#calm, this.#random);
       this.scheduler.add(asked, asked.maxQueueMs === null ? Infinity : now + asked.maxQueueMs);
       this.#open.set(asked.id, { request: asked, tokens: [] });
     }
@@ -161,6 +211,9 @@ describe('Scheduler over 100,000 random arrivals', () => {
     hits: 0,
     drafted: 0,
     accepted: 0,
+    ahead: 0,
+    withdrawn: 0,
+    leftOut: 0,
   };
 
   test.each(Array.from({ length: worlds }, (_, seed) => seed))(
@@ -181,6 +234,9 @@ describe('Scheduler over 100,000 random arrivals', () => {
       totals.hits += stats.prefixCacheHitsTotal;
       totals.drafted += stats.drafts.draftTokensTotal;
       totals.accepted += stats.drafts.acceptedTokensTotal;
+      totals.ahead += simulation.ahead;
+      totals.withdrawn += simulation.withdrawn;
+      totals.leftOut += simulation.leftOut;
     },
   );
 
@@ -194,5 +250,8 @@ describe('Scheduler over 100,000 random arrivals', () => {
     expect(totals.hits).toBeGreaterThan(400_000);
     expect(totals.accepted).toBeGreaterThan(10_000);
     expect(totals.drafted - totals.accepted).toBeGreaterThan(10_000);
+    expect(totals.ahead).toBeGreaterThan(10_000);
+    expect(totals.withdrawn).toBeGreaterThan(2_000);
+    expect(totals.leftOut).toBeGreaterThan(1_000);
   });
 });

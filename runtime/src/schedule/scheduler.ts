@@ -1,8 +1,9 @@
-// Continuous batching: takes requests, and plans the engine's steps for them. Pure: no clock, no IO. Steps alternate
-// plan() and absorb(). Invariants: a slot has one owner, and a block that is written to has one; rows of a step are at
-// most maxNumBatchedTokens; the oldest running sequence always advances, so that all sequences end.
+// Continuous batching: takes requests, and plans the engine's steps for them. Pure: no clock, no IO. Each step is planned
+// and then absorbed; one more may be planned ahead, before the step in flight is absorbed. Invariants: a slot has one
+// owner, and a block that is written to has one; rows of a step are at most maxNumBatchedTokens; the oldest running
+// sequence always advances, so that all sequences end.
 
-import type { CompiledGrammar, StepResult } from '@llmservice/native';
+import type { CompiledGrammar, StepPlan, StepResult } from '@llmservice/native';
 import { AdmissionControl } from './admission-control.js';
 import { DraftPolicy } from './draft-policy.js';
 import type { GenerateRequest, StepOutputs } from './generation.js';
@@ -34,7 +35,8 @@ export class Scheduler {
   readonly #totals: SchedulerTotals;
   readonly #planner: StepPlanner;
   readonly #absorber: StepAbsorber;
-  #inFlight = false;
+  /** Steps that are planned and not absorbed. */
+  readonly #inFlight: StepPlan[] = [];
 
   constructor(limits: SchedulerLimits) {
     const waiting = this.#waiting;
@@ -86,6 +88,7 @@ export class Scheduler {
 
   /** Empties the prefix cache. Not while a step is in flight that reads from it: between `absorb` and `plan`. */
   flushCache(): void {
+    if (this.#inFlight.length > 0) throw new Error('flushCache() while a step is in flight');
     this.#cache.flush();
   }
 
@@ -96,16 +99,37 @@ export class Scheduler {
 
   /** The next step, or null when there is nothing to compute. */
   plan(): PlannedStep | null {
-    if (this.#inFlight) throw new Error('plan() again before absorb(): steps alternate');
-    const step = this.#planner.plan(this.#policy.next(this.#batch.length));
-    this.#inFlight = step !== null;
-    return step;
+    if (this.#inFlight.length > 0) throw new Error('plan() before the step in flight was absorbed');
+    return this.#begin(this.#planner.plan(this.#policy.next(this.#batch.length)));
   }
 
-  /** Takes a step's result; returns what it gave to sequences that are still wanted. */
+  /**
+   * The step after the one in flight, to be run right behind it. Sequences that turn out to have ended have no part in
+   * it. Nobody begins with it, and none is preempted: where that would be called for it is null, as where drafts are
+   * made, which may give a sequence any number of tokens.
+   */
+  planAhead(): PlannedStep | null {
+    if (this.#inFlight.length !== 1 || this.#limits.speculative.tokens > 0) return null;
+    return this.#begin(this.#planner.planAhead());
+  }
+
+  /** The step that was planned ahead does not run, and the one before it is still in flight. */
+  withdraw(): void {
+    const [, ahead] = this.#inFlight;
+    if (ahead === undefined) throw new Error('no step was planned ahead');
+    this.#inFlight.pop();
+    this.#planner.withdraw(ahead);
+  }
+
+  /** Takes the result of the first step in flight; returns what it gave to sequences that are still wanted. */
   absorb(result: StepResult): StepOutputs {
-    this.#inFlight = false;
+    this.#inFlight.shift();
     return this.#absorber.absorb(result);
+  }
+
+  #begin(step: PlannedStep | null): PlannedStep | null {
+    if (step !== null) this.#inFlight.push(step.plan);
+    return step;
   }
 
   get stats(): SchedulerStats {

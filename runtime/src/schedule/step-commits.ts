@@ -1,5 +1,5 @@
-// What a step adds to the prefix cache once it has run: the blocks that it completes and the states that it saves. Until
-// then nobody may reuse them; and of a sequence that left meanwhile nothing is added.
+// What steps add to the prefix cache once they have run: the blocks that they complete and the states that they save.
+// Until then nobody may reuse them; and of a sequence that left meanwhile nothing is added. Two steps may be in flight.
 
 import type { CachedBlock } from './cached-block.js';
 import type { PlanBuilder } from './plan-builder.js';
@@ -8,7 +8,7 @@ import type { RunningBatch } from './running-batch.js';
 import type { Running } from './sequence.js';
 import type { Snapshot } from './snapshot-pool.js';
 
-/** A state that the step in flight writes. */
+/** A state that a step in flight writes. */
 interface Save {
   readonly running: Running;
   readonly position: number;
@@ -22,11 +22,21 @@ interface Replacement {
   readonly block: number;
 }
 
+/** What one step does. */
+class StepWork {
+  /** Rows of known tokens, and of those that the step before samples. */
+  readonly rows = new Map<Running, number>();
+  readonly saves: Save[] = [];
+  replacements: readonly Replacement[] = [];
+}
+
 export class StepCommits {
   readonly #cache: PrefixCache;
   readonly #batch: RunningBatch;
-  #advanced: Running[] = [];
-  #saves: Save[] = [];
+  /** Of the step that is being planned. */
+  #planned = new StepWork();
+  /** Of the steps in flight, in their order. */
+  readonly #inFlight: StepWork[] = [];
   #replacements: Replacement[] = [];
 
   constructor(cache: PrefixCache, batch: RunningBatch) {
@@ -34,38 +44,54 @@ export class StepCommits {
     this.#batch = batch;
   }
 
-  /** The step computes rows of this sequence, up to its `computed`; has it save the states on the way. */
-  advance(step: PlanBuilder, running: Running): void {
-    this.#advanced.push(running);
+  /** The step computes `rows` rows of this sequence, up to its `computed`; has it save the states on the way. */
+  advance(step: PlanBuilder, running: Running, rows: number): void {
     const { savePlaces, slot } = running;
+    this.#planned.rows.set(running, rows);
     for (let place = savePlaces[0]; place !== undefined && place <= running.computed; place = savePlaces[0]) {
       savePlaces.shift();
       const snapshot = this.#cache.reserveSnapshot();
       if (snapshot === null) continue;
       step.save(slot, place, snapshot.index);
-      this.#saves.push({ running, position: place, snapshot });
+      this.#planned.saves.push({ running, position: place, snapshot });
     }
   }
 
-  /** Has the next step put shared blocks in the place of equal ones. */
-  planReplacements(step: PlanBuilder): void {
-    for (const { running, index, block } of this.#replacements) {
-      if (this.#batch.holds(running)) step.replace(running.slot, index, block);
-    }
+  /** The step will run: has it put shared blocks in the place of equal ones. */
+  begin(step: PlanBuilder): void {
+    this.#planned.replacements = this.#replacements.filter(({ running }) => this.#batch.holds(running));
+    for (const { running, index, block } of this.#planned.replacements)
+      step.replace(running.slot, index, block);
+    this.#inFlight.push(this.#planned);
+    this.#planned = new StepWork();
     this.#replacements = [];
   }
 
-  /** The step has run. */
-  commit(): void {
-    for (const running of this.#advanced) {
-      if (this.#batch.holds(running)) this.#cache.commit(running, this.#noteReplacement);
+  /** The step that was planned last does not run: its rows, saves and replacements are still to come. */
+  withdraw(): void {
+    const work = this.#inFlight.pop();
+    if (work === undefined) return;
+    for (const [running, rows] of work.rows) running.computed -= rows;
+    for (const { running, position, snapshot } of work.saves.toReversed()) {
+      running.savePlaces.unshift(position);
+      this.#cache.dropSnapshot(snapshot);
     }
-    for (const { running, position, snapshot } of this.#saves) {
+    this.#replacements = [...work.replacements, ...this.#replacements];
+  }
+
+  /** The first step in flight has run. */
+  commit(): void {
+    const work = this.#inFlight.shift();
+    if (work === undefined) return;
+    const later = this.#inFlight[0]?.rows;
+    for (const running of work.rows.keys()) {
+      if (!this.#batch.holds(running)) continue;
+      this.#cache.commit(running, running.computed - (later?.get(running) ?? 0), this.#noteReplacement);
+    }
+    for (const { running, position, snapshot } of work.saves) {
       if (this.#batch.holds(running)) this.#cache.keepSnapshot(snapshot, running, position);
       else this.#cache.dropSnapshot(snapshot);
     }
-    this.#advanced = [];
-    this.#saves = [];
   }
 
   readonly #noteReplacement = (running: Running, index: number, block: number): void => {

@@ -28,6 +28,8 @@ export class StepModel {
   readonly #slots = new Map<number, Slot>();
   readonly #kv: KvModel;
   readonly #snapshots: (number | null)[];
+  /** Row entries, planned ahead, of sequences that had ended. */
+  leftOut = 0;
 
   constructor(limits: SchedulerLimits) {
     this.#limits = limits;
@@ -54,6 +56,10 @@ export class StepModel {
     const rowsOf = new Map<number, number>();
     for (const [slot, count] of tuples<[number, number]>(plan.rows, 2)) {
       rule(!rowsOf.has(slot), 'one row entry per slot');
+      if (plan.ahead && this.#slot(slot).ended) {
+        this.leftOut++;
+        continue;
+      }
       rowsOf.set(slot, count);
       scored.push(...this.#score(slot, count));
       sampled.push(...this.#run(slot, count));
@@ -62,10 +68,15 @@ export class StepModel {
     rule(plan.drafts >= 0 && plan.drafts <= tokens, 'drafts within speculative.tokens');
     const held = [...rowsOf.keys()].flatMap((slot) => this.#draft(slot, plan.drafts));
     const rows = [...rowsOf.values()].reduce((sum, count) => sum + count, 0);
-    rule(rows > 0, 'a step has rows');
+    rule(plan.rows.length > 0, 'a step has rows');
     rule(rows <= this.#limits.maxNumBatchedTokens, 'rows within maxNumBatchedTokens');
     this.#save(plan, rowsOf);
     return resultOf(sampled, held, scored);
+  }
+
+  /** The sequence meets a fault. */
+  end(slot: number): void {
+    this.#slot(slot).ended = true;
   }
 
   #vacate(slot: number): void {
@@ -171,6 +182,7 @@ export class StepModel {
     const written = new Set<number>();
     for (const [slot, position, snapshot] of tuples<[number, number, number]>(plan.saves, 3)) {
       const state = this.#slot(slot);
+      if (plan.ahead && state.ended) continue;
       rule(snapshot >= 0 && snapshot < this.#snapshots.length, 'snapshot within numStateSnapshots');
       rule(!written.has(snapshot), 'a snapshot is written once per step');
       written.add(snapshot);

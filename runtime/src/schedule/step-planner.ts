@@ -1,6 +1,7 @@
 // Decides which sequences run which rows in the next step: first all that decode, then chunks of prompts under way, then
 // new sequences, and with each what drafts and blocks there is room for. Where decodes lack blocks, the youngest go back
-// to the queue; so the oldest running sequence always advances, and all sequences end.
+// to the queue; so the oldest running sequence always advances, and all sequences end. The step after the one in flight
+// can be planned too, as far as it does not depend on what that one gives: one token for each sequence that decodes.
 
 import type { Speculation, StepPlan } from '@llmservice/native';
 import type { AdmissionControl, Started } from './admission-control.js';
@@ -60,15 +61,54 @@ export class StepPlanner {
    * @param drafts to make at most for each sequence that decodes
    */
   plan(drafts: number): PlannedStep | null {
-    const step = new PlanBuilder(this.#limits.maxNumBatchedTokens, drafts);
+    const step = new PlanBuilder(this.#limits.maxNumBatchedTokens, drafts, false);
     const preemptionsBefore = this.#totals.preemptions;
     this.#planDecodes(step);
     this.#planPrefills(step);
     // What was preempted needs blocks that are not there: admission waits for the next step.
     const started = this.#totals.preemptions === preemptionsBefore ? this.#planAdmissions(step) : [];
+    return this.#finish(step, started);
+  }
+
+  /**
+   * The step after the one in flight, which makes no drafts. Null where nothing is sure to be left to compute; where
+   * somebody waits, who may come in once that one has told who ends; and where somebody would have to be preempted, and
+   * lose the token that is on its way.
+   */
+  planAhead(): PlannedStep | null {
+    if (this.#waiting.length > 0 || !this.#hasBlocksForDecodes()) return null;
+    const step = new PlanBuilder(this.#limits.maxNumBatchedTokens, 0, true);
+    this.#planDecodes(step);
+    this.#planPrefills(step);
+    return this.#finish(step, []);
+  }
+
+  /** The step that was planned ahead does not run. Nobody has come in since, so that slots are whose they were. */
+  withdraw({ release, blocks }: StepPlan): void {
+    this.#commits.withdraw();
+    for (let i = blocks.length - 2; i >= 0; i -= 2) {
+      const running = this.#batch.inSlot(blocks[i] ?? NaN);
+      // The blocks of one that left went with it.
+      if (running !== undefined) this.#batch.giveBackBlock(running);
+    }
+    this.#batch.putBackReleased(release);
+  }
+
+  #finish(step: PlanBuilder, started: readonly Started[]): PlannedStep | null {
     if (step.isEmpty) return null;
-    this.#commits.planReplacements(step);
+    this.#commits.begin(step);
     return { plan: step.build(this.#batch.takeReleased()), started };
+  }
+
+  #hasBlocksForDecodes(): boolean {
+    let wanted = 0;
+    for (const running of this.#batch) if (decodes(running) && this.#lacksBlock(running)) wanted++;
+    return wanted <= this.#cache.available;
+  }
+
+  /** For its next row. */
+  #lacksBlock(running: Running): boolean {
+    return this.#batch.capacity(running) <= running.computed;
   }
 
   /**
@@ -78,8 +118,8 @@ export class StepPlanner {
   #planDecodes(step: PlanBuilder): void {
     const decoding: Running[] = [];
     for (const running of this.#batch) {
-      if (remaining(running) !== 1) continue;
-      if (this.#batch.capacity(running) < running.sequence.length) {
+      if (!decodes(running)) continue;
+      if (this.#lacksBlock(running)) {
         // Those that go may share their blocks with older ones; at last it is this one's turn.
         while (this.#cache.available === 0 && this.#batch.holds(running)) this.#preemptYoungest();
         if (!this.#batch.holds(running)) continue;
@@ -130,7 +170,7 @@ export class StepPlanner {
     // The layer that makes the drafts writes its own cache where they would stand.
     if (this.#limits.speculative.method === 'mtp' && remaining(running) === 0)
       this.#batch.takeSpareBlocks(step, running, running.sequence.length + drafts + step.drafts);
-    this.#commits.advance(step, running);
+    this.#commits.advance(step, running, count);
     this.#totals.advanced(running);
   }
 
@@ -142,6 +182,11 @@ export class StepPlanner {
     this.#waiting.putBack(youngest.sequence);
     this.#totals.preempted();
   }
+}
+
+/** Whether it is due one row: of its last known token, or of the token that the step in flight gives it. */
+function decodes(running: Running): boolean {
+  return remaining(running) <= 1 && running.computed < running.sequence.mostComputed;
 }
 
 /** Known tokens that are not computed yet. */

@@ -4,7 +4,7 @@
 
 import { describe, expect, test } from '@jest/globals';
 import type { EngineOutput } from '../engine/protocol.js';
-import { TextStream, type TextDelta } from '../request/text-stream.js';
+import { TextStream, type TextDelta } from '../request/text/text-stream.js';
 import { Detokenizer } from '../tokens/detokenizer.js';
 import { pick, randomCall, randomFrom, writers, type Random } from './answer-writer.fixture.js';
 import {

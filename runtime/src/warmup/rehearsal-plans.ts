@@ -22,11 +22,13 @@ export function rehearsalPlans(shape: WarmupShape, limits: WarmupLimits): StepPl
     saves: none,
     drafts: 0,
     rehearsal: { acceptedDrafts: accepted },
+    ahead: false,
   };
   const end: StepPlan = { ...empty, release: Int32Array.from(slots) };
   // As in service, where a prompt begins in the step that admits it and a decode does not.
-  if (shape.kind === 'prompt') return [{ ...empty, ...begin, rows: Int32Array.of(0, shape.rows) }, end];
-  const rows = Int32Array.from(slots.flatMap((slot) => [slot, 1 + shape.drafts]));
+  const each = shape.kind === 'prompt' ? shape.rows : 1 + shape.drafts;
+  const rows = Int32Array.from(slots.flatMap((slot) => [slot, each]));
+  if (shape.kind === 'prompt') return [{ ...empty, ...begin, rows }, end];
   const decode: StepPlan = { ...empty, rows, drafts: shape.drafts };
   return [{ ...empty, ...begin }, ...Array.from({ length: decodeRuns }, () => decode), end];
 }
@@ -35,9 +37,8 @@ function beginSequences(
   shape: WarmupShape,
   limits: WarmupLimits,
 ): { begin: Pick<StepPlan, 'admit' | 'blocks'>; slots: number[] } {
-  const batch = shape.kind === 'prompt' ? 1 : shape.batch;
   const own = ownBlocks(shape, limits);
-  const slots = Array.from({ length: batch }, (_, slot) => slot);
+  const slots = Array.from({ length: shape.batch }, (_, slot) => slot);
   const blocks = slots.flatMap((slot) => {
     const before = Math.ceil(contextOf(shape, slot) / limits.blockSize);
     // The last block is nobody's own where there is a context.

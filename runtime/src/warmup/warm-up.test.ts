@@ -7,7 +7,7 @@ import { roomy } from './warmup-limits.fixture.js';
 import { warmUp } from './warm-up.js';
 import type { WarmupShape } from './warmup-shapes.js';
 
-const prompt = { kind: 'prompt', rows: 100, context: 128 } as const;
+const prompt = { kind: 'prompt', batch: 1, rows: 100, context: 128 } as const;
 const decode: WarmupShape = { kind: 'decode', batch: 2, drafts: 3, accepted: 2, context: 64 };
 
 test('a prompt begins in the step that admits it', () => {
@@ -21,6 +21,17 @@ test('a prompt begins in the step that admits it', () => {
   // Two blocks that nobody computed, two of its own.
   expect(begin?.blocks).toEqual(Int32Array.of(0, 4095, 0, 4095, 0, 0, 0, 1));
   expect(end?.release).toEqual(Int32Array.of(0));
+});
+
+test('several prompts begin in one step', () => {
+  const [begin, end] = rehearsalPlans({ ...prompt, batch: 2, rows: 64, context: 0 }, roomy);
+  expect(begin?.admit.map(({ slot, promptLength }) => [slot, promptLength])).toEqual([
+    [0, 64],
+    [1, 64],
+  ]);
+  expect(begin?.blocks).toEqual(Int32Array.of(0, 0, 1, 1));
+  expect(begin?.rows).toEqual(Int32Array.of(0, 64, 1, 64));
+  expect(end?.release).toEqual(Int32Array.of(0, 1));
 });
 
 test('decodes are steps of their own, by the rows of all drafts', () => {

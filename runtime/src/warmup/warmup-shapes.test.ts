@@ -24,7 +24,14 @@ test('auto is for GPUs', () => {
 
 test.each(['auto', 'short', 'long', 'all'] as const)('%s begins with the largest step', (preset) => {
   expect(wordsOf({ preset })[0]).toBe('prompt of 2048 behind 128960');
-  expect(wordsOf({ preset }, { maxModelLen: 512 })[0]).toBe('prompt of 511');
+  expect(wordsOf({ preset }, { maxModelLen: 512 })[0]).toBe('4 prompts of 511');
+  expect(wordsOf({ preset }, { maxModelLen: 512, maxNumSeqs: 3 })[0]).toBe('3 prompts of 511');
+  expect(wordsOf({ preset }, { maxModelLen: 512, numBlocks: 17 })[0]).toBe('2 prompts of 511');
+});
+
+test('a GPU runs the largest step whatever is asked for, a CPU does not', () => {
+  expect(wordsOf({})).toEqual(['prompt of 2048 behind 128960']);
+  expect(wordsOf({}, {}, false)).toEqual([]);
 });
 
 test('short knows every number of sequences to sixteen, and by eights beyond', () => {
@@ -82,13 +89,13 @@ test('what the blocks cannot hold is left out', () => {
 
 describe('a shape that is asked for', () => {
   test('is the end of its prompt, and decodes from there to its length', () => {
-    expect(wordsOf({ shapes: ['3000:4096'] }, { maxNumSeqs: 3 })).toEqual([
+    expect(wordsOf({ shapes: ['3000:4096'] }, { maxNumSeqs: 3 }, false)).toEqual([
       'prompt of 2048 behind 896',
       '1 x 1 rows behind 4032',
       '2 x 1 rows behind 4032',
       '3 x 1 rows behind 4032',
     ]);
-    expect(wordsOf({ shapes: ['100:1500'] }, { maxNumSeqs: 1 })).toEqual([
+    expect(wordsOf({ shapes: ['100:1500'] }, { maxNumSeqs: 1 }, false)).toEqual([
       'prompt of 100',
       '1 x 1 rows',
       '1 x 1 rows behind 1984',
@@ -105,7 +112,7 @@ describe('a shape that is asked for', () => {
   });
 
   test('is cut to what a sequence may have', () => {
-    expect(wordsOf({ shapes: ['3000:4096'] }, { maxModelLen: 600, maxNumSeqs: 1 })).toEqual([
+    expect(wordsOf({ shapes: ['3000:4096'] }, { maxModelLen: 600, maxNumSeqs: 1 }, false)).toEqual([
       'prompt of 599',
       '1 x 1 rows',
     ]);

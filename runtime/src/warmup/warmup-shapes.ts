@@ -7,8 +7,8 @@ import type { EngineConfig } from '@llmservice/crds';
 export type Warmup = EngineConfig['engine']['warmup'];
 
 export type WarmupShape =
-  /** The last `rows` rows of a prompt, behind `context` tokens. */
-  | { readonly kind: 'prompt'; readonly rows: number; readonly context: number }
+  /** The last `rows` rows of a prompt, behind `context` tokens; of `batch` prompts, only the first behind any. */
+  | { readonly kind: 'prompt'; readonly batch: number; readonly rows: number; readonly context: number }
   /** `batch` sequences, each a token and `drafts` drafts, the longest behind `context` tokens. */
   | {
       readonly kind: 'decode';
@@ -46,7 +46,8 @@ export const decodeRuns = 3;
 export function warmupShapes(warmup: Warmup, onGpu: boolean, limits: WarmupLimits): WarmupShape[] {
   const preset = warmup.preset === 'auto' && !onGpu ? 'none' : warmup.preset;
   const wanted = [
-    ...(preset === 'none' ? [] : [largestStep(limits)]),
+    // Memory of the host is had when it is asked for; of a GPU it is proven before anybody is served.
+    ...(onGpu || preset !== 'none' ? [largestStep(limits)] : []),
     ...warmup.shapes.flatMap((each) => explicitShapes(each, limits)),
     ...(preset === 'none' ? [] : presetShapes(preset, limits)),
   ];
@@ -56,17 +57,25 @@ export function warmupShapes(warmup: Warmup, onGpu: boolean, limits: WarmupLimit
   return all.filter((shape) => shape.kind === 'prompt' || kept.has(shape));
 }
 
-/** Rows of the largest step at the end of the longest context. */
+/** Rows of the largest step at the end of the longest context; of several prompts, where one has not so many. */
 function largestStep(limits: WarmupLimits): WarmupShape {
-  const { maxModelLen, maxNumBatchedTokens } = limits;
-  return lastStep(maxModelLen - 1, maxNumBatchedTokens, limits);
+  const { maxModelLen, maxNumSeqs, maxNumBatchedTokens, numBlocks } = limits;
+  const one = lastStep(maxModelLen - 1, maxNumBatchedTokens, limits);
+  const batch = Math.min(
+    maxNumSeqs,
+    Math.floor(maxNumBatchedTokens / one.rows),
+    Math.floor(numBlocks / ownBlocks(one, limits)),
+  );
+  return { ...one, batch: Math.max(1, batch) };
 }
 
+type PromptShape = Extract<WarmupShape, { kind: 'prompt' }>;
+
 /** Of a prompt of about `length` tokens, which ends on a border and then has as many rows as may be. */
-function lastStep(length: number, mostRows: number, limits: WarmupLimits): WarmupShape {
+function lastStep(length: number, mostRows: number, limits: WarmupLimits): PromptShape {
   const rows = Math.min(length, mostRows);
   const unit = contextUnit(limits);
-  return { kind: 'prompt', rows, context: Math.floor((length - rows) / unit) * unit };
+  return { kind: 'prompt', batch: 1, rows, context: Math.floor((length - rows) / unit) * unit };
 }
 
 function presetShapes(preset: 'auto' | 'short' | 'long' | 'all', limits: WarmupLimits): WarmupShape[] {
@@ -160,18 +169,20 @@ export function ownBlocks(shape: WarmupShape, { blockSize }: Pick<WarmupLimits, 
 
 /** Blocks that it takes: one stands for all that nobody computed. */
 function blocksOf(shape: WarmupShape, limits: WarmupLimits): number {
-  const sequences = shape.kind === 'prompt' ? 1 : shape.batch;
-  return sequences * ownBlocks(shape, limits) + (shape.context > 0 ? 1 : 0);
+  return shape.batch * ownBlocks(shape, limits) + (shape.context > 0 ? 1 : 0);
 }
 
 function distinct(shapes: readonly WarmupShape[]): WarmupShape[] {
   return [...new Map(shapes.map((shape) => [describeShape(shape), shape])).values()];
 }
 
-/** For people: `prompt of 2048 behind 129024`, `8 x 4 rows behind 3008`. */
+/** For people: `prompt of 2048 behind 129024`, `4 prompts of 511`, `8 x 4 rows behind 3008`. */
 export function describeShape(shape: WarmupShape): string {
   const behind = shape.context === 0 ? '' : ` behind ${String(shape.context)}`;
-  if (shape.kind === 'prompt') return `prompt of ${String(shape.rows)}${behind}`;
+  if (shape.kind === 'prompt') {
+    const prompts = shape.batch === 1 ? 'prompt' : `${String(shape.batch)} prompts`;
+    return `${prompts} of ${String(shape.rows)}${behind}`;
+  }
   const accepted = shape.accepted === 0 ? '' : ` after ${String(shape.accepted)} accepted`;
   return `${String(shape.batch)} x ${String(1 + shape.drafts)} rows${behind}${accepted}`;
 }

@@ -9,6 +9,7 @@
 #include "backends/gpu/kernels/copy.h"
 #include "backends/gpu/kernels/gdn.h"
 #include "backends/gpu/kernels/matmul.h"
+#include "backends/gpu/kernels/sampling.h"
 #include "backends/gpu/packing.h"
 
 namespace llmservice::gpu {
@@ -32,13 +33,23 @@ class DeviceBuffer final : public Buffer {
   DeviceMemory memory_;
 };
 
+// Of the rows that are sampled: requests, of a sequence that may begin a form two; once whatever else one
+// batch lists at most.
+size_t sample_list_bytes(const StepLimits& limits) {
+  if (limits.vocab == 0) return 0;
+  const int64_t masks = kMostSampleRequests * ((limits.vocab + 31) / 32) * int64_t{sizeof(uint32_t)};
+  const int64_t requests = std::max<int64_t>(2 * limits.sequences, kMostSampleRequests);
+  return requests * int64_t{sizeof(SampleRequest)} + masks + kMostSampleEdits * int64_t{sizeof(TokenCount)};
+}
+
 size_t arena_bytes(const StepLimits& limits) {
   const int64_t row = kListBytesPerRow;
   const int64_t blocks = (limits.longest + limits.block_size - 1) / limits.block_size;
   const int64_t tables =
       limits.attention ? limits.sequences * blocks * static_cast<int64_t>(sizeof(int32_t)) : 0;
   return (1 << 16) + limits.rows * row +
-         limits.sequences * kSegmentLists * static_cast<int64_t>(sizeof(Segment)) + tables;
+         limits.sequences * kSegmentLists * static_cast<int64_t>(sizeof(Segment)) + tables +
+         sample_list_bytes(limits);
 }
 
 // The row counts that a workspace is looked at for: it need not grow with them.
@@ -56,21 +67,22 @@ GpuBackend::GpuBackend(const GpuOptions& options)
       isa_(std::string(kVendor) + " " + device_.architecture() + ", " + device_.name()),
       order_(tile_order(device_.compute_capability())),
       graphs_(device_, options.graphs),
-      on_list_(options.on_list) {}
+      on_list_(options.on_list),
+      samples_(options.samples) {}
 
 // Graphs and memory go after the work that uses them.
 GpuBackend::~GpuBackend() {
-  ranks_.reset();  // nothing that runs waits for other ranks any more
+  if (ranks_) ranks_->leave();
   try {
     device_.finish();
   } catch (const EngineError&) {  // the device has failed, and told so before
   }
+  ranks_.reset();
 }
 
-Collective* GpuBackend::connect(RankChannel& channel) {
+Collective* GpuBackend::connect(RankChannel& channel, Collectives choice) {
   // Other launches of a step say how many rows it has.
-  ranks_ =
-      std::make_unique<DeviceCollective>(device_, channel, [this](const Launch& launch) { add(launch, 0); });
+  ranks_ = connect_ranks(device_, channel, choice, [this](const Launch& launch) { add(launch, 0); });
   return ranks_.get();
 }
 
@@ -111,12 +123,18 @@ void GpuBackend::reserve(const StepLimits& limits) {
       if (longest >= limits.longest) break;
     }
   }
-  for (Workspace* workspace : {&products_, &experts_, &gdn_, &attention_}) {
+  if (limits.vocab > 0) sampling_.want(sample_workspace(limits.vocab, kMostSampleRequests));
+  for (Workspace* workspace : {&products_, &experts_, &gdn_, &attention_, &sampling_}) {
     if (workspace->wanted > 0) workspace->memory = std::make_unique<DeviceMemory>(device_, workspace->wanted);
   }
   result_ = std::make_unique<PinnedMemory>(device_, limits.result * sizeof(float));
   arena_ = std::make_unique<StepArena>(device_, arena_bytes(limits));
   device_.finish();
+}
+
+std::optional<DeviceRoom> GpuBackend::room() const {
+  const auto [free, total] = device_.memory();
+  return DeviceRoom{.total = total, .free = free, .own = device_.held(), .device = device_.index()};
 }
 
 std::byte* GpuBackend::memory_of(const Workspace& workspace, int64_t bytes) const {
@@ -145,6 +163,8 @@ std::span<float> GpuBackend::to_host(float* x, int64_t count) {
   device_.finish();
   if (ranks_) ranks_->check();
   arena_->arrived();
+  ++downloads_.times;
+  downloads_.bytes += bytes;
   return {reinterpret_cast<float*>(result_->data()), static_cast<size_t>(count)};
 }
 
@@ -157,16 +177,25 @@ void GpuBackend::flush() {
   if (on_list_) on_list_(device_, list_);
   list_.clear();
   most_rows_ = 0;
+  source_ = {};
 }
 
 void GpuBackend::add(const Launch& launch, int64_t rows) {
   list_.add(launch);
   most_rows_ = std::max(most_rows_, rows);
+  source_ = {};
 }
 
 void GpuBackend::add(std::span<const Launch> launches, int64_t rows) {
   list_.add(launches);
   most_rows_ = std::max(most_rows_, rows);
+  source_ = {};
+}
+
+void GpuBackend::add_source(const Launch& launch, int64_t rows, int64_t width, const float* out,
+                            std::function<Launch(const Activations&)> quantizing) {
+  add(launch, rows);
+  source_ = {out, rows, width, std::move(quantizing)};
 }
 
 }  // namespace llmservice::gpu

@@ -1,12 +1,12 @@
 // The GPU backend: ops become launches, which are kept until a result is wanted or the step is complete, and
 // then run as one (graph_cache.h). Activations are quantized where weights are FP8 (kernels/matmul.h).
-// Nothing is allocated after reserve().
+// After reserve() only the paged KV is allocated.
 #pragma once
 
-#include "backends/gpu/collective.h"
 #include "backends/gpu/graph_cache.h"
 #include "backends/gpu/kernels/experts.h"
-#include "backends/gpu/kernels/matrix.h"
+#include "backends/gpu/kernels/quantize.h"
+#include "backends/gpu/rank_collective.h"
 #include "backends/gpu/step_arena.h"
 #include "backends/gpu/step_segments.h"
 
@@ -14,9 +14,16 @@ namespace llmservice::gpu {
 
 struct GpuOptions {
   int device = 0;
-  size_t graphs = 64;  // to keep; 0: every launch by itself
+  size_t graphs = 64;   // to keep; 0: every launch by itself
+  bool samples = true;  // false: leaves sampling to the host
   // Told of each list right after it was given to the device: all that it reads is still in place.
   std::function<void(Device&, const LaunchList&)> on_list = {};
+};
+
+// What came back to the host: results that it waited for.
+struct Downloads {
+  uint64_t times = 0;
+  uint64_t bytes = 0;
 };
 
 class GpuBackend final : public Backend {
@@ -27,12 +34,15 @@ class GpuBackend final : public Backend {
   const char* isa() const override { return isa_.c_str(); }
   int threads() const override { return 1; }
   GraphCounts graph_counts() const override { return graphs_.counts(); }
+  const Downloads& downloads() const { return downloads_; }
 
   std::unique_ptr<Buffer> allocate(size_t bytes) override;
   void reserve(const StepLimits& limits) override;
-  Collective* connect(RankChannel& channel) override;
+  std::optional<DeviceRoom> room() const override;
+  Collective* connect(RankChannel& channel, Collectives choice) override;
   void upload(std::span<const std::byte> host, void* device) override;
   std::span<float> to_host(float* x, int64_t count) override;
+  bool samples() const override { return samples_; }
   void submit() override;
   std::unique_ptr<Matrix> pack(std::span<const MatrixPart> parts, DType keep,
                                const std::function<void(uint64_t)>& on_bytes) override;
@@ -60,6 +70,9 @@ class GpuBackend final : public Backend {
   void rope_angles(std::span<const int32_t> positions, const float* frequencies, int64_t count, float factor,
                    float* cos, float* sin) override;
 
+  // sample_ops.cpp
+  void sample(const SampleBatch& batch, const float* logits, int32_t vocab, SampleResult* results) override;
+
   // sequence_ops.cpp
   void norm_rope_write(const AttentionShape&, std::span<const Segment>, const NormRope&, float* q, float* k,
                        const float* v, int64_t stride, const KvCache&) override;
@@ -85,8 +98,19 @@ class GpuBackend final : public Backend {
     void want(int64_t bytes) { wanted = std::max(wanted, static_cast<size_t>(bytes)); }
   };
 
+  // What a launch puts out.
+  struct Source {
+    const float* out = nullptr;  // null: nothing that a product reads
+    int64_t rows = 0;
+    int64_t width = 0;
+    std::function<Launch(const Activations&)> quantizing;  // the same op
+  };
+
   void add(const Launch& launch, int64_t rows);
   void add(std::span<const Launch> launches, int64_t rows);
+  // An op whose result (rows, width) at `out` a product may read next: it then quantizes it as well.
+  void add_source(const Launch& launch, int64_t rows, int64_t width, const float* out,
+                  std::function<Launch(const Activations&)> quantizing);
   // Where what a step brings lies when the launches that are added next run.
   template <class T>
   const T* staged(std::span<const T> values);
@@ -100,17 +124,22 @@ class GpuBackend final : public Backend {
   TileOrder order_;
   LaunchList list_;
   int64_t most_rows_ = 0;  // of an op in list_
+  Source source_;          // what the last launch of list_ puts out
   GraphCache graphs_;
   std::function<void(Device&, const LaunchList&)> on_list_;
-  std::unique_ptr<StepArena> arena_;  // null before reserve()
+  bool samples_;
+  std::vector<std::byte> sample_lists_;  // of one batch
+  std::unique_ptr<StepArena> arena_;     // null before reserve()
   std::unique_ptr<PinnedMemory> result_;
+  Downloads downloads_;
   std::vector<DeviceMatrix> shapes_;  // of packed matrices, each kind once
   std::vector<std::pair<DeviceExperts, RoutingShape>> expert_shapes_;
-  std::unique_ptr<DeviceCollective> ranks_;  // null: the only rank
+  std::unique_ptr<RankCollective> ranks_;  // null: the only rank
   Workspace products_;
   Workspace experts_;
   Workspace attention_;
   Workspace gdn_;
+  Workspace sampling_;
 };
 
 template <class T>

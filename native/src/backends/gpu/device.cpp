@@ -10,11 +10,17 @@ namespace {
 // Above this a kernel must be told that it may have so much.
 constexpr uint32_t kPlainShared = 48 << 10;
 
+// Which is no fault of the device, and is not to be met again as the last error.
+bool is_out_of_memory(gpuError_t error) {
+  if (error != gpuErrorMemoryAllocation) return false;
+  static_cast<void>(gpuGetLastError());
+  return true;
+}
+
 void check(gpuError_t error, const char* what) {
   if (error == gpuSuccess) return;
-  if (error == gpuErrorMemoryAllocation) {
-    // Of local memory, or of a graph: allocate() tells by itself what it wanted.
-    static_cast<void>(gpuGetLastError());
+  if (is_out_of_memory(error)) {
+    // Of local memory: allocate() tells by itself what it wanted.
     throw EngineError("DeviceOutOfMemory", std::string("The device has no memory left to ") + what + ".");
   }
   throw EngineError("DeviceFault",
@@ -56,29 +62,50 @@ void* Device::allocate_for_ranks(size_t bytes) {
   return taken(gpuMallocForRanks(&memory, bytes), memory, bytes);
 }
 
-void* Device::taken(gpuError_t error, void*& memory, size_t bytes) const {
-  if (error == gpuErrorMemoryAllocation) {
-    static_cast<void>(gpuGetLastError());  // it is no fault of the device
-    size_t free = 0;
-    size_t total = 0;
-    check(gpuMemGetInfo(&free, &total), "tell its memory");
-    throw EngineError("ModelTooLarge", name_ + " has " + mebibytes(free) + " of its " + mebibytes(total) +
-                                           " free, and " + mebibytes(bytes) +
-                                           " more are needed for weights, caches and workspace.");
+void* Device::taken(gpuError_t error, void*& memory, size_t bytes) {
+  if (is_out_of_memory(error)) {
+    const auto [free, total] = this->memory();
+    const size_t others = total - std::min(total, free + held_);
+    throw EngineError(
+        "ModelTooLarge",
+        name_ + " has " + mebibytes(free) + " of its " + mebibytes(total) + " free, and " + mebibytes(bytes) +
+            " more are needed for weights, caches and workspace. " + mebibytes(held_) +
+            " are taken by those so far, " + mebibytes(others) + " by other processes and the driver.",
+        {{"totalBytes", total}, {"freeBytes", free}, {"ownBytes", held_}, {"otherBytes", others}});
   }
   check(error, "allocate memory");
+  held_ += bytes;
+  sizes_[memory] = bytes;
   return memory;
 }
 
-void Device::release(void* memory) { static_cast<void>(gpuFree(memory)); }
+MemoryInfo Device::memory() const {
+  MemoryInfo info{};
+  check(gpuMemGetInfo(&info.free, &info.total), "tell its memory");
+  return info;
+}
 
-void Device::release_for_ranks(void* memory) { static_cast<void>(gpuFreeForRanks(memory)); }
+void Device::gone(const void* memory) {
+  const auto size = sizes_.find(memory);
+  if (size == sizes_.end()) return;
+  held_ -= size->second;
+  sizes_.erase(size);
+}
+
+void Device::release(void* memory) {
+  gone(memory);
+  static_cast<void>(gpuFree(memory));
+}
+
+void Device::release_for_ranks(void* memory) {
+  gone(memory);
+  static_cast<void>(gpuFreeForRanks(memory));
+}
 
 void* Device::allocate_pinned(size_t bytes) {
   void* memory = nullptr;
   const gpuError_t error = gpuMallocHost(&memory, std::max<size_t>(bytes, 1));
-  if (error == gpuErrorMemoryAllocation) {
-    static_cast<void>(gpuGetLastError());
+  if (is_out_of_memory(error)) {
     throw EngineError("ModelTooLarge", "The host has not the " + mebibytes(bytes) +
                                            " of pinned memory that copies to " + name_ + " need.");
   }
@@ -121,11 +148,17 @@ void Device::give_shared_memory(const Launch& launch) {
 }
 
 void Device::run(const Launch& launch) {
+  if (launch.put_on != nullptr) return launch.put_on(stream_, launch);
   give_shared_memory(launch);
   check(enqueue(launch, stream_), (std::string("run ") + launch.name).c_str());
 }
 
-void Device::run(const Graph& graph) { check(gpuGraphLaunch(graph.exec(), stream_), "run a graph"); }
+bool Device::run(const Graph& graph) {
+  const gpuError_t error = gpuGraphLaunch(graph.exec(), stream_);
+  if (is_out_of_memory(error)) return false;
+  check(error, "run a graph");
+  return true;
+}
 
 std::optional<Graph> Device::capture(std::span<const Launch> launches) {
   for (const Launch& launch : launches) give_shared_memory(launch);
@@ -141,14 +174,22 @@ std::optional<Graph> Device::capture(std::span<const Launch> launches) {
   gpuGraphExec_t exec = nullptr;
   error = gpuGraphInstantiate(&exec, graph);
   static_cast<void>(gpuGraphDestroy(graph));
-  if (error == gpuErrorMemoryAllocation) {
-    static_cast<void>(gpuGetLastError());
-    return std::nullopt;
-  }
+  Graph made(exec);
+  // Whatever its first run would take, it takes now.
+  if (error == gpuSuccess) error = gpuGraphUpload(exec, stream_);
+  if (is_out_of_memory(error)) return std::nullopt;
   check(error, "make a graph");
-  return Graph(exec);
+  return made;
 }
 
 void Device::finish() { check(gpuStreamSynchronize(stream_), "finish its work"); }
+
+Milestone::Milestone(Device& device) : device_(device) { check(gpuEventCreate(&event_), "make an event"); }
+
+Milestone::~Milestone() { static_cast<void>(gpuEventDestroy(event_)); }
+
+void Milestone::set() { check(gpuEventRecord(event_, device_.stream()), "record an event"); }
+
+void Milestone::wait() { check(gpuEventSynchronize(event_), "finish a part of its work"); }
 
 }  // namespace llmservice::gpu

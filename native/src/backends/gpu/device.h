@@ -7,6 +7,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <unordered_map>
 #include <utility>
 
 #include "backends/gpu/launch.h"
@@ -16,6 +17,11 @@ namespace llmservice::gpu {
 
 // The driver's words and the name that its documentation knows the error by.
 std::string error_text(gpuError_t error);
+
+struct MemoryInfo {
+  size_t free;
+  size_t total;
+};
 
 // Launches that the device knows beforehand and runs as one.
 class Graph {
@@ -46,6 +52,11 @@ class Device {
   // Ten times the major version and the minor one.
   int compute_capability() const { return compute_capability_; }
 
+  // What the driver tells of all processes together.
+  MemoryInfo memory() const;
+  // Bytes of the device that this object gave and that were not released.
+  size_t held() const { return held_; }
+
   void* allocate(size_t bytes);
   void release(void* memory);
   // The same, for other devices to read.
@@ -64,8 +75,9 @@ class Device {
   void fetch(const void* device, std::span<std::byte> pinned);
   void zero(void* device, size_t bytes);
   void run(const Launch& launch);
-  void run(const Graph& graph);
-  // Nothing when the device has no room for one more graph.
+  // False, and nothing has run, when the device has no room for it.
+  bool run(const Graph& graph);
+  // Launches of kernels. Nothing when the device has no room for one more graph.
   std::optional<Graph> capture(std::span<const Launch> launches);
   void finish();
   // For events, and for work that is not a launch.
@@ -74,7 +86,8 @@ class Device {
  private:
   void give_shared_memory(const Launch& launch);
 
-  void* taken(gpuError_t error, void*& memory, size_t bytes) const;
+  void* taken(gpuError_t error, void*& memory, size_t bytes);
+  void gone(const void* memory);
 
   int index_;
   gpuStream_t stream_ = nullptr;
@@ -82,7 +95,27 @@ class Device {
   std::string architecture_;
   int multiprocessors_ = 0;
   int compute_capability_ = 0;
-  std::map<const void*, uint32_t> shared_given_;  // by kernel
+  size_t held_ = 0;
+  std::unordered_map<const void*, size_t> sizes_;  // of what is held
+  std::map<const void*, uint32_t> shared_given_;   // by kernel
+};
+
+// A place in the order of a device's work that the host can wait for.
+class Milestone {
+ public:
+  explicit Milestone(Device& device);
+  ~Milestone();
+  Milestone(const Milestone&) = delete;
+  Milestone& operator=(const Milestone&) = delete;
+
+  // Behind all that came before.
+  void set();
+  // Until the device has come to where it was set last.
+  void wait();
+
+ private:
+  Device& device_;
+  gpuEvent_t event_ = nullptr;
 };
 
 // Memory that `allocate` of a device gave, and that goes back by its `release`.

@@ -8,12 +8,16 @@ constexpr size_t kMostSeen = 4096;
 
 }  // namespace
 
+// What NCCL has in a graph must be in one on every rank, and the same graph ("Using NCCL with CUDA Graphs").
+// Ranks decide for themselves here, and one may have no room; and a graph for each piece between calls, of
+// which a step has hundreds, would leave room for no other step. So such lists run as they are.
 void GraphCache::run(const LaunchList& list, bool comes_again) {
-  const Graph* graph = comes_again && most_ > 0 ? find(list) : nullptr;
-  if (graph == nullptr && comes_again && most_ > 0) graph = make(list);
-  if (graph != nullptr) {
+  const bool worth_one = comes_again && most_ > 0 && !list.has_calls();
+  const Graph* graph = worth_one ? find(list) : nullptr;
+  if (graph == nullptr && worth_one) graph = make(list);
+  if (graph != nullptr && device_.run(*graph)) {
     ++counts_.replayed;
-    return device_.run(*graph);
+    return;
   }
   ++counts_.direct;
   for (const Launch& launch : list.launches()) device_.run(launch);

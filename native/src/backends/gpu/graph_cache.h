@@ -1,7 +1,7 @@
 // Runs lists of launches, and those that come again as graphs: launching hundreds of kernels one by one takes
 // longer than the kernels of a small step. Whoever makes the lists knows nothing of graphs; equal lists are
 // all that it takes. The first time a list runs as it is, the second time it is captured; of the graphs,
-// those that were used last are kept.
+// those that were used last are kept. Lists with calls to libraries are never captured.
 #pragma once
 
 #include <cstdint>

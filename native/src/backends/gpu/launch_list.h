@@ -15,13 +15,18 @@ class LaunchList {
   void add(std::span<const Launch> launches) {
     for (const Launch& launch : launches) add(launch);
   }
+  // In place of the last, after which nothing was added.
+  void replace_last(const Launch& launch);
   void clear() {
     launches_.clear();
     hash_ = 0;
+    has_calls_ = false;
   }
 
   bool empty() const { return launches_.empty(); }
   uint64_t hash() const { return hash_; }
+  // Calls to a library among them.
+  bool has_calls() const { return has_calls_; }
   const Launches& launches() const { return launches_; }
   bool operator==(const LaunchList& other) const {
     return hash_ == other.hash_ && launches_ == other.launches_;
@@ -35,6 +40,8 @@ class LaunchList {
 
   Launches launches_;
   uint64_t hash_ = 0;
+  uint64_t hash_before_last_ = 0;
+  bool has_calls_ = false;
 };
 
 }  // namespace llmservice::gpu

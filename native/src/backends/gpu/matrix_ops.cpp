@@ -63,7 +63,14 @@ void GpuBackend::gather(const Matrix& table, std::span<const int32_t> ids, float
 void GpuBackend::matmul(const Matrix& w, const float* x, int64_t rows, float* out) {
   const DeviceMatrix& matrix = on_device(w);
   std::byte* const workspace = memory_of(products_, matmul_workspace(matrix, rows));
-  add(gpu::matmul(matrix, x, rows, workspace, out), rows);
+  const Activations activations = activations_of(matrix, rows, workspace);
+  // A launch and a pass over the rows less where what made them came right before.
+  if (source_.out == x && source_.rows == rows && source_.width == matrix.cols) {
+    list_.replace_last(source_.quantizing(activations));
+  } else {
+    add(quantize(activations, x, rows), rows);
+  }
+  add(multiply(matrix, rows, workspace, out), rows);
 }
 
 void GpuBackend::route(const RoutingShape& shape, const float* logits, int64_t rows, const Routing& routing) {

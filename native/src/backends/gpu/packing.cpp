@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "backends/gpu/kernels/coded_tiles.h"
 #include "backends/gpu/kernels/matmul.h"
 #include "backends/gpu/kernels/numbers.h"
 #include "ops/dtype.h"
@@ -23,10 +24,10 @@ void check_format(std::span<const MatrixPart> parts, DType keep) {
   }
   for (const MatrixPart& part : parts) {
     const DType held = held_as(part.dtype, keep);
-    if (held != DType::kBF16 && held != DType::kF16 && held != DType::kF8E4M3) {
+    if (has_row_scales(held) && part.scaling != Scaling::kRow) {
       throw EngineError("UnsupportedQuantization",
-                        std::string("A matrix is of type ") + name_of(part.dtype) +
-                            ", which the CPU backend takes; GPUs take F8_E4M3, BF16, F16 and F32.");
+                        std::string("A matrix of type ") + name_of(part.dtype) +
+                            " has scales of blocks, which the CPU backend takes; GPUs take those of rows.");
     }
     if (held != held_as(parts.front().dtype, keep)) {
       throw EngineError("UnsupportedQuantization", std::string("Matrices that run together are stored as ") +
@@ -79,6 +80,35 @@ class Windows {
   int64_t bytes_;
   int64_t turn_ = 0;
 };
+
+// Stored rows go as they are, the scales of their groups behind them.
+void pack_coded(Device& device, std::span<const MatrixPart> parts, DeviceWeights& weights,
+                const std::function<void(uint64_t)>& on_bytes) {
+  const DType type = weights.device.dtype;
+  const int64_t row_bytes = bytes_of(type, weights.cols);
+  const int64_t row_groups = type == DType::kF4E2M1 ? weights.cols / kGroupColumns : 0;
+  const int64_t window_rows = std::clamp<int64_t>(kWindowBytes / (row_bytes + row_groups), 1, weights.rows);
+  Windows windows(device, window_rows * (row_bytes + row_groups));
+  int64_t first = 0;
+  for (const MatrixPart& part : parts) {
+    for (int64_t row = 0; row < part.rows; row += window_rows) {
+      const int64_t count = std::min(window_rows, part.rows - row);
+      const std::span<std::byte> window = windows.window();
+      part.read(row * row_bytes, window.first(count * row_bytes));
+      if (row_groups > 0) {
+        const auto groups =
+            part.group_scales.subspan((part.scale_row + row) * row_groups, count * row_groups);
+        std::ranges::copy(groups, window.begin() + count * row_bytes);
+      }
+      const std::byte* const sent = windows.send(count * (row_bytes + row_groups));
+      device.run(pack_coded_rows(weights.device, weights.tiles->data(), sent, row_bytes,
+                                 row_groups > 0 ? sent + count * row_bytes : nullptr,
+                                 static_cast<int32_t>(first + row), static_cast<int32_t>(count)));
+      on_bytes(count * row_bytes);
+    }
+    first += part.rows;
+  }
+}
 
 void pack_codes(Device& device, std::span<const MatrixPart> parts, DeviceWeights& weights,
                 const std::function<void(uint64_t)>& on_bytes) {
@@ -137,6 +167,14 @@ void check_scales(std::span<const RowScales> rows, int64_t blocks) {
   }
 }
 
+void pack_row_scales(Device& device, std::span<const RowScales> rows, DeviceWeights& weights) {
+  std::vector<float> scales;
+  for (const auto& [part, row] : rows) {
+    scales.push_back(part->scales[row] * coded_row_scale(weights.device.dtype));
+  }
+  device.upload(std::as_bytes(std::span(scales)), weights.scales->data());
+}
+
 void pack_scales(Device& device, std::span<const RowScales> rows, DeviceWeights& weights) {
   const int64_t blocks = divided(weights.cols, kScaleColumns);
   const int32_t scale_rows = weights.device.scale_rows;
@@ -161,7 +199,8 @@ std::unique_ptr<DeviceWeights> pack_matrix(Device& device, std::span<const Matri
   for (const MatrixPart& part : parts) weights->rows += part.rows;
   weights->cols = parts.front().cols;
   const DType held = held_as(parts.front().dtype, keep);
-  const bool scaled = held == DType::kF8E4M3;
+  const bool coded = is_coded(held);
+  const bool scaled = held == DType::kF8E4M3 || has_row_scales(held);
   const std::vector<RowScales> rows = scaled ? row_scales(parts) : std::vector<RowScales>{};
   const int32_t scale_rows = scaled ? scale_rows_of(rows) : kTileRows;
   if (scaled) check_scales(rows, divided(weights->cols, kScaleColumns));
@@ -176,12 +215,18 @@ std::unique_ptr<DeviceWeights> pack_matrix(Device& device, std::span<const Matri
                      .scales = scaled ? reinterpret_cast<const float*>(weights->scales->data()) : nullptr,
                      .scale_rows = scale_rows,
                      .dtype = held,
-                     .order = order,
+                     .order = coded ? TileOrder::kFragments : order,
                      .rows = static_cast<int32_t>(weights->rows),
                      .cols = static_cast<int32_t>(weights->cols),
                      .multiprocessors = device.multiprocessors()};
-  pack_codes(device, parts, *weights, on_bytes);
-  if (scaled) pack_scales(device, rows, *weights);  // reading may have made them
+  // Reading may make the scales of rows and blocks.
+  if (coded) {
+    pack_coded(device, parts, *weights, on_bytes);
+    if (scaled) pack_row_scales(device, rows, *weights);
+  } else {
+    pack_codes(device, parts, *weights, on_bytes);
+    if (scaled) pack_scales(device, rows, *weights);
+  }
   return weights;
 }
 

@@ -1,6 +1,7 @@
 // Stored matrices on their way to the device: read through two pinned windows, so that one is sent while the
-// other fills, and laid out there by a kernel. Takes F8_E4M3 with scales per block or row, BF16, F16, and F32
-// that is to be held as BF16; throws UnsupportedQuantization or InvalidEngineConfig for all others.
+// other fills, and laid out there by a kernel. Takes F8_E4M3 with scales per block or row, BF16, F16, F32
+// that is to be held as BF16, I8 and NVFP4 with scales per row, and the block types; throws
+// UnsupportedQuantization or InvalidEngineConfig for all others, and for parts that differ in their types.
 #pragma once
 
 #include "backends/gpu/device.h"
@@ -11,7 +12,7 @@ namespace llmservice::gpu {
 struct DeviceWeights final : Matrix {
   DeviceMatrix device;
   std::unique_ptr<DeviceMemory> tiles;
-  std::unique_ptr<DeviceMemory> scales;  // kF8E4M3
+  std::unique_ptr<DeviceMemory> scales;  // kF8E4M3, kI8, kF4E2M1
 };
 
 std::unique_ptr<DeviceWeights> pack_matrix(Device& device, std::span<const MatrixPart> parts, DType keep,

@@ -1,5 +1,6 @@
 // Ops on rows of activations.
 #include "backends/gpu/backend.h"
+#include "backends/gpu/kernels/quantize.h"
 #include "backends/gpu/kernels/rows.h"
 
 namespace llmservice::gpu {
@@ -11,7 +12,9 @@ void GpuBackend::rms_norm(const float* x, const float* weight, float eps, int64_
 
 void GpuBackend::add_rms_norm(float* x, const float* y, const float* weight, float eps, int64_t rows,
                               int64_t dim, float* out, const FaultMarks& marks) {
-  add(gpu::add_rms_norm(x, y, weight, eps, rows, dim, out, marks), rows);
+  add_source(
+      gpu::add_rms_norm(x, y, weight, eps, rows, dim, out, marks), rows, dim, out,
+      [=](const Activations& to) { return gpu::add_rms_norm(to, x, y, weight, eps, rows, out, marks); });
 }
 
 void GpuBackend::add_bias(float* x, const float* bias, int64_t rows, int64_t width) {
@@ -32,11 +35,13 @@ void GpuBackend::copy_rows(std::span<const RowCopy> rows, const float* from, int
 }
 
 void GpuBackend::silu_mul(const float* gate_up, int64_t rows, int64_t width, float* out) {
-  add(gpu::silu_mul(gate_up, rows, width, out), rows);
+  add_source(gpu::silu_mul(gate_up, rows, width, out), rows, width, out,
+             [=](const Activations& to) { return gpu::silu_mul(to, gate_up, rows, out); });
 }
 
 void GpuBackend::sigmoid_mul(float* x, const float* gate, int64_t gate_stride, int64_t rows, int64_t width) {
-  add(gpu::sigmoid_mul(x, gate, gate_stride, rows, width), rows);
+  add_source(gpu::sigmoid_mul(x, gate, gate_stride, rows, width), rows, width, x,
+             [=](const Activations& to) { return gpu::sigmoid_mul(to, x, gate, gate_stride, rows); });
 }
 
 void GpuBackend::add_gated(float* out, const float* y, const float* gate, int64_t rows, int64_t width) {

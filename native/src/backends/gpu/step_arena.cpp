@@ -16,7 +16,7 @@ size_t blocks_of(const Segment& segment, int32_t block_size) {
 }  // namespace
 
 StepArena::StepArena(Device& device, size_t bytes)
-    : device_(device), pinned_(device, bytes), memory_(device, bytes) {}
+    : device_(device), pinned_(device, bytes), memory_(device, bytes), sent_(device) {}
 
 const std::byte* StepArena::put(std::span<const std::byte> bytes) {
   if (const std::byte* const there = find(bytes, false, 0)) return there;
@@ -60,7 +60,7 @@ const std::byte* StepArena::find(std::span<const std::byte> bytes, bool segments
 
 const std::byte* StepArena::place(std::span<const std::byte> bytes, const Item& item) {
   if (item.offset + bytes.size() + tables_.size() * sizeof(int32_t) + kBorder > capacity()) return nullptr;
-  if (sending_) device_.finish();  // the copy still reads what would be written over
+  if (sending_) sent_.wait();  // the copy still reads what would be written over
   sending_ = false;
   if (!bytes.empty()) std::memcpy(pinned_.data() + item.offset, bytes.data(), bytes.size());
   items_.push_back(item);
@@ -85,6 +85,7 @@ void StepArena::send() {
   const size_t table_bytes = tables_.size() * sizeof(int32_t);
   if (table_bytes > 0) std::memcpy(pinned_.data() + used_, tables_.data(), table_bytes);
   device_.send({pinned_.data(), used_ + table_bytes}, memory_.data());
+  sent_.set();
   sending_ = true;
   used_ = 0;
   items_.clear();

@@ -24,7 +24,8 @@ class StepArena {
 
   bool empty() const { return used_ == 0; }
   size_t capacity() const { return pinned_.bytes(); }
-  // One copy, without waiting; the arena is empty afterwards.
+  // One copy, without waiting; the arena is empty afterwards. What is put next waits for that copy alone, not
+  // for the launches behind it.
   void send();
   // All copies have been made.
   void arrived() { sending_ = false; }
@@ -48,6 +49,7 @@ class StepArena {
   size_t used_ = 0;
   std::vector<Item> items_;
   std::vector<int32_t> tables_;
+  Milestone sent_;
   bool sending_ = false;
 };
 

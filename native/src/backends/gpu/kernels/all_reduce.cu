@@ -92,8 +92,7 @@ __global__ void __launch_bounds__(kThreads)
       residual[row * dim + i] = value;
       squares = fmaf(value, value, squares);
     }
-    norm_row(residual + row * dim, squares, weight, eps, dim, out + row * dim,
-             marks.first == nullptr ? nullptr : marks.first + row, marks.place);
+    norm_row(residual + row * dim, squares, weight, eps, dim, out + row * dim, RowMark(marks, row));
   }
   let_next_start();
   end_turn(ranks, turn);

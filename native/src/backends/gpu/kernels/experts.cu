@@ -54,7 +54,7 @@ __global__ void __launch_bounds__(kSlicedThreads)
 }
 
 template <DType kType, bool kRowScales>
-__global__ void __launch_bounds__(kWalkThreads, 2)
+__global__ void __launch_bounds__(kWalkThreads, kCoded<kType> ? 1 : 2)
     walked_experts_kernel(const DeviceMatrix* matrices, const ExpertGroup* groups, const int32_t* rows,
                           TokenRecords x, float* out) {
   const auto strip = static_cast<int32_t>(blockIdx.y) * kWalkWarps * kWalkStrips;
@@ -84,8 +84,10 @@ Shape sliced() {
 template <DType kType, bool kRowScales>
 Shape choose_shape(int64_t tokens) {
   if (tokens <= kFragmentTokens / 2) return sliced<kType, kRowScales, 1, 1>();
-  if (tokens <= 4 * kFragmentTokens) return sliced<kType, kRowScales, 1, 2>();
-  return walked_shape(walked_experts_kernel<kType, kRowScales>);
+  if constexpr (kWalks<kType>) {
+    if (tokens > 4 * kFragmentTokens) return walked_shape<kType>(walked_experts_kernel<kType, kRowScales>);
+  }
+  return sliced<kType, kRowScales, 1, 2>();
 }
 
 Launch product(const char* name, const DeviceMatrix* matrices, const DeviceMatrix& w,
@@ -109,7 +111,6 @@ struct Room {
   int64_t places = 0;
   int64_t records = 0;  // of the rows, then of the pairs
   int64_t wide = 0;     // (pairs, 2F), then (pairs, D)
-  int64_t mixed = 0;    // (pairs, F)
   int64_t end = 0;
 };
 
@@ -132,7 +133,6 @@ Room room_of(const DeviceExperts& experts, const RoutingShape& shape, int64_t ro
   room.places = put(pairs * static_cast<int64_t>(sizeof(int32_t)));
   room.records = put(row_records > pair_records ? row_records : pair_records);
   room.wide = put(floats(pairs * (2 * width > hidden ? 2 * width : hidden)));
-  room.mixed = put(floats(pairs * width));
   return room;
 }
 
@@ -150,19 +150,17 @@ Launches run_experts(const DeviceExperts& experts, const RoutingShape& shape, co
                             .places = reinterpret_cast<int32_t*>(workspace + room.places)};
   std::byte* const records = workspace + room.records;
   auto* const wide = reinterpret_cast<float*>(workspace + room.wide);
-  auto* const mixed = reinterpret_cast<float*>(workspace + room.mixed);
   const int64_t hidden = experts.down_shape.rows;
-  const int64_t width = experts.down_shape.cols;
   Launches launches;
   for (int64_t first = 0; first < rows; first += kRowsAtOnce) {
     const int64_t count = rows - first < kRowsAtOnce ? rows - first : kRowsAtOnce;
     const int64_t pairs = count * shape.top_k;
     launches.push_back(group_pairs(shape, routing.ids + first * shape.top_k, count, groups));
-    launches.push_back(quantize(fragment_layout(experts.gate_up_shape), x + first * hidden, count, records));
+    launches.push_back(
+        quantize({fragment_layout(experts.gate_up_shape), records}, x + first * hidden, count));
     launches.push_back(product("experts_gate_up", experts.gate_up, experts.gate_up_shape, shape, count,
                                groups.groups, groups.rows, records, wide));
-    launches.push_back(silu_mul(wide, pairs, width, mixed));
-    launches.push_back(quantize(fragment_layout(experts.down_shape), mixed, pairs, records));
+    launches.push_back(silu_mul({fragment_layout(experts.down_shape), records}, wide, pairs, nullptr));
     launches.push_back(product("experts_down", experts.down, experts.down_shape, shape, count, groups.groups,
                                nullptr, records, wide));
     launches.push_back(combine(shape, groups, routing.weights + first * shape.top_k, wide, count, hidden,

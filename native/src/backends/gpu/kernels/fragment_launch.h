@@ -29,19 +29,41 @@ FragmentShape<Kernel> sliced_shape(Kernel kernel) {
 
 constexpr int32_t kWalkOutputs = kWalkWarps * kWalkStrips * kFragmentOutputs;
 
-// Of a kernel that calls multiply_walked().
-template <class Kernel>
+// Whether a type's prompts are walked. What widening GGUF's blocks takes beside the sums of all tokens does
+// not fit in the registers of AMD's threads.
+template <DType kType>
+constexpr bool kWalks = kWarpSize != 64 || kType < DType::kQ8_0;
+
+// Of a kernel that calls multiply_walked<kType, ..>().
+template <DType kType, class Kernel>
 FragmentShape<Kernel> walked_shape(Kernel kernel) {
-  return {kernel, kWalkTokens, kWalkOutputs, kWalkThreads, kWalkShared};
+  return {kernel, kWalkTokens, kWalkOutputs, kWalkThreads, walk_shared(kType)};
 }
 
 // choose<kType, kRowScales>() for the matrix's type and scales.
 template <class Choose>
 auto choose_by_type(const DeviceMatrix& w, Choose choose) {
-  if (w.dtype == DType::kBF16) return choose.template operator()<DType::kBF16, false>();
-  if (w.dtype == DType::kF16) return choose.template operator()<DType::kF16, false>();
-  return w.scale_rows == 1 ? choose.template operator()<DType::kF8E4M3, true>()
-                           : choose.template operator()<DType::kF8E4M3, false>();
+  switch (w.dtype) {
+    case DType::kBF16:
+      return choose.template operator()<DType::kBF16, false>();
+    case DType::kF16:
+      return choose.template operator()<DType::kF16, false>();
+    case DType::kI8:
+      return choose.template operator()<DType::kI8, false>();
+    case DType::kF4E2M1:
+      return choose.template operator()<DType::kF4E2M1, false>();
+    case DType::kQ8_0:
+      return choose.template operator()<DType::kQ8_0, false>();
+    case DType::kQ4_0:
+      return choose.template operator()<DType::kQ4_0, false>();
+    case DType::kQ4_K:
+      return choose.template operator()<DType::kQ4_K, false>();
+    case DType::kQ6_K:
+      return choose.template operator()<DType::kQ6_K, false>();
+    default:
+      return w.scale_rows == 1 ? choose.template operator()<DType::kF8E4M3, true>()
+                               : choose.template operator()<DType::kF8E4M3, false>();
+  }
 }
 
 // Of the tokens that the matrix is multiplied by.

@@ -5,17 +5,21 @@
 
 #include <cmath>
 
+#include "backends/gpu/kernels/coded_tiles.h"
 #include "backends/gpu/kernels/tiles.h"
 #include "backends/gpu/vendor/fragments.h"
 
 namespace llmservice::gpu {
 
 template <DType kType>
-constexpr bool kScaled = kType == DType::kF8E4M3;
-constexpr int32_t kStripsOfTile = kTileRows / kFragmentOutputs;
-constexpr int32_t kTokensBytes = kFragmentTokens * kTileBytes;
+constexpr bool kCoded = is_coded(kType);
 template <DType kType>
-constexpr int32_t kRecordBytes = kTokensBytes + (kScaled<kType> ? kFragmentTokens * 4 : 0);
+constexpr bool kScaled = has_token_scales(kType);
+constexpr int32_t kStripsOfTile = kTileRows / kFragmentOutputs;
+template <DType kType>
+constexpr int32_t kTokensBytes = kFragmentTokens* token_bytes(kType);
+template <DType kType>
+constexpr int32_t kRecordBytes = kTokensBytes<kType> + (kScaled<kType> ? kFragmentTokens * 4 : 0);
 
 // Quantized rows of activations.
 struct TokenRecords {
@@ -24,7 +28,8 @@ struct TokenRecords {
 };
 
 constexpr int kStripVectors = kFragmentSteps * kWeightWords / 4;
-constexpr int kTokenVectors = kFragmentSteps * kTokenWords / 4;
+template <DType kType>
+constexpr int kTokenVectors = token_bytes(kType) / 64;
 
 #if defined(__CUDACC__) || defined(__HIPCC__) || defined(LLMSERVICE_GPU_HOST)
 
@@ -83,8 +88,9 @@ struct StripsBlock {
 };
 
 // A lane's part of kFragmentTokens tokens.
+template <DType kType>
 struct TokensBlock {
-  OperandVector vectors[kTokenVectors];
+  OperandVector vectors[kTokenVectors<kType>];
   float scales[kSumTokens];
 };
 
@@ -102,7 +108,7 @@ struct TokensPlace {
     return record_of(x, row) + fragment_activation_offset(row % kFragmentTokens, quarter * 16);
   }
   __device__ __forceinline__ static uint32_t scale_of(const TokenRecords& x, int32_t row) {
-    return record_of(x, row) + kTokensBytes + row % kFragmentTokens * 4;
+    return record_of(x, row) + kTokensBytes<kType> + row % kFragmentTokens * 4;
   }
 
   // `row_of`: the row of token j of the fragment.
@@ -113,9 +119,10 @@ struct TokensPlace {
     for (int i = 0; i < kSumTokens; ++i) scales[i] = scale_of(x, row_of(sum_token(lane_id(), i)));
   }
 
-  __device__ __forceinline__ void load(const MemoryWindow& x, int32_t block, TokensBlock& tokens) const {
+  __device__ __forceinline__ void load(const MemoryWindow& x, int32_t block,
+                                       TokensBlock<kType>& tokens) const {
 #pragma unroll
-    for (int i = 0; i < kTokenVectors; ++i) {
+    for (int i = 0; i < kTokenVectors<kType>; ++i) {
       tokens.vectors[i] = x.vector(vectors + i * kWarpSize * 16, block * kRecordBytes<kType>);
     }
     if constexpr (kScaled<kType>) {
@@ -126,11 +133,18 @@ struct TokensPlace {
   }
 };
 
+// What multiply_block() wants of a block of weights: the block itself, or coded_operands.h's of it.
+template <DType kType, bool kRowScales, int kStrips>
+__device__ __forceinline__ const StripsBlock<kType, kRowScales, kStrips>& operands_of(
+    const StripsBlock<kType, kRowScales, kStrips>& block) {
+  return block;
+}
+
 // sums += weights · tokens over the block. Eight-bit codes are summed by themselves, from zero: NVIDIA's sums
 // of them carry fewer bits than float. Strips take turns, so that no instruction waits for the one before it.
 template <DType kType, bool kRowScales, int kStrips>
 __device__ __forceinline__ void multiply_block(const StripsBlock<kType, kRowScales, kStrips>& weights,
-                                               const TokensBlock& tokens, float (&sums)[kStrips][4]) {
+                                               const TokensBlock<kType>& tokens, float (&sums)[kStrips][4]) {
   constexpr int kPerVector = 4 / kWeightWords;
   float own[kStrips][4] = {};
   float(&into)[kStrips][4] = kScaled<kType> ? own : sums;

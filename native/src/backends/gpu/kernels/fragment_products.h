@@ -11,11 +11,11 @@
 //                    shared memory: for many tokens, where the matrix units are what takes time
 // Each is called by all threads of the block, with the same arguments but for the functors:
 //   row_of(j)                    row of token j, 0 <= j < tokens, among the records
-//   store(j, output, values)     takes kRun outputs of token j, beginning at `output`, which may lie beyond
-//   the
-//                                matrix's rows, in part or wholly (StoreRows shows how)
+//   store(j, output, values)     takes kRun outputs of token j, beginning at `output`, which may lie, in part
+//                                or wholly, beyond the matrix's rows (StoreRows shows how)
 #pragma once
 
+#include "backends/gpu/kernels/coded_operands.h"
 #include "backends/gpu/kernels/fragment_operands.h"
 
 namespace llmservice::gpu {
@@ -32,7 +32,7 @@ constexpr int kWalkFragments = 8;                     // of tokens
 constexpr int kWalkWarps = 128 / kFragmentOutputs / kWalkStrips;
 constexpr uint32_t kWalkThreads = kWalkWarps * kWarpSize;
 constexpr int32_t kWalkTokens = kWalkFragments * kFragmentTokens;
-constexpr uint32_t kWalkShared = kWalkTokens * (kTileBytes + sizeof(float));
+constexpr uint32_t walk_shared(DType t) { return kWalkTokens * (token_bytes(t) + sizeof(float)); }
 
 #if defined(__CUDACC__) || defined(__HIPCC__) || defined(LLMSERVICE_GPU_HOST)
 
@@ -64,6 +64,17 @@ struct StoreRows {
   }
 };
 
+// The scales of outputs, where their codes have none but of groups.
+template <DType kType>
+__device__ __forceinline__ void scale_rows(const DeviceMatrix& w, int32_t output, float (&sums)[kRun]) {
+  if constexpr (has_row_scales(kType)) {
+#pragma unroll
+    for (int i = 0; i < kRun; ++i) {
+      if (output + i < w.rows) sums[i] *= w.scales[output + i];
+    }
+  }
+}
+
 // Strips [strip, strip + kStrips), of one tile, by the first kFragments · kFragmentTokens of `tokens` tokens.
 // A block of kSlicedThreads, with kSlicedShared bytes at `shared`.
 template <DType kType, bool kRowScales, int kStrips, int kFragments, class RowOf, class Store>
@@ -71,21 +82,25 @@ __device__ __forceinline__ void multiply_sliced(const DeviceMatrix& w, int32_t s
                                                 int32_t tokens, RowOf row_of, Store store, float* shared) {
   // Blocks of K that a warp has under way. Two blocks fit a multiprocessor's registers: some 64 KiB of
   // weights.
-  constexpr int kDepth = kWarpSize == 32 || kStrips > 1 ? 2 : kFragments > 1 ? 3 : 4;
+  constexpr int kDepth = kWarpSize == 32 || kStrips > 1 || kCoded<kType> ? 2 : kFragments > 1 ? 3 : 4;
+  // Tokens are in the cache: one block of them is enough where codes take registers as they are widened.
+  constexpr int kTokenDepth = kCoded<kType> && kType != DType::kF4E2M1 ? 1 : kDepth;
   const int32_t end = slice_begin(x.blocks, warp_id() + 1);
   const int32_t last = end > 0 ? end - 1 : 0;
   int32_t block = slice_begin(x.blocks, warp_id());
   const StripsSource<kType, kRowScales> strips(w, strip, x.blocks, end);
   const MemoryWindow records(x.data, UINT32_MAX);
   StripsBlock<kType, kRowScales, kStrips> weights[kDepth];
-  TokensBlock fragments[kDepth][kFragments];
+  TokensBlock<kType> fragments[kTokenDepth][kFragments];
   TokensPlace<kType> places[kFragments];
   float sums[kFragments][kStrips][4] = {};
   // No load stands under a condition, so that each can be waited for by itself: beyond the slice, weights
   // cost nothing and tokens are in the cache.
   const auto load_tokens = [&](int i, int32_t of) {
 #pragma unroll
-    for (int f = 0; f < kFragments; ++f) places[f].load(records, of < end ? of : last, fragments[i][f]);
+    for (int f = 0; f < kFragments; ++f) {
+      places[f].load(records, of < end ? of : last, fragments[i % kTokenDepth][f]);
+    }
   };
 
   if constexpr (kStartsEarly) {
@@ -104,25 +119,27 @@ __device__ __forceinline__ void multiply_sliced(const DeviceMatrix& w, int32_t s
 #pragma unroll
   for (int i = 0; i < kDepth; ++i) {
     if constexpr (!kStartsEarly) weights[i].template load<true>(strips, block + i);
-    load_tokens(i, block + i);
+    if (i < kTokenDepth) load_tokens(i, block + i);
     keep_order();
   }
   const auto multiply = [&](int i) {
+    const auto& operands = operands_of(weights[i]);
 #pragma unroll
-    for (int f = 0; f < kFragments; ++f) multiply_block(weights[i], fragments[i][f], sums[f]);
+    for (int f = 0; f < kFragments; ++f) multiply_block(operands, fragments[i % kTokenDepth][f], sums[f]);
   };
   for (; block + kDepth <= end; block += kDepth) {
 #pragma unroll
     for (int i = 0; i < kDepth; ++i) {
       multiply(i);
       weights[i].template load<true>(strips, block + i + kDepth);
-      load_tokens(i, block + i + kDepth);
+      load_tokens(i, block + i + kTokenDepth);
       keep_order();
     }
   }
 #pragma unroll
   for (int i = 0; i < kDepth - 1; ++i) {
     if (block + i < end) multiply(i);
+    if constexpr (kTokenDepth < kDepth) load_tokens(i, block + i + kTokenDepth);
   }
 
   // Thread by thread a run of sums of all slices, in their order.
@@ -150,21 +167,22 @@ __device__ __forceinline__ void multiply_sliced(const DeviceMatrix& w, int32_t s
     }
     const int32_t token = pair % kFragments * kFragmentTokens + sum_token(lane_id(), at);
     const int32_t output = (strip + pair / kFragments) * kFragmentOutputs + sum_output(lane_id(), at);
+    scale_rows<kType>(w, output, total);
     if (token < tokens) store(token, output, total);
   }
 }
 
 // Strips [strip, strip + 8), beginning at a tile, by the first kWalkTokens of `tokens` tokens. A block of
-// kWalkThreads, with kWalkShared bytes at `shared`, on 16 bytes.
+// kWalkThreads, with walk_shared(kType) bytes at `shared`, on 16 bytes.
 template <DType kType, bool kRowScales, class RowOf, class Store>
 __device__ __forceinline__ void multiply_walked(const DeviceMatrix& w, int32_t strip, const TokenRecords& x,
                                                 int32_t tokens, RowOf row_of, Store store,
                                                 std::byte* shared) {
   using Strips = StripsBlock<kType, kRowScales, kWalkStrips>;
   using Place = TokensPlace<kType>;
-  constexpr int kVectors =
-      kWalkTokens * kTileBytes / 16 / static_cast<int>(kWalkThreads);  // that a thread brings
-  float* const shared_scales = reinterpret_cast<float*>(shared + kWalkTokens * kTileBytes);
+  constexpr int32_t kTokens = kWalkTokens * token_bytes(kType);            // bytes
+  constexpr int kVectors = kTokens / 16 / static_cast<int>(kWalkThreads);  // that a thread brings
+  float* const shared_scales = reinterpret_cast<float*>(shared + kTokens);
   const auto thread = static_cast<int>(threadIdx.x);
   strip += warp_id() * kWalkStrips;
   // The last tile may have no other behind it: its strips again, for sums that nobody reads.
@@ -183,8 +201,8 @@ __device__ __forceinline__ void multiply_walked(const DeviceMatrix& w, int32_t s
   for (int i = 0; i < kVectors; ++i) {
     const int at = i * static_cast<int>(kWalkThreads) + thread;
     const int lane = at % kWarpSize;
-    const int half = at / kWarpSize % kTokenVectors;
-    const int32_t token = at / (kWarpSize * kTokenVectors) * kFragmentTokens + operand_token(lane);
+    const int half = at / kWarpSize % kTokenVectors<kType>;
+    const int32_t token = at / (kWarpSize * kTokenVectors<kType>)*kFragmentTokens + operand_token(lane);
     from[i] = Place::vector_of(x, row(token), operand_quarter(lane)) + half * kWarpSize * 16;
   }
   const uint32_t scale_from = Place::scale_of(x, row(thread % kWalkTokens));
@@ -202,11 +220,11 @@ __device__ __forceinline__ void multiply_walked(const DeviceMatrix& w, int32_t s
   float sums[kWalkFragments][kWalkStrips][4] = {};
   int slice = 0;
   int32_t slice_end = 0;
-  const auto take = [&](int f, TokensBlock& fragment) {
+  const auto take = [&](int f, TokensBlock<kType>& fragment) {
 #pragma unroll
-    for (int i = 0; i < kTokenVectors; ++i) {
-      fragment.vectors[i] =
-          reinterpret_cast<const OperandVector*>(shared)[(f * kTokenVectors + i) * kWarpSize + lane_id()];
+    for (int i = 0; i < kTokenVectors<kType>; ++i) {
+      fragment.vectors[i] = reinterpret_cast<const OperandVector*>(
+          shared)[(f * kTokenVectors<kType> + i) * kWarpSize + lane_id()];
     }
     if constexpr (kScaled<kType>) {
 #pragma unroll
@@ -227,13 +245,14 @@ __device__ __forceinline__ void multiply_walked(const DeviceMatrix& w, int32_t s
     weights[1 - now].template load<false>(source, block + 1);
     bring(block + 1 < x.blocks ? block + 1 : block);
     // The next tokens come while these are multiplied; widened codes leave no registers for that.
-    constexpr int kAhead = kScaled<kType> && !kHasFp8Mma ? 0 : 1;
-    TokensBlock fragments[2];
+    constexpr int kAhead = kCoded<kType> || (kScaled<kType> && !kHasFp8Mma) ? 0 : 1;
+    TokensBlock<kType> fragments[2];
     if constexpr (kAhead > 0) take(0, fragments[0]);
+    const auto& operands = operands_of(weights[now]);
 #pragma unroll
     for (int f = 0; f < kWalkFragments; ++f) {
       if (f + kAhead < kWalkFragments) take(f + kAhead, fragments[(f + kAhead) % 2]);
-      multiply_block(weights[now], fragments[f % 2], sums[f]);
+      multiply_block(operands, fragments[f % 2], sums[f]);
     }
     if (block + 1 < slice_end) return;
 #pragma unroll
@@ -265,6 +284,7 @@ __device__ __forceinline__ void multiply_walked(const DeviceMatrix& w, int32_t s
         float run[kRun];
 #pragma unroll
         for (int j = 0; j < kRun; ++j) run[j] = totals[f][s][i + j];
+        scale_rows<kType>(w, output, run);
         if (token < tokens) store(token, output, run);
       }
     }

@@ -10,31 +10,7 @@ namespace {
 
 constexpr uint32_t kThreads = 256;
 
-// Four bytes of a stored row for each thread.
-__global__ void __launch_bounds__(kThreads)
-    pack_kernel(DeviceMatrix matrix, std::byte* tiles, const std::byte* stored, int32_t first,
-                int32_t count) {
-  const auto row_bytes = int64_t{matrix.cols} * element_bytes(matrix.dtype);
-  const int64_t words = divide_up(row_bytes, 4);
-  const int64_t i = static_cast<int64_t>(blockIdx.x) * kThreads + threadIdx.x;
-  wait_for_previous();
-  let_next_start();
-  if (i >= count * words) return;
-  const int64_t byte = i % words * 4;
-  const std::byte* const from = stored + i / words * row_bytes + byte;
-  uint32_t word = 0;
-  for (int64_t j = 0; j < 4 && byte + j < row_bytes; ++j) {
-    const auto code = static_cast<uint8_t>(from[j]);
-    word |= static_cast<uint32_t>(matrix.dtype == DType::kF8E4M3 ? device_fp8(code) : code) << (8 * j);
-  }
-  const int64_t row = first + i / words;
-  const int64_t tile = row / kTileRows * divide_up(row_bytes, kTileBytes) + byte / kTileBytes;
-  const int32_t offset = tile_offset(matrix.order, static_cast<int32_t>(row % kTileRows),
-                                     static_cast<int32_t>(byte % kTileBytes));
-  *reinterpret_cast<uint32_t*>(tiles + tile * kTileSize + offset) = word;
-}
-
-__device__ float table_value(const DeviceMatrix& table, int32_t row, int32_t col) {
+__device__ float tile_value(const DeviceMatrix& table, int32_t row, int32_t col) {
   const int32_t bytes = element_bytes(table.dtype);
   const int64_t byte = int64_t{col} * bytes;
   const int64_t tile = int64_t{row / kTileRows} * k_tiles(table.dtype, table.cols) + byte / kTileBytes;
@@ -48,6 +24,45 @@ __device__ float table_value(const DeviceMatrix& table, int32_t row, int32_t col
   return fp8_to_float(static_cast<uint8_t>(*at)) * table.scales[scale];
 }
 
+__device__ float half_at(const std::byte* from) {
+  return f16_to_float(
+      static_cast<uint16_t>(static_cast<uint32_t>(from[0]) | static_cast<uint32_t>(from[1]) << 8));
+}
+
+// As ops/block_types.h and the reference round it.
+__device__ float coded_value(const DeviceMatrix& table, int32_t row, int32_t col) {
+  const DType type = table.dtype;
+  const std::byte* const block = table.tiles + coded_block_at(table, row, col);
+  const int32_t output = row % kFragmentOutputs;
+  const int32_t in_block = col % kCodedColumns;
+  const CodePlace place = code_place(type, output, in_block);
+  const uint32_t code = code_of_word(type, *reinterpret_cast<const uint32_t*>(block + place.word), place);
+  const std::byte* const scale = block + group_scale_at(type, output, in_block / group_columns(type));
+  const std::byte* const d = block + d_at(type, output);
+  const float centred = static_cast<float>(code) - 128;
+  switch (type) {
+    case DType::kI8:
+      return centred * table.scales[row];
+    case DType::kF4E2M1: {  // e2m1 as the upper bits of an f16, 2^-14 of it; the sum's scale holds 2^-7 more
+      const auto half = static_cast<uint16_t>((code & 7) << 9 | (code >> 3) << 15);
+      const float group = f16_to_float(static_cast<uint16_t>(static_cast<uint32_t>(scale[0]) << 7));
+      return f16_to_float(half) * group * table.scales[row];
+    }
+    case DType::kQ8_0:
+      return centred * half_at(scale);
+    case DType::kQ4_0:
+      return (static_cast<float>(code) - 8) * half_at(scale);
+    case DType::kQ4_K: {
+      const float step = half_at(d) * static_cast<float>(scale[0]);
+      const float least = half_at(d + kToDmin) * static_cast<float>(scale[kToMinimum]);
+      return unfused_add(unfused_mul(static_cast<float>(code), step), -least);
+    }
+    default:
+      return centred * (half_at(d) * static_cast<float>(static_cast<int8_t>(scale[0])));
+  }
+}
+
+template <bool coded>
 __global__ void __launch_bounds__(kThreads)
     gather_kernel(DeviceMatrix table, const int32_t* ids, int64_t count, float* out) {
   const int64_t i = static_cast<int64_t>(blockIdx.x) * kThreads + threadIdx.x;
@@ -55,7 +70,8 @@ __global__ void __launch_bounds__(kThreads)
   let_next_start();
   if (i >= count * table.cols) return;
   const int32_t id = ids[i / table.cols];
-  out[i] = id == kNoRow ? 0.0f : table_value(table, id, static_cast<int32_t>(i % table.cols));
+  const auto value_of = coded ? coded_value : tile_value;
+  out[i] = id == kNoRow ? 0.0f : value_of(table, id, static_cast<int32_t>(i % table.cols));
 }
 
 }  // namespace
@@ -65,25 +81,20 @@ TileOrder tile_order(int compute_capability) {
 }
 
 int64_t tile_bytes(DType dtype, int64_t rows, int64_t cols) {
-  return divide_up(rows, kTileRows) * k_tiles(dtype, cols) * kTileSize;
+  const int64_t tile = is_coded(dtype) ? kTileRows / kFragmentOutputs * coded_bytes(dtype) : kTileSize;
+  return divide_up(rows, kTileRows) * k_tiles(dtype, cols) * tile;
 }
 
 int64_t scale_bytes(DType dtype, int64_t rows, int64_t cols, int32_t scale_rows) {
+  if (has_row_scales(dtype)) return rows * static_cast<int64_t>(sizeof(float));
   if (dtype != DType::kF8E4M3) return 0;
   return divide_up(cols, kScaleColumns) * divide_up(rows, scale_rows) * static_cast<int64_t>(sizeof(float));
 }
 
-Launch pack_rows(const DeviceMatrix& matrix, std::byte* tiles, const std::byte* stored, int32_t first,
-                 int32_t count) {
-  const int64_t words = count * divide_up(int64_t{matrix.cols} * element_bytes(matrix.dtype), 4);
-  return make_launch("pack_rows", pack_kernel, {static_cast<uint32_t>(divide_up(words, kThreads))}, kThreads,
-                     0, matrix, tiles, stored, first, count);
-}
-
 Launch gather(const DeviceMatrix& table, const int32_t* ids, int64_t count, float* out) {
-  return make_launch("gather", gather_kernel,
-                     {static_cast<uint32_t>(divide_up(count * table.cols, kThreads))}, kThreads, 0, table,
-                     ids, count, out);
+  const auto kernel = is_coded(table.dtype) ? gather_kernel<true> : gather_kernel<false>;
+  return make_launch("gather", kernel, {static_cast<uint32_t>(divide_up(count * table.cols, kThreads))},
+                     kThreads, 0, table, ids, count, out);
 }
 
 int64_t matmul_workspace(const DeviceMatrix& matrix, int64_t rows) {
@@ -91,9 +102,18 @@ int64_t matmul_workspace(const DeviceMatrix& matrix, int64_t rows) {
                                                                : fragments_workspace(matrix, rows));
 }
 
+Activations activations_of(const DeviceMatrix& matrix, int64_t rows, std::byte* workspace) {
+  return matrix.order == TileOrder::kSwizzled ? swizzled_activations(matrix, rows, workspace)
+                                              : fragments_activations(matrix, workspace);
+}
+
+Launch multiply(const DeviceMatrix& matrix, int64_t rows, std::byte* workspace, float* out) {
+  return matrix.order == TileOrder::kSwizzled ? swizzled_multiply(matrix, rows, workspace, out)
+                                              : fragments_multiply(matrix, rows, workspace, out);
+}
+
 Launches matmul(const DeviceMatrix& matrix, const float* x, int64_t rows, std::byte* workspace, float* out) {
-  return matrix.order == TileOrder::kSwizzled ? swizzled_matmul(matrix, x, rows, workspace, out)
-                                              : fragments_matmul(matrix, x, rows, workspace, out);
+  return {quantize(activations_of(matrix, rows, workspace), x, rows), multiply(matrix, rows, workspace, out)};
 }
 
 }  // namespace llmservice::gpu

@@ -1,10 +1,10 @@
 // Products with packed weights: out (T, N) = x (T, K) · Wᵀ. FP8 weights take activations quantized per row
-// and 128 columns; 16-bit weights take them in bf16 (kF16: f16). A row's bits do not depend on how many rows
+// and 128 columns; 16-bit weights take them in bf16 (kF16: f16); types of four bits and integers of eight in
+// f16 scaled by powers of two, which rounds less than bf16 does. A row's bits do not depend on how many rows
 // there are: instruction, order of K and the cuts of K follow from the matrix and the device.
 #pragma once
 
-#include "backends/gpu/kernels/matrix.h"
-#include "backends/gpu/launch.h"
+#include "backends/gpu/kernels/quantize.h"
 
 namespace llmservice::gpu {
 
@@ -20,6 +20,14 @@ int64_t scale_bytes(DType, int64_t rows, int64_t cols, int32_t scale_rows);
 Launch pack_rows(const DeviceMatrix&, std::byte* tiles, const std::byte* stored, int32_t first,
                  int32_t count);
 
+// The same of coded types (coded_tiles.h), whose stored rows of `row_bytes` are those of ops/matrix.h. All
+// tiles are zeroed by the caller. kF4E2M1: its groups' scales, (count, K / 16); others: null.
+Launch pack_coded_rows(const DeviceMatrix&, std::byte* tiles, const std::byte* stored, int64_t row_bytes,
+                       const std::byte* group_scales, int32_t first, int32_t count);
+
+// What the scale of a row (kI8, kF4E2M1) is multiplied by.
+constexpr float coded_row_scale(DType dtype) { return dtype == DType::kF4E2M1 ? 0x1p7f : 1.0f; }
+
 // out (count, K) = rows `ids` (on the device) of the table; zeros for kNoRow.
 Launch gather(const DeviceMatrix& table, const int32_t* ids, int64_t count, float* out);
 
@@ -30,7 +38,10 @@ constexpr int64_t kCounterBytes = 64 << 10;
 // Bytes of workspace that matmul() needs, counters included.
 int64_t matmul_workspace(const DeviceMatrix&, int64_t rows);
 
-// `workspace` lies on 256 bytes.
+// `workspace` lies on 256 bytes. A product is quantize() of its activations into their place there, then
+// multiply().
+Activations activations_of(const DeviceMatrix&, int64_t rows, std::byte* workspace);
+Launch multiply(const DeviceMatrix&, int64_t rows, std::byte* workspace, float* out);
 Launches matmul(const DeviceMatrix&, const float* x, int64_t rows, std::byte* workspace, float* out);
 
 }  // namespace llmservice::gpu

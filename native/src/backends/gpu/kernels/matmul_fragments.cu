@@ -5,12 +5,14 @@ namespace llmservice::gpu {
 namespace {
 
 // Strips and fragments of tokens of the largest sliced block: as many as registers suffice for.
-constexpr int kWideStrips = kWarpSize == 64 ? 2 : 1;
-constexpr int kWideFragments = kWarpSize == 64 ? 4 : 3;
+template <DType kType>
+constexpr int kWideStrips = kWarpSize == 64 && !kCoded<kType> ? 2 : 1;
+template <DType kType>
+constexpr int kWideFragments = kWarpSize == 64 && !kCoded<kType> ? 4 : 3;
 
 // Blocks of a multiprocessor that registers must suffice for; codes that are widened by products take more.
 template <DType kType, int kFragments>
-constexpr int kBlocks = kFragments > 1 || (kScaled<kType> && !kHasFp8Mma && !kWidensAtOnce) ? 1 : 2;
+constexpr int kBlocks = kFragments > 1 || (kType == DType::kF8E4M3 && !kHasFp8Mma && !kWidensAtOnce) ? 1 : 2;
 
 // Tokens x kFragments · kFragmentTokens, strips y · kStrips: blocks with the same weights begin together.
 template <DType kType, bool kRowScales, int kStrips, int kFragments>
@@ -25,7 +27,7 @@ __global__ void __launch_bounds__(kSlicedThreads, (kBlocks<kType, kFragments>))
 }
 
 template <DType kType, bool kRowScales>
-__global__ void __launch_bounds__(kWalkThreads, kWarpSize == 64 ? 2 : 1)
+__global__ void __launch_bounds__(kWalkThreads, kWarpSize == 64 && !kCoded<kType> ? 2 : 1)
     walked_kernel(DeviceMatrix w, TokenRecords x, int32_t rows, float* out) {
   const auto first = static_cast<int32_t>(blockIdx.x) * kWalkTokens;
   const auto strip = static_cast<int32_t>(blockIdx.y) * kWalkWarps * kWalkStrips;
@@ -48,11 +50,13 @@ template <DType kType, bool kRowScales>
 Shape choose_shape(const DeviceMatrix& w, int64_t rows) {
   if (rows <= kFragmentTokens) return sliced<kType, kRowScales, 1, 1>();
   if (rows <= 2 * kFragmentTokens) return sliced<kType, kRowScales, 1, 2>();
-  const int64_t blocks = divide_up(w.rows, kWalkOutputs) * divide_up(rows, kWalkTokens);
-  if (rows > kWideFragments * kFragmentTokens && blocks >= 2 * w.multiprocessors) {
-    return walked_shape(walked_kernel<kType, kRowScales>);
+  if constexpr (kWalks<kType>) {
+    const int64_t blocks = divide_up(w.rows, kWalkOutputs) * divide_up(rows, kWalkTokens);
+    if (rows > kWideFragments<kType> * kFragmentTokens && blocks >= 2 * w.multiprocessors) {
+      return walked_shape<kType>(walked_kernel<kType, kRowScales>);
+    }
   }
-  return sliced<kType, kRowScales, kWideStrips, kWideFragments>();
+  return sliced<kType, kRowScales, kWideStrips<kType>, kWideFragments<kType>>();
 }
 
 Shape choose_shape(const DeviceMatrix& w, int64_t rows) {
@@ -66,14 +70,16 @@ int64_t fragments_workspace(const DeviceMatrix& w, int64_t rows) {
   return activation_bytes(fragment_layout(w), rows);
 }
 
-Launches fragments_matmul(const DeviceMatrix& w, const float* x, int64_t rows, std::byte* workspace,
-                          float* out) {
-  std::byte* const records = workspace + kCounterBytes;
+Activations fragments_activations(const DeviceMatrix& w, std::byte* workspace) {
+  return {fragment_layout(w), workspace + kCounterBytes};
+}
+
+Launch fragments_multiply(const DeviceMatrix& w, int64_t rows, std::byte* workspace, float* out) {
   const Shape shape = choose_shape(w, rows);
   const Grid grid{static_cast<uint32_t>(divide_up(rows, shape.tokens)), shape.blocks_of(w)};
-  return {quantize(fragment_layout(w), x, rows, records),
-          make_launch("matmul_fragments", shape.kernel, grid, shape.threads, shape.shared_bytes, w,
-                      TokenRecords{records, k_tiles(w.dtype, w.cols)}, static_cast<int32_t>(rows), out)};
+  const TokenRecords x{fragments_activations(w, workspace).records, k_tiles(w.dtype, w.cols)};
+  return make_launch("matmul_fragments", shape.kernel, grid, shape.threads, shape.shared_bytes, w, x,
+                     static_cast<int32_t>(rows), out);
 }
 
 }  // namespace llmservice::gpu

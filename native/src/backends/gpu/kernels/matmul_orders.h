@@ -13,12 +13,14 @@ struct SwizzledShape {
 };
 
 int64_t swizzled_workspace(const DeviceMatrix&, int64_t rows);
-Launches swizzled_matmul(const DeviceMatrix&, const float* x, int64_t rows, std::byte* workspace, float* out);
+Activations swizzled_activations(const DeviceMatrix&, int64_t rows, std::byte* workspace);
+Launch swizzled_multiply(const DeviceMatrix&, int64_t rows, std::byte* workspace, float* out);
+// Both, in the caller's shape instead of the best one: for the tests that compare them.
 Launches swizzled_matmul(const DeviceMatrix&, const SwizzledShape&, const float* x, int64_t rows,
                          std::byte* workspace, float* out);
 
 int64_t fragments_workspace(const DeviceMatrix&, int64_t rows);
-Launches fragments_matmul(const DeviceMatrix&, const float* x, int64_t rows, std::byte* workspace,
-                          float* out);
+Activations fragments_activations(const DeviceMatrix&, std::byte* workspace);
+Launch fragments_multiply(const DeviceMatrix&, int64_t rows, std::byte* workspace, float* out);
 
 }  // namespace llmservice::gpu

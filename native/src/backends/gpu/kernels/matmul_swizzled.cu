@@ -181,7 +181,9 @@ constexpr int64_t kMostSplitRows = 1024;
 
 // By the time that blocks take one after the other, in cycles of a multiprocessor: its tensor cores need four
 // for each token of a unit, memory as many as for some hundred tokens.
-SwizzledShape choose_shape(const Slices& slices, int64_t rows, int32_t multiprocessors) {
+SwizzledShape shape_for(const DeviceMatrix& matrix, int64_t rows) {
+  const Slices slices = cut_matrix(matrix);
+  const int32_t multiprocessors = matrix.multiprocessors;
   for (const int32_t tokens : {8, 16, 32, 64, 128}) {
     if (rows <= tokens) return {tokens, false};
   }
@@ -232,25 +234,14 @@ int64_t activation_room(const DeviceMatrix& matrix, int64_t rows) {
   return divide_up(activation_bytes(layout_of(matrix, 256), rows), 256) * 256;
 }
 
-}  // namespace
-
-int64_t swizzled_workspace(const DeviceMatrix& matrix, int64_t rows) {
-  const int64_t tokens = divide_up(rows < kMostSplitRows ? rows : kMostSplitRows, 256) * 256;
-  const int64_t sums = cut_matrix(matrix).count * 2 * int64_t{2 * kTileRows} * tokens;
-  return activation_room(matrix, rows) + sums * static_cast<int64_t>(sizeof(float));
+Activations activations_for(const DeviceMatrix& matrix, const SwizzledShape& shape, std::byte* workspace) {
+  return {layout_of(matrix, shape.tokens), workspace + kCounterBytes};
 }
 
-Launches swizzled_matmul(const DeviceMatrix& matrix, const float* x, int64_t rows, std::byte* workspace,
-                         float* out) {
-  const SwizzledShape shape = choose_shape(cut_matrix(matrix), rows, matrix.multiprocessors);
-  return swizzled_matmul(matrix, shape, x, rows, workspace, out);
-}
-
-Launches swizzled_matmul(const DeviceMatrix& matrix, const SwizzledShape& shape, const float* x, int64_t rows,
-                         std::byte* workspace, float* out) {
+Launch multiply_in(const DeviceMatrix& matrix, const SwizzledShape& shape, int64_t rows, std::byte* workspace,
+                   float* out) {
   const Slices slices = cut_matrix(matrix);
-  const ActivationLayout layout = layout_of(matrix, shape.tokens);
-  std::byte* const activations = workspace + kCounterBytes;
+  std::byte* const activations = activations_for(matrix, shape, workspace).records;
   const auto token_blocks = static_cast<int32_t>(divide_up(rows, shape.tokens));
   const Product product{
       .tiles = matrix.tiles,
@@ -273,7 +264,29 @@ Launches swizzled_matmul(const DeviceMatrix& matrix, const SwizzledShape& shape,
   const auto launch = matrix.dtype == DType::kF8E4M3 ? launch_of<DType::kF8E4M3>
                       : matrix.dtype == DType::kBF16 ? launch_of<DType::kBF16>
                                                      : launch_of<DType::kF16>;
-  return {quantize(layout, x, rows, activations), launch(product, shape.tokens, blocks)};
+  return launch(product, shape.tokens, blocks);
+}
+
+}  // namespace
+
+int64_t swizzled_workspace(const DeviceMatrix& matrix, int64_t rows) {
+  const int64_t tokens = divide_up(rows < kMostSplitRows ? rows : kMostSplitRows, 256) * 256;
+  const int64_t sums = cut_matrix(matrix).count * 2 * int64_t{2 * kTileRows} * tokens;
+  return activation_room(matrix, rows) + sums * static_cast<int64_t>(sizeof(float));
+}
+
+Activations swizzled_activations(const DeviceMatrix& matrix, int64_t rows, std::byte* workspace) {
+  return activations_for(matrix, shape_for(matrix, rows), workspace);
+}
+
+Launch swizzled_multiply(const DeviceMatrix& matrix, int64_t rows, std::byte* workspace, float* out) {
+  return multiply_in(matrix, shape_for(matrix, rows), rows, workspace, out);
+}
+
+Launches swizzled_matmul(const DeviceMatrix& matrix, const SwizzledShape& shape, const float* x, int64_t rows,
+                         std::byte* workspace, float* out) {
+  return {quantize(activations_for(matrix, shape, workspace), x, rows),
+          multiply_in(matrix, shape, rows, workspace, out)};
 }
 
 }  // namespace llmservice::gpu

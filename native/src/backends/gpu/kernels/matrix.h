@@ -16,13 +16,15 @@ constexpr int32_t kTileBytes = 128;  // of K: 128 columns of eight bits, 64 of s
 constexpr int32_t kScaleColumns = 128;
 
 // (rows, cols) padded with zeros to whole tiles; the tiles of 64 outputs lie one after the other along K.
+// Types of four bits and integers of eight (coded_tiles.h) lie in tiles of 128 columns with their groups'
+// scales, in kFragments.
 struct DeviceMatrix {
   const std::byte* tiles;
-  // kF8E4M3: (ceil(cols / 128), ceil(rows / scale_rows)), each of scale_rows outputs and 128 columns. Others:
-  // null.
+  // kF8E4M3: (ceil(cols / 128), ceil(rows / scale_rows)), each of scale_rows outputs and 128 columns. kI8 and
+  // kF4E2M1: (rows), what sums of codes times scales of groups are multiplied by. Others: null.
   const float* scales;
   int32_t scale_rows;  // 64 where all rows of a tile share their scales, else 1
-  DType dtype;         // kF8E4M3, kBF16, kF16
+  DType dtype;         // all but kF32
   TileOrder order;
   int32_t rows;
   int32_t cols;

@@ -1,104 +1,95 @@
-#include "backends/gpu/kernels/numbers.h"
-#include "backends/gpu/kernels/quantize.h"
-#include "backends/gpu/kernels/tiles.h"
-#include "backends/gpu/vendor/vendor.h"
+#include "backends/gpu/kernels/gates.h"
+#include "backends/gpu/kernels/norm_row.h"
+#include "backends/gpu/kernels/quantize_record.h"
 
 namespace llmservice::gpu {
 namespace {
 
 constexpr uint32_t kThreads = 256;
-constexpr int kLanes = 32;                    // that share 128 bytes of a row, four bytes each
-constexpr float kSmallestMagnitude = 1e-30f;  // its inverse and its scale are normal numbers
 
-// Largest magnitude among `kLanes` lanes. Compared as integers, where NaN is above infinity: it is not lost.
-__device__ __forceinline__ float largest_magnitude(const float (&values)[4]) {
-  uint32_t largest = 0;
-#pragma unroll
-  for (const float value : values) {
-    const uint32_t magnitude = bits_of(value) & 0x7fffffff;
-    largest = magnitude > largest ? magnitude : largest;
-  }
-#pragma unroll
-  for (int mask = kLanes / 2; mask > 0; mask /= 2) {
-    const uint32_t other = shuffle_xor(largest, mask);
-    largest = other > largest ? other : largest;
-  }
-  return float_of(largest);
-}
+struct Given {
+  const float* x;
+  int64_t width;
 
-// Codes of this lane's four values, and the scale of all lanes'.
-__device__ __forceinline__ uint32_t fp8_codes(const float (&values)[4], float* scale) {
-  float largest = largest_magnitude(values);
-  const bool finite = bits_of(largest) < 0x7f800000;
-  if (largest < kSmallestMagnitude) largest = kSmallestMagnitude;
-  *scale = largest / kFp8Max;
-  const float inverse = kFp8Max / largest;
-  uint32_t codes = 0;
-#pragma unroll
-  for (int i = 0; i < 4; ++i) {
-    codes |= static_cast<uint32_t>(float_to_fp8(finite ? values[i] * inverse : 0.0f)) << (8 * i);
-  }
-  return codes;
-}
+  __device__ __forceinline__ float operator()(int64_t row, int64_t i) const { return x[row * width + i]; }
+};
 
-// `kLanes` lanes for each row and 128 bytes of K; rows run slowest, so that a row is read from end to end.
-template <DType dtype>
-__global__ void __launch_bounds__(kThreads)
-    quantize_kernel(ActivationLayout layout, const float* x, int64_t rows, int32_t tiles, int64_t record,
-                    std::byte* out) {
-  constexpr int kValues = dtype == DType::kF8E4M3 ? 4 : 2;  // of a lane
+// `kLanes` lanes for each row and tile of K; rows run slowest, so that a row is read from end to end.
+template <DType dtype, class Source>
+__global__ void __launch_bounds__(kThreads) quantize_kernel(Records to, Source source, int64_t rows) {
   const int64_t item = (static_cast<int64_t>(blockIdx.x) * kThreads + threadIdx.x) / kLanes;
-  const int lane = static_cast<int>(threadIdx.x) % kLanes;
+  const int64_t row = item / to.tiles;
   wait_for_previous();
   let_next_start();
-  const int64_t row = item / tiles;
-  const auto tile = static_cast<int32_t>(item % tiles);
-  const bool within = row < rows;
-  const int32_t col = (tile * kLanes + lane) * kValues;
-  float values[4] = {};
-  if (within) {
-    const float* const from = x + row * layout.cols + col;
-#pragma unroll
-    for (int i = 0; i < kValues; ++i) values[i] = col + i < layout.cols ? from[i] : 0.0f;
+  write_record<dtype>(to, row, static_cast<int32_t>(item % to.tiles), row < rows,
+                      [&](int32_t col) { return source(row, col); });
+}
+
+// One block per row, as add_rms_norm() has it: the sums are the same.
+template <DType dtype>
+__global__ void __launch_bounds__(kThreads)
+    norm_quantize_kernel(Records to, float* x, const float* added, const float* weight, float eps, float* out,
+                         FaultMarks marks) {
+  const int32_t dim = to.layout.cols;
+  float* const values = x + int64_t{blockIdx.x} * dim;
+  float* const normed_values = out + int64_t{blockIdx.x} * dim;
+  const RowMark mark(marks, blockIdx.x);
+  wait_for_previous();
+  let_next_start();
+  const RowNorm norm = norm_of(values, add_to_row(x, added, blockIdx.x, dim), eps, dim, mark);
+  for (auto tile = static_cast<int32_t>(threadIdx.x) / kLanes; tile < to.tiles; tile += kThreads / kLanes) {
+    write_record<dtype>(to, blockIdx.x, tile, true, [&](int32_t col) {
+      return normed_values[col] = normed(values[col], weight[col], norm, mark);
+    });
   }
-  float scale = 0;
-  uint32_t codes;
-  if constexpr (dtype == DType::kF8E4M3) {
-    codes = fp8_codes(values, &scale);
-  } else if constexpr (dtype == DType::kBF16) {
-    codes = float_to_bf16(values[0]) | static_cast<uint32_t>(float_to_bf16(values[1])) << 16;
-  } else {
-    codes = float_to_f16(values[0]) | static_cast<uint32_t>(float_to_f16(values[1])) << 16;
-  }
-  if (!within) return;
-  const auto at = static_cast<int32_t>(row % layout.block_rows);
-  std::byte* const to = out + (row / layout.block_rows * tiles + tile) * record;
-  *reinterpret_cast<uint32_t*>(to + activation_offset(layout.order, at, lane * 4)) = codes;
-  if (dtype == DType::kF8E4M3 && lane == 0) {
-    float* const scales = reinterpret_cast<float*>(to + layout.block_rows * kTileBytes);
-    scales[activation_scale(layout.order, layout.block_rows, at)] = scale;
-  }
+}
+
+template <class Choose>
+auto choose_by_type(DType dtype, Choose choose) {
+  if (is_coded(dtype)) return choose.template operator()<DType::kI8>();  // any of them
+  if (dtype == DType::kF8E4M3) return choose.template operator()<DType::kF8E4M3>();
+  if (dtype == DType::kBF16) return choose.template operator()<DType::kBF16>();
+  return choose.template operator()<DType::kF16>();
+}
+
+template <class Source>
+Launch quantize(const char* name, const Activations& to, const Source& source, int64_t rows) {
+  const Records records = records_of(to);
+  const auto blocks = static_cast<uint32_t>(divide_up(rows * records.tiles * kLanes, kThreads));
+  const auto kernel =
+      choose_by_type(to.layout.dtype, []<DType dtype> { return quantize_kernel<dtype, Source>; });
+  return make_launch(name, kernel, {blocks}, kThreads, 0, records, source, rows);
 }
 
 }  // namespace
 
 int64_t record_bytes(const ActivationLayout& layout) {
-  const int64_t scales = layout.dtype == DType::kF8E4M3 ? sizeof(float) : 0;
-  return layout.block_rows * (kTileBytes + scales);
+  const int64_t scale = has_token_scales(layout.dtype) ? sizeof(float) : 0;
+  return layout.block_rows * (token_bytes(layout.dtype) + scale);
 }
 
 int64_t activation_bytes(const ActivationLayout& layout, int64_t rows) {
   return divide_up(rows, layout.block_rows) * k_tiles(layout.dtype, layout.cols) * record_bytes(layout);
 }
 
-Launch quantize(const ActivationLayout& layout, const float* x, int64_t rows, std::byte* out) {
-  const int32_t tiles = k_tiles(layout.dtype, layout.cols);
-  const auto blocks = static_cast<uint32_t>(divide_up(rows * tiles * kLanes, kThreads));
-  const auto kernel = layout.dtype == DType::kF8E4M3 ? quantize_kernel<DType::kF8E4M3>
-                      : layout.dtype == DType::kBF16 ? quantize_kernel<DType::kBF16>
-                                                     : quantize_kernel<DType::kF16>;
-  return make_launch("quantize", kernel, {blocks}, kThreads, 0, layout, x, rows, tiles, record_bytes(layout),
-                     out);
+Launch quantize(const Activations& to, const float* x, int64_t rows) {
+  return quantize("quantize", to, Given{x, to.layout.cols}, rows);
+}
+
+Launch add_rms_norm(const Activations& to, float* x, const float* y, const float* weight, float eps,
+                    int64_t rows, float* out, const FaultMarks& marks) {
+  const auto kernel =
+      choose_by_type(to.layout.dtype, []<DType dtype> { return norm_quantize_kernel<dtype>; });
+  return make_launch("add_rms_norm_quantize", kernel, {static_cast<uint32_t>(rows)}, kThreads, 0,
+                     records_of(to), x, y, weight, eps, out, marks);
+}
+
+Launch silu_mul(const Activations& to, const float* gate_up, int64_t rows, float* out) {
+  return quantize("silu_mul_quantize", to, SiluMul{gate_up, to.layout.cols, out}, rows);
+}
+
+Launch sigmoid_mul(const Activations& to, float* x, const float* gate, int64_t gate_stride, int64_t rows) {
+  return quantize("sigmoid_mul_quantize", to, SigmoidMul{x, gate, gate_stride, to.layout.cols}, rows);
 }
 
 }  // namespace llmservice::gpu

@@ -1,5 +1,6 @@
 #include <cmath>
 
+#include "backends/gpu/kernels/gates.h"
 #include "backends/gpu/kernels/norm_row.h"
 #include "backends/gpu/kernels/rows.h"
 #include "backends/gpu/vendor/vendor.h"
@@ -9,9 +10,6 @@ namespace {
 
 constexpr uint32_t kThreads = 256;
 
-__device__ __forceinline__ float sigmoid(float x) { return 1.0f / (1.0f + expf(-x)); }
-__device__ __forceinline__ float silu(float x) { return x * sigmoid(x); }
-
 // One block per row. `added` null: nothing is added.
 __global__ void __launch_bounds__(kThreads)
     add_rms_norm_kernel(float* x, const float* added, const float* weight, float eps, int64_t dim, float* out,
@@ -19,17 +17,8 @@ __global__ void __launch_bounds__(kThreads)
   const int64_t at = blockIdx.x * dim;
   wait_for_previous();
   let_next_start();
-  float squares = 0;
-  for (int64_t i = threadIdx.x; i < dim; i += kThreads) {
-    float value = x[at + i];
-    if (added != nullptr) {
-      value += added[at + i];
-      x[at + i] = value;
-    }
-    squares = fmaf(value, value, squares);
-  }
-  norm_row(x + at, squares, weight, eps, dim, out + at,
-           marks.first == nullptr ? nullptr : marks.first + blockIdx.x, marks.place);
+  const float squares = add_to_row(x, added, blockIdx.x, dim);
+  norm_row(x + at, squares, weight, eps, dim, out + at, RowMark(marks, blockIdx.x));
 }
 
 __global__ void __launch_bounds__(kThreads)
@@ -39,7 +28,7 @@ __global__ void __launch_bounds__(kThreads)
   let_next_start();
   float squares = 0;
   for (int64_t i = threadIdx.x; i < dim; i += kThreads) squares = fmaf(x[at + i], x[at + i], squares);
-  norm_row(x + at, squares, weight, eps, dim, out + at, nullptr, 0);
+  norm_row(x + at, squares, weight, eps, dim, out + at, RowMark({}, 0));
 }
 
 // Every element of (rows, width), given its row and column.
@@ -71,26 +60,6 @@ struct AddGated {
   int64_t width;
   __device__ void operator()(int64_t row, int64_t i) const {
     out[row * width + i] += sigmoid(gate[row]) * y[row * width + i];
-  }
-};
-
-struct SiluMul {
-  const float* gate_up;
-  int64_t width;
-  float* out;
-  __device__ void operator()(int64_t row, int64_t i) const {
-    const float* const from = gate_up + row * 2 * width;
-    out[row * width + i] = silu(from[i]) * from[width + i];
-  }
-};
-
-struct SigmoidMul {
-  float* x;
-  const float* gate;
-  int64_t gate_stride;
-  int64_t width;
-  __device__ void operator()(int64_t row, int64_t i) const {
-    x[row * width + i] *= sigmoid(gate[row * gate_stride + i]);
   }
 };
 

@@ -5,11 +5,11 @@
 // truncation compares sums of integers, which have no order (engine/draw_math.h). Logprobs differ by the
 // rounding of their normalizer, which is summed chunk by chunk: under 1e-6.
 //
-// How a step uses it: engine/sample_lists.h turns the slots' parameters into the lists below; they are
-// uploaded together before the step's launches (they need nothing of its result: rows of drafts are asked for
-// as if the drafts before them were right); sample() follows the head's matmul on the same stream; the
-// results are the one download of the step. A sequence whose grammar needs the token before comes last: its
-// drafts are sampled by another sample() over the same logits once the matcher has moved on.
+// How a step uses it: engine/sample_lists.h turns the slots' parameters into the lists below while the
+// forward pass runs (they need nothing of its result: rows of drafts are asked for as if the drafts before
+// them were right); sample() follows the head's matmul on the same stream; results and row faults are the one
+// download of the step. Rows behind a draft whose sequence has a grammar are drawn on the host instead
+// (engine/draws.cpp).
 #pragma once
 
 #include "backends/gpu/launch.h"

@@ -2,6 +2,7 @@
 // order, each four bytes that follow one another along K stay together, on a border of four.
 #pragma once
 
+#include "backends/gpu/kernels/coded_tiles.h"
 #include "backends/gpu/kernels/fragment_tiles.h"
 #include "backends/gpu/kernels/matrix.h"
 #include "backends/gpu/vendor/vendor.h"
@@ -14,9 +15,27 @@ __host__ __device__ constexpr int64_t divide_up(int64_t a, int64_t b) { return (
 
 __host__ __device__ constexpr int32_t element_bytes(DType dtype) { return dtype == DType::kF8E4M3 ? 1 : 2; }
 
+// Of a token's activations beside a tile: coded weights take 128 columns in f16.
+__host__ __device__ constexpr int32_t token_bytes(DType dtype) {
+  return is_coded(dtype) ? 2 * kCodedColumns : kTileBytes;
+}
+
+// Whether tokens have a scale for each tile of K.
+__host__ __device__ constexpr bool has_token_scales(DType dtype) {
+  return dtype == DType::kF8E4M3 || is_coded(dtype);
+}
+
 // Tiles along K.
 __host__ __device__ constexpr int32_t k_tiles(DType dtype, int64_t cols) {
+  if (is_coded(dtype)) return static_cast<int32_t>(divide_up(cols, kCodedColumns));
   return static_cast<int32_t>(divide_up(cols * element_bytes(dtype), kTileBytes));
+}
+
+// Where a coded matrix has the block of an output's column, in bytes from its first tile.
+__device__ __forceinline__ int64_t coded_block_at(const DeviceMatrix& matrix, int64_t row, int64_t col) {
+  const int64_t tile = row / kTileRows * k_tiles(matrix.dtype, matrix.cols) + col / kCodedColumns;
+  return (tile * (kTileRows / kFragmentOutputs) + row % kTileRows / kFragmentOutputs) *
+         coded_bytes(matrix.dtype);
 }
 
 // The 128-byte swizzle: among eight rows, the 16-byte chunks of row r change places by r (PTX ISA, "Matrix

@@ -52,6 +52,7 @@
 #define gpuGraph_t cudaGraph_t
 #define gpuGraphExec_t cudaGraphExec_t
 #define gpuGraphInstantiate(exec, graph) cudaGraphInstantiate(exec, graph, 0)
+#define gpuGraphUpload cudaGraphUpload
 #define gpuGraphLaunch cudaGraphLaunch
 #define gpuGraphDestroy cudaGraphDestroy
 #define gpuGraphExecDestroy cudaGraphExecDestroy
@@ -75,6 +76,12 @@ constexpr const char* kPeerAdvice =
     "cards, nor devices that a virtual machine or PCIe access control (ACS) keeps apart. All ranks must run "
     "in "
     "one container";
+
+// NVIDIA's library of collectives.
+constexpr const char* kNccl = "NCCL";
+constexpr const char* kNcclFile = "libnccl.so.2";
+constexpr const char* kNcclPackage =
+    "NVIDIA's package libnccl2, or the wheel nvidia-nccl-cu13, has it; the image does not";
 
 inline std::string architecture_of(const gpuDeviceProp_t& properties) {
   return "sm_" + std::to_string(properties.major) + std::to_string(properties.minor);

@@ -8,6 +8,9 @@
 //   MemoryWindow(from, bytes)            device memory that nothing writes meanwhile; the same in all lanes
 //   .vector(lane_offset, offset)         16 bytes at the sum of both, of which `offset` is the same in all
 //   .number(lane_offset, offset)         lanes; zeros beyond the end. vector<true>: read once, by one block
+//   .pair(lane_offset, offset)           eight bytes, on a border of eight
+//   multiply_halves(a, b)                two f16 of a word with those of another; add_halves
+//   half_to_float(word)                  of its lower half
 //   keep_order()                         loads stay on their side of it, and arrive in their order
 //   kStartsEarly                         wait_for_previous() does wait, so that weights are best loaded
 //   before
@@ -28,6 +31,9 @@ constexpr int kTokenWords = 2;
 // 16 bytes of an operand.
 struct alignas(16) OperandVector {
   uint32_t words[4];
+};
+struct alignas(8) OperandPair {
+  uint32_t words[2];
 };
 
 // The token whose bytes a lane holds, and which quarter of each 64 bytes.

@@ -42,6 +42,18 @@ __device__ __forceinline__ uint32_t multiply_halves(uint32_t a, uint32_t b) {
   return product;
 }
 
+__device__ __forceinline__ uint32_t add_halves(uint32_t a, uint32_t b) {
+  uint32_t sum;
+  asm("add.rn.f16x2 %0, %1, %2;" : "=r"(sum) : "r"(a), "r"(b));
+  return sum;
+}
+
+__device__ __forceinline__ float half_to_float(uint32_t word) {
+  float value;
+  asm("cvt.f32.f16 %0, %1;" : "=f"(value) : "h"(static_cast<uint16_t>(word)));
+  return value;
+}
+
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 890
 #define LLMSERVICE_WIDENS_FP8
 __device__ __forceinline__ void widen_fp8(uint32_t codes, uint32_t& low, uint32_t& high) {
@@ -83,6 +95,10 @@ class MemoryWindow {
   __device__ __forceinline__ float number(uint32_t lane_offset, uint32_t offset) const {
     return lane_offset + offset < bytes_ ? *reinterpret_cast<const float*>(from_ + offset + lane_offset)
                                          : 0.0f;
+  }
+  __device__ __forceinline__ OperandPair pair(uint32_t lane_offset, uint32_t offset) const {
+    if (lane_offset + offset >= bytes_) return {};
+    return *reinterpret_cast<const OperandPair*>(from_ + offset + lane_offset);
   }
 
  private:

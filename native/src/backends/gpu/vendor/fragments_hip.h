@@ -63,6 +63,16 @@ __device__ __forceinline__ uint32_t multiply_halves(uint32_t a, uint32_t b) {
   return __builtin_bit_cast(uint32_t, product);
 }
 
+__device__ __forceinline__ uint32_t add_halves(uint32_t a, uint32_t b) {
+  using Two = _Float16 __attribute__((ext_vector_type(2)));
+  const Two sum = __builtin_bit_cast(Two, a) + __builtin_bit_cast(Two, b);
+  return __builtin_bit_cast(uint32_t, sum);
+}
+
+__device__ __forceinline__ float half_to_float(uint32_t word) {
+  return static_cast<float>(__builtin_bit_cast(_Float16, static_cast<uint16_t>(word)));
+}
+
 // A buffer resource: the unit that loads checks the end itself, but looks only at what lies in a vector
 // register.
 constexpr bool kStartsEarly = false;
@@ -86,6 +96,11 @@ class MemoryWindow {
   __device__ __forceinline__ float number(uint32_t lane_offset, uint32_t offset) const {
     return __builtin_bit_cast(
         float, __builtin_amdgcn_raw_buffer_load_b32(resource_, static_cast<int>(lane_offset + offset), 0, 0));
+  }
+  __device__ __forceinline__ OperandPair pair(uint32_t lane_offset, uint32_t offset) const {
+    const auto words =
+        __builtin_amdgcn_raw_buffer_load_b64(resource_, static_cast<int>(lane_offset + offset), 0, 0);
+    return {{words[0], words[1]}};
   }
 
  private:

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <functional>
 
 #include "backends/gpu/kernels/numbers.h"
 #include "backends/gpu/vendor/vendor.h"
@@ -76,18 +77,21 @@ inline void mma_f16(float (&sums)[4], const uint32_t* weights, const uint32_t* t
   emulate_mma<uint16_t>(sums, weights, tokens, [](uint16_t code) { return f16_to_float(code); });
 }
 
-// Of products that are f16 values: nothing is rounded.
-inline uint32_t multiply_halves(uint32_t a, uint32_t b) {
-  uint32_t product = 0;
+template <class Combine>
+uint32_t combine_halves(uint32_t a, uint32_t b, Combine combine) {
+  uint32_t both = 0;
   for (int shift = 0; shift < 32; shift += 16) {
-    const float value =
-        f16_to_float(static_cast<uint16_t>(a >> shift)) * f16_to_float(static_cast<uint16_t>(b >> shift));
-    const uint32_t bits = bits_of(value);
-    const uint32_t magnitude = value == 0 ? 0 : ((bits & 0x7fffffff) >> 13) - ((127 - 15) << 10);
-    product |= (bits >> 16 & 0x8000) << shift | magnitude << shift;
+    const float value = combine(f16_to_float(static_cast<uint16_t>(a >> shift)),
+                                f16_to_float(static_cast<uint16_t>(b >> shift)));
+    both |= static_cast<uint32_t>(float_to_f16(value)) << shift;
   }
-  return product;
+  return both;
 }
+
+// Both are exact in float.
+inline uint32_t multiply_halves(uint32_t a, uint32_t b) { return combine_halves(a, b, std::multiplies()); }
+inline uint32_t add_halves(uint32_t a, uint32_t b) { return combine_halves(a, b, std::plus()); }
+inline float half_to_float(uint32_t word) { return f16_to_float(static_cast<uint16_t>(word)); }
 
 constexpr bool kStartsEarly = true;
 
@@ -106,6 +110,11 @@ class MemoryWindow {
   }
   float number(uint32_t lane_offset, uint32_t offset) const {
     float value = 0;
+    if (lane_offset + offset < bytes_) std::memcpy(&value, from_ + offset + lane_offset, sizeof value);
+    return value;
+  }
+  OperandPair pair(uint32_t lane_offset, uint32_t offset) const {
+    OperandPair value{};
     if (lane_offset + offset < bytes_) std::memcpy(&value, from_ + offset + lane_offset, sizeof value);
     return value;
   }

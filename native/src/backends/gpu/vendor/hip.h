@@ -57,6 +57,8 @@
 #define gpuGraph_t hipGraph_t
 #define gpuGraphExec_t hipGraphExec_t
 #define gpuGraphInstantiate(exec, graph) hipGraphInstantiate(exec, graph, nullptr, nullptr, 0)
+// Runtimes from 5.3 on have one, which does nothing.
+#define gpuGraphUpload(exec, stream) hipSuccess
 #define gpuGraphLaunch hipGraphLaunch
 #define gpuGraphDestroy hipGraphDestroy
 #define gpuGraphExecDestroy hipGraphExecDestroy
@@ -80,6 +82,12 @@ constexpr const char* kPeerAdvice =
     "driver unless HSA_ENABLE_IPC_MODE_LEGACY=0 makes it use dma-bufs, which the driver of plain kernels "
     "needs. "
     "All ranks must run in one container";
+
+// AMD's library of collectives, whose functions are NCCL's by name.
+constexpr const char* kNccl = "RCCL";
+constexpr const char* kNcclFile = "librccl.so.1";
+constexpr const char* kNcclPackage =
+    "ROCm's package rccl has it; the image does, where it was built with RCCL=rccl";
 
 // Without what follows the processor, as in gfx942:sramecc+:xnack-.
 inline std::string architecture_of(const gpuDeviceProp_t& properties) {

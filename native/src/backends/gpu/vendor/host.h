@@ -36,6 +36,10 @@ constexpr const char* kVendor = "host";
 constexpr int kWarpSize = LLMSERVICE_WARP_SIZE;
 constexpr const char* kPeerAdvice = "The emulator was told so";
 
+constexpr const char* kNccl = "NCCL";
+constexpr const char* kNcclFile = "libemulated_nccl.so";
+constexpr const char* kNcclPackage = "The tests build one";
+
 inline std::string architecture_of(const gpuDeviceProp_t&) { return "warp" + std::to_string(kWarpSize); }
 
 // Where the running fiber is; set by the emulator.

@@ -16,6 +16,7 @@ namespace llmservice::gpu {
 
 struct HostGraph {
   std::vector<std::function<void()>> work;
+  void* memory = nullptr;  // from its upload or its first launch on
 };
 
 struct HostEvent {
@@ -44,6 +45,11 @@ std::mutex allocating;  // ranks may be threads
 std::map<void*, size_t> allocations;
 size_t allocated = 0;
 
+size_t free_bytes() {
+  const EmulatedDevice& device = emulated_device();
+  return device.memory - std::min(device.memory, allocated + device.taken_by_others);
+}
+
 // As on a device, what a kernel did wrong shows when its work is waited for, and stays.
 bool failed() { return emulated_device().launches_until_fault == 0; }
 
@@ -52,6 +58,18 @@ bool failed() { return emulated_device().launches_until_fault == 0; }
 EmulatedDevice& emulated_device() {
   static EmulatedDevice only;
   return only;
+}
+
+bool take_emulated(size_t bytes) {
+  const std::scoped_lock lock(allocating);
+  const bool fits = bytes <= free_bytes();
+  if (fits) allocated += bytes;
+  return fits;
+}
+
+void give_back_emulated(size_t bytes) {
+  const std::scoped_lock lock(allocating);
+  allocated -= bytes;
 }
 
 const char* gpuGetErrorName(gpuError_t error) {
@@ -95,14 +113,14 @@ gpuError_t gpuGetDeviceProperties(gpuDeviceProp_t* properties, int device) {
 gpuError_t gpuMemGetInfo(size_t* free, size_t* total) {
   const std::scoped_lock lock(allocating);
   *total = emulated_device().memory;
-  *free = *total - std::min(allocated, *total);
+  *free = free_bytes();
   return gpuSuccess;
 }
 
 // Not zeroed, as on a device: every byte 0xff is a NaN in each format.
 gpuError_t gpuMalloc(void** memory, size_t bytes) {
   const std::scoped_lock lock(allocating);
-  if (allocated + bytes > emulated_device().memory) return gpuErrorMemoryAllocation;
+  if (bytes > free_bytes()) return gpuErrorMemoryAllocation;
   *memory = std::aligned_alloc(kAlignment, (bytes + kAlignment - 1) / kAlignment * kAlignment);
   if (*memory == nullptr) return gpuErrorMemoryAllocation;
   std::memset(*memory, 0xff, bytes);
@@ -177,6 +195,15 @@ gpuError_t gpuEventElapsedTime(float* milliseconds, gpuEvent_t from, gpuEvent_t 
   return gpuSuccess;
 }
 
+namespace {
+
+gpuError_t take_room(HostGraph& graph) {
+  const size_t bytes = emulated_device().graph;
+  return bytes == 0 || graph.memory != nullptr ? gpuSuccess : gpuMalloc(&graph.memory, bytes);
+}
+
+}  // namespace
+
 gpuError_t gpuStreamBeginCapture(gpuStream_t stream, gpuStreamCaptureMode) {
   stream->capturing = new HostGraph;
   return gpuSuccess;
@@ -193,7 +220,13 @@ gpuError_t gpuGraphInstantiate(gpuGraphExec_t* exec, gpuGraph_t graph) {
   return gpuSuccess;
 }
 
+gpuError_t gpuGraphUpload(gpuGraphExec_t exec, gpuStream_t) {
+  // As AMD's, which leaves it to the first launch.
+  return kWarpSize == 64 ? gpuSuccess : take_room(*exec);
+}
+
 gpuError_t gpuGraphLaunch(gpuGraphExec_t exec, gpuStream_t) {
+  if (take_room(*exec) != gpuSuccess) return gpuErrorMemoryAllocation;
   for (const auto& work : exec->work) work();
   return failed() ? gpuErrorLaunchFailure : gpuSuccess;
 }
@@ -204,6 +237,7 @@ gpuError_t gpuGraphDestroy(gpuGraph_t graph) {
 }
 
 gpuError_t gpuGraphExecDestroy(gpuGraphExec_t exec) {
+  static_cast<void>(gpuFree(exec->memory));
   delete exec;
   return gpuSuccess;
 }

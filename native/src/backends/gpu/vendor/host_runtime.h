@@ -82,6 +82,7 @@ gpuError_t gpuEventElapsedTime(float* milliseconds, gpuEvent_t from, gpuEvent_t 
 gpuError_t gpuStreamBeginCapture(gpuStream_t stream, gpuStreamCaptureMode mode);
 gpuError_t gpuStreamEndCapture(gpuStream_t stream, gpuGraph_t* graph);
 gpuError_t gpuGraphInstantiate(gpuGraphExec_t* exec, gpuGraph_t graph);
+gpuError_t gpuGraphUpload(gpuGraphExec_t exec, gpuStream_t stream);
 gpuError_t gpuGraphLaunch(gpuGraphExec_t exec, gpuStream_t stream);
 gpuError_t gpuGraphDestroy(gpuGraph_t graph);
 gpuError_t gpuGraphExecDestroy(gpuGraphExec_t exec);
@@ -94,9 +95,14 @@ struct EmulatedDevice {
   int major = 0;
   int minor = 0;
   size_t memory = size_t{8} << 30;
+  size_t taken_by_others = 0;     // of it, by other processes
+  size_t graph = 0;               // bytes that a graph takes, when it is uploaded or first runs
   int launches_until_fault = -1;  // none when negative; from the fault on everything fails
 };
 EmulatedDevice& emulated_device();
+// Counts memory of the emulated device. False: there is not so much free.
+bool take_emulated(size_t bytes);
+void give_back_emulated(size_t bytes);
 
 gpuError_t enqueue(const Launch& launch, gpuStream_t stream);
 

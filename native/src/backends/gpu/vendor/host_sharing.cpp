@@ -32,7 +32,10 @@ gpuError_t unmap(void* memory) {
   const auto found = mappings.find(memory);
   if (found == mappings.end()) return gpuErrorInvalidValue;
   munmap(memory, found->second.bytes);
-  if (found->second.descriptor >= 0) close(found->second.descriptor);
+  if (found->second.descriptor >= 0) {
+    close(found->second.descriptor);
+    give_back_emulated(found->second.bytes);
+  }
   mappings.erase(found);
   return gpuSuccess;
 }
@@ -43,8 +46,10 @@ gpuError_t unmap(void* memory) {
 gpuError_t gpuMallocForRanks(void** memory, size_t bytes) {
   const int descriptor = memfd_create("ranks", MFD_CLOEXEC);
   if (descriptor < 0) return gpuErrorMemoryAllocation;
-  *memory = ftruncate(descriptor, static_cast<off_t>(bytes)) == 0 ? map(descriptor, bytes) : nullptr;
+  const bool made = ftruncate(descriptor, static_cast<off_t>(bytes)) == 0 && take_emulated(bytes);
+  *memory = made ? map(descriptor, bytes) : nullptr;
   if (*memory == nullptr) {
+    if (made) give_back_emulated(bytes);
     close(descriptor);
     return gpuErrorMemoryAllocation;
   }

@@ -1,0 +1,126 @@
+// How the token of an output row is drawn: on the device, asked for before the step's outcome is known, or
+// from logits that were brought to the host.
+#include <ctime>
+#include <limits>
+
+#include "engine/engine.h"
+#include "engine/logit_hash.h"
+#include "engine/vocab_math.h"
+
+namespace llmservice {
+namespace {
+
+constexpr float kNoLogprob = std::numeric_limits<float>::quiet_NaN();
+
+// Seconds of processor time to tell what one sequence may say next. Most forms take microseconds, forms that
+// can be read in many ways much more, and every other sequence waits meanwhile: beyond a second in all, so
+// many for each token.
+constexpr double kFormSeconds = 1;
+constexpr double kFormSecondsPerToken = 0.02;
+
+double thread_seconds() {
+  timespec spent;
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &spent);
+  return static_cast<double>(spent.tv_sec) + 1e-9 * static_cast<double>(spent.tv_nsec);
+}
+
+SampleStatus why_nothing(std::span<const float> logits) {
+  return !all_finite(logits)       ? SampleStatus::kNotFinite
+         : !tell_something(logits) ? SampleStatus::kCollapsed
+                                   : SampleStatus::kDeadEnd;
+}
+
+}  // namespace
+
+std::span<const uint32_t> Engine::ask_constraint(Output& output, Slot& slot) {
+  if (!slot.constraint) return {};
+  const double asked = thread_seconds();
+  const std::span<const uint32_t> allowed = slot.constraint->allowed();
+  slot.form_seconds += thread_seconds() - asked;
+  output.slow = slot.form_seconds > kFormSeconds + kFormSecondsPerToken * slot.constrained_tokens++;
+  return allowed;
+}
+
+// Of a row of the logits begun last. A draft's row counts only when it and the drafts before it are right, so
+// it is asked for as if they were.
+void Engine::ask_device(Output& output, int32_t row) {
+  Slot& slot = slots_.at(output.slot);
+  const SamplingParams& params = slot.sampling;
+  if (!output.sample) {
+    if (!model_->samples()) return;
+    output.result = device_sampler_.score(row, slot.tokens[output.position], *params.top_logprobs);
+    return;
+  }
+  // A constraint tells what may follow a draft once it has accepted the draft, and does not go back.
+  if (slot.constraint && output.draft) return;
+  const auto ahead = std::span<const int32_t>(slot.drafts).first(output.position - slot.known());
+  RulesAt rules = slot.rules_now();
+  if (!ahead.empty() && (rules.apply() || slot.rules.reasoning)) {
+    generated_.assign(rules.generated.begin(), rules.generated.end());
+    generated_.insert(generated_.end(), ahead.begin(), ahead.end());
+    rules.generated = generated_;
+  }
+  if (!device_sampler_.takes(params, slot.counts, &rules, ahead)) return;
+  const auto draw = [&](std::span<const uint32_t> among) {
+    return device_sampler_.draw(row, params, slot.counts, output.position, among, &rules, ahead);
+  };
+  const std::span<const uint32_t> allowed = ask_constraint(output, slot);
+  if (slot.constraint && slot.constraint->opening()) output.free = draw({});
+  output.result = draw(allowed);
+}
+
+Engine::Drawn Engine::drawn_on_device(const Output& output) {
+  const Slot& slot = slots_.at(output.slot);
+  const SampleResult* result = &samples_[*output.result];
+  if (output.free) {
+    const SampleResult& free = samples_[*output.free];
+    if (free.status != SampleStatus::kDrawn || free.token == slot.constraint->opening()) result = &free;
+  }
+  alternatives_.clear();
+  for (int32_t i = 0; result->status == SampleStatus::kDrawn && i < result->alternatives; ++i) {
+    alternatives_.push_back({result->top_tokens[i], result->top_logprobs[i]});
+  }
+  return {.status = result->status,
+          .token = result->token,
+          .logprob = slot.sampling.top_logprobs ? result->logprob : kNoLogprob,
+          .rank = result->rank,
+          .hash = result->hash,
+          .alternatives = alternatives_};
+}
+
+Engine::Drawn Engine::drawn_on_host(Output& output, std::span<const float> logits) {
+  Slot& slot = slots_.at(output.slot);
+  std::optional<Sampled> sampled;
+  Drawn drawn{.status = SampleStatus::kDrawn,
+              .token = 0,
+              .logprob = kNoLogprob,
+              .rank = 0,
+              .hash = 0,
+              .alternatives = {}};
+  if (!output.sample) {
+    const int32_t token = slot.tokens[output.position];
+    sampled = sampler_.score(logits, token, *slot.sampling.top_logprobs);
+    if (sampled) drawn.rank = rank_of(logits, token);
+  } else if (!slot.finished) {
+    const std::span<const uint32_t> allowed = ask_constraint(output, slot);
+    const RulesAt rules = slot.rules_now();
+    const auto sample = [&](std::span<const uint32_t> among) {
+      return sampler_.sample(logits, slot.sampling, slot.counts, output.position, among, &rules);
+    };
+    const auto opening = slot.constraint ? slot.constraint->opening() : std::nullopt;
+    if (opening) sampled = sample({});
+    if (!opening || (sampled && sampled->token != *opening)) sampled = sample(allowed);
+  }
+  const bool again = output.sample && sampled && sampled->token == slot.tokens.back();
+  if (hashes_logits_ || again) drawn.hash = logit_hash(logits);
+  if (!sampled) {
+    drawn.status = why_nothing(logits);
+    return drawn;
+  }
+  drawn.token = sampled->token;
+  drawn.logprob = sampled->logprob;
+  drawn.alternatives = sampled->alternatives;
+  return drawn;
+}
+
+}  // namespace llmservice

@@ -1,0 +1,43 @@
+// What a step leaves behind: logits of a few rows at a time, what is drawn from them, and row faults. What
+// was drawn lies right behind the faults of the step's rows, so that one download brings both.
+#include "model/step_outcome.h"
+
+#include "model/model.h"
+
+namespace llmservice {
+
+void Model::make_logits(int32_t first, int32_t count) {
+  const Matrix& head = head_ ? *head_ : *embedding_;
+  backend_.matmul(head, work_.final + static_cast<int64_t>(first) * config_.hidden, count, work_.slice);
+  ranks_.gather_logits(work_.slice, count, config_.vocab, work_.logits);
+  logit_rows_ = count;
+}
+
+std::span<const float> Model::logits() {
+  const int64_t floats = shard_.rank == 0 ? logit_rows_ * config_.vocab : 0;
+  return backend_.to_host(work_.logits, floats);
+}
+
+void Model::sample(const SampleBatch& batch, int32_t first) {
+  // Elements of float and int32_t are as wide as each other.
+  auto* const results = reinterpret_cast<SampleResult*>(work_.faults + faults_floats(step_rows_));
+  backend_.sample(batch, work_.logits, config_.vocab, results + first);
+}
+
+StepOutcome Model::outcome(int32_t samples) {
+  if (shard_.rank != 0) {
+    backend_.to_host(nullptr, 0);
+    return {};
+  }
+  const int64_t floats = samples == 0 ? step_rows_ : outcome_floats(step_rows_, samples);
+  const std::span<float> host = backend_.to_host(reinterpret_cast<float*>(work_.faults), floats);
+  StepOutcome outcome{
+      .faults = {reinterpret_cast<const int32_t*>(host.data()), static_cast<size_t>(step_rows_)},
+      .samples = {}};
+  if (samples == 0) return outcome;
+  const float* const results = host.data() + faults_floats(step_rows_);
+  outcome.samples = {reinterpret_cast<const SampleResult*>(results), static_cast<size_t>(samples)};
+  return outcome;
+}
+
+}  // namespace llmservice

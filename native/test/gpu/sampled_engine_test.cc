@@ -1,0 +1,270 @@
+// Engines that draw on the device beside engines that bring logits to the host: the same tokens, finishes,
+// faults and hashes, whatever sequences ask for; and what leaves the device meanwhile.
+#include <set>
+
+#include "gpu_engine_support.h"
+
+namespace llmservice::testing {
+namespace {
+
+constexpr int32_t kVocab = 211;
+constexpr int32_t kDrafts = 3;
+// Normalizers are summed in another order.
+constexpr float kTolerance = 2e-6F;
+
+// The n-th token has an id of n modulo 7; every third may be any. Under `opens`, the first may also be one
+// that is of no such id where the model chooses it freely.
+class Turns final : public Constraint {
+ public:
+  explicit Turns(std::optional<int32_t> opens) : opens_(opens) {}
+  std::span<const uint32_t> allowed() override {
+    if (turn_ % 3 == 2) return {};
+    mask_.assign((kVocab + 31) / 32, 0);
+    for (int32_t id = turn_ % 7; id < kVocab; id += 7) mask_[id / 32] |= 1U << (id % 32);
+    return mask_;
+  }
+  std::optional<int32_t> opening() const override { return turn_ == 0 ? opens_ : std::nullopt; }
+  void accept(int32_t) override { ++turn_; }
+
+ private:
+  std::optional<int32_t> opens_;
+  int32_t turn_ = 0;
+  std::vector<uint32_t> mask_;
+};
+
+class TurnsGrammar final : public Grammar {
+ public:
+  explicit TurnsGrammar(std::optional<int32_t> opens = std::nullopt) : opens_(opens) {}
+  std::unique_ptr<Constraint> begin() const override { return std::make_unique<Turns>(opens_); }
+
+ private:
+  std::optional<int32_t> opens_;
+};
+
+class SampledEngine : public GpuEngine {
+ protected:
+  std::unique_ptr<gpu::GpuBackend> backend(bool samples) {
+    return std::make_unique<gpu::GpuBackend>(gpu::GpuOptions{.device = 0, .graphs = 8, .samples = samples});
+  }
+
+  std::unique_ptr<Engine> engine_on(std::unique_ptr<Backend> backend, const Speculation& speculation,
+                                    std::unique_ptr<Drafter> drafter = nullptr) {
+    EngineOptions options = room_for_four(dir_, speculation);
+    options.dtype = DType::kBF16;
+    options.quantization = GetParam().quantization;
+    options.logit_hashes = true;
+    return std::make_unique<Engine>(
+        options, std::move(backend), [](auto, auto) {}, std::move(drafter));
+  }
+
+  std::vector<Said> said_by(bool samples, const std::vector<Request>& requests,
+                            const Speculation& speculation, std::unique_ptr<Drafter> drafter = nullptr) {
+    const auto engine = engine_on(backend(samples), speculation, std::move(drafter));
+    return run_requests(*engine, requests, speculation.tokens);
+  }
+
+  void expect_same(const std::vector<Request>& requests, const Speculation& speculation = {}) {
+    const auto wanted = said_by(false, requests, speculation);
+    expect_same_as(wanted, said_by(true, requests, speculation));
+  }
+
+  void expect_same_as(const std::vector<Said>& wanted, const std::vector<Said>& got) {
+    ASSERT_EQ(wanted.size(), got.size());
+    for (size_t i = 0; i < wanted.size(); ++i) {
+      SCOPED_TRACE("sequence " + std::to_string(i));
+      EXPECT_EQ(got[i].tokens, wanted[i].tokens);
+      EXPECT_EQ(got[i].finish, wanted[i].finish);
+      EXPECT_EQ(got[i].steps, wanted[i].steps) << "the same drafts";
+      EXPECT_EQ(got[i].top_tokens, wanted[i].top_tokens);
+      expect_near(got[i].logprobs, wanted[i].logprobs);
+      expect_near(got[i].top_logprobs, wanted[i].top_logprobs);
+      ASSERT_EQ(got[i].fault.has_value(), wanted[i].fault.has_value());
+      if (!wanted[i].fault) continue;
+      EXPECT_EQ(got[i].fault->kind, wanted[i].fault->kind);
+      EXPECT_EQ(got[i].fault->position, wanted[i].fault->position);
+      EXPECT_EQ(got[i].fault->place.part, wanted[i].fault->place.part);
+    }
+  }
+
+  static void expect_near(const std::vector<float>& got, const std::vector<float>& wanted) {
+    ASSERT_EQ(got.size(), wanted.size());
+    for (size_t i = 0; i < got.size(); ++i) {
+      if (std::isnan(wanted[i])) {
+        EXPECT_TRUE(std::isnan(got[i])) << i;
+      } else {
+        EXPECT_NEAR(got[i], wanted[i], kTolerance * std::max(1.0F, std::fabs(wanted[i]))) << i;
+      }
+    }
+  }
+
+  static Request asking(int32_t slot, const SamplingParams& sampling, const TokenRules& rules = {},
+                        std::vector<int32_t> stops = {}) {
+    Request wanted = request(slot, 8 + 3 * slot, 8);
+    wanted.admission.sampling = sampling;
+    wanted.admission.rules = rules;
+    wanted.admission.stop_tokens = std::move(stops);
+    return wanted;
+  }
+
+  // One sequence of each kind of sampling.
+  static std::vector<Request> four_kinds() {
+    return {asking(0, {}), asking(1, {.temperature = 0.9F, .top_k = 30, .seed = 5, .top_logprobs = 4}),
+            asking(2, {.temperature = 1.3F,
+                       .top_p = 0.9F,
+                       .seed = 6,
+                       .repetition_penalty = 1.3F,
+                       .presence_penalty = 0.4F,
+                       .frequency_penalty = 0.3F,
+                       .top_logprobs = 0}),
+            asking(3, {.temperature = 1.0F, .min_p = 0.02F, .typical_p = 0.8F, .seed = 7})};
+  }
+};
+
+TEST_P(SampledEngine, DrawsWhatTheHostDraws) { expect_same(four_kinds()); }
+
+TEST_P(SampledEngine, FollowsRulesAndStops) {
+  std::vector<int32_t> every_other;
+  for (int32_t id = 0; id < kVocab; id += 2) every_other.push_back(id);
+  std::vector<int32_t> stops;
+  for (int32_t id = 0; id < kVocab; id += 3) stops.push_back(id);
+  const SamplingParams drawn{.temperature = 1.1F, .seed = 11, .top_logprobs = 2};
+  expect_same({asking(0, drawn, {.biased = {3, 9, 40}, .biases = {6, -100, 5}}),
+               asking(1, drawn, {.allowed = every_other, .min_tokens = 4}, stops),
+               asking(2, {.temperature = 1.1F, .seed = 12, .frequency_penalty = 1.5F},
+                      {.banned = {7, 9, 4, 40}, .banned_ends = {1, 4}, .min_tokens = 4}, stops),
+               asking(3, drawn, {.reasoning = ReasoningBudget{.tokens = 4, .begin = {}, .end = 17}})});
+}
+
+TEST_P(SampledEngine, FollowsConstraintsWithAnOpeningAndWithout) {
+  const SamplingParams drawn{.temperature = 1.2F, .seed = 3, .repetition_penalty = 1.2F, .top_logprobs = 3};
+  std::vector<Request> requests = {asking(0, drawn), asking(1, {}), asking(2, {}), asking(3, drawn)};
+  const int32_t free_choice = said_by(false, {requests[1]}, {})[0].tokens[0];
+  requests[0].admission.grammar = std::make_shared<TurnsGrammar>();
+  requests[1].admission.grammar = std::make_shared<TurnsGrammar>(free_choice);
+  requests[2].admission.grammar = std::make_shared<TurnsGrammar>(free_choice == 5 ? 6 : 5);
+  const auto expected = said_by(false, requests, {});
+  EXPECT_EQ(expected[1].tokens[0], free_choice);
+  expect_same_as(expected, said_by(true, requests, {}));
+  // Behind drafts the form is asked row by row.
+  for (Request& one : requests) one.admission.max_length -= 2;
+  auto oracle =
+      std::make_unique<OracleDrafter>(truths_of(requests, expected), std::vector<int32_t>{3, 0, 2, 3, 1});
+  const auto said = said_by(true, requests, {DraftMethod::kNgram, kDrafts}, std::move(oracle));
+  for (size_t i = 0; i < said.size(); ++i) {
+    EXPECT_TRUE(std::ranges::equal(said[i].tokens, std::span(expected[i].tokens).first(6)))
+        << "sequence " << i;
+    EXPECT_LT(said[i].steps, 6) << "drafts were accepted";
+  }
+}
+
+TEST_P(SampledEngine, DrawsBehindDraftsAsIfTheyWereRight) {
+  std::vector<Request> requests = four_kinds();
+  requests[0].admission.rules = {.banned = {1, 2, 3}, .banned_ends = {1, 2, 3}, .min_tokens = 5};
+  requests[0].admission.stop_tokens = {10, 20, 30, 40};
+  requests[1].admission.rules.reasoning = ReasoningBudget{.tokens = 5, .begin = {}, .end = 17};
+  const auto expected = said_by(false, requests, {});
+  auto oracle =
+      std::make_unique<OracleDrafter>(truths_of(requests, expected), std::vector<int32_t>{3, 0, 2, 3, 1});
+  const auto said = said_by(true, requests, {DraftMethod::kNgram, kDrafts}, std::move(oracle));
+  for (size_t i = 0; i < said.size(); ++i) {
+    EXPECT_EQ(said[i].tokens, expected[i].tokens) << "sequence " << i;
+    EXPECT_LT(said[i].steps, 7) << "drafts were accepted";
+  }
+}
+
+// All rows of a prompt that is scored in one step, more than are made at once, between sequences that are
+// drawn.
+TEST_P(SampledEngine, ScoresPromptsAndHashesLogitsAsTheHost) {
+  const auto step_of = [&](bool samples) {
+    StepPlan plan;
+    for (int32_t slot = 0; slot < 3; ++slot) {
+      Request one = request(slot, 70, 4);
+      one.admission.sampling = {.temperature = 0.8F, .seed = 4, .top_logprobs = 3 + slot};
+      one.admission.prompt_logprobs = slot > 0;
+      plan.admit.push_back(one.admission);
+      for (int32_t b = 0; b < kBlocksPerSlot; ++b) plan.blocks.push_back({slot, slot * kBlocksPerSlot + b});
+      plan.rows.push_back({slot, 70});
+    }
+    return engine_on(backend(samples), {})->step(plan);
+  };
+  const StepResult wanted = step_of(false);
+  const StepResult got = step_of(true);
+  EXPECT_EQ(got.slots, wanted.slots);
+  EXPECT_EQ(got.tokens, wanted.tokens);
+  EXPECT_EQ(got.logit_hashes, wanted.logit_hashes);
+  EXPECT_EQ(std::set(got.logit_hashes.begin(), got.logit_hashes.end()).size(), 3U);
+  EXPECT_EQ(got.prompt.positions.size(), 2 * 69U);
+  EXPECT_EQ(got.prompt.positions, wanted.prompt.positions);
+  EXPECT_EQ(got.prompt.ranks, wanted.prompt.ranks);
+  EXPECT_EQ(got.prompt.top_offsets, wanted.prompt.top_offsets);
+  EXPECT_EQ(got.prompt.top_tokens, wanted.prompt.top_tokens);
+  expect_near(got.prompt.logprobs, wanted.prompt.logprobs);
+  expect_near(got.prompt.top_logprobs, wanted.prompt.top_logprobs);
+}
+
+TEST_P(SampledEngine, EndsWhatCannotGoOnAsTheHost) {
+  std::vector<Request> requests = four_kinds();
+  requests[0].admission.rules = {
+      .biased = {3}, .biases = {1}, .allowed = {5}, .banned = {5}, .banned_ends = {1}};
+  const auto said = said_by(true, requests, {});
+  ASSERT_TRUE(said[0].fault.has_value());
+  EXPECT_EQ(said[0].fault->kind, FaultKind::kDeadEnd);
+  expect_same(requests);
+}
+
+// Rows whose logits are no numbers, and a head that tells nothing.
+TEST_P(SampledEngine, NamesWhatIsWrongAsTheHost) {
+  std::mt19937 random(1);
+  Tensors tensors = tiny_llama_tensors();
+  for (const float value : {NAN, 0.0F}) {
+    tensors["model.norm.weight"] = bf16_tensor({64}, value, 0.0F, random);
+    write_checkpoint(dir_, tiny_llama_config(), tensors);
+    const auto said = said_by(true, four_kinds(), {});
+    ASSERT_TRUE(said[1].fault.has_value());
+    EXPECT_EQ(said[1].fault->kind, std::isnan(value) ? FaultKind::kNotFinite : FaultKind::kCollapsed);
+    expect_same_as(said_by(false, four_kinds(), {}), said);
+  }
+}
+
+class SampledDrafts : public SampledEngine {};
+
+TEST_P(SampledDrafts, AreThoseOfTheHost) {
+  std::vector<Request> requests = four_kinds();
+  requests.resize(3);
+  expect_same(requests, {DraftMethod::kMtp, kDrafts});
+}
+
+// A step waits for its device once, and once more for each draft; what comes back are faults and samples.
+TEST_P(SampledDrafts, LogitsStayOnTheDevice) {
+  for (const int32_t drafts : {0, kDrafts}) {
+    auto own = backend(true);
+    const gpu::Downloads& downloads = own->downloads();
+    const auto engine = engine_on(std::move(own), {DraftMethod::kMtp, kDrafts});
+    StepPlan plan;
+    StepPlan decode{.drafts = drafts};
+    for (const Request& one : four_kinds()) {
+      const int32_t slot = one.admission.slot;
+      plan.admit.push_back(one.admission);
+      for (int32_t b = 0; b < kBlocksPerSlot; ++b) plan.blocks.push_back({slot, slot * kBlocksPerSlot + b});
+      plan.rows.push_back({slot, one.admission.prompt_length});
+      decode.rows.push_back({slot, 1});
+    }
+    engine->step(plan);
+    const gpu::Downloads before = downloads;
+    EXPECT_EQ(engine->step(decode).tokens.size(), 4U);
+    const size_t each = 64 + 4 * sizeof(SampleResult);
+    EXPECT_EQ(downloads.times - before.times, 1U + drafts);
+    EXPECT_EQ(downloads.bytes - before.bytes, (1U + drafts) * each);
+    EXPECT_LT(each, 4 * kVocab * sizeof(float)) << "less than logits";
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Checkpoints, SampledEngine,
+                         ::testing::Values(Checkpoint{"llama", TinyModel::kLlama, LoadQuantization::kNone}),
+                         name_of_checkpoint);
+INSTANTIATE_TEST_SUITE_P(Checkpoints, SampledDrafts,
+                         ::testing::Values(Checkpoint{"hybrid", TinyModel::kHybrid, LoadQuantization::kNone}),
+                         name_of_checkpoint);
+
+}  // namespace
+}  // namespace llmservice::testing

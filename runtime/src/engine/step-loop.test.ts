@@ -1,0 +1,139 @@
+// What the step loop asks of the engine while a step runs.
+
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import type { Engine } from '@llmservice/native';
+import { Scheduler } from '../schedule/scheduler.js';
+import { expectedTokens } from '../schedule/token-hashes.fixture.js';
+import { limits, request } from '../schedule/workload.fixture.js';
+import type { EngineMessage } from './protocol.js';
+import { StepLoop } from './step-loop.js';
+import { WaitingEngine } from './waiting-engine.fixture.js';
+
+const turn = () => new Promise(setImmediate);
+
+describe('StepLoop', () => {
+  let engine: WaitingEngine;
+  let scheduler: Scheduler;
+  let loop: StepLoop;
+  let ended: Promise<void>;
+  let told: Map<string, number[]>;
+
+  function begin(changes: Partial<typeof limits> = {}): void {
+    const room = { ...limits, ...changes };
+    engine = new WaitingEngine(room);
+    scheduler = new Scheduler(room);
+    told = new Map();
+    const hear = (message: EngineMessage): void => {
+      if (message.type !== 'step') return;
+      for (const { id, tokens } of message.updates) told.set(id, [...(told.get(id) ?? []), ...tokens]);
+    };
+    loop = new StepLoop(engine as unknown as Engine, scheduler, hear, () => 0);
+    ended = loop.run();
+  }
+
+  beforeEach(() => begin());
+
+  test('has the next step wait behind the one that runs, to the known end and not beyond', async () => {
+    const asked = request('one', 3, 3);
+    loop.submit(asked, null);
+    await turn();
+    expect(engine.rows).toEqual([
+      [0, 3],
+      [0, 1],
+    ]);
+    await engine.end();
+    expect(engine.rows).toEqual([
+      [0, 1],
+      [0, 1],
+    ]);
+    await engine.end();
+    expect(engine.rows).toEqual([[0, 1]]);
+    await engine.end();
+    expect(engine.rows).toEqual([]);
+    expect(told.get('one')).toEqual(expectedTokens([...asked.prompt], 3, []));
+  });
+
+  test('takes the step that waits back when a request comes, which begins with the next one', async () => {
+    const [first, second] = [request('first', 3, 5), request('second', 4, 5)];
+    loop.submit(first, null);
+    await turn();
+    loop.submit(second, null);
+    expect(engine.rows).toEqual([[0, 3]]);
+    await engine.end();
+    expect(engine.rows).toEqual([
+      [0, 1, 1, 4],
+      [0, 1, 1, 1],
+    ]);
+    while (engine.rows.length > 0) await engine.end();
+    for (const { id, prompt } of [first, second])
+      expect(told.get(id)).toEqual(expectedTokens([...prompt], 5, []));
+  });
+
+  test('goes on where a sequence ended though the step behind has a row of it', async () => {
+    const asked = request('stops', 5, 100);
+    const [, , third] = expectedTokens([...asked.prompt], 3, []);
+    loop.submit({ ...asked, stopTokens: Int32Array.of(third!) }, null);
+    await turn();
+    while (engine.rows.length > 0) await engine.end();
+    expect(told.get('stops')).toHaveLength(2);
+    loop.submit(request('next', 5, 1), null);
+    await turn();
+    while (engine.rows.length > 0) await engine.end();
+    expect(told.get('next')).toHaveLength(1);
+    expect(scheduler.stats).toMatchObject({ running: 0, blocksUsed: 0 });
+  });
+
+  test('tells nothing more of what was cancelled while two steps were in flight', async () => {
+    loop.submit(request('one', 3, 50), null);
+    await turn();
+    loop.cancel('one');
+    await engine.end();
+    await engine.end();
+    expect(engine.rows).toEqual([]);
+    // Its start and no token.
+    expect(told.get('one')).toEqual([]);
+    expect(scheduler.stats).toMatchObject({ running: 0, blocksUsed: 0 });
+  });
+
+  test('empties the cache only between steps', async () => {
+    loop.submit(request('one', 40, 50), null);
+    await turn();
+    await engine.end();
+    loop.flushCache();
+    expect(engine.rows).toHaveLength(1);
+    await engine.end();
+    expect(engine.rows).toHaveLength(2);
+    loop.cancel('one');
+    await engine.end();
+    await engine.end();
+    expect(scheduler.stats.blocksCached).toBe(0);
+  });
+
+  test('stops after the step that runs', async () => {
+    loop.submit(request('one', 3, 50), null);
+    await turn();
+    loop.stop();
+    expect(engine.rows).toHaveLength(1);
+    await engine.end();
+    await ended;
+    expect(engine.rows).toEqual([]);
+  });
+
+  test('fails once when the engine is lost with two steps in flight', async () => {
+    loop.submit(request('one', 3, 50), null);
+    await turn();
+    expect(engine.rows).toHaveLength(2);
+    const outcome = expect(ended).rejects.toThrow('lost');
+    await engine.fail();
+    await outcome;
+  });
+
+  test('plans nothing ahead where drafts may give any number of tokens', async () => {
+    begin({ speculative: { method: 'ngram', tokens: 2 } });
+    loop.submit(request('one', 3, 50), null);
+    await turn();
+    expect(engine.rows).toHaveLength(1);
+    loop.stop();
+    await engine.end();
+  });
+});

@@ -1,0 +1,312 @@
+// Requests with and without API keys, at a server with the real routes: who is let in, what budgets refuse, whose share
+// of the engine a request takes, and what is accounted.
+
+import { afterEach, describe, expect, test } from '@jest/globals';
+import { isAnthropicPath, mountedRoutes } from '../api/route-table.js';
+import { ScriptedServer } from '../scripted-server.fixture.js';
+import { byteIds, endless, output, says } from '../scripted-engine.fixture.js';
+import type { AccountingRecord } from '../../accounting/accounting-record.js';
+import { configuredKey } from '../../keys/configured-key.fixture.js';
+import { KeySet } from '../../keys/key-set.js';
+import type { Access } from './access.js';
+
+const keys = new KeySet([
+  configuredKey('free'),
+  configuredKey('small', { tokensPerMinute: 60 }),
+  configuredKey('single', { concurrency: 1 }),
+  configuredKey('urgent', { priority: -3, weight: 4 }),
+]);
+const bearer = (id: string) => ({ authorization: `Bearer secret-${id}` });
+const body = { prompt: 'abcdefghi', max_tokens: 20 };
+
+let server: ScriptedServer;
+const records: AccountingRecord[] = [];
+let now = Date.parse('2026-01-01T00:00:00Z');
+
+async function start(access: Partial<Access> = {}): Promise<void> {
+  records.length = 0;
+  const log = { add: (record: AccountingRecord) => void records.push(record) };
+  server = await ScriptedServer.start({ access: { keys, log, clock: () => now, ...access } });
+}
+afterEach(() => server.stop());
+
+const metric = async (name: string): Promise<number> => {
+  const text = await (await server.get('/metrics')).text();
+  return Number(new RegExp(`^${name.replaceAll(/[{}]/g, '\\$&')} (.*)$`, 'm').exec(text)?.[1]);
+};
+const accounted = async (count: number): Promise<AccountingRecord[]> => {
+  for (let i = 0; i < 200 && records.length < count; i++)
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  expect(records).toHaveLength(count);
+  return records;
+};
+
+describe('a server with keys', () => {
+  test.each([
+    ...mountedRoutes
+      .filter(({ path }) => !['/metrics', '/ui'].includes(path) && !/health|stream-check/.test(path))
+      .map(({ method, path }) => [method.toUpperCase(), path.replace('{name}', 'tiny')]),
+    ['GET', '/surprise'],
+    ['GET', '/health/'],
+    ['OPTIONS', '/v1/models'],
+  ])('lets nobody in at %s %s without one', async (method, path) => {
+    await start();
+    const init = method === 'POST' ? { method, body: '{' } : { method };
+    const response = await fetch(server.url + path, init);
+    expect([response.status, response.headers.get('www-authenticate')]).toEqual([401, 'Bearer']);
+    expect(await response.json()).toEqual({
+      ...(isAnthropicPath(path) ? { type: 'error' } : {}),
+      error: {
+        message: expect.stringContaining('Authorization: Bearer KEY'),
+        type: isAnthropicPath(path) ? 'authentication_error' : 'invalid_request_error',
+        param: null,
+        code: 'invalid_api_key',
+      },
+    });
+  });
+
+  test.each<[string, Record<string, string>, number]>([
+    ['OpenAI’s clients', bearer('free'), 200],
+    ['Anthropic’s clients', { 'x-api-key': 'secret-free' }, 200],
+    ['a client that writes bearer small', { authorization: 'bearer secret-free' }, 200],
+    [
+      'a client behind a proxy with a password',
+      { authorization: 'Basic eDp5', 'x-api-key': 'secret-free' },
+      200,
+    ],
+    ['a wrong key', { authorization: 'Bearer secret-nobody' }, 401],
+    ['a key with something behind it', { authorization: 'Bearer secret-free secret-free' }, 401],
+    ['no key behind the word', { authorization: 'Bearer' }, 401],
+    ['the wrong place', { 'x-api-key': 'Bearer secret-free' }, 401],
+  ])('%s', async (_, headers, status) => {
+    await start();
+    const response = await server.post('/v1/completions', body, headers);
+    expect(response.status).toBe(status);
+    expect(await response.text()).not.toContain('secret');
+    expect(await metric('llmservice_unauthorized_total{model_name="tiny"}')).toBe(status === 401 ? 1 : 0);
+  });
+
+  test.each(['/health', '/healthz/live', '/healthz/ready', '/healthz/startup', '/metrics'])(
+    'shows %s',
+    async (path) => {
+      await start();
+      expect((await server.get(path)).status).toBe(200);
+    },
+  );
+
+  test.each(['/v1/stream-check', '/openai/v1/stream-check'])('answers %s', async (path) => {
+    await start();
+    expect((await server.post(path, {})).status).toBe(200);
+  });
+
+  test('shows metrics to keys only where that is said', async () => {
+    await start({ protectMetrics: true });
+    expect((await server.get('/metrics')).status).toBe(401);
+    expect((await server.get('/metrics', bearer('free'))).status).toBe(200);
+    expect((await server.get('/health')).status).toBe(200);
+  });
+});
+
+describe('budgets', () => {
+  test('refuse with a Retry-After that is true, tell what is left, and end nothing that began', async () => {
+    await start();
+    server.script = says('x'.repeat(30));
+    // 10 of the prompt (one token per byte, and one that begins it) and 31 of the answer; the bucket has 60.
+    const first = await server.post('/v1/completions', body, bearer('small'));
+    expect(first.status).toBe(200);
+    expect([
+      first.headers.get('x-ratelimit-limit-tokens'),
+      first.headers.get('x-ratelimit-remaining-tokens'),
+      first.headers.get('x-ratelimit-reset-tokens'),
+    ]).toEqual(['60', '50', '10s']);
+    expect((await server.post('/v1/completions', body, bearer('small'))).status).toBe(200);
+    // 82 spent of 60: 22 owed, and 10 for the prompt.
+    const refused = await server.post('/v1/completions', body, bearer('small'));
+    expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '32']);
+    expect(await refused.json()).toMatchObject({
+      error: {
+        code: 'rate_limit_exceeded',
+        type: 'rate_limit_error',
+        message: expect.stringContaining('tokensPerMinute'),
+      },
+    });
+    now += 31_000;
+    expect((await server.post('/v1/completions', body, bearer('small'))).status).toBe(429);
+    now += 1_000;
+    expect((await server.post('/v1/completions', body, bearer('small'))).status).toBe(200);
+    expect((await server.post('/v1/completions', body, bearer('free'))).status).toBe(200);
+    expect(
+      await metric('llmservice_key_refused_total{model_name="tiny",key="small",limit="tokensPerMinute"}'),
+    ).toBe(2);
+    await accounted(4);
+  });
+
+  test('count requests that run at once', async () => {
+    await start();
+    server.script = endless;
+    const running = await server.post('/v1/completions', { ...body, stream: true }, bearer('single'));
+    const refused = await server.post('/v1/completions', body, bearer('single'));
+    expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '1']);
+    await running.body!.cancel();
+    await accounted(1);
+    server.script = says('x');
+    expect((await server.post('/v1/completions', body, bearer('single'))).status).toBe(200);
+  });
+
+  test('give back the place of a request that is refused later', async () => {
+    await start();
+    for (let i = 0; i < 3; i++) {
+      const response = await server.post('/v1/completions', { prompt: 'x'.repeat(64) }, bearer('single'));
+      expect(response.status).toBe(400);
+    }
+    expect(records).toEqual([]);
+  });
+});
+
+describe('the share of the engine', () => {
+  test.each<[string, object, object]>([
+    ['free', { user: 'someone' }, { fairnessKey: 'free', priority: 0 }],
+    ['free', { priority: 5 }, { fairnessKey: 'free', priority: 5 }],
+    ['urgent', {}, { fairnessKey: 'urgent', priority: -5 }],
+    ['urgent', { priority: 0 }, { fairnessKey: 'urgent', priority: -2 }],
+  ])('of the key %s, asked with %j', async (id, fields, expected) => {
+    await start();
+    await server.post('/v1/completions', { ...body, ...fields }, bearer(id));
+    expect(server.engine.requests[0]).toMatchObject(expected);
+  });
+
+  test('of a request that asks for more than its key may is refused', async () => {
+    await start();
+    const response = await server.post('/v1/completions', { ...body, priority: -4 }, bearer('urgent'));
+    expect(response.status).toBe(400);
+    expect(await response.json()).toMatchObject({
+      error: { param: 'priority', message: expect.stringContaining('send -3 or more') },
+    });
+    expect(server.engine.requests).toEqual([]);
+  });
+
+  test('without keys is the user’s, at the priority that is asked for', async () => {
+    await start({ keys: null });
+    await server.post('/v1/completions', { ...body, user: 'someone', priority: -8 });
+    expect(server.engine.requests[0]).toMatchObject({ fairnessKey: 'someone', priority: -8 });
+  });
+});
+
+describe('accounts', () => {
+  interface Usage {
+    readonly prompt_tokens: number;
+    readonly completion_tokens: number;
+    readonly prompt_tokens_details: { readonly cached_tokens: number };
+  }
+  const usageOf = async (response: Response): Promise<Usage> => {
+    const text = await response.text();
+    const last = text.startsWith('data:')
+      ? text.trimEnd().split('\n\n').at(-2)!.slice('data: '.length)
+      : text;
+    return (JSON.parse(last) as { usage: Usage }).usage;
+  };
+
+  test.each<[string, string, object]>([
+    ['a completion', '/v1/completions', body],
+    ['a stream', '/v1/completions', { ...body, stream: true }],
+    ['a chat', '/v1/chat/completions', { messages: [{ role: 'user', content: 'Hi' }] }],
+    [
+      'a streamed chat',
+      '/v1/chat/completions',
+      { messages: [{ role: 'user', content: 'Hi' }], stream: true, stream_options: { include_usage: true } },
+    ],
+    ['a generated text', '/generate', { prompt: 'abc' }],
+    ['several prompts', '/v1/completions', { prompt: ['a', 'bb', 'ccc'] }],
+    ['several, streamed', '/v1/completions', { prompt: ['a', 'bb', 'ccc'], stream: true }],
+  ])('have what %s told its client', async (_, path, request) => {
+    await start();
+    const response = await server.post(path, request, bearer('free'));
+    const usage = await usageOf(response);
+    const [record] = await accounted(1);
+    expect(record).toEqual({
+      time: new Date(now).toISOString(),
+      id: response.headers.get('x-request-id'),
+      key: 'free',
+      route: path,
+      model: 'tiny',
+      promptTokens: usage.prompt_tokens,
+      cachedTokens: usage.prompt_tokens_details.cached_tokens,
+      completionTokens: usage.completion_tokens,
+      reasoningTokens: 0,
+      finish: Array.from(
+        { length: 'prompt' in request && Array.isArray(request.prompt) ? 3 : 1 },
+        () => 'stop',
+      ),
+    });
+    expect(await metric('llmservice_key_prompt_tokens_total{model_name="tiny",key="free"}')).toBe(
+      usage.prompt_tokens,
+    );
+    expect(await metric('llmservice_key_completion_tokens_total{model_name="tiny",key="free"}')).toBe(
+      usage.completion_tokens,
+    );
+    expect(await metric('llmservice_key_requests_total{model_name="tiny",key="free"}')).toBe(1);
+  });
+
+  test('have :predict and embeddings too', async () => {
+    await start();
+    const predicted = await server.post('/v1/models/tiny:predict', { instances: ['a', 'b'] }, bearer('free'));
+    const { predictions } = (await predicted.json()) as {
+      predictions: { prompt_tokens: number; completion_tokens: number }[];
+    };
+    server.script = function* () {
+      yield { ...output([], 'stop'), embedding: Float32Array.of(3, 4) };
+    };
+    const embedded = await server.post('/v1/embeddings', { input: ['a', 'bb'] }, bearer('free'));
+    const { usage } = (await embedded.json()) as { usage: Usage };
+    const [first, second] = await accounted(2);
+    const sum = (field: 'prompt_tokens' | 'completion_tokens'): number =>
+      predictions.reduce((total, each) => total + each[field], 0);
+    expect(first).toMatchObject({
+      id: predicted.headers.get('x-request-id'),
+      route: '/v1/models/:name:predict',
+      promptTokens: sum('prompt_tokens'),
+      completionTokens: sum('completion_tokens'),
+      finish: ['stop', 'stop'],
+    });
+    expect(second).toMatchObject({
+      id: embedded.headers.get('x-request-id'),
+      promptTokens: usage.prompt_tokens,
+      completionTokens: 0,
+      finish: ['stop', 'stop'],
+    });
+  });
+
+  test('of a client that goes away have what was generated for it until then', async () => {
+    await start();
+    server.script = endless;
+    const response = await server.post('/v1/completions', { ...body, stream: true }, bearer('free'));
+    const reader = response.body!.getReader();
+    for (let i = 0; i < 4; i++) await reader.read();
+    await reader.cancel();
+    const [record] = await accounted(1);
+    expect(record).toMatchObject({ promptTokens: 10, finish: ['abort'] });
+    expect(record!.completionTokens).toBeGreaterThanOrEqual(4);
+    expect(await metric('vllm:generation_tokens_total{model_name="tiny",engine="0"}')).toBe(
+      record!.completionTokens,
+    );
+    expect(await metric('llmservice_key_completion_tokens_total{model_name="tiny",key="free"}')).toBe(
+      record!.completionTokens,
+    );
+  });
+
+  test('of a request that fails in mid-stream have what was generated until then', async () => {
+    await start();
+    server.script = function* () {
+      yield output(byteIds('abc'));
+      throw new Error('broken');
+    };
+    await (await server.post('/v1/completions', { ...body, stream: true }, bearer('free'))).text();
+    expect(await accounted(1)).toMatchObject([{ completionTokens: 3, finish: ['error'] }]);
+  });
+
+  test('are kept without keys as well', async () => {
+    await start({ keys: null });
+    await server.post('/v1/completions', body);
+    expect(await accounted(1)).toMatchObject([{ key: null, promptTokens: 10 }]);
+  });
+});

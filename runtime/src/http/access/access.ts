@@ -1,0 +1,101 @@
+// Who may use the server: every route but health needs a key where there are keys, /metrics only where that is said.
+
+import { routes, type ConfiguredKey } from '@llmservice/crds';
+import type { Request, RequestHandler, Response } from 'express';
+import type { AccountingLog } from '../../accounting/accounting-log.js';
+import type { RateLimit } from '../../keys/key-budget.js';
+import type { KeyBudgets } from '../../keys/key-budgets.js';
+import { RequestAccount, type AccountedRequest } from '../../keys/request-account.js';
+import type { KeyMetrics } from '../../metrics/key-metrics.js';
+import { ApiError } from '../../request/body/api-error.js';
+import { healthPaths, pagePaths, streamCheckPaths } from './open-paths.js';
+import { recordOf } from './request-record.js';
+
+export interface Access {
+  /** Null: no key is asked for. */
+  readonly keys: { find(presented: string): ConfiguredKey | null } | null;
+  readonly protectMetrics: boolean;
+  readonly budgets: KeyBudgets;
+  readonly metrics: KeyMetrics;
+  /** Null: none is written. */
+  readonly log: Pick<AccountingLog, 'add'> | null;
+  /** Unix time in milliseconds. */
+  readonly clock: () => number;
+}
+
+/** @throws ApiError invalid_api_key */
+export function authenticate({ keys, protectMetrics, metrics }: Access): RequestHandler {
+  const open = new Set<string>([
+    ...healthPaths,
+    ...streamCheckPaths,
+    ...pagePaths,
+    ...(protectMetrics ? [] : [routes.metrics]),
+  ]);
+  return (request, response, next) => {
+    if (keys === null || open.has(request.path)) {
+      next();
+      return;
+    }
+    const presented = presentedKey(request);
+    const key = presented === null ? null : keys.find(presented);
+    if (key === null) {
+      metrics.unauthorized();
+      throw refusal(presented);
+    }
+    (response.locals as Locals).key = key;
+    recordOf(response).keyed(key.id);
+    next();
+  };
+}
+
+/** The account of a request that was let in. @throws ApiError rate_limit_exceeded */
+export function openAccount(access: Access, request: AccountedRequest, response: Response): RequestAccount {
+  const { budgets, metrics, log, clock } = access;
+  const { key } = response.locals as Locals;
+  if (access.keys !== null && key === undefined) throw refusal(null);
+  const record = recordOf(response);
+  const account = new RequestAccount(
+    request,
+    key === undefined ? null : { key, budget: budgets.of(key, clock()) },
+    {
+      keepsTexts: record.keepsTexts,
+      ended: (generation) => record.generated(generation),
+      settled: () => record.settled(),
+      generated: (id, tokens) => metrics.generated(id, tokens),
+      finished: (record) => {
+        metrics.finished(record);
+        log?.add(record);
+      },
+    },
+    clock,
+    (limit) => tellRateLimit(response, limit),
+  );
+  record.admitted(request);
+  return account;
+}
+
+interface Locals {
+  key?: ConfiguredKey;
+}
+
+/** As OpenAI's clients send it, or as Anthropic's do. */
+export function presentedKey(request: Request): string | null {
+  const bearer = /^Bearer +(\S+) *$/i.exec(request.get('authorization') ?? '')?.[1];
+  return bearer ?? request.get('x-api-key') ?? null;
+}
+
+function refusal(presented: string | null): ApiError {
+  const message =
+    presented === null
+      ? 'this server asks for an API key: send it as the header Authorization: Bearer KEY, or x-api-key: KEY'
+      : 'the API key is not known here: check that it is whole, and that it was not withdrawn';
+  return ApiError.of('invalid_api_key', message);
+}
+
+/** OpenAI's headers. */
+function tellRateLimit(response: Response, { limit, remaining, resetSeconds }: RateLimit): void {
+  if (response.headersSent) return;
+  response.setHeader('x-ratelimit-limit-tokens', String(limit));
+  response.setHeader('x-ratelimit-remaining-tokens', String(remaining));
+  response.setHeader('x-ratelimit-reset-tokens', `${String(resetSeconds)}s`);
+}

@@ -1,0 +1,121 @@
+// The record of one request while it is served: begun by the first middleware, filled by what handles it, and told to the
+// observers once, when the response is closed and nothing of the request runs any more.
+
+import type { Request, RequestHandler, Response } from 'express';
+import type { ApiError } from '../../request/body/api-error.js';
+import type { AccountedRequest } from '../../keys/request-account.js';
+import type { EndedRequest, FinishedGeneration, RequestObserver } from '../../observe/ended-request.js';
+import { routeAt } from '../api/unknown-route.js';
+
+/** Who is told, and what. */
+export interface RecordParts {
+  /** Told of every request that was let in to generate, or refused. */
+  readonly observers: readonly RequestObserver[];
+  /** Whether they want prompts and answers too. */
+  readonly keepsTexts: boolean;
+  /** Monotonic, in milliseconds. */
+  readonly now: () => number;
+}
+
+interface Locals {
+  record?: RequestRecord;
+}
+
+export function recordRequests(parts: RecordParts): RequestHandler {
+  return (request, response, next) => {
+    (response.locals as Locals).record = new RequestRecord(parts, request, response);
+    next();
+  };
+}
+
+/** Of a response that went through `recordRequests`. */
+export function recordOf(response: Response): RequestRecord {
+  const { record } = response.locals as Locals;
+  if (record === undefined) throw new Error('the response has no record: recordRequests must come first');
+  return record;
+}
+
+export class RequestRecord {
+  readonly #parts: RecordParts;
+  readonly #request: Request;
+  readonly #response: Response;
+  readonly #arrivedAt: number;
+  readonly #arrivedAtMs = Date.now();
+  readonly #generations: FinishedGeneration[] = [];
+  #accounted: AccountedRequest | null = null;
+  #key: string | null = null;
+  #errorCode: string | null = null;
+  /** Whether something of it may still run. */
+  #open = false;
+  #closed = false;
+
+  constructor(parts: RecordParts, request: Request, response: Response) {
+    this.#parts = parts;
+    this.#request = request;
+    this.#response = response;
+    this.#arrivedAt = parts.now();
+    response.once('close', () => {
+      this.#closed = true;
+      this.#tell();
+    });
+  }
+
+  /** Whether prompts and answers are wanted. */
+  get keepsTexts(): boolean {
+    return this.#parts.keepsTexts;
+  }
+
+  keyed(id: string): void {
+    this.#key = id;
+  }
+
+  /** It is let in to generate; `settled` follows. */
+  admitted(request: AccountedRequest): void {
+    this.#accounted = request;
+    this.#open = true;
+  }
+
+  generated(generation: FinishedGeneration): void {
+    this.#generations.push(generation);
+  }
+
+  /** Nothing of it runs any more. */
+  settled(): void {
+    this.#open = false;
+    this.#tell();
+  }
+
+  failed({ code }: ApiError): void {
+    this.#errorCode ??= code;
+  }
+
+  #tell(): void {
+    const isTold = this.#accounted !== null || this.#errorCode !== null;
+    if (!this.#closed || this.#open || !isTold) return;
+    const ended = this.#ended();
+    for (const observe of this.#parts.observers) observe(ended);
+  }
+
+  #ended(): EndedRequest {
+    const request = this.#request;
+    const failed = this.#generations.find(({ errorCode }) => errorCode !== null);
+    return {
+      id: this.#accounted?.id ?? null,
+      route: routeAt(request.method, request.path),
+      model: this.#accounted?.model ?? null,
+      key: this.#key,
+      status: this.#response.headersSent ? this.#response.statusCode : null,
+      errorCode: this.#errorCode ?? failed?.errorCode ?? null,
+      admitted: this.#accounted !== null,
+      generations: this.#generations,
+      arrivedAtMs: this.#arrivedAtMs,
+      arrivedAt: this.#arrivedAt,
+      endedAt: this.#parts.now(),
+      traceContext: {
+        traceparent: request.get('traceparent') ?? null,
+        tracestate: request.get('tracestate') ?? null,
+      },
+      body: this.keepsTexts ? (request.body as unknown) : undefined,
+    };
+  }
+}

@@ -1,0 +1,188 @@
+// What routes answer, as JSON schemas for the OpenAPI document. They say what is always there; further members may come.
+
+import type { JsonSchema } from '../../request/body/request-fields.js';
+import { errorCodes } from '../../request/body/api-error.js';
+import { anthropicErrorTypes } from './anthropic-error.js';
+
+const text = { type: 'string' };
+const whole = { type: 'integer', minimum: 0 };
+const boolean = { type: 'boolean' };
+const anyOrNull = (type: string): JsonSchema => ({ type: [type, 'null'] });
+const list = (items: JsonSchema): JsonSchema => ({ type: 'array', items });
+const only = (value: string): JsonSchema => ({ const: value });
+const ref = (name: string): JsonSchema => ({ $ref: `#/components/schemas/${name}` });
+
+/** Every member is required unless it is named as optional. */
+function object(members: Readonly<Record<string, JsonSchema>>, optional: readonly string[] = []): JsonSchema {
+  const required = Object.keys(members).filter((name) => !optional.includes(name));
+  return { type: 'object', required, properties: members };
+}
+
+const finish = { enum: ['stop', 'length', 'tool_calls', 'abort', 'error', null] };
+const stopReason = { type: ['string', 'integer', 'null'] };
+const end = { logprobs: anyOrNull('object'), finish_reason: finish, stop_reason: stopReason };
+const message = object({
+  role: only('assistant'),
+  content: anyOrNull('string'),
+  reasoning: anyOrNull('string'),
+  reasoning_content: anyOrNull('string'),
+  tool_calls: list({ type: 'object' }),
+});
+const head = { id: text, created: whole, model: text, system_fingerprint: text };
+const usageOrNull = { anyOf: [ref('Usage'), { type: 'null' }] };
+const model = {
+  id: text,
+  object: only('model'),
+  created: whole,
+  owned_by: text,
+  root: text,
+  parent: { type: 'null' },
+  max_model_len: anyOrNull('integer'),
+};
+const prediction = object(
+  { model_name: text, response: text, reasoning: text, prompt_tokens: whole, completion_tokens: whole },
+  ['reasoning'],
+);
+
+const response = object({
+  id: text,
+  object: only('response'),
+  created_at: whole,
+  status: { enum: ['in_progress', 'completed', 'incomplete', 'failed'] },
+  error: anyOrNull('object'),
+  incomplete_details: anyOrNull('object'),
+  model: text,
+  output: list(object({ id: text, type: { enum: ['reasoning', 'message', 'function_call'] } })),
+  usage: anyOrNull('object'),
+});
+const anthropicMessage = object({
+  id: text,
+  type: only('message'),
+  role: only('assistant'),
+  model: text,
+  content: list(object({ type: { enum: ['thinking', 'text', 'tool_use'] } })),
+  stop_reason: { enum: ['end_turn', 'max_tokens', 'stop_sequence', 'tool_use', null] },
+  stop_sequence: anyOrNull('string'),
+  usage: object({ input_tokens: whole, output_tokens: whole, cache_read_input_tokens: whole }),
+});
+
+const schemas = {
+  Root: object({
+    name: text,
+    version: text,
+    state: text,
+    models: list(text),
+    openapi: text,
+    routes: list(object({ method: text, path: text, summary: text })),
+  }),
+  OpenApi: object({ openapi: text, info: { type: 'object' }, paths: { type: 'object' } }),
+  Version: object({ version: text, engine: anyOrNull('object') }),
+  Health: object({
+    state: { enum: ['pulling', 'loading', 'serving', 'restarting', 'unloaded', 'draining', 'failed'] },
+    model: text,
+    load: anyOrNull('object'),
+    engine: anyOrNull('object'),
+    failure: anyOrNull('object'),
+  }),
+  Alive: object({ alive: boolean }),
+  Metrics: text,
+  Page: text,
+  StreamCheck: text,
+  UiStatus: object({
+    model: text,
+    state: text,
+    failure: anyOrNull('object'),
+    load: anyOrNull('object'),
+    engine: anyOrNull('object'),
+    errors: list(object({ at: whole, route: anyOrNull('string'), code: text })),
+  }),
+  ChatCompletion: object({
+    ...head,
+    object: only('chat.completion'),
+    choices: list(object({ index: whole, message, ...end })),
+    usage: ref('Usage'),
+  }),
+  ChatCompletionChunk: object({
+    ...head,
+    object: only('chat.completion.chunk'),
+    choices: list(object({ index: whole, delta: { type: 'object' }, ...end })),
+    usage: usageOrNull,
+  }),
+  Completion: object({
+    ...head,
+    object: only('text_completion'),
+    choices: list(object({ index: whole, text, ...end })),
+    usage: usageOrNull,
+  }),
+  Response: response,
+  ResponseEvent: object({ type: text, sequence_number: whole }),
+  Message: anthropicMessage,
+  MessageEvent: object({ type: text }),
+  TokenCount: object({ input_tokens: whole }),
+  Embeddings: object({
+    object: only('list'),
+    model: text,
+    data: list(
+      object({
+        object: only('embedding'),
+        index: whole,
+        embedding: { anyOf: [text, list({ type: 'number' })] },
+      }),
+    ),
+    usage: object({ prompt_tokens: whole, total_tokens: whole }),
+  }),
+  Models: object({ object: only('list'), data: list(object(model)), models: list(text) }),
+  Model: object({ ...model, name: text, ready: boolean }),
+  Prediction: { anyOf: [prediction, object({ predictions: list(prediction) })] },
+  Generated: object({
+    id: text,
+    model: text,
+    text,
+    finish_reason: finish,
+    stop_reason: stopReason,
+    usage: ref('Usage'),
+  }),
+  Tokens: object({
+    count: whole,
+    max_model_len: whole,
+    tokens: list(whole),
+    token_strs: { anyOf: [list(text), { type: 'null' }] },
+  }),
+  Prompt: object({ prompt: text }),
+  WarmedUp: object({ model: text, seconds: { type: 'number' }, usage: ref('Usage') }),
+} satisfies Record<string, JsonSchema>;
+
+export type AnswerName = keyof typeof schemas;
+
+export const answerSchemas: Readonly<Record<AnswerName, JsonSchema>> = schemas;
+
+/** Parts of answers. */
+export const sharedSchemas: Readonly<Record<string, JsonSchema>> = {
+  AnthropicError: object({
+    type: only('error'),
+    error: object({
+      type: { enum: ['invalid_request_error', 'api_error', ...Object.values(anthropicErrorTypes)] },
+      message: text,
+      param: anyOrNull('string'),
+      code: text,
+    }),
+  }),
+  Usage: object({
+    prompt_tokens: whole,
+    completion_tokens: whole,
+    total_tokens: whole,
+    prompt_tokens_details: anyOrNull('object'),
+    completion_tokens_details: anyOrNull('object'),
+  }),
+  Error: object({
+    error: object({
+      message: text,
+      type: { enum: [...new Set(Object.values(errorCodes).map(({ type }) => type))] },
+      param: anyOrNull('string'),
+      code: {
+        type: 'string',
+        description: `${Object.keys(errorCodes).join(', ')}, or the reason of a failure of the service`,
+      },
+    }),
+  }),
+};

@@ -1,0 +1,120 @@
+// The document against itself, against the routes that are mounted, and against what they answer.
+
+import { Validator } from '@seriousme/openapi-schema-validator';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { Ajv } from 'ajv';
+import { bodySchemas } from '../../request/body/body-schemas.js';
+import { makeApp } from '../app.js';
+import { makeOpenApiDocument } from './openapi-document.js';
+import { mountedRoutes, type RouteName } from './route-table.js';
+import { output, says, type Script } from '../scripted-engine.fixture.js';
+import { ScriptedServer } from '../scripted-server.fixture.js';
+
+const openApiDocument = makeOpenApiDocument(['tiny', 'small']);
+const ajv = new Ajv({ strict: false, allErrors: true });
+ajv.addSchema(openApiDocument, 'document');
+
+/** A response of the document. */
+interface Documented {
+  readonly content: Readonly<Record<string, { readonly schema: { readonly $ref: string } }>>;
+}
+
+/** Embeds where it is asked to, and speaks elsewhere. */
+const script: Script = (request, signal) =>
+  request.pooling === 'none'
+    ? says('Hi', '!')(request, signal)
+    : [{ ...output([]), embedding: Float32Array.of(3, 4), finish: 'stop' }];
+
+const messages = [{ role: 'user', content: 'x' }];
+const bodies: Partial<Record<RouteName, object>> = {
+  chat: { messages },
+  completions: { prompt: ['x', 'y'], logprobs: 1 },
+  responses: { input: 'x' },
+  messages: { messages, max_tokens: 5 },
+  countTokens: { messages },
+  embeddings: { input: 'x' },
+  predict: { prompt: 'x' },
+  generate: { prompt: 'x' },
+  tokenize: { prompt: 'x', return_token_strs: true },
+  detokenize: { tokens: [65] },
+  applyTemplate: { messages },
+  warmup: {},
+};
+
+let server: ScriptedServer;
+let loading: ScriptedServer;
+beforeAll(async () => {
+  server = await ScriptedServer.start();
+  server.script = script;
+  loading = await ScriptedServer.start({ serving: false });
+});
+afterAll(() => Promise.all([server.stop(), loading.stop()]));
+
+test.each([[[]], [['tiny', 'small']]])('it is an OpenAPI 3.1 document, with the names %j', async (names) => {
+  const document = structuredClone(makeOpenApiDocument(names)) as object;
+  const { valid, errors } = await new Validator().validate(document as Record<string, unknown>);
+  expect({ valid, errors }).toEqual({ valid: true, errors: undefined });
+});
+
+test('it is served as it is, and its bodies are those that requests are validated with', async () => {
+  const served = await server.get('/openapi.json');
+  expect(await served.json()).toEqual(JSON.parse(JSON.stringify(openApiDocument)));
+  expect(openApiDocument.components.schemas).toMatchObject({
+    ChatRequest: bodySchemas.chat,
+    TokenizeRequest: bodySchemas.tokenize,
+  });
+});
+
+test('it has every route that is mounted, and no other', () => {
+  const { stack } = makeApp(server.parts).router as unknown as {
+    readonly stack: readonly { readonly route?: { path: string; methods: Record<string, true> } }[];
+  };
+  const mounted = stack.flatMap(({ route }) =>
+    route === undefined
+      ? []
+      : Object.keys(route.methods).map((method) => `${method} ${route.path.replaceAll('\\', '')}`),
+  );
+  const documented = Object.entries(openApiDocument.paths).flatMap(([path, methods]) =>
+    Object.keys(methods).map((method) => `${method} ${path.replace('{name}', ':name')}`),
+  );
+  expect(mounted.length).toBeGreaterThan(20);
+  expect(mounted.sort()).toEqual(documented.sort());
+});
+
+describe.each(mountedRoutes)('$method $path', ({ name, method, path, body }) => {
+  const operation = openApiDocument.paths[path]![method]!;
+  const ask = (of: ScriptedServer, model: string, body: unknown): Promise<Response> => {
+    const url = path.replace('{name}', model);
+    return method === 'get' ? of.get(url) : of.post(url, body);
+  };
+
+  /** What the document says of the answer's status. */
+  async function expectDocumented(response: Response, status: number): Promise<void> {
+    expect(response.status).toBe(status);
+    const { responses } = operation;
+    const documented = responses[status] ?? responses[`${String(status).slice(0, 1)}XX`];
+    const { content } = documented as unknown as Documented;
+    const type = response.headers.get('content-type')!.split(';')[0]!;
+    const validate = ajv.compile({ $ref: `document${content[type]!.schema.$ref}` });
+    const answer: unknown = type === 'application/json' ? await response.json() : await response.text();
+    expect({ answer, valid: validate(answer), errors: validate.errors }).toMatchObject({ valid: true });
+  }
+
+  test('answers what the document says', async () => {
+    await expectDocumented(await ask(server, 'tiny', bodies[name]), 200);
+  });
+
+  if (body !== null)
+    test('says by the document that a field is unknown, and that no model is loaded yet', async () => {
+      await expectDocumented(await ask(server, 'tiny', { surprise: 1 }), 400);
+      await expectDocumented(await ask(loading, 'tiny', bodies[name]), 503);
+    });
+  else if (operation.responses['503'] !== undefined)
+    test('says by the document that no model is loaded yet', async () => {
+      await expectDocumented(await ask(loading, 'tiny', undefined), 503);
+    });
+  if (path.includes('{name}'))
+    test('says by the document that a model is not served', async () => {
+      await expectDocumented(await ask(server, 'other', bodies[name]), 404);
+    });
+});

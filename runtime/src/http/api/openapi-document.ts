@@ -1,0 +1,154 @@
+// The OpenAPI 3.1 document of the server: the table of routes, the schemas that bodies are validated with, and those of
+// answers. Pure: served at /openapi.json, and without names written to runtime/openapi.json by `npm run generate`.
+
+import { bodyKinds, bodySchemas, honouredOn } from '../../request/body/body-schemas.js';
+import type { JsonSchema, RouteKind } from '../../request/body/request-fields.js';
+import { answerSchemas, sharedSchemas, type AnswerName } from './answer-schemas.js';
+import { isAnthropicPath, mountedRoutes, type MountedRoute } from './route-table.js';
+import { version } from './version.js';
+
+interface Operation {
+  readonly operationId: string;
+  readonly summary: string;
+  readonly parameters?: readonly JsonSchema[];
+  readonly requestBody?: JsonSchema;
+  readonly responses: Readonly<Record<string, JsonSchema>>;
+}
+
+/** By path and method. */
+type Paths = Readonly<Record<string, Readonly<Record<string, Operation>>>>;
+
+interface OpenApiDocument {
+  readonly openapi: string;
+  readonly info: object;
+  readonly servers: readonly object[];
+  readonly paths: Paths;
+  readonly security: readonly object[];
+  readonly components: {
+    readonly securitySchemes: Readonly<Record<string, object>>;
+    readonly schemas: Readonly<Record<string, JsonSchema>>;
+  };
+}
+
+const ref = (name: string): JsonSchema => ({ $ref: `#/components/schemas/${name}` });
+const json = (schema: JsonSchema): JsonSchema => ({ 'application/json': { schema } });
+/** Of answers that are no JSON. */
+const otherTypes: Readonly<Partial<Record<AnswerName, string>>> = {
+  Metrics: 'text/plain',
+  Page: 'text/html',
+  StreamCheck: 'text/event-stream',
+};
+const bodyName = (kind: RouteKind): string => `${kind.charAt(0).toUpperCase()}${kind.slice(1)}Request`;
+
+/** KServe's list of bodies, in which a text stands for its prompt. */
+const predictInstances = {
+  type: 'object',
+  required: ['instances'],
+  additionalProperties: false,
+  properties: {
+    instances: {
+      type: 'array',
+      minItems: 1,
+      maxItems: 256,
+      items: { anyOf: [{ type: 'string' }, ref(bodyName('predict'))] },
+    },
+  },
+};
+
+/** @param names what the model may be called; none: not known yet */
+export function makeOpenApiDocument(names: readonly string[]): OpenApiDocument {
+  return {
+    openapi: '3.1.1',
+    info: {
+      title: 'LlmService',
+      version,
+      summary: 'A language model behind the OpenAI, KServe and vLLM protocols.',
+      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+    },
+    servers: [{ url: '/' }],
+    paths: paths(names),
+    // A server without keys asks for none.
+    security: [{}, { bearer: [] }, { header: [] }],
+    components: {
+      securitySchemes: {
+        bearer: { type: 'http', scheme: 'bearer' },
+        header: { type: 'apiKey', in: 'header', name: 'x-api-key' },
+      },
+      schemas: {
+        ...Object.fromEntries(bodyKinds.map((kind) => [bodyName(kind), bodySchemas[kind]])),
+        PredictInstances: predictInstances,
+        ...answerSchemas,
+        ...sharedSchemas,
+      },
+    },
+  };
+}
+
+function paths(names: readonly string[]): Paths {
+  const all: Record<string, Record<string, Operation>> = {};
+  for (const route of mountedRoutes)
+    all[route.path] = { ...all[route.path], [route.method]: operation(route, names) };
+  return all;
+}
+
+function operation(route: MountedRoute, names: readonly string[]): Operation {
+  const { name, path, summary, body } = route;
+  return {
+    operationId: path.startsWith('/openai/') ? `openai-${name}` : name,
+    summary,
+    ...(path.includes('{name}') ? { parameters: [nameParameter(names)] } : {}),
+    ...(body === null ? {} : { requestBody: requestBody(body) }),
+    responses: responses(route),
+  };
+}
+
+function nameParameter(names: readonly string[]): JsonSchema {
+  return {
+    name: 'name',
+    in: 'path',
+    required: true,
+    description: 'One of the names of GET /v1/models',
+    schema: { type: 'string', minLength: 1, ...(names.length === 0 ? {} : { enum: names }) },
+  };
+}
+
+function requestBody(kind: RouteKind): JsonSchema {
+  const single = ref(bodyName(kind));
+  return {
+    // A body that has nothing to say may stay away.
+    required: Object.keys(honouredOn[kind]).length > 0,
+    content: json(kind === 'predict' ? { anyOf: [single, ref('PredictInstances')] } : single),
+  };
+}
+
+function responses({ path, answer, chunk, body, answersUnready }: MountedRoute): Operation['responses'] {
+  const otherType = otherTypes[answer];
+  const errorName = isAnthropicPath(path) ? 'AnthropicError' : 'Error';
+  const error = (description: string): JsonSchema => ({ description, content: json(ref(errorName)) });
+  return {
+    '200': {
+      description: 'The answer',
+      content:
+        otherType !== undefined
+          ? { [otherType]: { schema: ref(answer) } }
+          : { ...json(ref(answer)), ...(chunk === null ? {} : { 'text/event-stream': events(chunk) }) },
+    },
+    ...(answersUnready ? { '503': { description: 'Not ready', content: json(ref(answer)) } } : {}),
+    '4XX': error('The request cannot be served as it is: the error says what to send instead'),
+    // Only what is generated can fail.
+    ...(body === null
+      ? {}
+      : { '5XX': error('The service cannot answer now: the error says whether to try again') }),
+  };
+}
+
+/** One event; OpenAPI 3.1 has no word for a stream of them. */
+function events(chunk: AnswerName): JsonSchema {
+  const data = {
+    type: 'string',
+    description: chunk.endsWith('Event')
+      ? `JSON with the schema ${chunk}; the event's name is its type.`
+      : `JSON with the schema ${chunk} or, if generating fails after the first event, Error; the last is [DONE].`,
+  };
+  return { schema: { type: 'object', required: ['data'], properties: { data } } };
+}

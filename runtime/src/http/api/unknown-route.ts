@@ -1,0 +1,71 @@
+// Requests that no route took: 405 with the methods that the path has, or 404 with the routes whose paths are nearest.
+
+import type { RequestHandler } from 'express';
+import { ApiError } from '../../request/body/api-error.js';
+import { mountedRoutes, type MountedRoute } from './route-table.js';
+
+/** Routes that a 404 names. */
+const named = 3;
+
+export const unknownRoute: RequestHandler = ({ method, path }, response) => {
+  const methods = methodsOf(path);
+  if (methods.length > 0) {
+    response.setHeader('allow', methods.join(', '));
+    if (method === 'OPTIONS') {
+      response.status(204).end();
+      return;
+    }
+    const message = `${path} does not take ${method}: send ${methods.join(' or ')}`;
+    throw ApiError.of('method_not_allowed', message);
+  }
+  const near = nearest(path).map((route) => `${route.method.toUpperCase()} ${route.path}`);
+  const message = `there is no ${method} ${path} here; nearest are ${near.join(', ')}; GET / lists all`;
+  throw ApiError.of('route_not_found', message);
+};
+
+/** The path of the route that takes such requests, as the table writes it; null: none does. */
+export function routeAt(method: string, path: string): string | null {
+  return matchingRoutes(path).find((route) => route.method.toUpperCase() === method)?.path ?? null;
+}
+
+function methodsOf(path: string): string[] {
+  const methods = matchingRoutes(path).map((route) => route.method.toUpperCase());
+  return [...new Set(methods)].flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method]));
+}
+
+/** Of the longest path that it matches: what ends in `:predict` is no name of a model. */
+function matchingRoutes(path: string): readonly MountedRoute[] {
+  const matching = patterns.filter(({ pattern }) => pattern.test(path)).map(({ route }) => route);
+  const longest = Math.max(...matching.map((route) => route.path.length));
+  return matching.filter((route) => route.path.length === longest);
+}
+
+const patterns = mountedRoutes.map((route) => ({ route, pattern: patternOf(route.path) }));
+
+function patternOf(path: string): RegExp {
+  return new RegExp(`^${path.replaceAll('.', '\\.').replaceAll('{name}', '[^/]+')}/?$`, 'i');
+}
+
+function nearest(path: string): (typeof mountedRoutes)[number][] {
+  // A path of megabytes is not compared letter by letter.
+  const asked = path.slice(0, 100).toLowerCase();
+  return mountedRoutes
+    .map((route) => ({ route, distance: editDistance(asked, route.path) }))
+    .sort((a, b) => a.distance - b.distance)
+    .slice(0, named)
+    .map(({ route }) => route);
+}
+
+/** Letters to insert, delete or replace (Wagner and Fischer, 1974), one row of their table at a time. */
+function editDistance(from: string, to: string): number {
+  let row = Array.from({ length: to.length + 1 }, (_, j) => j);
+  for (const [i, letter] of Array.from(from).entries()) {
+    const next = [i + 1];
+    for (let j = 0; j < to.length; j++) {
+      const replaced = (row[j] ?? 0) + (letter === to[j] ? 0 : 1);
+      next.push(Math.min(replaced, (row[j + 1] ?? 0) + 1, (next[j] ?? 0) + 1));
+    }
+    row = next;
+  }
+  return row[to.length] ?? 0;
+}

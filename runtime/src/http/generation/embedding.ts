@@ -1,0 +1,76 @@
+// One embedding from prompt to unit vector: submitted, awaited, measured and logged, however it ends.
+
+import type { GenerateRequest } from '../../engine/protocol.js';
+import type { FinishedGeneration } from '../../observe/ended-request.js';
+import type { TokenCounts } from '../../keys/token-counts.js';
+import { ApiError } from '../../request/body/api-error.js';
+import { asApiError, type GenerationContext } from './generation.js';
+
+/** (hidden), of length 1. @throws ApiError when the engine fails or the server ends the request */
+export async function runEmbedding(
+  request: GenerateRequest,
+  { engine, metrics, now, modelName, signal, account }: GenerationContext,
+): Promise<Float32Array> {
+  const arrivedAt = now();
+  let queueMs: number | null = null;
+  let cachedTokens = 0;
+  const promptTokens = request.prompt.length;
+  const usage = (): TokenCounts => ({
+    promptTokens,
+    cachedTokens,
+    completionTokens: 0,
+    reasoningTokens: 0,
+    acceptedDraftTokens: 0,
+  });
+  const ended = account.begin(usage);
+  let [finishReason, errorCode]: [string, string | null] = ['stop', null];
+  try {
+    for await (const output of engine.submit(request, { signal })) {
+      queueMs ??= output.queueMs;
+      cachedTokens += output.cachedTokens ?? 0;
+      if (output.embedding === null) continue;
+      metrics.embedded(promptTokens, cachedTokens);
+      return normalized(output.embedding);
+    }
+    throw signal.reason instanceof ApiError
+      ? signal.reason
+      : new Error('the engine ended a request without its embedding');
+  } catch (error) {
+    const told = asApiError(error);
+    finishReason = told.code === 'request_aborted' ? 'abort' : 'error';
+    errorCode = finishReason === 'error' ? told.code : null;
+    throw told;
+  } finally {
+    const endedAt = now();
+    const finished: FinishedGeneration = {
+      id: request.id,
+      promptId: request.id,
+      model: modelName,
+      stream: false,
+      maxTokens: 0,
+      promptTokens,
+      cachedTokens,
+      usage: usage(),
+      finishReason,
+      errorCode,
+      arrivedAt,
+      submittedAt: arrivedAt,
+      startedAt: queueMs === null ? null : arrivedAt + queueMs,
+      // The prompt is all there is: with its last row it is done.
+      firstTokenAt: finishReason === 'stop' ? endedAt : null,
+      lastTokenAt: null,
+      endedAt,
+      answer: null,
+    };
+    metrics.finished(finished);
+    account.ended(finished);
+    ended(finishReason);
+  }
+}
+
+/** As OpenAI's embeddings are, and vLLM's: the dot product of two is their cosine. */
+function normalized(values: Float32Array): Float32Array {
+  const squares = values.reduce((sum, value) => sum + value * value, 0);
+  const length = Math.max(Math.sqrt(squares), 1e-12);
+  return values.map((value) => value / length);
+}

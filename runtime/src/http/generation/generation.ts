@@ -1,0 +1,293 @@
+// One generation from prompt to last token: prepared, submitted, read as text, measured and logged once it ends,
+// however it ends.
+
+import { FailureError } from '@llmservice/crds';
+import type { EngineOutput, GenerateRequest } from '../../engine/protocol.js';
+import type { FinishedGeneration } from '../../observe/ended-request.js';
+import type { ServerMetrics } from '../../metrics/server-metrics.js';
+import { ApiError } from '../../request/body/api-error.js';
+import type { RequestAccount } from '../../keys/request-account.js';
+import type { TokenCounts } from '../../keys/token-counts.js';
+import { choiceSeed } from '../../request/parts/choices.js';
+import type { ApiRequest, PromptSource } from '../../request/parse/parse-request.js';
+import { prepareGeneration } from '../../request/prepare/prepare-generation.js';
+import { withPrompt, type PromptEcho } from '../../request/text/prompt-echo.js';
+import { opensReasoning } from '../../request/text/reasoning.js';
+import { TextStream, type TextDelta, type TextStreamOptions } from '../../request/text/text-stream.js';
+import { ToolReader } from '../../tools/tool-reader.js';
+import type { GenerationEngine } from '../replica/engine-port.js';
+import { PromptShare, type PromptScores } from './prompt-share.js';
+import type { ServedModel } from '../replica/served-model.js';
+import { newId } from '../replica/server-parts.js';
+import { AnswerKeeper } from '../../observe/answer-keeper.js';
+
+export interface GenerationContext {
+  readonly engine: GenerationEngine;
+  readonly model: ServedModel;
+  readonly metrics: ServerMetrics;
+  /** Monotonic, in milliseconds. */
+  readonly now: () => number;
+  /** The name that the answer carries. */
+  readonly modelName: string;
+  /** Aborted when the client goes away, or with an ApiError when the server has to end it. */
+  readonly signal: AbortSignal;
+  readonly account: RequestAccount;
+}
+
+/** Of several answers to one prompt the first alone counts it. */
+export type Usage = TokenCounts;
+
+/** What the answers to one prompt have in common. */
+interface Prompt {
+  readonly prepared: GenerateRequest;
+  readonly share: PromptShare;
+  /** Null: not asked for. */
+  readonly echo: PromptEcho | null;
+  readonly newText: () => TextStream;
+}
+
+export class Generation {
+  private readonly arrivedAt: number;
+  /** When the engine was asked; null: not yet. */
+  private submittedAt: number | null = null;
+  private firstOutputAt: number | null = null;
+  private lastOutputAt: number | null = null;
+  private queueMs: number | null = null;
+  private cachedTokens = 0;
+  private acceptedDraftTokens = 0;
+  private readonly answer: AnswerKeeper | null;
+  private tokensScored = 0;
+  private sumOfLogprobs = 0;
+  private readonly text: TextStream;
+
+  private constructor(
+    readonly id: string,
+    private readonly context: GenerationContext,
+    private readonly request: ApiRequest,
+    private readonly prompt: Prompt,
+    /** Of the answers to the prompt; the first computes it. */
+    private readonly choice: number,
+    private readonly outputs: AsyncIterable<EngineOutput>,
+    arrivedAt: number,
+  ) {
+    this.text = prompt.newText();
+    this.answer = context.account.keepsTexts ? new AnswerKeeper() : null;
+    this.arrivedAt = arrivedAt;
+  }
+
+  /** Everything that can be refused is refused here, before a byte is sent. @throws ApiError */
+  static async start(
+    id: string,
+    request: ApiRequest,
+    source: PromptSource,
+    context: GenerationContext,
+  ): Promise<Generation> {
+    const arrivedAt = context.now();
+    const { model, engine, signal, account } = context;
+    const prepared = account.share(await prepareGeneration(request, source, id, model), request.priority);
+    account.spendPrompt(prepared.prompt.length);
+    // Reasoning is told apart where a chat template wrote the prompt.
+    const think = source.kind === 'messages' ? model.think : null;
+    const inReasoning = think !== null && opensReasoning(prepared.prompt, think);
+    const { details, rules } = request;
+    const textOptions: Omit<TextStreamOptions, 'tools'> = {
+      newDetokenizer: () => model.tokenizer.detokenizer({ skipSpecialTokens: request.skipSpecialTokens }),
+      stopStrings: request.stopStrings,
+      includeStopString: request.includeStopString,
+      stopTokenIds: request.stopTokenIds,
+      minTokens: rules?.minTokens ?? 0,
+      logprobs: details.logprobs,
+      tellsIds: details.tokenIds,
+      think,
+      inReasoning,
+    };
+    const prompt: Prompt = {
+      prepared,
+      share: new PromptShare(),
+      echo: details.echo ? echoOf(source, prepared.prompt, request, model) : null,
+      newText: () => new TextStream({ ...textOptions, tools: toolReaderOf(request, model) }),
+    };
+    return new Generation(id, context, request, prompt, 0, engine.submit(prepared, { signal }), arrivedAt);
+  }
+
+  /** Another answer to the same prompt, drawn with a seed of its own; its deltas come once the first's are read. */
+  sibling(choice: number): Generation {
+    const { context, request, prompt, arrivedAt } = this;
+    const { sampling } = prompt.prepared;
+    const id = `${this.id}-${String(choice)}`;
+    const prepared: GenerateRequest = {
+      ...prompt.prepared,
+      id,
+      sampling: { ...sampling, seed: choiceSeed(sampling.seed, choice) },
+      promptLogprobs: false,
+    };
+    const outputs = prompt.share.afterwards(() => {
+      generation.submittedAt = context.now();
+      return context.engine.submit(prepared, { signal: context.signal });
+    });
+    const generation = new Generation(id, context, request, prompt, choice, outputs, arrivedAt);
+    return generation;
+  }
+
+  get usage(): Usage {
+    const isFirst = this.choice === 0;
+    return {
+      promptTokens: isFirst ? this.promptTokens : 0,
+      cachedTokens: isFirst ? this.cachedTokens : 0,
+      completionTokens: this.text.completionTokens,
+      reasoningTokens: this.text.reasoningTokens,
+      acceptedDraftTokens: this.acceptedDraftTokens,
+    };
+  }
+
+  /** See `WholeChoice`; of what has been read. */
+  get meanLogprob(): number {
+    if (this.prompt.prepared.sampling.topLogprobs === null) return NaN;
+    return this.tokensScored === 0 ? -Infinity : this.sumOfLogprobs / this.tokensScored;
+  }
+
+  /** See `WholeChoice`; complete once a token has been read. */
+  get promptScores(): PromptScores | null {
+    const { promptLogprobs } = this.request.details;
+    return promptLogprobs === null
+      ? null
+      : { scores: this.prompt.share.scores, alternatives: promptLogprobs };
+  }
+
+  private get promptTokens(): number {
+    return this.prompt.prepared.prompt.length;
+  }
+
+  /**
+   * One delta per engine output; the last has `finish`. To be read once.
+   * @throws ApiError when the engine fails or the server ends the generation
+   */
+  async *deltas(): AsyncGenerator<TextDelta> {
+    let outcome = 'abort';
+    let errorCode: string | null = null;
+    let begun = false;
+    const ended = this.context.account.begin(() => this.usage);
+    // What the engine is to do reaches it with the first output that is asked for.
+    if (this.choice === 0) this.submittedAt = this.context.now();
+    try {
+      for await (const output of this.outputs) {
+        if (this.choice === 0) this.prompt.share.take(output);
+        const before = this.text.completionTokens;
+        const own = this.text.push(output);
+        this.measure(output, this.text.completionTokens - before);
+        this.weigh(output, this.text.completionTokens - before);
+        // The prompt's scores are complete with the first token.
+        const begins: boolean = !begun && (output.tokens.length > 0 || own.finish !== null);
+        begun ||= begins;
+        const delta = begins ? this.withPrompt(own) : own;
+        // What ended the tokens, whatever the answer asks for.
+        if (delta.finish !== null) outcome = delta.finish === 'tool_calls' ? 'stop' : delta.finish;
+        this.answer?.add(delta);
+        yield delta;
+        if (delta.finish !== null) return;
+      }
+      throw this.abortReason() ?? new Error('the engine ended a generation without a reason');
+    } catch (error) {
+      const told = this.abortReason() ?? asApiError(error);
+      outcome = this.context.signal.aborted && told.code === 'request_aborted' ? 'abort' : 'error';
+      errorCode = outcome === 'error' ? told.code : null;
+      throw told;
+    } finally {
+      if (this.choice === 0) this.prompt.share.end();
+      this.finish(outcome, errorCode);
+      ended(outcome);
+    }
+  }
+
+  /** The first delta that tells of an answer, with what is told of its prompt. */
+  private withPrompt(delta: TextDelta): TextDelta {
+    const { prepared, share, echo } = this.prompt;
+    const { tokenIds, logprobs } = this.request.details;
+    const told = tokenIds ? { ...delta, promptTokenIds: [...prepared.prompt] } : delta;
+    return echo === null ? told : withPrompt(told, echo, share.scores, logprobs);
+  }
+
+  private weigh({ logprobs }: EngineOutput, tokens: number): void {
+    for (const { logprob } of logprobs?.slice(0, tokens) ?? []) {
+      this.sumOfLogprobs += logprob;
+      this.tokensScored += 1;
+    }
+  }
+
+  private measure({ queueMs, cachedTokens, acceptedDrafts }: EngineOutput, tokens: number): void {
+    const { metrics, now, account } = this.context;
+    const at = now();
+    if (queueMs !== null) this.queueMs = queueMs;
+    if (cachedTokens !== null) this.cachedTokens = cachedTokens;
+    // What followed a stop string is not counted.
+    this.acceptedDraftTokens += Math.min(acceptedDrafts, tokens);
+    if (tokens > 0) {
+      metrics.generated(tokens);
+      account.spendGenerated(tokens);
+      if (this.firstOutputAt === null)
+        metrics.firstTokens(this.promptTokens, this.cachedTokens, (at - this.arrivedAt) / 1000);
+      else metrics.laterTokens(tokens, (at - (this.lastOutputAt ?? at)) / 1000);
+      this.firstOutputAt ??= at;
+      this.lastOutputAt = at;
+    }
+  }
+
+  private finish(finishReason: string, errorCode: string | null): void {
+    const { context, submittedAt, queueMs } = this;
+    const finished: FinishedGeneration = {
+      id: this.id,
+      promptId: this.prompt.prepared.id,
+      model: context.modelName,
+      stream: this.request.stream,
+      maxTokens: this.request.maxTokens,
+      promptTokens: this.promptTokens,
+      cachedTokens: this.cachedTokens,
+      usage: this.usage,
+      finishReason,
+      errorCode,
+      arrivedAt: this.arrivedAt,
+      submittedAt,
+      startedAt: submittedAt === null || queueMs === null ? null : submittedAt + queueMs,
+      firstTokenAt: this.firstOutputAt,
+      lastTokenAt: this.lastOutputAt,
+      endedAt: context.now(),
+      answer: this.answer?.text ?? null,
+    };
+    context.metrics.finished(finished);
+    context.account.ended(finished);
+  }
+
+  private abortReason(): ApiError | null {
+    const { signal } = this.context;
+    if (!signal.aborted) return null;
+    const reason: unknown = signal.reason;
+    return reason instanceof ApiError ? reason : ApiError.of('request_aborted', 'the client went away');
+  }
+}
+
+/** The client's own text where it gave one and all of it was taken. */
+function echoOf(
+  source: PromptSource,
+  ids: Int32Array,
+  { keptPromptTokens, skipSpecialTokens }: ApiRequest,
+  { tokenizer }: ServedModel,
+): PromptEcho {
+  const isWhole = source.kind === 'text' && keptPromptTokens === null;
+  return { ids, text: isWhole ? source.text : tokenizer.decode(ids, { skipSpecialTokens }) };
+}
+
+function toolReaderOf(
+  { tools, skipSpecialTokens }: ApiRequest,
+  { toolDialect }: ServedModel,
+): ToolReader | null {
+  if (tools === null || toolDialect === null) return null;
+  const newCallId = (): string => newId('call_');
+  return new ToolReader({ dialect: toolDialect, use: tools, newCallId, skipSpecialTokens });
+}
+
+/** Errors as clients see them: failures with their reason, anything else without its inside. */
+export function asApiError(error: unknown): ApiError {
+  if (error instanceof ApiError) return error;
+  if (error instanceof FailureError) return ApiError.ofFailure(error.failure);
+  return ApiError.of('internal_error', 'an internal error ended the request; the log has the details');
+}

@@ -1,0 +1,48 @@
+// thinking_token_budget: what of it the engine is told.
+
+import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { json } from '../answers.fixture.js';
+import { ScriptedServer } from '../scripted-server.fixture.js';
+
+let server: ScriptedServer;
+beforeEach(async () => {
+  server = await ScriptedServer.start({ tools: true });
+});
+afterEach(() => server.stop());
+
+const { thinkBegin, thinkEnd } = ScriptedServer.markers;
+const opened = { messages: [{ role: 'user', content: 'x<think>' }] };
+
+test.each([
+  ['from the token that begins it', { thinking_token_budget: 5 }, { tokens: 5, begin: thinkBegin }],
+  ['from the prompt that began it', { ...opened, thinking_token_budget: 5 }, { tokens: 5, begin: null }],
+  ['also none at all', { thinking_token_budget: 0 }, { tokens: 0, begin: thinkBegin }],
+])('reasoning is bounded, counted %s', async (_, body, expected) => {
+  await server.chat(body);
+  expect(server.engine.requests[0]!.rules!.reasoning).toEqual({ ...expected, end: thinkEnd });
+});
+
+test('it stands beside a form of the answer', async () => {
+  await server.chat({ ...opened, thinking_token_budget: 5, response_format: { type: 'json_object' } });
+  expect(server.engine.requests[0]).toMatchObject({
+    rules: { reasoning: { tokens: 5 } },
+    grammar: { after: { begin: null, end: thinkEnd } },
+  });
+});
+
+test.each([{}, { thinking_token_budget: -1 }, { thinking_token_budget: null }])(
+  '%j bounds nothing',
+  async (body) => {
+    await server.chat(body);
+    expect(server.engine.requests[0]!.rules).toBeNull();
+  },
+);
+
+test.each([
+  ['/v1/chat/completions', { messages: opened.messages, thinking_token_budget: -2 }],
+  ['/v1/completions', { prompt: 'x', thinking_token_budget: 5 }],
+])('%s refuses %j', async (path, body) => {
+  const answer = await server.post(path, body);
+  expect(answer.status).toBe(400);
+  expect((await json(answer)).error).toMatchObject({ param: 'thinking_token_budget' });
+});

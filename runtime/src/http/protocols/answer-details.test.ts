@@ -1,0 +1,205 @@
+// What answers tell beside their text: the prompt, its log probabilities, token ids, running usage.
+
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import type { EngineOutput } from '../../engine/protocol.js';
+import { events, json, type Answer } from '../answers.fixture.js';
+import { byteIds, output } from '../scripted-engine.fixture.js';
+import { ScriptedServer } from '../scripted-server.fixture.js';
+
+const [x, y, z, a, b] = byteIds('xyzab') as [number, number, number, number, number];
+
+let server: ScriptedServer;
+beforeEach(async () => {
+  server = await ScriptedServer.start();
+  // The prompt in two steps, then "a", "b" and the end token.
+  server.script = function* ({ promptLogprobs, prompt, sampling }) {
+    const count = sampling.topLogprobs;
+    const top = [
+      { token: z, logprob: -0.25 },
+      { token: a, logprob: -0.5 },
+    ].slice(0, count ?? 0);
+    const score = (token: number, rank: number) => ({ token, rank, logprob: -rank, top });
+    const scores = [...prompt.slice(1)].map((token, i) => score(token, i + 1));
+    const said = (token: number): EngineOutput => ({
+      ...output([token]),
+      logprobs: count === null ? null : [{ logprob: -1, top }],
+    });
+    if (promptLogprobs) yield { ...output([]), promptScores: scores.slice(0, 1) };
+    yield { ...said(a), promptScores: promptLogprobs ? scores.slice(1) : null };
+    yield said(b);
+    yield { ...output([]), finish: 'stop', stopToken: 2 };
+  };
+});
+afterEach(() => server.stop());
+
+const ask = async (body: object): Promise<Answer> => {
+  const response = await server.post('/v1/completions', { prompt: [x, y, z], ...body });
+  expect(response.status).toBe(200);
+  return json(response);
+};
+const askStreamed = async (body: object): Promise<Answer[]> =>
+  (await events(await server.post('/v1/completions', { prompt: [x, y, z], ...body, stream: true }))).slice(
+    0,
+    -1,
+  );
+
+describe('echo', () => {
+  test('puts the prompt before each choice, streamed and not', async () => {
+    const whole = await ask({ echo: true, n: 2 });
+    expect(whole.choices.map(({ text }) => text)).toEqual(['xyzab', 'xyzab']);
+    expect((await ask({ echo: true, prompt: 'héxy' })).choices[0]!.text).toBe('héxyab');
+    const chunks = await askStreamed({ echo: true });
+    expect(chunks.map(({ choices }) => choices[0]!.text)).toEqual(['xyza', 'b', '']);
+    expect(server.engine.requests.some(({ promptLogprobs }) => promptLogprobs)).toBe(false);
+  });
+
+  const echoed = {
+    tokens: ['x', 'y', 'z', 'a', 'b'],
+    token_logprobs: [null, -1, -2, -1, -1],
+    top_logprobs: [null, { z: -0.25 }, { z: -0.25 }, { z: -0.25 }, { z: -0.25 }],
+    text_offset: [0, 1, 2, 3, 4],
+  };
+
+  test('has the prompt’s log probabilities where the answer has them', async () => {
+    const { choices } = await ask({ echo: true, logprobs: 1, n: 2 });
+    expect(choices).toMatchObject([{ logprobs: echoed }, { logprobs: echoed }]);
+    // The prompt is scored once.
+    expect(server.engine.requests.map(({ promptLogprobs }) => promptLogprobs)).toEqual([true, false]);
+  });
+
+  test('streams the same log probabilities', async () => {
+    const chunks = await askStreamed({ echo: true, logprobs: 1 });
+    const parts = chunks
+      .flatMap(({ choices }) => choices)
+      .map((choice) => (choice as { logprobs?: unknown }).logprobs);
+    const all = parts.filter((part) => part !== null) as (typeof echoed)[];
+    for (const key of ['tokens', 'token_logprobs', 'top_logprobs', 'text_offset'] as const)
+      expect(all.flatMap((part) => part[key] as unknown[])).toEqual(echoed[key]);
+  });
+});
+
+describe('prompt_logprobs', () => {
+  const scored = [
+    null,
+    {
+      [y]: { logprob: -1, rank: 1, decoded_token: 'y' },
+      [z]: { logprob: -0.25, rank: 1, decoded_token: 'z' },
+    },
+    { [z]: { logprob: -2, rank: 2, decoded_token: 'z' } },
+  ];
+
+  test('are of each choice of a completion', async () => {
+    const { choices } = await ask({ prompt_logprobs: 1 });
+    expect(choices).toMatchObject([{ text: 'ab', logprobs: null, prompt_logprobs: scored }]);
+  });
+
+  test('may have fewer alternatives than the answer, or more', async () => {
+    const { choices } = await ask({ prompt_logprobs: 1, logprobs: 2 });
+    expect(choices).toMatchObject([
+      {
+        prompt_logprobs: scored,
+        logprobs: {
+          top_logprobs: [
+            { z: -0.25, a: -0.5 },
+            { z: -0.25, a: -0.5 },
+          ],
+        },
+      },
+    ]);
+    const more = await ask({ prompt_logprobs: 2, logprobs: 0 });
+    expect(more.choices).toMatchObject([{ logprobs: { top_logprobs: [{}, {}] } }]);
+    expect(server.engine.requests.map(({ sampling }) => sampling.topLogprobs)).toEqual([2, 2]);
+  });
+
+  test('are of the whole answer on chat, and nowhere unless asked for', async () => {
+    const body = await json(await server.chat({ prompt_logprobs: 0 }));
+    const { prompt_logprobs } = body as unknown as { prompt_logprobs: unknown[] };
+    expect(prompt_logprobs).toHaveLength(6);
+    expect(prompt_logprobs.slice(0, 2)).toEqual([null, expect.any(Object)]);
+    expect(await json(await server.chat({}))).not.toHaveProperty('prompt_logprobs');
+  });
+
+  test('are refused in a stream', async () => {
+    const response = await server.chat({ prompt_logprobs: 0, stream: true });
+    expect(response.status).toBe(400);
+    expect((await json(response)).error.message).toContain('prompt_logprobs needs stream: false');
+  });
+});
+
+describe('return_token_ids', () => {
+  test('tells the ids of a completion, its end token with them', async () => {
+    const { choices } = await ask({ return_token_ids: true });
+    expect(choices).toMatchObject([{ prompt_token_ids: [x, y, z], token_ids: [a, b, 2] }]);
+  });
+
+  test('streams them, the prompt’s once', async () => {
+    const chunks = await askStreamed({ return_token_ids: true });
+    expect(chunks.flatMap(({ choices }) => choices)).toMatchObject([
+      { prompt_token_ids: [x, y, z], token_ids: [a] },
+      { prompt_token_ids: null, token_ids: [b] },
+      { prompt_token_ids: null, token_ids: [2] },
+    ]);
+  });
+
+  test('streams ids that give no text of their own', async () => {
+    const [first, second] = byteIds('é') as [number, number];
+    server.script = function* () {
+      yield output([first]);
+      yield output([second], 'length');
+    };
+    const chunks = await askStreamed({ return_token_ids: true });
+    expect(chunks.flatMap(({ choices }) => choices)).toMatchObject([
+      { text: '', token_ids: [first] },
+      { text: 'é', token_ids: [second] },
+    ]);
+  });
+
+  test('tells them on chat, the prompt’s beside the choices', async () => {
+    const body = await json(await server.chat({ return_token_ids: true, n: 2 }));
+    expect(body).toMatchObject({
+      prompt_token_ids: [...server.engine.requests[0]!.prompt],
+      choices: [{ token_ids: [a, b, 2] }, { token_ids: [a, b, 2] }],
+    });
+    const chunks = await events(await server.chat({ return_token_ids: true, stream: true }));
+    expect(chunks[0]).toMatchObject({
+      prompt_token_ids: [...server.engine.requests[0]!.prompt],
+      choices: [{ token_ids: [a] }],
+    });
+    expect(chunks[1]).toMatchObject({ prompt_token_ids: null, choices: [{ token_ids: [b] }] });
+  });
+});
+
+test('return_tokens_as_token_ids names tokens by id in log probabilities', async () => {
+  const asked = { return_tokens_as_token_ids: true };
+  const { choices } = await ask({ ...asked, logprobs: 1 });
+  expect(choices).toMatchObject([
+    {
+      text: 'ab',
+      logprobs: {
+        tokens: [`token_id:${a}`, `token_id:${b}`],
+        top_logprobs: [{ [`token_id:${z}`]: -0.25 }, {}],
+      },
+    },
+  ]);
+  const chunks = await events(await server.chat({ ...asked, logprobs: true, stream: true }));
+  expect(chunks[0]).toMatchObject({
+    choices: [{ logprobs: { content: [{ token: `token_id:${a}`, bytes: [a] }] } }],
+  });
+});
+
+test('continuous_usage_stats tells the usage so far on each chunk', async () => {
+  for (const include_usage of [true, false]) {
+    const stream_options = { continuous_usage_stats: true, include_usage };
+    const chunks = await events(await server.chat({ stream: true, stream_options }));
+    const counts = chunks.slice(0, 3).map(({ usage }) => usage?.completion_tokens);
+    expect(counts).toEqual([1, 2, 3]);
+  }
+});
+
+test('truncate_prompt_tokens keeps the end of the prompt, and echo tells what was kept', async () => {
+  const body = await ask({ truncate_prompt_tokens: 2, echo: true });
+  expect([...server.engine.requests[0]!.prompt]).toEqual([y, z]);
+  expect(body).toMatchObject({ choices: [{ text: 'yzab' }], usage: { prompt_tokens: 2 } });
+  await ask({ prompt: 'x'.repeat(500), truncate_prompt_tokens: 9 });
+  expect(server.engine.requests[1]!.prompt).toHaveLength(9);
+});

@@ -1,0 +1,43 @@
+// What makes one protocol of generated answers different from another, so that one route serves them all: how its bodies
+// are read, and what its clients are told, whole or event by event.
+
+import type { ApiError, FieldName } from '../../request/body/api-error.js';
+import type { GenerationDefaults } from '../../request/parts/generation-defaults.js';
+import type { ApiRequest } from '../../request/parse/parse-request.js';
+import type { TextDelta } from '../../request/text/text-stream.js';
+import type { AnswerHead, WholeChoice } from './answer-shape.js';
+import type { Usage } from '../generation/generation.js';
+import type { TokenTexts } from './logprob-shapes.js';
+
+export interface AnswerProtocol {
+  readonly idPrefix: string;
+  /** Headers that carry the answer's id. */
+  readonly idHeaders: readonly string[];
+  /** Sent after a while of silence on a stream. */
+  readonly keepAlive: string;
+  /** What errors call fields that the protocol names otherwise than we do. */
+  readonly fieldNames: readonly FieldName[];
+  /** @throws ApiError invalid_request, with every violation */
+  read(body: unknown, defaults: GenerationDefaults, randomSeed: bigint): ReadRequest;
+}
+
+/** A request, and what writes its answer. */
+export interface ReadRequest {
+  readonly parsed: ApiRequest;
+  readonly writer: (head: AnswerHead, texts: TokenTexts) => AnswerWriter;
+}
+
+/** Writes the answer to one request, and remembers how far it is: its events as sse-event.ts spells them, or the whole. */
+export interface AnswerWriter {
+  /**
+   * What a delta adds.
+   * @param index of its choice
+   * @param usage of all choices so far
+   */
+  delta(index: number, delta: TextDelta, usage: () => Usage): readonly string[];
+  /** Behind the last delta. */
+  end(usage: Usage): readonly string[];
+  /** In place of what would follow. */
+  failure(error: ApiError): readonly string[];
+  whole(choices: readonly WholeChoice[]): object;
+}

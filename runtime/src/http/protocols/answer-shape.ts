@@ -1,0 +1,66 @@
+// The two OpenAI answers behind one interface, so that one route serves both: chunks of a stream, and the whole.
+
+import type { TextDelta } from '../../request/text/text-stream.js';
+import type { Usage } from '../generation/generation.js';
+import type { TokenTexts } from './logprob-shapes.js';
+import type { PromptScores } from '../generation/prompt-share.js';
+
+/** What every object of one answer begins with. */
+export interface AnswerHead {
+  readonly id: string;
+  /** Unix time in seconds. */
+  readonly created: number;
+  readonly model: string;
+}
+
+/** One choice, read to its end. */
+export interface WholeChoice extends TextDelta {
+  /** Over its tokens, the end token apart; -Infinity where it has none, NaN where the engine was not asked. */
+  readonly meanLogprob: number;
+  /** vLLM's prompt_logprobs; null: not asked for. */
+  readonly promptScores: PromptScores | null;
+  readonly usage: Usage;
+  /** In which order its texts and calls came. */
+  readonly deltas: readonly TextDelta[];
+}
+
+export interface AnswerShape {
+  readonly idPrefix: string;
+  /** Whether the last chunk carries the usage even if nobody asked (completions, as the reference deployment). */
+  readonly usageOnLastChunk: boolean;
+  /** @param position characters of this choice's text before the delta */
+  chunk(
+    head: AnswerHead,
+    index: number,
+    delta: TextDelta,
+    position: number,
+    usage: Usage | null,
+    texts: TokenTexts,
+  ): object;
+  /** The extra chunk of `stream_options.include_usage`. */
+  usageChunk(head: AnswerHead, usage: Usage): object;
+  whole(head: AnswerHead, choices: readonly WholeChoice[], texts: TokenTexts): object;
+}
+
+export function usageBody({ promptTokens, cachedTokens, completionTokens, reasoningTokens }: Usage): object {
+  return {
+    prompt_tokens: promptTokens,
+    total_tokens: promptTokens + completionTokens,
+    completion_tokens: completionTokens,
+    prompt_tokens_details: { cached_tokens: cachedTokens },
+    completion_tokens_details: { reasoning_tokens: reasoningTokens },
+  };
+}
+
+export function addUsage(all: readonly Usage[]): Usage {
+  return all.reduce(
+    (sum, each) => ({
+      promptTokens: sum.promptTokens + each.promptTokens,
+      cachedTokens: sum.cachedTokens + each.cachedTokens,
+      completionTokens: sum.completionTokens + each.completionTokens,
+      reasoningTokens: sum.reasoningTokens + each.reasoningTokens,
+      acceptedDraftTokens: sum.acceptedDraftTokens + each.acceptedDraftTokens,
+    }),
+    { promptTokens: 0, cachedTokens: 0, completionTokens: 0, reasoningTokens: 0, acceptedDraftTokens: 0 },
+  );
+}

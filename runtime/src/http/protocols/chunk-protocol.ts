@@ -1,0 +1,68 @@
+// OpenAI's chat and text completions: each delta is a chunk, a whole answer in small.
+
+import type { ApiError } from '../../request/body/api-error.js';
+import { parseRequest, type ApiRequest } from '../../request/parse/parse-request.js';
+import type { TextDelta } from '../../request/text/text-stream.js';
+import type { AnswerProtocol, AnswerWriter } from './answer-protocol.js';
+import type { AnswerHead, AnswerShape, WholeChoice } from './answer-shape.js';
+import type { Usage } from '../generation/generation.js';
+import type { TokenTexts } from './logprob-shapes.js';
+import { onePerCall } from './one-per-call.js';
+import { commentEvent, doneEvent, plainEvent } from './sse-event.js';
+
+export function chunkProtocol(kind: 'chat' | 'completions', shape: AnswerShape): AnswerProtocol {
+  return {
+    idPrefix: shape.idPrefix,
+    idHeaders: ['x-request-id'],
+    keepAlive: commentEvent,
+    fieldNames: [],
+    read(body, defaults, randomSeed) {
+      const parsed = parseRequest(kind, body, defaults, randomSeed);
+      return { parsed, writer: (head, texts) => new ChunkWriter(shape, parsed, head, texts) };
+    },
+  };
+}
+
+class ChunkWriter implements AnswerWriter {
+  /** Characters of each choice's text so far. */
+  private readonly positions: number[];
+  private unfinished: number;
+
+  constructor(
+    private readonly shape: AnswerShape,
+    private readonly parsed: ApiRequest,
+    private readonly head: AnswerHead,
+    private readonly texts: TokenTexts,
+  ) {
+    this.unfinished = parsed.prompts.length * parsed.choices.generated;
+    this.positions = Array.from({ length: this.unfinished }, () => 0);
+  }
+
+  delta(index: number, delta: TextDelta, usage: () => Usage): string[] {
+    const { shape, parsed, head, texts } = this;
+    if (delta.finish !== null) this.unfinished -= 1;
+    const isLast = shape.usageOnLastChunk && !parsed.includeUsage && this.unfinished === 0;
+    const told = isLast || parsed.details.continuousUsage ? usage() : null;
+    const position = this.positions[index] ?? 0;
+    this.positions[index] = position + delta.content.length;
+    const parts = onePerCall(delta);
+    const last = parts.length - 1;
+    return parts.map((part, i) =>
+      plainEvent(shape.chunk(head, index, part, position, i === last ? told : null, texts)),
+    );
+  }
+
+  end(usage: Usage): string[] {
+    const { shape, parsed, head } = this;
+    return [...(parsed.includeUsage ? [plainEvent(shape.usageChunk(head, usage))] : []), doneEvent];
+  }
+
+  /** OpenAI's error body, and no [DONE]. */
+  failure(error: ApiError): string[] {
+    return [plainEvent(error.body)];
+  }
+
+  whole(choices: readonly WholeChoice[]): object {
+    return this.shape.whole(this.head, choices, this.texts);
+  }
+}

@@ -1,0 +1,54 @@
+// Text completions as the reference deployment writes them: every key there, null where there is nothing.
+
+import type { TextDelta } from '../../request/text/text-stream.js';
+import { addUsage, usageBody, type AnswerHead, type AnswerShape } from './answer-shape.js';
+import { completionLogprobs, promptLogprobs, type TokenTexts } from './logprob-shapes.js';
+import { systemFingerprint } from '../api/version.js';
+
+function choiceOf(index: number, delta: TextDelta, position: number, texts: TokenTexts): object {
+  return {
+    index,
+    text: delta.content,
+    logprobs: completionLogprobs(delta.logprobs, position, texts),
+    finish_reason: delta.finish,
+    stop_reason: delta.stopReason,
+    prompt_token_ids: delta.promptTokenIds,
+    token_ids: delta.tokenIds,
+  };
+}
+
+function answer(head: AnswerHead, choices: readonly object[], usage: object | null): object {
+  const { id, created, model } = head;
+  return {
+    id,
+    object: 'text_completion',
+    created,
+    model,
+    choices,
+    usage,
+    system_fingerprint: systemFingerprint,
+  };
+}
+
+export const completionShape: AnswerShape = {
+  idPrefix: 'cmpl-',
+  usageOnLastChunk: true,
+
+  chunk(head, index, delta, position, usage, texts) {
+    return answer(head, [choiceOf(index, delta, position, texts)], usage === null ? null : usageBody(usage));
+  },
+
+  usageChunk(head, usage) {
+    return answer(head, [], usageBody(usage));
+  },
+
+  whole(head, choices, texts) {
+    const list = choices.map((choice, index) => {
+      const told = choiceOf(index, choice, 0, texts);
+      const { promptScores: asked } = choice;
+      if (asked === null) return told;
+      return { ...told, prompt_logprobs: promptLogprobs(asked.scores, asked.alternatives, texts) };
+    });
+    return answer(head, list, usageBody(addUsage(choices.map(({ usage }) => usage))));
+  },
+};

@@ -1,0 +1,133 @@
+// Anthropic's Messages: an answer is blocks of thinking, text and uses of tools; on a stream each of them is opened,
+// grown and closed by events.
+
+import type { ApiError } from '../../request/body/api-error.js';
+import { messagesNames, parseMessages } from '../../request/parse/parse-messages.js';
+import type { TextDelta } from '../../request/text/text-stream.js';
+import { anthropicError } from '../api/anthropic-error.js';
+import { AnswerParts, type AnswerPart, type PartEvent } from './answer-parts.js';
+import type { AnswerProtocol, AnswerWriter } from './answer-protocol.js';
+import { addUsage, type AnswerHead, type WholeChoice } from './answer-shape.js';
+import type { Usage } from '../generation/generation.js';
+import { typedEvent, type TypedData } from './sse-event.js';
+
+export const messagesProtocol: AnswerProtocol = {
+  idPrefix: 'msg_',
+  idHeaders: ['x-request-id', 'request-id'],
+  keepAlive: typedEvent({ type: 'ping' }),
+  fieldNames: messagesNames,
+  read(body, defaults, randomSeed) {
+    const parsed = parseMessages(body, defaults, randomSeed);
+    return { parsed, writer: (head) => new MessageWriter(head) };
+  },
+};
+
+/** Nothing is signed here; clients keep thinking only where it has a signature. */
+const signature = 'unsigned';
+
+class MessageWriter implements AnswerWriter {
+  private readonly parts = new AnswerParts();
+  private begun = false;
+  private ending: object = {};
+
+  constructor(private readonly head: AnswerHead) {}
+
+  delta(_index: number, delta: TextDelta, usage: () => Usage): string[] {
+    const start = this.begun ? [] : [this.start(usage())];
+    this.begun = true;
+    const events = this.parts.take(delta).flatMap(blockEvents);
+    if (delta.finish !== null) this.ending = endOf(delta);
+    return [...start, ...events].map(typedEvent);
+  }
+
+  end(usage: Usage): string[] {
+    const last = { type: 'message_delta', delta: this.ending, usage: usageOf(usage) };
+    return [last, { type: 'message_stop' }].map(typedEvent);
+  }
+
+  failure(error: ApiError): string[] {
+    return [typedEvent({ ...anthropicError(error) })];
+  }
+
+  whole([choice, ...others]: readonly WholeChoice[]): object {
+    if (choice === undefined) throw new Error('a message has one choice');
+    const content = AnswerParts.of(choice.deltas).map((part) => blockOf(part));
+    return this.message(content, endOf(choice), addUsage([choice, ...others].map(({ usage }) => usage)));
+  }
+
+  private start(usage: Usage): TypedData {
+    const message = this.message([], { stop_reason: null, stop_sequence: null }, usage);
+    return { type: 'message_start', message };
+  }
+
+  private message(content: readonly object[], ending: object, usage: Usage): object {
+    const { id, model } = this.head;
+    return { id, type: 'message', role: 'assistant', model, content, ...ending, usage: usageOf(usage) };
+  }
+}
+
+function blockEvents(event: PartEvent): TypedData[] {
+  const { part } = event;
+  const { index } = part;
+  const grown = (delta: object): TypedData => ({ type: 'content_block_delta', index, delta });
+  switch (event.kind) {
+    case 'opened':
+      return [{ type: 'content_block_start', index, content_block: blockOf({ ...part, text: '' }, '') }];
+    case 'grown':
+      return [grown(growth(part.kind, event.by))];
+    case 'closed': {
+      const signed = part.kind === 'reasoning' ? [grown({ type: 'signature_delta', signature })] : [];
+      return [...signed, { type: 'content_block_stop', index }];
+    }
+  }
+}
+
+function growth(kind: AnswerPart['kind'], by: string): object {
+  switch (kind) {
+    case 'reasoning':
+      return { type: 'thinking_delta', thinking: by };
+    case 'text':
+      return { type: 'text_delta', text: by };
+    case 'call':
+      return { type: 'input_json_delta', partial_json: by };
+  }
+}
+
+function blockOf({ kind, text, call }: AnswerPart, signed = signature): object {
+  switch (kind) {
+    case 'reasoning':
+      return { type: 'thinking', thinking: text, signature: signed };
+    case 'text':
+      return { type: 'text', text, citations: null };
+    case 'call':
+      return { type: 'tool_use', ...call, input: inputOf(text) };
+  }
+}
+
+/** Arguments that are no object, cut short by max_tokens for one, are none: `stop_reason` tells why. */
+function inputOf(text: string): unknown {
+  try {
+    const value = JSON.parse(text) as unknown;
+    return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : {};
+  } catch {
+    return {};
+  }
+}
+
+function endOf({ finish, stopReason }: TextDelta): object {
+  const stop_sequence = typeof stopReason === 'string' ? stopReason : null;
+  const natural = stop_sequence === null ? 'end_turn' : 'stop_sequence';
+  const reasons = { length: 'max_tokens', tool_calls: 'tool_use', stop: natural };
+  return { stop_reason: finish === null ? null : reasons[finish], stop_sequence };
+}
+
+/** Anthropic counts tokens that the cache had apart from the other input. */
+function usageOf({ promptTokens, cachedTokens, completionTokens, reasoningTokens }: Usage): object {
+  return {
+    input_tokens: promptTokens - cachedTokens,
+    cache_creation_input_tokens: 0,
+    cache_read_input_tokens: cachedTokens,
+    output_tokens: completionTokens,
+    output_tokens_details: { thinking_tokens: reasoningTokens },
+  };
+}

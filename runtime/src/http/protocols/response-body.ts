@@ -1,0 +1,67 @@
+// The response of OpenAI's Responses around its output: how it ended, what it took, and what was asked for.
+
+import type { ApiError } from '../../request/body/api-error.js';
+import type { ResponsesRequest } from '../../request/parse/parse-responses.js';
+import type { TextDelta } from '../../request/text/text-stream.js';
+import type { AnswerHead } from './answer-shape.js';
+import type { Usage } from '../generation/generation.js';
+
+export type ResponseState =
+  | { readonly status: 'in_progress' | 'completed' | 'incomplete' }
+  | { readonly status: 'failed'; readonly error: ApiError };
+
+export const stateAtEnd = ({ finish }: TextDelta): ResponseState => ({
+  status: finish === 'length' ? 'incomplete' : 'completed',
+});
+
+export function responseBody(
+  { parsed, fields }: ResponsesRequest,
+  { id, created, model }: AnswerHead,
+  state: ResponseState,
+  output: readonly object[],
+  usage: Usage | null,
+): object {
+  const { sampling } = parsed;
+  const asked = (name: string, absent: unknown = null): unknown => fields[name] ?? absent;
+  return {
+    id,
+    object: 'response',
+    created_at: created,
+    status: state.status,
+    error: state.status === 'failed' ? { code: 'server_error', message: state.error.message } : null,
+    incomplete_details: state.status === 'incomplete' ? { reason: 'max_output_tokens' } : null,
+    model,
+    output,
+    usage: usage === null ? null : usageOf(usage),
+    instructions: asked('instructions'),
+    max_output_tokens: asked('max_output_tokens'),
+    metadata: asked('metadata', {}),
+    parallel_tool_calls: asked('parallel_tool_calls', true),
+    prompt_cache_key: asked('prompt_cache_key'),
+    reasoning: { effort: null, summary: null, ...(asked('reasoning', {}) as object) },
+    safety_identifier: asked('safety_identifier'),
+    temperature: sampling.temperature,
+    text: { format: { type: 'text' }, ...(asked('text', {}) as object) },
+    tool_choice: asked('tool_choice', 'auto'),
+    tools: asked('tools', []),
+    top_p: sampling.topP,
+    user: asked('user'),
+    background: false,
+    previous_response_id: null,
+    service_tier: 'default',
+    // Whatever was asked for: nothing is stored here.
+    store: false,
+    top_logprobs: 0,
+    truncation: 'disabled',
+  };
+}
+
+function usageOf({ promptTokens, cachedTokens, completionTokens, reasoningTokens }: Usage): object {
+  return {
+    input_tokens: promptTokens,
+    input_tokens_details: { cached_tokens: cachedTokens },
+    output_tokens: completionTokens,
+    output_tokens_details: { reasoning_tokens: reasoningTokens },
+    total_tokens: promptTokens + completionTokens,
+  };
+}

@@ -1,0 +1,91 @@
+// OpenAI's Responses: an answer is items of reasoning, text and calls of functions; on a stream each of them is added,
+// grown and done by numbered events, between events of the response itself.
+
+import type { ApiError } from '../../request/body/api-error.js';
+import {
+  parseResponses,
+  responsesNames,
+  type ResponsesRequest,
+} from '../../request/parse/parse-responses.js';
+import type { TextDelta } from '../../request/text/text-stream.js';
+import { AnswerParts, type AnswerPart } from './answer-parts.js';
+import type { AnswerProtocol, AnswerWriter } from './answer-protocol.js';
+import { addUsage, type AnswerHead, type WholeChoice } from './answer-shape.js';
+import type { Usage } from '../generation/generation.js';
+import { responseBody, stateAtEnd, type ResponseState } from './response-body.js';
+import { itemEvents, itemOf, type ItemStatus } from './response-output.js';
+import { commentEvent, typedEvent, type TypedData } from './sse-event.js';
+
+export const responsesProtocol: AnswerProtocol = {
+  idPrefix: 'resp_',
+  idHeaders: ['x-request-id'],
+  keepAlive: commentEvent,
+  fieldNames: responsesNames,
+  read(body, defaults, randomSeed) {
+    const request = parseResponses(body, defaults, randomSeed);
+    return { parsed: request.parsed, writer: (head) => new ResponseWriter(request, head) };
+  },
+};
+
+class ResponseWriter implements AnswerWriter {
+  private readonly parts = new AnswerParts();
+  private state: ResponseState = { status: 'in_progress' };
+  /** Events so far. */
+  private told = 0;
+
+  constructor(
+    private readonly request: ResponsesRequest,
+    private readonly head: AnswerHead,
+  ) {}
+
+  delta(_index: number, delta: TextDelta): string[] {
+    const start = this.told === 0 ? this.start() : [];
+    const events = this.parts.take(delta);
+    if (delta.finish !== null) this.state = stateAtEnd(delta);
+    return [
+      ...start,
+      ...events
+        .flatMap((event) => itemEvents(event, this.head.id, this.statusOf(event.part, this.parts.all)))
+        .map((event) => this.event(event)),
+    ];
+  }
+
+  end(usage: Usage): string[] {
+    return [this.last(usage)];
+  }
+
+  failure(error: ApiError): string[] {
+    this.state = { status: 'failed', error };
+    return [this.last(null)];
+  }
+
+  whole([choice, ...others]: readonly WholeChoice[]): object {
+    if (choice === undefined) throw new Error('a response has one choice');
+    this.state = stateAtEnd(choice);
+    return this.body(AnswerParts.of(choice.deltas), addUsage([choice, ...others].map(({ usage }) => usage)));
+  }
+
+  private start(): string[] {
+    const response = this.body([], null);
+    return ['response.created', 'response.in_progress'].map((type) => this.event({ type, response }));
+  }
+
+  private last(usage: Usage | null): string {
+    return this.event({ type: `response.${this.state.status}`, response: this.body(this.parts.all, usage) });
+  }
+
+  private body(parts: readonly AnswerPart[], usage: Usage | null): object {
+    const output = parts.map((part) => itemOf(part, this.head.id, this.statusOf(part, parts)));
+    return responseBody(this.request, this.head, this.state, output, usage);
+  }
+
+  /** Of a part that nothing more is added to. */
+  private statusOf(part: AnswerPart, all: readonly AnswerPart[]): ItemStatus {
+    const isCut = this.state.status === 'incomplete' || this.state.status === 'failed';
+    return isCut && part.index === all.length - 1 ? 'incomplete' : 'completed';
+  }
+
+  private event(event: TypedData): string {
+    return typedEvent({ ...event, sequence_number: this.told++ });
+  }
+}

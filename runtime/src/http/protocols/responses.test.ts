@@ -1,0 +1,236 @@
+// OpenAI's Responses, read by OpenAI's own client: streamed with its helper, and whole.
+
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import OpenAI, { APIError } from 'openai';
+import { tells, thinksAndCalls } from '../call-script.fixture.js';
+import { byteIds, output } from '../scripted-engine.fixture.js';
+import { ScriptedServer } from '../scripted-server.fixture.js';
+
+let server: ScriptedServer;
+let client: OpenAI;
+beforeEach(async () => {
+  server = await ScriptedServer.start({ tools: true });
+  client = new OpenAI({ baseURL: `${server.url}/v1`, apiKey: 'none', maxRetries: 0 });
+});
+afterEach(() => server.stop());
+
+const body = { model: 'tiny', input: 'x' };
+const parameters = { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] };
+const tools = ['weather', 'time'].map((name) => ({
+  type: 'function' as const,
+  name,
+  parameters,
+  strict: false,
+}));
+
+const lastPrompt = (): string =>
+  server.tokenizer.decode(server.engine.requests.at(-1)!.prompt, { skipSpecialTokens: false });
+
+describe('a response', () => {
+  test.each([true, false])('has reasoning, text and calls, streamed: %s', async (stream) => {
+    server.script = thinksAndCalls;
+    const asked = { ...body, tools, max_output_tokens: 500 };
+    const response = stream
+      ? await client.responses.stream(asked).finalResponse()
+      : await client.responses.create(asked);
+    expect(response).toMatchObject({
+      id: expect.stringMatching(/^resp_/),
+      object: 'response',
+      status: 'completed',
+      error: null,
+      incomplete_details: null,
+      model: 'tiny',
+      output_text: 'I look.',
+      max_output_tokens: 500,
+      store: false,
+      output: [
+        {
+          id: expect.stringMatching(/^rs_/),
+          type: 'reasoning',
+          summary: [],
+          content: [{ type: 'reasoning_text', text: 'Which city?' }],
+          status: 'completed',
+        },
+        {
+          id: expect.stringMatching(/^msg_/),
+          type: 'message',
+          role: 'assistant',
+          content: [{ type: 'output_text', text: 'I look.', annotations: [] }],
+          status: 'completed',
+        },
+        {
+          id: expect.stringMatching(/^fc_/),
+          type: 'function_call',
+          call_id: expect.stringMatching(/^call_/),
+          name: 'weather',
+          arguments: '{"city": "Zürich"}',
+          status: 'completed',
+        },
+        { type: 'function_call', name: 'time', arguments: '{"city": "Bern"}' },
+      ],
+    });
+    const { usage } = response;
+    expect(usage).toMatchObject({
+      input_tokens: server.engine.requests[0]!.prompt.length,
+      input_tokens_details: { cached_tokens: 3 },
+      output_tokens_details: { reasoning_tokens: 'Which city?'.length + 1 },
+    });
+    expect(usage!.total_tokens).toBe(usage!.input_tokens + usage!.output_tokens);
+  });
+
+  test('is told by numbered events, each item added, grown and done', async () => {
+    server.script = thinksAndCalls;
+    const events = [];
+    for await (const event of await client.responses.create({ ...body, tools, stream: true }))
+      events.push(event);
+    expect(events.map(({ sequence_number }) => sequence_number)).toEqual(events.map((_, index) => index));
+    const types = events.map(({ type }) => type.replace('response.', ''));
+    const spoken = (name: string): string[] => [
+      'output_item.added',
+      'content_part.added',
+      `${name}.delta`,
+      `${name}.done`,
+      'content_part.done',
+      'output_item.done',
+    ];
+    const called = spoken('function_call_arguments').filter((type) => !type.startsWith('content_part'));
+    expect(types.filter((type, index) => type !== types[index - 1])).toEqual([
+      'created',
+      'in_progress',
+      ...spoken('reasoning_text'),
+      ...spoken('output_text'),
+      ...called,
+      ...called,
+      'completed',
+    ]);
+    expect(events[0]).toMatchObject({ response: { status: 'in_progress', output: [], usage: null } });
+  });
+
+  test.each([true, false])('is incomplete where the tokens end, streamed: %s', async (stream) => {
+    server.script = () => [output(byteIds('Hi')), output([], 'length')];
+    const response = stream
+      ? await client.responses.stream(body).finalResponse()
+      : await client.responses.create(body);
+    expect(response).toMatchObject({
+      status: 'incomplete',
+      incomplete_details: { reason: 'max_output_tokens' },
+      output: [{ type: 'message', status: 'incomplete' }],
+    });
+  });
+
+  test('that fails on its way tells so', async () => {
+    server.script = function* () {
+      yield output(byteIds('Hi'));
+      throw new Error('secret');
+    };
+    const response = await client.responses.stream(body).finalResponse();
+    expect(response).toMatchObject({
+      status: 'failed',
+      error: { code: 'server_error', message: expect.not.stringContaining('secret') },
+      output_text: 'Hi',
+    });
+  });
+
+  test('may be nothing at all', async () => {
+    server.script = tells();
+    expect(await client.responses.create(body)).toMatchObject({ status: 'completed', output: [] });
+  });
+});
+
+describe('the model is given', () => {
+  test('the items of earlier answers as its template has them', async () => {
+    server.script = thinksAndCalls;
+    const { output: answered } = await client.responses.create({ ...body, tools });
+    const results = answered.flatMap((item) =>
+      item.type === 'function_call'
+        ? [{ type: 'function_call_output' as const, call_id: item.call_id, output: `${item.name} of it` }]
+        : [],
+    );
+    await client.responses.create({
+      ...body,
+      instructions: 'Be brief.',
+      tools,
+      input: [
+        { role: 'user', content: [{ type: 'input_text', text: 'x' }] },
+        ...(answered as OpenAI.Responses.ResponseInputItem[]),
+        ...results,
+      ],
+    });
+    expect(lastPrompt().replace(/call_[0-9a-f]+/g, 'ID')).toBe(
+      'system:Be brief.user:xassistant:I look.[weather {"city": "Zürich"}][time {"city": "Bern"}]' +
+        'tool(ID):weather of ittool(ID):time of it2 tools',
+    );
+  });
+
+  test.each([
+    ['none', 'user:x!'],
+    ['low', 'user:x'],
+  ] as const)('room to think with effort %s', async (effort, prompt) => {
+    await client.responses.create({ ...body, reasoning: { effort } });
+    expect(lastPrompt()).toBe(prompt);
+  });
+});
+
+test.each([
+  ['required' as const, { many: true }],
+  [{ type: 'function' as const, name: 'time' }, { many: false }],
+])('tool_choice %j holds the answer to calls', async (tool_choice, grammar) => {
+  await client.responses.create({ ...body, tools, tool_choice });
+  expect(JSON.parse(server.engine.requests[0]!.grammar!.text)).toMatchObject({ otherwise: null, ...grammar });
+});
+
+test('sampling, the form of the answer and the user reach the engine', async () => {
+  const owner = { user: 'me' };
+  const format = { type: 'json_schema' as const, name: 'a', schema: { type: 'object', properties: {} } };
+  await client.responses.create({
+    ...body,
+    temperature: 0.5,
+    top_p: 0.25,
+    max_output_tokens: 9,
+    text: { format },
+    ...owner,
+  });
+  expect(server.engine.requests[0]).toMatchObject({
+    maxTokens: 9,
+    sampling: { temperature: 0.5, topP: 0.25 },
+    grammar: { kind: 'jsonSchema' },
+    fairnessKey: 'me',
+  });
+});
+
+test('what is asked to be stored is answered, and told not to be stored', async () => {
+  expect(await client.responses.create({ ...body, store: true })).toMatchObject({
+    status: 'completed',
+    store: false,
+  });
+});
+
+test.each<[object, string, string]>([
+  [{ surprise: 1 }, 'surprise', 'surprise is not a known field'],
+  [{ previous_response_id: 'resp_1' }, 'previous_response_id', 'nothing is stored here'],
+  [{ background: true }, 'background', 'nothing is stored here'],
+  [{ truncation: 'auto' }, 'truncation', 'truncation is not supported'],
+  [{ include: ['reasoning.encrypted_content'] }, 'include', 'include is not supported'],
+  [{ tools: [{ type: 'web_search' }] }, 'tools.0.name', 'tools.0.type must be one of function'],
+  [
+    { input: [{ role: 'user', content: [{ type: 'input_image', image_url: 'a' }] }] },
+    'input.0.content.0',
+    'is an image, and the model reads text only',
+  ],
+  [{ input: [{ type: 'function_call', name: 'a' }] }, 'input.0.call_id', 'input.0.arguments is required'],
+  [{ input: [{ content: 'x' }] }, 'input.0.role', 'is required'],
+  [{ max_output_tokens: 5000 }, 'max_output_tokens', 'max_output_tokens asks for 5000 more'],
+  [{ input: 'x'.repeat(5000) }, 'input', 'but the context is'],
+  [
+    { text: { format: { type: 'json_schema', name: 'a', schema: { type: 'object', not: {} } } } },
+    'text.format.schema.not',
+    'text.format.schema.not is not supported',
+  ],
+])('%j is refused', async (change, param, message) => {
+  const error = await client.responses
+    .create({ ...body, ...change } as OpenAI.Responses.ResponseCreateParams)
+    .catch((error: unknown) => error);
+  expect(error).toBeInstanceOf(APIError);
+  expect(error).toMatchObject({ status: 400, code: expect.any(String), param });
+  expect((error as APIError).message).toContain(message);
+});

@@ -1,0 +1,14 @@
+// What the HTTP side needs of the engine; the engine client is one.
+
+import type { EngineHealth } from '../../engine/engine-state.js';
+import type { EngineOutput, EngineStats, GenerateRequest } from '../../engine/protocol.js';
+
+export interface GenerationEngine {
+  /** Null before the first step. */
+  readonly stats: EngineStats | null;
+  health(): EngineHealth;
+  /** Empties the prefix cache before the next step. */
+  flushCache(): void;
+  /** Outputs until one has `finish`; leaving the loop, or the signal, cancels within one step. @throws FailureError */
+  submit(request: GenerateRequest, options: { readonly signal: AbortSignal }): AsyncIterable<EngineOutput>;
+}

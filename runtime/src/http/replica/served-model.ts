@@ -1,0 +1,42 @@
+// What this replica serves: the names it answers to, and, once loaded, everything that requests need.
+
+import { headers } from '@llmservice/crds';
+import type { Request } from 'express';
+import { ApiError } from '../../request/body/api-error.js';
+import type { GenerationDefaults } from '../../request/parts/generation-defaults.js';
+import type { ModelTexts } from '../../request/prepare/prepare-generation.js';
+import type { ThinkIds } from '../../request/text/reasoning.js';
+
+export interface ModelNames {
+  readonly name: string;
+  readonly aliases: readonly string[];
+}
+
+export interface ServedModel extends ModelTexts {
+  readonly defaults: GenerationDefaults;
+  readonly think: ThinkIds | null;
+}
+
+/**
+ * The name to answer under: as asked for, or the first where the request names none. Where the route of another service
+ * leads here because that one does not answer, its names are understood too, and the answer tells ours.
+ * @throws ApiError model_not_found, with the served names
+ */
+export function resolveName(
+  { name, aliases }: ModelNames,
+  asked: string | null,
+  request: Pick<Request, 'get'>,
+): string {
+  if (asked === null) return name;
+  if (asked === name || aliases.includes(asked)) return asked;
+  // Anybody may send the header: it makes a name understood and opens nothing.
+  if (request.get(headers.fallbackFor)?.split(',').includes(asked) === true) return name;
+  const served = [name, ...aliases].join(', ');
+  throw ApiError.of(
+    'model_not_found',
+    `the model ${JSON.stringify(asked)} does not exist here; served: ${served}`,
+    {
+      param: 'model',
+    },
+  );
+}

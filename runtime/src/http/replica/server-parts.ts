@@ -1,0 +1,86 @@
+// What the routes share: one of each per process, made in main.
+
+import { randomInt, randomUUID } from 'node:crypto';
+import { setMaxListeners } from 'node:events';
+import type { Request, Response } from 'express';
+import type { Logger } from '../../log/logger.js';
+import type { ServerMetrics } from '../../metrics/server-metrics.js';
+import { ApiError } from '../../request/body/api-error.js';
+import type { RecentErrors } from '../../observe/recent-errors.js';
+import type { AccountedRequest, RequestAccount } from '../../keys/request-account.js';
+import { openAccount, type Access } from '../access/access.js';
+import type { Admission } from '../access/admission.js';
+import type { Lifecycle } from './lifecycle.js';
+import type { RecordParts } from '../access/request-record.js';
+import type { ModelNames } from './served-model.js';
+
+export interface ServerParts extends RecordParts {
+  readonly lifecycle: Lifecycle;
+  readonly names: ModelNames;
+  readonly admission: Admission;
+  readonly access: Access;
+  readonly metrics: ServerMetrics;
+  readonly logger: Logger;
+  readonly running: Set<RunningRequest>;
+  readonly recentErrors: Pick<RecentErrors, 'errors'>;
+  readonly maxBodyBytes: number;
+}
+
+/** A request that is generating, or waits for its turn. */
+export interface RunningRequest extends AccountedRequest {
+  /** Id of the API key; null: it came without one. */
+  readonly key: string | null;
+  readonly generations: number;
+  /** Monotonic, in milliseconds. */
+  readonly startedAt: number;
+  /** Aborted with an ApiError where the server ends it. */
+  readonly controller: AbortController;
+}
+
+/**
+ * Runs the generating part of a request: admitted, accounted, listed for the drain, aborted when the client goes away.
+ * @throws ApiError queue_full, rate_limit_exceeded
+ */
+export async function whileAdmitted(
+  parts: ServerParts,
+  response: Response,
+  request: AccountedRequest,
+  generations: number,
+  run: (signal: AbortSignal, account: RequestAccount) => Promise<void>,
+): Promise<void> {
+  const account = openAccount(parts.access, request, response);
+  const controller = new AbortController();
+  // Each generation listens; beyond ten Node would warn of a leak.
+  setMaxListeners(0, controller.signal);
+  const running = { ...request, key: account.keyId, generations, startedAt: parts.now(), controller };
+  const gone = (): void => controller.abort(ApiError.of('request_aborted', 'the client went away'));
+  let leave: (() => void) | null = null;
+  try {
+    leave = parts.admission.enter(generations, account.keyId);
+    parts.running.add(running);
+    response.once('close', gone);
+    await run(controller.signal, account);
+  } finally {
+    response.off('close', gone);
+    // Whatever of a request with several generations still runs, runs for nobody.
+    controller.abort('the request has ended');
+    parts.running.delete(running);
+    leave?.();
+    account.close();
+  }
+}
+
+export function newId(prefix: string): string {
+  return prefix + randomUUID().replaceAll('-', '');
+}
+
+/** 64 bits. Node draws these, and those of `newId`, many at a time; eight bytes alone would be a system call. */
+export function randomSeed(): bigint {
+  return (BigInt(randomInt(2 ** 32)) << 32n) | BigInt(randomInt(2 ** 32));
+}
+
+/** The route as express has it, for logs: a path without names in it. */
+export function routeOf(request: Request): string {
+  const { path } = request.route as { readonly path: string };
+  return path.replaceAll('\\', '');
+}

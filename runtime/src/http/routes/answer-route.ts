@@ -1,0 +1,121 @@
+// POST of every protocol of generated answers, streamed and not: read, admit, generate, write.
+
+import type { Request, RequestHandler, Response } from 'express';
+import type { RequestAccount } from '../../keys/request-account.js';
+import { ApiError } from '../../request/body/api-error.js';
+import type { ApiRequest } from '../../request/parse/parse-request.js';
+import type { TextDelta } from '../../request/text/text-stream.js';
+import type { AnswerProtocol, AnswerWriter } from '../protocols/answer-protocol.js';
+import { addUsage, type AnswerHead, type WholeChoice } from '../protocols/answer-shape.js';
+import { bestChoices } from '../protocols/best-choices.js';
+import { asApiError, Generation, type Usage } from '../generation/generation.js';
+import { textsById } from '../protocols/logprob-shapes.js';
+import { mergeAsync } from '../generation/merge-deltas.js';
+import { resolveName } from '../replica/served-model.js';
+import { newId, randomSeed, routeOf, whileAdmitted, type ServerParts } from '../replica/server-parts.js';
+import { SseStream } from './sse-stream.js';
+
+export function answerRoute(parts: ServerParts, protocol: AnswerProtocol): RequestHandler {
+  return async (request, response) => {
+    try {
+      await answer(parts, protocol, request, response);
+    } catch (error) {
+      throw error instanceof ApiError ? error.renamed(protocol.fieldNames) : error;
+    }
+  };
+}
+
+async function answer(
+  parts: ServerParts,
+  protocol: AnswerProtocol,
+  request: Request,
+  response: Response,
+): Promise<void> {
+  const { model } = parts.lifecycle.requireServing();
+  const { parsed, writer } = protocol.read(request.body, model.defaults, randomSeed());
+  const head: AnswerHead = {
+    id: newId(protocol.idPrefix),
+    created: Math.floor(Date.now() / 1000),
+    model: resolveName(parts.names, parsed.model, request),
+  };
+  for (const name of protocol.idHeaders) response.setHeader(name, head.id);
+  const { choices } = parsed;
+  const count = parsed.prompts.length * choices.generated;
+  const accounted = { id: head.id, route: routeOf(request), model: head.model };
+  await whileAdmitted(parts, response, accounted, count, async (signal, account) => {
+    const generations = await startAll(parts, parsed, head, signal, account);
+    const texts = parsed.details.tokensAsIds ? textsById(model.tokenizer) : model.tokenizer;
+    const told = writer(head, texts);
+    if (parsed.stream) await stream(new SseStream(response, protocol.keepAlive), generations, told);
+    else response.json(told.whole(bestChoices(await Promise.all(generations.map(readWhole)), choices)));
+  });
+}
+
+async function startAll(
+  { lifecycle, metrics, now }: ServerParts,
+  parsed: ApiRequest,
+  head: AnswerHead,
+  signal: AbortSignal,
+  account: RequestAccount,
+): Promise<Generation[]> {
+  const context = {
+    ...lifecycle.requireServing(),
+    metrics,
+    now,
+    modelName: head.model,
+    signal,
+    account,
+  };
+  const idOf = (index: number): string =>
+    parsed.prompts.length === 1 ? head.id : `${head.id}-${String(index)}`;
+  const firsts = await Promise.all(
+    parsed.prompts.map((prompt, index) => Generation.start(idOf(index), parsed, prompt, context)),
+  );
+  const others = Array.from({ length: parsed.choices.generated - 1 }, (_, index) => index + 1);
+  return firsts.flatMap((first) => [first, ...others.map((choice) => first.sibling(choice))]);
+}
+
+/** Reads a generation to its end. */
+export async function readWhole(generation: Generation): Promise<WholeChoice> {
+  const deltas: TextDelta[] = [];
+  for await (const delta of generation.deltas()) deltas.push(delta);
+  const last = deltas.at(-1);
+  return {
+    content: deltas.map((delta) => delta.content).join(''),
+    reasoning: deltas.map((delta) => delta.reasoning).join(''),
+    toolCalls: deltas.flatMap((delta) => delta.toolCalls),
+    logprobs: deltas.flatMap((delta) => delta.logprobs),
+    tokenIds: last?.tokenIds == null ? null : deltas.flatMap((delta) => delta.tokenIds ?? []),
+    promptTokenIds: deltas.find((delta) => delta.promptTokenIds !== null)?.promptTokenIds ?? null,
+    meanLogprob: generation.meanLogprob,
+    promptScores: generation.promptScores,
+    finish: last?.finish ?? null,
+    stopReason: last?.stopReason ?? null,
+    usage: generation.usage,
+    deltas,
+  };
+}
+
+function tellsNothing(delta: TextDelta): boolean {
+  const { content, reasoning, toolCalls, logprobs, tokenIds, promptTokenIds } = delta;
+  const hasIds = promptTokenIds !== null || (tokenIds !== null && tokenIds.length > 0);
+  return content === '' && reasoning === '' && toolCalls.length === 0 && logprobs.length === 0 && !hasIds;
+}
+
+async function stream(sse: SseStream, generations: readonly Generation[], told: AnswerWriter): Promise<void> {
+  const usage = (): Usage => addUsage(generations.map((generation) => generation.usage));
+  try {
+    for await (const { index, value: delta } of mergeAsync(generations.map((each) => each.deltas()))) {
+      // Bytes of half a character, or the beginning of a stop string: nothing to tell yet.
+      if (delta.finish === null && tellsNothing(delta)) continue;
+      await sse.send(...told.delta(index, delta, usage));
+    }
+    sse.end(...told.end(usage()));
+  } catch (error) {
+    if (!sse.hasBegun) {
+      sse.abandon();
+      throw error;
+    }
+    sse.end(...told.failure(asApiError(error)));
+  }
+}

@@ -1,0 +1,108 @@
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { FailureError } from '@llmservice/crds';
+import { output, type Script } from '../scripted-engine.fixture.js';
+import { ScriptedServer } from '../scripted-server.fixture.js';
+
+interface Answer {
+  readonly data: readonly { readonly index: number; readonly embedding: number[] | string }[];
+  readonly usage: object;
+  readonly error: { readonly message: string; readonly code: string; readonly param: string | null };
+}
+
+let server: ScriptedServer;
+/** Embeds a prompt as (4, its length · 3): the unit vector of the first two of a one-token prompt is (0.8, 0.6). */
+const embeds: Script = function* ({ prompt }) {
+  yield output([]);
+  yield { ...output([]), embedding: Float32Array.of(4, 3 * prompt.length), finish: 'stop' };
+};
+
+beforeEach(async () => {
+  server = await ScriptedServer.start();
+  server.script = embeds;
+});
+afterEach(() => server.stop());
+
+async function embed(body: object): Promise<{ status: number; answer: Answer }> {
+  const response = await server.post('/v1/embeddings', body);
+  return { status: response.status, answer: (await response.json()) as Answer };
+}
+
+test.each([
+  ['a text, to which the tokenizer adds its special token', 'a', 1, 2],
+  ['texts', ['a', 'b'], 2, 4],
+  ['token ids', [5, 6, 7], 1, 3],
+  ['lists of token ids', [[5], [6, 7]], 2, 3],
+])('takes %s', async (_, input, count, tokens) => {
+  const { status, answer } = await embed({ input, model: 'small' });
+  expect(status).toBe(200);
+  expect(answer.data.map(({ index }) => index)).toEqual(Array.from({ length: count }, (_, i) => i));
+  expect(answer).toMatchObject({
+    object: 'list',
+    model: 'small',
+    usage: { prompt_tokens: tokens, total_tokens: tokens },
+  });
+});
+
+test('gives unit vectors, as numbers or as base64 of little-endian floats', async () => {
+  const [floats] = (await embed({ input: [5] })).answer.data;
+  expect(floats!.embedding).toEqual([Math.fround(0.8), Math.fround(0.6)]);
+  const [base64] = (await embed({ input: [5], encoding_format: 'base64' })).answer.data;
+  const bytes = Buffer.from(base64!.embedding as string, 'base64');
+  expect([bytes.readFloatLE(0), bytes.readFloatLE(4)]).toEqual(floats!.embedding);
+});
+
+test('asks the engine for the last token unless told otherwise, with everything else that was said', async () => {
+  await embed({ input: [5], user: 'team', priority: -1, cache_salt: 's', max_queue_seconds: 2 });
+  await embed({ input: [5], pooling: 'mean' });
+  const [plain, mean] = server.engine.requests;
+  expect(plain).toMatchObject({
+    pooling: 'last',
+    maxTokens: 0,
+    fairnessKey: 'team',
+    priority: -1,
+    cacheSalt: 's',
+    maxQueueMs: 2000,
+  });
+  expect(mean).toMatchObject({ pooling: 'mean' });
+});
+
+describe('refuses', () => {
+  test.each([
+    [{}, 'input is required', 'input'],
+    [{ input: '', add_special_tokens: false }, 'input has no tokens', 'input'],
+    [{ input: [] }, 'input has none of the types', 'input'],
+    [{ input: 'a', dimensions: 8 }, 'dimensions is not supported', 'dimensions'],
+    [
+      { input: 'a', encoding_format: 'hex' },
+      'encoding_format must be one of float, base64',
+      'encoding_format',
+    ],
+    [{ input: 'a', temperature: 1 }, 'temperature is not a known field', 'temperature'],
+    [{ input: [[1], [9999]] }, 'input has the token id 9999', 'input'],
+    [{ input: Array.from({ length: 65 }, () => 1) }, 'the context is 64 tokens', 'input'],
+  ])('%j', async (body, message, param) => {
+    const { status, answer } = await embed(body);
+    expect(status).toBe(400);
+    expect(answer.error).toMatchObject({ message: expect.stringContaining(message), param });
+    expect(server.engine.requests).toEqual([]);
+  });
+});
+
+test('an input as long as the context passes', async () => {
+  expect((await embed({ input: Array.from({ length: 64 }, () => 1) })).status).toBe(200);
+});
+
+test('a fault of one input is the answer, and no other goes on', async () => {
+  server.script = async function* ({ prompt }, signal) {
+    if (prompt[0] === 7) throw new FailureError('EngineNumericalFault', 'not finite in layer 2');
+    await new Promise((resolve) => signal.addEventListener('abort', resolve));
+    yield* [];
+  };
+  const { status, answer } = await embed({ input: [[5], [7]] });
+  expect([status, answer.error.code]).toEqual([500, 'EngineNumericalFault']);
+  expect(server.engine.open).toBe(0);
+  const metrics = await (await server.get('/metrics')).text();
+  expect(metrics).toContain(
+    'llmservice_generation_errors_total{model_name="tiny",code="EngineNumericalFault"} 1',
+  );
+});

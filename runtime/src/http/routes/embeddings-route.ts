@@ -1,0 +1,61 @@
+// POST embeddings: every input at once beside whatever the engine generates, in OpenAI's form.
+
+import type { RequestHandler } from 'express';
+import {
+  parseEmbeddings,
+  prepareEmbedding,
+  type EmbeddingsRequest,
+} from '../../request/prepare/parse-embeddings.js';
+import { runEmbedding } from '../generation/embedding.js';
+import { resolveName } from '../replica/served-model.js';
+import { newId, routeOf, whileAdmitted, type ServerParts } from '../replica/server-parts.js';
+
+export function embeddingsRoute(parts: ServerParts): RequestHandler {
+  return async (request, response) => {
+    const serving = parts.lifecycle.requireServing();
+    const parsed = parseEmbeddings(request.body);
+    const modelName = resolveName(parts.names, parsed.model, request);
+    const id = newId('embd-');
+    response.setHeader('x-request-id', id);
+    const { metrics, now } = parts;
+    const accounted = { id, route: routeOf(request), model: modelName };
+    await whileAdmitted(parts, response, accounted, parsed.inputs.length, async (signal, account) => {
+      const context = {
+        ...serving,
+        metrics,
+        now,
+        modelName,
+        signal,
+        account,
+      };
+      // All are looked at before any runs.
+      const prepared = await Promise.all(
+        parsed.inputs.map((input, index) =>
+          prepareEmbedding(parsed, input, `${id}-${String(index)}`, serving.model),
+        ),
+      );
+      const requests = prepared.map((each) => account.share(each, parsed.priority));
+      for (const each of requests) account.spendPrompt(each.prompt.length);
+      const embeddings = await Promise.all(requests.map((each) => runEmbedding(each, context)));
+      const tokens = requests.reduce((sum, { prompt }) => sum + prompt.length, 0);
+      response.json({
+        object: 'list',
+        data: embeddings.map((values, index) => ({
+          object: 'embedding',
+          index,
+          embedding: encode(values, parsed.encoding),
+        })),
+        model: modelName,
+        usage: { prompt_tokens: tokens, total_tokens: tokens },
+      });
+    });
+  };
+}
+
+/** base64: of the floats in little-endian order, four bytes each. */
+function encode(values: Float32Array, encoding: EmbeddingsRequest['encoding']): number[] | string {
+  if (encoding === 'float') return Array.from(values);
+  const bytes = Buffer.alloc(values.length * 4);
+  values.forEach((value, index) => bytes.writeFloatLE(value, index * 4));
+  return bytes.toString('base64');
+}

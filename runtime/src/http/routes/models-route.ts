@@ -1,0 +1,41 @@
+// GET models, in OpenAI's and KServe's form at once.
+
+import type { RequestHandler } from 'express';
+import { resolveName } from '../replica/served-model.js';
+import type { ServerParts } from '../replica/server-parts.js';
+
+export function listModelsRoute({ names, lifecycle }: ServerParts, startedAt: number): RequestHandler {
+  return (_request, response) => {
+    const all = [names.name, ...names.aliases];
+    const maxModelLen = lifecycle.model?.maxModelLen ?? null;
+    response.json({
+      object: 'list',
+      data: all.map((name) => describe(name, names.name, maxModelLen, startedAt)),
+      models: all,
+    });
+  };
+}
+
+/** KServe asks here whether a model is ready: 503 until it is. */
+export function getModelRoute({ names, lifecycle }: ServerParts, startedAt: number): RequestHandler {
+  return (request, response) => {
+    const name = resolveName(names, String(request.params['name']), request);
+    const maxModelLen = lifecycle.model?.maxModelLen ?? null;
+    const ready = lifecycle.health().state === 'serving';
+    response
+      .status(ready ? 200 : 503)
+      .json({ ...describe(name, names.name, maxModelLen, startedAt), name, ready });
+  };
+}
+
+function describe(id: string, root: string, maxModelLen: number | null, created: number): object {
+  return {
+    id,
+    object: 'model',
+    created,
+    owned_by: 'llmservice',
+    root,
+    parent: null,
+    max_model_len: maxModelLen,
+  };
+}

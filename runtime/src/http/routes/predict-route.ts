@@ -1,0 +1,73 @@
+// POST /v1/models/NAME:predict, KServe's protocol: one body, or a list of them as `instances`.
+
+import type { RequestHandler } from 'express';
+import { ApiError } from '../../request/body/api-error.js';
+import { parseRequest, type ApiRequest } from '../../request/parse/parse-request.js';
+import { readWhole } from './answer-route.js';
+import { Generation, type GenerationContext } from '../generation/generation.js';
+import { resolveName } from '../replica/served-model.js';
+import { newId, randomSeed, routeOf, whileAdmitted, type ServerParts } from '../replica/server-parts.js';
+
+export function predictRoute(parts: ServerParts): RequestHandler {
+  return async (request, response) => {
+    const modelName = resolveName(parts.names, String(request.params['name']), request);
+    const serving = parts.lifecycle.requireServing();
+    const instances = readInstances(request.body);
+    const bodies = instances ?? [request.body as unknown];
+    const parsed = bodies.map((body) => parseRequest('predict', body, serving.model.defaults, randomSeed()));
+    const { metrics, now } = parts;
+    const id = newId('predict-');
+    response.setHeader('x-request-id', id);
+    const accounted = { id, route: routeOf(request), model: modelName };
+    await whileAdmitted(parts, response, accounted, parsed.length, async (signal, account) => {
+      const context = {
+        ...serving,
+        metrics,
+        now,
+        modelName,
+        signal,
+        account,
+      };
+      const predictions = await Promise.all(
+        parsed.map((each, index) =>
+          predict(instances === null ? id : `${id}-${String(index)}`, each, context),
+        ),
+      );
+      response.json(instances === null ? predictions[0] : { predictions });
+    });
+  };
+}
+
+/** The bodies of `instances`, where a text stands for its prompt; null: the body itself is the one. */
+function readInstances(body: unknown): readonly unknown[] | null {
+  if (typeof body !== 'object' || body === null || !('instances' in body)) return null;
+  const { instances, ...others } = body;
+  if (!Array.isArray(instances) || instances.length === 0 || instances.length > 256) {
+    throw ApiError.of('invalid_request', 'instances must be a list of 1 to 256 entries', {
+      param: 'instances',
+    });
+  }
+  const [other] = Object.keys(others);
+  if (other !== undefined) {
+    throw ApiError.of('invalid_request', `${other} must be inside of each instance, not beside instances`, {
+      param: other,
+    });
+  }
+  return instances.map((instance: unknown) =>
+    typeof instance === 'string' ? { prompt: instance } : instance,
+  );
+}
+
+async function predict(id: string, request: ApiRequest, context: GenerationContext): Promise<object> {
+  const [source] = request.prompts;
+  if (source === undefined) throw new Error('a :predict request has one prompt');
+  const generation = await Generation.start(id, request, source, context);
+  const { content, reasoning, usage } = await readWhole(generation);
+  return {
+    model_name: context.modelName,
+    response: content,
+    ...(reasoning === '' ? {} : { reasoning }),
+    prompt_tokens: usage.promptTokens,
+    completion_tokens: usage.completionTokens,
+  };
+}

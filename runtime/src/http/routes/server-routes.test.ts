@@ -1,0 +1,86 @@
+// What a server tells of itself: models, health, metrics and version.
+
+import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { json } from '../answers.fixture.js';
+import { ScriptedServer } from '../scripted-server.fixture.js';
+
+let server: ScriptedServer;
+beforeEach(async () => {
+  server = await ScriptedServer.start();
+});
+afterEach(() => server.stop());
+
+test('models are told in both protocols’ form', async () => {
+  const list = await json(await server.get('/openai/v1/models'));
+  expect(list).toMatchObject({
+    object: 'list',
+    models: ['tiny', 'small'],
+    data: [{ id: 'tiny', max_model_len: 64 }, { id: 'small' }],
+  });
+  const one = await server.get('/v1/models/tiny');
+  expect(await one.json()).toMatchObject({ name: 'tiny', ready: true, object: 'model' });
+  expect((await server.get('/v1/models/other')).status).toBe(404);
+});
+
+test('the names of a service that is stood in for are understood where the route tells them, and answered by our own', async () => {
+  const body = { model: 'big', messages: [{ role: 'user', content: 'x' }] };
+  const route = { 'x-llmservice-fallback-for': 'big,large/one' };
+  expect((await server.post('/v1/chat/completions', body)).status).toBe(404);
+  expect((await server.post('/v1/chat/completions', { ...body, model: 'bigger' }, route)).status).toBe(404);
+  const answered = await server.post('/v1/chat/completions', body, route);
+  expect(await json(answered)).toMatchObject({ model: 'tiny' });
+  expect((await server.get('/v1/models/big', route)).status).toBe(200);
+  const predicted = await server.post('/v1/models/big:predict', { prompt: 'x' }, route);
+  expect(await json(predicted)).toMatchObject({ model_name: 'tiny' });
+});
+
+test('the stream check sends events at the pace that they tell, as an answer is streamed', async () => {
+  const answer = await server.post('/v1/stream-check', {});
+  expect(answer.headers.get('content-type')).toContain('text/event-stream');
+  expect(answer.headers.get('x-accel-buffering')).toBe('no');
+  const events = (await answer.text()).trim().split('\n\n');
+  const sent = events.map(
+    (event) => (JSON.parse(event.slice('data: '.length)) as { sent_ms: number }).sent_ms,
+  );
+  expect(sent).toHaveLength(5);
+  sent.slice(1).forEach((at, index) => expect(at - (sent[index] ?? 0)).toBeGreaterThanOrEqual(199));
+  const metrics = await (await server.get('/metrics')).text();
+  expect(metrics).not.toMatch(/^vllm:request_success_total\{.*\} [1-9]/m);
+});
+
+test('health, metrics and version', async () => {
+  await server.chat({});
+  const health = await json(await server.get('/health'));
+  expect(health).toMatchObject({
+    state: 'serving',
+    model: 'tiny',
+    load: null,
+    failure: null,
+    engine: { numBlocks: 8, plannedBlocks: 7, restarts: 0 },
+  });
+  expect((await server.get('/healthz/live')).status).toBe(200);
+  const metrics = await (await server.get('/metrics')).text();
+  expect(metrics).toContain('vllm:generation_tokens_total{model_name="tiny",engine="0"} 7');
+  expect(metrics).toContain('vllm:prompt_tokens_total{model_name="tiny",engine="0"} 6');
+  expect(metrics).toContain(
+    'vllm:request_success_total{model_name="tiny",engine="0",finished_reason="stop"} 1',
+  );
+  expect(metrics).toContain('vllm:num_requests_running{model_name="tiny",engine="0"} 0');
+  // However often it is scraped.
+  expect(await (await server.get('/metrics')).text()).toContain(
+    'llmservice_numerical_faults_total{model_name="tiny",engine="0",kind="notFinite"} 2',
+  );
+  expect(metrics).toContain(
+    'llmservice_engine_device_info{model_name="tiny",engine="0",name="AMD Instinct MI300X",' +
+      'architecture="gfx942",partition="cpx_nps4",compute_units="38",xcds="1",memory_bytes="25769803776"} 1',
+  );
+  expect(await (await server.get('/version')).json()).toMatchObject({
+    version: expect.any(String),
+    engine: {
+      architecture: 'llama',
+      numBlocks: 8,
+      device: { name: 'AMD Instinct MI300X', partition: 'cpx_nps4' },
+      collectives: 'NCCL 2.27.7',
+    },
+  });
+});

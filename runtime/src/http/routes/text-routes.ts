@@ -1,0 +1,48 @@
+// POST tokenize, detokenize and apply-template: what a text or a conversation becomes before it is generated from, and
+// token ids back as text. Nothing is admitted or queued: the engine has no part in it.
+
+import type { RequestHandler } from 'express';
+import { encodeText } from '../../request/prepare/encode-text.js';
+import { parseDetokenize, parseTemplate, parseTokenize } from '../../request/parse/parse-tokenize.js';
+import { renderMessages } from '../../request/prepare/prepare-generation.js';
+import { resolveName } from '../replica/served-model.js';
+import type { ServerParts } from '../replica/server-parts.js';
+
+export function tokenizeRoute({ lifecycle, names }: ServerParts): RequestHandler {
+  return async (request, response) => {
+    const { model } = lifecycle.requireServing();
+    const parsed = parseTokenize(request.body);
+    resolveName(names, parsed.model, request);
+    const { source, addSpecialTokens } = parsed;
+    const text =
+      source.kind === 'messages'
+        ? ({ kind: 'text', text: await renderMessages(source, model), addSpecialTokens } as const)
+        : source;
+    const tokens = Array.from(await encodeText(text, model, 'prompt'));
+    response.json({
+      count: tokens.length,
+      max_model_len: model.maxModelLen,
+      tokens,
+      token_strs: parsed.withTexts ? tokens.map((id) => model.tokenizer.tokenText(id)) : null,
+    });
+  };
+}
+
+export function detokenizeRoute({ lifecycle, names }: ServerParts): RequestHandler {
+  return async (request, response) => {
+    const { model } = lifecycle.requireServing();
+    const { model: asked, source } = parseDetokenize(request.body);
+    resolveName(names, asked, request);
+    const ids = await encodeText(source, model, 'tokens');
+    response.json({ prompt: model.tokenizer.decode(ids, { skipSpecialTokens: false }) });
+  };
+}
+
+export function applyTemplateRoute({ lifecycle, names }: ServerParts): RequestHandler {
+  return async (request, response) => {
+    const { model } = lifecycle.requireServing();
+    const parsed = parseTemplate(request.body);
+    resolveName(names, parsed.model, request);
+    response.json({ prompt: await renderMessages(parsed.source, model) });
+  };
+}

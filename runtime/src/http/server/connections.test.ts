@@ -1,0 +1,149 @@
+// What happens to connections that do not do their part, byte by byte over plain sockets.
+
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { once } from 'node:events';
+import { createServer, type ServerResponse } from 'node:http';
+import { connect, type AddressInfo, type Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { endless, output, byteIds } from '../scripted-engine.fixture.js';
+import { ScriptedServer } from '../scripted-server.fixture.js';
+import { StalledReaders } from './stalled-readers.js';
+
+const limits = { headersMs: 300, requestMs: 600, readerMs: 300, lookMs: 50 };
+let server: ScriptedServer;
+beforeEach(async () => {
+  server = await ScriptedServer.start({ limits });
+});
+afterEach(() => server.stop());
+
+/** A client's socket and all that it was sent. */
+interface Client {
+  readonly socket: Socket;
+  readonly closed: Promise<string>;
+}
+
+function dial(text: string): Client {
+  const socket = connect({ port: Number(new URL(server.url).port), host: '127.0.0.1', allowHalfOpen: true });
+  let received = '';
+  socket.setEncoding('utf8').on('data', (part: string) => (received += part));
+  socket.on('error', () => undefined);
+  const closed = new Promise<string>((resolve) => {
+    // The server's end: this side closes only then.
+    socket.once('end', () => socket.end());
+    socket.once('close', () => resolve(received));
+  });
+  socket.write(text);
+  return { socket, closed };
+}
+
+function post(body: string, headers = ''): string {
+  const length = String(Buffer.byteLength(body));
+  return `POST /v1/completions HTTP/1.1\r\nhost: x\r\n${headers}content-length: ${length}\r\n\r\n${body}`;
+}
+
+/** Status and error code of a raw answer. */
+function told(answer: string): [number, string] {
+  const [head = '', body = ''] = answer.split('\r\n\r\n');
+  const { error } = JSON.parse(body) as { error: { code: string } };
+  return [Number(head.split(' ')[1]), error.code];
+}
+
+const untilIdle = async (): Promise<void> => {
+  while (server.engine.open > 0 || server.parts.admission.inFlight > 0) await sleep(10);
+};
+const untilBusy = async (): Promise<void> => {
+  while (server.engine.open === 0) await sleep(10);
+};
+
+describe('is refused and closed', () => {
+  test.each([
+    ['half a request line', 'POST /v1/comp', 408, 'request_timeout'],
+    ['a header that never ends', 'GET /health HTTP/1.1\r\nx-a: ', 408, 'request_timeout'],
+    ['half a body', post('x'.repeat(100)).slice(0, -50), 408, 'request_timeout'],
+    ['nothing', '', 408, 'request_timeout'],
+    ['a header bomb', `GET / HTTP/1.1\r\nx-a: ${'a'.repeat(70_000)}`, 431, 'headers_too_large'],
+    [
+      'many headers',
+      `GET / HTTP/1.1\r\n${'x-a: aaaaaaaaaaaa\r\n'.repeat(2000)}\r\n`,
+      431,
+      'headers_too_large',
+    ],
+    ['garbage', '\x16\x03\x01\x02garbage\r\n\r\n', 400, 'invalid_request'],
+    [
+      'two lengths',
+      'POST / HTTP/1.1\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\n',
+      400,
+      'invalid_request',
+    ],
+  ])('%s', async (_, text, status, code) => {
+    expect(told(await dial(text).closed)).toEqual([status, code]);
+    expect((await server.get('/health')).status).toBe(200);
+  });
+});
+
+describe('cancels its generation and leaves no connection', () => {
+  const stream = post(JSON.stringify({ prompt: 'x', max_tokens: 60, stream: true }));
+
+  test('a client that closes its half', async () => {
+    server.script = endless;
+    const { socket, closed } = dial(stream);
+    await untilBusy();
+    socket.end();
+    await closed;
+    await untilIdle();
+  });
+
+  test('garbage behind a request that is answered', async () => {
+    server.script = endless;
+    const { socket, closed } = dial(stream);
+    await untilBusy();
+    socket.once('data', () => socket.write('garbage\r\n\r\n'));
+    expect(await closed).not.toContain('400 Bad Request');
+    await untilIdle();
+  });
+});
+
+test('a client that reads nothing is cut off, one that reads slowly is not', async () => {
+  const answers: ServerResponse[] = [];
+  const plain = createServer((_request, response) => {
+    answers.push(response);
+    // More than the kernel's buffers take.
+    response.write(Buffer.alloc(32 * 2 ** 20));
+  }).listen(0, '127.0.0.1');
+  await once(plain, 'listening');
+  const readers = new StalledReaders(plain, limits);
+  const { port } = plain.address() as AddressInfo;
+  const dialPlain = async (): Promise<[Socket, ServerResponse]> => {
+    const socket = connect(port, '127.0.0.1').on('error', () => undefined);
+    socket.write('GET / HTTP/1.1\r\nhost: x\r\n\r\n');
+    await once(plain, 'request');
+    return [socket, answers.at(-1)!];
+  };
+  const [reader, read] = await dialPlain();
+  // Less in all than the one write that it is sent, and something between any two looks at it.
+  let taken = 0;
+  reader.on('data', (chunk: Buffer) => {
+    taken += chunk.length;
+    if (taken < 2 ** 18) return;
+    taken = 0;
+    reader.pause();
+    setTimeout(() => reader.resume(), limits.lookMs / 2);
+  });
+  const [idler, unread] = await dialPlain();
+  idler.pause();
+  await once(unread, 'close');
+  await sleep(2 * limits.readerMs);
+  expect(read.destroyed).toBe(false);
+  reader.destroy();
+  readers.stop();
+  plain.close();
+});
+
+test('a slow answer is nobody’s fault: a client that waits longer than every limit gets it', async () => {
+  server.script = async function* () {
+    await sleep(1000);
+    yield { ...output(byteIds('late')), finish: 'stop', stopToken: 2 };
+  };
+  const response = await server.post('/v1/completions', { prompt: 'x' });
+  expect(await response.json()).toMatchObject({ choices: [{ text: 'late' }] });
+});

@@ -1,0 +1,98 @@
+// The listening server and its graceful end: no new generations, running ones to their end or to the deadline,
+// then every connection closed.
+
+import type { Express } from 'express';
+import { createServer, type Server } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import { ApiError } from '../../request/body/api-error.js';
+import { answerClientErrors } from './client-errors.js';
+import { connectionLimits, connectionOptions } from './connection-limits.js';
+import type { ServerParts } from '../replica/server-parts.js';
+import { StalledReaders } from './stalled-readers.js';
+import type { TlsFiles } from './tls-files.js';
+import { TlsReload } from './tls-reload.js';
+
+const pollMs = 50;
+/** Time for error events to reach their clients after the deadline. */
+const farewellMs = 2_000;
+
+/** Where the server's TLS files lie, and what they were at its start. */
+export interface TlsSource {
+  readonly folder: string;
+  readonly files: TlsFiles;
+  readonly reloadMs?: number;
+}
+
+export class HttpServer {
+  private readonly server: Server;
+  private readonly reload: TlsReload | null = null;
+  private readonly stalled: StalledReaders;
+
+  /** @param tls null: plain HTTP */
+  constructor(
+    app: Express,
+    private readonly parts: ServerParts,
+    tls: TlsSource | null = null,
+    limits = connectionLimits,
+  ) {
+    const options = connectionOptions(limits);
+    if (tls === null) {
+      this.server = createServer(options, app);
+    } else {
+      const asks = tls.files.ca !== undefined;
+      const server = createTlsServer(
+        {
+          ...options,
+          ...tls.files,
+          requestCert: asks,
+          rejectUnauthorized: false,
+          handshakeTimeout: limits.headersMs,
+        },
+        app,
+      );
+      this.reload = new TlsReload(server, tls.folder, tls.files, parts.logger, tls.reloadMs);
+      this.server = server;
+    }
+    answerClientErrors(this.server);
+    this.stalled = new StalledReaders(this.server, limits);
+  }
+
+  /** Resolves with the port that it listens on. */
+  async listen(host: string, port: number): Promise<number> {
+    await new Promise<void>((resolve, reject) => {
+      this.server.once('error', reject);
+      this.server.listen(port, host, () => {
+        this.server.off('error', reject);
+        resolve();
+      });
+    });
+    return (this.server.address() as AddressInfo).port;
+  }
+
+  /** Resolves when no generation runs any more: ended by themselves, or by the deadline with a clean error event. */
+  async drain(timeoutMs: number): Promise<void> {
+    const { lifecycle, admission, running, now, logger } = this.parts;
+    lifecycle.startDraining();
+    const startedAt = now();
+    while (admission.inFlight > 0 && now() - startedAt < timeoutMs) await wait(pollMs);
+    logger.info('drained', { afterMs: Math.round(now() - startedAt), cut: running.size });
+    const reason = ApiError.of('draining', 'this replica is shutting down and the time to finish is over');
+    for (const { controller } of running) controller.abort(reason);
+    const cutAt = now();
+    while (admission.inFlight > 0 && now() - cutAt < farewellMs) await wait(pollMs);
+  }
+
+  async close(): Promise<void> {
+    this.reload?.stop();
+    this.stalled.stop();
+    await new Promise<void>((resolve) => {
+      this.server.close(() => resolve());
+      this.server.closeIdleConnections();
+      setTimeout(() => this.server.closeAllConnections(), farewellMs).unref();
+    });
+  }
+}
+
+const wait = (milliseconds: number): Promise<void> =>
+  new Promise((resolve) => setTimeout(resolve, milliseconds));

@@ -1,0 +1,94 @@
+// A conversation of Anthropic's Messages as the messages of a chat: results of tools, blocks of the user's messages there,
+// are messages of their own, and the model's thinking and calls stand beside its text.
+
+import type { Violation } from '../body/validate-body.js';
+
+/** A text, or blocks of it, which are joined as they are. */
+export type RawText = string | readonly { readonly text: string }[];
+
+type RawBlock =
+  | { readonly type: 'text'; readonly text: string }
+  | { readonly type: 'thinking'; readonly thinking: string }
+  | { readonly type: 'tool_use'; readonly id: string; readonly name: string; readonly input: object }
+  | {
+      readonly type: 'tool_result';
+      readonly tool_use_id: string;
+      readonly content?: RawText | null;
+      readonly is_error?: boolean | null;
+    };
+
+export interface RawTurn {
+  readonly role: 'user' | 'assistant' | 'system';
+  readonly content: string | readonly RawBlock[];
+}
+
+const speakers: Readonly<Record<RawBlock['type'], readonly RawTurn['role'][]>> = {
+  text: ['user', 'assistant', 'system'],
+  thinking: ['assistant'],
+  tool_use: ['assistant'],
+  tool_result: ['user'],
+};
+
+/** Blocks in messages of those who cannot have them, and calls that nothing answers. */
+export function messageViolations(turns: readonly RawTurn[]): Violation[] {
+  const misplaced = turns.flatMap(({ role, content }, turn) =>
+    blocksOf(content).flatMap(({ type }, index) => {
+      if (speakers[type].includes(role)) return [];
+      const param = `messages.${String(turn)}.content.${String(index)}`;
+      return [{ param, message: `${param}: a message of the ${role} has no ${type} block` }];
+    }),
+  );
+  const last = turns.at(-1);
+  if (last?.role !== 'assistant' || !blocksOf(last.content).some(({ type }) => type === 'tool_use'))
+    return misplaced;
+  const param = `messages.${String(turns.length - 1)}`;
+  return [
+    ...misplaced,
+    { param, message: `${param} calls tools: a user's message with tool_result follows` },
+  ];
+}
+
+export function readConversation(system: RawText | undefined, turns: readonly RawTurn[]): object[] {
+  const first = system === undefined ? [] : [{ role: 'system', content: textOf(system) }];
+  return [...first, ...turns.flatMap((turn) => (turn.role === 'assistant' ? [answer(turn)] : ofUser(turn)))];
+}
+
+function answer({ content }: RawTurn): object {
+  const blocks = blocksOf(content);
+  const thinking = blocks.flatMap((block) => (block.type === 'thinking' ? [block.thinking] : [])).join('');
+  const calls = blocks.flatMap((block) => (block.type === 'tool_use' ? [block] : []));
+  return {
+    role: 'assistant',
+    content: blocks.flatMap((block) => (block.type === 'text' ? [block.text] : [])).join(''),
+    reasoning_content: thinking === '' ? null : thinking,
+    tool_calls: calls.map(({ id, name, input }) => ({
+      id,
+      type: 'function',
+      function: { name, arguments: JSON.stringify(input) },
+    })),
+  };
+}
+
+/** Texts between results of tools are messages of their own, in the order of the blocks. */
+function ofUser({ role, content }: RawTurn): object[] {
+  const messages: { role: string; content: string; tool_call_id?: string }[] = [];
+  for (const block of blocksOf(content)) {
+    const last = messages.at(-1);
+    if (block.type === 'tool_result')
+      messages.push({ role: 'tool', tool_call_id: block.tool_use_id, content: resultOf(block) });
+    else if (block.type === 'text' && last?.role === role) last.content += block.text;
+    else if (block.type === 'text') messages.push({ role, content: block.text });
+  }
+  return messages.length === 0 ? [{ role, content: '' }] : messages;
+}
+
+/** Templates have no place for the mark of an error, so that it goes into the text. */
+function resultOf({ content, is_error }: Extract<RawBlock, { type: 'tool_result' }>): string {
+  return `${is_error === true ? 'Error: ' : ''}${textOf(content ?? '')}`;
+}
+
+const blocksOf = (content: RawTurn['content']): readonly RawBlock[] =>
+  typeof content === 'string' ? [{ type: 'text', text: content }] : content;
+
+const textOf = (text: RawText): string =>
+  typeof text === 'string' ? text : text.map((block) => block.text).join('');

@@ -1,0 +1,102 @@
+// Bodies of Anthropic's Messages, and of its token count, as the requests that other routes make. Pure.
+
+import type { FieldName } from '../body/api-error.js';
+import type { GenerationDefaults } from '../parts/generation-defaults.js';
+import { messageViolations, readConversation, type RawText, type RawTurn } from './messages-conversation.js';
+import { readRequest, type ApiRequest } from './parse-request.js';
+import { refuseMedia } from './refuse-media.js';
+import { invalidRequest, validateBody, type Fields } from '../body/validate-body.js';
+
+/** Errors of what the two have in common with other routes name the fields as Anthropic does. */
+export const messagesNames: readonly FieldName[] = [
+  { ours: /\btools\.(\d+)\.function\.parameters\b/g, theirs: 'tools.$1.input_schema' },
+  { ours: /\btools\.(\d+)\.function\b/g, theirs: 'tools.$1' },
+  { ours: /\bresponse_format\.json_schema\b/g, theirs: 'output_config.format' },
+  { ours: /\btool_choice required\b/g, theirs: 'tool_choice any' },
+];
+
+/** @throws ApiError invalid_request, with every violation */
+export function parseMessages(body: unknown, defaults: GenerationDefaults, randomSeed: bigint): ApiRequest {
+  return parse('messages', body, defaults, randomSeed);
+}
+
+/** @throws ApiError invalid_request, with every violation */
+export function parseCountTokens(body: unknown, defaults: GenerationDefaults): ApiRequest {
+  return parse('countTokens', body, defaults, 0n);
+}
+
+function parse(
+  kind: 'messages' | 'countTokens',
+  body: unknown,
+  defaults: GenerationDefaults,
+  randomSeed: bigint,
+): ApiRequest {
+  refuseMedia((body as { messages?: unknown } | null)?.messages, 'messages');
+  return readRequest('chat', chatFields(validateBody(kind, body)), defaults, randomSeed);
+}
+
+interface RawTool {
+  readonly name: string;
+  readonly description?: string | null;
+  readonly input_schema: object;
+  readonly strict?: boolean | null;
+}
+
+interface RawToolChoice {
+  readonly type: 'auto' | 'any' | 'tool' | 'none';
+  readonly name?: string;
+  readonly disable_parallel_tool_use?: boolean | null;
+}
+
+interface RawThinking {
+  readonly type: 'enabled' | 'adaptive' | 'disabled';
+  readonly budget_tokens?: number;
+}
+
+/** The same request in the fields of a chat. */
+function chatFields(fields: Fields): Fields {
+  const { messages, system, stop_sequences, tools, tool_choice, thinking, metadata, output_config, ...same } =
+    fields;
+  const turns = messages as readonly RawTurn[];
+  const violations = messageViolations(turns);
+  if (violations.length > 0) throw invalidRequest(violations);
+  const user = (metadata as { user_id?: string | null } | undefined)?.user_id ?? null;
+  const format = (output_config as { format?: object | null } | undefined)?.format ?? null;
+  const choice = tool_choice as RawToolChoice | undefined;
+  const asked = thinking as RawThinking | undefined;
+  const set = {
+    ...same,
+    messages: readConversation(system as RawText | undefined, turns),
+    // An answer that the client began is gone on with.
+    ...(turns.at(-1)?.role === 'assistant'
+      ? { continue_final_message: true, add_generation_prompt: false }
+      : {}),
+    stop: stop_sequences,
+    tools: (tools as readonly RawTool[] | undefined)?.map(readTool),
+    tool_choice: choice === undefined ? undefined : readChoice(choice),
+    parallel_tool_calls: choice?.disable_parallel_tool_use === true ? false : undefined,
+    enable_thinking: readThinking(asked),
+    thinking_token_budget: asked?.budget_tokens,
+    user: user ?? undefined,
+    response_format: format === null ? undefined : { type: 'json_schema', json_schema: format },
+  };
+  return Object.fromEntries(Object.entries(set).filter(([, value]) => value !== undefined));
+}
+
+/** Anthropic's models think where they are asked to; with `adaptive` they decide, as the chat template lets them. */
+function readThinking(thinking: RawThinking | undefined): boolean | undefined {
+  return thinking?.type === 'adaptive' ? undefined : thinking?.type === 'enabled';
+}
+
+function readTool({ name, description, input_schema: parameters, strict }: RawTool): object {
+  const described = description == null ? {} : { description };
+  return {
+    type: 'function',
+    function: { name, ...described, parameters, ...(strict === true ? { strict } : {}) },
+  };
+}
+
+function readChoice({ type, name }: RawToolChoice): unknown {
+  if (type === 'tool') return { type: 'function', function: { name } };
+  return type === 'any' ? 'required' : type;
+}

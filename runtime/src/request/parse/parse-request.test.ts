@@ -1,0 +1,170 @@
+import { describe, expect, test } from '@jest/globals';
+import type { ApiError } from '../body/api-error.js';
+import { generationDefaults } from '../parts/generation-defaults.js';
+import { parseRequest } from './parse-request.js';
+import { honouredFields, refusedFields, type GenerationKind } from '../body/request-fields.js';
+
+const defaults = generationDefaults({ temperature: 0.6, top_k: 20, eos_token_id: [7, 8] }, {});
+const parse = (kind: GenerationKind, body: object): ReturnType<typeof parseRequest> =>
+  parseRequest(kind, body, defaults, 99n);
+const messages = [{ role: 'user', content: 'x' }];
+const chat = (body: object): ReturnType<typeof parseRequest> => parse('chat', { messages, ...body });
+const refusal = (act: () => unknown): ApiError => {
+  try {
+    act();
+  } catch (error) {
+    return error as ApiError;
+  }
+  throw new Error('was accepted');
+};
+const kwargsOf = (kind: GenerationKind, body: object): unknown => {
+  const [prompt] = parse(kind, { messages, ...body }).prompts;
+  return prompt?.kind === 'messages' ? prompt.templateKwargs : null;
+};
+
+describe('parseRequest', () => {
+  test('takes the checkpoint’s sampling defaults, and OpenAI’s where it has none', () => {
+    expect(chat({}).sampling).toMatchObject({
+      temperature: 0.6,
+      topK: 20,
+      topP: 1,
+      minP: 0,
+      repetitionPenalty: 1,
+      seed: 99n,
+    });
+    expect(defaults.eosIds).toEqual([7, 8]);
+  });
+
+  test('joins text parts and takes developer for system', () => {
+    const parts = [
+      { type: 'text', text: 'a' },
+      { type: 'text', text: 'b' },
+    ];
+    const [prompt] = chat({ messages: [{ role: 'developer', content: parts }] }).prompts;
+    expect(prompt).toMatchObject({ messages: [{ role: 'system', content: 'ab' }] });
+  });
+
+  test.each([
+    ['text', 1],
+    [['a', 'b'], 2],
+    [[1, 2, 3], 1],
+    [[[1], [2]], 2],
+  ])('completions take the prompt %j', (prompt, count) => {
+    expect(parse('completions', { prompt }).prompts).toHaveLength(count);
+  });
+
+  test.each([
+    [{ image: 1 }, 'image is not a known field'],
+    [{ n: 0 }, 'n must be >= 1'],
+    [{ n: 129 }, 'n must be <= 128'],
+    [{ best_of: 2 }, 'best_of is not supported'],
+    [{ echo: true }, 'echo is not supported'],
+    [{ suffix: 'x' }, 'suffix is not supported'],
+    [{ tools: [{}] }, 'tools.0.function is required'],
+    [{ response_format: { type: 'json_schema' } }, 'response_format.json_schema is required'],
+    [
+      { response_format: { type: 'xml' } },
+      'response_format.type must be one of text, json_object, json_schema',
+    ],
+    [{ guided_regex: 'a', ignore_eos: true }, 'ignore_eos and a form of the answer exclude each other'],
+    [{ structured_outputs: { xml: 'a' } }, 'structured_outputs.xml is not a known field'],
+    [{ logit_bias: { '5': 101 } }, 'logit_bias.5 must be <= 100'],
+    [{ logit_bias: { word: 1 } }, 'logit_bias has the key "word"'],
+    [{ typical_p: 0 }, 'typical_p must be >= 0.000001'],
+    [{ min_tokens: 5, max_tokens: 4 }, 'min_tokens must be at most max_tokens'],
+    [{ bad_words: ['a'], guided_regex: 'a' }, 'bad_words and a form of the answer exclude each other'],
+    [{ allowed_token_ids: [] }, 'allowed_token_ids must NOT have fewer than 1 items'],
+    [{ prompt_logprobs: 1, stream: true }, 'prompt_logprobs needs stream: false'],
+    [{ truncate_prompt_tokens: 0 }, 'truncate_prompt_tokens must be >= 1'],
+    [{ top_logprobs: 2 }, 'top_logprobs needs logprobs'],
+    [{ stream_options: { include_usage: true } }, 'stream_options needs stream'],
+    [{ temperature: 3 }, 'temperature must be <= 2'],
+    [{ max_tokens: 0 }, 'max_tokens must be >= 1'],
+    [{ priority: 9 }, 'priority must be <= 8'],
+    [{ top_k: 2 ** 31 }, 'top_k must be <= 2147483647'],
+    [{ top_p: 5e-324 }, 'top_p must be >= 0.000001'],
+    [{ repetition_penalty: 3e-306 }, 'repetition_penalty must be >= 0.000001'],
+    [{ max_queue_seconds: 0 }, 'max_queue_seconds must be > 0'],
+    [{ cache_salt: '' }, 'cache_salt must NOT have fewer than 1 characters'],
+    [{ max_tokens: 1, max_completion_tokens: 2 }, 'max_tokens and max_completion_tokens differ'],
+    [
+      { messages: [{ role: 'user', content: [{ type: 'image_url' }] }] },
+      'messages.0.content must be a string or a list of text parts',
+    ],
+    [{ reasoning: true, enable_thinking: false }, 'enable_thinking contradicts reasoning'],
+  ])('refuses %j', (body, message) => {
+    const error = refusal(() => chat(body));
+    expect([error.status, error.message]).toEqual([400, expect.stringContaining(message)]);
+  });
+
+  test('of thousands of violations the first twenty are told', () => {
+    const wrong = Array.from({ length: 9000 }, () => ({ role: 'user', content: 5 }));
+    const told = refusal(() => chat({ messages: wrong })).message.split('; ');
+    expect(told).toHaveLength(21);
+    expect(told[19]).toBe('messages.19.content must be a string or a list of text parts');
+    expect(told[20]).toBe('and 8980 more');
+  });
+
+  test('a body of more fields than any route has is not looked at', () => {
+    const fields = Array.from({ length: 501 }, (_, i) => [`f${String(i)}`, 1]);
+    expect(refusal(() => chat(Object.fromEntries(fields) as object)).message).toMatch(/has 502 fields/);
+  });
+
+  test('values that ask for nothing pass', () => {
+    expect(() =>
+      chat({
+        n: 1,
+        tools: [],
+        tool_choice: 'none',
+        logit_bias: {},
+        response_format: { type: 'text' },
+        stop: null,
+      }),
+    ).not.toThrow();
+  });
+
+  test.each([
+    ['reasoning', { reasoning: 'true' }, true],
+    ['enable_thinking', { enable_thinking: false }, false],
+    ['chat_template_kwargs', { chat_template_kwargs: { enable_thinking: true } }, true],
+    ['reasoning_effort', { reasoning_effort: 'none' }, false],
+  ])('%s is the thinking switch', (_, body, value) => {
+    expect(kwargsOf('chat', body)).toEqual({ enable_thinking: value });
+    expect(kwargsOf('predict', body)).toEqual({ enable_thinking: value });
+  });
+
+  test('thinking is off on :predict and the template’s own on chat', () => {
+    expect([kwargsOf('predict', {}), kwargsOf('chat', {})]).toEqual([{ enable_thinking: false }, {}]);
+  });
+
+  test('says how a request waits and with whom it shares the cache; nothing of it by default', () => {
+    expect(chat({ user: 'team', priority: -2, max_queue_seconds: 1.5, cache_salt: 's' })).toMatchObject({
+      fairnessKey: 'team',
+      priority: -2,
+      maxQueueMs: 1500,
+      cacheSalt: 's',
+    });
+    expect(chat({})).toMatchObject({ fairnessKey: '', priority: null, maxQueueMs: null, cacheSalt: null });
+  });
+
+  test('a negative seed is a seed of its own', () => {
+    expect(chat({ seed: -1 }).sampling.seed).toBe(2n ** 64n - 1n);
+  });
+});
+
+test('a field that is refused is not honoured on every route', () => {
+  const both = Object.entries(honouredFields).filter(([name]) => name in refusedFields);
+  expect(both.map(([name]) => name)).toEqual([
+    'n',
+    'return_token_ids',
+    'return_tokens_as_token_ids',
+    'add_generation_prompt',
+    'continue_final_message',
+  ]);
+  expect(both.filter(([, { routes }]) => routes.includes('predict'))).toEqual([]);
+});
+
+test('what one route honours passes on another only where it asks for nothing', () => {
+  expect(() => parse('predict', { prompt: 'x', n: 1 })).not.toThrow();
+  expect(refusal(() => parse('predict', { prompt: 'x', n: 2 })).message).toContain('n is not supported');
+});

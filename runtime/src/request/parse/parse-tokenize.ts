@@ -1,0 +1,85 @@
+// Bodies of tokenize, detokenize and apply-template as typed values: vLLM's fields for the first two, and for the last
+// llama.cpp's, which are those of a chat.
+
+import { readMessages } from '../parts/messages.js';
+import type { MessagesSource, PromptSource, TextSource } from './parse-request.js';
+import { readEnding, violationsOfEnding } from '../parts/prompt-ending.js';
+import { readThinking } from '../parts/thinking.js';
+import { invalidRequest, validateBody, type Fields } from '../body/validate-body.js';
+
+export interface TemplateRequest {
+  /** The name that the client asked for; null: it did not say. */
+  readonly model: string | null;
+  readonly source: MessagesSource;
+}
+
+export interface TokenizeRequest {
+  readonly model: string | null;
+  readonly source: PromptSource;
+  /** Whether the tokenizer adds its own: for messages it does not by default, since templates write them. */
+  readonly addSpecialTokens: boolean;
+  readonly withTexts: boolean;
+}
+
+export interface DetokenizeRequest {
+  readonly model: string | null;
+  readonly source: Extract<TextSource, { kind: 'ids' }>;
+}
+
+/** They mean nothing without a template. */
+const ofTemplates = [
+  'add_generation_prompt',
+  'continue_final_message',
+  'chat_template_kwargs',
+  'enable_thinking',
+  'reasoning',
+  'reasoning_effort',
+];
+
+/** @throws ApiError invalid_request, with every violation */
+export function parseTokenize(body: unknown): TokenizeRequest {
+  const fields = validateBody('tokenize', body);
+  const { prompt } = fields;
+  if ((prompt === undefined) === (fields['messages'] === undefined)) {
+    const message = 'prompt or messages is required, and not both';
+    throw invalidRequest([{ param: 'prompt', message }]);
+  }
+  const shared = { model: modelOf(fields), withTexts: fields['return_token_strs'] === true };
+  if (prompt === undefined) {
+    const addSpecialTokens = fields['add_special_tokens'] === true;
+    return { ...shared, source: readTemplate(fields), addSpecialTokens };
+  }
+  const lost = ofTemplates.filter((name) => fields[name] !== undefined);
+  if (lost.length > 0) {
+    throw invalidRequest(lost.map((param) => ({ param, message: `${param} needs messages, not prompt` })));
+  }
+  const addSpecialTokens = fields['add_special_tokens'] !== false;
+  const source: TextSource = { kind: 'text', text: prompt as string, addSpecialTokens };
+  return { ...shared, source, addSpecialTokens };
+}
+
+/** @throws ApiError invalid_request, with every violation */
+export function parseDetokenize(body: unknown): DetokenizeRequest {
+  const fields = validateBody('detokenize', body);
+  return { model: modelOf(fields), source: { kind: 'ids', ids: fields['tokens'] as readonly number[] } };
+}
+
+/** @throws ApiError invalid_request, with every violation */
+export function parseTemplate(body: unknown): TemplateRequest {
+  const fields = validateBody('template', body);
+  return { model: modelOf(fields), source: readTemplate(fields) };
+}
+
+function readTemplate(fields: Fields): MessagesSource {
+  const violations = violationsOfEnding(fields);
+  if (violations.length > 0) throw invalidRequest(violations);
+  return {
+    kind: 'messages',
+    messages: readMessages(fields['messages']),
+    templateKwargs: readThinking('chat', fields),
+    ending: readEnding(fields),
+    plainText: null,
+  };
+}
+
+const modelOf = (fields: Fields): string | null => (fields['model'] as string | undefined) ?? null;

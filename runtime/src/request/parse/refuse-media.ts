@@ -1,0 +1,42 @@
+// Images, sounds and files in conversations, by the words of Anthropic's and OpenAI's protocols: the models served here
+// read text, and a list of the types of block that pass would not say so.
+
+import { invalidRequest, type Violation } from '../body/validate-body.js';
+
+const media: Readonly<Record<string, string>> = {
+  image: 'an image',
+  input_image: 'an image',
+  document: 'a document',
+  input_file: 'a file',
+  input_audio: 'a sound',
+};
+
+/** Lists within lists: messages, their blocks, and those of a tool's result. */
+const levels = 3;
+
+/**
+ * @param list as the client sent it, whatever it is
+ * @param path of the list in the body
+ * @throws ApiError invalid_request
+ */
+export function refuseMedia(list: unknown, path: string): void {
+  const violations = mediaIn(list, path, levels);
+  if (violations.length > 0) throw invalidRequest(violations);
+}
+
+/** Messages and results of tools have content; OpenAI's results have output. */
+function mediaIn(list: unknown, path: string, levels: number): Violation[] {
+  if (!Array.isArray(list) || levels === 0) return [];
+  return list.flatMap((each: unknown, index) => {
+    if (typeof each !== 'object' || each === null) return [];
+    const { type, content, output } = each as Readonly<Record<string, unknown>>;
+    const param = `${path}.${String(index)}`;
+    const word = typeof type === 'string' && Object.hasOwn(media, type) ? media[type] : undefined;
+    if (word !== undefined)
+      return [{ param, message: `${param} is ${word}, and the model reads text only: send its text` }];
+    return [
+      ...mediaIn(content, `${param}.content`, levels - 1),
+      ...mediaIn(output, `${param}.output`, levels - 1),
+    ];
+  });
+}

@@ -1,0 +1,105 @@
+// The form that a request asks of its answer, by whichever of the names that OpenAI's and vLLM's clients use for it.
+
+import type { GrammarKind } from '@llmservice/native';
+import { JsonPatterns } from '../json-schema/json-patterns.js';
+import { unsupportedInSchema } from '../json-schema/json-schema-support.js';
+import { schemaToCompile } from '../json-schema/schema-formats.js';
+import { invalidRequest, type Fields, type Violation } from '../body/validate-body.js';
+
+/** Of a schema; the time to compile some kinds grows with the square of it. */
+const mostCharacters = 65_536;
+
+/** What the answer must be, reasoning apart. */
+export interface AnswerFormat {
+  readonly kind: GrammarKind;
+  readonly text: string;
+}
+
+interface Named extends AnswerFormat {
+  readonly param: string;
+  readonly violations: readonly Violation[];
+}
+
+/** @throws ApiError invalid_request when there are several, or a schema that cannot be held to whole */
+export function readAnswerFormat(fields: Fields): AnswerFormat | null {
+  const [first, second] = named(fields);
+  if (first === undefined) return null;
+  if (second !== undefined)
+    throw invalidRequest([
+      { param: second.param, message: `${second.param} and ${first.param} exclude each other` },
+    ]);
+  if (first.violations.length > 0) throw invalidRequest(first.violations);
+  return { kind: first.kind, text: first.text };
+}
+
+function named(fields: Fields): Named[] {
+  const structured = (fields['structured_outputs'] ?? {}) as Fields;
+  return [
+    ...responseFormat(fields['response_format'] as ResponseFormat | undefined),
+    ...form('json', fields['schema'], 'schema'),
+    ...['json', 'regex', 'choice', 'grammar', 'json_object'].flatMap((name) => [
+      ...form(name, fields[`guided_${name}`], `guided_${name}`),
+      ...form(name, structured[name], `structured_outputs.${name}`),
+    ]),
+  ];
+}
+
+interface ResponseFormat {
+  readonly type: 'text' | 'json_object' | 'json_schema';
+  readonly json_schema?: { readonly schema?: unknown };
+}
+
+function responseFormat(format: ResponseFormat | undefined): Named[] {
+  switch (format?.type) {
+    case 'json_object':
+      return form('json_object', true, 'response_format');
+    case 'json_schema':
+      return form('json', format.json_schema?.schema ?? {}, 'response_format.json_schema.schema');
+    default:
+      return [];
+  }
+}
+
+function form(name: string, value: unknown, param: string): Named[] {
+  if (value === undefined || value === null || value === false) return [];
+  const plain = (kind: GrammarKind, text: string): Named[] => [{ kind, text, param, violations: [] }];
+  switch (name) {
+    case 'json_object':
+      return plain('json', '');
+    case 'regex':
+      return plain('regex', value as string);
+    case 'grammar':
+      return plain('ebnf', value as string);
+    case 'choice':
+      return plain(
+        'ebnf',
+        `root ::= ${(value as readonly string[]).map((each) => JSON.stringify(each)).join(' | ')}\n`,
+      );
+    default:
+      return [jsonSchema(value, param)];
+  }
+}
+
+function jsonSchema(value: unknown, param: string): Named {
+  const violations: Violation[] = [];
+  let schema = value;
+  if (typeof value === 'string') {
+    try {
+      schema = JSON.parse(value) as unknown;
+    } catch (error) {
+      violations.push({ param, message: `${param} is not JSON: ${(error as Error).message}` });
+    }
+  }
+  const text = JSON.stringify(schema);
+  if (text.length > mostCharacters) {
+    const most = String(mostCharacters);
+    violations.push({
+      param,
+      message: `${param} has ${String(text.length)} characters; the most are ${most}`,
+    });
+  }
+  const patterns = new JsonPatterns({ escaped: true });
+  if (violations.length === 0) violations.push(...unsupportedInSchema(schema, param, patterns));
+  if (violations.length > 0) return { kind: 'jsonSchema', text, param, violations };
+  return { kind: 'jsonSchema', text: JSON.stringify(schemaToCompile(schema, patterns)), param, violations };
+}

@@ -1,0 +1,52 @@
+// How many answers a request asks for per prompt (OpenAI's n and best_of), and what each draws with.
+
+import type { Fields, Violation } from '../body/validate-body.js';
+
+export interface Choices {
+  /** Answers that are given for each prompt. */
+  readonly given: number;
+  /** Answers that are generated for each prompt, of which the likeliest are given; at least as many. */
+  readonly generated: number;
+}
+
+/** Answers of one request over all its prompts: as many as the prompts that it may have. */
+const mostAnswers = 256;
+
+export function readChoices(fields: Fields): Choices {
+  const given = (fields['n'] as number | undefined) ?? 1;
+  return { given, generated: (fields['best_of'] as number | undefined) ?? given };
+}
+
+export function violationsOfChoices(fields: Fields): Violation[] {
+  const { given, generated } = readChoices(fields);
+  const prompt = fields['prompt'];
+  const prompts = Array.isArray(prompt) && typeof prompt[0] !== 'number' ? prompt.length : 1;
+  const violations: Violation[] = [];
+  const conflict = (param: string, rule: string): number =>
+    violations.push({ param, message: `${param} ${rule}` });
+  if (generated < given) conflict('best_of', `must be at least n, which is ${String(given)}`);
+  if (generated > given && fields['stream'] === true)
+    conflict('best_of', 'must be n where stream is true: which answers are best is known only at their end');
+  if (prompts * generated > mostAnswers) {
+    const param = generated > given ? 'best_of' : 'n';
+    conflict(
+      param,
+      `asks for ${String(generated)} answers to each of ${String(prompts)} prompts; a request may have ${String(mostAnswers)}`,
+    );
+  }
+  return violations;
+}
+
+/**
+ * The seed of one of several answers: a pure function of the request's, which the first answer has itself, so that it is
+ * the same whatever n is. The finalizer is that of splitmix64 (Steele, Lea, Flood: "Fast splittable pseudorandom number
+ * generators"); the engine's noise uses it with other inputs.
+ */
+export function choiceSeed(seed: bigint, choice: number): bigint {
+  if (choice === 0) return seed;
+  const wrap = (value: bigint): bigint => BigInt.asUintN(64, value);
+  let mixed = wrap(seed ^ wrap(BigInt(choice) * 0xd1342543de82ef95n));
+  mixed = wrap((mixed ^ (mixed >> 30n)) * 0xbf58476d1ce4e5b9n);
+  mixed = wrap((mixed ^ (mixed >> 27n)) * 0x94d049bb133111ebn);
+  return mixed ^ (mixed >> 31n);
+}

@@ -1,0 +1,62 @@
+import { describe, expect, test } from '@jest/globals';
+import { ChatTemplate } from '../../tokens/chat-template.js';
+import { cutAtMark, marked, readEnding, violationsOfEnding, type PromptEnding } from './prompt-ending.js';
+
+const plain =
+  '{% for m in messages %}<|im_start|>{{ m.role }}\n{{ m.content }}<|im_end|>\n{% endfor %}{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}';
+const trimming = '{% for m in messages %}[{{ m.role }}] {{ m.content | trim }} [/]{% endfor %}';
+
+function render(template: string, ending: PromptEnding, content: string): string | null {
+  const messages = [
+    { role: 'user', content: 'user The answer is' },
+    { role: 'assistant', content },
+  ];
+  const addGenerationPrompt = ending === 'answer';
+  const text = ChatTemplate.compile(template, {})!.render({
+    messages: marked(messages, ending),
+    addGenerationPrompt,
+  });
+  return cutAtMark(text, ending);
+}
+
+describe('a prompt that goes on with the last message', () => {
+  const before = '<|im_start|>user\nuser The answer is<|im_end|>\n<|im_start|>assistant\n';
+  const beforeTrimmed = '[user] user The answer is [/][assistant] ';
+
+  // What transformers 5 gives with continue_final_message.
+  test.each([
+    ['The answer is', 'The answer is', 'The answer is'],
+    [' two  words ', ' two  words ', 'two  words '],
+    ['The answer is ', 'The answer is ', 'The answer is '],
+    ['user', 'user', 'user'],
+    ['x\n\n', 'x\n\n', 'x\n\n'],
+  ])('ends with its text %j', (content, kept, trimmed) => {
+    expect(render(plain, 'continue', content)).toBe(before + kept);
+    expect(render(trimming, 'continue', content)).toBe(beforeTrimmed + trimmed);
+  });
+
+  test('is none where the template leaves that message out', () => {
+    expect(render('{{ messages[0].content }}', 'continue', 'x')).toBeNull();
+  });
+});
+
+test('a prompt ends with the beginning of an answer, or with the messages alone', () => {
+  expect(render(plain, 'answer', 'x')).toMatch(/x<\|im_end\|>\n<\|im_start\|>assistant\n$/);
+  expect(render(plain, 'none', 'x')).toMatch(/x<\|im_end\|>\n$/);
+});
+
+test.each([
+  [{}, 'answer', []],
+  [{ add_generation_prompt: true, continue_final_message: false }, 'answer', []],
+  [{ add_generation_prompt: false }, 'none', []],
+  [{ add_generation_prompt: false, continue_final_message: true }, 'continue', []],
+  [
+    { continue_final_message: true },
+    'continue',
+    ['continue_final_message needs add_generation_prompt: false'],
+  ],
+])('%j ends with %j', (fields, ending, violations) => {
+  expect(readEnding(fields)).toBe(ending);
+  const expected = violations.map((message: string): unknown => expect.stringContaining(message));
+  expect(violationsOfEnding(fields).map(({ message }) => message)).toEqual(expected);
+});

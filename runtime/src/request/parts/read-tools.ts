@@ -1,0 +1,104 @@
+// The tools of a chat request: what an answer may call, what the template is told of them, and what their calls are
+// held to.
+
+import type { Schema, Tool, ToolUse } from '../../tools/tool.js';
+import { JsonPatterns } from '../json-schema/json-patterns.js';
+import { unsupportedInSchema } from '../json-schema/json-schema-support.js';
+import { schemaToCompile } from '../json-schema/schema-formats.js';
+import { invalidRequest, type Fields, type Violation } from '../body/validate-body.js';
+
+export interface RequestTools extends ToolUse {
+  /** As the client gave them: what the chat template gets. */
+  readonly given: readonly Fields[];
+}
+
+interface RawTool {
+  readonly function: {
+    readonly name: string;
+    readonly parameters?: Schema | null;
+    readonly strict?: boolean | null;
+  };
+}
+
+type RawChoice =
+  'none' | 'auto' | 'required' | { readonly type: 'function'; readonly function: { readonly name: string } };
+
+/** Of one schema, as of a form. */
+const mostCharacters = 65_536;
+
+/**
+ * Null where the answer is to call none: without tools, or with tool_choice none, which leaves them out of the prompt too.
+ * @throws ApiError invalid_request
+ */
+export function readTools(fields: Fields): RequestTools | null {
+  const given = (fields['tools'] ?? []) as readonly (Fields & RawTool)[];
+  const choice = (fields['tool_choice'] ?? 'auto') as RawChoice;
+  const tools = given.map((each): Tool => ({
+    name: each.function.name,
+    parameters: each.function.parameters ?? null,
+    strict: each.function.strict === true,
+  }));
+  const violations = [
+    ...choiceViolations(tools, choice),
+    ...tools.flatMap((tool, index) => toolViolations(tools, tool, index)),
+  ];
+  if (given.length > 0 && fields['ignore_eos'] === true)
+    violations.push({ param: 'ignore_eos', message: 'ignore_eos and tools exclude each other' });
+  if (violations.length > 0) throw invalidRequest(violations);
+  if (tools.length === 0 || choice === 'none') return null;
+  return {
+    given,
+    tools,
+    choice: typeof choice === 'object' ? { name: choice.function.name } : choice,
+    parallel: fields['parallel_tool_calls'] !== false,
+  };
+}
+
+/** Whether the answer's calls follow a grammar. */
+export function holdsCalls(use: ToolUse | null): boolean {
+  return use !== null && (use.choice !== 'auto' || use.tools.some(({ strict }) => strict));
+}
+
+function choiceViolations(tools: readonly Tool[], choice: RawChoice): Violation[] {
+  const told = (message: string): Violation[] => [{ param: 'tool_choice', message }];
+  if (typeof choice === 'object') {
+    const { name } = choice.function;
+    const names = tools.map((tool) => tool.name).join(', ');
+    const known = tools.some((tool) => tool.name === name);
+    return known ? [] : told(`tool_choice names ${name}, which is none of the tools: ${names}`);
+  }
+  return choice === 'required' && tools.length === 0 ? told('tool_choice required needs tools') : [];
+}
+
+function toolViolations(
+  tools: readonly Tool[],
+  { name, parameters, strict }: Tool,
+  index: number,
+): Violation[] {
+  const param = `tools.${String(index)}.function`;
+  if (tools.findIndex((each) => each.name === name) < index)
+    return [{ param: `${param}.name`, message: `${param}.name: there are two tools named ${name}` }];
+  if (parameters === null) return [];
+  const { length } = JSON.stringify(parameters);
+  if (length > mostCharacters) {
+    const message = `${param}.parameters has ${String(length)} characters; the most are ${String(mostCharacters)}`;
+    return [{ param: `${param}.parameters`, message }];
+  }
+  return strict ? unsupportedInSchema(parameters, `${param}.parameters`, patternsOfArguments()) : [];
+}
+
+/**
+ * What a grammar holds the arguments of a tool to: its schema, or any object where the tool is not strict and its
+ * schema has what a grammar cannot hold to.
+ */
+export function schemaOfArguments({ parameters, strict }: Tool): Schema {
+  if (parameters === null) return { type: 'object', properties: {}, additionalProperties: false };
+  const patterns = patternsOfArguments();
+  const holds = strict || unsupportedInSchema(parameters, '', patterns).length === 0;
+  return holds
+    ? (schemaToCompile({ type: 'object', ...parameters }, patterns) as Schema)
+    : { type: 'object' };
+}
+
+/** Some dialects write texts as they are, where a backslash is one. */
+const patternsOfArguments = (): JsonPatterns => new JsonPatterns({ escaped: false });

@@ -1,0 +1,32 @@
+// The one internal switch behind reasoning, enable_thinking, chat_template_kwargs.enable_thinking and reasoning_effort:
+// the template variable enable_thinking. Off on :predict unless asked for; on chat the template's own default holds.
+
+import type { GenerationKind } from '../body/request-fields.js';
+import { invalidRequest, type Fields } from '../body/validate-body.js';
+
+/** The template's variables of a request. @throws ApiError invalid_request when two of the names contradict */
+export function readThinking(kind: GenerationKind, fields: Fields): Fields {
+  const kwargs = (fields['chat_template_kwargs'] ?? {}) as Fields;
+  const effort = fields['reasoning_effort'];
+  const reasoning = fields['reasoning'];
+  const asked = Object.entries({
+    reasoning: reasoning === undefined ? undefined : reasoning === true || reasoning === 'true',
+    enable_thinking: fields['enable_thinking'],
+    'chat_template_kwargs.enable_thinking': kwargs['enable_thinking'],
+    reasoning_effort: effort === undefined ? undefined : effort !== 'none',
+  }).filter(([, value]) => value !== undefined);
+
+  const [first, ...others] = asked;
+  const contrary = others.find(([, value]) => value !== first?.[1]);
+  if (first !== undefined && contrary !== undefined) {
+    throw invalidRequest([{ param: contrary[0], message: `${contrary[0]} contradicts ${first[0]}` }]);
+  }
+  if (first !== undefined) return { ...kwargs, enable_thinking: first[1] };
+  return kind === 'predict' ? { ...kwargs, enable_thinking: false } : kwargs;
+}
+
+/** Tokens; null: without bound, which vLLM writes as -1. */
+export function readThinkingBudget(fields: Fields): number | null {
+  const budget = fields['thinking_token_budget'] as number | undefined;
+  return budget === undefined || budget === -1 ? null : budget;
+}

@@ -1,0 +1,168 @@
+// From a parsed request to what the engine runs: template, tokens, limits, stop ids.
+
+import type { GenerateRequest } from '../../engine/protocol.js';
+import { ChatTemplateRefusal } from '../../tokens/chat-template.js';
+import type { ChatRenderer } from '../../tokens/template-renderer.js';
+import type { Tokenizer } from '../../tokens/tokenizer.js';
+import type { ToolDialect } from '../../tools/dialect.js';
+import { toolGrammar, type GrammarSource } from '../../tools/tool-grammar.js';
+import { scoresPrompt } from '../parts/answer-details.js';
+import { ApiError } from '../body/api-error.js';
+import { encodeText } from './encode-text.js';
+import type { ApiRequest, MessagesSource, PromptSource } from '../parse/parse-request.js';
+import { cutAtMark, marked } from '../parts/prompt-ending.js';
+import { schemaOfArguments, type RequestTools } from '../parts/read-tools.js';
+import { reasoningAfter, type ThinkIds } from '../text/reasoning.js';
+import { tokenRules } from '../parts/token-rules.js';
+
+/** What of a loaded model request code needs. */
+export interface ModelTexts {
+  readonly tokenizer: Tokenizer;
+  /** Null: the checkpoint has none, so that only completions and plain :predict prompts work. */
+  readonly chatTemplate: ChatRenderer | null;
+  readonly eosIds: readonly number[];
+  /** Null: the tokenizer has no such tokens. */
+  readonly think: ThinkIds | null;
+  /** Null: the chat template knows none. */
+  readonly toolDialect: ToolDialect | null;
+  /** Rows of the embedding: ids at or above it do not exist. */
+  readonly vocabSize: number;
+  /** Tokens of prompt plus output of one sequence. */
+  readonly maxModelLen: number;
+}
+
+/**
+ * @throws ApiError context_length_exceeded, chat_template_refused, tools_not_supported, invalid_request
+ */
+export async function prepareGeneration(
+  request: ApiRequest,
+  source: PromptSource,
+  id: string,
+  model: ModelTexts,
+): Promise<GenerateRequest> {
+  const form = formOf(request, model);
+  const whole = await encodePrompt(source, request.tools, model);
+  const prompt = request.keptPromptTokens === null ? whole : whole.slice(-request.keptPromptTokens);
+  if (prompt.length === 0)
+    throw ApiError.of('invalid_request', 'the prompt has no tokens', { param: 'prompt' });
+  const left = model.maxModelLen - prompt.length;
+  const param = source.kind === 'messages' ? 'messages' : 'prompt';
+  if (left < 1 || (request.maxTokens ?? 0) > left)
+    throw tooLong(prompt.length, request.maxTokens, model, param);
+  // Reasoning is told apart where a chat template wrote the prompt.
+  const reasoning =
+    source.kind === 'messages' && model.think !== null ? reasoningAfter(prompt, model.think) : null;
+  const budget =
+    reasoning !== null && request.thinkingBudget !== null
+      ? { ...reasoning, tokens: request.thinkingBudget }
+      : null;
+  const stopTokens = new Set([...(request.ignoreEos ? [] : model.eosIds), ...request.stopTokenIds]);
+  return {
+    id,
+    prompt,
+    maxTokens: request.maxTokens ?? left,
+    pooling: 'none',
+    stopTokens: Int32Array.from(stopTokens),
+    sampling: request.sampling,
+    rules: await tokenRules(request.rules, budget, model),
+    promptLogprobs: scoresPrompt(request.details),
+    grammar: form === null ? null : { ...form, after: reasoning },
+    boundaries: messageEnds(prompt, model.eosIds),
+    cacheSalt: request.cacheSalt,
+    fairnessKey: request.fairnessKey,
+    priority: request.priority ?? 0,
+    maxQueueMs: request.maxQueueMs,
+  };
+}
+
+/** What the answer must be, calls of tools included. */
+function formOf({ tools, format }: ApiRequest, { toolDialect }: ModelTexts): GrammarSource | null {
+  if (tools === null) return format;
+  if (toolDialect !== null) return toolGrammar(tools, toolDialect, format, schemaOfArguments);
+  throw ApiError.of(
+    'tools_not_supported',
+    "the checkpoint's chat template has no tools that this server can read calls of: send the request without tools",
+    { param: 'tools' },
+  );
+}
+
+/** Chat templates end each message with one of the model's end tokens. */
+function messageEnds(prompt: Int32Array, eosIds: readonly number[]): number[] {
+  const ends: number[] = [];
+  prompt.forEach((token, index) => {
+    if (eosIds.includes(token)) ends.push(index + 1);
+  });
+  return ends;
+}
+
+/** @throws ApiError chat_template_refused, invalid_request */
+export async function encodePrompt(
+  source: PromptSource,
+  tools: RequestTools | null,
+  model: ModelTexts,
+): Promise<Int32Array> {
+  return source.kind === 'messages'
+    ? encodeMessages(source, tools, model)
+    : encodeText(source, model, 'prompt');
+}
+
+async function encodeMessages(
+  source: MessagesSource,
+  tools: RequestTools | null,
+  model: ModelTexts,
+): Promise<Int32Array> {
+  const { plainText } = source;
+  if (model.chatTemplate === null && plainText !== null)
+    return model.tokenizer.encode(plainText, { addSpecialTokens: true });
+  const text = await renderMessages(source, model, tools?.given);
+  return model.tokenizer.encode(text, { addSpecialTokens: false });
+}
+
+/** The prompt that the chat template writes. @throws ApiError chat_template_refused */
+export async function renderMessages(
+  { messages, templateKwargs, ending }: MessagesSource,
+  { chatTemplate }: ModelTexts,
+  tools?: readonly unknown[],
+): Promise<string> {
+  if (chatTemplate === null) {
+    throw ApiError.of(
+      'chat_template_refused',
+      'the checkpoint has no chat template: use /v1/completions, or add chat_template to tokenizer_config.json',
+      { param: 'messages' },
+    );
+  }
+  try {
+    const rendered = await chatTemplate.render({
+      messages: marked(messages, ending),
+      tools,
+      kwargs: templateKwargs,
+      addGenerationPrompt: ending === 'answer',
+    });
+    const text = cutAtMark(rendered, ending);
+    if (text === null)
+      throw new ChatTemplateRefusal('it leaves the final message out, so that nothing can continue it');
+    return text;
+  } catch (error) {
+    if (!(error instanceof ChatTemplateRefusal)) throw error;
+    throw ApiError.of('chat_template_refused', `the chat template refuses the messages: ${error.message}`, {
+      param: 'messages',
+    });
+  }
+}
+
+function tooLong(
+  promptTokens: number,
+  maxTokens: number | null,
+  { maxModelLen }: ModelTexts,
+  param: string,
+): ApiError {
+  const asked =
+    promptTokens >= maxModelLen
+      ? `the prompt has ${String(promptTokens)} tokens`
+      : `the prompt has ${String(promptTokens)} tokens and max_tokens asks for ${String(maxTokens)} more`;
+  return ApiError.of(
+    'context_length_exceeded',
+    `${asked}, but the context is ${String(maxModelLen)} tokens, prompt and answer together`,
+    { param: promptTokens >= maxModelLen ? param : 'max_tokens' },
+  );
+}

@@ -1,0 +1,115 @@
+import { describe, expect, test } from '@jest/globals';
+import type { EngineOutput } from '../../engine/protocol.js';
+import { Detokenizer } from '../../tokens/detokenizer.js';
+import { TextStream, type TextStreamOptions } from './text-stream.js';
+
+/** Ids below 256 are bytes; these two stand around reasoning. */
+const think = { begin: 1000, end: 1001 };
+const ids = (text: string): number[] => [...Buffer.from(text)];
+const stream = (change: Partial<TextStreamOptions> = {}): TextStream =>
+  new TextStream({
+    newDetokenizer: () => new Detokenizer((id) => (id < 256 ? Uint8Array.of(id) : Buffer.from('<think>'))),
+    stopStrings: [],
+    includeStopString: false,
+    stopTokenIds: [],
+    minTokens: 0,
+    logprobs: 1,
+    tellsIds: false,
+    think,
+    inReasoning: false,
+    tools: null,
+    ...change,
+  });
+const step = (tokens: readonly number[], change: Partial<EngineOutput> = {}): EngineOutput => ({
+  tokens,
+  logprobs: null,
+  finish: null,
+  stopToken: null,
+  promptScores: null,
+  queueMs: null,
+  cachedTokens: null,
+  acceptedDrafts: 0,
+  embedding: null,
+  ...change,
+});
+
+describe('TextStream', () => {
+  test('tells reasoning apart by token id, without the tokens and the line breaks around it', () => {
+    const text = stream();
+    const all = [think.begin, ...ids('\nhm'), think.end, ...ids('\n\nParis')];
+    const deltas = all.map((id) => text.push(step([id])));
+    expect(deltas.map((delta) => delta.reasoning).join('')).toBe('hm');
+    expect(deltas.map((delta) => delta.content).join('')).toBe('Paris');
+    expect([text.reasoningTokens, text.completionTokens]).toEqual([4, all.length]);
+  });
+
+  test('begins inside of the reasoning when the template opened it', () => {
+    const delta = stream({ inReasoning: true }).push(step([...ids('hm'), think.end, ...ids('Paris')]));
+    expect([delta.reasoning, delta.content]).toEqual(['hm', 'Paris']);
+  });
+
+  test('begins with content when the template closed it', () => {
+    const delta = stream({ inReasoning: false }).push(step(ids('Paris')));
+    expect([delta.reasoning, delta.content]).toEqual(['', 'Paris']);
+  });
+
+  test('leaves the tokens in the text where reasoning is not told apart', () => {
+    expect(stream({ think: null }).push(step([think.begin, ...ids('x')])).content).toBe('<think>x');
+  });
+
+  test('takes no stop string from the first tokens where there must be more', () => {
+    const text = stream({ stopStrings: ['ab'], minTokens: 3 });
+    expect(text.push(step(ids('abab'))).content).toBe('abab');
+    expect(text.push(step(ids('xab'))).finish).toBe('stop');
+    expect(stream({ stopStrings: ['ab'], minTokens: 0 }).push(step(ids('abab'))).finish).toBe('stop');
+  });
+
+  test('tells ids where asked to, the one that ended the text with them', () => {
+    const asked = stream({ tellsIds: true, stopStrings: ['ab'] });
+    expect(asked.push(step(ids('x'))).tokenIds).toEqual(ids('x'));
+    expect(asked.push(step([5, ...ids('abc')])).tokenIds).toEqual([5, ...ids('ab')]);
+    const ended = stream({ tellsIds: true }).push(step(ids('a'), { finish: 'stop', stopToken: 7 }));
+    expect(ended.tokenIds).toEqual([...ids('a'), 7]);
+    expect(stream().push(step(ids('a'))).tokenIds).toBeNull();
+  });
+
+  test('tells as many alternatives as the answer is to have, whatever the engine was asked for', () => {
+    const top = [1, 2, 3].map((token) => ({ token, logprob: -token }));
+    const output = step([1], { logprobs: [{ logprob: -1, top }] });
+    expect(stream({ logprobs: 2 }).push(output).logprobs).toEqual([
+      { id: 1, logprobs: { logprob: -1, top: top.slice(0, 2) } },
+    ]);
+    expect(stream({ logprobs: null }).push(output).logprobs).toEqual([]);
+  });
+
+  test('counts the stop token, and names it only if the client asked for it', () => {
+    const own = stream({ stopTokenIds: [5] });
+    expect(own.push(step(ids('a'), { finish: 'stop', stopToken: 5 }))).toMatchObject({
+      content: 'a',
+      finish: 'stop',
+      stopReason: 5,
+    });
+    expect(own.completionTokens).toBe(2);
+    expect(stream().push(step([], { finish: 'stop', stopToken: 5 })).stopReason).toBeNull();
+  });
+
+  test('gives back what was held for a stop string that did not come', () => {
+    const text = stream({ stopStrings: ['END'] });
+    expect(text.push(step(ids('xEN'))).content).toBe('x');
+    expect(text.push(step([], { finish: 'length' }))).toMatchObject({
+      content: 'EN',
+      finish: 'length',
+      stopReason: null,
+    });
+  });
+
+  test('keeps the stop string when asked to', () => {
+    const delta = stream({ stopStrings: ['END'], includeStopString: true }).push(step(ids('xENDy')));
+    expect(delta).toMatchObject({ content: 'xEND', finish: 'stop', stopReason: 'END' });
+  });
+
+  test('an unfinished character at the end shows as U+FFFD', () => {
+    const delta = stream().push(step(ids('é').slice(0, 1), { finish: 'length' }));
+    expect(delta.content).toBe('\ufffd');
+  });
+});

@@ -1,0 +1,193 @@
+// Engine output of one generation as text: whole characters, stop strings found, reasoning and calls of tools told apart,
+// tokens counted. Pure and incremental; one instance per generation.
+
+import type { EngineOutput, FinishReason, TokenLogprobs } from '../../engine/protocol.js';
+import type { Detokenizer } from '../../tokens/detokenizer.js';
+import { StopMatcher } from '../../tokens/stop-matcher.js';
+import type { ToolCallDelta } from '../../tools/tool.js';
+import type { ToolReader } from '../../tools/tool-reader.js';
+import type { ThinkIds } from './reasoning.js';
+
+export interface TextStreamOptions {
+  readonly newDetokenizer: () => Detokenizer;
+  readonly stopStrings: readonly string[];
+  readonly includeStopString: boolean;
+  /** Ids that the client itself asked to stop at: only these are told as the reason. */
+  readonly stopTokenIds: readonly number[];
+  /** Tokens before which no stop string counts; the engine sees to stop ids. */
+  readonly minTokens: number;
+  /** Alternatives to tell per token; null: no log probabilities. */
+  readonly logprobs: number | null;
+  /** Whether ids are told beside the text. */
+  readonly tellsIds: boolean;
+  /** Null where the tokenizer has none or the route does not tell reasoning apart. */
+  readonly think: ThinkIds | null;
+  /** Whether the prompt opened the reasoning already. */
+  readonly inReasoning: boolean;
+  /** What tells calls from text behind the reasoning; null: all of it is text. */
+  readonly tools: ToolReader | null;
+}
+
+export interface GeneratedToken {
+  readonly id: number;
+  /** Null of the first token of an echoed prompt. */
+  readonly logprobs: TokenLogprobs | null;
+}
+
+/** What one engine output adds. */
+export interface TextDelta {
+  readonly content: string;
+  readonly reasoning: string;
+  readonly toolCalls: readonly ToolCallDelta[];
+  /** Tokens with their log probabilities; empty unless asked for. */
+  readonly logprobs: readonly GeneratedToken[];
+  /** Ids of what was generated, the one that ended it included; null: not asked for. */
+  readonly tokenIds: readonly number[] | null;
+  /** On the first delta: the prompt's ids. Null: not asked for. */
+  readonly promptTokenIds: readonly number[] | null;
+  readonly finish: FinishReason | 'tool_calls' | null;
+  /** The stop string or the client's own stop id that ended the text; null: neither. */
+  readonly stopReason: string | number | null;
+}
+
+export class TextStream {
+  private readonly options: TextStreamOptions;
+  private section: Section;
+  private tokens = 0;
+  private reasoning = 0;
+
+  constructor(options: TextStreamOptions) {
+    this.options = options;
+    this.section = this.open(options.inReasoning ? 'reasoning' : 'content', false);
+  }
+
+  /** Tokens generated so far, the stop token included, what followed a stop string not. */
+  get completionTokens(): number {
+    return this.tokens;
+  }
+
+  get reasoningTokens(): number {
+    return this.reasoning;
+  }
+
+  /** After a delta with `finish` nothing more may be pushed. */
+  push(output: EngineOutput): TextDelta {
+    const { tools, logprobs: alternatives } = this.options;
+    const gathered: Gathered = { content: '', reasoning: '', logprobs: [], ids: [] };
+    for (const [i, id] of output.tokens.entries()) {
+      this.tokens += 1;
+      gathered.ids.push(id);
+      if (this.section.kind === 'reasoning') this.reasoning += 1;
+      const logprob = output.logprobs?.[i];
+      if (logprob !== undefined && alternatives !== null)
+        gathered.logprobs.push({ id, logprobs: { ...logprob, top: logprob.top.slice(0, alternatives) } });
+      const stop = this.pushToken(id, gathered);
+      if (stop !== null || tools?.isFull === true) return this.last(gathered, 'stop', stop);
+    }
+    if (output.finish === null) return { ...this.told(gathered), finish: null, stopReason: null };
+
+    if (output.stopToken !== null) {
+      this.tokens += 1;
+      gathered.ids.push(output.stopToken);
+    }
+    const end = this.section.close();
+    this.tell(end.text, gathered);
+    const ownStop = output.stopToken !== null && this.options.stopTokenIds.includes(output.stopToken);
+    return end.stop === null
+      ? this.last(gathered, output.finish, ownStop ? output.stopToken : null)
+      : this.last(gathered, 'stop', end.stop);
+  }
+
+  private last(gathered: Gathered, finish: FinishReason, stopReason: string | number | null): TextDelta {
+    const { tools } = this.options;
+    tools?.end(finish === 'length' || typeof stopReason === 'string');
+    const calls = finish === 'stop' && tools?.asksForCalls === true;
+    return { ...this.told(gathered), finish: calls ? 'tool_calls' : finish, stopReason };
+  }
+
+  /** Text of the section that is open. */
+  private tell(added: string, text: Texts): void {
+    const { tools } = this.options;
+    if (this.section.kind === 'content' && tools !== null) tools.text(added);
+    else text[this.section.kind] += added;
+  }
+
+  private told({ content, reasoning, logprobs, ids }: Gathered): Omit<TextDelta, 'finish' | 'stopReason'> {
+    const { tools, tellsIds } = this.options;
+    const tokenIds = tellsIds ? ids : null;
+    return { content, reasoning, toolCalls: [], ...tools?.take(), logprobs, tokenIds, promptTokenIds: null };
+  }
+
+  /** The stop string that the token completed, or null. */
+  private pushToken(id: number, text: Texts): string | null {
+    const { think, tools } = this.options;
+    const { kind } = this.section;
+    const marker = kind === 'content' && tools !== null ? tools.markerOf(id) : null;
+    if (marker !== null) {
+      const end = this.section.close();
+      this.tell(end.text, text);
+      this.section = this.open('content', false);
+      if (end.stop === null) tools?.marker(marker);
+      return end.stop;
+    }
+    const next =
+      think === null
+        ? null
+        : kind === 'reasoning' && id === think.end
+          ? 'content'
+          : id === think.begin
+            ? 'reasoning'
+            : null;
+    if (next === null) {
+      const added = this.section.push(id, this.tokens > this.options.minTokens);
+      this.tell(added.text, text);
+      return added.stop;
+    }
+    const end = this.section.close();
+    this.tell(end.text, text);
+    this.section = this.open(next, true);
+    return end.stop;
+  }
+
+  /** Templates write a line break beside the tokens around reasoning, which is no part of either text. */
+  private open(kind: Section['kind'], afterThinkToken: boolean): Section {
+    const { newDetokenizer, stopStrings, includeStopString } = this.options;
+    const matcher = new StopMatcher(stopStrings, { include: includeStopString });
+    return new Section(kind, newDetokenizer(), matcher, afterThinkToken || kind === 'reasoning');
+  }
+}
+
+type Texts = Record<Section['kind'], string>;
+
+/** Of one engine output. */
+interface Gathered extends Texts {
+  readonly logprobs: GeneratedToken[];
+  readonly ids: number[];
+}
+
+/** A stretch of text of one kind, with its own decoder and stop matcher. */
+class Section {
+  constructor(
+    readonly kind: 'content' | 'reasoning',
+    private readonly detokenizer: Detokenizer,
+    private readonly matcher: StopMatcher,
+    private skipLineBreaks: boolean,
+  ) {}
+
+  push(id: number, mayStop: boolean): { readonly text: string; readonly stop: string | null } {
+    const text = this.trimmed(this.detokenizer.push([id]));
+    return mayStop ? this.matcher.push(text) : { text, stop: null };
+  }
+
+  close(): { readonly text: string; readonly stop: string | null } {
+    const last = this.matcher.push(this.trimmed(this.detokenizer.flush()));
+    return last.stop === null ? { text: last.text + this.matcher.flush(), stop: null } : last;
+  }
+
+  private trimmed(text: string): string {
+    if (!this.skipLineBreaks) return text;
+    const trimmed = text.replace(/^\n+/, '');
+    if (trimmed !== '') this.skipLineBreaks = false;
+    return trimmed;
+  }
+}

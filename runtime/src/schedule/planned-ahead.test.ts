@@ -1,0 +1,104 @@
+// Steps that are planned before the one in flight is absorbed: what is in them, when there are none, and that one which is
+// taken back leaves nothing behind.
+
+import { expect, test } from '@jest/globals';
+import { asking, hybrid, text, World } from './cache-world.fixture.js';
+import type { Scheduler } from './scheduler.js';
+import type { StepModel } from './step-model.fixture.js';
+import { expectedTokens } from './token-hashes.fixture.js';
+import { request } from './workload.fixture.js';
+
+/** Plans two steps, of which the second does not know what the first gives, and runs both. */
+function runTwo(scheduler: Scheduler, model: StepModel): void {
+  const plans = [scheduler.plan()!.plan, scheduler.planAhead()!.plan];
+  for (const result of plans.map((plan) => model.step(plan))) scheduler.absorb(result);
+}
+
+test('decodes what the step in flight gives its token, and goes on with prompts', () => {
+  const { scheduler, model } = new World({ maxNumBatchedTokens: 70 });
+  scheduler.add(request('short', 5, 9));
+  scheduler.add(request('long', 200, 9));
+  const { plan } = scheduler.plan()!;
+  expect([...plan.rows]).toEqual([0, 5, 1, 64]);
+  const ahead = scheduler.planAhead()!.plan;
+  expect(ahead.ahead).toBe(true);
+  expect([...ahead.rows]).toEqual([0, 1, 1, 64]);
+  expect(scheduler.planAhead()).toBeNull();
+  expect(() => scheduler.plan()).toThrow('in flight');
+  scheduler.absorb(model.step(plan));
+  scheduler.absorb(model.step(ahead));
+});
+
+test('has no row of a sequence that is known to end', () => {
+  const { scheduler, model } = new World();
+  scheduler.add(request('two', 5, 2));
+  scheduler.add({ ...request('pooled', 5, 0), pooling: 'last' });
+  scheduler.add(request('one', 5, 1));
+  const { plan } = scheduler.plan()!;
+  const ahead = scheduler.planAhead()!.plan;
+  expect([...ahead.rows]).toEqual([0, 1]);
+  scheduler.absorb(model.step(plan));
+  // The step ahead is in flight now, and gives the last token.
+  expect(scheduler.planAhead()).toBeNull();
+});
+
+test.each([
+  ['somebody waits', { maxNumSeqs: 1 }, [request('runs', 5, 9), request('waits', 5, 9)]],
+  ['drafts are made', { speculative: { method: 'ngram', tokens: 2 } as const }, [request('runs', 5, 9)]],
+  ['blocks for all that decode are lacking', { numBlocks: 3 }, [request('a', 16, 9), request('b', 16, 9)]],
+])('is not planned where %s', (_, changes, requests) => {
+  const { scheduler } = new World(changes);
+  for (const each of requests) scheduler.add(each);
+  expect(scheduler.plan()).not.toBeNull();
+  expect(scheduler.planAhead()).toBeNull();
+  expect(scheduler.stats.preemptionsTotal).toBe(0);
+});
+
+test('of a sequence that ended meanwhile nothing is cached that was not computed', () => {
+  const world = new World();
+  const { scheduler, model } = world;
+  const prompt = text('prompt', 14);
+  const [first, stop] = expectedTokens(prompt, 2, []);
+  scheduler.add(asking(prompt, { maxTokens: 50, stopTokens: Int32Array.of(stop!) }));
+  scheduler.absorb(model.step(scheduler.plan()!.plan));
+  // The row of the stop token would have filled the block.
+  runTwo(scheduler, model);
+  expect(scheduler.stats).toMatchObject({ running: 0, blocksUsed: 0, blocksCached: 0 });
+  expect(model.leftOut).toBe(1);
+  expect(world.ask(asking([...prompt, first!, stop!, 7, 7]))).toBe(0);
+});
+
+test('the cache is not emptied while a step is in flight', () => {
+  const { scheduler } = new World();
+  scheduler.add(request('one', 5, 9));
+  scheduler.plan();
+  expect(() => scheduler.flushCache()).toThrow('in flight');
+});
+
+test('taken back and planned again, it is the same', () => {
+  const worlds = [0, 1].map(() => new World({ maxNumBatchedTokens: 230, numBlocks: 200 }, hybrid));
+  const twins = text('twin', 140);
+  const takenBack = { rows: 0, blocks: 0, saves: 0, release: 0, replace: 0 };
+  const plans = worlds.map(({ scheduler, model }, takesBack) => {
+    const all: unknown[] = [];
+    scheduler.add(request('cancelled', 20, 90));
+    for (const id of ['a', 'b']) scheduler.add({ ...request(id, 1, 90), prompt: Int32Array.from(twins) });
+    let next = scheduler.plan();
+    for (let step = 0; step < 40; step++) {
+      const { plan } = next!;
+      if (step === 5) scheduler.cancel('cancelled');
+      next = scheduler.planAhead();
+      if (takesBack === 1) {
+        for (const part of Object.keys(takenBack) as (keyof typeof takenBack)[])
+          takenBack[part] += next!.plan[part].length;
+        scheduler.withdraw();
+        next = scheduler.planAhead();
+      }
+      scheduler.absorb(model.step(plan));
+      all.push(plan, scheduler.stats);
+    }
+    return all;
+  });
+  expect(plans[1]).toEqual(plans[0]);
+  for (const length of Object.values(takenBack)) expect(length).toBeGreaterThan(0);
+});
