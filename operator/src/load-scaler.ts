@@ -5,10 +5,10 @@
 import type { LlmServiceSpec } from '@llmservice/crds';
 import type { Writer } from './apply/writer.js';
 import type { KubeObject, Pod } from './kube/types.js';
-import { planAutoscaling, scalingTarget, type AutoscalingSurroundings } from './plan/autoscaling.js';
-import type { Activity, Look } from './plan/idleness.js';
-import { decideReplicas, type Load, type ScalingMemory } from './plan/scaling-decision.js';
-import { wantedReplicas } from './plan/wanted-replicas.js';
+import { planAutoscaling, scalingTarget, type AutoscalingSurroundings } from './plan/scaling/autoscaling.js';
+import type { Activity, Look } from './plan/scaling/idleness.js';
+import { decideReplicas, type Load, type ScalingMemory } from './plan/scaling/scaling-decision.js';
+import { wantedReplicas } from './plan/scaling/wanted-replicas.js';
 import { parseSpec, type WantedService } from './spec/parse-spec.js';
 import { isReady } from './status/pod-state.js';
 import type { Caches } from './watch/caches.js';

@@ -1,13 +1,13 @@
 // Gathers what a status is made from: what was wanted and planned, and what the caches hold of it.
 
 import type { KubeObject } from './kube/types.js';
-import { podSelector } from './plan/child-metadata.js';
-import { schemeOf } from './plan/container-parts.js';
-import { idleDemand, planDemand } from './plan/demand.js';
-import { planFallback, type Fallback } from './plan/fallback.js';
+import { podSelector } from './plan/identity/child-metadata.js';
+import { schemeOf } from './plan/pods/container-parts.js';
+import { idleDemand, planDemand } from './plan/scaling/demand.js';
+import { planFallback, type Fallback } from './plan/traffic/fallback.js';
 import type { ServicePlan, Surroundings } from './plan/plan-service.js';
-import { planRouting } from './plan/routing.js';
-import { readSleepMark } from './plan/sleep.js';
+import { planRouting } from './plan/traffic/routing.js';
+import { readSleepMark } from './plan/scaling/sleep.js';
 import type { ParsedSpec, WantedService } from './spec/parse-spec.js';
 import type { Picture, Streaming } from './status/picture.js';
 import { answeringMs } from './status/pod-state.js';

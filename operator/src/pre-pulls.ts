@@ -4,8 +4,8 @@ import { applyObjects } from './apply/apply-children.js';
 import type { Writer } from './apply/writer.js';
 import type { KubeObject } from './kube/types.js';
 import type { ServicePlan } from './plan/plan-service.js';
-import { describePrePull, planPrePull, type CandidateNode } from './plan/pre-pull.js';
-import type { PlannedTemplate } from './plan/planned-template.js';
+import { describePrePull, planPrePull, type CandidateNode } from './plan/rollouts/pre-pull.js';
+import type { PlannedTemplate } from './plan/pods/planned-template.js';
 import type { WantedService } from './spec/parse-spec.js';
 import type { Caches } from './watch/caches.js';
 

@@ -5,14 +5,14 @@ import { timestamp, type LlmServiceStatus } from '@llmservice/crds';
 import { applyChildren, applyObjects, pruneChildren, type ChildrenView } from './apply/apply-children.js';
 import type { Writer } from './apply/writer.js';
 import { earliest } from './earliest.js';
-import type { KubeObject } from './kube/types.js';
+import type { Deployment, KubeObject } from './kube/types.js';
 import type { Pictures } from './pictures.js';
-import { planChildren, planRoute } from './plan/children.js';
-import { contentHash } from './plan/content-hash.js';
-import { planCourse } from './plan/course.js';
+import { planChildren, planRoute, type ChildInputs } from './plan/children.js';
+import { contentHash } from './plan/identity/content-hash.js';
+import { planCourse, type Course } from './plan/course.js';
 import { planService, type Installation, type ServicePlan, type Surroundings } from './plan/plan-service.js';
-import { readRevisions } from './plan/revision.js';
-import type { Sleep } from './plan/sleep.js';
+import { readRevisions, type Revision } from './plan/rollouts/revision.js';
+import type { Sleep } from './plan/scaling/sleep.js';
 import type { Preflight } from './preflight/preflight.js';
 import type { PrePulls } from './pre-pulls.js';
 import type { Rollouts } from './rollouts.js';
@@ -46,6 +46,18 @@ export interface ReconcilerOptions {
   readonly streams: Pick<StreamChecks, 'want' | 'forget'>;
   readonly patience: Omit<Patience, 'noProgressMs'>;
   readonly now: () => Date;
+}
+
+/** One service before anything of it is applied. */
+interface Standing {
+  readonly object: KubeObject;
+  readonly service: WantedService;
+  readonly plan: ServicePlan;
+  readonly deployment: Deployment | null;
+  readonly course: Course;
+  readonly before: Picture;
+  /** When to judge its pods again, if by time alone. */
+  readonly recheckMs: number | null;
 }
 
 /** An obstacle that may pass is tried again after this long. */
@@ -94,62 +106,72 @@ export class Reconciler {
     service: WantedService,
     plan: ServicePlan,
   ): Promise<number | null> {
-    const { caches, writer, crashLogs, pictures, sleeps } = this.options;
+    const standing = await this.judge(object, service, plan);
+    const { target } = standing.course;
+    return target === null ? this.applyRouteAlone(standing) : this.applyPods(standing, target);
+  }
+
+  /** What is there and what has failed. The failure is told before the pods that told it are stopped. */
+  private async judge(object: KubeObject, service: WantedService, plan: ServicePlan): Promise<Standing> {
+    const { caches, crashLogs, pictures } = this.options;
     const { namespace, name } = service;
     await crashLogs.read(caches.podsOf(namespace, name));
     const deployment = caches.deployment(namespace, name);
     const history = readRevisions(caches.revisionsOf(namespace, name));
     const course = planCourse(service, plan, history, deployment);
-    const { target } = course;
-    const before = pictures.of(object, service, plan, target?.template.revision ?? null, this.now());
-
-    const verdict = judgeRevision(before, course.standing, this.patience(service));
-    const wasHalted = haltedBefore(deployment, service, course.attempt, before.previous);
+    const revision = course.target?.template.revision ?? null;
+    const seen = pictures.of(object, service, plan, revision, this.now());
+    const verdict = judgeRevision(seen, course.standing, this.patience(service));
+    const wasHalted = haltedBefore(deployment, service, course.attempt, seen.previous);
     const failure =
-      verdict.state === 'failed' ? toLastFailure({ ...verdict.failure, terminal: true }, before) : wasHalted;
-    const halted: Halt | null = failure === null ? null : { failure, outcome: outcomeOf(course, before) };
-    // The failure is told before the pods that told it are stopped.
-    if (halted !== null && wasHalted === null) await this.writeStatus(object, { ...before, halted });
-    const { fallback } = before;
-    const route = { fallback, gateway: plan.routing.state === 'planned' ? plan.routing.gateway : null };
-    const view = this.view(service);
-    // What was planned before needs no image from the operator's installation.
-    if (target === null) {
-      // Without pods of its own, a route has somewhere to lead by its fallback alone.
-      const routes = fallback.state === 'active' || hasRoute(before) ? planRoute(service, route) : [];
-      const refused = await applyObjects(writer, view, routes, service.uid);
-      const obstacle = plan.obstacle ?? refused;
-      await this.writeStatus(object, { ...before, halted, obstacle });
-      return earliest(obstacle === null ? null : obstacleRetryMs, ofDemand(before));
-    }
+      verdict.state === 'failed' ? toLastFailure({ ...verdict.failure, terminal: true }, seen) : wasHalted;
+    const halted: Halt | null = failure === null ? null : { failure, outcome: outcomeOf(course, seen) };
+    const before = { ...seen, halted };
+    if (halted !== null && wasHalted === null) await this.writeStatus(object, before);
+    const recheckMs = verdict.state === 'open' ? verdict.recheckMs : null;
+    return { object, service, plan, deployment, course, before, recheckMs };
+  }
 
-    const { sleep, activators, recheckMs } = await sleeps.decide(service, deployment, { ...before, halted });
+  /** Without pods of its own, a route has somewhere to lead by its fallback alone. */
+  private async applyRouteAlone({ object, service, plan, before }: Standing): Promise<number | null> {
+    const leads = before.fallback.state === 'active' || hasRoute(before);
+    const routes = leads ? planRoute(service, routeInputs(plan, before)) : [];
+    const refused = await applyObjects(this.options.writer, this.view(service), routes, service.uid);
+    const obstacle = plan.obstacle ?? refused;
+    await this.writeStatus(object, { ...before, obstacle });
+    return earliest(obstacle === null ? null : obstacleRetryMs, ofDemand(before));
+  }
+
+  /** Pods of the target, or of what stands in for it after a failure, with all that belongs to them. */
+  private async applyPods(standing: Standing, target: Revision): Promise<number | null> {
+    const { object, service, plan, deployment, course, before } = standing;
+    const { halted } = before;
+    const { caches, writer, pictures, sleeps, rollouts, prePulls, operatorNamespace } = this.options;
+    const { sleep, activators, recheckMs } = await sleeps.decide(service, deployment, before);
     const pods = planPods(course, target, before, halted, sleep);
-    const rollout = await this.options.rollouts.decide(
-      service,
-      pods.template,
-      deployment,
-      before.pods,
-      this.options.now(),
-    );
+    const at = this.options.now();
+    const rollout = await rollouts.decide(service, pods.template, deployment, before.pods, at);
     const wanted = planChildren(service, {
       ...pods,
-      ...route,
-      operatorNamespace: this.options.operatorNamespace,
+      ...routeInputs(plan, before),
+      operatorNamespace,
       replacement: rollout.replacement,
       activators,
       autoscaler: plan.autoscaling.state === 'planned' ? plan.autoscaling.autoscaler : null,
     });
+    const view = this.view(service);
     const obstacle = await applyChildren(writer, view, wanted, target.object, service.uid);
-    const aheadMs = await this.options.prePulls.bringAbout(service, pods.template, halted !== null);
+    const aheadMs = await prePulls.bringAbout(service, pods.template, halted !== null);
+
     const seen = pictures.of(object, service, plan, target.template.revision, this.now());
     const after = asleepOr(seen, sleep);
     await this.writeStatus(object, { ...after, halted, obstacle });
     const kept = [target, ...(course.good === null ? [] : [course.good])];
-    await pruneChildren(writer, view, wanted, kept, caches.deployment(namespace, name), after.pods);
+    const applied = caches.deployment(service.namespace, service.name);
+    await pruneChildren(writer, view, wanted, kept, applied, after.pods);
     return earliest(
       obstacle === null ? null : obstacleRetryMs,
-      verdict.state === 'open' ? verdict.recheckMs : null,
+      standing.recheckMs,
       rollout.recheckMs,
       aheadMs,
       recheckMs,
@@ -203,6 +225,10 @@ export class Reconciler {
   private now(): string {
     return timestamp(this.options.now());
   }
+}
+
+function routeInputs(plan: ServicePlan, { fallback }: Picture): Pick<ChildInputs, 'gateway' | 'fallback'> {
+  return { fallback, gateway: plan.routing.state === 'planned' ? plan.routing.gateway : null };
 }
 
 function hasRoute({ httpRoute, virtualService }: Picture): boolean {

@@ -1,10 +1,10 @@
 // Puts the question how pods are replaced together from what is seen, and has the nodes looked at where it is open.
 
 import type { Deployment, Pod, PodSpec } from './kube/types.js';
-import type { PlannedTemplate } from './plan/planned-template.js';
-import { revisionAnnotation } from './plan/pod-template.js';
-import { replacementOf, type Replacement } from './plan/replacement.js';
-import { decideRollout, reviewRollout, type NodeRoom, type Rollout } from './plan/rollout.js';
+import type { PlannedTemplate } from './plan/pods/planned-template.js';
+import { revisionAnnotation } from './plan/pods/pod-template.js';
+import { replacementOf, type Replacement } from './plan/rollouts/replacement.js';
+import { decideRollout, reviewRollout, type NodeRoom, type Rollout } from './plan/rollouts/rollout.js';
 import type { WantedService } from './spec/parse-spec.js';
 import { podCondition, podRevision } from './status/pod-state.js';
 import { readRefusal } from './status/refusal.js';

@@ -2,8 +2,8 @@
 
 import { earliest } from './earliest.js';
 import type { Deployment } from './kube/types.js';
-import type { Idleness } from './plan/idleness.js';
-import { handoverMs, needsActivator, planSleep, readSleepMark, type Sleep } from './plan/sleep.js';
+import type { Idleness } from './plan/scaling/idleness.js';
+import { handoverMs, needsActivator, planSleep, readSleepMark, type Sleep } from './plan/scaling/sleep.js';
 import type { WantedService } from './spec/parse-spec.js';
 import type { Picture } from './status/picture.js';
 import { isSettled } from './status/plan-pods.js';

@@ -60,9 +60,11 @@ async function ask(key: string): Promise<Seen> {
     path: '/v1/models',
     ca: authority.cert,
     headers: { authorization: `Bearer ${key}` },
+    // A first packet that finds no route to the new Service yet is lost, and a connection waits minutes for its answer.
+    timeout: 5000,
   };
   const script = `require('https').get(${JSON.stringify(options)}, (r) => { console.log(JSON.stringify({
-    status: r.statusCode, fingerprint: r.socket.getPeerCertificate().fingerprint256 })); r.resume(); });`;
+    status: r.statusCode, fingerprint: r.socket.getPeerCertificate().fingerprint256 })); r.resume(); }).on('timeout', function () { this.destroy(new Error('no connection in time')); });`;
   const { metadata } = await podOf('secrets');
   return JSON.parse(
     await kubectl(['exec', '-n', namespace, metadata.name, '--', 'node', '-e', script]),

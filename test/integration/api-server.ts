@@ -131,6 +131,8 @@ export class ApiServer {
         ...['--audit-policy-file', join(this.folder, 'audit-policy.yaml'), '--audit-log-path', this.auditLog],
         ...['--disable-admission-plugins', 'ServiceAccount', '--profiling=false'],
         ...['--shutdown-delay-duration', '0s', '--shutdown-watch-termination-grace-period', '0s'],
+        // For which it also waits before it ends while a watch is open.
+        ...['--request-timeout', '15s'],
       ],
       join(this.folder, 'kube-apiserver.log'),
     );

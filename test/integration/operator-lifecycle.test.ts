@@ -5,6 +5,7 @@ import { createServer, type RequestListener } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { isDeepStrictEqual } from 'node:util';
 import { resources } from '../../operator/src/kube/resources.js';
 import { Authority } from '../builders/certificates.js';
 import { llamaCheckpoint } from '../builders/checkpoint.js';
@@ -77,8 +78,14 @@ describe('a service', () => {
       const found = await Promise.all(kinds.map((kind) => world.get(kind, 'main')));
       return found.map((object) => object?.metadata.resourceVersion);
     };
+    // Ready is told before the Deployment's note of which revision was.
+    const before = await eventually('nothing to be written any more', async () => {
+      const earlier = await versions();
+      await sleep(1_000);
+      const later = await versions();
+      return isDeepStrictEqual(later, earlier) ? later : null;
+    });
     await operator.stop();
-    const before = await versions();
     client = new WatchedClient(world.api.kubeConfig('operator'));
     operator = world.startOperator({ timing: { resyncMs: 100 } }, client);
     await eventually('leadership', () => operator.operator.leading);

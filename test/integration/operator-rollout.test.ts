@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { ApiError } from '../../operator/src/kube/client.js';
 import { resources } from '../../operator/src/kube/resources.js';
 import type { Pod } from '../../operator/src/kube/types.js';
-import { replacementOf } from '../../operator/src/plan/replacement.js';
+import { replacementOf } from '../../operator/src/plan/rollouts/replacement.js';
 import { llamaCheckpoint } from '../builders/checkpoint.js';
 import { eventually } from '../processes.js';
 import { FakeNodes } from './fake-nodes.js';
@@ -86,7 +86,7 @@ describe('without a spare device', () => {
 
   test('of two replicas one always answers', async () => {
     await ready('pair', [1, 1], { replicas: 2 });
-    const endpoints = await ReadyEndpoints.watch(world.api, 'pair');
+    const endpoints = await ReadyEndpoints.watch(world.api, 'pair', 2);
     await edit('pair', { engine: { maxNumSeqs: 5 } });
     await rolledOut('pair', 2);
     expect(endpoints.fewest()).toBe(1);
@@ -145,7 +145,7 @@ describe('without a spare device', () => {
 describe('with a spare device', () => {
   test('a rollout never has fewer endpoints than replicas', async () => {
     await ready('spare', [2, 1], { replicas: 2 });
-    const endpoints = await ReadyEndpoints.watch(world.api, 'spare');
+    const endpoints = await ReadyEndpoints.watch(world.api, 'spare', 2);
     await edit('spare', { engine: { maxNumSeqs: 5 } });
     await rolledOut('spare', 2);
     expect(await replacement('spare')).toBe('surge');
@@ -157,7 +157,7 @@ describe('with a spare device', () => {
     ['crashing', 'Crashed'],
   ])('an image that is %s is rolled back, and nobody notices', async (image, reason) => {
     await ready(image, [2, 1], { replicas: 2 });
-    const endpoints = await ReadyEndpoints.watch(world.api, image);
+    const endpoints = await ReadyEndpoints.watch(world.api, image, 2);
     await edit(image, { engine: { image: `example.org/${image}:1` } });
     await world.condition(image, 'Ready', 'False', 'RolledBack');
     expect((await world.status(image)).lastFailure).toMatchObject({ reason, terminal: true, generation: 2 });

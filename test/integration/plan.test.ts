@@ -111,7 +111,7 @@ describe('with the demo checkpoint in a folder', () => {
       'a context that does not fit',
       1,
       service({
-        accelerator: { resourceName: 'nvidia.com/gpu', memoryPerDevice: '1694Mi' },
+        accelerator: { resourceName: 'nvidia.com/gpu', memoryPerDevice: '1697Mi' },
         engine: { maxModelLen: 4096, maxNumSeqs: 1, memoryUtilizationPercent: 87 },
       }),
       'the longest that does is',

@@ -3,6 +3,7 @@
 import type { KubeObject } from '../../operator/src/kube/types.js';
 import { createOperatorLogger } from '../../operator/src/log.js';
 import { Reflector } from '../../operator/src/watch/reflector.js';
+import { eventually } from '../processes.js';
 import type { ApiServer } from './api-server.js';
 
 const endpointSlices = {
@@ -21,7 +22,11 @@ export class ReadyEndpoints {
 
   private constructor(private readonly reflector: Reflector) {}
 
-  static async watch(api: ApiServer, service: string): Promise<ReadyEndpoints> {
+  /**
+   * Counts from when so many are ready. A service is Ready by its Deployment, and the controller that writes its endpoints
+   * may be a second behind: it waits that long where its cache lacks its own last write.
+   */
+  static async watch(api: ApiServer, service: string, ready = 1): Promise<ReadyEndpoints> {
     const endpoints: ReadyEndpoints = new ReadyEndpoints(
       new Reflector({
         client: api.admin,
@@ -33,8 +38,8 @@ export class ReadyEndpoints {
       }),
     );
     void endpoints.reflector.run(endpoints.stopped.signal);
-    await endpoints.reflector.ready;
-    endpoints.counts.push(endpoints.now());
+    await eventually(`${ready} endpoints`, () => endpoints.now() >= ready);
+    endpoints.counts.splice(0, Infinity, endpoints.now());
     return endpoints;
   }
 

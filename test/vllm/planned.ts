@@ -2,8 +2,8 @@
 // of the checkpoint, the port, and a home of its own.
 
 import { paths, ports, type EnvVar } from '@llmservice/crds';
-import { planTemplate } from '../../operator/src/plan/planned-template.js';
-import { wantedService } from '../../operator/src/plan/wanted-service.fixture.js';
+import { planTemplate } from '../../operator/src/plan/pods/planned-template.js';
+import { wantedService } from '../../operator/src/spec/wanted-service.fixture.js';
 
 export interface PlannedRun {
   /** Behind `vllm`. */

@@ -4,7 +4,7 @@ import { annotations } from '@llmservice/crds';
 import { ApiError } from '../kube/client.js';
 import type { Deployment, KubeObject, Pod } from '../kube/types.js';
 import type { PlannedChildren } from '../plan/children.js';
-import type { Revision } from '../plan/revision.js';
+import type { Revision } from '../plan/rollouts/revision.js';
 import type { Obstacle } from '../status/picture.js';
 import { needsApply } from './needs-apply.js';
 import { NameTakenError, type Writer } from './writer.js';

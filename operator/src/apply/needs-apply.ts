@@ -2,7 +2,7 @@
 // annotation), or somebody changed a field that we want otherwise. Foreign fields and list entries are left alone.
 
 import type { KubeObject } from '../kube/types.js';
-import { contentHash } from '../plan/content-hash.js';
+import { contentHash } from '../plan/identity/content-hash.js';
 import { parseQuantity } from '../spec/quantity.js';
 
 /** Hash of the object as it was applied last. */

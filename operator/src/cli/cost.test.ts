@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { parseCheckpointConfig, planMemory, type ResidentWeights } from '@llmservice/crds';
 import { qwen3MoeConfig } from '../../../crds/src/checkpoint.fixture.js';
-import { wantedService } from '../plan/wanted-service.fixture.js';
+import { wantedService } from '../spec/wanted-service.fixture.js';
 import { costOf, type CostInputs } from './cost.js';
 
 const shape = parseCheckpointConfig(qwen3MoeConfig);

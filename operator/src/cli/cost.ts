@@ -9,7 +9,7 @@ import {
   type ModelShape,
   type ResidentWeights,
 } from '@llmservice/crds';
-import { wantedReplicas } from '../plan/wanted-replicas.js';
+import { wantedReplicas } from '../plan/scaling/wanted-replicas.js';
 import type { WantedService } from '../spec/parse-spec.js';
 
 /** Output tokens of one replica while `sequences` run at once. */

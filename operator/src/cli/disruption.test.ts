@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { revisionAnnotation } from '../plan/pod-template.js';
+import { revisionAnnotation } from '../plan/pods/pod-template.js';
 import type { Deployment } from '../kube/types.js';
 import { describeDisruption, disruptionOf } from './disruption.js';
 

@@ -1,8 +1,8 @@
 // What becomes of running pods when a planned service is applied over what the cluster has. Pure.
 
 import type { Deployment } from '../kube/types.js';
-import { revisionAnnotation } from '../plan/pod-template.js';
-import type { Replacement } from '../plan/replacement.js';
+import { revisionAnnotation } from '../plan/pods/pod-template.js';
+import type { Replacement } from '../plan/rollouts/replacement.js';
 
 export type Disruption =
   /** There was no cluster to compare with; `onChange` is what a change of the pods would do, null: that depends. */

@@ -5,12 +5,12 @@ import { validTensorParallel, type MemoryPlan, type RoughEstimate } from '@llmse
 import { keyOf, resources } from '../kube/resources.js';
 import type { Deployment, KubeObject } from '../kube/types.js';
 import { planChildren } from '../plan/children.js';
-import type { PlannedCheckpoint } from '../plan/memory.js';
+import type { PlannedCheckpoint } from '../plan/fit/memory.js';
 import { planService, type ServicePlan } from '../plan/plan-service.js';
-import { wantedReplicas } from '../plan/wanted-replicas.js';
-import { planTemplate, type PlannedTemplate } from '../plan/planned-template.js';
-import type { Replacement } from '../plan/replacement.js';
-import type { Gateway } from '../plan/routing.js';
+import { wantedReplicas } from '../plan/scaling/wanted-replicas.js';
+import { planTemplate, type PlannedTemplate } from '../plan/pods/planned-template.js';
+import type { Replacement } from '../plan/rollouts/replacement.js';
+import type { Gateway } from '../plan/traffic/routing.js';
 import type { Checkpoint, CheckpointSource, Preflight, PreflightResult } from '../preflight/preflight.js';
 import { parseSpec, type WantedService } from '../spec/parse-spec.js';
 import { fits, modelResolved } from '../status/conditions.js';

@@ -2,7 +2,7 @@
 
 import { parseFlags, UsageError } from '../command-line.js';
 import { clusterFlags, type ClusterChoice } from '../kube/connect.js';
-import type { Gateway } from '../plan/routing.js';
+import type { Gateway } from '../plan/traffic/routing.js';
 
 export interface PlanOptions {
   /** Files, folders and `-` for standard input. */

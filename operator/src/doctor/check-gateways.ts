@@ -1,7 +1,7 @@
 // What carries routes: Gateway API and istio as far as they are installed, and the gateways that operators name. Pure.
 
 import type { ObjectCondition } from '../kube/types.js';
-import type { Gateway } from '../plan/routing.js';
+import type { Gateway } from '../plan/traffic/routing.js';
 import type { ClusterFacts, GatewayObject, OperatorFacts } from './facts.js';
 import { Findings, listed, type Finding } from './finding.js';
 import { valueOf } from './reading.js';

@@ -1,7 +1,7 @@
 // Whether some node can take a pod of a service: devices, taints, selectors, and the partition that its profile names. Pure.
 
 import type { PodSpec } from '../kube/types.js';
-import { mayRunOn, taintText, tolerates } from '../plan/node-choice.js';
+import { mayRunOn, taintText, tolerates } from '../plan/fit/node-choice.js';
 import type { WantedService } from '../spec/parse-spec.js';
 import { counted, listed, type Findings } from './finding.js';
 import { profileOf, type NodeDevices } from './node-devices.js';

@@ -2,7 +2,7 @@
 
 import { keyOf } from '../kube/resources.js';
 import type { Taint, Toleration } from '../kube/types.js';
-import { taintText, tolerates } from '../plan/node-choice.js';
+import { taintText, tolerates } from '../plan/fit/node-choice.js';
 import { nodeDevices } from './check-nodes.js';
 import type { ClusterFacts } from './facts.js';
 import { Findings, listed, type Finding } from './finding.js';

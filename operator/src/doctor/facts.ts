@@ -1,8 +1,8 @@
 // All that the checks look at. Fields of Kubernetes objects are those that a check reads.
 
 import type { Deployment, KubeObject, Node, ObjectCondition } from '../kube/types.js';
-import type { Requests } from '../plan/pod-requests.js';
-import type { Gateway } from '../plan/routing.js';
+import type { Requests } from '../plan/fit/pod-requests.js';
+import type { Gateway } from '../plan/traffic/routing.js';
 import type { PreflightResult } from '../preflight/preflight.js';
 import type { DeniedRequest } from './operator-rules.js';
 import type { Reading } from './reading.js';

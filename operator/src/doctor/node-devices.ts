@@ -3,7 +3,7 @@
 
 import { profilesOfProduct } from '@llmservice/crds';
 import type { Node, Taint } from '../kube/types.js';
-import { parseAmounts, type Requests } from '../plan/pod-requests.js';
+import { parseAmounts, type Requests } from '../plan/fit/pod-requests.js';
 
 export type Vendor = 'nvidia' | 'amd';
 

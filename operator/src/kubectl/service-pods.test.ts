@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import type { Pod } from '../kube/types.js';
-import { revisionAnnotation } from '../plan/pod-template.js';
+import { revisionAnnotation } from '../plan/pods/pod-template.js';
 import { newestRevision } from './service-pods.js';
 
 const pod = (name: string, revision: string): Pod => ({

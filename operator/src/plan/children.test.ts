@@ -10,12 +10,12 @@ import { qwen36Config } from '../../../crds/src/checkpoint.fixture.js';
 import { evenWeights } from '../../../crds/src/resident-weights.fixture.js';
 import type { WantedService } from '../spec/parse-spec.js';
 import { failedAttemptAnnotation, planChildren, type ChildInputs, type PlannedChildren } from './children.js';
-import { planEngineConfig } from './engine-config.js';
-import { planFit } from './memory.js';
-import { replacementOf } from './replacement.js';
-import { planTemplate, type TemplateInputs } from './planned-template.js';
-import { planAttempt, specHash } from './spec-hash.js';
-import { wantedService } from './wanted-service.fixture.js';
+import { planEngineConfig } from './pods/engine-config.js';
+import { planFit } from './fit/memory.js';
+import { replacementOf } from './rollouts/replacement.js';
+import { planTemplate, type TemplateInputs } from './pods/planned-template.js';
+import { planAttempt, specHash } from './rollouts/spec-hash.js';
+import { wantedService } from '../spec/wanted-service.fixture.js';
 
 const templateInputs: TemplateInputs = {
   image: 'runtime:1',

@@ -3,20 +3,20 @@
 import { labels, ports } from '@llmservice/crds';
 import type { WantedService } from '../spec/parse-spec.js';
 import type { KubeObject } from '../kube/types.js';
-import { planActivatorEndpoints } from './activator-endpoints.js';
-import { planAutoscaler, type Autoscaler } from './autoscaling.js';
-import { childMetadata, podSelector } from './child-metadata.js';
-import type { Fallback } from './fallback.js';
-import { planHttpRoute } from './http-route.js';
-import { planIstioRoute } from './istio-route.js';
-import { planNetworkPolicy } from './network-policy.js';
-import type { PlannedTemplate } from './planned-template.js';
-import { schemeOf } from './container-parts.js';
-import { replacements, type Replacement } from './replacement.js';
-import { goodRevisionAnnotation } from './revision.js';
-import type { RouteGateway } from './routing.js';
-import { asleepAnnotation, type SleepMark } from './sleep.js';
-import { specHash, specHashAnnotation } from './spec-hash.js';
+import { planActivatorEndpoints } from './traffic/activator-endpoints.js';
+import { planAutoscaler, type Autoscaler } from './scaling/autoscaling.js';
+import { childMetadata, podSelector } from './identity/child-metadata.js';
+import type { Fallback } from './traffic/fallback.js';
+import { planHttpRoute } from './traffic/http-route.js';
+import { planIstioRoute } from './traffic/istio-route.js';
+import { planNetworkPolicy } from './traffic/network-policy.js';
+import type { PlannedTemplate } from './pods/planned-template.js';
+import { schemeOf } from './pods/container-parts.js';
+import { replacements, type Replacement } from './rollouts/replacement.js';
+import { goodRevisionAnnotation } from './rollouts/revision.js';
+import type { RouteGateway } from './traffic/routing.js';
+import { asleepAnnotation, type SleepMark } from './scaling/sleep.js';
+import { specHash, specHashAnnotation } from './rollouts/spec-hash.js';
 
 export interface ChildInputs {
   /** What the pods are to be: the wanted revision, or after its failure the last good one. */

@@ -4,9 +4,9 @@ import type { Deployment } from '../kube/types.js';
 import type { WantedService } from '../spec/parse-spec.js';
 import { failedAttemptAnnotation } from './children.js';
 import type { ServicePlan } from './plan-service.js';
-import { planTemplate } from './planned-template.js';
-import { goodRevision, pinnedRevision, planRevision, type Revision } from './revision.js';
-import { planAttempt, specHash, specHashAnnotation } from './spec-hash.js';
+import { planTemplate } from './pods/planned-template.js';
+import { goodRevision, pinnedRevision, planRevision, type Revision } from './rollouts/revision.js';
+import { planAttempt, specHash, specHashAnnotation } from './rollouts/spec-hash.js';
 
 export interface Course {
   /** What this spec and checkpoint want; null where nothing is known of them. */

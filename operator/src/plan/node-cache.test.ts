@@ -4,10 +4,10 @@ import { describe, expect, test } from '@jest/globals';
 import { paths, validateEngineConfig } from '@llmservice/crds';
 import type { Job } from '../kube/types.js';
 import type { WantedService } from '../spec/parse-spec.js';
-import { describePrePull, planPrePull, type CandidateNode } from './pre-pull.js';
-import { wantedService } from './wanted-service.fixture.js';
+import { describePrePull, planPrePull, type CandidateNode } from './rollouts/pre-pull.js';
+import { wantedService } from '../spec/wanted-service.fixture.js';
 import { planService, type Surroundings } from './plan-service.js';
-import { planTemplate, type TemplateInputs } from './planned-template.js';
+import { planTemplate, type TemplateInputs } from './pods/planned-template.js';
 
 const inputs: TemplateInputs = {
   image: 'runtime:1',

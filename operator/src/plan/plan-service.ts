@@ -3,10 +3,10 @@
 import type { WantedService } from '../spec/parse-spec.js';
 import type { Checkpoint, PreflightResult } from '../preflight/preflight.js';
 import type { Fit, Obstacle, Resolution } from '../status/picture.js';
-import { planAutoscaling, type Autoscaling, type AutoscalingSurroundings } from './autoscaling.js';
-import { asEstimate } from './estimate.js';
-import { planFit } from './memory.js';
-import { planRouting, type Routing, type RoutingSurroundings } from './routing.js';
+import { planAutoscaling, type Autoscaling, type AutoscalingSurroundings } from './scaling/autoscaling.js';
+import { asEstimate } from './fit/estimate.js';
+import { planFit } from './fit/memory.js';
+import { planRouting, type Routing, type RoutingSurroundings } from './traffic/routing.js';
 
 /** By kind of device; null: the operator was installed without. */
 interface Images {

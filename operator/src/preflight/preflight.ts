@@ -4,7 +4,7 @@
 import { checkpointPin, FailureError, type Failure } from '@llmservice/crds';
 import type { CheckpointLocation, WantedService } from '../spec/parse-spec.js';
 import { s3Access } from '../spec/s3-access.js';
-import { contentHash } from '../plan/content-hash.js';
+import { contentHash } from '../plan/identity/content-hash.js';
 import { backoffMs } from '../watch/backoff.js';
 import { readCheckpoint, type Checkpoint } from './read-checkpoint.js';
 import type { CheckpointFiles } from './read-safetensors.js';

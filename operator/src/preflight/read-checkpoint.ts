@@ -19,8 +19,8 @@ import {
   type ModelShape,
   type TensorEntry,
 } from '@llmservice/crds';
-import { contentHash } from '../plan/content-hash.js';
-import type { PlannedCheckpoint } from '../plan/memory.js';
+import { contentHash } from '../plan/identity/content-hash.js';
+import type { PlannedCheckpoint } from '../plan/fit/memory.js';
 import { readMtpHead, type HeadSource } from './read-mtp-head.js';
 import {
   mostConfigBytes,

@@ -9,7 +9,7 @@ import {
   type HoldOptions,
   type TensorEntry,
 } from '@llmservice/crds';
-import { contentHash } from '../plan/content-hash.js';
+import { contentHash } from '../plan/identity/content-hash.js';
 import type { Checkpoint } from './read-checkpoint.js';
 import { mostConfigBytes, readShards, textOf, type CheckpointFiles } from './read-safetensors.js';
 

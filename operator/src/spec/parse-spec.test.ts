@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { wantedService } from '../plan/wanted-service.fixture.js';
+import { wantedService } from './wanted-service.fixture.js';
 import { parseCheckpointUri, parseSpec } from './parse-spec.js';
 
 const object = (spec: unknown) => ({

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { wantedService } from '../plan/wanted-service.fixture.js';
+import { wantedService } from './wanted-service.fixture.js';
 import { s3Access } from './s3-access.js';
 
 const model = (s3: object) => ({ model: { uri: 's3://bucket/x/', s3 } });

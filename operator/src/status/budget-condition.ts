@@ -1,7 +1,7 @@
 // Whether the budget of the month lasts. Asked only of services that have one.
 
 import type { LlmServiceSpec } from '@llmservice/crds';
-import type { Spending } from '../plan/budget.js';
+import type { Spending } from '../plan/scaling/budget.js';
 import { no, yes, type Answer } from './answer.js';
 
 type Budget = LlmServiceSpec['budget'];

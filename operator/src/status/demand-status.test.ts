@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import type { Autoscaler, Pod } from '../kube/types.js';
-import { spendingAt, type Budget, type Spending } from '../plan/budget.js';
-import { idleDemand } from '../plan/demand.js';
+import { spendingAt, type Budget, type Spending } from '../plan/scaling/budget.js';
+import { idleDemand } from '../plan/scaling/demand.js';
 import { buildStatus } from './build-status.js';
 import { transitions } from './events.js';
 import { base, pod } from './picture.fixture.js';

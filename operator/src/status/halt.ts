@@ -6,7 +6,7 @@ import { failureKinds, type LastFailure, type LlmServiceStatus } from '@llmservi
 import type { Deployment } from '../kube/types.js';
 import { failedAttemptAnnotation } from '../plan/children.js';
 import type { Course } from '../plan/course.js';
-import { specHash, specHashAnnotation } from '../plan/spec-hash.js';
+import { specHash, specHashAnnotation } from '../plan/rollouts/spec-hash.js';
 import type { WantedService } from '../spec/parse-spec.js';
 import type { Halt, Picture } from './picture.js';
 import { isReady, podRevision, worstFailure } from './pod-state.js';

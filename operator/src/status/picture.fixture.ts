@@ -1,8 +1,8 @@
 // A picture of a service without pods, and pods for it.
 
 import type { ContainerStatus, Pod } from '../kube/types.js';
-import { idleDemand } from '../plan/demand.js';
-import { revisionAnnotation } from '../plan/pod-template.js';
+import { idleDemand } from '../plan/scaling/demand.js';
+import { revisionAnnotation } from '../plan/pods/pod-template.js';
 import type { Picture } from './picture.js';
 
 export const base: Picture = {

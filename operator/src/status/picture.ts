@@ -2,13 +2,13 @@
 
 import type { Failure, LastFailure, LlmServiceStatus, MemoryPlan, Violation } from '@llmservice/crds';
 import type { Autoscaler, Deployment, HttpRoute, Pod, VirtualService } from '../kube/types.js';
-import type { Autoscaling } from '../plan/autoscaling.js';
-import type { Demand } from '../plan/demand.js';
-import type { Fallback } from '../plan/fallback.js';
-import type { Idleness } from '../plan/idleness.js';
-import type { Sleep } from '../plan/sleep.js';
-import type { Routing } from '../plan/routing.js';
-import type { StreamOutcome } from '../plan/stream-check.js';
+import type { Autoscaling } from '../plan/scaling/autoscaling.js';
+import type { Demand } from '../plan/scaling/demand.js';
+import type { Fallback } from '../plan/traffic/fallback.js';
+import type { Idleness } from '../plan/scaling/idleness.js';
+import type { Sleep } from '../plan/scaling/sleep.js';
+import type { Routing } from '../plan/traffic/routing.js';
+import type { StreamOutcome } from '../plan/traffic/stream-check.js';
 
 export type Resolution =
   /** `note`: what is special about it; `ahead`: how far its weights are pulled before pods come. */

@@ -2,8 +2,8 @@
 
 import type { ChildInputs } from '../plan/children.js';
 import type { Course } from '../plan/course.js';
-import type { Revision } from '../plan/revision.js';
-import type { Sleep } from '../plan/sleep.js';
+import type { Revision } from '../plan/rollouts/revision.js';
+import type { Sleep } from '../plan/scaling/sleep.js';
 import { answer, currentPods } from './conditions.js';
 import type { Halt, Picture } from './picture.js';
 import { isReady, podRevision } from './pod-state.js';

@@ -8,7 +8,7 @@ import {
   type FailureReason,
 } from '@llmservice/crds';
 import type { ContainerStatus, ObjectCondition, Pod } from '../kube/types.js';
-import { revisionAnnotation } from '../plan/pod-template.js';
+import { revisionAnnotation } from '../plan/pods/pod-template.js';
 
 export interface PodFailure {
   readonly reason: FailureReason;

@@ -1,7 +1,7 @@
 // Routed: whether the gateway's controller has taken the service's route, as far as it tells.
 
 import type { ObjectCondition, VirtualService } from '../kube/types.js';
-import type { PlannedRouting } from '../plan/routing.js';
+import type { PlannedRouting } from '../plan/traffic/routing.js';
 import { no, unknown, yes, type Answer } from './answer.js';
 import type { Picture } from './picture.js';
 import { isReady } from './pod-state.js';

@@ -1,6 +1,6 @@
 // Whether load scales the service: by whom, or what stands in the way. Asked only of services that are to be scaled.
 
-import type { Autoscaling } from '../plan/autoscaling.js';
+import type { Autoscaling } from '../plan/scaling/autoscaling.js';
 import { no, unknown, yes, type Answer } from './answer.js';
 import type { Picture } from './picture.js';
 

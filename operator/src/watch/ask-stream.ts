@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import * as http from 'node:http';
 import * as https from 'node:https';
 import { fieldManager, headers, routes } from '@llmservice/crds';
-import type { Arrival } from '../plan/stream-check.js';
+import type { Arrival } from '../plan/traffic/stream-check.js';
 
 const timeoutMs = 10_000;
 /** Of an answer that is none of ours. */

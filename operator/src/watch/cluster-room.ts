@@ -5,8 +5,8 @@ import type { Logger } from 'winston';
 import { ApiError, type KubeClient } from '../kube/client.js';
 import { collectionPath, resources } from '../kube/resources.js';
 import type { Node, Pod } from '../kube/types.js';
-import { difference, parseAmounts, podRequests, sum, type Requests } from '../plan/pod-requests.js';
-import type { NodeRoom } from '../plan/rollout.js';
+import { difference, parseAmounts, podRequests, sum, type Requests } from '../plan/fit/pod-requests.js';
+import type { NodeRoom } from '../plan/rollouts/rollout.js';
 
 /** Many services may roll at once: they share a look. */
 const freshMs = 2_000;

@@ -11,7 +11,7 @@ import {
   type Idleness,
   type Look,
   type Watched,
-} from '../plan/idleness.js';
+} from '../plan/scaling/idleness.js';
 import { isReady } from '../status/pod-state.js';
 import { askPod, podUrl } from './ask-pod.js';
 

@@ -3,10 +3,10 @@
 
 import type { KubeClient } from '../kube/client.js';
 import { objectPath, resources } from '../kube/resources.js';
-import { contentHash } from '../plan/content-hash.js';
-import { gatewayEntrance, type GatewayObject } from '../plan/gateway-entrance.js';
-import type { PlannedRouting, RouteGateway } from '../plan/routing.js';
-import { judgeArrivals, type StreamOutcome } from '../plan/stream-check.js';
+import { contentHash } from '../plan/identity/content-hash.js';
+import { gatewayEntrance, type GatewayObject } from '../plan/traffic/gateway-entrance.js';
+import type { PlannedRouting, RouteGateway } from '../plan/traffic/routing.js';
+import { judgeArrivals, type StreamOutcome } from '../plan/traffic/stream-check.js';
 import { askStream } from './ask-stream.js';
 import { backoffMs, type BackoffLimits } from './backoff.js';
 

@@ -1,0 +1,52 @@
+// The memory plan of a service on its accelerator.
+
+import {
+  FailureError,
+  planMemory,
+  sharedMemoryNeeded,
+  type Failure,
+  type ModelShape,
+  type ResidentWeights,
+} from '@llmservice/crds';
+import type { WantedService } from '../../spec/parse-spec.js';
+import type { Fit } from '../../status/picture.js';
+
+export interface PlannedCheckpoint {
+  readonly shape: ModelShape;
+  readonly weights: ResidentWeights;
+}
+
+export function planFit(service: WantedService, { shape, weights }: PlannedCheckpoint): Fit {
+  const { accelerator, tensor, spec } = service;
+  if (accelerator.kind === 'cpu' && service.sharedMemoryBytes < sharedMemoryNeeded(tensor)) {
+    return { state: 'failed', failure: sharedMemoryTooSmall(service) };
+  }
+  const memoryBytes = accelerator.memoryBytesPerDevice;
+  try {
+    const plan = planMemory({
+      ...spec.engine,
+      maxModelLen: spec.engine.maxModelLen ?? null,
+      shape,
+      accelerator: accelerator.kind,
+      weights,
+      // Without a size, what does not depend on it (tensor-parallel size, context) is still checked.
+      memoryBytes: memoryBytes ?? Number.MAX_SAFE_INTEGER,
+      tensor,
+    });
+    return memoryBytes === null
+      ? { state: 'unmeasured' }
+      : { state: 'fits', plan, memoryBytes, devices: accelerator.devices };
+  } catch (error) {
+    if (error instanceof FailureError) return { state: 'failed', failure: error.failure };
+    throw error;
+  }
+}
+
+function sharedMemoryTooSmall({ tensor, sharedMemoryBytes: given }: WantedService): Failure {
+  const needed = sharedMemoryNeeded(tensor);
+  return {
+    reason: 'SharedMemoryTooSmall',
+    message: `${tensor} ranks exchange data over ${needed} bytes of /dev/shm, but spec.sharedMemory.sizeLimit is ${given}`,
+    detail: { needed, available: given },
+  };
+}

@@ -1,0 +1,41 @@
+// Names, labels and the owner of everything that belongs to one service.
+
+import { api, fieldManager, labels } from '@llmservice/crds';
+import type { WantedService } from '../../spec/parse-spec.js';
+
+type Owner = Pick<WantedService, 'namespace' | 'name' | 'uid'>;
+
+/** The labels that select a service's pods; a Deployment's selector can never change, so these stay minimal. */
+export function podSelector(service: Pick<Owner, 'name'>): Record<string, string> {
+  return { [labels.service]: service.name };
+}
+
+export function childLabels(service: Pick<Owner, 'name'>): Record<string, string> {
+  return {
+    ...podSelector(service),
+    [labels.name]: 'llm-service',
+    [labels.instance]: service.name,
+    [labels.managedBy]: fieldManager,
+  };
+}
+
+/** Owned without blockOwnerDeletion, which would need a further permission and only slows deletion. */
+export function childMetadata(
+  service: Owner,
+  name: string,
+): { name: string; namespace: string; labels: Record<string, string>; ownerReferences: object[] } {
+  return {
+    name,
+    namespace: service.namespace,
+    labels: childLabels(service),
+    ownerReferences: [
+      {
+        apiVersion: api.groupVersion,
+        kind: api.kind,
+        name: service.name,
+        uid: service.uid,
+        controller: true,
+      },
+    ],
+  };
+}

@@ -1,0 +1,54 @@
+// What the containers of a pod have in common, whichever engine serves.
+
+import { paths } from '@llmservice/crds';
+import type { WantedService } from '../../spec/parse-spec.js';
+import type { Scheme } from '../../status/picture.js';
+
+/** Any user will do that is not root; the numeric id lets the kubelet check it. */
+export const runtimeUser = 65532;
+
+/** As the Pod Security Standard `restricted` asks for, and nothing to write to but volumes. */
+export const restricted = {
+  allowPrivilegeEscalation: false,
+  readOnlyRootFilesystem: true,
+  capabilities: { drop: ['ALL'] },
+};
+
+/** Who ends by a failure writes it there as JSON; where it could not (OOM, bad image), the log's end is kept. */
+export const terminationMessage = {
+  terminationMessagePath: paths.terminationMessage,
+  terminationMessagePolicy: 'FallbackToLogsOnError',
+};
+
+/** The pod keeps accepting for this long after it was told to stop, until endpoints everywhere have forgotten it. */
+export const preStopSeconds = 5;
+
+export const keepAccepting = {
+  lifecycle: { preStop: { exec: { command: ['/bin/sleep', String(preStopSeconds)] } } },
+};
+
+/** What the pods of a service speak. */
+export function schemeOf({ spec }: Pick<WantedService, 'spec'>): Scheme {
+  return spec.tls.secretRef === undefined ? 'http' : 'https';
+}
+
+export interface ProbeTiming {
+  readonly periodSeconds: number;
+  readonly failureThreshold: number;
+}
+
+export function probe(scheme: Scheme, path: string, timing: ProbeTiming): object {
+  return {
+    httpGet: { path, port: scheme, scheme: scheme.toUpperCase() },
+    timeoutSeconds: 5,
+    successThreshold: 1,
+    ...timing,
+  };
+}
+
+/** Certificates of the bucket's authority, where it has its own. */
+export function s3CaMounts({ spec }: Pick<WantedService, 'spec'>): object[] {
+  return spec.model.s3.caConfigMapRef === undefined
+    ? []
+    : [{ name: 's3-ca', mountPath: paths.s3Ca, readOnly: true }];
+}

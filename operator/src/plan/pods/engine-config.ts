@@ -1,0 +1,82 @@
+// What the runtime is told: the engine config, and the ConfigMap that carries it. The name holds the content's hash,
+// so that a pod of an older revision that restarts still finds what it was made for.
+
+import { annotations, paths, type EngineConfig } from '@llmservice/crds';
+import type { Pins } from '../../preflight/read-checkpoint.js';
+import type { NodeCache } from '../../spec/node-cache.js';
+import type { WantedService } from '../../spec/parse-spec.js';
+import type { KubeObject } from '../../kube/types.js';
+import { contentHash } from '../identity/content-hash.js';
+import { childMetadata } from '../identity/child-metadata.js';
+
+const engineConfigKey = 'engine-config.json';
+
+/** Paths inside the pod, where planPodTemplate mounts what the spec names. */
+export function planEngineConfig(service: WantedService, pins: Pins | null = null): EngineConfig {
+  const { spec, accelerator, cache } = service;
+  const { endpoint, region, forcePathStyle } = spec.model.s3;
+  return {
+    model: {
+      uri: spec.model.uri,
+      name: service.modelName,
+      aliases: spec.model.aliases ?? [],
+      s3: {
+        ...(endpoint === undefined ? {} : { endpoint }),
+        ...(region === undefined ? {} : { region }),
+        forcePathStyle,
+      },
+      ...(cache === null ? {} : { cache: planCache(cache, pins) }),
+    },
+    accelerator: { kind: accelerator.kind, memoryBytesPerDevice: accelerator.memoryBytesPerDevice },
+    parallelism: { tensor: service.tensor },
+    engine: {
+      maxModelLen: spec.engine.maxModelLen ?? null,
+      memoryUtilizationPercent: spec.engine.memoryUtilizationPercent,
+      maxNumSeqs: spec.engine.maxNumSeqs,
+      maxNumBatchedTokens: spec.engine.maxNumBatchedTokens,
+      blockSize: spec.engine.blockSize,
+      prefixCaching: spec.engine.prefixCaching,
+      dtype: spec.engine.dtype,
+      kvCacheDtype: spec.engine.kvCacheDtype,
+      quantization: spec.engine.quantization,
+      speculative: spec.engine.speculative,
+      collectives: spec.engine.collectives,
+      warmup: { ...spec.engine.warmup, shapes: spec.engine.warmup.shapes ?? [] },
+    },
+    auth: {
+      keysDir: spec.auth.keysSecretRef === undefined ? null : paths.keys,
+      maxReplicas: spec.auth.maxReplicas,
+      protectMetrics: spec.auth.protectMetrics,
+    },
+    // In a folder of its own, since several services may share a claim.
+    accounting: {
+      dir:
+        spec.accounting.persistentVolumeClaimRef === undefined ? null : `${paths.accounting}/${service.name}`,
+    },
+    drainTimeoutSeconds: spec.rollout.drainTimeoutSeconds,
+    noProgressTimeoutSeconds: spec.rollout.noProgressTimeoutSeconds,
+  };
+}
+
+function planCache(cache: NodeCache, pins: Pins | null): NonNullable<EngineConfig['model']['cache']> {
+  const { maxBytes, verify } = cache;
+  const volume = cache.kind === 'hostPath' ? `hostPath ${cache.path}` : `claim ${cache.claimName}`;
+  return { volume, maxBytes, verify, pins: pins ?? { model: null, head: null } };
+}
+
+/** For the runtime that only pulls for another engine: it needs no device. */
+export function planPullConfig(service: WantedService): EngineConfig {
+  return { ...planEngineConfig(service), accelerator: { kind: 'cpu', memoryBytesPerDevice: null } };
+}
+
+export function planConfigMap(service: WantedService, config: EngineConfig): KubeObject {
+  const hash = contentHash(config);
+  const metadata = childMetadata(service, `${service.name}-engine-${hash}`);
+  return {
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    metadata: { ...metadata, annotations: { [annotations.configHash]: hash } },
+    immutable: true,
+    data: { [engineConfigKey]: `${JSON.stringify(config, null, 2)}\n` },
+  };
+}

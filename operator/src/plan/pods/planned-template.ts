@@ -1,0 +1,32 @@
+// A pod template with the config that its pods mount: what a revision of a service is.
+
+import type { Pins } from '../../preflight/read-checkpoint.js';
+import type { KubeObject } from '../../kube/types.js';
+import type { WantedService } from '../../spec/parse-spec.js';
+import { contentHash } from '../identity/content-hash.js';
+import { planConfigMap, planEngineConfig, planPullConfig } from './engine-config.js';
+import { planPodTemplate, type PodInputs } from './pod-template.js';
+
+export interface PlannedTemplate {
+  readonly configMap: KubeObject;
+  /** Pod template. */
+  readonly pod: object;
+  /** Its hash. */
+  readonly revision: string;
+}
+
+export interface TemplateInputs extends Pick<PodInputs, 'image' | 'pullImage' | 'size' | 'memoryPlan'> {
+  /** What a cache knows the checkpoints by; null: there is none, or they are not known. */
+  readonly pins: Pins | null;
+}
+
+export function planTemplate(service: WantedService, inputs: TemplateInputs): PlannedTemplate {
+  const config = inputs.pullImage === null ? planEngineConfig(service, inputs.pins) : planPullConfig(service);
+  const configMap = planConfigMap(service, config);
+  const { revision, ...pod } = planPodTemplate(service, {
+    ...inputs,
+    configMap: configMap.metadata.name,
+    configHash: contentHash(config),
+  });
+  return { configMap, pod, revision };
+}

@@ -1,0 +1,181 @@
+// The pod that serves: one container, restricted security context, weights and /dev/shm as volumes, probes that
+// tell "the event loop turns" (startup, liveness) from "the model answers" (readiness).
+
+import {
+  annotations,
+  paths,
+  ports,
+  routes,
+  runtimeContainer,
+  type EnvVar,
+  type MemoryPlan,
+} from '@llmservice/crds';
+import type { WantedService } from '../../spec/parse-spec.js';
+import { formatMi } from '../../spec/quantity.js';
+import { podSelector } from '../identity/child-metadata.js';
+import { acceleratorVariables, s3Variables, withUsers } from './container-env.js';
+import {
+  keepAccepting,
+  preStopSeconds,
+  probe,
+  restricted,
+  runtimeUser,
+  s3CaMounts,
+  schemeOf,
+  terminationMessage,
+} from './container-parts.js';
+import { contentHash } from '../identity/content-hash.js';
+import { podMetadata } from './pod-metadata.js';
+import { prepareCache, weightsVolume } from './node-cache-volume.js';
+import { planResources, type CheckpointSize } from './resources.js';
+import { planVllmContainers, vllmAnnotations } from './vllm-pod.js';
+
+export interface PodInputs {
+  readonly image: string;
+  /** Of our runtime, where it pulls for another engine; else null. */
+  readonly pullImage: string | null;
+  readonly configMap: string;
+  readonly configHash: string;
+  readonly size: CheckpointSize;
+  readonly memoryPlan: MemoryPlan | null;
+}
+
+/** From the end of the drain to SIGKILL. */
+const graceSeconds = 15;
+/** Annotation with the hash of the whole template: tells pods of this revision from older ones. */
+export const revisionAnnotation = 'llmservice.dev/revision';
+
+export function planPodTemplate(service: WantedService, inputs: PodInputs): PodTemplate {
+  const { spec } = service;
+  const { pullImage } = inputs;
+  const template = {
+    metadata: podMetadata(service, {
+      [annotations.configHash]: inputs.configHash,
+      ...(pullImage === null ? {} : vllmAnnotations),
+    }),
+    spec: {
+      automountServiceAccountToken: false,
+      enableServiceLinks: false,
+      terminationGracePeriodSeconds: preStopSeconds + spec.rollout.drainTimeoutSeconds + graceSeconds,
+      securityContext: {
+        runAsNonRoot: true,
+        runAsUser: runtimeUser,
+        runAsGroup: runtimeUser,
+        fsGroup: runtimeUser,
+        // Not every file of a large volume at every start.
+        ...(service.cache?.kind === 'pvc' ? { fsGroupChangePolicy: 'OnRootMismatch' } : {}),
+        seccompProfile: { type: 'RuntimeDefault' },
+        ...defined({ supplementalGroups: spec.supplementalGroups }),
+      },
+      ...defined({
+        serviceAccountName: spec.serviceAccountName,
+        imagePullSecrets: spec.imagePullSecrets,
+        nodeSelector: spec.nodeSelector,
+        affinity: spec.affinity,
+        tolerations: spec.tolerations,
+        priorityClassName: spec.priorityClassName,
+        runtimeClassName: spec.runtimeClassName,
+        topologySpreadConstraints: spec.topologySpreadConstraints?.map((constraint) => ({
+          labelSelector: { matchLabels: podSelector(service) },
+          ...constraint,
+        })),
+      }),
+      ...(pullImage === null
+        ? { ...prepareCache(service, inputs.image), containers: [planContainer(service, inputs)] }
+        : planVllmContainers(service, { ...inputs, pullImage })),
+      volumes: planVolumes(service, inputs),
+    },
+  };
+  const revision = contentHash(template);
+  return {
+    ...template,
+    metadata: {
+      ...template.metadata,
+      annotations: { ...template.metadata.annotations, [revisionAnnotation]: revision },
+    },
+    revision,
+  };
+}
+
+export interface PodTemplate {
+  readonly metadata: object;
+  readonly spec: object;
+  /** Hash of the template. */
+  readonly revision: string;
+}
+
+function planContainer(service: WantedService, inputs: PodInputs): object {
+  const scheme = schemeOf(service);
+  return {
+    name: runtimeContainer,
+    image: inputs.image,
+    imagePullPolicy: 'IfNotPresent',
+    ports: [{ name: scheme, containerPort: ports.http, protocol: 'TCP' }],
+    env: planEnv(service),
+    resources: planResources(service, inputs.size, inputs.memoryPlan),
+    securityContext: restricted,
+    ...terminationMessage,
+    ...keepAccepting,
+    startupProbe: probe(scheme, routes.startup, { periodSeconds: 1, failureThreshold: 120 }),
+    livenessProbe: probe(scheme, routes.live, { periodSeconds: 10, failureThreshold: 6 }),
+    readinessProbe: probe(scheme, routes.ready, { periodSeconds: 2, failureThreshold: 3 }),
+    volumeMounts: [
+      { name: 'engine-config', mountPath: paths.engineConfigDir, readOnly: true },
+      { name: 'weights', mountPath: paths.weights },
+      { name: 'shared-memory', mountPath: paths.sharedMemory },
+      { name: 'tmp', mountPath: '/tmp' },
+      ...s3CaMounts(service),
+      ...(service.spec.auth.keysSecretRef === undefined
+        ? []
+        : [{ name: 'keys', mountPath: paths.keys, readOnly: true }]),
+      ...(service.spec.tls.secretRef === undefined
+        ? []
+        : [{ name: 'tls', mountPath: paths.tls, readOnly: true }]),
+      ...(service.spec.accounting.persistentVolumeClaimRef === undefined
+        ? []
+        : [{ name: 'accounting', mountPath: paths.accounting }]),
+    ],
+  };
+}
+
+function planVolumes(service: WantedService, inputs: PodInputs): object[] {
+  const ca = service.spec.model.s3.caConfigMapRef;
+  const secrets = [
+    { name: 'keys', ref: service.spec.auth.keysSecretRef },
+    { name: 'tls', ref: service.spec.tls.secretRef },
+  ];
+  const claim = service.spec.accounting.persistentVolumeClaimRef;
+  return [
+    { name: 'engine-config', configMap: { name: inputs.configMap, defaultMode: 0o644 } },
+    { name: 'weights', ...weightsVolume(service.cache) },
+    { name: 'shared-memory', emptyDir: { medium: 'Memory', sizeLimit: formatMi(service.sharedMemoryBytes) } },
+    { name: 'tmp', emptyDir: {} },
+    ...(ca === undefined ? [] : [{ name: 's3-ca', configMap: { name: ca.name, defaultMode: 0o644 } }]),
+    // Readable by fsGroup. Where the Secret is missing the runtime starts all the same, to end with the reason.
+    ...secrets.flatMap(({ name, ref }) =>
+      ref === undefined
+        ? []
+        : [{ name, secret: { secretName: ref.name, defaultMode: 0o440, optional: true } }],
+    ),
+    ...(claim === undefined
+      ? []
+      : [{ name: 'accounting', persistentVolumeClaim: { claimName: claim.name } }]),
+  ];
+}
+
+/** How the bucket is reached, the folder of the certificate, and what the accelerator wants. */
+function planEnv(service: WantedService): EnvVar[] {
+  const tls = service.spec.tls.secretRef;
+  return withUsers(
+    [
+      ...s3Variables(service),
+      ...(tls === undefined ? [] : [{ name: 'LLMSERVICE_TLS_DIR', value: paths.tls }]),
+      ...acceleratorVariables(service),
+    ],
+    service,
+  );
+}
+
+function defined(fields: Record<string, unknown>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
+}

@@ -1,0 +1,92 @@
+// How the pods of one template are replaced by those of another. Decided when the template changes, from what is free on
+// the nodes; and again when a new pod finds no node for a while, since others take devices too. Old pods go first only
+// where that makes room: a template that fits nowhere must not cost the pods that serve.
+
+import type { Pod, PodSpec } from '../../kube/types.js';
+import { mayRunOn, type NodeTraits } from '../fit/node-choice.js';
+import { podRequests, sum, type Requests } from '../fit/pod-requests.js';
+import type { Replacement } from './replacement.js';
+
+export interface NodeRoom extends NodeTraits {
+  /** Allocatable, less what all its pods request. */
+  readonly free: Requests;
+}
+
+export interface Rollout {
+  readonly strategy: 'Auto' | 'Surge' | 'Drain';
+  /** What the Deployment is set to. */
+  readonly current: Replacement;
+  /** Whether the Deployment has another template now. */
+  readonly changing: boolean;
+  readonly pod: PodSpec;
+  /** Pods of other templates that are to stay and have their nodes. */
+  readonly oldPods: readonly Pod[];
+  /** The scheduler's words about a pod of this template that finds no node, and for how long. */
+  readonly unschedulable: { readonly message: string; readonly forMs: number } | null;
+}
+
+export type RolloutReview =
+  /** @property recheckMs null: nothing will change by time alone */
+  | { readonly state: 'settled'; readonly replacement: Replacement; readonly recheckMs: number | null }
+  /** The nodes have to be looked at. */
+  | { readonly state: 'open' };
+
+export function reviewRollout(rollout: Rollout, patienceMs: number): RolloutReview {
+  const { strategy, current, changing, oldPods, unschedulable } = rollout;
+  const settled = (replacement: Replacement, recheckMs: number | null = null): RolloutReview => ({
+    state: 'settled',
+    replacement,
+    recheckMs,
+  });
+  if (strategy !== 'Auto') return settled(strategy === 'Surge' ? 'surge' : 'drain');
+  if (oldPods.length === 0) return settled(current);
+  if (changing) return { state: 'open' };
+  if (current !== 'surge' || unschedulable === null) return settled(current);
+  const leftMs = patienceMs - unschedulable.forMs;
+  return leftMs > 0 ? settled(current, leftMs) : { state: 'open' };
+}
+
+/** @param nodes null: they may not be read, and the scheduler's words decide once there are some */
+export function decideRollout(rollout: Rollout, nodes: readonly NodeRoom[] | null): Replacement {
+  const predicted = nodes === null ? 'surge' : predict(rollout, nodes);
+  // The scheduler knows more than we do; but a node that no freed device helps to get is worth no serving pod.
+  const refused = predicted === 'surge' && !rollout.changing && (nodes === null || hasRoom(rollout, nodes));
+  return refused && wouldMakeRoom(rollout) ? 'drain' : predicted;
+}
+
+function hasRoom({ pod }: Rollout, nodes: readonly NodeRoom[]): boolean {
+  return nodes.some((node) => fits(pod, node, {}));
+}
+
+function predict(rollout: Rollout, nodes: readonly NodeRoom[]): Replacement {
+  const { pod, oldPods } = rollout;
+  if (hasRoom(rollout, nodes)) return 'surge';
+  const held = (node: NodeRoom): Requests[] =>
+    oldPods.filter(({ spec }) => spec?.nodeName === node.name).map(({ spec = {} }) => podRequests(spec));
+  if (nodes.some((node) => held(node).some((one) => fits(pod, node, one)))) return 'drain';
+  if (nodes.some((node) => fits(pod, node, held(node).reduce(sum, {})))) return 'drainAll';
+  return 'surge';
+}
+
+function fits(pod: PodSpec, node: NodeRoom, freed: Requests): boolean {
+  const room = sum(node.free, freed);
+  return (
+    mayRunOn(pod, node) &&
+    Object.entries(podRequests(pod)).every(([resource, amount]) => amount <= (room[resource] ?? 0))
+  );
+}
+
+/** Whether some old pod holds enough of every resource that the scheduler misses, or pods like ours bar the nodes. */
+function wouldMakeRoom({ pod, oldPods, unschedulable }: Rollout): boolean {
+  const message = unschedulable?.message ?? '';
+  if (message.includes("didn't match pod anti-affinity rules")) return true;
+  const missing = [...message.matchAll(/Insufficient ([\w./-]*\w)/g)].map(([, resource = '']) => resource);
+  const wanted = podRequests(pod);
+  return (
+    missing.length > 0 &&
+    oldPods.some(({ spec = {} }) => {
+      const held = podRequests(spec);
+      return missing.every((resource) => (held[resource] ?? 0) >= (wanted[resource] ?? 0));
+    })
+  );
+}

@@ -1,0 +1,53 @@
+// What tells one wish from another: the spec without what no pod depends on, and with what an attempt also depends on.
+
+import { specDefaults } from '@llmservice/crds';
+import type { WantedService } from '../../spec/parse-spec.js';
+import { contentHash } from '../identity/content-hash.js';
+
+/** On a Deployment and on a revision: the spec (see specHash) that it was made for. */
+export const specHashAnnotation = 'llmservice.dev/spec-hash';
+
+/**
+ * Everything of the spec but how many pods, how they are replaced, who reaches them and who stands in: none is a new
+ * attempt. What equals its default is left out, so that a new field of a newer CRD, which the API server fills in,
+ * makes no new spec of an old one.
+ */
+export function specHash({ spec }: Pick<WantedService, 'spec'>): string {
+  const { rollout, routing, ...rest } = spec;
+  return contentHash(
+    withoutDefaults(
+      {
+        ...rest,
+        replicas: undefined,
+        stop: undefined,
+        scaling: undefined,
+        networkPolicy: undefined,
+        budget: undefined,
+        rollout: { ...rollout, strategy: undefined },
+        routing: { ...routing, fallback: undefined },
+      },
+      specDefaults,
+    ),
+  );
+}
+
+/** What must change before a service that failed terminally is tried again. */
+export function planAttempt(service: WantedService, checkpointFingerprint: string): string {
+  return contentHash({ spec: specHash(service), checkpointFingerprint, retry: service.retry });
+}
+
+function withoutDefaults(value: object, defaults: object): object {
+  const kept: Record<string, unknown> = {};
+  for (const [key, field] of Object.entries(value) as [string, unknown][]) {
+    const fallback = (defaults as Record<string, unknown>)[key];
+    if (field === undefined || field === fallback) continue;
+    const nested = isRecord(field) ? withoutDefaults(field, isRecord(fallback) ? fallback : {}) : field;
+    if (isRecord(nested) && isRecord(fallback) && Object.keys(nested).length === 0) continue;
+    kept[key] = nested;
+  }
+  return kept;
+}
+
+function isRecord(value: unknown): value is object {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,103 @@
+// Whether another service stands in for one at its public route: while no pod of its own answers. It goes one step and
+// no further: requests reach the pods of the other, never the other's fallback, so that two may stand in for each
+// other.
+
+import { headers } from '@llmservice/crds';
+import type { KubeObject } from '../../kube/types.js';
+import { parseSpec, type WantedService } from '../../spec/parse-spec.js';
+import { handoverMs } from '../scaling/sleep.js';
+
+/** On routes that lead to another service: its name. */
+export const fallbackAnnotation = 'llmservice.dev/fallback';
+
+export type Fallback =
+  /** Nobody asked for one. */
+  | { readonly state: 'none' }
+  /** The one that was named cannot stand in. */
+  | { readonly state: 'unfit'; readonly reason: string; readonly message: string }
+  | { readonly state: 'standby' }
+  /** The route leads to it. */
+  | {
+      readonly state: 'active';
+      readonly service: string;
+      /** Whether it says that it answers. */
+      readonly answers: boolean;
+      /** When to ask again; null: when something changes. */
+      readonly recheckMs: number | null;
+    };
+
+export interface FallbackInputs {
+  readonly service: WantedService;
+  /** The LlmService that was named; null: there is none. */
+  readonly other: KubeObject | null;
+  /** The route as it is now; null: there is none. */
+  readonly route: KubeObject | null;
+  /** For how long a pod of its own has answered; null: none does. */
+  readonly answeringMs: number | null;
+  /** The activator takes its requests. */
+  readonly asleep: boolean;
+}
+
+/** A pod has to answer for a while before the route leads back: one that comes and goes would drag it along. */
+export function planFallback(inputs: FallbackInputs): Fallback {
+  const { service, other, route, answeringMs, asleep } = inputs;
+  const name = service.spec.routing.fallback?.service;
+  if (name === undefined) return { state: 'none' };
+  if (other === null || other.metadata.deletionTimestamp !== undefined) {
+    const message = `LlmService ${name}, its fallback, does not exist. Create it, or correct spec.routing.fallback.`;
+    return { state: 'unfit', reason: 'FallbackMissing', message };
+  }
+  const defect = defectOf(service, other);
+  if (defect !== null) {
+    const message = `LlmService ${name} cannot be its fallback: ${defect}`;
+    return { state: 'unfit', reason: 'FallbackUnfit', message };
+  }
+  const isAway = route === null || route.metadata.annotations?.[fallbackAnnotation] !== undefined;
+  const leftMs = answeringMs === null ? null : handoverMs - answeringMs;
+  if (asleep || (leftMs !== null && (leftMs <= 0 || !isAway))) return { state: 'standby' };
+  return { state: 'active', service: name, answers: answers(other), recheckMs: leftMs };
+}
+
+/** Null: it can stand in, or its spec does not tell; pods of an older one may answer. */
+function defectOf(service: WantedService, other: KubeObject): string | null {
+  const parsed = parseSpec(other);
+  if (!parsed.ok) return null;
+  const { spec, modelName } = parsed.service;
+  if (spec.tls.secretRef !== undefined) {
+    return 'its pods speak HTTPS, the gateway plain HTTP. Remove its tls.secretRef, or name another.';
+  }
+  if (spec.auth.keysSecretRef?.name !== service.spec.auth.keysSecretRef?.name) {
+    return 'it asks for other keys, or for none. Give both the same auth.keysSecretRef.';
+  }
+  const names = [modelName, ...(spec.model.aliases ?? [])];
+  if (spec.engine.runtime === 'vllm' && !names.includes(service.modelName)) {
+    return `vLLM answers to names of its own alone. Add ${service.modelName} to its model.aliases.`;
+  }
+  return null;
+}
+
+function answers(other: KubeObject): boolean {
+  const { conditions = [] } = (other['status'] ?? {}) as {
+    conditions?: { type: string; status: string; reason: string }[];
+  };
+  return conditions.some(
+    ({ type, status, reason }) => type === 'Serving' && (status === 'True' || reason === 'Asleep'),
+  );
+}
+
+/** Fits into the header's 4,096 bytes whatever names there are. */
+const mostNames = 16;
+
+/** Headers that its route sets: for the fallback the names that clients ask for, for clients who has answered. */
+export function fallbackHeaders(
+  { spec, modelName }: WantedService,
+  fallback: string,
+): { readonly request: Record<string, string>; readonly response: Record<string, string> } {
+  const names = [modelName, ...(spec.model.aliases ?? [])].slice(0, mostNames);
+  return { request: { [headers.fallbackFor]: names.join(',') }, response: { [headers.fallback]: fallback } };
+}
+
+/** The name by which the activator knows it, should the fallback be asleep: the host of the route means another. */
+export function fallbackHost({ namespace }: WantedService, fallback: string): string {
+  return `${fallback}.${namespace}.svc`;
+}

@@ -1,0 +1,76 @@
+// The public route by the Gateway API: one host, the API's paths, no time limit (a stream lasts as long as it lasts).
+
+import { ports } from '@llmservice/crds';
+import type { WantedService } from '../../spec/parse-spec.js';
+import type { KubeObject } from '../../kube/types.js';
+import { fallbackHeaders, fallbackHost } from './fallback.js';
+import { publicPaths, type PublicPath } from './public-paths.js';
+import { routeMetadata } from './route-metadata.js';
+import type { Gateway } from './routing.js';
+
+/** @param fallback the service that the route leads to instead; null: to its own */
+export function planHttpRoute(
+  service: WantedService,
+  host: string,
+  gateway: Gateway,
+  fallback: string | null,
+): KubeObject {
+  const { pathPrefix } = service.spec.routing;
+  const backend = {
+    backendRefs: [
+      { group: '', kind: 'Service', name: fallback ?? service.name, port: ports.service, weight: 1 },
+    ],
+    timeouts: { request: '0s' },
+  };
+  const modifiers = fallback === null ? [] : headerModifiers(service, fallback);
+  const rewritten = fallback === null ? {} : { hostname: fallbackHost(service, fallback) };
+  const rule = (paths: readonly PublicPath[], rewrite: object): object => {
+    const filters = [
+      ...modifiers,
+      ...(Object.keys(rewrite).length === 0 ? [] : [{ type: 'URLRewrite', urlRewrite: rewrite }]),
+    ];
+    return {
+      matches: paths.map(({ type, value }) => ({ path: { type, value: `${pathPrefix ?? ''}${value}` } })),
+      ...(filters.length === 0 ? {} : { filters }),
+      ...backend,
+    };
+  };
+  return {
+    apiVersion: 'gateway.networking.k8s.io/v1',
+    kind: 'HTTPRoute',
+    metadata: routeMetadata(service, fallback),
+    spec: {
+      parentRefs: [
+        {
+          group: 'gateway.networking.k8s.io',
+          kind: 'Gateway',
+          name: gateway.name,
+          namespace: gateway.namespace,
+        },
+      ],
+      hostnames: [host],
+      // The server is asked for the path alone. A rule has one rewrite, so that each path behind a prefix has a rule.
+      rules:
+        pathPrefix === undefined
+          ? [rule(publicPaths, rewritten)]
+          : publicPaths.map((path) => rule([path], { ...rewritten, path: replaced(path) })),
+    },
+  };
+}
+
+function replaced({ type, value }: PublicPath): object {
+  return type === 'Exact'
+    ? { type: 'ReplaceFullPath', replaceFullPath: value }
+    : { type: 'ReplacePrefixMatch', replacePrefixMatch: value };
+}
+
+function headerModifiers(service: WantedService, fallback: string): object[] {
+  const { request, response } = fallbackHeaders(service, fallback);
+  const set = (values: Record<string, string>): object => ({
+    set: Object.entries(values).map(([name, value]) => ({ name, value })),
+  });
+  return [
+    { type: 'RequestHeaderModifier', requestHeaderModifier: set(request) },
+    { type: 'ResponseHeaderModifier', responseHeaderModifier: set(response) },
+  ];
+}

@@ -1,0 +1,34 @@
+// Who may reach the pods of a service: those that its spec lists, and what of ours asks them (the operator for health
+// and load, the activator with the requests that it held). The kubelet's probes need no word: a node always reaches its
+// pods. What pods send is not limited: an S3 endpoint is a name, and policies know addresses.
+
+import { activatorName, fieldManager, labels, ports } from '@llmservice/crds';
+import type { WantedService } from '../../spec/parse-spec.js';
+import { resources } from '../../kube/resources.js';
+import type { KubeObject } from '../../kube/types.js';
+import { childMetadata, podSelector } from '../identity/child-metadata.js';
+
+/** @param operatorNamespace where operator and activator run */
+export function planNetworkPolicy(service: WantedService, operatorNamespace: string): KubeObject[] {
+  const peers = service.spec.networkPolicy?.from;
+  if (peers === undefined) return [];
+  const { apiVersion, kind } = resources.networkPolicies;
+  const ours = {
+    namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': operatorNamespace } },
+    podSelector: {
+      matchExpressions: [{ key: labels.name, operator: 'In', values: [fieldManager, activatorName] }],
+    },
+  };
+  return [
+    {
+      apiVersion,
+      kind,
+      metadata: childMetadata(service, service.name),
+      spec: {
+        podSelector: { matchLabels: podSelector(service) },
+        policyTypes: ['Ingress'],
+        ingress: [{ from: [...peers, ours], ports: [{ port: ports.http, protocol: 'TCP' }] }],
+      },
+    },
+  ];
+}

@@ -1,0 +1,63 @@
+// What carries a service's route: by what was asked for, what the cluster knows, and which gateways the operator has.
+
+import type { WantedService } from '../../spec/parse-spec.js';
+
+/** A Gateway that carries the routes of this operator's services: of the Gateway API, or of istio. */
+export interface Gateway {
+  readonly name: string;
+  readonly namespace: string;
+}
+
+export type RouteProvider = 'gatewayApi' | 'istio';
+
+/** Where a route attaches, and by which kind of object. */
+export interface RouteGateway extends Gateway {
+  readonly provider: RouteProvider;
+}
+
+export type Routing =
+  | { readonly state: 'none' }
+  /** The operator has none of the kind that was asked for. */
+  | { readonly state: 'noGateway'; readonly host: string; readonly provider: RouteProvider | 'auto' }
+  | { readonly state: 'noApi'; readonly host: string; readonly provider: RouteProvider }
+  | {
+      readonly state: 'planned';
+      readonly host: string;
+      /** Empty: none. */
+      readonly pathPrefix: string;
+      readonly gateway: RouteGateway;
+    };
+
+export type PlannedRouting = Routing & { readonly state: 'planned' };
+
+export interface RoutingSurroundings {
+  readonly gateway: Gateway | null;
+  readonly istioGateway: Gateway | null;
+  /** Whether the cluster knows HTTPRoute. */
+  readonly gatewayApi: boolean;
+  /** Whether it knows VirtualService. */
+  readonly istio: boolean;
+}
+
+export function planRouting(
+  { spec }: Pick<WantedService, 'spec'>,
+  surroundings: RoutingSurroundings,
+): Routing {
+  const { host, pathPrefix = '', provider } = spec.routing;
+  if (host === undefined || provider === 'none') return { state: 'none' };
+  const carriers: readonly { provider: RouteProvider; gateway: Gateway | null; known: boolean }[] = [
+    { provider: 'gatewayApi', gateway: surroundings.gateway, known: surroundings.gatewayApi },
+    { provider: 'istio', gateway: surroundings.istioGateway, known: surroundings.istio },
+  ];
+  const asked = carriers.filter((each) => provider === 'auto' || each.provider === provider);
+  const withGateway = asked.filter(({ gateway }) => gateway !== null);
+  const chosen = withGateway.find(({ known }) => known) ?? withGateway[0];
+  if (chosen === undefined || chosen.gateway === null) return { state: 'noGateway', host, provider };
+  if (!chosen.known) return { state: 'noApi', host, provider: chosen.provider };
+  return {
+    state: 'planned',
+    host,
+    pathPrefix,
+    gateway: { ...chosen.gateway, provider: chosen.provider },
+  };
+}

@@ -1,0 +1,15 @@
+// A parsed service for tests, with any field of the spec replaced.
+
+import { api } from '@llmservice/crds';
+import { parseSpec, type WantedService } from './parse-spec.js';
+
+export function wantedService(spec: object = {}, annotations: Record<string, string> = {}): WantedService {
+  const parsed = parseSpec({
+    apiVersion: api.groupVersion,
+    kind: api.kind,
+    metadata: { name: 'demo', namespace: 'ns', uid: 'uid-1', generation: 3, annotations },
+    spec: { model: { uri: 's3://bucket/folder/' }, ...spec },
+  });
+  if (!parsed.ok) throw new Error(JSON.stringify(parsed.violations));
+  return parsed.service;
+}
