@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseTerminationMessage, type Failure } from '@llmservice/crds';
+import { execArguments } from '../../runtime/src/engine/exec-arguments.js';
 import { eventually, freePort, start, stop } from '../processes.js';
 
 const entry = fileURLToPath(new URL('../../runtime/dist/main.js', import.meta.url));
@@ -56,7 +57,7 @@ export class ReplicaProcess {
     const folder = mkdtempSync(join(tmpdir(), 'llmservice-replica-'));
     const port = await freePort();
     const env = replicaEnvironment(folder, port, options);
-    const child = start(process.execPath, [entry], join(folder, 'log'), env);
+    const child = start(process.execPath, [...execArguments, entry], join(folder, 'log'), env);
     return new ReplicaProcess(`http://127.0.0.1:${port}`, child, folder);
   }
 

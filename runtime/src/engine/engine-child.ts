@@ -5,6 +5,7 @@ import type { Failure } from '@llmservice/crds';
 import type { ArrivalMap } from '@llmservice/native';
 import { fork, type ChildProcess, type StdioOptions } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
+import { execArguments } from './exec-arguments.js';
 import type { EngineMessage, EngineSettings, ServerMessage } from './protocol.js';
 
 /** The compiled entry; the same file whether this module runs compiled or from source. */
@@ -65,7 +66,7 @@ export class EngineChild {
     const inherited = arrivals === null ? [] : [arrivals.descriptor];
     const stdio = ['inherit', 'inherit', 'inherit', 'ipc', ...inherited] as StdioOptions;
     const env = { ...eager, ...process.env };
-    this.#process = fork(entry, [], { serialization: 'advanced', execArgv: [], stdio, env });
+    this.#process = fork(entry, [], { serialization: 'advanced', execArgv: [...execArguments], stdio, env });
     this.#process.on('message', (message: EngineMessage) => this.#receive(message));
     // Without a listener a failed fork or send would end the server; the exit that follows is what counts.
     this.#process.on('error', (error) => {

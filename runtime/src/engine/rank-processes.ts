@@ -6,6 +6,7 @@ import { makeSegment, type ArrivalMap, type EngineOptions } from '@llmservice/na
 import { fork, type ChildProcess } from 'node:child_process';
 import { closeSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { execArguments } from './exec-arguments.js';
 
 /** The compiled entry; the same file whether this module runs compiled or from source. */
 const entry = fileURLToPath(new URL('../../dist/engine/rank-process.js', import.meta.url));
@@ -65,7 +66,11 @@ export class RankProcesses {
   #start(rank: number, size: number, segment: number, arrivals: ArrivalMap | null): void {
     const shared = arrivals === null ? [segment] : [segment, arrivals.descriptor];
     const stdio = ['ignore', 'inherit', 'inherit', 'ipc', ...shared] as const;
-    const child = fork(entry, [], { serialization: 'advanced', execArgv: [], stdio: [...stdio] });
+    const child = fork(entry, [], {
+      serialization: 'advanced',
+      execArgv: [...execArguments],
+      stdio: [...stdio],
+    });
     child.on('message', ({ failure }: RankMessage) => this.#onLost(failure));
     child.on('error', (error) => this.#lost(rank, size, child, error.message));
     child.on('exit', (code, signal) =>
