@@ -27,8 +27,9 @@ export const modelsDir = fileURLToPath(new URL('models/', import.meta.url));
 /** Allowed difference of a logprob; where the best two tokens are closer than this, the choice is free. */
 export const tolerance = { bfloat16: 0.08, float32: 0.02 };
 
-export function readGolden(model: string): Golden {
-  return JSON.parse(readFileSync(`${modelsDir}${model}/golden.json`, 'utf8')) as Golden;
+/** @param folder of the models; ends with a slash */
+export function readGolden(model: string, folder = modelsDir): Golden {
+  return JSON.parse(readFileSync(`${folder}${model}/golden.json`, 'utf8')) as Golden;
 }
 
 /** Steps of a greedy run before the first close call. */

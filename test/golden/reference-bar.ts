@@ -1,7 +1,8 @@
-// What every engine that runs a golden model is held to, on one rank or several: transformers' numbers up to the
-// first close call, and batches that change no bit.
+// What every engine that runs a golden model is held to, on one rank or several, on the CPU or a device: transformers'
+// numbers up to the first close call, and batches that change no bit. By Node's own assertions: programs for devices
+// without Jest hold engines to the same.
 
-import { expect } from '@jest/globals';
+import assert from 'node:assert/strict';
 import type { Engine } from '@llmservice/native';
 
 import type { Job, Scores } from './engine-driver.js';
@@ -25,11 +26,12 @@ export async function expectGreedyOfReference(
   for (const wanted of golden.greedy) {
     const [got] = await run(engine, [job(0, wanted.prompt)]);
     const steps = clearSteps(wanted, allowed);
-    expect(got!.tokens.slice(0, steps)).toEqual(wanted.tokens.slice(0, steps));
-    expect(furthest(got!.logprobs, wanted.logprobs.slice(0, steps))).toBeLessThan(allowed);
+    assert.deepEqual(got!.tokens.slice(0, steps), wanted.tokens.slice(0, steps));
+    assertNear(got!.logprobs, wanted.logprobs.slice(0, steps), allowed);
     compared += steps;
   }
-  expect(compared).toBeGreaterThan(dtype === 'float32' ? 100 : 15);
+  const enough = dtype === 'float32' ? 100 : 15;
+  assert.ok(compared > enough, `${compared} clear steps say little: more than ${enough} are wanted`);
 }
 
 /** 256 teacher-forced positions have the reference's logprobs and, where that is clear, its most likely tokens. */
@@ -39,11 +41,16 @@ export async function expectScoresOfReference(
   allowed: number,
 ): Promise<Scores> {
   const got = await score(engine, ids, 512);
-  expect(got.logprobs).toHaveLength(256);
-  expect(furthest(got.logprobs, logprobs)).toBeLessThan(allowed);
+  assert.equal(got.logprobs.length, 256);
+  assertNear(got.logprobs, logprobs, allowed);
   const clear = (_: number, i: number): boolean => margins[i]! >= allowed;
-  expect(got.best.filter(clear)).toEqual(argmax.filter(clear));
+  assert.deepEqual(got.best.filter(clear), argmax.filter(clear));
   return got;
+}
+
+function assertNear(got: readonly number[], wanted: readonly number[], allowed: number): void {
+  const difference = furthest(got, wanted);
+  assert.ok(difference < allowed, `a logprob is ${difference} from the reference's; allowed are ${allowed}`);
 }
 
 /** 16 sequences of differing lengths and samplings that join at differing steps give exactly what each gives alone. */
@@ -56,6 +63,6 @@ export async function expectTogetherAsAlone(engine: Engine, golden: Golden): Pro
   });
   const alone = [];
   for (const single of jobs) alone.push(...(await run(engine, [{ ...single, slot: 0, joinsAt: 0 }])));
-  expect(await run(engine, jobs)).toEqual(alone);
-  expect(new Set(alone.map(({ tokens }) => tokens.join())).size).toBeGreaterThan(12);
+  assert.deepEqual(await run(engine, jobs), alone);
+  assert.ok(new Set(alone.map(({ tokens }) => tokens.join())).size > 12, 'most sequences say the same');
 }

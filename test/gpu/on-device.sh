@@ -3,7 +3,7 @@
 # `build` needs no device and packs all that `run` needs into .build/gpu-run/VENDOR.tar.xz: programs, runtime and Node;
 # `run` needs no compiler, no packages and no network, only this script and that file. Without either word, both.
 #   GPU_TARGETS  processors to compile for, separated by semicolons (sm_90a); without it, all
-#   ONLY         parts to run: of test `kernels sanitizer faults`, of bench `ops peers model http`
+#   ONLY         parts to run: of test `kernels goldens faults sanitizer`, of bench `ops peers model http`
 # Results of the benchmark go to .build/gpu-run/results/VENDOR. `emulator` runs tiny shapes on the CPU: it shows that
 # everything runs, and no speed. Exit status 1 if a part failed.
 set -euo pipefail
@@ -41,7 +41,7 @@ pack() {
   done
   cp -a "$(deploy/local/stage.sh runtime)" "$packed/runtime"
   strip --strip-unneeded -o "$release/llmservice_$vendor.so" "$folder/llmservice_$vendor.so"
-  npx esbuild test/gpu/device-fault.ts test/bench/gpu/http-bench.ts test/bench/gpu/report.ts --bundle --platform=node \
+  npx esbuild test/gpu/device-fault.ts test/gpu/goldens.ts test/bench/gpu/http-bench.ts test/bench/gpu/report.ts --bundle --platform=node \
     --format=esm --outbase=test --outdir="$packed/drivers" --out-extension:.js=.mjs --log-level=warning
   mkdir -p "$packed/drivers/integration"
   cp test/integration/faulty-addon.cjs "$packed/drivers/integration"
@@ -69,22 +69,27 @@ ensure_model() { # FOLDER FLAG...
 }
 
 run_tests() {
-  local test
+  local test model=.build/gpu-run/model-tiny release=$packed/runtime/packages/native/build/Release
   for test in "$packed"/programs/gpu_*_test_"$vendor"; do
-    [[ -f $test ]] || continue
-    ! part kernels || try "${test##*/}" timeout "$test_seconds" "$test" --gtest_brief=1
-    if part sanitizer && [[ $vendor == cuda ]] && command -v compute-sanitizer >/dev/null; then
-      try "${test##*/} under compute-sanitizer" timeout "$sanitized_seconds" \
-        compute-sanitizer --error-exitcode 9 "$test" --gtest_brief=1
-    fi
+    [[ ! -f $test ]] || ! part kernels || try "${test##*/}" timeout "$test_seconds" "$test" --gtest_brief=1
   done
-  [[ $vendor != cuda ]] || command -v compute-sanitizer >/dev/null || echo "there is no compute-sanitizer here"
-  part faults || return 0
-  local model=.build/gpu-run/model-tiny release=$packed/runtime/packages/native/build/Release
-  ensure_model "$model" --quick
-  try 'an illegal access while clients wait' "$packed/node" "$packed/drivers/gpu/device-fault.mjs" \
-    "$packed/runtime/packages/runtime" "$model" "$release/llmservice_native.node" \
-    "$packed/programs/device_fault_$vendor.node" "$vendor"
+  # Of the emulator, minutes for each model: one is enough to show that it runs.
+  local models=()
+  [[ $vendor != emulator ]] || models=(qwen3_5-bf16)
+  ! part goldens || try 'golden models, as transformers' env LLMSERVICE_NATIVE_ADDON="$release/llmservice_native.node" \
+    "$packed/node" "$packed/drivers/gpu/goldens.mjs" test/golden/models/ "$vendor" "${models[@]}"
+  if part faults; then
+    ensure_model "$model" --quick
+    try 'an illegal access while clients wait' "$packed/node" "$packed/drivers/gpu/device-fault.mjs" \
+      "$packed/runtime/packages/runtime" "$model" "$release/llmservice_native.node" \
+      "$packed/programs/device_fault_$vendor.node" "$vendor"
+  fi
+  part sanitizer && [[ $vendor == cuda ]] || return 0
+  command -v compute-sanitizer >/dev/null || { echo 'there is no compute-sanitizer here'; return 0; }
+  for test in "$packed"/programs/gpu_*_test_"$vendor"; do
+    try "${test##*/} under compute-sanitizer" timeout "$sanitized_seconds" \
+      compute-sanitizer --error-exitcode 9 "$test" --gtest_brief=1
+  done
 }
 
 run_bench() {
