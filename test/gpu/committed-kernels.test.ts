@@ -14,7 +14,7 @@ const rules = JSON.parse(readFileSync(new URL('kernels.rules.json', backend), 'u
 const kernels = [...page.matchAll(/^\| `(.+)` \| (\w+) \|.*\| ([^|]*) \|$/gm)].map(
   ([, name = '', target = '', instructions = '']): NamedKernel => ({
     ...{ symbol: name, name, target, registers: 0, accumulators: 0, scalars: 0 },
-    ...{ spillBytes: 0, stackBytes: 0, sharedBytes: 0 },
+    ...{ spillBytes: 0, stackBytes: 0, sharedBytes: 0, hotLocals: 0 },
     instructions: new Map(
       instructions
         .split(', ')

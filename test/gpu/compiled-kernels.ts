@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 
 import { parsePtxasReport, parseSass } from './cuda-code.js';
 import { parseCodeObjectNotes, parseObjdump } from './hip-code.js';
-import type { KernelCode, KernelResources } from './kernel-code.js';
+import type { KernelCode, KernelProgram, KernelResources } from './kernel-code.js';
 
 const execute = promisify(execFile);
 const llvm = '/usr/lib/llvm-19/bin';
@@ -23,7 +23,7 @@ export async function cudaKernels(object: string, toolchain: string): Promise<Ke
     outputOf(`${toolchain}/bin/cuobjdump`, ['--dump-sass', object]),
   ]);
   const sass = parseSass(disassembly);
-  return parsePtxasReport(report).map((kernel) => withInstructions(kernel, sass.get(kernel.target)));
+  return parsePtxasReport(report).map((kernel) => withProgram(kernel, sass.get(kernel.target)));
 }
 
 /** The kernels of an object that clang wrote: its section .hip_fatbin holds one code object per target. */
@@ -55,16 +55,15 @@ async function kernelsOfBundle(bundle: string, target: string): Promise<KernelCo
     outputOf(`${llvm}/llvm-objdump`, ['-d', codeObject]),
   ]);
   await rm(codeObject);
-  const instructions = parseObjdump(disassembly);
-  return parseCodeObjectNotes(notes).map((kernel) => withInstructions(kernel, instructions));
+  const programs = parseObjdump(disassembly);
+  return parseCodeObjectNotes(notes).map((kernel) => withProgram(kernel, programs));
 }
 
-function withInstructions(
+function withProgram(
   kernel: KernelResources,
-  counts: ReadonlyMap<string, ReadonlyMap<string, number>> | undefined,
+  programs: ReadonlyMap<string, KernelProgram> | undefined,
 ): KernelCode {
-  const instructions = counts?.get(kernel.symbol);
-  if (instructions === undefined)
-    throw new Error(`${kernel.symbol} for ${kernel.target} has no instructions`);
-  return { ...kernel, instructions };
+  const program = programs?.get(kernel.symbol);
+  if (program === undefined) throw new Error(`${kernel.symbol} for ${kernel.target} has no instructions`);
+  return { ...kernel, ...program, hotLocals: kernel.stackBytes > 0 ? program.hotLocals : 0 };
 }

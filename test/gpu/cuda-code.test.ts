@@ -78,14 +78,42 @@ compile_size = 64bit
 test('instructions by target and kernel, without their predicates', () => {
   const parsed = parseSass(sass);
   expect([...parsed.keys()]).toEqual(['sm_80', 'sm_90a']);
-  expect(Object.fromEntries(parsed.get('sm_80')?.get('_ZN3gpu3mmaEPfPKjS2_') ?? [])).toEqual({
+  expect(Object.fromEntries(parsed.get('sm_80')?.get('_ZN3gpu3mmaEPfPKjS2_')?.instructions ?? [])).toEqual({
     MOV: 1,
     'HMMA.16816.F32.BF16': 2,
     EXIT: 2,
     BRA: 1,
   });
-  expect(Object.fromEntries(parsed.get('sm_90a')?.get('_Z5othersv') ?? [])).toEqual({
+  expect(Object.fromEntries(parsed.get('sm_90a')?.get('_Z5othersv')?.instructions ?? [])).toEqual({
     'UBLKCP.S.G': 1,
     'QGMMA.64x128x32.F32.E4M3.E4M3': 1,
   });
+});
+
+const line = (address: string, text: string): string =>
+  `        /*${address}*/     ${text} ;   /* 0x000000000000794d */`;
+const loops = `
+	code for sm_90a
+		Function : _Z5loopsv
+${[
+  ['0000', 'STL [R1], R2'],
+  ['0010', 'LDL R3, [R1]'], // the outer loop's head
+  ['0020', 'LDL.LU R4, [R1+0x4]'], // the inner one's
+  ['0030', 'HMMA.16816.F32.BF16 R8, R8, R6, RZ'],
+  ['0040', '@P0 BRA 0x20'],
+  ['0050', 'STL [R1+0x8], R2'],
+  ['0060', '@!P1 BRA 0x10'],
+  ['0070', 'LDL R5, [R1+0x8]'],
+  ['0080', 'BRA 0x80'],
+]
+  .map(([address = '', text = '']) => line(address, text))
+  .join('\n')}
+`;
+
+test.each([
+  ['within the loop of the products alone', loops, 1],
+  ['in every loop where there are no products', loops.replace('HMMA', 'FFMA'), 3],
+  ['nowhere without loops', loops.replaceAll(/BRA .*? ;/g, 'NOP ;'), 0],
+])('local memory is hot %s', (_name, disassembly, hot) => {
+  expect(parseSass(disassembly).get('sm_90a')?.get('_Z5loopsv')?.hotLocals).toBe(hot);
 });

@@ -1,6 +1,6 @@
 // Reads what CUDA's tools say of compiled kernels: `ptxas -v` (registers, spills, memory) and `cuobjdump --dump-sass`.
 
-import { countInstructions, type InstructionCounts, type KernelResources } from './kernel-code.js';
+import { readPrograms, type KernelProgram, type KernelResources } from './kernel-code.js';
 
 const numberBefore = (text: string, unit: RegExp): number =>
   Number(new RegExp(`(\\d+) ${unit.source}`).exec(text)?.[1] ?? 0);
@@ -28,16 +28,24 @@ export function parsePtxasReport(report: string): KernelResources[] {
   });
 }
 
-/** Instructions by target and symbol. Predicates (`@!P0`) are not part of a mnemonic, modifiers (`.F32`) are. */
-export function parseSass(disassembly: string): ReadonlyMap<string, InstructionCounts> {
-  const byTarget = new Map<string, InstructionCounts>();
+// Predicates (`@!P0`) are not part of a mnemonic, modifiers (`.F32`) are.
+const instruction = /^\s+\/\*([0-9a-f]{4,})\*\/\s+(?:@!?U?P\w+ +)?([A-Z][\w.]*)([^;]*)/;
+
+/** Functions by target and symbol. */
+export function parseSass(disassembly: string): ReadonlyMap<string, ReadonlyMap<string, KernelProgram>> {
+  const byTarget = new Map<string, ReadonlyMap<string, KernelProgram>>();
   for (const part of disassembly.split(/^\s*code for (?=sm_)/m).slice(1)) {
     const target = /^sm_\w+/.exec(part)?.[0] ?? '';
     byTarget.set(
       target,
-      countInstructions(part.split('\n'), {
-        symbol: /^\s*Function : (\S+)/,
-        mnemonic: /^\s+\/\*[0-9a-f]{4,}\*\/\s+(?:@!?U?P\w+ +)?([A-Z][\w.]*)/,
+      readPrograms(part.split('\n'), {
+        symbol: (line) => /^\s*Function : (\S+)/.exec(line)?.[1],
+        instruction: (line) => {
+          const [, address, mnemonic = '', operands = ''] = instruction.exec(line) ?? [];
+          if (address === undefined) return undefined;
+          const to = mnemonic.startsWith('BRA') ? /0x[0-9a-f]+/.exec(operands)?.[0] : undefined;
+          return { address: parseInt(address, 16), mnemonic, branchTo: to === undefined ? null : Number(to) };
+        },
       }),
     );
   }

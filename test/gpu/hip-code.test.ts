@@ -50,7 +50,7 @@ test('metadata that lacks a figure is refused, not read as zero', () => {
 });
 
 test('instructions by kernel', () => {
-  const counts = parseObjdump(`
+  const programs = parseObjdump(`
 x942.o:	file format elf64-amdgpu
 
 Disassembly of section .text:
@@ -65,11 +65,27 @@ Disassembly of section .text:
 0000000000002600 <_Z5smallPf>:
 	s_endpgm                                                   // 000000002600: BF810000
 `);
-  expect(Object.fromEntries(counts.get('_ZN3gpu3mmaEPfPKjS2_') ?? [])).toEqual({
+  expect(Object.fromEntries(programs.get('_ZN3gpu3mmaEPfPKjS2_')?.instructions ?? [])).toEqual({
     s_load_dwordx4: 1,
     v_mfma_f32_16x16x32_fp8_fp8: 1,
     s_nop: 2,
     s_endpgm: 1,
   });
-  expect(Object.fromEntries(counts.get('_Z5smallPf') ?? [])).toEqual({ s_endpgm: 1 });
+  expect(Object.fromEntries(programs.get('_Z5smallPf')?.instructions ?? [])).toEqual({ s_endpgm: 1 });
+});
+
+test.each([
+  ['scratch_store_dword off, v0, s8', 'v_mfma_f32_16x16x16_f16 v[0:3], v[4:5], v[6:7], v[0:3]', 1],
+  ['buffer_store_dword v1, v0, s[0:3], 0 offen', 'v_mfma_f32_16x16x16f16 v[0:3], v[4:5], v[6:7], v[0:3]', 1],
+  ['global_store_dword v[0:1], v2, off', 'v_mfma_f32_16x16x16_f16 v[0:3], v[4:5], v[6:7], v[0:3]', 0],
+])('%s within a loop with products', (store, product, hot) => {
+  const programs = parseObjdump(`
+0000000000002500 <_Z5loopsv>:
+	${store}      // 000000002500: E0701000 80000200
+	${product}    // 000000002508: D3CD0000 04020D04
+	${store}      // 000000002510: E0701000 80000200
+	s_cbranch_scc1 65513   // 000000002518: BF85FFE9 <_Z5loopsv+0x8>
+	s_endpgm               // 00000000251C: BF810000
+`);
+  expect(programs.get('_Z5loopsv')?.hotLocals).toBe(hot);
 });

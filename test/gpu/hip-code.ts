@@ -1,7 +1,7 @@
 // Reads what LLVM's tools say of an AMD code object: `llvm-readelf --notes` (registers, spills, memory) and
 // `llvm-objdump -d`. Metadata keys: LLVM's "User Guide for AMDGPU Backend", Code Object V5 Metadata.
 
-import { countInstructions, type InstructionCounts, type KernelResources } from './kernel-code.js';
+import { readPrograms, type KernelProgram, type KernelResources } from './kernel-code.js';
 
 /** The kernels of one code object. @throws where a kernel's metadata is not whole. */
 export function parseCodeObjectNotes(notes: string): KernelResources[] {
@@ -31,10 +31,22 @@ export function parseCodeObjectNotes(notes: string): KernelResources[] {
     });
 }
 
-/** Instructions by symbol; encodings (`_e32`) are part of a mnemonic. */
-export function parseObjdump(disassembly: string): InstructionCounts {
-  return countInstructions(disassembly.split('\n'), {
-    symbol: /^[0-9a-f]+ <([^>]+)>:/,
-    mnemonic: /^\t([a-z]\w+)/,
+const instruction = /^\t([a-z]\w+).*\/\/ ([0-9A-F]+):[^<]*(?:<.*\+0x([0-9a-f]+)>)?/;
+
+/** Functions by symbol; encodings (`_e32`) are part of a mnemonic. */
+export function parseObjdump(disassembly: string): ReadonlyMap<string, KernelProgram> {
+  let start = 0;
+  return readPrograms(disassembly.split('\n'), {
+    symbol: (line) => {
+      const [, address, symbol] = /^([0-9a-f]+) <([^>]+)>:/.exec(line) ?? [];
+      if (address !== undefined) start = parseInt(address, 16);
+      return symbol;
+    },
+    instruction: (line) => {
+      const [, mnemonic, address = '', to] = instruction.exec(line) ?? [];
+      if (mnemonic === undefined) return undefined;
+      const branchTo = to !== undefined && /branch/.test(mnemonic) ? parseInt(to, 16) : null;
+      return { address: parseInt(address, 16) - start, mnemonic, branchTo };
+    },
   });
 }

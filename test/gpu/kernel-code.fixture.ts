@@ -13,6 +13,7 @@ export function kernelCode(target: string, changes: Partial<KernelCode> = {}): K
     stackBytes: 0,
     sharedBytes: 0,
     instructions: new Map(),
+    hotLocals: 0,
     ...changes,
   };
 }

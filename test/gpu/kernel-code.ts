@@ -1,5 +1,7 @@
 // What a compiled kernel takes of one processor, in the same terms for both vendors.
 
+import { hotLocals, type Instruction } from './hot-loops.js';
+
 /** A kernel compiled for one target. Sizes are per thread, shared memory per block. */
 export interface KernelCode {
   /** Mangled; demangled and shortened where it is shown. */
@@ -19,13 +21,15 @@ export interface KernelCode {
   readonly sharedBytes: number;
   /** How many instructions it has of each mnemonic. */
   readonly instructions: ReadonlyMap<string, number>;
+  /** Of those, reads and writes of local memory in the loops that it spends its time in. */
+  readonly hotLocals: number;
 }
 
-/** What a compiler or a code object tells of a kernel, before its instructions are counted. */
-export type KernelResources = Omit<KernelCode, 'instructions'>;
+/** What a disassembly tells of a kernel. */
+export type KernelProgram = Pick<KernelCode, 'instructions' | 'hotLocals'>;
 
-/** Mnemonics of each function by symbol. */
-export type InstructionCounts = ReadonlyMap<string, ReadonlyMap<string, number>>;
+/** What a compiler or a code object tells of it. */
+export type KernelResources = Omit<KernelCode, keyof KernelProgram>;
 
 // Warps or waves that one scheduler can hold, whatever their registers. CUDA C++ Programming Guide, "Technical
 // Specifications per Compute Capability": warps per multiprocessor, a fourth; CDNA ISA documents: waves per SIMD.
@@ -45,22 +49,32 @@ export function wavesOf(code: KernelResources): number {
   return Math.min(most, Math.floor(512 / Math.max(8, Math.ceil(code.registers / 8) * 8)));
 }
 
-/** Counts mnemonics: `match` gives the symbol of a line that starts a function, or the mnemonic of an instruction. */
-export function countInstructions(
-  lines: Iterable<string>,
-  match: { readonly symbol: RegExp; readonly mnemonic: RegExp },
-): InstructionCounts {
-  const counts = new Map<string, Map<string, number>>();
-  let current: Map<string, number> | undefined;
+/** What a line of a disassembly stands for. */
+export interface Listing {
+  /** The function that starts there. */
+  readonly symbol: (line: string) => string | undefined;
+  readonly instruction: (line: string) => Instruction | undefined;
+}
+
+/** The functions of a disassembly by symbol. */
+export function readPrograms(lines: Iterable<string>, listing: Listing): ReadonlyMap<string, KernelProgram> {
+  const functions = new Map<string, Instruction[]>();
+  let current: Instruction[] | undefined;
   for (const line of lines) {
-    const symbol = match.symbol.exec(line)?.[1];
-    if (symbol !== undefined) {
-      current = new Map();
-      counts.set(symbol, current);
-      continue;
+    const symbol = listing.symbol(line);
+    if (symbol === undefined) {
+      const instruction = listing.instruction(line);
+      if (instruction !== undefined) current?.push(instruction);
+    } else {
+      current = [];
+      functions.set(symbol, current);
     }
-    const mnemonic = match.mnemonic.exec(line)?.[1];
-    if (mnemonic !== undefined) current?.set(mnemonic, (current.get(mnemonic) ?? 0) + 1);
   }
-  return counts;
+  return new Map([...functions].map(([symbol, code]) => [symbol, programOf(code)]));
+}
+
+function programOf(code: readonly Instruction[]): KernelProgram {
+  const instructions = new Map<string, number>();
+  for (const { mnemonic } of code) instructions.set(mnemonic, (instructions.get(mnemonic) ?? 0) + 1);
+  return { instructions, hotLocals: hotLocals(code) };
 }

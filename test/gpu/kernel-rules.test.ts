@@ -36,6 +36,15 @@ test('local memory up to what its rule allows', () => {
   expect(broken([kernel('sm_90a', { stackBytes: 20 })], rule)).toHaveLength(1);
 });
 
+test('local memory within the loops of products, unless a rule allows it', () => {
+  const spilled = kernel('sm_90a', { stackBytes: 16, hotLocals: 2 });
+  const rule = { kernel: 'matmul', localBytes: 16, why: 'once per step' };
+  expect(broken([spilled], rule)).toEqual([
+    'matmul<64, true> for sm_90a touches that memory 2 times in the loops of its products; allowed are 0',
+  ]);
+  expect(broken([spilled], { ...rule, hotLocals: 2 })).toEqual([]);
+});
+
 test('a kernel that one of its vendor’s targets lacks', () => {
   const targets = ['sm_80', 'gfx90a', 'gfx942'];
   expect(brokenRules([kernel('gfx90a')], [], targets)).toEqual(['matmul<64, true> is missing for gfx942']);

@@ -56,7 +56,10 @@ test('rows by name and in the order of targets, with matrix instructions and not
             }),
             name: 'b',
           },
-          { ...kernelCode('sm_80', { spillBytes: 4, stackBytes: 8, sharedBytes: 512 }), name: 'a<1>' },
+          {
+            ...kernelCode('sm_80', { spillBytes: 4, stackBytes: 8, hotLocals: 3, sharedBytes: 512 }),
+            name: 'a<1>',
+          },
         ],
       },
     ],
@@ -64,8 +67,8 @@ test('rows by name and in the order of targets, with matrix instructions and not
     ['CUDA 13', 'clang 19'],
   );
   expect(table.split('\n').filter((line) => line.startsWith('| `'))).toEqual([
-    '| `a<1>` | sm_80 | 128 | 4 | 4 | 8 | 512 |  |',
-    '| `b` | sm_80 | 128 | 4 | 0 | 0 | 0 | 2 LDSM.16.M88.4 |',
-    '| `b` | gfx942 | 64 v + 64 a, 40 s | 4 | 0 | 0 | 0 | 4 v_mfma_f32_16x16x16_bf16, 16 v_mfma_f32_16x16x32_fp8_fp8 |',
+    '| `a<1>` | sm_80 | 128 | 4 | 4 | 8 | 3 | 512 |  |',
+    '| `b` | sm_80 | 128 | 4 | 0 | 0 | 0 | 0 | 2 LDSM.16.M88.4 |',
+    '| `b` | gfx942 | 64 v + 64 a, 40 s | 4 | 0 | 0 | 0 | 0 | 4 v_mfma_f32_16x16x16_bf16, 16 v_mfma_f32_16x16x32_fp8_fp8 |',
   ]);
 });

@@ -1,6 +1,7 @@
 // The table of native/src/backends/gpu/kernels.md: one row per kernel and target, in an order that does not depend on
 // the compiler, so that a change of a kernel shows as the lines that it changed.
 
+import { matrixInstruction } from './hot-loops.js';
 import { wavesOf, type KernelCode } from './kernel-code.js';
 import type { NamedKernel } from './kernel-rules.js';
 
@@ -10,9 +11,8 @@ export interface KernelFile {
   readonly kernels: readonly NamedKernel[];
 }
 
-// Matrix instructions, and copies into shared memory that go past the registers.
-const notable =
-  /^(?:[HIQODB]G?MMA\b|UTC\w*MMA|LDGSTS|UTMA|UBLKCP|LDSM|v_s?mfmac?_|(?:global|buffer)_load_lds|ds_read\w*_tr_)/;
+// Copies into shared memory that go past the registers, and reads of it by whole tiles.
+const tileCopy = /^(?:LDGSTS|UTMA|UBLKCP|LDSM|(?:global|buffer)_load_lds|ds_read\w*_tr_)/;
 
 /** What is left of a demangled function: no namespace, no return type, no parameters. */
 export function shortName(demangled: string): string {
@@ -36,15 +36,17 @@ const registers = (code: KernelCode): string =>
     : `${code.registers - code.accumulators} v + ${code.accumulators} a, ${code.scalars} s`;
 
 function notableInstructions(code: KernelCode): string {
-  const found = [...code.instructions].filter(([mnemonic]) => notable.test(mnemonic));
+  const found = [...code.instructions].filter(
+    ([mnemonic]) => matrixInstruction.test(mnemonic) || tileCopy.test(mnemonic),
+  );
   return found
     .sort(([a], [b]) => (a < b ? -1 : 1))
     .map(([mnemonic, count]) => `${count} ${mnemonic}`)
     .join(', ');
 }
 
-const head = `| kernel | target | registers | waves | spilled | local | shared | matrix instructions and copies |
-|---|---|---:|---:|---:|---:|---:|---|`;
+const head = `| kernel | target | registers | waves | spilled | local | in loops | shared | matrix instructions and copies |
+|---|---|---:|---:|---:|---:|---:|---:|---|`;
 
 /** The page. `tools` are the versions of the compilers, since every figure is theirs. */
 export function renderTable(
@@ -54,7 +56,7 @@ export function renderTable(
 ): string {
   const row = (kernel: NamedKernel): string =>
     `| \`${kernel.name}\` | ${kernel.target} | ${registers(kernel)} | ${wavesOf(kernel)} | ${kernel.spillBytes} | ` +
-    `${kernel.stackBytes} | ${kernel.sharedBytes} | ${notableInstructions(kernel)} |`;
+    `${kernel.stackBytes} | ${kernel.hotLocals} | ${kernel.sharedBytes} | ${notableInstructions(kernel)} |`;
   const order = (a: NamedKernel, b: NamedKernel): number =>
     a.name === b.name ? targets.indexOf(a.target) - targets.indexOf(b.target) : a.name < b.name ? -1 : 1;
   const sections = files.map(
@@ -67,7 +69,9 @@ export function renderTable(
 What each kernel takes of each processor. Registers are 32-bit ones of a thread: on AMD vector, accumulation and scalar
 ones. Waves are the warps (AMD: waves) that the registers leave room for on one scheduler (SIMD). Spilled, local
 (spills included) and shared memory are in bytes, of a thread, a thread and a block; shared memory without what a launch
-asks for. Counted are instructions of the program, not executed ones. Compiled by ${tools.join(' and ')}.
+asks for. Counted are instructions of the program, not executed ones: matrix instructions and copies, and in loops, reads and
+writes of local memory within the loops that matrix instructions run in (without any: in all loops). What AMD spills without
+local memory are scalar registers, held in lanes of vector ones. Compiled by ${tools.join(' and ')}.
 
 ${sections.join('\n')}`;
 }

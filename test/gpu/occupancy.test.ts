@@ -54,9 +54,9 @@ describe('waves of a compute unit', () => {
 
 test('rows of the table for gfx942 are read, and of no other target', () => {
   const page = [
-    '| `scan_kernel<true>` | gfx90a | 1 v + 2 a, 3 s | 2 | 0 | 0 | 4 |  |',
-    '| `scan_kernel<true>` | gfx942 | 256 v + 34 a, 58 s | 1 | 0 | 0 | 16 | 168 v_mfma_f32_16x16x4_f32 |',
-    '| `scan_kernel<true>` | sm_90a | 255 | 2 | 0 | 0 | 0 |  |',
+    '| `scan_kernel<true>` | gfx90a | 1 v + 2 a, 3 s | 2 | 0 | 0 | 0 | 4 |  |',
+    '| `scan_kernel<true>` | gfx942 | 256 v + 34 a, 58 s | 1 | 0 | 0 | 0 | 16 | 168 v_mfma_f32_16x16x4_f32 |',
+    '| `scan_kernel<true>` | sm_90a | 255 | 2 | 0 | 0 | 0 | 0 |  |',
   ].join('\n');
   expect([...parseKernelTable(page)]).toEqual([
     ['scan_kernel<true>', { vector: 256, accumulation: 34, scalar: 58, sharedBytes: 16 }],

@@ -58,7 +58,7 @@ export function occupancyOf(registers: WaveRegisters, block: BlockShape): Occupa
 
 /** Rows of kernels.md for gfx942, by kernel. */
 export function parseKernelTable(page: string): ReadonlyMap<string, WaveRegisters> {
-  const row = /^\| `(.+)` \| gfx942 \| (\d+) v \+ (\d+) a, (\d+) s \| \d+ \| \d+ \| \d+ \| (\d+) \|/gm;
+  const row = /^\| `(.+)` \| gfx942 \| (\d+) v \+ (\d+) a, (\d+) s \| \d+ \| \d+ \| \d+ \| \d+ \| (\d+) \|/gm;
   return new Map(
     [...page.matchAll(row)].map(([, kernel = '', ...figures]) => {
       const [vector = 0, accumulation = 0, scalar = 0, sharedBytes = 0] = figures.map(Number);

@@ -12,8 +12,6 @@ constexpr int32_t kSplitRows = 8;
 constexpr int64_t kMostFloats = int64_t{64} << 20;
 constexpr uint32_t kCombineThreads = 256;
 
-__device__ __forceinline__ int32_t smaller(int32_t a, int32_t b) { return a < b ? a : b; }
-
 // Split form: grid (row tiles of each split, the longest splits first; KV heads; segments). Direct form: grid
 // (row tiles, those that see most first; KV heads; segments).
 template <class Plan>

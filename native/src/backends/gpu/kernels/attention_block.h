@@ -167,47 +167,28 @@ __device__ __forceinline__ void AttentionBlock<Plan>::add_values() {
   }
 }
 
+// The tiles of [tile, end), of which `keys_` holds the first one's.
 template <class Plan>
-__device__ void AttentionBlock<Plan>::run() {
+__device__ __forceinline__ void AttentionBlock<Plan>::add_tiles(int32_t tile, int32_t end) {
   constexpr int kTile = Plan::kTile;
   const int thread = static_cast<int>(threadIdx.x);
-  const int32_t runs = work_.shape.head_dim / 16;
-  const int32_t begin = low_ / kTile * kTile;
-  // Positions that every row of the block sees.
-  const int32_t all_begin = first_visible(work_.shape, rows_.position_of(rows_.end - 1));
-  const int32_t all_end = rows_.position_of(rows_.begin) + 1;
-  int32_t next_row = 0;
-  if (thread < kTile) {
-    const int32_t row = cache_row(begin + thread);
-    shared_.rows[0][thread] = row * runs;
-    take_scales(row);
-    next_row = cache_row(begin + kTile + thread);
-  }
-  sync_block();
-  KeyTile<Plan> keys;
-  keys.load(work_.cache.k, shared_.rows[0], work_.shape.head_dim);
-  load_queries();
-  sums_.clear();
-  if constexpr (Plan::kDirect) {
-#pragma unroll
-    for (Accumulator& group : merged_) group = {};
-  }
-  int32_t split = split_of(begin);
-  for (int32_t tile = begin, turn = 0; tile < high_; tile += kTile, turn ^= 1) {
-    const bool ragged = tile < all_begin || tile + kTile > all_end;
-    keys.store(shared_.keys);
+#pragma unroll 1
+  for (; tile < end; tile += kTile) {
+    const bool ragged = tile < all_begin_ || tile + kTile > all_end_;
+    keys_.store(shared_.keys);
     if (thread < kTile) {
       shared_.key_scales[thread] = key_scale_;
       shared_.value_scales[thread] = value_scale_;
       shared_.faulty[thread] = 0;
     }
     ValueTile<Plan> values;
-    values.load(work_.cache.v, shared_.rows[turn], work_.shape.head_dim);
+    values.load(work_.cache.v, shared_.rows[turn_], work_.shape.head_dim);
+    turn_ ^= 1;
     sync_block();
     if (thread < kTile) {
-      shared_.rows[turn ^ 1][thread] = next_row * runs;
-      take_scales(next_row);
-      next_row = cache_row(tile + 2 * kTile + thread);
+      shared_.rows[turn_][thread] = next_row_ * (work_.shape.head_dim / 16);
+      take_scales(next_row_);
+      next_row_ = cache_row(tile + 2 * kTile + thread);
     }
     score(tile, ragged);
     if constexpr (!Plan::kScaled) {
@@ -215,18 +196,43 @@ __device__ void AttentionBlock<Plan>::run() {
     }
     sync_block();
     values.store(values_);
-    if (tile + kTile < high_) keys.load(work_.cache.k, shared_.rows[turn ^ 1], work_.shape.head_dim);
+    if (tile + kTile < high_) keys_.load(work_.cache.k, shared_.rows[turn_], work_.shape.head_dim);
     weigh(ragged);
     sync_block();
     add_values();
     if constexpr (Plan::kOneBuffer) sync_block();
-    if constexpr (Plan::kDirect) {
-      if (tile + kTile < high_ && tile + kTile < split_begin(split + 1)) continue;
+  }
+}
+
+template <class Plan>
+__device__ void AttentionBlock<Plan>::run() {
+  constexpr int kTile = Plan::kTile;
+  const int thread = static_cast<int>(threadIdx.x);
+  const int32_t begin = low_ / kTile * kTile;
+  if (thread < kTile) {
+    const int32_t row = cache_row(begin + thread);
+    shared_.rows[0][thread] = row * (work_.shape.head_dim / 16);
+    take_scales(row);
+    next_row_ = cache_row(begin + kTile + thread);
+  }
+  sync_block();
+  keys_.load(work_.cache.k, shared_.rows[0], work_.shape.head_dim);
+  load_queries();
+  sums_.clear();
+  if constexpr (!Plan::kDirect) {
+    add_tiles(begin, high_);
+  } else {
+#pragma unroll
+    for (Accumulator& group : merged_) group = {};
+    // Tiles are a loop within that of splits: registers hold what they need, and not what fold() does.
+    int32_t split = split_of(begin);
+#pragma unroll 1
+    for (int32_t tile = begin; tile < high_; tile = split_begin(++split)) {
+      add_tiles(tile, smaller(high_, split_begin(split + 1)));
       fold();
-      ++split;
     }
   }
-  finish(split);
+  finish();
 }
 
 }  // namespace llmservice::gpu

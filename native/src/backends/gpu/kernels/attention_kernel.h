@@ -106,9 +106,10 @@ class AttentionBlock {
   __device__ __forceinline__ void score(int32_t tile, bool ragged);
   __device__ __forceinline__ void weigh(bool ragged);
   __device__ __forceinline__ void add_values();
+  __device__ __forceinline__ void add_tiles(int32_t tile, int32_t end);
   __device__ __forceinline__ void totals(float (&total)[kResultRows]);
   __device__ __forceinline__ void fold();
-  __device__ __forceinline__ void finish(int32_t split);
+  __device__ __forceinline__ void finish();
 
   const AttentionWork& work_;
   const Segment& segment_;
@@ -121,12 +122,19 @@ class AttentionBlock {
   AttentionShared<Plan>& shared_ = *dynamic_shared<AttentionShared<Plan>>();
   Operand* const values_ = Plan::kOneBuffer ? shared_.keys : shared_.values;
 
+  // Positions that every row of the block sees.
+  const int32_t all_begin_ = first_visible(work_.shape, rows_.position_of(rows_.end - 1));
+  const int32_t all_end_ = rows_.position_of(rows_.begin) + 1;
+
+  KeyTile<Plan> keys_;  // the next tile's
   Operand queries_[Plan::kHeldSteps];
   Accumulator scores_[Plan::kWarpUnits];
   AttentionSums<Plan> sums_;
   Accumulator merged_[Plan::kDirect ? Plan::kWarpGroups : 1];
   Running running_[kResultRows];
-  float key_scale_ = 0;  // of the next tile's position threadIdx.x
+  int turn_ = 0;          // of shared_.rows, the next tile's
+  int32_t next_row_ = 0;  // of the tile behind the next one
+  float key_scale_ = 0;   // of the next tile's position threadIdx.x
   float value_scale_ = 0;
 };
 

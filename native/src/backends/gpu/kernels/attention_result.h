@@ -71,7 +71,7 @@ __device__ __forceinline__ void AttentionBlock<Plan>::fold() {
 }
 
 template <class Plan>
-__device__ __forceinline__ void AttentionBlock<Plan>::finish(int32_t split) {
+__device__ __forceinline__ void AttentionBlock<Plan>::finish() {
   const AttentionShape& shape = work_.shape;
   float total[kResultRows];
   float factor[kResultRows];
@@ -90,7 +90,7 @@ __device__ __forceinline__ void AttentionBlock<Plan>::finish(int32_t split) {
       factor[r] = 1.0f / total[r];
       if (work_.partial == nullptr || m >= rows_.end) continue;
       const int64_t slot = int64_t{blockIdx.z} * work_.most_rows + row;
-      const int64_t at = (slot * shape.heads + head) * work_.splits + split;
+      const int64_t at = (slot * shape.heads + head) * work_.splits + split_of(low_);
       to[r] = work_.partial + at * shape.head_dim;
       factor[r] = 1.0f;
       if (column_warp_ > 0 || lane_id() % kRowLanes != 0) continue;

@@ -25,6 +25,8 @@ __host__ __device__ __forceinline__ int32_t split_begin(int32_t split) {
   return 32768 + (split - 80) * 1024;
 }
 
+__device__ __forceinline__ int32_t smaller(int32_t a, int32_t b) { return a < b ? a : b; }
+
 // As first_seen of ops.h.
 __device__ __forceinline__ int32_t first_visible(const AttentionShape& shape, int32_t position) {
   const bool whole = shape.window == 0 || position - shape.first < shape.window;

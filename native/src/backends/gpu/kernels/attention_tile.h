@@ -44,7 +44,7 @@ struct AttentionPlan {
   // Steps of q that a lane keeps in registers; where those do not suffice for all, the others lie in shared
   // memory.
   static constexpr bool kCrowded = kWarpSize == 32 && dim == 256 && (direct || row_groups == 1);
-  static constexpr int kHeldSteps = kCrowded ? kSteps / 2 : kSteps;
+  static constexpr int kHeldSteps = !kCrowded ? kSteps : direct ? 8 : 6;
   // For __launch_bounds__: blocks of a multiprocessor (NVIDIA), or waves of a SIMD (AMD), that registers are
   // to suffice for, where that hides the latency of memory.
   static constexpr int kResident = kWarpSize == 64 ? (direct ? 2 : 3) : (kScaled && row_groups == 1 ? 3 : 1);
