@@ -97,6 +97,17 @@ describe('the bytes of each rank', () => {
   });
 });
 
+test('on GPUs neighbours of one type share tiles, as in files of Q4_K_M', () => {
+  const mixed = weightsOf([
+    [`${layer}self_attn.q_proj.weight`, 'Q4_K', 512, 256],
+    [`${layer}self_attn.k_proj.weight`, 'Q4_K', 32, 256],
+    [`${layer}self_attn.v_proj.weight`, 'Q6_K', 32, 256],
+  ]);
+  // 128 columns of a row of Q4_K take 76 bytes, of Q6_K, widened, 138; tiles have 64 rows.
+  const bytes = 576 * 2 * 76 + 64 * 2 * 138;
+  expect(weightBytesByRank(mixed, 1, shape.kvHeads, true)).toEqual([bytes]);
+});
+
 test('equal layers are one entry, and a head beside them is counted with them', () => {
   const norms = weightsOf(
     [0, 1, 2].map((i) => [`model.layers.${String(i)}.norm.weight`, 'BF16', 8] as const),

@@ -16,7 +16,7 @@ export interface RankOf {
 export function rankWeightBytes({ matrices, vectors }: ResidentWeights, of: RankOf): number {
   const packed = matrices.map((matrix) => matrix.copies * matrixBytes(matrix, of));
   const widened = vectors.map((vector) => vector.copies * vectorBytes(vector, of));
-  return [...packed, ...widened].reduce((sum, bytes) => sum + bytes, 0);
+  return sum([...packed, ...widened]);
 }
 
 /** By rank. Ranks differ by their rows of the vocabulary, and rank 0 has the biases of sums. */
@@ -35,29 +35,29 @@ function vectorBytes({ rows, width, split }: ResidentVector, of: RankOf): number
 
 function matrixBytes({ cols, parts }: FusedMatrix, of: RankOf): number {
   const own = parts.some(({ split }) => split === 'columns') ? cols / of.size : cols;
-  // Others, and types that differ, are refused where they are loaded.
-  const isHeld = parts.every(({ held }) => held !== 'float32');
-  if (of.onGpu === true && isHeld) return tiledBytes(parts, own, of);
-  return runsOf(parts, of).reduce((sum, { rows, held }) => sum + packedBytes(rows, own, held), 0);
+  const isHeld = parts.every(({ held }) => held !== 'float32'); // which is refused where it is loaded
+  const bytesOf = of.onGpu === true && isHeld ? tiledBytes : packedBytes;
+  return sum(runsOf(parts, of).map((run) => bytesOf(run, own, of)));
 }
 
+const sum = (numbers: readonly number[]): number => numbers.reduce((total, each) => total + each, 0);
+
 /** As native/src/backends/gpu/packing.cpp: whole tiles, and a float scale per 128 columns and 64 rows or each row. */
-function tiledBytes(parts: readonly Part[], cols: number, of: RankOf): number {
-  const rows = parts.map((part) => rowsOf(part.rows, part.split, of));
-  const total = rows.reduce((sum, each) => sum + each, 0);
-  const coded = parts[0] && codedRowBytes(parts[0].held);
-  if (coded) {
-    const tiles = Math.ceil(total / 64) * 64 * Math.ceil(cols / 128) * coded;
-    return parts.some(({ held }) => held === 'nvfp4' || held === 'int8') ? tiles + 4 * total : tiles;
-  }
-  const quantized = parts.some(({ held }) => held === 'fp8Block' || held === 'fp8Row');
+function tiledBytes({ held, rows }: Run, cols: number, of: RankOf): number {
+  const total = sum(rows);
   const tileRows = Math.ceil(total / 64) * 64;
+  const coded = codedRowBytes(held);
+  if (coded > 0) {
+    const tiles = tileRows * Math.ceil(cols / 128) * coded;
+    return held === 'nvfp4' || held === 'int8' ? tiles + 4 * total : tiles;
+  }
+  const quantized = held === 'fp8Block' || held === 'fp8Row';
   const tiles = tileRows * Math.ceil((cols * (quantized ? 1 : 2)) / 128) * 128;
   if (!quantized) return tiles;
   // The rows of a tile share their scales where no part begins within one.
   const aligned = rows.every((each, i) => each % 64 === 0 || (i === rows.length - 1 && of.size === 1));
-  const shared = aligned && parts.every(({ held }) => held === 'fp8Block');
-  return tiles + 4 * Math.ceil(cols / 128) * (shared ? Math.ceil(total / 64) : total);
+  const shared = aligned && held === 'fp8Block';
+  return tiles + 4 * Math.ceil(cols / 128) * (shared ? tileRows / 64 : total);
 }
 
 /**
@@ -87,14 +87,20 @@ export function isCoded(held: Held): boolean {
   return codedRowBytes(held) > 0;
 }
 
-/** Neighbours that are held alike lie in the same panels. */
-function runsOf(parts: readonly Part[], of: RankOf): { rows: number; readonly held: Held }[] {
-  const runs: { rows: number; readonly held: Held }[] = [];
+/** Neighbours that are held alike, which lie in the same panels or tiles. */
+interface Run {
+  readonly held: Held;
+  /** Of each part. */
+  readonly rows: number[];
+}
+
+function runsOf(parts: readonly Part[], of: RankOf): Run[] {
+  const runs: Run[] = [];
   for (const part of parts) {
     const rows = rowsOf(part.rows, part.split, of);
     const last = runs.at(-1);
-    if (last?.held === part.held) last.rows += rows;
-    else runs.push({ rows, held: part.held });
+    if (last?.held === part.held) last.rows.push(rows);
+    else runs.push({ held: part.held, rows: [rows] });
   }
   return runs;
 }
@@ -117,8 +123,8 @@ function rowsOf(rows: number, split: Split, { rank, size, kvHeads }: RankOf): nu
 }
 
 /** The packing rule of native/src/backends/cpu/packed_panels.cpp. */
-function packedBytes(rows: number, cols: number, held: Held): number {
-  const padded = Math.ceil(rows / 64) * 64;
+function packedBytes({ held, rows }: Run, cols: number): number {
+  const padded = Math.ceil(sum(rows) / 64) * 64;
   switch (held) {
     case 'float32':
       return padded * cols * 4;

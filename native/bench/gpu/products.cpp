@@ -45,6 +45,7 @@ struct Weights {
             .order = gpu::tile_order(device.compute_capability()),
             .rows = static_cast<int32_t>(p.outputs),
             .cols = static_cast<int32_t>(p.cols),
+            .stride = static_cast<int32_t>(p.outputs),
             .multiprocessors = device.multiprocessors()};
   }
 

@@ -95,5 +95,50 @@ TEST_F(BackendTest, AnOpDoesNotWhereTheProductReadsOtherThings) {
   EXPECT_EQ((Names{told.begin(), told.begin() + 3}), (Names{"add_rms_norm", "silu_mul", "quantize"}));
 }
 
+// As q, k and v of files in Q4_K_M are.
+TEST_F(BackendTest, PartsOfDifferentTypesRunOneAfterTheOther) {
+  const StoredMatrix stored[] = {
+      random_matrix(DType::kQ4_K, 40, kWidth, 4), random_matrix(DType::kQ4_K, 24, kWidth, 5),
+      random_matrix(DType::kQ6_K, 36, kWidth, 6), random_matrix(DType::kBF16, 17, kWidth, 7)};
+  std::vector<MatrixPart> parts;
+  int64_t outputs = 0;
+  for (const StoredMatrix& part : stored) {
+    parts.push_back(part.part(0, part.rows));
+    outputs += part.rows;
+  }
+  const auto pack = [&](std::span<const MatrixPart> some) {
+    return backend.pack(some, DType::kBF16, [](uint64_t) {});
+  };
+  const std::unique_ptr<Matrix> mixed = pack(parts);
+  const std::unique_ptr<Matrix> alone[] = {
+      pack(std::span(parts).first(2)), pack(std::span(parts).subspan(2, 1)), pack(std::span(parts).last(1))};
+  EXPECT_EQ(mixed->bytes, alone[0]->bytes + alone[1]->bytes + alone[2]->bytes);
+  backend.reserve({.rows = 8,
+                   .sequences = 4,
+                   .longest = 64,
+                   .block_size = 16,
+                   .result = static_cast<size_t>(kRows * outputs)});
+  const std::unique_ptr<Buffer> all = floats(kRows * outputs);
+
+  norm_into(of(normed));
+  backend.matmul(*mixed, of(normed), kRows, of(all));
+  const std::span<float> there = backend.to_host(of(all), kRows * outputs);
+  const std::vector<float> together(there.begin(), there.end());
+  // The coded types take one form of activations, BF16 another.
+  EXPECT_EQ(told, (Names{"add_rms_norm_quantize", "matmul_fragments", "matmul_fragments", "quantize",
+                         told.back()}));
+
+  int64_t first = 0;
+  for (const std::unique_ptr<Matrix>& part : alone) {
+    backend.matmul(*part, of(normed), kRows, of(all));
+    const std::span<float> own = backend.to_host(of(all), kRows * part->rows);
+    for (int64_t row = 0; row < kRows; ++row) {
+      expect_same_bits(std::span(together).subspan(row * outputs + first, part->rows),
+                       own.subspan(row * part->rows, part->rows), "outputs from " + std::to_string(first));
+    }
+    first += part->rows;
+  }
+}
+
 }  // namespace
 }  // namespace llmservice::testing

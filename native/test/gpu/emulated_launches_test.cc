@@ -27,6 +27,7 @@ DeviceMatrix matrix(DType dtype, int32_t rows, int32_t cols) {
           .order = TileOrder::kFragments,
           .rows = rows,
           .cols = cols,
+          .stride = rows,
           .multiprocessors = 38};
 }
 

@@ -93,6 +93,7 @@ class MatrixSet {
                            .order = gpu::kExpertOrder,
                            .rows = outputs,
                            .cols = cols,
+                           .stride = outputs,
                            .multiprocessors = 4});
       const DeviceArray<std::byte> rows(stored.data);
       run(gpu::pack_rows(matrices_.back(), tiles_.back()->data(), rows.data(), 0, outputs));

@@ -113,7 +113,7 @@ inline const auto kCodedCheckpoints =
                       Checkpoint{"nvfp4", TinyModel::kNvfp4, LoadQuantization::kNone},
                       Checkpoint{"q8_0", TinyModel::kGguf, LoadQuantization::kNone, DType::kQ8_0},
                       Checkpoint{"q4_0", TinyModel::kGguf, LoadQuantization::kNone, DType::kQ4_0},
-                      Checkpoint{"q4_k", TinyModel::kGguf, LoadQuantization::kNone, DType::kQ4_K},
+                      Checkpoint{"q4_k_m", TinyModel::kGguf, LoadQuantization::kNone, DType::kQ4_K},
                       Checkpoint{"q6_k", TinyModel::kGguf, LoadQuantization::kNone, DType::kQ6_K});
 
 inline std::string name_of_checkpoint(const ::testing::TestParamInfo<Checkpoint>& info) {

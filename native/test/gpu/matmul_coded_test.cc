@@ -68,7 +68,7 @@ class CodedTest : public ::testing::TestWithParam<Case> {
   }
 
   std::vector<float> times(const std::vector<float>& x, int64_t rows, int32_t multiprocessors) const {
-    gpu::DeviceMatrix matrix = weights->device;
+    gpu::DeviceMatrix matrix = weights->bands.front().matrix;
     matrix.multiprocessors = multiprocessors;
     const DeviceArray<float> in(x), out(rows * outputs, NAN);
     const DeviceArray<std::byte> workspace(gpu::matmul_workspace(matrix, rows), std::byte{0xff});
@@ -107,7 +107,7 @@ TEST_P(CodedTest, HoldsTheStoredValues) {
   ids[1] = kNoRow;
   const DeviceArray<int32_t> list(ids);
   const DeviceArray<float> out(outputs * cols, NAN);
-  run(gpu::gather(weights->device, list.data(), outputs, out.data()));
+  run(gpu::gather(weights->bands.front().matrix, list.data(), outputs, out.data()));
   std::vector<float> expected = values();
   std::fill_n(expected.begin() + cols, cols, 0.0f);
   expect_close(out.host(), expected, 0.0f, "rows");

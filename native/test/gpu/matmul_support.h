@@ -25,6 +25,7 @@ class PackedMatrix {
                 .order = order,
                 .rows = static_cast<int32_t>(stored.rows),
                 .cols = static_cast<int32_t>(stored.cols),
+                .stride = static_cast<int32_t>(stored.rows),
                 .multiprocessors = multiprocessors} {
     const int64_t row_bytes = bytes_of(stored.dtype, stored.cols);
     for (int32_t first = 0; first < matrix_.rows; first += window) {

@@ -22,7 +22,7 @@ std::vector<float> all_rows(const gpu::DeviceWeights& weights) {
   std::iota(ids.begin(), ids.end(), 0);
   const DeviceArray<int32_t> rows(ids);
   const DeviceArray<float> out(weights.rows * weights.cols, NAN);
-  run(gpu::gather(weights.device, rows.data(), weights.rows, out.data()));
+  run(gpu::gather(weights.bands.front().matrix, rows.data(), weights.rows, out.data()));
   return out.host();
 }
 
@@ -40,7 +40,7 @@ TEST(Packing, SixteenBitValuesAreTheStoredOnes) {
     const StoredMatrix stored = random_matrix(dtype, 131, 70, 1);
     const MatrixPart part = stored.part(0, 131);
     const auto weights = packed({&part, 1});
-    EXPECT_EQ(weights->device.dtype, dtype);
+    EXPECT_EQ(weights->bands.front().matrix.dtype, dtype);
     expect_rows(all_rows(*weights), stored, 0, 131);
   }
 }
@@ -69,7 +69,7 @@ TEST_P(ScaledCuts, KeepTheirScales) {
   const StoredMatrix b = random_matrix(DType::kF8E4M3, 256, 200, 5, scaling);
   const std::vector<MatrixPart> parts = {a.part(first, rows), b.part(0, 256)};
   const auto weights = packed(parts);
-  EXPECT_EQ(weights->device.scale_rows, scale_rows);
+  EXPECT_EQ(weights->bands.front().matrix.scale_rows, scale_rows);
   const std::vector<float> all = all_rows(*weights);
   expect_rows(std::span(all).first(rows * 200), a, first, rows);
   expect_rows(std::span(all).subspan(rows * 200), b, 0, 256);
@@ -98,10 +98,11 @@ TEST(Packing, EightBitCodesBecomeTheDevicesOwn) {
   for (const gpu::TileOrder order : {gpu::TileOrder::kFragments, gpu::TileOrder::kSwizzled}) {
     const auto weights = gpu::pack_matrix(device(), {&part, 1}, DType::kBF16, order, [](uint64_t) {});
     std::vector<float> scales(2);
-    device().download(weights->scales->data(), std::as_writable_bytes(std::span(scales)));
+    device().download(weights->bands.front().scales->data(), std::as_writable_bytes(std::span(scales)));
     EXPECT_EQ(scales, gpu::kFnuz ? (std::vector<float>{6.0f, 10.0f}) : (std::vector<float>{3.0f, 5.0f}));
-    std::vector<uint8_t> codes(weights->tiles->bytes());
-    device().download(weights->tiles->data(), std::as_writable_bytes(std::span(codes)));
+    const gpu::DeviceMemory& tiles = *weights->bands.front().tiles;
+    std::vector<uint8_t> codes(tiles.bytes());
+    device().download(tiles.data(), std::as_writable_bytes(std::span(codes)));
     const int64_t zeros = gpu::kFnuz ? 64 * 4 : 64;  // a row has 0x00, and 0x80 in its place and two NaNs'
     EXPECT_EQ(std::ranges::count(codes, 0x00), zeros);
     EXPECT_EQ(std::ranges::count(codes, 0x80), 64 * 4 - zeros);
@@ -151,13 +152,13 @@ TEST(Packing, RefusesWhatGpusDoNotTake) {
   EXPECT_TRUE(contains(message, "float32"));
 }
 
-TEST(Packing, RefusesPartsOfDifferentTypes) {
-  const StoredMatrix a = random_matrix(DType::kQ4_K, 2, 256, 1);
-  const StoredMatrix b = random_matrix(DType::kF8E4M3, 2, 256, 1);
-  const MatrixPart parts[] = {a.part(0, 2), b.part(0, 2)};
+TEST(Packing, RefusesATypeThatBeginsWithinFourOutputs) {
+  const StoredMatrix a = random_matrix(DType::kQ4_K, 6, 256, 1);
+  const StoredMatrix b = random_matrix(DType::kQ6_K, 2, 256, 1);
+  const MatrixPart parts[] = {a.part(0, 2), a.part(2, 4), b.part(0, 2)};
   std::string message;
   EXPECT_EQ(failure_of([&] { packed(parts); }, &message), "UnsupportedQuantization");
-  EXPECT_TRUE(contains(message, "stored as Q4_K and F8_E4M3"));
+  EXPECT_TRUE(contains(message, "type Q6_K runs behind 6 outputs"));
 }
 
 }  // namespace

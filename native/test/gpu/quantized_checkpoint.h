@@ -48,7 +48,7 @@ inline GgufTensorSpec random_blocks(DType type, uint64_t cols, uint64_t rows, st
 }
 
 // Two layers of as few features as blocks of `type` have, the vocabulary of the tiny models, and all matrices
-// in such blocks, the table too.
+// in such blocks, the table too. kQ4_K: as in files of Q4_K_M, with some matrices in Q6_K.
 inline GgufSpec block_gguf_llama(DType type) {
   const uint32_t side = block_layout(type).columns == 256 ? 256 : 64;
   std::mt19937 random(9);
@@ -59,7 +59,9 @@ inline GgufSpec block_gguf_llama(DType type) {
                {"llama.attention.head_count_kv", 2u}, {"llama.attention.layer_norm_rms_epsilon", 1e-6f},
                {"llama.rope.freq_base", 10000.0f}};
   const auto add = [&](const std::string& name, uint64_t rows) {
-    spec.tensors[name + ".weight"] = random_blocks(type, side, rows, random);
+    const bool finer = name.ends_with("attn_v") || name.ends_with("ffn_down") || name == "token_embd";
+    const DType own = type == DType::kQ4_K && finer ? DType::kQ6_K : type;
+    spec.tensors[name + ".weight"] = random_blocks(own, side, rows, random);
   };
   add("token_embd", 211);
   spec.tensors["output_norm.weight"] = counted({side}, 1, 0);

@@ -93,12 +93,13 @@ std::unique_ptr<Buffer> GpuBackend::allocate(size_t bytes) {
 std::unique_ptr<Matrix> GpuBackend::pack(std::span<const MatrixPart> parts, DType keep,
                                          const std::function<void(uint64_t)>& on_bytes) {
   auto packed = pack_matrix(device_, parts, keep, order_, on_bytes);
-  const DeviceMatrix& shape = packed->device;
-  const bool known = std::ranges::any_of(shapes_, [&](const DeviceMatrix& other) {
-    return other.rows == shape.rows && other.cols == shape.cols && other.dtype == shape.dtype &&
-           other.scale_rows == shape.scale_rows;
-  });
-  if (!known) shapes_.push_back(shape);
+  for (const auto& [shape, tiles, scales] : packed->bands) {
+    const bool known = std::ranges::any_of(shapes_, [&](const DeviceMatrix& other) {
+      return other.rows == shape.rows && other.cols == shape.cols && other.dtype == shape.dtype &&
+             other.scale_rows == shape.scale_rows;
+    });
+    if (!known) shapes_.push_back(shape);
+  }
   return packed;
 }
 

@@ -6,9 +6,12 @@
 namespace llmservice::gpu {
 namespace {
 
-const DeviceMatrix& on_device(const Matrix& matrix) {
-  return static_cast<const DeviceWeights&>(matrix).device;
+std::span<const DeviceBand> bands_of(const Matrix& matrix) {
+  return static_cast<const DeviceWeights&>(matrix).bands;
 }
+
+// Of tables and experts, which have one.
+const DeviceMatrix& on_device(const Matrix& matrix) { return bands_of(matrix).front().matrix; }
 
 // The matrices of one layer's experts, for kernels that go from expert to expert.
 class ExpertIndex final : public Buffer {
@@ -35,7 +38,10 @@ class ExpertIndex final : public Buffer {
   DeviceExperts experts_;
 };
 
-bool alike(const DeviceMatrix& a, const DeviceMatrix& b) {
+bool alike(const Matrix& one, const Matrix& other) {
+  if (bands_of(one).size() > 1) return false;
+  const DeviceMatrix& a = on_device(one);
+  const DeviceMatrix& b = on_device(other);
   return a.rows == b.rows && a.cols == b.cols && a.dtype == b.dtype && a.scale_rows == b.scale_rows;
 }
 
@@ -44,7 +50,7 @@ bool alike(const DeviceMatrix& a, const DeviceMatrix& b) {
 void GpuBackend::prepare(Experts& experts, const RoutingShape& shape) {
   for (const auto* matrices : {&experts.gate_up, &experts.down}) {
     for (const auto& matrix : *matrices) {
-      if (alike(on_device(*matrix), on_device(*matrices->front()))) continue;
+      if (alike(*matrix, *matrices->front())) continue;
       throw EngineError("UnsupportedQuantization",
                         "The experts of a layer differ in their formats; GPUs take "
                         "layers whose experts are all stored alike.");
@@ -61,16 +67,21 @@ void GpuBackend::gather(const Matrix& table, std::span<const int32_t> ids, float
 }
 
 void GpuBackend::matmul(const Matrix& w, const float* x, int64_t rows, float* out) {
-  const DeviceMatrix& matrix = on_device(w);
-  std::byte* const workspace = memory_of(products_, matmul_workspace(matrix, rows));
-  const Activations activations = activations_of(matrix, rows, workspace);
-  // A launch and a pass over the rows less where what made them came right before.
-  if (source_.out == x && source_.rows == rows && source_.width == matrix.cols) {
-    list_.replace_last(source_.quantizing(activations));
-  } else {
-    add(quantize(activations, x, rows), rows);
+  std::optional<ActivationLayout> quantized;
+  for (const DeviceBand& band : bands_of(w)) {
+    const DeviceMatrix& matrix = band.matrix;
+    std::byte* const workspace = memory_of(products_, matmul_workspace(matrix, rows));
+    const Activations activations = activations_of(matrix, rows, workspace);
+    // A launch and a pass over the rows less where what made them came right before.
+    if (source_.out == x && source_.rows == rows && source_.width == matrix.cols) {
+      list_.replace_last(source_.quantizing(activations));
+    } else if (activations.layout != quantized) {
+      add(quantize(activations, x, rows), rows);
+    }
+    quantized = activations.layout;
+    add(multiply(matrix, rows, workspace, out), rows);
+    out += matrix.rows;
   }
-  add(multiply(matrix, rows, workspace, out), rows);
 }
 
 void GpuBackend::route(const RoutingShape& shape, const float* logits, int64_t rows, const Routing& routing) {

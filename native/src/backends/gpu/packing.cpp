@@ -29,12 +29,16 @@ void check_format(std::span<const MatrixPart> parts, DType keep) {
                         std::string("A matrix of type ") + name_of(part.dtype) +
                             " has scales of blocks, which the CPU backend takes; GPUs take those of rows.");
     }
-    if (held != held_as(parts.front().dtype, keep)) {
-      throw EngineError("UnsupportedQuantization", std::string("Matrices that run together are stored as ") +
-                                                       name_of(parts.front().dtype) + " and " +
-                                                       name_of(part.dtype) + "; GPUs take one type.");
-    }
   }
+}
+
+// Products write four outputs at a time (kernels/fragment_products.h).
+void check_place(int64_t row, const MatrixPart& part) {
+  if (row % 4 == 0) return;
+  throw EngineError("UnsupportedQuantization",
+                    std::string("A matrix of type ") + name_of(part.dtype) + " runs behind " +
+                        std::to_string(row) +
+                        " outputs of another type; GPUs take a type after a multiple of four outputs.");
 }
 
 // Rows [row, row + count) of the part, as the device wants them, into `out`.
@@ -82,12 +86,13 @@ class Windows {
 };
 
 // Stored rows go as they are, the scales of their groups behind them.
-void pack_coded(Device& device, std::span<const MatrixPart> parts, DeviceWeights& weights,
+void pack_coded(Device& device, std::span<const MatrixPart> parts, DeviceBand& band,
                 const std::function<void(uint64_t)>& on_bytes) {
-  const DType type = weights.device.dtype;
-  const int64_t row_bytes = bytes_of(type, weights.cols);
-  const int64_t row_groups = type == DType::kF4E2M1 ? weights.cols / kGroupColumns : 0;
-  const int64_t window_rows = std::clamp<int64_t>(kWindowBytes / (row_bytes + row_groups), 1, weights.rows);
+  const DType type = band.matrix.dtype;
+  const int64_t row_bytes = bytes_of(type, band.matrix.cols);
+  const int64_t row_groups = type == DType::kF4E2M1 ? band.matrix.cols / kGroupColumns : 0;
+  const int64_t window_rows =
+      std::clamp<int64_t>(kWindowBytes / (row_bytes + row_groups), 1, band.matrix.rows);
   Windows windows(device, window_rows * (row_bytes + row_groups));
   int64_t first = 0;
   for (const MatrixPart& part : parts) {
@@ -101,7 +106,7 @@ void pack_coded(Device& device, std::span<const MatrixPart> parts, DeviceWeights
         std::ranges::copy(groups, window.begin() + count * row_bytes);
       }
       const std::byte* const sent = windows.send(count * (row_bytes + row_groups));
-      device.run(pack_coded_rows(weights.device, weights.tiles->data(), sent, row_bytes,
+      device.run(pack_coded_rows(band.matrix, band.tiles->data(), sent, row_bytes,
                                  row_groups > 0 ? sent + count * row_bytes : nullptr,
                                  static_cast<int32_t>(first + row), static_cast<int32_t>(count)));
       on_bytes(count * row_bytes);
@@ -110,11 +115,11 @@ void pack_coded(Device& device, std::span<const MatrixPart> parts, DeviceWeights
   }
 }
 
-void pack_codes(Device& device, std::span<const MatrixPart> parts, DeviceWeights& weights,
+void pack_codes(Device& device, std::span<const MatrixPart> parts, DeviceBand& band,
                 const std::function<void(uint64_t)>& on_bytes) {
-  const DType held = weights.device.dtype;
-  const int64_t row_bytes = weights.cols * size_of(held);
-  const int64_t window_rows = std::clamp<int64_t>(kWindowBytes / row_bytes, 1, weights.rows);
+  const DType held = band.matrix.dtype;
+  const int64_t row_bytes = band.matrix.cols * size_of(held);
+  const int64_t window_rows = std::clamp<int64_t>(kWindowBytes / row_bytes, 1, band.matrix.rows);
   Windows windows(device, window_rows * row_bytes);
   std::vector<std::byte> stored;
   int64_t first = 0;
@@ -123,7 +128,7 @@ void pack_codes(Device& device, std::span<const MatrixPart> parts, DeviceWeights
       const int64_t count = std::min(window_rows, part.rows - row);
       read_rows(part, held, row, count, windows.window(), stored);
       const std::byte* const sent = windows.send(count * row_bytes);
-      device.run(pack_rows(weights.device, weights.tiles->data(), sent, static_cast<int32_t>(first + row),
+      device.run(pack_rows(band.matrix, band.tiles->data(), sent, static_cast<int32_t>(first + row),
                            static_cast<int32_t>(count)));
       on_bytes(bytes_of(part.dtype, count * part.cols));
     }
@@ -167,18 +172,18 @@ void check_scales(std::span<const RowScales> rows, int64_t blocks) {
   }
 }
 
-void pack_row_scales(Device& device, std::span<const RowScales> rows, DeviceWeights& weights) {
+void pack_row_scales(Device& device, std::span<const RowScales> rows, DeviceBand& band) {
   std::vector<float> scales;
   for (const auto& [part, row] : rows) {
-    scales.push_back(part->scales[row] * coded_row_scale(weights.device.dtype));
+    scales.push_back(part->scales[row] * coded_row_scale(band.matrix.dtype));
   }
-  device.upload(std::as_bytes(std::span(scales)), weights.scales->data());
+  device.upload(std::as_bytes(std::span(scales)), band.scales->data());
 }
 
-void pack_scales(Device& device, std::span<const RowScales> rows, DeviceWeights& weights) {
-  const int64_t blocks = divided(weights.cols, kScaleColumns);
-  const int32_t scale_rows = weights.device.scale_rows;
-  const int64_t groups = divided(weights.rows, scale_rows);
+void pack_scales(Device& device, std::span<const RowScales> rows, DeviceBand& band) {
+  const int64_t blocks = divided(band.matrix.cols, kScaleColumns);
+  const int32_t scale_rows = band.matrix.scale_rows;
+  const int64_t groups = divided(band.matrix.rows, scale_rows);
   std::vector<float> scales(blocks * groups);
   for (int64_t group = 0; group < groups; ++group) {
     const auto& [part, row] = rows[group * scale_rows];
@@ -187,7 +192,42 @@ void pack_scales(Device& device, std::span<const RowScales> rows, DeviceWeights&
       scales[block * groups + group] = part->scales[by_row ? row : row * blocks + block] * kStoredFp8Scale;
     }
   }
-  device.upload(std::as_bytes(std::span(scales)), weights.scales->data());
+  device.upload(std::as_bytes(std::span(scales)), band.scales->data());
+}
+
+DeviceBand pack_band(Device& device, std::span<const MatrixPart> parts, DType held, TileOrder order,
+                     const std::function<void(uint64_t)>& on_bytes) {
+  int64_t row_count = 0;
+  for (const MatrixPart& part : parts) row_count += part.rows;
+  const int64_t cols = parts.front().cols;
+  const bool coded = is_coded(held);
+  const bool scaled = held == DType::kF8E4M3 || has_row_scales(held);
+  const std::vector<RowScales> rows = scaled ? row_scales(parts) : std::vector<RowScales>{};
+  const int32_t scale_rows = scaled ? scale_rows_of(rows) : kTileRows;
+  if (scaled) check_scales(rows, divided(cols, kScaleColumns));
+  DeviceBand band;
+  band.tiles = std::make_unique<DeviceMemory>(device, tile_bytes(held, row_count, cols));
+  if (scaled) {
+    band.scales = std::make_unique<DeviceMemory>(device, scale_bytes(held, row_count, cols, scale_rows));
+  }
+  band.matrix = {.tiles = band.tiles->data(),
+                 .scales = scaled ? reinterpret_cast<const float*>(band.scales->data()) : nullptr,
+                 .scale_rows = scale_rows,
+                 .dtype = held,
+                 .order = coded ? TileOrder::kFragments : order,
+                 .rows = static_cast<int32_t>(row_count),
+                 .cols = static_cast<int32_t>(cols),
+                 .stride = static_cast<int32_t>(row_count),
+                 .multiprocessors = device.multiprocessors()};
+  // Reading may make the scales of rows and blocks.
+  if (coded) {
+    pack_coded(device, parts, band, on_bytes);
+    if (scaled) pack_row_scales(device, rows, band);
+  } else {
+    pack_codes(device, parts, band, on_bytes);
+    if (scaled) pack_scales(device, rows, band);
+  }
+  return band;
 }
 
 }  // namespace
@@ -196,37 +236,18 @@ std::unique_ptr<DeviceWeights> pack_matrix(Device& device, std::span<const Matri
                                            TileOrder order, const std::function<void(uint64_t)>& on_bytes) {
   check_format(parts, keep);
   auto weights = std::make_unique<DeviceWeights>();
-  for (const MatrixPart& part : parts) weights->rows += part.rows;
   weights->cols = parts.front().cols;
-  const DType held = held_as(parts.front().dtype, keep);
-  const bool coded = is_coded(held);
-  const bool scaled = held == DType::kF8E4M3 || has_row_scales(held);
-  const std::vector<RowScales> rows = scaled ? row_scales(parts) : std::vector<RowScales>{};
-  const int32_t scale_rows = scaled ? scale_rows_of(rows) : kTileRows;
-  if (scaled) check_scales(rows, divided(weights->cols, kScaleColumns));
-  weights->tiles = std::make_unique<DeviceMemory>(device, tile_bytes(held, weights->rows, weights->cols));
-  weights->bytes = weights->tiles->bytes();
-  if (scaled) {
-    weights->scales =
-        std::make_unique<DeviceMemory>(device, scale_bytes(held, weights->rows, weights->cols, scale_rows));
-    weights->bytes += weights->scales->bytes();
+  const auto held_of = [&](const MatrixPart& part) { return held_as(part.dtype, keep); };
+  for (size_t first = 0, end = 0; first < parts.size(); first = end) {
+    const DType held = held_of(parts[first]);
+    while (end < parts.size() && held_of(parts[end]) == held) ++end;
+    check_place(weights->rows, parts[first]);
+    const DeviceBand& band = weights->bands.emplace_back(
+        pack_band(device, parts.subspan(first, end - first), held, order, on_bytes));
+    weights->rows += band.matrix.rows;
+    weights->bytes += band.bytes();
   }
-  weights->device = {.tiles = weights->tiles->data(),
-                     .scales = scaled ? reinterpret_cast<const float*>(weights->scales->data()) : nullptr,
-                     .scale_rows = scale_rows,
-                     .dtype = held,
-                     .order = coded ? TileOrder::kFragments : order,
-                     .rows = static_cast<int32_t>(weights->rows),
-                     .cols = static_cast<int32_t>(weights->cols),
-                     .multiprocessors = device.multiprocessors()};
-  // Reading may make the scales of rows and blocks.
-  if (coded) {
-    pack_coded(device, parts, *weights, on_bytes);
-    if (scaled) pack_row_scales(device, rows, *weights);
-  } else {
-    pack_codes(device, parts, *weights, on_bytes);
-    if (scaled) pack_scales(device, rows, *weights);
-  }
+  for (DeviceBand& band : weights->bands) band.matrix.stride = static_cast<int32_t>(weights->rows);
   return weights;
 }
 

@@ -36,7 +36,8 @@ __device__ __forceinline__ void multiply_group(const DeviceMatrix* matrices, con
   for (int32_t first = begin; first < group.count; first += step) {
     if (first > begin) sync_block();
     const int32_t at = group.first + first;
-    multiply(w, group.count - first, GroupRow{rows, at}, StoreRows{out + int64_t{at} * w.rows, w.rows});
+    multiply(w, group.count - first, GroupRow{rows, at},
+             StoreRows{out + int64_t{at} * w.rows, w.rows, w.rows});
   }
 }
 

@@ -68,7 +68,10 @@ auto choose_by_type(const DeviceMatrix& w, Choose choose) {
 
 // Of the tokens that the matrix is multiplied by.
 inline ActivationLayout fragment_layout(const DeviceMatrix& w) {
-  return {.order = TileOrder::kFragments, .dtype = w.dtype, .block_rows = kFragmentTokens, .cols = w.cols};
+  return {.order = TileOrder::kFragments,
+          .dtype = is_coded(w.dtype) ? DType::kI8 : w.dtype,
+          .block_rows = kFragmentTokens,
+          .cols = w.cols};
 }
 
 }  // namespace llmservice::gpu

@@ -38,18 +38,19 @@ constexpr uint32_t walk_shared(DType t) { return kWalkTokens * (token_bytes(t) +
 
 __device__ __forceinline__ int32_t slice_begin(int32_t blocks, int slice) { return blocks * slice / kSlices; }
 
-// Row j of out (tokens, outputs) for token j.
+// Row j of `out` for token j. Where `outputs` and `stride` are multiples of kRun, so is where `out` begins.
 struct StoreRows {
   float* out;
   int32_t outputs;
+  int32_t stride;
 
   __device__ __forceinline__ void operator()(int32_t token, int32_t output,
                                              const float (&values)[kRun]) const {
     struct alignas(4 * kRun) Run {
       float values[kRun];
     };
-    float* const to = out + int64_t{token} * outputs + output;
-    if (outputs % kRun == 0) {
+    float* const to = out + int64_t{token} * stride + output;
+    if ((outputs | stride) % kRun == 0) {
       if (output >= outputs) return;
       Run run;
 #pragma unroll

@@ -20,7 +20,7 @@ __global__ void __launch_bounds__(kSlicedThreads, (kBlocks<kType, kFragments>))
     sliced_kernel(DeviceMatrix w, TokenRecords x, int32_t rows, float* out) {
   const auto first = static_cast<int32_t>(blockIdx.x) * kFragments * kFragmentTokens;
   const auto strip = static_cast<int32_t>(blockIdx.y) * kStrips;
-  const StoreRows store{out + int64_t{first} * w.rows, w.rows};
+  const StoreRows store{out + int64_t{first} * w.stride, w.rows, w.stride};
   let_next_start();
   multiply_sliced<kType, kRowScales, kStrips, kFragments>(
       w, strip, x, rows - first, [&](int32_t j) { return first + j; }, store, dynamic_shared<float>());
@@ -31,7 +31,7 @@ __global__ void __launch_bounds__(kWalkThreads, kWarpSize == 64 && !kCoded<kType
     walked_kernel(DeviceMatrix w, TokenRecords x, int32_t rows, float* out) {
   const auto first = static_cast<int32_t>(blockIdx.x) * kWalkTokens;
   const auto strip = static_cast<int32_t>(blockIdx.y) * kWalkWarps * kWalkStrips;
-  const StoreRows store{out + int64_t{first} * w.rows, w.rows};
+  const StoreRows store{out + int64_t{first} * w.stride, w.rows, w.stride};
   let_next_start();
   multiply_walked<kType, kRowScales>(
       w, strip, x, rows - first, [&](int32_t j) { return first + j; }, store, dynamic_shared<std::byte>());

@@ -22,7 +22,7 @@ __device__ void write(const Product& p, int64_t first_token, int32_t first_outpu
   const int64_t tokens = p.rows - first;
   const int32_t output = first_output + warp_id() % 4 * 16 + lane_id() / 4;
   const bool here[] = {output < p.outputs, output + 8 < p.outputs};
-  const int64_t row = keep_here(p.outputs);
+  const int64_t row = keep_here(p.stride);
   const auto each = [&](const auto& visit) {
     float* to = p.out + first * row + output;
 #pragma unroll
@@ -249,6 +249,7 @@ Launch multiply_in(const DeviceMatrix& matrix, const SwizzledShape& shape, int64
       .scale_stride = static_cast<int32_t>(divide_up(matrix.rows, matrix.scale_rows)),
       .scale_shift = matrix.scale_rows == 1 ? 0 : 6,
       .outputs = matrix.rows,
+      .stride = matrix.stride,
       .slices = slices,
       .shares = {.token_blocks = token_blocks, .whole = shape.whole},
       .activations = activations,

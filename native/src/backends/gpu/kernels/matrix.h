@@ -28,6 +28,7 @@ struct DeviceMatrix {
   TileOrder order;
   int32_t rows;
   int32_t cols;
+  int32_t stride;           // of a product's rows: of the outputs that this one's are among, or `rows`
   int32_t multiprocessors;  // of the device: with the shape, they fix how K is cut
 };
 

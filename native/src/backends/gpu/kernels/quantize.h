@@ -14,9 +14,11 @@ namespace llmservice::gpu {
 // (both as in tiles.h).
 struct ActivationLayout {
   TileOrder order;
-  DType dtype;         // of the weights
+  DType dtype;         // of the weights; kI8 for all that are coded
   int32_t block_rows;  // a multiple of 8
   int32_t cols;        // K
+
+  bool operator==(const ActivationLayout&) const = default;
 };
 
 int64_t record_bytes(const ActivationLayout&);

@@ -17,6 +17,7 @@ struct Product {
   int32_t scale_stride;  // floats from one K block to the next
   int32_t scale_shift;   // a scale is for 1 << scale_shift outputs
   int32_t outputs;       // N
+  int32_t stride;        // of the rows of `out`
   Slices slices;
   Shares shares;
   const std::byte* activations;
