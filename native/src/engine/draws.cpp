@@ -53,7 +53,9 @@ void Engine::ask_device(Output& output, int32_t row) {
   }
   // A constraint tells what may follow a draft once it has accepted the draft, and does not go back.
   if (slot.constraint && output.draft) return;
-  const auto ahead = std::span<const int32_t>(slot.drafts).first(output.position - slot.known());
+  // slot.position is what was known when the step began: of its drafts, some may be known by now.
+  const auto ahead = std::span<const int32_t>(slot.drafts)
+                         .subspan(slot.known() - slot.position, output.position - slot.known());
   RulesAt rules = slot.rules_now();
   if (!ahead.empty() && (rules.apply() || slot.rules.reasoning)) {
     generated_.assign(rules.generated.begin(), rules.generated.end());

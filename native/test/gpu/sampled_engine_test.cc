@@ -9,6 +9,7 @@ namespace {
 
 constexpr int32_t kVocab = 211;
 constexpr int32_t kDrafts = 3;
+constexpr int32_t kSequences = 7;
 // Normalizers are summed in another order.
 constexpr float kTolerance = 2e-6F;
 
@@ -50,6 +51,8 @@ class SampledEngine : public GpuEngine {
   std::unique_ptr<Engine> engine_on(std::unique_ptr<Backend> backend, const Speculation& speculation,
                                     std::unique_ptr<Drafter> drafter = nullptr) {
     EngineOptions options = room_for_four(dir_, speculation);
+    options.max_num_seqs = kSequences;
+    options.num_blocks = kSequences * kBlocksPerSlot;
     options.dtype = DType::kBF16;
     options.quantization = GetParam().quantization;
     options.logit_hashes = true;
@@ -169,6 +172,27 @@ TEST_P(SampledEngine, DrawsBehindDraftsAsIfTheyWereRight) {
   for (size_t i = 0; i < said.size(); ++i) {
     EXPECT_EQ(said[i].tokens, expected[i].tokens) << "sequence " << i;
     EXPECT_LT(said[i].steps, 7) << "drafts were accepted";
+  }
+}
+
+// Once rows are for the host, tokens are accepted before later rows are asked for; the last sequence's lie on
+// both sides of that.
+TEST_P(SampledEngine, DrawsBehindDraftsThatWereAcceptedMeanwhile) {
+  constexpr int32_t kFour = 4;
+  static_assert((kSequences - 1) * (kFour + 1) < Model::kLogitRows - 1);
+  static_assert(kSequences * (kFour + 1) > Model::kLogitRows + 1);
+  std::vector<Request> requests;
+  for (int32_t slot = 0; slot < kSequences; ++slot) {
+    requests.push_back(asking(
+        slot, {.temperature = 1.1F, .seed = 20 + static_cast<uint64_t>(slot), .frequency_penalty = 2}));
+  }
+  requests[0].admission.grammar = std::make_shared<TurnsGrammar>();
+  const auto expected = said_by(false, requests, {});
+  auto oracle = std::make_unique<OracleDrafter>(truths_of(requests, expected), std::vector<int32_t>{kFour});
+  const auto said = said_by(true, requests, {DraftMethod::kNgram, kFour}, std::move(oracle));
+  for (int32_t i = 0; i < kSequences; ++i) {
+    EXPECT_EQ(said[i].tokens, expected[i].tokens) << "sequence " << i;
+    EXPECT_LT(said[i].steps, 5) << "drafts were accepted";
   }
 }
 
