@@ -325,6 +325,8 @@ export interface StepResult {
   readonly embeddings: Embeddings;
   /** Of every sequence that ended in this step because its numbers mean nothing, whether it was to sample or not. */
   readonly faults: readonly NumericalFault[];
+  /** Rows that were computed: those of the plan, but of sequences that had ended. */
+  readonly rows: number;
   /** Time inside the engine, in microseconds. */
   readonly computeMicros: number;
 }

@@ -139,6 +139,7 @@ describe('a loaded engine', () => {
     const [end, ahead] = await Promise.all(steps);
     expect([...end!.finish]).toEqual([finishCodes.length]);
     expect([...ahead!.slots]).toEqual([]);
+    expect([end!.rows, ahead!.rows]).toEqual([3, 0]);
     await expect(engine.step(next)).rejects.toThrow('has ended');
   });
 

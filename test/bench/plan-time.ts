@@ -53,6 +53,7 @@ class Sampler {
       },
       embeddings: { slots: new Int32Array(), values: new Float32Array() },
       faults: [],
+      rows: 0,
       computeMicros: 0,
     };
   }

@@ -221,6 +221,7 @@ StepResult Engine::run(const StepPlan& plan) {
   gather_rows(plan);
   tell_what_runs();
   StepResult result;
+  result.rows = static_cast<int32_t>(ids_.size());
   if (!ids_.empty()) {
     model_->forward({.ids = ids_,
                      .positions = positions_,

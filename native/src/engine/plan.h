@@ -142,6 +142,7 @@ struct StepResult {
   PromptLogprobs prompt;
   Embeddings embeddings;
   std::vector<Fault> faults;  // of all sequences that ended by one, whether they sampled or not
+  int32_t rows = 0;           // that were computed, drafts' among them
   double compute_micros = 0;
 };
 

@@ -118,6 +118,7 @@ Napi::Object from_result(Napi::Env env, const StepResult& result) {
   out.Set("prompt", from_prompt(env, result.prompt));
   out.Set("embeddings", from_embeddings(env, result.embeddings));
   out.Set("faults", from_faults(env, result.faults));
+  out.Set("rows", result.rows);
   out.Set("computeMicros", result.compute_micros);
   return out;
 }

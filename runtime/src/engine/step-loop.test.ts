@@ -5,7 +5,7 @@ import type { Engine } from '@llmservice/native';
 import { Scheduler } from '../schedule/scheduler.js';
 import { expectedTokens } from '../schedule/token-hashes.fixture.js';
 import { limits, request } from '../schedule/workload.fixture.js';
-import type { EngineMessage } from './protocol.js';
+import type { EngineMessage, EngineStats } from './protocol.js';
 import { StepLoop } from './step-loop.js';
 import { WaitingEngine } from './waiting-engine.fixture.js';
 
@@ -17,14 +17,17 @@ describe('StepLoop', () => {
   let loop: StepLoop;
   let ended: Promise<void>;
   let told: Map<string, number[]>;
+  let stats: EngineStats | null;
 
   function begin(changes: Partial<typeof limits> = {}): void {
     const room = { ...limits, ...changes };
     engine = new WaitingEngine(room);
     scheduler = new Scheduler(room);
     told = new Map();
+    stats = null;
     const hear = (message: EngineMessage): void => {
       if (message.type !== 'step') return;
+      ({ stats } = message);
       for (const { id, tokens } of message.updates) told.set(id, [...(told.get(id) ?? []), ...tokens]);
     };
     loop = new StepLoop(engine as unknown as Engine, scheduler, hear, () => 0);
@@ -76,6 +79,8 @@ describe('StepLoop', () => {
     await turn();
     while (engine.rows.length > 0) await engine.end();
     expect(told.get('stops')).toHaveLength(2);
+    // The step behind had no row left, and is none.
+    expect(stats).toMatchObject({ stepsTotal: 3 });
     loop.submit(request('next', 5, 1), null);
     await turn();
     while (engine.rows.length > 0) await engine.end();
@@ -93,6 +98,36 @@ describe('StepLoop', () => {
     // Its start and no token.
     expect(told.get('one')).toEqual([]);
     expect(scheduler.stats).toMatchObject({ running: 0, blocksUsed: 0 });
+  });
+
+  test('computes no more of a prompt that nobody waits for', async () => {
+    loop.submit(request('long', 500, 1), null);
+    await turn();
+    expect(engine.rows).toEqual([
+      [0, 128],
+      [0, 128],
+    ]);
+    loop.cancel('long');
+    expect(engine.rows).toEqual([[0, 128]]);
+    await engine.end();
+    expect(engine.rows).toEqual([]);
+    expect(scheduler.stats).toMatchObject({ running: 0, blocksUsed: 0 });
+  });
+
+  test('lets the step behind run where it has begun, and a request that came begins after it', async () => {
+    loop.submit(request('first', 3, 5), null);
+    await turn();
+    engine.hasBegun = true;
+    loop.submit(request('second', 4, 5), null);
+    loop.flushCache();
+    expect(engine.rows).toHaveLength(2);
+    await engine.end();
+    engine.hasBegun = false;
+    expect(engine.rows).toEqual([[0, 1]]);
+    await engine.end();
+    expect(engine.rows[0]).toEqual([0, 1, 1, 4]);
+    while (engine.rows.length > 0) await engine.end();
+    expect(told.get('second')).toHaveLength(5);
   });
 
   test('empties the cache only between steps', async () => {

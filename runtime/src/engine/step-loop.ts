@@ -3,13 +3,14 @@
 // need not wait for JavaScript; it is taken back when something comes that should go first.
 
 import type { Failure } from '@llmservice/crds';
-import type { CompiledGrammar, Engine, StepPlan, StepResult } from '@llmservice/native';
+import type { CompiledGrammar, Engine, StepResult } from '@llmservice/native';
 import type { Started } from '../schedule/admission-control.js';
 import type { GenerateRequest, Sampled, StepOutputs } from '../schedule/generation.js';
 import type { PlannedStep, Scheduler } from '../schedule/scheduler.js';
 import { numericalFailure } from './numerical-failure.js';
 import { mergeOutputs } from './output-queue.js';
 import type { EngineMessage, EngineStats, SequenceUpdate } from './protocol.js';
+import { queueTimeout } from './queue-timeout.js';
 import { TokenRuns } from './token-runs.js';
 
 /** Milliseconds, monotonic. */
@@ -60,11 +61,12 @@ export class StepLoop {
     const expiresAt = request.maxQueueMs === null ? Infinity : now + request.maxQueueMs;
     try {
       this.#scheduler.add(request, expiresAt, grammar);
-      this.#submittedAt.set(request.id, now);
-      this.#withdraw();
     } catch (error) {
       this.refuse(request.id, { reason: 'KvCacheTooSmall', message: (error as Error).message });
+      return;
     }
+    this.#submittedAt.set(request.id, now);
+    this.#withdraw();
     this.#wake();
   }
 
@@ -74,7 +76,10 @@ export class StepLoop {
     this.#wake();
   }
 
+  /** At most a row of it is still computed after the step in flight. */
   cancel(id: string): void {
+    // A chunk of a prompt would have others wait; one row is less than planning again.
+    if (this.#scheduler.rowsAhead(id) > 1) this.#withdraw();
     this.#scheduler.cancel(id);
     this.#forget(id);
     this.#wake();
@@ -87,7 +92,7 @@ export class StepLoop {
     this.#wake();
   }
 
-  /** The step in flight ends, no other begins. */
+  /** The step in flight ends, and so does one that has begun behind it; no other begins. */
   stop(): void {
     this.#stopped = true;
     this.#withdraw();
@@ -122,8 +127,9 @@ export class StepLoop {
     this.#tell();
     const result = await computing;
     this.#stepStartedAt = null;
-    this.#steps++;
-    this.#stepTokens = tokensOf(step.plan);
+    // None where all that it was planned for had ended.
+    if (result.rows > 0) this.#steps++;
+    this.#stepTokens = result.rows;
     this.#stepMicros += result.computeMicros;
     this.#untold.push(...this.#updates(this.#scheduler.absorb(result), starts));
     const next = this.#ahead;
@@ -153,11 +159,7 @@ export class StepLoop {
     for (const id of this.#scheduler.expire(now)) {
       const waitedMs = Math.round(now - (this.#submittedAt.get(id) ?? now));
       this.#submittedAt.delete(id);
-      const message = `the request waited ${waitedMs} ms for room in the engine, longer than it allows`;
-      this.#untold.push({
-        ...emptyUpdate(id),
-        failure: { reason: 'QueueTimeout', message, detail: { waitedMs } },
-      });
+      this.#untold.push({ ...emptyUpdate(id), failure: queueTimeout(waitedMs) });
     }
   }
 
@@ -217,11 +219,6 @@ export class StepLoop {
     };
     this.#send({ type: 'step', updates, stats: this.#told });
   }
-}
-
-/** The second of each pair of `rows`. */
-function tokensOf({ rows }: StepPlan): number {
-  return rows.reduce((sum, value, index) => (index % 2 === 1 ? sum + value : sum), 0);
 }
 
 /** What the first output tells of a request's start. */

@@ -14,6 +14,8 @@ export class WaitingEngine implements Pick<Engine, 'step' | 'withdraw'> {
   readonly #model: StepModel;
   /** The first runs, the others wait. */
   readonly #asked: Asked[] = [];
+  /** Whether the second has begun as well, by the engine's own clock. */
+  hasBegun = false;
 
   constructor(limits: SchedulerLimits) {
     this.#model = new StepModel(limits);
@@ -30,7 +32,7 @@ export class WaitingEngine implements Pick<Engine, 'step' | 'withdraw'> {
   }
 
   withdraw(): boolean {
-    if (this.#asked.length < 2) return false;
+    if (this.hasBegun || this.#asked.length < 2) return false;
     this.#asked.pop()?.reject(new Error('withdrawn'));
     return true;
   }

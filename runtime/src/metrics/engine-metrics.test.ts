@@ -12,7 +12,6 @@ const stats: EngineStats = {
   blocksTotal: 100,
   snapshotsKept: 4,
   preemptionsTotal: 7,
-  promptTokensTotal: 1_000,
   generationTokensTotal: 500,
   prefixCacheQueriesTotal: 800,
   prefixCacheHitsTotal: 600,

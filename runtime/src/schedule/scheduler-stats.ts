@@ -1,7 +1,7 @@
-// What the scheduler counts. Prompt tokens count once, however often preemption has them computed again.
+// What the scheduler counts.
 
 import { DraftTotals, type DraftStats } from './draft-totals.js';
-import type { Running, Sequence } from './sequence.js';
+import type { Sequence } from './sequence.js';
 
 /** Figures of the scheduler; totals count from its creation. */
 export interface SchedulerStats {
@@ -15,8 +15,6 @@ export interface SchedulerStats {
   /** Cached blocks that have the recurrent state at their end. */
   readonly snapshotsKept: number;
   readonly preemptionsTotal: number;
-  /** Prompt tokens run through the model; what was cached and recomputation after preemption not counted. */
-  readonly promptTokensTotal: number;
   readonly generationTokensTotal: number;
   /** Prompt tokens looked up in the prefix cache, and those of them found, by requests that started. */
   readonly prefixCacheQueriesTotal: number;
@@ -28,7 +26,6 @@ export interface SchedulerStats {
 export class SchedulerTotals {
   readonly drafts: DraftTotals;
   #preemptions = 0;
-  #promptTokens = 0;
   #generationTokens = 0;
   #queries = 0;
   #hits = 0;
@@ -44,16 +41,8 @@ export class SchedulerTotals {
 
   /** A request began to run for the first time. */
   started(sequence: Sequence, cachedTokens: number): void {
-    sequence.promptCounted = cachedTokens;
     this.#queries += sequence.request.prompt.length;
     this.#hits += cachedTokens;
-  }
-
-  /** A sequence's `computed` advanced. */
-  advanced({ sequence, computed }: Running): void {
-    const promptDone = Math.min(computed, sequence.request.prompt.length);
-    this.#promptTokens += Math.max(0, promptDone - sequence.promptCounted);
-    sequence.promptCounted = Math.max(sequence.promptCounted, promptDone);
   }
 
   generated(): void {
@@ -68,7 +57,6 @@ export class SchedulerTotals {
   get figures() {
     return {
       preemptionsTotal: this.#preemptions,
-      promptTokensTotal: this.#promptTokens,
       generationTokensTotal: this.#generationTokens,
       prefixCacheQueriesTotal: this.#queries,
       prefixCacheHitsTotal: this.#hits,

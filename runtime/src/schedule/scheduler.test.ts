@@ -65,7 +65,6 @@ describe('Scheduler', () => {
       expect(tokens.get(each.id)).toEqual(expectedTokens([...each.prompt], 80, []));
     }
     expect(scheduler.stats.preemptionsTotal).toBeGreaterThan(0);
-    expect(scheduler.stats.promptTokensTotal).toBe(120);
     expect(scheduler.stats.generationTokensTotal).toBe(160);
   });
 

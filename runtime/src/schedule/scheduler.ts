@@ -86,6 +86,15 @@ export class Scheduler {
     return true;
   }
 
+  /** Rows of the request in the step that is planned ahead. */
+  rowsAhead(id: string): number {
+    const [, ahead] = this.#inFlight;
+    const slot = this.#batch.find(id)?.slot;
+    if (ahead === undefined || slot === undefined) return 0;
+    for (let i = 0; i < ahead.rows.length; i += 2) if (ahead.rows[i] === slot) return ahead.rows[i + 1] ?? 0;
+    return 0;
+  }
+
   /** Empties the prefix cache. Not while a step is in flight that reads from it: between `absorb` and `plan`. */
   flushCache(): void {
     if (this.#inFlight.length > 0) throw new Error('flushCache() while a step is in flight');

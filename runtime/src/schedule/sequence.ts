@@ -15,8 +15,6 @@ export class Sequence {
   started = false;
   /** Tokens of the prompt that have been scored, where scores are wanted: from the second on, each given those before it. */
   scored = 0;
-  /** How many prompt tokens have been counted as computed or found; recomputation does not count again. */
-  promptCounted = 0;
 
   constructor(request: GenerateRequest, maxModelLen: number, grammar: CompiledGrammar | null = null) {
     this.request = request;
@@ -64,8 +62,8 @@ export class Sequence {
 }
 
 /**
- * A sequence that holds a slot. Between steps known tokens minus `computed` is at least 1: the last token is always to
- * come, and what is pooled leaves with the step that computes it.
+ * A sequence that holds a slot. Where no step is in flight, known tokens minus `computed` is at least 1: the last token
+ * is always to come, and what is pooled leaves with the step that computes it.
  */
 export interface Running {
   readonly sequence: Sequence;

@@ -71,7 +71,7 @@ export class StepModel {
     rule(plan.rows.length > 0, 'a step has rows');
     rule(rows <= this.#limits.maxNumBatchedTokens, 'rows within maxNumBatchedTokens');
     this.#save(plan, rowsOf);
-    return resultOf(sampled, held, scored);
+    return resultOf(sampled, held, scored, rows);
   }
 
   /** The sequence meets a fault. */

@@ -171,7 +171,6 @@ export class StepPlanner {
     if (this.#limits.speculative.method === 'mtp' && remaining(running) === 0)
       this.#batch.takeSpareBlocks(step, running, running.sequence.length + drafts + step.drafts);
     this.#commits.advance(step, running, count);
-    this.#totals.advanced(running);
   }
 
   /** Back to the front of the queue; its tokens are computed again when there is room. */
@@ -189,7 +188,7 @@ function decodes(running: Running): boolean {
   return remaining(running) <= 1 && running.computed < running.sequence.mostComputed;
 }
 
-/** Known tokens that are not computed yet. */
+/** Known tokens that no planned step computes; less than one where the next token is still on its way. */
 function remaining({ sequence, computed }: Running): number {
   return sequence.length - computed;
 }

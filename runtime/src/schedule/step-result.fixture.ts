@@ -20,7 +20,8 @@ export interface ScoredToken {
 export function resultOf(
   all: readonly SampledToken[],
   drafts: readonly number[],
-  scored: readonly ScoredToken[] = [],
+  scored: readonly ScoredToken[],
+  rows: number,
 ): StepResult {
   const sampled = all.filter(({ embedding }) => embedding === null);
   const embedded = all.filter(({ embedding }) => embedding !== null);
@@ -49,6 +50,7 @@ export function resultOf(
       values: Float32Array.from(embedded, ({ embedding }) => (embedding ?? NaN) & 0xffffff),
     },
     faults: [],
+    rows,
     computeMicros: 1,
   };
 }

@@ -9,6 +9,9 @@ export interface GenerationEngine {
   health(): EngineHealth;
   /** Empties the prefix cache before the next step. */
   flushCache(): void;
-  /** Outputs until one has `finish`; leaving the loop, or the signal, cancels within one step. @throws FailureError */
+  /**
+   * Outputs until one has `finish`; leaving the loop, or the signal, cancels within one step, but for a row that waits
+   * behind it. @throws FailureError
+   */
   submit(request: GenerateRequest, options: { readonly signal: AbortSignal }): AsyncIterable<EngineOutput>;
 }
