@@ -69,6 +69,26 @@ test('only what moves is progress: an engine that waits for a pull that stands s
   expect(stall.check()).toMatchObject({ reason: 'LoadStalled' });
 });
 
+test('an engine that is started again is held to progress too, from when it is', () => {
+  const engineIs = (kind: 'loading' | 'restarting', bytesDone: number, restarts: number): boolean => {
+    const cause = { reason: 'EngineFault', message: 'lost' } as const;
+    const loaded = { bytesDone, bytesTotal: 4 };
+    return observer.engineLoads({ state: { kind, cause, loaded, warmup: null }, restarts });
+  };
+  expect(engineIs('loading', 4, 0)).toBe(true);
+  nowMs += 60_000; // of serving
+  expect(engineIs('restarting', 0, 1)).toBe(true);
+  nowMs += 9_000;
+  expect(engineIs('restarting', 4, 1)).toBe(true);
+  nowMs += 9_000;
+  expect(stall.check()).toBeNull();
+  engineIs('restarting', 4, 1);
+  nowMs += 1_000;
+  expect(stall.check()?.message).toContain('the engine loaded 4 of 4 bytes');
+  engineIs('restarting', 0, 2);
+  expect(stall.check()).toBeNull();
+});
+
 test('the next model begins anew', () => {
   halfWay();
   lifecycle.unloaded();

@@ -1,7 +1,7 @@
 // Hears of everything that moves during a load: feeds the figures of health routes and the watch for stalls. The
 // engine loads while weights are still pulled, so that each of the two has a meter of its own.
 
-import type { WarmedUp } from './engine/engine-state.js';
+import type { EngineHealth, WarmedUp } from './engine/engine-state.js';
 import type { GenerationEngine } from './http/replica/engine-port.js';
 import type { Lifecycle, LoadReport } from './http/replica/lifecycle.js';
 import type { Logger } from './log/logger.js';
@@ -16,6 +16,7 @@ export class LoadObserver implements PullObserver, AvailabilityObserver {
   private load: ProgressMeter | null = null;
   private isPulled = false;
   private warmup: WarmedUp | null = null;
+  private restarts = 0;
   private waiting = false;
 
   constructor(
@@ -74,6 +75,7 @@ export class LoadObserver implements PullObserver, AvailabilityObserver {
   engineStarted(engine: GenerationEngine): void {
     this.load = null;
     this.warmup = null;
+    this.restarts = 0;
     this.lifecycle.setEngine(engine);
   }
 
@@ -83,6 +85,20 @@ export class LoadObserver implements PullObserver, AvailabilityObserver {
     this.stall.progress('the checkpoint is complete');
     this.lifecycle.startLoading();
     this.logger.info('checkpoint complete', { loaded: this.load?.read().bytesDone ?? 0 });
+  }
+
+  /** What an engine is at before it serves, for the first time or again: true while it is. */
+  engineLoads({ state, restarts }: Pick<EngineHealth, 'state' | 'restarts'>): boolean {
+    if (state.kind !== 'loading' && state.kind !== 'restarting') return false;
+    if (restarts !== this.restarts) {
+      this.restarts = restarts;
+      this.load = null;
+      this.warmup = null;
+      this.stall.progress('the engine was lost and is started again');
+    }
+    this.loaded(state.loaded);
+    this.warmedUp(state.warmup);
+    return true;
   }
 
   /** The engine reads the weights into memory. */

@@ -138,7 +138,7 @@ export class Replica {
     try {
       const { engine, info, model } = await run.load();
       const { engine: settings } = this.config.engineConfig;
-      this.parts.metrics.serving({ ...settings, numBlocks: info.numBlocks }, model.maxModelLen);
+      this.parts.metrics.serving(settings, model.maxModelLen);
       engine.onStep(({ stepTokens }) => this.parts.metrics.stepped(stepTokens));
       this.lifecycle.startServing(engine, model);
       this.logger.info('serving', { uri, ...info, maxModelLen: model.maxModelLen });
@@ -197,15 +197,14 @@ export class Replica {
   private async watch(): Promise<void> {
     while (!this.stopping.signal.aborted) {
       await sleep(watchEveryMs);
-      const state = this.model?.engine?.health().state;
-      if (state?.kind === 'loading') {
-        this.observer.loaded(state.loaded);
-        this.observer.warmedUp(state.warmup);
-      }
+      const health = this.model?.engine?.health();
+      const engineLoads = health !== undefined && this.observer.engineLoads(health);
       // While it loads, a failure is the load's to tell.
-      if (state?.kind === 'failed' && this.lifecycle.model !== null)
-        throw new FailureError(state.failure.reason, state.failure.message, state.failure.detail);
-      const stalled = this.lifecycle.isLoading ? this.stall.check() : null;
+      if (health?.state.kind === 'failed' && this.lifecycle.model !== null) {
+        const { reason, message, detail } = health.state.failure;
+        throw new FailureError(reason, message, detail);
+      }
+      const stalled = this.lifecycle.isLoading || engineLoads ? this.stall.check() : null;
       if (stalled !== null) throw stalled;
     }
   }

@@ -108,6 +108,10 @@ TEST_P(MeasuredKv, RefusesWithFigures) {
   EXPECT_EQ(refusal(base, 0).first, "ModelTooLarge");
   EXPECT_EQ(refusal(base + 5 * block, 11 * block).first, "DeviceMemoryTaken");
   EXPECT_EQ(refusal(base + 16 * block, 0).first, "");
+  // Before KV is reached: weights find no room, and would without what is more than a driver's context.
+  const size_t context = 512 * kMiB;
+  EXPECT_EQ(refusal(base - beside - kMiB, context).first, "ModelTooLarge");
+  EXPECT_EQ(refusal(base - beside - kMiB, context + beside + kMiB).first, "DeviceMemoryTaken");
 }
 
 // What another process takes once the engine is ready is not the engine's fault, nor its end.

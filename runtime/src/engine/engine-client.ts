@@ -102,7 +102,7 @@ export class EngineClient {
   }
 
   /**
-   * Outputs until one has `finish`. Leaving the loop, or the signal, cancels within one step.
+   * Outputs until one has `finish`. Leaving the loop, or the signal, cancels within one step, but for a row that waits behind it.
    * @throws FailureError when the engine is lost or refuses the request
    */
   async *submit(

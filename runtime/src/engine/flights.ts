@@ -2,13 +2,17 @@
 
 import { FailureError, type Failure } from '@llmservice/crds';
 import { OutputQueue } from './output-queue.js';
+import { queueTimeout } from './queue-timeout.js';
 import type { EngineOutput, GenerateRequest, SequenceUpdate, ServerMessage } from './protocol.js';
 
 interface Flight {
   readonly request: GenerateRequest;
   readonly queue: OutputQueue;
+  readonly openedAt: number;
   /** Whether an engine process has it. */
   sent: boolean;
+  /** Ends its time to wait while no engine process has it. */
+  expiry: NodeJS.Timeout | null;
 }
 
 export class Flights {
@@ -26,17 +30,19 @@ export class Flights {
 
   /**
    * Outputs of a request until one has `finish`. Leaving the loop, or the signal, cancels it.
-   * @param atOnce false: it waits for `sendAll`
+   * @param atOnce false: it waits for `sendAll`, no longer than its `maxQueueMs`
    * @throws FailureError that `fail` or an update gives it
    */
   async *open(request: GenerateRequest, signal: AbortSignal, atOnce: boolean): AsyncGenerator<EngineOutput> {
     const queue = new OutputQueue();
-    const flight: Flight = { request, queue, sent: false };
+    const flight: Flight = { request, queue, openedAt: performance.now(), sent: false, expiry: null };
     const close = (): void => queue.close();
     this.#flights.set(request.id, flight);
     signal.addEventListener('abort', close);
     if (signal.aborted) close();
     else if (atOnce) this.#submit(flight);
+    else if (request.maxQueueMs !== null)
+      flight.expiry = setTimeout(() => queue.fail(toError(queueTimeout(waited(flight)))), request.maxQueueMs);
     let finished = false;
     try {
       for (let output = await queue.next(); output !== null; output = await queue.next()) {
@@ -46,6 +52,7 @@ export class Flights {
       }
     } finally {
       signal.removeEventListener('abort', close);
+      if (flight.expiry !== null) clearTimeout(flight.expiry);
       this.#flights.delete(request.id);
       if (!finished && flight.sent) this.#send({ type: 'cancel', id: request.id });
     }
@@ -71,8 +78,16 @@ export class Flights {
   #submit(flight: Flight): void {
     if (flight.sent) return;
     flight.sent = true;
-    this.#send({ type: 'submit', request: flight.request });
+    if (flight.expiry !== null) clearTimeout(flight.expiry);
+    const { request } = flight;
+    const maxQueueMs = request.maxQueueMs === null ? null : Math.max(0, request.maxQueueMs - waited(flight));
+    this.#send({ type: 'submit', request: { ...request, maxQueueMs } });
   }
+}
+
+/** In whole milliseconds. */
+function waited({ openedAt }: Flight): number {
+  return Math.round(performance.now() - openedAt);
 }
 
 export function toError({ reason, message, detail }: Failure): FailureError {

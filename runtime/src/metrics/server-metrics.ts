@@ -2,25 +2,16 @@
 // picker work unchanged, and our own under llmservice_*. Requests are counted here as they are served; what the engine
 // knows is read when scraped.
 
-import { Counter, Gauge, Histogram, Registry } from 'prom-client';
+import { Counter, Histogram, Registry } from 'prom-client';
 import type { EndedRequest, FinishedGeneration } from '../observe/ended-request.js';
 import { stepTokensBuckets } from './buckets.js';
+import { observeCache, type CacheConfig } from './cache-metrics.js';
 import { observeDrafts } from './draft-metrics.js';
 import { observeEngine, type ObservedState } from './engine-metrics.js';
 import { KeyMetrics } from './key-metrics.js';
 import { RequestSizes } from './request-sizes.js';
 import { RequestTimes } from './request-times.js';
 import { labelNames, type Labels } from './scraped-metrics.js';
-
-export interface CacheConfig {
-  readonly blockSize: number;
-  readonly numBlocks: number;
-  readonly dtype: string;
-  /** `auto`: as dtype. */
-  readonly kvCacheDtype: string;
-  readonly memoryUtilizationPercent: number;
-  readonly prefixCaching: boolean;
-}
 
 const finishedReasons = ['stop', 'length', 'abort', 'error'];
 
@@ -31,6 +22,7 @@ export class ServerMetrics {
   private readonly labels: Labels;
   private readonly times: RequestTimes;
   private readonly sizes: RequestSizes;
+  private cache: CacheConfig | null = null;
 
   constructor(modelName: string, state: () => ObservedState) {
     this.labels = { model_name: modelName, engine: '0' };
@@ -43,6 +35,7 @@ export class ServerMetrics {
       this.requestSuccess.inc({ ...this.labels, finished_reason }, 0);
     this.keys = new KeyMetrics(this.registry, modelName);
     observeEngine(this.registry, this.labels, state);
+    observeCache(this.registry, this.labels, () => this.cache, state);
     observeDrafts(this.registry, this.labels, () => state().engine?.stats?.drafts ?? null);
   }
 
@@ -86,26 +79,9 @@ export class ServerMetrics {
   }
 
   /** A model is served from now on. */
-  serving(config: CacheConfig, maxModelLen: number): void {
+  serving(cache: CacheConfig, maxModelLen: number): void {
     this.sizes.begin(maxModelLen);
-    this.cacheInfo.reset();
-    this.cacheConfig(config);
-  }
-
-  private cacheConfig(config: CacheConfig): void {
-    const { blockSize, numBlocks, dtype, kvCacheDtype, memoryUtilizationPercent, prefixCaching } = config;
-    this.cacheInfo.set(
-      {
-        engine: this.labels.engine,
-        model_name: this.labels.model_name,
-        block_size: String(blockSize),
-        num_gpu_blocks: String(numBlocks),
-        cache_dtype: kvCacheDtype === 'auto' ? dtype : kvCacheDtype,
-        gpu_memory_utilization: String(memoryUtilizationPercent / 100),
-        enable_prefix_caching: prefixCaching ? 'True' : 'False',
-      },
-      1,
-    );
+    this.cache = cache;
   }
 
   private readonly promptTokens = this.counter('vllm:prompt_tokens_total', 'Prompt tokens processed.');
@@ -131,19 +107,6 @@ export class ServerMetrics {
     name: 'llmservice_generation_errors_total',
     help: 'Generations that ended with an error, by its code.',
     labelNames: ['model_name', 'code'],
-    registers: [this.registry],
-  });
-  private readonly cacheInfo = new Gauge({
-    name: 'vllm:cache_config_info',
-    help: 'Facts of the KV cache, as labels.',
-    labelNames: [
-      ...labelNames,
-      'block_size',
-      'num_gpu_blocks',
-      'cache_dtype',
-      'gpu_memory_utilization',
-      'enable_prefix_caching',
-    ],
     registers: [this.registry],
   });
 

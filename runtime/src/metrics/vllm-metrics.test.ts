@@ -48,7 +48,7 @@ const vllm: readonly (readonly [string, 'gauge' | 'counter' | 'histogram', strin
 
 const stats: EngineStats = {
   ...{ running: 0, waiting: 0, blocksUsed: 0, blocksCached: 0, blocksTotal: 8, snapshotsKept: 0 },
-  ...{ preemptionsTotal: 0, promptTokensTotal: 0, generationTokensTotal: 0, prefixCacheQueriesTotal: 0 },
+  ...{ preemptionsTotal: 0, generationTokensTotal: 0, prefixCacheQueriesTotal: 0 },
   ...{ prefixCacheHitsTotal: 0, stepsTotal: 0, stepTokens: 0, stepMicrosTotal: 0, repeatedTokenRunsTotal: 0 },
   drafts: new DraftTotals(3).stats,
 };
@@ -70,7 +70,7 @@ beforeAll(async () => {
   server = await ScriptedServer.start();
   Object.assign(server.engine, { stats });
   const { metrics } = server.parts;
-  const cache = { blockSize: 16, numBlocks: 8, dtype: 'float32', kvCacheDtype: 'auto' };
+  const cache = { blockSize: 16, dtype: 'float32', kvCacheDtype: 'auto' };
   // Served twice, as after a reload: nothing is there twice.
   for (const maxModelLen of [64, 2048])
     metrics.serving({ ...cache, memoryUtilizationPercent: 85, prefixCaching: true }, maxModelLen);

@@ -10,6 +10,10 @@ namespace {
 // Above this a kernel must be told that it may have so much.
 constexpr uint32_t kPlainShared = 48 << 10;
 
+// Of the driver for a process, at most, as crds/src/memory-parts.ts reserves it: what others have beyond it
+// may go away.
+constexpr size_t kContextBytes = 512 << 20;
+
 // Which is no fault of the device, and is not to be met again as the last error.
 bool is_out_of_memory(gpuError_t error) {
   if (error != gpuErrorMemoryAllocation) return false;
@@ -66,8 +70,9 @@ void* Device::taken(gpuError_t error, void*& memory, size_t bytes) {
   if (is_out_of_memory(error)) {
     const auto [free, total] = this->memory();
     const size_t others = total - std::min(total, free + held_);
+    const size_t foreign = others - std::min(others, kContextBytes);
     throw EngineError(
-        "ModelTooLarge",
+        free + foreign >= bytes ? "DeviceMemoryTaken" : "ModelTooLarge",
         name_ + " has " + mebibytes(free) + " of its " + mebibytes(total) + " free, and " + mebibytes(bytes) +
             " more are needed for weights, caches and workspace. " + mebibytes(held_) +
             " are taken by those so far, " + mebibytes(others) + " by other processes and the driver.",
