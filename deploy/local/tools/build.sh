@@ -33,6 +33,7 @@ keep_folder() {
   local module path
   cd "$here/$1"
   read -r module path <keep
+  go mod download "$module" # which a build leaves out where nothing of it is compiled
   mkdir -p "$2/$(dirname "$path")"
   cp -r "$(go list -m -f '{{.Dir}}' "$module")/$path" "$2/$path"
   chmod -R u+w "$2/$path"
