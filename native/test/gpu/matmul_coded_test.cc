@@ -54,7 +54,7 @@ class CodedTest : public ::testing::TestWithParam<Case> {
   std::unique_ptr<gpu::DeviceWeights> packed() const {
     const MatrixPart parts[] = {stored.part(0, 27), stored.part(27, outputs - 27)};
     // An order that these types do not have.
-    return gpu::pack_matrix(device(), parts, DType::kBF16, gpu::TileOrder::kSwizzled, [](uint64_t) {});
+    return gpu::Packer(device()).pack(parts, DType::kBF16, gpu::TileOrder::kSwizzled, [](uint64_t) {});
   }
 
   // Of the reference, (outputs, cols).

@@ -14,7 +14,7 @@ namespace llmservice::testing {
 namespace {
 
 std::unique_ptr<gpu::DeviceWeights> packed(std::span<const MatrixPart> parts, DType keep = DType::kBF16) {
-  return gpu::pack_matrix(device(), parts, keep, gpu::TileOrder::kSwizzled, [](uint64_t) {});
+  return gpu::Packer(device()).pack(parts, keep, gpu::TileOrder::kSwizzled, [](uint64_t) {});
 }
 
 std::vector<float> all_rows(const gpu::DeviceWeights& weights) {
@@ -96,7 +96,7 @@ TEST(Packing, EightBitCodesBecomeTheDevicesOwn) {
   }
   const MatrixPart part = stored.part(0, 64);
   for (const gpu::TileOrder order : {gpu::TileOrder::kFragments, gpu::TileOrder::kSwizzled}) {
-    const auto weights = gpu::pack_matrix(device(), {&part, 1}, DType::kBF16, order, [](uint64_t) {});
+    const auto weights = gpu::Packer(device()).pack({&part, 1}, DType::kBF16, order, [](uint64_t) {});
     std::vector<float> scales(2);
     device().download(weights->bands.front().scales->data(), std::as_writable_bytes(std::span(scales)));
     EXPECT_EQ(scales, gpu::kFnuz ? (std::vector<float>{6.0f, 10.0f}) : (std::vector<float>{3.0f, 5.0f}));
@@ -131,8 +131,8 @@ TEST(Packing, ReadsEachByteOnceThroughItsWindows) {
                             },
                         .scales = scales,
                         .scaling = Scaling::kRow};
-  const auto weights = gpu::pack_matrix(device(), {&part, 1}, DType::kBF16, gpu::TileOrder::kSwizzled,
-                                        [&](uint64_t bytes) { told += bytes; });
+  const auto weights = gpu::Packer(device()).pack({&part, 1}, DType::kBF16, gpu::TileOrder::kSwizzled,
+                                                  [&](uint64_t bytes) { told += bytes; });
   EXPECT_EQ(read, static_cast<uint64_t>(rows * cols));
   EXPECT_EQ(told, read);
 }

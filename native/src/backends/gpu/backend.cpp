@@ -10,7 +10,6 @@
 #include "backends/gpu/kernels/gdn.h"
 #include "backends/gpu/kernels/matmul.h"
 #include "backends/gpu/kernels/sampling.h"
-#include "backends/gpu/packing.h"
 
 namespace llmservice::gpu {
 namespace {
@@ -52,6 +51,14 @@ size_t arena_bytes(const StepLimits& limits) {
          sample_list_bytes(limits);
 }
 
+// What attention's tiles are made of.
+void check_heads(int64_t head_dim) {
+  if (head_dim % 16 == 0 && head_dim <= 256) return;
+  throw EngineError("UnsupportedArchitecture", "The model has attention heads of " +
+                                                   std::to_string(head_dim) +
+                                                   " features; GPUs take multiples of 16 up to 256.");
+}
+
 // The row counts that a workspace is looked at for: it need not grow with them.
 std::vector<int64_t> row_counts(int64_t most) {
   std::vector<int64_t> counts;
@@ -68,7 +75,8 @@ GpuBackend::GpuBackend(const GpuOptions& options)
       order_(tile_order(device_.compute_capability())),
       graphs_(device_, options.graphs),
       on_list_(options.on_list),
-      samples_(options.samples) {}
+      samples_(options.samples),
+      packer_(std::make_unique<Packer>(device_)) {}
 
 // Graphs and memory go after the work that uses them.
 GpuBackend::~GpuBackend() {
@@ -92,7 +100,7 @@ std::unique_ptr<Buffer> GpuBackend::allocate(size_t bytes) {
 
 std::unique_ptr<Matrix> GpuBackend::pack(std::span<const MatrixPart> parts, DType keep,
                                          const std::function<void(uint64_t)>& on_bytes) {
-  auto packed = pack_matrix(device_, parts, keep, order_, on_bytes);
+  auto packed = packer_->pack(parts, keep, order_, on_bytes);
   for (const auto& [shape, tiles, scales] : packed->bands) {
     const bool known = std::ranges::any_of(shapes_, [&](const DeviceMatrix& other) {
       return other.rows == shape.rows && other.cols == shape.cols && other.dtype == shape.dtype &&
@@ -105,10 +113,12 @@ std::unique_ptr<Matrix> GpuBackend::pack(std::span<const MatrixPart> parts, DTyp
 
 std::unique_ptr<Matrix> GpuBackend::pack_for_experts(std::span<const MatrixPart> parts, DType keep,
                                                      const std::function<void(uint64_t)>& on_bytes) {
-  return pack_matrix(device_, parts, keep, kExpertOrder, on_bytes);
+  return packer_->pack(parts, keep, kExpertOrder, on_bytes);
 }
 
 void GpuBackend::reserve(const StepLimits& limits) {
+  if (limits.attention) check_heads(limits.attention->head_dim);
+  packer_ = nullptr;
   for (const int64_t rows : row_counts(limits.rows)) {
     for (const DeviceMatrix& shape : shapes_) products_.want(matmul_workspace(shape, rows));
     for (const auto& [experts, shape] : expert_shapes_)

@@ -6,6 +6,7 @@
 #include "backends/gpu/graph_cache.h"
 #include "backends/gpu/kernels/experts.h"
 #include "backends/gpu/kernels/quantize.h"
+#include "backends/gpu/packing.h"
 #include "backends/gpu/rank_collective.h"
 #include "backends/gpu/step_arena.h"
 #include "backends/gpu/step_segments.h"
@@ -129,6 +130,7 @@ class GpuBackend final : public Backend {
   std::function<void(Device&, const LaunchList&)> on_list_;
   bool samples_;
   std::vector<std::byte> sample_lists_;  // of one batch
+  std::unique_ptr<Packer> packer_;       // null from reserve() on
   std::unique_ptr<StepArena> arena_;     // null before reserve()
   std::unique_ptr<PinnedMemory> result_;
   Downloads downloads_;

@@ -1,7 +1,6 @@
 // Ops with packed weights.
 #include "backends/gpu/backend.h"
 #include "backends/gpu/kernels/matmul.h"
-#include "backends/gpu/packing.h"
 
 namespace llmservice::gpu {
 namespace {

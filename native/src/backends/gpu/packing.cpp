@@ -53,89 +53,6 @@ void read_rows(const MatrixPart& part, DType held, int64_t row, int64_t count, s
   for (int64_t i = 0; i < count * part.cols; ++i) halves[i] = llmservice::float_to_bf16(floats[i]);
 }
 
-class Windows {
- public:
-  Windows(Device& device, int64_t bytes)
-      : device_(device), pinned_(device, 2 * bytes), memory_(device, 2 * bytes), bytes_(bytes) {}
-  ~Windows() {
-    try {
-      device_.finish();
-    } catch (const EngineError&) {  // it stays: whoever waits for the device next hears of it
-    }
-  }
-
-  // The one to fill next. It is free: of the two, only the other may still be on its way.
-  std::span<std::byte> window() const {
-    return {pinned_.data() + turn_ * bytes_, static_cast<size_t>(bytes_)};
-  }
-  // Where its content will be when launches that come next run.
-  const std::byte* send(int64_t bytes) {
-    device_.finish();  // the other one has arrived; it went while this one was filled
-    std::byte* const to = memory_.data() + turn_ * bytes_;
-    device_.send(window().first(bytes), to);
-    turn_ = 1 - turn_;
-    return to;
-  }
-
- private:
-  Device& device_;
-  PinnedMemory pinned_;
-  DeviceMemory memory_;
-  int64_t bytes_;
-  int64_t turn_ = 0;
-};
-
-// Stored rows go as they are, the scales of their groups behind them.
-void pack_coded(Device& device, std::span<const MatrixPart> parts, DeviceBand& band,
-                const std::function<void(uint64_t)>& on_bytes) {
-  const DType type = band.matrix.dtype;
-  const int64_t row_bytes = bytes_of(type, band.matrix.cols);
-  const int64_t row_groups = type == DType::kF4E2M1 ? band.matrix.cols / kGroupColumns : 0;
-  const int64_t window_rows =
-      std::clamp<int64_t>(kWindowBytes / (row_bytes + row_groups), 1, band.matrix.rows);
-  Windows windows(device, window_rows * (row_bytes + row_groups));
-  int64_t first = 0;
-  for (const MatrixPart& part : parts) {
-    for (int64_t row = 0; row < part.rows; row += window_rows) {
-      const int64_t count = std::min(window_rows, part.rows - row);
-      const std::span<std::byte> window = windows.window();
-      part.read(row * row_bytes, window.first(count * row_bytes));
-      if (row_groups > 0) {
-        const auto groups =
-            part.group_scales.subspan((part.scale_row + row) * row_groups, count * row_groups);
-        std::ranges::copy(groups, window.begin() + count * row_bytes);
-      }
-      const std::byte* const sent = windows.send(count * (row_bytes + row_groups));
-      device.run(pack_coded_rows(band.matrix, band.tiles->data(), sent, row_bytes,
-                                 row_groups > 0 ? sent + count * row_bytes : nullptr,
-                                 static_cast<int32_t>(first + row), static_cast<int32_t>(count)));
-      on_bytes(count * row_bytes);
-    }
-    first += part.rows;
-  }
-}
-
-void pack_codes(Device& device, std::span<const MatrixPart> parts, DeviceBand& band,
-                const std::function<void(uint64_t)>& on_bytes) {
-  const DType held = band.matrix.dtype;
-  const int64_t row_bytes = band.matrix.cols * size_of(held);
-  const int64_t window_rows = std::clamp<int64_t>(kWindowBytes / row_bytes, 1, band.matrix.rows);
-  Windows windows(device, window_rows * row_bytes);
-  std::vector<std::byte> stored;
-  int64_t first = 0;
-  for (const MatrixPart& part : parts) {
-    for (int64_t row = 0; row < part.rows; row += window_rows) {
-      const int64_t count = std::min(window_rows, part.rows - row);
-      read_rows(part, held, row, count, windows.window(), stored);
-      const std::byte* const sent = windows.send(count * row_bytes);
-      device.run(pack_rows(band.matrix, band.tiles->data(), sent, static_cast<int32_t>(first + row),
-                           static_cast<int32_t>(count)));
-      on_bytes(bytes_of(part.dtype, count * part.cols));
-    }
-    first += part.rows;
-  }
-}
-
 // For each row, where in its part's scales its own begin.
 struct RowScales {
   const MatrixPart* part;
@@ -195,8 +112,89 @@ void pack_scales(Device& device, std::span<const RowScales> rows, DeviceBand& ba
   device.upload(std::as_bytes(std::span(scales)), band.scales->data());
 }
 
-DeviceBand pack_band(Device& device, std::span<const MatrixPart> parts, DType held, TileOrder order,
-                     const std::function<void(uint64_t)>& on_bytes) {
+}  // namespace
+
+PackingWindows::~PackingWindows() {
+  try {
+    settle();
+  } catch (const EngineError&) {  // it stays: whoever waits for the device next hears of it
+  }
+}
+
+void PackingWindows::settle() {
+  if (bytes_ > 0) device_.finish();
+}
+
+std::span<std::byte> PackingWindows::window(int64_t bytes) {
+  if (bytes > bytes_) {
+    settle();
+    pinned_ = nullptr;
+    memory_ = nullptr;
+    pinned_ = std::make_unique<PinnedMemory>(device_, 2 * bytes);
+    memory_ = std::make_unique<DeviceMemory>(device_, 2 * bytes);
+    bytes_ = bytes;
+  }
+  return {pinned_->data() + turn_ * bytes_, static_cast<size_t>(bytes)};
+}
+
+const std::byte* PackingWindows::send(int64_t bytes) {
+  device_.finish();  // the other one has arrived; it went while this one was filled
+  std::byte* const to = memory_->data() + turn_ * bytes_;
+  device_.send({pinned_->data() + turn_ * bytes_, static_cast<size_t>(bytes)}, to);
+  turn_ = 1 - turn_;
+  return to;
+}
+
+void Packer::pack_coded(std::span<const MatrixPart> parts, DeviceBand& band,
+                        const std::function<void(uint64_t)>& on_bytes) {
+  const DType type = band.matrix.dtype;
+  const int64_t row_bytes = bytes_of(type, band.matrix.cols);
+  const int64_t row_groups = type == DType::kF4E2M1 ? band.matrix.cols / kGroupColumns : 0;
+  const int64_t window_rows =
+      std::clamp<int64_t>(kWindowBytes / (row_bytes + row_groups), 1, band.matrix.rows);
+  int64_t first = 0;
+  for (const MatrixPart& part : parts) {
+    for (int64_t row = 0; row < part.rows; row += window_rows) {
+      const int64_t count = std::min(window_rows, part.rows - row);
+      const std::span<std::byte> window = windows_.window(window_rows * (row_bytes + row_groups));
+      part.read(row * row_bytes, window.first(count * row_bytes));
+      if (row_groups > 0) {
+        const auto groups =
+            part.group_scales.subspan((part.scale_row + row) * row_groups, count * row_groups);
+        std::ranges::copy(groups, window.begin() + count * row_bytes);
+      }
+      const std::byte* const sent = windows_.send(count * (row_bytes + row_groups));
+      device_.run(pack_coded_rows(band.matrix, band.tiles->data(), sent, row_bytes,
+                                  row_groups > 0 ? sent + count * row_bytes : nullptr,
+                                  static_cast<int32_t>(first + row), static_cast<int32_t>(count)));
+      on_bytes(count * row_bytes);
+    }
+    first += part.rows;
+  }
+}
+
+void Packer::pack_codes(std::span<const MatrixPart> parts, DeviceBand& band,
+                        const std::function<void(uint64_t)>& on_bytes) {
+  const DType held = band.matrix.dtype;
+  const int64_t row_bytes = band.matrix.cols * size_of(held);
+  const int64_t window_rows = std::clamp<int64_t>(kWindowBytes / row_bytes, 1, band.matrix.rows);
+  std::vector<std::byte> stored;
+  int64_t first = 0;
+  for (const MatrixPart& part : parts) {
+    for (int64_t row = 0; row < part.rows; row += window_rows) {
+      const int64_t count = std::min(window_rows, part.rows - row);
+      read_rows(part, held, row, count, windows_.window(window_rows * row_bytes), stored);
+      const std::byte* const sent = windows_.send(count * row_bytes);
+      device_.run(pack_rows(band.matrix, band.tiles->data(), sent, static_cast<int32_t>(first + row),
+                            static_cast<int32_t>(count)));
+      on_bytes(bytes_of(part.dtype, count * part.cols));
+    }
+    first += part.rows;
+  }
+}
+
+DeviceBand Packer::pack_band(std::span<const MatrixPart> parts, DType held, TileOrder order,
+                             const std::function<void(uint64_t)>& on_bytes) {
   int64_t row_count = 0;
   for (const MatrixPart& part : parts) row_count += part.rows;
   const int64_t cols = parts.front().cols;
@@ -206,9 +204,9 @@ DeviceBand pack_band(Device& device, std::span<const MatrixPart> parts, DType he
   const int32_t scale_rows = scaled ? scale_rows_of(rows) : kTileRows;
   if (scaled) check_scales(rows, divided(cols, kScaleColumns));
   DeviceBand band;
-  band.tiles = std::make_unique<DeviceMemory>(device, tile_bytes(held, row_count, cols));
+  band.tiles = std::make_unique<DeviceMemory>(device_, tile_bytes(held, row_count, cols));
   if (scaled) {
-    band.scales = std::make_unique<DeviceMemory>(device, scale_bytes(held, row_count, cols, scale_rows));
+    band.scales = std::make_unique<DeviceMemory>(device_, scale_bytes(held, row_count, cols, scale_rows));
   }
   band.matrix = {.tiles = band.tiles->data(),
                  .scales = scaled ? reinterpret_cast<const float*>(band.scales->data()) : nullptr,
@@ -218,22 +216,20 @@ DeviceBand pack_band(Device& device, std::span<const MatrixPart> parts, DType he
                  .rows = static_cast<int32_t>(row_count),
                  .cols = static_cast<int32_t>(cols),
                  .stride = static_cast<int32_t>(row_count),
-                 .multiprocessors = device.multiprocessors()};
+                 .multiprocessors = device_.multiprocessors()};
   // Reading may make the scales of rows and blocks.
   if (coded) {
-    pack_coded(device, parts, band, on_bytes);
-    if (scaled) pack_row_scales(device, rows, band);
+    pack_coded(parts, band, on_bytes);
+    if (scaled) pack_row_scales(device_, rows, band);
   } else {
-    pack_codes(device, parts, band, on_bytes);
-    if (scaled) pack_scales(device, rows, band);
+    pack_codes(parts, band, on_bytes);
+    if (scaled) pack_scales(device_, rows, band);
   }
   return band;
 }
 
-}  // namespace
-
-std::unique_ptr<DeviceWeights> pack_matrix(Device& device, std::span<const MatrixPart> parts, DType keep,
-                                           TileOrder order, const std::function<void(uint64_t)>& on_bytes) {
+std::unique_ptr<DeviceWeights> Packer::pack(std::span<const MatrixPart> parts, DType keep, TileOrder order,
+                                            const std::function<void(uint64_t)>& on_bytes) {
   check_format(parts, keep);
   auto weights = std::make_unique<DeviceWeights>();
   weights->cols = parts.front().cols;
@@ -242,8 +238,8 @@ std::unique_ptr<DeviceWeights> pack_matrix(Device& device, std::span<const Matri
     const DType held = held_of(parts[first]);
     while (end < parts.size() && held_of(parts[end]) == held) ++end;
     check_place(weights->rows, parts[first]);
-    const DeviceBand& band = weights->bands.emplace_back(
-        pack_band(device, parts.subspan(first, end - first), held, order, on_bytes));
+    const DeviceBand& band =
+        weights->bands.emplace_back(pack_band(parts.subspan(first, end - first), held, order, on_bytes));
     weights->rows += band.matrix.rows;
     weights->bytes += band.bytes();
   }

@@ -22,7 +22,46 @@ struct DeviceWeights final : Matrix {
   std::vector<DeviceBand> bands;  // their outputs one after the other
 };
 
-std::unique_ptr<DeviceWeights> pack_matrix(Device& device, std::span<const MatrixPart> parts, DType keep,
-                                           TileOrder order, const std::function<void(uint64_t)>& on_bytes);
+// Two windows, each in pinned memory and on the device, for as long as a model is loaded: to take and free
+// such memory waits for the device.
+class PackingWindows {
+ public:
+  explicit PackingWindows(Device& device) : device_(device) {}
+  ~PackingWindows();
+
+  // The one to fill next, of `bytes`. It is free: of the two, only the other may still be on its way.
+  std::span<std::byte> window(int64_t bytes);
+  // Where the first `bytes` of it will be when launches that come next run.
+  const std::byte* send(int64_t bytes);
+
+ private:
+  void settle();
+
+  Device& device_;
+  std::unique_ptr<PinnedMemory> pinned_;
+  std::unique_ptr<DeviceMemory> memory_;
+  int64_t bytes_ = 0;  // of one
+  int64_t turn_ = 0;
+};
+
+class Packer {
+ public:
+  explicit Packer(Device& device) : device_(device), windows_(device) {}
+
+  std::unique_ptr<DeviceWeights> pack(std::span<const MatrixPart> parts, DType keep, TileOrder order,
+                                      const std::function<void(uint64_t)>& on_bytes);
+
+ private:
+  DeviceBand pack_band(std::span<const MatrixPart> parts, DType held, TileOrder order,
+                       const std::function<void(uint64_t)>& on_bytes);
+  // Stored rows go as they are, the scales of their groups behind them.
+  void pack_coded(std::span<const MatrixPart> parts, DeviceBand& band,
+                  const std::function<void(uint64_t)>& on_bytes);
+  void pack_codes(std::span<const MatrixPart> parts, DeviceBand& band,
+                  const std::function<void(uint64_t)>& on_bytes);
+
+  Device& device_;
+  PackingWindows windows_;
+};
 
 }  // namespace llmservice::gpu
