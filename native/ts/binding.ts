@@ -400,7 +400,6 @@ export interface GpuDevice {
   /** `0000:c1:00.0`; partitions of a card share it. */
   readonly pciAddress: string;
   readonly memoryBytes: number;
-  readonly freeBytes: number;
   readonly multiprocessors: number;
 }
 

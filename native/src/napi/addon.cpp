@@ -33,7 +33,6 @@ Napi::Value list_gpus(const Napi::CallbackInfo& call) {
     device.Set("architecture", facts.architecture);
     device.Set("pciAddress", facts.pci_address);
     device.Set("memoryBytes", static_cast<double>(facts.memory_bytes));
-    device.Set("freeBytes", static_cast<double>(facts.free_bytes));
     device.Set("multiprocessors", facts.multiprocessors);
     devices.Set(i, device);
   }

@@ -9,7 +9,6 @@ const gpu = (own: Partial<GpuDevice>): GpuDevice => ({
   architecture: 'warp32',
   pciAddress: '0001:c1:02.0',
   memoryBytes: 8 * 2 ** 30,
-  freeBytes: 2 ** 30,
   multiprocessors: 4,
   ...own,
 });

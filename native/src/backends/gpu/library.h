@@ -12,14 +12,13 @@
 namespace llmservice::gpu {
 
 // Goes up with every change of this file, of ops/collective.h, or of what ops/ops.h includes and declares.
-constexpr int kLibraryAbi = 4;
+constexpr int kLibraryAbi = 5;
 
 struct DeviceFacts {
   std::string name;
   std::string architecture;  // sm_90 or gfx942, for example
   std::string pci_address;   // 0000:c1:00.0; partitions of a card share it
   uint64_t memory_bytes = 0;
-  uint64_t free_bytes = 0;
   int multiprocessors = 0;
 };
 
