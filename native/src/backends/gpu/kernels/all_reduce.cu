@@ -7,6 +7,9 @@ namespace {
 
 constexpr uint32_t kThreads = 256;
 
+// Values that a thread asks for before it uses the first: those of other devices take a microsecond to come.
+constexpr int kAtOnce = 5;
+
 struct Begins {
   int64_t of[kMaxDeviceRanks + 1];
 };
@@ -24,8 +27,12 @@ __device__ __forceinline__ void meet_ranks(const DeviceRanks& ranks, uint32_t tu
     const auto place = (phase * kReduceBlocks + blockIdx.x) * kMaxDeviceRanks;
     signal(&ranks.memory[other].signals[place + ranks.rank], turn + 1);
     const uint32_t* const mine = &ranks.memory[ranks.rank].signals[place + other];
-    // A rank may be one launch ahead; numbers may wrap.
-    while (static_cast<int32_t>(look(mine) - (turn + 1)) < 0 && look(ranks.lost) == 0) pause();
+    // A rank may be one launch ahead; numbers may wrap. The host's memory is far: it is looked at now and
+    // then.
+    for (uint32_t looks = 0; static_cast<int32_t>(look(mine) - (turn + 1)) < 0; ++looks) {
+      if (looks % 64 == 0 && look(ranks.lost) != 0) break;
+      pause();
+    }
   }
   sync_block();
 }
@@ -40,36 +47,77 @@ __device__ __forceinline__ void end_turn(const DeviceRanks& ranks, uint32_t turn
   *ranks.turn = turn + 1;
 }
 
-__device__ __forceinline__ float sum_of(const DeviceRanks& ranks, uint32_t turn, int64_t i) {
-  float sum = bank(ranks, 0, turn)[i];
-  for (int32_t rank = 1; rank < ranks.size; ++rank) sum += bank(ranks, rank, turn)[i];
-  return sum;
+// use(i, load(i)) for this thread's share of [begin, end), each kThreads after the one before, kAtOnce at a
+// time.
+template <class Load, class Use>
+__device__ __forceinline__ void stream(int64_t begin, int64_t end, const Load& load, const Use& use) {
+  for (int64_t first = begin + threadIdx.x; first < end; first += kAtOnce * kThreads) {
+    decltype(load(first)) loaded[kAtOnce];
+#pragma unroll
+    for (int n = 0; n < kAtOnce; ++n) {
+      const int64_t i = first + n * kThreads;
+      if (i < end) loaded[n] = load(i);
+    }
+#pragma unroll
+    for (int n = 0; n < kAtOnce; ++n) {
+      const int64_t i = first + n * kThreads;
+      if (i < end) use(i, loaded[n]);
+    }
+  }
+}
+
+__device__ __forceinline__ void copy(const float* from, int64_t begin, int64_t end, float* to) {
+  stream(
+      begin, end, [&](int64_t i) { return from[i]; }, [&](int64_t i, float value) { to[i] = value; });
+}
+
+// One value of every rank.
+struct Values {
+  float of[kMaxDeviceRanks];
+
+  __device__ __forceinline__ float sum(int32_t size) const {
+    float total = of[0];
+#pragma unroll
+    for (int32_t rank = 1; rank < kMaxDeviceRanks; ++rank) {
+      if (rank < size) total += of[rank];
+    }
+    return total;
+  }
+};
+
+__device__ __forceinline__ Values values_of(const DeviceRanks& ranks, uint32_t turn, int64_t i) {
+  Values values;
+#pragma unroll
+  for (int32_t rank = 0; rank < kMaxDeviceRanks; ++rank) {
+    if (rank < ranks.size) values.of[rank] = bank(ranks, rank, turn)[i];
+  }
+  return values;
 }
 
 // Blocks take equal parts of x.
 template <bool kTwoShots>
 __global__ void __launch_bounds__(kThreads) all_reduce_kernel(DeviceRanks ranks, float* x, int64_t count) {
   wait_for_previous();
+  let_next_start();
   const uint32_t turn = *ranks.turn;
   const int64_t begin = count * blockIdx.x / gridDim.x;
   const int64_t end = count * (blockIdx.x + 1) / gridDim.x;
   float* const own = bank(ranks, ranks.rank, turn);
-  for (int64_t i = begin + threadIdx.x; i < end; i += kThreads) own[i] = x[i];
+  const auto load = [&](int64_t i) { return values_of(ranks, turn, i); };
+  copy(x, begin, end, own);
   meet_ranks(ranks, turn, 0);
   if constexpr (kTwoShots) {
     const auto part = [&](int32_t rank) { return begin + (end - begin) * rank / ranks.size; };
-    for (int64_t i = part(ranks.rank) + threadIdx.x; i < part(ranks.rank + 1); i += kThreads) {
-      own[i] = sum_of(ranks, turn, i);  // nobody else reads this part of it before the next meeting
-    }
+    // Nobody else reads this part of it before the next meeting.
+    stream(part(ranks.rank), part(ranks.rank + 1), load,
+           [&](int64_t i, const Values& values) { own[i] = values.sum(ranks.size); });
     meet_ranks(ranks, turn, 1);
     for (int32_t rank = 0; rank < ranks.size; ++rank) {
-      const float* const sums = bank(ranks, rank, turn);
-      for (int64_t i = part(rank) + threadIdx.x; i < part(rank + 1); i += kThreads) x[i] = sums[i];
+      copy(bank(ranks, rank, turn), part(rank), part(rank + 1), x);
     }
   } else {
-    for (int64_t i = begin + threadIdx.x; i < end; i += kThreads) x[i] = sum_of(ranks, turn, i);
+    stream(begin, end, load, [&](int64_t i, const Values& values) { x[i] = values.sum(ranks.size); });
   }
-  let_next_start();
   end_turn(ranks, turn);
 }
 
@@ -78,29 +126,39 @@ __global__ void __launch_bounds__(kThreads)
     all_reduce_add_rms_norm_kernel(DeviceRanks ranks, const float* update, float* residual,
                                    const float* weight, float eps, int64_t rows, int64_t dim, float* out,
                                    FaultMarks marks) {
+  struct Summands {
+    Values update;
+    float residual;
+  };
   wait_for_previous();
+  let_next_start();
   const uint32_t turn = *ranks.turn;
   float* const own = bank(ranks, ranks.rank, turn);
   for (int64_t row = blockIdx.x; row < rows; row += gridDim.x) {
-    for (int64_t i = threadIdx.x; i < dim; i += kThreads) own[row * dim + i] = update[row * dim + i];
+    copy(update, row * dim, (row + 1) * dim, own);
   }
   meet_ranks(ranks, turn, 0);
   for (int64_t row = blockIdx.x; row < rows; row += gridDim.x) {
     float squares = 0;
-    for (int64_t i = threadIdx.x; i < dim; i += kThreads) {
-      const float value = sum_of(ranks, turn, row * dim + i) + residual[row * dim + i];
-      residual[row * dim + i] = value;
-      squares = fmaf(value, value, squares);
-    }
+    stream(
+        row * dim, (row + 1) * dim,
+        [&](int64_t i) {
+          return Summands{values_of(ranks, turn, i), residual[i]};
+        },
+        [&](int64_t i, const Summands& summands) {
+          const float value = summands.update.sum(ranks.size) + summands.residual;
+          residual[i] = value;
+          squares = fmaf(value, value, squares);
+        });
     norm_row(residual + row * dim, squares, weight, eps, dim, out + row * dim, RowMark(marks, row));
   }
-  let_next_start();
   end_turn(ranks, turn);
 }
 
 __global__ void __launch_bounds__(kThreads)
     gather_columns_kernel(DeviceRanks ranks, const float* mine, int64_t rows, Begins begins, float* out) {
   wait_for_previous();
+  let_next_start();
   const uint32_t turn = *ranks.turn;
   // A block takes the same part of every rank's values, so that it waits for one block of each.
   const auto part = [&](int32_t rank, uint32_t block) {
@@ -108,17 +166,17 @@ __global__ void __launch_bounds__(kThreads)
   };
   float* const own = bank(ranks, ranks.rank, turn);
   const int64_t end = part(ranks.rank, blockIdx.x + 1);
-  for (int64_t i = part(ranks.rank, blockIdx.x) + threadIdx.x; i < end; i += kThreads) own[i] = mine[i];
+  copy(mine, part(ranks.rank, blockIdx.x), end, own);
   meet_ranks(ranks, turn, 0);
   for (int32_t rank = 0; rank < ranks.size && ranks.rank == 0; ++rank) {
-    const int64_t columns = begins.of[rank + 1] - begins.of[rank];
+    const int64_t first = begins.of[rank];
+    const int64_t columns = begins.of[rank + 1] - first;
+    const int64_t width = begins.of[ranks.size];
     const float* const from = bank(ranks, rank, turn);
-    const int64_t last = part(rank, blockIdx.x + 1);
-    for (int64_t i = part(rank, blockIdx.x) + threadIdx.x; i < last; i += kThreads) {
-      out[i / columns * begins.of[ranks.size] + begins.of[rank] + i % columns] = from[i];
-    }
+    stream(
+        part(rank, blockIdx.x), part(rank, blockIdx.x + 1), [&](int64_t i) { return from[i]; },
+        [&](int64_t i, float value) { out[i / columns * width + first + i % columns] = value; });
   }
-  let_next_start();
   end_turn(ranks, turn);
 }
 
