@@ -27,6 +27,23 @@ export const modelsDir = fileURLToPath(new URL('models/', import.meta.url));
 /** Allowed difference of a logprob; where the best two tokens are closer than this, the choice is free. */
 export const tolerance = { bfloat16: 0.08, float32: 0.02 };
 
+/** What an engine is held to. */
+export interface Bar {
+  /** Of one logprob, and of the mean of 256. */
+  readonly allowed: number;
+  readonly allowedMean: number;
+  /** Where the best two tokens are closer than this, the choice is free. */
+  readonly close: number;
+  /** Greedy tokens before the first close call, over all prompts: fewer would say little. */
+  readonly clearSteps: number;
+}
+
+const { bfloat16, float32 } = tolerance;
+export const bars = {
+  bfloat16: { allowed: bfloat16, allowedMean: bfloat16, close: bfloat16, clearSteps: 15 },
+  float32: { allowed: float32, allowedMean: float32, close: float32, clearSteps: 100 },
+} as const satisfies Record<string, Bar>;
+
 /** @param folder of the models; ends with a slash */
 export function readGolden(model: string, folder = modelsDir): Golden {
   return JSON.parse(readFileSync(`${folder}${model}/golden.json`, 'utf8')) as Golden;

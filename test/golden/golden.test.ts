@@ -12,6 +12,7 @@ import { cpuIsas } from '@llmservice/native';
 import { oneOfEach, wide } from './breadth.js';
 import { greedy, loadGolden, run, score } from './engine-driver.js';
 import {
+  bars,
   expectGreedyOfReference,
   expectScoresOfReference,
   expectTogetherAsAlone,
@@ -85,11 +86,11 @@ describe.each(machines)('on $isa in $dtype', ({ isa, dtype }) => {
     afterAll(() => engine.dispose());
 
     test('greedy tokens and their logprobs are the reference’s, up to the first close call', async () => {
-      await expectGreedyOfReference(engine, golden, dtype);
+      await expectGreedyOfReference(engine, golden, bars[dtype]);
     });
 
     test('256 teacher-forced positions have the reference’s logprobs and most likely tokens', async () => {
-      await expectScoresOfReference(engine, golden, allowed);
+      await expectScoresOfReference(engine, golden, bars[dtype]);
       const { margins } = golden.teacherForced;
       expect(margins.filter((margin) => margin >= allowed).length).toBeGreaterThan(150);
     });

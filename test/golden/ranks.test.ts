@@ -6,6 +6,7 @@ import { cpuIsas } from '@llmservice/native';
 
 import { loadGolden, score } from './engine-driver.js';
 import {
+  bars,
   expectGreedyOfReference,
   expectScoresOfReference,
   expectTogetherAsAlone,
@@ -41,11 +42,11 @@ describe.each([
     afterAll(() => engine.dispose());
 
     test('greedy tokens and their logprobs are the reference’s, up to the first close call', async () => {
-      await expectGreedyOfReference(engine, golden, dtype);
+      await expectGreedyOfReference(engine, golden, bars[dtype]);
     });
 
     test('256 teacher-forced positions have the reference’s logprobs, and those of one rank', async () => {
-      const got = await expectScoresOfReference(engine, golden, allowed);
+      const got = await expectScoresOfReference(engine, golden, bars[dtype]);
       const alone = await loadGolden(modelDir, { isa, dtype, threads: 1 });
       try {
         expect(

@@ -7,43 +7,39 @@ import type { Engine } from '@llmservice/native';
 
 import type { Job, Scores } from './engine-driver.js';
 import { greedy, run, score } from './engine-driver.js';
-import { clearSteps, furthest, type Golden, tolerance } from './golden-values.js';
+import { type Bar, clearSteps, furthest, type Golden } from './golden-values.js';
 
-export { furthest, hasMtp, modelsDir, readGolden, tolerance } from './golden-values.js';
+export { bars, furthest, hasMtp, modelsDir, readGolden, tolerance } from './golden-values.js';
 
 export function job(slot: number, prompt: readonly number[], changes: Partial<Job> = {}): Job {
   return { slot, prompt, generated: [], count: 32, sampling: greedy, joinsAt: 0, chunk: 512, ...changes };
 }
 
 /** Greedy tokens and their logprobs are the reference's, up to the first close call. */
-export async function expectGreedyOfReference(
-  engine: Engine,
-  golden: Golden,
-  dtype: 'bfloat16' | 'float32',
-): Promise<void> {
-  const allowed = tolerance[dtype];
+export async function expectGreedyOfReference(engine: Engine, golden: Golden, bar: Bar): Promise<void> {
   let compared = 0;
   for (const wanted of golden.greedy) {
     const [got] = await run(engine, [job(0, wanted.prompt)]);
-    const steps = clearSteps(wanted, allowed);
+    const steps = clearSteps(wanted, bar.close);
     assert.deepEqual(got!.tokens.slice(0, steps), wanted.tokens.slice(0, steps));
-    assertNear(got!.logprobs, wanted.logprobs.slice(0, steps), allowed);
+    assertNear(got!.logprobs, wanted.logprobs.slice(0, steps), bar.allowed);
     compared += steps;
   }
-  const enough = dtype === 'float32' ? 100 : 15;
-  assert.ok(compared > enough, `${compared} clear steps say little: more than ${enough} are wanted`);
+  assert.ok(compared > bar.clearSteps, `${compared} clear steps say little`);
 }
 
 /** 256 teacher-forced positions have the reference's logprobs and, where that is clear, its most likely tokens. */
 export async function expectScoresOfReference(
   engine: Engine,
   { teacherForced: { ids, argmax, margins, logprobs } }: Golden,
-  allowed: number,
+  { allowed, allowedMean, close }: Bar,
 ): Promise<Scores> {
   const got = await score(engine, ids, 512);
   assert.equal(got.logprobs.length, 256);
   assertNear(got.logprobs, logprobs, allowed);
-  const clear = (_: number, i: number): boolean => margins[i]! >= allowed;
+  const off = logprobs.reduce((sum, wanted, i) => sum + Math.abs(wanted - got.logprobs[i]!), 0) / 256;
+  assert.ok(off < allowedMean, `logprobs are ${off} off on average; allowed are ${allowedMean}`);
+  const clear = (_: number, i: number): boolean => margins[i]! >= close;
   assert.deepEqual(got.best.filter(clear), argmax.filter(clear));
   return got;
 }

@@ -49,8 +49,16 @@ try {
   const before = await server.ask(promptOf(10, vocab, 0), 3);
   if (!before.isComplete) throw new Error(`it does not serve: ${String(before.status)} ${server.log}`);
 
-  const asked = Array.from({ length: streams }, (_, i) => server.ask(promptOf(20, vocab, i), 480));
-  await sleep(emulated ? 3000 : 300);
+  let running = 0;
+  let allRun = (): void => undefined;
+  const under = new Promise<void>((resolve) => (allRun = resolve));
+  const asked = Array.from({ length: streams }, (_, i) => {
+    let events = 0;
+    return server.ask(promptOf(20, vocab, i), 480, () => {
+      if (++events === 5 && ++running === streams) allRun();
+    });
+  });
+  await Promise.race([under, sleep(barMs)]);
   writeFileSync(order, 'address');
   const faultAt = performance.now();
   const since = (): string => `${((performance.now() - faultAt) / 1000).toFixed(1)} s after the fault`;

@@ -1,14 +1,15 @@
-// Golden models on a device, against transformers as the CPU's engine is (test/golden/reference-bar.ts). Exit status 1 where
-// one differs.
+// Golden models on a device, against transformers with activations rounded as GPUs round them (on-gpu.json; of GGUF, whose
+// weights meet F16, as they are). Exit status 1 where one differs.
 // usage: goldens.ts MODELS cuda|hip|emulator [MODEL...]; MODELS: the folder test/golden/models/. The addon is the one that
 // LLMSERVICE_NATIVE_ADDON names.
 
-import { readdirSync } from 'node:fs';
+import assert from 'node:assert/strict';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { argv } from 'node:process';
 import type { EngineOptions } from '@llmservice/native';
 
 import { loadGolden } from '../golden/engine-driver.js';
-import { readGolden, tolerance } from '../golden/golden-values.js';
+import { type Bar, type Golden, readGolden } from '../golden/golden-values.js';
 import {
   expectGreedyOfReference,
   expectScoresOfReference,
@@ -18,14 +19,32 @@ import {
 const [models, device, ...named] = argv.slice(2);
 if (models === undefined || device === undefined)
   throw new Error('usage: goldens.ts MODELS cuda|hip|emulator [MODEL...]');
-const dtype = 'bfloat16';
+
+// About twice what the emulator is off. Where a code of FP8 is chosen otherwise, all that follows is: such bits differ
+// between any two orders of a sum, and AMD's codes have another scale.
+const halves: Bar = { allowed: 0.2, allowedMean: 0.03, close: 0.2, clearSteps: 3 };
+const eights: Bar = { allowed: 1.5, allowedMean: 0.25, close: 0.8, clearSteps: 0 };
+/** Models that GPUs do not take, and what must be said of them. */
+const refused = new Map([['llama-bf16-ranks', /heads of 12 features/]]);
+
+function onGpu(folder: string, model: string): Golden {
+  const rounded = `${folder}${model}/on-gpu.json`;
+  const golden = readGolden(model, folder);
+  return existsSync(rounded)
+    ? { ...golden, ...(JSON.parse(readFileSync(rounded, 'utf8')) as Partial<Golden>) }
+    : golden;
+}
 
 async function hold(folder: string, model: string): Promise<void> {
-  const golden = readGolden(model, folder);
-  const engine = await loadGolden(folder + model, { dtype, device: device as EngineOptions['device'] });
+  const golden = onGpu(folder, model);
+  const options = { dtype: 'bfloat16', device: device as EngineOptions['device'] } as const;
+  const refusal = refused.get(model);
+  if (refusal !== undefined) return assert.rejects(loadGolden(folder + model, options), refusal);
+  const engine = await loadGolden(folder + model, options);
+  const bar = /fp8|mixed/.test(model) ? eights : halves;
   try {
-    await expectGreedyOfReference(engine, golden, dtype);
-    await expectScoresOfReference(engine, golden, tolerance[dtype]);
+    await expectGreedyOfReference(engine, golden, bar);
+    await expectScoresOfReference(engine, golden, bar);
     await expectTogetherAsAlone(engine, golden);
   } finally {
     await engine.dispose();
@@ -41,8 +60,9 @@ for (const model of all) {
     (cause: unknown) => cause as Error,
   );
   const seconds = ((performance.now() - startedAt) / 1000).toFixed(1);
-  console.log(`${model}: ${error === null ? 'as the reference' : error.message} (${seconds} s)`);
+  const good = refused.has(model) ? 'refused, as it must be' : 'as the reference';
+  console.log(`${model}: ${error === null ? good : error.message} (${seconds} s)`);
   if (error !== null) failed += 1;
 }
-console.log(`${all.length - failed} of ${all.length} golden models are as the reference on ${device}`);
+console.log(`${all.length - failed} of ${all.length} golden models are as they must be on ${device}`);
 process.exitCode = failed === 0 ? 0 : 1;

@@ -69,6 +69,9 @@ ensure_model() { # FOLDER FLAG...
 }
 
 run_tests() {
+  # Ranks of a test wait for each other on one device: code that is loaded, or a stream that shares another's queue, would
+  # wait for them.
+  export CUDA_MODULE_LOADING=EAGER CUDA_DEVICE_MAX_CONNECTIONS=32 GPU_MAX_HW_QUEUES=16
   local test model=.build/gpu-run/model-tiny release=$packed/runtime/packages/native/build/Release
   for test in "$packed"/programs/gpu_*_test_"$vendor"; do
     [[ ! -f $test ]] || ! part kernels || try "${test##*/}" timeout "$test_seconds" "$test" --gtest_brief=1
@@ -76,7 +79,7 @@ run_tests() {
   # Of the emulator, minutes for each model: one is enough to show that it runs.
   local models=()
   [[ $vendor != emulator ]] || models=(qwen3_5-bf16)
-  ! part goldens || try 'golden models, as transformers' env LLMSERVICE_NATIVE_ADDON="$release/llmservice_native.node" \
+  ! part goldens || try 'golden models, as transformers' env LLMSERVICE_NATIVE_ADDON="$PWD/$release/llmservice_native.node" \
     "$packed/node" "$packed/drivers/gpu/goldens.mjs" test/golden/models/ "$vendor" "${models[@]}"
   if part faults; then
     ensure_model "$model" --quick

@@ -93,7 +93,7 @@ export class ServedModel {
   }
 
   /** A greedy answer of exactly so many tokens, streamed; ends when the connection does. */
-  async ask(prompt: readonly number[], tokens: number): Promise<Answer> {
+  async ask(prompt: readonly number[], tokens: number, onEvent = (): void => undefined): Promise<Answer> {
     const begin = performance.now();
     let [firstMs, lastMs] = [NaN, NaN];
     const client = new StreamClient({
@@ -103,6 +103,7 @@ export class ServedModel {
       onEvent: () => {
         lastMs = performance.now() - begin;
         if (Number.isNaN(firstMs)) firstMs = lastMs;
+        onEvent();
       },
     });
     await client.ended;
