@@ -20,6 +20,13 @@ function(add_gpu_tests SUFFIX LIBRARY)
     if(COMPILE AND NAME MATCHES "^emulat") # of the emulator itself, and of what it alone does
       continue()
     endif()
+    # Where lanes make no difference but to kernels, which have tests of their own, one width is enough.
+    if(SUFFIX STREQUAL 64 AND NAME MATCHES "^(emulated_.*(engine|ranks)|rehearsed_engine|sampled_engine|engine_bench)_test$")
+      continue()
+    endif()
+    if(SUFFIX STREQUAL 32 AND NAME STREQUAL emulated_launches_test) # those of AMD
+      continue()
+    endif()
     set(OBJECT ${SOURCE})
     file(STRINGS ${SOURCE} OWN_KERNELS REGEX "__global__" LIMIT_COUNT 1)
     if(COMPILE AND OWN_KERNELS)

@@ -65,10 +65,10 @@ const steps: readonly Step[] = [
     command: `native/test/run.sh ${reports}/native.json`,
     report: {
       file: `${reports}/native.json`,
-      count: (r: { tests: number; failures: number; disabled: number }) => ({
-        passed: r.tests - r.failures - r.disabled,
+      count: (r: { tests: number; failures: number; disabled: number; skipped: number }) => ({
+        passed: r.tests - r.failures - r.disabled - r.skipped,
         failed: r.failures,
-        skipped: r.disabled,
+        skipped: r.disabled + r.skipped,
       }),
     },
   },

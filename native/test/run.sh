@@ -30,10 +30,12 @@ build_and_run .build/native-thread-tests thread parallel_group_test engine_ranks
 
 node -e '
   const fs = require("node:fs");
-  const total = { tests: 0, failures: 0, disabled: 0 };
+  const total = { tests: 0, failures: 0, disabled: 0, skipped: 0 };
   for (const file of process.argv.slice(2)) {
     const report = JSON.parse(fs.readFileSync(file, "utf8"));
-    for (const key of Object.keys(total)) total[key] += report[key];
+    for (const key of ["tests", "failures", "disabled"]) total[key] += report[key];
+    const tests = report.testsuites.flatMap(({ testsuite }) => testsuite);
+    total.skipped += tests.filter(({ result }) => result === "SKIPPED").length;
   }
   fs.writeFileSync(process.argv[1], JSON.stringify(total));
 ' "$report" "$reports"/*.json

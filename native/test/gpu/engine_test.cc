@@ -46,15 +46,19 @@ class CodedGpuEngine : public GpuEngine {};
 
 TEST_P(CodedGpuEngine, SaysWhatTheReferenceSays) { expect_what_the_reference_says(); }
 
-TEST_P(CodedGpuEngine, OthersAndCutsChangeNoBit) {
-  if (GetParam().model == TinyModel::kGguf && GetParam().blocks != DType::kQ4_0) {
-    GTEST_SKIP() << "the same kernels as its products have, which a test of their own cuts";
-  }
-  expect_no_bit_to_change_with_others_and_cuts();
-}
+// One of each kind of kernels; those of products, for every type, have a test of their own.
+class CodedCuts : public GpuEngine {};
+
+TEST_P(CodedCuts, OthersAndCutsChangeNoBit) { expect_no_bit_to_change_with_others_and_cuts(); }
 
 INSTANTIATE_TEST_SUITE_P(Checkpoints, GpuEngine, kCheckpoints, name_of_checkpoint);
 INSTANTIATE_TEST_SUITE_P(Checkpoints, CodedGpuEngine, kCodedCheckpoints, name_of_checkpoint);
+INSTANTIATE_TEST_SUITE_P(Checkpoints, CodedCuts,
+                         ::testing::Values(Checkpoint{"moe_int8", TinyModel::kMoe, LoadQuantization::kInt8},
+                                           Checkpoint{"nvfp4", TinyModel::kNvfp4, LoadQuantization::kNone},
+                                           Checkpoint{"q4_0", TinyModel::kGguf, LoadQuantization::kNone,
+                                                      DType::kQ4_0}),
+                         name_of_checkpoint);
 
 }  // namespace
 }  // namespace llmservice::testing

@@ -60,7 +60,16 @@ INSTANTIATE_TEST_SUITE_P(Shapes, MatmulTest, kShapes);
 
 #if !defined(LLMSERVICE_WARP_SIZE) || LLMSERVICE_WARP_SIZE == 32
 
-using SwizzledTest = MatmulTest;
+// The emulator of warps of 32 has wgmma whatever it is the emulator of.
+void skip_without_wgmma() {
+  const bool emulated = std::string_view(gpu::kVendor) == "host";
+  if (!emulated && gpu::tile_order(device().compute_capability()) != TileOrder::kSwizzled) GTEST_SKIP();
+}
+
+class SwizzledTest : public MatmulTest {
+ protected:
+  void SetUp() override { skip_without_wgmma(); }
+};
 
 TEST_P(SwizzledTest, IsTheReferenceAndARowIsTheSameInAnyCompany) {
   const PackedMatrix matrix(stored, TileOrder::kSwizzled, c.multiprocessors, 48);
@@ -78,8 +87,13 @@ TEST_P(SwizzledTest, IsTheReferenceAndARowIsTheSameInAnyCompany) {
 
 INSTANTIATE_TEST_SUITE_P(Shapes, SwizzledTest, kShapes);
 
+class Swizzled : public ::testing::Test {
+ protected:
+  void SetUp() override { skip_without_wgmma(); }
+};
+
 // Two pairs of six K tiles in slices of four: cuts lie within pairs.
-TEST(Swizzled, EveryShapeGivesTheSameBits) {
+TEST_F(Swizzled, EveryShapeGivesTheSameBits) {
   constexpr int64_t kRows = 260;
   const StoredMatrix stored = random_matrix(DType::kF8E4M3, 150, 650, 3);
   const std::vector<float> x = random_floats(kRows * stored.cols, 4, 3.0f);
@@ -100,7 +114,7 @@ TEST(Swizzled, EveryShapeGivesTheSameBits) {
   }
 }
 
-TEST(Swizzled, WhatIsNotFiniteStaysInItsRow) {
+TEST_F(Swizzled, WhatIsNotFiniteStaysInItsRow) {
   const StoredMatrix stored = random_matrix(DType::kF8E4M3, 100, 300, 5);
   std::vector<float> x = random_floats(4 * stored.cols, 6);
   const PackedMatrix matrix(stored, TileOrder::kSwizzled, 2, 100);

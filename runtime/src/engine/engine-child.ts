@@ -72,7 +72,13 @@ export class EngineChild {
     this.#process.on('error', (error) => {
       this.#lastWords ??= { reason: 'EngineFault', message: `the engine process: ${error.message}` };
     });
-    this.#process.on('exit', (code, signal) => this.#exited(signal ?? `exit code ${code ?? 'unknown'}`));
+    // ROCm ends a process whose kernels touch memory that is not theirs; CUDA leaves it to the process.
+    this.#process.on('exit', (code, signal) =>
+      this.#exited(
+        settings.accelerator === 'hip' && signal === 'SIGABRT' ? 'DeviceFault' : 'EngineFault',
+        signal ?? `exit code ${code ?? 'unknown'}`,
+      ),
+    );
     this.#watch = setInterval(() => this.#killIfHung(), lookEveryMs);
     this.send({
       type: 'start',
@@ -138,10 +144,8 @@ export class EngineChild {
     this.kill({ reason: 'EngineFault', message: `the engine process was killed: ${how}` });
   }
 
-  #exited(how: string): void {
+  #exited(reason: 'DeviceFault' | 'EngineFault', how: string): void {
     clearInterval(this.#watch);
-    this.#listener.ended(
-      this.#lastWords ?? { reason: 'EngineFault', message: `the engine process ended: ${how}` },
-    );
+    this.#listener.ended(this.#lastWords ?? { reason, message: `the engine process ended: ${how}` });
   }
 }
