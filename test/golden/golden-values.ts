@@ -34,7 +34,7 @@ export interface Bar {
   readonly allowedMean: number;
   /** Where the best two tokens are closer than this, the choice is free. */
   readonly close: number;
-  /** Greedy tokens before the first close call, over all prompts: fewer would say little. */
+  /** Greedy tokens before the first close call, over all prompts, at least: fewer would say little. */
   readonly clearSteps: number;
 }
 
