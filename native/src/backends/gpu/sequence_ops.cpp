@@ -15,6 +15,11 @@ int64_t rows_of(std::span<const Segment> segments) {
   return rows;
 }
 
+// Of the step, up to the end of the last segment: rounds leave out what lies before and between theirs.
+int64_t rows_until(std::span<const Segment> segments) {
+  return int64_t{segments.back().first} + segments.back().count;
+}
+
 int32_t power_of_two(int32_t value) {
   return static_cast<int32_t>(std::bit_ceil(static_cast<uint32_t>(std::max(value, 1))));
 }
@@ -72,7 +77,7 @@ void GpuBackend::gdn_conv(const GdnShape& shape, std::span<const Segment> segmen
                           float* qkv, int64_t stride, const GdnState& state) {
   if (segments.empty()) return;
   const StepSegments step = staged_segments(segments, 0);
-  const int64_t rows = rows_of(segments);
+  const int64_t rows = rows_until(segments);
   auto* const workspace = reinterpret_cast<float*>(
       memory_of(gdn_, gdn_conv_workspace(shape, rows) * static_cast<int64_t>(sizeof(float))));
   add(gpu::gdn_conv(shape, step, rows, weight, qkv, stride, state, workspace), rows);
@@ -84,7 +89,7 @@ void GpuBackend::gdn(const GdnShape& shape, std::span<const Segment> segments, c
                      const GdnNorm& norm) {
   if (segments.empty()) return;
   const StepSegments step = staged_segments(segments, 0);
-  const int64_t rows = rows_of(segments);
+  const int64_t rows = rows_until(segments);
   auto* const workspace = reinterpret_cast<float*>(
       memory_of(gdn_, gdn_workspace(shape, rows) * static_cast<int64_t>(sizeof(float))));
   add(gpu::gdn(shape, step, rows, qkv, qkv_stride, beta_in, gate_in, gate_stride, a_log, dt_bias, state,

@@ -53,6 +53,15 @@ size_t free_bytes() {
 // As on a device, what a kernel did wrong shows when its work is waited for, and stays.
 bool failed() { return emulated_device().launches_until_fault == 0; }
 
+// By the limits of Hopper, or of CDNA 3 where warps have 64 lanes: beyond them drivers refuse.
+bool is_launchable(const Launch& launch) {
+  constexpr uint32_t kShared = kWarpSize == 64 ? 64 << 10 : 227 << 10;
+  constexpr uint32_t kAcross = 65535;
+  const Grid& grid = launch.grid;
+  return grid.x > 0 && grid.y > 0 && grid.z > 0 && grid.y <= kAcross && grid.z <= kAcross &&
+         launch.threads > 0 && launch.threads <= 1024 && launch.shared_bytes <= kShared;
+}
+
 }  // namespace
 
 EmulatedDevice& emulated_device() {
@@ -245,6 +254,7 @@ gpuError_t gpuGraphExecDestroy(gpuGraphExec_t exec) {
 gpuError_t gpuFuncSetAttribute(const void*, gpuFuncAttribute, int) { return gpuSuccess; }
 
 gpuError_t enqueue(const Launch& launch, gpuStream_t stream) {
+  if (!is_launchable(launch)) return gpuErrorInvalidValue;
   return stream->take([launch] {
     if (failed()) return;
     int& left = emulated_device().launches_until_fault;
