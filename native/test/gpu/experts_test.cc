@@ -52,6 +52,13 @@ TEST(Route, GivesDifferentExpertsEvenForLogitsThatAreNotNumbers) {
   const Choice choice = route_on_device({6, 3, true}, {1, -NAN, 2, NAN, 2, 3});
   EXPECT_EQ(choice.ids, (std::vector<int32_t>{1, 3, 5}));
   EXPECT_TRUE(std::isnan(choice.weights[2]));
+  for (int32_t expert = 0; expert < 6; ++expert) {
+    std::vector<float> logits = {1, 2, 3, 4, 5, 6};
+    logits[expert] = NAN;
+    const Choice shown = route_on_device({6, 3, true}, logits);
+    EXPECT_EQ(std::ranges::count(shown.ids, expert), 1);
+    EXPECT_TRUE(std::ranges::all_of(shown.weights, [](float weight) { return std::isnan(weight); }));
+  }
 }
 
 struct MixtureCase {

@@ -16,7 +16,9 @@ constexpr int kEach = kMostExperts / kWarpSize;
 __device__ __forceinline__ uint64_t rank_of(float logit, int32_t expert) {
   const uint32_t bits = bits_of(logit + 0.0f);
   const bool number = (bits & 0x7fffffff) <= 0x7f800000;
-  const uint32_t ordered = !number ? 0xffffffff : (bits >> 31) != 0 ? ~bits : bits | 0x80000000;
+  // Above all numbers, and with the lowest index below where the search begins.
+  constexpr uint32_t kNone = 0xfffffffe;
+  const uint32_t ordered = !number ? kNone : (bits >> 31) != 0 ? ~bits : bits | 0x80000000;
   return static_cast<uint64_t>(ordered) << 32 | ~static_cast<uint32_t>(expert);
 }
 
