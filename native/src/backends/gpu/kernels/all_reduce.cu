@@ -5,10 +5,7 @@
 namespace llmservice::gpu {
 namespace {
 
-constexpr uint32_t kThreads = 256;
-
-// Values that a thread asks for before it uses the first: those of other devices take a microsecond to come.
-constexpr int kAtOnce = 5;
+constexpr uint32_t kThreads = kRowThreads;
 
 struct Begins {
   int64_t of[kMaxDeviceRanks + 1];
@@ -45,25 +42,6 @@ __device__ __forceinline__ void end_turn(const DeviceRanks& ranks, uint32_t turn
   if (count_up(ranks.ended) + 1 < static_cast<int32_t>(gridDim.x)) return;
   *ranks.ended = 0;
   *ranks.turn = turn + 1;
-}
-
-// use(i, load(i)) for this thread's share of [begin, end), each kThreads after the one before, kAtOnce at a
-// time.
-template <class Load, class Use>
-__device__ __forceinline__ void stream(int64_t begin, int64_t end, const Load& load, const Use& use) {
-  for (int64_t first = begin + threadIdx.x; first < end; first += kAtOnce * kThreads) {
-    decltype(load(first)) loaded[kAtOnce];
-#pragma unroll
-    for (int n = 0; n < kAtOnce; ++n) {
-      const int64_t i = first + n * kThreads;
-      if (i < end) loaded[n] = load(i);
-    }
-#pragma unroll
-    for (int n = 0; n < kAtOnce; ++n) {
-      const int64_t i = first + n * kThreads;
-      if (i < end) use(i, loaded[n]);
-    }
-  }
 }
 
 __device__ __forceinline__ void copy(const float* from, int64_t begin, int64_t end, float* to) {

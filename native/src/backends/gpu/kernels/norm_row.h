@@ -9,6 +9,32 @@
 
 namespace llmservice::gpu {
 
+// Threads of every block that goes over rows here.
+constexpr uint32_t kRowThreads = 256;
+
+// Values that a thread asks for before it uses the first. One by one each would wait for its own: a store
+// between two loads keeps them in order, and those of other devices take a microsecond to come.
+constexpr int kAtOnce = 5;
+
+// use(i, load(i)) for this thread's share of [begin, end), each a block's width after the one before.
+template <class Load, class Use>
+__device__ __forceinline__ void stream(int64_t begin, int64_t end, const Load& load, const Use& use) {
+  constexpr int64_t step = kRowThreads;
+  for (int64_t first = begin + threadIdx.x; first < end; first += kAtOnce * step) {
+    decltype(load(first)) loaded[kAtOnce];
+#pragma unroll
+    for (int n = 0; n < kAtOnce; ++n) {
+      const int64_t i = first + n * step;
+      if (i < end) loaded[n] = load(i);
+    }
+#pragma unroll
+    for (int n = 0; n < kAtOnce; ++n) {
+      const int64_t i = first + n * step;
+      if (i < end) use(i, loaded[n]);
+    }
+  }
+}
+
 __device__ __forceinline__ bool is_finite(float x) { return fabsf(x) <= 3.402823466e38f; }
 
 // Where the numbers of one row first meant nothing (FaultMarks); `first` null: nobody looks.
@@ -54,23 +80,41 @@ __device__ __forceinline__ float normed(float x, float weight, const RowNorm& no
 // out (dim) = x / rms(x) · weight; x (dim) as this thread wrote or read it. All threads of the block call it.
 __device__ __forceinline__ void norm_row(const float* x, float squares, const float* weight, float eps,
                                          int64_t dim, float* out, const RowMark& mark) {
+  struct Pair {
+    float x, weight;
+  };
   const RowNorm norm = norm_of(x, squares, eps, dim, mark);
-  for (int64_t i = threadIdx.x; i < dim; i += blockDim.x) out[i] = normed(x[i], weight[i], norm, mark);
+  stream(
+      0, dim,
+      [&](int64_t i) {
+        return Pair{x[i], weight[i]};
+      },
+      [&](int64_t i, const Pair& of) { out[i] = normed(of.x, of.weight, norm, mark); });
 }
 
 // Row `row` of x (T, dim) += that of added (null: nothing); this thread's part of its sum of squares.
 __device__ __forceinline__ float add_to_row(float* x, const float* added, int64_t row, int64_t dim) {
   x += row * dim;
-  if (added != nullptr) added += row * dim;
   float squares = 0;
-  for (int64_t i = threadIdx.x; i < dim; i += blockDim.x) {
-    float value = x[i];
-    if (added != nullptr) {
-      value += added[i];
-      x[i] = value;
-    }
-    squares = fmaf(value, value, squares);
+  const auto square = [&](float value) { squares = fmaf(value, value, squares); };
+  if (added == nullptr) {
+    stream(
+        0, dim, [&](int64_t i) { return x[i]; }, [&](int64_t, float value) { square(value); });
+    return squares;
   }
+  struct Pair {
+    float x, added;
+  };
+  added += row * dim;
+  stream(
+      0, dim,
+      [&](int64_t i) {
+        return Pair{x[i], added[i]};
+      },
+      [&](int64_t i, const Pair& of) {
+        x[i] = of.x + of.added;
+        square(of.x + of.added);
+      });
   return squares;
 }
 

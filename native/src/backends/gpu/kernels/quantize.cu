@@ -5,7 +5,7 @@
 namespace llmservice::gpu {
 namespace {
 
-constexpr uint32_t kThreads = 256;
+constexpr uint32_t kThreads = kRowThreads;
 
 struct Given {
   const float* x;
@@ -28,7 +28,8 @@ __global__ void __launch_bounds__(kThreads) quantize_kernel(Records to, Source s
 // One block per row, as add_rms_norm() has it: the sums are the same.
 template <DType dtype>
 __global__ void __launch_bounds__(kThreads)
-    norm_quantize_kernel(Records to, float* x, const float* added, const float* weight, float eps, float* out,
+    norm_quantize_kernel(Records to, float* __restrict__ x, const float* added,
+                         const float* __restrict__ weight, float eps, float* __restrict__ out,
                          FaultMarks marks) {
   const int32_t dim = to.layout.cols;
   float* const values = x + int64_t{blockIdx.x} * dim;

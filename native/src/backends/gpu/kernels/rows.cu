@@ -8,7 +8,7 @@
 namespace llmservice::gpu {
 namespace {
 
-constexpr uint32_t kThreads = 256;
+constexpr uint32_t kThreads = kRowThreads;
 
 // One block per row. `added` null: nothing is added.
 __global__ void __launch_bounds__(kThreads)
