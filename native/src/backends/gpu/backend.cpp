@@ -75,8 +75,7 @@ GpuBackend::GpuBackend(const GpuOptions& options)
       order_(tile_order(device_.compute_capability())),
       graphs_(device_, options.graphs),
       on_list_(options.on_list),
-      samples_(options.samples),
-      packer_(std::make_unique<Packer>(device_)) {}
+      samples_(options.samples) {}
 
 // Graphs and memory go after the work that uses them.
 GpuBackend::~GpuBackend() {
@@ -98,9 +97,14 @@ std::unique_ptr<Buffer> GpuBackend::allocate(size_t bytes) {
   return std::make_unique<DeviceBuffer>(device_, bytes);
 }
 
+Packer& GpuBackend::packer() {
+  if (packer_ == nullptr) packer_ = std::make_unique<Packer>(device_);
+  return *packer_;
+}
+
 std::unique_ptr<Matrix> GpuBackend::pack(std::span<const MatrixPart> parts, DType keep,
                                          const std::function<void(uint64_t)>& on_bytes) {
-  auto packed = packer_->pack(parts, keep, order_, on_bytes);
+  auto packed = packer().pack(parts, keep, order_, on_bytes);
   for (const auto& [shape, tiles, scales] : packed->bands) {
     const bool known = std::ranges::any_of(shapes_, [&](const DeviceMatrix& other) {
       return other.rows == shape.rows && other.cols == shape.cols && other.dtype == shape.dtype &&
@@ -113,7 +117,7 @@ std::unique_ptr<Matrix> GpuBackend::pack(std::span<const MatrixPart> parts, DTyp
 
 std::unique_ptr<Matrix> GpuBackend::pack_for_experts(std::span<const MatrixPart> parts, DType keep,
                                                      const std::function<void(uint64_t)>& on_bytes) {
-  return packer_->pack(parts, keep, kExpertOrder, on_bytes);
+  return packer().pack(parts, keep, kExpertOrder, on_bytes);
 }
 
 void GpuBackend::reserve(const StepLimits& limits) {

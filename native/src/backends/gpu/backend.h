@@ -107,6 +107,7 @@ class GpuBackend final : public Backend {
     std::function<Launch(const Activations&)> quantizing;  // the same op
   };
 
+  Packer& packer();
   void add(const Launch& launch, int64_t rows);
   void add(std::span<const Launch> launches, int64_t rows);
   // An op whose result (rows, width) at `out` a product may read next: it then quantizes it as well.
@@ -130,7 +131,7 @@ class GpuBackend final : public Backend {
   std::function<void(Device&, const LaunchList&)> on_list_;
   bool samples_;
   std::vector<std::byte> sample_lists_;  // of one batch
-  std::unique_ptr<Packer> packer_;       // null from reserve() on
+  std::unique_ptr<Packer> packer_;       // null until something is packed, and from reserve() on
   std::unique_ptr<StepArena> arena_;     // null before reserve()
   std::unique_ptr<PinnedMemory> result_;
   Downloads downloads_;
