@@ -1,8 +1,7 @@
 // Gated DeltaNet, as the ops of the same names in ops/ops.h; lists lie on the device. `rows` is the number of
 // rows of the step up to the end of the last segment; segments lie in the order of their rows, and there may
-// be rows of none between them. Heads of up to 128
-// keys, and values where they are normed, convolutions over 2 to 4 positions: others are refused as
-// UnsupportedArchitecture.
+// be rows of none between them. Heads of up to 128 keys, and values where they are normed, convolutions over
+// 2 to 4 positions: others are refused as UnsupportedArchitecture.
 #pragma once
 
 #include "backends/gpu/launch.h"

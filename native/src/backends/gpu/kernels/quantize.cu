@@ -25,7 +25,8 @@ __global__ void __launch_bounds__(kThreads) quantize_kernel(Records to, Source s
                       [&](int32_t col) { return source(row, col); });
 }
 
-// One block per row, as add_rms_norm() has it: the sums are the same.
+// One block per row, as add_rms_norm() has it: the sums are the same. __restrict__, or each store of a value
+// would have the next load wait.
 template <DType dtype>
 __global__ void __launch_bounds__(kThreads)
     norm_quantize_kernel(Records to, float* __restrict__ x, const float* added,
