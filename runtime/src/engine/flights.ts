@@ -12,7 +12,7 @@ interface Flight {
   /** Whether an engine process has it. */
   sent: boolean;
   /** Ends its time to wait while no engine process has it. */
-  expiry: NodeJS.Timeout | null;
+  expiry?: NodeJS.Timeout;
 }
 
 export class Flights {
@@ -35,7 +35,7 @@ export class Flights {
    */
   async *open(request: GenerateRequest, signal: AbortSignal, atOnce: boolean): AsyncGenerator<EngineOutput> {
     const queue = new OutputQueue();
-    const flight: Flight = { request, queue, openedAt: performance.now(), sent: false, expiry: null };
+    const flight: Flight = { request, queue, openedAt: performance.now(), sent: false };
     const close = (): void => queue.close();
     this.#flights.set(request.id, flight);
     signal.addEventListener('abort', close);
@@ -52,7 +52,7 @@ export class Flights {
       }
     } finally {
       signal.removeEventListener('abort', close);
-      if (flight.expiry !== null) clearTimeout(flight.expiry);
+      clearTimeout(flight.expiry);
       this.#flights.delete(request.id);
       if (!finished && flight.sent) this.#send({ type: 'cancel', id: request.id });
     }
@@ -78,7 +78,7 @@ export class Flights {
   #submit(flight: Flight): void {
     if (flight.sent) return;
     flight.sent = true;
-    if (flight.expiry !== null) clearTimeout(flight.expiry);
+    clearTimeout(flight.expiry);
     const { request } = flight;
     const maxQueueMs = request.maxQueueMs === null ? null : Math.max(0, request.maxQueueMs - waited(flight));
     this.#send({ type: 'submit', request: { ...request, maxQueueMs } });
