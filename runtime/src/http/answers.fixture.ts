@@ -4,7 +4,11 @@ export interface Answer {
   readonly choices: readonly {
     readonly index: number;
     readonly text: string;
-    readonly delta: { readonly content: string | null; readonly tool_calls: readonly object[] };
+    readonly delta: {
+      readonly role: string | null;
+      readonly content: string | null;
+      readonly tool_calls: readonly object[];
+    };
     readonly finish_reason: string | null;
   }[];
   readonly usage: { readonly completion_tokens: number } | null;

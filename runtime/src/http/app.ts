@@ -12,7 +12,14 @@ import { countTokensRoute } from './routes/count-tokens-route.js';
 import { embeddingsRoute } from './routes/embeddings-route.js';
 import { errorHandler } from './routes/error-handler.js';
 import { generateRoute, warmupRoute } from './routes/generate-route.js';
-import { aliveRoute, healthRoute, metricsRoute, versionRoute } from './routes/health-routes.js';
+import {
+  aliveRoute,
+  healthRoute,
+  inferenceLiveRoute,
+  inferenceReadyRoute,
+  metricsRoute,
+  versionRoute,
+} from './routes/health-routes.js';
 import { messagesProtocol } from './protocols/messages-protocol.js';
 import { getModelRoute, listModelsRoute } from './routes/models-route.js';
 import { predictRoute } from './routes/predict-route.js';
@@ -20,6 +27,7 @@ import { recordRequests } from './access/request-record.js';
 import { responsesProtocol } from './protocols/responses-protocol.js';
 import { mountedRoutes, type RouteName } from './api/route-table.js';
 import type { ServerParts } from './replica/server-parts.js';
+import { requireShallowBody } from '../request/body/body-depth.js';
 import { streamCheckRoute } from './routes/stream-check-route.js';
 import { applyTemplateRoute, detokenizeRoute, tokenizeRoute } from './routes/text-routes.js';
 import { uiFiles, uiRoute, uiStatusRoute } from './routes/ui-routes.js';
@@ -30,7 +38,7 @@ export function makeApp(parts: ServerParts, { clientCertificates = false } = {})
   app.disable('x-powered-by');
   app.disable('etag');
   // Clients such as curl leave the content type out or wrong; bodies are JSON here whatever it says.
-  const json = express.json({ limit: parts.maxBodyBytes, type: () => true });
+  const json = [express.json({ limit: parts.maxBodyBytes, type: () => true }), requireShallowBody];
   app.use(recordRequests(parts));
   if (clientCertificates) app.use(requireClientCertificate);
   app.use('/ui', ...uiFiles);
@@ -39,7 +47,7 @@ export function makeApp(parts: ServerParts, { clientCertificates = false } = {})
   // Express tries one route after the other: those whose first token is waited for come first.
   const inTurn = mountedRoutes.toSorted((a, b) => Number(b.chunk !== null) - Number(a.chunk !== null));
   for (const { name, method, path, body } of inTurn) {
-    app[method](expressPath(path), ...(body === null ? [] : [json]), answers[name]);
+    app[method](expressPath(path), ...(body === null ? [] : json), answers[name]);
   }
   app.use(unknownRoute);
   app.use(errorHandler(parts.logger));
@@ -56,8 +64,8 @@ function handlers(parts: ServerParts): Record<RouteName, RequestHandler> {
     ready: healthRoute(parts),
     live: aliveRoute,
     startup: aliveRoute,
-    inferenceReady: healthRoute(parts),
-    inferenceLive: aliveRoute,
+    inferenceReady: inferenceReadyRoute(parts),
+    inferenceLive: inferenceLiveRoute,
     metrics: metricsRoute(parts),
     ui: uiRoute,
     uiStatus: uiStatusRoute(parts),

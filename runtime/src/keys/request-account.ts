@@ -98,9 +98,10 @@ export class RequestAccount {
 
   /**
    * Spends a prompt. The first of a request must have room; its others go with it.
-   * @throws ApiError rate_limit_exceeded
+   * @throws ApiError rate_limit_exceeded, request_aborted: it was closed while the prompt was prepared
    */
   spendPrompt(tokens: number): void {
+    if (this.#closed) throw ApiError.of('request_aborted', 'the request has ended');
     if (this.#access === null) return;
     const { budget } = this.#access;
     const now = this.#clock();

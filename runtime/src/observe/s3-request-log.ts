@@ -58,6 +58,7 @@ export class S3RequestLog {
     this.#timer.unref();
   }
 
+  /** @throws RangeError for what is nested too deep to be written */
   add(line: object): void {
     if (!this.#buffer.add(`${JSON.stringify(line)}\n`)) this.#events.lineLost();
     else if (this.#buffer.bytes >= this.#options.objectBytes && !this.#failing) void this.flush();

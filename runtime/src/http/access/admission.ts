@@ -12,7 +12,7 @@ export class Admission {
   private readonly heldBy = new Map<string, number>();
 
   /** @param limit generations that run at once, plus those that may wait */
-  constructor(private readonly limit: number) {}
+  constructor(readonly limit: number) {}
 
   get inFlight(): number {
     return this.active;

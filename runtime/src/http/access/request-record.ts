@@ -5,6 +5,7 @@ import type { Request, RequestHandler, Response } from 'express';
 import type { ApiError } from '../../request/body/api-error.js';
 import type { AccountedRequest } from '../../keys/request-account.js';
 import type { EndedRequest, FinishedGeneration, RequestObserver } from '../../observe/ended-request.js';
+import type { Logger } from '../../log/logger.js';
 import { routeAt } from '../api/unknown-route.js';
 
 /** Who is told, and what. */
@@ -15,6 +16,7 @@ export interface RecordParts {
   readonly keepsTexts: boolean;
   /** Monotonic, in milliseconds. */
   readonly now: () => number;
+  readonly logger: Logger;
 }
 
 interface Locals {
@@ -93,7 +95,13 @@ export class RequestRecord {
     const isTold = this.#accounted !== null || this.#errorCode !== null;
     if (!this.#closed || this.#open || !isTold) return;
     const ended = this.#ended();
-    for (const observe of this.#parts.observers) observe(ended);
+    for (const observe of this.#parts.observers) {
+      try {
+        observe(ended);
+      } catch (error) {
+        this.#parts.logger.error('a request could not be told of', { id: ended.id, error: String(error) });
+      }
+    }
   }
 
   #ended(): EndedRequest {

@@ -66,9 +66,18 @@ const anthropicMessage = object({
   usage: object({ input_tokens: whole, output_tokens: whole, cache_read_input_tokens: whole }),
 });
 
+const health = {
+  state: { enum: ['pulling', 'loading', 'serving', 'restarting', 'unloaded', 'draining', 'failed'] },
+  model: text,
+  load: anyOrNull('object'),
+  engine: anyOrNull('object'),
+  failure: anyOrNull('object'),
+};
+
 const schemas = {
   Root: object({
     name: text,
+    status: only('alive'),
     version: text,
     state: text,
     models: list(text),
@@ -77,13 +86,9 @@ const schemas = {
   }),
   OpenApi: object({ openapi: text, info: { type: 'object' }, paths: { type: 'object' } }),
   Version: object({ version: text, engine: anyOrNull('object') }),
-  Health: object({
-    state: { enum: ['pulling', 'loading', 'serving', 'restarting', 'unloaded', 'draining', 'failed'] },
-    model: text,
-    load: anyOrNull('object'),
-    engine: anyOrNull('object'),
-    failure: anyOrNull('object'),
-  }),
+  Health: object(health),
+  InferenceReady: object({ ready: boolean, ...health }),
+  InferenceLive: object({ live: boolean }),
   Alive: object({ alive: boolean }),
   Metrics: text,
   Page: text,

@@ -1,22 +1,45 @@
 // Several generations of one request as one stream, in the order in which their parts arrive.
 
-/** Ends when all have ended; an error of one is the error of all. Sources are closed by whoever opened them. */
+interface Arrived<T> {
+  readonly index: number;
+  readonly part: Promise<IteratorResult<T>>;
+}
+
+/** Ends when all have ended; an error of one is the error of all. However it ends, it closes the sources. */
 export async function* mergeAsync<T>(
   sources: readonly AsyncIterator<T>[],
 ): AsyncGenerator<{ readonly index: number; readonly value: T }> {
-  const next = async (index: number): Promise<{ index: number; result: IteratorResult<T> }> => {
-    const source = sources[index];
-    if (source === undefined) throw new RangeError(`no source ${String(index)}`);
-    return { index, result: await source.next() };
+  const arrived: Arrived<T>[] = [];
+  let wake = (): void => undefined;
+  // Not by Promise.race, which leaves a reaction with each that has not come yet, part after part.
+  const ask = (index: number): void => {
+    const part = sources[index]!.next();
+    const settled = (): void => {
+      arrived.push({ index, part });
+      wake();
+    };
+    part.then(settled, settled);
   };
-  const pending = new Map(sources.map((_, index) => [index, next(index)]));
-  while (pending.size > 0) {
-    const { index, result } = await Promise.race(pending.values());
-    if (result.done === true) {
-      pending.delete(index);
-    } else {
-      yield { index, value: result.value };
-      pending.set(index, next(index));
+  for (const index of sources.keys()) ask(index);
+  let open = sources.length;
+  try {
+    while (open > 0) {
+      const first = arrived.shift();
+      if (first === undefined) {
+        await new Promise<void>((resolve) => (wake = resolve));
+        continue;
+      }
+      const { index, part } = first;
+      const result = await part;
+      if (result.done === true) {
+        open -= 1;
+      } else {
+        yield { index, value: result.value };
+        ask(index);
+      }
     }
+  } finally {
+    // Not awaited: one that is asked for its next part ends with whatever that waits for.
+    for (const source of sources) source.return?.().catch(() => undefined);
   }
 }

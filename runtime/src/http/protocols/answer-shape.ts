@@ -24,16 +24,22 @@ export interface WholeChoice extends TextDelta {
   readonly deltas: readonly TextDelta[];
 }
 
+/** What was told of a choice before a chunk. */
+export interface Told {
+  readonly chunks: number;
+  /** Of its text. */
+  readonly characters: number;
+}
+
 export interface AnswerShape {
   readonly idPrefix: string;
   /** Whether the last chunk carries the usage even if nobody asked (completions, as the reference deployment). */
   readonly usageOnLastChunk: boolean;
-  /** @param position characters of this choice's text before the delta */
   chunk(
     head: AnswerHead,
     index: number,
     delta: TextDelta,
-    position: number,
+    before: Told,
     usage: Usage | null,
     texts: TokenTexts,
   ): object;

@@ -82,6 +82,9 @@ test('streams one chunk per engine step, in the reference shape', async () => {
   });
   const contents = chunks.slice(0, -1).map((chunk) => chunk.choices[0]!.delta.content);
   expect(contents).toEqual(['Hi', ' é', '!', '']);
+  // Clients join the strings of a choice, the role too.
+  const roles = chunks.slice(0, -1).map((chunk) => chunk.choices[0]!.delta.role);
+  expect(roles).toEqual(['assistant', null, null, null]);
   expect(chunks.at(-2)!.choices[0]!.finish_reason).toBe('stop');
   expect(chunks.at(-1)).toBe(streamEnd);
 });

@@ -56,12 +56,14 @@ export const chatShape: AnswerShape = {
   idPrefix: 'chatcmpl-',
   usageOnLastChunk: false,
 
-  chunk(head, index, delta, _position, usage, texts) {
+  chunk(head, index, delta, { chunks }, usage, texts) {
     // While the model reasons or calls there is no content; otherwise it is a string, empty at the least.
     const isOther = delta.reasoning !== '' || delta.toolCalls.length > 0;
     const content = delta.content === '' && isOther ? null : delta.content;
     const message = messageOf(delta, content, delta.toolCalls.map(callChunk));
-    const choice = { index, delta: message, ...choiceEnd(delta, texts) };
+    // Clients join the strings of a choice's chunks, the role too: the first has it.
+    const part = chunks === 0 ? message : { ...message, role: null };
+    const choice = { index, delta: part, ...choiceEnd(delta, texts) };
     const told = usage === null ? null : usageBody(usage);
     return answer('chat.completion.chunk', head, [choice], told, delta.promptTokenIds);
   },

@@ -4,7 +4,7 @@ import type { ApiError } from '../../request/body/api-error.js';
 import { parseRequest, type ApiRequest } from '../../request/parse/parse-request.js';
 import type { TextDelta } from '../../request/text/text-stream.js';
 import type { AnswerProtocol, AnswerWriter } from './answer-protocol.js';
-import type { AnswerHead, AnswerShape, WholeChoice } from './answer-shape.js';
+import type { AnswerHead, AnswerShape, Told, WholeChoice } from './answer-shape.js';
 import type { Usage } from '../generation/generation.js';
 import type { TokenTexts } from './logprob-shapes.js';
 import { onePerCall } from './one-per-call.js';
@@ -24,8 +24,8 @@ export function chunkProtocol(kind: 'chat' | 'completions', shape: AnswerShape):
 }
 
 class ChunkWriter implements AnswerWriter {
-  /** Characters of each choice's text so far. */
-  private readonly positions: number[];
+  /** Of each choice. */
+  private readonly told: Told[];
   private unfinished: number;
 
   constructor(
@@ -35,21 +35,22 @@ class ChunkWriter implements AnswerWriter {
     private readonly texts: TokenTexts,
   ) {
     this.unfinished = parsed.prompts.length * parsed.choices.generated;
-    this.positions = Array.from({ length: this.unfinished }, () => 0);
+    this.told = Array.from({ length: this.unfinished }, () => ({ chunks: 0, characters: 0 }));
   }
 
   delta(index: number, delta: TextDelta, usage: () => Usage): string[] {
     const { shape, parsed, head, texts } = this;
     if (delta.finish !== null) this.unfinished -= 1;
     const isLast = shape.usageOnLastChunk && !parsed.includeUsage && this.unfinished === 0;
-    const told = isLast || parsed.details.continuousUsage ? usage() : null;
-    const position = this.positions[index] ?? 0;
-    this.positions[index] = position + delta.content.length;
+    const used = isLast || parsed.details.continuousUsage ? usage() : null;
+    const { chunks, characters } = this.told[index]!;
     const parts = onePerCall(delta);
     const last = parts.length - 1;
-    return parts.map((part, i) =>
-      plainEvent(shape.chunk(head, index, part, position, i === last ? told : null, texts)),
-    );
+    this.told[index] = { chunks: chunks + parts.length, characters: characters + delta.content.length };
+    return parts.map((part, i) => {
+      const before = { chunks: chunks + i, characters };
+      return plainEvent(shape.chunk(head, index, part, before, i === last ? used : null, texts));
+    });
   }
 
   end(usage: Usage): string[] {

@@ -34,8 +34,12 @@ export const completionShape: AnswerShape = {
   idPrefix: 'cmpl-',
   usageOnLastChunk: true,
 
-  chunk(head, index, delta, position, usage, texts) {
-    return answer(head, [choiceOf(index, delta, position, texts)], usage === null ? null : usageBody(usage));
+  chunk(head, index, delta, { characters }, usage, texts) {
+    return answer(
+      head,
+      [choiceOf(index, delta, characters, texts)],
+      usage === null ? null : usageBody(usage),
+    );
   },
 
   usageChunk(head, usage) {

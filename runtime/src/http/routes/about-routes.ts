@@ -10,6 +10,8 @@ export function rootRoute({ names, lifecycle }: ServerParts): RequestHandler {
   return (_request, response) => {
     response.json({
       name: 'llmservice',
+      // What KServe's clients ask version 1 of its protocol by.
+      status: 'alive',
       version,
       state: lifecycle.health().state,
       models: [names.name, ...names.aliases],

@@ -88,6 +88,25 @@ describe('refuses', () => {
   });
 });
 
+test('takes as many inputs as OpenAI, so many at once as there is room for', async () => {
+  let running = 0;
+  let most = 0;
+  server.script = async function* ({ prompt }) {
+    running += 1;
+    most = Math.max(most, running);
+    await new Promise(setImmediate);
+    running -= 1;
+    yield { ...output([]), embedding: Float32Array.of(1, prompt[0]!), finish: 'stop' };
+  };
+  const inputs = Array.from({ length: 300 }, (_, i) => [i % 200]);
+  const { status, answer } = await embed({ input: inputs });
+  expect(status).toBe(200);
+  const told = answer.data.map(({ embedding: [one, id] }) => Math.round(Number(id) / Number(one)));
+  expect(told).toEqual(inputs.map(([id]) => id));
+  expect(most).toBeLessThanOrEqual(server.parts.admission.limit);
+  expect(most).toBeGreaterThan(1);
+});
+
 test('an input as long as the context passes', async () => {
   expect((await embed({ input: Array.from({ length: 64 }, () => 1) })).status).toBe(200);
 });

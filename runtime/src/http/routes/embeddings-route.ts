@@ -1,4 +1,4 @@
-// POST embeddings: every input at once beside whatever the engine generates, in OpenAI's form.
+// POST embeddings: inputs, so many at once, beside whatever the engine generates, in OpenAI's form.
 
 import type { RequestHandler } from 'express';
 import {
@@ -10,6 +10,9 @@ import { runEmbedding } from '../generation/embedding.js';
 import { resolveName } from '../replica/served-model.js';
 import { newId, routeOf, whileAdmitted, type ServerParts } from '../replica/server-parts.js';
 
+/** Of one request's inputs, in the engine: OpenAI's clients send up to 2,048. */
+const mostAtOnce = 64;
+
 export function embeddingsRoute(parts: ServerParts): RequestHandler {
   return async (request, response) => {
     const serving = parts.lifecycle.requireServing();
@@ -19,7 +22,8 @@ export function embeddingsRoute(parts: ServerParts): RequestHandler {
     response.setHeader('x-request-id', id);
     const { metrics, now } = parts;
     const accounted = { id, route: routeOf(request), model: modelName };
-    await whileAdmitted(parts, response, accounted, parsed.inputs.length, async (signal, account) => {
+    const atOnce = Math.min(parsed.inputs.length, mostAtOnce, parts.admission.limit);
+    await whileAdmitted(parts, response, accounted, atOnce, async (signal, account) => {
       const context = {
         ...serving,
         metrics,
@@ -36,7 +40,11 @@ export function embeddingsRoute(parts: ServerParts): RequestHandler {
       );
       const requests = prepared.map((each) => account.share(each, parsed.priority));
       for (const each of requests) account.spendPrompt(each.prompt.length);
-      const embeddings = await Promise.all(requests.map((each) => runEmbedding(each, context)));
+      const embeddings: Float32Array[] = [];
+      while (embeddings.length < requests.length) {
+        const some = requests.slice(embeddings.length, embeddings.length + atOnce);
+        embeddings.push(...(await Promise.all(some.map((each) => runEmbedding(each, context)))));
+      }
       const tokens = requests.reduce((sum, { prompt }) => sum + prompt.length, 0);
       response.json({
         object: 'list',

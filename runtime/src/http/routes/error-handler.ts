@@ -12,6 +12,7 @@ import { isAnthropicPath } from '../api/route-table.js';
 /** Errors of express's own body reader. */
 interface BodyError extends Error {
   readonly type?: string;
+  readonly status?: number;
   readonly limit?: number;
   readonly length?: number;
 }
@@ -27,13 +28,15 @@ export function errorHandler(logger: Logger): ErrorRequestHandler {
       return;
     }
     if (told.retryAfterSeconds !== null) response.setHeader('retry-after', String(told.retryAfterSeconds));
+    // Clients try a 409 again by themselves.
+    if (told.code === 'request_cancelled') response.setHeader('x-should-retry', 'false');
     if (told.code === 'invalid_api_key') response.setHeader('www-authenticate', 'Bearer');
     response.status(told.status).json(isAnthropicPath(request.path) ? anthropicError(told) : told.body);
   };
 }
 
 function bodyError(error: BodyError): ApiError | null {
-  const { type, limit, length, message } = error;
+  const { type, status = 500, limit, length, message } = error;
   // Of express's router: a path with % before what is no character.
   if (error instanceof URIError) return ApiError.of('invalid_request', `the path cannot be read: ${message}`);
   switch (type) {
@@ -51,7 +54,10 @@ function bodyError(error: BodyError): ApiError | null {
     case 'request.size.invalid':
       return ApiError.of('invalid_request', message);
     default:
-      return null;
+      // What decompresses the body has no types.
+      return !(error instanceof ApiError) && status >= 400 && status < 500
+        ? ApiError.of('invalid_request', `the body cannot be read: ${message}`)
+        : null;
   }
 }
 

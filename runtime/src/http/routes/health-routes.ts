@@ -15,6 +15,19 @@ export const aliveRoute: RequestHandler = (_request, response) => {
   response.json({ alive: true });
 };
 
+/** KServe's clients read `ready`, and `live` below. */
+export function inferenceReadyRoute({ lifecycle }: ServerParts): RequestHandler {
+  return (_request, response) => {
+    const body = lifecycle.health();
+    const ready = body.state === 'serving';
+    response.status(ready ? 200 : 503).json({ ready, ...body });
+  };
+}
+
+export const inferenceLiveRoute: RequestHandler = (_request, response) => {
+  response.json({ live: true });
+};
+
 export function metricsRoute({ metrics }: ServerParts): RequestHandler {
   return async (_request, response) => {
     response.type(metrics.registry.contentType).send(await metrics.registry.metrics());

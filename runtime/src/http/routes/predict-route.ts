@@ -28,11 +28,11 @@ export function predictRoute(parts: ServerParts): RequestHandler {
         signal,
         account,
       };
-      const predictions = await Promise.all(
-        parsed.map((each, index) =>
-          predict(instances === null ? id : `${id}-${String(index)}`, each, context),
-        ),
+      // All are looked at before any runs.
+      const started = await Promise.all(
+        parsed.map((each, index) => start(instances === null ? id : `${id}-${String(index)}`, each, context)),
       );
+      const predictions = await Promise.all(started.map((generation) => predict(generation, modelName)));
       response.json(instances === null ? predictions[0] : { predictions });
     });
   };
@@ -58,13 +58,16 @@ function readInstances(body: unknown): readonly unknown[] | null {
   );
 }
 
-async function predict(id: string, request: ApiRequest, context: GenerationContext): Promise<object> {
+function start(id: string, request: ApiRequest, context: GenerationContext): Promise<Generation> {
   const [source] = request.prompts;
   if (source === undefined) throw new Error('a :predict request has one prompt');
-  const generation = await Generation.start(id, request, source, context);
+  return Generation.start(id, request, source, context);
+}
+
+async function predict(generation: Generation, modelName: string): Promise<object> {
   const { content, reasoning, usage } = await readWhole(generation);
   return {
-    model_name: context.modelName,
+    model_name: modelName,
     response: content,
     ...(reasoning === '' ? {} : { reasoning }),
     prompt_tokens: usage.promptTokens,

@@ -13,6 +13,24 @@ afterEach(() => server.stop());
 
 test.each([
   ['a body that is not JSON', '/v1/chat/completions', '{', 400, 'invalid_request', null, 'not JSON'],
+  [
+    'a body that is nested too deep',
+    '/v1/chat/completions',
+    `{"messages":[],"metadata":${'{"a":'.repeat(128)}1${'}'.repeat(128)}}`,
+    400,
+    'invalid_request',
+    null,
+    'deeper than 128 levels',
+  ],
+  [
+    'more texts than embeddings take',
+    '/v1/embeddings',
+    { input: Array.from({ length: 2049 }, () => 'x') },
+    400,
+    'invalid_request',
+    'input',
+    'at most 2048 entries',
+  ],
   ['no messages', '/v1/chat/completions', {}, 400, 'invalid_request', 'messages', 'messages is required'],
   [
     'an unknown field',

@@ -1,7 +1,10 @@
 // What a server tells of itself: models, health, metrics and version.
 
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import type { RequestObserver } from '../../observe/ended-request.js';
+import { ApiError } from '../../request/body/api-error.js';
 import { json } from '../answers.fixture.js';
+import { endless } from '../scripted-engine.fixture.js';
 import { ScriptedServer } from '../scripted-server.fixture.js';
 
 let server: ScriptedServer;
@@ -83,4 +86,52 @@ test('health, metrics and version', async () => {
       collectives: 'NCCL 2.27.7',
     },
   });
+});
+
+test('KServe’s clients read that it lives and is ready', async () => {
+  const told = async (path: string) => (await server.get(path)).json();
+  expect(await told('/v2/health/live')).toEqual({ live: true });
+  expect(await told('/v2/health/ready')).toMatchObject({ ready: true, state: 'serving' });
+  expect(await told('/')).toMatchObject({ status: 'alive' });
+});
+
+test('of a :predict with several instances nothing is billed where one is refused', async () => {
+  const long = 'x'.repeat(200);
+  const answer = await server.post('/v1/models/tiny:predict', { instances: [long, 'a', 'b', 'c'] });
+  expect(answer.status).toBe(400);
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  expect(server.engine.requests).toEqual([]);
+  expect(server.ended).toHaveLength(1);
+  expect(server.ended[0]).toMatchObject({ errorCode: 'context_length_exceeded', generations: [] });
+  const metrics = await (await server.get('/metrics')).text();
+  expect(metrics).not.toMatch(/^vllm:request_success_total\{.*\} [1-9]/m);
+});
+
+test('a body that is not what its encoding says is the client’s mistake', async () => {
+  const headers = { 'content-encoding': 'gzip', 'content-type': 'application/json' };
+  const answer = await fetch(`${server.url}/v1/completions`, { method: 'POST', headers, body: '{}' });
+  expect(answer.status).toBe(400);
+  expect(await answer.json()).toMatchObject({ error: { code: 'invalid_request' } });
+});
+
+test('what was cancelled by an administrator is not tried again by clients', async () => {
+  server.script = endless;
+  const asked = server.post('/v1/completions', { prompt: 'x', max_tokens: 40 });
+  while (server.parts.running.size === 0) await new Promise(setImmediate);
+  for (const { controller } of server.parts.running)
+    controller.abort(ApiError.of('request_cancelled', 'an administrator ended the request'));
+  const answer = await asked;
+  expect([answer.status, answer.headers.get('x-should-retry')]).toEqual([409, 'false']);
+});
+
+test('a request that cannot be told of ends no other', async () => {
+  const observers = server.parts.observers as RequestObserver[];
+  observers.unshift(() => {
+    throw new RangeError('nested too deep');
+  });
+  server.parts.logger.transports[0]!.silent = true;
+  for (let i = 0; i < 2; i++) {
+    expect((await server.post('/v1/completions', { prompt: 'x' })).status).toBe(200);
+  }
+  while (server.ended.length < 2) await new Promise(setImmediate);
 });

@@ -57,14 +57,8 @@ const tokenIds = { ...idList, maxItems: 262144 };
 const words = { type: 'array', maxItems: 256, items: { type: 'string', minLength: 1, maxLength: 1024 } };
 const grammarText = { type: 'string', minLength: 1, maxLength: 65536 };
 const choices = { type: 'array', minItems: 1, maxItems: 1024, items: { type: 'string', minLength: 1 } };
-const prompts = {
-  anyOf: [
-    text,
-    { type: 'array', minItems: 1, maxItems: 256, items: text },
-    idList,
-    { type: 'array', minItems: 1, maxItems: 256, items: idList },
-  ],
-};
+const listOf = (items: object, maxItems: number) => ({ type: 'array', minItems: 1, maxItems, items });
+const textOrIds = (most: number) => ({ anyOf: [text, listOf(text, most), idList, listOf(idList, most)] });
 const nullableText = { type: ['string', 'null'] };
 /** Of an assistant's message, as an answer had them. */
 const toolCalls = {
@@ -275,7 +269,7 @@ export const fieldsOfRoute: Readonly<Record<RouteKind, Readonly<Record<string, J
   chat: { logprobs: boolean },
   completions: {
     logprobs: { type: 'integer', minimum: 0, maximum: 20 },
-    prompt: prompts,
+    prompt: textOrIds(256),
     add_special_tokens: boolean,
     echo: boolean,
     best_of: { type: 'integer', minimum: 1, maximum: 128 },
@@ -284,7 +278,7 @@ export const fieldsOfRoute: Readonly<Record<RouteKind, Readonly<Record<string, J
   ...messagesFields,
   predict: { prompt: text },
   embeddings: {
-    input: prompts,
+    input: textOrIds(2048),
     encoding_format: { enum: ['float', 'base64'] },
     // Not OpenAI's: what of the hidden states makes the embedding.
     pooling: { enum: ['last', 'mean'] },
@@ -296,7 +290,8 @@ export const fieldsOfRoute: Readonly<Record<RouteKind, Readonly<Record<string, J
     add_special_tokens: boolean,
     return_token_strs: boolean,
   },
-  detokenize: { tokens: { type: 'array', items: tokenId } },
+  // They are decoded on the event loop.
+  detokenize: { tokens: { ...tokenIds, minItems: 0 } },
   template: {},
   warmup: {},
 };

@@ -32,7 +32,13 @@ const anyOf = {
 } as const;
 // Without the schema of schemas, whose own anyOf refers to what this one does not know; the tests of the document hold
 // our schemas to it.
-const ajv = new Ajv({ allErrors: true, allowUnionTypes: true, meta: false, validateSchema: false })
+const ajv = new Ajv({
+  allErrors: true,
+  allowUnionTypes: true,
+  meta: false,
+  validateSchema: false,
+  verbose: true, // errors have the schema and the value
+})
   .removeKeyword('anyOf')
   .addKeyword(anyOf);
 
@@ -73,7 +79,7 @@ export function invalidRequest(violations: readonly Violation[]): ApiError {
 
 function violation(
   kind: RouteKind,
-  { instancePath, keyword, params, message = 'is not valid' }: ErrorObject,
+  { instancePath, keyword, params, schema, data, message = 'is not valid' }: ErrorObject,
 ): Violation {
   const path = instancePath.slice(1).replaceAll('/', '.');
   const [field = ''] = path.split('.');
@@ -91,15 +97,19 @@ function violation(
     case 'type':
       return told(path, `must be ${notNull(params['type']).join(' or ')}`);
     case 'anyOf':
-      return told(
-        path,
-        path.endsWith('content')
-          ? 'must be a string or a list of text parts'
-          : 'has none of the types that it may have',
-      );
+      return told(path, none(path, schema as readonly { readonly maxItems?: number }[], data));
     default:
       return told(path, message);
   }
+}
+
+/** Of the value's alternatives; the lists among them have one bound. */
+function none(path: string, alternatives: readonly { readonly maxItems?: number }[], value: unknown): string {
+  if (path.endsWith('content')) return 'must be a string or a list of text parts';
+  const most = Math.max(...alternatives.map(({ maxItems = 0 }) => maxItems));
+  if (most > 0 && Array.isArray(value) && value.length > most && typeof value[0] !== 'number')
+    return `must have at most ${String(most)} entries`;
+  return 'has none of the types that it may have';
 }
 
 const told = (param: string, message: string): Violation => ({ param, message: `${param} ${message}` });
