@@ -170,7 +170,8 @@ export class Generation {
     // What the engine is to do reaches it with the first output that is asked for.
     if (this.choice === 0) this.submittedAt = this.context.now();
     try {
-      for await (const output of this.outputs) {
+      for await (const given of this.outputs) {
+        const output = this.request.maxTokens === 0 ? withoutTokens(given) : given;
         if (this.choice === 0) this.prompt.share.take(output);
         const before = this.text.completionTokens;
         const own = this.text.push(output);
@@ -263,6 +264,12 @@ export class Generation {
     const reason: unknown = signal.reason;
     return reason instanceof ApiError ? reason : ApiError.of('request_aborted', 'the client went away');
   }
+}
+
+/** Of an answer that was to have none. */
+function withoutTokens(output: EngineOutput): EngineOutput {
+  const finish = output.finish === null ? null : 'length';
+  return { ...output, tokens: [], logprobs: null, finish, stopToken: null };
 }
 
 /** The client's own text where it gave one and all of it was taken. */

@@ -76,6 +76,30 @@ describe('echo', () => {
     for (const key of ['tokens', 'token_logprobs', 'top_logprobs', 'text_offset'] as const)
       expect(all.flatMap((part) => part[key] as unknown[])).toEqual(echoed[key]);
   });
+
+  test('scores the prompt alone where max_tokens is 0, streamed and not', async () => {
+    const body = { echo: true, logprobs: 1, max_tokens: 0 };
+    const { choices, usage } = await ask(body);
+    const { tokens, token_logprobs } = echoed;
+    const prompt = { tokens: tokens.slice(0, 3), token_logprobs: token_logprobs.slice(0, 3) };
+    expect(choices).toMatchObject([{ text: 'xyz', finish_reason: 'length', logprobs: prompt }]);
+    expect(usage).toMatchObject({ prompt_tokens: 3, completion_tokens: 0 });
+    const chunks = await askStreamed(body);
+    expect(chunks.map(({ choices: [choice] }) => choice!.text).join('')).toBe('xyz');
+    expect(server.engine.requests.map(({ maxTokens }) => maxTokens)).toEqual([1, 1]);
+    const refused = await server.post('/v1/completions', { prompt: [x], max_tokens: 0 });
+    expect((await json(refused)).error.message).toContain('0 needs echo: true');
+  });
+});
+
+test('a text held back for a stop string moves no offset', async () => {
+  const chunks = await askStreamed({ logprobs: 0, stop: ['aq'] });
+  expect(chunks.map(({ choices: [choice] }) => choice!.text)).toEqual(['', 'ab', '']);
+  const offsets = chunks.flatMap(({ choices: [choice] }) => {
+    const { logprobs } = choice as { logprobs?: { text_offset: number[] } | null };
+    return logprobs?.text_offset ?? [];
+  });
+  expect(offsets).toEqual([0, 1]);
 });
 
 describe('prompt_logprobs', () => {

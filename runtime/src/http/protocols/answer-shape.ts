@@ -27,7 +27,7 @@ export interface WholeChoice extends TextDelta {
 /** What was told of a choice before a chunk. */
 export interface Told {
   readonly chunks: number;
-  /** Of its text. */
+  /** Of the texts of its tokens with log probabilities: text that a stop string may begin with comes after them. */
   readonly characters: number;
 }
 

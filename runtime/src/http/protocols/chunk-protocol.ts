@@ -6,7 +6,7 @@ import type { TextDelta } from '../../request/text/text-stream.js';
 import type { AnswerProtocol, AnswerWriter } from './answer-protocol.js';
 import type { AnswerHead, AnswerShape, Told, WholeChoice } from './answer-shape.js';
 import type { Usage } from '../generation/generation.js';
-import type { TokenTexts } from './logprob-shapes.js';
+import { spelledLength, type TokenTexts } from './logprob-shapes.js';
 import { onePerCall } from './one-per-call.js';
 import { commentEvent, doneEvent, plainEvent } from './sse-event.js';
 
@@ -46,7 +46,10 @@ class ChunkWriter implements AnswerWriter {
     const { chunks, characters } = this.told[index]!;
     const parts = onePerCall(delta);
     const last = parts.length - 1;
-    this.told[index] = { chunks: chunks + parts.length, characters: characters + delta.content.length };
+    this.told[index] = {
+      chunks: chunks + parts.length,
+      characters: characters + spelledLength(delta.logprobs, texts),
+    };
     return parts.map((part, i) => {
       const before = { chunks: chunks + i, characters };
       return plainEvent(shape.chunk(head, index, part, before, i === last ? used : null, texts));

@@ -57,7 +57,12 @@ export function textsById(texts: TokenTexts): TokenTexts {
   return { tokenText: (id) => `token_id:${String(id)}`, tokenBytes: (id) => texts.tokenBytes(id) };
 }
 
-/** @param position characters of the text before these tokens */
+/** Characters of the texts of single tokens. */
+export function spelledLength(tokens: readonly GeneratedToken[], texts: TokenTexts): number {
+  return tokens.reduce((length, { id }) => length + texts.tokenText(id).length, 0);
+}
+
+/** @param position `spelledLength` of the tokens before these */
 export function completionLogprobs(
   tokens: readonly GeneratedToken[],
   position: number,

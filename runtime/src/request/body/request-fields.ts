@@ -268,6 +268,8 @@ export const honouredFields: Readonly<Record<string, HonouredField>> = {
 export const fieldsOfRoute: Readonly<Record<RouteKind, Readonly<Record<string, JsonSchema>>>> = {
   chat: { logprobs: boolean },
   completions: {
+    // 0: the prompt alone, echoed; see parse-request.ts.
+    max_tokens: { type: 'integer', minimum: 0 },
     logprobs: { type: 'integer', minimum: 0, maximum: 20 },
     prompt: textOrIds(256),
     add_special_tokens: boolean,

@@ -118,6 +118,7 @@ describe('parseRequest', () => {
         tool_choice: 'none',
         logit_bias: {},
         response_format: { type: 'text' },
+        top_logprobs: 0,
         stop: null,
       }),
     ).not.toThrow();

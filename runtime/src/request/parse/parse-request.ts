@@ -42,7 +42,7 @@ export interface ApiRequest {
   readonly model: string | null;
   /** One generation per prompt; only completions may have several. */
   readonly prompts: readonly PromptSource[];
-  /** Null: what is left of the context. */
+  /** Null: what is left of the context. 0: the prompt alone is echoed. */
   readonly maxTokens: number | null;
   readonly sampling: SamplingParams;
   readonly choices: Choices;
@@ -143,8 +143,11 @@ function checkRules(kind: GenerationKind, fields: Fields, format: AnswerFormat |
   if (kind === 'predict' && (fields['prompt'] === undefined) === (fields['messages'] === undefined)) {
     conflict('prompt', 'or messages is required, and not both');
   }
-  if (fields['top_logprobs'] !== undefined && fields['logprobs'] !== true) {
+  if (((fields['top_logprobs'] as number | undefined) ?? 0) > 0 && fields['logprobs'] !== true) {
     conflict('top_logprobs', 'needs logprobs: true');
+  }
+  if (fields['max_tokens'] === 0 && fields['echo'] !== true) {
+    conflict('max_tokens', 'must be at least 1; 0 needs echo: true, and scores the prompt alone');
   }
   if (fields['stream_options'] !== undefined && fields['stream'] !== true) {
     conflict('stream_options', 'needs stream: true');

@@ -60,7 +60,8 @@ export async function prepareGeneration(
   return {
     id,
     prompt,
-    maxTokens: request.maxTokens ?? left,
+    // The engine's last row of a prompt gives a token, wanted or not.
+    maxTokens: Math.max(1, request.maxTokens ?? left),
     pooling: 'none',
     stopTokens: Int32Array.from(stopTokens),
     sampling: request.sampling,
