@@ -51,7 +51,7 @@ export class Scheduler {
     this.#totals = totals;
     this.#policy = new DraftPolicy(limits.speculative);
     this.#planner = new StepPlanner(limits, { waiting, admission, batch, cache, commits, totals });
-    this.#absorber = new StepAbsorber(batch, commits, this.#policy, totals);
+    this.#absorber = new StepAbsorber({ waiting, batch, commits, policy: this.#policy, totals });
   }
 
   /**
@@ -83,6 +83,7 @@ export class Scheduler {
     const running = this.#batch.find(id);
     if (running === undefined) return false;
     this.#batch.leave(running);
+    this.#waiting.settle(running.sequence);
     return true;
   }
 

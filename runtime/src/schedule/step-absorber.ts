@@ -9,14 +9,26 @@ import { draftsHeld, embeddingAt, sampledAt, scoreAt } from './sampled.js';
 import type { SchedulerTotals } from './scheduler-stats.js';
 import type { Running } from './sequence.js';
 import type { StepCommits } from './step-commits.js';
+import type { WaitingQueue } from './waiting-queue.js';
+
+/** What a result changes. */
+interface Parts {
+  readonly waiting: WaitingQueue;
+  readonly batch: RunningBatch;
+  readonly commits: StepCommits;
+  readonly policy: DraftPolicy;
+  readonly totals: SchedulerTotals;
+}
 
 export class StepAbsorber {
+  readonly #waiting: WaitingQueue;
   readonly #batch: RunningBatch;
   readonly #commits: StepCommits;
   readonly #policy: DraftPolicy;
   readonly #totals: SchedulerTotals;
 
-  constructor(batch: RunningBatch, commits: StepCommits, policy: DraftPolicy, totals: SchedulerTotals) {
+  constructor({ waiting, batch, commits, policy, totals }: Parts) {
+    this.#waiting = waiting;
     this.#batch = batch;
     this.#commits = commits;
     this.#policy = policy;
@@ -33,7 +45,7 @@ export class StepAbsorber {
     const ended = new Set(sampled.filter(({ finish }) => finish !== null).map(({ id }) => id));
     this.#absorbDrafts(result, accepted, ended);
     for (const running of accepted.keys()) {
-      if (ended.has(running.sequence.request.id)) this.#batch.leave(running);
+      if (ended.has(running.sequence.request.id)) this.#end(running);
     }
     return { scored, sampled, embedded: this.#absorbEmbeddings(result), faulted };
   }
@@ -78,7 +90,7 @@ export class StepAbsorber {
     return result.faults.flatMap((fault) => {
       const running = this.#batch.inSlot(fault.slot);
       if (running === undefined) return [];
-      this.#batch.leave(running, true);
+      this.#end(running, true);
       return [{ id: running.sequence.request.id, fault }];
     });
   }
@@ -106,9 +118,14 @@ export class StepAbsorber {
     result.embeddings.slots.forEach((slot, index) => {
       const running = this.#batch.inSlot(slot);
       if (running === undefined) return;
-      this.#batch.leave(running);
+      this.#end(running);
       embedded.push({ id: running.sequence.request.id, embedding: embeddingAt(result, index) });
     });
     return embedded;
+  }
+
+  #end(running: Running, spoilt = false): void {
+    this.#batch.leave(running, spoilt);
+    this.#waiting.settle(running.sequence);
   }
 }

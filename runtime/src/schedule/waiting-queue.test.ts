@@ -71,6 +71,62 @@ describe('WaitingQueue', () => {
     expect(served).toBe(256);
   });
 
+  test('to spread over priorities gains a key nothing', () => {
+    const queue = new WaitingQueue();
+    for (let i = 0; i < 300; i++) {
+      queue.push(sequence(`a${i}`, { fairnessKey: 'a' }), Infinity);
+      queue.push(sequence(`b${i}`, { fairnessKey: 'b', priority: i % 3 }), Infinity);
+    }
+    expect(count(take(queue, 200), 'a')).toBe(100);
+  });
+
+  test('a key whose requests give up is served all the same', () => {
+    const queue = new WaitingQueue();
+    for (let i = 0; i < 200; i++) queue.push(sequence(`a${i}`, { fairnessKey: 'a' }), Infinity);
+    const ids: string[] = [];
+    // Two of b come while one of all is served, so that half of b's and more wait in vain.
+    for (let now = 0; now < 2_000; now++) {
+      for (const i of [0, 1]) queue.push(sequence(`b${now}-${i}`, { fairnessKey: 'b' }), now + 50);
+      queue.push(sequence(`a${now + 200}`, { fairnessKey: 'a' }), Infinity);
+      queue.expire(now);
+      ids.push(...take(queue, 1));
+    }
+    expect(count(ids.slice(1_000), 'b')).toBeCloseTo(500, -1);
+  });
+
+  test('an answer costs the tokens that it came to have, not those that it might have had', () => {
+    const queue = new WaitingQueue();
+    const ids: string[] = [];
+    for (let i = 0; i < 400; i++) {
+      // What a leaves open ends as early as b's.
+      queue.push(sequence(`a${i}`, { fairnessKey: 'a' }, 8_000), Infinity);
+      queue.push(sequence(`b${i}`, { fairnessKey: 'b' }), Infinity);
+    }
+    while (ids.length < 400) {
+      const ended = queue.head!;
+      ids.push(...take(queue, 1));
+      for (let i = 0; i < 90; i++) ended.generated.push(i);
+      queue.settle(ended);
+    }
+    expect(count(ids, 'a')).toBeCloseTo(200, -1);
+  });
+
+  test('a key pays for more than was guessed although it had nothing left to wait', () => {
+    const queue = new WaitingQueue();
+    const short = sequence('a0', { fairnessKey: 'a' });
+    queue.push(short, Infinity);
+    take(queue, 1);
+    queue.settle(short);
+    const long = sequence('a1', { fairnessKey: 'a' }, 500);
+    queue.push(long, Infinity);
+    take(queue, 1);
+    for (let i = 0; i < 490; i++) long.generated.push(i);
+    queue.settle(long);
+    for (const id of ['a2', 'b2', 'b3', 'b4', 'b5', 'b6'])
+      queue.push(sequence(id, { fairnessKey: keyOf(id) }, 110), Infinity);
+    expect(take(queue, 5).map(keyOf)).toEqual(['b', 'b', 'b', 'b', 'b']);
+  });
+
   test('what was preempted goes first, the oldest before the others', () => {
     const queue = new WaitingQueue();
     queue.push(sequence('new', { priority: -8 }), Infinity);

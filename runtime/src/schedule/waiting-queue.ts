@@ -1,56 +1,107 @@
-// Sequences that wait for room, in the order in which they are to begin. Weighted fair queueing with a self-clocked
-// virtual time (Golestani, INFOCOM 1994): a sequence is due when its flow, served at its weight, would have finished
-// it. So keys share the engine by tokens, however many requests each has waiting, and none starves: what is due now
-// stays due before whatever comes later at the same cost.
+// Sequences that wait for room, in the order in which they are to begin. Fairness keys share the engine by tokens,
+// however many requests each has waiting, and none starves; within a key its levels of priority share what it gets, and
+// within a level it is first come, first served. What an answer costs is guessed when it begins, and put right when it has
+// ended.
 
+import { FairFlows } from './fair-flows.js';
 import type { Sequence } from './sequence.js';
-
-/** One fairness key at one priority: first come, first served among its own. */
-interface Flow {
-  readonly name: string;
-  /** Virtual time at which its last waiting sequence is due. */
-  due: number;
-  waiting: number;
-}
 
 interface Entry {
   readonly sequence: Sequence;
-  readonly flow: Flow;
-  readonly begin: number;
-  readonly due: number;
   /** Time at which it gives up. */
   readonly expiresAt: number;
 }
 
+/** Tokens that a sequence will come to have, as far as that can be known. */
+type Guess = (sequence: Sequence) => number;
+
+/** One key at one priority. */
+class Level {
+  entries: Entry[] = [];
+
+  constructor(
+    private readonly priority: number,
+    private readonly guess: Guess,
+  ) {}
+
+  get isEmpty(): boolean {
+    return this.entries.length === 0;
+  }
+
+  /** Each level of priority has twice the weight of the next. */
+  get cost(): number {
+    const [first] = this.entries;
+    return first === undefined ? 0 : this.guess(first.sequence) * 2 ** this.priority;
+  }
+}
+
+/** One key, as urgent as the most urgent that it has waiting: to spread over priorities gains nothing. */
+class Key {
+  readonly levels: FairFlows<number, Level>;
+
+  constructor(private readonly guess: Guess) {
+    this.levels = new FairFlows((priority) => new Level(priority, guess));
+  }
+
+  get head(): Sequence | null {
+    return this.levels.first?.entries[0]?.sequence ?? null;
+  }
+
+  get isEmpty(): boolean {
+    return this.levels.first === null;
+  }
+
+  /** What a token costs it. */
+  get rate(): number {
+    let mostUrgent = Infinity;
+    for (const [priority] of this.levels) mostUrgent = Math.min(mostUrgent, priority);
+    return 2 ** mostUrgent;
+  }
+
+  get cost(): number {
+    return this.head === null ? 0 : this.guess(this.head) * this.rate;
+  }
+}
+
+/** What a sequence that began was charged. */
+interface Charge {
+  readonly cost: number;
+  readonly rate: number;
+}
+
+/** The mean length of answers forgets half of what it was in some twenty answers. */
+const newestShare = 1 / 32;
+
 export class WaitingQueue {
   /** They had begun before: the oldest first, in front of all others. */
   readonly #preempted: Sequence[] = [];
-  /** By `due`, and then by arrival. */
-  readonly #entries: Entry[] = [];
-  readonly #flows = new Map<string, Flow>();
-  #virtualTime = 0;
+  readonly #keys = new FairFlows<string, Key>(() => new Key(this.#guess));
+  readonly #charges = new WeakMap<Sequence, Charge>();
+  #entries = 0;
+  /** Tokens of answers that ended; as many as they may have while none has. */
+  #meanAnswer = Infinity;
   /** No entry expires before. */
   #nextExpiry = Infinity;
 
+  readonly #guess: Guess = ({ request, maxLength }) =>
+    Math.min(maxLength, request.prompt.length + this.#meanAnswer);
+
   get length(): number {
-    return this.#preempted.length + this.#entries.length;
+    return this.#preempted.length + this.#entries;
   }
 
   /** Whose turn it is. */
   get head(): Sequence | null {
-    return this.#preempted[0] ?? this.#entries[0]?.sequence ?? null;
+    return this.#preempted[0] ?? this.#keys.first?.head ?? null;
   }
 
   /** @param expiresAt on the caller's clock; Infinity: never */
   push(sequence: Sequence, expiresAt: number): void {
     const { fairnessKey, priority } = sequence.request;
-    const flow = this.#flow(`${priority} ${fairnessKey}`);
-    const begin = Math.max(this.#virtualTime, flow.due);
-    // One level of priority is twice the weight; the cost is the tokens that the sequence may come to have.
-    const due = begin + sequence.maxLength * 2 ** priority;
-    flow.due = due;
-    flow.waiting++;
-    this.#entries.splice(this.#placeOf(due), 0, { sequence, flow, begin, due, expiresAt });
+    this.#keys.enter(fairnessKey, ({ levels }) =>
+      levels.enter(priority, ({ entries }) => entries.push({ sequence, expiresAt })),
+    );
+    this.#entries++;
     this.#nextExpiry = Math.min(this.#nextExpiry, expiresAt);
   }
 
@@ -62,53 +113,56 @@ export class WaitingQueue {
   /** Takes out the head. */
   shift(): void {
     if (this.#preempted.shift() !== undefined) return;
-    const entry = this.#entries.shift();
-    if (entry === undefined) return;
-    this.#virtualTime = entry.due;
-    this.#leave(entry);
+    this.#keys.serve(({ head, rate, levels }) => {
+      if (head !== null) this.#charges.set(head, { cost: this.#guess(head), rate });
+      levels.serve(({ entries }) => entries.shift());
+      this.#entries--;
+    });
+  }
+
+  /** A sequence that began has ended: its key pays for the tokens that it came to have. */
+  settle(sequence: Sequence): void {
+    const charge = this.#charges.get(sequence);
+    if (charge === undefined) return;
+    const { request, length, generated } = sequence;
+    this.#keys.correct(request.fairnessKey, (length - charge.cost) * charge.rate);
+    if (request.pooling !== 'none') return;
+    const known = Number.isFinite(this.#meanAnswer) ? this.#meanAnswer : generated.length;
+    this.#meanAnswer = known + (generated.length - known) * newestShare;
   }
 
   /** Takes out a request, wherever it stands. False when it is not here. */
   remove(id: string): boolean {
-    const preempted = this.#preempted.findIndex(({ request }) => request.id === id);
-    if (preempted !== -1) this.#preempted.splice(preempted, 1);
-    const index = this.#entries.findIndex(({ sequence }) => sequence.request.id === id);
-    const [entry] = index === -1 ? [] : this.#entries.splice(index, 1);
-    if (entry !== undefined) this.#leave(entry);
-    return preempted !== -1 || entry !== undefined;
+    const index = this.#preempted.findIndex(({ request }) => request.id === id);
+    const [preempted] = index === -1 ? [] : this.#preempted.splice(index, 1);
+    if (preempted !== undefined) this.settle(preempted);
+    return preempted !== undefined || this.#takeOut(({ sequence }) => sequence.request.id === id).length > 0;
   }
 
   /** Takes out what has waited too long; those that had begun are kept. */
   expire(now: number): Sequence[] {
     if (now < this.#nextExpiry) return [];
-    const expired = this.#entries.filter(({ expiresAt }) => expiresAt <= now).map(({ sequence }) => sequence);
-    for (const { request } of expired) this.remove(request.id);
-    this.#nextExpiry = this.#entries.reduce((least, { expiresAt }) => Math.min(least, expiresAt), Infinity);
+    const expired = this.#takeOut(({ expiresAt }) => expiresAt <= now);
+    this.#nextExpiry = Infinity;
+    for (const [, { levels }] of this.#keys)
+      for (const [, { entries }] of levels)
+        for (const { expiresAt } of entries) this.#nextExpiry = Math.min(this.#nextExpiry, expiresAt);
     return expired;
   }
 
-  #flow(name: string): Flow {
-    const known = this.#flows.get(name);
-    if (known !== undefined) return known;
-    const flow = { name, due: 0, waiting: 0 };
-    this.#flows.set(name, flow);
-    return flow;
-  }
-
-  #leave({ flow, begin, due }: Entry): void {
-    // The last of its flow that leaves without having been served costs it nothing.
-    if (flow.due === due) flow.due = begin;
-    if (--flow.waiting === 0) this.#flows.delete(flow.name);
-  }
-
-  /** Behind all that are due no later. */
-  #placeOf(due: number): number {
-    let [low, high] = [0, this.#entries.length];
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if ((this.#entries[middle]?.due ?? Infinity) <= due) low = middle + 1;
-      else high = middle;
+  #takeOut(isOut: (entry: Entry) => boolean): Sequence[] {
+    const out: Sequence[] = [];
+    for (const [name, { levels }] of this.#keys) {
+      for (const [priority, level] of levels) {
+        level.entries = level.entries.filter((entry) => {
+          if (isOut(entry)) out.push(entry.sequence);
+          return !isOut(entry);
+        });
+        levels.left(priority);
+      }
+      this.#keys.left(name);
     }
-    return low;
+    this.#entries -= out.length;
+    return out;
   }
 }
