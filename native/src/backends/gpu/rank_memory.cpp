@@ -124,6 +124,8 @@ std::string RankMemories::open_peer(int32_t rank, const gpuIpcMemHandle_t& handl
     if (asked != gpuSuccess) return error_text(asked);
   }
   if (can == 0) return "the driver gives no access from one to the other";
+  // The one flag that runtimes take, whatever the headers say that it is.
+  static_assert(gpuIpcMemLazyEnablePeerAccess == 1);
   void* memory = nullptr;
   const gpuError_t opened = gpuIpcOpenMemHandle(&memory, handle, gpuIpcMemLazyEnablePeerAccess);
   if (opened != gpuSuccess) {

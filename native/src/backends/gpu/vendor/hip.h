@@ -68,7 +68,9 @@
 #define gpuIpcGetMemHandle hipIpcGetMemHandle
 #define gpuIpcOpenMemHandle hipIpcOpenMemHandle
 #define gpuIpcCloseMemHandle hipIpcCloseMemHandle
-#define gpuIpcMemLazyEnablePeerAccess hipIpcMemLazyEnablePeerAccess
+// Not hipIpcMemLazyEnablePeerAccess: that is 0 in headers before ROCm 6, and runtimes since then refuse all
+// but 1.
+#define gpuIpcMemLazyEnablePeerAccess 1u
 #define gpuDeviceCanAccessPeer hipDeviceCanAccessPeer
 
 namespace llmservice::gpu {
@@ -77,11 +79,9 @@ constexpr const char* kVendor = "hip";
 constexpr int kWarpSize = 64;
 // Where to look when devices cannot use each other's memory.
 constexpr const char* kPeerAdvice =
-    "`rocm-smi --showtopoaccess` shows which devices reach each other. ROCm shares memory by calls of AMD's "
-    "own "
-    "driver unless HSA_ENABLE_IPC_MODE_LEGACY=0 makes it use dma-bufs, which the driver of plain kernels "
-    "needs. "
-    "All ranks must run in one container";
+    "`rocm-smi --showtopoaccess` shows which devices reach each other. With HSA_ENABLE_IPC_MODE_LEGACY=0 "
+    "ROCm shares memory by dma-bufs, which plain kernels have; with 1 by calls that only AMD's own driver "
+    "(amdgpu-dkms) has; its default differs among versions. All ranks must run in one container";
 
 // AMD's library of collectives, whose functions are NCCL's by name.
 constexpr const char* kNccl = "RCCL";
