@@ -1,14 +1,17 @@
 // HTTPS of a whole replica: certificates that change while it serves, clients that must show one of theirs, and files
 // that cannot be used.
 
+import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { Agent, request } from 'node:https';
+import { Agent, createServer, request } from 'node:https';
+import { connect, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TLSSocket } from 'node:tls';
 
 import { afterAll, afterEach, expect, jest, test } from '@jest/globals';
 
+import { answerClientErrors } from '../../runtime/src/http/server/client-errors.js';
 import { Authority, type Certificate } from '../builders/certificates.js';
 import { demoCheckpoint, ReplicaProcess } from './replica-process.js';
 
@@ -119,6 +122,22 @@ test('with client-ca.crt only its clients are answered, but for health and metri
     });
   }
   expect((await get('/v1/models', clients.issue('client'))).status).toBe(200);
+});
+
+test('a client that never ends its handshake is closed, and holds up no end', async () => {
+  const server = createServer({ ...authority.issue('server'), handshakeTimeout: 100 });
+  answerClientErrors(server);
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const silent = connect((server.address() as AddressInfo).port, '127.0.0.1').resume();
+  await once(silent, 'close');
+  server.close();
+
+  replica = await startWith(secret('silent', pair(authority.issue('server'))));
+  await replica.eventually('HTTPS', isUp);
+  const late = connect(Number(new URL(replica.url).port), '127.0.0.1').resume();
+  await once(late, 'connect');
+  replica.child.kill('SIGTERM');
+  expect(await replica.exited()).toBe(0);
 });
 
 test.each([

@@ -19,6 +19,8 @@ export function answerClientErrors(server: Server): void {
       if (answering.get(request.socket) === response) answering.delete(request.socket);
     });
   });
+  // Without an end to the handshake nobody could read an answer; Node takes such an error for the client's too.
+  server.on('tlsClientError', (_error: Error, socket: Duplex) => socket.destroy());
   server.on('clientError', (error: ParseError, socket) => {
     // Behind the first byte of an answer a second one would read as its text.
     if (!socket.writable || answering.get(socket)?.headersSent === true) {

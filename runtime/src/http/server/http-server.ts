@@ -4,7 +4,7 @@
 import type { Express } from 'express';
 import { createServer, type Server } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import { ApiError } from '../../request/body/api-error.js';
 import { answerClientErrors } from './client-errors.js';
 import { connectionLimits, connectionOptions } from './connection-limits.js';
@@ -28,6 +28,7 @@ export class HttpServer {
   private readonly server: Server;
   private readonly reload: TlsReload | null = null;
   private readonly stalled: StalledReaders;
+  private readonly sockets = new Set<Socket>();
 
   /** @param tls null: plain HTTP */
   constructor(
@@ -56,6 +57,10 @@ export class HttpServer {
     }
     answerClientErrors(this.server);
     this.stalled = new StalledReaders(this.server, limits);
+    this.server.on('connection', (socket: Socket) => {
+      this.sockets.add(socket);
+      socket.once('close', () => this.sockets.delete(socket));
+    });
   }
 
   /** Resolves with the port that it listens on. */
@@ -89,7 +94,8 @@ export class HttpServer {
     await new Promise<void>((resolve) => {
       this.server.close(() => resolve());
       this.server.closeIdleConnections();
-      setTimeout(() => this.server.closeAllConnections(), farewellMs).unref();
+      // closeAllConnections() would leave those whose TLS handshake is under way.
+      setTimeout(() => this.sockets.forEach((socket) => socket.destroy()), farewellMs).unref();
     });
   }
 }
