@@ -32,6 +32,7 @@ describe('readKeyFile', () => {
 
   it.each<[string, unknown, RegExp]>([
     ['broken YAML', 'keys: [', /^is not YAML: line \d+/],
+    ['an alias of nothing', 'keys: [{ id: *team }]', /^has an alias \(\*name\) that no anchor stands before/],
     ['nothing', '', /^must be an object with one field, keys/],
     ['a list', [key], /^must be an object with one field, keys/],
     ['no keys', { keys: [] }, /^keys must be a list of 1 to 1000 keys; to serve without keys/],

@@ -2,7 +2,7 @@
 // JSON is a part. Messages say what a field must be; none repeats a value, for it might be a key.
 
 import { Ajv, type ErrorObject } from 'ajv';
-import { parseDocument } from 'yaml';
+import { parseDocument, type Document } from 'yaml';
 import { keyFileSchema } from './generated/key-file-schema.js';
 import type { KeyEntry, KeyFile } from './generated/key-file.js';
 import { readablePath, type Validated, type Violation } from './validate.js';
@@ -42,11 +42,22 @@ export function readKeyFile(text: string): Validated<readonly ConfiguredKey[]> {
       },
     ]);
   }
-  const content: unknown = document.toJS({ maxAliasCount: 100 });
+  const content = contentOf(document);
+  if (content === undefined)
+    return refuse([{ path: '', message: 'has an alias (*name) that no anchor stands before, or too many' }]);
   if (!check(content)) return refuse(told(check.errors ?? []));
   const keys = content.keys.map(configured);
   const violations = [...repeatedIds(keys), ...uselessHashes(keys)];
   return violations.length > 0 ? refuse(violations) : { ok: true, value: keys };
+}
+
+/** undefined: its aliases cannot be followed. What is thrown then repeats a text of the file. */
+function contentOf(document: Document): unknown {
+  try {
+    return document.toJS({ maxAliasCount: 100 });
+  } catch {
+    return undefined;
+  }
 }
 
 function refuse(violations: readonly Violation[]): Validated<never> {

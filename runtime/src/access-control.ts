@@ -47,6 +47,7 @@ export class AccessControl {
       metrics,
       log: this.log,
       clock,
+      open: new Set(),
     };
   }
 
@@ -60,7 +61,8 @@ export class AccessControl {
     const dir = this.accountingDir;
     if (dir === null || this.keys === null) return;
     try {
-      this.access.budgets.restore(await spentToday(dir, clock()));
+      const now = clock();
+      this.access.budgets.restore(await spentToday(dir, now), now);
     } catch (error) {
       const { code, message } = error as NodeJS.ErrnoException;
       if (code === 'ENOENT') return;

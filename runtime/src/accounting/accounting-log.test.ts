@@ -37,6 +37,9 @@ class Disk {
   error: NodeJS.ErrnoException = Object.assign(new Error('no space left'), { code: 'ENOSPC' });
   /** At most so many at once. */
   most = Infinity;
+  /** A sync fails, and keeps so many bytes of what it was to sync; null: it does not. */
+  lost: number | null = null;
+  private readonly synced: number[] = [];
 
   readonly create = (): Promise<AppendFile> => {
     const index = this.files.push(Buffer.alloc(0)) - 1;
@@ -48,7 +51,19 @@ class Disk {
         this.files[index] = Buffer.concat([this.files[index]!, bytes.subarray(0, bytesWritten)]);
         return Promise.resolve({ bytesWritten });
       },
-      datasync: () => Promise.resolve(),
+      datasync: () => {
+        if (this.lost === null) {
+          this.synced[index] = this.files[index]!.length;
+          return Promise.resolve();
+        }
+        // As NFS: what was taken before is gone.
+        this.files[index] = this.files[index]!.subarray(0, (this.synced[index] ?? 0) + this.lost);
+        return Promise.reject(this.error);
+      },
+      truncate: (length: number) => {
+        this.files[index] = this.files[index]!.subarray(0, length);
+        return Promise.resolve();
+      },
       close: () => Promise.resolve(),
     });
   };
@@ -160,6 +175,39 @@ describe('the accounting log', () => {
     expect(disk.files).toHaveLength(2);
     expect(disk.ids).toEqual(['a', 'b', 'c']);
     expect(counts).toEqual({ written: 3, lost: 0, failed: 1 });
+  });
+
+  test('that a sync finds no room for is written again, each line once', async () => {
+    const disk = new Disk();
+    openLog({ create: disk.create });
+    log.add(record('a'));
+    await log.flush();
+    disk.lost = 30;
+    for (const id of ['b', 'c']) log.add(record(id));
+    await log.flush();
+    expect(counts).toEqual({ written: 1, lost: 0, failed: 1 });
+    disk.lost = null;
+    await log.flush();
+    expect(disk.files).toHaveLength(1);
+    expect(disk.ids).toEqual(['a', 'b', 'c']);
+    expect(counts).toEqual({ written: 3, lost: 0, failed: 1 });
+  });
+
+  test('tells what is lost with the process, and ends although the disk hangs', async () => {
+    const disk = new Disk();
+    disk.room = 0;
+    openLog({ create: disk.create }).add(record('one'));
+    const told: unknown[] = [];
+    const listen = (line: { message: string }): unknown => told.push(line.message);
+    silent.on('data', listen);
+    await log.close();
+    expect(told).toContain('lines of the accounting log are lost with the process');
+    openLog({ create: () => new Promise(() => undefined) }).add(record('one'));
+    told.length = 0;
+    await log.close();
+    expect(told).toContain('lines of the accounting log are lost with the process');
+    silent.off('data', listen);
+    log = openLog();
   });
 
   test('is whole when the disk takes it byte by byte', async () => {

@@ -1,7 +1,7 @@
 // The durable log of finished requests: JSON lines in files of its own, one after the other. Lines wait in memory for
-// less than half a second, then they are written and synced to the disk; a crash costs those, and may leave half a line
-// at the end of a file. While the disk takes nothing they wait, up to a bound; what comes on top is counted and lost.
-// Nothing here ever fails or delays a request.
+// less than half a second, then they are written and synced to the disk, and only then forgotten; a crash costs those,
+// and may leave half a line at the end of a file. While the disk takes nothing they wait, up to a bound; what comes on
+// top is counted and lost. Nothing here ever fails or delays a request.
 
 import { mkdir, open } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -10,13 +10,22 @@ import type { Logger } from '../log/logger.js';
 import { formatRecord, type AccountingRecord } from './accounting-record.js';
 
 const flushMs = 250;
+/** Time that the end takes at most: a disk that hangs must not keep the process. */
+const farewellMs = 2_000;
 
 /** What the log needs of a file. */
 export interface AppendFile {
   /** May write less than it was given. */
   write(bytes: Buffer): Promise<{ readonly bytesWritten: number }>;
   datasync(): Promise<void>;
+  truncate(bytes: number): Promise<void>;
   close(): Promise<void>;
+}
+
+interface OpenFile {
+  readonly handle: AppendFile;
+  /** Those that are synced. */
+  bytes: number;
 }
 
 export interface AccountingOptions {
@@ -40,7 +49,7 @@ export class AccountingLog {
   readonly #events: LineEvents;
   readonly #timer: NodeJS.Timeout;
   readonly #buffer: LineBuffer;
-  #file: { readonly handle: AppendFile; bytes: number } | null = null;
+  #file: OpenFile | null = null;
   #files = 0;
   #failing = false;
   #flushing: Promise<void> = Promise.resolve();
@@ -66,11 +75,19 @@ export class AccountingLog {
     return this.#flushing;
   }
 
+  /** Writes what waits, for a short while; what is left then is lost. */
   async close(): Promise<void> {
     clearInterval(this.#timer);
-    await this.flush();
-    await this.#file?.handle.close();
-    this.#file = null;
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<void>((resolve) => (timer = setTimeout(resolve, farewellMs)));
+    await Promise.race([this.flush().then(() => this.#endFile()), late]);
+    clearTimeout(timer);
+    const bytes = this.#buffer.bytes;
+    if (bytes === 0) return;
+    this.#logger.error('lines of the accounting log are lost with the process', {
+      dir: this.#options.dir,
+      bytes,
+    });
   }
 
   async #write(): Promise<void> {
@@ -78,20 +95,35 @@ export class AccountingLog {
     try {
       this.#file ??= { handle: await this.#create(), bytes: 0 };
       const file = this.#file;
-      for (let rest = this.#buffer.head(); rest.length > 0;) {
-        const { bytesWritten } = await file.handle.write(rest);
-        rest = rest.subarray(bytesWritten);
-        file.bytes += bytesWritten;
-        const lines = this.#buffer.forget(bytesWritten);
-        if (lines > 0) this.#events.linesWritten(lines);
+      let written = 0;
+      try {
+        for (let rest = this.#buffer.head(); rest.length > 0;) {
+          const { bytesWritten } = await file.handle.write(rest);
+          rest = rest.subarray(bytesWritten);
+          written += bytesWritten;
+        }
+      } finally {
+        if (written > 0) await this.#sync(file, written);
       }
-      await file.handle.datasync();
       if (this.#failing) this.#logger.info('the accounting log is written again');
       this.#failing = false;
       if (file.bytes >= this.#options.fileBytes) await this.#endFile();
     } catch (error) {
       await this.#failed(error as NodeJS.ErrnoException);
     }
+  }
+
+  /** Files over a network may tell only now that they had no room, and keep some of it: it is written again. */
+  async #sync(file: OpenFile, written: number): Promise<void> {
+    try {
+      await file.handle.datasync();
+    } catch (error) {
+      await file.handle.truncate(file.bytes).catch(() => this.#endFile());
+      throw error;
+    }
+    file.bytes += written;
+    const lines = this.#buffer.forget(written);
+    if (lines > 0) this.#events.linesWritten(lines);
   }
 
   async #failed({ code = '', message }: NodeJS.ErrnoException): Promise<void> {

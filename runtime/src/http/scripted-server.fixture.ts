@@ -78,6 +78,7 @@ export class ScriptedServer {
       access: {
         keys: null,
         protectMetrics: false,
+        open: new Set(),
         budgets: new KeyBudgets(1, (id, limit) => metrics.keys.refused(id, limit)),
         metrics: metrics.keys,
         log: null,

@@ -30,7 +30,9 @@ export class DayBudget {
 
   #turn(now: number): void {
     const day = Math.floor(now / dayMs);
-    if (day !== this.#day) this.#spent = 0;
+    // A clock that is put right near midnight makes no new day of the one before.
+    if (day === this.#day || day === this.#day - 1) return;
+    this.#spent = 0;
     this.#day = day;
   }
 }

@@ -177,9 +177,25 @@ describe('budgets', () => {
 
   test('begin with this replica’s part of what the day had before it', () => {
     const budgets = new KeyBudgets(2, () => undefined);
-    budgets.restore(new Map([['a', 600]]));
+    budgets.restore(new Map([['a', 600]]), noon);
     const budget = budgets.of(configuredKey('a', { tokensPerDay: 1_000 }), noon);
     expect(retryAfter(() => budget.require(201, noon))).toBe(12 * 3_600);
     expect(retryAfter(() => budget.require(200, noon))).toBeNull();
+  });
+
+  test('that were read on the day before are not spent today, and count where the limit comes later', () => {
+    const budgets = new KeyBudgets(1, () => undefined);
+    const spent = new Map([
+      ['a', 1_000],
+      ['b', 1_000],
+    ]);
+    budgets.restore(spent, noon);
+    const limits = { tokensPerDay: 1_000 };
+    budgets.of(configuredKey('a'), noon);
+    expect(retryAfter(() => budgets.of(configuredKey('a', limits), noon).require(1, noon))).toBe(12 * 3_600);
+    const tomorrow = noon + 13 * 3_600 * seconds;
+    expect(
+      retryAfter(() => budgets.of(configuredKey('b', limits), tomorrow).require(1, tomorrow)),
+    ).toBeNull();
   });
 });

@@ -22,7 +22,8 @@ const concurrencyRetrySeconds = 1;
 export class KeyBudget {
   #key: ConfiguredKey;
   #minute: TokenBucket | null = null;
-  #day: DayBudget | null = null;
+  /** Counts without a limit too: one may be set in the midst of a day. */
+  readonly #day = new DayBudget(Infinity);
   #running = 0;
   readonly #replicas: number;
   readonly #refused: (limit: Limit) => void;
@@ -42,9 +43,7 @@ export class KeyBudget {
     if (tokensPerMinute === null) this.#minute = null;
     else if (this.#minute === null) this.#minute = new TokenBucket(this.#part(tokensPerMinute), now);
     else this.#minute.resize(this.#part(tokensPerMinute), now);
-    if (tokensPerDay === null) this.#day = null;
-    else if (this.#day === null) this.#day = new DayBudget(this.#part(tokensPerDay));
-    else this.#day.resize(this.#part(tokensPerDay));
+    this.#day.resize(this.#part(tokensPerDay ?? Infinity));
   }
 
   /**
@@ -75,19 +74,19 @@ export class KeyBudget {
     const { tokensPerMinute, tokensPerDay } = this.#key;
     const state = `the prompt has ${String(promptTokens)} tokens, and fewer are left`;
     const minuteMs = this.#minute?.waitMs(promptTokens, now) ?? 0;
-    const dayMs = this.#day?.waitMs(promptTokens, now) ?? 0;
+    const dayMs = this.#day.waitMs(promptTokens, now);
     if (dayMs > minuteMs) this.#refuse('tokensPerDay', tokensPerDay ?? 0, state, dayMs / 1000);
     if (minuteMs > 0) this.#refuse('tokensPerMinute', tokensPerMinute ?? 0, state, minuteMs / 1000);
   }
 
   spend(tokens: number, now: number): void {
     this.#minute?.spend(tokens, now);
-    this.#day?.spend(tokens, now);
+    this.#day.spend(tokens, now);
   }
 
-  /** Spent today before this process was, as the accounting log tells. */
-  spentToday(tokens: number, now: number): void {
-    this.#day?.spend(tokens, now);
+  /** Spent before this process was, on the day of `at`, as the accounting log tells. */
+  spentOnDay(tokens: number, at: number): void {
+    this.#day.spend(tokens, at);
   }
 
   /** Of the tokens per minute; null: they are not limited. */

@@ -7,7 +7,7 @@ export class KeyBudgets {
   readonly #budgets = new Map<string, { key: ConfiguredKey; readonly budget: KeyBudget }>();
   readonly #replicas: number;
   readonly #refused: (id: string, limit: Limit) => void;
-  #spentToday: ReadonlyMap<string, number> = new Map();
+  #restored: { readonly spent: ReadonlyMap<string, number>; readonly at: number } | null = null;
 
   /**
    * @param replicas that share each budget
@@ -18,9 +18,13 @@ export class KeyBudgets {
     this.#refused = refused;
   }
 
-  /** To be told before the first request: tokens by id that all replicas spent today before this process was. */
-  restore(spentToday: ReadonlyMap<string, number>): void {
-    this.#spentToday = spentToday;
+  /**
+   * To be told before a key's first request.
+   * @param spent tokens by id that all replicas spent on the day of `at` before this process was
+   * @param at Unix time in milliseconds
+   */
+  restore(spent: ReadonlyMap<string, number>, at: number): void {
+    this.#restored = { spent, at };
   }
 
   /** @param now Unix time in milliseconds */
@@ -35,7 +39,10 @@ export class KeyBudgets {
   #open(key: ConfiguredKey, now: number): KeyBudget {
     const budget = new KeyBudget(key, this.#replicas, now, (limit) => this.#refused(key.id, limit));
     this.#budgets.set(key.id, { key, budget });
-    budget.spentToday((this.#spentToday.get(key.id) ?? 0) / this.#replicas, now);
+    if (this.#restored !== null) {
+      const { spent, at } = this.#restored;
+      budget.spentOnDay((spent.get(key.id) ?? 0) / this.#replicas, at);
+    }
     return budget;
   }
 }

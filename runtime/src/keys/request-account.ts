@@ -46,8 +46,6 @@ export class RequestAccount {
   readonly #told: (limit: RateLimit) => void;
   readonly #leave: () => void;
   readonly #uses: Use[] = [];
-  /** Whether a prompt was let in. */
-  #begun = false;
   #closed = false;
 
   /**
@@ -97,16 +95,15 @@ export class RequestAccount {
   }
 
   /**
-   * Spends a prompt. The first of a request must have room; its others go with it.
-   * @throws ApiError rate_limit_exceeded, request_aborted: it was closed while the prompt was prepared
+   * Spends all prompts of the request, once none of them can be refused any more.
+   * @throws ApiError rate_limit_exceeded, request_aborted: it was closed while they were prepared
    */
-  spendPrompt(tokens: number): void {
+  spendPrompts(tokens: number): void {
     if (this.#closed) throw ApiError.of('request_aborted', 'the request has ended');
     if (this.#access === null) return;
     const { budget } = this.#access;
     const now = this.#clock();
-    if (!this.#begun) budget.require(tokens, now);
-    this.#begun = true;
+    budget.require(tokens, now);
     budget.spend(tokens, now);
     this.#tellLimit();
   }

@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
+import { randomNumbers } from '../../../crds/src/gguf.fixture.js';
 import { StopMatcher } from './stop-matcher.js';
 
 /** Text and stop that come out when `text` arrives in pieces of `size` characters. */
@@ -22,6 +23,8 @@ describe('StopMatcher', () => {
     ['x\n\ny', ['\n\n', '\n'], 'x', '\n'],
     ['ab', ['b', 'ab'], '', 'ab'],
     ['abcd', ['abcd', 'bc'], 'a', 'bc'],
+    ['abacabacabad', ['abacabad'], 'abac', 'abacabad'],
+    ['aabaabaaac', ['aabaaac', 'aaaa'], 'aab', 'aabaaac'],
     ['plain', [], 'plain', null],
     ['plain', [''], 'plain', null],
   ])('%j with %j gives %j, however it is cut', (text, stops, expected, stop) => {
@@ -38,5 +41,31 @@ describe('StopMatcher', () => {
     expect(matcher.push(' you\nUs').text).toBe(' you');
     expect(matcher.push('age').text).toBe('\nUsage');
     expect(matcher.flush()).toBe('');
+  });
+
+  test('gives back much that was held at once, however long the stop strings are', () => {
+    const stops = Array.from({ length: 16 }, (_, i) => `${'a'.repeat(20_000)}b${i.toString(16)}`);
+    const matcher = new StopMatcher(stops, { include: false });
+    const held = 'a'.repeat(10_000);
+    expect(matcher.push(held).text).toBe('');
+    const startedAt = performance.now();
+    expect(matcher.push('c').text).toBe(`${held}c`);
+    expect(performance.now() - startedAt).toBeLessThan(500);
+  });
+
+  test('finds what a plain search finds', () => {
+    const next = randomNumbers(7);
+    const word = (length: number): string => Array.from({ length }, () => 'ab'.charAt(next() % 2)).join('');
+    for (let i = 0; i < 500; i++) {
+      const text = word(40);
+      const stops = [word(1 + (next() % 9)), word(3 + (next() % 9)), 'abab'];
+      const ends = stops
+        .map((stop) => text.indexOf(stop))
+        .map((at, n) => (at < 0 ? Infinity : at + stops[n]!.length));
+      const first = Math.min(...ends);
+      const longest = stops.filter((_, n) => ends[n] === first).sort((a, b) => b.length - a.length)[0]!;
+      const expected = first === Infinity ? [text, null] : [text.slice(0, first - longest.length), longest];
+      expect(run(text, stops, 1 + (i % 5))).toEqual(expected);
+    }
   });
 });

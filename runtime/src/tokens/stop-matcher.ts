@@ -9,28 +9,27 @@ export interface StopMatch {
 
 /** One instance per generated text; after a match nothing more may be pushed. */
 export class StopMatcher {
-  readonly #stops: readonly string[];
+  readonly #stops: readonly StopString[];
   readonly #include: boolean;
-  readonly #longest: number;
   #held = '';
 
   /** @param options.include whether the stop string itself is part of the text */
   constructor(stops: readonly string[], options: { readonly include: boolean }) {
-    this.#stops = stops.filter((stop) => stop !== '');
+    this.#stops = stops.filter((stop) => stop !== '').map((stop) => new StopString(stop));
     this.#include = options.include;
-    this.#longest = Math.max(0, ...this.#stops.map((stop) => stop.length));
   }
 
   /** Adds a piece of text. */
   push(piece: string): StopMatch {
-    if (this.#longest === 0) return { text: piece, stop: null };
+    if (this.#stops.length === 0) return { text: piece, stop: null };
     const text = this.#held + piece;
-    const match = this.#earliest(text);
-    if (match !== null) {
+    for (let i = this.#held.length; i < text.length; i++) {
+      const stop = this.#endAt(text.charCodeAt(i));
+      if (stop === null) continue;
       this.#held = '';
-      return { text: text.slice(0, match.index + (this.#include ? match.stop.length : 0)), stop: match.stop };
+      return { text: text.slice(0, i + 1 - (this.#include ? 0 : stop.length)), stop };
     }
-    const keep = this.#possiblePrefixLength(text);
+    const keep = this.#stops.reduce((most, { matched }) => Math.max(most, matched), 0);
     this.#held = text.slice(text.length - keep);
     return { text: text.slice(0, text.length - keep), stop: null };
   }
@@ -39,27 +38,43 @@ export class StopMatcher {
   flush(): string {
     const rest = this.#held;
     this.#held = '';
+    for (const stop of this.#stops) stop.matched = 0;
     return rest;
   }
 
-  /** The match that ends first (so pieces do not matter); of those, the longest. */
-  #earliest(text: string): { index: number; stop: string } | null {
-    let best: { index: number; stop: string } | null = null;
+  /** The longest stop string that the next character completes, or null. */
+  #endAt(code: number): string | null {
+    let ended: string | null = null;
     for (const stop of this.#stops) {
-      const index = text.indexOf(stop);
-      if (index === -1) continue;
-      const sooner = best === null ? -1 : index + stop.length - (best.index + best.stop.length);
-      if (sooner < 0 || (sooner === 0 && best !== null && index < best.index)) best = { index, stop };
+      if (stop.take(code) && stop.text.length > (ended?.length ?? 0)) ended = stop.text;
     }
-    return best;
+    return ended;
+  }
+}
+
+/** Follows one stop string as Knuth, Morris and Pratt do: the cost of a text does not grow with the stop's length. */
+class StopString {
+  /** How many of its first characters the text ends with. */
+  matched = 0;
+  /** Of its first n + 1 characters: how many of the last are its first too, and not all of them. */
+  readonly #borders: Int32Array;
+
+  constructor(readonly text: string) {
+    this.#borders = new Int32Array(text.length);
+    for (let i = 1; i < text.length; i++)
+      this.#borders[i] = this.#longer(this.#borders[i - 1] ?? 0, text.charCodeAt(i));
   }
 
-  /** Length of the longest end of `text` that begins some stop string. */
-  #possiblePrefixLength(text: string): number {
-    for (let length = Math.min(this.#longest - 1, text.length); length > 0; length--) {
-      const end = text.slice(text.length - length);
-      if (this.#stops.some((stop) => stop.length > length && stop.startsWith(end))) return length;
-    }
-    return 0;
+  /** Whether the next character completes it. */
+  take(code: number): boolean {
+    this.matched = this.#longer(this.matched, code);
+    return this.matched === this.text.length;
+  }
+
+  /** @param matched below the text's length */
+  #longer(matched: number, code: number): number {
+    let length = matched;
+    while (length > 0 && this.text.charCodeAt(length) !== code) length = this.#borders[length - 1] ?? 0;
+    return this.text.charCodeAt(length) === code ? length + 1 : 0;
   }
 }

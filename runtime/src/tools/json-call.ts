@@ -1,4 +1,4 @@
-// One call as a JSON object with its name and its arguments, read character by character:
+// Calls as JSON objects, each with its name and its arguments, read character by character:
 // {"name": NAME, "arguments" or "parameters": {…}}, in either order, among other keys. Arguments pass on as the model
 // wrote them, with one repair: control characters in strings, which JSON does not have, are escaped.
 
@@ -8,11 +8,16 @@ const isSpace = (char: string): boolean => /[ \n\r\t]/.test(char);
 
 export class JsonCall implements CallBody {
   state: CallBody['state'] = 'undecided';
-  private at: 'start' | 'key' | 'inKey' | 'colon' | 'value' | 'inValue' | 'next' | 'done' = 'start';
+  private at: 'start' | 'key' | 'inKey' | 'colon' | 'value' | 'inValue' | 'next' | 'between' | 'done' =
+    'start';
   private key = '';
   private name: string | null = null;
+  /** Whether the object was told as a call. */
+  private told = false;
   /** Text of the key or of the value that is being read, where it is needed whole. */
   private token = '';
+  /** Its first character: reading that of a text that grows would copy all of it each time. */
+  private first = '';
   /** Arguments that were read before the name, or since the last flush. */
   private pending = '';
   private hasArguments = false;
@@ -22,11 +27,19 @@ export class JsonCall implements CallBody {
   /** Whether the object ended with a character that is none of it. */
   private broken = false;
 
-  /** @param accepts whether a name is one of a tool; any other makes the object text */
+  /**
+   * @param accepts whether a name is one of a tool; any other makes the object text
+   * @param many whether the block may have several objects: what stands between them is ignored
+   */
   constructor(
     private readonly sink: CallSink,
     private readonly accepts: (name: string) => boolean,
+    private readonly many: boolean,
   ) {}
+
+  get quotes(): boolean {
+    return this.inString;
+  }
 
   push(text: string): string | null {
     for (let i = 0; i < text.length && this.state !== 'text'; i++) {
@@ -42,7 +55,7 @@ export class JsonCall implements CallBody {
 
   end(cut: boolean): void {
     if (this.state === 'undecided') this.state = 'text';
-    if (this.state === 'call' && this.at === 'inValue' && !this.streams && this.isArguments && !cut)
+    if (this.told && this.at === 'inValue' && !this.streams && this.isArguments && !cut)
       this.pending += this.token;
     this.flush();
   }
@@ -70,6 +83,9 @@ export class JsonCall implements CallBody {
       case 'value':
         this.begin('inValue', char);
         return;
+      case 'between':
+        if (char === '{') this.restart();
+        return;
       default:
         if (char === ',') this.at = 'key';
         else if (char === '}') this.close();
@@ -80,8 +96,9 @@ export class JsonCall implements CallBody {
   private begin(at: 'inKey' | 'inValue', char: string): void {
     this.at = at;
     this.token = '';
+    this.first = char;
     this.depth = 0;
-    if (this.at === 'inValue' && this.isArguments && /[{[]/.test(char) && this.name !== null) this.commit();
+    if (this.at === 'inValue' && this.isArguments && this.streams && this.name !== null) this.commit();
     this.takeInside(char);
   }
 
@@ -162,12 +179,21 @@ export class JsonCall implements CallBody {
     }
     this.commit();
     if (!this.hasArguments) this.pending = '{}';
-    this.at = 'done';
+    this.at = this.many ? 'between' : 'done';
+  }
+
+  private restart(): void {
+    this.flush();
+    this.at = 'key';
+    this.name = null;
+    this.told = false;
+    this.hasArguments = false;
   }
 
   private commit(): void {
-    if (this.state === 'call' || this.name === null) return;
+    if (this.told || this.name === null) return;
     this.state = 'call';
+    this.told = true;
     this.sink.begin(this.name);
   }
 
@@ -180,7 +206,7 @@ export class JsonCall implements CallBody {
   }
 
   private flush(): void {
-    if (this.state !== 'call' || this.pending === '') return;
+    if (!this.told || this.pending === '') return;
     this.sink.arguments(this.pending);
     this.pending = '';
   }
@@ -192,7 +218,7 @@ export class JsonCall implements CallBody {
 
   /** Whether the value is passed on while it comes: an object or a list. */
   private get streams(): boolean {
-    return /^[{[]/.test(this.token);
+    return this.first === '{' || this.first === '[';
   }
 }
 

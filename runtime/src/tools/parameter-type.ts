@@ -18,10 +18,8 @@ const narrowing = ['enum', 'const', 'pattern', 'format', 'minLength', 'maxLength
 const pythonSpelling: Readonly<Record<string, string>> = { True: 'true', False: 'false', None: 'null' };
 
 export function parameterType(parameters: Schema | null, name: string): ParameterType {
-  const properties = asSchema(parameters?.['properties']);
-  const own = properties !== null && Object.hasOwn(properties, name) ? asSchema(properties[name]) : null;
-  const schema = resolved(own, parameters);
-  const types = new Set(typesOf(schema, parameters, 0) ?? ['string']);
+  const schema = resolved(propertyOf(parameters, name), parameters);
+  const types = typesOf(schema, parameters);
   const isNarrow = narrowing.some((keyword) => schema?.[keyword] !== undefined);
   const onlyText = types.size === 1 && types.has('string');
   return {
@@ -36,6 +34,12 @@ export function parameterType(parameters: Schema | null, name: string): Paramete
       return fits && type !== 'string' ? spelled : JSON.stringify(types.has('string') ? text : trimmed);
     },
   };
+}
+
+/** What the schema of a tool's arguments says of one of them; null: nothing. */
+export function propertyOf(parameters: Schema | null, name: string): Schema | null {
+  const properties = asSchema(parameters?.['properties']);
+  return properties !== null && Object.hasOwn(properties, name) ? asSchema(properties[name]) : null;
 }
 
 function asSchema(value: unknown): Schema | null {
@@ -57,22 +61,35 @@ function resolved(schema: Schema | null, root: Schema | null): Schema | null {
   return current;
 }
 
-/** Null: the schema does not say. */
-function typesOf(unresolved: Schema | null, root: Schema | null, depth: number): JsonType[] | null {
-  const schema = resolved(unresolved, root);
-  if (schema === null || depth > 8) return null;
+/** A string where the schema does not say. */
+function typesOf(schema: Schema | null, root: Schema | null): ReadonlySet<JsonType> {
+  const types = new Set<JsonType>();
+  // Grows while it is walked: each schema is read once, however many branches refer to it.
+  const schemas = new Set([schema]);
+  for (const each of schemas) {
+    if (each === null) continue;
+    const own = ownTypes(each);
+    if (own === null) for (const branch of branchesOf(each)) schemas.add(resolved(asSchema(branch), root));
+    else for (const type of own) types.add(type);
+  }
+  return types.size === 0 ? new Set(['string']) : types;
+}
+
+/** Null: the schema itself does not say. */
+function ownTypes(schema: Schema): readonly JsonType[] | null {
   const type = schema['type'];
   if (typeof type === 'string') return [type as JsonType];
   if (Array.isArray(type)) return type as JsonType[];
   if (Array.isArray(schema['enum'])) return schema['enum'].flatMap((each) => valueType(each) ?? []);
-  if ('const' in schema) return [valueType(schema['const']) ?? 'string'];
-  for (const keyword of ['anyOf', 'oneOf', 'allOf']) {
-    const branches = schema[keyword];
-    if (!Array.isArray(branches)) continue;
-    const types = branches.flatMap((each) => typesOf(asSchema(each), root, depth + 1) ?? []);
-    return types.length === 0 ? null : types;
-  }
-  return null;
+  return 'const' in schema ? [valueType(schema['const']) ?? 'string'] : null;
+}
+
+function branchesOf(schema: Schema): readonly unknown[] {
+  return (
+    ['anyOf', 'oneOf', 'allOf']
+      .map((keyword) => schema[keyword])
+      .find((branches): branches is unknown[] => Array.isArray(branches)) ?? []
+  );
 }
 
 function jsonTypeOf(text: string): JsonType | null {

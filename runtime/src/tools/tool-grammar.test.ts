@@ -65,3 +65,11 @@ test.each<[string, DialectName, Partial<ToolUse>, GrammarSource | null, unknown]
 ])('%s (%s)', (_, dialect, use, beside, expected) => {
   expect(formatOf(dialect, use, beside)).toEqual(expected);
 });
+
+test('no schema is read where the model decides and none is strict', () => {
+  const use = { tools, choice: 'auto', parallel: true } as const;
+  const schemaOf = (): never => {
+    throw new Error('not wanted');
+  };
+  expect(toolGrammar(use, dialects.qwenJson, null, schemaOf)).toBeNull();
+});

@@ -29,12 +29,12 @@ export function toolGrammar(
   form: GrammarSource | null,
   schemaOf: (tool: Tool) => Schema,
 ): GrammarSource | null {
+  const beside = choice !== 'auto' ? 'nothing' : form !== null ? 'form' : 'anything';
+  if (beside === 'anything' && !tools.some(({ strict }) => strict)) return null;
   const isNamed = typeof choice === 'object';
   const called = isNamed ? tools.filter(({ name }) => name === choice.name) : tools;
   const body = oneOf(called.map((tool) => bodyOf(tool, dialect.kind, schemaOf(tool))));
   const many = parallel && !isNamed;
-  const beside = choice !== 'auto' ? 'nothing' : form !== null ? 'form' : 'anything';
-  if (beside === 'anything' && !tools.some(({ strict }) => strict)) return null;
   const formFormat = form === null ? {} : formatOf(form);
   const { begin, end } = dialect;
   if (!dialect.bare && begin.id !== null && end !== null && end.id !== null) {

@@ -30,6 +30,7 @@ const words = [
   '{"name": "', '{"name":"f","arguments":', '{"name": "f", "parameters": {', '"arguments": ', 'f', 'ping', '"', '{', '}', '[', ']',
   ',', ':', '\\', '\n', ' ', ';', 'null', '12', 'END', 'EN', '<tool_call>', '<tool', '_call>', '</tool_call>', '</', '<function=',
   'f>', '<function=ping>', '</function>', '<parameter=', 'text>', 'count>', '<parameter=text>\n', '\n</parameter>', '</param',
+  '\n<parameter=', '\n<parameter=count>', '\n</function>', '"}}', '{"name":"ping"}',
 ]; // prettier-ignore
 const spelling = new Map<number, Uint8Array>([
   [think.begin, Buffer.from('<think>')],
@@ -72,6 +73,7 @@ function newStream(
   const options = { dialect: dialects[dialect], use: { ...use, parallel }, skipSpecialTokens: true };
   return new TextStream({
     newDetokenizer: () => new Detokenizer((id) => spelling.get(id) ?? Uint8Array.of(id)),
+    textOf: (id) => Buffer.from(spelling.get(id) ?? []).toString(),
     stopStrings: stops,
     includeStopString: false,
     stopTokenIds: [],

@@ -74,6 +74,26 @@ const corpus: Readonly<Record<string, Case>> = {
     content: 'So: {"name": "f", "parameters": {}}',
     calls: [],
   },
+  'several calls of Llama behind one marker': {
+    dialects: ['llamaJson'],
+    answer: `${begin}{"name": "ping", "parameters": {}}; {"name": "f", "parameters": {"count": 1}}`,
+    calls: [
+      ['ping', '{}'],
+      ['f', '{"count": 1}'],
+    ],
+  },
+  'text behind a call of Llama that has its marker': {
+    dialects: ['llamaJson'],
+    answer: `${begin}{"name": "ping", "parameters": {}} and text`,
+    content: 'and text',
+    calls: [['ping', '{}']],
+  },
+  'the first call of Llama alone behind its marker, where several are not wanted': {
+    dialects: ['llamaJson'],
+    answer: `${begin}{"name": "ping", "parameters": {}}; {"name": "f", "parameters": {}}`,
+    calls: [['ping', '{}']],
+    options: { parallel: false },
+  },
   'code of Llama behind its marker': {
     dialects: ['llamaJson'],
     answer: `${begin}print({"a": 1})`,
@@ -136,6 +156,21 @@ const corpus: Readonly<Record<string, Case>> = {
       ['f', '{"count":1}'],
     ],
   },
+  'several objects in one block': {
+    dialects: qwen,
+    answer: `${begin}{"name": "ping"}}\n{"arguments": {"count": 1}, "name": "f"}; {"name": "f", "arguments": "{}"}${end}`,
+    calls: [
+      ['ping', '{}'],
+      ['f', '{"count": 1}'],
+      ['f', '{}'],
+    ],
+  },
+  'the first object alone, where several are not wanted': {
+    dialects: qwen,
+    answer: `${begin}{"name": "ping"}\n{"name": "f"}${end} and text`,
+    calls: [['ping', '{}']],
+    options: { parallel: false },
+  },
   'the first call alone, where several are not wanted': {
     dialects: qwen,
     answer: `${json('ping', '{}')}\n${json('f', '{}')} and text`,
@@ -150,11 +185,29 @@ const corpus: Readonly<Record<string, Case>> = {
   },
   'a call that another begins in': {
     dialects: ['qwenJson'],
-    answer: `${begin}{"name": "f", "arguments": {"text": "x${json('ping', '{}')}`,
+    answer: `${begin}{"name": "f", "arguments": {"text": "x", ${json('ping', '{}')}`,
     calls: [
-      ['f', '{"text": "x'],
+      ['f', '{"text": "x", '],
       ['ping', '{}'],
     ],
+  },
+  'a begin marker in a text of the arguments': {
+    dialects: ['qwenJson'],
+    answer: json('f', `{"text": "a ${begin} c"}`) + json('ping', '{}'),
+    calls: [
+      ['f', '{"text": "a <tool_call> c"}'],
+      ['ping', '{}'],
+    ],
+  },
+  'a begin marker in a value in XML': {
+    dialects: ['qwenXml'],
+    answer: xml('f', { text: `a ${begin} c` }),
+    calls: [['f', '{"text":"a <tool_call> c"}']],
+  },
+  'a begin marker of Llama in a text of the arguments': {
+    dialects: ['llamaJson'],
+    answer: `{"name": "f", "parameters": {"text": "a ${begin} c"}}`,
+    calls: [['f', '{"text": "a <|python_tag|> c"}']],
   },
   'no arguments': { dialects: qwen, answer: `${begin}{"name": "ping"}${end}`, calls: [['ping', '{}']] },
   'null and empty arguments': {
@@ -232,6 +285,34 @@ const corpus: Readonly<Record<string, Case>> = {
     answer: `${begin} <function=f> <parameter=count> 3 </parameter><parameter=text> **/x  ${end}`,
     calls: [['f', '{"count":3,"text":" **/x  "}']],
   },
+  'a value that ends with its function': {
+    dialects: coder,
+    answer: `${begin}\n<function=f>\n<parameter=text>\nabc\n</function>\n${end}`,
+    calls: [['f', '{"text":"abc"}']],
+  },
+  'a number that ends with its function': {
+    dialects: coder,
+    answer: `${begin}<function=f><parameter=count>\n5\n</function>${end}`,
+    calls: [['f', '{"count":5}']],
+  },
+  'a value that ends where another begins': {
+    dialects: coder,
+    answer: `${begin}\n<function=f>\n<parameter=text>\nabc\n\n<parameter=count>\n5\n<parameter=flag>true</parameter></function>${end}`,
+    calls: [['f', '{"text":"abc\\n","count":5,"flag":true}']],
+  },
+  'what is no end of a value': {
+    dialects: coder,
+    answer: xml('f', {
+      count: '1',
+      text: 'a\n</function>\nb\n<parameter=other>\n<parameter=count>\n<parameter=text>\nc <parameter=flag>',
+    }),
+    calls: [
+      [
+        'f',
+        `{"count":1,"text":${JSON.stringify('a\n</function>\nb\n<parameter=other>\n<parameter=count>\n<parameter=text>\nc <parameter=flag>')}}`,
+      ],
+    ],
+  },
   'what is not JSON': {
     dialects: qwen,
     answer: `${begin}{name: f}${end}`,
@@ -306,6 +387,15 @@ const cases = Object.entries(corpus).flatMap(([name, each]) =>
 );
 
 describe('ToolReader', () => {
+  test('reads arguments as a string in a time that grows with them alone', () => {
+    const text = 'x'.repeat(200_000);
+    const pieces = json('f', JSON.stringify(JSON.stringify({ text }))).match(/[^]{1,4}/g) ?? [];
+    const startedAt = performance.now();
+    const { calls } = readPieces('qwenJson', pieces);
+    expect(performance.now() - startedAt).toBeLessThan(2000);
+    expect(calls).toEqual([{ name: 'f', arguments: JSON.stringify({ text }) }]);
+  });
+
   test.each(cases)('reads %s (%s) alike in any pieces', (_name, dialect, each) => {
     const answer = dialect.startsWith('spelled') ? spelled(each.answer) : each.answer;
     const expected: Read = {

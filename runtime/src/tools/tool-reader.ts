@@ -64,7 +64,8 @@ export class ToolReader implements CallSink {
     if (this.isFull) return;
     this.flushPartial();
     const { begin, end } = this.options.dialect;
-    if (kind === 'begin') {
+    if (kind === 'begin' && this.block?.body.quotes === true) this.text(begin.text);
+    else if (kind === 'begin') {
       while (this.block !== null) this.text(this.closeBlock(false));
       this.openBlock(this.spelled(begin), false);
     } else {
@@ -173,7 +174,11 @@ export class ToolReader implements CallSink {
     const body =
       dialect.kind === 'qwenXml'
         ? new XmlCall(this, (name) => tool(name)?.parameters ?? null, use.parallel)
-        : new JsonCall(this, (name) => !bare || tool(name) !== undefined);
+        : new JsonCall(
+            this,
+            (name) => !bare || tool(name) !== undefined,
+            dialect.end !== null && use.parallel,
+          );
     this.block = { body, begin, raw: '', bare };
   }
 
@@ -183,7 +188,7 @@ export class ToolReader implements CallSink {
     if (block.body.state === 'undecided') block.raw += text;
     const rest = block.body.push(text);
     if (block.body.state === 'text') return this.closeBlock(true);
-    if (rest === null || !block.bare) return '';
+    if (rest === null || this.options.dialect.end !== null) return '';
     this.block = null;
     return rest;
   }

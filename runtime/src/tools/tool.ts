@@ -40,6 +40,8 @@ export interface CallSink {
 export interface CallBody {
   /** `undecided` until a call is sure, which then stays one; `text`: it is no call. */
   readonly state: 'undecided' | 'call' | 'text';
+  /** Whether what comes is inside of a text, which may quote a marker. */
+  readonly quotes: boolean;
   /** Gives back what follows the end of the calls; null: they have not ended. */
   push(text: string): string | null;
   /** The block ends. `cut`: by a limit, not by the model. */

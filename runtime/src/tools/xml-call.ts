@@ -1,8 +1,8 @@
 // Calls as Qwen3-Coder and its successors write them: <function=NAME>, then <parameter=KEY> value </parameter> for each
 // argument, then </function>; one line break on either side of a value is none of it. Text passes on while it comes,
-// values of other types once they are whole.
+// values of other types once they are whole. One repair: models leave </parameter> out.
 
-import { parameterType, type ParameterType } from './parameter-type.js';
+import { parameterType, propertyOf, type ParameterType } from './parameter-type.js';
 import { partialMarker } from './partial-marker.js';
 import type { CallBody, CallSink, Schema } from './tool.js';
 
@@ -12,6 +12,12 @@ const beginParameter = '<parameter=';
 const endParameter = '</parameter>';
 /** Of a function or a parameter. */
 const longestName = 256;
+/** On a line of its own. */
+const nextParameter = new RegExp(`\\n${beginParameter}([^>\\n]{1,${String(longestName)}})>`, 'g');
+/** What is none of a value if nothing, or the rest of such a line, comes behind it. */
+const openEnd = new RegExp(`\\n(?:${endFunction}\\n?|${beginParameter}[^>\\n]{0,${String(longestName)}})$`);
+/** What ends a value, or may. */
+const valueEnds = [endParameter, ...[endParameter, endFunction, beginParameter].map((end) => `\n${end}`)];
 
 export class XmlCall implements CallBody {
   state: CallBody['state'] = 'undecided';
@@ -20,7 +26,8 @@ export class XmlCall implements CallBody {
   private rest = '';
   private parameters: Schema | null = null;
   private type: ParameterType = parameterType(null, '');
-  private count = 0;
+  /** Names of the call's parameters so far. */
+  private given = new Set<string>();
   /** Of a value that is needed whole. */
   private value = '';
   private valueBegun = false;
@@ -35,6 +42,10 @@ export class XmlCall implements CallBody {
     private readonly many: boolean,
   ) {}
 
+  get quotes(): boolean {
+    return this.at === 'value';
+  }
+
   push(text: string): null {
     this.rest += text;
     while (this.state !== 'text' && this.step());
@@ -45,7 +56,7 @@ export class XmlCall implements CallBody {
     if (this.state === 'undecided') this.state = 'text';
     if (this.state === 'text' || cut) return;
     if (this.at === 'value') {
-      this.addValue(this.rest.replace(/\n$/, ''));
+      this.addValue(this.rest.replace(/(?:\n<\/function>)?\n?$/, ''));
       this.endValue();
     }
     if (this.at === 'between' || this.at === 'key') this.endFunction();
@@ -61,7 +72,7 @@ export class XmlCall implements CallBody {
           this.sink.begin(name);
           this.state = 'call';
           this.parameters = this.parametersOf(name);
-          this.count = 0;
+          this.given = new Set();
           this.at = 'between';
         });
       case 'between':
@@ -69,9 +80,9 @@ export class XmlCall implements CallBody {
       case 'key':
         return this.readName((name) => {
           this.type = parameterType(this.parameters, name);
-          const mark = `${this.count === 0 ? '{' : ','}${JSON.stringify(name)}:`;
+          const mark = `${this.given.size === 0 ? '{' : ','}${JSON.stringify(name)}:`;
           this.sink.arguments(this.type.isText ? `${mark}"` : mark);
-          this.count += 1;
+          this.given.add(name);
           this.value = '';
           this.valueBegun = false;
           this.at = 'value';
@@ -126,18 +137,28 @@ export class XmlCall implements CallBody {
 
   private readValue(): boolean {
     const end = this.rest.indexOf(endParameter);
-    if (end === -1) {
-      const keep = Math.max(
-        partialMarker(this.rest, endParameter),
-        partialMarker(this.rest, `\n${endParameter}`),
-      );
-      this.addValue(this.rest.slice(0, this.rest.length - keep));
-      this.rest = this.rest.slice(this.rest.length - keep);
-      return false;
+    const next = this.beginOfNext();
+    if (next !== null && (end === -1 || next < end)) {
+      this.addValue(this.rest.slice(0, next));
+      this.endValue();
+      return this.goOn('key', this.rest, next + 1 + beginParameter.length);
     }
-    this.addValue(this.rest.slice(0, end), true);
-    this.endValue();
-    return this.goOn('between', this.rest, end + endParameter.length);
+    if (end !== -1) {
+      this.addValue(this.rest.slice(0, end), true);
+      this.endValue();
+      return this.goOn('between', this.rest, end + endParameter.length);
+    }
+    const open = openEnd.exec(this.rest)?.[0].length ?? 0;
+    const keep = Math.max(open, ...valueEnds.map((each) => partialMarker(this.rest, each)));
+    this.addValue(this.rest.slice(0, this.rest.length - keep));
+    this.rest = this.rest.slice(this.rest.length - keep);
+    return false;
+  }
+
+  /** Where a parameter begins that the tool has and the call has not: any other may be quoted in the value. */
+  private beginOfNext(): number | null {
+    const isNew = (name = ''): boolean => !this.given.has(name) && propertyOf(this.parameters, name) !== null;
+    return [...this.rest.matchAll(nextParameter)].find(({ 1: name }) => isNew(name))?.index ?? null;
   }
 
   private addValue(text: string, isLast = false): void {
@@ -155,7 +176,7 @@ export class XmlCall implements CallBody {
   }
 
   private endFunction(next: 'function' | 'done' = this.many ? 'function' : 'done'): void {
-    this.sink.arguments(this.count === 0 ? '{}' : '}');
+    this.sink.arguments(this.given.size === 0 ? '{}' : '}');
     this.at = next;
   }
 

@@ -2,6 +2,7 @@
 // of the engine a request takes, and what is accounted.
 
 import { afterEach, describe, expect, test } from '@jest/globals';
+import { connect } from 'node:net';
 import { isAnthropicPath, mountedRoutes } from '../api/route-table.js';
 import { ScriptedServer } from '../scripted-server.fixture.js';
 import { byteIds, endless, output, says } from '../scripted-engine.fixture.js';
@@ -139,6 +140,27 @@ describe('budgets', () => {
       await metric('llmservice_key_refused_total{model_name="tiny",key="small",limit="tokensPerMinute"}'),
     ).toBe(2);
     await accounted(4);
+  });
+
+  test('ask for all prompts of a request at once, and spend nothing where one of them is refused', async () => {
+    await start();
+    const prompts = (count: number): object => ({
+      prompt: Array<string>(count).fill('abcdefghi'),
+      max_tokens: 1,
+    });
+    const long = 'x'.repeat(64);
+    for (let i = 0; i < 3; i++) {
+      const response = await server.post(
+        '/v1/completions',
+        { prompt: ['x'.repeat(50), long] },
+        bearer('small'),
+      );
+      expect(response.status).toBe(400);
+    }
+    expect((await server.post('/v1/completions', prompts(1), bearer('small'))).status).toBe(200);
+    expect((await server.post('/v1/completions', prompts(6), bearer('small'))).status).toBe(429);
+    expect((await server.post('/v1/completions', prompts(4), bearer('small'))).status).toBe(200);
+    await accounted(2);
   });
 
   test('count requests that run at once', async () => {
@@ -302,6 +324,32 @@ describe('accounts', () => {
     };
     await (await server.post('/v1/completions', { ...body, stream: true }, bearer('free'))).text();
     expect(await accounted(1)).toMatchObject([{ completionTokens: 3, finish: ['error'] }]);
+  });
+
+  test('are there when the server has closed, also of a client that reads nothing', async () => {
+    await start();
+    let steps = 0;
+    server.script = async function* (_request, signal) {
+      while (!signal.aborted) {
+        steps += 1;
+        await new Promise((resolve) => setTimeout(resolve, 1));
+        yield output(byteIds('a'.repeat(10_000)));
+      }
+    };
+    const socket = connect(Number(new URL(server.url).port), '127.0.0.1').pause();
+    socket.on('error', () => undefined);
+    const text = JSON.stringify({ ...body, stream: true, return_token_ids: true });
+    const { authorization } = bearer('free');
+    const head = `host: x\r\nauthorization: ${authorization}\r\ncontent-length: ${String(text.length)}`;
+    socket.write(`POST /v1/completions HTTP/1.1\r\n${head}\r\n\r\n${text}`);
+    for (let last = -1; last !== steps || steps === 0;) {
+      last = steps;
+      await new Promise((resolve) => setTimeout(resolve, 300));
+    }
+    await server.http.drain(50);
+    await server.http.close();
+    expect(records).toMatchObject([{ finish: ['error'] }]);
+    socket.destroy();
   });
 
   test('are kept without keys as well', async () => {

@@ -21,6 +21,8 @@ export interface Access {
   readonly log: Pick<AccountingLog, 'add'> | null;
   /** Unix time in milliseconds. */
   readonly clock: () => number;
+  /** Accounts of requests of which something may still run: their lines are still to come. */
+  readonly open: Set<RequestAccount>;
 }
 
 /** @throws ApiError invalid_api_key */
@@ -60,7 +62,10 @@ export function openAccount(access: Access, request: AccountedRequest, response:
     {
       keepsTexts: record.keepsTexts,
       ended: (generation) => record.generated(generation),
-      settled: () => record.settled(),
+      settled: () => {
+        access.open.delete(account);
+        record.settled();
+      },
       generated: (id, tokens) => metrics.generated(id, tokens),
       finished: (record) => {
         metrics.finished(record);
@@ -70,7 +75,7 @@ export function openAccount(access: Access, request: AccountedRequest, response:
     clock,
     (limit) => tellRateLimit(response, limit),
   );
-  record.admitted(request);
+  access.open.add(account);
   return account;
 }
 

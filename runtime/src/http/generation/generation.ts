@@ -9,16 +9,13 @@ import { ApiError } from '../../request/body/api-error.js';
 import type { RequestAccount } from '../../keys/request-account.js';
 import type { TokenCounts } from '../../keys/token-counts.js';
 import { choiceSeed } from '../../request/parts/choices.js';
-import type { ApiRequest, PromptSource } from '../../request/parse/parse-request.js';
-import { prepareGeneration } from '../../request/prepare/prepare-generation.js';
-import { withPrompt, type PromptEcho } from '../../request/text/prompt-echo.js';
-import { opensReasoning } from '../../request/text/reasoning.js';
-import { TextStream, type TextDelta, type TextStreamOptions } from '../../request/text/text-stream.js';
-import { ToolReader } from '../../tools/tool-reader.js';
+import type { ApiRequest } from '../../request/parse/parse-request.js';
+import { withPrompt } from '../../request/text/prompt-echo.js';
+import type { TextDelta, TextStream } from '../../request/text/text-stream.js';
 import type { GenerationEngine } from '../replica/engine-port.js';
-import { PromptShare, type PromptScores } from './prompt-share.js';
+import type { PromptScores } from './prompt-share.js';
+import { preparePrompt, type AskedGeneration, type Prompt } from './prompt.js';
 import type { ServedModel } from '../replica/served-model.js';
-import { newId } from '../replica/server-parts.js';
 import { AnswerKeeper } from '../../observe/answer-keeper.js';
 
 export interface GenerationContext {
@@ -37,15 +34,6 @@ export interface GenerationContext {
 /** Of several answers to one prompt the first alone counts it. */
 export type Usage = TokenCounts;
 
-/** What the answers to one prompt have in common. */
-interface Prompt {
-  readonly prepared: GenerateRequest;
-  readonly share: PromptShare;
-  /** Null: not asked for. */
-  readonly echo: PromptEcho | null;
-  readonly newText: () => TextStream;
-}
-
 export class Generation {
   private readonly arrivedAt: number;
   /** When the engine was asked; null: not yet. */
@@ -59,60 +47,42 @@ export class Generation {
   private tokensScored = 0;
   private sumOfLogprobs = 0;
   private readonly text: TextStream;
+  private readonly request: ApiRequest;
 
   private constructor(
     readonly id: string,
     private readonly context: GenerationContext,
-    private readonly request: ApiRequest,
     private readonly prompt: Prompt,
     /** Of the answers to the prompt; the first computes it. */
     private readonly choice: number,
     private readonly outputs: AsyncIterable<EngineOutput>,
     arrivedAt: number,
   ) {
+    this.request = prompt.request;
     this.text = prompt.newText();
     this.answer = context.account.keepsTexts ? new AnswerKeeper() : null;
     this.arrivedAt = arrivedAt;
   }
 
-  /** Everything that can be refused is refused here, before a byte is sent. @throws ApiError */
-  static async start(
-    id: string,
-    request: ApiRequest,
-    source: PromptSource,
-    context: GenerationContext,
-  ): Promise<Generation> {
+  /**
+   * Generations of one request, one for each prompt. Everything that can be refused is refused here, before a byte is
+   * sent and before anything is spent.
+   * @throws ApiError
+   */
+  static async start(asked: readonly AskedGeneration[], context: GenerationContext): Promise<Generation[]> {
     const arrivedAt = context.now();
-    const { model, engine, signal, account } = context;
-    const prepared = account.share(await prepareGeneration(request, source, id, model), request.priority);
-    account.spendPrompt(prepared.prompt.length);
-    // Reasoning is told apart where a chat template wrote the prompt.
-    const think = source.kind === 'messages' ? model.think : null;
-    const inReasoning = think !== null && opensReasoning(prepared.prompt, think);
-    const { details, rules } = request;
-    const textOptions: Omit<TextStreamOptions, 'tools'> = {
-      newDetokenizer: () => model.tokenizer.detokenizer({ skipSpecialTokens: request.skipSpecialTokens }),
-      stopStrings: request.stopStrings,
-      includeStopString: request.includeStopString,
-      stopTokenIds: request.stopTokenIds,
-      minTokens: rules?.minTokens ?? 0,
-      logprobs: details.logprobs,
-      tellsIds: details.tokenIds,
-      think,
-      inReasoning,
-    };
-    const prompt: Prompt = {
-      prepared,
-      share: new PromptShare(),
-      echo: details.echo ? echoOf(source, prepared.prompt, request, model) : null,
-      newText: () => new TextStream({ ...textOptions, tools: toolReaderOf(request, model) }),
-    };
-    return new Generation(id, context, request, prompt, 0, engine.submit(prepared, { signal }), arrivedAt);
+    const { engine, signal, account } = context;
+    const prompts = await Promise.all(asked.map((each) => preparePrompt(each, context)));
+    account.spendPrompts(prompts.reduce((sum, { prepared }) => sum + prepared.prompt.length, 0));
+    return prompts.map((prompt) => {
+      const outputs = engine.submit(prompt.prepared, { signal });
+      return new Generation(prompt.prepared.id, context, prompt, 0, outputs, arrivedAt);
+    });
   }
 
   /** Another answer to the same prompt, drawn with a seed of its own; its deltas come once the first's are read. */
   sibling(choice: number): Generation {
-    const { context, request, prompt, arrivedAt } = this;
+    const { context, prompt, arrivedAt } = this;
     const { sampling } = prompt.prepared;
     const id = `${this.id}-${String(choice)}`;
     const prepared: GenerateRequest = {
@@ -125,7 +95,7 @@ export class Generation {
       generation.submittedAt = context.now();
       return context.engine.submit(prepared, { signal: context.signal });
     });
-    const generation = new Generation(id, context, request, prompt, choice, outputs, arrivedAt);
+    const generation = new Generation(id, context, prompt, choice, outputs, arrivedAt);
     return generation;
   }
 
@@ -270,26 +240,6 @@ export class Generation {
 function withoutTokens(output: EngineOutput): EngineOutput {
   const finish = output.finish === null ? null : 'length';
   return { ...output, tokens: [], logprobs: null, finish, stopToken: null };
-}
-
-/** The client's own text where it gave one and all of it was taken. */
-function echoOf(
-  source: PromptSource,
-  ids: Int32Array,
-  { keptPromptTokens, skipSpecialTokens }: ApiRequest,
-  { tokenizer }: ServedModel,
-): PromptEcho {
-  const isWhole = source.kind === 'text' && keptPromptTokens === null;
-  return { ids, text: isWhole ? source.text : tokenizer.decode(ids, { skipSpecialTokens }) };
-}
-
-function toolReaderOf(
-  { tools, skipSpecialTokens }: ApiRequest,
-  { toolDialect }: ServedModel,
-): ToolReader | null {
-  if (tools === null || toolDialect === null) return null;
-  const newCallId = (): string => newId('call_');
-  return new ToolReader({ dialect: toolDialect, use: tools, newCallId, skipSpecialTokens });
 }
 
 /** Errors as clients see them: failures with their reason, anything else without its inside. */

@@ -2,6 +2,7 @@
 
 interface Arrived<T> {
   readonly index: number;
+  readonly source: AsyncIterator<T>;
   readonly part: Promise<IteratorResult<T>>;
 }
 
@@ -12,15 +13,15 @@ export async function* mergeAsync<T>(
   const arrived: Arrived<T>[] = [];
   let wake = (): void => undefined;
   // Not by Promise.race, which leaves a reaction with each that has not come yet, part after part.
-  const ask = (index: number): void => {
-    const part = sources[index]!.next();
+  const ask = (index: number, source: AsyncIterator<T>): void => {
+    const part = source.next();
     const settled = (): void => {
-      arrived.push({ index, part });
+      arrived.push({ index, source, part });
       wake();
     };
     part.then(settled, settled);
   };
-  for (const index of sources.keys()) ask(index);
+  for (const [index, source] of sources.entries()) ask(index, source);
   let open = sources.length;
   try {
     while (open > 0) {
@@ -29,13 +30,13 @@ export async function* mergeAsync<T>(
         await new Promise<void>((resolve) => (wake = resolve));
         continue;
       }
-      const { index, part } = first;
+      const { index, source, part } = first;
       const result = await part;
       if (result.done === true) {
         open -= 1;
       } else {
         yield { index, value: result.value };
-        ask(index);
+        ask(index, source);
       }
     }
   } finally {

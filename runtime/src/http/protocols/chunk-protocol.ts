@@ -25,7 +25,7 @@ export function chunkProtocol(kind: 'chat' | 'completions', shape: AnswerShape):
 
 class ChunkWriter implements AnswerWriter {
   /** Of each choice. */
-  private readonly told: Told[];
+  private readonly told: Told[] = [];
   private unfinished: number;
 
   constructor(
@@ -35,7 +35,6 @@ class ChunkWriter implements AnswerWriter {
     private readonly texts: TokenTexts,
   ) {
     this.unfinished = parsed.prompts.length * parsed.choices.generated;
-    this.told = Array.from({ length: this.unfinished }, () => ({ chunks: 0, characters: 0 }));
   }
 
   delta(index: number, delta: TextDelta, usage: () => Usage): string[] {
@@ -43,7 +42,7 @@ class ChunkWriter implements AnswerWriter {
     if (delta.finish !== null) this.unfinished -= 1;
     const isLast = shape.usageOnLastChunk && !parsed.includeUsage && this.unfinished === 0;
     const used = isLast || parsed.details.continuousUsage ? usage() : null;
-    const { chunks, characters } = this.told[index]!;
+    const { chunks, characters } = this.told[index] ?? { chunks: 0, characters: 0 };
     const parts = onePerCall(delta);
     const last = parts.length - 1;
     this.told[index] = {

@@ -4,6 +4,7 @@
 import type { ApiError } from '../../request/body/api-error.js';
 import { messagesNames, parseMessages } from '../../request/parse/parse-messages.js';
 import type { TextDelta } from '../../request/text/text-stream.js';
+import { parseExactly } from '../../tools/exact-json.js';
 import { anthropicError } from '../api/anthropic-error.js';
 import { AnswerParts, type AnswerPart, type PartEvent } from './answer-parts.js';
 import type { AnswerProtocol, AnswerWriter } from './answer-protocol.js';
@@ -107,7 +108,7 @@ function blockOf({ kind, text, call }: AnswerPart, signed = signature): object {
 /** Arguments that are no object, cut short by max_tokens for one, are none: `stop_reason` tells why. */
 function inputOf(text: string): unknown {
   try {
-    const value = JSON.parse(text) as unknown;
+    const value = parseExactly(text);
     return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : {};
   } catch {
     return {};

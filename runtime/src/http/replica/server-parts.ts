@@ -11,7 +11,7 @@ import type { AccountedRequest, RequestAccount } from '../../keys/request-accoun
 import { openAccount, type Access } from '../access/access.js';
 import type { Admission } from '../access/admission.js';
 import type { Lifecycle } from './lifecycle.js';
-import type { RecordParts } from '../access/request-record.js';
+import { recordOf, type RecordParts } from '../access/request-record.js';
 import type { ModelNames } from './served-model.js';
 
 export interface ServerParts extends RecordParts {
@@ -57,6 +57,7 @@ export async function whileAdmitted(
   let leave: (() => void) | null = null;
   try {
     leave = parts.admission.enter(generations, account.keyId);
+    recordOf(response).admitted(request);
     parts.running.add(running);
     response.once('close', gone);
     await run(controller.signal, account);

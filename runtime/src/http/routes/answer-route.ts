@@ -68,9 +68,8 @@ async function startAll(
   };
   const idOf = (index: number): string =>
     parsed.prompts.length === 1 ? head.id : `${head.id}-${String(index)}`;
-  const firsts = await Promise.all(
-    parsed.prompts.map((prompt, index) => Generation.start(idOf(index), parsed, prompt, context)),
-  );
+  const asked = parsed.prompts.map((source, index) => ({ id: idOf(index), request: parsed, source }));
+  const firsts = await Generation.start(asked, context);
   const others = Array.from({ length: parsed.choices.generated - 1 }, (_, index) => index + 1);
   return firsts.flatMap((first) => [first, ...others.map((choice) => first.sibling(choice))]);
 }

@@ -39,13 +39,13 @@ export function embeddingsRoute(parts: ServerParts): RequestHandler {
         ),
       );
       const requests = prepared.map((each) => account.share(each, parsed.priority));
-      for (const each of requests) account.spendPrompt(each.prompt.length);
+      const tokens = requests.reduce((sum, { prompt }) => sum + prompt.length, 0);
+      account.spendPrompts(tokens);
       const embeddings: Float32Array[] = [];
       while (embeddings.length < requests.length) {
         const some = requests.slice(embeddings.length, embeddings.length + atOnce);
         embeddings.push(...(await Promise.all(some.map((each) => runEmbedding(each, context)))));
       }
-      const tokens = requests.reduce((sum, { prompt }) => sum + prompt.length, 0);
       response.json({
         object: 'list',
         data: embeddings.map((values, index) => ({

@@ -53,8 +53,6 @@ async function generate(
   request: ApiRequest,
   { id, model, signal, account }: Head,
 ): Promise<WholeChoice> {
-  const [source] = request.prompts;
-  if (source === undefined) throw new Error('a request of this route has one prompt');
   const context = {
     ...lifecycle.requireServing(),
     metrics,
@@ -63,5 +61,8 @@ async function generate(
     signal,
     account,
   };
-  return readWhole(await Generation.start(id, request, source, context));
+  const asked = request.prompts.map((source) => ({ id, request, source }));
+  const [generation] = await Generation.start(asked, context);
+  if (generation === undefined) throw new Error('a request of this route has one prompt');
+  return readWhole(generation);
 }

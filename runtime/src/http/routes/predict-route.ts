@@ -2,9 +2,9 @@
 
 import type { RequestHandler } from 'express';
 import { ApiError } from '../../request/body/api-error.js';
-import { parseRequest, type ApiRequest } from '../../request/parse/parse-request.js';
+import { parseRequest } from '../../request/parse/parse-request.js';
 import { readWhole } from './answer-route.js';
-import { Generation, type GenerationContext } from '../generation/generation.js';
+import { Generation } from '../generation/generation.js';
 import { resolveName } from '../replica/served-model.js';
 import { newId, randomSeed, routeOf, whileAdmitted, type ServerParts } from '../replica/server-parts.js';
 
@@ -28,10 +28,14 @@ export function predictRoute(parts: ServerParts): RequestHandler {
         signal,
         account,
       };
-      // All are looked at before any runs.
-      const started = await Promise.all(
-        parsed.map((each, index) => start(instances === null ? id : `${id}-${String(index)}`, each, context)),
+      const asked = parsed.flatMap((each, index) =>
+        each.prompts.map((source) => ({
+          id: instances === null ? id : `${id}-${String(index)}`,
+          request: each,
+          source,
+        })),
       );
+      const started = await Generation.start(asked, context);
       const predictions = await Promise.all(started.map((generation) => predict(generation, modelName)));
       response.json(instances === null ? predictions[0] : { predictions });
     });
@@ -56,12 +60,6 @@ function readInstances(body: unknown): readonly unknown[] | null {
   return instances.map((instance: unknown) =>
     typeof instance === 'string' ? { prompt: instance } : instance,
   );
-}
-
-function start(id: string, request: ApiRequest, context: GenerationContext): Promise<Generation> {
-  const [source] = request.prompts;
-  if (source === undefined) throw new Error('a :predict request has one prompt');
-  return Generation.start(id, request, source, context);
 }
 
 async function predict(generation: Generation, modelName: string): Promise<object> {

@@ -16,6 +16,8 @@ import { TlsReload } from './tls-reload.js';
 const pollMs = 50;
 /** Time for error events to reach their clients after the deadline. */
 const farewellMs = 2_000;
+/** Time for what ran behind the last connections to be accounted for. */
+const settleMs = 1_000;
 
 /** Where the server's TLS files lie, and what they were at its start. */
 export interface TlsSource {
@@ -97,6 +99,9 @@ export class HttpServer {
       // closeAllConnections() would leave those whose TLS handshake is under way.
       setTimeout(() => this.sockets.forEach((socket) => socket.destroy()), farewellMs).unref();
     });
+    const { access, now } = this.parts;
+    const closedAt = now();
+    while (access.open.size > 0 && now() - closedAt < settleMs) await wait(pollMs);
   }
 }
 

@@ -51,7 +51,9 @@ export async function prepareGeneration(
     throw tooLong(prompt.length, request.maxTokens, model, param);
   // Reasoning is told apart where a chat template wrote the prompt.
   const reasoning =
-    source.kind === 'messages' && model.think !== null ? reasoningAfter(prompt, model.think) : null;
+    source.kind === 'messages' && model.think !== null
+      ? reasoningAfter(prompt, model.think, model.eosIds)
+      : null;
   const budget =
     reasoning !== null && request.thinkingBudget !== null
       ? { ...reasoning, tokens: request.thinkingBudget }

@@ -10,15 +10,35 @@ export interface ThinkIds {
 /** The end of a prompt that can still be open. */
 const promptEndTokens = 8;
 
-/** Whether what follows the prompt is reasoning. */
-export function opensReasoning(prompt: Int32Array, { begin, end }: ThinkIds): boolean {
-  const last = prompt.subarray(-promptEndTokens);
+/**
+ * Whether what follows the prompt is reasoning.
+ * @param eosIds tokens that end messages
+ */
+export function opensReasoning(
+  prompt: Int32Array,
+  { begin, end }: ThinkIds,
+  eosIds: readonly number[],
+): boolean {
+  const last = openEnd(prompt, eosIds);
   return last.lastIndexOf(begin) > last.lastIndexOf(end);
 }
 
-/** The reasoning that may follow the prompt; null: none, where the prompt has ended it already. */
-export function reasoningAfter(prompt: Int32Array, think: ThinkIds): ReasoningIds | null {
+/**
+ * The reasoning that may follow the prompt; null: none, where the prompt has ended it already.
+ * @param eosIds tokens that end messages
+ */
+export function reasoningAfter(
+  prompt: Int32Array,
+  think: ThinkIds,
+  eosIds: readonly number[],
+): ReasoningIds | null {
   const { begin, end } = think;
-  if (opensReasoning(prompt, think)) return { begin: null, end };
-  return prompt.subarray(-promptEndTokens).includes(end) ? null : { begin, end };
+  if (opensReasoning(prompt, think, eosIds)) return { begin: null, end };
+  return openEnd(prompt, eosIds).includes(end) ? null : { begin, end };
+}
+
+/** Of a message that has ended the user may have written anything. */
+function openEnd(prompt: Int32Array, eosIds: readonly number[]): Int32Array {
+  const last = prompt.subarray(-promptEndTokens);
+  return last.subarray(last.findLastIndex((token) => eosIds.includes(token)) + 1);
 }

@@ -9,6 +9,7 @@ const ids = (text: string): number[] => [...Buffer.from(text)];
 const stream = (change: Partial<TextStreamOptions> = {}): TextStream =>
   new TextStream({
     newDetokenizer: () => new Detokenizer((id) => (id < 256 ? Uint8Array.of(id) : Buffer.from('<think>'))),
+    textOf: (id) => (id === think.begin ? '<think>' : '</think>'),
     stopStrings: [],
     includeStopString: false,
     stopTokenIds: [],
@@ -51,6 +52,52 @@ describe('TextStream', () => {
   test('begins with content when the template closed it', () => {
     const delta = stream({ inReasoning: false }).push(step(ids('Paris')));
     expect([delta.reasoning, delta.content]).toEqual(['', 'Paris']);
+  });
+
+  test.each<[string, Partial<TextStreamOptions>, readonly (string | number)[], string, string]>([
+    [
+      'behind the reasoning',
+      {},
+      [think.begin, 'hm', think.end, 'The tag ', think.begin, 'a', think.end, '\nb'],
+      'hm',
+      'The tag <think>a</think>\nb',
+    ],
+    [
+      'right behind the reasoning',
+      { inReasoning: true },
+      ['hm', think.end, think.begin, 'a'],
+      'hm',
+      '<think>a',
+    ],
+    ['behind text', {}, ['a', think.begin, 'b', think.end], '', 'a<think>b</think>'],
+    ['behind text that a stop string holds', { stopStrings: ['END'] }, ['E', think.begin], '', 'E<think>'],
+    [
+      'behind space alone, where it begins reasoning',
+      {},
+      ['\n', think.begin, 'hm', think.end, 'b'],
+      'hm',
+      '\nb',
+    ],
+    ['in the reasoning, where it is none of it', { inReasoning: true }, [think.begin, 'hm'], 'hm', ''],
+  ])('takes a token around reasoning for text: %s', (_, change, parts, reasoning, content) => {
+    const tokens = parts.flatMap((part) => (typeof part === 'string' ? ids(part) : [part]));
+    // Control tokens are left out of what a detokenizer tells.
+    const newDetokenizer = (): Detokenizer =>
+      new Detokenizer((id) => (id < 256 ? Uint8Array.of(id) : new Uint8Array(0)));
+    for (const steps of [[tokens], tokens.map((id) => [id])]) {
+      const text = stream({ newDetokenizer, ...change });
+      const deltas = [...steps.map((each) => text.push(step(each))), text.push(step([], { finish: 'stop' }))];
+      expect(deltas.map((delta) => delta.reasoning).join('')).toBe(reasoning);
+      expect(deltas.map((delta) => delta.content).join('')).toBe(content);
+    }
+  });
+
+  test('finds a stop string that a quoted token is part of', () => {
+    const text = stream({ stopStrings: ['a<think>b'] });
+    expect(text.push(step([...ids('xa'), think.begin, ...ids('bc')]))).toMatchObject({
+      content: 'x',
+      finish: 'stop',
+    });
   });
 
   test('leaves the tokens in the text where reasoning is not told apart', () => {

@@ -10,6 +10,8 @@ import type { ThinkIds } from './reasoning.js';
 
 export interface TextStreamOptions {
   readonly newDetokenizer: () => Detokenizer;
+  /** One token as text, also one that a detokenizer leaves out. */
+  readonly textOf: (id: number) => string;
   readonly stopStrings: readonly string[];
   readonly includeStopString: boolean;
   /** Ids that the client itself asked to stop at: only these are told as the reason. */
@@ -52,12 +54,16 @@ export interface TextDelta {
 
 export class TextStream {
   private readonly options: TextStreamOptions;
+  private readonly matcher: StopMatcher;
   private section: Section;
+  /** Until the reasoning has ended or anything else has begun: after that, a token that stands around it is quoted. */
+  private mayReason = true;
   private tokens = 0;
   private reasoning = 0;
 
   constructor(options: TextStreamOptions) {
     this.options = options;
+    this.matcher = new StopMatcher(options.stopStrings, { include: options.includeStopString });
     this.section = this.open(options.inReasoning ? 'reasoning' : 'content', false);
   }
 
@@ -120,40 +126,51 @@ export class TextStream {
 
   /** The stop string that the token completed, or null. */
   private pushToken(id: number, text: Texts): string | null {
-    const { think, tools } = this.options;
-    const { kind } = this.section;
-    const marker = kind === 'content' && tools !== null ? tools.markerOf(id) : null;
+    const { tools } = this.options;
+    const marker = this.section.kind === 'content' && tools !== null ? tools.markerOf(id) : null;
     if (marker !== null) {
-      const end = this.section.close();
-      this.tell(end.text, text);
-      this.section = this.open('content', false);
-      if (end.stop === null) tools?.marker(marker);
-      return end.stop;
+      this.mayReason = false;
+      const stop = this.next('content', false, text);
+      if (stop === null) tools?.marker(marker);
+      return stop;
     }
-    const next =
-      think === null
-        ? null
-        : kind === 'reasoning' && id === think.end
-          ? 'content'
-          : id === think.begin
-            ? 'reasoning'
-            : null;
-    if (next === null) {
-      const added = this.section.push(id, this.tokens > this.options.minTokens);
-      this.tell(added.text, text);
-      return added.stop;
+    const begun = this.begunBy(id);
+    if (begun !== null) {
+      this.mayReason = begun === 'reasoning';
+      return this.next(begun, true, text);
     }
+    const added = this.pushText(id);
+    this.mayReason &&= this.section.kind === 'reasoning' || !this.section.hasText;
+    this.tell(added.text, text);
+    return added.stop;
+  }
+
+  /** What a token around reasoning begins; null: it is text, like any other. */
+  private begunBy(id: number): Section['kind'] | null {
+    const { think } = this.options;
+    if (id === think?.end && this.section.kind === 'reasoning') return 'content';
+    return id === think?.begin && this.mayReason ? 'reasoning' : null;
+  }
+
+  private pushText(id: number): Told {
+    const { think, textOf, minTokens } = this.options;
+    const mayStop = this.tokens > minTokens;
+    const isQuoted = id === think?.begin || id === think?.end;
+    return isQuoted ? this.section.quote(textOf(id), mayStop) : this.section.push(id, mayStop);
+  }
+
+  /** Ends one section and opens another; gives the stop string that the end completed, or null. */
+  private next(kind: Section['kind'], afterThinkToken: boolean, text: Texts): string | null {
     const end = this.section.close();
     this.tell(end.text, text);
-    this.section = this.open(next, true);
+    this.section = this.open(kind, afterThinkToken);
     return end.stop;
   }
 
   /** Templates write a line break beside the tokens around reasoning, which is no part of either text. */
   private open(kind: Section['kind'], afterThinkToken: boolean): Section {
-    const { newDetokenizer, stopStrings, includeStopString } = this.options;
-    const matcher = new StopMatcher(stopStrings, { include: includeStopString });
-    return new Section(kind, newDetokenizer(), matcher, afterThinkToken || kind === 'reasoning');
+    const skipsLineBreaks = afterThinkToken || kind === 'reasoning';
+    return new Section(kind, this.options.newDetokenizer(), this.matcher, skipsLineBreaks);
   }
 }
 
@@ -165,8 +182,16 @@ interface Gathered extends Texts {
   readonly ids: number[];
 }
 
-/** A stretch of text of one kind, with its own decoder and stop matcher. */
+interface Told {
+  readonly text: string;
+  readonly stop: string | null;
+}
+
+/** A stretch of text of one kind, with its own decoder; stop strings lie within one. */
 class Section {
+  /** Whether there is more in it than space. */
+  hasText = false;
+
   constructor(
     readonly kind: 'content' | 'reasoning',
     private readonly detokenizer: Detokenizer,
@@ -174,14 +199,23 @@ class Section {
     private skipLineBreaks: boolean,
   ) {}
 
-  push(id: number, mayStop: boolean): { readonly text: string; readonly stop: string | null } {
-    const text = this.trimmed(this.detokenizer.push([id]));
-    return mayStop ? this.matcher.push(text) : { text, stop: null };
+  push(id: number, mayStop: boolean): Told {
+    return this.add(this.detokenizer.push([id]), mayStop);
   }
 
-  close(): { readonly text: string; readonly stop: string | null } {
-    const last = this.matcher.push(this.trimmed(this.detokenizer.flush()));
+  quote(text: string, mayStop: boolean): Told {
+    return this.add(this.detokenizer.flush() + text, mayStop);
+  }
+
+  close(): Told {
+    const last = this.add(this.detokenizer.flush(), true);
     return last.stop === null ? { text: last.text + this.matcher.flush(), stop: null } : last;
+  }
+
+  private add(added: string, mayStop: boolean): Told {
+    const text = this.trimmed(added);
+    this.hasText ||= text.trim() !== '';
+    return mayStop ? this.matcher.push(text) : { text, stop: null };
   }
 
   private trimmed(text: string): string {
