@@ -104,6 +104,17 @@ describe('an answer', () => {
     });
   });
 
+  test('has the numbers of a use as they were written, streamed or whole', async () => {
+    const { begin, end } = ScriptedServer.markers;
+    const input = '{"city":{"id":12345678901234567890,"of":[1.0,-1e400,7,"1.0"]}}';
+    server.script = tells(begin, `{"name": "time", "arguments": ${input}}`, end);
+    const whole = await server.post('/v1/messages', { ...body, tools });
+    expect(await whole.text()).toContain(`"input":${input}`);
+    const stream = await server.post('/v1/messages', { ...body, tools, stream: true });
+    const fragments = (await stream.text()).matchAll(/"partial_json":("(?:[^"\\]|\\.)*")/g);
+    expect([...fragments].map(([, text]) => JSON.parse(text!) as string).join('')).toBe(input);
+  });
+
   test('may be nothing at all', async () => {
     server.script = tells();
     expect(await client.messages.create(body)).toMatchObject({ content: [], stop_reason: 'end_turn' });
@@ -296,6 +307,14 @@ describe('an error is told in the words of the protocol:', () => {
     expect(error).toMatchObject({ status, type });
     expect((error as APIError).error).toMatchObject({ error: { param } });
     expect((error as APIError).message).toContain(message);
+  });
+
+  test('a long stop sequence', async () => {
+    const response = await server.post('/v1/messages', { ...body, stop_sequences: ['x'.repeat(1025)] });
+    expect([response.status, await response.json()]).toMatchObject([
+      400,
+      { error: { message: 'stop_sequences.0 must NOT have more than 1024 characters' } },
+    ]);
   });
 
   test('a key that is not known, a method that is not taken, a model that is not ready', async () => {

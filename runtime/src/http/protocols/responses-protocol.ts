@@ -39,7 +39,7 @@ class ResponseWriter implements AnswerWriter {
   ) {}
 
   delta(_index: number, delta: TextDelta): string[] {
-    const start = this.told === 0 ? this.start() : [];
+    const start = this.start();
     const events = this.parts.take(delta);
     if (delta.finish !== null) this.state = stateAtEnd(delta);
     return [
@@ -55,8 +55,9 @@ class ResponseWriter implements AnswerWriter {
   }
 
   failure(error: ApiError): string[] {
+    const start = this.start();
     this.state = { status: 'failed', error };
-    return [this.last(null)];
+    return [...start, this.last(null)];
   }
 
   whole([choice, ...others]: readonly WholeChoice[]): object {
@@ -65,7 +66,9 @@ class ResponseWriter implements AnswerWriter {
     return this.body(AnswerParts.of(choice.deltas), addUsage([choice, ...others].map(({ usage }) => usage)));
   }
 
+  /** What comes before all else: clients take no other event first. */
   private start(): string[] {
+    if (this.told > 0) return [];
     const response = this.body([], null);
     return ['response.created', 'response.in_progress'].map((type) => this.event({ type, response }));
   }

@@ -4,7 +4,10 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import OpenAI, { APIError } from 'openai';
 import { tells, thinksAndCalls } from '../call-script.fixture.js';
 import { byteIds, output } from '../scripted-engine.fixture.js';
+import { ApiError } from '../../request/body/api-error.js';
+import { openAiSampling } from '../../request/parts/generation-defaults.js';
 import { ScriptedServer } from '../scripted-server.fixture.js';
+import { responsesProtocol } from './responses-protocol.js';
 
 let server: ScriptedServer;
 let client: OpenAI;
@@ -131,6 +134,18 @@ describe('a response', () => {
     });
   });
 
+  test('that fails before its first token begins all the same', async () => {
+    const { writer } = responsesProtocol.read(body, { sampling: openAiSampling, eosIds: [] }, 0n);
+    const head = { id: 'resp_1', created: 1, model: 'tiny' };
+    const failure = writer(head, server.tokenizer).failure(ApiError.of('queue_full', 'full'));
+    const stream = new Response(failure.join(''), { headers: { 'content-type': 'text/event-stream' } });
+    const reader = new OpenAI({ apiKey: 'none', maxRetries: 0, fetch: () => Promise.resolve(stream) });
+    expect(await reader.responses.stream(body).finalResponse()).toMatchObject({
+      status: 'failed',
+      error: { code: 'server_error', message: 'full' },
+    });
+  });
+
   test('may be nothing at all', async () => {
     server.script = tells();
     expect(await client.responses.create(body)).toMatchObject({ status: 'completed', output: [] });
@@ -219,6 +234,16 @@ test.each<[object, string, string]>([
   ],
   [{ input: [{ type: 'function_call', name: 'a' }] }, 'input.0.call_id', 'input.0.arguments is required'],
   [{ input: [{ content: 'x' }] }, 'input.0.role', 'is required'],
+  [
+    { input: [{ type: 'reasoning', id: 'rs_1', summary: [{ type: 'summary_text', text: 'x' }] }] },
+    'input.0.summary',
+    'send the reasoning itself as content',
+  ],
+  [
+    { input: [{ type: 'reasoning', summary: [], content: [], encrypted_content: 'x' }] },
+    'input.0.encrypted_content',
+    'send the reasoning itself as content',
+  ],
   [{ max_output_tokens: 5000 }, 'max_output_tokens', 'max_output_tokens asks for 5000 more'],
   [{ input: 'x'.repeat(5000) }, 'input', 'but the context is'],
   [

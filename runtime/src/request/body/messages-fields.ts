@@ -3,6 +3,7 @@
 
 import { functionName } from './function-name.js';
 import { needs } from './needs.js';
+import { stopString } from './stop-string.js';
 
 const text = { type: 'string' };
 const flag = { type: ['boolean', 'null'] };
@@ -115,7 +116,7 @@ export const messagesFields = {
   messages: {
     ...promptFields,
     temperature: { type: 'number', minimum: 0, maximum: 1 },
-    stop_sequences: { type: 'array', maxItems: 16, items: { type: 'string', minLength: 1 } },
+    stop_sequences: { type: 'array', maxItems: 16, items: stopString },
     metadata: {
       type: 'object',
       additionalProperties: false,

@@ -5,6 +5,7 @@
 import { functionName } from './function-name.js';
 import { messagesFields, refusedMessagesFields } from './messages-fields.js';
 import { refusedResponsesFields, responsesFields } from './responses-fields.js';
+import { stopString } from './stop-string.js';
 
 /** Routes that generate from the fields of OpenAI and vLLM. */
 export type GenerationKind = 'chat' | 'completions' | 'predict' | 'generate';
@@ -51,8 +52,8 @@ const boolean = { type: 'boolean' };
 const text = { type: 'string' };
 const tokenId = { type: 'integer', minimum: 0, maximum: 2147483647 };
 const idList = { type: 'array', items: tokenId, minItems: 1 };
-/** A JSON schema, or its text. */
-const schemaText = { type: ['object', 'string'], minLength: 1 };
+/** A JSON schema, or its text, which may be spaced out. */
+const schemaText = { type: ['object', 'string'], minLength: 1, maxLength: 262144 };
 const tokenIds = { ...idList, maxItems: 262144 };
 const words = { type: 'array', maxItems: 256, items: { type: 'string', minLength: 1, maxLength: 1024 } };
 const grammarText = { type: 'string', minLength: 1, maxLength: 65536 };
@@ -60,6 +61,14 @@ const choices = { type: 'array', minItems: 1, maxItems: 1024, items: { type: 'st
 const listOf = (items: object, maxItems: number) => ({ type: 'array', minItems: 1, maxItems, items });
 const textOrIds = (most: number) => ({ anyOf: [text, listOf(text, most), idList, listOf(idList, most)] });
 const nullableText = { type: ['string', 'null'] };
+const never = { type: 'null' };
+/** Variables that a chat template gets from the rest of the request; see chat-template.ts. */
+const ownVariables = Object.fromEntries(
+  ['messages', 'tools', 'documents', 'add_generation_prompt'].map((name) => [
+    name,
+    { ...never, description: `send ${name} beside chat_template_kwargs` },
+  ]),
+);
 /** Of an assistant's message, as an answer had them. */
 const toolCalls = {
   type: ['array', 'null'],
@@ -99,8 +108,11 @@ const messages = {
           },
         ],
       },
+      refusal: nullableText,
       tool_calls: toolCalls,
       tool_call_id: nullableText,
+      function_call: { ...never, description: 'send tool_calls' },
+      audio: { ...never, description: 'send its transcript as content' },
     },
   },
 };
@@ -189,12 +201,7 @@ export const honouredFields: Readonly<Record<string, HonouredField>> = {
   repetition_penalty: { routes: all, schema: { type: 'number', minimum: aboveZero, maximum: 2 } },
   stop: {
     routes: all,
-    schema: {
-      anyOf: [
-        { type: 'string', minLength: 1 },
-        { type: 'array', maxItems: 16, items: { type: 'string', minLength: 1 } },
-      ],
-    },
+    schema: { ...stopString, type: ['string', 'array'], maxItems: 16, items: stopString },
   },
   response_format: {
     routes: openAi,
@@ -252,7 +259,7 @@ export const honouredFields: Readonly<Record<string, HonouredField>> = {
   tools: { routes: ['chat'], schema: tools },
   tool_choice: { routes: ['chat'], schema: toolChoice },
   parallel_tool_calls: { routes: ['chat', 'responses'], schema: boolean },
-  chat_template_kwargs: { routes: rendered, schema: { type: 'object' } },
+  chat_template_kwargs: { routes: rendered, schema: { type: 'object', properties: ownVariables } },
   enable_thinking: { routes: rendered, schema: boolean },
   reasoning: { routes: rendered, schema: { enum: [true, false, 'true', 'false'] } },
   reasoning_effort: { routes: rendered, schema: { enum: ['none', 'minimal', 'low', 'medium', 'high'] } },
@@ -320,7 +327,6 @@ const isEmpty: JsonSchema = {
   maxItems: 0,
   maxProperties: 0,
 };
-const never: JsonSchema = { type: 'null' };
 
 /** Fields that no route honours but those above: by name, the schema of the values that ask for nothing and may pass. */
 export const refusedFields: Readonly<Record<string, JsonSchema>> = {

@@ -7,6 +7,7 @@ import { needs } from './needs.js';
 const text = { type: 'string' };
 const nullableText = { type: ['string', 'null'] };
 const nothing = { type: 'null' };
+const listOrNull = { type: ['array', 'null'] };
 
 const parts = {
   type: ['string', 'array'],
@@ -16,6 +17,8 @@ const parts = {
     properties: { type: { enum: ['input_text', 'output_text', 'reasoning_text'] }, text },
   },
 };
+
+const inFull = 'send the reasoning itself as content';
 
 const item = {
   type: 'object',
@@ -27,7 +30,8 @@ const item = {
     name: text,
     arguments: text,
     output: parts,
-    encrypted_content: nothing,
+    summary: listOrNull,
+    encrypted_content: { ...nothing, description: inFull },
   },
   allOf: [
     // The type of a message may stay away.
@@ -35,6 +39,10 @@ const item = {
     needs('message', 'role', 'content'),
     needs('function_call', 'call_id', 'name', 'arguments'),
     needs('function_call_output', 'call_id', 'output'),
+    {
+      if: { properties: { content: { type: ['string', 'array', 'null'], maxItems: 0, maxLength: 0 } } },
+      then: { properties: { summary: { ...listOrNull, maxItems: 0, description: inFull } } },
+    },
   ],
 };
 

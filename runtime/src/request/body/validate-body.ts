@@ -4,7 +4,7 @@
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
 import { ApiError } from './api-error.js';
 import { bodyKinds, bodySchemas, refusalOf } from './body-schemas.js';
-import type { RouteKind } from './request-fields.js';
+import type { JsonSchema, RouteKind } from './request-fields.js';
 
 export type Fields = Readonly<Record<string, unknown>>;
 
@@ -18,6 +18,8 @@ export interface Violation {
 const mostTold = 20;
 /** Several times what any route has. */
 const mostFields = 500;
+/** In a body of more, which may have an error for each of them, the first violation alone is told. */
+const mostValues = 30_000;
 
 // What has none of its alternatives is told as one violation. So each alternative ends at its first mismatch: a prompt
 // of 100,000 ids is not held against `string` id by id, with an error for each.
@@ -32,18 +34,21 @@ const anyOf = {
 } as const;
 // Without the schema of schemas, whose own anyOf refers to what this one does not know; the tests of the document hold
 // our schemas to it.
-const ajv = new Ajv({
-  allErrors: true,
-  allowUnionTypes: true,
-  meta: false,
-  validateSchema: false,
-  verbose: true, // errors have the schema and the value
-})
-  .removeKeyword('anyOf')
-  .addKeyword(anyOf);
+const ajv = (allErrors: boolean): Ajv =>
+  new Ajv({
+    allErrors,
+    allowUnionTypes: true,
+    meta: false,
+    validateSchema: false,
+    verbose: true, // errors have the schema and the value
+  })
+    .removeKeyword('anyOf')
+    .addKeyword(anyOf);
 
+const toFirst = ajv(false);
+const throughout = ajv(true);
 const validators = Object.fromEntries(
-  bodyKinds.map((kind) => [kind, ajv.compile(bodySchemas[kind])]),
+  bodyKinds.map((kind) => [kind, toFirst.compile(bodySchemas[kind])]),
 ) as Readonly<Record<RouteKind, ValidateFunction>>;
 
 /** @throws ApiError invalid_request */
@@ -60,13 +65,48 @@ export function validateBody(kind: RouteKind, body: unknown): Fields {
     throw ApiError.of('invalid_request', message);
   }
   const set = Object.entries(body).filter(([, value]) => value !== null);
-  const validate = validators[kind];
-  if (!validate(Object.fromEntries(set))) {
-    // What an `if` asks for complains for itself.
-    const errors = (validate.errors ?? []).filter(({ keyword }) => keyword !== 'if');
-    throw invalidRequest(errors.map((error) => violation(kind, error)));
-  }
+  const fields = Object.fromEntries(set);
+  const errors = errorsIn(kind, fields);
+  if (errors.length > 0) throw invalidRequest(errors.map((error) => violation(kind, error)));
   return Object.fromEntries(set.filter(([name]) => refusalOf(kind, name) === null));
+}
+
+function errorsIn(kind: RouteKind, fields: object): ErrorObject[] {
+  let validate = validators[kind];
+  if (validate(fields)) return [];
+  if (hasFewValues(fields)) {
+    // Compiled for the first body that needs it, and kept.
+    validate = throughout.compile(bodySchemas[kind]);
+    validate(fields);
+  }
+  // What an `if` asks for complains for itself.
+  return (validate.errors ?? []).filter(({ keyword }) => keyword !== 'if');
+}
+
+function hasFewValues(body: object): boolean {
+  let values = 0;
+  let level: object[] = [body];
+  while (level.length > 0) {
+    values += level.reduce((sum, each) => sum + sizeOf(each), 0);
+    if (values > mostValues) return false;
+    level = level
+      .flatMap((each) => Object.values(each) as unknown[])
+      .filter((each): each is object => typeof each === 'object' && each !== null);
+  }
+  return true;
+}
+
+/** The names of a million values are told sooner than the values. */
+const sizeOf = (value: object): number => (Array.isArray(value) ? value.length : Object.keys(value).length);
+
+/** Those that a 400 tells of what may be millions. */
+export function firstOf(violations: Iterable<Violation>): Violation[] {
+  const first: Violation[] = [];
+  for (const violation of violations) {
+    first.push(violation);
+    if (first.length === mostTold) break;
+  }
+  return first;
 }
 
 /** One 400 for all that is wrong; `param` is the first. */
@@ -79,13 +119,14 @@ export function invalidRequest(violations: readonly Violation[]): ApiError {
 
 function violation(
   kind: RouteKind,
-  { instancePath, keyword, params, schema, data, message = 'is not valid' }: ErrorObject,
+  { instancePath, keyword, params, schema, parentSchema, data, message = 'is not valid' }: ErrorObject,
 ): Violation {
   const path = instancePath.slice(1).replaceAll('/', '.');
   const [field = ''] = path.split('.');
   const refusal = refusalOf(kind, field);
-  if (refusal !== null)
-    return told(field, `is not supported with this value${refusal === '' ? '' : `: ${refusal}`}`);
+  if (refusal !== null) return told(field, notSupported(refusal));
+  const instead = (parentSchema as JsonSchema)['description'];
+  if (typeof instead === 'string') return told(path, notSupported(instead));
   const child = (name: unknown): string => (path === '' ? String(name) : `${path}.${String(name)}`);
   switch (keyword) {
     case 'required':
@@ -111,6 +152,9 @@ function none(path: string, alternatives: readonly { readonly maxItems?: number 
     return `must have at most ${String(most)} entries`;
   return 'has none of the types that it may have';
 }
+
+const notSupported = (why: string): string =>
+  `is not supported with this value${why === '' ? '' : `: ${why}`}`;
 
 const told = (param: string, message: string): Violation => ({ param, message: `${param} ${message}` });
 

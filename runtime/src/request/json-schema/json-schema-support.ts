@@ -4,6 +4,7 @@
 import { UnusablePattern, type JsonPatterns } from './json-patterns.js';
 import { knownFormats } from './schema-formats.js';
 import { listsOfSchemas, namedSchemas, subschemas, type Schema } from './subschemas.js';
+import { whyUnheld } from './unheld-keywords.js';
 import type { Violation } from '../body/validate-body.js';
 
 /** They say what a value is for, and ask nothing of it. */
@@ -86,6 +87,8 @@ function unsupportedKeyword(
     { param: `${path}.${keyword}`, message: `${path}.${keyword} ${why}` },
   ];
   if (annotations.has(keyword)) return [];
+  const unheld = whyUnheld(keyword, fields);
+  if (unheld !== null) return refuse(unheld);
   const decides = alternatives.find((each) => fields[each] !== undefined);
   if (keyword === decides) {
     const several = keyword === 'allOf' && (fields[keyword] as readonly unknown[]).length > 1;
@@ -94,8 +97,6 @@ function unsupportedKeyword(
   if (!assertions.has(keyword) && !alternatives.some((each) => each === keyword))
     return refuse('is not supported in a schema for answers');
   if (decides === undefined && !saysType(fields)) return refuse('needs a type beside it');
-  if (keyword === 'multipleOf' && !(fields['type'] === 'integer' && Number.isInteger(fields[keyword])))
-    return refuse('is supported for type integer alone, with a whole number');
   if (keyword === 'format' && !knownFormats.some((each) => each === fields[keyword]))
     return refuse(`is none of ${knownFormats.join(', ')}`);
   const unusable = unusablePattern(keyword, fields[keyword], patterns);

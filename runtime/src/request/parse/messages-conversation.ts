@@ -30,22 +30,17 @@ const speakers: Readonly<Record<RawBlock['type'], readonly RawTurn['role'][]>> =
 };
 
 /** Blocks in messages of those who cannot have them, and calls that nothing answers. */
-export function messageViolations(turns: readonly RawTurn[]): Violation[] {
-  const misplaced = turns.flatMap(({ role, content }, turn) =>
-    blocksOf(content).flatMap(({ type }, index) => {
-      if (speakers[type].includes(role)) return [];
+export function* messageViolations(turns: readonly RawTurn[]): Generator<Violation> {
+  for (const [turn, { role, content }] of turns.entries())
+    for (const [index, { type }] of blocksOf(content).entries()) {
+      if (speakers[type].includes(role)) continue;
       const param = `messages.${String(turn)}.content.${String(index)}`;
-      return [{ param, message: `${param}: a message of the ${role} has no ${type} block` }];
-    }),
-  );
+      yield { param, message: `${param}: a message of the ${role} has no ${type} block` };
+    }
   const last = turns.at(-1);
-  if (last?.role !== 'assistant' || !blocksOf(last.content).some(({ type }) => type === 'tool_use'))
-    return misplaced;
+  if (last?.role !== 'assistant' || !blocksOf(last.content).some(({ type }) => type === 'tool_use')) return;
   const param = `messages.${String(turns.length - 1)}`;
-  return [
-    ...misplaced,
-    { param, message: `${param} calls tools: a user's message with tool_result follows` },
-  ];
+  yield { param, message: `${param} calls tools: a user's message with tool_result follows` };
 }
 
 export function readConversation(system: RawText | undefined, turns: readonly RawTurn[]): object[] {

@@ -5,7 +5,7 @@ import type { GenerationDefaults } from '../parts/generation-defaults.js';
 import { messageViolations, readConversation, type RawText, type RawTurn } from './messages-conversation.js';
 import { readRequest, type ApiRequest } from './parse-request.js';
 import { refuseMedia } from './refuse-media.js';
-import { invalidRequest, validateBody, type Fields } from '../body/validate-body.js';
+import { firstOf, invalidRequest, validateBody, type Fields } from '../body/validate-body.js';
 
 /** Errors of what the two have in common with other routes name the fields as Anthropic does. */
 export const messagesNames: readonly FieldName[] = [
@@ -58,7 +58,7 @@ function chatFields(fields: Fields): Fields {
   const { messages, system, stop_sequences, tools, tool_choice, thinking, metadata, output_config, ...same } =
     fields;
   const turns = messages as readonly RawTurn[];
-  const violations = messageViolations(turns);
+  const violations = firstOf(messageViolations(turns));
   if (violations.length > 0) throw invalidRequest(violations);
   const user = (metadata as { user_id?: string | null } | undefined)?.user_id ?? null;
   const format = (output_config as { format?: object | null } | undefined)?.format ?? null;

@@ -92,6 +92,18 @@ describe('parseRequest', () => {
       'messages.0.content must be a string or a list of text parts',
     ],
     [{ reasoning: true, enable_thinking: false }, 'enable_thinking contradicts reasoning'],
+    [
+      { messages: [{ role: 'assistant', content: null, function_call: { name: 'f', arguments: '{}' } }] },
+      'messages.0.function_call is not supported with this value: send tool_calls',
+    ],
+    [
+      { messages: [{ role: 'assistant', audio: { id: 'a' } }] },
+      'messages.0.audio is not supported with this value: send its transcript as content',
+    ],
+    ...['messages', 'tools', 'documents', 'add_generation_prompt'].map((name): [object, string] => [
+      { chat_template_kwargs: { [name]: [] } },
+      `chat_template_kwargs.${name} is not supported with this value: send ${name} beside`,
+    ]),
   ])('refuses %j', (body, message) => {
     const error = refusal(() => chat(body));
     expect([error.status, error.message]).toEqual([400, expect.stringContaining(message)]);
@@ -103,6 +115,30 @@ describe('parseRequest', () => {
     expect(told).toHaveLength(21);
     expect(told[19]).toBe('messages.19.content must be a string or a list of text parts');
     expect(told[20]).toBe('and 8980 more');
+  });
+
+  test.each([
+    ['stop', (long: string) => long],
+    ['stop.1', (long: string) => ['a', long]],
+  ])('%s has at most 1024 characters', (param, stop) => {
+    expect(() => chat({ stop: stop('x'.repeat(1024)) })).not.toThrow();
+    const message = `${param} must NOT have more than 1024 characters`;
+    expect(refusal(() => chat({ stop: stop('x'.repeat(1025)) }))).toMatchObject({ param, message });
+  });
+
+  test.each([
+    ['parts', { role: 'user', content: new Array(3_000_000).fill(0) }],
+    ['calls', { role: 'assistant', tool_calls: new Array(3_000_000).fill(0) }],
+  ])('of a body with millions of wrong %s one violation is told, soon', (_, message) => {
+    const before = performance.now();
+    expect(refusal(() => chat({ messages: [message] })).message).not.toContain(';');
+    expect(performance.now() - before).toBeLessThan(1000);
+  });
+
+  test('a message passes as clients write the answers that they send back', () => {
+    const answered = { role: 'assistant', content: 'x', refusal: null, annotations: [] };
+    const empty = { audio: null, function_call: null, tool_calls: null, reasoning_content: null };
+    expect(() => chat({ messages: [...messages, { ...answered, ...empty }] })).not.toThrow();
   });
 
   test('a body of more fields than any route has is not looked at', () => {

@@ -22,6 +22,12 @@ describe('what is not text is refused where it is', () => {
   });
 });
 
+test('of millions of images the first twenty are told', () => {
+  const images = new Array(1_000_000).fill({ type: 'image' });
+  const refused = (): void => refuseMedia(images, 'messages');
+  expect(refused).toThrow(/messages\.0 is .*; messages\.19 is an image, [^;]*$/);
+});
+
 test('text passes, and so does what is checked later, however deep it is', () => {
   let deep: unknown[] = [];
   for (let depth = 0; depth < 100_000; depth++) deep = [{ content: deep }];

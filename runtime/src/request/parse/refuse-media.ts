@@ -1,7 +1,7 @@
 // Images, sounds and files in conversations, by the words of Anthropic's and OpenAI's protocols: the models served here
 // read text, and a list of the types of block that pass would not say so.
 
-import { invalidRequest, type Violation } from '../body/validate-body.js';
+import { firstOf, invalidRequest, type Violation } from '../body/validate-body.js';
 
 const media: Readonly<Record<string, string>> = {
   image: 'an image',
@@ -20,23 +20,24 @@ const levels = 3;
  * @throws ApiError invalid_request
  */
 export function refuseMedia(list: unknown, path: string): void {
-  const violations = mediaIn(list, path, levels);
+  if (!Array.isArray(list)) return;
+  const violations = firstOf(mediaIn(list, path, levels));
   if (violations.length > 0) throw invalidRequest(violations);
 }
 
 /** Messages and results of tools have content; OpenAI's results have output. */
-function mediaIn(list: unknown, path: string, levels: number): Violation[] {
-  if (!Array.isArray(list) || levels === 0) return [];
-  return list.flatMap((each: unknown, index) => {
-    if (typeof each !== 'object' || each === null) return [];
+function* mediaIn(list: readonly unknown[], path: string, levels: number): Generator<Violation> {
+  if (levels === 0) return;
+  for (const [index, each] of list.entries()) {
+    if (typeof each !== 'object' || each === null) continue;
     const { type, content, output } = each as Readonly<Record<string, unknown>>;
     const param = `${path}.${String(index)}`;
     const word = typeof type === 'string' && Object.hasOwn(media, type) ? media[type] : undefined;
-    if (word !== undefined)
-      return [{ param, message: `${param} is ${word}, and the model reads text only: send its text` }];
-    return [
-      ...mediaIn(content, `${param}.content`, levels - 1),
-      ...mediaIn(output, `${param}.output`, levels - 1),
-    ];
-  });
+    if (word !== undefined) {
+      yield { param, message: `${param} is ${word}, and the model reads text only: send its text` };
+      continue;
+    }
+    if (Array.isArray(content)) yield* mediaIn(content, `${param}.content`, levels - 1);
+    if (Array.isArray(output)) yield* mediaIn(output, `${param}.output`, levels - 1);
+  }
 }

@@ -60,6 +60,46 @@ describe('readAnswerFormat', () => {
     [{ guided_json: { items: { pattern: 'a' } } }, 'guided_json.items.pattern needs a type beside it'],
     [{ guided_json: { type: 'number', multipleOf: 2 } }, 'multipleOf is supported for type integer alone'],
     [{ guided_json: { type: 'integer', multipleOf: 0.5 } }, 'with a whole number'],
+    [{ guided_json: { type: 'integer', multipleOf: 1025 } }, 'multipleOf is supported up to 1024'],
+    [
+      { guided_json: { type: 'integer', multipleOf: 5, minimum: 0 } },
+      'multipleOf is supported beside bounds on both sides',
+    ],
+    [
+      { guided_json: { type: 'integer', multipleOf: 5, minimum: 0, maximum: 10_000 } },
+      'multipleOf is supported beside bounds on both sides',
+    ],
+    [{ guided_json: { type: 'object', required: ['a'] } }, 'required has "a", which is not in properties'],
+    [
+      { guided_json: { properties: { b: {} }, required: ['b', 'toString'] } },
+      'required has "toString", which is not in properties',
+    ],
+    [{ guided_json: { items: { $ref: 'other.json#/a' } } }, 'items.$ref must be # or begin with #/'],
+    [{ guided_json: { $ref: '#a', $defs: { a: { $anchor: 'a' } } } }, '$ref must be # or begin with #/'],
+    [{ guided_json: { type: [] } }, 'type must name at least one type'],
+    [{ guided_json: { type: 'string', enum: ['a', 1] } }, 'enum has members that are not of the type'],
+    [{ guided_json: { type: ['integer', 'null'], const: 1.5 } }, 'const is not of the type beside it'],
+    [
+      { guided_json: { properties: { a: {} }, patternProperties: { '^b': {} } } },
+      'patternProperties is not supported beside properties',
+    ],
+    [
+      { guided_json: { type: 'object', patternProperties: { '^a': {}, b$: {} } } },
+      'patternProperties of more than one pattern is not supported',
+    ],
+    [
+      { guided_json: { properties: { a: {} }, propertyNames: { pattern: 'b' } } },
+      'propertyNames is not supported beside properties',
+    ],
+    [
+      { guided_json: { type: 'object', patternProperties: { a: {} }, propertyNames: { maxLength: 1 } } },
+      'propertyNames is not supported beside patternProperties',
+    ],
+    [
+      { guided_json: { type: 'object', additionalProperties: false, propertyNames: { maxLength: 1 } } },
+      'propertyNames is not supported beside additionalProperties false',
+    ],
+    [{ guided_json: { constructor: 1 } }, 'guided_json.constructor is not supported in a schema'],
     [{ guided_json: { properties: null } }, 'guided_json.properties must be an object of schemas'],
     [{ guided_json: { properties: ['a'] } }, 'guided_json.properties must be an object of schemas'],
     [{ guided_json: { allOf: null } }, 'guided_json.allOf must be a list of schemas'],
@@ -74,6 +114,24 @@ describe('readAnswerFormat', () => {
     } catch (error) {
       expect((error as ApiError).status).toBe(400);
     }
+  });
+
+  test('refuses the text of a schema that is nested too deep for what reads it', () => {
+    const json = '['.repeat(5000) + ']'.repeat(5000);
+    expect(() => readAnswerFormat({ structured_outputs: { json } })).toThrow(
+      'structured_outputs.json is nested deeper than 128 levels',
+    );
+  });
+
+  test.each([
+    { type: 'integer', multipleOf: 1024 },
+    { type: 'integer', multipleOf: 5, minimum: 0, exclusiveMaximum: 10_000 },
+    { type: ['integer', 'null', 'object'], enum: [1, 2.0, null, {}] },
+    { type: 'object', patternProperties: { '^a': { type: 'integer' } }, additionalProperties: false },
+    { additionalProperties: { type: 'integer' }, propertyNames: { pattern: '^[a-z]+$', type: 'string' } },
+    { properties: { next: { $ref: '#' } }, required: ['next'] },
+  ])('takes %j', (schema) => {
+    expect(readAnswerFormat({ guided_json: schema })?.kind).toBe('jsonSchema');
   });
 
   test('takes a schema with what a generator of schemas writes beside it', () => {

@@ -4,6 +4,7 @@ import type { GrammarKind } from '@llmservice/native';
 import { JsonPatterns } from '../json-schema/json-patterns.js';
 import { unsupportedInSchema } from '../json-schema/json-schema-support.js';
 import { schemaToCompile } from '../json-schema/schema-formats.js';
+import { isTooDeepText, tooDeep } from '../body/body-depth.js';
 import { invalidRequest, type Fields, type Violation } from '../body/validate-body.js';
 
 /** Of a schema; the time to compile some kinds grows with the square of it. */
@@ -81,25 +82,25 @@ function form(name: string, value: unknown, param: string): Named[] {
 }
 
 function jsonSchema(value: unknown, param: string): Named {
-  const violations: Violation[] = [];
+  const refused = (...violations: readonly Violation[]): Named => ({
+    kind: 'jsonSchema',
+    text: '',
+    param,
+    violations,
+  });
+  const refuse = (why: string): Named => refused({ param, message: `${param} ${why}` });
+  if (typeof value === 'string' && isTooDeepText(value)) return refuse(tooDeep);
   let schema = value;
-  if (typeof value === 'string') {
-    try {
-      schema = JSON.parse(value) as unknown;
-    } catch (error) {
-      violations.push({ param, message: `${param} is not JSON: ${(error as Error).message}` });
-    }
+  try {
+    if (typeof value === 'string') schema = JSON.parse(value) as unknown;
+  } catch (error) {
+    return refuse(`is not JSON: ${(error as Error).message}`);
   }
-  const text = JSON.stringify(schema);
-  if (text.length > mostCharacters) {
-    const most = String(mostCharacters);
-    violations.push({
-      param,
-      message: `${param} has ${String(text.length)} characters; the most are ${most}`,
-    });
-  }
+  const { length } = JSON.stringify(schema);
+  if (length > mostCharacters)
+    return refuse(`has ${String(length)} characters; the most are ${String(mostCharacters)}`);
   const patterns = new JsonPatterns({ escaped: true });
-  if (violations.length === 0) violations.push(...unsupportedInSchema(schema, param, patterns));
-  if (violations.length > 0) return { kind: 'jsonSchema', text, param, violations };
+  const violations = unsupportedInSchema(schema, param, patterns);
+  if (violations.length > 0) return refused(...violations);
   return { kind: 'jsonSchema', text: JSON.stringify(schemaToCompile(schema, patterns)), param, violations };
 }

@@ -33,6 +33,10 @@ test.each<[object, object]>([
     { role: 'assistant', content: 'a', reasoning: null, refusal: null },
   ],
   [
+    { role: 'assistant', content: null, refusal: 'No.' },
+    { role: 'assistant', content: 'No.', refusal: 'No.' },
+  ],
+  [
     { role: 'assistant', content: 'a', reasoning: 'hm' },
     { role: 'assistant', content: 'a', reasoning: 'hm', reasoning_content: 'hm' },
   ],
@@ -53,4 +57,10 @@ test.each<[string, unknown]>([
       tool_calls: [{ id: 'call_1', type: 'function', function: { name: 'f', arguments: expected } }],
     },
   ]);
+});
+
+test('arguments that are nested too deep stay text', () => {
+  const deep = '{"a":'.repeat(5000) + '1' + '}'.repeat(5000);
+  const [message] = readMessages([{ role: 'assistant', content: null, tool_calls: [call(deep)] }]);
+  expect(message!['tool_calls']).toEqual([call(deep)]);
 });

@@ -1,6 +1,7 @@
 // Chat messages in the one form that templates of text models understand: content is a string, the arguments of tool
 // calls are objects.
 
+import { isTooDeepText } from '../body/body-depth.js';
 import type { Fields } from '../body/validate-body.js';
 
 export type Message = Fields & { readonly role: string; readonly content: string };
@@ -8,6 +9,7 @@ export type Message = Fields & { readonly role: string; readonly content: string
 interface RawMessage {
   readonly role: string;
   readonly content?: string | readonly { readonly text: string }[] | null;
+  readonly refusal?: string | null;
   readonly tool_calls?: readonly RawCall[] | null;
   readonly reasoning?: string | null;
   readonly reasoning_content?: string | null;
@@ -26,20 +28,22 @@ export function readMessages(messages: unknown): Message[] {
     return {
       ...message,
       role: message.role === 'developer' ? 'system' : message.role,
-      content: textOf(message.content),
+      // OpenAI's models refuse beside their content, which is null then.
+      content: textOf(message.content ?? message.refusal),
       ...(reasoning === null ? {} : { reasoning_content: reasoning }),
       ...(calls.length === 0 ? {} : { tool_calls: calls.map(readCall) }),
     };
   });
 }
 
-/** Arguments as an object; what a model wrote that is none stays text, which some templates take. */
+/** Arguments as an object; what a model wrote that is none, or nested too deep, stays text, which some templates take. */
 function readCall(call: RawCall): object {
   return { ...call, function: { ...call.function, arguments: argumentsOf(call.function.arguments) } };
 }
 
 function argumentsOf(text: string): unknown {
   if (text.trim() === '') return {};
+  if (isTooDeepText(text)) return text;
   try {
     const value = JSON.parse(text) as unknown;
     return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : text;

@@ -55,6 +55,15 @@ test.each([
     'continue',
     ['continue_final_message needs add_generation_prompt: false'],
   ],
+  [
+    {
+      add_generation_prompt: false,
+      continue_final_message: true,
+      messages: [{ role: 'assistant', content: 'x', tool_calls: [{}] }],
+    },
+    'continue',
+    ['continue_final_message needs a last message that ends in text'],
+  ],
 ])('%j ends with %j', (fields, ending, violations) => {
   expect(readEnding(fields)).toBe(ending);
   const expected = violations.map((message: string): unknown => expect.stringContaining(message));

@@ -13,8 +13,22 @@ export function readEnding(fields: Fields): PromptEnding {
 
 export function violationsOfEnding(fields: Fields): Violation[] {
   const [param, needed] = ['continue_final_message', 'add_generation_prompt'];
-  if (fields[param] !== true || fields[needed] === false) return [];
-  return [{ param, message: `${param} needs ${needed}: false, since a new message would begin` }];
+  if (fields[param] !== true) return [];
+  const violations: Violation[] = [];
+  if (fields[needed] !== false)
+    violations.push({ param, message: `${param} needs ${needed}: false, since a new message would begin` });
+  if (endsInCalls(fields))
+    violations.push({
+      param,
+      message: `${param} needs a last message that ends in text: this one calls tools, whose results follow`,
+    });
+  return violations;
+}
+
+function endsInCalls(fields: Fields): boolean {
+  const messages = fields['messages'] as readonly Fields[] | undefined;
+  const calls = messages?.at(-1)?.['tool_calls'] as readonly object[] | null | undefined;
+  return (calls ?? []).length > 0;
 }
 
 /** Written behind the last message's text to find its end in the prompt: a template may trim or move what it is given. */

@@ -1,0 +1,78 @@
+// Keywords that the compiler of schemas takes and does not hold an answer to, at the most with a warning: because of their
+// value, or of what stands beside them. Source: json_schema_converter.cc of XGrammar.
+
+import type { Schema } from './subschemas.js';
+
+/** Why an answer is not held to the keyword; null: it is. */
+type Rule = (value: unknown, fields: Schema) => string | null;
+
+const largestDivisor = 1024;
+/** Numbers between bounds are written out one by one. */
+const mostBetween = 10_000;
+
+const rules: ReadonlyMap<string, Rule> = new Map(
+  Object.entries<Rule>({
+    type: (value) => (Array.isArray(value) && value.length === 0 ? 'must name at least one type' : null),
+    $ref: (value) =>
+      typeof value === 'string' && /^#(\/|$)/.test(value)
+        ? null
+        : 'must be # or begin with #/: other documents are not read',
+    enum: (value, { type }) =>
+      Array.isArray(value) && value.some((each) => !isOf(type, each))
+        ? 'has members that are not of the type beside it'
+        : null,
+    const: (value, { type }) => (isOf(type, value) ? null : 'is not of the type beside it'),
+    required: (value, { properties }) => {
+      const names = Array.isArray(value) ? value : [];
+      const unknown = names.find((name) => !Object.hasOwn(properties ?? {}, String(name))) as unknown;
+      return unknown === undefined ? null : `has ${JSON.stringify(unknown)}, which is not in properties`;
+    },
+    patternProperties: (value, { properties }) => {
+      if (properties !== undefined) return 'is not supported beside properties';
+      return Object.keys(value as object).length > 1
+        ? 'of more than one pattern is not supported: they may match the same name'
+        : null;
+    },
+    propertyNames: (_, fields) => {
+      const beside = ['properties', 'patternProperties'].find((each) => fields[each] !== undefined);
+      if (beside !== undefined) return `is not supported beside ${beside}`;
+      const closed = ['additionalProperties', 'unevaluatedProperties'].find((each) => fields[each] === false);
+      return closed === undefined ? null : `is not supported beside ${closed} false`;
+    },
+    multipleOf: (value, { type, minimum, exclusiveMinimum, maximum, exclusiveMaximum }) => {
+      if (type !== 'integer' || !Number.isInteger(value))
+        return 'is supported for type integer alone, with a whole number';
+      if ((value as number) > largestDivisor) return `is supported up to ${String(largestDivisor)}`;
+      const bounds = [minimum, exclusiveMinimum, maximum, exclusiveMaximum];
+      if (bounds.every((bound) => bound === undefined)) return null;
+      const least = Math.max(Number(minimum ?? -Infinity), Number(exclusiveMinimum ?? -Infinity) + 1);
+      const most = Math.min(Number(maximum ?? Infinity), Number(exclusiveMaximum ?? Infinity) - 1);
+      return most - least < mostBetween
+        ? null
+        : `is supported beside bounds on both sides, with at most ${String(mostBetween)} numbers between them`;
+    },
+  }),
+);
+
+export function whyUnheld(keyword: string, fields: Schema): string | null {
+  return rules.get(keyword)?.(fields[keyword], fields) ?? null;
+}
+
+/** @param type one, a list of them, or undefined: any */
+function isOf(type: unknown, value: unknown): boolean {
+  if (Array.isArray(type)) return type.some((each) => isOf(each, value));
+  switch (type) {
+    case undefined:
+      return true;
+    case 'integer':
+      return Number.isInteger(value);
+    case 'null':
+      return value === null;
+    case 'array':
+      return Array.isArray(value);
+    case 'object':
+      return typeof value === 'object' && value !== null && !Array.isArray(value);
+    default:
+      return typeof value === type;
+  }
+}
