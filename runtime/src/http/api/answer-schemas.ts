@@ -92,7 +92,8 @@ const schemas = {
   Alive: object({ alive: boolean }),
   Metrics: text,
   Page: text,
-  StreamCheck: text,
+  /** One event. */
+  StreamCheck: object({ data: text }),
   UiStatus: object({
     model: text,
     state: text,

@@ -81,6 +81,15 @@ test('it has every route that is mounted, and no other', () => {
   expect(mounted.sort()).toEqual(documented.sort());
 });
 
+/** What the schema of a content type is of: of a stream, each event. */
+function answersIn(type: string, text: string): unknown[] {
+  if (type === 'application/json') return [JSON.parse(text)];
+  if (type !== 'text/event-stream') return [text];
+  const data = [...text.matchAll(/^data: (.*)$/gm)];
+  expect(data.length).toBeGreaterThan(0);
+  return data.map(([, each]) => ({ data: each }));
+}
+
 describe.each(mountedRoutes)('$method $path', ({ name, method, path, body }) => {
   const operation = openApiDocument.paths[path]![method]!;
   const ask = (of: ScriptedServer, model: string, body: unknown): Promise<Response> => {
@@ -96,8 +105,8 @@ describe.each(mountedRoutes)('$method $path', ({ name, method, path, body }) => 
     const { content } = documented as unknown as Documented;
     const type = response.headers.get('content-type')!.split(';')[0]!;
     const validate = ajv.compile({ $ref: `document${content[type]!.schema.$ref}` });
-    const answer: unknown = type === 'application/json' ? await response.json() : await response.text();
-    expect({ answer, valid: validate(answer), errors: validate.errors }).toMatchObject({ valid: true });
+    for (const answer of answersIn(type, await response.text()))
+      expect({ answer, valid: validate(answer), errors: validate.errors }).toMatchObject({ valid: true });
   }
 
   test('answers what the document says', async () => {
