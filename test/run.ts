@@ -1,8 +1,9 @@
-// Runs every step of `make test` in order, streams what it prints, counts tests and closes with one line:
-// `N passed, N failed`. A check counts as one test. `--only check|native|unit|golden|integration|e2e` runs a part.
+// Runs every step of `make test`, streams what it prints, counts tests and closes with one line: `N passed, N failed`.
+// A check counts as one test. `--only check|native|unit|golden|integration|e2e` runs a part. Steps run in order, but those
+// that may stand back run beside one that mostly waits, and are told of when they have ended.
 
 import { spawn } from 'node:child_process';
-import { mkdirSync, readFileSync, rmSync } from 'node:fs';
+import { closeSync, mkdirSync, openSync, readFileSync, rmSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 
 interface Count {
@@ -15,6 +16,8 @@ interface Step {
   readonly group: 'build' | 'check' | 'native' | 'unit' | 'golden' | 'integration' | 'e2e';
   readonly name: string;
   readonly command: string;
+  /** The group that it runs beside, at the lowest priority, where that runs too. */
+  readonly beside?: Step['group'];
   /** Reads the counts of a test runner from its report; without it the step is one test. */
   readonly report?: { readonly file: string; readonly count: (report: never) => Count };
 }
@@ -58,10 +61,18 @@ const steps: readonly Step[] = [
   { group: 'check', name: 'dead code', command: 'npm run deadcode' },
   { group: 'check', name: 'generated files fresh', command: 'npm run generate -- --check' },
   { group: 'check', name: 'charts and manifests', command: 'charts/check.sh' },
-  { group: 'check', name: 'kernels for every GPU', command: 'npx tsx test/gpu/check.ts' },
+  {
+    group: 'check',
+    name: 'kernels for every GPU',
+    command: 'npx tsx test/gpu/check.ts',
+    beside: 'integration',
+  },
+  { group: 'native', name: 'sanitized build', command: 'native/test/build.sh', beside: 'integration' },
   {
     group: 'native',
     name: 'native tests, sanitized',
+    // Not beside the integration tests: those look for what ranks leave in shared memory.
+    beside: 'e2e',
     command: `native/test/run.sh ${reports}/native.json`,
     report: {
       file: `${reports}/native.json`,
@@ -78,11 +89,9 @@ const steps: readonly Step[] = [
   jest('e2e', 1),
 ];
 
-function run(command: string): Promise<number> {
+function run(command: string, output: 'inherit' | number = 'inherit'): Promise<number> {
   return new Promise((resolve) => {
-    const child = spawn('bash', ['-c', `set -o pipefail; ${command}`], {
-      stdio: ['ignore', 'inherit', 'inherit'],
-    });
+    const child = spawn('bash', ['-c', `set -o pipefail; ${command}`], { stdio: ['ignore', output, output] });
     child.on('close', (code) => resolve(code ?? 1));
   });
 }
@@ -101,6 +110,7 @@ function countOf(step: Step, exitCode: number): Count {
 
 const only = process.argv.includes('--only') ? process.argv[process.argv.indexOf('--only') + 1] : undefined;
 const chosen = steps.filter((step) => only === undefined || step.group === only || step.group === 'build');
+const isBeside = ({ beside }: Step): boolean => chosen.some(({ group }) => group === beside);
 rmSync(reports, { recursive: true, force: true });
 mkdirSync(reports, { recursive: true });
 
@@ -108,10 +118,11 @@ const clusterWasUp = (await run('deploy/local/cluster.sh status >/dev/null 2>&1'
 const total: Count = { passed: 0, failed: 0, skipped: 0 };
 const lines: string[] = [];
 const startedAt = Date.now();
-for (const [index, step] of chosen.entries()) {
-  console.log(`\n== ${String(index + 1)}/${String(chosen.length)} ${step.name}: ${step.command}`);
+
+/** Resolves with whether the step passed. */
+async function take(step: Step, runs: Promise<number>): Promise<boolean> {
   const stepStartedAt = Date.now();
-  const exitCode = await run(step.command);
+  const exitCode = await runs;
   const count = countOf(step, exitCode);
   total.passed += count.passed;
   total.failed += count.failed;
@@ -121,7 +132,27 @@ for (const [index, step] of chosen.entries()) {
     `${count.failed === 0 ? 'ok    ' : 'FAILED'} ${step.name} (${String(count.passed)} passed, ${String(count.failed)} failed, ${seconds} s)`,
   );
   console.log(lines.at(-1));
-  if (step.group === 'build' && exitCode !== 0) break;
+  return exitCode === 0;
+}
+
+async function runBeside(besides: readonly Step[]): Promise<void> {
+  for (const step of besides) {
+    console.log(`\n== beside it: ${step.name}: ${step.command}`);
+    const log = `${reports}/${step.name.replaceAll(/\W+/g, '-')}.log`;
+    const file = openSync(log, 'w');
+    await take(step, run(`nice -n 19 ${step.command}`, file));
+    closeSync(file);
+    console.log(readFileSync(log, 'utf8'));
+  }
+}
+
+const inOrder = chosen.filter((step) => !isBeside(step));
+for (const [index, step] of inOrder.entries()) {
+  console.log(`\n== ${String(index + 1)}/${String(inOrder.length)} ${step.name}: ${step.command}`);
+  const runsBeside = runBeside(chosen.filter(({ beside }) => beside === step.group));
+  const passed = await take(step, run(step.command));
+  await runsBeside;
+  if (step.group === 'build' && !passed) break;
 }
 // A cluster that this run brought up goes away with it; one that was there is somebody's demo.
 if (!clusterWasUp && chosen.some((step) => step.group === 'e2e')) await run('deploy/local/cluster.sh down');

@@ -1,32 +1,19 @@
 #!/usr/bin/env bash
-# Builds the native tests under the address and undefined-behaviour sanitizers, and those of ranks under the thread
-# sanitizer too, runs them all and writes their counts to one report: native/test/run.sh REPORT.json. Exit status 1 if
-# any test failed.
+# Runs all native tests as build.sh builds them, and writes their counts to one report: native/test/run.sh REPORT.json.
+# Exit status 1 if any test failed.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
+native/test/build.sh
 report=$1
 status=0
 reports=.build/native-reports
 rm -rf "$reports" && mkdir -p "$reports"
 
-# build_and_run FOLDER SANITIZERS [TEST...]: all tests when none is named.
-build_and_run() {
-  local build=$1 sanitizers=$2
-  shift 2
-  cmake -S native -B "$build" -G Ninja -DBUILD_TESTS=ON -DSANITIZE="$sanitizers" >"$build.log" 2>&1 ||
-    { cat "$build.log" >&2; exit 1; }
-  ninja -C "$build" -j "$(nproc)" "$@"
-  local tests=("${@/#/$build/}")
-  # Those of GPU kernels run twice, on warps of 32 and of 64 lanes; first, since the longest are among them.
-  [ $# -gt 0 ] || tests=("$build"/gpu_*_test_{64,32} "$build"/*_test)
-  # Two at a time: most of a test is one thread that prepares or compares.
-  printf '%s\n' "${tests[@]}" | xargs -P 2 -I TEST sh -c \
-    '"$1" --gtest_brief=1 --gtest_output="json:$2-$(basename "$1").json"' sh TEST "$reports/$(basename "$build")" ||
-    status=1
-}
-
-build_and_run .build/native-tests address,undefined
-build_and_run .build/native-thread-tests thread parallel_group_test engine_ranks_test ops_thread_pool_test
+# Tests for GPU kernels are there twice, on warps of 32 and of 64 lanes; first, since the longest are among them. Two at a
+# time: most of a test is one thread that prepares or compares.
+printf '%s\n' .build/native-tests/gpu_*_test_{64,32} .build/native-{tests,thread-tests}/*_test | xargs -P 2 -I TEST sh -c \
+  '"$1" --gtest_brief=1 --gtest_output="json:$2/$(basename "$(dirname "$1")")-$(basename "$1").json"' sh TEST "$reports" ||
+  status=1
 
 node -e '
   const fs = require("node:fs");
