@@ -75,6 +75,19 @@ export const routes = {
   streamCheck: '/v1/stream-check',
 } as const;
 
+/** Whether a replica is well: KServe's clients have paths of their own. */
+export const healthPaths: readonly string[] = [
+  routes.health,
+  routes.live,
+  routes.ready,
+  routes.startup,
+  '/v2/health/live',
+  '/v2/health/ready',
+];
+
+/** Asked through the public route by the operator. It costs a timer. */
+export const streamCheckPaths: readonly string[] = [routes.streamCheck, `/openai${routes.streamCheck}`];
+
 /** Headers by which a route tells that another service stands in for its own. */
 export const headers = {
   /** Of requests: the names that the service answers to for which is stood in, with commas between. */

@@ -56,9 +56,9 @@ export class ActivatorProcess {
   }
 
   /** Asks a service of the namespace `default`; settles when the request has left. */
-  async send(service: string, body: object, path = '/v1/completions'): Promise<Sent> {
+  async send(service: string, body: object, path = '/v1/completions', method = 'POST'): Promise<Sent> {
     const outgoing = request({
-      ...{ host: '127.0.0.1', port: this.ports.http, method: 'POST', path, agent: false },
+      ...{ host: '127.0.0.1', port: this.ports.http, method, path, agent: false },
       headers: { host: `${service}.default.svc`, 'content-type': 'application/json' },
     });
     const answer = once(outgoing, 'response').then(async ([response]: IncomingMessage[]) => ({

@@ -153,6 +153,22 @@ describe('a request', () => {
     });
   });
 
+  test('may have a whole URL, as proxies send it; without a path it is refused, and harms no other', async () => {
+    const whole = await activator.hold(name, { id: 1 }, `http://${name}.default.svc/v1/completions`);
+    const { status, body } = await (await activator.send(name, {}, '*')).answer;
+    expect([status, error(body)]).toEqual([400, 'invalid_request']);
+    await makeReplica(name, `${name}-1`);
+    expect(await whole.answer).toMatchObject({ status: 200, body: '{"id":1}' });
+  });
+
+  test('of who only looks whether it is well wakes nothing', async () => {
+    for (const path of ['/v2/health/ready', '/healthz/ready', '/health', '/metrics']) {
+      const { status, body } = await (await activator.send(name, {}, path, 'GET')).answer;
+      expect([path, status, error(body)]).toEqual([path, 503, 'model_not_ready']);
+    }
+    expect(await activator.metric('llmservice_activator_held')).toBe(0);
+  });
+
   test('is told to the operator in the annotation', async () => {
     const annotation = async (): Promise<string | undefined> =>
       (await world.get(resources.llmServices, name))?.metadata.annotations?.[

@@ -1,5 +1,7 @@
 // The engine process with the demo model, as the server has it: streams, cancels, shares and ends.
 
+import { execFileSync } from 'node:child_process';
+import { closeSync, openSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { createLogger } from 'winston';
@@ -26,6 +28,35 @@ function mixedRequests(): GenerateRequest[] {
       : { ...plain, sampling: { ...plain.sampling, temperature: 0.9, topP: 0.95, seed: BigInt(i) } };
   });
 }
+
+test('a process that cannot be made is told of, and nothing waits for it', async () => {
+  const limitFiles = (most: string): Buffer =>
+    execFileSync('prlimit', [`--nofile=${most}:`, '--pid', String(process.pid)]);
+  const before = execFileSync('prlimit', [
+    '--nofile',
+    '--output=SOFT',
+    '--noheadings',
+    '--pid',
+    String(process.pid),
+  ]);
+  const client = new EngineClient(settings, logger);
+  const files: number[] = [];
+  limitFiles('1024');
+  try {
+    for (;;) files.push(openSync('/dev/null', 'r'));
+  } catch {
+    // None is left for the channel to the process.
+  }
+  const started = client.start();
+  for (const file of files) closeSync(file);
+  limitFiles(before.toString().trim());
+  await started;
+  expect(client.health().state).toMatchObject({
+    kind: 'failed',
+    failure: { reason: 'EngineFault', message: expect.stringContaining('EMFILE') as unknown },
+  });
+  await client.stop();
+});
 
 describe('EngineClient with a real engine process', () => {
   let client: EngineClient;

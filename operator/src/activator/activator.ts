@@ -3,7 +3,7 @@
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { routes } from '@llmservice/crds';
+import { healthPaths, routes, streamCheckPaths } from '@llmservice/crds';
 import { ActivatorError, type ActivatorErrorCode } from './activator-error.js';
 import type { Directory } from './directory.js';
 import { HeldQueue, type QueueLimits } from './held-queue.js';
@@ -93,6 +93,7 @@ export class Activator {
 
   private async take(request: IncomingMessage, response: ServerResponse): Promise<void> {
     if (this.state !== 'open') throw ending();
+    request.url = originForm(request.url);
     const key = this.options.directory.find(request.headers.host);
     const place = this.options.directory.place(key);
     if (place.state === 'refused') throw place.error;
@@ -152,7 +153,7 @@ export class Activator {
         if (held.gone) continue;
         this.options.onForwarded();
         // One after the other, so that the pod sees them in their order.
-        await held.forward(place.url);
+        await held.forward(place.url).catch(() => held.fail());
       }
     } finally {
       this.pumping.delete(key);
@@ -175,8 +176,14 @@ export class Activator {
 
 function isProbe({ url = '', method }: IncomingMessage): boolean {
   const path = url.split('?')[0] ?? '';
-  if (path === routes.streamCheck) return true;
-  return (
-    method !== 'POST' && (path === routes.health || path === routes.metrics || path.startsWith('/healthz/'))
-  );
+  if (streamCheckPaths.includes(path)) return true;
+  return method !== 'POST' && (path === routes.metrics || healthPaths.includes(path));
+}
+
+/** The target of a request line as servers have it; proxies may be sent whole URLs. @throws ActivatorError */
+function originForm(target = '/'): string {
+  if (target.startsWith('/')) return target;
+  const url = URL.parse(target);
+  if (url !== null && url.host !== '') return url.pathname + url.search;
+  throw new ActivatorError('invalid_request', 'the request line must have a path, such as /v1/models');
 }

@@ -68,9 +68,10 @@ export class EngineChild {
     const env = { ...eager, ...process.env };
     this.#process = fork(entry, [], { serialization: 'advanced', execArgv: [...execArguments], stdio, env });
     this.#process.on('message', (message: EngineMessage) => this.#receive(message));
-    // Without a listener a failed fork or send would end the server; the exit that follows is what counts.
+    // Without a listener a failed fork or send would end the server. An exit follows, but where no process came to be.
     this.#process.on('error', (error) => {
       this.#lastWords ??= { reason: 'EngineFault', message: `the engine process: ${error.message}` };
+      if (this.pid === null) this.#exited('EngineFault', error.message);
     });
     // ROCm ends a process whose kernels touch memory that is not theirs; CUDA leaves it to the process.
     this.#process.on('exit', (code, signal) =>
@@ -109,6 +110,7 @@ export class EngineChild {
   /** Asks it to end; resolves when it has. */
   async shutdown(): Promise<void> {
     clearInterval(this.#watch);
+    if (this.pid === null) return;
     const exited = new Promise<void>((resolve) => this.#process.once('exit', () => resolve()));
     this.send({ type: 'shutdown' });
     const kill = setTimeout(() => this.#process.kill('SIGKILL'), this.#limits.shutdown);

@@ -130,10 +130,18 @@ export class EngineClient {
 
   #launch(): void {
     this.#restartTimer = null;
-    this.#child = new EngineChild(this.#settings, this.#arrivals, this.#limits, {
-      news: (news) => this.#hear(news),
-      ended: (cause) => this.#ended(cause),
-    });
+    try {
+      this.#child = new EngineChild(this.#settings, this.#arrivals, this.#limits, {
+        news: (news) => this.#hear(news),
+        ended: (cause) => this.#ended(cause),
+      });
+    } catch (error) {
+      // Node throws some of the reasons why a process cannot be made, and tells of others later.
+      this.#ended({
+        reason: 'EngineFault',
+        message: `the engine process cannot be made: ${(error as Error).message}`,
+      });
+    }
   }
 
   #hear(news: EngineNews): void {

@@ -53,12 +53,14 @@ export class ScriptedServer {
     access = {},
     keepsTexts = false,
     limits = connectionLimits,
+    maxBodyBytes = 100_000,
   }: {
     readonly serving?: boolean;
     readonly tools?: boolean;
     readonly access?: Partial<Access>;
     readonly keepsTexts?: boolean;
     readonly limits?: ConnectionLimits;
+    readonly maxBodyBytes?: number;
   } = {}): Promise<ScriptedServer> {
     const engine = new ScriptedEngine();
     const tokenizer = Tokenizer.fromJson(tokenizerJson(tools ? markerTexts : []), 'tokenizer.json');
@@ -87,7 +89,7 @@ export class ScriptedServer {
       },
       logger: makeLogger('error'),
       running: new Set(),
-      maxBodyBytes: 100_000,
+      maxBodyBytes,
       observers: [
         (request) => ended.push(request),
         (request) => metrics.requestEnded(request),

@@ -135,8 +135,9 @@ export class Tokenizer {
 
   /** One token as text, for logprobs; bytes that are no character by themselves show as U+FFFD. */
   tokenText(id: number): string {
-    return new TextDecoder('utf-8', { ignoreBOM: true }).decode(this.tokenBytes(id));
+    return decoder.decode(this.tokenBytes(id));
   }
 }
 
 const noBytes = new Uint8Array(0);
+const decoder = new TextDecoder('utf-8', { ignoreBOM: true });

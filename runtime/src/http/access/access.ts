@@ -1,6 +1,6 @@
 // Who may use the server: every route but health needs a key where there are keys, /metrics only where that is said.
 
-import { routes, type ConfiguredKey } from '@llmservice/crds';
+import { healthPaths, routes, streamCheckPaths, type ConfiguredKey } from '@llmservice/crds';
 import type { Request, RequestHandler, Response } from 'express';
 import type { AccountingLog } from '../../accounting/accounting-log.js';
 import type { RateLimit } from '../../keys/key-budget.js';
@@ -8,7 +8,6 @@ import type { KeyBudgets } from '../../keys/key-budgets.js';
 import { RequestAccount, type AccountedRequest } from '../../keys/request-account.js';
 import type { KeyMetrics } from '../../metrics/key-metrics.js';
 import { ApiError } from '../../request/body/api-error.js';
-import { healthPaths, pagePaths, streamCheckPaths } from './open-paths.js';
 import { recordOf } from './request-record.js';
 
 export interface Access {
@@ -25,8 +24,12 @@ export interface Access {
   readonly open: Set<RequestAccount>;
 }
 
+/** The page, which asks for a key itself where it needs one. */
+const pagePaths: readonly string[] = ['/ui', '/ui/'];
+
 /** @throws ApiError invalid_api_key */
 export function authenticate({ keys, protectMetrics, metrics }: Access): RequestHandler {
+  // The kubelet's probes and the operator have no key. A list of the exceptions: what is added later is protected.
   const open = new Set<string>([
     ...healthPaths,
     ...streamCheckPaths,

@@ -1,11 +1,10 @@
 // Refuses clients without a certificate of the server's authorities, but for health and metrics. The handshake itself
 // lets them in.
 
-import { routes } from '@llmservice/crds';
+import { healthPaths, routes } from '@llmservice/crds';
 import type { RequestHandler } from 'express';
 import type { TLSSocket } from 'node:tls';
 import { ApiError } from '../../request/body/api-error.js';
-import { healthPaths } from './open-paths.js';
 
 const openPaths = new Set([...healthPaths, routes.metrics]);
 

@@ -6,7 +6,7 @@ import { ScriptedServer } from '../scripted-server.fixture.js';
 
 let server: ScriptedServer;
 beforeEach(async () => {
-  server = await ScriptedServer.start();
+  server = await ScriptedServer.start({ maxBodyBytes: 1_000_000 });
 });
 afterEach(() => server.stop());
 
@@ -43,6 +43,12 @@ describe('tokenize', () => {
 
   test('gives the tokens of a prompt that is longer than the context', async () => {
     expect((await ask('/tokenize', { prompt: 'x'.repeat(500) })).answer).toMatchObject({ count: 501 });
+  });
+
+  test('gives no more tokens than the event loop may have in hand', async () => {
+    const { status, answer } = await ask('/tokenize', { prompt: 'x'.repeat(300_000) });
+    expect(status).toBe(400);
+    expect(answer).toMatchObject({ error: { message: expect.stringContaining('this route takes 262144') } });
   });
 });
 

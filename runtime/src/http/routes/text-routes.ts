@@ -2,6 +2,8 @@
 // token ids back as text. Nothing is admitted or queued: the engine has no part in it.
 
 import type { RequestHandler } from 'express';
+import { ApiError } from '../../request/body/api-error.js';
+import { mostTokens } from '../../request/body/request-fields.js';
 import { encodeText } from '../../request/prepare/encode-text.js';
 import { parseDetokenize, parseTemplate, parseTokenize } from '../../request/parse/parse-tokenize.js';
 import { renderMessages } from '../../request/prepare/prepare-generation.js';
@@ -18,7 +20,12 @@ export function tokenizeRoute({ lifecycle, names }: ServerParts): RequestHandler
       source.kind === 'messages'
         ? ({ kind: 'text', text: await renderMessages(source, model), addSpecialTokens } as const)
         : source;
-    const tokens = Array.from(await encodeText(text, model, 'prompt'));
+    const ids = await encodeText(text, model, 'prompt');
+    if (ids.length > mostTokens) {
+      const message = `the text has ${String(ids.length)} tokens, and this route takes ${String(mostTokens)}: send it in parts`;
+      throw ApiError.of('invalid_request', message, { param: 'prompt' });
+    }
+    const tokens = Array.from(ids);
     response.json({
       count: tokens.length,
       max_model_len: model.maxModelLen,
