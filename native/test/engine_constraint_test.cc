@@ -162,34 +162,48 @@ TEST_P(Constraints, ThatAllowNothingEndTheirSequenceAlone) {
   }
 }
 
-// Any token, and from the third on two seconds to say so.
+// Any token, and from the third on seconds to say so, or to take it.
 class Bog final : public Grammar {
  public:
-  std::unique_ptr<Constraint> begin() const override { return std::make_unique<Sinking>(); }
+  explicit Bog(bool takes) : takes_(takes) {}
+  std::unique_ptr<Constraint> begin() const override { return std::make_unique<Sinking>(takes_); }
 
  private:
   class Sinking final : public Constraint {
    public:
+    explicit Sinking(bool takes) : takes_(takes) {}
     std::span<const uint32_t> allowed() override {
-      const std::clock_t until = std::clock() + 4 * CLOCKS_PER_SEC;
-      while (said_ >= 2 && std::clock() < until) continue;
+      if (!takes_) sink();
       return {};
     }
-    void accept(int32_t) override { ++said_; }
+    void accept(int32_t) override {
+      if (takes_) sink();
+      ++said_;
+    }
 
    private:
+    void sink() const {
+      const std::clock_t until = std::clock() + 4 * CLOCKS_PER_SEC;
+      while (said_ >= 2 && std::clock() < until) continue;
+    }
+    bool takes_;
     int said_ = 0;
   };
+
+  bool takes_;
 };
 
 TEST_P(Constraints, ThatTakeTooLongEndTheirSequenceAlone) {
   const auto free = run({request(0, kDrawn, nullptr), request(1, kGreedy, nullptr)}, 0);
-  for (const int32_t drafts : {0, kDrafts}) {
-    const auto said =
-        run({request(0, kDrawn, std::make_shared<Bog>()), request(1, kGreedy, nullptr)}, drafts);
-    EXPECT_EQ(said[0].tokens.size(), 3U) << "the last is none";
-    EXPECT_EQ(said[0].finish, Finish::kNumericalFault);
-    EXPECT_TRUE(said[1].same_as(free[1]));
+  for (const bool takes : {false, true}) {
+    for (const int32_t drafts : {0, kDrafts}) {
+      const auto said =
+          run({request(0, kDrawn, std::make_shared<Bog>(takes)), request(1, kGreedy, nullptr)}, drafts);
+      // The last is none.
+      EXPECT_EQ(said[0].tokens.size(), takes ? 4U : 3U);
+      EXPECT_EQ(said[0].finish, Finish::kNumericalFault);
+      EXPECT_TRUE(said[1].same_as(free[1]));
+    }
   }
 }
 

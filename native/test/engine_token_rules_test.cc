@@ -65,8 +65,9 @@ TEST(TokenRules, ReasoningEndsOnceItsBudgetIsSpent) {
   EXPECT_EQ(left_of(prompted, {0, 5, 2, 3}).size(), 6U) << "it has ended";
   const TokenRules own{.reasoning = ReasoningBudget{.tokens = 2, .begin = 4, .end = 5}};
   EXPECT_EQ(left_of(own, {0, 1, 2}).size(), 6U) << "it has not begun";
-  EXPECT_EQ(left_of(own, {0, 4, 2}).size(), 6U);
-  EXPECT_EQ(left_of(own, {0, 4, 2, 1}), end);
+  EXPECT_EQ(left_of(own, {4, 2}).size(), 6U);
+  EXPECT_EQ(left_of(own, {4, 2, 1}), end);
+  EXPECT_EQ(left_of(own, {0, 4, 2, 1}).size(), 6U) << "an answer that has begun quotes it";
   EXPECT_EQ(left_of({.reasoning = ReasoningBudget{.tokens = 0, .begin = 4, .end = 5}}, {4}), end);
 }
 

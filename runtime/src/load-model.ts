@@ -45,13 +45,14 @@ export function servedModel(
     eosIds: files.defaults.eosIds,
     vocabSize: info.vocabSize,
     maxModelLen,
-    think: thinkIds(files.tokenizer),
+    think: thinkIds(files.tokenizer, info.vocabSize),
     toolDialect: findDialect(files.chatTemplate?.text ?? null, files.tokenizer),
   };
 }
 
-function thinkIds(tokenizer: Tokenizer): ThinkIds | null {
+/** Null also where the model has no rows for them. */
+function thinkIds(tokenizer: Tokenizer, vocabSize: number): ThinkIds | null {
   const begin = tokenizer.tokenId('<think>');
   const end = tokenizer.tokenId('</think>');
-  return begin === null || end === null ? null : { begin, end };
+  return begin === null || end === null || Math.max(begin, end) >= vocabSize ? null : { begin, end };
 }

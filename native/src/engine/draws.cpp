@@ -1,6 +1,5 @@
 // How the token of an output row is drawn: on the device, asked for before the step's outcome is known, or
 // from logits that were brought to the host.
-#include <ctime>
 #include <limits>
 
 #include "engine/engine.h"
@@ -17,12 +16,6 @@ constexpr float kNoLogprob = std::numeric_limits<float>::quiet_NaN();
 // many for each token.
 constexpr double kFormSeconds = 1;
 constexpr double kFormSecondsPerToken = 0.02;
-
-double thread_seconds() {
-  timespec spent;
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &spent);
-  return static_cast<double>(spent.tv_sec) + 1e-9 * static_cast<double>(spent.tv_nsec);
-}
 
 SampleStatus why_nothing(std::span<const float> logits) {
   return !all_finite(logits)       ? SampleStatus::kNotFinite

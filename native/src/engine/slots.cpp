@@ -87,7 +87,7 @@ void SlotTable::admit(const Admission& admission) {
   const auto generated = slot.tokens.begin() + slot.prompt_length;
   if (admission.grammar) {
     slot.constraint = admission.grammar->begin();
-    std::for_each(generated, slot.tokens.end(), [&](int32_t token) { slot.constraint->accept(token); });
+    slot.accept({generated, slot.tokens.end()});
   }
   if (!slot.sampling.has_penalties()) return;
   slot.counts.add_prompt({slot.tokens.begin(), generated});
@@ -98,7 +98,7 @@ Finish SlotTable::append(int32_t index, int32_t token) {
   Slot& slot = at(index);
   slot.tokens.push_back(token);
   if (slot.sampling.has_penalties()) slot.counts.add_generated(token);
-  if (slot.constraint) slot.constraint->accept(token);
+  if (slot.constraint) slot.accept({&token, 1});
   Finish finish = Finish::kNone;
   if (std::ranges::find(slot.stop_tokens, token) != slot.stop_tokens.end()) {
     finish = Finish::kStop;

@@ -10,6 +10,7 @@
 
 #include "engine/logits_run.h"
 #include "engine/plan.h"
+#include "engine/thread_seconds.h"
 #include "engine/token_counts.h"
 
 namespace llmservice {
@@ -49,6 +50,13 @@ struct Slot {
   std::vector<int32_t> drafts;  // guesses of the tokens after the known ones
   bool rehearsed = false;       // nothing that is computed here is anybody's
   int32_t replays = 0;          // of the computed tokens, the last ones that the recurrent state lacks
+
+  // What a constraint makes of tokens counts as its time, like what it makes of the next one.
+  void accept(std::span<const int32_t> taken) {
+    const double begun = thread_seconds();
+    for (const int32_t token : taken) constraint->accept(token);
+    form_seconds += thread_seconds() - begun;
+  }
 
   int32_t known() const { return static_cast<int32_t>(tokens.size()); }
   RulesAt rules_now() const {

@@ -25,8 +25,8 @@ bool RulesAt::reasoning_must_end() const {
   const auto& [tokens, begin, end] = *rules.reasoning;
   auto first = generated.begin();
   if (begin) {
-    first = std::find(first, generated.end(), *begin);
-    if (first == generated.end()) return false;
+    // Anywhere else it is quoted.
+    if (generated.empty() || *first != *begin) return false;
     ++first;
   }
   return generated.end() - first >= tokens && std::find(first, generated.end(), end) == generated.end();

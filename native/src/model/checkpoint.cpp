@@ -129,7 +129,8 @@ Tensor Checkpoint::tensor(const std::string& name) const {
   }
   const auto& [file, entry] = place->second;
   const auto dtype = dtype_named(entry.dtype);
-  if (!dtype) {
+  // Blocks are GGUF's, whose entries alone have a name of their own: nothing has looked at others' sizes.
+  if (!dtype || (is_block_type(*dtype) && entry.stored_name.empty())) {
     throw EngineError("UnsupportedQuantization",
                       file->name() + ": tensor " + name + " has type " + entry.dtype +
                           "; supported are F32, BF16, F16, F8_E4M3 and U8 (NVFP4).");

@@ -32,7 +32,7 @@ class MatrixTensors {
   Tensor get(const char* suffix) const {
     Tensor tensor = checkpoint_.tensor(name(suffix));
     if (!stack_) return tensor;
-    if (tensor.shape.empty() || tensor.shape.front() != stack_->count) {
+    if (tensor.shape.empty() || stack_->count < 1 || tensor.shape.front() != stack_->count) {
       refuse("CheckpointCorrupt", tensor,
              "has shape " + to_text(tensor.shape) + "; a stack of " + std::to_string(stack_->count) +
                  " matrices begins with that number.");

@@ -46,7 +46,7 @@ const named = [
 ] as const;
 
 /** The engine's numbers have 32 bits: what is nearer to 0 may be 0 there. */
-const aboveZero = 1e-6;
+export const aboveZero = 1e-6;
 
 const boolean = { type: 'boolean' };
 const text = { type: 'string' };

@@ -184,6 +184,16 @@ describe('parseRequest', () => {
     expect(chat({})).toMatchObject({ fairnessKey: '', priority: null, maxQueueMs: null, cacheSalt: null });
   });
 
+  test('what a checkpoint asks for and no request may counts as not said', () => {
+    const odd = generationDefaults({ temperature: -1, top_p: 0, repetition_penalty: 0, top_k: 20 }, {});
+    expect(odd.sampling).toMatchObject({ temperature: 1, topP: 1, repetitionPenalty: 1, topK: 20 });
+  });
+
+  test('a temperature that floats cannot be divided by is greedy', () => {
+    expect(chat({ temperature: 1e-39 }).sampling.temperature).toBe(0);
+    expect(chat({ temperature: 1e-5 }).sampling.temperature).toBe(1e-5);
+  });
+
   test('a negative seed is a seed of its own', () => {
     expect(chat({ seed: -1 }).sampling.seed).toBe(2n ** 64n - 1n);
   });

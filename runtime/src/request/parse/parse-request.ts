@@ -73,6 +73,8 @@ export interface ApiRequest {
   readonly includeUsage: boolean;
 }
 
+/** As in vLLM: what is divided by less leaves the range of floats. */
+const greedyBelow = 1e-5;
 /** OpenAI's default on completions. */
 const completionMaxTokens = 16;
 
@@ -215,8 +217,9 @@ function readSampling(
 ): Omit<SamplingParams, 'topLogprobs'> {
   const number = (name: string, fallback: number): number => (fields[name] as number | undefined) ?? fallback;
   const seed = fields['seed'] as number | undefined;
+  const temperature = number('temperature', sampling.temperature);
   return {
-    temperature: number('temperature', sampling.temperature),
+    temperature: temperature < greedyBelow ? 0 : temperature,
     topP: number('top_p', sampling.topP),
     // -1 is vLLM's way to say off.
     topK: Math.max(0, number('top_k', sampling.topK)),

@@ -1,6 +1,8 @@
 // What the checkpoint says about generation: sampling defaults and the ids that end a text.
 // From generation_config.json and config.json; where they say nothing, OpenAI's defaults hold.
 
+import { aboveZero } from '../body/request-fields.js';
+
 type Json = Readonly<Record<string, unknown>>;
 
 export interface SamplingDefaults {
@@ -31,19 +33,20 @@ export const openAiSampling: SamplingDefaults = {
  */
 export function generationDefaults(generationConfig: Json | null, config: Json): GenerationDefaults {
   const given = generationConfig ?? {};
-  const number = (key: string, fallback: number): number => {
+  // What no request may ask for is as good as not said.
+  const number = (key: string, fallback: number, least: number, most: number): number => {
     const value = given[key];
-    return typeof value === 'number' && Number.isFinite(value) ? value : fallback;
+    return typeof value === 'number' && value >= least && value <= most ? value : fallback;
   };
   const greedy = given['do_sample'] === false;
   const textConfig = (config['text_config'] ?? {}) as Json;
   return {
     sampling: {
-      temperature: greedy ? 0 : number('temperature', openAiSampling.temperature),
-      topP: number('top_p', openAiSampling.topP),
-      topK: number('top_k', openAiSampling.topK),
-      minP: number('min_p', openAiSampling.minP),
-      repetitionPenalty: number('repetition_penalty', openAiSampling.repetitionPenalty),
+      temperature: greedy ? 0 : number('temperature', openAiSampling.temperature, 0, 2),
+      topP: number('top_p', openAiSampling.topP, aboveZero, 1),
+      topK: number('top_k', openAiSampling.topK, -1, 2 ** 31 - 1),
+      minP: number('min_p', openAiSampling.minP, 0, 1),
+      repetitionPenalty: number('repetition_penalty', openAiSampling.repetitionPenalty, aboveZero, 2),
     },
     eosIds: idsOf(given['eos_token_id'] ?? config['eos_token_id'] ?? textConfig['eos_token_id']),
   };

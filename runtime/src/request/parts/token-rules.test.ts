@@ -4,8 +4,8 @@ import { Tokenizer } from '../../tokens/tokenizer.js';
 import { readRules, tokenRules, violationsOfRules } from './token-rules.js';
 
 const tokenizer = Tokenizer.fromJson(tokenizerJson(), 'tokenizer.json');
-const rulesOf = (fields: object): ReturnType<typeof tokenRules> =>
-  tokenRules(readRules(fields as Readonly<Record<string, unknown>>), null, { tokenizer, vocabSize: 300 });
+const rulesOf = (fields: object, vocabSize = 300): ReturnType<typeof tokenRules> =>
+  tokenRules(readRules(fields as Readonly<Record<string, unknown>>), null, { tokenizer, vocabSize });
 const none = {
   biased: [],
   biases: [],
@@ -51,6 +51,11 @@ test.each([
   [{ allowed_token_ids: [1, 300] }, 'allowed_token_ids has the token id 300'],
 ])('refuses %j', async (fields, message) => {
   await expect(async () => rulesOf(fields)).rejects.toThrow(message);
+});
+
+test('refuses a word with a token that the tokenizer has and the model has not', async () => {
+  const rules = (): unknown => rulesOf({ bad_words: ['é'] }, 100);
+  await expect(rules).rejects.toThrow('bad_words has the token id');
 });
 
 test.each([

@@ -69,6 +69,7 @@ export async function tokenRules(
   checkIds('logit_bias', [...logitBias.keys()], vocabSize);
   checkIds('allowed_token_ids', allowedIds, vocabSize);
   const banned = await bannedSequences(badWords, tokenizer);
+  for (const ids of banned) checkIds('bad_words', ids, vocabSize);
   let end = 0;
   return {
     biased: Int32Array.from(logitBias.keys()),
@@ -81,7 +82,7 @@ export async function tokenRules(
   };
 }
 
-function checkIds(param: string, ids: readonly number[], vocabSize: number): void {
+function checkIds(param: string, ids: readonly number[] | Int32Array, vocabSize: number): void {
   const unknown = ids.find((id) => id >= vocabSize);
   if (unknown === undefined) return;
   const message = `${param} has the token id ${String(unknown)}, but the model's vocabulary ends at ${String(vocabSize - 1)}`;

@@ -10,14 +10,21 @@ export async function encodeText(
   { tokenizer, vocabSize }: { readonly tokenizer: Tokenizer; readonly vocabSize: number },
   param: string,
 ): Promise<Int32Array> {
-  if (source.kind === 'text') {
-    return tokenizer.encode(source.text, { addSpecialTokens: source.addSpecialTokens });
-  }
-  const unknown = source.ids.find((id) => id >= vocabSize);
-  if (unknown === undefined) return Int32Array.from(source.ids);
-  throw ApiError.of(
-    'invalid_request',
-    `${param} has the token id ${String(unknown)}, but the model's vocabulary ends at ${String(vocabSize - 1)}`,
-    { param },
-  );
+  const ids =
+    source.kind === 'text'
+      ? await tokenizer.encode(source.text, { addSpecialTokens: source.addSpecialTokens })
+      : Int32Array.from(source.ids);
+  requireKnown(ids, vocabSize, param);
+  return ids;
+}
+
+/**
+ * Also of what a tokenizer gave: some have added tokens for which the model has no row.
+ * @throws ApiError invalid_request, about the field `param`
+ */
+export function requireKnown(ids: Int32Array, vocabSize: number, param: string): void {
+  const unknown = ids.find((id) => id >= vocabSize);
+  if (unknown === undefined) return;
+  const message = `${param} has the token id ${String(unknown)}, but the model's vocabulary ends at ${String(vocabSize - 1)}`;
+  throw ApiError.of('invalid_request', message, { param });
 }

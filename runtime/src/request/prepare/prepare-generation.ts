@@ -8,7 +8,7 @@ import type { ToolDialect } from '../../tools/dialect.js';
 import { toolGrammar, type GrammarSource } from '../../tools/tool-grammar.js';
 import { scoresPrompt } from '../parts/answer-details.js';
 import { ApiError } from '../body/api-error.js';
-import { encodeText } from './encode-text.js';
+import { encodeText, requireKnown } from './encode-text.js';
 import type { ApiRequest, MessagesSource, PromptSource } from '../parse/parse-request.js';
 import { cutAtMark, marked } from '../parts/prompt-ending.js';
 import { schemaOfArguments, type RequestTools } from '../parts/read-tools.js';
@@ -115,10 +115,11 @@ async function encodeMessages(
   model: ModelTexts,
 ): Promise<Int32Array> {
   const { plainText } = source;
-  if (model.chatTemplate === null && plainText !== null)
-    return model.tokenizer.encode(plainText, { addSpecialTokens: true });
-  const text = await renderMessages(source, model, tools?.given);
-  return model.tokenizer.encode(text, { addSpecialTokens: false });
+  const isPlain = model.chatTemplate === null && plainText !== null;
+  const text = isPlain ? plainText : await renderMessages(source, model, tools?.given);
+  const ids = await model.tokenizer.encode(text, { addSpecialTokens: isPlain });
+  requireKnown(ids, model.vocabSize, 'messages');
+  return ids;
 }
 
 /** The prompt that the chat template writes. @throws ApiError chat_template_refused */
