@@ -32,6 +32,6 @@ done
 # follow are not in the document.
 cd "$reports"
 export SCHEMATHESIS_HOOKS=schemathesis_hooks PYTHONPATH=$root/test/conformance PYTHONDONTWRITEBYTECODE=1
-"$venv/bin/st" run "http://127.0.0.1:$port/openapi.json" --exclude-checks positive_data_acceptance \
+"$venv/bin/st" --config-file "$root/test/conformance/schemathesis.toml" run "http://127.0.0.1:$port/openapi.json" --exclude-checks positive_data_acceptance \
   --phases examples,coverage,fuzzing --max-examples "$cases" --continue-on-failure --workers 1 \
   --request-timeout 60 --report json --report-json-path "$reports/report.json"

@@ -68,7 +68,7 @@ export class ActivatorProcess {
     }));
     // Who aborts does not look at the answer.
     answer.catch(() => undefined);
-    outgoing.end(JSON.stringify(body));
+    outgoing.end(method === 'GET' ? undefined : JSON.stringify(body));
     await once(outgoing, 'finish');
     return { request: outgoing, answer };
   }
