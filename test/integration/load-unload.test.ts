@@ -53,32 +53,25 @@ async function samplesOf(setUp: string, round: string, loads: number): Promise<S
   return lines.map((line) => JSON.parse(line.slice('sample '.length)) as Sample);
 }
 
-/** KiB per load, by least squares over the later samples: caches and heaps have grown to their size by then. */
-function slope(samples: readonly Sample[], loads: number): number {
-  const late = samples.slice(Math.floor(samples.length / 3));
-  const mean = (values: readonly number[]): number =>
-    values.reduce((sum, value) => sum + value, 0) / values.length;
-  const at = late.map((_, i) => (i * loads) / samples.length);
-  const [x, y] = [mean(at), mean(late.map(({ rssKiB }) => rssKiB))];
-  const covariance = mean(late.map(({ rssKiB }, i) => (at[i]! - x) * (rssKiB - y)));
-  return covariance / mean(at.map((value) => (value - x) ** 2));
+/** The least of a third of the samples: sockets, helper threads and garbage come and go. */
+function least(samples: readonly Sample[], what: keyof Sample, third: 1 | 2): number {
+  const count = Math.floor(samples.length / 3);
+  return Math.min(...samples.slice(third * count, (third + 1) * count).map((sample) => sample[what]));
 }
 
+/** From the second third to the last: caches and heaps have grown to their size by then. */
 function expectFlat(samples: readonly Sample[], loads: number, kibPerLoad: number): void {
-  const grown = slope(samples, loads);
+  const growth = (what: keyof Sample): number => least(samples, what, 2) - least(samples, what, 1);
+  const grown = growth('rssKiB') / (loads / 3);
   const { rssKiB } = samples.at(-1)!;
   process.stdout.write(
     `${String(loads)} loads: ${grown.toFixed(2)} KiB per load, ${String(rssKiB >> 10)} MiB\n`,
   );
   expect(samples.length).toBeGreaterThan(10);
   expect(grown).toBeLessThan(kibPerLoad);
-  // The least of a third, since sockets and helper threads come and go; a leak in every load would be eight by then.
-  const third = Math.floor(samples.length / 3);
-  for (const what of ['threads', 'descriptors', 'children', 'sharedBytes'] as const) {
-    const least = (part: readonly Sample[]): number => Math.min(...part.map((sample) => sample[what]));
-    const [before, after] = [least(samples.slice(third, -third)), least(samples.slice(-third))];
-    expect([what, Math.max(0, after - before - 1)]).toEqual([what, 0]);
-  }
+  // A leak in every load would be eight by then.
+  for (const what of ['threads', 'descriptors', 'children', 'sharedBytes'] as const)
+    expect([what, Math.max(0, growth(what) - 1)]).toEqual([what, 0]);
 }
 
 const options: EngineOptions = {

@@ -28,7 +28,8 @@ export interface CheckpointSource {
   version(name: string): Promise<FileVersion>;
   /**
    * Bytes [begin, end) of exactly this version, in chunks as they arrive.
-   * @throws SourceChangedError when the file is no longer that version
+   * @throws SourceChangedError when the file is no longer that version; WrongRangeError before any byte that is not of
+   *   the range; UnavailableError
    */
   read(file: FileVersion, begin: number, end: number): AsyncIterable<Uint8Array>;
 }
@@ -37,6 +38,9 @@ export interface CheckpointSource {
 export class UnavailableError extends Error {
   override readonly name = 'UnavailableError';
 }
+
+/** The answer is not the range that was asked for: a proxy may give one now and then, some servers always do. */
+export class WrongRangeError extends UnavailableError {}
 
 /** A file was replaced or removed while it was being read: look at the folder again from the start. */
 export class SourceChangedError extends Error {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { FailureError, type SafetensorsIndex } from '@llmservice/crds';
 import { thrownBy } from '../../../crds/src/thrown-by.fixture.js';
-import { chooseFiles, requireConfig } from './choose-files.js';
+import { chooseAllFiles, chooseFiles, requireConfig } from './choose-files.js';
 
 const listing = (...names: string[]) => names.map((name) => ({ name, bytes: 1 }));
 const index = (...files: string[]): SafetensorsIndex => ({
@@ -66,10 +66,38 @@ describe('chooseFiles', () => {
       null,
       '2 .safetensors files but no index',
     ],
+    [
+      'CheckpointIncomplete',
+      listing('tokenizer.json', 'weights.safetensors'),
+      null,
+      'weights.safetensors, which the engine does not look for: name it model.safetensors',
+    ],
   ])('says %s', (reason, files, shards, message) => {
     const failure = thrown(() => chooseFiles('s3://b/m/', files, shards));
     expect(failure.reason).toBe(reason);
     expect(failure.message).toContain(message);
+  });
+});
+
+describe('chooseAllFiles', () => {
+  test('takes the only .safetensors file, whatever its name, and what lies beside it', () => {
+    const files = listing('config.json', 'weights.safetensors', 'vocab.txt', 'pytorch_model.bin');
+    expect(chooseAllFiles('u', files, null)).toEqual(['config.json', 'vocab.txt', 'weights.safetensors']);
+  });
+
+  test('leaves out the notes of an earlier pull, and names that are no files', () => {
+    const files = listing(
+      '.llmservice-pull.json',
+      '.llmservice-manifest.json',
+      '.',
+      '..',
+      '../config.json',
+      'original/../../x',
+      '.gitattributes',
+      'model.safetensors',
+      '.llmservice-x.safetensors',
+    );
+    expect(chooseAllFiles('u', files, null)).toEqual(['.gitattributes', 'model.safetensors']);
   });
 });
 

@@ -36,8 +36,20 @@ export function chooseFiles(
   }
   const smallNames = [...names].filter((name) => isSmallCheckpointFile(name)).sort();
   if (index !== null) smallNames.push(safetensorsIndexFile);
-  return [...smallNames, ...chooseWeights(uri, names, index)];
+  const weights = chooseWeights(uri, names, index);
+  if (index === null) requireSingleFile(uri, weights);
+  return [...smallNames, ...weights];
 }
+
+/** Without an index the engine opens this one name. */
+function requireSingleFile(uri: string, weights: readonly string[]): void {
+  if (weights.includes(safetensorsSingleFile)) return;
+  const told = `${uri} has its weights in ${weights.join(', ')}, which the engine does not look for: name it ${safetensorsSingleFile}`;
+  throw new FailureError('CheckpointIncomplete', told);
+}
+
+/** What a pull writes beside the files, and what joins to a path out of the folder. */
+const neverPulled = /^\.llmservice-|(^|\/)\.{1,2}(\/|$)/;
 
 /** Weights in other forms than the one that is taken. */
 const otherWeights = /\.(safetensors|bin|pt|pth|ckpt|gguf|h5|msgpack|onnx|tflite)$/;
@@ -51,7 +63,7 @@ export function chooseAllFiles(
   files: readonly SourceFile[],
   index: SafetensorsIndex | null,
 ): string[] {
-  const names = new Set(files.map((file) => file.name));
+  const names = new Set(files.map((file) => file.name).filter((name) => !neverPulled.test(name)));
   const beside = [...names].filter((name) => !otherWeights.test(name)).sort();
   return [...beside, ...chooseWeights(uri, names, index)];
 }

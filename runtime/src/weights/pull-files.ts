@@ -13,7 +13,8 @@ import type { InspectedCheckpoint, WeightsHeader } from './inspect-checkpoint.js
 import { inReadOrder, isCovered, piecesOf, type Piece } from './pieces.js';
 import { PullJournal } from './pull-journal.js';
 import { FirstFailure } from './run-all.js';
-import { matchesDigest } from './verify-file.js';
+import { syncFile } from './sync-file.js';
+import { matchesVersion } from './verify-file.js';
 import { translateWriteError, type Room } from './weights-disk.js';
 
 export interface PullFilesOptions extends FetchOptions {
@@ -42,7 +43,7 @@ export interface ArrivingFiles {
   readonly arrivals: Arrivals;
   /**
    * Resolves once every file is complete and verified.
-   * @throws FailureError WeightsDiskFull, CheckpointCorrupt (digest differs after fetching it twice)
+   * @throws FailureError WeightsDiskFull, CheckpointCorrupt (not the file after fetching it twice)
    * @throws SourceChangedError when what was read is worthless, and a pull should begin anew
    */
   readonly verified: Promise<void>;
@@ -169,11 +170,12 @@ async function verify(
   file: FileVersion,
 ): Promise<void> {
   if (journal.isVerified(file)) return;
-  if (await matchesDigest(join(dir, file.name), file, () => observer.alive())) {
+  if (await matchesVersion(join(dir, file.name), file, () => observer.alive())) {
+    await syncFile(join(dir, file.name));
     await journal.setVerified(file);
     return;
   }
-  const told = `${file.name}: its content does not match the digest that S3 keeps for it`;
+  const told = `${file.name}: its size or its content is not what S3 tells of it`;
   // A bad disk block or a bad proxy may have bitten once.
   if ((await journal.mismatched(file)) === 1) throw new SourceChangedError(`${told}; it is fetched again`);
   throw new FailureError('CheckpointCorrupt', told, { file: file.name });

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PullJournal } from './pull-journal.js';
@@ -33,6 +33,24 @@ test.each([{ etag: '"b"' }, { bytes: 101 }])('another version (%j) starts anew',
   const changed = { ...file, ...change };
   expect(journal.doneBytes(changed)).toBe(0);
   expect(journal.isVerified(changed)).toBe(false);
+});
+
+test('of another boot only what was verified counts: the rest may never have reached the disk', async () => {
+  const other = { ...file, name: 'other.safetensors' };
+  const before = await PullJournal.open(dir);
+  await before.setVerified(file);
+  await before.addRange(other, [0, 10]);
+  const path = join(dir, '.llmservice-pull.json');
+  const written = JSON.parse(await readFile(path, 'utf8')) as object;
+  await writeFile(path, JSON.stringify({ ...written, boot: 'another' }));
+  const journal = await PullJournal.open(dir);
+  expect([journal.isVerified(file), journal.doneBytes(other)]).toEqual([true, 0]);
+});
+
+test('a journal that does not tell its boot is an empty one', async () => {
+  const entry = { bytes: 100, etag: '"a"', done: [[0, 100]], verified: true, mismatches: 0 };
+  await writeFile(join(dir, '.llmservice-pull.json'), JSON.stringify({ [file.name]: entry }));
+  expect((await PullJournal.open(dir)).isVerified(file)).toBe(false);
 });
 
 test('an unreadable journal is an empty one', async () => {

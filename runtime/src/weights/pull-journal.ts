@@ -1,10 +1,12 @@
 // What of a pull is already on disk, so that a restarted process goes on where the last one stopped.
-// One JSON file beside the weights, replaced atomically; an entry counts only for the same size and ETag.
+// One JSON file beside the weights, replaced atomically; an entry counts only for the same size and ETag. Only files that
+// are verified have been synced: of others the machine's next boot may find nothing.
 
 import { readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { FileVersion } from './checkpoint-source.js';
+import { bootId } from './boot-id.js';
 import { addRange, countBytes, type ByteRange } from './byte-ranges.js';
+import type { FileVersion } from './checkpoint-source.js';
 
 const journalFile = '.llmservice-pull.json';
 
@@ -12,10 +14,16 @@ interface JournalEntry {
   readonly bytes: number;
   readonly etag: string | null;
   readonly done: readonly ByteRange[];
-  /** True once the whole file was compared with its digest. */
+  /** True once the whole file was compared with its digest, and synced. */
   readonly verified: boolean;
   /** How often the whole file was there and had another digest. */
   readonly mismatches: number;
+}
+
+interface WrittenJournal {
+  readonly boot: string;
+  /** By name. */
+  readonly files: Readonly<Record<string, JournalEntry>>;
 }
 
 export class PullJournal {
@@ -29,12 +37,9 @@ export class PullJournal {
 
   /** An unreadable journal is an empty one: everything is fetched again. */
   static async open(dir: string): Promise<PullJournal> {
-    try {
-      const text = await readFile(join(dir, journalFile), 'utf8');
-      return new PullJournal(dir, new Map(Object.entries(JSON.parse(text) as Record<string, JournalEntry>)));
-    } catch {
-      return new PullJournal(dir, new Map());
-    }
+    const { boot, files } = (await read(dir)) ?? { boot: '', files: {} };
+    const counts = ({ verified }: JournalEntry): boolean => verified || boot === bootId();
+    return new PullJournal(dir, new Map(Object.entries(files).filter(([, entry]) => counts(entry))));
   }
 
   /** Ranges of this version that are on disk; none when the journal knows another version. */
@@ -97,9 +102,21 @@ export class PullJournal {
     this.saving = this.saving.then(async () => {
       this.dirty = false;
       const path = join(this.dir, journalFile);
-      await writeFile(`${path}.new`, JSON.stringify(Object.fromEntries(this.entries)));
+      const written: WrittenJournal = { boot: bootId(), files: Object.fromEntries(this.entries) };
+      await writeFile(`${path}.new`, JSON.stringify(written));
       await rename(`${path}.new`, path);
     });
     return this.saving;
+  }
+}
+
+/** Null where there is none that can be read. */
+async function read(dir: string): Promise<WrittenJournal | null> {
+  try {
+    const written = JSON.parse(await readFile(join(dir, journalFile), 'utf8')) as Partial<WrittenJournal>;
+    const { boot, files } = written;
+    return boot === undefined || files === undefined ? null : { boot, files };
+  } catch {
+    return null;
   }
 }

@@ -1,6 +1,8 @@
-// Tries again, for ever, what failed only because the source is out of reach; everything else passes through.
+// Tries again, for ever, what failed only because the source is out of reach, and a few times what it answered wrongly;
+// everything else passes through.
 
-import { UnavailableError } from './checkpoint-source.js';
+import { FailureError } from '@llmservice/crds';
+import { UnavailableError, WrongRangeError } from './checkpoint-source.js';
 
 /** How the rest of the process learns that the source is out of reach, and that it is back. */
 export interface AvailabilityObserver {
@@ -12,17 +14,20 @@ export type Sleep = (milliseconds: number) => Promise<void>;
 
 const firstDelayMs = 250;
 const longestDelayMs = 10_000;
+const wrongRangesAtMost = 6;
 
 /** Delay before attempt n + 1 (n from 0): doubles, with up to 30 % taken off so that many pods do not come at once. */
 export function backOffMs(failures: number, random: number): number {
   return Math.min(longestDelayMs, firstDelayMs * 2 ** failures) * (1 - 0.3 * random);
 }
 
+/** @throws FailureError S3Unavailable when the server honours no range, and whatever else `attempt` throws */
 export async function retryWhileUnavailable<T>(
   attempt: () => Promise<T>,
   observer: AvailabilityObserver,
   sleep: Sleep,
 ): Promise<T> {
+  let wrongRanges = 0;
   for (let failures = 0; ; failures += 1) {
     try {
       const result = await attempt();
@@ -30,8 +35,15 @@ export async function retryWhileUnavailable<T>(
       return result;
     } catch (error) {
       if (!(error instanceof UnavailableError)) throw error;
+      if (error instanceof WrongRangeError) wrongRanges += 1;
+      if (wrongRanges === wrongRangesAtMost) throw rangeNotHonoured(error);
       observer.unavailable(error);
       await sleep(backOffMs(failures, Math.random()));
     }
   }
+}
+
+function rangeNotHonoured(cause: UnavailableError): FailureError {
+  const told = `${cause.message}, ${String(wrongRangesAtMost)} times; a pull needs a server that honours the header Range`;
+  return new FailureError('S3Unavailable', told, undefined, { cause });
 }

@@ -32,6 +32,7 @@ export function classifyS3Error(
   error: unknown,
   what: string,
 ): FailureError | SourceChangedError | UnavailableError {
+  if (error instanceof SourceChangedError || error instanceof UnavailableError) return error;
   const { name = 'Error', code, message = String(error), $metadata } = (error ?? {}) as S3ErrorShape;
   const status = $metadata?.httpStatusCode ?? 0;
   const told = `${what}: ${name}${status === 0 ? '' : ` (HTTP ${String(status)})`}: ${message}`;

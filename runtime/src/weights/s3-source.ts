@@ -4,6 +4,7 @@ import {
   GetObjectCommand,
   HeadObjectCommand,
   paginateListObjectsV2,
+  type GetObjectCommandOutput,
   type HeadObjectCommandOutput,
   type S3Client,
 } from '@aws-sdk/client-s3';
@@ -12,6 +13,7 @@ import type { Readable } from 'node:stream';
 import {
   SourceChangedError,
   UnavailableError,
+  WrongRangeError,
   type CheckpointSource,
   type FileVersion,
 } from './checkpoint-source.js';
@@ -83,15 +85,17 @@ export class S3Source implements CheckpointSource {
       body = answer.Body as Readable;
       if (objectVersion(answer) !== file.etag)
         throw new SourceChangedError(`${what}: the object was replaced`);
+      if (!isRange(answer, file, begin, end)) throw new WrongRangeError(`${what}: ${described(answer)}`);
       const stream = body;
       idle = setTimeout(() => stream.destroy(new Error('no data for 30 s')), idleTimeoutMs);
       for await (const chunk of stream as AsyncIterable<Uint8Array>) {
         idle.refresh();
         received += chunk.byteLength;
+        if (received > end - begin) throw new WrongRangeError(`${what}: the server sent more bytes`);
         yield chunk;
       }
     } catch (error) {
-      throw error instanceof SourceChangedError ? error : classifyS3Error(error, what);
+      throw classifyS3Error(error, what);
     } finally {
       clearTimeout(idle);
       body?.destroy();
@@ -100,6 +104,22 @@ export class S3Source implements CheckpointSource {
       throw new UnavailableError(`${what}: the connection ended after ${String(received)} bytes`);
     }
   }
+}
+
+/** An answer that names no range is the whole file, whatever was asked for. */
+function isRange(
+  { $metadata, ContentRange: range }: GetObjectCommandOutput,
+  file: FileVersion,
+  begin: number,
+  end: number,
+): boolean {
+  if (range === undefined) return begin === 0 && end === file.bytes;
+  return $metadata.httpStatusCode === 206 && range.startsWith(`bytes ${String(begin)}-${String(end - 1)}/`);
+}
+
+function described({ $metadata, ContentRange: range }: GetObjectCommandOutput): string {
+  const status = `HTTP ${String($metadata.httpStatusCode)}`;
+  return `the server answered with ${status} and ${range === undefined ? 'no Content-Range' : `Content-Range: ${range}`}`;
 }
 
 /** A SHA-256 of the whole object if S3 keeps one; else the ETag where it is an MD5 (one part, no KMS). */

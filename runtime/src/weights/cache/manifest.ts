@@ -3,7 +3,8 @@
 import { chmod, open, readFile, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { FileVersion } from '../checkpoint-source.js';
-import { matchesDigest } from '../verify-file.js';
+import { syncFile } from '../sync-file.js';
+import { matchesVersion } from '../verify-file.js';
 
 const manifestFile = '.llmservice-manifest.json';
 
@@ -43,7 +44,7 @@ export async function writeManifest(
   for (const file of files) {
     signal.throwIfAborted();
     const path = join(dir, file.name);
-    await sync(path);
+    await syncFile(path);
     await chmod(path, 0o444);
     kept.push({ ...file, modifiedMs: Math.floor((await stat(path)).mtimeMs) });
   }
@@ -56,7 +57,7 @@ export async function writeManifest(
     await handle.close();
   }
   await rename(`${path}.new`, path);
-  await sync(dir);
+  await syncFile(dir);
 }
 
 export async function removeManifest(dir: string): Promise<void> {
@@ -89,14 +90,5 @@ export async function isUnchanged(dir: string, file: ManifestFile): Promise<bool
 
 function hasDigest(dir: string, file: ManifestFile, onChunk: () => void): Promise<boolean> {
   // A block that cannot be read is damage too.
-  return matchesDigest(join(dir, file.name), file, onChunk).catch(() => false);
-}
-
-async function sync(path: string): Promise<void> {
-  const handle = await open(path, 'r');
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
+  return matchesVersion(join(dir, file.name), file, onChunk).catch(() => false);
 }

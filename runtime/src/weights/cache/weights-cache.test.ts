@@ -113,15 +113,6 @@ describe('an entry', () => {
     expect(readdirSync((await second).dir)).toContain('half');
   });
 
-  test('that another boot of the machine left incomplete is begun anew', async () => {
-    const first = await claim(pod(), 'a');
-    writeFileSync(join(first.dir, 'half'), 'x');
-    writeFileSync(join(first.dir, '.llmservice-boot'), 'another');
-    first.release();
-    const second = await claim(pod(), 'a');
-    expect(readdirSync(second.dir)).toEqual(['.llmservice-boot']);
-  });
-
   test('tells those who wait how far the pull is', async () => {
     const first = await claim(pod(), 'a');
     const journal = await PullJournal.open(first.dir);
@@ -151,6 +142,20 @@ describe('damage', () => {
     expect(isComplete).toBe(false);
     expect(seen.slice(1)).toEqual(['damaged a: model.safetensors', 'missed a']);
     expect(readdirSync(dir).filter((name) => !name.startsWith('.'))).toEqual(['config.json']);
+  });
+
+  test('does not make what another boot pulled and committed be pulled again', async () => {
+    const entry = await claim(pod(), 'a');
+    const whole = fileOf('config.json', '{}');
+    await (await PullJournal.open(entry.dir)).setVerified(whole);
+    const path = join(entry.dir, '.llmservice-pull.json');
+    const written = JSON.parse(readFileSync(path, 'utf8')) as object;
+    writeFileSync(path, JSON.stringify({ ...written, boot: 'another' }));
+    await fill(entry, contents);
+    entry.release();
+    rmSync(join(entry.dir, 'model.safetensors'));
+    const { dir } = await claim(pod(), 'a');
+    expect((await PullJournal.open(dir)).isVerified(whole)).toBe(true);
   });
 
   test('that neither size nor time tells is found by the digest, where that is asked for', async () => {

@@ -2,12 +2,11 @@
 // the others wait; who uses one holds a lock for as long, and nothing that is in use is evicted.
 
 import { FailureError } from '@llmservice/crds';
-import { readFileSync } from 'node:fs';
-import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { FileVersion } from '../checkpoint-source.js';
-import { PullJournal } from '../pull-journal.js';
 import type { PullObserver } from '../pull-files.js';
+import { PullJournal } from '../pull-journal.js';
 import type { Sleep } from '../retry.js';
 import type { Room } from '../weights-disk.js';
 import { CacheFolders } from './cache-folders.js';
@@ -56,7 +55,6 @@ export interface CacheEntry {
 }
 
 const betweenLooksMs = 200;
-const bootFile = '.llmservice-boot';
 
 export class WeightsCache {
   private readonly folders: CacheFolders;
@@ -108,7 +106,7 @@ export class WeightsCache {
     try {
       const found = await this.look(name, options);
       begins = found !== 'complete';
-      if (found === 'absent') await prepare(dir);
+      if (found === 'absent') await mkdir(dir, { recursive: true });
       else if (found !== 'complete') await this.discard(name, found);
     } finally {
       if (!begins) pull.release();
@@ -163,7 +161,6 @@ export class WeightsCache {
     await removeManifest(dir);
     // Removed, not written over: other entries may have the same files.
     for (const file of damaged) await rm(join(dir, file), { force: true });
-    await writeFile(join(dir, bootFile), bootId());
   }
 
   private async lock(path: string, kind: LockKind, { sleep }: ClaimOptions): Promise<FileLock> {
@@ -204,16 +201,4 @@ class PullWatch {
     this.doneBytes = doneBytes;
     this.totalBytes = totalBytes;
   }
-}
-
-/** What was written before the machine went down may never have reached the disk: only what was committed is trusted. */
-async function prepare(dir: string): Promise<void> {
-  const before = await readFile(join(dir, bootFile), 'utf8').catch(() => null);
-  if (before !== bootId()) await rm(dir, { recursive: true, force: true });
-  await mkdir(dir, { recursive: true });
-  await writeFile(join(dir, bootFile), bootId());
-}
-
-function bootId(): string {
-  return readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
 }
