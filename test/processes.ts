@@ -66,7 +66,8 @@ export async function run(
   let stderr = '';
   child.stdout.setEncoding('utf8').on('data', (text: string) => (stdout += text));
   child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text));
-  child.stdin.end(input);
+  // A program that ends without having read its input closes the pipe: how it ended says what there is to say.
+  child.stdin.on('error', () => undefined).end(input);
   const [code] = (await once(child, 'close')) as [number | null];
   return { code, stdout, stderr };
 }

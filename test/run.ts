@@ -5,11 +5,14 @@
 import { spawn } from 'node:child_process';
 import { closeSync, mkdirSync, openSync, readFileSync, rmSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
+import { relative } from 'node:path';
 
 interface Count {
   passed: number;
   failed: number;
   skipped: number;
+  /** Each failed test by its name, where the runner tells. */
+  readonly failures?: readonly string[];
 }
 
 interface Step {
@@ -36,10 +39,23 @@ const jest = (group: Step['group'], workers: number): Step => ({
       numFailedTests: number;
       numPendingTests: number;
       numRuntimeErrorTestSuites: number;
+      testResults: {
+        name: string;
+        status: string;
+        assertionResults: { fullName: string; status: string }[];
+      }[];
     }) => ({
       passed: r.numPassedTests,
       failed: r.numFailedTests + r.numRuntimeErrorTestSuites,
       skipped: r.numPendingTests,
+      failures: r.testResults
+        .filter(({ status }) => status === 'failed')
+        .map(({ name, assertionResults }) =>
+          [
+            relative('.', name),
+            ...assertionResults.filter(({ status }) => status === 'failed').map(({ fullName }) => fullName),
+          ].join(': '),
+        ),
     }),
   },
 });
@@ -76,10 +92,17 @@ const steps: readonly Step[] = [
     command: `native/test/run.sh ${reports}/native.json`,
     report: {
       file: `${reports}/native.json`,
-      count: (r: { tests: number; failures: number; disabled: number; skipped: number }) => ({
+      count: (r: {
+        tests: number;
+        failures: number;
+        disabled: number;
+        skipped: number;
+        failed: string[];
+      }) => ({
         passed: r.tests - r.failures - r.disabled - r.skipped,
         failed: r.failures,
         skipped: r.disabled + r.skipped,
+        failures: r.failed,
       }),
     },
   },
@@ -115,7 +138,7 @@ rmSync(reports, { recursive: true, force: true });
 mkdirSync(reports, { recursive: true });
 
 const clusterWasUp = (await run('deploy/local/cluster.sh status >/dev/null 2>&1')) === 0;
-const total: Count = { passed: 0, failed: 0, skipped: 0 };
+const total = { passed: 0, failed: 0, skipped: 0 };
 const lines: string[] = [];
 const startedAt = Date.now();
 
@@ -132,6 +155,7 @@ async function take(step: Step, runs: Promise<number>): Promise<boolean> {
     `${count.failed === 0 ? 'ok    ' : 'FAILED'} ${step.name} (${String(count.passed)} passed, ${String(count.failed)} failed, ${seconds} s)`,
   );
   console.log(lines.at(-1));
+  lines.push(...(count.failures ?? []).map((failure) => `         ${failure.replaceAll('\n', ' ')}`));
   return exitCode === 0;
 }
 

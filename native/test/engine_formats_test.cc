@@ -148,6 +148,8 @@ TEST(Format, OfStackedExpertsIsKnownBeforeOneIsRead) {
       {stack(fp8, "_scale", zeros("BF16", {3, 200, 1}, 2)), "", ""},
       {stack(fp8, "_scale_inv", zeros("F32", {2, 2, 2}, 4)), "CheckpointCorrupt", "begins with that number"},
       {stack(fp8, "_scale_inv", zeros("F32", {3, 2, 1}, 4)), "CheckpointCorrupt", "takes one scale"},
+      {stack(zeros("F8_E4M3", {0, 200, 160}, 1), "_scale_inv", zeros("F32", {0, 2, 2}, 4)),
+       "CheckpointCorrupt", "a stack of 0"},
       {stack(fp8, "_weight_scale", zeros("F32", {3, 2, 2}, 4)), "CheckpointIncomplete", "_scale_inv nor"},
       {stack(zeros("U8", {3, 200, 80}, 1), "_weight_scale", zeros("F8_E4M3", {3, 200, 10}, 1)),
        "UnsupportedQuantization", "a release with experts one by one"},

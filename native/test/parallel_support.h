@@ -2,12 +2,14 @@
 #pragma once
 
 #include <gtest/gtest.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <csignal>
 #include <cstdio>
 #include <functional>
+#include <new>
 #include <thread>
 #include <vector>
 
@@ -26,6 +28,23 @@ class TestSegment {
 
  private:
   int descriptor_;
+};
+
+// A value that this process and those it forks afterwards share.
+template <class T>
+class Shared {
+ public:
+  Shared()
+      : value_(new (mmap(nullptr, sizeof(T), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0))
+                   T{}) {}
+  ~Shared() { munmap(value_, sizeof(T)); }
+  Shared(const Shared&) = delete;
+  Shared& operator=(const Shared&) = delete;
+  T& operator*() const { return *value_; }
+  T* operator->() const { return value_; }
+
+ private:
+  T* value_;
 };
 
 // Runs body(group) on `size` ranks, each on a thread; they end the group together.

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Runs all native tests as build.sh builds them, and writes their counts to one report: native/test/run.sh REPORT.json.
+# Runs all native tests as build.sh builds them, and writes counts and the names of what failed to one report:
+# native/test/run.sh REPORT.json.
 # Exit status 1 if any test failed.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
@@ -10,19 +11,23 @@ reports=.build/native-reports
 rm -rf "$reports" && mkdir -p "$reports"
 
 # Tests for GPU kernels are there twice, on warps of 32 and of 64 lanes; first, since the longest are among them. Two at a
-# time: most of a test is one thread that prepares or compares.
+# time: most of a test is one thread that prepares or compares. What hangs is ended, and has no report then.
 printf '%s\n' .build/native-tests/gpu_*_test_{64,32} .build/native-{tests,thread-tests}/*_test | xargs -P 2 -I TEST sh -c \
-  '"$1" --gtest_brief=1 --gtest_output="json:$2/$(basename "$(dirname "$1")")-$(basename "$1").json"' sh TEST "$reports" ||
+  'timeout --kill-after 5 1800 "$1" --gtest_brief=1 \
+    --gtest_output="json:$2/$(basename "$(dirname "$1")")-$(basename "$1").json" || { echo "failed: $1" && exit 1; }' \
+  sh TEST "$reports" ||
   status=1
 
 node -e '
   const fs = require("node:fs");
-  const total = { tests: 0, failures: 0, disabled: 0, skipped: 0 };
+  const total = { tests: 0, failures: 0, disabled: 0, skipped: 0, failed: [] };
   for (const file of process.argv.slice(2)) {
     const report = JSON.parse(fs.readFileSync(file, "utf8"));
     for (const key of ["tests", "failures", "disabled"]) total[key] += report[key];
     const tests = report.testsuites.flatMap(({ testsuite }) => testsuite);
     total.skipped += tests.filter(({ result }) => result === "SKIPPED").length;
+    for (const test of tests.filter(({ failures }) => failures))
+      total.failed.push(`${file}: ${test.classname}.${test.name}: ${test.failures[0].failure}`);
   }
   fs.writeFileSync(process.argv[1], JSON.stringify(total));
 ' "$report" "$reports"/*.json

@@ -75,7 +75,7 @@ TEST(RankDevices, AreEightAtMost) {
   });
 }
 
-// A rank whose process stands still, in a call of its driver for example, where the others go on.
+// A rank that stands still for good, in a call of its driver for example, where the others go on.
 class StandsStill final : public RankChannel {
  public:
   StandsStill(RankGroup& group, int at) : group_(group), left_(at) {}
@@ -83,9 +83,9 @@ class StandsStill final : public RankChannel {
   int32_t size() const override { return group_.size(); }
   std::chrono::milliseconds patience() const override { return group_.patience(); }
   std::vector<std::byte> exchange(std::span<const std::byte> mine) override {
-    if (--left_ == 0) std::this_thread::sleep_for(2s);
+    if (--left_ == 0) pause();
     std::vector<std::byte> all = group_.exchange(mine);
-    if (left_ == 1) std::this_thread::sleep_for(2s);
+    if (left_ == 1) pause();
     return all;
   }
   void check() const override { group_.check(); }
@@ -102,7 +102,7 @@ class StandsStill final : public RankChannel {
 std::string error_where_rank_one_stops(int at, std::string* message) {
   const TestSegment segment(2);
   const auto connect = [&](int32_t rank) {
-    RankGroup group({.rank = rank, .size = 2, .segment = segment.descriptor()}, {.join = 500ms});
+    RankGroup group({.rank = rank, .size = 2, .segment = segment.descriptor()}, {.join = 2s});
     group.doing(Doing::kConnecting);
     StandsStill slow(group, at);
     gpu::Device own(0);
@@ -120,7 +120,7 @@ TEST(RankDevices, ThatStandStillWhileTheyConnectAreNamed) {
   EXPECT_EQ(error_where_rank_one_stops(3, &message), "DeviceUnavailable");
   EXPECT_TRUE(
       contains(message, "rank 1's device 0 (kernel emulator) writes to the memory of rank 0's device 0"));
-  EXPECT_TRUE(contains(message, "within 500 ms"));
+  EXPECT_TRUE(contains(message, "within 2000 ms"));
 }
 
 TEST_P(RankEngines, RefuseDevicesThatDoNotReachEachOther) {
