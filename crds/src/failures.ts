@@ -210,6 +210,9 @@ export interface Failure {
 }
 
 /** An error that carries its reason from where it is known to where it is told. */
+/** Of names and answers from outside, which may be of any length; a condition's message takes eight times as many. */
+const mostMessageChars = 4096;
+
 export class FailureError extends Error {
   override readonly name = 'FailureError';
   constructor(
@@ -218,7 +221,7 @@ export class FailureError extends Error {
     readonly detail?: Readonly<Record<string, string | number>>,
     options?: ErrorOptions,
   ) {
-    super(message, options);
+    super(message.length > mostMessageChars ? `${message.slice(0, mostMessageChars)}…` : message, options);
   }
 
   get failure(): Failure {

@@ -43,6 +43,16 @@ describe('the header of a GGUF file', () => {
     expect(asked).toEqual([2 ** 20, 3 * 2 ** 20, bytes.length - 4 * 2 ** 20]);
   });
 
+  test('is given up where the file ends while it is read', async () => {
+    const bytes = ggufFile(llamaGguf({ keys: { 'tokenizer.ggml.tokens': Array(200_000).fill('a token') } }));
+    const read = (begin: number, end: number): Promise<Uint8Array> =>
+      Promise.resolve(begin === 0 ? bytes.subarray(begin, end) : new Uint8Array());
+    await expect(readGgufHeader('model.gguf', bytes.length, read, { arrays: false })).rejects.toThrow(
+      `model.gguf: no bytes at 1048576 of ${String(bytes.length)}`,
+    );
+    await expect(readGgufHeader('model.gguf', 0, read, { arrays: false })).rejects.toThrow('no bytes at 0');
+  });
+
   test.each<[string, Partial<GgufFixture>, string]>([
     ['an odd alignment', { keys: { 'general.alignment': 48 } }, 'general.alignment is 48'],
     [

@@ -1,4 +1,4 @@
-// Every write of the operator goes through here, and none is made by a process that does not hold the lease.
+// Every write of the operator goes through here, and none leaves a process that does not hold the lease.
 // Writes over an object that was seen carry its version, so that a stale view ends in a conflict, not in a mistake.
 
 import { randomUUID } from 'node:crypto';
@@ -22,11 +22,17 @@ export class NameTakenError extends Error {
 }
 
 export class Writer {
+  private readonly client: KubeClient;
+
   constructor(
-    private readonly client: KubeClient,
-    private readonly mayWrite: () => boolean,
+    client: KubeClient,
+    mayWrite: () => boolean,
     private readonly identity: string,
-  ) {}
+  ) {
+    this.client = client.guardedBy(() => {
+      if (!mayWrite()) throw new NotLeaderError();
+    });
+  }
 
   /**
    * Applies a child over `live`, its last known form (null: none is known).
@@ -40,12 +46,10 @@ export class Writer {
           'Delete it or choose another name for the service.',
       );
     }
-    this.check();
     return this.client.apply(marked(desired), { resourceVersion: present?.metadata.resourceVersion });
   }
 
   async writeStatus(object: KubeObject, status: LlmServiceStatus): Promise<KubeObject> {
-    this.check();
     const { apiVersion, kind } = resources.llmServices;
     const { name, namespace = '', resourceVersion } = object.metadata;
     return this.client.apply(
@@ -56,7 +60,6 @@ export class Writer {
 
   /** Sets spec.replicas as other autoscalers do, by the scale subresource, and owns nothing else there. */
   async scale(object: KubeObject, replicas: number): Promise<void> {
-    this.check();
     const { name, namespace = '', resourceVersion } = object.metadata;
     await this.client.request({
       method: 'PATCH',
@@ -68,12 +71,10 @@ export class Writer {
   }
 
   async delete(object: KubeObject): Promise<void> {
-    this.check();
     await this.client.delete(object);
   }
 
   async emit(object: KubeObject, { type, reason, message }: Transition, now: string): Promise<void> {
-    this.check();
     const { apiVersion, kind } = resources.llmServices;
     const { name, namespace = '', uid, resourceVersion } = object.metadata;
     await this.client.create(resources.events, namespace, {
@@ -96,10 +97,6 @@ export class Writer {
   private async find({ apiVersion, kind, metadata }: KubeObject): Promise<KubeObject | null> {
     const resource = resourceOf({ apiVersion, kind });
     return this.client.find<KubeObject>(objectPath(resource, metadata.namespace ?? '', metadata.name));
-  }
-
-  private check(): void {
-    if (!this.mayWrite()) throw new NotLeaderError();
   }
 }
 

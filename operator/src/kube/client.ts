@@ -2,9 +2,11 @@
 // sent untouched, so that quantities, int64 and fields of newer API versions survive. Every request has a deadline.
 
 import { once } from 'node:events';
-import http, { type IncomingMessage } from 'node:http';
+import http, { type ClientRequest, type IncomingMessage } from 'node:http';
 import https from 'node:https';
+import type { Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
+import { TLSSocket } from 'node:tls';
 import type { KubeConfig } from '@kubernetes/client-node';
 import { fieldManager } from '@llmservice/crds';
 import { collectionPath, objectPath, resourceOf, type Resource } from './resources.js';
@@ -58,12 +60,22 @@ export class KubeClient {
   constructor(
     private readonly config: KubeConfig,
     private readonly onRequest: (method: string, path: string) => void = () => undefined,
+    private readonly beforeSending: () => void = () => undefined,
+    agent?: http.Agent,
   ) {
     const cluster = config.getCurrentCluster();
     if (cluster === null) throw new Error('the kubeconfig names no current cluster');
     this.server = new URL(cluster.server);
     this.transport = this.server.protocol === 'http:' ? http : https;
-    this.agent = new this.transport.Agent({ keepAlive: true });
+    this.agent = agent ?? new this.transport.Agent({ keepAlive: true });
+  }
+
+  /**
+   * The same client, on the same connections, whose requests fail with what `check` throws. It is asked when a request
+   * is about to leave: while a connection is made a process may stand still for any time.
+   */
+  guardedBy(check: () => void): KubeClient {
+    return new KubeClient(this.config, this.onRequest, check, this.agent);
   }
 
   async get<T>(path: string, query?: KubeRequest['query']): Promise<T> {
@@ -173,6 +185,13 @@ export class KubeClient {
     });
     // After the response an abort is told through the response's stream; without a listener it would end the process.
     outgoing.on('error', () => undefined);
+    await connected(outgoing, request.signal);
+    try {
+      this.beforeSending();
+    } catch (error) {
+      outgoing.destroy();
+      throw error;
+    }
     outgoing.end(body);
     const [response] = (await once(outgoing, 'response')) as [IncomingMessage];
     const status = response.statusCode ?? 0;
@@ -184,6 +203,17 @@ export class KubeClient {
   close(): void {
     this.agent.destroy();
   }
+}
+
+/**
+ * Waits until the request has a connection; nothing of it has been sent then.
+ * @throws what the connection fails with, or the signal's reason
+ */
+async function connected(outgoing: ClientRequest, signal: AbortSignal | undefined): Promise<void> {
+  const options = signal === undefined ? {} : { signal };
+  const [socket] = (await once(outgoing, 'socket', options)) as [Socket];
+  if (!outgoing.reusedSocket)
+    await once(socket, socket instanceof TLSSocket ? 'secureConnect' : 'connect', options);
 }
 
 export function toApiError(status: number, body: string): ApiError {

@@ -5,6 +5,9 @@ test.each([
   ['169.254.169.254', true],
   ['fe80::1', true],
   ['::ffff:169.254.0.1', true],
+  ['64:ff9b::a9fe:a9fe', true],
+  ['fd00:ec2::254', true],
+  ['100.100.100.200', true],
   ['10.0.0.1', false],
   ['fd00::1', false],
   ['s3.example.org', false],
@@ -19,6 +22,10 @@ test.each([
   'http://2852039166/',
 ])('%s is refused however it is written', (endpoint) => {
   expect(() => checkEndpointHost(endpoint)).toThrow('link-local');
+});
+
+test.each(['', 'minio.storage', 's3.example.org:9000'])('%s is no endpoint', (endpoint) => {
+  expect(() => checkEndpointHost(endpoint)).toThrow('not an http or https URL');
 });
 
 test('a look-up passes other addresses on', async () => {

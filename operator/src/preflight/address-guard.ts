@@ -1,13 +1,18 @@
-// Refuses link-local addresses: there cloud machines keep the credentials of the node, and an endpoint in a manifest
-// must not make the operator ask for them. Checked where a name is resolved, so that DNS cannot slip one in later.
+// Refuses link-local addresses and others where cloud machines keep the credentials of the node: an endpoint in a
+// manifest must not make the operator ask for them. Checked where a name is resolved, so that DNS cannot slip one in later.
 
 import { lookup, type LookupAddress, type LookupOptions } from 'node:dns';
 import { BlockList, isIP } from 'node:net';
 import { FailureError } from '@llmservice/crds';
+import { isHttpUrl } from '../spec/http-url.js';
 
 const linkLocal = new BlockList();
 linkLocal.addSubnet('169.254.0.0', 16, 'ipv4');
 linkLocal.addSubnet('fe80::', 10, 'ipv6');
+// The first behind NAT64; then where AWS and Alibaba tell credentials, which are none of either.
+linkLocal.addSubnet('64:ff9b::a9fe:0', 112, 'ipv6');
+linkLocal.addAddress('fd00:ec2::254', 'ipv6');
+linkLocal.addAddress('100.100.100.200', 'ipv4');
 
 export function isLinkLocal(address: string): boolean {
   const family = isIP(address);
@@ -17,6 +22,12 @@ export function isLinkLocal(address: string): boolean {
 
 /** An address in the URL itself never meets the look-up below. @throws FailureError InvalidSpec */
 export function checkEndpointHost(endpoint: string): void {
+  if (!isHttpUrl(endpoint)) {
+    throw new FailureError(
+      'InvalidSpec',
+      `the S3 endpoint is not an http or https URL: ${JSON.stringify(endpoint)}`,
+    );
+  }
   const host = new URL(endpoint).hostname.replace(/^\[|\]$/g, '');
   if (isLinkLocal(host)) throw refused(host);
 }

@@ -1,6 +1,7 @@
 // The preflight of every service: what its checkpoint is, remembered between reconciles and looked at again from time
 // to time. Failures are asked about again with back-off, since the cure (a Secret, an upload) is made outside.
 
+import { setTimeout as sleep } from 'node:timers/promises';
 import { checkpointPin, FailureError, type Failure } from '@llmservice/crds';
 import type { CheckpointLocation, WantedService } from '../spec/parse-spec.js';
 import { s3Access } from '../spec/s3-access.js';
@@ -50,7 +51,11 @@ const unavailableBackoff = { firstMs: 3_000, mostMs: 60_000 };
 export class Preflight {
   private readonly entries = new Map<string, Entry>();
 
-  constructor(private readonly source: CheckpointSource) {}
+  /** @param mostReadMs a checkpoint is judged by some small reads: an endpoint that takes longer is as good as away */
+  constructor(
+    private readonly source: CheckpointSource,
+    private readonly mostReadMs = 60_000,
+  ) {}
 
   async resolve(key: string, service: WantedService): Promise<PreflightAnswer> {
     const { model, env, engine } = service.spec;
@@ -79,29 +84,34 @@ export class Preflight {
     this.entries.delete(key);
   }
 
-  private judge(service: WantedService, folders: OpenFolders): Promise<Checkpoint> {
+  private async judge(service: WantedService, folders: OpenFolders): Promise<Checkpoint> {
     const { checkpoint, head, spec } = service;
     const files = folders.at(checkpoint);
-    if (spec.engine.runtime === 'vllm') return readForeignCheckpoint(files, spec.engine);
     const source = head === null ? null : { uri: spec.engine.speculative.uri ?? '', files: folders.at(head) };
-    return readCheckpoint(files, checkpoint.file, spec.engine, source);
+    const judged = await (spec.engine.runtime === 'vllm'
+      ? readForeignCheckpoint(files, spec.engine)
+      : readCheckpoint(files, checkpoint.file, spec.engine, source));
+    return service.cache === null ? judged : pinned(judged, service, folders);
   }
 
   private async read(service: WantedService, before: PreflightResult | null): Promise<PreflightResult> {
     let folders: OpenFolders | null = null;
+    const deadline = new AbortController();
     try {
       folders = await this.source.open(service);
-      const checkpoint = await this.judge(service, folders);
-      return {
-        state: 'resolved',
-        checkpoint: service.cache === null ? checkpoint : await pinned(checkpoint, service, folders),
-      };
+      const late = sleep(this.mostReadMs, undefined, { signal: deadline.signal, ref: false }).then(() => {
+        const { uri } = service.spec.model;
+        throw new FailureError('S3Unavailable', `reading ${uri} took more than ${this.mostReadMs / 1000} s`);
+      });
+      const checkpoint = await Promise.race([this.judge(service, folders), late]);
+      return { state: 'resolved', checkpoint };
     } catch (error) {
       if (!(error instanceof FailureError)) throw error;
       const { failure } = error;
       if (failure.reason !== 'S3Unavailable') return { state: 'failed', failure };
       return { state: 'unavailable', failure, known: knownBefore(before) };
     } finally {
+      deadline.abort();
       folders?.close();
     }
   }

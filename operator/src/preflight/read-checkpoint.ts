@@ -24,6 +24,7 @@ import type { PlannedCheckpoint } from '../plan/fit/memory.js';
 import { readMtpHead, type HeadSource } from './read-mtp-head.js';
 import {
   mostConfigBytes,
+  oneLongRead,
   readShards,
   textOf,
   type CheckpointFiles,
@@ -52,6 +53,8 @@ export interface Pins {
 }
 
 const tokenizerFile = 'tokenizer.json';
+/** Vocabularies of half a million tokens make 20 MiB. */
+const mostGgufHeaderBytes = 64 * 2 ** 20;
 
 /** What the files of one checkpoint say, before a head from another is looked for. */
 interface Trunk {
@@ -105,10 +108,16 @@ async function readGguf(files: CheckpointFiles, file: string): Promise<Trunk> {
   const first = await files.read(file, 1);
   if (first === null) throw new FailureError('ModelNotFound', `there is no ${file}`);
   const read = async (begin: number, end: number): Promise<Uint8Array> => {
-    const range = begin === end ? null : await files.read(file, end - begin, begin);
-    return range?.bytes ?? new Uint8Array();
+    if (end > mostGgufHeaderBytes) {
+      throw new FailureError(
+        'CheckpointCorrupt',
+        `${file}: its header has more than ${mostGgufHeaderBytes} bytes, far more than such a file takes`,
+      );
+    }
+    return (await files.read(file, end - begin, begin))?.bytes ?? new Uint8Array();
   };
-  const { header } = await readGgufHeader(file, first.fileBytes, read, { arrays: false });
+  // Vocabularies make all of them longer than a MiB.
+  const { header } = await oneLongRead(() => readGgufHeader(file, first.fileBytes, read, { arrays: false }));
   const { shape, tensors } = readGgufCheckpoint(header);
   // One that lies beside the file is taken instead of the file's own.
   const tokenizer = await files.readOptional(tokenizerFile, 1);

@@ -13,6 +13,7 @@ import {
   type SafetensorsIndex,
   type TensorEntry,
 } from '@llmservice/crds';
+import pLimit from 'p-limit';
 
 export interface FileRange {
   readonly bytes: Uint8Array;
@@ -32,10 +33,18 @@ export interface CheckpointFiles {
 
 const mib = 2 ** 20;
 export const mostConfigBytes = 4 * mib;
-const mostIndexBytes = 64 * mib;
+/** A hundred thousand tensors, as the largest mixtures of experts have, make some 15 MiB. */
+const mostIndexBytes = 32 * mib;
+/** Of one weight file. An engine takes longer ones; the operator reads those of all services. */
+const mostHeaderBytes = 8 * mib;
+const mostTensors = 500_000;
 /** Most headers are smaller than this, so that one request per file is enough. */
 const firstReadBytes = 64 * 1024;
 const parallelReads = 4;
+
+/** What is longer than a MiB takes many times that while it is parsed: of such there is one at a time in the process. */
+export const oneLongRead = pLimit(1);
+export const longReadBytes = mib;
 
 export function textOf(file: string, { bytes, fileBytes }: FileRange): string {
   if (bytes.byteLength < fileBytes) {
@@ -51,10 +60,14 @@ export async function readIndex(
   files: CheckpointFiles,
   etags: Map<string, string>,
 ): Promise<SafetensorsIndex | null> {
-  const range = await files.readOptional(safetensorsIndexFile, mostIndexBytes);
-  if (range === null) return null;
-  etags.set(safetensorsIndexFile, range.etag);
-  return parseSafetensorsIndex(textOf(safetensorsIndexFile, range));
+  const parse = (range: FileRange | null): SafetensorsIndex | null => {
+    if (range === null) return null;
+    etags.set(safetensorsIndexFile, range.etag);
+    return parseSafetensorsIndex(textOf(safetensorsIndexFile, range));
+  };
+  const first = await files.readOptional(safetensorsIndexFile, longReadBytes);
+  if (first === null || first.fileBytes <= longReadBytes) return parse(first);
+  return oneLongRead(async () => parse(await files.read(safetensorsIndexFile, mostIndexBytes)));
 }
 
 interface ShardHeader {
@@ -90,11 +103,16 @@ export async function readHeaders(files: CheckpointFiles, names: readonly string
   const found: ShardHeader[] = [];
   const absent: string[] = [];
   const queue = [...names];
+  let tensors = 0;
   const worker = async (): Promise<void> => {
     for (let file = queue.shift(); file !== undefined; file = queue.shift()) {
       const header = await readHeader(files, file);
       if (header === null) absent.push(file);
       else found.push(header);
+      tensors += header?.tensors.length ?? 0;
+      if (tensors > mostTensors) {
+        throw new FailureError('CheckpointCorrupt', `the weight files hold more than ${mostTensors} tensors`);
+      }
     }
   };
   await Promise.all(Array.from({ length: parallelReads }, worker));
@@ -109,12 +127,21 @@ async function readHeader(files: CheckpointFiles, file: string): Promise<ShardHe
   if (first === null) return null;
   const { fileBytes, etag } = first;
   const length = parseHeaderLength(file, first.bytes, fileBytes);
+  if (length > mostHeaderBytes) {
+    throw new FailureError(
+      'CheckpointCorrupt',
+      `${file}: its header has ${length} bytes; at most ${mostHeaderBytes} are read. Split it into more files`,
+    );
+  }
   const end = headerLengthBytes + length;
   const inFirst = first.bytes.subarray(headerLengthBytes, end);
   const missing = end - first.bytes.byteLength;
-  const rest = missing > 0 ? await files.read(file, missing, first.bytes.byteLength) : null;
-  const header = rest === null ? inFirst : Buffer.concat([inFirst, rest.bytes]);
-  return { file, etag, fileBytes, tensors: parseSafetensorsHeader(file, header, fileBytes) };
+  const parse = async (): Promise<TensorEntry[]> => {
+    const rest = missing > 0 ? await files.read(file, missing, first.bytes.byteLength) : null;
+    const header = rest === null ? inFirst : Buffer.concat([inFirst, rest.bytes]);
+    return parseSafetensorsHeader(file, header, fileBytes);
+  };
+  return { file, etag, fileBytes, tensors: await (length > longReadBytes ? oneLongRead(parse) : parse()) };
 }
 
 /** Every tensor that the index promises is in the file that it names. */

@@ -2,8 +2,14 @@
 
 import http from 'node:http';
 import https from 'node:https';
+import { addAbortSignal, type Readable } from 'node:stream';
 import { rootCertificates } from 'node:tls';
-import { GetObjectCommand, ListObjectsV2Command, S3Client } from '@aws-sdk/client-s3';
+import {
+  GetObjectCommand,
+  ListObjectsV2Command,
+  S3Client,
+  type GetObjectCommandOutput,
+} from '@aws-sdk/client-s3';
 import { FailureError, objectVersion, type ListedFile } from '@llmservice/crds';
 import type { CheckpointLocation } from '../spec/parse-spec.js';
 import type { S3Access } from '../spec/s3-access.js';
@@ -21,6 +27,7 @@ const mostPages = 10;
 
 export class S3Files implements CheckpointFiles {
   private readonly client: S3Client;
+  private readonly closing = new AbortController();
 
   /** @throws FailureError InvalidSpec where the endpoint is a link-local address */
   constructor(
@@ -45,7 +52,10 @@ export class S3Files implements CheckpointFiles {
       maxAttempts: 2,
       requestHandler: {
         connectionTimeout: 4_000,
+        // Without the third the second is but a warning in the log.
         requestTimeout: 10_000,
+        throwOnRequestTimeout: true,
+        socketTimeout: 10_000,
         httpAgent: new http.Agent(agentOptions),
         httpsAgent: new https.Agent({
           ...agentOptions,
@@ -63,14 +73,17 @@ export class S3Files implements CheckpointFiles {
           Key: this.location.prefix + file,
           Range: `bytes=${beginAt}-${beginAt + mostBytes - 1}`,
         }),
+        { abortSignal: this.closing.signal },
       );
-      const bytes = (await response.Body?.transformToByteArray()) ?? new Uint8Array();
-      const total = /\/(\d+)$/.exec(response.ContentRange ?? '')?.[1];
-      return {
-        bytes,
-        fileBytes: total === undefined ? bytes.byteLength : Number(total),
-        etag: response.ETag ?? '',
-      };
+      const range = rangeOf(response);
+      if (range.beginAt !== beginAt) {
+        throw new Error(
+          `asked for bytes from ${beginAt} on, the endpoint gave those from ${range.beginAt} on`,
+        );
+      }
+      const body = addAbortSignal(this.closing.signal, response.Body as Readable);
+      const bytes = await firstBytes(body, mostBytes);
+      return { bytes, fileBytes: range.fileBytes ?? bytes.byteLength, etag: response.ETag ?? '' };
     } catch (error) {
       if (isAbsent(error)) return null;
       // An empty object has no range to give.
@@ -100,6 +113,7 @@ export class S3Files implements CheckpointFiles {
         const asked = { Bucket: bucket, Prefix: prefix, Delimiter: '/', ContinuationToken: token };
         const { Contents: contents = [], NextContinuationToken: next } = await this.client.send(
           new ListObjectsV2Command(asked),
+          { abortSignal: this.closing.signal },
         );
         token = next;
         for (const object of contents) {
@@ -113,7 +127,29 @@ export class S3Files implements CheckpointFiles {
     return files;
   }
 
+  /** Ends what is being read. */
   close(): void {
+    this.closing.abort();
     this.client.destroy();
   }
+}
+
+/** Which bytes an answer holds: an endpoint may give the whole file in place of a range. */
+function rangeOf(response: GetObjectCommandOutput): { beginAt: number; fileBytes: number | undefined } {
+  const [, begin, total] = /^bytes (\d+)-\d+\/(\d+)$/.exec(response.ContentRange ?? '') ?? [];
+  if (begin === undefined) return { beginAt: 0, fileBytes: response.ContentLength };
+  return { beginAt: Number(begin), fileBytes: Number(total) };
+}
+
+/** No more than was asked for is taken, whatever is sent. */
+async function firstBytes(body: Readable, mostBytes: number): Promise<Uint8Array> {
+  const chunks: Uint8Array[] = [];
+  let count = 0;
+  // Leaving the loop ends the body.
+  for await (const chunk of body as AsyncIterable<Uint8Array>) {
+    chunks.push(chunk);
+    count += chunk.byteLength;
+    if (count >= mostBytes) break;
+  }
+  return Buffer.concat(chunks, Math.min(count, mostBytes));
 }

@@ -15,6 +15,7 @@ import {
   type Violation,
 } from '@llmservice/crds';
 import type { KubeObject } from '../kube/types.js';
+import { isHttpUrl } from './http-url.js';
 import { parseNodeCache, type NodeCache } from './node-cache.js';
 import { parseQuantity } from './quantity.js';
 import { runtimeViolations } from './runtime-rules.js';
@@ -96,7 +97,7 @@ export function parseSpec(object: KubeObject): ParsedSpec {
   const head = parseHead(spec.engine.speculative, violations);
   const cache = parseNodeCache(spec.model.cache, violations);
   const { endpoint } = spec.model.s3;
-  if (endpoint !== undefined && !/^https?:$/.test(URL.canParse(endpoint) ? new URL(endpoint).protocol : '')) {
+  if (endpoint !== undefined && !isHttpUrl(endpoint)) {
     violations.push({
       path: 'spec.model.s3.endpoint',
       message: 'must be a URL that begins with http:// or https://',

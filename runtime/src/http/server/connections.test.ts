@@ -139,6 +139,22 @@ test('a client that reads nothing is cut off, one that reads slowly is not', asy
   plain.close();
 });
 
+test('while a replica drains it keeps no connection', async () => {
+  server.script = endless;
+  const health = 'GET /health HTTP/1.1\r\nhost: x\r\n\r\n';
+  const idle = dial(health);
+  await once(idle.socket, 'data');
+  const running = dial(post(JSON.stringify({ prompt: 'x', max_tokens: 60, stream: true })));
+  await untilBusy();
+  const drained = server.http.drain(300);
+  expect(await idle.closed).toContain('200 OK');
+  const refused = await dial(post(JSON.stringify({ prompt: 'x' }))).closed;
+  expect(told(refused)).toEqual([503, 'draining']);
+  expect(refused).toMatch(/^connection: close\r$/im);
+  await drained;
+  running.socket.end();
+});
+
 test('a slow answer is nobody’s fault: a client that waits longer than every limit gets it', async () => {
   server.script = async function* () {
     await sleep(1000);

@@ -31,6 +31,7 @@ export class HttpServer {
   private readonly reload: TlsReload | null = null;
   private readonly stalled: StalledReaders;
   private readonly sockets = new Set<Socket>();
+  private draining = false;
 
   /** @param tls null: plain HTTP */
   constructor(
@@ -58,6 +59,10 @@ export class HttpServer {
       this.server = server;
     }
     answerClientErrors(this.server);
+    // A client that keeps its connection would be refused on it again and again, and never meet another replica.
+    this.server.prependListener('request', (_, response) => {
+      if (this.draining) response.setHeader('connection', 'close');
+    });
     this.stalled = new StalledReaders(this.server, limits);
     this.server.on('connection', (socket: Socket) => {
       this.sockets.add(socket);
@@ -81,6 +86,8 @@ export class HttpServer {
   async drain(timeoutMs: number): Promise<void> {
     const { lifecycle, admission, running, now, logger } = this.parts;
     lifecycle.startDraining();
+    this.draining = true;
+    this.server.closeIdleConnections();
     const startedAt = now();
     while (admission.inFlight > 0 && now() - startedAt < timeoutMs) await wait(pollMs);
     logger.info('drained', { afterMs: Math.round(now() - startedAt), cut: running.size });

@@ -1,0 +1,69 @@
+// Endpoints that do not do what S3 does: the operator reads for every service, and none may hold it up or fill it.
+
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { afterEach, expect, test } from '@jest/globals';
+import { S3Files } from './s3-files.js';
+
+let server: Server | null = null;
+
+afterEach(() => {
+  server?.closeAllConnections();
+  server?.close();
+});
+
+async function filesOf(answer: (request: IncomingMessage, response: ServerResponse) => void) {
+  server = createServer(answer).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as { port: number };
+  return new S3Files(
+    {
+      endpoint: `http://127.0.0.1:${port}`,
+      region: 'r',
+      forcePathStyle: true,
+      credentials: null,
+      caConfigMap: null,
+    },
+    null,
+    null,
+    { bucket: 'b', prefix: 'p/', file: null },
+  );
+}
+
+test('of a whole file in place of a range no more is taken than was asked for', async () => {
+  let sent = 0;
+  const files = await filesOf((_, response) => {
+    response.writeHead(200, { 'content-length': 2 ** 30, etag: 'e' });
+    const piece = Buffer.alloc(2 ** 16);
+    const more = (): void => {
+      while (!response.destroyed && response.write(piece)) sent += piece.length;
+    };
+    response.on('drain', more);
+    more();
+  });
+  expect(await files.read('config.json', 10)).toEqual({
+    bytes: Buffer.alloc(10),
+    fileBytes: 2 ** 30,
+    etag: 'e',
+  });
+  files.close();
+  expect(sent).toBeLessThan(2 ** 26);
+});
+
+test('another range than that asked for is no answer', async () => {
+  const files = await filesOf((_, response) => response.end('whole'));
+  await expect(files.read('m.gguf', 2, 3)).rejects.toMatchObject({
+    reason: 'S3Unavailable',
+    message: expect.stringContaining('asked for bytes from 3 on'),
+  });
+});
+
+test('closing ends what is being read', async () => {
+  const files = await filesOf((_, response) => {
+    response.writeHead(206, { 'content-range': 'bytes 0-9/10', 'content-length': 10 }).write('1');
+  });
+  const read = files.read('config.json', 10);
+  await once(server as Server, 'request');
+  setTimeout(() => files.close(), 50);
+  await expect(read).rejects.toMatchObject({ reason: 'S3Unavailable' });
+});
