@@ -12,8 +12,8 @@ export function apiPage(): string {
 
 Every server has its own description, in OpenAPI 3.1, at \`/openapi.json\`; bodies are validated with the schemas in it,
 and it is published as [runtime/openapi.json](../../runtime/openapi.json). A field that is not in the table of its route
-is refused with 400 and its name, as is one whose value asks for what this server does not do; \`null\` is absent. How
-OpenAI's and Anthropic's fields fare, one by one: [test/conformance](../../test/conformance/README.md). Which SDK works how:
+is refused with 400 and its name, as is one whose value asks for what this server does not do; in the table's
+fields \`null\` is absent. How OpenAI's and Anthropic's fields fare, one by one: [test/conformance](../../test/conformance/README.md). Which SDK works how:
 [clients.md](clients.md).
 
 ## Routes

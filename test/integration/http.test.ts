@@ -44,7 +44,6 @@ describe('one replica', () => {
     );
     expect(streamed.at(-1)).toBe('[DONE]');
     const parts = streamed.slice(0, -1).map((line) => (JSON.parse(line) as Answer).choices[0]!.delta.content);
-    expect(parts.length).toBeGreaterThan(3);
     expect(parts.join('')).toBe(content);
   });
 

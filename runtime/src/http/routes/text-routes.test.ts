@@ -88,6 +88,7 @@ test.each<[string, object, string, string]>([
   ],
   ['/generate', { prompt: ['x'] }, 'prompt', 'must be string'],
   ['/warmup', { prompt: 'x' }, 'prompt', 'is not a known field'],
+  ['/warmup', { prompt: null }, 'prompt', 'is not a known field'],
 ])('%s refuses %j', async (path, body, param, message) => {
   const { status, answer } = await ask(path, body);
   expect(status).toBe(400);

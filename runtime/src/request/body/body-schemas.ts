@@ -43,6 +43,10 @@ export function refusalOf(kind: RouteKind, field: string): string | null {
 
 export const bodySchemas = perKind(bodySchema);
 
+/** Whether the route has a field of that name, honoured or refused. */
+export const isKnown = (kind: RouteKind, field: string): boolean =>
+  Object.hasOwn(honouredOn[kind], field) || Object.hasOwn(refusedOn[kind], field);
+
 function bodySchema(kind: RouteKind): JsonSchema {
   const required = requiredFields[kind];
   const honoured = Object.entries(honouredOn[kind]).map(([name, schema]) => [

@@ -3,7 +3,7 @@
 
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
 import { ApiError } from './api-error.js';
-import { bodyKinds, bodySchemas, refusalOf } from './body-schemas.js';
+import { bodyKinds, bodySchemas, isKnown, refusalOf } from './body-schemas.js';
 import type { JsonSchema, RouteKind } from './request-fields.js';
 
 export type Fields = Readonly<Record<string, unknown>>;
@@ -64,7 +64,8 @@ export function validateBody(kind: RouteKind, body: unknown): Fields {
     const message = `the body has ${String(count)} fields, and no route knows as many as ${String(mostFields)}`;
     throw ApiError.of('invalid_request', message);
   }
-  const set = Object.entries(body).filter(([, value]) => value !== null);
+  // null is absent on the fields that the route knows; of others the document knows nothing, null or not.
+  const set = Object.entries(body).filter(([name, value]) => value !== null || !isKnown(kind, name));
   const fields = Object.fromEntries(set);
   const errors = errorsIn(kind, fields);
   if (errors.length > 0) throw invalidRequest(errors.map((error) => violation(kind, error)));
