@@ -125,7 +125,8 @@ describe('a request', () => {
   afterEach(() => activator.stop());
 
   const create = async (wakeTimeoutSeconds: number): Promise<void> => {
-    await world.createService(name, { model: { uri: 's3://b/m/' }, scaling: { wakeTimeoutSeconds } });
+    const scaling = { idleAfterSeconds: 3600, wakeTimeoutSeconds };
+    await world.createService(name, { model: { uri: 's3://b/m/' }, scaling });
     // Known to the activator once it is held.
     await eventually('it is known', async () => {
       const probe = await activator.send(name, {}, '/');
@@ -232,7 +233,7 @@ describe('a request', () => {
       /\ndata: \{"error":\{"code":"context_length_exceeded"\}\}\n\n$/,
     );
     const { body } = await broken.answer;
-    expect(body).toMatch(/\ndata: 1\n\ndata: \{"error":.*"code":"upstream_failed"\}\}\n\n$/);
+    expect(body).toMatch(/\ndata: 1\n+data: \{"error":.*"code":"upstream_failed"\}\}\n\n$/);
     const { status, headers, body: told } = await whole.answer;
     expect([status, headers['retry-after'], error(told)]).toEqual([502, '1', 'upstream_failed']);
   });

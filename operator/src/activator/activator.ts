@@ -8,6 +8,7 @@ import { ActivatorError, type ActivatorErrorCode } from './activator-error.js';
 import type { Directory } from './directory.js';
 import { HeldQueue, type QueueLimits } from './held-queue.js';
 import { HeldRequest, refuse } from './held-request.js';
+import { PodTurns, type PodUrls } from './pod-turns.js';
 import { readBody } from './read-body.js';
 import type { Waker } from './waker.js';
 
@@ -28,6 +29,8 @@ export interface DrainTimes {
 
 /** Who waits has the service woken again: the first time may have been lost. */
 const wakeAgainMs = 5_000;
+/** Until pods are tried again where none could be reached. */
+const retryMs = 500;
 const ending = (): ActivatorError =>
   new ActivatorError('draining', 'this replica of the activator ends: try again', 1);
 const notReady = (): ActivatorError =>
@@ -35,6 +38,7 @@ const notReady = (): ActivatorError =>
 
 export class Activator {
   private readonly queue: HeldQueue<HeldRequest>;
+  private readonly turns = new PodTurns();
   /** Held, or answered just now. */
   private readonly active = new Set<HeldRequest>();
   /** Services whose requests are being sent on. */
@@ -59,6 +63,7 @@ export class Activator {
 
   /** Never throws. */
   async handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    if (this.state !== 'open') response.setHeader('connection', 'close');
     try {
       await this.take(request, response);
     } catch (error) {
@@ -76,6 +81,7 @@ export class Activator {
   /** Takes nothing more; answers what it holds, then ends. */
   async drain({ heldMs, answersMs }: DrainTimes): Promise<void> {
     this.state = 'draining';
+    for (const held of this.active) held.endConnection();
     const deadline = performance.now() + heldMs;
     while (this.queue.size > 0 && performance.now() < deadline) await sleep(50);
     this.state = 'closed';
@@ -108,26 +114,29 @@ export class Activator {
       throw new ActivatorError('queue_full', `too many requests wait for ${key}: try again later`, 5);
     }
     if (place.state === 'waiting') void this.options.waker.wake(key);
+    const room = this.queue.room(key);
     let body: Buffer;
     try {
-      body = await readBody(request, this.queue, this.options.limits.bodyBytes);
+      body = await readBody(request, room, this.options.limits.bodyBytes);
     } catch (error) {
       this.queue.leave(key);
       throw error;
     }
+    const { byteLength } = body;
     if (response.destroyed || this.closed) {
       this.queue.leave(key);
-      this.queue.giveBytes(body.byteLength);
+      room.giveBytes(byteLength);
       throw ending();
     }
-    this.hold(key, new HeldRequest(request, response, body), body.byteLength);
+    this.hold(key, new HeldRequest(request, response, body, () => room.giveBytes(byteLength)));
     void this.pump(key);
   }
 
-  private hold(key: string, held: HeldRequest, bytes: number): void {
+  private hold(key: string, held: HeldRequest): void {
     const place = this.options.directory.place(key);
     const timeoutMs = place.state === 'refused' ? 0 : place.timeoutMs;
     this.active.add(held);
+    if (this.state !== 'open') held.endConnection();
     this.queue.join(key, held);
     const deadline = setTimeout(() => {
       if (this.queue.remove(key, held)) this.refuse(notReady(), (error) => held.refuse(error));
@@ -135,7 +144,6 @@ export class Activator {
     void held.ended.then(() => {
       clearTimeout(deadline);
       this.queue.remove(key, held);
-      this.queue.giveBytes(bytes);
       this.active.delete(held);
     });
   }
@@ -148,16 +156,29 @@ export class Activator {
         const place = this.options.directory.place(key);
         if (place.state === 'refused') this.refuseAll(key, place.error);
         if (place.state !== 'ready') return;
-        const held = this.queue.next(key);
+        const held = this.queue.first(key);
         if (held === null) return;
-        if (held.gone) continue;
-        this.options.onForwarded();
-        // One after the other, so that the pod sees them in their order.
-        await held.forward(place.url).catch(() => held.fail());
+        // One after the other, so that pods see them in their order.
+        await this.sendOn(key, held, place.urls);
       }
     } finally {
       this.pumping.delete(key);
     }
+  }
+
+  /** It stays the first in line until a pod has taken it. */
+  private async sendOn(key: string, held: HeldRequest, urls: PodUrls): Promise<void> {
+    const url = this.turns.next(key, urls);
+    const reached = !held.gone && (await held.forward(url).catch(() => held.fail()));
+    if (reached === true) {
+      this.turns.reached(url);
+      this.options.onForwarded();
+    } else if (!held.gone) {
+      this.turns.unreached(url);
+      if (this.turns.areAway(urls)) await sleep(retryMs);
+      return;
+    }
+    this.queue.remove(key, held);
   }
 
   private refuseAll(key: string, error: ActivatorError): void {
@@ -183,7 +204,7 @@ function isProbe({ url = '', method }: IncomingMessage): boolean {
 /** The target of a request line as servers have it; proxies may be sent whole URLs. @throws ActivatorError */
 function originForm(target = '/'): string {
   if (target.startsWith('/')) return target;
-  const url = URL.parse(target);
-  if (url !== null && url.host !== '') return url.pathname + url.search;
+  const path = /^https?:\/\/[^/?#]+(.*)$/i.exec(target)?.[1];
+  if (path !== undefined) return path.startsWith('/') ? path : `/${path}`;
   throw new ActivatorError('invalid_request', 'the request line must have a path, such as /v1/models');
 }

@@ -10,6 +10,7 @@ import { podUrl } from '../watch/ask-pod.js';
 import { podAsRead } from '../watch/pod-as-read.js';
 import { Reflector } from '../watch/reflector.js';
 import { ActivatorError, type ActivatorErrorCode } from './activator-error.js';
+import type { PodUrls } from './pod-turns.js';
 import { serviceOfHost, type Named } from './service-of-host.js';
 
 export interface DirectoryOptions {
@@ -23,7 +24,7 @@ export interface DirectoryOptions {
 
 export type Place =
   /** `timeoutMs`: how long a request may wait in all. */
-  | { readonly state: 'ready'; readonly url: string; readonly timeoutMs: number }
+  | { readonly state: 'ready'; readonly urls: PodUrls; readonly timeoutMs: number }
   | { readonly state: 'waiting'; readonly timeoutMs: number }
   | { readonly state: 'refused'; readonly error: ActivatorError };
 
@@ -32,7 +33,6 @@ type Service = LlmService & KubeObject;
 export class Directory {
   private readonly services: Reflector;
   private readonly pods: Reflector;
-  private turn = 0;
 
   constructor({ client, namespace, logger, onChange }: DirectoryOptions) {
     const common = { client, namespace, logger };
@@ -61,24 +61,27 @@ export class Directory {
 
   /** Key of the service that a Host header means. @throws ActivatorError */
   find(host: string | undefined): string {
-    const meant = serviceOfHost(host, [...(this.services.values() as IterableIterator<Service>)].map(named));
-    if (meant.state === 'found') return `${meant.service.namespace}/${meant.service.name}`;
-    const why =
-      meant.state === 'unknown'
-        ? 'no service has the host'
-        : `several services have the host (${meant.keys.join(', ')}):`;
-    throw new ActivatorError('service_not_found', `${why} ${host ?? '(none was sent)'}`);
+    const service = serviceOfHost(
+      host,
+      [...(this.services.values() as IterableIterator<Service>)].map(named),
+    );
+    if (service !== null) return `${service.namespace}/${service.name}`;
+    throw new ActivatorError('service_not_found', `no service has the host ${host ?? '(none was sent)'}`);
   }
 
   place(key: string): Place {
     const [namespace = '', name = ''] = key.split('/');
     const service = this.services.get(namespace, name) as Service | null;
     if (service === null) return refused('service_not_found', `there is no service ${key} any more`);
-    const urls = this.urls(namespace, name);
-    this.turn += 1;
-    const url = urls[this.turn % urls.length];
-    const timeoutMs = service.spec.scaling.wakeTimeoutSeconds * 1000;
-    if (url !== undefined) return { state: 'ready', url, timeoutMs };
+    const { idleAfterSeconds, wakeTimeoutSeconds } = service.spec.scaling;
+    // Who reaches the activator would get around the service's NetworkPolicy. Where the field was taken out of a
+    // service that slept, its own pods answer soon.
+    if (idleAfterSeconds === undefined) {
+      return refused('model_not_ready', `the service ${key} does not sleep: its own pods answer for it`, 10);
+    }
+    const [url, ...others] = this.urls(namespace, name);
+    const timeoutMs = wakeTimeoutSeconds * 1000;
+    if (url !== undefined) return { state: 'ready', urls: [url, ...others], timeoutMs };
     if (service.spec.stop || service.spec.replicas === 0) {
       return refused('service_stopped', `the service ${key} is stopped`);
     }
@@ -103,9 +106,16 @@ export class Directory {
 }
 
 function named({ metadata, spec }: Service): Named {
-  return { namespace: metadata.namespace ?? '', name: metadata.name, host: spec.routing.host ?? null };
+  const { host, pathPrefix } = spec.routing;
+  return {
+    namespace: metadata.namespace ?? '',
+    name: metadata.name,
+    // Who has a part of a host is not told by it.
+    host: pathPrefix === undefined ? (host ?? null) : null,
+    createdAt: metadata.creationTimestamp ?? '',
+  };
 }
 
-function refused(code: ActivatorErrorCode, message: string): Place {
-  return { state: 'refused', error: new ActivatorError(code, message) };
+function refused(code: ActivatorErrorCode, message: string, retryAfterSeconds: number | null = null): Place {
+  return { state: 'refused', error: new ActivatorError(code, message, retryAfterSeconds) };
 }

@@ -1,7 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import { HeldQueue } from './held-queue.js';
 
-const queue = (): HeldQueue<string> => new HeldQueue({ perService: 2, total: 3, totalBytes: 10 });
+const queue = (): HeldQueue<string> =>
+  new HeldQueue({ perService: 2, total: 3, bytesPerService: 6, totalBytes: 10 });
 
 describe('the queue', () => {
   test('lets requests go in the order in which they came whole', () => {
@@ -33,10 +34,20 @@ describe('the queue', () => {
     ]);
   });
 
-  test('has so much room for bodies', () => {
+  test('has so much room for bodies of a service, and in all', () => {
     const held = queue();
-    expect([held.takeBytes(8), held.takeBytes(3)]).toEqual([true, false]);
-    held.giveBytes(8);
-    expect(held.takeBytes(10)).toBe(true);
+    const [a, b] = [held.room('a'), held.room('b')];
+    expect([a.takeBytes(7), a.takeBytes(6), a.takeBytes(1)]).toEqual([false, true, false]);
+    expect([b.takeBytes(5), b.takeBytes(4)]).toEqual([false, true]);
+    a.giveBytes(2);
+    expect([b.takeBytes(2), b.takeBytes(1), held.room('a').takeBytes(1)]).toEqual([true, false, false]);
+  });
+
+  test('tells who is first, and leaves that one in line', () => {
+    const held = queue();
+    held.admit('a');
+    expect(held.first('a')).toBeNull();
+    held.join('a', 'x');
+    expect([held.first('a'), held.first('a'), held.size]).toEqual(['x', 'x', 1]);
   });
 });

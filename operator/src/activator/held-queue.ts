@@ -1,10 +1,13 @@
 // Places for requests that wait, so many per service and in all; those of one service leave in the order in which they
 // came whole. A place is taken when a request begins, so that bodies under way count too.
 
+import type { Room } from './read-body.js';
+
 export interface QueueLimits {
   readonly perService: number;
   readonly total: number;
-  /** Of all bodies. */
+  /** Of bodies. */
+  readonly bytesPerService: number;
   readonly totalBytes: number;
 }
 
@@ -18,6 +21,8 @@ export class HeldQueue<T> {
   private readonly lines = new Map<string, Line<T>>();
   private places = 0;
   private bytes = 0;
+  /** Of each service; they may outlast its line. */
+  private readonly bytesOf = new Map<string, number>();
 
   constructor(private readonly limits: QueueLimits) {}
 
@@ -41,20 +46,27 @@ export class HeldQueue<T> {
     return true;
   }
 
-  /** Takes room for bytes of a body. @returns false where there is none */
-  takeBytes(count: number): boolean {
-    if (this.bytes + count > this.limits.totalBytes) return false;
-    this.bytes += count;
-    return true;
-  }
-
-  giveBytes(count: number): void {
-    this.bytes -= count;
+  /** Room for the bodies of a service. */
+  room(key: string): Room {
+    return {
+      takeBytes: (count) => {
+        const { bytesPerService, totalBytes } = this.limits;
+        const fits = this.bytes + count <= totalBytes && this.bytesIn(key) + count <= bytesPerService;
+        if (fits) this.addBytes(key, count);
+        return fits;
+      },
+      giveBytes: (count) => this.addBytes(key, -count),
+    };
   }
 
   /** Puts who has a place at the end of the line. */
   join(key: string, item: T): void {
     this.lines.get(key)?.waiting.push(item);
+  }
+
+  /** The first in line, who stays there; null: nobody waits. */
+  first(key: string): T | null {
+    return this.lines.get(key)?.waiting[0] ?? null;
   }
 
   /** The first in line, who gives up the place; null: nobody waits. */
@@ -82,5 +94,16 @@ export class HeldQueue<T> {
     line.places -= 1;
     this.places -= 1;
     if (line.places === 0) this.lines.delete(key);
+  }
+
+  private bytesIn(key: string): number {
+    return this.bytesOf.get(key) ?? 0;
+  }
+
+  private addBytes(key: string, count: number): void {
+    const bytes = this.bytesIn(key) + count;
+    if (bytes === 0) this.bytesOf.delete(key);
+    else this.bytesOf.set(key, bytes);
+    this.bytes += count;
   }
 }

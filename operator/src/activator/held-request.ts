@@ -3,13 +3,17 @@
 
 import * as http from 'node:http';
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
+import { urlToHttpOptions } from 'node:url';
 import { ActivatorError, errorEvent } from './activator-error.js';
+import { asksForStream } from './asks-for-stream.js';
 import { forwardedHeaders, returnedHeaders } from './hop-headers.js';
 
 /** Before a stream begins with a comment, and between comments. */
 const silenceMs = 10_000;
 /** Until a pod that is there takes a connection. */
 const connectMs = 5_000;
+/** How long a pod may be silent before TCP probes whether it is still there. */
+const probeMs = 30_000;
 /** Of an answer that is told as an event. */
 const mostErrorBytes = 64 * 1024;
 const agent = new http.Agent({ keepAlive: false });
@@ -17,20 +21,30 @@ const agent = new http.Agent({ keepAlive: false });
 export class HeldRequest {
   /** Settles when the client has its answer, or has gone. */
   readonly ended: Promise<void>;
+  /** Null: a pod has it, or there is nobody to answer any more. */
+  private body: Buffer | null;
   private comments: NodeJS.Timeout | null = null;
+  /** The answer is a pod's stream of events. */
+  private relaysEvents = false;
 
   constructor(
     private readonly request: IncomingMessage,
     private readonly response: ServerResponse,
-    private readonly body: Buffer,
+    body: Buffer,
+    /** Called once, when the body needs no room any more. */
+    private readonly onBodyGone: () => void,
   ) {
+    this.body = body;
     this.ended = new Promise((resolve) => {
       response.once('close', () => {
         this.quiet();
+        this.dropBody();
         resolve();
       });
     });
-    if (asksForStream(request, body)) this.comments = setInterval(() => this.comment(), silenceMs);
+    if (request.method === 'POST' && asksForStream(body)) {
+      this.comments = setInterval(() => this.comment(), silenceMs);
+    }
   }
 
   /** Whether there is nobody to answer any more. */
@@ -43,31 +57,62 @@ export class HeldRequest {
     refuse(this.request, this.response, error);
   }
 
-  /** Sends it to a pod. @returns once it has left, or could not: the answer comes when it comes */
-  forward(base: string): Promise<void> {
+  /** No other request is to come over its connection. */
+  endConnection(): void {
+    if (!this.response.headersSent) this.response.setHeader('connection', 'close');
+  }
+
+  /**
+   * Sends it to a pod. @returns once the pod has taken the connection: the answer comes when it comes; false: it has not,
+   * and another may be tried
+   */
+  async forward(base: string): Promise<boolean> {
     const { url = '/', method = 'GET', headers } = this.request;
-    return new Promise((left) => {
-      const upstream = http.request(base + url, {
-        agent,
-        method,
-        headers: { ...forwardedHeaders(headers), 'content-length': this.body.byteLength },
-      });
-      const abort = (): void => void upstream.destroy();
-      this.response.once('close', abort);
+    const { hostname, port } = urlToHttpOptions(new URL(base));
+    const body = this.body ?? Buffer.alloc(0);
+    const upstream = http.request({
+      agent,
+      method,
+      // As it came: who reads it as a URL makes another path of `..`.
+      ...{ hostname, port, path: url },
+      headers: { ...forwardedHeaders(headers), 'content-length': body.byteLength },
+    });
+    const abort = (): void => void upstream.destroy();
+    this.response.once('close', abort);
+    return await new Promise((resolve) => {
+      let reached = false;
       upstream.once('socket', (socket) => {
-        const late = setTimeout(() => upstream.destroy(new Error('no connection')), connectMs);
-        socket.once('connect', () => clearTimeout(late)).once('close', () => clearTimeout(late));
+        const late = setTimeout(abort, connectMs);
+        socket.once('close', () => clearTimeout(late));
+        socket.once('connect', () => {
+          clearTimeout(late);
+          socket.setKeepAlive(true, probeMs);
+          reached = true;
+          resolve(true);
+        });
       });
-      upstream.once('finish', left).once('close', left);
-      upstream.on('error', () => this.fail());
-      upstream.once('response', (answered) => this.relay(answered));
-      upstream.end(this.body);
+      let answers = false;
+      upstream.once('response', (answered) => {
+        answers = true;
+        this.relay(answered);
+      });
+      upstream.once('finish', () => this.dropBody());
+      // Which comes behind every error, and where a pod turns to another protocol.
+      upstream.once('close', () => {
+        this.response.off('close', abort);
+        if (reached && !answers) this.fail();
+        resolve(reached);
+      });
+      upstream.on('error', () => undefined);
+      upstream.end(body);
     });
   }
 
   /** Ends an answer that is under way. */
   fail(): void {
     if (this.gone) return;
+    // What was cut off within an event is not to be read as one with the error.
+    if (this.relaysEvents) this.response.write('\n\n');
     this.refuse(
       new ActivatorError('upstream_failed', 'the pod that was to answer ended before it had: try again', 1),
     );
@@ -78,9 +123,15 @@ export class HeldRequest {
     const { response } = this;
     const { statusCode = 502, headers } = answered;
     const streams = headers['content-type']?.startsWith('text/event-stream') === true;
-    if (response.headersSent && !streams) return void this.tellAsEvent(answered);
-    if (!response.headersSent) begin(response, statusCode, returnedHeaders(headers));
     answered.on('error', () => this.fail());
+    // Nothing that an answer can have.
+    if (statusCode < 200 || statusCode > 599) return void answered.destroy(new Error('no such status'));
+    if (response.headersSent && !streams) return void this.tellAsEvent(answered);
+    const returned = returnedHeaders(headers);
+    // An event with an error would make it longer.
+    if (streams) delete returned['content-length'];
+    if (!response.headersSent) begin(response, statusCode, returned);
+    this.relaysEvents = streams;
     answered.pipe(response);
   }
 
@@ -110,6 +161,12 @@ export class HeldRequest {
   private quiet(): void {
     if (this.comments !== null) clearInterval(this.comments);
     this.comments = null;
+  }
+
+  private dropBody(): void {
+    if (this.body === null) return;
+    this.body = null;
+    this.onBodyGone();
   }
 }
 
@@ -144,12 +201,3 @@ const streamHeaders = {
   'cache-control': 'no-cache, no-transform',
   'x-accel-buffering': 'no',
 };
-
-function asksForStream({ method }: IncomingMessage, body: Buffer): boolean {
-  if (method !== 'POST' || !body.includes('"stream"')) return false;
-  try {
-    return (JSON.parse(body.toString('utf8')) as { stream?: unknown } | null)?.stream === true;
-  } catch {
-    return false;
-  }
-}

@@ -33,6 +33,8 @@ async function main(): Promise<void> {
     limits: {
       perService: settings.mostHeldPerService,
       total: settings.mostHeld,
+      // So that no service takes all of the room.
+      bytesPerService: 64 * mib,
       totalBytes: 128 * mib,
       bodyBytes: 32 * mib,
     },
@@ -45,7 +47,14 @@ async function main(): Promise<void> {
   });
   // Ready is who knows the services.
   await Promise.race([directory.start(watching.signal), told]);
-  const server = createServer({ requestTimeout: 300_000, headersTimeout: 20_000 });
+  // As long as the runtime's: connections of gateways stay open from one to the other.
+  const server = createServer({
+    requestTimeout: 300_000,
+    headersTimeout: 20_000,
+    keepAliveTimeout: 75_000,
+    keepAlive: true,
+    keepAliveInitialDelay: 30_000,
+  });
   server.on('request', (request, response) => void activator.handle(request, response));
   server.listen(settings.port);
   await once(server, 'listening');

@@ -4,32 +4,41 @@ import type { IncomingMessage } from 'node:http';
 import { ActivatorError } from './activator-error.js';
 
 export interface Room {
+  /** @returns false where there is none */
   takeBytes(count: number): boolean;
   giveBytes(count: number): void;
 }
 
 /** The caller gives back the room of a body that it was given. @throws ActivatorError, or when the client goes away */
 export async function readBody(request: IncomingMessage, room: Room, mostBytes: number): Promise<Buffer> {
-  const chunks: Buffer[] = [];
+  const foreseen = Math.min(Number(request.headers['content-length'] ?? mostBytes), mostBytes);
+  // Chunks are copied: kept, one of a single byte would hold hundreds. Room is taken for all of the buffer.
+  let buffer = Buffer.alloc(0);
   let bytes = 0;
   try {
     // Who is refused within the body is still to be told so.
     const read = request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>;
     for await (const chunk of read) {
-      if (bytes + chunk.byteLength > mostBytes) {
+      const needed = bytes + chunk.byteLength;
+      if (needed > mostBytes) {
         const message = `the body has more than ${String(mostBytes)} bytes`;
         throw new ActivatorError('request_too_large', message);
       }
-      if (!room.takeBytes(chunk.byteLength)) {
-        throw new ActivatorError('queue_full', 'too much is waiting for its model: try again later', 5);
+      if (needed > buffer.byteLength) {
+        const size = Math.max(needed, Math.min(2 * buffer.byteLength, foreseen));
+        if (!room.takeBytes(size - buffer.byteLength)) {
+          throw new ActivatorError('queue_full', 'too much is waiting for its model: try again later', 5);
+        }
+        buffer = Buffer.concat([buffer], size);
       }
-      bytes += chunk.byteLength;
-      chunks.push(chunk);
+      chunk.copy(buffer, bytes);
+      bytes = needed;
     }
-    return Buffer.concat(chunks);
   } catch (error) {
-    room.giveBytes(bytes);
+    room.giveBytes(buffer.byteLength);
     request.resume();
     throw error;
   }
+  room.giveBytes(buffer.byteLength - bytes);
+  return bytes === buffer.byteLength ? buffer : Buffer.from(buffer.subarray(0, bytes));
 }

@@ -1,30 +1,28 @@
-// Whom a request means: the service with its public host, or by the name that it has inside the cluster.
+// Whom a request means: the service by the name that it has inside the cluster, or else by its public host. A public
+// host is what its owner chose: it must not take what is meant for a name inside the cluster.
 
 export interface Named {
   readonly namespace: string;
   readonly name: string;
-  /** spec.routing.host, or null. */
+  /** Its public host, where it has all of it; else null. */
   readonly host: string | null;
+  /** RFC 3339. */
+  readonly createdAt: string;
 }
 
-export type Meant =
-  | { readonly state: 'found'; readonly service: Named }
-  | { readonly state: 'unknown' }
-  /** Several services have the host. */
-  | { readonly state: 'ambiguous'; readonly keys: readonly string[] };
-
-/** @param header value of the Host header; undefined: there is none */
-export function serviceOfHost(header: string | undefined, services: readonly Named[]): Meant {
+/** @param header value of the Host header; undefined: there is none. @returns null: no service has it */
+export function serviceOfHost(header: string | undefined, services: readonly Named[]): Named | null {
   const host = (header ?? '').toLowerCase().replace(/:\d*$/, '').replace(/\.$/, '');
-  const routed = services.filter((each) => each.host?.toLowerCase() === host);
-  const [service, ...others] = routed.length > 0 ? routed : services.filter((each) => isInside(host, each));
-  if (service === undefined) return { state: 'unknown' };
-  if (others.length === 0) return { state: 'found', service };
-  return { state: 'ambiguous', keys: routed.map(({ namespace, name }) => `${namespace}/${name}`) };
+  // NAME.NAMESPACE, with or without svc and, behind that, the cluster's domain.
+  const [name, namespace, svc] = host.split('.');
+  const inside = services.find((each) => each.name === name && each.namespace === namespace);
+  if (svc === 'svc' || (svc === undefined && inside !== undefined)) return inside ?? null;
+  // The oldest has it, as with routes of the Gateway API.
+  const [oldest] = services.filter((each) => each.host?.toLowerCase() === host).sort(byAge);
+  return oldest ?? null;
 }
 
-/** NAME.NAMESPACE, with or without svc and, behind that, the cluster's domain. */
-function isInside(host: string, { namespace, name }: Named): boolean {
-  const inside = `${name}.${namespace}`;
-  return host === inside || host === `${inside}.svc` || host.startsWith(`${inside}.svc.`);
+function byAge(a: Named, b: Named): number {
+  const rank = ({ createdAt, namespace, name }: Named): string => `${createdAt} ${namespace}/${name}`;
+  return rank(a) < rank(b) ? -1 : 1;
 }

@@ -15,10 +15,39 @@ export function activatorEndpointsName(service: string): string {
   return `${service}-activator`;
 }
 
-/** @param addresses of the activator's pods; of two families those of the first one's are taken */
-export function planActivatorEndpoints(service: WantedService, addresses: readonly string[]): KubeObject {
+export interface ActivatorEndpoints {
+  readonly addressType: string;
+  readonly addresses: readonly string[];
+}
+
+/**
+ * Of two families the first address's is taken. The type of a slice never changes: one of another type has to go first,
+ * and one without addresses keeps its own.
+ * @param addresses of the activator's pods that are ready
+ * @param live what is there
+ * @returns null: nothing is to be there for now
+ */
+export function activatorEndpoints(
+  addresses: readonly string[],
+  live: KubeObject | null,
+): ActivatorEndpoints | null {
+  const liveType = live === null ? null : String(live['addressType']);
+  const [first] = addresses;
+  if (first === undefined) return liveType === null ? null : { addressType: liveType, addresses };
+  const addressType = familyOf(first);
+  if (liveType !== null && liveType !== addressType) return null;
+  return { addressType, addresses: addresses.filter((address) => familyOf(address) === addressType) };
+}
+
+function familyOf(address: string): 'IPv4' | 'IPv6' {
+  return address.includes(':') ? 'IPv6' : 'IPv4';
+}
+
+export function planActivatorEndpoints(
+  service: WantedService,
+  { addressType, addresses }: ActivatorEndpoints,
+): KubeObject {
   const metadata = childMetadata(service, activatorEndpointsName(service.name));
-  const v6 = addresses[0]?.includes(':') === true;
   const { apiVersion, kind } = resources.endpointSlices;
   return {
     apiVersion,
@@ -31,10 +60,8 @@ export function planActivatorEndpoints(service: WantedService, addresses: readon
         [endpointsManagedBy]: fieldManager,
       },
     },
-    addressType: v6 ? 'IPv6' : 'IPv4',
-    endpoints: addresses
-      .filter((address) => address.includes(':') === v6)
-      .map((address) => ({ addresses: [address], conditions: { ready: true } })),
+    addressType,
+    endpoints: addresses.map((address) => ({ addresses: [address], conditions: { ready: true } })),
     // By the name that the Service has for it.
     ports: [{ name: schemeOf(service), port: ports.activator, protocol: 'TCP' }],
   };

@@ -1,6 +1,6 @@
 // Who may reach the pods of a service: those that its spec lists, and what of ours asks them (the operator for health
-// and load, the activator with the requests that it held). The kubelet's probes need no word: a node always reaches its
-// pods. What pods send is not limited: an S3 endpoint is a name, and policies know addresses.
+// and load; where the service sleeps, the activator with the requests that it held). The kubelet's probes need no word: a
+// node always reaches its pods. What pods send is not limited: an S3 endpoint is a name, and policies know addresses.
 
 import { activatorName, fieldManager, labels, ports } from '@llmservice/crds';
 import type { WantedService } from '../../spec/parse-spec.js';
@@ -13,10 +13,13 @@ export function planNetworkPolicy(service: WantedService, operatorNamespace: str
   const peers = service.spec.networkPolicy?.from;
   if (peers === undefined) return [];
   const { apiVersion, kind } = resources.networkPolicies;
+  const sleeps = service.spec.scaling.idleAfterSeconds !== undefined;
   const ours = {
     namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': operatorNamespace } },
     podSelector: {
-      matchExpressions: [{ key: labels.name, operator: 'In', values: [fieldManager, activatorName] }],
+      matchExpressions: [
+        { key: labels.name, operator: 'In', values: [fieldManager, ...(sleeps ? [activatorName] : [])] },
+      ],
     },
   };
   return [

@@ -1,0 +1,62 @@
+import { PassThrough, addAbortSignal } from 'node:stream';
+import { labels } from '@llmservice/crds';
+import { afterEach, expect, test } from '@jest/globals';
+import { createLogger } from 'winston';
+import type { KubeClient } from '../kube/client.js';
+import { Directory } from './directory.js';
+
+let stop = new AbortController();
+afterEach(() => {
+  stop.abort();
+  stop = new AbortController();
+});
+
+const service = (name: string, scaling: object, routing: object = {}) => ({
+  metadata: { namespace: 'ns', name, generation: 1, resourceVersion: '1' },
+  spec: { replicas: 1, stop: false, scaling: { wakeTimeoutSeconds: 600, ...scaling }, routing },
+});
+const pod = (name: string, of: string, podIP: string) => ({
+  metadata: { namespace: 'ns', name, resourceVersion: '1', labels: { [labels.service]: of } },
+  spec: { containers: [{ name: 'runtime', ports: [{ name: 'http', containerPort: 8080 }] }] },
+  status: { podIP, conditions: [{ type: 'Ready', status: 'True' }] },
+});
+
+/** A directory of what an API server lists. */
+async function directoryOf(llmservices: object[], pods: object[]): Promise<Directory> {
+  const lists: Record<string, object[]> = { llmservices, pods };
+  const client = {
+    async *pages({ path }: { path: string }) {
+      const items = lists[path.split('/').at(-1) ?? ''] ?? [];
+      yield await Promise.resolve({ metadata: { resourceVersion: '1' }, items });
+    },
+    open: () => Promise.resolve(addAbortSignal(stop.signal, new PassThrough())),
+  } as unknown as KubeClient;
+  const logger = createLogger({ silent: true });
+  const directory = new Directory({ client, namespace: null, logger, onChange: () => undefined });
+  await directory.start(stop.signal);
+  return directory;
+}
+
+test('a service that sleeps is at its pods, each time it is asked for', async () => {
+  const pods = [pod('a', 'demo', '192.0.2.1'), pod('b', 'demo', '192.0.2.2'), pod('c', 'other', '192.0.2.3')];
+  const directory = await directoryOf([service('demo', { idleAfterSeconds: 60 })], pods);
+  const place = {
+    state: 'ready',
+    urls: ['http://192.0.2.1:8080', 'http://192.0.2.2:8080'],
+    timeoutMs: 600_000,
+  };
+  expect([directory.place('ns/demo'), directory.place('ns/demo')]).toEqual([place, place]);
+});
+
+test('to one that never sleeps nothing is sent on', async () => {
+  const directory = await directoryOf([service('demo', {})], [pod('a', 'demo', '192.0.2.1')]);
+  const key = directory.find('demo.ns.svc');
+  expect(directory.place(key)).toMatchObject({ state: 'refused', error: { code: 'model_not_ready' } });
+});
+
+test('who has a part of a host has not the host', async () => {
+  const host = 'llm.example.org';
+  const prefixed = service('a', {}, { host, pathPrefix: '/a' });
+  const directory = await directoryOf([prefixed, service('demo', { idleAfterSeconds: 60 }, { host })], []);
+  expect(directory.find(host)).toBe('ns/demo');
+});

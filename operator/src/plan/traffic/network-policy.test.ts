@@ -1,0 +1,21 @@
+import { expect, test } from '@jest/globals';
+import { wantedService } from '../../spec/wanted-service.fixture.js';
+import { planNetworkPolicy } from './network-policy.js';
+
+const policy = (spec: object) => JSON.stringify(planNetworkPolicy(wantedService(spec), 'llmservice-system'));
+const networkPolicy = { from: [{ podSelector: {} }] };
+
+test('without the field there is none', () => {
+  expect(policy({ scaling: { idleAfterSeconds: 60 } })).toBe('[]');
+});
+
+test.each([
+  ['that never sleeps lets in the operator alone', {}, '"values":["llmservice-operator"]'],
+  [
+    'that sleeps lets in the activator too',
+    { scaling: { idleAfterSeconds: 60 } },
+    '"values":["llmservice-operator","llmservice-activator"]',
+  ],
+])('a service %s', (_, spec, values) => {
+  expect(policy({ ...spec, networkPolicy })).toContain(values);
+});
