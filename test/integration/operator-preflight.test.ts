@@ -1,11 +1,14 @@
 // What is wrong with a checkpoint is told in status before any pod exists, each with its own reason and remedy.
 
+import { once } from 'node:events';
+import { createServer } from 'node:net';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { failureKinds, type FailureReason } from '@llmservice/crds';
 import { ggufFile, llamaGguf } from '../../crds/src/gguf.fixture.js';
 import { resources } from '../../operator/src/kube/resources.js';
 import type { KubeObject } from '../../operator/src/kube/types.js';
 import { llamaCheckpoint } from '../builders/checkpoint.js';
+import { eventually } from '../processes.js';
 import { World, type RunningOperator } from './operator-world.js';
 
 jest.setTimeout(90_000);
@@ -290,4 +293,22 @@ test('a repaired checkpoint is taken up when the retry annotation changes', asyn
   });
   await world.condition('no-tokenizer', 'ModelResolved', 'True');
   await world.deployment('no-tokenizer');
+});
+
+test('endpoints that never answer keep no other service waiting, and are told of', async () => {
+  const silent = createServer((socket) => socket.on('error', () => undefined)).listen(0, '127.0.0.1');
+  await once(silent, 'listening');
+  const { port } = silent.address() as { port: number };
+  const s3 = { endpoint: `http://127.0.0.1:${port}`, credentialsSecretRef: { name: 's3' } };
+  // More than the operator has workers. Their reads last longer than the test.
+  for (let at = 0; at < 8; at += 1) {
+    await world.createService(`silent-${at}`, { model: { uri: 's3://models/good/', s3 }, ...oneGi });
+  }
+  const begin = Date.now();
+  await world.patch(resources.llmServices, 'patient', { spec: { replicas: 2 } });
+  await eventually('two replicas', async () => (await world.deployment('patient')).spec?.replicas === 2);
+  expect(Date.now() - begin).toBeLessThan(4_000);
+  const { message } = await world.condition('silent-7', 'ModelResolved', 'Unknown', 'S3Unavailable');
+  expect(message).toContain('s3://models/good/ is still being read');
+  silent.close();
 });

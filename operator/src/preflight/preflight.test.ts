@@ -1,17 +1,219 @@
-import { expect, test } from '@jest/globals';
+// Endpoints belong to the services: those that answer late or never keep no others waiting, nor the reconciles.
+
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { safetensorsIndexFile } from '@llmservice/crds';
+import type { WantedService } from '../spec/parse-spec.js';
 import { wantedService } from '../spec/wanted-service.fixture.js';
-import { Preflight } from './preflight.js';
+import type { CheckpointSource, OpenFolders } from './judge-checkpoint.js';
+import { Preflight, type PreflightOptions } from './preflight.js';
+import type { CheckpointFiles } from './read-safetensors.js';
+
+const never = (): Promise<never> => new Promise(() => undefined);
+const silent: CheckpointFiles = { read: never, readOptional: never, list: never };
+
+function folder(contents: Readonly<Record<string, string | Uint8Array>>): CheckpointFiles {
+  const read: CheckpointFiles['read'] = (file, mostBytes, beginAt = 0) => {
+    const content = contents[file];
+    if (content === undefined) return Promise.resolve(null);
+    const bytes = Buffer.from(content);
+    const range = bytes.subarray(beginAt, beginAt + mostBytes);
+    return Promise.resolve({ bytes: range, fileBytes: bytes.byteLength, etag: String(bytes.byteLength) });
+  };
+  return { read, readOptional: read, list: () => Promise.resolve([]) };
+}
+
+const header = JSON.stringify({ w: { dtype: 'BF16', shape: [1], data_offsets: [0, 2] } });
+const whole = {
+  'config.json': '{}',
+  'model.safetensors': Buffer.concat([
+    Buffer.from([header.length, 0, 0, 0, 0, 0, 0, 0, ...Buffer.from(header)]),
+    Buffer.alloc(2),
+  ]),
+};
+const good = folder(whole);
+const names = Array.from({ length: 20_000 }, (_, at) => [
+  `model.layers.${at}.mlp.experts.weight`,
+  'model.safetensors',
+]);
+const long = folder({
+  ...whole,
+  [safetensorsIndexFile]: JSON.stringify({ weight_map: Object.fromEntries(names) }),
+});
+/** Its index is long, and the rest of it never comes. */
+const longSilent: CheckpointFiles = {
+  ...long,
+  read: (file, mostBytes, beginAt) => (mostBytes > 2 ** 23 ? never() : long.read(file, mostBytes, beginAt)),
+};
+
+/** Of any engine, so that few files make a checkpoint. */
+function service(namespace: string, name = namespace): WantedService {
+  return { ...wantedService({ engine: { runtime: 'vllm' } }), namespace, name };
+}
+
+class Endpoints implements CheckpointSource {
+  /** By the service's name. */
+  readonly files = new Map<string, CheckpointFiles>();
+  /** Namespaces of what is open now. */
+  readonly opened: string[] = [];
+
+  async open({ namespace, name }: WantedService): Promise<OpenFolders> {
+    this.opened.push(namespace);
+    const files = this.files.get(name) ?? silent;
+    await Promise.resolve();
+    return { at: () => files, close: () => void this.opened.splice(this.opened.indexOf(namespace), 1) };
+  }
+}
+
+let endpoints: Endpoints;
+let told: string[];
+let preflight: Preflight;
+let lateMs: number;
+
+function start(options: PreflightOptions = {}): void {
+  preflight = new Preflight(endpoints, { onRead: (key) => told.push(key), ...options });
+}
+
+async function until(holds: () => boolean): Promise<void> {
+  for (let tries = 0; tries < 200 && !holds(); tries += 1) await sleep(5);
+  expect(holds()).toBe(true);
+}
+
+beforeEach(() => {
+  endpoints = new Endpoints();
+  endpoints.files.set('good', good).set('long', long).set('long-silent', longSilent);
+  told = [];
+  lateMs = 0;
+  const now = performance.now.bind(performance);
+  jest.spyOn(performance, 'now').mockImplementation(() => now() + lateMs);
+  start();
+});
+
+afterEach(() => {
+  preflight.stop();
+  jest.restoreAllMocks();
+});
 
 test('an endpoint that never answers is given up, and what was open is closed', async () => {
-  let closed = false;
-  const never = (): Promise<never> => new Promise(() => undefined);
-  const folders = {
-    at: () => ({ read: never, readOptional: never, list: never }),
-    close: () => (closed = true),
-  };
-  const preflight = new Preflight({ open: () => Promise.resolve(folders) }, 50);
-  expect(await preflight.resolve('a/b', wantedService())).toMatchObject({
+  start({ mostReadMs: 50 });
+  expect(await preflight.resolve('bad/a', service('bad'))).toMatchObject({
     result: { state: 'unavailable', failure: { reason: 'S3Unavailable' }, known: null },
   });
-  expect(closed).toBe(true);
+  expect(endpoints.opened).toEqual([]);
+});
+
+test('a hundred silent endpoints of a tenant keep no service of another waiting', async () => {
+  for (let at = 0; at < 100; at += 1) {
+    expect(preflight.look(`bad/${at}`, service('bad'))).toMatchObject({ result: null });
+  }
+  expect(preflight.look('good/a', service('good'))).toMatchObject({ result: null });
+  await until(() => told.length > 0);
+  expect(told).toEqual(['good/a']);
+  expect(preflight.look('good/a', service('good'))).toMatchObject({ result: { state: 'resolved' } });
+  expect(endpoints.opened).toEqual(['bad', 'bad', 'bad', 'bad']);
+});
+
+test('endpoints that did not answer leave half of the places to others', async () => {
+  start({ mostReadMs: 50 });
+  const bad = Array.from({ length: 20 }, (_, at) => `bad-${at}`);
+  await Promise.all(bad.map((namespace) => preflight.resolve(namespace, service(namespace))));
+  lateMs = 60_000;
+  for (const namespace of bad) preflight.look(namespace, service(namespace));
+  expect(await preflight.resolve('good/a', service('good'))).toMatchObject({ result: { state: 'resolved' } });
+  expect(endpoints.opened).toHaveLength(8);
+});
+
+describe('a long header or index', () => {
+  test('is read in its turn, and waits for no tenant that drips its own', async () => {
+    for (const at of [1, 2, 3]) preflight.look(`bad/${at}`, service('long-silent'));
+    await until(() => endpoints.opened.length === 1);
+    // The index lists more than its file has: it was read to its end.
+    expect(await preflight.resolve('long/a', service('long'))).toMatchObject({
+      result: { state: 'failed', failure: { reason: 'CheckpointIncomplete' } },
+    });
+    expect(endpoints.opened).toEqual(['long-silent']);
+  });
+
+  test('takes none of its time while it waits', async () => {
+    start({ mostReadMs: 100, mostLongReadMs: 100 });
+    for (const at of [1, 2]) preflight.look(`mixed/${at}`, service('mixed', 'long-silent'));
+    await until(() => endpoints.opened.length === 1);
+    const begin = performance.now();
+    expect(await preflight.resolve('mixed/3', service('mixed', 'long'))).toMatchObject({
+      result: { state: 'failed' },
+    });
+    expect(performance.now() - begin).toBeGreaterThan(150);
+  });
+});
+
+test('a first read is told of once it takes long', () => {
+  expect(preflight.look('bad/a', service('bad'))).toMatchObject({ result: null });
+  lateMs = 6_000;
+  expect(preflight.look('bad/a', service('bad'))).toMatchObject({
+    result: {
+      state: 'unavailable',
+      failure: {
+        reason: 'S3Unavailable',
+        message: expect.stringContaining('still being read for generation 3'),
+      },
+      known: null,
+    },
+    recheckMs: null,
+  });
+  expect(told).toEqual([]);
+});
+
+test('what is known stays while it is read again, and when that comes to nothing', async () => {
+  start({ mostReadMs: 200 });
+  const { result: resolved } = await preflight.resolve('good/a', service('good'));
+  expect(resolved).toMatchObject({ state: 'resolved' });
+  expect(preflight.look('good/a', service('good'))).toMatchObject({
+    result: resolved,
+    recheckMs: expect.any(Number),
+  });
+  endpoints.files.set('good', silent);
+  lateMs = 11 * 60_000;
+  expect(preflight.look('good/a', service('good'))).toEqual({ result: resolved, recheckMs: null });
+  told.length = 0;
+  await until(() => told.length === 1);
+  expect(preflight.look('good/a', service('good'))).toMatchObject({
+    result: { state: 'unavailable', known: { fileBytes: expect.any(Number) } },
+  });
+});
+
+test('what a service wants no more is read no more', async () => {
+  preflight.look('bad/a', service('bad'));
+  await until(() => endpoints.opened.length === 1);
+  endpoints.files.set('bad', good);
+  expect(await preflight.resolve('bad/a', { ...service('bad'), retry: '1' })).toMatchObject({
+    result: { state: 'resolved' },
+  });
+  expect(endpoints.opened).toEqual([]);
+  expect(told).toEqual(['bad/a']);
+});
+
+test('the end of a read that was forgotten is told to nobody, and its place is free', async () => {
+  for (let at = 0; at < 8; at += 1) preflight.look(`bad/${at}`, service('bad'));
+  await until(() => endpoints.opened.length === 4);
+  for (let at = 0; at < 8; at += 1) preflight.forget(`bad/${at}`);
+  await until(() => endpoints.opened.length === 0);
+  expect(told).toEqual([]);
+  preflight.look('bad/9', service('bad'));
+  await until(() => endpoints.opened.length === 1);
+});
+
+test('stopping closes all that is open', async () => {
+  preflight.look('bad/a', service('bad'));
+  await until(() => endpoints.opened.length === 1);
+  preflight.stop();
+  await until(() => endpoints.opened.length === 0);
+});
+
+test('what is no failure of the service is thrown once, and it is read again', async () => {
+  const open = jest.spyOn(endpoints, 'open').mockRejectedValueOnce(new Error('the API server is away'));
+  preflight.look('good/a', service('good'));
+  await until(() => told.length === 1);
+  expect(() => preflight.look('good/a', service('good'))).toThrow('the API server is away');
+  expect(await preflight.resolve('good/a', service('good'))).toMatchObject({ result: { state: 'resolved' } });
+  expect(open).toHaveBeenCalledTimes(2);
 });

@@ -1,16 +1,16 @@
 // The preflight of every service: what its checkpoint is, remembered between reconciles and looked at again from time
 // to time. Failures are asked about again with back-off, since the cure (a Secret, an upload) is made outside.
+// Checkpoints are read beside the reconciles, which wait for none: the end of a read is told.
 
-import { setTimeout as sleep } from 'node:timers/promises';
-import { checkpointPin, FailureError, type Failure } from '@llmservice/crds';
-import type { CheckpointLocation, WantedService } from '../spec/parse-spec.js';
-import { s3Access } from '../spec/s3-access.js';
+import { FailureError, type Failure } from '@llmservice/crds';
+import type { WantedService } from '../spec/parse-spec.js';
 import { contentHash } from '../plan/identity/content-hash.js';
 import { backoffMs } from '../watch/backoff.js';
-import { readCheckpoint, type Checkpoint } from './read-checkpoint.js';
-import type { CheckpointFiles } from './read-safetensors.js';
-import { readForeignCheckpoint } from './read-foreign-checkpoint.js';
+import { judgeCheckpoint, LongCheckpointError, type CheckpointSource } from './judge-checkpoint.js';
+import type { Checkpoint } from './read-checkpoint.js';
+import { ReadPool } from './read-pool.js';
 
+export type { CheckpointSource, OpenFolders } from './judge-checkpoint.js';
 export type { Checkpoint } from './read-checkpoint.js';
 
 export type PreflightResult =
@@ -19,29 +19,38 @@ export type PreflightResult =
   /** Nothing can be said now; `known` is what was found before, if anything. */
   | { readonly state: 'unavailable'; readonly failure: Failure; readonly known: Checkpoint | null };
 
-/** Folders of checkpoints, open for one preflight. */
-export interface OpenFolders {
-  at(location: CheckpointLocation): CheckpointFiles;
-  close(): void;
-}
-
-/** Where checkpoints are read from: their buckets, or, for the offline planner, a folder. */
-export interface CheckpointSource {
-  /** @throws FailureError where what the service gives for reaching its bucket is not there */
-  open(service: WantedService): Promise<OpenFolders>;
-}
-
 export interface PreflightAnswer {
-  readonly result: PreflightResult;
-  /** When to ask again. */
-  readonly recheckMs: number;
+  /** Null: the first read has just begun, and there is nothing to tell yet. */
+  readonly result: PreflightResult | null;
+  /** When to ask again, if by time alone. */
+  readonly recheckMs: number | null;
 }
 
+export interface PreflightOptions {
+  /** Called with the service's key when a read of its checkpoint ends. */
+  readonly onRead?: (key: string) => void;
+  /** A checkpoint is judged by some small reads: an endpoint that takes longer is as good as away. */
+  readonly mostReadMs?: number;
+  /** The same where it holds what is long, of which few are read at once. */
+  readonly mostLongReadMs?: number;
+  /** After this a first read is told of before it ends: nearly all end sooner, and their status says no more than needed. */
+  readonly untoldMs?: number;
+}
+
+/** What a service wants read, and what came of it. */
 interface Entry {
   readonly inputs: string;
-  readonly result: PreflightResult;
-  readonly dueAt: number;
-  readonly failures: number;
+  /** Ends what is read, once nobody wants it. */
+  readonly unwanted: AbortController;
+  result: PreflightResult | null;
+  /** What came in place of a result: no failure of the service, so that it is thrown to who asks next. */
+  error: Error | null;
+  dueAt: number;
+  failures: number;
+  /** The checkpoint holds what is long. */
+  long: boolean;
+  /** The read that is under way or waits for its turn. */
+  reading: { readonly since: number; readonly ended: Promise<void> } | null;
 }
 
 const resolvedRecheckMs = 10 * 60_000;
@@ -50,90 +59,127 @@ const unavailableBackoff = { firstMs: 3_000, mostMs: 60_000 };
 
 export class Preflight {
   private readonly entries = new Map<string, Entry>();
+  private readonly reads = new ReadPool({ total: 16, perNamespace: 4 });
+  /** What is long (a GGUF header most of all) takes some hundred MiB while it is read and parsed. */
+  private readonly longReads = new ReadPool({ total: 2, perNamespace: 1 });
 
-  /** @param mostReadMs a checkpoint is judged by some small reads: an endpoint that takes longer is as good as away */
   constructor(
     private readonly source: CheckpointSource,
-    private readonly mostReadMs = 60_000,
+    private readonly options: PreflightOptions = {},
   ) {}
 
-  async resolve(key: string, service: WantedService): Promise<PreflightAnswer> {
-    const { model, env, engine } = service.spec;
-    const inputs = contentHash({
-      model,
-      env,
-      runtime: engine.runtime,
-      dtype: engine.dtype,
-      quantization: engine.quantization,
-      speculative: engine.speculative,
-      retry: service.retry,
-    });
-    const before = this.entries.get(key);
-    const same = before?.inputs === inputs ? before : undefined;
+  /** What is known now. Where it is time to read, a read begins, whose end is told. @throws what the source threw */
+  look(key: string, service: WantedService): PreflightAnswer {
+    const entry = this.entryOf(key, service);
+    const { result, reading, dueAt } = entry;
+    throwError(entry);
     const now = performance.now();
-    if (same !== undefined && same.dueAt > now) return { result: same.result, recheckMs: same.dueAt - now };
+    if (result !== null) return { result, recheckMs: reading === null ? dueAt - now : null };
+    const untoldMs = (reading?.since ?? now) + (this.options.untoldMs ?? 5_000) - now;
+    return untoldMs > 0
+      ? { result: null, recheckMs: untoldMs }
+      : { result: stillReading(service), recheckMs: null };
+  }
 
-    const result = await this.read(service, same?.result ?? null);
-    const failures = result.state === 'resolved' ? 0 : (same?.failures ?? 0) + 1;
-    const recheckMs = recheckAfter(result, failures);
-    this.entries.set(key, { inputs, result, failures, dueAt: performance.now() + recheckMs });
-    return { result, recheckMs };
+  /** As `look`, but waits for the end of the read. */
+  async resolve(key: string, service: WantedService): Promise<{ readonly result: PreflightResult }> {
+    const entry = this.entryOf(key, service);
+    await entry.reading?.ended;
+    throwError(entry);
+    return { result: entry.result ?? stillReading(service) };
   }
 
   forget(key: string): void {
+    this.entries.get(key)?.unwanted.abort();
     this.entries.delete(key);
   }
 
-  private async judge(service: WantedService, folders: OpenFolders): Promise<Checkpoint> {
-    const { checkpoint, head, spec } = service;
-    const files = folders.at(checkpoint);
-    const source = head === null ? null : { uri: spec.engine.speculative.uri ?? '', files: folders.at(head) };
-    const judged = await (spec.engine.runtime === 'vllm'
-      ? readForeignCheckpoint(files, spec.engine)
-      : readCheckpoint(files, checkpoint.file, spec.engine, source));
-    return service.cache === null ? judged : pinned(judged, service, folders);
+  /** Ends all reads. */
+  stop(): void {
+    for (const key of this.entries.keys()) this.forget(key);
   }
 
-  private async read(service: WantedService, before: PreflightResult | null): Promise<PreflightResult> {
-    let folders: OpenFolders | null = null;
-    const deadline = new AbortController();
-    try {
-      folders = await this.source.open(service);
-      const late = sleep(this.mostReadMs, undefined, { signal: deadline.signal, ref: false }).then(() => {
-        const { uri } = service.spec.model;
-        throw new FailureError('S3Unavailable', `reading ${uri} took more than ${this.mostReadMs / 1000} s`);
-      });
-      const checkpoint = await Promise.race([this.judge(service, folders), late]);
-      return { state: 'resolved', checkpoint };
-    } catch (error) {
-      if (!(error instanceof FailureError)) throw error;
-      const { failure } = error;
-      if (failure.reason !== 'S3Unavailable') return { state: 'failed', failure };
-      return { state: 'unavailable', failure, known: knownBefore(before) };
-    } finally {
-      deadline.abort();
-      folders?.close();
+  private entryOf(key: string, service: WantedService): Entry {
+    const inputs = inputsOf(service);
+    let entry = this.entries.get(key);
+    if (entry?.inputs !== inputs) {
+      this.forget(key);
+      entry = {
+        ...{ inputs, unwanted: new AbortController(), result: null, error: null },
+        ...{ dueAt: 0, failures: 0, long: false, reading: null },
+      };
+      this.entries.set(key, entry);
     }
+    const now = performance.now();
+    if (entry.reading === null && entry.error === null && entry.dueAt <= now) {
+      entry.reading = { since: now, ended: this.read(key, service, entry) };
+    }
+    return entry;
+  }
+
+  /** Never throws. */
+  private async read(key: string, service: WantedService, entry: Entry): Promise<void> {
+    try {
+      settle(entry, { state: 'resolved', checkpoint: await this.judge(service, entry) });
+    } catch (error) {
+      if (error instanceof FailureError) settle(entry, resultOf(error, entry.result));
+      else entry.error = error as Error;
+    }
+    entry.reading = null;
+    if (this.entries.get(key) === entry) this.options.onRead?.(key);
+  }
+
+  /** In its turn; what proves to be long is read again in a turn among the long. */
+  private async judge(service: WantedService, entry: Entry): Promise<Checkpoint> {
+    const { mostReadMs = 60_000, mostLongReadMs = 30_000 } = this.options;
+    const { signal } = entry.unwanted;
+    const reader = { namespace: service.namespace, doubtful: entry.result?.state === 'unavailable' };
+    if (!entry.long) {
+      const limits = { long: false, mostMs: mostReadMs, signal };
+      try {
+        return await this.reads.run(reader, signal, () => judgeCheckpoint(this.source, service, limits));
+      } catch (error) {
+        if (!(error instanceof LongCheckpointError)) throw error;
+        entry.long = true;
+      }
+    }
+    const limits = { long: true, mostMs: mostLongReadMs, signal };
+    return this.longReads.run(reader, signal, () => judgeCheckpoint(this.source, service, limits));
   }
 }
 
-/** What a cache has is named by all files that are pulled: a change of any is another checkpoint. */
-async function pinned(
-  checkpoint: Checkpoint,
-  service: WantedService,
-  folders: OpenFolders,
-): Promise<Checkpoint> {
-  const { endpoint } = s3Access(service);
-  const pinOf = async (location: CheckpointLocation): Promise<string> =>
-    checkpointPin({ endpoint, ...location }, await folders.at(location).list());
-  const head = service.head === null ? null : await pinOf(service.head);
-  const pins = { model: await pinOf(service.checkpoint), head };
-  return { ...checkpoint, pins, fingerprint: contentHash([checkpoint.fingerprint, pins]) };
+/** All that the judgement depends on. */
+function inputsOf({ spec: { model, env, engine }, retry }: WantedService): string {
+  const { runtime, dtype, quantization, speculative } = engine;
+  return contentHash({ model, env, runtime, dtype, quantization, speculative, retry });
+}
+
+function throwError(entry: Entry): void {
+  const { error } = entry;
+  entry.error = null;
+  if (error !== null) throw error;
+}
+
+function stillReading({ spec, generation }: WantedService): PreflightResult {
+  const message = `${spec.model.uri} is still being read for generation ${generation}, or waits until others are`;
+  return { state: 'unavailable', failure: { reason: 'S3Unavailable', message }, known: null };
+}
+
+function resultOf({ failure }: FailureError, before: PreflightResult | null): PreflightResult {
+  return failure.reason === 'S3Unavailable'
+    ? { state: 'unavailable', failure, known: knownBefore(before) }
+    : { state: 'failed', failure };
 }
 
 function knownBefore(before: PreflightResult | null): Checkpoint | null {
   if (before?.state === 'resolved') return before.checkpoint;
   return before?.state === 'unavailable' ? before.known : null;
+}
+
+function settle(entry: Entry, result: PreflightResult): void {
+  entry.failures = result.state === 'resolved' ? 0 : entry.failures + 1;
+  entry.result = result;
+  entry.dueAt = performance.now() + recheckAfter(result, entry.failures);
 }
 
 function recheckAfter(result: PreflightResult, failures: number): number {

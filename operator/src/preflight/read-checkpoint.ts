@@ -23,8 +23,8 @@ import { contentHash } from '../plan/identity/content-hash.js';
 import type { PlannedCheckpoint } from '../plan/fit/memory.js';
 import { readMtpHead, type HeadSource } from './read-mtp-head.js';
 import {
+  longReadBytes,
   mostConfigBytes,
-  oneLongRead,
   readShards,
   textOf,
   type CheckpointFiles,
@@ -116,8 +116,9 @@ async function readGguf(files: CheckpointFiles, file: string): Promise<Trunk> {
     }
     return (await files.read(file, end - begin, begin))?.bytes ?? new Uint8Array();
   };
-  // Vocabularies make all of them longer than a MiB.
-  const { header } = await oneLongRead(() => readGgufHeader(file, first.fileBytes, read, { arrays: false }));
+  // Vocabularies make all headers longer than a MiB.
+  if (first.fileBytes > longReadBytes) files.beforeLong?.();
+  const { header } = await readGgufHeader(file, first.fileBytes, read, { arrays: false });
   const { shape, tensors } = readGgufCheckpoint(header);
   // One that lies beside the file is taken instead of the file's own.
   const tokenizer = await files.readOptional(tokenizerFile, 1);

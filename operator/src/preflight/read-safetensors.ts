@@ -13,7 +13,6 @@ import {
   type SafetensorsIndex,
   type TensorEntry,
 } from '@llmservice/crds';
-import pLimit from 'p-limit';
 
 export interface FileRange {
   readonly bytes: Uint8Array;
@@ -29,6 +28,8 @@ export interface CheckpointFiles {
   list(): Promise<readonly ListedFile[]>;
   /** As `read`, for a file that may well be absent. */
   readOptional(file: string, mostBytes: number): Promise<FileRange | null>;
+  /** Called before more than a MiB is read to be parsed at once. Throws where that is to be done at another time. */
+  beforeLong?(): void;
 }
 
 const mib = 2 ** 20;
@@ -42,9 +43,10 @@ const mostTensors = 500_000;
 const firstReadBytes = 64 * 1024;
 const parallelReads = 4;
 
-/** What is longer than a MiB takes many times that while it is parsed: of such there is one at a time in the process. */
-export const oneLongRead = pLimit(1);
+/** What is longer takes many times that while it is parsed. */
 export const longReadBytes = mib;
+/** An index of a MiB lists fewer. */
+const longTensors = 50_000;
 
 export function textOf(file: string, { bytes, fileBytes }: FileRange): string {
   if (bytes.byteLength < fileBytes) {
@@ -67,7 +69,8 @@ export async function readIndex(
   };
   const first = await files.readOptional(safetensorsIndexFile, longReadBytes);
   if (first === null || first.fileBytes <= longReadBytes) return parse(first);
-  return oneLongRead(async () => parse(await files.read(safetensorsIndexFile, mostIndexBytes)));
+  files.beforeLong?.();
+  return parse(await files.read(safetensorsIndexFile, mostIndexBytes));
 }
 
 interface ShardHeader {
@@ -110,6 +113,7 @@ export async function readHeaders(files: CheckpointFiles, names: readonly string
       if (header === null) absent.push(file);
       else found.push(header);
       tensors += header?.tensors.length ?? 0;
+      if (tensors > longTensors) files.beforeLong?.();
       if (tensors > mostTensors) {
         throw new FailureError('CheckpointCorrupt', `the weight files hold more than ${mostTensors} tensors`);
       }
@@ -136,12 +140,10 @@ async function readHeader(files: CheckpointFiles, file: string): Promise<ShardHe
   const end = headerLengthBytes + length;
   const inFirst = first.bytes.subarray(headerLengthBytes, end);
   const missing = end - first.bytes.byteLength;
-  const parse = async (): Promise<TensorEntry[]> => {
-    const rest = missing > 0 ? await files.read(file, missing, first.bytes.byteLength) : null;
-    const header = rest === null ? inFirst : Buffer.concat([inFirst, rest.bytes]);
-    return parseSafetensorsHeader(file, header, fileBytes);
-  };
-  return { file, etag, fileBytes, tensors: await (length > longReadBytes ? oneLongRead(parse) : parse()) };
+  if (length > longReadBytes) files.beforeLong?.();
+  const rest = missing > 0 ? await files.read(file, missing, first.bytes.byteLength) : null;
+  const header = rest === null ? inFirst : Buffer.concat([inFirst, rest.bytes]);
+  return { file, etag, fileBytes, tensors: parseSafetensorsHeader(file, header, fileBytes) };
 }
 
 /** Every tensor that the index promises is in the file that it names. */

@@ -1,0 +1,96 @@
+// One look at the checkpoint of one service, within a time: its folders are opened, judged and closed again.
+
+import { setTimeout as sleep } from 'node:timers/promises';
+import { checkpointPin, FailureError } from '@llmservice/crds';
+import { contentHash } from '../plan/identity/content-hash.js';
+import type { CheckpointLocation, WantedService } from '../spec/parse-spec.js';
+import { s3Access } from '../spec/s3-access.js';
+import { readCheckpoint, type Checkpoint } from './read-checkpoint.js';
+import { readForeignCheckpoint } from './read-foreign-checkpoint.js';
+import type { CheckpointFiles } from './read-safetensors.js';
+
+/** Folders of checkpoints, open for one preflight. */
+export interface OpenFolders {
+  at(location: CheckpointLocation): CheckpointFiles;
+  close(): void;
+}
+
+/** Where checkpoints are read from: their buckets, or, for the offline planner, a folder. */
+export interface CheckpointSource {
+  /** @throws FailureError where what the service gives for reaching its bucket is not there */
+  open(service: WantedService): Promise<OpenFolders>;
+}
+
+/** More than a MiB of it is to be parsed at once, which was not allowed. */
+export class LongCheckpointError extends Error {
+  override readonly name = 'LongCheckpointError';
+}
+
+export interface LookLimits {
+  /** Whether what is longer than a MiB may be read. */
+  readonly long: boolean;
+  readonly mostMs: number;
+  /** Ends the look. */
+  readonly signal: AbortSignal;
+}
+
+/** @throws FailureError; LongCheckpointError; AbortError where the signal aborts */
+export async function judgeCheckpoint(
+  source: CheckpointSource,
+  service: WantedService,
+  { long, mostMs, signal }: LookLimits,
+): Promise<Checkpoint> {
+  const ended = new AbortController();
+  const anyEnd = AbortSignal.any([signal, ended.signal]);
+  const late = sleep(mostMs, undefined, { signal: anyEnd, ref: false }).then(() => {
+    const { uri } = service.spec.model;
+    throw new FailureError('S3Unavailable', `reading ${uri} took more than ${mostMs / 1000} s`);
+  });
+  const opened = source.open(service);
+  try {
+    return await Promise.race([opened.then((folders) => judge(service, folders, long)), late]);
+  } finally {
+    ended.abort();
+    opened.then(
+      (folders) => folders.close(),
+      () => undefined,
+    );
+  }
+}
+
+async function judge(service: WantedService, folders: OpenFolders, long: boolean): Promise<Checkpoint> {
+  const { checkpoint, head, spec } = service;
+  const open = (location: CheckpointLocation): CheckpointFiles =>
+    long ? folders.at(location) : withoutLong(folders.at(location));
+  const files = open(checkpoint);
+  const source = head === null ? null : { uri: spec.engine.speculative.uri ?? '', files: open(head) };
+  const judged = await (spec.engine.runtime === 'vllm'
+    ? readForeignCheckpoint(files, spec.engine)
+    : readCheckpoint(files, checkpoint.file, spec.engine, source));
+  return service.cache === null ? judged : pinned(judged, service, folders);
+}
+
+function withoutLong(files: CheckpointFiles): CheckpointFiles {
+  return {
+    read: (...range) => files.read(...range),
+    readOptional: (...range) => files.readOptional(...range),
+    list: () => files.list(),
+    beforeLong: () => {
+      throw new LongCheckpointError();
+    },
+  };
+}
+
+/** What a cache has is named by all files that are pulled: a change of any is another checkpoint. */
+async function pinned(
+  checkpoint: Checkpoint,
+  service: WantedService,
+  folders: OpenFolders,
+): Promise<Checkpoint> {
+  const { endpoint } = s3Access(service);
+  const pinOf = async (location: CheckpointLocation): Promise<string> =>
+    checkpointPin({ endpoint, ...location }, await folders.at(location).list());
+  const head = service.head === null ? null : await pinOf(service.head);
+  const pins = { model: await pinOf(service.checkpoint), head };
+  return { ...checkpoint, pins, fingerprint: contentHash([checkpoint.fingerprint, pins]) };
+}
