@@ -6,6 +6,7 @@ describe('parseOptions', () => {
     const options = parseOptions(['--runtime-image-cpu', 'flag:1', '--concurrency=3'], {
       POD_NAMESPACE: 'system',
       POD_NAME: 'operator-0',
+      OPERATOR_INSTANCE: 'team-a',
       RUNTIME_IMAGE_CPU: 'env:1',
       RUNTIME_IMAGE_ROCM: 'rocm:1',
       VLLM_IMAGE_CUDA: 'vllm:1',
@@ -18,6 +19,7 @@ describe('parseOptions', () => {
     expect(options).toMatchObject({
       watchNamespace: null,
       leaseNamespace: 'system',
+      instance: 'team-a',
       identity: 'operator-0',
       publicAddress: 'https://lb.example.org',
       concurrency: 3,
@@ -37,9 +39,11 @@ describe('parseOptions', () => {
     expect(() =>
       parseOptions([], {
         ...{ GATEWAY_NAME: 'x', ISTIO_GATEWAY: 'x', PUBLIC_ADDRESS: 'lb:80', PROMETHEUS_URL: 'x' },
-        PORT: 'many',
+        ...{ PORT: 'many', OPERATOR_INSTANCE: 'Team A' },
       }),
-    ).toThrow(/lease-namespace.*gateway-namespace.*istio-gateway.*public-address.*prometheus-url.*--port/s);
+    ).toThrow(
+      /lease-namespace.*--instance.*gateway-namespace.*istio-gateway.*public-address.*prometheus-url.*--port/s,
+    );
   });
 
   test.each(['cache', '/var/../etc'])('refuses to allow %s', (path) => {

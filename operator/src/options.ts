@@ -9,6 +9,8 @@ export interface OperatorOptions {
   /** Null: all namespaces. */
   readonly watchNamespace: string | null;
   readonly leaseNamespace: string;
+  /** Which of several operators in one namespace it is: its Lease has this name. Null: the only one. */
+  readonly instance: string | null;
   /** Unique among replicas. */
   readonly identity: string;
   readonly surroundings: Installation;
@@ -23,6 +25,7 @@ export interface OperatorOptions {
 const settings = {
   'watch-namespace': 'WATCH_NAMESPACE',
   'lease-namespace': 'POD_NAMESPACE',
+  instance: 'OPERATOR_INSTANCE',
   identity: 'POD_NAME',
   'runtime-image-cpu': 'RUNTIME_IMAGE_CPU',
   'runtime-image-cuda': 'RUNTIME_IMAGE_CUDA',
@@ -64,6 +67,12 @@ export function parseOptions(
 
   const leaseNamespace = text('lease-namespace');
   if (leaseNamespace === null) errors.push('--lease-namespace (POD_NAMESPACE) is required');
+  const instance = text('instance');
+  if (instance !== null && !/^[a-z0-9]([-.a-z0-9]{0,61}[a-z0-9])?$/.test(instance)) {
+    errors.push(
+      "--instance (OPERATOR_INSTANCE) must be of lower-case letters, digits, '-' and '.', at most 63",
+    );
+  }
   const gatewayName = text('gateway-name');
   const gatewayNamespace = text('gateway-namespace');
   if ((gatewayName === null) !== (gatewayNamespace === null)) {
@@ -89,6 +98,7 @@ export function parseOptions(
     publicAddress,
     watchNamespace: text('watch-namespace'),
     leaseNamespace: leaseNamespace ?? '',
+    instance,
     identity: text('identity') ?? `${hostname()}-${process.pid}`,
     surroundings: {
       images: {

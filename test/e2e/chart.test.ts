@@ -137,7 +137,7 @@ test('a model that cannot be served fails the release at once, with reason and r
   expect(code).not.toBe(0);
   expect(output).toContain('UnsupportedArchitecture');
   expect(output).toContain(failureKinds.UnsupportedArchitecture.remedy);
-  // Far below the 540 s that the hook waits for a service that may still come.
+  // Far below the 270 s that the hook waits for a service that may still come.
   expect(Date.now() - startedAt).toBeLessThan(120_000);
   expect(await podsOf('refused')).toEqual([]);
 });

@@ -9,6 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { parse, parseAllDocuments } from 'yaml';
+import { leaseName } from '../../operator/src/operator.js';
 import { ApiServer } from './api-server.js';
 import { Kubectl } from './kubectl.js';
 import { toolFolders } from '../processes.js';
@@ -42,8 +43,9 @@ const render = async (program: string, args: readonly string[]): Promise<string>
   const { stdout } = await promisify(execFile)(program, args, { cwd: root, env, maxBuffer: 2 ** 26 });
   return stdout;
 };
-const template = (chart: string, ...args: string[]) =>
-  render(helm, ['template', 'llmservice-operator', `charts/${chart}`, '--kube-version', '1.34.3', ...args]);
+const release = (name: string, chart: string, ...args: string[]) =>
+  render(helm, ['template', name, `charts/${chart}`, '--kube-version', '1.34.3', ...args]);
+const template = (chart: string, ...args: string[]) => release('llmservice-operator', chart, ...args);
 const dryRun = (manifests: string) =>
   kubectl.run(['apply', '--dry-run=server', '--validate=strict', '-f', '-'], manifests);
 
@@ -70,9 +72,21 @@ describe('helmfile', () => {
       expect(code).toBe(0);
       expect(stdout).toContain(`llmservice.llmservice.dev/${service} `);
       expect(stdout).toContain('deployment.apps/llmservice-operator ');
+      // Helm is given 600 s here.
+      expect(manifests).toContain('- "540"');
     },
     120_000,
   );
+
+  it('compares services with a cluster that has no CRD yet', async () => {
+    const file = ['--file', 'helmfile.d/llmservice.yaml.gotmpl', '--environment', 'local'];
+    const state = await render(helmfile, ['--quiet', '--helm-binary', helm, ...file, 'build']);
+    const { releases } = parseAllDocuments(state).at(-1)?.toJS() as {
+      releases: { chart: string; disableValidationOnInstall?: boolean }[];
+    };
+    const services = releases.filter(({ chart }) => chart.endsWith('llm-service'));
+    expect(services.map((each) => each.disableValidationOnInstall)).toEqual([true, true]);
+  });
 });
 
 it('have no webhook: the API server alone judges manifests, by the CRD', async () => {
@@ -80,6 +94,86 @@ it('have no webhook: the API server alone judges manifests, by the CRD', async (
   const all = (await Promise.all([template('llmservice-operator'), service])).join('');
   expect(all).toContain('kind: CustomResourceDefinition');
   expect(all).not.toMatch(/WebhookConfiguration|strategy: Webhook/);
+});
+
+it.each(['true', 'no', '1'])('take %s for a name', async (name) => {
+  const service = ['llm-service', '--set', 'model.uri=s3://bucket/tiny/'] as const;
+  for (const [chart, ...args] of [['llmservice-operator'], service] as const) {
+    for (const document of parseAllDocuments(await release(name, chart, ...args, '--namespace', name))) {
+      const { kind, metadata } = document.toJS() as { kind: string; metadata: Record<string, unknown> };
+      if (kind === 'CustomResourceDefinition') continue;
+      const { 'app.kubernetes.io/instance': instance } = metadata['labels'] as Record<string, unknown>;
+      expect([instance, typeof metadata['name']]).toEqual([name, 'string']);
+      expect(metadata['namespace'] ?? name).toBe(name);
+    }
+  }
+});
+
+describe('the operator’s chart', () => {
+  interface Workload {
+    readonly kind: string;
+    readonly metadata: { readonly name: string };
+    readonly spec: {
+      readonly template: {
+        readonly metadata: { readonly annotations?: object };
+        readonly spec: {
+          readonly affinity?: object;
+          readonly containers: { image: string; env: { name: string; value?: string }[] }[];
+        };
+      };
+    };
+  }
+  const deployments = async (name: string, ...args: string[]) =>
+    parseAllDocuments(await release(name, 'llmservice-operator', ...args))
+      .map((document) => document.toJS() as Workload)
+      .filter(({ kind }) => kind === 'Deployment');
+
+  it('gives each release in a namespace a Lease of its own', async () => {
+    const lease = async (name: string) => {
+      const found = await deployments(name, '--set', 'activator.enabled=false');
+      const env = found[0]?.spec.template.spec.containers[0]?.env ?? [];
+      return leaseName(env.find((each) => each.name === 'OPERATOR_INSTANCE')?.value ?? null);
+    };
+    expect(await lease('team-a')).toBe('team-a');
+    expect(await lease('llmservice-operator')).toBe(leaseName(null));
+  });
+
+  it('treats the activator’s pods as the operator’s', async () => {
+    const digest = `sha256:${'a'.repeat(64)}`;
+    const image = ['--set', `image.repository=example.org/operator,image.digest=${digest}`];
+    const pods = ['--set', 'podAnnotations.a=b,affinity.nodeAffinity.c=d'];
+    const found = await deployments('op', ...image, ...pods);
+    expect(found.map(({ metadata }) => metadata.name).sort()).toEqual(['op', 'op-activator']);
+    for (const { metadata, spec } of found.map((each) => each.spec.template)) {
+      expect(metadata.annotations).toEqual({ a: 'b' });
+      expect(spec.affinity).toEqual({ nodeAffinity: { c: 'd' } });
+      expect(spec.containers[0]?.image).toBe(`example.org/operator@${digest}`);
+    }
+  });
+
+  it.each([
+    ['concurrency', 'concurrency=65'],
+    ['allowHostPaths', 'allowHostPaths={/a/../b}'],
+    ['allowHostPaths', 'allowHostPaths={/a/.}'],
+    ['publicAddress', 'publicAddress=https://a?b'],
+    ['prometheus', 'prometheus.url=http:///x'],
+    ['digest', 'image.digest=latest'],
+    ...['vllmImages', 'runtimeImages', 'activator', 'istio', 'prometheus', 'crd'].map((parent) => [
+      parent,
+      `${parent}=null`,
+    ]),
+  ])('refuses what the operator would end with: %s, %s', async (field, value) => {
+    await expect(template('llmservice-operator', '--set', value)).rejects.toThrow(
+      new RegExp(`values don't meet the specifications[^]*${field}`),
+    );
+  });
+
+  it.each(['concurrency=64', 'allowHostPaths={/a/..b,/c.d}', 'publicAddress=https://lb.example.org:443'])(
+    'takes %s',
+    async (value) => {
+      expect(await template('llmservice-operator', '--set', value)).toContain('kind: Deployment');
+    },
+  );
 });
 
 describe('the operator under the chart’s RBAC', () => {
@@ -170,8 +264,29 @@ describe('the service chart', () => {
 
   it('waits by a hook that may read this one service, or not at all', async () => {
     expect(await rendered('--set', 'wait=serving')).toMatch(/- serving$/m);
-    expect(await rendered()).toContain('resourceNames: [llmservice-operator]');
+    expect(await rendered()).toContain('resourceNames: ["llmservice-operator"]');
     expect(await rendered('--set', 'wait=none')).not.toContain('kind: Job');
+  });
+
+  it('waits by a Job that ends before Helm does, goes by itself, and runs where it is told', async () => {
+    const places = { nodeSelector: { pool: 'x' }, tolerations: [{ operator: 'Exists' }] };
+    const args = ['--set-json', `waitJob=${JSON.stringify(places)}`, '--show-only', 'templates/wait.yaml'];
+    interface Job {
+      readonly kind: string;
+      readonly spec: {
+        readonly ttlSecondsAfterFinished: number;
+        readonly template: {
+          readonly spec: { readonly containers: { args: string[]; resources: object }[] };
+        };
+      };
+    }
+    const objects = parseAllDocuments(await rendered(...args)).map((document) => document.toJS() as Job);
+    const spec = objects.find(({ kind }) => kind === 'Job')?.spec;
+    expect(spec).toMatchObject({ ttlSecondsAfterFinished: 86_400, template: { spec: places } });
+    const [container] = spec?.template.spec.containers ?? [];
+    expect(container?.resources).toHaveProperty('limits');
+    // Helm waits for five minutes where it is not told otherwise.
+    expect(Number(container?.args.at(-1))).toBeLessThan(300);
   });
 
   it('passes on every field that a service has', async () => {

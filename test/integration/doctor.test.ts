@@ -3,6 +3,7 @@
 // without rights is told.
 
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { fieldManager, labels } from '@llmservice/crds';
 import { resources } from '../../operator/src/kube/resources.js';
 import type { KubeObject } from '../../operator/src/kube/types.js';
 import { llamaCheckpoint } from '../builders/checkpoint.js';
@@ -59,7 +60,8 @@ beforeAll(async () => {
   await makeGateway();
   await operatorPods(2);
   await deploymentPods('op-activator', 2);
-  world.startOperator();
+  await makeLeader();
+  world.startOperator({ instance: 'op' });
   world.s3.put('models', 'llama', llamaCheckpoint());
   await world.createService('well', {
     model: world.model('models/llama/'),
@@ -90,6 +92,17 @@ async function makeGateway(): Promise<void> {
   await apply(gateway('Gateway', 'public', { gatewayClassName: 'envoy', listeners }));
   await patchStatus(['gateway', 'public', '-n', 'gateways'], conditions('Accepted', 'Programmed'));
 }
+
+/** The pod that the operator at work says that it is. */
+const makeLeader = (): Promise<void> =>
+  apply({
+    ...{ apiVersion: 'v1', kind: 'Pod' },
+    metadata: {
+      ...{ name: 'operator-0', namespace: 'default' },
+      labels: { [labels.name]: fieldManager, [labels.instance]: 'op' },
+    },
+    spec: { containers: [{ name: 'operator', image: 'example.org/operator:1' }] },
+  });
 
 const operatorPods = (ready: number): Promise<void> => deploymentPods('op', ready);
 
@@ -143,6 +156,12 @@ describe('what is broken', () => {
       () => operatorPods(0),
       'problem: default/op has no pod that is ready, of 2: Look at its pods',
       () => operatorPods(2),
+    ],
+    [
+      'a Lease that another operator holds',
+      () => world.delete(resources.pods, 'operator-0'),
+      'problem: default/op is not at work: operator-0, which is none of its pods, holds its Lease op',
+      makeLeader,
     ],
     [
       'a right that the operator lost',

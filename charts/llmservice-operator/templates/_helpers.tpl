@@ -1,7 +1,7 @@
 {{/* Labels that select the operator's pods; they never change. */}}
 {{- define "operator.selectorLabels" -}}
 app.kubernetes.io/name: llmservice-operator
-app.kubernetes.io/instance: {{ .Release.Name }}
+app.kubernetes.io/instance: {{ .Release.Name | quote }}
 {{- end }}
 
 {{- define "operator.labels" -}}
@@ -11,10 +11,17 @@ app.kubernetes.io/managed-by: {{ .Release.Service }}
 helm.sh/chart: {{ .Chart.Name }}-{{ .Chart.Version }}
 {{- end }}
 
-{{/* Of the activator's pods; the operator finds them by their name. */}}
+{{/* Of the operator and the activator alike: by its digest, which no tag can move, where there is one. */}}
+{{- define "operator.image" -}}
+{{- with .Values.image }}
+{{- .repository }}{{ with .digest }}@{{ . }}{{ else }}:{{ .tag | default $.Chart.AppVersion }}{{ end }}
+{{- end }}
+{{- end }}
+
+{{/* Of the activator's pods; the operator finds those of its own release by them. */}}
 {{- define "activator.selectorLabels" -}}
 app.kubernetes.io/name: llmservice-activator
-app.kubernetes.io/instance: {{ .Release.Name }}
+app.kubernetes.io/instance: {{ .Release.Name | quote }}
 {{- end }}
 
 {{- define "activator.labels" -}}

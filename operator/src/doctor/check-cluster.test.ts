@@ -110,6 +110,12 @@ describe('the operator', () => {
       },
       'problem: the leader of sys/op, op-1, has not renewed its Lease for 63 s',
     ],
+    [
+      'a Lease that another holds',
+      { pods: read(['op-2']) },
+      'problem: sys/op is not at work: op-1, which is none of its pods, holds its Lease op',
+    ],
+    ['pods that may not be read', { pods: forbidden }, 'warning: pods of sys/op: you may not read this'],
     ['a Lease that may not be read', { lease: forbidden }, 'warning: Lease of sys/op: you may not read this'],
     [
       'rights that it lacks',
@@ -127,14 +133,22 @@ describe('the operator', () => {
     );
   });
 
-  test('that is not there, or there twice', () => {
+  test('that is not there', () => {
     expect(told(checkOperators(clusterFacts({ operators: read([]) }), '0.1.0'))[0]).toMatch(
       /^problem: no Deployment/,
     );
-    const twice = read([operatorFacts(), operatorFacts({ settings: { ...settings, watchNamespace: 'a' } })]);
-    expect(told(checkOperators(clusterFacts({ operators: twice }), '0.1.0')).join()).toContain(
-      'undo each other',
+  });
+
+  test.each<[(string | null)[], boolean]>([
+    [[null, 'a'], true],
+    [['a', 'a'], true],
+    [['a', 'b'], false],
+  ])('for %j beside each other', (namespaces, rivals) => {
+    const operators = namespaces.map((watchNamespace) =>
+      operatorFacts({ settings: { ...settings, watchNamespace } }),
     );
+    const lines = told(checkOperators(clusterFacts({ operators: read(operators) }), '0.1.0')).join();
+    expect(lines.includes('undo each other')).toBe(rivals);
   });
 });
 

@@ -21,10 +21,9 @@ export function checkOperators(
       'Install the chart llmservice-operator, or name its namespace with --operator-namespace.',
     );
   }
-  const everywhere = found.filter(({ settings }) => settings.watchNamespace === null);
-  if (everywhere.length > 0 && found.length > 1) {
+  for (const rivals of rivalsAmong(found)) {
     findings.problem(
-      `${listed(found.map(nameOf))} serve the same namespaces: they undo each other's work`,
+      `${listed(rivals.map(nameOf))} serve the same namespaces: they undo each other's work`,
       'Remove all but one, or give each its own watchNamespace.',
     );
   }
@@ -36,6 +35,15 @@ export function checkOperators(
   // Whoever may read the one Deployment may read the other.
   if (activators.state === 'read') checkActivators(activators.value, findings);
   return findings.list;
+}
+
+/** Groups that serve the same namespaces; one that serves all is everyone's rival. */
+function rivalsAmong(operators: readonly OperatorFacts[]): (readonly OperatorFacts[])[] {
+  const namespaces = new Set(operators.map(({ settings }) => settings.watchNamespace));
+  const groups = namespaces.has(null)
+    ? [operators]
+    : [...namespaces].map((each) => operators.filter(({ settings }) => settings.watchNamespace === each));
+  return groups.filter((group) => group.length > 1);
 }
 
 function checkActivators(activators: readonly Deployment[], findings: Findings): void {
@@ -87,10 +95,18 @@ function checkLease(operator: OperatorFacts, now: Date, findings: Findings): voi
     return;
   }
   const { holderIdentity = '', leaseDurationSeconds = 15 } = lease?.spec ?? {};
+  const pods = valueOf(operator.pods, `pods of ${name}`, findings);
   if (age > leaseDurationSeconds) {
     findings.problem(
       `the leader of ${name}, ${holderIdentity}, has not renewed its Lease for ${Math.round(age)} s: nobody reconciles`,
       'Look at its pods and their logs; the others take over once they can reach the API server.',
+    );
+  } else if (pods !== null && !pods.includes(holderIdentity)) {
+    findings.problem(
+      `${name} is not at work: ${holderIdentity}, which is none of its pods, holds its Lease ` +
+        operator.settings.leaseName,
+      'If no pod of it has just ended, another operator uses the same Lease: upgrade both with the chart of this ' +
+        'version, which gives each release a Lease of its own.',
     );
   } else {
     findings.ok(

@@ -182,6 +182,23 @@ describe('conditions', () => {
     ]);
   });
 
+  test.each<[string, string, object, string]>([
+    ['that loads', 'Pulling', {}, 'info'],
+    ['that is stopped', 'Stopped', {}, 'info'],
+    ['that is scaled to zero', 'ScaledToZero', {}, 'info'],
+    ['that failed and loads again', 'Pulling', { lastFailure: { reason: 'EngineCrashed' } }, 'problem'],
+    ['whose pod cannot start', 'ImagePullBackOff', {}, 'problem'],
+  ])('of a service %s', (_, reason, more, level) => {
+    const conditions = [
+      { type: 'Serving', status: 'False', reason: 'NoReadyPod', message: 'No pod answers.' },
+      { type: 'Ready', status: 'False', reason, message: reason },
+    ];
+    expect(told({}, {}, [], { observedGeneration: 1, conditions, ...more })).toEqual([
+      `${level}: default/demo: Ready=False ${reason}`,
+      `${level}: default/demo: Serving=False NoReadyPod`,
+    ]);
+  });
+
   test('of an older generation say that the operator is not at work', () => {
     expect(told({}, {}, [], { ...ready, observedGeneration: 0 })[0]).toContain(
       'has not looked at its generation 1',

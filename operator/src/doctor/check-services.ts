@@ -1,7 +1,7 @@
 // Services one by one: what they name that is missing, whether their bucket can be read, which nodes can take their pods,
 // and what their conditions say. Pure.
 
-import { api, failureKinds, type LlmServiceStatus } from '@llmservice/crds';
+import { api, failureKinds, type ConditionType, type LlmServiceStatus } from '@llmservice/crds';
 import { keyOf } from '../kube/resources.js';
 import type { PreflightResult } from '../preflight/preflight.js';
 import { parseSpec } from '../spec/parse-spec.js';
@@ -102,10 +102,33 @@ function checkConditions(key: string, { object }: ServiceFacts, findings: Findin
     return;
   }
   const found = troubles(status);
+  const expected = awaited(status);
   for (const { type, status: state, reason, message } of found) {
-    findings[state === 'Unknown' ? 'warning' : 'problem'](`${key}: ${type}=${state} ${reason}`, message);
+    const level = state === 'Unknown' ? 'warning' : 'problem';
+    findings[expected.includes(type) ? 'info' : level](`${key}: ${type}=${state} ${reason}`, message);
   }
   if (found.length === 0) findings.ok(`${key}: ready`);
+}
+
+/** Reasons of Ready where its owner wants no pods. */
+const atRest: readonly string[] = ['Stopped', 'ScaledToZero'];
+/** And where they are on their way. */
+const underWay: readonly string[] = [
+  'NoPods',
+  'Scheduling',
+  'NotStarted',
+  'Starting',
+  'Pulling',
+  'Loading',
+  'ReplicasStarting',
+];
+const aboutPods: readonly ConditionType[] = ['Scheduled', 'Loaded', 'Serving', 'Ready'];
+
+/** Conditions that are no matter of worry as long as pods are not wanted, or come as they should. */
+function awaited({ conditions = [], lastFailure }: LlmServiceStatus): readonly string[] {
+  const reason = conditions.find(({ type }) => type === 'Ready')?.reason ?? '';
+  const asIntended = atRest.includes(reason) || (underWay.includes(reason) && lastFailure === undefined);
+  return asIntended ? aboutPods : [];
 }
 
 function conditionOf(status: unknown, type: string): string | undefined {

@@ -41,12 +41,15 @@ export interface OperatorSettings {
   readonly gateway: Gateway | null;
   readonly istioGateway: Gateway | null;
   readonly serviceAccount: string;
+  readonly leaseName: string;
 }
 
 export interface OperatorFacts {
   readonly deployment: Deployment;
   readonly settings: OperatorSettings;
   readonly lease: Reading<Lease | null>;
+  /** Names of its pods, one of which holds the Lease. */
+  readonly pods: Reading<readonly string[]>;
   /** What it needs and may not. */
   readonly denied: Reading<readonly DeniedRequest[]>;
   readonly gateway: Reading<GatewayObject | null> | null;

@@ -2,7 +2,7 @@
 
 import type { KubeClient } from '../kube/client.js';
 import { collectionPath, objectPath, resources } from '../kube/resources.js';
-import type { Deployment, KubeObject } from '../kube/types.js';
+import type { Deployment, KubeObject, Pod } from '../kube/types.js';
 import { leaseName } from '../operator.js';
 import { deniedRequests } from './access-reviews.js';
 import { doctorResources } from './doctor-resources.js';
@@ -26,7 +26,10 @@ export async function readOperator(client: KubeClient, deployment: Deployment): 
   return {
     deployment,
     settings,
-    lease: await attempt(() => client.find<Lease>(objectPath(resources.leases, namespace, leaseName))),
+    lease: await attempt(() =>
+      client.find<Lease>(objectPath(resources.leases, namespace, settings.leaseName)),
+    ),
+    pods: await attempt(() => podNames(client, deployment)),
     denied: await attempt(() => deniedTo(client, namespace, settings)),
     gateway: found,
     gatewayClass:
@@ -42,6 +45,15 @@ export async function readOperator(client: KubeClient, deployment: Deployment): 
             ),
           ),
   };
+}
+
+async function podNames(client: KubeClient, { metadata, spec }: Deployment): Promise<string[]> {
+  const { selector } = (spec ?? {}) as { selector?: { matchLabels?: Readonly<Record<string, string>> } };
+  const labelSelector = Object.entries(selector?.matchLabels ?? {})
+    .map((pair) => pair.join('='))
+    .join(',');
+  const path = collectionPath(resources.pods, metadata.namespace ?? '');
+  return (await client.listAll<Pod>(path, { labelSelector })).map((pod) => pod.metadata.name);
 }
 
 async function deniedTo(
@@ -83,5 +95,6 @@ export function settingsOf({ spec }: Deployment): OperatorSettings {
         ? null
         : { name: istioName, namespace: istioNamespace },
     serviceAccount: pod?.serviceAccountName ?? 'default',
+    leaseName: leaseName(text('OPERATOR_INSTANCE')),
   };
 }

@@ -29,7 +29,7 @@ export async function evictPod(pod: Pod, eviction: Eviction): Promise<DrainedGen
   let counts = none;
   const followed = followLog(client, path, log.signal, (line) => (counts = counting(counts, line)));
   try {
-    await evict(pod, path, eviction);
+    if (!(await evict(pod, path, eviction))) return counts;
     say(`${namespace}/${name} was told to end: it finishes what it generates`);
     for (;;) {
       const now = await told(() => client.find<Pod>(path));
@@ -45,7 +45,8 @@ export async function evictPod(pod: Pod, eviction: Eviction): Promise<DrainedGen
   return counts;
 }
 
-async function evict({ metadata }: Pod, path: string, { client, say, deadline }: Eviction): Promise<void> {
+/** @returns whether it was still there */
+async function evict({ metadata }: Pod, path: string, { client, say, deadline }: Eviction): Promise<boolean> {
   const { name, namespace = '' } = metadata;
   let waiting = false;
   for (;;) {
@@ -55,8 +56,10 @@ async function evict({ metadata }: Pod, path: string, { client, say, deadline }:
         path: `${path}/eviction`,
         body: { apiVersion: 'policy/v1', kind: 'Eviction', metadata: { name, namespace } },
       });
-      return;
+      return true;
     } catch (error) {
+      // A rollout or an autoscaler may have been faster.
+      if (error instanceof ApiError && error.status === 404) return false;
       if (!(error instanceof ApiError && error.status === 429)) {
         await told(() => Promise.reject(error as Error));
       }

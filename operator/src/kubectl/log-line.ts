@@ -15,6 +15,12 @@ export function renderLogLine(line: string): string {
   return words.join(' ') + trace;
 }
 
+/** What the API server puts before a line where it is asked for timestamps. */
+export function splitStamp(line: string): { readonly at: string; readonly text: string } {
+  const [, at = '', text = line] = /^(\d{4}-\d\d-\d\dT\S+) (.*)$/s.exec(line) ?? [];
+  return { at, text };
+}
+
 /** Null: it is no JSON object with a message. */
 export function parseLogLine(line: string): Readonly<Record<string, unknown>> | null {
   if (!line.startsWith('{')) return null;

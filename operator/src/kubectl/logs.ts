@@ -7,9 +7,10 @@ import { ClusterError, clusterFlags, connect, told, type Connection } from '../k
 import { linesOf } from '../kube/lines.js';
 import { objectPath, resources } from '../kube/resources.js';
 import type { Pod } from '../kube/types.js';
-import { styles, type Terminal } from './command.js';
-import { renderLogLine } from './log-line.js';
+import { print, styles, type Terminal } from './command.js';
+import { renderLogLine, splitStamp } from './log-line.js';
 import { logSources, type LogSource } from './log-sources.js';
+import { isPassing } from './passing.js';
 import { newestRevision, podsOf } from './service-pods.js';
 import { find } from './status.js';
 
@@ -42,8 +43,18 @@ interface Reading {
   readonly connection: Connection;
   readonly terminal: Terminal;
   readonly tail: number;
-  readonly follow: boolean;
   readonly render: (line: string) => string;
+}
+
+/** How far the log of a run has been told. */
+interface Run {
+  state: 'read' | 'broken off' | 'over';
+  /** When its last line was written, as the API server says; empty: none has come. */
+  until: string;
+  /** What reading it ended with, so that it is told once. */
+  trouble: string;
+  /** Lines of what was there before the first look; what has come since is told whole. */
+  readonly tail: number;
 }
 
 export async function logs(args: readonly string[], terminal: Terminal): Promise<number> {
@@ -65,7 +76,7 @@ export async function logs(args: readonly string[], terminal: Terminal): Promise
     return all === true ? pods : newestRevision(pods);
   };
   const render = raw === true ? (line: string): string => line : renderLogLine;
-  const reading = { connection, terminal, tail, follow, render };
+  const reading = { connection, terminal, tail, render };
   const first = await choose();
   if (first.length === 0 && !follow) {
     throw new ClusterError(
@@ -76,47 +87,108 @@ export async function logs(args: readonly string[], terminal: Terminal): Promise
   }
   // The oldest first, so that the newest is where one looks.
   const sources = first.reverse().flatMap(logSources);
-  if (!follow) {
-    for (const source of sources) await print(source, reading, sources.length > 1 ? '' : null);
-    return 0;
+  if (follow) return followAll(reading, sources, choose);
+  for (const source of sources) {
+    if (sources.length > 1) announce(source, terminal);
+    try {
+      await tell(source, reading, '', null);
+    } catch (error) {
+      // Of a run before nothing may be kept; the one that runs has its log.
+      if (!source.previous || !(error instanceof ClusterError)) throw error;
+      complain(source, error, terminal);
+    }
   }
-  return followAll(reading, choose);
+  return 0;
 }
 
 /** Until the process is ended. */
-async function followAll(reading: Reading, choose: () => Promise<Pod[]>): Promise<number> {
-  const seen = new Set<string>();
-  for (let round = 0; ; round += 1) {
-    const sources = (await choose()).reverse().flatMap(logSources);
-    for (const source of sources.filter(({ key }) => !seen.has(key))) {
-      seen.add(source.key);
-      // What has come since the first look is told whole.
-      const told = print(source, round === 0 ? reading : { ...reading, tail: Infinity }, source.pod);
-      if (source.running) void told.catch(() => undefined);
-      else await told;
+async function followAll(
+  reading: Reading,
+  first: readonly LogSource[],
+  choose: () => Promise<Pod[]>,
+): Promise<number> {
+  const runs = new Map<string, Run>();
+  let sources = first;
+  for (;;) {
+    for (const source of sources) {
+      const known = runs.get(source.key);
+      if (known !== undefined && known.state !== 'broken off') continue;
+      const tail = sources === first ? reading.tail : Infinity;
+      const run: Run = known ?? { state: 'read', until: '', trouble: '', tail };
+      runs.set(source.key, run);
+      if (known === undefined) announce(source, reading.terminal);
+      const ended = followRun(source, reading, run);
+      if (!source.running) await ended;
     }
     await sleep(pollMs);
+    sources = await lookAgain(choose, sources);
   }
 }
 
-/** @param prefix before each line; null: not even the title is told */
-async function print(source: LogSource, reading: Reading, prefix: string | null): Promise<void> {
-  const { connection, terminal, tail, follow, render } = reading;
+/** @returns those before while the API server is away */
+async function lookAgain(
+  choose: () => Promise<Pod[]>,
+  before: readonly LogSource[],
+): Promise<readonly LogSource[]> {
+  try {
+    return (await choose()).reverse().flatMap(logSources);
+  } catch (error) {
+    if (!isPassing(error)) throw error;
+    return before;
+  }
+}
+
+/** Resolves also where its log cannot be had. What is broken off is gone on with in the next round. */
+async function followRun(source: LogSource, reading: Reading, run: Run): Promise<void> {
+  run.state = 'read';
+  let goesOn = source.running;
+  try {
+    await tell(source, reading, `${styles.dim(source.pod, reading.terminal.stdout)} `, run);
+  } catch (error) {
+    if (!(error instanceof ClusterError)) throw error;
+    if (error.message !== run.trouble) complain(source, error, reading.terminal);
+    run.trouble = error.message;
+    goesOn ||= isPassing(error);
+  }
+  run.state = goesOn ? 'broken off' : 'over';
+}
+
+function announce({ title }: LogSource, { stderr }: Terminal): void {
+  stderr.write(`${styles.dim(`== ${title}`, stderr)}\n`);
+}
+
+function complain({ pod, container }: LogSource, { message }: ClusterError, { stderr }: Terminal): void {
+  stderr.write(`${styles.red(`${pod} ${container}: ${message}`, stderr)}\n`);
+}
+
+/**
+ * @param before each line
+ * @param run null: what there is; else what comes, from where the run was told until
+ * @throws ClusterError
+ */
+async function tell(source: LogSource, reading: Reading, before: string, run: Run | null): Promise<void> {
+  const { connection, terminal, render } = reading;
   const { client, namespace } = connection;
-  const { stdout, stderr } = terminal;
-  if (prefix !== null) stderr.write(`${styles.dim(`== ${source.title}`, stderr)}\n`);
-  const body = await told(() =>
-    client.open({
+  const { until: since, tail } = run ?? { until: '', tail: reading.tail };
+  await told(async () => {
+    const body = await client.open({
       method: 'GET',
       path: `${objectPath(resources.pods, namespace, source.pod)}/log`,
       query: {
         container: source.container,
         previous: source.previous,
-        follow: follow && source.running,
-        ...(tail === Infinity ? {} : { tailLines: tail }),
+        follow: run !== null && source.running,
+        timestamps: run !== null,
+        ...(since === '' ? {} : { sinceTime: since }),
+        ...(since !== '' || tail === Infinity ? {} : { tailLines: tail }),
       },
-    }),
-  );
-  const before = prefix === null || prefix === '' ? '' : `${styles.dim(prefix, stdout)} `;
-  for await (const line of linesOf(body)) stdout.write(`${before}${render(line)}\n`);
+    });
+    for await (const line of linesOf(body)) {
+      const { at, text } = run === null ? { at: '', text: line } : splitStamp(line);
+      // The API server counts by seconds.
+      if (at !== '' && at <= since) continue;
+      if (run !== null && at > run.until) run.until = at;
+      await print(`${before}${render(text)}\n`, terminal.stdout);
+    }
+  });
 }

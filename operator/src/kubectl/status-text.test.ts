@@ -120,7 +120,7 @@ test('a service that failed: when, where and what helps', () => {
 });
 
 test('many services: a line each, and why for those that are not ready', () => {
-  expect(describeServices([serving, loading]).split('\n')).toEqual([
+  expect(describeServices([serving, loading], false).split('\n')).toEqual([
     'NAME  READY  REASON   REPLICAS  MODEL  URL',
     'demo  True   Serving  2/2       demo   http://demo.example/',
     'demo  False  Pulling  0/2',

@@ -30,13 +30,17 @@ export function describeService(service: ServiceObject, now: Date): string {
   return `${lines.join('\n')}\n`;
 }
 
-/** One line each, as wide as the widest of each column; what is not ready says why below. */
-export function describeServices(services: readonly ServiceObject[]): string {
+/**
+ * One line each, as wide as the widest of each column; what is not ready says why below.
+ * @param everywhere they are of all namespaces
+ */
+export function describeServices(services: readonly ServiceObject[], everywhere: boolean): string {
   const rows = services.map((service) => {
     const ready = readyOf(service);
     const { readyReplicas = 0, model = '', url = '' } = service.status ?? {};
     const replicas = `${readyReplicas}/${service.spec?.replicas ?? 1}`;
     return [
+      ...(everywhere ? [service.metadata.namespace ?? ''] : []),
       service.metadata.name,
       ready?.status ?? 'Unknown',
       ready?.reason ?? 'Pending',
@@ -45,7 +49,8 @@ export function describeServices(services: readonly ServiceObject[]): string {
       url,
     ];
   });
-  const table = [['NAME', 'READY', 'REASON', 'REPLICAS', 'MODEL', 'URL'], ...rows];
+  const titles = ['NAME', 'READY', 'REASON', 'REPLICAS', 'MODEL', 'URL'];
+  const table = [everywhere ? ['NAMESPACE', ...titles] : titles, ...rows];
   const widths = (table[0] ?? []).map((_, column) =>
     Math.max(...table.map((row) => row[column]?.length ?? 0)),
   );

@@ -5,6 +5,7 @@ import { parseFlags, UsageError } from '../command-line.js';
 import { ClusterError, clusterFlags, connect, told, type Connection } from '../kube/connect.js';
 import { collectionPath, objectPath, resources } from '../kube/resources.js';
 import type { Terminal } from './command.js';
+import { isPassing } from './passing.js';
 import { describeService, describeServices, outcome, progress, type ServiceObject } from './status-text.js';
 
 const usage = `usage: kubectl llm status [NAME] [options]
@@ -58,7 +59,11 @@ async function list(
     client.listAll<ServiceObject>(collectionPath(resources.llmServices, namespace)),
   );
   const where = namespace === null ? 'the cluster' : `namespace ${namespace}`;
-  stdout.write(services.length === 0 ? `There is no LlmService in ${where}.\n` : describeServices(services));
+  stdout.write(
+    services.length === 0
+      ? `There is no LlmService in ${where}.\n`
+      : describeServices(services, namespace === null),
+  );
   return 0;
 }
 
@@ -75,7 +80,10 @@ export async function find({ client, namespace }: Connection, name: string): Pro
   return service;
 }
 
-/** On a terminal one line that is rewritten, elsewhere a line per change; then all that there is to say. */
+/**
+ * On a terminal one line that is rewritten, elsewhere a line per change; then all that there is to say. An API server
+ * that has answered once may be away for a while.
+ */
 async function watch(
   connection: Connection,
   name: string,
@@ -83,12 +91,13 @@ async function watch(
   stdout: NodeJS.WriteStream,
 ): Promise<number> {
   const deadline = performance.now() + seconds * 1_000;
+  let service = await find(connection, name);
+  let away: string | null = null;
   let last = '';
   for (;;) {
-    const service = await find(connection, name);
     const end = outcome(service);
     const late = performance.now() > deadline;
-    const line = progress(service);
+    const line = away ?? progress(service);
     if (end !== null || late) {
       if (stdout.isTTY) stdout.write('\r\x1b[K');
       stdout.write(describeService(service, new Date()));
@@ -98,5 +107,12 @@ async function watch(
     else if (line !== last) stdout.write(`${line}\n`);
     last = line;
     await sleep(pollMs);
+    try {
+      service = await find(connection, name);
+      away = null;
+    } catch (error) {
+      if (!isPassing(error)) throw error;
+      away = `The API server does not answer and is asked again: ${error.message}`;
+    }
   }
 }

@@ -1,0 +1,45 @@
+import { afterEach, expect, test } from '@jest/globals';
+import { list, refuse, startApi, terminal, type ApiStandIn } from './api-stand-in.fixture.js';
+import { status } from './status.js';
+
+let api: ApiStandIn;
+afterEach(() => api.stop());
+
+const service = (namespace: string, ready: 'True' | 'False') => ({
+  metadata: { name: 'demo', namespace },
+  status: { conditions: [{ type: 'Ready', status: ready, reason: 'Why', message: 'As it is.' }] },
+});
+
+test('services of all namespaces are told with theirs', async () => {
+  api = await startApi((_, response) => response.end(list(service('a', 'True'), service('b', 'True'))));
+  const { terminal: screen, told } = terminal();
+  expect(await status(['-A', '--kubeconfig', api.kubeconfig], screen)).toBe(0);
+  expect(told.out.split('\n').map((line) => line.split(/ +/).slice(0, 2))).toEqual([
+    ...[['NAMESPACE', 'NAME'], ['a', 'demo'], ['b', 'demo'], ['']],
+  ]);
+});
+
+test('an API server that is away for a while does not end what is followed', async () => {
+  let looks = 0;
+  api = await startApi((_, response) => {
+    looks += 1;
+    if (looks === 2) response.destroy();
+    else if (looks === 3) refuse(response, 503, 'shutting down');
+    else response.end(JSON.stringify(service('a', looks === 1 ? 'False' : 'True')));
+  });
+  const { terminal: screen, told } = terminal();
+  expect(await status(['demo', '-w', '--kubeconfig', api.kubeconfig], screen)).toBe(0);
+  expect(told.out).toContain('does not answer and is asked again: shutting down');
+  expect(told.out).toContain('a/demo: ready');
+});
+
+test('but what it refuses ends it', async () => {
+  let looks = 0;
+  api = await startApi((_, response) => {
+    looks += 1;
+    if (looks === 2) refuse(response, 403, 'llmservices is forbidden');
+    else response.end(JSON.stringify(service('a', 'False')));
+  });
+  const watching = status(['demo', '-w', '--kubeconfig', api.kubeconfig], terminal().terminal);
+  await expect(watching).rejects.toThrow('llmservices is forbidden');
+});
