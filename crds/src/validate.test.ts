@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { specDefaults } from './generated/spec-defaults.js';
-import { validateEngineConfig, validateLlmService } from './validate.js';
+import { readLlmService, validateEngineConfig, validateLlmService } from './validate.js';
 
 const manifest = (spec: object) => ({
   apiVersion: 'llmservice.dev/v1alpha1',
@@ -46,6 +46,22 @@ describe('validateLlmService', () => {
     expect(
       violations({ resources: { limits: { cpu: 4, memory: '64Gi' } }, affinity: { nodeAffinity } }),
     ).toEqual([]);
+  });
+});
+
+describe('readLlmService', () => {
+  it('leaves out what a newer CRD has, and keeps what no schema describes', () => {
+    const affinity = { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { later: 1 } } };
+    const limits = { 'example.org/device': 1 };
+    const spec = { engine: { later: 'auto' }, later: {}, affinity, resources: { limits } };
+    const result = readLlmService(manifest(spec));
+    expect(result).toMatchObject({ ok: true, value: { spec: { affinity, resources: { limits } } } });
+    expect(result.ok && 'later' in { ...result.value.spec, ...result.value.spec.engine }).toBe(false);
+  });
+
+  it('reports what it knows and what is wrong', () => {
+    const result = readLlmService(manifest({ engine: { blockSize: 7, later: 'auto' } }));
+    expect(result).toMatchObject({ ok: false, violations: [{ path: 'spec.engine.blockSize' }] });
   });
 });
 

@@ -18,18 +18,30 @@ export type Validated<T> =
   | { readonly ok: true; readonly value: T }
   | { readonly ok: false; readonly violations: readonly Violation[] };
 
-const ajv = new Ajv({
+const options = {
   allErrors: true,
   useDefaults: true,
   allowUnionTypes: true,
   formats: { int32: true, int64: true, 'date-time': true },
-});
+} as const;
+const ajv = new Ajv(options);
 const llmService = ajv.compile<LlmService>(llmServiceSchema);
 const engineConfig = ajv.compile<EngineConfig>(engineConfigSchema);
+const prunedLlmService = new Ajv({ ...options, removeAdditional: true }).compile<LlmService>(
+  llmServiceSchema,
+);
 
-/** Checks an LlmService, from a manifest or from the API server, and fills in the defaults. */
+/** Checks an LlmService as somebody wrote it, and fills in the defaults. */
 export function validateLlmService(value: unknown): Validated<LlmService> {
   return validate(llmService, value);
+}
+
+/**
+ * Checks an LlmService as the API server gives it, fills in the defaults, and leaves out what it does not know: the CRD
+ * may be newer, and the API server has filled in the defaults of its new fields.
+ */
+export function readLlmService(value: unknown): Validated<LlmService> {
+  return validate(prunedLlmService, value);
 }
 
 /** Checks what the operator hands the runtime. */

@@ -4,6 +4,7 @@
 
 import type { LlmServiceSpec } from '@llmservice/crds';
 import type { Writer } from './apply/writer.js';
+import { hasEnded } from './kube/has-ended.js';
 import type { KubeObject, Pod } from './kube/types.js';
 import { planAutoscaling, scalingTarget, type AutoscalingSurroundings } from './plan/scaling/autoscaling.js';
 import type { Activity, Look } from './plan/scaling/idleness.js';
@@ -55,6 +56,8 @@ export class LoadScaler {
     try {
       await writer.scale(object, memory.replicas);
     } catch (error) {
+      // Nothing was set: what the next look finds as it was is nobody else's choice.
+      if (this.memories.get(key) === memory) this.memories.set(key, { ...memory, replicas });
       onError(key, error as Error);
     }
   }
@@ -69,8 +72,7 @@ export class LoadScaler {
 }
 
 function isStarting(pod: Pod): boolean {
-  const ended = pod.status?.phase === 'Succeeded' || pod.status?.phase === 'Failed';
-  return pod.metadata.deletionTimestamp === undefined && !ended && !isReady(pod);
+  return pod.metadata.deletionTimestamp === undefined && !hasEnded(pod) && !isReady(pod);
 }
 
 function loadOf(look: Look, starting: number, metric: LlmServiceSpec['scaling']['metric']): Load {

@@ -2,6 +2,7 @@
 // no longer surely its own.
 
 import { setMaxListeners } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'winston';
 import { NotLeaderError, Writer } from './apply/writer.js';
 import type { KubeClient } from './kube/client.js';
@@ -27,8 +28,10 @@ import { MetricsApi } from './watch/metrics-api.js';
 import { StreamChecks, type StreamChecksOptions } from './watch/stream-checks.js';
 import { WorkQueue } from './watch/work-queue.js';
 
-/** Of the Lease by which replicas agree on a leader. */
-export const leaseName = 'llmservice-operator';
+/** Of the Lease by which replicas agree on a leader. @param instance null: of the only operator in its namespace */
+export function leaseName(instance: string | null): string {
+  return instance ?? 'llmservice-operator';
+}
 
 export interface OperatorParts {
   readonly client: KubeClient;
@@ -57,6 +60,8 @@ const imagePullMs = 5 * 60_000;
 const unschedulableMs = 30_000;
 const queueBackoff = { firstMs: 100, mostMs: 60_000 };
 const resyncMs = 10 * 60_000;
+/** How long the lease is not given up for what is still under way; then it lapses by itself. */
+const drainMs = 10_000;
 
 export class Operator {
   private readonly election: LeaderElection;
@@ -65,6 +70,7 @@ export class Operator {
   private readonly loads: LoadMonitor;
   private readonly idle: IdleMonitor;
   private readonly metricsApi: MetricsApi;
+  private readonly preflight: Preflight;
   /** The first lists are in: what is missing in a cache before that may be in the cluster. */
   private synced = false;
   readonly metrics: Metrics;
@@ -75,7 +81,7 @@ export class Operator {
       client,
       logger,
       namespace: options.leaseNamespace,
-      name: leaseName,
+      name: leaseName(options.instance),
       identity: options.identity,
       ...timing,
     });
@@ -84,6 +90,7 @@ export class Operator {
       logger,
       namespace: options.watchNamespace,
       activatorNamespace: options.leaseNamespace,
+      instance: options.instance,
       onChange: (key) => this.changed(key),
       ...(timing.silenceMs === undefined ? {} : { silenceMs: timing.silenceMs }),
     });
@@ -118,11 +125,14 @@ export class Operator {
       ...(timing.streamPauses === undefined ? {} : { pauses: timing.streamPauses }),
     });
     const room = new ClusterRoom(client, logger);
+    this.preflight = new Preflight(new Buckets(new ServiceSecrets(client)), {
+      onRead: (key) => this.queue.add(key),
+    });
     const reconciler = new Reconciler({
       caches,
-      preflight: new Preflight(new Buckets(new ServiceSecrets(client))),
+      preflight: this.preflight,
       writer,
-      prePulls: new PrePulls(caches, writer, room),
+      prePulls: new PrePulls(caches, writer, room, logger),
       crashLogs,
       pictures: new Pictures({ caches, loads: this.loads, idle: this.idle, crashLogs, streams }),
       sleeps: new Sleeps(caches, this.idle),
@@ -183,6 +193,7 @@ export class Operator {
     setMaxListeners(0, stop);
     const kept = this.election.keep(signal);
     const resync = setInterval(() => this.caches.resync(), timing.resyncMs ?? resyncMs);
+    let drained: boolean;
     try {
       await Promise.race([Promise.all([this.caches.start(stop), this.metricsApi.start(stop)]), kept]);
       this.synced = true;
@@ -197,7 +208,20 @@ export class Operator {
       this.idle.stop();
       this.metricsApi.stop();
       watching.abort();
-      await this.queue.stop();
+      drained = await endsWithin(this.queue.stop(), drainMs);
+      this.preflight.stop();
     }
+    // A write under way would come among those of the next leader.
+    if (drained) await this.election.release();
+    else logger.warn('work under way did not end in time: the lease is left to lapse');
   }
+}
+
+/** Whether the work, which never fails, ends by then. */
+async function endsWithin(work: Promise<void>, ms: number): Promise<boolean> {
+  const waiting = new AbortController();
+  const { signal } = waiting;
+  const ended = await Promise.race([work.then(() => true), sleep(ms, false, { signal }).catch(() => false)]);
+  waiting.abort();
+  return ended;
 }

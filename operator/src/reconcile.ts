@@ -1,7 +1,7 @@
 // One look at one service: parse → preflight → plan → apply → status. Pure parts do the thinking; this file orders
 // them. Safe to stop between any two writes: the next look finds what is left to do.
 
-import { timestamp, type LlmServiceStatus } from '@llmservice/crds';
+import { timestamp, type LastFailure, type LlmServiceStatus } from '@llmservice/crds';
 import { applyChildren, applyObjects, pruneChildren, type ChildrenView } from './apply/apply-children.js';
 import type { Writer } from './apply/writer.js';
 import { earliest } from './earliest.js';
@@ -33,7 +33,7 @@ import type { StreamChecks } from './watch/stream-checks.js';
 
 export interface ReconcilerOptions {
   readonly caches: Caches;
-  readonly preflight: Pick<Preflight, 'resolve' | 'forget'>;
+  readonly preflight: Pick<Preflight, 'look' | 'forget'>;
   readonly writer: Writer;
   readonly crashLogs: Pick<CrashLogs, 'read'>;
   readonly pictures: Pictures;
@@ -42,7 +42,7 @@ export interface ReconcilerOptions {
   readonly operatorNamespace: string;
   readonly metricsApi: Pick<MetricsApi, 'served'>;
   readonly rollouts: Pick<Rollouts, 'decide'>;
-  readonly prePulls: Pick<PrePulls, 'bringAbout' | 'tell'>;
+  readonly prePulls: Pick<PrePulls, 'bringAbout' | 'tell' | 'forget'>;
   readonly streams: Pick<StreamChecks, 'want' | 'forget'>;
   readonly patience: Omit<Patience, 'noProgressMs'>;
   readonly now: () => Date;
@@ -74,6 +74,7 @@ export class Reconciler {
     if (object === null || object.metadata.deletionTimestamp !== undefined) {
       this.options.preflight.forget(key);
       this.options.streams.forget(key);
+      this.options.prePulls.forget(key);
       return null;
     }
     const seen = await this.announce(object);
@@ -85,7 +86,9 @@ export class Reconciler {
       );
       return null;
     }
-    const { result, recheckMs } = await this.options.preflight.resolve(key, parsed.service);
+    const { result, recheckMs } = this.options.preflight.look(key, parsed.service);
+    // The end of the read brings the service here again.
+    if (result === null) return recheckMs;
     const plan = planService(parsed.service, result, this.surroundings());
     const told = this.options.prePulls.tell(parsed.service, plan);
     return earliest(recheckMs, await this.bringAbout(seen, parsed.service, told));
@@ -127,7 +130,8 @@ export class Reconciler {
       verdict.state === 'failed' ? toLastFailure({ ...verdict.failure, terminal: true }, seen) : wasHalted;
     const halted: Halt | null = failure === null ? null : { failure, outcome: outcomeOf(course, seen) };
     const before = { ...seen, halted };
-    if (halted !== null && wasHalted === null) await this.writeStatus(object, before);
+    const told = failure !== null && isSameFailure(failure, seen.previous.lastFailure);
+    if (halted !== null && wasHalted === null && !told) await this.writeStatus(object, before);
     const recheckMs = verdict.state === 'open' ? verdict.recheckMs : null;
     return { object, service, plan, deployment, course, before, recheckMs };
   }
@@ -229,6 +233,11 @@ export class Reconciler {
 
 function routeInputs(plan: ServicePlan, { fallback }: Picture): Pick<ChildInputs, 'gateway' | 'fallback'> {
   return { fallback, gateway: plan.routing.state === 'planned' ? plan.routing.gateway : null };
+}
+
+function isSameFailure(failure: LastFailure, told: LastFailure | null | undefined): boolean {
+  if (told === null || told === undefined || told.terminal !== failure.terminal) return false;
+  return failure.reason === told.reason && failure.pod === told.pod && failure.at === told.at;
 }
 
 function hasRoute({ httpRoute, virtualService }: Picture): boolean {

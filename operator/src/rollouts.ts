@@ -1,5 +1,6 @@
 // Puts the question how pods are replaced together from what is seen, and has the nodes looked at where it is open.
 
+import { hasEnded } from './kube/has-ended.js';
 import type { Deployment, Pod, PodSpec } from './kube/types.js';
 import type { PlannedTemplate } from './plan/pods/planned-template.js';
 import { revisionAnnotation } from './plan/pods/pod-template.js';
@@ -44,9 +45,9 @@ export class Rollouts {
   }
 }
 
-function holdsNode({ metadata, spec, status }: Pod): boolean {
-  const ended = status?.phase === 'Succeeded' || status?.phase === 'Failed';
-  return metadata.deletionTimestamp === undefined && spec?.nodeName !== undefined && !ended;
+function holdsNode(pod: Pod): boolean {
+  const { metadata, spec } = pod;
+  return metadata.deletionTimestamp === undefined && spec?.nodeName !== undefined && !hasEnded(pod);
 }
 
 /** A pod for which a quota has no room is not even made; an old one that goes makes room as on a node. */

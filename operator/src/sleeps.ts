@@ -4,6 +4,7 @@ import { earliest } from './earliest.js';
 import type { Deployment } from './kube/types.js';
 import type { Idleness } from './plan/scaling/idleness.js';
 import { handoverMs, needsActivator, planSleep, readSleepMark, type Sleep } from './plan/scaling/sleep.js';
+import { activatorEndpoints, type ActivatorEndpoints } from './plan/traffic/activator-endpoints.js';
 import type { WantedService } from './spec/parse-spec.js';
 import type { Picture } from './status/picture.js';
 import { isSettled } from './status/plan-pods.js';
@@ -13,8 +14,8 @@ import type { IdleMonitor } from './watch/idle-monitor.js';
 
 export interface SleepDecision {
   readonly sleep: Sleep;
-  /** Addresses of the activators that take its requests; null: its own pods do. */
-  readonly activators: readonly string[] | null;
+  /** The activators that take its requests; null: only its own pods do. */
+  readonly activators: ActivatorEndpoints | null;
   /** When to ask again; null: when something changes. */
   readonly recheckMs: number | null;
 }
@@ -32,13 +33,14 @@ export class Sleeps {
   ): Promise<SleepDecision> {
     const { namespace, name } = service;
     const activators = this.caches.activators();
-    const covered = this.caches.activatorEndpoints(namespace, name) !== null;
+    const slice = this.caches.activatorEndpoints(namespace, name);
+    const covered = slice !== null;
     const sleep = await this.plan(service, deployment, picture, activators.length, covered);
     const answering = answeringMs(picture.pods, picture.now);
     const isCovered = needsActivator({ ...picture, service }, sleep, covered, answering);
     return {
       sleep,
-      activators: isCovered ? activators : null,
+      activators: isCovered ? activatorEndpoints(activators, slice) : null,
       recheckMs: earliest(
         sleep.state === 'awake' ? sleep.recheckMs : null,
         isCovered && answering !== null ? handoverMs : null,

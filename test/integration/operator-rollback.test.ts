@@ -30,6 +30,8 @@ beforeAll(async () => {
 afterAll(() => world.stop());
 
 const templateOf = (deployment: Deployment): object => deployment.spec?.template ?? {};
+const container = (change: object) =>
+  ({ name: 'runtime', ready: false, restartCount: 0, image: '', imageID: '', ...change }) as never;
 const removePod = (name: string) =>
   world.request('DELETE', `/api/v1/namespaces/default/pods/${name}`, { gracePeriodSeconds: 0 });
 const revisionsOf = (name: string) =>
@@ -150,8 +152,6 @@ describe('a new revision that fails terminally', () => {
 });
 
 describe('a new revision is given up', () => {
-  const container = (change: object) =>
-    ({ name: 'runtime', ready: false, restartCount: 0, image: '', imageID: '', ...change }) as never;
   const crashed = { terminated: { exitCode: 139, message: 'Segmentation fault' } };
 
   test.each<[string, string, () => object]>([
@@ -220,6 +220,19 @@ test('a good revision that fails for good, too, is stopped, and not gone back to
   await world.condition('both', 'Ready', 'False', 'RolledBack');
   await removePod('both-2');
   await world.podFailed('both-1', terminal);
+  await world.condition('both', 'Serving', 'False');
+  await world.condition('both', 'Ready', 'False', 'RolledBack');
+  await world.setPodStatus('both-1', {
+    phase: 'Running',
+    conditions: scheduled,
+    containerStatuses: [
+      container({
+        restartCount: 3,
+        state: { waiting: { reason: 'CrashLoopBackOff' } },
+        lastState: { terminated: { exitCode: 1, message: terminal } },
+      }),
+    ],
+  });
   await world.condition('both', 'Ready', 'False', 'KvCacheTooSmall');
   await eventually('no replica', async () => (await world.deployment('both')).spec?.replicas === 0);
   await removePod('both-1');

@@ -85,7 +85,7 @@ describe('an operator that may nothing outside of its namespace', () => {
 describe('a NetworkPolicy', () => {
   const from = [{ namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': 'gateways' } } }];
 
-  test('lets in whom the spec names, and operator and activator', async () => {
+  test('lets in whom the spec names, and the operator', async () => {
     await world.createService('walled', spec({ networkPolicy: { from } }));
     const policy = await eventually('the policy', () => world.get(networkPolicies, 'walled'));
     expect(policy).toMatchObject({
@@ -98,9 +98,7 @@ describe('a NetworkPolicy', () => {
               from[0],
               {
                 namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': 'default' } },
-                podSelector: {
-                  matchExpressions: [{ values: ['llmservice-operator', 'llmservice-activator'] }],
-                },
+                podSelector: { matchExpressions: [{ values: ['llmservice-operator'] }] },
               },
             ],
             ports: [{ port: 8080 }],

@@ -110,6 +110,7 @@ export class World extends TestCluster {
       options: {
         watchNamespace: null,
         leaseNamespace: 'default',
+        instance: null,
         identity: `operator-${this.running.length}`,
         surroundings: { ...installation, ...surroundings },
         publicAddress: null,

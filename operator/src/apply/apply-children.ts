@@ -2,6 +2,7 @@
 
 import { annotations } from '@llmservice/crds';
 import { ApiError } from '../kube/client.js';
+import { controllerUid } from '../kube/controller-uid.js';
 import type { Deployment, KubeObject, Pod } from '../kube/types.js';
 import type { PlannedChildren } from '../plan/children.js';
 import type { Revision } from '../plan/rollouts/revision.js';
@@ -20,7 +21,7 @@ export interface ChildrenView {
 }
 
 /**
- * @param revision stored before the Deployment, so that no template runs that is not kept; a stored one is left alone
+ * @param revision stored before the Deployment, so that no template runs that is not kept; one of ours is left alone
  * @returns what stands in the way, or null when all is as planned
  */
 export async function applyChildren(
@@ -30,7 +31,8 @@ export async function applyChildren(
   revision: KubeObject,
   ownerUid: string,
 ): Promise<Obstacle | null> {
-  const stored = view.live(revision) === null ? [revision] : [];
+  const live = view.live(revision);
+  const stored = live !== null && controllerUid(live) === ownerUid ? [] : [revision];
   const all = [children.configMap, ...stored, children.deployment, ...children.others];
   return applyObjects(writer, view, all, ownerUid);
 }
@@ -83,7 +85,7 @@ function isRefusal({ status, message }: ApiError): boolean {
 
 /**
  * Removes routes, policies and endpoints of the activator that are no longer wanted, revisions that nothing goes back
- * to, and engine configs that no pod can come to need any more.
+ * to, and engine configs that no pod can come to need any more. What does not belong to the service is left.
  */
 export async function pruneChildren(
   writer: Writer,
@@ -93,19 +95,22 @@ export async function pruneChildren(
   deployment: Deployment | null,
   pods: readonly Pod[],
 ): Promise<void> {
-  for (const object of view.optional()) {
+  const owner = controllerUid(children.deployment);
+  const ours = (objects: readonly KubeObject[]): KubeObject[] =>
+    objects.filter((object) => controllerUid(object) === owner);
+  for (const object of ours(view.optional())) {
     if (!children.others.some(({ kind }) => kind === object.kind)) await writer.delete(object);
   }
 
   const revisions = new Set(kept.map(({ object }) => object.metadata.name));
-  for (const revision of view.revisions()) {
+  for (const revision of ours(view.revisions())) {
     if (!revisions.has(revision.metadata.name)) await writer.delete(revision);
   }
 
   if (deployment === null || !isRolledOut(deployment)) return;
   const wanted = new Set(kept.map(({ template }) => template.configMap.metadata.name));
   const used = new Set(pods.map((pod) => pod.metadata.annotations?.[annotations.configHash]));
-  for (const configMap of view.configMaps()) {
+  for (const configMap of ours(view.configMaps())) {
     if (wanted.has(configMap.metadata.name)) continue;
     if (!used.has(configMap.metadata.annotations?.[annotations.configHash])) await writer.delete(configMap);
   }

@@ -4,6 +4,7 @@
 import { randomUUID } from 'node:crypto';
 import { autoscalerManager, fieldManager, type LlmServiceStatus } from '@llmservice/crds';
 import type { KubeClient } from '../kube/client.js';
+import { controllerUid } from '../kube/controller-uid.js';
 import { objectPath, resourceOf, resources } from '../kube/resources.js';
 import type { KubeObject } from '../kube/types.js';
 import type { Transition } from '../status/events.js';
@@ -40,7 +41,7 @@ export class Writer {
    */
   async apply(desired: KubeObject, live: KubeObject | null, ownerUid: string): Promise<KubeObject> {
     const present = live ?? (await this.find(desired));
-    if (present !== null && !isOwnedBy(present, ownerUid)) {
+    if (present !== null && controllerUid(present) !== ownerUid) {
       throw new NameTakenError(
         `${desired.kind} ${desired.metadata.name} exists already and does not belong to this service. ` +
           'Delete it or choose another name for the service.',
@@ -98,10 +99,4 @@ export class Writer {
     const resource = resourceOf({ apiVersion, kind });
     return this.client.find<KubeObject>(objectPath(resource, metadata.namespace ?? '', metadata.name));
   }
-}
-
-function isOwnedBy(object: KubeObject, uid: string): boolean {
-  const owners = (object.metadata as { ownerReferences?: readonly { uid: string; controller?: boolean }[] })
-    .ownerReferences;
-  return owners?.some((owner) => owner.uid === uid && owner.controller === true) === true;
 }

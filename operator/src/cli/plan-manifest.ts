@@ -76,10 +76,8 @@ export async function planManifest(manifest: Manifest, settings: PlanSettings): 
   const { cluster } = settings;
   const live = cluster === null ? undefined : await liveOf(manifest.object, cluster);
   const { uid = '', generation = 0 } = live?.service?.metadata ?? {};
-  const parsed = parseSpec({
-    ...manifest.object,
-    metadata: { ...manifest.object.metadata, uid, generation },
-  });
+  const object = { ...manifest.object, metadata: { ...manifest.object.metadata, uid, generation } };
+  const parsed = parseSpec(object, 'manifest');
   if (!parsed.ok) {
     const list = parsed.violations.map(({ path, message }) => `${path} ${message}`.trim());
     return { ...nothing(manifest), verdict: 'invalid', message: list.join('; ') };

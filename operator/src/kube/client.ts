@@ -32,6 +32,11 @@ export interface KubeRequest {
   readonly body?: unknown;
   readonly contentType?: string;
   readonly signal?: AbortSignal;
+  /**
+   * Called when there is a connection and nothing has been sent; what it throws ends the request. While a connection is
+   * made a process may stand still for any time.
+   */
+  readonly beforeSending?: () => void;
 }
 
 interface Page<T> {
@@ -60,22 +65,17 @@ export class KubeClient {
   constructor(
     private readonly config: KubeConfig,
     private readonly onRequest: (method: string, path: string) => void = () => undefined,
-    private readonly beforeSending: () => void = () => undefined,
-    agent?: http.Agent,
   ) {
     const cluster = config.getCurrentCluster();
     if (cluster === null) throw new Error('the kubeconfig names no current cluster');
     this.server = new URL(cluster.server);
     this.transport = this.server.protocol === 'http:' ? http : https;
-    this.agent = agent ?? new this.transport.Agent({ keepAlive: true });
+    this.agent = new this.transport.Agent({ keepAlive: true });
   }
 
-  /**
-   * The same client, on the same connections, whose requests fail with what `check` throws. It is asked when a request
-   * is about to leave: while a connection is made a process may stand still for any time.
-   */
+  /** The same client, whose requests fail with what `check` throws when they are about to leave. */
   guardedBy(check: () => void): KubeClient {
-    return new KubeClient(this.config, this.onRequest, check, this.agent);
+    return new GuardedClient(this.config, this, check);
   }
 
   async get<T>(path: string, query?: KubeRequest['query']): Promise<T> {
@@ -83,9 +83,9 @@ export class KubeClient {
   }
 
   /** Like `get`, but an absent object is null. */
-  async find<T>(path: string): Promise<T | null> {
+  async find<T>(path: string, options: Pick<KubeRequest, 'signal'> = {}): Promise<T | null> {
     try {
-      return await this.get<T>(path);
+      return await this.request<T>({ method: 'GET', path, ...options });
     } catch (error) {
       if (error instanceof ApiError && error.status === 404) return null;
       throw error;
@@ -187,7 +187,7 @@ export class KubeClient {
     outgoing.on('error', () => undefined);
     await connected(outgoing, request.signal);
     try {
-      this.beforeSending();
+      request.beforeSending?.();
     } catch (error) {
       outgoing.destroy();
       throw error;
@@ -202,6 +202,20 @@ export class KubeClient {
   /** Closes idle connections. */
   close(): void {
     this.agent.destroy();
+  }
+}
+
+class GuardedClient extends KubeClient {
+  constructor(
+    config: KubeConfig,
+    private readonly unguarded: KubeClient,
+    private readonly check: () => void,
+  ) {
+    super(config);
+  }
+
+  override open(request: KubeRequest): Promise<IncomingMessage> {
+    return this.unguarded.open({ ...request, beforeSending: this.check });
   }
 }
 

@@ -11,6 +11,7 @@ interface ObjectMeta {
   readonly deletionTimestamp?: string;
   readonly labels?: Readonly<Record<string, string>>;
   readonly annotations?: Readonly<Record<string, string>>;
+  readonly ownerReferences?: readonly { readonly uid?: string; readonly controller?: boolean }[];
 }
 
 export interface KubeObject {
@@ -54,6 +55,7 @@ export interface TerminatedState {
   readonly reason?: string;
   readonly exitCode: number;
   readonly message?: string;
+  readonly startedAt?: string;
   readonly finishedAt?: string;
 }
 

@@ -3,7 +3,7 @@
 import { labels, ports } from '@llmservice/crds';
 import type { WantedService } from '../spec/parse-spec.js';
 import type { KubeObject } from '../kube/types.js';
-import { planActivatorEndpoints } from './traffic/activator-endpoints.js';
+import { planActivatorEndpoints, type ActivatorEndpoints } from './traffic/activator-endpoints.js';
 import { planAutoscaler, type Autoscaler } from './scaling/autoscaling.js';
 import { childMetadata, podSelector } from './identity/child-metadata.js';
 import type { Fallback } from './traffic/fallback.js';
@@ -36,8 +36,8 @@ export interface ChildInputs {
   readonly autoscaler: Autoscaler | null;
   /** Null: it is awake. */
   readonly asleep: SleepMark | null;
-  /** Addresses of the activator's pods, where these take requests of the service; else null. */
-  readonly activators: readonly string[] | null;
+  /** Where the activator's pods take requests of the service; else null. */
+  readonly activators: ActivatorEndpoints | null;
 }
 
 export interface PlannedChildren {

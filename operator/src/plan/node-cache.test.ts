@@ -180,6 +180,15 @@ describe('weights that are pulled ahead', () => {
     expect(jobsFor(gpu, null)).toBeNull();
   });
 
+  test('are pulled by Jobs whose names fit a label, and that no service has in common', () => {
+    const names = ['a', 'b'].map((end) => {
+      const name = `${'x'.repeat(51)}${end}`;
+      return jobsFor({ ...gpu, name }, [node('n', { free: { 'amd.com/gpu': 0 } })])![0]!.metadata.name;
+    });
+    expect(new Set(names).size).toBe(2);
+    for (const name of names) expect(name.length).toBeLessThanOrEqual(63);
+  });
+
   test('are told by how many Jobs are done, and which have failed', () => {
     const job = (name: string, type: string | null): Job => ({
       ...{ apiVersion: 'batch/v1', kind: 'Job', metadata: { name } },

@@ -1,7 +1,7 @@
 // Where pulled weights are kept, as one typed value.
 
 import type { LlmServiceSpec, Violation } from '@llmservice/crds';
-import { parseQuantity } from './quantity.js';
+import { isAmount, notAnAmount, parseQuantity } from './quantity.js';
 
 type Kind =
   { readonly kind: 'hostPath'; readonly path: string } | { readonly kind: 'pvc'; readonly claimName: string };
@@ -29,8 +29,7 @@ export function parseNodeCache(
   if (path !== undefined && (!/^(\/[^/:]+)+$/.test(path) || /(^|\/)\.\.?(\/|$)/.test(path)))
     refuse('path', "must be absolute, without '.', '..', ':' and a slash at its end");
   const maxBytes = maxSize === undefined ? null : parseQuantity(maxSize);
-  if (maxSize !== undefined && (maxBytes === null || maxBytes <= 0))
-    refuse('maxSize', 'must be a quantity above zero');
+  if (maxSize !== undefined && !isAmount(maxBytes)) refuse('maxSize', notAnAmount);
   if (kind === 'emptyDir') {
     if (maxSize !== undefined) refuse('maxSize', 'bounds what pods share: set kind to hostPath or pvc');
     if (prePull) refuse('prePull', 'fills what pods share: set kind to hostPath or pvc');

@@ -121,6 +121,80 @@ describe('parseSpec', () => {
     });
   });
 
+  test('leaves out fields of a newer CRD, which are mistakes in a manifest', () => {
+    const newer = object({ model: { uri: 's3://b/p' }, engine: { later: 'auto' } });
+    expect(parseSpec(newer).ok).toBe(true);
+    expect(parseSpec(newer, 'manifest')).toMatchObject({
+      ok: false,
+      violations: [{ path: 'spec.engine.later', message: 'is not a known field' }],
+    });
+  });
+
+  test.each<[string, object]>([
+    ['spec.accelerator.memoryPerDevice', { accelerator: { memoryPerDevice: '1e400' } }],
+    ['spec.accelerator.memoryPerDevice', { accelerator: { memoryPerDevice: '8Pi' } }],
+    ['spec.sharedMemory.sizeLimit', { sharedMemory: { sizeLimit: '1e400' } }],
+    [
+      'spec.model.cache.maxSize',
+      { model: { uri: 's3://b/p', cache: { kind: 'pvc', claimName: 'c', maxSize: '1e400' } } },
+    ],
+  ])('refuses more bytes than a number holds: %s', (path, spec) => {
+    expect(parseSpec(object({ model: { uri: 's3://b/p' }, ...spec }))).toMatchObject({
+      ok: false,
+      violations: [{ path, message: 'must be a quantity above zero and below 8Pi' }],
+    });
+  });
+
+  test('plans with whole bytes', () => {
+    const { accelerator } = wantedService({ accelerator: { memoryPerDevice: '1.5000000001Gi' } });
+    expect(accelerator.memoryBytesPerDevice).toBe(1.5 * 2 ** 30 + 1);
+  });
+
+  test.each([
+    ['.', false],
+    ['..', false],
+    ['a/b', false],
+    ['Keys', false],
+    ['keys.', false],
+    ['keys-1.example', true],
+  ])('a Secret or ConfigMap of the name %j: %s', (name, valid) => {
+    const secretKeyRef = { name, key: 'k' };
+    const spec = {
+      model: { uri: 's3://b/p', s3: { credentialsSecretRef: { name }, caConfigMapRef: { name } } },
+      auth: { keysSecretRef: { name } },
+      tls: { secretRef: { name } },
+      env: [
+        { name: 'A', value: 'x' },
+        { name: 'B', valueFrom: { secretKeyRef } },
+        { name: 'C', valueFrom: { configMapKeyRef: secretKeyRef } },
+      ],
+    };
+    const parsed = parseSpec(object(spec));
+    const paths = [
+      'spec.model.s3.credentialsSecretRef.name',
+      'spec.model.s3.caConfigMapRef.name',
+      'spec.auth.keysSecretRef.name',
+      'spec.tls.secretRef.name',
+      'spec.env[1].valueFrom.secretKeyRef.name',
+      'spec.env[2].valueFrom.configMapKeyRef.name',
+    ];
+    expect(parsed.ok ? [] : parsed.violations.map(({ path }) => path)).toEqual(valid ? [] : paths);
+  });
+
+  test('searches once for a time that never comes', () => {
+    const never = { start: '0 0 31 2,4,6,9,11 *', end: '0 0 30 2 *' };
+    const schedules = Array.from({ length: 16 }, (_, i) => ({ name: `s${i}`, minReplicas: 1, ...never }));
+    const parse = (): number => {
+      const begun = performance.now();
+      const zoned = schedules.map((each) => ({ ...each, timeZone: 'Europe/Berlin' }));
+      expect(parseSpec(object({ model: { uri: 's3://b/p' }, scaling: { schedules: zoned } })).ok).toBe(false);
+      return performance.now() - begun;
+    };
+    const first = parse();
+    const later = Array.from({ length: 20 }, parse).reduce((sum, each) => sum + each);
+    expect(later).toBeLessThan(10 * first);
+  });
+
   test('names the path of what the schema refuses', () => {
     const parsed = parseSpec(object({ model: { uri: 's3://b/p' }, engine: { blockSize: 48 } }));
     expect(parsed).toMatchObject({ ok: false, violations: [{ path: 'spec.engine.blockSize' }] });

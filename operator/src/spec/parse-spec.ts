@@ -6,6 +6,7 @@ import {
   findAccelerator,
   misplacedHead,
   profilesLike,
+  readLlmService,
   sharedMemoryNeeded,
   splitGgufPath,
   validateLlmService,
@@ -17,7 +18,8 @@ import {
 import type { KubeObject } from '../kube/types.js';
 import { isHttpUrl } from './http-url.js';
 import { parseNodeCache, type NodeCache } from './node-cache.js';
-import { parseQuantity } from './quantity.js';
+import { objectNameViolations } from './object-names.js';
+import { isAmount, notAnAmount, parseQuantity } from './quantity.js';
 import { runtimeViolations } from './runtime-rules.js';
 import { scalingViolations } from './scaling-rules.js';
 
@@ -69,23 +71,27 @@ export type ParsedSpec =
 
 const mib = 2 ** 20;
 
-export function parseSpec(object: KubeObject): ParsedSpec {
+/** @param origin of the object: in a manifest an unknown field is a mistake, in the API server's a newer CRD's */
+export function parseSpec(object: KubeObject, origin: 'cluster' | 'manifest' = 'cluster'): ParsedSpec {
+  const check = origin === 'cluster' ? readLlmService : validateLlmService;
   // The status is the operator's own and may be of another version: it is not judged.
-  const checked = validateLlmService(
-    Object.fromEntries(Object.entries(object).filter(([key]) => key !== 'status')),
-  );
+  const checked = check(Object.fromEntries(Object.entries(object).filter(([key]) => key !== 'status')));
   if (!checked.ok) return checked;
 
   const { spec, violations } = withVariables(checked.value.spec);
   // A variable's value meets the same schema as the field that it stands for.
-  const rechecked = validateLlmService({ ...checked.value, spec });
+  const rechecked = check({ ...checked.value, spec });
   if (!rechecked.ok) return { ok: false, violations: [...violations, ...rechecked.violations] };
 
   const quantity = (path: string, text: string | number | undefined): number | null => {
     if (text === undefined) return null;
     const value = parseQuantity(text);
-    if (value === null || value <= 0) violations.push({ path, message: 'must be a quantity above zero' });
-    return value;
+    if (!isAmount(value)) {
+      violations.push({ path, message: notAnAmount });
+      return null;
+    }
+    // Bytes: a status with a part of one would be refused.
+    return Math.ceil(value);
   };
 
   const checkpoint = parseCheckpointUri(spec.model.uri);
@@ -150,7 +156,7 @@ export function parseSpec(object: KubeObject): ParsedSpec {
       violations.push({ path, message });
     }
   }
-  violations.push(...runtimeViolations(spec), ...scalingViolations(spec));
+  violations.push(...runtimeViolations(spec), ...scalingViolations(spec), ...objectNameViolations(spec));
   const sharedMemory = quantity('spec.sharedMemory.sizeLimit', spec.sharedMemory.sizeLimit);
   const stated = quantity('spec.accelerator.memoryPerDevice', spec.accelerator.memoryPerDevice);
   const limit = quantity('spec.resources.limits.memory', spec.resources?.limits?.['memory']);

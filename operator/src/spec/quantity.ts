@@ -30,6 +30,13 @@ export function parseQuantity(text: string | number): number | null {
   return factor === undefined ? null : Number(digits) * factor;
 }
 
+/** Of bytes that something can have. Larger ones are no whole numbers any more, and the largest no JSON. */
+export function isAmount(value: number | null): value is number {
+  return value !== null && value > 0 && value <= Number.MAX_SAFE_INTEGER;
+}
+
+export const notAnAmount = 'must be a quantity above zero and below 8Pi';
+
 /** Bytes as Kubernetes prints them: whole Mi, rounded up. */
 export function formatMi(bytes: number): string {
   return `${Math.ceil(bytes / 2 ** 20)}Mi`;

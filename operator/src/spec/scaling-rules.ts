@@ -50,8 +50,22 @@ function budgetViolations({ budget }: LlmServiceSpec): Violation[] {
 /** From which on a time has to come. */
 const anyTime = new Date('2026-01-01T00:00:00Z');
 
+/** Every service is parsed at every look, and to find that a time never comes takes a search of years. */
+const judged = new Map<string, string | null>();
+const mostJudged = 10_000;
+
 /** Null: nothing. */
 function wrongWith(expression: string, timeZone: string): string | null {
+  const key = `${timeZone} ${expression}`;
+  const known = judged.get(key);
+  if (known !== undefined) return known;
+  const verdict = judgeTime(expression, timeZone);
+  if (judged.size >= mostJudged) judged.clear();
+  judged.set(key, verdict);
+  return verdict;
+}
+
+function judgeTime(expression: string, timeZone: string): string | null {
   try {
     return cron(expression, timeZone).nextRun(anyTime) === null ? `never comes: "${expression}"` : null;
   } catch (error) {

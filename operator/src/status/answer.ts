@@ -10,9 +10,12 @@ export interface Answer {
   readonly message: string;
 }
 
-export const yes = (reason: string, message: string): Answer => ({ status: 'True', reason, message });
-export const no = (reason: string, message: string): Answer => ({ status: 'False', reason, message });
-export const unknown = (reason: string, message: string): Answer => ({ status: 'Unknown', reason, message });
+/** Texts of others are in it, of any length; the API server refuses a status with one of more than 32,768. */
+const mostCharacters = 8192;
+
+export const yes = (reason: string, message: string): Answer => answerOf('True', reason, message);
+export const no = (reason: string, message: string): Answer => answerOf('False', reason, message);
+export const unknown = (reason: string, message: string): Answer => answerOf('Unknown', reason, message);
 export const failed = (failure: Failure): Answer => no(failure.reason, withRemedy(failure));
 
 /** What happened, then what to do. */
@@ -22,5 +25,12 @@ export function withRemedy({ reason, message }: { reason: FailureReason; message
 
 /** Two texts as sentences, whether or not the first ends as one. */
 export function sentences(first: string, second: string): string {
-  return `${first.replace(/[.\s]*$/, '')}. ${second}`;
+  let end = first.length;
+  while (end > 0 && /[.\s]/.test(first.charAt(end - 1))) end -= 1;
+  return `${first.slice(0, end)}. ${second}`;
+}
+
+function answerOf(status: Answer['status'], reason: string, message: string): Answer {
+  const told = message.length > mostCharacters ? `${message.slice(0, mostCharacters)}…` : message;
+  return { status, reason, message: told };
 }

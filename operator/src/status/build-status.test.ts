@@ -21,6 +21,8 @@ describe('conditions', () => {
   const ready = pod('a', { ready: true });
   const old = pod('o', { ready: true, revision: 'old' });
   const crashed = formatTerminationMessage({ reason: 'EngineFault', message: 'boom' });
+  const e = pod('e');
+  const evicted = { ...e, status: { ...e.status, phase: 'Failed', reason: 'Evicted' } };
   const noGpu = '0/2 nodes are available: 2 Insufficient amd.com/gpu. preemption: none.';
   test.each<[string, Partial<Picture>, string, string]>([
     ['a ready pod of this revision', { pods: [ready] }, 'Ready', 'True Serving'],
@@ -44,6 +46,8 @@ describe('conditions', () => {
     ['a pod without a node', { pods: [pod('a', { scheduled: noGpu })] }, 'Scheduled', 'False Unschedulable'],
     ['a pod without a node', { pods: [pod('a', { scheduled: noGpu })] }, 'Reconciling', 'True Unschedulable'],
     ['a told failure', { pods: [pod('a', ended(1, crashed))] }, 'Loaded', 'False EngineFault'],
+    ['what was evicted', { pods: [evicted] }, 'Loaded', 'False Crashed'],
+    ['what came for it', { pods: [evicted, pod('f')] }, 'Loaded', 'False Starting'],
     ['a crash', { pods: [pod('a', ended(139, 'Segmentation fault'))] }, 'Loaded', 'False Crashed'],
     ['an OOM kill', { pods: [pod('a', ended(137, '', 'OOMKilled'))] }, 'Loaded', 'False OutOfMemory'],
     ['an end in good order', { pods: [pod('a', ended(0, ''))] }, 'Loaded', 'False Starting'],
@@ -116,6 +120,16 @@ describe('conditions', () => {
     ],
   ])('%s → %j: %s is %s', (_name, change, type, expected) => {
     expect(verdict(change, type)).toBe(expected);
+  });
+
+  test('are cut where others say more than a status takes, whatever it ends with', () => {
+    const message = `${'x'.repeat(50_000)}${'.'.repeat(50_000)}`;
+    const unavailable: Picture['resolution'] = {
+      state: 'failed',
+      failure: { reason: 'S3AccessDenied', message },
+    };
+    const { conditions } = buildStatus({ ...base, resolution: unavailable });
+    expect(Math.max(...(conditions ?? []).map((each) => each.message.length))).toBe(8193);
   });
 
   test('a missing device is named, with what to do', () => {

@@ -12,7 +12,7 @@ import {
 } from '@llmservice/crds';
 import type { Answer } from './answer.js';
 import { withinBudget } from './budget-condition.js';
-import { answer, currentPods, type Answers } from './conditions.js';
+import { answer, currentPods, livingPods, type Answers } from './conditions.js';
 import type { Pod } from '../kube/types.js';
 import type { Picture } from './picture.js';
 import { scalingActive } from './scaling-condition.js';
@@ -130,9 +130,10 @@ function loadingOf(picture: Picture): LoadingStatus | null {
 /** The newest failure of this generation's pods, else the one before, until the service works. */
 function lastFailureOf(picture: Picture, answers: Answers): LastFailure | null {
   if (answers.Ready.status === 'True') return null;
-  const failure = worstFailure(currentPods(picture));
+  const failure = worstFailure(livingPods(picture));
   const previous = picture.previous.lastFailure ?? null;
-  if (failure !== null) return toLastFailure(failure, picture);
+  // What nothing was halted for is tried again, whatever its reason.
+  if (failure !== null) return toLastFailure({ ...failure, terminal: false }, picture);
   // A terminal failure that no longer halts is history.
   return previous?.terminal === true ? null : previous;
 }

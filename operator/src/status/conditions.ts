@@ -2,6 +2,7 @@
 // a person can do. Pure functions of the picture.
 
 import type { ConditionType } from '@llmservice/crds';
+import { hasEnded } from '../kube/has-ended.js';
 import type { Pod } from '../kube/types.js';
 import { failed, no, sentences, unknown, withRemedy, yes, type Answer } from './answer.js';
 import { withinBudget } from './budget-condition.js';
@@ -22,6 +23,13 @@ export function currentPods(picture: Picture): Pod[] {
       podRevision(pod) === picture.revision &&
       pod.metadata.deletionTimestamp === undefined,
   );
+}
+
+/** Those of the revision that are not over; where all are, how they ended is what there is to tell. */
+export function livingPods(picture: Picture): Pod[] {
+  const pods = currentPods(picture);
+  const living = pods.filter((pod) => !hasEnded(pod));
+  return living.length > 0 ? living : pods;
 }
 
 export function answer(picture: Picture): Answers {
@@ -102,7 +110,7 @@ function loaded(picture: Picture): Answer {
   }
   const resting = rest(picture);
   if (resting !== null) return resting;
-  const pods = currentPods(picture);
+  const pods = livingPods(picture);
   if (pods.some(isReady)) return yes('Loaded', 'The weights are in memory.');
   for (const pod of pods) {
     const failure = podFailure(pod);

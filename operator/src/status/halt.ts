@@ -9,7 +9,7 @@ import type { Course } from '../plan/course.js';
 import { specHash, specHashAnnotation } from '../plan/rollouts/spec-hash.js';
 import type { WantedService } from '../spec/parse-spec.js';
 import type { Halt, Picture } from './picture.js';
-import { isReady, podRevision, worstFailure } from './pod-state.js';
+import { lastingFailure, podRevision } from './pod-state.js';
 
 /** @param attempt what would be tried now; null where the checkpoint is not known */
 export function haltedBefore(
@@ -31,7 +31,7 @@ export function haltedBefore(
 export function outcomeOf({ standing, good }: Course, picture: Picture): Halt['outcome'] {
   if (standing !== 'challenger' || good === null) return 'stopped';
   const pods = picture.pods.filter((pod) => podRevision(pod) === good.template.revision);
-  return worstFailure(pods)?.terminal === true && !pods.some(isReady) ? 'stopped' : 'rolledBack';
+  return lastingFailure(pods) === null ? 'rolledBack' : 'stopped';
 }
 
 /** Somebody removed the status: the halt stands, its report is gone. */

@@ -1,5 +1,6 @@
 // Which pods a service is to have after its failures: of the wanted revision, of the last good one, or none.
 
+import { hasEnded } from '../kube/has-ended.js';
 import type { ChildInputs } from '../plan/children.js';
 import type { Course } from '../plan/course.js';
 import type { Revision } from '../plan/rollouts/revision.js';
@@ -39,13 +40,14 @@ export function planPods(
   };
 }
 
-/** Nothing is on its way: it is Ready by pods of the wanted revision, all of them, and has no others. */
+/** Nothing is on its way: it is Ready by pods of the wanted revision, all of them, and no others run. */
 export function isSettled(picture: Picture): boolean {
   const { pods, wantedReplicas: wanted, halted } = picture;
   return (
     halted === null &&
     answer(picture).Ready.status === 'True' &&
-    pods.length === wanted &&
+    // What was evicted or refused by its node is left to be read, maybe for days.
+    pods.filter((pod) => !hasEnded(pod)).length === wanted &&
     currentPods(picture).filter(isReady).length === wanted
   );
 }

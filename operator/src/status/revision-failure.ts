@@ -1,15 +1,23 @@
-// When a revision has failed. A reason that cannot pass is enough for any; one that is to replace a revision that was
-// Ready is also given up after restarts, without progress, or when its image or its volumes do not come. That a pod
-// finds no node is never a failure: devices come free.
+// When a revision has failed. A reason that cannot pass is enough for one that never was Ready, and for one that was if
+// every pod keeps failing so; one that is to replace a revision that was Ready is also given up after restarts or
+// evictions, without progress, or when its image or its volumes do not come. That a pod finds no node is never a
+// failure: devices come free.
 
+import { hasEnded } from '../kube/has-ended.js';
+import type { Pod } from '../kube/types.js';
 import type { Course } from '../plan/course.js';
 import { currentPods } from './conditions.js';
 import type { Picture } from './picture.js';
 import {
+  isEvicted,
   isReady,
+  lastingFailure,
+  mostRestarts,
   podCondition,
   podFailure,
+  restarts,
   runtimeStatus,
+  weightsStatus,
   worstFailure,
   type PodFailure,
 } from './pod-state.js';
@@ -24,7 +32,8 @@ export type RevisionVerdict =
   /** Ask again after this long; null: when something changes. */
   | { readonly state: 'open'; readonly recheckMs: number | null };
 
-const mostRestarts = 3;
+/** Evicted pods stay for days: older ones count no more, lest another try is given up for them. */
+const evictionsCountMs = 6 * 3_600_000;
 
 export function judgeRevision(
   picture: Picture,
@@ -32,19 +41,18 @@ export function judgeRevision(
   patience: Patience,
 ): RevisionVerdict {
   const pods = currentPods(picture);
-  const failure = worstFailure(pods);
-  // Where pods of a good revision answer, one that fails is its own matter.
-  if (failure?.terminal === true && !(standing === 'good' && pods.some(isReady))) {
-    return { state: 'failed', failure };
-  }
+  const failure = standing === 'good' ? lastingFailure(pods) : worstFailure(pods);
+  if (failure?.terminal === true) return { state: 'failed', failure };
   if (standing !== 'challenger') return { state: 'open', recheckMs: null };
+  const evicted = evictedAgain(pods, picture.now);
+  if (evicted !== null) return { state: 'failed', failure: evicted };
   let recheckMs: number | null = null;
-  for (const pod of pods.filter((each) => !isReady(each))) {
+  for (const pod of pods.filter((each) => !isReady(each) && !hasEnded(each))) {
     const lost = podFailure(pod);
     if (lost?.reason === 'LoadStalled') return { state: 'failed', failure: lost };
-    const restarts = runtimeStatus(pod)?.restartCount ?? 0;
-    if (lost !== null && restarts >= mostRestarts) {
-      return { state: 'failed', failure: { ...lost, message: `${lost.message} (${restarts} restarts)` } };
+    const times = restarts(pod);
+    if (lost !== null && times >= mostRestarts) {
+      return { state: 'failed', failure: { ...lost, message: `${lost.message} (${times} restarts)` } };
     }
     const stuck = lost?.reason === 'ImagePullFailed' ? pulling(lost, picture) : notStarting(pod);
     if (stuck === null) continue;
@@ -54,6 +62,21 @@ export function judgeRevision(
     recheckMs = Math.min(recheckMs ?? Infinity, leftMs);
   }
   return { state: 'open', recheckMs };
+}
+
+/** A pod that is evicted is not restarted: another comes in its place, which begins at no restarts. */
+function evictedAgain(pods: readonly Pod[], now: string): PodFailure | null {
+  const evicted = pods.filter(
+    (pod) =>
+      isEvicted(pod) &&
+      Date.parse(now) - Date.parse(pod.metadata.creationTimestamp ?? now) < evictionsCountMs,
+  );
+  const failure = worstFailure(evicted);
+  if (failure === null || evicted.length < mostRestarts) return null;
+  return {
+    ...failure,
+    message: `${failure.message} (${evicted.length} evictions; delete these pods before you try again)`,
+  };
 }
 
 interface Stuck {
@@ -71,12 +94,27 @@ function pulling(failure: PodFailure, { previous, now }: Picture): Stuck {
 /** What every pod waits for at first, and what a crash leads to. */
 const usualWaits = new Set(['ContainerCreating', 'PodInitializing', 'CrashLoopBackOff']);
 
-/** The kubelet cannot even make the container: a Secret, ConfigMap or volume is missing. */
-function notStarting(pod: Parameters<typeof podFailure>[0]): Stuck | null {
-  const waiting = runtimeStatus(pod)?.state?.waiting;
-  const since = podCondition(pod, 'PodScheduled')?.lastTransitionTime;
-  if (waiting?.reason === undefined || usualWaits.has(waiting.reason) || since === undefined) return null;
-  const { name } = pod.metadata;
-  const message = `pod ${name} does not start: ${waiting.reason}: ${waiting.message ?? 'no message'}`;
-  return { failure: { reason: 'LoadStalled', message, terminal: false, pod: name, at: null }, since };
+/** The kubelet cannot even make the containers: a Secret, ConfigMap or volume is missing. */
+function notStarting(pod: Pod): Stuck | null {
+  // Volumes and network come before any image is pulled, and containers wait for them as for an image.
+  const prepared = podCondition(pod, 'PodReadyToStartContainers');
+  if (prepared?.status === 'False') {
+    const why = 'its volumes or its network do not come; its events tell more';
+    return stuck(pod, why, prepared.lastTransitionTime);
+  }
+  const waiting = [weightsStatus(pod), runtimeStatus(pod)]
+    .map((container) => container?.state?.waiting)
+    .find((each) => each?.reason !== undefined && !usualWaits.has(each.reason));
+  if (waiting === undefined) return null;
+  const why = `${waiting.reason}: ${waiting.message ?? 'no message'}`;
+  return stuck(pod, why, podCondition(pod, 'PodScheduled')?.lastTransitionTime);
+}
+
+function stuck({ metadata }: Pod, why: string, since: string | undefined): Stuck | null {
+  if (since === undefined) return null;
+  const message = `pod ${metadata.name} does not start: ${why}`;
+  return {
+    failure: { reason: 'LoadStalled', message, terminal: false, pod: metadata.name, at: null },
+    since,
+  };
 }

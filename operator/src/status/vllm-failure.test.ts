@@ -81,6 +81,17 @@ test('a long list is cut', () => {
   expect(failure?.message.length).toBeLessThan(700);
 });
 
+test.each(['Model architecture ', 'quantization method ', 'max seq len (1) '])(
+  'a line of nothing but "%s" is soon given up',
+  (part) => {
+    const startedAt = performance.now();
+    const failure = readVllmLog(part.repeat(2 ** 20 / part.length));
+    // Not cut, it takes half a minute; cut, milliseconds.
+    expect(performance.now() - startedAt).toBeLessThan(5_000);
+    expect(failure?.message.length ?? 0).toBeLessThan(700);
+  },
+);
+
 test('what tells nothing is left to the end of the log', () => {
   expect(readVllmLog(last)).toBeNull();
   expect(readVllmLog('Killed')).toBeNull();

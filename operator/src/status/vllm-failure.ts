@@ -10,6 +10,8 @@ interface Sign {
 }
 
 const mostCharacters = 600;
+/** No line that tells a cause is longer; the time that a sign takes grows with the square of a line's length. */
+const mostOfLine = 2_000;
 
 /** The first that is found counts: what comes later in a log follows from it. */
 const signs: readonly Sign[] = [
@@ -62,7 +64,7 @@ const signs: readonly Sign[] = [
 
 /** Null where no line tells: then the end of the log has to do. */
 export function readVllmLog(log: string): Failure | null {
-  const lines = log.split('\n').map(withoutPrefix);
+  const lines = log.split('\n').map((line) => withoutPrefix(line.slice(0, mostOfLine)));
   for (const { line, read } of signs) {
     for (const text of lines) {
       const match = line.exec(text);

@@ -12,6 +12,9 @@ const condition = (type: string, status: Condition['status'], extra: Partial<Con
   ...extra,
 });
 
+const unknown = (type: string, reason: string) => condition(type, 'Unknown', { reason });
+const notReady = (reason: string) => condition('Ready', 'False', { reason });
+
 function service(conditions: Condition[], lastFailure?: NonNullable<LlmService['status']>['lastFailure']) {
   const result = validateLlmService({
     apiVersion: 'llmservice.dev/v1alpha1',
@@ -40,6 +43,36 @@ describe('waitVerdict', () => {
 
   it('serves once Ready is true', () => {
     expect(waitVerdict(service([condition('Ready', 'True')]), 'serving').kind).toBe('reached');
+  });
+
+  const known = condition('ModelResolved', 'True');
+  it.each<[string, Parameters<typeof waitVerdict>[1], Condition[], string]>([
+    ['accepts what is not measured', 'accepted', [known, unknown('Fits', 'MemoryUnknown')], 'reached'],
+    ['accepts what is not estimated', 'accepted', [known, unknown('Fits', 'NotEstimated')], 'reached'],
+    ['waits for an unknown model', 'accepted', [known, unknown('Fits', 'ModelNotResolved')], 'waiting'],
+    [
+      'does not accept what was unknown before',
+      'accepted',
+      [known, { ...unknown('Fits', 'MemoryUnknown'), observedGeneration: 1 }],
+      'waiting',
+    ],
+    ['is done where the service is stopped', 'serving', [notReady('Stopped')], 'reached'],
+    ['is done where no replicas are wanted', 'serving', [notReady('ScaledToZero')], 'reached'],
+    ['is done where the budget is spent', 'serving', [notReady('OverBudget')], 'reached'],
+    [
+      'waits where it was stopped before',
+      'serving',
+      [{ ...notReady('Stopped'), observedGeneration: 1 }],
+      'waiting',
+    ],
+    ['waits while it loads', 'serving', [notReady('Loading')], 'waiting'],
+  ])('%s', (_, goal, conditions, kind) => {
+    expect(waitVerdict(service(conditions), goal).kind).toBe(kind);
+  });
+
+  it('tells of what it did without', () => {
+    const { message } = waitVerdict(service([known, unknown('Fits', 'MemoryUnknown')]), 'accepted');
+    expect(message).toBe('ModelResolved: yes; Fits=Unknown, MemoryUnknown: as it is.');
   });
 
   it('does not take conditions of an earlier generation for an answer', () => {

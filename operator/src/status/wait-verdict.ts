@@ -3,12 +3,20 @@
 
 import type { ConditionType, LlmService } from '@llmservice/crds';
 
-/** accepted: the model is known and fits the devices. serving: it answers. */
+/** accepted: the model is known and nothing says that it does not fit. serving: it answers, or is not to answer. */
 export type WaitGoal = 'accepted' | 'serving';
 
 export const waitGoals: Readonly<Record<WaitGoal, readonly ConditionType[]>> = {
   accepted: ['ModelResolved', 'Fits'],
   serving: ['Ready'],
+};
+
+/** Answers other than yes that stay as they are, although the service is as its spec wants it. */
+const enough: Partial<Record<ConditionType, readonly string[]>> = {
+  // Pods are made all the same, since the engine measures for itself.
+  Fits: ['MemoryUnknown', 'NotEstimated'],
+  // Whoever wrote the spec asked for no pods. Waiting on, or going back to the release before, brings none.
+  Ready: ['Stopped', 'ScaledToZero', 'OverBudget'],
 };
 
 export interface WaitVerdict {
@@ -22,9 +30,19 @@ export function waitVerdict(service: LlmService | null, goal: WaitGoal): WaitVer
   const failure = terminalFailure(service);
   if (failure !== null) return { kind: 'failed', message: failure };
 
-  const missing = waitGoals[goal].filter((type) => currentCondition(service, type)?.status !== 'True');
-  if (missing.length === 0) return { kind: 'reached', message: `${waitGoals[goal].join(' and ')}: yes` };
-  return { kind: 'waiting', message: missing.map((type) => describe(service, type)).join('; ') };
+  const notTrue = waitGoals[goal].filter((type) => currentCondition(service, type)?.status !== 'True');
+  const missing = notTrue.filter((type) => !isEnough(service, type));
+  if (missing.length > 0) {
+    return { kind: 'waiting', message: missing.map((type) => describe(service, type)).join('; ') };
+  }
+  const answers = waitGoals[goal].map((type) =>
+    notTrue.includes(type) ? describe(service, type) : `${type}: yes`,
+  );
+  return { kind: 'reached', message: answers.join('; ') };
+}
+
+function isEnough(service: LlmService, type: ConditionType): boolean {
+  return enough[type]?.includes(currentCondition(service, type)?.reason ?? '') === true;
 }
 
 function terminalFailure(service: LlmService): string | null {

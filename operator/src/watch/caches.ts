@@ -23,6 +23,8 @@ export interface CachesOptions {
   readonly namespace: string | null;
   /** The operator's own, where the activator runs. */
   readonly activatorNamespace: string;
+  /** Of the operator, and of the activators that are its own; null: all there. */
+  readonly instance: string | null;
   readonly logger: Logger;
   /** A service (namespace/name) that may have to be looked at. */
   readonly onChange: (key: string) => void;
@@ -39,12 +41,12 @@ export class Caches {
   private readonly served = new Set<string>();
 
   constructor(private readonly options: CachesOptions) {
-    const { client, namespace, logger, silenceMs } = options;
+    const { client, namespace, instance, logger, silenceMs } = options;
     const common = { client, namespace, logger, ...(silenceMs === undefined ? {} : { silenceMs }) };
     this.llmServices = new Reflector({
       ...common,
       resource: resources.llmServices,
-      onChange: (service) => this.serviceChanged(service),
+      onChange: (service, isKnown) => this.serviceChanged(service, isKnown),
     });
     const owned = (
       resource: Resource,
@@ -63,7 +65,8 @@ export class Caches {
       ...common,
       namespace: options.activatorNamespace,
       resource: resources.pods,
-      labelSelector: `${labels.name}=${activatorName}`,
+      labelSelector:
+        `${labels.name}=${activatorName}` + (instance === null ? '' : `,${labels.instance}=${instance}`),
       keep: podAsRead,
       onChange: () => this.activatorsChanged(),
     });
@@ -128,9 +131,12 @@ export class Caches {
     for (const service of this.llmServices.values()) this.options.onChange(keyOf(service));
   }
 
-  /** It concerns those too that it stands in for. */
-  private serviceChanged({ metadata }: KubeObject): void {
-    this.options.onChange(keyOf({ metadata }));
+  /**
+   * It concerns those too that it stands in for. What the watch tells of our own writes (of its status, that is) is no
+   * reason to look at it again: a message that differs from look to look would have it looked at without a pause.
+   */
+  private serviceChanged({ metadata }: KubeObject, isOwnWrite: boolean): void {
+    if (!isOwnWrite) this.options.onChange(keyOf({ metadata }));
     for (const other of this.llmServices.values() as IterableIterator<LlmService & KubeObject>) {
       if (other.metadata.namespace !== metadata.namespace) continue;
       // An older CRD does not fill it in.

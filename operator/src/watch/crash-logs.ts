@@ -11,7 +11,7 @@ import { readVllmLog } from '../status/vllm-failure.js';
 
 const requestTimeoutMs = 5_000;
 const lastLines = 500;
-const mostBytes = 2 ** 20;
+const mostBytes = 2 ** 18;
 const mostRemembered = 1_000;
 
 /** A run of the runtime's container that ended with an error. */

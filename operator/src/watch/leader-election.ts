@@ -58,13 +58,13 @@ export class LeaderElection {
     }
   }
 
-  /** Renews until the signal aborts (then gives the lease up) or it is lost. Returns whether it was lost. */
-  async keep(signal: AbortSignal): Promise<'released' | 'lost'> {
+  /** Renews until the signal aborts or the lease is lost; either way it is not held any more. */
+  async keep(signal: AbortSignal): Promise<'aborted' | 'lost'> {
     for (;;) {
       await sleep(this.retryMs, undefined, { signal }).catch(() => undefined);
       if (signal.aborted) {
-        await this.release();
-        return 'released';
+        this.renewedAt = -Infinity;
+        return 'aborted';
       }
       // A process that slept past the deadline must not renew as if nothing had happened.
       if (!this.held) return 'lost';
@@ -72,17 +72,30 @@ export class LeaderElection {
     }
   }
 
+  /** Lets another take over at once. Only after keep() has ended, and with no write of this process under way. */
+  async release(): Promise<void> {
+    const signal = this.deadline();
+    try {
+      const lease = await this.read(signal);
+      if (lease?.spec?.holderIdentity !== this.options.identity) return;
+      await this.write({ ...lease, spec: { ...lease.spec, holderIdentity: '' } }, signal);
+    } catch (error) {
+      this.options.logger.warn('lease was not given up', { error: (error as Error).message });
+    }
+  }
+
   /** One try to take or renew; a false answer is no error. */
   private async attempt(): Promise<boolean> {
-    const { client, namespace, name, logger } = this.options;
+    const { client, namespace, logger } = this.options;
     const startedAt = performance.now();
+    const signal = this.deadline();
     try {
-      const lease = await client.find<Lease>(objectPath(resources.leases, namespace, name));
+      const lease = await this.read(signal);
       if (lease === null) {
         await client.create(resources.leases, namespace, this.lease(null));
       } else {
         if (!this.mayTake(lease)) return false;
-        await this.write(this.lease(lease));
+        await this.write(this.lease(lease), signal);
       }
       // Counted from before the request, as others may count from when the server wrote it.
       this.renewedAt = startedAt;
@@ -121,26 +134,20 @@ export class LeaderElection {
     };
   }
 
-  /** The resourceVersion inside makes a write fail when another was faster. */
-  private async write(lease: Lease): Promise<void> {
-    const { client, namespace, name } = this.options;
-    await client.request({
-      method: 'PUT',
-      path: objectPath(resources.leases, namespace, name),
-      body: lease,
-      signal: AbortSignal.timeout(this.renewDeadlineMs / 2),
-    });
+  /** Of one try, read and write together: an answer that never comes must leave time for another try. */
+  private deadline(): AbortSignal {
+    return AbortSignal.timeout(this.renewDeadlineMs / 2);
   }
 
-  private async release(): Promise<void> {
-    this.renewedAt = -Infinity;
-    const { client, namespace, name, identity } = this.options;
-    try {
-      const lease = await client.find<Lease>(objectPath(resources.leases, namespace, name));
-      if (lease?.spec?.holderIdentity !== identity) return;
-      await this.write({ ...lease, spec: { ...lease.spec, holderIdentity: '' } });
-    } catch (error) {
-      this.options.logger.warn('lease was not given up', { error: (error as Error).message });
-    }
+  private async read(signal: AbortSignal): Promise<Lease | null> {
+    const { client, namespace, name } = this.options;
+    return client.find<Lease>(objectPath(resources.leases, namespace, name), { signal });
+  }
+
+  /** The resourceVersion inside makes a write fail when another was faster. */
+  private async write(lease: Lease, signal: AbortSignal): Promise<void> {
+    const { client, namespace, name } = this.options;
+    const path = objectPath(resources.leases, namespace, name);
+    await client.request({ method: 'PUT', path, body: lease, signal });
   }
 }

@@ -23,6 +23,7 @@ const mostAtOnce = 64;
 export class LoadMonitor {
   private readonly progress = new Map<string, LoadProgress>();
   private timer: NodeJS.Timeout | null = null;
+  private polling = false;
 
   constructor(private readonly options: LoadMonitorOptions) {}
 
@@ -45,12 +46,17 @@ export class LoadMonitor {
   }
 
   private async poll(): Promise<void> {
+    if (this.polling) return;
+    this.polling = true;
     const loading = [...this.options.pods()].filter(
       (pod) => !isReady(pod) && runtimeStatus(pod)?.state?.running !== undefined,
     );
     const uids = new Set(loading.map((pod) => pod.metadata.uid));
     for (const uid of this.progress.keys()) if (!uids.has(uid)) this.progress.delete(uid);
-    await Promise.all(loading.slice(0, mostAtOnce).map((pod) => this.ask(pod)));
+    for (let first = 0; first < loading.length; first += mostAtOnce) {
+      await Promise.all(loading.slice(first, first + mostAtOnce).map((pod) => this.ask(pod)));
+    }
+    this.polling = false;
   }
 
   private async ask(pod: Pod): Promise<void> {

@@ -64,7 +64,7 @@ async function run(script: Script, silenceMs = 60_000) {
     resource: resources.pods,
     namespace: null,
     logger: createLogger({ silent: true }),
-    onChange: ({ metadata }) => seen.push(metadata.name),
+    onChange: ({ metadata }, isKnown) => seen.push(metadata.name + (isKnown ? ' known' : '')),
     silenceMs,
   });
   void reflector.run(stop.signal);
@@ -96,6 +96,47 @@ describe('Reflector', () => {
     expect(reflector.get('n', 'c')?.metadata).toEqual({ ...pod('c', 11).metadata, managedFields: undefined });
   });
 
+  test('takes what a write returned, unless the watch has told of more since', async () => {
+    const { reflector, seen } = await run({
+      lists: [['a', 'b']],
+      watches: [
+        (response) => {
+          response.write(line('MODIFIED', pod('a', 13)) + line('DELETED', pod('b', 14)));
+        },
+      ],
+    });
+    await until(() => seen.length === 4);
+    const version = (name: string) => reflector.get('n', name)?.metadata.resourceVersion;
+    for (const late of [pod('a', 12), pod('b', 11), pod('c', 14)]) reflector.remember(late);
+    expect([version('a'), version('b'), version('c')]).toEqual(['13', undefined, undefined]);
+    // Longer numbers are larger, however they begin; two answers may change places, too.
+    for (const next of [pod('a', 101), pod('a', 99), pod('b', 100)]) reflector.remember(next);
+    expect([version('a'), version('b')]).toEqual(['101', '100']);
+  });
+
+  test('says of what the watch tells whether a write had returned it, and keeps the last one', async () => {
+    let tell: (text: string) => void = () => undefined;
+    const { reflector, seen, requests } = await run({
+      lists: [['a']],
+      watches: [
+        (response) => {
+          response.flushHeaders();
+          tell = (text) => response.write(text);
+        },
+      ],
+    });
+    await until(() => requests.length === 2);
+    for (const version of [11, 12]) reflector.remember(pod('a', version));
+    const versions: unknown[] = [];
+    for (const version of [11, 12, 13]) {
+      tell(line('MODIFIED', pod('a', version)));
+      await until(() => seen.length === version - 9);
+      versions.push(reflector.get('n', 'a')?.metadata.resourceVersion);
+    }
+    expect(versions).toEqual(['12', '12', '13']);
+    expect(seen).toEqual(['a', 'a known', 'a known', 'a']);
+  });
+
   test('goes on from where it stood when the server closes the watch', async () => {
     const { requests } = await run({
       lists: [[]],
@@ -122,6 +163,22 @@ describe('Reflector', () => {
     const { requests } = await run({ lists: [[]], watches: [(response) => response.flushHeaders()] }, 100);
     await until(() => requests.length >= 3);
     expect(requests.slice(0, 3)).toEqual(['list', 'watch 10', 'watch 10']);
+  });
+
+  test('leaves a server that took the request and answers nothing', async () => {
+    const { requests } = await run({ lists: [[]], watches: [() => undefined] }, 100);
+    await until(() => requests.length >= 3);
+    expect(requests.slice(0, 3)).toEqual(['list', 'watch 10', 'watch 10']);
+  });
+
+  test('pauses longer and longer while watches end as soon as they begin', async () => {
+    const { requests } = await run({
+      lists: [[]],
+      watches: Array.from({ length: 10_000 }, () => (response: ServerResponse) => response.end()),
+    });
+    await until(() => requests.length >= 3);
+    await sleep(500);
+    expect(requests.length).toBeLessThan(6);
   });
 
   test('asks again for a last event that came in part', async () => {

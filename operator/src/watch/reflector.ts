@@ -16,8 +16,11 @@ export interface ReflectorOptions {
   readonly namespace: string | null;
   readonly labelSelector?: string;
   readonly logger: Logger;
-  /** Called with every object that appeared, changed or went (then in its last known form). */
-  readonly onChange: (object: KubeObject) => void;
+  /**
+   * Called with every object that appeared, changed or went (then in its last known form).
+   * @param isKnown the watch tells only now what a write that was remembered has returned
+   */
+  readonly onChange: (object: KubeObject, isKnown: boolean) => void;
   /** What is kept of an object; all of it but its managed fields unless told. */
   readonly keep?: (object: KubeObject) => KubeObject;
   /** How long a watch may be silent; the API server sends a bookmark about every minute. */
@@ -32,6 +35,8 @@ interface WatchEvent {
 }
 
 const watchSeconds = 300;
+/** One that ends sooner is no watch: to ask for it again at once would never end. */
+const leastWatchMs = 1_000;
 /** How soon a resource is found that is installed later. */
 const absentRetryMs = 15_000;
 
@@ -59,9 +64,15 @@ export class Reflector {
     return this.objects.values();
   }
 
-  /** Puts in what a write returned, so that the next look sees it before the watch tells. */
+  /**
+   * Puts in what a write returned, so that the next look sees it before the watch tells. An answer may come later than
+   * what the watch tells of changes after it: up to where the watch stands it has told all, deletions too.
+   */
   remember(object: KubeObject): void {
-    this.objects.set(keyOf(object), this.trim(object));
+    const key = keyOf(object);
+    const known = this.objects.get(key)?.metadata.resourceVersion ?? this.resourceVersion;
+    if (!isNewer(object.metadata.resourceVersion, known)) return;
+    this.objects.set(key, this.trim(object));
   }
 
   /** Runs until the signal aborts; never throws. */
@@ -132,47 +143,58 @@ export class Reflector {
     this.objects = found;
     for (const [key, object] of found) {
       if (before.get(key)?.metadata.resourceVersion !== object.metadata.resourceVersion)
-        this.options.onChange(object);
+        this.options.onChange(object, false);
     }
-    for (const [key, object] of before) if (!found.has(key)) this.options.onChange(object);
+    for (const [key, object] of before) if (!found.has(key)) this.options.onChange(object, false);
   }
 
   /** Returns when the server ends the watch in good order. */
   private async watch(resourceVersion: string, signal: AbortSignal): Promise<void> {
     const { client, resource, namespace, labelSelector, silenceMs = 120_000 } = this.options;
-    const stream = await client.open({
-      method: 'GET',
-      path: collectionPath(resource, namespace),
-      query: {
-        watch: true,
-        allowWatchBookmarks: true,
-        resourceVersion,
-        labelSelector,
-        timeoutSeconds: watchSeconds,
-      },
-      signal,
-    });
-    // A half-open connection never ends by itself: silence does end it.
-    const alarm = setTimeout(() => stream.destroy(new Error(`silent for ${silenceMs} ms`)), silenceMs);
+    const startedAt = performance.now();
+    const silent = new AbortController();
+    // A half-open connection never ends by itself, nor does one that nobody answers: silence does end them.
+    const alarm = setTimeout(() => silent.abort(new Error(`silent for ${silenceMs} ms`)), silenceMs);
     try {
+      const stream = await client.open({
+        method: 'GET',
+        path: collectionPath(resource, namespace),
+        query: {
+          watch: true,
+          allowWatchBookmarks: true,
+          resourceVersion,
+          labelSelector,
+          timeoutSeconds: watchSeconds,
+        },
+        signal: AbortSignal.any([signal, silent.signal]),
+      });
+      alarm.refresh();
       for await (const line of linesOf(stream)) {
         alarm.refresh();
         this.handle(JSON.parse(line) as WatchEvent);
         this.failures = 0;
       }
+    } catch (error) {
+      // What the connection says of its end is not why it was ended.
+      silent.signal.throwIfAborted();
+      throw error;
     } finally {
       clearTimeout(alarm);
-      stream.destroy();
     }
+    if (performance.now() - startedAt < leastWatchMs) throw new Error('the watch ended as soon as it began');
   }
 
   private handle({ type, object }: WatchEvent): void {
     if (type === 'ERROR') throw toApiError(object.code ?? 500, JSON.stringify(object));
     this.resourceVersion = object.metadata.resourceVersion ?? this.resourceVersion;
     if (type === 'BOOKMARK') return;
-    if (type === 'DELETED') this.objects.delete(keyOf(object));
-    else this.objects.set(keyOf(object), this.trim(object));
-    this.options.onChange(object);
+    const key = keyOf(object);
+    const known = this.objects.get(key)?.metadata.resourceVersion ?? null;
+    // Of several writes of our own the last one stays, while the watch still tells of those before it.
+    const isKnown = type !== 'DELETED' && known !== null && !isNewer(object.metadata.resourceVersion, known);
+    if (type === 'DELETED') this.objects.delete(key);
+    else if (!isKnown) this.objects.set(key, this.trim(object));
+    this.options.onChange(object, isKnown);
   }
 
   /** Managed fields are half of an object's size and never read. */
@@ -183,4 +205,18 @@ export class Reflector {
       metadata: { ...object.metadata, managedFields: undefined } as KubeObject['metadata'],
     });
   }
+}
+
+/**
+ * Versions of one resource are numbers that grow
+ * (https://kubernetes.io/docs/reference/using-api/api-concepts/#resource-versions), too large for a double. What is no
+ * such number counts as newer.
+ */
+function isNewer(version: string | undefined, than: string | null): boolean {
+  if (!isVersion(version) || !isVersion(than)) return true;
+  return BigInt(version) > BigInt(than);
+}
+
+function isVersion(text: string | null | undefined): text is string {
+  return /^\d+$/.test(text ?? '');
 }

@@ -1,4 +1,4 @@
-import { describe, expect, test } from '@jest/globals';
+import { describe, expect, jest, test } from '@jest/globals';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { backoffMs } from './backoff.js';
 import { WorkQueue } from './work-queue.js';
@@ -65,6 +65,26 @@ describe('WorkQueue', () => {
     await sleep(60);
     expect(delays).toEqual([1, 2, 4]);
     expect(left).toBe(-1);
+  });
+
+  test('keeps to its delays when the clock is set', async () => {
+    const worked: string[] = [];
+    const queue = new WorkQueue({
+      ...quiet,
+      concurrency: 1,
+      work: (key) => {
+        worked.push(key);
+        return Promise.resolve(null);
+      },
+    });
+    queue.addAfter('a', 60_000);
+    const now = Date.now() + 3_600_000;
+    const clock = jest.spyOn(Date, 'now').mockReturnValue(now);
+    queue.addAfter('a', 10);
+    clock.mockRestore();
+    await sleep(50);
+    expect(worked).toEqual(['a']);
+    await queue.stop();
   });
 
   test('does nothing more once stopped', async () => {

@@ -35,7 +35,8 @@ export class WorkQueue {
   /** Adds the key later; of several delays the earliest counts. */
   addAfter(key: string, delayMs: number): void {
     if (this.stopped) return;
-    const at = Date.now() + delayMs;
+    // Not the time of day: one that is set meanwhile would make a late timer look like the earliest.
+    const at = performance.now() + delayMs;
     const pending = this.timers.get(key);
     if (pending !== undefined && pending.at <= at) return;
     if (pending !== undefined) clearTimeout(pending.timer);

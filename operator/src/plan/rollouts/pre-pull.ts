@@ -18,6 +18,8 @@ export interface CandidateNode extends NodeTraits {
 const mostNodes = 100;
 const neededVolumes = new Set(['engine-config', 'weights', 'tmp', 's3-ca']);
 const triesPerNode = 3;
+/** A Job's pods have its name as a label, which holds 63 characters: this, `-pull-` and a hash. */
+const mostOfName = 47;
 
 /** @param nodes null: not readable; then nothing is known of folders of nodes */
 export function planPrePull(
@@ -41,7 +43,10 @@ export function planPrePull(
 
 /** The same name means the same template: what is there is never written again. */
 function planJob(service: WantedService, template: PlannedTemplate, node: string | null): KubeObject {
-  const name = `${service.name}-pull-${contentHash({ revision: template.revision, node })}`;
+  const begin = service.name.slice(0, mostOfName);
+  // Services with long names may begin alike.
+  const cut = begin === service.name ? undefined : service.name;
+  const name = `${begin}-pull-${contentHash({ revision: template.revision, node, cut })}`;
   return {
     apiVersion: 'batch/v1',
     kind: 'Job',

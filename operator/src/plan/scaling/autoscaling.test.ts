@@ -94,7 +94,7 @@ describe('a ScaledObject', () => {
     expect(spec.minReplicaCount).toBe(2);
     return spec.triggers[0];
   };
-  const pods = '{namespace="ns",pod=~"demo-[a-z0-9]+-[a-z0-9]+"}';
+  const pods = '{namespace="ns",pod=~"demo-[a-z0-9]{1,10}-[a-z0-9]{5}"}';
   test.each([
     [{ target: 8 }, `sum(${running}${pods}) + sum(${waiting}${pods})`, '8'],
     [{ metric: 'queue' }, `sum(${waiting}${pods})`, '4'],
@@ -105,6 +105,33 @@ describe('a ScaledObject', () => {
       metricType: 'AverageValue',
       metadata: { serverAddress: prometheusUrl, query, threshold, ignoreNullValues: 'false' },
     });
+  });
+});
+
+describe('the pods that a ScaledObject asks for', () => {
+  /** As the controllers of Deployments and ReplicaSets name them: what is generated is cut before the random end. */
+  const podOf = (service: string, hash = '7d9c6b8f5d'): string =>
+    `${service}-${hash}-`.slice(0, 58) + 'x7k2q';
+  const asksFor = (service: string, pod: string): boolean => {
+    const [object] = planAutoscaler({ ...scaled(), name: service }, { provider: 'keda', prometheusUrl });
+    const [, pattern = ''] = /pod=~"([^"]+)"/.exec(JSON.stringify(object).replaceAll('\\', '')) ?? [];
+    return new RegExp(`^(?:${pattern})$`).test(pod);
+  };
+  const lengths = [1, 45, 46, 47, 48, 49, 50, 51, 52];
+
+  test.each(lengths)('are all of its own, with a name of %d characters', (length) => {
+    const name = 'a'.repeat(length);
+    for (const hash of ['7d9c6b8f5d', '7d9c6b8f5', '7d9c6b8f', '7d9c6']) {
+      expect(asksFor(name, podOf(name, hash))).toBe(true);
+    }
+  });
+
+  test.each(lengths)('are none of a service whose name begins with %d characters of it', (length) => {
+    const name = 'a'.repeat(length);
+    for (let longer = `${name}-b`; longer.length <= 52; longer += 'b') {
+      expect(asksFor(name, podOf(longer))).toBe(false);
+      expect(asksFor(name, podOf(`${longer}-c`.slice(0, 52)))).toBe(false);
+    }
   });
 });
 

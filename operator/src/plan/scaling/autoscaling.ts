@@ -114,7 +114,7 @@ function planHpa(service: WantedService, maxReplicas: number): KubeObject {
 function planScaledObject(service: WantedService, maxReplicas: number, prometheusUrl: string): KubeObject {
   const { scaling } = service.spec;
   const { apiVersion, kind } = resources.scaledObjects;
-  const pods = `{namespace="${service.namespace}",pod=~"${service.name}-[a-z0-9]+-[a-z0-9]+"}`;
+  const pods = `{namespace="${service.namespace}",pod=~"${podPattern(service)}"}`;
   const sum = series[scaling.metric].map((name) => `sum(${name}${pods})`).join(' + ');
   return {
     apiVersion,
@@ -141,6 +141,22 @@ function planScaledObject(service: WantedService, maxReplicas: number, prometheu
       ],
     },
   };
+}
+
+/** What Kubernetes puts before a pod's random end is cut to this. */
+const longestPodPrefix = 58;
+const podSuffix = 5;
+/** Of a ReplicaSet: a number of 32 bits, a letter for each digit. */
+const longestHash = 10;
+
+/**
+ * Names of its Deployment's pods, as a regular expression: NAME-HASH-RANDOM, or after a long name NAME-HASHRANDOM with
+ * what is left of the hash. By their lengths no pod is taken along of a service whose name begins with this one's.
+ */
+function podPattern({ name }: WantedService): string {
+  const whole = `[a-z0-9]{1,${longestHash}}-[a-z0-9]{${podSuffix}}`;
+  const left = longestPodPrefix - `${name}-`.length;
+  return left > longestHash ? `${name}-${whole}` : `${name}-(${whole}|[a-z0-9]{${left + podSuffix}})`;
 }
 
 function targetOf({ name }: WantedService): object {

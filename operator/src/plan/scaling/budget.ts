@@ -2,6 +2,7 @@
 // operator. Counted whenever its pods change and every few minutes; what nobody saw is counted as taken.
 
 import { timestamp, type LlmServiceSpec, type LlmServiceStatus } from '@llmservice/crds';
+import { hasEnded } from '../../kube/has-ended.js';
 import type { Pod } from '../../kube/types.js';
 import { cron } from './schedules.js';
 
@@ -135,7 +136,7 @@ function isSameMonth(a: string, b: string): boolean {
  */
 export function heldDevices(pods: readonly Pod[], devices: number): HeldDevices[] {
   return pods
-    .filter(({ status }) => status?.phase !== 'Succeeded' && status?.phase !== 'Failed')
+    .filter((pod) => !hasEnded(pod))
     .map((pod) => ({ pod, bound: pod.status?.conditions?.find(({ type }) => type === 'PodScheduled') }))
     .filter(({ pod, bound }) => bound?.status === 'True' || pod.spec?.nodeName !== undefined)
     .map(({ pod, bound }) => ({

@@ -59,6 +59,10 @@ describe('the text of /metrics', () => {
     const kv = [0.25, 0.5].map((share, engine) => `vllm:kv_cache_usage_perc{engine="${engine}"} ${share}\n`);
     expect(parseActivity(`${metrics()}\n${kv.join('')}`)).toMatchObject({ kvUsage: 0.5 });
   });
+  test.each(['NaN', '+Inf', 'Infinity'])('tells of no KV cache where one is %s', (share) => {
+    const kv = `vllm:kv_cache_usage_perc{engine="0"} ${share}\nvllm:kv_cache_usage_perc{engine="1"} 0.5\n`;
+    expect(parseActivity(`${metrics()}\n${kv}`)).toMatchObject({ running: 1, kvUsage: null });
+  });
   test.each([
     '',
     '<html>',

@@ -69,5 +69,6 @@ export function parseActivity(text: string): Activity | null {
     counted: counters.reduce((sum, name) => sum + (sums.get(name) ?? NaN), 0),
   };
   if (!Object.values(activity).every(Number.isFinite)) return null;
-  return { ...activity, kvUsage: sums.get(kvUsage) ?? null };
+  const share = sums.get(kvUsage) ?? NaN;
+  return { ...activity, kvUsage: Number.isFinite(share) ? share : null };
 }

@@ -78,4 +78,17 @@ describe('over time', () => {
     expect(decideReplicas(raised, quiet, rule, 5, 309_000).replicas).toBe(5);
     expect(decideReplicas(raised, quiet, rule, 5, 310_000).replicas).toBe(1);
   });
+  test('so do fewer, unless the load needs more', () => {
+    const five = decideReplicas(null, load(pods(5, 9.6)), rule, 5, 0);
+    const lowered = decideReplicas(five, load(pods(2, 5)), rule, 2, 10_000);
+    expect(lowered.replicas).toBe(2);
+    expect(decideReplicas(lowered, load([0, 0]), rule, 2, 309_000).replicas).toBe(2);
+    expect(decideReplicas(lowered, load([0, 0]), rule, 2, 310_000).replicas).toBe(1);
+    expect(decideReplicas(lowered, load(pods(2, 20)), rule, 2, 20_000).replicas).toBe(4);
+  });
+  test('what is no number changes nothing, then or later', () => {
+    const odd = decideReplicas(null, load([NaN]), rule, 3, 0);
+    expect(odd.replicas).toBe(3);
+    expect(decideReplicas(odd, load(pods(3, 20)), rule, 3, 10_000).replicas).toBe(6);
+  });
 });

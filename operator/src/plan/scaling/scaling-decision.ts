@@ -59,10 +59,16 @@ export function decideReplicas(
   nowMs: number,
 ): ScalingMemory {
   const inBounds = (count: number): number => Math.min(rule.maxReplicas, Math.max(rule.minReplicas, count));
-  const recent = (memory?.recommendations ?? []).filter(({ atMs }) => nowMs - atMs < rule.stabilizationMs);
+  const isOurs = memory?.replicas === current;
   // What somebody else set stands as long as what was recommended; so does what was there before the first look.
-  const set = memory?.replicas === current ? [] : [{ atMs: nowMs, replicas: current }];
-  const asked = { atMs: nowMs, replicas: inBounds(replicasFor(load, rule.target, current)) };
+  const set = isOurs ? [] : [{ atMs: nowMs, replicas: current }];
+  const recent = (memory?.recommendations ?? [])
+    .filter(({ atMs }) => nowMs - atMs < rule.stabilizationMs)
+    // Who set fewer overrules what was recommended before; what the load asks for now they do not.
+    .filter(({ replicas }) => isOurs || replicas <= current);
+  const needed = replicasFor(load, rule.target, current);
+  // NaN would be written as null, which is 0 to the API server, and a service with 0 is never scaled again.
+  const asked = { atMs: nowMs, replicas: inBounds(Number.isInteger(needed) ? needed : current) };
   const recommendations = [...recent, ...(rule.stabilizationMs > 0 ? set : []), asked];
   const replicas = Math.max(...recommendations.map((each) => each.replicas));
   return { recommendations, replicas: inBounds(replicas) };

@@ -1,0 +1,75 @@
+import { describe, expect, test } from '@jest/globals';
+import type { KubeObject } from '../kube/types.js';
+import type { PlannedChildren } from '../plan/children.js';
+import { applyChildren, pruneChildren, type ChildrenView } from './apply-children.js';
+import { NameTakenError, type Writer } from './writer.js';
+
+const owned = (kind: string, name: string, uid: string): KubeObject => ({
+  apiVersion: 'v1',
+  kind,
+  metadata: { name, ownerReferences: [{ uid, controller: true }] },
+});
+
+const children: PlannedChildren = {
+  configMap: owned('ConfigMap', 'config', 'mine'),
+  deployment: owned('Deployment', 'demo', 'mine'),
+  others: [],
+};
+
+/** A cluster that has these objects, and what was written to it. */
+function world(present: readonly KubeObject[]) {
+  const written: string[] = [];
+  const ofKind = (wanted: string) => () => present.filter(({ kind }) => kind === wanted);
+  const view: ChildrenView = {
+    live: ({ kind, metadata }) =>
+      present.find((each) => each.kind === kind && each.metadata.name === metadata.name) ?? null,
+    remember: () => undefined,
+    configMaps: ofKind('ConfigMap'),
+    revisions: ofKind('ControllerRevision'),
+    optional: ofKind('HTTPRoute'),
+  };
+  const writer = {
+    apply: (desired: KubeObject, live: KubeObject | null, uid: string) => {
+      const [owner] = live?.metadata.ownerReferences ?? [];
+      if (owner !== undefined && owner.uid !== uid) {
+        return Promise.reject(new NameTakenError(`${desired.metadata.name} is taken`));
+      }
+      written.push(`apply ${desired.metadata.name}`);
+      return Promise.resolve(desired);
+    },
+    delete: ({ metadata }: KubeObject) => Promise.resolve(void written.push(`delete ${metadata.name}`)),
+  };
+  return { view, writer: writer as unknown as Writer, written };
+}
+
+describe('a revision', () => {
+  const revision = owned('ControllerRevision', 'demo-1', 'mine');
+
+  test('that is stored is left alone', async () => {
+    const { writer, view, written } = world([{ ...revision, data: 'as it was' }]);
+    expect(await applyChildren(writer, view, children, revision, 'mine')).toBeNull();
+    expect(written).toEqual(['apply config', 'apply demo']);
+  });
+
+  test('whose name a service of before holds is told', async () => {
+    const { writer, view } = world([owned('ControllerRevision', 'demo-1', 'before')]);
+    expect(await applyChildren(writer, view, children, revision, 'mine')).toMatchObject({
+      reason: 'NameTaken',
+      message: 'demo-1 is taken',
+    });
+  });
+});
+
+test('only what belongs to the service is removed', async () => {
+  const kinds = ['ControllerRevision', 'HTTPRoute', 'ConfigMap'];
+  const { writer, view, written } = world(
+    kinds.flatMap((kind) => [
+      owned(kind, `old ${kind}`, 'mine'),
+      owned(kind, `${kind} of before`, 'before'),
+      { apiVersion: 'v1', kind, metadata: { name: `orphaned ${kind}` } },
+    ]),
+  );
+  const deployment = { ...children.deployment, status: {} };
+  await pruneChildren(writer, view, children, [], deployment, []);
+  expect(written.sort()).toEqual(kinds.map((kind) => `delete old ${kind}`).sort());
+});

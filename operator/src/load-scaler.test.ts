@@ -1,0 +1,55 @@
+import { expect, jest, test } from '@jest/globals';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { api } from '@llmservice/crds';
+import type { Writer } from './apply/writer.js';
+import type { KubeObject } from './kube/types.js';
+import { LoadScaler, type LoadScalerOptions } from './load-scaler.js';
+import type { Look } from './plan/scaling/idleness.js';
+
+const busy: Look = {
+  pods: new Map([['uid', { running: 25, waiting: 0, counted: 0, kvUsage: null }]]),
+  unseen: [],
+};
+const quiet: Look = {
+  pods: new Map([['uid', { running: 0, waiting: 0, counted: 0, kvUsage: null }]]),
+  unseen: [],
+};
+
+/** A scaler of one service, whose writes are done as `scale` has it. */
+function scalerOf(scale: Writer['scale'], stabilizationSeconds: number) {
+  const service = { replicas: 1 };
+  const object = (): KubeObject => ({
+    apiVersion: api.groupVersion,
+    kind: api.kind,
+    metadata: { name: 'demo', namespace: 'ns', uid: 'u', generation: 1 },
+    spec: {
+      model: { uri: 's3://bucket/folder/' },
+      replicas: service.replicas,
+      scaling: { maxReplicas: 4, target: 10, scaleDownStabilizationSeconds: stabilizationSeconds },
+    },
+  });
+  const caches = { llmServices: { get: object }, podsOf: () => [] } as never as LoadScalerOptions['caches'];
+  const onError = jest.fn<LoadScalerOptions['onError']>();
+  const surroundings = () => ({ keda: false, customMetrics: false, prometheusUrl: null });
+  const scaler = new LoadScaler({ caches, writer: { scale }, surroundings, onError });
+  return { service, onError, look: (look: Look) => scaler.looked('ns/demo', look) };
+}
+
+test('sets what the load needs', async () => {
+  const scale = jest.fn<Writer['scale']>().mockResolvedValue(undefined);
+  await scalerOf(scale, 300).look(busy);
+  expect(scale).toHaveBeenCalledWith(expect.anything(), 3);
+});
+
+test('a write that is refused is tried again at the next look, not after another window', async () => {
+  const scale = jest.fn<Writer['scale']>().mockRejectedValue(new Error('conflict'));
+  const { service, onError, look } = scalerOf(scale, 1);
+  service.replicas = 3;
+  await look(quiet);
+  expect(scale).not.toHaveBeenCalled();
+  await sleep(1_050);
+  await look(quiet);
+  await look(quiet);
+  expect(scale.mock.calls.map(([, replicas]) => replicas)).toEqual([1, 1]);
+  expect(onError).toHaveBeenCalledTimes(2);
+});

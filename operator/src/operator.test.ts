@@ -1,0 +1,93 @@
+import { once } from 'node:events';
+import { createServer, type Server, type ServerResponse } from 'node:http';
+import { json } from 'node:stream/consumers';
+import { afterEach, expect, test } from '@jest/globals';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { KubeConfig } from '@kubernetes/client-node';
+import { createLogger } from 'winston';
+import { KubeClient } from './kube/client.js';
+import type { KubeObject } from './kube/types.js';
+import { Metrics } from './metrics.js';
+import { Operator } from './operator.js';
+
+const service = {
+  metadata: { name: 'demo', namespace: 'ns', uid: 'u', generation: 1, resourceVersion: '1' },
+  spec: { model: { uri: 's3://bucket/folder/' } },
+};
+
+let server: Server | null = null;
+
+afterEach(() => {
+  server?.closeAllConnections();
+  server?.close();
+});
+
+/** An API server that has one LlmService and answers no status until told to. */
+async function slowApi() {
+  const seen = { holder: null as string | null, status: null as ServerResponse | null };
+  let lease: KubeObject | null = null;
+  server = createServer((request, response) => {
+    void (async () => {
+      const { pathname, searchParams } = new URL(request.url ?? '', 'http://x');
+      const answer = (body: object | null): void => {
+        response.writeHead(body === null ? 404 : 200).end(JSON.stringify(body ?? { reason: 'NotFound' }));
+      };
+      if (request.method === 'PATCH') seen.status = response;
+      else if (searchParams.get('watch') === 'true') response.flushHeaders();
+      else if (!pathname.includes('/leases')) {
+        const items = pathname.endsWith('/llmservices') ? [service] : [];
+        answer(pathname.includes('metrics') ? null : { metadata: { resourceVersion: '1' }, items });
+      } else {
+        if (request.method !== 'GET') lease = (await json(request)) as KubeObject;
+        seen.holder = (lease?.['spec'] as { holderIdentity: string } | undefined)?.holderIdentity ?? null;
+        answer(lease);
+      }
+    })();
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as { port: number };
+  const config = new KubeConfig();
+  config.loadFromClusterAndUser(
+    { name: 'c', server: `http://127.0.0.1:${port}`, skipTLSVerify: true },
+    { name: 'u' },
+  );
+  return { client: new KubeClient(config), seen };
+}
+
+test('the lease is given up only when no write is under way any more', async () => {
+  const { client, seen } = await slowApi();
+  const operator = new Operator({
+    client,
+    logger: createLogger({ silent: true }),
+    metrics: (depth) => new Metrics(depth),
+    options: {
+      watchNamespace: 'ns',
+      leaseNamespace: 'ns',
+      instance: null,
+      identity: 'a',
+      surroundings: {
+        images: { cpu: 'runtime:1', cuda: null, hip: null },
+        vllmImages: { cpu: null, cuda: null, hip: null },
+        gateway: null,
+        istioGateway: null,
+        allowedHostPaths: [],
+        prometheusUrl: null,
+      },
+      publicAddress: null,
+      concurrency: 1,
+      port: 0,
+      logLevel: 'error',
+    },
+    timing: { retryMs: 20 },
+  });
+  const stop = new AbortController();
+  const ended = operator.run(stop.signal);
+  for (let tries = 0; tries < 200 && seen.status === null; tries += 1) await sleep(20);
+  stop.abort();
+  await sleep(200);
+  expect(operator.leading).toBe(false);
+  expect(seen.holder).toBe('a');
+  seen.status?.writeHead(409).end(JSON.stringify({ reason: 'Conflict' }));
+  await ended;
+  expect(seen.holder).toBe('');
+});

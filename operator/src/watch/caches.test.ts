@@ -1,0 +1,81 @@
+import { EventEmitter, once } from 'node:events';
+import { PassThrough } from 'node:stream';
+import type { IncomingMessage } from 'node:http';
+import { expect, test } from '@jest/globals';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { createLogger } from 'winston';
+import type { KubeClient, KubeRequest } from '../kube/client.js';
+import { resources } from '../kube/resources.js';
+import type { KubeObject } from '../kube/types.js';
+import { Caches } from './caches.js';
+
+const servicesPath = '/apis/llmservice.dev/v1alpha1/namespaces/services/llmservices';
+
+/** Caches of a cluster with these services, by what its pods are chosen and which services are told. */
+async function started(instance: string | null, services: readonly KubeObject[] = []) {
+  const stop = new AbortController();
+  const asked = new Map<string, unknown>();
+  const told: string[] = [];
+  const watch = new PassThrough();
+  const client: Pick<KubeClient, 'pages' | 'open'> = {
+    async *pages({ path, query }: Pick<KubeRequest, 'path' | 'query'>) {
+      asked.set(path, query?.['labelSelector']);
+      const items = path === servicesPath ? services : [];
+      yield await Promise.resolve({ metadata: { resourceVersion: '1' }, items: items as never });
+    },
+    open: ({ path, signal }) =>
+      path === servicesPath
+        ? Promise.resolve(watch as unknown as IncomingMessage)
+        : (once(new EventEmitter(), 'never', signal === undefined ? {} : { signal }) as Promise<never>),
+  };
+  const caches = new Caches({
+    client: client as KubeClient,
+    namespace: 'services',
+    activatorNamespace: 'system',
+    instance,
+    logger: createLogger({ silent: true }),
+    onChange: (key) => told.push(key),
+  });
+  await caches.start(stop.signal);
+  const end = (): void => {
+    stop.abort();
+    watch.destroy();
+  };
+  return { caches, asked, told, watch, stop: end };
+}
+
+/** By what pods are chosen in the operator's own namespace. */
+async function activatorsAskedFor(instance: string | null): Promise<unknown> {
+  const { asked, stop } = await started(instance);
+  stop();
+  return asked.get('/api/v1/namespaces/system/pods');
+}
+
+test('activators are those of the same instance, where there may be several', async () => {
+  const all = 'app.kubernetes.io/name=llmservice-activator';
+  expect(await activatorsAskedFor(null)).toBe(all);
+  expect(await activatorsAskedFor('team-a')).toBe(`${all},app.kubernetes.io/instance=team-a`);
+});
+
+test('what the watch tells of a write of its own concerns the services alone that it stands in for', async () => {
+  const service = (name: string, resourceVersion: string, spec: object = {}): KubeObject => ({
+    ...resources.llmServices,
+    metadata: { name, namespace: 'services', uid: name, resourceVersion },
+    spec,
+  });
+  const small = { routing: { fallback: { service: 'small' } } };
+  const { caches, told, watch, stop } = await started(null, [
+    service('large', '1', small),
+    service('small', '1'),
+  ]);
+  const tellAll = async (version: string): Promise<string[]> => {
+    told.length = 0;
+    watch.write(`${JSON.stringify({ type: 'MODIFIED', object: service('small', version) })}\n`);
+    for (let tries = 0; tries < 200 && !told.includes('services/large'); tries += 1) await sleep(5);
+    return told;
+  };
+  caches.remember(service('small', '2'));
+  expect(await tellAll('2')).toEqual(['services/large']);
+  expect(await tellAll('3')).toEqual(['services/small', 'services/large']);
+  stop();
+});

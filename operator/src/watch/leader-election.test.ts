@@ -1,0 +1,65 @@
+import { EventEmitter, once } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect, test } from '@jest/globals';
+import { createLogger } from 'winston';
+import type { KubeClient, KubeRequest } from '../kube/client.js';
+import { LeaderElection } from './leader-election.js';
+
+/** An answer that never comes: as one of KubeClient, it ends with its signal. */
+function nothing({ signal }: Pick<KubeRequest, 'signal'>): Promise<never> {
+  return once(new EventEmitter(), 'never', signal === undefined ? {} : { signal }) as Promise<never>;
+}
+
+/** An election of `a` by a Lease whose n-th read the function answers instead, where it gives anything. */
+function election(instead: (read: number, request: Pick<KubeRequest, 'signal'>) => Promise<never> | null) {
+  const state = { reads: 0, holder: null as string | null };
+  const take = (body: unknown): Promise<unknown> => {
+    state.holder = (body as { spec: { holderIdentity: string } }).spec.holderIdentity;
+    return Promise.resolve(body);
+  };
+  const client = {
+    find: (_path: string, request: Pick<KubeRequest, 'signal'> = {}): Promise<unknown> => {
+      state.reads += 1;
+      const { holder } = state;
+      const lease =
+        holder === null ? null : { metadata: { resourceVersion: '1' }, spec: { holderIdentity: holder } };
+      return instead(state.reads, request) ?? Promise.resolve(lease);
+    },
+    create: (_resource: unknown, _namespace: string, body: unknown) => take(body),
+    request: ({ body }: KubeRequest) => take(body),
+  };
+  const elected = new LeaderElection({
+    client: client as unknown as KubeClient,
+    namespace: 'n',
+    name: 'l',
+    identity: 'a',
+    logger: createLogger({ silent: true }),
+    leaseMs: 900,
+    renewDeadlineMs: 600,
+    retryMs: 10,
+  });
+  return { elected, state };
+}
+
+test('a read that is not answered leaves time for another try', async () => {
+  const { elected, state } = election((read, request) => (read === 3 ? nothing(request) : null));
+  const stop = new AbortController();
+  await elected.acquire(stop.signal);
+  const kept = elected.keep(stop.signal);
+  for (let tries = 0; tries < 200 && state.reads < 5; tries += 1) await sleep(20);
+  expect(elected.held).toBe(true);
+  stop.abort();
+  expect(await kept).toBe('aborted');
+});
+
+test('the lease is given up when that is asked for, and not held before', async () => {
+  const { elected, state } = election(() => null);
+  const stop = new AbortController();
+  await elected.acquire(stop.signal);
+  stop.abort();
+  expect(await elected.keep(stop.signal)).toBe('aborted');
+  expect(elected.held).toBe(false);
+  expect(state.holder).toBe('a');
+  await elected.release();
+  expect(state.holder).toBe('');
+});
