@@ -209,10 +209,10 @@ export interface Failure {
   readonly detail?: Readonly<Record<string, string | number>>;
 }
 
-/** An error that carries its reason from where it is known to where it is told. */
 /** Of names and answers from outside, which may be of any length; a condition's message takes eight times as many. */
 const mostMessageChars = 4096;
 
+/** An error that carries its reason from where it is known to where it is told. */
 export class FailureError extends Error {
   override readonly name = 'FailureError';
   constructor(

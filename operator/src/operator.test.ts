@@ -4,6 +4,7 @@ import { json } from 'node:stream/consumers';
 import { afterEach, expect, test } from '@jest/globals';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { KubeConfig } from '@kubernetes/client-node';
+import { labels } from '@llmservice/crds';
 import { createLogger } from 'winston';
 import { KubeClient } from './kube/client.js';
 import type { KubeObject } from './kube/types.js';
@@ -12,8 +13,26 @@ import { Operator } from './operator.js';
 
 const service = {
   metadata: { name: 'demo', namespace: 'ns', uid: 'u', generation: 1, resourceVersion: '1' },
-  spec: { model: { uri: 's3://bucket/folder/' } },
+  spec: { model: { uri: 's3://bucket/folder/' }, scaling: { maxReplicas: 4, target: 10 } },
 };
+const pod = {
+  metadata: {
+    name: 'demo-1',
+    namespace: 'ns',
+    uid: 'p',
+    resourceVersion: '1',
+    labels: { [labels.service]: 'demo' },
+  },
+  status: { conditions: [{ type: 'Ready', status: 'True' }] },
+};
+/** Of a pod that has more to do than one can. */
+const load = [
+  'vllm:num_requests_running 25',
+  'vllm:num_requests_waiting 0',
+  'vllm:request_success_total 1',
+  'vllm:prompt_tokens_total 1',
+  'vllm:generation_tokens_total 1',
+].join('\n');
 
 let server: Server | null = null;
 
@@ -22,9 +41,9 @@ afterEach(() => {
   server?.close();
 });
 
-/** An API server that has one LlmService and answers no status until told to. */
-async function slowApi() {
-  const seen = { holder: null as string | null, status: null as ServerResponse | null };
+/** An API server that has one LlmService with a pod, and does not answer writes whose path ends so until told to. */
+async function slowApi(held: string) {
+  const seen = { holder: null as string | null, write: null as ServerResponse | null };
   let lease: KubeObject | null = null;
   server = createServer((request, response) => {
     void (async () => {
@@ -32,10 +51,14 @@ async function slowApi() {
       const answer = (body: object | null): void => {
         response.writeHead(body === null ? 404 : 200).end(JSON.stringify(body ?? { reason: 'NotFound' }));
       };
-      if (request.method === 'PATCH') seen.status = response;
+      const conflict = (): unknown => response.writeHead(409).end(JSON.stringify({ reason: 'Conflict' }));
+      if (pathname === '/metrics') response.end(load);
+      else if (request.method === 'PATCH' && pathname.endsWith(held)) seen.write = response;
+      else if (request.method === 'PATCH') conflict();
       else if (searchParams.get('watch') === 'true') response.flushHeaders();
       else if (!pathname.includes('/leases')) {
-        const items = pathname.endsWith('/llmservices') ? [service] : [];
+        const all: Record<string, object[]> = { llmservices: [service], pods: [pod] };
+        const items = all[pathname.split('/').at(-1) ?? ''] ?? [];
         answer(pathname.includes('metrics') ? null : { metadata: { resourceVersion: '1' }, items });
       } else {
         if (request.method !== 'GET') lease = (await json(request)) as KubeObject;
@@ -51,11 +74,14 @@ async function slowApi() {
     { name: 'c', server: `http://127.0.0.1:${port}`, skipTLSVerify: true },
     { name: 'u' },
   );
-  return { client: new KubeClient(config), seen };
+  return { client: new KubeClient(config), seen, url: `http://127.0.0.1:${port}` };
 }
 
-test('the lease is given up only when no write is under way any more', async () => {
-  const { client, seen } = await slowApi();
+test.each([
+  ['of a reconcile', '/status'],
+  ['of a look at the load', '/scale'],
+])('the lease is given up only when no write %s is under way any more', async (_, path) => {
+  const { client, seen, url } = await slowApi(path);
   const operator = new Operator({
     client,
     logger: createLogger({ silent: true }),
@@ -78,16 +104,17 @@ test('the lease is given up only when no write is under way any more', async () 
       port: 0,
       logLevel: 'error',
     },
-    timing: { retryMs: 20 },
+    timing: { retryMs: 20, idleIntervalMs: 50 },
+    podBaseUrl: () => url,
   });
   const stop = new AbortController();
   const ended = operator.run(stop.signal);
-  for (let tries = 0; tries < 200 && seen.status === null; tries += 1) await sleep(20);
+  for (let tries = 0; tries < 200 && seen.write === null; tries += 1) await sleep(20);
   stop.abort();
   await sleep(200);
   expect(operator.leading).toBe(false);
   expect(seen.holder).toBe('a');
-  seen.status?.writeHead(409).end(JSON.stringify({ reason: 'Conflict' }));
+  seen.write?.writeHead(409).end(JSON.stringify({ reason: 'Conflict' }));
   await ended;
   expect(seen.holder).toBe('');
 });

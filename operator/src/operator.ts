@@ -132,7 +132,7 @@ export class Operator {
       caches,
       preflight: this.preflight,
       writer,
-      prePulls: new PrePulls(caches, writer, room, logger),
+      prePulls: new PrePulls(caches, writer, room),
       crashLogs,
       pictures: new Pictures({ caches, loads: this.loads, idle: this.idle, crashLogs, streams }),
       sleeps: new Sleeps(caches, this.idle),
@@ -205,10 +205,10 @@ export class Operator {
       this.metrics.setLeading(false);
       clearInterval(resync);
       this.loads.stop();
-      this.idle.stop();
       this.metricsApi.stop();
       watching.abort();
-      drained = await endsWithin(this.queue.stop(), drainMs);
+      // What comes of a look at the load is written beside the reconciles.
+      drained = await endsWithin(Promise.all([this.queue.stop(), this.idle.stop()]), drainMs);
       this.preflight.stop();
     }
     // A write under way would come among those of the next leader.
@@ -218,10 +218,6 @@ export class Operator {
 }
 
 /** Whether the work, which never fails, ends by then. */
-async function endsWithin(work: Promise<void>, ms: number): Promise<boolean> {
-  const waiting = new AbortController();
-  const { signal } = waiting;
-  const ended = await Promise.race([work.then(() => true), sleep(ms, false, { signal }).catch(() => false)]);
-  waiting.abort();
-  return ended;
+function endsWithin(work: Promise<unknown>, ms: number): Promise<boolean> {
+  return Promise.race([work.then(() => true), sleep(ms, false, { ref: false })]);
 }

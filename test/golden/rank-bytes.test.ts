@@ -68,28 +68,66 @@ const elementBytes = new Map(Object.entries({ F32: 4, BF16: 2, F16: 2, F8_E4M3: 
   number
 >;
 
-/** A folder whose one weight file has a header and, as far as its size tells, data. */
-function folderOf(config: object, tensors: readonly Stored[]): CheckpointFiles {
-  let end = 0;
-  const entries = tensors.map(({ name, dtype, shape }) => {
-    const begin = end;
-    end += shape.reduce((product, side) => product * side, elementBytes.get(dtype)!);
-    return [name, { dtype, shape, data_offsets: [begin, end] }] as const;
-  });
-  const header = Buffer.from(JSON.stringify(Object.fromEntries(entries)));
+/** As transformers splits a checkpoint by default. */
+const mostShardBytes = 50e9;
+
+interface Shard {
+  readonly header: Record<
+    string,
+    { dtype: string; shape: readonly number[]; data_offsets: [number, number] }
+  >;
+  dataBytes: number;
+}
+
+function shardsOf(tensors: readonly Stored[]): Shard[] {
+  const shards: Shard[] = [{ header: {}, dataBytes: 0 }];
+  for (const { name, dtype, shape } of tensors) {
+    const bytes = shape.reduce((product, side) => product * side, elementBytes.get(dtype)!);
+    if (shards.at(-1)!.dataBytes + bytes > mostShardBytes) shards.push({ header: {}, dataBytes: 0 });
+    const shard = shards.at(-1)!;
+    const begin = shard.dataBytes;
+    shard.dataBytes += bytes;
+    shard.header[name] = { dtype, shape, data_offsets: [begin, shard.dataBytes] };
+  }
+  return shards;
+}
+
+function headerOf({ header }: Shard): Buffer {
+  const json = Buffer.from(JSON.stringify(header));
   const length = Buffer.alloc(8);
-  length.writeBigUInt64LE(BigInt(header.byteLength));
-  const weights = Buffer.concat([length, header]);
+  length.writeBigUInt64LE(BigInt(json.byteLength));
+  return Buffer.concat([length, json]);
+}
+
+/** A folder as it is published, whose weight files have headers and, as far as their sizes tell, data. */
+function folderOf(config: object, tensors: readonly Stored[]): CheckpointFiles {
+  const shards = shardsOf(tensors).map((shard, index) => ({
+    ...shard,
+    file: `model-${index + 1}.safetensors`,
+  }));
+  const map = Object.fromEntries(
+    shards.flatMap(({ file, header }) => Object.keys(header).map((name) => [name, file])),
+  );
+  const small = {
+    'config.json': config,
+    'tokenizer.json': {},
+    'model.safetensors.index.json': { weight_map: map },
+  };
   const files = new Map([
-    ['config.json', Buffer.from(JSON.stringify(config))],
-    ['tokenizer.json', Buffer.from('{}')],
-    ['model.safetensors', weights],
+    ...Object.entries(small).map(([file, content]) => {
+      const bytes = Buffer.from(JSON.stringify(content));
+      return [file, { bytes, fileBytes: bytes.byteLength }] as const;
+    }),
+    ...shards.map((shard) => {
+      const bytes = headerOf(shard);
+      return [shard.file, { bytes, fileBytes: bytes.byteLength + shard.dataBytes }] as const;
+    }),
   ]);
   const read = (file: string, mostBytes: number, beginAt = 0): Promise<FileRange | null> => {
-    const bytes = files.get(file);
-    if (bytes === undefined) return Promise.resolve(null);
-    const fileBytes = bytes.byteLength + (bytes === weights ? end : 0);
-    return Promise.resolve({ bytes: bytes.subarray(beginAt, beginAt + mostBytes), fileBytes, etag: file });
+    const found = files.get(file);
+    if (found === undefined) return Promise.resolve(null);
+    const bytes = found.bytes.subarray(beginAt, beginAt + mostBytes);
+    return Promise.resolve({ bytes, fileBytes: found.fileBytes, etag: file });
   };
   const list = [...files.keys()].map((name) => ({ name, bytes: 0, version: null }));
   return { read, readOptional: read, list: () => Promise.resolve(list) };

@@ -1135,7 +1135,7 @@ export const llmServiceSchema: object = {
           ]
         },
         "networkPolicy": {
-          "description": "A NetworkPolicy for the pods: besides operator and activator nobody but these may reach them. It takes a network plugin that keeps such policies. Default: none, and everybody in the cluster may.",
+          "description": "A NetworkPolicy for the pods: besides the operator, and the activator where the service may sleep, nobody but these may reach them. It takes a network plugin that keeps such policies. Default: none, and everybody in the cluster may.",
           "type": "object",
           "additionalProperties": false,
           "properties": {

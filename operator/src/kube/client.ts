@@ -75,7 +75,9 @@ export class KubeClient {
 
   /** The same client, whose requests fail with what `check` throws when they are about to leave. */
   guardedBy(check: () => void): KubeClient {
-    return new GuardedClient(this.config, this, check);
+    const guarded = Object.create(this) as KubeClient;
+    guarded.open = (request) => this.open({ ...request, beforeSending: check });
+    return guarded;
   }
 
   async get<T>(path: string, query?: KubeRequest['query']): Promise<T> {
@@ -116,8 +118,13 @@ export class KubeClient {
     } while (next !== undefined && next !== '');
   }
 
-  async create<T extends KubeObject>(resource: Resource, namespace: string, body: T): Promise<T> {
-    return this.request<T>({ method: 'POST', path: collectionPath(resource, namespace), body });
+  async create<T extends KubeObject>(
+    resource: Resource,
+    namespace: string,
+    body: T,
+    options: Pick<KubeRequest, 'signal'> = {},
+  ): Promise<T> {
+    return this.request<T>({ method: 'POST', path: collectionPath(resource, namespace), body, ...options });
   }
 
   /** Server-side apply: owns what `object` says, takes it from other managers, leaves their other fields alone. */
@@ -205,23 +212,9 @@ export class KubeClient {
   }
 }
 
-class GuardedClient extends KubeClient {
-  constructor(
-    config: KubeConfig,
-    private readonly unguarded: KubeClient,
-    private readonly check: () => void,
-  ) {
-    super(config);
-  }
-
-  override open(request: KubeRequest): Promise<IncomingMessage> {
-    return this.unguarded.open({ ...request, beforeSending: this.check });
-  }
-}
-
 /**
  * Waits until the request has a connection; nothing of it has been sent then.
- * @throws what the connection fails with, or the signal's reason
+ * @throws what the connection fails with, or an AbortError whose cause is the signal's reason
  */
 async function connected(outgoing: ClientRequest, signal: AbortSignal | undefined): Promise<void> {
   const options = signal === undefined ? {} : { signal };

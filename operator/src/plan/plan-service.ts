@@ -1,7 +1,7 @@
 // From a wanted service and what the preflight says to what is to be applied: children, or the reason why none.
 
 import type { WantedService } from '../spec/parse-spec.js';
-import type { Checkpoint, PreflightResult } from '../preflight/preflight.js';
+import type { Checkpoint, PreflightState } from '../preflight/preflight.js';
 import type { Fit, Obstacle, Resolution } from '../status/picture.js';
 import { planAutoscaling, type Autoscaling, type AutoscalingSurroundings } from './scaling/autoscaling.js';
 import { asEstimate } from './fit/estimate.js';
@@ -49,7 +49,7 @@ export interface ServicePlan {
 
 export function planService(
   service: WantedService,
-  preflight: PreflightResult,
+  preflight: PreflightState,
   surroundings: Surroundings,
 ): ServicePlan {
   const routing = planRouting(service, surroundings);
@@ -111,13 +111,14 @@ function isBelow(folders: readonly string[], path: string): boolean {
   );
 }
 
-function resolutionOf(preflight: PreflightResult): Resolution {
+function resolutionOf(preflight: PreflightState): Resolution {
+  if (preflight.state === 'reading') return preflight;
   if (preflight.state !== 'resolved') return { state: preflight.state, failure: preflight.failure };
   const { note } = preflight.checkpoint;
   return { state: 'resolved', ...(note === undefined ? {} : { note }) };
 }
 
-function knownCheckpoint(preflight: PreflightResult): Checkpoint | null {
+function knownCheckpoint(preflight: PreflightState): Checkpoint | null {
   return preflight.state === 'unavailable' ? preflight.known : null;
 }
 

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { checkEndpointHost, guardedLookup, isLinkLocal } from './address-guard.js';
+import { checkEndpointHost, guardedLookup, isRefusedAddress } from './address-guard.js';
 
 test.each([
   ['169.254.169.254', true],
@@ -11,8 +11,8 @@ test.each([
   ['10.0.0.1', false],
   ['fd00::1', false],
   ['s3.example.org', false],
-])('%s is link-local: %s', (address, expected) => {
-  expect(isLinkLocal(address)).toBe(expected);
+])('%s is refused: %s', (address, expected) => {
+  expect(isRefusedAddress(address)).toBe(expected);
 });
 
 test.each([
@@ -37,7 +37,7 @@ test('a look-up passes other addresses on', async () => {
   expect(found).toBe('127.0.0.1');
 });
 
-test('a look-up that finds a link-local address fails', async () => {
+test('a look-up that finds a refused address fails', async () => {
   await expect(
     new Promise((resolve, reject) =>
       guardedLookup('169.254.1.1', { all: true }, (error, found) =>

@@ -6,18 +6,18 @@ import { BlockList, isIP } from 'node:net';
 import { FailureError } from '@llmservice/crds';
 import { isHttpUrl } from '../spec/http-url.js';
 
-const linkLocal = new BlockList();
-linkLocal.addSubnet('169.254.0.0', 16, 'ipv4');
-linkLocal.addSubnet('fe80::', 10, 'ipv6');
+const refusedAddresses = new BlockList();
+refusedAddresses.addSubnet('169.254.0.0', 16, 'ipv4');
+refusedAddresses.addSubnet('fe80::', 10, 'ipv6');
 // The first behind NAT64; then where AWS and Alibaba tell credentials, which are none of either.
-linkLocal.addSubnet('64:ff9b::a9fe:0', 112, 'ipv6');
-linkLocal.addAddress('fd00:ec2::254', 'ipv6');
-linkLocal.addAddress('100.100.100.200', 'ipv4');
+refusedAddresses.addSubnet('64:ff9b::a9fe:0', 112, 'ipv6');
+refusedAddresses.addAddress('fd00:ec2::254', 'ipv6');
+refusedAddresses.addAddress('100.100.100.200', 'ipv4');
 
-export function isLinkLocal(address: string): boolean {
+export function isRefusedAddress(address: string): boolean {
   const family = isIP(address);
   // BlockList sees ::ffff:169.254.0.1 as the IPv4 address that it is.
-  return family !== 0 && linkLocal.check(address, family === 4 ? 'ipv4' : 'ipv6');
+  return family !== 0 && refusedAddresses.check(address, family === 4 ? 'ipv4' : 'ipv6');
 }
 
 /** An address in the URL itself never meets the look-up below. @throws FailureError InvalidSpec */
@@ -29,7 +29,7 @@ export function checkEndpointHost(endpoint: string): void {
     );
   }
   const host = new URL(endpoint).hostname.replace(/^\[|\]$/g, '');
-  if (isLinkLocal(host)) throw refused(host);
+  if (isRefusedAddress(host)) throw refused(host);
 }
 
 type LookupCallback = (
@@ -38,10 +38,10 @@ type LookupCallback = (
   family?: number,
 ) => void;
 
-/** A `lookup` for sockets that fails where any address of the name is link-local. */
+/** A `lookup` for sockets that fails where any address of the name is refused. */
 export function guardedLookup(hostname: string, options: LookupOptions, callback: LookupCallback): void {
   lookup(hostname, { ...options, all: true }, (error, addresses) => {
-    const bad = error === null ? addresses.find(({ address }) => isLinkLocal(address)) : undefined;
+    const bad = error === null ? addresses.find(({ address }) => isRefusedAddress(address)) : undefined;
     const [first] = error === null ? addresses : [];
     if (error !== null) callback(error, []);
     else if (bad !== undefined) callback(refused(bad.address), []);
@@ -53,6 +53,6 @@ export function guardedLookup(hostname: string, options: LookupOptions, callback
 function refused(address: string): FailureError {
   return new FailureError(
     'InvalidSpec',
-    `spec.model.s3.endpoint leads to the link-local address ${address}, which is refused`,
+    `spec.model.s3.endpoint leads to ${address}: link-local addresses and those of cloud metadata are refused`,
   );
 }

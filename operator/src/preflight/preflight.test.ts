@@ -5,6 +5,7 @@ import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globa
 import { safetensorsIndexFile } from '@llmservice/crds';
 import type { WantedService } from '../spec/parse-spec.js';
 import { wantedService } from '../spec/wanted-service.fixture.js';
+import { WorkQueue } from '../watch/work-queue.js';
 import type { CheckpointSource, OpenFolders } from './judge-checkpoint.js';
 import { Preflight, type PreflightOptions } from './preflight.js';
 import type { CheckpointFiles } from './read-safetensors.js';
@@ -146,8 +147,9 @@ describe('a long header or index', () => {
   });
 });
 
-test('a first read is told of once it takes long', () => {
+test('a first read is told of once it takes long', async () => {
   expect(preflight.look('bad/a', service('bad'))).toMatchObject({ result: null });
+  await until(() => endpoints.opened.length === 1);
   lateMs = 6_000;
   expect(preflight.look('bad/a', service('bad'))).toMatchObject({
     result: {
@@ -161,6 +163,36 @@ test('a first read is told of once it takes long', () => {
     recheckMs: null,
   });
   expect(told).toEqual([]);
+});
+
+test('what waits for others is told to wait, and once more when its turn comes', async () => {
+  for (let at = 0; at < 5; at += 1) preflight.look(`bad/${at}`, service('bad'));
+  await until(() => endpoints.opened.length === 4);
+  lateMs = 6_000;
+  const waits = {
+    result: { state: 'reading', message: expect.stringContaining('once others are') },
+    recheckMs: null,
+  };
+  expect(preflight.look('bad/4', service('bad'))).toMatchObject(waits);
+  expect(told).toEqual([]);
+  preflight.forget('bad/0');
+  await until(() => told.length === 1);
+  expect(told).toEqual(['bad/4']);
+  const { result, recheckMs } = preflight.look('bad/4', service('bad'));
+  expect(result).toBeNull();
+  expect(recheckMs).toBeGreaterThan(4_000);
+  lateMs = 12_000;
+  expect(preflight.look('bad/4', service('bad'))).toMatchObject({ result: { state: 'unavailable' } });
+});
+
+test('what is long is told to be read, not that its endpoint is away', async () => {
+  const open = jest.spyOn(endpoints, 'open');
+  preflight.look('bad/a', service('long-silent'));
+  await until(() => open.mock.calls.length === 2);
+  lateMs = 6_000;
+  expect(preflight.look('bad/a', service('long-silent'))).toMatchObject({
+    result: { state: 'reading', message: expect.stringContaining('is long') },
+  });
 });
 
 test('what is known stays while it is read again, and when that comes to nothing', async () => {
@@ -209,11 +241,56 @@ test('stopping closes all that is open', async () => {
   await until(() => endpoints.opened.length === 0);
 });
 
-test('what is no failure of the service is thrown once, and it is read again', async () => {
-  const open = jest.spyOn(endpoints, 'open').mockRejectedValueOnce(new Error('the API server is away'));
-  preflight.look('good/a', service('good'));
-  await until(() => told.length === 1);
-  expect(() => preflight.look('good/a', service('good'))).toThrow('the API server is away');
-  expect(await preflight.resolve('good/a', service('good'))).toMatchObject({ result: { state: 'resolved' } });
-  expect(open).toHaveBeenCalledTimes(2);
+describe('what is no failure of the service', () => {
+  const away = new Error('the API server is away');
+
+  test('is thrown once and then told, until it is read again', async () => {
+    const open = jest.spyOn(endpoints, 'open').mockRejectedValueOnce(away);
+    preflight.look('good/a', service('good'));
+    await until(() => told.length === 1);
+    expect(() => preflight.look('good/a', service('good'))).toThrow(away);
+    const { result, recheckMs } = preflight.look('good/a', service('good'));
+    expect(result).toMatchObject({ state: 'reading', message: expect.stringContaining(away.message) });
+    expect(recheckMs).toBeGreaterThan(2_000);
+    await expect(preflight.resolve('good/a', service('good'))).rejects.toThrow(away);
+    expect(open).toHaveBeenCalledTimes(1);
+    lateMs = 4_000;
+    const resolved = { result: { state: 'resolved' } };
+    expect(await preflight.resolve('good/a', service('good'))).toMatchObject(resolved);
+    expect(preflight.look('good/a', service('good'))).toMatchObject(resolved);
+    expect(open).toHaveBeenCalledTimes(2);
+  });
+
+  test('takes nothing away from what is known', async () => {
+    const { result: resolved } = await preflight.resolve('good/a', service('good'));
+    jest.spyOn(endpoints, 'open').mockRejectedValue(away);
+    lateMs = 11 * 60_000;
+    told.length = 0;
+    preflight.look('good/a', service('good'));
+    await until(() => told.length === 1);
+    expect(() => preflight.look('good/a', service('good'))).toThrow(away);
+    expect(preflight.look('good/a', service('good')).result).toEqual(resolved);
+  });
+
+  test('is asked about with back-off, whatever the queue does', async () => {
+    const open = jest.spyOn(endpoints, 'open').mockRejectedValue(away);
+    const errors: unknown[] = [];
+    const queue = new WorkQueue({
+      concurrency: 1,
+      backoff: { firstMs: 1, mostMs: 10 },
+      work: (key) => Promise.resolve().then(() => preflight.look(key, service('good')).recheckMs),
+      onError: (_key, error) => errors.push(error),
+    });
+    start({ onRead: (key) => queue.add(key) });
+    queue.add('good/a');
+    await sleep(300);
+    expect(open).toHaveBeenCalledTimes(1);
+    // Its timers run by a clock of their own.
+    lateMs = 4_000;
+    queue.add('good/a');
+    await sleep(300);
+    await queue.stop();
+    expect(open).toHaveBeenCalledTimes(2);
+    expect(errors).toEqual([away, away]);
+  });
 });

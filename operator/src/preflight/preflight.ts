@@ -19,21 +19,26 @@ export type PreflightResult =
   /** Nothing can be said now; `known` is what was found before, if anything. */
   | { readonly state: 'unavailable'; readonly failure: Failure; readonly known: Checkpoint | null };
 
+export type PreflightState =
+  | PreflightResult
+  /** The first read has not ended, for a reason that is none of the endpoint's. */
+  | { readonly state: 'reading'; readonly message: string };
+
 export interface PreflightAnswer {
   /** Null: the first read has just begun, and there is nothing to tell yet. */
-  readonly result: PreflightResult | null;
+  readonly result: PreflightState | null;
   /** When to ask again, if by time alone. */
   readonly recheckMs: number | null;
 }
 
 export interface PreflightOptions {
-  /** Called with the service's key when a read of its checkpoint ends. */
+  /** Called with the service's key when a read of its checkpoint ends, or begins after it was told to wait. */
   readonly onRead?: (key: string) => void;
   /** A checkpoint is judged by some small reads: an endpoint that takes longer is as good as away. */
   readonly mostReadMs?: number;
   /** The same where it holds what is long, of which few are read at once. */
   readonly mostLongReadMs?: number;
-  /** After this a first read is told of before it ends: nearly all end sooner, and their status says no more than needed. */
+  /** After this a first read is told of before it ends or begins: nearly all end sooner, and need not be told of. */
   readonly untoldMs?: number;
 }
 
@@ -43,14 +48,17 @@ interface Entry {
   /** Ends what is read, once nobody wants it. */
   readonly unwanted: AbortController;
   result: PreflightResult | null;
-  /** What came in place of a result: no failure of the service, so that it is thrown to who asks next. */
-  error: Error | null;
+  /** What the last read ended with in place of a result: no failure of the service, so that it is thrown once. */
+  error: { readonly thrown: Error; told: boolean } | null;
   dueAt: number;
   failures: number;
   /** The checkpoint holds what is long. */
   long: boolean;
-  /** The read that is under way or waits for its turn. */
-  reading: { readonly since: number; readonly ended: Promise<void> } | null;
+  /** The end of the read that is under way or waits for its turn. */
+  reading: Promise<void> | null;
+  /** When that read began to wait, or, once it has a place, when it got that. */
+  since: number;
+  hasPlace: boolean;
 }
 
 const resolvedRecheckMs = 10 * 60_000;
@@ -68,25 +76,33 @@ export class Preflight {
     private readonly options: PreflightOptions = {},
   ) {}
 
-  /** What is known now. Where it is time to read, a read begins, whose end is told. @throws what the source threw */
+  /** What is known now. Where it is time, a read begins, whose end is told. @throws once what the source threw */
   look(key: string, service: WantedService): PreflightAnswer {
     const entry = this.entryOf(key, service);
-    const { result, reading, dueAt } = entry;
-    throwError(entry);
+    const { result, error, reading, dueAt, since } = entry;
+    if (error?.told === false) {
+      error.told = true;
+      throw error.thrown;
+    }
     const now = performance.now();
     if (result !== null) return { result, recheckMs: reading === null ? dueAt - now : null };
-    const untoldMs = (reading?.since ?? now) + (this.options.untoldMs ?? 5_000) - now;
+    if (reading === null && error !== null) {
+      return { result: unread(service, error.thrown), recheckMs: dueAt - now };
+    }
+    const untoldMs = since + this.untoldMs - now;
     return untoldMs > 0
       ? { result: null, recheckMs: untoldMs }
-      : { result: stillReading(service), recheckMs: null };
+      : { result: stillReading(service, entry), recheckMs: null };
   }
 
   /** As `look`, but waits for the end of the read. */
   async resolve(key: string, service: WantedService): Promise<{ readonly result: PreflightResult }> {
     const entry = this.entryOf(key, service);
-    await entry.reading?.ended;
-    throwError(entry);
-    return { result: entry.result ?? stillReading(service) };
+    await entry.reading;
+    const { result, error } = entry;
+    if (error !== null) throw error.thrown;
+    if (result === null) throw new Error('a read ends with a result or an error');
+    return { result };
   }
 
   forget(key: string): void {
@@ -105,14 +121,21 @@ export class Preflight {
     if (entry?.inputs !== inputs) {
       this.forget(key);
       entry = {
-        ...{ inputs, unwanted: new AbortController(), result: null, error: null },
-        ...{ dueAt: 0, failures: 0, long: false, reading: null },
+        inputs,
+        unwanted: new AbortController(),
+        result: null,
+        error: null,
+        dueAt: 0,
+        failures: 0,
+        long: false,
+        reading: null,
+        since: 0,
+        hasPlace: false,
       };
       this.entries.set(key, entry);
     }
-    const now = performance.now();
-    if (entry.reading === null && entry.error === null && entry.dueAt <= now) {
-      entry.reading = { since: now, ended: this.read(key, service, entry) };
+    if (entry.reading === null && entry.dueAt <= performance.now()) {
+      entry.reading = this.read(key, service, entry);
     }
     return entry;
   }
@@ -120,31 +143,54 @@ export class Preflight {
   /** Never throws. */
   private async read(key: string, service: WantedService, entry: Entry): Promise<void> {
     try {
-      settle(entry, { state: 'resolved', checkpoint: await this.judge(service, entry) });
+      settle(entry, { state: 'resolved', checkpoint: await this.judge(key, service, entry) });
     } catch (error) {
       if (error instanceof FailureError) settle(entry, resultOf(error, entry.result));
-      else entry.error = error as Error;
+      else settleError(entry, error as Error);
     }
     entry.reading = null;
-    if (this.entries.get(key) === entry) this.options.onRead?.(key);
+    this.tell(key, entry);
   }
 
-  /** In its turn; what proves to be long is read again in a turn among the long. */
-  private async judge(service: WantedService, entry: Entry): Promise<Checkpoint> {
-    const { mostReadMs = 60_000, mostLongReadMs = 30_000 } = this.options;
-    const { signal } = entry.unwanted;
-    const reader = { namespace: service.namespace, doubtful: entry.result?.state === 'unavailable' };
+  /** What proves to be long is read again in a turn among the long. */
+  private async judge(key: string, service: WantedService, entry: Entry): Promise<Checkpoint> {
     if (!entry.long) {
-      const limits = { long: false, mostMs: mostReadMs, signal };
       try {
-        return await this.reads.run(reader, signal, () => judgeCheckpoint(this.source, service, limits));
+        return await this.inTurn(key, service, entry);
       } catch (error) {
         if (!(error instanceof LongCheckpointError)) throw error;
         entry.long = true;
       }
     }
-    const limits = { long: true, mostMs: mostLongReadMs, signal };
-    return this.longReads.run(reader, signal, () => judgeCheckpoint(this.source, service, limits));
+    return this.inTurn(key, service, entry);
+  }
+
+  private inTurn(key: string, service: WantedService, entry: Entry): Promise<Checkpoint> {
+    const { mostReadMs = 60_000, mostLongReadMs = 120_000 } = this.options;
+    const { long, result, unwanted } = entry;
+    const { signal } = unwanted;
+    const reader = { namespace: service.namespace, doubtful: result?.state === 'unavailable' };
+    entry.hasPlace = false;
+    entry.since = performance.now();
+    return (long ? this.longReads : this.reads).run(reader, signal, () => {
+      const waitedMs = performance.now() - entry.since;
+      entry.hasPlace = true;
+      entry.since = performance.now();
+      if (waitedMs >= this.untoldMs) this.tell(key, entry);
+      return judgeCheckpoint(this.source, service, {
+        long,
+        mostMs: long ? mostLongReadMs : mostReadMs,
+        signal,
+      });
+    });
+  }
+
+  private get untoldMs(): number {
+    return this.options.untoldMs ?? 5_000;
+  }
+
+  private tell(key: string, entry: Entry): void {
+    if (this.entries.get(key) === entry) this.options.onRead?.(key);
   }
 }
 
@@ -154,14 +200,18 @@ function inputsOf({ spec: { model, env, engine }, retry }: WantedService): strin
   return contentHash({ model, env, runtime, dtype, quantization, speculative, retry });
 }
 
-function throwError(entry: Entry): void {
-  const { error } = entry;
-  entry.error = null;
-  if (error !== null) throw error;
+function unread({ spec }: WantedService, { message }: Error): PreflightState {
+  return { state: 'reading', message: `${spec.model.uri} could not be read and is tried again: ${message}` };
 }
 
-function stillReading({ spec, generation }: WantedService): PreflightResult {
-  const message = `${spec.model.uri} is still being read for generation ${generation}, or waits until others are`;
+/** Only what has been read for long without a word from its endpoint is a matter of the endpoint. */
+function stillReading({ spec, generation }: WantedService, { hasPlace, long }: Entry): PreflightState {
+  const { uri } = spec.model;
+  if (!hasPlace)
+    return { state: 'reading', message: `${uri} is read once others are; nothing has to be done` };
+  if (long)
+    return { state: 'reading', message: `${uri} is read, which takes a while: its header or index is long` };
+  const message = `${uri} is still being read for generation ${generation}`;
   return { state: 'unavailable', failure: { reason: 'S3Unavailable', message }, known: null };
 }
 
@@ -179,7 +229,15 @@ function knownBefore(before: PreflightResult | null): Checkpoint | null {
 function settle(entry: Entry, result: PreflightResult): void {
   entry.failures = result.state === 'resolved' ? 0 : entry.failures + 1;
   entry.result = result;
+  entry.error = null;
   entry.dueAt = performance.now() + recheckAfter(result, entry.failures);
+}
+
+/** What was known before stays. */
+function settleError(entry: Entry, thrown: Error): void {
+  entry.failures += 1;
+  entry.error = { thrown, told: false };
+  entry.dueAt = performance.now() + backoffMs(entry.failures, unavailableBackoff);
 }
 
 function recheckAfter(result: PreflightResult, failures: number): number {

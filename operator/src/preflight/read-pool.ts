@@ -57,35 +57,33 @@ export class ReadPool {
 
   /** Of those with a place the first of a namespace with the fewest. */
   private next(): Waiter | null {
+    const { total, perNamespace } = this.most;
+    const running = [...this.running];
+    if (running.length >= total) return null;
+    const doubtful = running.filter((reader) => reader.doubtful);
+    const counts = countsOf(running);
+    const doubtfulCounts = countsOf(doubtful);
     let best: Waiter | null = null;
-    let fewest = Infinity;
+    let fewest = perNamespace;
     for (const waiter of this.waiting) {
       const { namespace } = waiter.reader;
-      const count = this.countOf(namespace);
-      if (count >= fewest || !this.hasPlace(waiter.reader)) continue;
+      const count = counts.get(namespace) ?? 0;
+      if (count >= fewest) continue;
+      const hasPlace =
+        !waiter.reader.doubtful ||
+        (doubtful.length < total / 2 && (doubtfulCounts.get(namespace) ?? 0) < perNamespace / 2);
+      if (!hasPlace) continue;
       best = waiter;
       fewest = count;
+      if (count === 0) break;
     }
     return best;
   }
+}
 
-  private countOf(namespace: string): number {
-    return [...this.running].filter((reader) => reader.namespace === namespace).length;
-  }
-
-  private hasPlace({ namespace, doubtful }: Reader): boolean {
-    const { total, perNamespace } = this.most;
-    const fits = (readers: readonly Reader[], share: number): boolean =>
-      readers.length < total * share &&
-      readers.filter((reader) => reader.namespace === namespace).length < perNamespace * share;
-    const running = [...this.running];
-    return (
-      fits(running, 1) &&
-      (!doubtful ||
-        fits(
-          running.filter((reader) => reader.doubtful),
-          0.5,
-        ))
-    );
-  }
+/** How many there are of each namespace. */
+function countsOf(readers: readonly Reader[]): ReadonlyMap<string, number> {
+  const counts = new Map<string, number>();
+  for (const { namespace } of readers) counts.set(namespace, (counts.get(namespace) ?? 0) + 1);
+  return counts;
 }

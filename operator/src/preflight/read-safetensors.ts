@@ -34,10 +34,10 @@ export interface CheckpointFiles {
 
 const mib = 2 ** 20;
 export const mostConfigBytes = 4 * mib;
-/** A hundred thousand tensors, as the largest mixtures of experts have, make some 15 MiB. */
-const mostIndexBytes = 32 * mib;
-/** Of one weight file. An engine takes longer ones; the operator reads those of all services. */
-const mostHeaderBytes = 8 * mib;
+/** The largest mixtures of experts, 400,000 tensors, make some 45 MiB. */
+const mostIndexBytes = 64 * mib;
+/** Of one weight file: twice what 50 GB of such experts make. An engine takes longer ones. */
+const mostHeaderBytes = 32 * mib;
 const mostTensors = 500_000;
 /** Most headers are smaller than this, so that one request per file is enough. */
 const firstReadBytes = 64 * 1024;
@@ -107,9 +107,15 @@ export async function readHeaders(files: CheckpointFiles, names: readonly string
   const absent: string[] = [];
   const queue = [...names];
   let tensors = 0;
+  let long: Promise<unknown> = Promise.resolve();
+  const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
+    const turn = long.then(work);
+    long = turn.catch(() => undefined);
+    return turn;
+  };
   const worker = async (): Promise<void> => {
     for (let file = queue.shift(); file !== undefined; file = queue.shift()) {
-      const header = await readHeader(files, file);
+      const header = await readHeader(files, file, inTurn);
       if (header === null) absent.push(file);
       else found.push(header);
       tensors += header?.tensors.length ?? 0;
@@ -126,7 +132,12 @@ export async function readHeaders(files: CheckpointFiles, names: readonly string
   return found.sort((a, b) => (a.file < b.file ? -1 : 1));
 }
 
-async function readHeader(files: CheckpointFiles, file: string): Promise<ShardHeader | null> {
+/** @param inTurn what is long takes many times its length while it is parsed: one after another */
+async function readHeader(
+  files: CheckpointFiles,
+  file: string,
+  inTurn: <T>(work: () => Promise<T>) => Promise<T>,
+): Promise<ShardHeader | null> {
   const first = await files.read(file, firstReadBytes);
   if (first === null) return null;
   const { fileBytes, etag } = first;
@@ -140,10 +151,14 @@ async function readHeader(files: CheckpointFiles, file: string): Promise<ShardHe
   const end = headerLengthBytes + length;
   const inFirst = first.bytes.subarray(headerLengthBytes, end);
   const missing = end - first.bytes.byteLength;
-  if (length > longReadBytes) files.beforeLong?.();
-  const rest = missing > 0 ? await files.read(file, missing, first.bytes.byteLength) : null;
-  const header = rest === null ? inFirst : Buffer.concat([inFirst, rest.bytes]);
-  return { file, etag, fileBytes, tensors: parseSafetensorsHeader(file, header, fileBytes) };
+  const whole = async (): Promise<ShardHeader> => {
+    const rest = missing > 0 ? await files.read(file, missing, first.bytes.byteLength) : null;
+    const header = rest === null ? inFirst : Buffer.concat([inFirst, rest.bytes]);
+    return { file, etag, fileBytes, tensors: parseSafetensorsHeader(file, header, fileBytes) };
+  };
+  if (length <= longReadBytes) return whole();
+  files.beforeLong?.();
+  return inTurn(whole);
 }
 
 /** Every tensor that the index promises is in the file that it names. */

@@ -50,6 +50,21 @@ test('of a whole file in place of a range no more is taken than was asked for', 
   expect(sent).toBeLessThan(2 ** 26);
 });
 
+test('ranges that come whole are read one after another by one connection', async () => {
+  const files = await filesOf((request, response) => {
+    const [, begin = 0, end = 0] = (/bytes=(\d+)-(\d+)/.exec(request.headers.range ?? '') ?? []).map(Number);
+    const bytes = Buffer.alloc(end - begin + 1, begin);
+    response.writeHead(206, { 'content-range': `bytes ${begin}-${end}/1000`, etag: 'e' }).end(bytes);
+  });
+  let connections = 0;
+  server?.on('connection', () => (connections += 1));
+  for (let at = 0; at < 10; at += 1) {
+    expect(await files.read('m.gguf', 64, at)).toMatchObject({ bytes: Buffer.alloc(64, at) });
+  }
+  files.close();
+  expect(connections).toBe(1);
+});
+
 test('another range than that asked for is no answer', async () => {
   const files = await filesOf((_, response) => response.end('whole'));
   await expect(files.read('m.gguf', 2, 3)).rejects.toMatchObject({

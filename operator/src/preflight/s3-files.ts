@@ -29,7 +29,7 @@ export class S3Files implements CheckpointFiles {
   private readonly client: S3Client;
   private readonly closing = new AbortController();
 
-  /** @throws FailureError InvalidSpec where the endpoint is a link-local address */
+  /** @throws FailureError InvalidSpec where the endpoint is no URL or has an address that is refused */
   constructor(
     access: S3Access,
     credentials: S3Credentials | null,
@@ -145,11 +145,11 @@ function rangeOf(response: GetObjectCommandOutput): { beginAt: number; fileBytes
 async function firstBytes(body: Readable, mostBytes: number): Promise<Uint8Array> {
   const chunks: Uint8Array[] = [];
   let count = 0;
-  // Leaving the loop ends the body.
+  // Leaving the loop ends the body and with it the connection, which what came whole leaves to the next read.
   for await (const chunk of body as AsyncIterable<Uint8Array>) {
     chunks.push(chunk);
     count += chunk.byteLength;
-    if (count >= mostBytes) break;
+    if (count > mostBytes) break;
   }
   return Buffer.concat(chunks, Math.min(count, mostBytes));
 }

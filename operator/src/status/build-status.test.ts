@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import { conditionTypes, formatTerminationMessage } from '@llmservice/crds';
-import { buildStatus } from './build-status.js';
+import { conditionTypes, formatTerminationMessage, type MemoryPlan } from '@llmservice/crds';
+import { buildStatus, pendingConditions } from './build-status.js';
 import { transitions } from './events.js';
 import { base, ended, pod } from './picture.fixture.js';
 import type { Picture } from './picture.js';
@@ -120,6 +120,31 @@ describe('conditions', () => {
     ],
   ])('%s → %j: %s is %s', (_name, change, type, expected) => {
     expect(verdict(change, type)).toBe(expected);
+  });
+
+  describe('while the checkpoint is read anew', () => {
+    const reading: Partial<Picture> = {
+      resolution: { state: 'reading', message: 'x' },
+      fit: { state: 'unresolved' },
+    };
+    const plan = { rows: [], maxModelLen: 64, maxConcurrencyAtMaxLen: 1 } as unknown as MemoryPlan;
+    const known = buildStatus({ ...base, fit: { state: 'fits', plan, memoryBytes: 1, devices: 1 } });
+
+    test('what was found of this generation stands', () => {
+      const status = buildStatus({ ...base, ...reading, previous: known });
+      expect(status).toEqual(known);
+      expect(verdict({ ...reading, previous: status }, 'Fits')).toBe('True Fits');
+    });
+
+    test('of another generation nothing stands, nor what was told before anything was found', () => {
+      const later = { ...reading, previous: known, generation: 3 };
+      expect(verdict(later, 'ModelResolved')).toBe('Unknown Reading');
+      expect(verdict(later, 'Fits')).toBe('Unknown ModelNotResolved');
+      expect(verdict(later, 'Stalled')).toBe('False NotStalled');
+      expect(buildStatus({ ...base, ...later }).memoryPlan).toBeUndefined();
+      const pending = { ...reading, previous: { conditions: pendingConditions(2, base.now) } };
+      expect(verdict(pending, 'ModelResolved')).toBe('Unknown Reading');
+    });
   });
 
   test('are cut where others say more than a status takes, whatever it ends with', () => {

@@ -27,6 +27,7 @@ export function buildStatus(picture: Picture): LlmServiceStatus {
   // A spec that cannot be followed for a while does not clear the account.
   const budget = picture.resolution.state === 'invalid' ? picture.previous.budget : spending?.account;
   const lastFailure = picture.halted?.failure ?? lastFailureOf(picture, answers);
+  const memoryPlan = memoryPlanOf(picture);
   return {
     observedGeneration: picture.generation,
     conditions: dated(answers, picture),
@@ -41,17 +42,22 @@ export function buildStatus(picture: Picture): LlmServiceStatus {
     ...(active.length === 0 ? {} : { activeSchedules: active.map((schedule) => ({ ...schedule })) }),
     ...(budget === undefined ? {} : { budget }),
     ...(lastFailure === null ? {} : { lastFailure }),
-    ...(picture.fit.state === 'fits'
-      ? {
-          memoryPlan: {
-            devices: picture.fit.devices,
-            memoryBytes: picture.fit.memoryBytes,
-            ...picture.fit.plan,
-            ...(picture.fit.estimate === true ? { estimate: true } : {}),
-            rows: picture.fit.plan.rows.map((row) => ({ ...row })),
-          },
-        }
-      : {}),
+    ...(memoryPlan === undefined ? {} : { memoryPlan }),
+  };
+}
+
+/** Stands as the condition Fits does while the checkpoint is read anew. */
+function memoryPlanOf({ fit, resolution, previous, generation }: Picture): LlmServiceStatus['memoryPlan'] {
+  if (resolution.state === 'reading' && previous.observedGeneration === generation)
+    return previous.memoryPlan;
+  if (fit.state !== 'fits') return undefined;
+  const { devices, memoryBytes, plan, estimate } = fit;
+  return {
+    devices,
+    memoryBytes,
+    ...plan,
+    ...(estimate === true ? { estimate: true } : {}),
+    rows: plan.rows.map((row) => ({ ...row })),
   };
 }
 

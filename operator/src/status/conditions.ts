@@ -13,6 +13,9 @@ import { judgeRoute } from './route-condition.js';
 import { judgeStreaming } from './streaming-condition.js';
 import { judgeScheduling } from './scheduling-condition.js';
 
+/** Reasons of what was told before anything was found. */
+const nothingFound: readonly string[] = ['Pending', 'Reading', 'ModelNotResolved'];
+
 export type Answers = Readonly<Record<ConditionType, Answer>>;
 
 /** Pods of the revision that this generation wants and that are to stay. */
@@ -34,8 +37,8 @@ export function livingPods(picture: Picture): Pod[] {
 
 export function answer(picture: Picture): Answers {
   const answers = {
-    ModelResolved: modelResolved(picture),
-    Fits: fits(picture),
+    ModelResolved: toldBefore(picture, 'ModelResolved') ?? modelResolved(picture),
+    Fits: toldBefore(picture, 'Fits') ?? fits(picture),
     Scheduled: judgeScheduling(picture, currentPods(picture)),
     Loaded: loaded(picture),
     Serving: serving(picture),
@@ -58,6 +61,14 @@ export function answer(picture: Picture): Answers {
   };
 }
 
+/** What an earlier read found of this generation stands while it is read anew, as after a restart of the operator. */
+function toldBefore({ resolution, previous, generation }: Picture, type: ConditionType): Answer | null {
+  if (resolution.state !== 'reading') return null;
+  const before = previous.conditions?.find((condition) => condition.type === type);
+  const isFound = before?.observedGeneration === generation && !nothingFound.includes(before.reason);
+  return isFound ? before : null;
+}
+
 export function modelResolved({ resolution }: Pick<Picture, 'resolution'>): Answer {
   switch (resolution.state) {
     case 'resolved':
@@ -78,6 +89,8 @@ export function modelResolved({ resolution }: Pick<Picture, 'resolution'>): Answ
       return failed(resolution.failure);
     case 'unavailable':
       return unknown(resolution.failure.reason, withRemedy(resolution.failure));
+    case 'reading':
+      return unknown('Reading', sentences(resolution.message, '').trim());
   }
 }
 

@@ -15,7 +15,9 @@ export type Resolution =
   | { readonly state: 'resolved'; readonly note?: string; readonly ahead?: string }
   | { readonly state: 'invalid'; readonly violations: readonly Violation[] }
   | { readonly state: 'failed'; readonly failure: Failure }
-  | { readonly state: 'unavailable'; readonly failure: Failure };
+  | { readonly state: 'unavailable'; readonly failure: Failure }
+  /** Its first read has not ended: what an earlier one found of this generation still stands. */
+  | { readonly state: 'reading'; readonly message: string };
 
 export type Fit =
   | {

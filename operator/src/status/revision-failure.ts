@@ -100,17 +100,17 @@ function notStarting(pod: Pod): Stuck | null {
   const prepared = podCondition(pod, 'PodReadyToStartContainers');
   if (prepared?.status === 'False') {
     const why = 'its volumes or its network do not come; its events tell more';
-    return stuck(pod, why, prepared.lastTransitionTime);
+    return stuckSince(pod, why, prepared.lastTransitionTime);
   }
   const waiting = [weightsStatus(pod), runtimeStatus(pod)]
     .map((container) => container?.state?.waiting)
     .find((each) => each?.reason !== undefined && !usualWaits.has(each.reason));
   if (waiting === undefined) return null;
   const why = `${waiting.reason}: ${waiting.message ?? 'no message'}`;
-  return stuck(pod, why, podCondition(pod, 'PodScheduled')?.lastTransitionTime);
+  return stuckSince(pod, why, podCondition(pod, 'PodScheduled')?.lastTransitionTime);
 }
 
-function stuck({ metadata }: Pod, why: string, since: string | undefined): Stuck | null {
+function stuckSince({ metadata }: Pod, why: string, since: string | undefined): Stuck | null {
   if (since === undefined) return null;
   const message = `pod ${metadata.name} does not start: ${why}`;
   return {

@@ -49,6 +49,7 @@ describe('waitVerdict', () => {
   it.each<[string, Parameters<typeof waitVerdict>[1], Condition[], string]>([
     ['accepts what is not measured', 'accepted', [known, unknown('Fits', 'MemoryUnknown')], 'reached'],
     ['accepts what is not estimated', 'accepted', [known, unknown('Fits', 'NotEstimated')], 'reached'],
+    ['waits for a model that is being read', 'accepted', [unknown('ModelResolved', 'Reading')], 'waiting'],
     ['waits for an unknown model', 'accepted', [known, unknown('Fits', 'ModelNotResolved')], 'waiting'],
     [
       'does not accept what was unknown before',

@@ -14,13 +14,14 @@ import {
 } from '../plan/scaling/idleness.js';
 import { isReady } from '../status/pod-state.js';
 import { askPod, podUrl } from './ask-pod.js';
+import { Poller } from './poller.js';
 
 export interface IdleMonitorOptions {
   /** Services to look at, by key, with their pods. */
   readonly services: () => ReadonlyMap<string, readonly Pod[]>;
   /** Called when a service began or ceased to be idle, or can no more be seen. */
   readonly onChange: (key: string) => void;
-  /** Called with what was seen of a service, at every turn. */
+  /** Called with what was seen of a service, at every turn. Never throws. */
   readonly onLook: (key: string, look: Look) => Promise<void>;
   /** Called when a service is looked at no more. */
   readonly onGone: (key: string) => void;
@@ -29,21 +30,26 @@ export interface IdleMonitorOptions {
   readonly baseUrl?: (pod: Pod) => string | null;
 }
 
-const mostAtOnce = 32;
-
 export class IdleMonitor {
   private watched = new Map<string, Watched>();
-  private timer: NodeJS.Timeout | null = null;
-  private polling = false;
+  private readonly poller: Poller<readonly [key: string, pods: readonly Pod[]]>;
 
-  constructor(private readonly options: IdleMonitorOptions) {}
-
-  start(): void {
-    this.timer = setInterval(() => void this.poll(), this.options.intervalMs ?? 10_000);
+  constructor(private readonly options: IdleMonitorOptions) {
+    this.poller = new Poller({
+      intervalMs: options.intervalMs ?? 10_000,
+      mostAtOnce: 32,
+      items: () => this.services(),
+      each: ([key, pods]) => this.turn(key, pods),
+    });
   }
 
-  stop(): void {
-    if (this.timer !== null) clearInterval(this.timer);
+  start(): void {
+    this.poller.start();
+  }
+
+  /** Looks no more; waits for the looks that are under way, and for what was done about them. */
+  stop(): Promise<void> {
+    return this.poller.stop();
   }
 
   of(key: string): Idleness {
@@ -56,9 +62,8 @@ export class IdleMonitor {
     return this.of(key);
   }
 
-  private async poll(): Promise<void> {
-    if (this.polling) return;
-    this.polling = true;
+  /** Services to look at; what was seen of others is forgotten. */
+  private services(): readonly (readonly [key: string, pods: readonly Pod[]])[] {
     const services = [...this.options.services()];
     const keys = new Set(services.map(([key]) => key));
     for (const key of this.watched.keys()) {
@@ -66,10 +71,7 @@ export class IdleMonitor {
       this.watched.delete(key);
       this.options.onGone(key);
     }
-    for (let first = 0; first < services.length; first += mostAtOnce) {
-      await Promise.all(services.slice(first, first + mostAtOnce).map(([key, pods]) => this.turn(key, pods)));
-    }
-    this.polling = false;
+    return services;
   }
 
   private async turn(key: string, pods: readonly Pod[]): Promise<void> {

@@ -11,7 +11,10 @@ function nothing({ signal }: Pick<KubeRequest, 'signal'>): Promise<never> {
 }
 
 /** An election of `a` by a Lease whose n-th read the function answers instead, where it gives anything. */
-function election(instead: (read: number, request: Pick<KubeRequest, 'signal'>) => Promise<never> | null) {
+function election(
+  instead: (read: number, request: Pick<KubeRequest, 'signal'>) => Promise<never> | null,
+  insteadOfCreating: typeof instead = () => null,
+) {
   const state = { reads: 0, holder: null as string | null };
   const take = (body: unknown): Promise<unknown> => {
     state.holder = (body as { spec: { holderIdentity: string } }).spec.holderIdentity;
@@ -25,7 +28,12 @@ function election(instead: (read: number, request: Pick<KubeRequest, 'signal'>) 
         holder === null ? null : { metadata: { resourceVersion: '1' }, spec: { holderIdentity: holder } };
       return instead(state.reads, request) ?? Promise.resolve(lease);
     },
-    create: (_resource: unknown, _namespace: string, body: unknown) => take(body),
+    create: (
+      _resource: unknown,
+      _namespace: string,
+      body: unknown,
+      request: Pick<KubeRequest, 'signal'> = {},
+    ) => insteadOfCreating(state.reads, request) ?? take(body),
     request: ({ body }: KubeRequest) => take(body),
   };
   const elected = new LeaderElection({
@@ -50,6 +58,15 @@ test('a read that is not answered leaves time for another try', async () => {
   expect(elected.held).toBe(true);
   stop.abort();
   expect(await kept).toBe('aborted');
+});
+
+test('a Lease whose making is not answered is tried again', async () => {
+  const { elected } = election(
+    () => null,
+    (read, request) => (read === 1 ? nothing(request) : null),
+  );
+  await elected.acquire(AbortSignal.timeout(2_000));
+  expect(elected.held).toBe(true);
 });
 
 test('the lease is given up when that is asked for, and not held before', async () => {

@@ -92,7 +92,7 @@ export class LeaderElection {
     try {
       const lease = await this.read(signal);
       if (lease === null) {
-        await client.create(resources.leases, namespace, this.lease(null));
+        await client.create(resources.leases, namespace, this.lease(null), { signal });
       } else {
         if (!this.mayTake(lease)) return false;
         await this.write(this.lease(lease), signal);
@@ -134,7 +134,7 @@ export class LeaderElection {
     };
   }
 
-  /** Of one try, read and write together: an answer that never comes must leave time for another try. */
+  /** Of one try, all its requests together: an answer that never comes must leave time for another try. */
   private deadline(): AbortSignal {
     return AbortSignal.timeout(this.renewDeadlineMs / 2);
   }

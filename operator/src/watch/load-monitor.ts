@@ -7,6 +7,7 @@ import type { Pod } from '../kube/types.js';
 import type { LoadProgress } from '../status/picture.js';
 import { isReady, runtimeStatus } from '../status/pod-state.js';
 import { askPod, podUrl } from './ask-pod.js';
+import { Poller } from './poller.js';
 
 export interface LoadMonitorOptions {
   readonly pods: () => Iterable<Pod>;
@@ -18,21 +19,25 @@ export interface LoadMonitorOptions {
   readonly baseUrl?: (pod: Pod) => string | null;
 }
 
-const mostAtOnce = 64;
-
 export class LoadMonitor {
   private readonly progress = new Map<string, LoadProgress>();
-  private timer: NodeJS.Timeout | null = null;
-  private polling = false;
+  private readonly poller: Poller<Pod>;
 
-  constructor(private readonly options: LoadMonitorOptions) {}
+  constructor(private readonly options: LoadMonitorOptions) {
+    this.poller = new Poller({
+      intervalMs: options.intervalMs ?? 5_000,
+      mostAtOnce: 64,
+      items: () => this.loading(),
+      each: (pod) => this.ask(pod),
+    });
+  }
 
   start(): void {
-    this.timer = setInterval(() => void this.poll(), this.options.intervalMs ?? 5_000);
+    this.poller.start();
   }
 
   stop(): void {
-    if (this.timer !== null) clearInterval(this.timer);
+    void this.poller.stop();
   }
 
   /** Progress of the given pods, by pod name. */
@@ -45,18 +50,14 @@ export class LoadMonitor {
     return found;
   }
 
-  private async poll(): Promise<void> {
-    if (this.polling) return;
-    this.polling = true;
+  /** Pods to ask; the progress of others is forgotten. */
+  private loading(): readonly Pod[] {
     const loading = [...this.options.pods()].filter(
       (pod) => !isReady(pod) && runtimeStatus(pod)?.state?.running !== undefined,
     );
     const uids = new Set(loading.map((pod) => pod.metadata.uid));
     for (const uid of this.progress.keys()) if (!uids.has(uid)) this.progress.delete(uid);
-    for (let first = 0; first < loading.length; first += mostAtOnce) {
-      await Promise.all(loading.slice(first, first + mostAtOnce).map((pod) => this.ask(pod)));
-    }
-    this.polling = false;
+    return loading;
   }
 
   private async ask(pod: Pod): Promise<void> {

@@ -1,0 +1,54 @@
+import { expect, test } from '@jest/globals';
+import { readHeaders, type CheckpointFiles } from './read-safetensors.js';
+
+const mib = 2 ** 20;
+
+/** A file of one tensor, its header filled up with blanks, as the format allows. */
+function weightFile(headerBytes: number): { bytes: Buffer; fileBytes: number } {
+  const json = JSON.stringify({ w: { dtype: 'U8', shape: [1], data_offsets: [0, 1] } });
+  const length = Buffer.alloc(8);
+  length.writeBigUInt64LE(BigInt(headerBytes));
+  const bytes = Buffer.concat([length, Buffer.from(json.padEnd(headerBytes))]);
+  return { bytes, fileBytes: bytes.byteLength + 1 };
+}
+
+test('long headers are read one after another, short ones beside each other', async () => {
+  const files = new Map([
+    ...['a', 'b', 'c'].map((name) => [name, weightFile(2 * mib)] as const),
+    ...['d', 'e', 'f'].map((name) => [name, weightFile(mib)] as const),
+  ]);
+  const reading = { long: 0, short: 0 };
+  const most = { long: 0, short: 0 };
+  const read: CheckpointFiles['read'] = async (name, mostBytes, beginAt = 0) => {
+    const kind = beginAt > 0 && name <= 'c' ? 'long' : 'short';
+    reading[kind] += 1;
+    most[kind] = Math.max(most[kind], reading[kind]);
+    await new Promise((resolve) => setImmediate(resolve));
+    reading[kind] -= 1;
+    const { bytes, fileBytes } = files.get(name)!;
+    return { bytes: bytes.subarray(beginAt, beginAt + mostBytes), fileBytes, etag: name };
+  };
+  const folder = { read, readOptional: read, list: () => Promise.resolve([]) };
+  const headers = await readHeaders(folder, [...files.keys()]);
+  expect(headers.map(({ file, tensors }) => [file, tensors.length])).toEqual(
+    [...files.keys()].map((file) => [file, 1]),
+  );
+  expect(most.long).toBe(1);
+  expect(most.short).toBeGreaterThan(1);
+});
+
+test('a header beyond what is read is refused before it is read', async () => {
+  const { bytes } = weightFile(33 * mib);
+  const asked: number[] = [];
+  const read: CheckpointFiles['read'] = (_name, mostBytes, beginAt = 0) => {
+    asked.push(mostBytes);
+    return Promise.resolve({
+      bytes: bytes.subarray(beginAt, beginAt + mostBytes),
+      fileBytes: bytes.byteLength + 1,
+      etag: 'a',
+    });
+  };
+  const folder = { read, readOptional: read, list: () => Promise.resolve([]) };
+  await expect(readHeaders(folder, ['a'])).rejects.toThrow('Split it into more files');
+  expect(Math.max(...asked)).toBeLessThanOrEqual(mib);
+});
