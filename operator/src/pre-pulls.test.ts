@@ -4,7 +4,7 @@ import { ApiError } from './kube/client.js';
 import type { KubeObject } from './kube/types.js';
 import type { ServicePlan } from './plan/plan-service.js';
 import { planTemplate } from './plan/pods/planned-template.js';
-import { PrePulls } from './pre-pulls.js';
+import { PrePulls, withPulledAhead } from './pre-pulls.js';
 import { wantedService } from './spec/wanted-service.fixture.js';
 
 const service = wantedService({
@@ -17,28 +17,44 @@ const template = planTemplate(service, {
   memoryPlan: null,
   pins: null,
 });
-const plan = { resolution: { state: 'resolved' } } as ServicePlan;
 
-test('a Job that the API server refuses is told and logged once, until it is made', async () => {
-  const jobs: KubeObject[] = [];
-  const apply = jest
-    .fn<Writer['apply']>()
-    .mockRejectedValue(new ApiError(403, 'exceeded quota', 'Forbidden'));
-  const warn = jest.fn();
+function pullsInto(jobs: KubeObject[]) {
+  const apply = jest.fn<Writer['apply']>();
+  const remove = jest.fn<Writer['delete']>(() => Promise.resolve());
   const caches = { jobsOf: () => jobs, live: () => null, remember: (job: KubeObject) => jobs.push(job) };
   const room = { look: () => Promise.resolve([]) };
-  const pulls = new PrePulls(caches, { apply } as never, room, { warn } as never);
-  const look = () => pulls.bringAbout(service, template, false);
-  const told = () => pulls.tell(service, plan).resolution;
+  const pulls = new PrePulls(caches, { apply, delete: remove } as never, room);
+  return { apply, remove, look: (isHalted = false) => pulls.bringAbout(service, template, isHalted) };
+}
 
-  expect(await look()).toBe(1_000);
-  expect(told()).toMatchObject({
-    ahead: expect.stringMatching(/cannot be pulled ahead: Job demo-pull-\w+ was refused: exceeded quota/),
-  });
-  expect(await look()).toBeGreaterThan(1_000);
-  expect(warn).toHaveBeenCalledTimes(1);
-
+test('a Job that is not made is told, and tried again after a while, until it is', async () => {
+  const { apply, look } = pullsInto([]);
+  for (const [status, message, told] of [
+    [403, 'exceeded quota', /cannot be pulled ahead: Job demo-pull-\w+ was refused: exceeded quota/],
+    [403, 'request 1 denied', /request 1 denied/],
+    [500, 'etcd is away', /cannot be pulled ahead: etcd is away/],
+  ] as const) {
+    apply.mockRejectedValueOnce(new ApiError(status, message, 'Why'));
+    expect(await look()).toEqual({ told: expect.stringMatching(told), recheckMs: 30_000 });
+  }
   apply.mockImplementation((job) => Promise.resolve(job));
-  expect(await look()).toBe(1_000);
-  expect(told()).toMatchObject({ ahead: 'Weights are pulled ahead: 0 of 1 Jobs are done.' });
+  const made = { told: 'Weights are pulled ahead: 0 of 1 Jobs are done.', recheckMs: 300_000 };
+  expect([await look(), await look()]).toEqual([made, made]);
+  expect(apply).toHaveBeenCalledTimes(4);
+});
+
+test('a Job that cannot be deleted is told of by nobody, and tried again', async () => {
+  const { remove, look } = pullsInto([{ metadata: { name: 'demo-pull-old' } } as KubeObject]);
+  remove.mockRejectedValueOnce(new ApiError(500, 'etcd is away', 'Why'));
+  expect(await look(true)).toEqual({ told: null, recheckMs: 30_000 });
+  await look(true);
+  expect(remove).toHaveBeenCalledTimes(2);
+});
+
+test('how far they are is told of a checkpoint that is known', () => {
+  const resolved = { resolution: { state: 'resolved' } } as ServicePlan;
+  expect(withPulledAhead(resolved, 'x')).toEqual({ resolution: { state: 'resolved', ahead: 'x' } });
+  expect(withPulledAhead(resolved, null)).toBe(resolved);
+  const failed = { resolution: { state: 'failed' } } as ServicePlan;
+  expect(withPulledAhead(failed, 'x')).toBe(failed);
 });

@@ -14,7 +14,7 @@ import { planService, type Installation, type ServicePlan, type Surroundings } f
 import { readRevisions, type Revision } from './plan/rollouts/revision.js';
 import type { Sleep } from './plan/scaling/sleep.js';
 import type { Preflight } from './preflight/preflight.js';
-import type { PrePulls } from './pre-pulls.js';
+import { withPulledAhead, type PrePulls } from './pre-pulls.js';
 import type { Rollouts } from './rollouts.js';
 import type { Sleeps } from './sleeps.js';
 import { parseSpec, type WantedService } from './spec/parse-spec.js';
@@ -42,7 +42,7 @@ export interface ReconcilerOptions {
   readonly operatorNamespace: string;
   readonly metricsApi: Pick<MetricsApi, 'served'>;
   readonly rollouts: Pick<Rollouts, 'decide'>;
-  readonly prePulls: Pick<PrePulls, 'bringAbout' | 'tell' | 'forget'>;
+  readonly prePulls: Pick<PrePulls, 'bringAbout'>;
   readonly streams: Pick<StreamChecks, 'want' | 'forget'>;
   readonly patience: Omit<Patience, 'noProgressMs'>;
   readonly now: () => Date;
@@ -74,7 +74,6 @@ export class Reconciler {
     if (object === null || object.metadata.deletionTimestamp !== undefined) {
       this.options.preflight.forget(key);
       this.options.streams.forget(key);
-      this.options.prePulls.forget(key);
       return null;
     }
     const seen = await this.announce(object);
@@ -90,8 +89,7 @@ export class Reconciler {
     // The end of the read brings the service here again.
     if (result === null) return recheckMs;
     const plan = planService(parsed.service, result, this.surroundings());
-    const told = this.options.prePulls.tell(parsed.service, plan);
-    return earliest(recheckMs, await this.bringAbout(seen, parsed.service, told));
+    return earliest(recheckMs, await this.bringAbout(seen, parsed.service, plan));
   }
 
   /** A service nobody looked at yet gets all its conditions first, so that waiting for one of them can begin. */
@@ -165,9 +163,10 @@ export class Reconciler {
     });
     const view = this.view(service);
     const obstacle = await applyChildren(writer, view, wanted, target.object, service.uid);
-    const aheadMs = await prePulls.bringAbout(service, pods.template, halted !== null);
+    const ahead = await prePulls.bringAbout(service, pods.template, halted !== null);
 
-    const seen = pictures.of(object, service, plan, target.template.revision, this.now());
+    const done = withPulledAhead(plan, ahead.told);
+    const seen = pictures.of(object, service, done, target.template.revision, this.now());
     const after = asleepOr(seen, sleep);
     await this.writeStatus(object, { ...after, halted, obstacle });
     const kept = [target, ...(course.good === null ? [] : [course.good])];
@@ -177,7 +176,7 @@ export class Reconciler {
       obstacle === null ? null : obstacleRetryMs,
       standing.recheckMs,
       rollout.recheckMs,
-      aheadMs,
+      ahead.recheckMs,
       recheckMs,
       after.fallback.state === 'active' ? after.fallback.recheckMs : null,
       activators === null ? this.checkStream(after) : null,

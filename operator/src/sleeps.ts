@@ -14,7 +14,7 @@ import type { IdleMonitor } from './watch/idle-monitor.js';
 
 export interface SleepDecision {
   readonly sleep: Sleep;
-  /** The activators that take its requests; null: only its own pods do. */
+  /** The endpoints of the activators that take its requests; null: there are to be none for now, its own pods do. */
   readonly activators: ActivatorEndpoints | null;
   /** When to ask again; null: when something changes. */
   readonly recheckMs: number | null;

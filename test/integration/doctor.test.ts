@@ -50,7 +50,7 @@ beforeAll(async () => {
   kubectl = new Kubectl(world.api.kubeConfig());
   commands = new Commands(world.api);
   await installRouteCrds(kubectl);
-  const set = ['crd.install=false', 'gateway.name=public', 'gateway.namespace=gateways'].join(',');
+  const set = 'crd.install=false,instance=op,gateway.name=public,gateway.namespace=gateways';
   await apply(
     { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'gateways' } },
     ...renderChart('op', '--set', set),

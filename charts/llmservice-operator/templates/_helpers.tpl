@@ -18,7 +18,7 @@ helm.sh/chart: {{ .Chart.Name }}-{{ .Chart.Version }}
 {{- end }}
 {{- end }}
 
-{{/* Of the activator's pods; the operator finds those of its own release by them. */}}
+{{/* Of the activator's pods; they never change. */}}
 {{- define "activator.selectorLabels" -}}
 app.kubernetes.io/name: llmservice-activator
 app.kubernetes.io/instance: {{ .Release.Name | quote }}

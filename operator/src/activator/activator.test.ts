@@ -63,11 +63,8 @@ function wake(...urls: string[]): void {
 beforeEach(async () => {
   pods = [];
   const place = (): Place => {
-    const [url, ...others] = pods;
     const timeoutMs = 60_000;
-    return url === undefined
-      ? { state: 'waiting', timeoutMs }
-      : { state: 'ready', urls: [url, ...others], timeoutMs };
+    return pods.length === 0 ? { state: 'waiting', timeoutMs } : { state: 'ready', urls: pods, timeoutMs };
   };
   activator = new Activator({
     directory: { find: () => key, place },

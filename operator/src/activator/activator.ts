@@ -8,7 +8,7 @@ import { ActivatorError, type ActivatorErrorCode } from './activator-error.js';
 import type { Directory } from './directory.js';
 import { HeldQueue, type QueueLimits } from './held-queue.js';
 import { HeldRequest, refuse } from './held-request.js';
-import { PodTurns, type PodUrls } from './pod-turns.js';
+import { PodTurns } from './pod-turns.js';
 import { readBody } from './read-body.js';
 import type { Waker } from './waker.js';
 
@@ -167,7 +167,7 @@ export class Activator {
   }
 
   /** It stays the first in line until a pod has taken it. */
-  private async sendOn(key: string, held: HeldRequest, urls: PodUrls): Promise<void> {
+  private async sendOn(key: string, held: HeldRequest, urls: readonly string[]): Promise<void> {
     const url = this.turns.next(key, urls);
     const reached = !held.gone && (await held.forward(url).catch(() => held.fail()));
     if (reached === true) {
@@ -183,8 +183,9 @@ export class Activator {
 
   private refuseAll(key: string, error: ActivatorError): void {
     for (;;) {
-      const held = this.queue.next(key);
+      const held = this.queue.first(key);
       if (held === null) return;
+      this.queue.remove(key, held);
       this.refuse(error, (told) => held.refuse(told));
     }
   }

@@ -54,6 +54,16 @@ test('to one that never sleeps nothing is sent on', async () => {
   expect(directory.place(key)).toMatchObject({ state: 'refused', error: { code: 'model_not_ready' } });
 });
 
+test('a service of an older CRD, which fills nothing in, is found by its name and refused', async () => {
+  const { metadata } = service('old', {});
+  const directory = await directoryOf(
+    [{ metadata, spec: {} }, service('demo', { idleAfterSeconds: 60 })],
+    [],
+  );
+  expect(directory.find('demo.ns')).toBe('ns/demo');
+  expect(directory.place(directory.find('old.ns'))).toMatchObject({ error: { code: 'model_not_ready' } });
+});
+
 test('who has a part of a host has not the host', async () => {
   const host = 'llm.example.org';
   const prefixed = service('a', {}, { host, pathPrefix: '/a' });

@@ -1,6 +1,6 @@
 // The services and their pods as the API server tells of them: whom a host means, and where it can be sent.
 
-import { fieldManager, labels, type LlmService } from '@llmservice/crds';
+import { fieldManager, labels, type LlmService, type LlmServiceSpec } from '@llmservice/crds';
 import type { Logger } from 'winston';
 import type { KubeClient } from '../kube/client.js';
 import { keyOf, resources, serviceKeyOf } from '../kube/resources.js';
@@ -10,7 +10,6 @@ import { podUrl } from '../watch/ask-pod.js';
 import { podAsRead } from '../watch/pod-as-read.js';
 import { Reflector } from '../watch/reflector.js';
 import { ActivatorError, type ActivatorErrorCode } from './activator-error.js';
-import type { PodUrls } from './pod-turns.js';
 import { serviceOfHost, type Named } from './service-of-host.js';
 
 export interface DirectoryOptions {
@@ -24,11 +23,12 @@ export interface DirectoryOptions {
 
 export type Place =
   /** `timeoutMs`: how long a request may wait in all. */
-  | { readonly state: 'ready'; readonly urls: PodUrls; readonly timeoutMs: number }
+  | { readonly state: 'ready'; readonly urls: readonly string[]; readonly timeoutMs: number }
   | { readonly state: 'waiting'; readonly timeoutMs: number }
   | { readonly state: 'refused'; readonly error: ActivatorError };
 
-type Service = LlmService & KubeObject;
+/** An older CRD does not fill in all of its spec. */
+type Service = Omit<LlmService, 'spec'> & KubeObject & { readonly spec: Partial<LlmServiceSpec> };
 
 export class Directory {
   private readonly services: Reflector;
@@ -73,16 +73,16 @@ export class Directory {
     const [namespace = '', name = ''] = key.split('/');
     const service = this.services.get(namespace, name) as Service | null;
     if (service === null) return refused('service_not_found', `there is no service ${key} any more`);
-    const { idleAfterSeconds, wakeTimeoutSeconds } = service.spec.scaling;
+    const { idleAfterSeconds, wakeTimeoutSeconds = 0 } = service.spec.scaling ?? {};
     // Who reaches the activator would get around the service's NetworkPolicy. Where the field was taken out of a
     // service that slept, its own pods answer soon.
     if (idleAfterSeconds === undefined) {
       return refused('model_not_ready', `the service ${key} does not sleep: its own pods answer for it`, 10);
     }
-    const [url, ...others] = this.urls(namespace, name);
+    const urls = this.urls(namespace, name);
     const timeoutMs = wakeTimeoutSeconds * 1000;
-    if (url !== undefined) return { state: 'ready', urls: [url, ...others], timeoutMs };
-    if (service.spec.stop || service.spec.replicas === 0) {
+    if (urls.length > 0) return { state: 'ready', urls, timeoutMs };
+    if (service.spec.stop === true || service.spec.replicas === 0) {
       return refused('service_stopped', `the service ${key} is stopped`);
     }
     const ready = service.status?.conditions?.find(({ type }) => type === 'Ready');
@@ -106,7 +106,7 @@ export class Directory {
 }
 
 function named({ metadata, spec }: Service): Named {
-  const { host, pathPrefix } = spec.routing;
+  const { host, pathPrefix } = spec.routing ?? {};
   return {
     namespace: metadata.namespace ?? '',
     name: metadata.name,

@@ -69,14 +69,6 @@ export class HeldQueue<T> {
     return this.lines.get(key)?.waiting[0] ?? null;
   }
 
-  /** The first in line, who gives up the place; null: nobody waits. */
-  next(key: string): T | null {
-    const item = this.lines.get(key)?.waiting.shift();
-    if (item === undefined) return null;
-    this.leave(key);
-    return item;
-  }
-
   /** Takes out who waits. @returns false where that one does not wait (any more) */
   remove(key: string, item: T): boolean {
     const line = this.lines.get(key);
@@ -87,7 +79,7 @@ export class HeldQueue<T> {
     return true;
   }
 
-  /** Gives up a place; of one in line `next` and `remove` do it. */
+  /** Gives up a place; of one in line `remove` does it. */
   leave(key: string): void {
     const line = this.lines.get(key);
     if (line === undefined) return;

@@ -3,7 +3,6 @@
 
 import * as http from 'node:http';
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
-import { urlToHttpOptions } from 'node:url';
 import { ActivatorError, errorEvent } from './activator-error.js';
 import { asksForStream } from './asks-for-stream.js';
 import { forwardedHeaders, returnedHeaders } from './hop-headers.js';
@@ -68,21 +67,20 @@ export class HeldRequest {
    */
   async forward(base: string): Promise<boolean> {
     const { url = '/', method = 'GET', headers } = this.request;
-    const { hostname, port } = urlToHttpOptions(new URL(base));
     const body = this.body ?? Buffer.alloc(0);
-    const upstream = http.request({
+    const upstream = http.request(base, {
       agent,
       method,
       // As it came: who reads it as a URL makes another path of `..`.
-      ...{ hostname, port, path: url },
+      path: url,
       headers: { ...forwardedHeaders(headers), 'content-length': body.byteLength },
     });
-    const abort = (): void => void upstream.destroy();
-    this.response.once('close', abort);
+    const hangUp = (): void => void upstream.destroy();
+    this.response.once('close', hangUp);
     return await new Promise((resolve) => {
       let reached = false;
       upstream.once('socket', (socket) => {
-        const late = setTimeout(abort, connectMs);
+        const late = setTimeout(hangUp, connectMs);
         socket.once('close', () => clearTimeout(late));
         socket.once('connect', () => {
           clearTimeout(late);
@@ -99,7 +97,7 @@ export class HeldRequest {
       upstream.once('finish', () => this.dropBody());
       // Which comes behind every error, and where a pod turns to another protocol.
       upstream.once('close', () => {
-        this.response.off('close', abort);
+        this.response.off('close', hangUp);
         if (reached && !answers) this.fail();
         resolve(reached);
       });

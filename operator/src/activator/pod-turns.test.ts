@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
-import { PodTurns, type PodUrls } from './pod-turns.js';
+import { PodTurns } from './pod-turns.js';
 
-const urls: PodUrls = ['a', 'b', 'c'];
+const urls = ['a', 'b', 'c'];
 const take = (turns: PodTurns, count: number, key = 'ns/demo', of = urls): string =>
   Array.from({ length: count }, () => turns.next(key, of)).join('');
 

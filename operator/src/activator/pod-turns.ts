@@ -1,10 +1,10 @@
 // Which of a service's pods gets the next request: one after the other, but those that could not be reached just now
 // only where there is no other.
 
-export type PodUrls = readonly [string, ...string[]];
-
 /** How long a pod is passed over that could not be reached. */
 const awayMs = 30_000;
+/** Of services: a turn that is forgotten only begins anew. */
+const mostTurns = 1_000;
 
 export class PodTurns {
   /** Where the last request of each service went. */
@@ -12,10 +12,12 @@ export class PodTurns {
   /** Until when each pod is passed over, by a monotonic clock. */
   private readonly away = new Map<string, number>();
 
-  next(key: string, urls: PodUrls): string {
+  /** @param urls one at least */
+  next(key: string, urls: readonly string[]): string {
     const after = urls.indexOf(this.last.get(key) ?? '') + 1;
     const inTurn = [...urls.slice(after), ...urls.slice(0, after)];
-    const url = inTurn.find((each) => !this.isAway(each)) ?? inTurn[0] ?? urls[0];
+    const url = inTurn.find((each) => !this.isAway(each)) ?? inTurn[0] ?? '';
+    if (this.last.size >= mostTurns) this.last.clear();
     this.last.set(key, url);
     return url;
   }
@@ -30,7 +32,7 @@ export class PodTurns {
   }
 
   /** Whether there is none to go to but those that could not be reached. */
-  areAway(urls: PodUrls): boolean {
+  areAway(urls: readonly string[]): boolean {
     return urls.every((url) => this.isAway(url));
   }
 

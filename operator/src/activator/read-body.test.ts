@@ -45,6 +45,12 @@ describe('a body', () => {
     expect([room.taken, room.most <= 1024]).toEqual([1000, true]);
   });
 
+  test('chunked gets the last of the room', async () => {
+    const room = new TestRoom(1000);
+    expect((await readBody(ofBytes(1000), room, 1e6)).byteLength).toBe(1000);
+    expect([room.taken, room.most]).toEqual([1000, 1000]);
+  });
+
   test('of no bytes is none', async () => {
     const room = new TestRoom(0);
     expect([(await readBody(ofBytes(0), room, 10)).byteLength, room.taken]).toEqual([0, 0]);

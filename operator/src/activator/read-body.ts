@@ -25,8 +25,10 @@ export async function readBody(request: IncomingMessage, room: Room, mostBytes: 
         throw new ActivatorError('request_too_large', message);
       }
       if (needed > buffer.byteLength) {
-        const size = Math.max(needed, Math.min(2 * buffer.byteLength, foreseen));
-        if (!room.takeBytes(size - buffer.byteLength)) {
+        // Twice as much spares copies; where there is no room for it, what is needed will do.
+        const sizes = [Math.max(needed, Math.min(2 * buffer.byteLength, foreseen)), needed];
+        const size = sizes.find((each) => room.takeBytes(each - buffer.byteLength));
+        if (size === undefined) {
           throw new ActivatorError('queue_full', 'too much is waiting for its model: try again later', 5);
         }
         buffer = Buffer.concat([buffer], size);

@@ -105,8 +105,8 @@ function checkLease(operator: OperatorFacts, now: Date, findings: Findings): voi
     findings.problem(
       `${name} is not at work: ${holderIdentity}, which is none of its pods, holds its Lease ` +
         operator.settings.leaseName,
-      'If no pod of it has just ended, another operator uses the same Lease: upgrade both with the chart of this ' +
-        'version, which gives each release a Lease of its own.',
+      'If no pod of it has just ended, another operator uses the same Lease: give one of the two a Lease of its own by ' +
+        "the chart's value instance.",
     );
   } else {
     findings.ok(

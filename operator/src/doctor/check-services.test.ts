@@ -182,16 +182,35 @@ describe('conditions', () => {
     ]);
   });
 
-  test.each<[string, string, object, string]>([
+  const long = '2025-12-31T23:29:00Z';
+  interface Course {
+    /** Of its conditions, and of Reconciling where that is another. */
+    readonly since?: string;
+    readonly started?: string;
+    readonly loading?: object;
+    readonly lastFailure?: object;
+  }
+  test.each<[string, string, Course, string]>([
     ['that loads', 'Pulling', {}, 'info'],
+    ['that does not get on', 'Scheduling', { since: long }, 'problem'],
+    [
+      'that loads for long',
+      'Pulling',
+      { since: long, loading: { phase: 'pull', bytesDone: 1, bytesTotal: 2 } },
+      'info',
+    ],
+    ['that was stopped for long', 'Scheduling', { since: long, started: '2026-01-01T00:00:00Z' }, 'info'],
+    ['that is stopped for long', 'Stopped', { since: long }, 'info'],
     ['that is stopped', 'Stopped', {}, 'info'],
     ['that is scaled to zero', 'ScaledToZero', {}, 'info'],
     ['that failed and loads again', 'Pulling', { lastFailure: { reason: 'EngineCrashed' } }, 'problem'],
     ['whose pod cannot start', 'ImagePullBackOff', {}, 'problem'],
-  ])('of a service %s', (_, reason, more, level) => {
+  ])('of a service %s', (_, reason, { since = '2026-01-01T00:00:00Z', started = since, ...more }, level) => {
+    const no = { status: 'False', lastTransitionTime: since };
     const conditions = [
-      { type: 'Serving', status: 'False', reason: 'NoReadyPod', message: 'No pod answers.' },
-      { type: 'Ready', status: 'False', reason, message: reason },
+      { ...no, type: 'Serving', reason: 'NoReadyPod', message: 'No pod answers.' },
+      { ...no, type: 'Ready', reason, message: reason },
+      { type: 'Reconciling', status: 'True', reason, message: reason, lastTransitionTime: started },
     ];
     expect(told({}, {}, [], { observedGeneration: 1, conditions, ...more })).toEqual([
       `${level}: default/demo: Ready=False ${reason}`,

@@ -37,7 +37,7 @@ export function checkServices(facts: ClusterFacts): readonly Finding[] {
     checkReferences(key, service, findings);
     checkCheckpoint(key, service, findings);
     checkPlacement(parsed.service, nodes, findings);
-    checkConditions(key, service, findings);
+    checkConditions(key, service, facts.now, findings);
   }
   return findings.list;
 }
@@ -91,7 +91,7 @@ function checkCheckpoint(key: string, { object, checkpoint }: ServiceFacts, find
   }
 }
 
-function checkConditions(key: string, { object }: ServiceFacts, findings: Findings): void {
+function checkConditions(key: string, { object }: ServiceFacts, now: Date, findings: Findings): void {
   const status = (object['status'] ?? {}) as LlmServiceStatus;
   const { generation = 0 } = object.metadata;
   if ((status.observedGeneration ?? 0) < generation) {
@@ -102,10 +102,10 @@ function checkConditions(key: string, { object }: ServiceFacts, findings: Findin
     return;
   }
   const found = troubles(status);
-  const expected = awaited(status);
+  const excused = excusedTypes(status, now);
   for (const { type, status: state, reason, message } of found) {
     const level = state === 'Unknown' ? 'warning' : 'problem';
-    findings[expected.includes(type) ? 'info' : level](`${key}: ${type}=${state} ${reason}`, message);
+    findings[excused.includes(type) ? 'info' : level](`${key}: ${type}=${state} ${reason}`, message);
   }
   if (found.length === 0) findings.ok(`${key}: ready`);
 }
@@ -122,13 +122,24 @@ const underWay: readonly string[] = [
   'Loading',
   'ReplicasStarting',
 ];
+/** How long nothing may change on that way; images and nodes may take as long to come. */
+const stuckMs = 30 * 60_000;
 const aboutPods: readonly ConditionType[] = ['Scheduled', 'Loaded', 'Serving', 'Ready'];
 
-/** Conditions that are no matter of worry as long as pods are not wanted, or come as they should. */
-function awaited({ conditions = [], lastFailure }: LlmServiceStatus): readonly string[] {
-  const reason = conditions.find(({ type }) => type === 'Ready')?.reason ?? '';
-  const asIntended = atRest.includes(reason) || (underWay.includes(reason) && lastFailure === undefined);
-  return asIntended ? aboutPods : [];
+/** Types of conditions that are no matter of worry, since pods are not wanted or come as they should. */
+function excusedTypes(status: LlmServiceStatus, now: Date): readonly string[] {
+  const reason = status.conditions?.find(({ type }) => type === 'Ready')?.reason ?? '';
+  const comes = underWay.includes(reason) && status.lastFailure === undefined && moves(status, now);
+  return atRest.includes(reason) || comes ? aboutPods : [];
+}
+
+/** Whether pods get on. A load that does not is ended by the runtime. */
+function moves({ conditions = [], loading }: LlmServiceStatus, now: Date): boolean {
+  if (loading !== undefined) return true;
+  // Ready alone does not tell: where a service was stopped before, it has been False since then.
+  const telling: readonly string[] = [...aboutPods, 'Reconciling'];
+  const changes = conditions.filter(({ type }) => telling.includes(type));
+  return changes.some(({ lastTransitionTime }) => now.getTime() - Date.parse(lastTransitionTime) < stuckMs);
 }
 
 function conditionOf(status: unknown, type: string): string | undefined {

@@ -28,7 +28,7 @@ async function start(log: (query: URLSearchParams, response: ServerResponse) => 
 test('the log of a run before that is not kept is told of, and that of the one that runs is printed', async () => {
   await start((query, response) => {
     if (query.get('previous') === 'true') refuse(response, 400, 'previous terminated container not found');
-    else response.end('runs\n');
+    else response.end('2026-01-01T00:00:00Z runs\n');
   });
   const { terminal: screen, told } = terminal();
   expect(await logs(['demo', '--kubeconfig', api.kubeconfig], screen)).toBe(0);

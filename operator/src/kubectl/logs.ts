@@ -42,7 +42,7 @@ const pollMs = 1_000;
 interface Reading {
   readonly connection: Connection;
   readonly terminal: Terminal;
-  readonly tail: number;
+  readonly follow: boolean;
   readonly render: (line: string) => string;
 }
 
@@ -56,6 +56,7 @@ interface Run {
   /** Lines of what was there before the first look; what has come since is told whole. */
   readonly tail: number;
 }
+const newRun = (tail: number): Run => ({ state: 'read', until: '', trouble: '', tail });
 
 export async function logs(args: readonly string[], terminal: Terminal): Promise<number> {
   const { values, positionals } = parseFlags({ args: [...args], allowPositionals: true, options: flags });
@@ -76,7 +77,7 @@ export async function logs(args: readonly string[], terminal: Terminal): Promise
     return all === true ? pods : newestRevision(pods);
   };
   const render = raw === true ? (line: string): string => line : renderLogLine;
-  const reading = { connection, terminal, tail, render };
+  const reading = { connection, terminal, follow, render };
   const first = await choose();
   if (first.length === 0 && !follow) {
     throw new ClusterError(
@@ -87,11 +88,11 @@ export async function logs(args: readonly string[], terminal: Terminal): Promise
   }
   // The oldest first, so that the newest is where one looks.
   const sources = first.reverse().flatMap(logSources);
-  if (follow) return followAll(reading, sources, choose);
+  if (follow) return followAll(reading, tail, sources, choose);
   for (const source of sources) {
     if (sources.length > 1) announce(source, terminal);
     try {
-      await tell(source, reading, '', null);
+      await tell(source, reading, newRun(tail));
     } catch (error) {
       // Of a run before nothing may be kept; the one that runs has its log.
       if (!source.previous || !(error instanceof ClusterError)) throw error;
@@ -104,6 +105,7 @@ export async function logs(args: readonly string[], terminal: Terminal): Promise
 /** Until the process is ended. */
 async function followAll(
   reading: Reading,
+  tailOfFirst: number,
   first: readonly LogSource[],
   choose: () => Promise<Pod[]>,
 ): Promise<number> {
@@ -113,8 +115,7 @@ async function followAll(
     for (const source of sources) {
       const known = runs.get(source.key);
       if (known !== undefined && known.state !== 'broken off') continue;
-      const tail = sources === first ? reading.tail : Infinity;
-      const run: Run = known ?? { state: 'read', until: '', trouble: '', tail };
+      const run = known ?? newRun(sources === first ? tailOfFirst : Infinity);
       runs.set(source.key, run);
       if (known === undefined) announce(source, reading.terminal);
       const ended = followRun(source, reading, run);
@@ -143,7 +144,7 @@ async function followRun(source: LogSource, reading: Reading, run: Run): Promise
   run.state = 'read';
   let goesOn = source.running;
   try {
-    await tell(source, reading, `${styles.dim(source.pod, reading.terminal.stdout)} `, run);
+    await tell(source, reading, run);
   } catch (error) {
     if (!(error instanceof ClusterError)) throw error;
     if (error.message !== run.trouble) complain(source, error, reading.terminal);
@@ -161,15 +162,12 @@ function complain({ pod, container }: LogSource, { message }: ClusterError, { st
   stderr.write(`${styles.red(`${pod} ${container}: ${message}`, stderr)}\n`);
 }
 
-/**
- * @param before each line
- * @param run null: what there is; else what comes, from where the run was told until
- * @throws ClusterError
- */
-async function tell(source: LogSource, reading: Reading, before: string, run: Run | null): Promise<void> {
-  const { connection, terminal, render } = reading;
+/** From where the run was told until. @throws ClusterError */
+async function tell(source: LogSource, reading: Reading, run: Run): Promise<void> {
+  const { connection, terminal, follow, render } = reading;
   const { client, namespace } = connection;
-  const { until: since, tail } = run ?? { until: '', tail: reading.tail };
+  const { until: since, tail } = run;
+  const before = follow ? `${styles.dim(source.pod, terminal.stdout)} ` : '';
   await told(async () => {
     const body = await client.open({
       method: 'GET',
@@ -177,17 +175,17 @@ async function tell(source: LogSource, reading: Reading, before: string, run: Ru
       query: {
         container: source.container,
         previous: source.previous,
-        follow: run !== null && source.running,
-        timestamps: run !== null,
+        follow: follow && source.running,
+        timestamps: true,
         ...(since === '' ? {} : { sinceTime: since }),
         ...(since !== '' || tail === Infinity ? {} : { tailLines: tail }),
       },
     });
     for await (const line of linesOf(body)) {
-      const { at, text } = run === null ? { at: '', text: line } : splitStamp(line);
+      const { at, text } = splitStamp(line);
       // The API server counts by seconds.
       if (at !== '' && at <= since) continue;
-      if (run !== null && at > run.until) run.until = at;
+      if (at > run.until) run.until = at;
       await print(`${before}${render(text)}\n`, terminal.stdout);
     }
   });

@@ -86,6 +86,11 @@ describe('parseSpec', () => {
       'spec.scaling',
     ],
     [
+      'to wake by a host that is read as a name inside the cluster',
+      { scaling: { idleAfterSeconds: 60 }, routing: { host: 'chat.prod.svc.example.com' } },
+      'spec.scaling.idleAfterSeconds',
+    ],
+    [
       'an hour that is none',
       { scaling: { schedules: [{ ...schedule, start: '0 25 * * *' }] } },
       'spec.scaling.schedules[0].start',
@@ -110,6 +115,16 @@ describe('parseSpec', () => {
       ok: false,
       violations: [{ path }],
     });
+  });
+
+  test('lets a service wake by its own name inside the cluster', () => {
+    const { metadata, ...rest } = object({
+      model: { uri: 's3://b/p' },
+      scaling: { idleAfterSeconds: 60 },
+      routing: { host: 'chat.prod.svc.example.com' },
+    });
+    const named = { ...metadata, name: 'chat', namespace: 'prod' };
+    expect(parseSpec({ ...rest, metadata: named }).ok).toBe(true);
   });
 
   test('refuses a certificate behind a gateway that speaks plain HTTP', () => {

@@ -155,6 +155,12 @@ export function parseSpec(object: KubeObject, origin: 'cluster' | 'manifest' = '
         'is for services without routing.pathPrefix: the activator tells services by their host';
       violations.push({ path, message });
     }
+    if (isClusterName(spec.routing.host ?? '', object.metadata)) {
+      const message =
+        'is for services whose routing.host does not have svc as its third label: the activator takes it for a ' +
+        'name inside the cluster; choose another host';
+      violations.push({ path, message });
+    }
   }
   violations.push(...runtimeViolations(spec), ...scalingViolations(spec), ...objectNameViolations(spec));
   const sharedMemory = quantity('spec.sharedMemory.sizeLimit', spec.sharedMemory.sizeLimit);
@@ -191,6 +197,12 @@ export function parseSpec(object: KubeObject, origin: 'cluster' | 'manifest' = '
       lastRequest: object.metadata.annotations?.[annotations.lastRequest] ?? '',
     },
   };
+}
+
+/** Whether a host is read as NAME.NAMESPACE.svc of another service (see the activator's service-of-host.ts). */
+function isClusterName(host: string, { name, namespace }: KubeObject['metadata']): boolean {
+  const [first, second, third] = host.split('.');
+  return third === 'svc' && !(first === name && second === namespace);
 }
 
 /** Where no profile says more. AMD's, as its guides to serving have it: arguments of kernels lie in device memory. */

@@ -53,8 +53,8 @@ async function activatorsAskedFor(instance: string | null): Promise<unknown> {
 
 test('activators are those of the same instance, where there may be several', async () => {
   const all = 'app.kubernetes.io/name=llmservice-activator';
-  expect(await activatorsAskedFor(null)).toBe(all);
-  expect(await activatorsAskedFor('team-a')).toBe(`${all},app.kubernetes.io/instance=team-a`);
+  expect(await activatorsAskedFor(null)).toBe(`${all},!llmservice.dev/instance`);
+  expect(await activatorsAskedFor('team-a')).toBe(`${all},llmservice.dev/instance=team-a`);
 });
 
 test('what the watch tells of a write of its own concerns the services alone that it stands in for', async () => {

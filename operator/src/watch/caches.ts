@@ -18,12 +18,15 @@ import { isReady } from '../status/pod-state.js';
 import { podAsRead } from './pod-as-read.js';
 import { Reflector, type ReflectorOptions } from './reflector.js';
 
+/** As the chart writes it on activators: of a release that is told from another one in its namespace. */
+const instanceLabel = 'llmservice.dev/instance';
+
 export interface CachesOptions {
   readonly client: KubeClient;
   readonly namespace: string | null;
   /** The operator's own, where the activator runs. */
   readonly activatorNamespace: string;
-  /** Of the operator, and of the activators that are its own; null: all there. */
+  /** Of the operator, and of the activators that are its own; null: those of no instance. */
   readonly instance: string | null;
   readonly logger: Logger;
   /** A service (namespace/name) that may have to be looked at. */
@@ -66,7 +69,8 @@ export class Caches {
       namespace: options.activatorNamespace,
       resource: resources.pods,
       labelSelector:
-        `${labels.name}=${activatorName}` + (instance === null ? '' : `,${labels.instance}=${instance}`),
+        `${labels.name}=${activatorName},` +
+        (instance === null ? `!${instanceLabel}` : `${instanceLabel}=${instance}`),
       keep: podAsRead,
       onChange: () => this.activatorsChanged(),
     });
@@ -135,8 +139,8 @@ export class Caches {
    * It concerns those too that it stands in for. What the watch tells of our own writes (of its status, that is) is no
    * reason to look at it again: a message that differs from look to look would have it looked at without a pause.
    */
-  private serviceChanged({ metadata }: KubeObject, isOwnWrite: boolean): void {
-    if (!isOwnWrite) this.options.onChange(keyOf({ metadata }));
+  private serviceChanged({ metadata }: KubeObject, isKnown: boolean): void {
+    if (!isKnown) this.options.onChange(keyOf({ metadata }));
     for (const other of this.llmServices.values() as IterableIterator<LlmService & KubeObject>) {
       if (other.metadata.namespace !== metadata.namespace) continue;
       // An older CRD does not fill it in.
