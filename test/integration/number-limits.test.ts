@@ -28,26 +28,56 @@ const extremes = [
   -Number.MAX_VALUE,
 ];
 
+const messages = [{ role: 'user', content: 'What is a pod?' }];
 /** Little to generate, on chat without a limit: a field may be checked against it. */
 const routes = {
   completions: { path: '/v1/completions', body: { prompt: 'A pod', max_tokens: 2 } },
-  chat: {
-    path: '/v1/chat/completions',
-    body: { messages: [{ role: 'user', content: 'What is a pod?' }], temperature: 0 },
-  },
+  chat: { path: '/v1/chat/completions', body: { messages, temperature: 0 } },
+  messages: { path: '/v1/messages', body: { model: 'demo', messages, max_tokens: 2 } },
+  responses: { path: '/v1/responses', body: { input: 'What is a pod?', max_output_tokens: 2 } },
+  predict: { path: '/v1/models/demo:predict', body: { prompt: 'A pod', max_tokens: 2 } },
+  generate: { path: '/generate', body: { prompt: 'A pod', max_tokens: 2 } },
+  embeddings: { path: '/v1/embeddings', body: { input: 'A pod' } },
 } as const;
 
+interface NumberField {
+  readonly field: string;
+  readonly schema: JsonSchema;
+  /** The field's part of a body. */
+  readonly set: (value: number) => object;
+}
+
+/** The numbers among properties, those of objects too, with the first of what is required beside them. */
+function numbersIn(properties: Record<string, JsonSchema>): NumberField[] {
+  return Object.entries(properties).flatMap(([name, schema]) => {
+    const own: NumberField = { field: name, schema, set: (value) => ({ [name]: value }) };
+    const types = [schema['type']].flat();
+    const beside = Object.fromEntries(
+      ((schema['required'] ?? []) as string[]).map((each) => {
+        const { enum: values } = (schema['properties'] as Record<string, { enum?: unknown[] }>)[each]!;
+        return [each, values?.[0]];
+      }),
+    );
+    const within = numbersIn((schema['properties'] ?? {}) as Record<string, JsonSchema>).map((each) => ({
+      ...each,
+      field: `${name}.${each.field}`,
+      set: (value: number) => ({ [name]: { ...beside, ...each.set(value) } }),
+    }));
+    return types.includes('number') || types.includes('integer') ? [own] : within;
+  });
+}
+
 const fields = (Object.keys(routes) as (keyof typeof routes)[]).flatMap((kind) =>
-  Object.entries(bodySchemas[kind]['properties'] as Record<string, JsonSchema>)
-    .filter(([, { type }]) => [type].flat().some((each) => each === 'number' || each === 'integer'))
-    .map(([field, schema]) => [kind, field, schema] as const),
+  numbersIn(bodySchemas[kind]['properties'] as Record<string, JsonSchema>).map(
+    (each) => [kind, each.field, each] as const,
+  ),
 );
 
-test.each(fields)('%s: %s', async (kind, field, { minimum, maximum }) => {
+test.each(fields)('%s: %s', async (kind, field, { schema: { minimum, maximum }, set }) => {
   const { path, body } = routes[kind];
-  const bounds = [minimum, maximum].filter((bound) => bound !== undefined);
+  const bounds = [minimum, maximum].filter((bound): bound is number => typeof bound === 'number');
   const answers = [...bounds, ...extremes].map(async (value) => {
-    const { status } = await replica.post(path, { ...body, [field]: value });
+    const { status } = await replica.post(path, { ...body, ...set(value) });
     return { value, status };
   });
   const unexpected = (await Promise.all(answers)).filter(({ status }) => status !== 200 && status !== 400);

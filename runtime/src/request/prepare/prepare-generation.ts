@@ -54,16 +54,18 @@ export async function prepareGeneration(
     source.kind === 'messages' && model.think !== null
       ? reasoningAfter(prompt, model.think, model.eosIds)
       : null;
+  // The engine's last row of a prompt gives a token, wanted or not.
+  const maxTokens = Math.max(1, request.maxTokens ?? left);
+  // Anthropic's has no bound, and the engine counts in 32 bits: one of all that may come is none.
   const budget =
-    reasoning !== null && request.thinkingBudget !== null
+    reasoning !== null && request.thinkingBudget !== null && request.thinkingBudget < maxTokens
       ? { ...reasoning, tokens: request.thinkingBudget }
       : null;
   const stopTokens = new Set([...(request.ignoreEos ? [] : model.eosIds), ...request.stopTokenIds]);
   return {
     id,
     prompt,
-    // The engine's last row of a prompt gives a token, wanted or not.
-    maxTokens: Math.max(1, request.maxTokens ?? left),
+    maxTokens,
     pooling: 'none',
     stopTokens: Int32Array.from(stopTokens),
     sampling: request.sampling,
