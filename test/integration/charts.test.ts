@@ -114,8 +114,9 @@ describe('the operator’s chart', () => {
     readonly kind: string;
     readonly metadata: { readonly name: string };
     readonly spec: {
+      readonly selector: { readonly matchLabels: object };
       readonly template: {
-        readonly metadata: { readonly annotations?: object };
+        readonly metadata: { readonly annotations?: object; readonly labels: Record<string, string> };
         readonly spec: {
           readonly affinity?: object;
           readonly containers: { image: string; env: { name: string; value?: string }[] }[];
@@ -126,29 +127,55 @@ describe('the operator’s chart', () => {
   const deployments = async (name: string, ...args: string[]) =>
     parseAllDocuments(await release(name, 'llmservice-operator', ...args))
       .map((document) => document.toJS() as Workload)
-      .filter(({ kind }) => kind === 'Deployment');
+      .filter(({ kind }) => kind === 'Deployment')
+      // The operator's first.
+      .sort((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1));
 
-  it('gives each release in a namespace a Lease of its own', async () => {
-    const lease = async (name: string) => {
-      const found = await deployments(name, '--set', 'activator.enabled=false');
-      const env = found[0]?.spec.template.spec.containers[0]?.env ?? [];
-      return leaseName(env.find((each) => each.name === 'OPERATOR_INSTANCE')?.value ?? null);
+  it('gives a release a Lease and activators of its own only where it is told to', async () => {
+    const chosen = async (name: string, ...args: string[]) => {
+      const [operator, activator] = await deployments(name, ...args);
+      const env = operator?.spec.template.spec.containers[0]?.env ?? [];
+      return {
+        lease: leaseName(env.find((each) => each.name === 'OPERATOR_INSTANCE')?.value ?? null),
+        activators: activator?.spec.template.metadata.labels['llmservice.dev/instance'],
+      };
     };
-    expect(await lease('team-a')).toBe('team-a');
-    expect(await lease('llmservice-operator')).toBe(leaseName(null));
+    // Of any name: releases of older charts have this Lease, and old pods and new ones are to have the same.
+    const alone = { lease: 'llmservice-operator', activators: undefined };
+    expect(await chosen('team-a')).toEqual(alone);
+    expect(await chosen('team-a', '--set', 'instance=null')).toEqual(alone);
+    expect(await chosen('op', '--set', 'instance=team-a')).toEqual({ lease: 'team-a', activators: 'team-a' });
+    for (const taken of ['llmservice-operator', 'Team A']) {
+      await expect(deployments('op', '--set', `instance=${taken}`)).rejects.toThrow(/instance/);
+    }
   });
 
-  it('treats the activator’s pods as the operator’s', async () => {
+  it('selects pods by labels that never change', async () => {
+    const selectors = async (...args: string[]) =>
+      (await deployments('op', ...args)).map(({ spec }) => spec.selector.matchLabels);
+    const expected = ['operator', 'activator'].map((name) => ({
+      'app.kubernetes.io/name': `llmservice-${name}`,
+      'app.kubernetes.io/instance': 'op',
+    }));
+    expect(await selectors()).toEqual(expected);
+    expect(await selectors('--set', 'instance=team-a')).toEqual(expected);
+  });
+
+  it('treats the activator’s pods as the operator’s, but for what these keep near or away from', async () => {
     const digest = `sha256:${'a'.repeat(64)}`;
     const image = ['--set', `image.repository=example.org/operator,image.digest=${digest}`];
-    const pods = ['--set', 'podAnnotations.a=b,affinity.nodeAffinity.c=d'];
+    const pods = ['--set', 'podAnnotations.a=b,affinity.nodeAffinity.c=d,affinity.podAntiAffinity.e=f'];
     const found = await deployments('op', ...image, ...pods);
-    expect(found.map(({ metadata }) => metadata.name).sort()).toEqual(['op', 'op-activator']);
+    expect(found.map(({ metadata }) => metadata.name)).toEqual(['op', 'op-activator']);
     for (const { metadata, spec } of found.map((each) => each.spec.template)) {
       expect(metadata.annotations).toEqual({ a: 'b' });
-      expect(spec.affinity).toEqual({ nodeAffinity: { c: 'd' } });
       expect(spec.containers[0]?.image).toBe(`example.org/operator@${digest}`);
     }
+    const nodeAffinity = { c: 'd' };
+    expect(found.map(({ spec }) => spec.template.spec.affinity)).toEqual([
+      { nodeAffinity, podAntiAffinity: { e: 'f' } },
+      { nodeAffinity },
+    ]);
   });
 
   it.each([
@@ -287,6 +314,10 @@ describe('the service chart', () => {
     expect(container?.resources).toHaveProperty('limits');
     // Helm waits for five minutes where it is not told otherwise.
     expect(Number(container?.args.at(-1))).toBeLessThan(300);
+  });
+
+  it('takes the values of a release that its chart was older for', async () => {
+    expect(await rendered('--set', 'waitJob=null')).toContain('kind: Job');
   });
 
   it('passes on every field that a service has', async () => {
