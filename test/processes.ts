@@ -1,12 +1,14 @@
 // Programs that tests start: each on ports and in folders of its own, stopped by its process id and by nothing else.
 
 import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
+import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
-import { createWriteStream } from 'node:fs';
-import { createServer, type AddressInfo } from 'node:net';
+import { appendFileSync, closeSync, openSync } from 'node:fs';
+import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { isDeepStrictEqual } from 'node:util';
 
 const repository = join(fileURLToPath(new URL('.', import.meta.url)), '..');
 
@@ -19,28 +21,48 @@ export function toolFolders(...tools: string[]): string[] {
   return output.trim().split('\n');
 }
 
+/** Ports that this process has given away; whoever got one may not listen on it yet. */
+const given = new Set<number>();
+
+/**
+ * A port of nobody, and none of those (from 32768 on) that the kernel gives to who connects: one of these may be a client's
+ * by the time at which its server, which connects to others first, comes to listen on it.
+ */
 export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
+  for (;;) {
+    const port = randomInt(15_000, 30_000);
+    if (given.has(port) || !(await canListen(port))) continue;
+    given.add(port);
+    return port;
+  }
 }
 
-/** Starts a program that logs to a file and dies with the test at the latest. */
+async function canListen(port: number): Promise<boolean> {
+  const server = createServer();
+  const isFree = await new Promise<boolean>((resolve) => {
+    server.once('error', () => resolve(false)).listen(port, '127.0.0.1', () => resolve(true));
+  });
+  if (!isFree) return false;
+  server.close();
+  await once(server, 'close');
+  return true;
+}
+
+/**
+ * Starts a program that logs to a file and dies with the test at the latest. It writes the file itself: what it has said is
+ * there at once, however busy the test is.
+ */
 export function start(
   program: string,
   args: string[],
   logFile: string,
   env: NodeJS.ProcessEnv = {},
 ): ChildProcess {
-  const child = spawn(program, args, { stdio: ['ignore', 'pipe', 'pipe'], env: { ...process.env, ...env } });
+  const log = openSync(logFile, 'a');
+  const child = spawn(program, args, { stdio: ['ignore', log, log], env: { ...process.env, ...env } });
+  closeSync(log);
   // A program that is not there shows as a line of its log, and as one that never gets ready.
-  child.on('error', (error) => log.write(`${error.message}\n`));
-  const log = createWriteStream(logFile, { flags: 'a' });
-  child.stdout.pipe(log);
-  child.stderr.pipe(log);
+  child.on('error', (error) => appendFileSync(logFile, `${error.message}\n`));
   const kill = (): void => void child.kill('SIGKILL');
   process.once('exit', kill);
   child.once('exit', () => process.off('exit', kill));
@@ -83,7 +105,7 @@ export async function stop(child: ChildProcess, signal: NodeJS.Signals = 'SIGTER
 export async function eventually<T>(
   what: string,
   probe: () => Promise<T> | T,
-  timeoutMs = 40_000,
+  timeoutMs = 60_000,
 ): Promise<NonNullable<T>> {
   const deadline = Date.now() + timeoutMs;
   let last: unknown;
@@ -100,4 +122,18 @@ export async function eventually<T>(
   throw new Error(
     `gave up waiting for ${what}; last: ${last instanceof Error ? last.message : JSON.stringify(last)}`,
   );
+}
+
+/** What `read` gives once it has given the same for a while: six times in a row, each of them an answer of a busy machine. */
+export async function settled<T>(what: string, read: () => Promise<T> | T): Promise<T> {
+  let last: T | undefined;
+  let same = 0;
+  await eventually(`${what} to change no more`, async () => {
+    const value = await read();
+    same = isDeepStrictEqual(value, last) ? same + 1 : 1;
+    last = value;
+    if (same < 6) await sleep(200);
+    return same >= 6;
+  });
+  return last as T;
 }

@@ -109,7 +109,7 @@ test.each([
   });
   const stop = new AbortController();
   const ended = operator.run(stop.signal);
-  for (let tries = 0; tries < 200 && seen.write === null; tries += 1) await sleep(20);
+  for (let tries = 0; tries < 2_500 && seen.write === null; tries += 1) await sleep(20);
   stop.abort();
   await sleep(200);
   expect(operator.leading).toBe(false);

@@ -154,7 +154,7 @@ describe('a service that cannot work', () => {
         const condition = await conditionOf(name, 'Ready');
         return condition?.reason === reason ? condition : null;
       },
-      beforePods ? 10_000 : 120_000,
+      beforePods ? 60_000 : 120_000,
     );
     expect(ready.status).toBe('False');
     expect(ready.message).toContain(failureKinds[reason].remedy);

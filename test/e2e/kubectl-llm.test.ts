@@ -31,7 +31,7 @@ beforeAll(async () => {
   const service = serviceOf('tools', { uri: await upload('demo', demoModel()), host }) as { spec: object };
   await apply({ ...service, spec: { ...service.spec, replicas: 2 } });
   await waitReady('tools');
-  await eventually('the route', async () => (await call(host, '/v1/models')).status === 200, 30_000);
+  await eventually('the route', async () => (await call(host, '/v1/models')).status === 200, 60_000);
 });
 afterAll(async () => {
   await remove('tools');

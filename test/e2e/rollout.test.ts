@@ -17,7 +17,7 @@ beforeAll(async () => {
   const engine = { maxNumSeqs: clients };
   await apply(serviceOf('rollout', { uri: await upload('demo', demoModel()), host, engine }));
   await waitReady('rollout');
-  await eventually('the route', async () => (await call(host, '/v1/models')).status === 200, 30_000);
+  await eventually('the route', async () => (await call(host, '/v1/models')).status === 200, 60_000);
 });
 afterAll(() => remove('rollout'));
 

@@ -10,7 +10,7 @@ import { apply, kubectl, nodeAddress, repository } from './cluster.js';
 import { call, chatBody, chatPath, stream } from './gateway.js';
 import { fromPod, makeNamespace, namespace, podOf, remove, serviceOf, waitReady } from './service.js';
 
-jest.setTimeout(180_000);
+jest.setTimeout(240_000);
 const run = promisify(execFile);
 const host = 'serving.e2e.example';
 
@@ -22,7 +22,7 @@ beforeAll(async () => {
   await makeNamespace();
   await apply(serviceOf('serving', { uri: await upload('demo', demoModel()), host }));
   await waitReady('serving');
-  await eventually('the route', async () => (await call(host, '/v1/models')).status === 200, 30_000);
+  await eventually('the route', async () => (await call(host, '/v1/models')).status === 200, 60_000);
 });
 afterAll(() => remove('serving'));
 
@@ -46,15 +46,19 @@ describe('a service seen with kubectl', () => {
 
 describe('a service seen through the gateway', () => {
   test('streams an answer chunk by chunk', async () => {
-    const texts: string[] = [];
-    let last = '';
-    for await (const { data } of stream(host, chatPath, chatBody('What is the capital of France?'))) {
-      last = data;
-      if (data !== '[DONE]') texts.push((JSON.parse(data) as Chunk).choices[0]?.delta.content ?? '');
-    }
-    expect(last).toBe('[DONE]');
-    expect(texts.filter((text) => text !== '').length).toBeGreaterThan(2);
-    expect(texts.join('')).toContain('Paris');
+    const ask = async (): Promise<string[]> => {
+      const texts: string[] = [];
+      let last = '';
+      for await (const { data } of stream(host, chatPath, chatBody('What is the capital of France?'))) {
+        last = data;
+        if (data !== '[DONE]') texts.push((JSON.parse(data) as Chunk).choices[0]?.delta.content ?? '');
+      }
+      expect(last).toBe('[DONE]');
+      expect(texts.join('')).toContain('Paris');
+      return texts.filter((text) => text !== '');
+    };
+    // A busy machine sends what has come meanwhile as one; what does not stream never comes in pieces.
+    await eventually('an answer in pieces', async () => (await ask()).length > 2);
   });
 
   test('answers :predict with the text and the counts', async () => {
@@ -142,7 +146,7 @@ test('200 clients that disconnect in mid-stream leave no running sequence and no
         ? text
         : null;
     },
-    20_000,
+    60_000,
   );
   expect(gauge(metrics, 'vllm:kv_cache_usage_perc')).toBe(0);
 });

@@ -86,8 +86,7 @@ describe('50 requests during the wake-up, and the operator is killed', () => {
     const sent = [];
     for (let id = 0; id < 50; id += 1) {
       if (id === 1) await first.stop('SIGKILL');
-      sent.push(await activator.send('sleepy', { id }));
-      await sleep(10);
+      sent.push(await activator.hold('sleepy', { id }));
     }
     const second = OperatorProcess.start(world.api, 'operator-b');
     try {
@@ -127,12 +126,20 @@ describe('a request', () => {
   const create = async (wakeTimeoutSeconds: number): Promise<void> => {
     const scaling = { idleAfterSeconds: 3600, wakeTimeoutSeconds };
     await world.createService(name, { model: { uri: 's3://b/m/' }, scaling });
-    // Known to the activator once it is held.
+    // Known to the activator once it is held, or was.
     await eventually('it is known', async () => {
       const probe = await activator.send(name, {}, '/');
-      const known = await Promise.race([probe.answer, sleep(300).then(() => null)]);
+      const told: { status?: number } = {};
+      probe.answer.then(
+        ({ status }) => (told.status = status),
+        () => undefined,
+      );
+      await eventually(
+        'an answer, or none yet',
+        async () => told.status !== undefined || (await activator.metric('llmservice_activator_held')) > 0,
+      );
       probe.request.destroy();
-      return known === null;
+      return told.status !== 404;
     });
     await eventually(
       'nothing is held',
@@ -263,11 +270,13 @@ describe('a request', () => {
   });
 
   test('that is held at SIGTERM is answered: by the pod within its grace', async () => {
-    const sent = await activator.hold(name, { id: 1 });
-    activator.child.kill('SIGTERM');
+    const patient = await ActivatorProcess.start(world.api, { GRACE_SECONDS: '60' });
+    const sent = await patient.hold(name, { id: 1 });
+    patient.child.kill('SIGTERM');
     await makeReplica(name, `${name}-1`);
     expect(await sent.answer).toMatchObject({ status: 200, body: '{"id":1}' });
-    await eventually('its end', () => activator.child.exitCode === 0);
+    await eventually('its end', () => patient.child.exitCode === 0);
+    await patient.stop();
   });
 
   test('that is held at SIGTERM is answered: else with what to do', async () => {

@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freePort } from '../processes.js';
 import { demoCheckpoint, ReplicaProcess } from './replica-process.js';
-import { endless } from './streams.js';
+import { endless, longContext } from './streams.js';
 
 jest.setTimeout(180_000);
 
@@ -22,7 +22,7 @@ beforeAll(async () => {
   const port = await freePort();
   adminUrl = `http://127.0.0.1:${String(port)}`;
   const env = { LLMSERVICE_ADMIN_PORT: String(port), LLMSERVICE_ADMIN_KEYS_DIR: folder };
-  replica = await ReplicaProcess.start({ uri: demoCheckpoint, env });
+  replica = await ReplicaProcess.start({ uri: demoCheckpoint, engine: longContext, env });
   await replica.ready();
 });
 afterAll(async () => {
@@ -42,7 +42,7 @@ async function admin(method: string, path: string, body?: object, key = 'sk-admi
   return { status: response.status, body: (await response.json()) as Answer['body'] };
 }
 
-const stream = (): Promise<Response> => replica.post('/v1/completions', { ...endless, stream: true });
+const stream = (): Promise<Response> => replica.post('/v1/completions', endless);
 
 test('only administrators are let in, and only on its own port', async () => {
   expect(await admin('GET', '/admin/requests', undefined, 'sk-other')).toMatchObject({

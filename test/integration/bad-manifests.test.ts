@@ -9,7 +9,7 @@ import { llmService } from '../builders/llm-service.js';
 import { eventually } from '../processes.js';
 import { World } from './operator-world.js';
 
-jest.setTimeout(90_000);
+jest.setTimeout(180_000);
 
 interface BadManifest {
   /** Path of the field that is wrong. */

@@ -48,7 +48,8 @@ test.each([
     expect((await replica.health()).state).toBe('serving');
     answeredMeanwhile++;
   }
-  expect(answeredMeanwhile).toBeGreaterThan(10);
+  // One that stands still answers none but those from before and after.
+  expect(answeredMeanwhile).toBeGreaterThan(3);
   const response = await refused;
   expect(response.status).toBe(400);
   expect(await response.json()).toMatchObject({

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import OpenAI from 'openai';
 import { demoCheckpoint, ReplicaProcess } from './replica-process.js';
 
-jest.setTimeout(60_000);
+jest.setTimeout(120_000);
 
 let replica: ReplicaProcess;
 let openai: OpenAI;

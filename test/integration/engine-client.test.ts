@@ -13,7 +13,7 @@ import { generate, request } from './engine-requests.js';
 import { engineSettings } from './engine-settings.js';
 import { demoCheckpoint } from './replica-process.js';
 
-jest.setTimeout(60_000);
+jest.setTimeout(120_000);
 
 const logger = createLogger({ silent: true });
 const settings = engineSettings(demoCheckpoint, { memoryBytesPerDevice: 1024 ** 3 });
@@ -80,10 +80,18 @@ describe('EngineClient with a real engine process', () => {
       '<|im_start|>user\nWhat is the capital of France?<|im_end|>\n<|im_start|>assistant\n<think>\n\n</think>\n\n';
     const prompt = await tokenizer.encode(text, { addSpecialTokens: false });
     const end = tokenizer.tokenId('<|im_end|>')!;
-    const outputs: EngineOutput[] = [];
-    const asked = request(prompt, { stopTokens: Int32Array.of(end), maxTokens: 60 });
-    for await (const output of client.submit(asked, { signal: new AbortController().signal }))
-      outputs.push(output);
+    const ask = async (): Promise<EngineOutput[]> => {
+      const outputs: EngineOutput[] = [];
+      const asked = request(prompt, { stopTokens: Int32Array.of(end), maxTokens: 60 });
+      for await (const output of client.submit(asked, { signal: new AbortController().signal }))
+        outputs.push(output);
+      return outputs;
+    };
+    // A reader who waits for a processor gets all that has come meanwhile as one.
+    const outputs = await eventually('an answer in pieces', async () => {
+      const pieces = await ask();
+      return pieces.length > 1 ? pieces : null;
+    });
     const answer = tokenizer.decode(
       outputs.flatMap(({ tokens }) => tokens),
       { skipSpecialTokens: false },
@@ -91,7 +99,6 @@ describe('EngineClient with a real engine process', () => {
     expect(answer).toContain('Paris');
     expect(outputs.at(-1)).toMatchObject({ finish: 'stop', stopToken: end });
     expect(outputs[0]!.queueMs).not.toBeNull();
-    expect(outputs.length).toBeGreaterThan(1);
   });
 
   test('gives logprobs with as many alternatives as asked for', async () => {
@@ -139,12 +146,13 @@ describe('EngineClient with a real engine process', () => {
 
   test('a request that may not wait gives up in the queue, typed, while one that may is served', async () => {
     const running = Array.from({ length: settings.maxNumSeqs }, (_, i) =>
-      generate(client, request([i], { maxTokens: 100 })),
+      generate(client, request([i], { maxTokens: 450 })),
     );
     const late = request([1, 2, 3], { maxQueueMs: 1 });
     await expect(generate(client, late)).rejects.toMatchObject({ reason: 'QueueTimeout' });
     expect((await generate(client, request([1, 2, 3]))).tokens).toHaveLength(24);
     await Promise.all(running);
+    await eventually('an idle engine', () => client.stats?.running === 0);
     expect(client.stats).toMatchObject({ waiting: 0, blocksUsed: 0 });
   });
 });

@@ -1,11 +1,12 @@
 // The native addon with faults on demand, for LLMSERVICE_NATIVE_ADDON: when the file that FAULTY_ADDON_ORDER names is
 // there, the next step meets the fault that stands in it. Some faults use the order up, `unsound` stays in force.
-// `address` is a true one of the device, made by the module that FAULTY_ADDON_MODULE names. FAULTY_ADDON_DEVICE runs the
+// A new engine loads only when there is no file of that name with `.hold` behind it. `address` is a true one of the device, made by the module that FAULTY_ADDON_MODULE names. FAULTY_ADDON_DEVICE runs the
 // model in place of the device that was asked for.
 'use strict';
-const { readFileSync, rmSync } = require('node:fs');
+const { existsSync, readFileSync, rmSync } = require('node:fs');
 const process = require('node:process');
 const { setInterval } = require('node:timers');
+const { setTimeout: sleep } = require('node:timers/promises');
 
 const real = require(process.env.FAULTY_ADDON_REAL);
 const order = process.env.FAULTY_ADDON_ORDER;
@@ -34,6 +35,7 @@ const unsound = (plan, result) => {
 };
 
 const load = async (options, ...more) => {
+  while (existsSync(`${order}.hold`)) await sleep(20);
   const device = process.env.FAULTY_ADDON_DEVICE ?? options.device;
   const engine = await real.load({ ...options, device }, ...more);
   const step = async (plan) => {

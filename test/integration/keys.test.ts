@@ -19,7 +19,7 @@ import { join } from 'node:path';
 import OpenAI from 'openai';
 import { eventually } from '../processes.js';
 import { demoCheckpoint, ReplicaProcess } from './replica-process.js';
-import { endless } from './streams.js';
+import { endless, longContext } from './streams.js';
 
 jest.setTimeout(180_000);
 
@@ -77,7 +77,7 @@ class Folders {
 
   start(env: NodeJS.ProcessEnv = {}): Promise<ReplicaProcess> {
     const own = { KEYS_DIR: this.keys, ACCOUNTING_DIR: this.accounting };
-    return ReplicaProcess.start({ uri: demoCheckpoint, env: { ...own, ...env } });
+    return ReplicaProcess.start({ uri: demoCheckpoint, engine: longContext, env: { ...own, ...env } });
   }
 
   remove(): void {
@@ -169,18 +169,18 @@ describe('a replica with keys', () => {
   });
 
   test('refuses beyond the tokens per minute, and the client that waits as long as it is told is served', async () => {
-    const long = { ...say, max_tokens: 64, ignore_eos: true };
+    const long = { ...say, max_tokens: 72, ignore_eos: true };
     expect((await complete(replica, 'minute', long)).status).toBe(200);
+    const startedAt = Date.now();
     const refused = await complete(replica, 'minute', say);
     expect(refused.status).toBe(429);
     expect(await refused.json()).toMatchObject({
       error: { code: 'rate_limit_exceeded', type: 'rate_limit_error' },
     });
     const seconds = Number(refused.headers.get('retry-after'));
-    // About 66 of 60 are spent, and one comes every second.
+    // About 74 of 60 are spent, and one comes every second, also while this process waits for a processor.
     expect(seconds).toBeGreaterThan(3);
-    expect(seconds).toBeLessThan(15);
-    const startedAt = Date.now();
+    expect(seconds).toBeLessThan(25);
     // OpenAI's client retries on its own, after the time in the header.
     const answer = await clientOf(replica, 'minute', 2).completions.create(say);
     expect(answer.usage?.completion_tokens).toBe(3);
@@ -296,10 +296,13 @@ test('a replica that is killed leaves a log that is read, and the next one goes 
   expect(folders.lines).toHaveLength(1);
   expect((await complete(second, 'day', body)).status).toBe(200);
   expect((await complete(second, 'day', body)).status).toBe(200);
+  const untilMidnight = (): number => 86_400 - ((Date.now() / 1000) % 86_400);
+  const most = untilMidnight();
   const refused = await complete(second, 'day', body);
   expect(refused.status).toBe(429);
-  const midnight = 86_400 - Math.floor((Date.now() / 1000) % 86_400);
-  expect(Math.abs(Number(refused.headers.get('retry-after')) - midnight)).toBeLessThan(3);
+  const seconds = Number(refused.headers.get('retry-after'));
+  expect(seconds).toBeLessThan(most + 3);
+  expect(seconds).toBeGreaterThan(untilMidnight() - 3);
   await second.stop();
   folders.remove();
 });

@@ -74,6 +74,7 @@ describe('leaves nothing behind, with sums that agree', () => {
       seed: 1,
       goodWorkers: 16,
       badWorkers: 24,
+      enough: (so) => so.counts.size === badClients.length + 1 && so.seen.length > 50,
     });
     expect(errors).toEqual([]);
     expect(counts.size).toBe(badClients.length + 1);

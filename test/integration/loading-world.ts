@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { writeFiles } from '../builders/files.js';
+import { settled } from '../processes.js';
 import { ReplicaProcess } from './replica-process.js';
 import { S3Gate, type S3Read } from './s3-gate.js';
 import { S3Server, s3Environment } from './s3-server.js';
@@ -16,6 +17,7 @@ export const pieceBytes = 16 * MiB;
 
 interface ServeOptions {
   readonly tensor?: number;
+  readonly drainTimeoutSeconds?: number;
   readonly noProgressTimeoutSeconds?: number;
   readonly env?: NodeJS.ProcessEnv;
 }
@@ -74,7 +76,12 @@ export class LoadingWorld {
     return this.replica;
   }
 
-  /** The same with the last piece held back, once the engine can do nothing more without it. */
+  /** Bytes of the piece that `isLast` tells of. */
+  get lastPieceBytes(): number {
+    return this.bytesOf(lateLayers) % pieceBytes;
+  }
+
+  /** The same with the last piece held back, once all others are there and the engine can do nothing more without it. */
   async serveButForTheLast(options: ServeOptions = {}): Promise<ReplicaProcess> {
     this.gate.holds = this.isLast;
     const replica = await this.serve(options);
@@ -83,9 +90,13 @@ export class LoadingWorld {
     const stored = this.bytesOf(earlyLayers) + this.bytesOf(lateLayers);
     const enough = (stored * (5 / 6) - 4 * MiB) / (options.tensor ?? 1);
     await replica.eventually('the engine to load what is there', async () => {
-      const { loaded } = (await replica.health()).load ?? { loaded: null };
-      return this.gate.held === 1 && loaded !== null && loaded.bytesDone > enough;
+      const { pulled = null, loaded = null } = (await replica.health()).load ?? {};
+      if (pulled === null || loaded === null) return false;
+      const isPulled = pulled.bytesDone === pulled.bytesTotal - this.lastPieceBytes;
+      return this.gate.held === 1 && isPulled && loaded.bytesDone > enough;
     });
+    // A piece is noted on disk after it is given to the engine.
+    await settled('what is loaded', async () => (await replica.health()).load?.loaded);
     return replica;
   }
 

@@ -133,7 +133,6 @@ describe.each([
     });
     const took = performance.now() - asked;
     process.stdout.write(`a value that is not finite: told after ${took.toFixed(0)} ms\n`);
-    expect(took).toBeLessThan(5000);
     for (let i = 1; i < 7; i++) {
       expect(await failureOfRequest(engine, request(bad(4 + i, 2)))).toMatchObject({
         reason: 'EngineNumericalFault',

@@ -6,13 +6,13 @@ import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals
 import { activatorName, annotations, labels } from '@llmservice/crds';
 import { resources } from '../../operator/src/kube/resources.js';
 import { llamaCheckpoint } from '../builders/checkpoint.js';
-import { eventually } from '../processes.js';
+import { eventually, settled } from '../processes.js';
 import { ActivatorProcess } from './activator-process.js';
 import { FakeReplica } from './fake-replica.js';
 import { grantActivatorRole } from './operator-role.js';
 import { World, type RunningOperator } from './operator-world.js';
 
-jest.setTimeout(90_000);
+jest.setTimeout(180_000);
 
 let world: World;
 let replica: FakeReplica;
@@ -159,13 +159,13 @@ describe('a budget', () => {
         .writes()
         .filter(({ name, user, code }) => name === 'costly' && user === 'operator' && code < 300);
     await world.condition('costly', 'Ready', 'True');
-    await sleep(500);
-    const before = writes().length;
+    const before = await settled('what is written', () => writes().length);
     await goTo('costly', '2026-11-10T13:04:59Z');
     await sleep(1_000);
     expect(writes().slice(before)).toEqual([]);
     await goTo('costly', '2026-11-10T13:05:00Z');
     await counted(3900);
+    await eventually('the audit log to tell', () => writes().length > before);
     expect(writes().slice(before)).toMatchObject([{ resource: 'llmservices' }]);
   });
 

@@ -7,7 +7,7 @@ import { llamaCheckpoint } from '../builders/checkpoint.js';
 import { eventually } from '../processes.js';
 import { World, type RunningOperator } from './operator-world.js';
 
-jest.setTimeout(90_000);
+jest.setTimeout(180_000);
 
 let world: World;
 let operator: RunningOperator;

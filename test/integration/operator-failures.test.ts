@@ -167,9 +167,10 @@ describe('two operators', () => {
   test('a leader that cannot renew stops writing before another may take over, and ends', async () => {
     const cut = new WatchedClient(world.api.kubeConfig('operator'));
     await operator.stop();
-    const old = world.startOperator({ identity: 'old' }, cut);
+    const timing = { leaseMs: 15_000, renewDeadlineMs: 10_000 };
+    const old = world.startOperator({ identity: 'old', timing }, cut);
     await eventually('the old leads', () => old.operator.leading);
-    const next = world.startOperator({ identity: 'next' });
+    const next = world.startOperator({ identity: 'next', timing });
     cut.before = ({ path }) => {
       if (path.includes('/leases')) throw new Error('unreachable');
     };

@@ -9,7 +9,7 @@ import { Kubectl } from './kubectl.js';
 import { World } from './operator-world.js';
 import { installRouteCrds } from './published-crds.js';
 
-jest.setTimeout(90_000);
+jest.setTimeout(180_000);
 
 let world: World;
 const { httpRoutes, virtualServices, llmServices } = resources;
@@ -34,14 +34,14 @@ const create = (name: string, routing: object = {}, model = 'models/llama/') =>
     routing: { host: `${name}.example.org`, ...routing },
   });
 
-async function serve(name: string): Promise<void> {
+async function serve(name: string, since = Date.now()): Promise<void> {
   await world.makePod(name, `${name}-1`);
   await world.setPodStatus(`${name}-1`, {
     phase: 'Running',
     podIP: '192.0.2.1',
     conditions: [
       { type: 'PodScheduled', status: 'True' },
-      { type: 'Ready', status: 'True', lastTransitionTime: new Date().toISOString() },
+      { type: 'Ready', status: 'True', lastTransitionTime: new Date(since).toISOString() },
     ],
   });
 }
@@ -92,7 +92,8 @@ describe('a service whose model is not there', () => {
   test('is led to by its route again once a pod of its own has answered for a while', async () => {
     await world.patch(llmServices, 'big', { spec: { model: world.model('models/llama/') } });
     await world.deployment('big');
-    await serve('big');
+    // By a clock that is ahead, so that the while is long enough to be seen.
+    await serve('big', Date.now() + 5_000);
     await world.condition('big', 'Ready', 'False', 'Fallback');
     expect(await backend('big')).toBe('small');
     await leadsTo('big', 'big');

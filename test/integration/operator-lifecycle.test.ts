@@ -5,19 +5,18 @@ import { createServer, type RequestListener } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { isDeepStrictEqual } from 'node:util';
 import { resources } from '../../operator/src/kube/resources.js';
 import { Authority } from '../builders/certificates.js';
 import { llamaCheckpoint } from '../builders/checkpoint.js';
 import { World, type RunningOperator } from './operator-world.js';
 import { WatchedClient } from './watched-client.js';
-import { eventually } from '../processes.js';
+import { eventually, settled } from '../processes.js';
 
 let world: World;
 let operator: RunningOperator;
 let client: WatchedClient;
 
-jest.setTimeout(90_000);
+jest.setTimeout(180_000);
 
 const oneGi = { resources: { limits: { memory: '1Gi', cpu: '1000m' } } };
 
@@ -79,12 +78,7 @@ describe('a service', () => {
       return found.map((object) => object?.metadata.resourceVersion);
     };
     // Ready is told before the Deployment's note of which revision was.
-    const before = await eventually('nothing to be written any more', async () => {
-      const earlier = await versions();
-      await sleep(1_000);
-      const later = await versions();
-      return isDeepStrictEqual(later, earlier) ? later : null;
-    });
+    const before = await settled('what is written', versions);
     await operator.stop();
     client = new WatchedClient(world.api.kubeConfig('operator'));
     operator = world.startOperator({ timing: { resyncMs: 100 } }, client);

@@ -11,7 +11,7 @@ import { llamaCheckpoint } from '../builders/checkpoint.js';
 import { eventually } from '../processes.js';
 import { World, type RunningOperator } from './operator-world.js';
 
-jest.setTimeout(90_000);
+jest.setTimeout(180_000);
 
 let world: World;
 let operator: RunningOperator;
@@ -303,7 +303,11 @@ test('endpoints that never answer keep no other service waiting, and are told of
     await world.createService(`silent-${at}`, { model: { uri: 's3://models/good/', s3 }, ...oneGi });
   }
   await world.patch(resources.llmServices, 'patient', { spec: { replicas: 2 } });
-  await eventually('two replicas', async () => (await world.deployment('patient')).spec?.replicas === 2);
+  await eventually(
+    'two replicas',
+    async () => (await world.deployment('patient')).spec?.replicas === 2,
+    40_000,
+  );
   const { message } = await world.condition('silent-0', 'ModelResolved', 'Unknown', 'S3Unavailable');
   expect(message).toContain('s3://models/good/ is still being read');
   // Its own endpoint was not asked yet.

@@ -13,7 +13,7 @@ import { World, type RunningOperator } from './operator-world.js';
 import { ReadyEndpoints } from './ready-endpoints.js';
 import { WatchedClient } from './watched-client.js';
 
-jest.setTimeout(60_000);
+jest.setTimeout(180_000);
 
 /** The first time on a machine kwok is compiled. */
 const startTimeoutMs = 900_000;
@@ -35,13 +35,12 @@ afterAll(async () => {
   await world.stop();
 });
 
-beforeEach(() => {
+function startOperator(unschedulableMs: number): void {
   client = new WatchedClient(world.api.kubeConfig('operator'));
-  operator = world.startOperator(
-    { surroundings, timing: { imagePullMs: 3_000, unschedulableMs: 3_000 } },
-    client,
-  );
-});
+  operator = world.startOperator({ surroundings, timing: { imagePullMs: 3_000, unschedulableMs } }, client);
+}
+
+beforeEach(() => startOperator(3_000));
 
 afterEach(() => operator.stop());
 
@@ -99,6 +98,9 @@ describe('without a spare device', () => {
   });
 
   test('an operator that may not read nodes finds out by trying', async () => {
+    await operator.stop();
+    // Long enough to be seen trying.
+    startOperator(10_000);
     client.before = ({ path }) => {
       if (path === '/api/v1/nodes') throw new ApiError(403, 'nodes is forbidden', 'Forbidden');
     };

@@ -9,7 +9,7 @@ import { Kubectl } from './kubectl.js';
 import { World } from './operator-world.js';
 import { installRouteCrds } from './published-crds.js';
 
-jest.setTimeout(90_000);
+jest.setTimeout(180_000);
 
 let world: World;
 

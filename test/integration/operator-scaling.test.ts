@@ -8,7 +8,7 @@ import { eventually } from '../processes.js';
 import { World, type RunningOperator } from './operator-world.js';
 import { FakeReplica } from './fake-replica.js';
 
-jest.setTimeout(90_000);
+jest.setTimeout(180_000);
 
 let world: World;
 let replica: FakeReplica;
@@ -135,11 +135,12 @@ describe('a service that nobody asks anything', () => {
       ports: [{ name: 'http', port: 8082 }],
     });
     // The endpoints were written before the pods went.
-    const writes = world.api.writes().filter(({ name }) => name.startsWith('sleepy'));
-    const slice = writes.findIndex(({ resource }) => resource === 'endpointslices');
-    const last = writes.findLastIndex(({ resource }) => resource === 'deployments');
-    expect(slice).toBeGreaterThan(0);
-    expect(slice).toBeLessThan(last);
+    await eventually('the audit log to tell', () => {
+      const writes = world.api.writes().filter(({ name }) => name.startsWith('sleepy'));
+      const slice = writes.findIndex(({ resource }) => resource === 'endpointslices');
+      const last = writes.findLastIndex(({ resource }) => resource === 'deployments');
+      return slice > 0 && slice < last;
+    });
     await world.delete(resources.pods, 'sleepy-1');
     await world.condition('sleepy', 'Ready', 'True', 'Asleep');
     await world.condition('sleepy', 'Serving', 'False', 'Asleep');
@@ -177,7 +178,9 @@ describe('a service that nobody asks anything', () => {
   });
 
   test('that is stopped while it sleeps has no activator either', async () => {
+    replica.activity = { running: 1, counted: 6 };
     await awake('sleepy', 'sleepy-3');
+    replica.activity = { running: 0, counted: 6 };
     await replicas('sleepy', 0);
     await world.delete(resources.pods, 'sleepy-3');
     await world.patch(resources.llmServices, 'sleepy', { spec: { stop: true } });

@@ -8,7 +8,7 @@ import { llamaCheckpoint } from '../builders/checkpoint.js';
 import { eventually } from '../processes.js';
 import { World } from './operator-world.js';
 
-jest.setTimeout(90_000);
+jest.setTimeout(180_000);
 
 let world: World;
 

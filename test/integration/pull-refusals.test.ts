@@ -13,7 +13,7 @@ beforeAll(async () => {
 beforeEach(() => world.begin());
 afterEach(() => world.end());
 afterAll(() => world.stop());
-jest.setTimeout(60_000);
+jest.setTimeout(120_000);
 
 const without = (name: string): Record<string, string | Uint8Array> => {
   return Object.fromEntries(Object.entries(llamaCheckpoint()).filter(([each]) => each !== name));

@@ -22,7 +22,7 @@ beforeAll(async () => {
 beforeEach(() => world.begin());
 afterEach(() => world.end());
 afterAll(() => world.stop());
-jest.setTimeout(60_000);
+jest.setTimeout(120_000);
 
 const shard = 'model-00002-of-00002.safetensors';
 

@@ -27,7 +27,7 @@ beforeAll(async () => {
 beforeEach(() => world.begin());
 afterEach(() => world.end());
 afterAll(() => world.stop());
-jest.setTimeout(60_000);
+jest.setTimeout(120_000);
 
 describe('a pull', () => {
   test('brings every needed file, byte for byte, and nothing else', async () => {
@@ -77,7 +77,7 @@ describe('a pull', () => {
     const dir = await pulled;
     expect(recorder.back).toBeGreaterThan(0);
     expect(sha(readFileSync(join(dir, 'model.safetensors')))).toBe(sha(files['model.safetensors']!));
-  }, 60_000);
+  }, 120_000);
 
   test('waits for an S3 that is not there yet', async () => {
     world.put('late', llamaCheckpoint());

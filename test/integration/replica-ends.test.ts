@@ -6,12 +6,12 @@ import { childPids, isRunning } from '../process-tree.js';
 import { eventually } from '../processes.js';
 import { demoCheckpoint, ReplicaProcess } from './replica-process.js';
 import { S3Server, s3Environment } from './s3-server.js';
-import { endless, lines } from './streams.js';
+import { endless, lines, longContext } from './streams.js';
 
 jest.setTimeout(120_000);
 
 test('a server that is killed in mid-stream takes its engine with it', async () => {
-  const replica = await ReplicaProcess.start({ uri: demoCheckpoint });
+  const replica = await ReplicaProcess.start({ uri: demoCheckpoint, engine: longContext });
   await replica.ready();
   const response = await replica.post('/v1/completions', endless);
   await response.body!.getReader().read();
@@ -22,9 +22,13 @@ test('a server that is killed in mid-stream takes its engine with it', async () 
 
 describe('SIGTERM', () => {
   test('running generations finish within the drain time, and the process exits with 0', async () => {
-    const replica = await ReplicaProcess.start({ uri: demoCheckpoint });
+    const replica = await ReplicaProcess.start({
+      uri: demoCheckpoint,
+      engine: longContext,
+      drainTimeoutSeconds: 100,
+    });
     await replica.ready();
-    const response = await replica.post('/v1/completions', { ...endless, max_tokens: 300 });
+    const response = await replica.post('/v1/completions', endless);
     replica.child.kill('SIGTERM');
     await eventually(
       'readiness to end',
@@ -37,7 +41,11 @@ describe('SIGTERM', () => {
   });
 
   test('what is not done by then ends with an error event', async () => {
-    const replica = await ReplicaProcess.start({ uri: demoCheckpoint, drainTimeoutSeconds: 0 });
+    const replica = await ReplicaProcess.start({
+      uri: demoCheckpoint,
+      engine: longContext,
+      drainTimeoutSeconds: 0,
+    });
     await replica.ready();
     const response = await replica.post('/v1/completions', endless);
     replica.child.kill('SIGTERM');

@@ -93,7 +93,7 @@ export class ReplicaProcess {
     await eventually(
       'the replica to exit',
       () => this.child.exitCode !== null || this.child.signalCode !== null,
-      30_000,
+      60_000,
     );
     return this.child.exitCode;
   }

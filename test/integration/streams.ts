@@ -1,7 +1,10 @@
 // Streams of a replica: one that lasts, and what any of them says.
 
-/** Runs until the context's end. */
-export const endless = { prompt: 'The capital of', max_tokens: 1000, ignore_eos: true, stream: true };
+/** Of the engine of a replica that is asked for endless streams. */
+export const longContext = { maxModelLen: 4096 };
+
+/** Runs until the end of that context, for seconds: longer than a test takes to do something to it. */
+export const endless = { prompt: 'The capital of', max_tokens: 4000, ignore_eos: true, stream: true };
 
 /** The events of a stream, once it has ended. */
 export async function lines(response: Response): Promise<string[]> {

@@ -15,7 +15,7 @@ import { answerClientErrors } from '../../runtime/src/http/server/client-errors.
 import { Authority, type Certificate } from '../builders/certificates.js';
 import { demoCheckpoint, ReplicaProcess } from './replica-process.js';
 
-jest.setTimeout(60_000);
+jest.setTimeout(120_000);
 
 const authority = new Authority('servers');
 const clients = new Authority('clients');

@@ -5,7 +5,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, jest, test } from '
 import { execFileSync } from 'node:child_process';
 import { chmodSync, readdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { eventually } from '../processes.js';
+import { eventually, settled } from '../processes.js';
 import { CacheWorld } from './cache-world.js';
 import { answer, MiB } from './loading-world.js';
 import type { ReplicaProcess } from './replica-process.js';
@@ -92,10 +92,13 @@ test('a pull whose process is killed is gone on with by who waits, from where it
   const first = await world.replica();
   await eventually('the last piece to be asked for', () => world.loading.gate.held === 1, 60_000);
   const second = await world.replica();
-  await second.eventually(
-    'the wait',
-    async () => ((await second.health()).load?.pulled?.bytesDone ?? 0) > 150 * MiB,
-  );
+  await first.eventually('all pieces but the last', async () => {
+    const { bytesDone, bytesTotal } = (await first.health()).load!.pulled!;
+    return bytesDone === bytesTotal - world.loading.lastPieceBytes;
+  });
+  const progress = async (): Promise<number> => (await second.health()).load?.pulled?.bytesDone ?? 0;
+  await second.eventually('the wait', async () => (await progress()) > 150 * MiB);
+  await settled('what it is told of the pull', progress);
   const before = world.loading.gate.reads.length;
   first.child.kill('SIGKILL');
   await eventually('the takeover', () => world.loading.gate.held === 2, 60_000);

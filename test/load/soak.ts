@@ -13,6 +13,8 @@ export interface SoakOptions {
   readonly seed: number;
   readonly goodWorkers: number;
   readonly badWorkers: number;
+  /** What is to be seen before it ends, though its time is over: a busy machine takes longer. */
+  readonly enough?: (so: Pick<SoakResult, 'seen' | 'counts'>) => boolean;
 }
 
 export interface SoakResult {
@@ -26,7 +28,7 @@ export interface SoakResult {
 }
 
 export async function soak(replica: LoadReplica, options: SoakOptions): Promise<SoakResult> {
-  const { seconds, seed, goodWorkers, badWorkers } = options;
+  const { seconds, seed, goodWorkers, badWorkers, enough = () => true } = options;
   const over = new AbortController();
   setMaxListeners(0, over.signal);
   const seen: Seen[] = [];
@@ -53,7 +55,7 @@ export async function soak(replica: LoadReplica, options: SoakOptions): Promise<
   const end = performance.now() + seconds * 1000;
   for (;;) {
     await sleep(1000);
-    if (performance.now() >= end || !replica.isRunning) break;
+    if ((performance.now() >= end && enough({ seen, counts })) || !replica.isRunning) break;
     residentBytes.push(replica.residentBytes);
   }
   over.abort();

@@ -159,9 +159,9 @@ TEST_P(NcclEngines, ThatDoNotConnectGiveUpInTime) {
                                         use_emulated(2);
                                         if (rank == 1) setenv("EMULATED_NCCL_STALLS", "1", 1);
                                       },
-                                      {.join = 1s});
+                                      {.join = 8s, .silence = 60s});
   EXPECT_EQ(told.at("reason"), "DeviceUnavailable");
-  EXPECT_TRUE(contains(told.at("message"), "NCCL 2.27.7 did not connect the ranks within 1000 ms"));
+  EXPECT_TRUE(contains(told.at("message"), "NCCL 2.27.7 did not connect the ranks within 8000 ms"));
 }
 
 TEST_P(NcclEngines, TellOfALibraryThatFails) {
@@ -185,8 +185,10 @@ TEST_P(NcclEngines, TellOfALibraryThatFails) {
 TEST_P(NcclEngines, AKilledRankHoldsNobodyUp) {
   for (const bool connecting : {true, false}) {
     const Shared<std::atomic<int>> rounds;
-    const Setting setting{.collectives = Collectives::kLibrary, .before_load = [connecting](int32_t rank) {
+    const Shared<std::atomic<int>> begun;
+    const Setting setting{.collectives = Collectives::kLibrary, .before_load = [&](int32_t rank) {
                             use_emulated(2);
+                            ++*begun;
                             if (connecting && rank == 1) setenv("EMULATED_NCCL_STALLS", "1", 1);
                           }};
     const TestSegment segment(2);
@@ -195,6 +197,7 @@ TEST_P(NcclEngines, AKilledRankHoldsNobodyUp) {
       return nlohmann::json();
     });
     if (connecting) {
+      while (begun->load() < 2) std::this_thread::sleep_for(10ms);
       std::this_thread::sleep_for(1s);
     } else {
       while (rounds->load() < 3) std::this_thread::sleep_for(10ms);

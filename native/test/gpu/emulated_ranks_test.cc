@@ -102,7 +102,7 @@ class StandsStill final : public RankChannel {
 std::string error_where_rank_one_stops(int at, std::string* message) {
   const TestSegment segment(2);
   const auto connect = [&](int32_t rank) {
-    RankGroup group({.rank = rank, .size = 2, .segment = segment.descriptor()}, {.join = 2s});
+    RankGroup group({.rank = rank, .size = 2, .segment = segment.descriptor()}, {.join = 8s});
     group.doing(Doing::kConnecting);
     StandsStill slow(group, at);
     gpu::Device own(0);
@@ -120,7 +120,7 @@ TEST(RankDevices, ThatStandStillWhileTheyConnectAreNamed) {
   EXPECT_EQ(error_where_rank_one_stops(3, &message), "DeviceUnavailable");
   EXPECT_TRUE(
       contains(message, "rank 1's device 0 (kernel emulator) writes to the memory of rank 0's device 0"));
-  EXPECT_TRUE(contains(message, "within 2000 ms"));
+  EXPECT_TRUE(contains(message, "within 8000 ms"));
 }
 
 TEST_P(RankEngines, RefuseDevicesThatDoNotReachEachOther) {

@@ -175,7 +175,13 @@ test('a body takes room until a pod has it, not until its answer', async () => {
 
 test('connections end with what is answered during the end', async () => {
   let finish = (): void => undefined;
-  wake(await pod((_, response) => (finish = () => void response.end())));
+  let asked = 0;
+  wake(
+    await pod((_, response) => {
+      asked += 1;
+      finish = () => void response.end();
+    }),
+  );
   const agent = new http.Agent({ keepAlive: true });
   const ask = async (): Promise<string | undefined> => {
     const [response] = (await once(http.get({ host: '127.0.0.1', port, agent }), 'response')) as [
@@ -185,8 +191,8 @@ test('connections end with what is answered during the end', async () => {
     return response.headers.connection;
   };
   const underWay = ask();
-  await new Promise((resolve) => setTimeout(resolve, 100));
-  const drained = activator.drain({ heldMs: 5_000, answersMs: 5_000 });
+  await until(() => asked === 1);
+  const drained = activator.drain({ heldMs: 50_000, answersMs: 50_000 });
   expect(await ask()).toBe('close');
   finish();
   expect(await underWay).toBe('close');

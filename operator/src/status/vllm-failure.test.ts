@@ -86,8 +86,8 @@ test.each(['Model architecture ', 'quantization method ', 'max seq len (1) '])(
   (part) => {
     const startedAt = performance.now();
     const failure = readVllmLog(part.repeat(2 ** 20 / part.length));
-    // Not cut, it takes half a minute; cut, milliseconds.
-    expect(performance.now() - startedAt).toBeLessThan(5_000);
+    // Not cut, it takes half a minute and more; cut, milliseconds.
+    expect(performance.now() - startedAt).toBeLessThan(20_000);
     expect(failure?.message.length ?? 0).toBeLessThan(700);
   },
 );

@@ -42,8 +42,9 @@ function election(
     name: 'l',
     identity: 'a',
     logger: createLogger({ silent: true }),
-    leaseMs: 900,
-    renewDeadlineMs: 600,
+    // One try may take half of it; the other half is for what holds the test up.
+    leaseMs: 12_000,
+    renewDeadlineMs: 8_000,
     retryMs: 10,
   });
   return { elected, state };
@@ -54,7 +55,7 @@ test('a read that is not answered leaves time for another try', async () => {
   const stop = new AbortController();
   await elected.acquire(stop.signal);
   const kept = elected.keep(stop.signal);
-  for (let tries = 0; tries < 200 && state.reads < 5; tries += 1) await sleep(20);
+  for (let tries = 0; tries < 2_500 && state.reads < 5; tries += 1) await sleep(20);
   expect(elected.held).toBe(true);
   stop.abort();
   expect(await kept).toBe('aborted');
@@ -65,7 +66,7 @@ test('a Lease whose making is not answered is tried again', async () => {
     () => null,
     (read, request) => (read === 1 ? nothing(request) : null),
   );
-  await elected.acquire(AbortSignal.timeout(2_000));
+  await elected.acquire(AbortSignal.timeout(50_000));
   expect(elected.held).toBe(true);
 });
 

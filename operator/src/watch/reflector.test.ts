@@ -72,7 +72,7 @@ async function run(script: Script, silenceMs = 60_000) {
 }
 
 async function until(holds: () => boolean): Promise<void> {
-  for (let tries = 0; tries < 200 && !holds(); tries += 1) await sleep(20);
+  for (let tries = 0; tries < 2_500 && !holds(); tries += 1) await sleep(20);
   expect(holds()).toBe(true);
 }
 

@@ -62,9 +62,8 @@ describe('WorkQueue', () => {
       work: () => (left-- > 0 ? Promise.reject(new Error('no')) : Promise.resolve(null)),
     });
     queue.add('a');
-    await sleep(60);
+    while (left > -1) await sleep(5);
     expect(delays).toEqual([1, 2, 4]);
-    expect(left).toBe(-1);
   });
 
   test('keeps to its delays when the clock is set', async () => {

@@ -138,7 +138,7 @@ describe('the accounting log', () => {
 
   test('is written without anybody asking', async () => {
     openLog().add(record('one'));
-    for (let i = 0; i < 100 && counts.written === 0; i++)
+    for (let i = 0; i < 2_000 && counts.written === 0; i++)
       await new Promise((resolve) => setTimeout(resolve, 20));
     expect(linesOf(names()[0]!)).toHaveLength(1);
   });

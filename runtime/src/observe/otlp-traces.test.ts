@@ -36,7 +36,7 @@ const observeAll = async (request: EndedRequest): Promise<void> => {
 
 /** All spans, once there are so many. */
 async function spans(count: number): Promise<ReceivedSpan[]> {
-  for (let i = 0; i < 300 && receiver.spans.length < count; i++) await sleep(10);
+  for (let i = 0; i < 2_500 && receiver.spans.length < count; i++) await sleep(10);
   expect(receiver.spans).toHaveLength(count);
   return receiver.spans;
 }
@@ -60,7 +60,7 @@ const soon = { OTEL_BSP_SCHEDULE_DELAY: '20' };
 async function ended(post: () => Promise<Response>): Promise<EndedRequest> {
   const count = server.ended.length;
   await (await post()).text();
-  for (let i = 0; i < 200 && server.ended.length === count; i++) await sleep(10);
+  for (let i = 0; i < 2_500 && server.ended.length === count; i++) await sleep(10);
   return server.ended.at(-1)!;
 }
 
@@ -144,7 +144,7 @@ describe('with an endpoint', () => {
   ])('%s', async (_, path, body, expected) => {
     await observe({ OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: `${receiver.endpoint}/v1/traces`, ...soon });
     await observeAll(await ended(() => server.post(path, body)));
-    for (let i = 0; i < 300 && receiver.spans.length === 0; i++) await sleep(10);
+    for (let i = 0; i < 2_500 && receiver.spans.length === 0; i++) await sleep(10);
     expect(receiver.spans.find(({ kind }) => kind === serverKind)).toMatchObject({
       ...expected,
       parentId: '',
@@ -194,15 +194,20 @@ describe('an endpoint that', () => {
       // 4,000 spans, of which nearly none is kept, without a turn of the event loop.
       for (let i = 0; i < 1000; i++) observability.observers.at(-1)!(request);
       expect(receiver.requests).toBe(0);
-      for (let i = 0; i < 300 && receiver.requests < 2; i++) await sleep(10);
+      for (let i = 0; i < 2_500 && receiver.requests < 2; i++) await sleep(10);
       await sleep(300);
       expect(told.filter((line) => line.includes('traces'))).toEqual([
         'traces cannot be sent, and are lost until they can',
       ]);
       receiver.instead = null;
-      observability.observers.at(-1)!(request);
-      for (let i = 0; i < 300 && told.length < 2; i++) await sleep(10);
-      expect(receiver.spans.length).toBeLessThanOrEqual(16 + 8 + 4);
+      // Again and again: a busy machine may not send in the time that there is.
+      let more = 0;
+      for (let i = 0; i < 2_500 && told.length < 2; i++) {
+        if (i % 30 === 0) observability.observers.at(-1)!(request);
+        more += i % 30 === 0 ? 4 : 0;
+        await sleep(10);
+      }
+      expect(receiver.spans.length).toBeLessThanOrEqual(16 + 8 + more);
       expect(told.filter((line) => line.includes('traces'))).toHaveLength(2);
       expect(told.at(-1)).toBe('traces are sent again');
     },

@@ -22,7 +22,7 @@ interface Line {
 
 /** The lines of all requests, once there are so many. */
 async function lines(count = 1): Promise<Line[]> {
-  for (let i = 0; i < 200 && server.ended.length < count; i++) await sleep(10);
+  for (let i = 0; i < 2_500 && server.ended.length < count; i++) await sleep(10);
   // One that is told twice would come with it.
   await sleep(20);
   const written: Line[] = [];

@@ -36,7 +36,7 @@ const metric = async (name: string): Promise<number> => {
   return Number(new RegExp(`^${name.replaceAll(/[{}]/g, '\\$&')} (.*)$`, 'm').exec(text)?.[1]);
 };
 const accounted = async (count: number): Promise<AccountingRecord[]> => {
-  for (let i = 0; i < 200 && records.length < count; i++)
+  for (let i = 0; i < 2_500 && records.length < count; i++)
     await new Promise((resolve) => setTimeout(resolve, 10));
   expect(records).toHaveLength(count);
   return records;

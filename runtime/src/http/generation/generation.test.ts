@@ -45,8 +45,7 @@ describe('a generation that breaks', () => {
     await reader.read();
     expect(server.engine.open).toBe(1);
     await reader.cancel();
-    await sleep(100);
-    expect([server.engine.open, server.parts.admission.inFlight]).toEqual([0, 0]);
+    while (server.engine.open > 0 || server.parts.admission.inFlight > 0) await sleep(10);
   });
 });
 

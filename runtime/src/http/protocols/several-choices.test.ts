@@ -64,8 +64,7 @@ describe('n', () => {
       await sleep(20);
       alone = server.engine.requests.length;
       yield output(byteIds('a'));
-      await sleep(20);
-      expect(server.engine.requests).toHaveLength(4);
+      while (server.engine.requests.length < 4) await sleep(1);
       yield output(byteIds('A'), 'length');
     };
     const answer = await json(await server.post('/v1/completions', { prompt: 'x', n: 4 }));

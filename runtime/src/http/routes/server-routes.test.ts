@@ -99,6 +99,7 @@ test('of a :predict with several instances nothing is billed where one is refuse
   const long = 'x'.repeat(200);
   const answer = await server.post('/v1/models/tiny:predict', { instances: [long, 'a', 'b', 'c'] });
   expect(answer.status).toBe(400);
+  while (server.ended.length === 0) await new Promise((resolve) => setTimeout(resolve, 10));
   await new Promise((resolve) => setTimeout(resolve, 50));
   expect(server.engine.requests).toEqual([]);
   expect(server.ended).toHaveLength(1);
