@@ -173,9 +173,16 @@ describe('the model is given', () => {
     expect(lastPrompt()).toBe(prompt);
   });
 
-  test('as much room to think as it says', async () => {
-    await client.messages.create({ ...body, thinking: { type: 'enabled', budget_tokens: 1024 } });
-    expect(server.engine.requests[0]!.rules!.reasoning).toMatchObject({ tokens: 1024 });
+  test.each([
+    ['as much room to think as it says', 1024, { reasoning: { tokens: 1024 } }],
+    ['all its tokens to think where it says as many', 2000, null],
+    ['all its tokens to think where it says more than an engine counts', 2 ** 40, null],
+  ])('%s', async (_, budget, rules) => {
+    const thinking = { type: 'enabled', budget_tokens: budget } as const;
+    await client.messages.create({ ...body, max_tokens: 2000, thinking });
+    const { requests } = server.engine;
+    if (rules === null) expect(requests[0]!.rules).toBeNull();
+    else expect(requests[0]!.rules).toMatchObject(rules);
   });
 });
 
