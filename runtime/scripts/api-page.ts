@@ -46,7 +46,10 @@ ${table(
     String(status),
     `\`${type}\``,
   ]),
-)}`;
+)}
+Of a service that may sleep the [activator](scaling.md#while-it-wakes) may answer in its place: \`service_not_found\` 404,
+\`upstream_failed\` 502, and with 503 \`service_stopped\`, \`service_failed\`, \`service_over_budget\` and \`queue_full\`.
+`;
 }
 
 const hasFields = (kind: RouteKind): boolean => Object.keys(honouredOn[kind]).length > 0;

@@ -237,7 +237,7 @@ export const llmServiceSchema: object = {
               "maxLength": 128
             },
             "devices": {
-              "description": "Devices of one replica. A partition (MI300X CPX, MIG) counts as a device.",
+              "description": "Devices of one replica. A partition (MI300X CPX, MIG) counts as a device. Of GPUs the native engine takes 8 at the most.",
               "type": "integer",
               "format": "int32",
               "default": 1,

@@ -451,7 +451,7 @@ export interface AcceleratorSpec {
    */
   resourceName: string;
   /**
-   * Devices of one replica. A partition (MI300X CPX, MIG) counts as a device.
+   * Devices of one replica. A partition (MI300X CPX, MIG) counts as a device. Of GPUs the native engine takes 8 at the most.
    */
   devices: number;
   /**
