@@ -118,11 +118,13 @@ function closeObject(schema: JsonSchema, result: JsonSchema, path: string): void
   }
 }
 
-/** The value that a schema's defaults make of nothing; undefined where it has none. */
+/** What a schema's defaults make of an object with nothing in it; what is not an object: its default. */
 export function defaultsOf(schema: JsonSchema): unknown {
   if (schema.properties === undefined) return schema.default;
   const entries = Object.entries(schema.properties)
+    // An object that is neither required nor filled in is not there, and neither are the defaults within.
+    .filter(([name, property]) => property.default !== undefined || schema.required?.includes(name) === true)
     .map(([name, property]) => [name, defaultsOf(property)] as const)
     .filter(([, value]) => value !== undefined);
-  return entries.length === 0 ? schema.default : Object.fromEntries(entries);
+  return Object.fromEntries(entries);
 }

@@ -27,7 +27,8 @@ export const failureKinds = {
     terminal: false,
     httpStatus: 503,
     remedy:
-      'Correct keys.yaml in the Secret named in spec.auth.keysSecretRef; deploy/docs/keys.md shows one.',
+      'Correct keys.yaml in the Secret that spec.auth.keysSecretRef or spec.administration.keysSecretRef names; ' +
+      'deploy/docs/keys.md shows one.',
   },
   CertificateInvalid: {
     terminal: false,

@@ -40,6 +40,8 @@ export const ports = {
   secureService: 443,
   operatorMetrics: 8081,
   activator: 8082,
+  /** Of a pod, on its loopback device alone. */
+  administration: 8083,
 } as const;
 
 /** What pods of the activator have in their label for names. */
@@ -60,6 +62,7 @@ export const paths = {
   terminationMessage: '/dev/termination-log',
   s3Ca: '/etc/llmservice-s3-ca',
   keys: '/etc/llmservice-keys',
+  administrationKeys: '/etc/llmservice-administration',
   tls: '/etc/llmservice-tls',
   accounting: '/var/lib/llmservice/accounting',
 } as const;

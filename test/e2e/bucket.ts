@@ -1,7 +1,13 @@
 // Checkpoints in the cluster's S3 server: the demo model, whole or with something wrong about it.
 
 import { join } from 'node:path';
-import { CreateBucketCommand, PutObjectCommand, S3Client } from '@aws-sdk/client-s3';
+import {
+  CreateBucketCommand,
+  GetObjectCommand,
+  ListObjectsV2Command,
+  PutObjectCommand,
+  S3Client,
+} from '@aws-sdk/client-s3';
 import { readFiles, type Files } from '../builders/files.js';
 import { nodeAddress, repository } from './cluster.js';
 
@@ -27,6 +33,13 @@ export async function upload(prefix: string, files: Files): Promise<string> {
   for (const [name, Body] of Object.entries(files))
     await client.send(new PutObjectCommand({ Bucket: bucket, Key: `${prefix}/${name}`, Body }));
   return `s3://${bucket}/${prefix}/`;
+}
+
+/** The texts of all objects under a prefix of the tests' bucket. */
+export async function textsUnder(prefix: string): Promise<string[]> {
+  const { Contents = [] } = await client.send(new ListObjectsV2Command({ Bucket: bucket, Prefix: prefix }));
+  const objects = Contents.map(({ Key }) => client.send(new GetObjectCommand({ Bucket: bucket, Key })));
+  return Promise.all(objects.map(async (object) => (await object).Body?.transformToString() ?? ''));
 }
 
 /** The names of the model's weight files, in order. */

@@ -1,11 +1,19 @@
-// Certificates and API keys in Secrets: mounted by a real kubelet, missing at first, changed while the service runs.
+// Certificates, API keys and keys of administrators in Secrets: mounted by a real kubelet, missing at first, changed while
+// the service runs. What its spec turns on beside them: the administration's port and the request log.
 
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import type { IncomingMessage } from 'node:http';
+import { get } from 'node:https';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
 import { X509Certificate, createHash } from 'node:crypto';
+import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import { Authority, type Certificate } from '../builders/certificates.js';
-import { eventually } from '../processes.js';
-import { demoModel, upload } from './bucket.js';
-import { apply, kubectl } from './cluster.js';
+import { eventually, stop } from '../processes.js';
+import { bucket, demoModel, textsUnder, upload } from './bucket.js';
+import { apply, kubeconfig, kubectl, repository } from './cluster.js';
 import { KubectlLlm } from './kubectl-llm.js';
 import {
   conditionOf,
@@ -36,16 +44,15 @@ const certificate = ({ cert, key }: Certificate): object => ({
   stringData: { 'tls.crt': cert, 'tls.key': key },
 });
 
-const keys = (key: string): object => ({
+const keys = (name: string, id: string, key: string): object => ({
   apiVersion: 'v1',
   kind: 'Secret',
-  metadata: { name: 'secrets-keys', namespace },
+  metadata: { name, namespace },
   stringData: {
-    'keys.yaml': JSON.stringify({
-      keys: [{ id: 'team', sha256: createHash('sha256').update(key).digest('hex') }],
-    }),
+    'keys.yaml': JSON.stringify({ keys: [{ id, sha256: createHash('sha256').update(key).digest('hex') }] }),
   },
 });
+const teamKeys = (key: string): object => keys('secrets-keys', 'team', key);
 
 interface Seen {
   readonly status: number;
@@ -80,12 +87,15 @@ beforeAll(async () => {
     ...service.spec,
     tls: { secretRef: { name: 'secrets-tls' } },
     auth: { keysSecretRef: { name: 'secrets-keys' } },
+    administration: { keysSecretRef: { name: 'secrets-admins' } },
+    requestLog: { uri: `s3://${bucket}/request-log/`, text: true },
   };
-  await apply(keys('sk-one'), { ...service, spec });
+  await apply(teamKeys('sk-one'), keys('secrets-admins', 'sre', 'sk-admin'), { ...service, spec });
 });
 afterAll(async () => {
   await remove('secrets');
-  await kubectl(['delete', 'secret', 'secrets-tls', 'secrets-keys', '-n', namespace, '--ignore-not-found']);
+  const names = ['secrets-tls', 'secrets-keys', 'secrets-admins'];
+  await kubectl(['delete', 'secret', ...names, '-n', namespace, '--ignore-not-found']);
   authority.remove();
 });
 
@@ -112,7 +122,7 @@ test('a certificate that is not there yet is told, and the service comes up once
 
 test('a changed certificate and changed keys are taken over without a restart', async () => {
   const restarts = restartsOf(await podsOf('secrets'));
-  await apply(certificate(second), keys('sk-two'));
+  await apply(certificate(second), teamKeys('sk-two'));
   await eventually(
     'the new certificate and key',
     async () => {
@@ -135,4 +145,38 @@ test('kubectl llm chat speaks HTTPS to the pod, with a key', async () => {
     expect.stringContaining('--key-file or LLMSERVICE_API_KEY'),
   ]);
   plugin.remove();
+});
+
+test('administrators ask a pod through a forwarded port, with keys of their own', async () => {
+  const { metadata } = await podOf('secrets');
+  const forward = spawn(
+    join(repository, '.local/bin/kubectl'),
+    ['port-forward', '-n', namespace, `pod/${metadata.name}`, ':8083'],
+    { env: { ...process.env, KUBECONFIG: kubeconfig }, stdio: ['ignore', 'pipe', 'inherit'] },
+  );
+  try {
+    const [line] = (await once(createInterface(forward.stdout), 'line')) as [string];
+    const port = Number(/127\.0\.0\.1:(\d+)/.exec(line)?.[1]);
+    const requests = async (key: string): Promise<[number | undefined, unknown]> => {
+      const options = { port, path: '/admin/requests', ca: authority.cert, servername: host };
+      const asked = get({ ...options, headers: { authorization: `Bearer ${key}` } });
+      const [response] = (await once(asked, 'response')) as [IncomingMessage];
+      return [response.statusCode, JSON.parse(await text(response))];
+    };
+    expect(await requests('sk-admin')).toEqual([200, { requests: [] }]);
+    expect(await requests('sk-two')).toMatchObject([401, { error: { code: 'invalid_api_key' } }]);
+  } finally {
+    await stop(forward);
+  }
+});
+
+test('the request log has what was asked and answered, in the bucket that the spec names', async () => {
+  await eventually(
+    'the line of the chat',
+    async () => {
+      const lines = (await textsUnder('request-log/')).flatMap((each) => each.trimEnd().split('\n'));
+      return lines.some((line) => line.includes('capital of France') && line.includes('"key":"team"'));
+    },
+    60_000,
+  );
 });

@@ -210,6 +210,27 @@ describe('the API server refuses', () => {
       { accounting: { persistentVolumeClaimRef: {} } },
       /spec\.accounting\.persistentVolumeClaimRef\.name: Required/,
     ],
+    [
+      'a request log that is nowhere',
+      { requestLog: { uri: 'file:///logs/' } },
+      /spec\.requestLog\.uri: .*s3:\/\/BUCKET\/PREFIX\//,
+    ],
+    [
+      'a request log of another engine',
+      { requestLog: { uri: 's3://b/log/' }, engine: { runtime: 'vllm' } },
+      /spec\.requestLog: .*native runtime alone/,
+    ],
+    [
+      'administration of another engine',
+      { administration: { keysSecretRef: { name: 'admins' } }, engine: { runtime: 'vllm' } },
+      /spec\.administration: .*native runtime alone/,
+    ],
+    ['administration without keys', { administration: {} }, /spec\.administration\.keysSecretRef: Required/],
+    [
+      'more GPUs than the native runtime adds up over',
+      { accelerator: gpu(16) },
+      /spec\.accelerator\.devices: .*at most 8, or set engine\.runtime to vllm/,
+    ],
     ['an endless drain', { rollout: { drainTimeoutSeconds: 99999 } }, /spec\.rollout\.drainTimeoutSeconds: /],
   ])('%s', async (_, spec, message) => {
     const { code, stderr } = await dryRun(service(spec));
@@ -240,6 +261,16 @@ describe('the API server accepts', () => {
     ['an accelerator by its profile', { accelerator: { profile: 'h100-3g.40gb' } }],
     ['a certificate', { tls: { secretRef: { name: 'tls' } } }],
     ['an accounting log', { accounting: { persistentVolumeClaimRef: { name: 'accounting' } } }],
+    [
+      'a request log and administration',
+      {
+        requestLog: { uri: 's3://b/log/', text: true },
+        administration: { keysSecretRef: { name: 'admins' } },
+      },
+    ],
+    ['settings of the server', { server: { logLevel: 'warn', maxBodyBytes: 1_048_576, maxWaiting: 0 } }],
+    ['16 GPUs of vLLM', { accelerator: gpu(16), engine: { runtime: 'vllm' } }],
+    ['16 ranks on the CPU', { accelerator: { devices: 16 } }],
     ['a name with an organisation', { model: { uri: 's3://b', name: 'Qwen/Qwen3.6-27B' } }],
   ])('%s', async (_, spec) => {
     const { code, stderr } = await dryRun(service(spec));

@@ -237,7 +237,7 @@ export const llmServiceSchema: object = {
               "maxLength": 128
             },
             "devices": {
-              "description": "Devices of one replica. A partition (MI300X CPX, MIG) counts as a device. Of GPUs the native engine takes 8 at the most.",
+              "description": "Devices of one replica. A partition (MI300X CPX, MIG) counts as a device. Of GPUs the native runtime takes 8 at the most.",
               "type": "integer",
               "format": "int32",
               "default": 1,
@@ -1266,6 +1266,85 @@ export const llmServiceSchema: object = {
             }
           },
           "required": []
+        },
+        "server": {
+          "description": "What the server of each pod takes and tells.",
+          "type": "object",
+          "additionalProperties": false,
+          "properties": {
+            "logLevel": {
+              "description": "What is written to standard output. The lines of the access log are of level info. Default: info.",
+              "type": "string",
+              "enum": [
+                "error",
+                "warn",
+                "info",
+                "debug"
+              ]
+            },
+            "maxBodyBytes": {
+              "description": "Largest body of a request; a larger one is refused with 413. Default: 16777216.",
+              "type": "integer",
+              "format": "int64",
+              "minimum": 1024,
+              "maximum": 268435456
+            },
+            "maxWaiting": {
+              "description": "Requests that may wait for the engine beyond the engine.maxNumSeqs that run; more are refused with 429. Default: 1024.",
+              "type": "integer",
+              "format": "int32",
+              "minimum": 0,
+              "maximum": 100000
+            }
+          },
+          "required": []
+        },
+        "requestLog": {
+          "description": "The lines of the access log as objects in S3, at the endpoint, and with the credentials, of the checkpoint. Default: none.",
+          "type": "object",
+          "additionalProperties": false,
+          "properties": {
+            "uri": {
+              "description": "Where the objects go, as s3://BUCKET/PREFIX/; the credentials must be let write there.",
+              "type": "string",
+              "maxLength": 1024
+            },
+            "text": {
+              "description": "Whether lines have prompts and answers too: what people wrote. Without it, no line does.",
+              "type": "boolean",
+              "default": false
+            }
+          },
+          "required": [
+            "uri",
+            "text"
+          ]
+        },
+        "administration": {
+          "description": "A port of each pod, for who may forward ports to it: what runs, ending it, flushing the cache, draining, other weights. Default: none.",
+          "type": "object",
+          "additionalProperties": false,
+          "properties": {
+            "keysSecretRef": {
+              "description": "Secret of this namespace whose key keys.yaml (or keys.json) lists the keys of administrators, as hashes. A change is taken over without a restart.",
+              "type": "object",
+              "additionalProperties": false,
+              "properties": {
+                "name": {
+                  "description": "Name of the object.",
+                  "type": "string",
+                  "minLength": 1,
+                  "maxLength": 253
+                }
+              },
+              "required": [
+                "name"
+              ]
+            }
+          },
+          "required": [
+            "keysSecretRef"
+          ]
         },
         "rollout": {
           "description": "How pods are replaced, and the time limits of starting and stopping.",

@@ -335,6 +335,50 @@ export interface LlmServiceSpec {
   auth: AuthSpec;
   accounting: AccountingSpec;
   /**
+   * What the server of each pod takes and tells.
+   */
+  server?: {
+    /**
+     * What is written to standard output. The lines of the access log are of level info. Default: info.
+     */
+    logLevel?: 'error' | 'warn' | 'info' | 'debug';
+    /**
+     * Largest body of a request; a larger one is refused with 413. Default: 16777216.
+     */
+    maxBodyBytes?: number;
+    /**
+     * Requests that may wait for the engine beyond the engine.maxNumSeqs that run; more are refused with 429. Default: 1024.
+     */
+    maxWaiting?: number;
+  };
+  /**
+   * The lines of the access log as objects in S3, at the endpoint, and with the credentials, of the checkpoint. Default: none.
+   */
+  requestLog?: {
+    /**
+     * Where the objects go, as s3://BUCKET/PREFIX/; the credentials must be let write there.
+     */
+    uri: string;
+    /**
+     * Whether lines have prompts and answers too: what people wrote. Without it, no line does.
+     */
+    text: boolean;
+  };
+  /**
+   * A port of each pod, for who may forward ports to it: what runs, ending it, flushing the cache, draining, other weights. Default: none.
+   */
+  administration?: {
+    /**
+     * Secret of this namespace whose key keys.yaml (or keys.json) lists the keys of administrators, as hashes. A change is taken over without a restart.
+     */
+    keysSecretRef: {
+      /**
+       * Name of the object.
+       */
+      name: string;
+    };
+  };
+  /**
    * How pods are replaced, and the time limits of starting and stopping.
    */
   rollout: {
@@ -451,7 +495,7 @@ export interface AcceleratorSpec {
    */
   resourceName: string;
   /**
-   * Devices of one replica. A partition (MI300X CPX, MIG) counts as a device. Of GPUs the native engine takes 8 at the most.
+   * Devices of one replica. A partition (MI300X CPX, MIG) counts as a device. Of GPUs the native runtime takes 8 at the most.
    */
   devices: number;
   /**

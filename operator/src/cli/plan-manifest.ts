@@ -86,7 +86,7 @@ export async function planManifest(manifest: Manifest, settings: PlanSettings): 
   if (refusal !== null) return { ...nothing(manifest), verdict: 'invalid', message: refusal };
 
   const { service } = parsed;
-  const { result } = await settings.preflight.resolve(keyOf(manifest.object), service);
+  const result = await settings.preflight.resolve(keyOf(manifest.object), service);
   const plan = planService(service, result, await surroundings(service, settings, live));
   const report = {
     ...nothing(manifest),

@@ -48,6 +48,7 @@ describe('what a service names', () => {
         cache: { kind: 'pvc', claimName: 'weights', verify: 'onPull', prePull: false },
       },
       auth: { keysSecretRef: { name: 'keys' }, maxReplicas: 1, protectMetrics: false },
+      administration: { keysSecretRef: { name: 'admins' } },
       tls: { secretRef: { name: 'tls' } },
       accounting: { persistentVolumeClaimRef: { name: 'log' } },
       env: [
@@ -60,6 +61,7 @@ describe('what a service names', () => {
       ['s3', ['AWS_SECRET_ACCESS_KEY']],
       ['ca', ['ca.crt']],
       ['keys', [['keys.yaml', 'keys.json']]],
+      ['admins', [['keys.yaml', 'keys.json']]],
       ['tls', ['tls.crt', 'tls.key']],
       ['log', []],
       ['weights', []],
@@ -216,6 +218,17 @@ describe('conditions', () => {
       `${level}: default/demo: Ready=False ${reason}`,
       `${level}: default/demo: Serving=False NoReadyPod`,
     ]);
+  });
+
+  test('of a checkpoint that is being read are not worried about', () => {
+    const unknown = { status: 'Unknown', lastTransitionTime: '2026-01-01T00:00:00Z' };
+    const conditions = [
+      { ...unknown, type: 'ModelResolved', reason: 'Reading', message: 'is read once others are' },
+      { ...unknown, type: 'Fits', reason: 'ModelNotResolved', message: 'not known yet' },
+      { ...unknown, type: 'Ready', reason: 'Reading', message: 'is read once others are' },
+    ];
+    for (const line of told({}, {}, [], { observedGeneration: 1, conditions }))
+      expect(line).toMatch(/^info: /);
   });
 
   test('of an older generation say that the operator is not at work', () => {

@@ -114,6 +114,7 @@ function checkConditions(key: string, { object }: ServiceFacts, now: Date, findi
 const atRest: readonly string[] = ['Stopped', 'ScaledToZero'];
 /** And where they are on their way. */
 const underWay: readonly string[] = [
+  'Reading',
   'NoPods',
   'Scheduling',
   'NotStarted',
@@ -124,12 +125,14 @@ const underWay: readonly string[] = [
 ];
 /** How long nothing may change on that way; images and nodes may take as long to come. */
 const stuckMs = 30 * 60_000;
+const aboutCheckpoint: readonly ConditionType[] = ['ModelResolved', 'Fits'];
 const aboutPods: readonly ConditionType[] = ['Scheduled', 'Loaded', 'Serving', 'Ready'];
 
 /** Types of conditions that are no matter of worry, since pods are not wanted or come as they should. */
 function excusedTypes(status: LlmServiceStatus, now: Date): readonly string[] {
   const reason = status.conditions?.find(({ type }) => type === 'Ready')?.reason ?? '';
   const comes = underWay.includes(reason) && status.lastFailure === undefined && moves(status, now);
+  if (comes && reason === 'Reading') return [...aboutCheckpoint, ...aboutPods];
   return atRest.includes(reason) || comes ? aboutPods : [];
 }
 

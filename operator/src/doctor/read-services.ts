@@ -39,9 +39,7 @@ async function readCheckpoint(
   const unread = references.some(
     ([{ field }, { state }]) => state !== 'read' && field.startsWith('spec.model.s3'),
   );
-  return unread
-    ? null
-    : attempt(async () => (await preflight.resolve(keyOf({ metadata: service }), service)).result);
+  return unread ? null : attempt(() => preflight.resolve(keyOf({ metadata: service }), service));
 }
 
 const stored: Readonly<Record<ReferencedObject['kind'], Resource>> = {

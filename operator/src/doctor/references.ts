@@ -11,13 +11,17 @@ export interface ReferencedObject {
   readonly field: string;
 }
 
-type Spec = Pick<LlmServiceSpec, 'model' | 'auth' | 'tls' | 'env' | 'imagePullSecrets' | 'accounting'>;
+type Spec = Pick<
+  LlmServiceSpec,
+  'model' | 'auth' | 'tls' | 'env' | 'imagePullSecrets' | 'accounting' | 'administration'
+>;
 
 export function referencesOf({
   model,
   auth,
   tls,
   accounting,
+  administration,
   env = [],
   imagePullSecrets = [],
 }: Spec): ReferencedObject[] {
@@ -31,11 +35,13 @@ export function referencesOf({
   const { claimName } = model.cache;
   const claim = claimName === undefined ? undefined : { name: claimName };
   const own = new Set(env.map(({ name }) => name));
+  const keyFiles = [['keys.yaml', 'keys.json']];
   const s3Keys = ['AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY'].filter((key) => !own.has(key));
   return [
     ...named('Secret', 'spec.model.s3.credentialsSecretRef', credentialsSecretRef, s3Keys),
     ...named('ConfigMap', 'spec.model.s3.caConfigMapRef', caConfigMapRef, ['ca.crt']),
-    ...named('Secret', 'spec.auth.keysSecretRef', auth.keysSecretRef, [['keys.yaml', 'keys.json']]),
+    ...named('Secret', 'spec.auth.keysSecretRef', auth.keysSecretRef, keyFiles),
+    ...named('Secret', 'spec.administration.keysSecretRef', administration?.keysSecretRef, keyFiles),
     ...named('Secret', 'spec.tls.secretRef', tls.secretRef, ['tls.crt', 'tls.key']),
     ...named(
       'PersistentVolumeClaim',

@@ -167,6 +167,34 @@ describe('the pod', () => {
     },
   );
 
+  test('tells the server what the spec says of it, the place of the request log, and where administrators are', () => {
+    expect(JSON.stringify(container({}))).not.toContain('LLMSERVICE_');
+    const spec = {
+      administration: { keysSecretRef: { name: 'admins' } },
+      requestLog: { uri: 's3://logs/demo/', text: true },
+      server: { logLevel: 'warn', maxBodyBytes: 65_536, maxWaiting: 0 },
+    };
+    expect(container(spec)).toMatchObject({
+      env: expect.arrayContaining([
+        { name: 'LLMSERVICE_LOG_LEVEL', value: 'warn' },
+        { name: 'LLMSERVICE_MAX_BODY_BYTES', value: '65536' },
+        { name: 'LLMSERVICE_MAX_WAITING', value: '0' },
+        { name: 'LLMSERVICE_ADMIN_PORT', value: '8083' },
+        { name: 'LLMSERVICE_ADMIN_KEYS_DIR', value: paths.administrationKeys },
+        { name: 'LLMSERVICE_REQUEST_LOG_URI', value: 's3://logs/demo/' },
+        { name: 'LLMSERVICE_REQUEST_LOG_TEXT', value: 'true' },
+      ]),
+      volumeMounts: expect.arrayContaining([
+        { name: 'administration', mountPath: paths.administrationKeys, readOnly: true },
+      ]),
+    });
+    expect(podSpec(spec)).toMatchObject({
+      volumes: expect.arrayContaining([
+        { name: 'administration', secret: { secretName: 'admins', defaultMode: 0o440, optional: true } },
+      ]),
+    });
+  });
+
   test('has the keys and the accounting log where the runtime is told to look for them', () => {
     const spec = {
       replicas: 2,

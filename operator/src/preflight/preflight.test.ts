@@ -98,7 +98,9 @@ afterEach(() => {
 test('an endpoint that never answers is given up, and what was open is closed', async () => {
   start({ mostReadMs: 50 });
   expect(await preflight.resolve('bad/a', service('bad'))).toMatchObject({
-    result: { state: 'unavailable', failure: { reason: 'S3Unavailable' }, known: null },
+    state: 'unavailable',
+    failure: { reason: 'S3Unavailable' },
+    known: null,
   });
   expect(endpoints.opened).toEqual([]);
 });
@@ -120,7 +122,7 @@ test('endpoints that did not answer leave half of the places to others', async (
   await Promise.all(bad.map((namespace) => preflight.resolve(namespace, service(namespace))));
   lateMs = 60_000;
   for (const namespace of bad) preflight.look(namespace, service(namespace));
-  expect(await preflight.resolve('good/a', service('good'))).toMatchObject({ result: { state: 'resolved' } });
+  expect(await preflight.resolve('good/a', service('good'))).toMatchObject({ state: 'resolved' });
   expect(endpoints.opened).toHaveLength(8);
 });
 
@@ -130,7 +132,8 @@ describe('a long header or index', () => {
     await until(() => endpoints.opened.length === 1);
     // The index lists more than its file has: it was read to its end.
     expect(await preflight.resolve('long/a', service('long'))).toMatchObject({
-      result: { state: 'failed', failure: { reason: 'CheckpointIncomplete' } },
+      state: 'failed',
+      failure: { reason: 'CheckpointIncomplete' },
     });
     expect(endpoints.opened).toEqual(['long-silent']);
   });
@@ -141,7 +144,7 @@ describe('a long header or index', () => {
     await until(() => endpoints.opened.length === 1);
     const begin = performance.now();
     expect(await preflight.resolve('mixed/3', service('mixed', 'long'))).toMatchObject({
-      result: { state: 'failed' },
+      state: 'failed',
     });
     expect(performance.now() - begin).toBeGreaterThan(1_500);
   });
@@ -197,7 +200,7 @@ test('what is long is told to be read, not that its endpoint is away', async () 
 
 test('what is known stays while it is read again, and when that comes to nothing', async () => {
   start({ mostReadMs: 1_000 });
-  const { result: resolved } = await preflight.resolve('good/a', service('good'));
+  const resolved = await preflight.resolve('good/a', service('good'));
   expect(resolved).toMatchObject({ state: 'resolved' });
   expect(preflight.look('good/a', service('good'))).toMatchObject({
     result: resolved,
@@ -218,7 +221,7 @@ test('what a service wants no more is read no more', async () => {
   await until(() => endpoints.opened.length === 1);
   endpoints.files.set('bad', good);
   expect(await preflight.resolve('bad/a', { ...service('bad'), retry: '1' })).toMatchObject({
-    result: { state: 'resolved' },
+    state: 'resolved',
   });
   expect(endpoints.opened).toEqual([]);
   expect(told).toEqual(['bad/a']);
@@ -255,14 +258,14 @@ describe('what is no failure of the service', () => {
     await expect(preflight.resolve('good/a', service('good'))).rejects.toThrow(away);
     expect(open).toHaveBeenCalledTimes(1);
     lateMs = 4_000;
-    const resolved = { result: { state: 'resolved' } };
+    const resolved = { state: 'resolved' };
     expect(await preflight.resolve('good/a', service('good'))).toMatchObject(resolved);
-    expect(preflight.look('good/a', service('good'))).toMatchObject(resolved);
+    expect(preflight.look('good/a', service('good')).result).toMatchObject(resolved);
     expect(open).toHaveBeenCalledTimes(2);
   });
 
   test('takes nothing away from what is known', async () => {
-    const { result: resolved } = await preflight.resolve('good/a', service('good'));
+    const resolved = await preflight.resolve('good/a', service('good'));
     jest.spyOn(endpoints, 'open').mockRejectedValue(away);
     lateMs = 11 * 60_000;
     told.length = 0;

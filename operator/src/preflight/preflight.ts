@@ -96,13 +96,13 @@ export class Preflight {
   }
 
   /** As `look`, but waits for the end of the read. */
-  async resolve(key: string, service: WantedService): Promise<{ readonly result: PreflightResult }> {
+  async resolve(key: string, service: WantedService): Promise<PreflightResult> {
     const entry = this.entryOf(key, service);
     await entry.reading;
     const { result, error } = entry;
     if (error !== null) throw error.thrown;
     if (result === null) throw new Error('a read ends with a result or an error');
-    return { result };
+    return result;
   }
 
   forget(key: string): void {

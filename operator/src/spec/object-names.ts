@@ -6,12 +6,19 @@ import type { LlmServiceSpec, Violation } from '@llmservice/crds';
 /** DNS subdomains, as Kubernetes has them; how long they may be is in the schema. */
 const objectName = /^[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*$/;
 
-export function objectNameViolations({ model, env = [], auth, tls }: LlmServiceSpec): Violation[] {
+export function objectNameViolations({
+  model,
+  env = [],
+  auth,
+  tls,
+  administration,
+}: LlmServiceSpec): Violation[] {
   const references: readonly (readonly [string, { readonly name: string } | undefined])[] = [
     ['spec.model.s3.credentialsSecretRef', model.s3.credentialsSecretRef],
     ['spec.model.s3.caConfigMapRef', model.s3.caConfigMapRef],
     ['spec.auth.keysSecretRef', auth.keysSecretRef],
     ['spec.tls.secretRef', tls.secretRef],
+    ['spec.administration.keysSecretRef', administration?.keysSecretRef],
     ...env.flatMap(({ valueFrom }, index) => [
       [`spec.env[${index}].valueFrom.secretKeyRef`, valueFrom?.secretKeyRef] as const,
       [`spec.env[${index}].valueFrom.configMapKeyRef`, valueFrom?.configMapKeyRef] as const,

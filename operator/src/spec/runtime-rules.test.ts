@@ -27,7 +27,27 @@ test.each<[object, string]>([
   [{ auth: { keysSecretRef: { name: 'k' } } }, 'spec.auth.keysSecretRef'],
   [{ accounting: { persistentVolumeClaimRef: { name: 'c' } } }, 'spec.accounting.persistentVolumeClaimRef'],
   [{ tls: { secretRef: { name: 't' } } }, 'spec.tls.secretRef'],
+  [{ server: { maxWaiting: 8 } }, 'spec.server'],
+  [{ requestLog: { uri: 's3://b/log/' } }, 'spec.requestLog'],
+  [{ administration: { keysSecretRef: { name: 'k' } } }, 'spec.administration'],
 ])('vLLM is refused %j', (spec: { engine?: object }, path) => {
   const engine = { runtime: 'vllm', ...spec.engine };
   expect(violations({ ...spec, engine })).toEqual([`${path} is for engine.runtime native`]);
+});
+
+test.each<[object]>([
+  [{ resourceName: 'amd.com/gpu', devices: 16 }],
+  [{ profile: 'mi300x-cpx-nps4', devices: 9 }],
+])('the native runtime is refused more GPUs than it adds up over: %j', (accelerator) => {
+  expect(violations({ accelerator })).toEqual([
+    'spec.accelerator.devices is more than the 8 GPUs that the native runtime adds up over',
+  ]);
+});
+
+test.each<[object]>([
+  [{ accelerator: { resourceName: 'amd.com/gpu', devices: 8 } }],
+  [{ accelerator: { devices: 16 } }],
+  [{ accelerator: { resourceName: 'amd.com/gpu', devices: 16 }, engine: { runtime: 'vllm' } }],
+])('%j may have its devices', (spec) => {
+  expect(violations(spec)).toEqual([]);
 });

@@ -3,8 +3,13 @@
 
 import type { LlmServiceSpec, Violation } from '@llmservice/crds';
 
+/** GPUs whose ranks exchange data over each other's memory. */
+const mostGpus = 8;
+
 export function runtimeViolations(spec: LlmServiceSpec): Violation[] {
-  return spec.engine.runtime === 'vllm' ? ofNativeAlone(spec) : ofVllmAlone(spec);
+  return spec.engine.runtime === 'vllm'
+    ? ofNativeAlone(spec)
+    : [...ofVllmAlone(spec), ...tooManyGpus(spec.accelerator)];
 }
 
 function ofVllmAlone({ engine }: LlmServiceSpec): Violation[] {
@@ -14,7 +19,15 @@ function ofVllmAlone({ engine }: LlmServiceSpec): Violation[] {
     .map((field) => ({ path: `spec.engine.${field}`, message: 'is for engine.runtime vllm' }));
 }
 
-function ofNativeAlone({ model, engine, auth, accounting, tls }: LlmServiceSpec): Violation[] {
+function tooManyGpus({ resourceName, profile, devices }: LlmServiceSpec['accelerator']): Violation[] {
+  const onCpu = resourceName === 'none' && profile === undefined;
+  if (onCpu || devices <= mostGpus) return [];
+  const message = `is more than the ${mostGpus} GPUs that the native runtime adds up over`;
+  return [{ path: 'spec.accelerator.devices', message }];
+}
+
+function ofNativeAlone(spec: LlmServiceSpec): Violation[] {
+  const { model, engine, auth, accounting, tls, server, requestLog, administration } = spec;
   const set: readonly [string, boolean][] = [
     ['spec.model.uri (a GGUF file)', model.uri.endsWith('.gguf')],
     ['spec.model.cache.kind', model.cache.kind !== 'emptyDir'],
@@ -23,6 +36,9 @@ function ofNativeAlone({ model, engine, auth, accounting, tls }: LlmServiceSpec)
     ['spec.auth.keysSecretRef', auth.keysSecretRef !== undefined],
     ['spec.accounting.persistentVolumeClaimRef', accounting.persistentVolumeClaimRef !== undefined],
     ['spec.tls.secretRef', tls.secretRef !== undefined],
+    ['spec.server', server !== undefined],
+    ['spec.requestLog', requestLog !== undefined],
+    ['spec.administration', administration !== undefined],
   ];
   return set
     .filter(([, isSet]) => isSet)

@@ -1,6 +1,6 @@
 // Variables of a service's containers; one of the user's with the same name replaces ours.
 
-import { paths, type EnvVar } from '@llmservice/crds';
+import { paths, ports, type EnvVar } from '@llmservice/crds';
 import type { WantedService } from '../../spec/parse-spec.js';
 
 /** How the bucket is reached: credentials and certificates. */
@@ -11,6 +11,24 @@ export function s3Variables({ spec }: Pick<WantedService, 'spec'>): EnvVar[] {
     ...keys.map((key) => ({ name: key, valueFrom: { secretKeyRef: { name: secret?.name ?? '', key } } })),
     ...(ca === undefined ? [] : [{ name: 'NODE_EXTRA_CA_CERTS', value: `${paths.s3Ca}/ca.crt` }]),
   ];
+}
+
+/** Settings of the runtime's server, which are not the engine's and so not in the engine config. */
+export function serverVariables({ spec }: Pick<WantedService, 'spec'>): EnvVar[] {
+  const { tls, server, administration, requestLog } = spec;
+  const variables: Readonly<Record<string, string | number | boolean | undefined>> = {
+    LLMSERVICE_TLS_DIR: tls.secretRef && paths.tls,
+    LLMSERVICE_LOG_LEVEL: server?.logLevel,
+    LLMSERVICE_MAX_BODY_BYTES: server?.maxBodyBytes,
+    LLMSERVICE_MAX_WAITING: server?.maxWaiting,
+    LLMSERVICE_ADMIN_PORT: administration && ports.administration,
+    LLMSERVICE_ADMIN_KEYS_DIR: administration && paths.administrationKeys,
+    LLMSERVICE_REQUEST_LOG_URI: requestLog?.uri,
+    LLMSERVICE_REQUEST_LOG_TEXT: requestLog?.text,
+  };
+  return Object.entries(variables).flatMap(([name, value]) =>
+    value === undefined ? [] : [{ name, value: String(value) }],
+  );
 }
 
 /** What the accelerator's profile gives. */

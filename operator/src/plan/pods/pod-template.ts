@@ -13,7 +13,7 @@ import {
 import type { WantedService } from '../../spec/parse-spec.js';
 import { formatMi } from '../../spec/quantity.js';
 import { podSelector } from '../identity/child-metadata.js';
-import { acceleratorVariables, s3Variables, withUsers } from './container-env.js';
+import { acceleratorVariables, s3Variables, serverVariables, withUsers } from './container-env.js';
 import {
   keepAccepting,
   preStopSeconds,
@@ -125,12 +125,7 @@ function planContainer(service: WantedService, inputs: PodInputs): object {
       { name: 'shared-memory', mountPath: paths.sharedMemory },
       { name: 'tmp', mountPath: '/tmp' },
       ...s3CaMounts(service),
-      ...(service.spec.auth.keysSecretRef === undefined
-        ? []
-        : [{ name: 'keys', mountPath: paths.keys, readOnly: true }]),
-      ...(service.spec.tls.secretRef === undefined
-        ? []
-        : [{ name: 'tls', mountPath: paths.tls, readOnly: true }]),
+      ...secretsOf(service).map(({ name, mountPath }) => ({ name, mountPath, readOnly: true })),
       ...(service.spec.accounting.persistentVolumeClaimRef === undefined
         ? []
         : [{ name: 'accounting', mountPath: paths.accounting }]),
@@ -140,10 +135,6 @@ function planContainer(service: WantedService, inputs: PodInputs): object {
 
 function planVolumes(service: WantedService, inputs: PodInputs): object[] {
   const ca = service.spec.model.s3.caConfigMapRef;
-  const secrets = [
-    { name: 'keys', ref: service.spec.auth.keysSecretRef },
-    { name: 'tls', ref: service.spec.tls.secretRef },
-  ];
   const claim = service.spec.accounting.persistentVolumeClaimRef;
   return [
     { name: 'engine-config', configMap: { name: inputs.configMap, defaultMode: 0o644 } },
@@ -152,28 +143,41 @@ function planVolumes(service: WantedService, inputs: PodInputs): object[] {
     { name: 'tmp', emptyDir: {} },
     ...(ca === undefined ? [] : [{ name: 's3-ca', configMap: { name: ca.name, defaultMode: 0o644 } }]),
     // Readable by fsGroup. Where the Secret is missing the runtime starts all the same, to end with the reason.
-    ...secrets.flatMap(({ name, ref }) =>
-      ref === undefined
-        ? []
-        : [{ name, secret: { secretName: ref.name, defaultMode: 0o440, optional: true } }],
-    ),
+    ...secretsOf(service).map(({ name, secretName }) => ({
+      name,
+      secret: { secretName, defaultMode: 0o440, optional: true },
+    })),
     ...(claim === undefined
       ? []
       : [{ name: 'accounting', persistentVolumeClaim: { claimName: claim.name } }]),
   ];
 }
 
-/** How the bucket is reached, the folder of the certificate, and what the accelerator wants. */
-function planEnv(service: WantedService): EnvVar[] {
-  const tls = service.spec.tls.secretRef;
-  return withUsers(
-    [
-      ...s3Variables(service),
-      ...(tls === undefined ? [] : [{ name: 'LLMSERVICE_TLS_DIR', value: paths.tls }]),
-      ...acceleratorVariables(service),
-    ],
-    service,
+interface MountedSecret {
+  /** Of the volume. */
+  readonly name: string;
+  readonly secretName: string;
+  readonly mountPath: string;
+}
+
+function secretsOf({ spec }: WantedService): MountedSecret[] {
+  const volumes = [
+    { name: 'keys', ref: spec.auth.keysSecretRef, mountPath: paths.keys },
+    {
+      name: 'administration',
+      ref: spec.administration?.keysSecretRef,
+      mountPath: paths.administrationKeys,
+    },
+    { name: 'tls', ref: spec.tls.secretRef, mountPath: paths.tls },
+  ];
+  return volumes.flatMap(({ ref, ...volume }) =>
+    ref === undefined ? [] : [{ ...volume, secretName: ref.name }],
   );
+}
+
+function planEnv(service: WantedService): EnvVar[] {
+  const own = [...s3Variables(service), ...serverVariables(service), ...acceleratorVariables(service)];
+  return withUsers(own, service);
 }
 
 function defined(fields: Record<string, unknown>): Record<string, unknown> {
