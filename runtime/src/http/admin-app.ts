@@ -7,6 +7,7 @@ import { ApiError } from '../request/body/api-error.js';
 import { invalidRequest } from '../request/body/validate-body.js';
 import { presentedKey } from './access/access.js';
 import { errorHandler } from './routes/error-handler.js';
+import { jsonBody } from './server/json-body.js';
 import { recordRequests } from './access/request-record.js';
 import type { RunningRequest, ServerParts } from './replica/server-parts.js';
 
@@ -42,7 +43,7 @@ export function makeAdminApp(parts: AdminParts): Express {
   app.disable('etag');
   app.use(recordRequests({ ...server, observers: [] }));
   app.use(onlyWithKey(keys));
-  app.use(express.json({ limit: 65_536, type: () => true }));
+  app.use(jsonBody(65_536));
   const routes = adminRoutes(parts);
   for (const { method, path, status, run } of routes) {
     app[method](path, async (request, response) => {

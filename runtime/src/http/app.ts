@@ -27,7 +27,7 @@ import { recordRequests } from './access/request-record.js';
 import { responsesProtocol } from './protocols/responses-protocol.js';
 import { mountedRoutes, type RouteName } from './api/route-table.js';
 import type { ServerParts } from './replica/server-parts.js';
-import { requireShallowBody } from '../request/body/body-depth.js';
+import { jsonBody } from './server/json-body.js';
 import { streamCheckRoute } from './routes/stream-check-route.js';
 import { applyTemplateRoute, detokenizeRoute, tokenizeRoute } from './routes/text-routes.js';
 import { uiFiles, uiRoute, uiStatusRoute } from './routes/ui-routes.js';
@@ -37,8 +37,7 @@ export function makeApp(parts: ServerParts, { clientCertificates = false } = {})
   const app = express();
   app.disable('x-powered-by');
   app.disable('etag');
-  // Clients such as curl leave the content type out or wrong; bodies are JSON here whatever it says.
-  const json = [express.json({ limit: parts.maxBodyBytes, type: () => true }), requireShallowBody];
+  const json = jsonBody(parts.maxBodyBytes);
   app.use(recordRequests(parts));
   if (clientCertificates) app.use(requireClientCertificate);
   app.use('/ui', ...uiFiles);
@@ -47,7 +46,7 @@ export function makeApp(parts: ServerParts, { clientCertificates = false } = {})
   // Express tries one route after the other: those whose first token is waited for come first.
   const inTurn = mountedRoutes.toSorted((a, b) => Number(b.chunk !== null) - Number(a.chunk !== null));
   for (const { name, method, path, body } of inTurn) {
-    app[method](expressPath(path), ...(body === null ? [] : json), answers[name]);
+    app[method](expressPath(path), ...(body === null ? [] : [json]), answers[name]);
   }
   app.use(unknownRoute);
   app.use(errorHandler(parts.logger));

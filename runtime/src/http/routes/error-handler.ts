@@ -49,6 +49,7 @@ function bodyError(error: BodyError): ApiError | null {
       return ApiError.of('invalid_request', `the body is not JSON: ${message}`);
     case 'request.aborted':
       return ApiError.of('request_aborted', 'the client went away');
+    case 'body.refused':
     case 'encoding.unsupported':
     case 'charset.unsupported':
     case 'request.size.invalid':

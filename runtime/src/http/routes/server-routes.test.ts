@@ -115,6 +115,25 @@ test('a body that is not what its encoding says is the client’s mistake', asyn
   expect(await answer.json()).toMatchObject({ error: { code: 'invalid_request' } });
 });
 
+test('a body with more names than anybody means is refused before it is read', async () => {
+  const large = await ScriptedServer.start({ maxBodyBytes: 2 ** 20 });
+  const post = (content: string, charset: string): Promise<Response> =>
+    fetch(`${large.url}/v1/completions`, {
+      method: 'POST',
+      headers: { 'content-type': `application/json; charset=${charset}` },
+      body: Buffer.from(content, charset === 'utf-8' ? 'utf8' : 'utf16le'),
+    });
+  const names = `{"prompt":"x","logit_bias":{${'"a":1,'.repeat(100_000)}"b":1}}`;
+  expect(await (await post(names, 'utf-8')).json()).toMatchObject({
+    error: { code: 'invalid_request', message: 'the body has more than 100000 members in its objects' },
+  });
+  expect(await (await post('{"prompt":"x"}', 'utf-16le')).json()).toMatchObject({
+    error: { code: 'invalid_request', message: 'a body in utf-16le is not read; send it in UTF-8' },
+  });
+  expect((await post('{"prompt":"x"}', 'utf-8')).status).toBe(200);
+  await large.stop();
+});
+
 test('what was cancelled by an administrator is not tried again by clients', async () => {
   server.script = endless;
   const asked = server.post('/v1/completions', { prompt: 'x', max_tokens: 40 });

@@ -1,7 +1,7 @@
 // Chat messages in the one form that templates of text models understand: content is a string, the arguments of tool
 // calls are objects.
 
-import { isTooDeepText } from '../body/body-depth.js';
+import { excessOf } from '../body/json-bounds.js';
 import type { Fields } from '../body/validate-body.js';
 
 export type Message = Fields & { readonly role: string; readonly content: string };
@@ -36,14 +36,14 @@ export function readMessages(messages: unknown): Message[] {
   });
 }
 
-/** Arguments as an object; what a model wrote that is none, or nested too deep, stays text, which some templates take. */
+/** Arguments as an object; what a model wrote that is none, or has too much in it, stays text, which some templates take. */
 function readCall(call: RawCall): object {
   return { ...call, function: { ...call.function, arguments: argumentsOf(call.function.arguments) } };
 }
 
 function argumentsOf(text: string): unknown {
   if (text.trim() === '') return {};
-  if (isTooDeepText(text)) return text;
+  if (excessOf(Buffer.from(text)) !== null) return text;
   try {
     const value = JSON.parse(text) as unknown;
     return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : text;

@@ -1,0 +1,28 @@
+import { expect, test } from '@jest/globals';
+import { excessOf } from './json-bounds.js';
+
+const excess = (text: string): string | null => excessOf(Buffer.from(text));
+const nested = (levels: number): string => '['.repeat(levels) + ']'.repeat(levels);
+const members = (count: number): string => `{${Array.from({ length: count }, () => '"a":1').join(',')}}`;
+
+test('levels and members have bounds', () => {
+  expect(excess(nested(128))).toBeNull();
+  expect(excess(nested(129))).toBe('is nested deeper than 128 levels');
+  expect(excess(members(100_000))).toBeNull();
+  expect(excess(members(100_001))).toBe('has more than 100000 members in its objects');
+});
+
+test('members of all objects count together, and what follows another does not nest', () => {
+  expect(excess(`[${members(60_000)},${members(60_000)}]`)).toMatch(/more than 100000 members/);
+  expect(excess(`[${Array.from({ length: 1000 }, () => '[]').join(',')}]`)).toBeNull();
+});
+
+test.each([
+  ['brackets', '['.repeat(200)],
+  ['colons', ':'.repeat(200_000)],
+  ['quotes that are escaped', '\\"['.repeat(200)],
+  ['letters beyond ASCII', 'ä∅🙂['.repeat(200)],
+  ['a backslash at its end', `${'['.repeat(200)}\\\\`],
+])('a text may hold %s', (_, text) => {
+  expect(excess(`{"a":"${text}","b":1}`)).toBeNull();
+});
