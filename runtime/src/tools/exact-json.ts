@@ -7,7 +7,12 @@ interface SourceJson {
     revive: (key: string, value: unknown, context: { source?: string }) => unknown,
   ): unknown;
   /** Stands for a scalar's text when it is written. */
-  rawJSON(text: string): object;
+  rawJSON(text: string): RawNumber;
+  isRawJSON(value: object): value is RawNumber;
+}
+
+interface RawNumber {
+  readonly rawJSON: string;
 }
 
 const sourceJson = JSON as unknown as SourceJson;
@@ -23,3 +28,7 @@ export function parseExactly(text: string): unknown {
       : value,
   );
 }
+
+/** A number of `parseExactly` as it was written; null: the value is another. */
+export const textOfNumber = (value: object): string | null =>
+  sourceJson.isRawJSON(value) ? value.rawJSON : null;

@@ -223,6 +223,19 @@ test.each<[object, string]>([
   expect((await json(response)).error.message).toContain(message);
 });
 
+test('numbers of earlier calls are what the model wrote, so that it reads its own words and the cache knows them', async () => {
+  const given = '{"a": 20.0, "id": 12345678901234567890, "e": 1e5, "list": [-0.0, 1.50, 7], "text": "2.0"}';
+  const call = { id: 'call_1', type: 'function', function: { name: 'f', arguments: given } };
+  const messages = [
+    { role: 'assistant', content: null, tool_calls: [call, call] },
+    { role: 'tool', tool_call_id: 'call_1', content: '3.0' },
+  ];
+  const response = await server.post('/apply-template', { messages });
+  expect(await response.json()).toEqual({
+    prompt: expect.stringContaining(`[f ${given}][f ${given}]tool(call_1):3.0`),
+  });
+});
+
 test('tools are refused where the chat template knows none', async () => {
   const plain = await ScriptedServer.start();
   const response = await plain.chat({ tools });

@@ -7,6 +7,7 @@ import type { Tokenizer } from '../../tokens/tokenizer.js';
 import type { ToolDialect } from '../../tools/dialect.js';
 import { toolGrammar, type GrammarSource } from '../../tools/tool-grammar.js';
 import { scoresPrompt } from '../parts/answer-details.js';
+import { withStandIns } from '../parts/exact-numbers.js';
 import { ApiError } from '../body/api-error.js';
 import { encodeText, requireKnown } from './encode-text.js';
 import type { ApiRequest, MessagesSource, PromptSource } from '../parse/parse-request.js';
@@ -138,13 +139,14 @@ export async function renderMessages(
     );
   }
   try {
+    const stoodIn = withStandIns(marked(messages, ending));
     const rendered = await chatTemplate.render({
-      messages: marked(messages, ending),
+      messages: stoodIn.messages,
       tools,
       kwargs: templateKwargs,
       addGenerationPrompt: ending === 'answer',
     });
-    const text = cutAtMark(rendered, ending);
+    const text = cutAtMark(stoodIn.restore(rendered), ending);
     if (text === null)
       throw new ChatTemplateRefusal('it leaves the final message out, so that nothing can continue it');
     return text;
