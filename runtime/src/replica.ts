@@ -188,7 +188,7 @@ export class Replica {
     try {
       return await this.http.listen(host, port);
     } catch (error) {
-      const message = `cannot listen on ${host}:${String(port)} (--host, --port): ${(error as Error).message}`;
+      const message = `cannot listen on ${host ?? 'any address'}:${String(port)} (--host, --port): ${(error as Error).message}`;
       throw new FailureError('InvalidEngineConfig', message, undefined, { cause: error });
     }
   }

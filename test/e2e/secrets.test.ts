@@ -44,6 +44,9 @@ const certificate = ({ cert, key }: Certificate): object => ({
   stringData: { 'tls.crt': cert, 'tls.key': key },
 });
 
+/** Of this run: the bucket outlives it. */
+const requestLog = `request-log-${String(Date.now())}/`;
+
 const keys = (name: string, id: string, key: string): object => ({
   apiVersion: 'v1',
   kind: 'Secret',
@@ -53,6 +56,13 @@ const keys = (name: string, id: string, key: string): object => ({
   },
 });
 const teamKeys = (key: string): object => keys('secrets-keys', 'team', key);
+
+/** A line of the request log. */
+interface LoggedRequest {
+  readonly key: string | null;
+  readonly request: unknown;
+  readonly answers?: readonly { readonly content: string }[];
+}
 
 interface Seen {
   readonly status: number;
@@ -88,7 +98,7 @@ beforeAll(async () => {
     tls: { secretRef: { name: 'secrets-tls' } },
     auth: { keysSecretRef: { name: 'secrets-keys' } },
     administration: { keysSecretRef: { name: 'secrets-admins' } },
-    requestLog: { uri: `s3://${bucket}/request-log/`, text: true },
+    requestLog: { uri: `s3://${bucket}/${requestLog}`, text: true },
   };
   await apply(teamKeys('sk-one'), keys('secrets-admins', 'sre', 'sk-admin'), { ...service, spec });
 });
@@ -174,8 +184,14 @@ test('the request log has what was asked and answered, in the bucket that the sp
   await eventually(
     'the line of the chat',
     async () => {
-      const lines = (await textsUnder('request-log/')).flatMap((each) => each.trimEnd().split('\n'));
-      return lines.some((line) => line.includes('capital of France') && line.includes('"key":"team"'));
+      const lines = (await textsUnder(requestLog)).flatMap((each) => each.trimEnd().split('\n'));
+      const logged = lines.filter((line) => line !== '').map((line) => JSON.parse(line) as LoggedRequest);
+      return logged.some(
+        ({ key, request, answers }) =>
+          key === 'team' &&
+          JSON.stringify(request).includes('capital of France') &&
+          answers?.[0]?.content.includes('Paris') === true,
+      );
     },
     60_000,
   );

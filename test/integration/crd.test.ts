@@ -229,7 +229,7 @@ describe('the API server refuses', () => {
     [
       'more GPUs than the native runtime adds up over',
       { accelerator: gpu(16) },
-      /spec\.accelerator\.devices: .*at most 8, or set engine\.runtime to vllm/,
+      /spec\.accelerator\.devices: .*at most 8, or set engine\.collectives to library/,
     ],
     ['an endless drain', { rollout: { drainTimeoutSeconds: 99999 } }, /spec\.rollout\.drainTimeoutSeconds: /],
   ])('%s', async (_, spec, message) => {
@@ -268,7 +268,11 @@ describe('the API server accepts', () => {
         administration: { keysSecretRef: { name: 'admins' } },
       },
     ],
-    ['settings of the server', { server: { logLevel: 'warn', maxBodyBytes: 1_048_576, maxWaiting: 0 } }],
+    [
+      'settings of the server',
+      { server: { maxBodyBytes: 1_048_576, maxWaiting: 0 }, scaling: { maxReplicas: 3 } },
+    ],
+    ['16 GPUs that a library adds up over', { accelerator: gpu(16), engine: { collectives: 'library' } }],
     ['16 GPUs of vLLM', { accelerator: gpu(16), engine: { runtime: 'vllm' } }],
     ['16 ranks on the CPU', { accelerator: { devices: 16 } }],
     ['a name with an organisation', { model: { uri: 's3://b', name: 'Qwen/Qwen3.6-27B' } }],

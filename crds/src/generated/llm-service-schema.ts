@@ -237,7 +237,7 @@ export const llmServiceSchema: object = {
               "maxLength": 128
             },
             "devices": {
-              "description": "Devices of one replica. A partition (MI300X CPX, MIG) counts as a device. Of GPUs the native runtime takes 8 at the most.",
+              "description": "Devices of one replica. A partition (MI300X CPX, MIG) counts as a device. Of GPUs the native runtime takes 8 at the most, unless engine.collectives is library.",
               "type": "integer",
               "format": "int32",
               "default": 1,
@@ -1268,29 +1268,19 @@ export const llmServiceSchema: object = {
           "required": []
         },
         "server": {
-          "description": "What the server of each pod takes and tells.",
+          "description": "How much the server of each pod takes at once.",
           "type": "object",
           "additionalProperties": false,
           "properties": {
-            "logLevel": {
-              "description": "What is written to standard output. The lines of the access log are of level info. Default: info.",
-              "type": "string",
-              "enum": [
-                "error",
-                "warn",
-                "info",
-                "debug"
-              ]
-            },
             "maxBodyBytes": {
-              "description": "Largest body of a request; a larger one is refused with 413. Default: 16777216.",
+              "description": "Largest body of a request; a larger one is refused with 413. At most what activators take for services that sleep. Default: 16777216.",
               "type": "integer",
-              "format": "int64",
+              "format": "int32",
               "minimum": 1024,
-              "maximum": 268435456
+              "maximum": 33554432
             },
             "maxWaiting": {
-              "description": "Requests that may wait for the engine beyond the engine.maxNumSeqs that run; more are refused with 429. Default: 1024.",
+              "description": "Answers that may wait for the engine beyond the engine.maxNumSeqs that run, n of a request with that n; more are refused with 429. Keys leave each other a part of this room. Default: 1024.",
               "type": "integer",
               "format": "int32",
               "minimum": 0,

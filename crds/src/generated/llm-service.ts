@@ -335,19 +335,15 @@ export interface LlmServiceSpec {
   auth: AuthSpec;
   accounting: AccountingSpec;
   /**
-   * What the server of each pod takes and tells.
+   * How much the server of each pod takes at once.
    */
   server?: {
     /**
-     * What is written to standard output. The lines of the access log are of level info. Default: info.
-     */
-    logLevel?: 'error' | 'warn' | 'info' | 'debug';
-    /**
-     * Largest body of a request; a larger one is refused with 413. Default: 16777216.
+     * Largest body of a request; a larger one is refused with 413. At most what activators take for services that sleep. Default: 16777216.
      */
     maxBodyBytes?: number;
     /**
-     * Requests that may wait for the engine beyond the engine.maxNumSeqs that run; more are refused with 429. Default: 1024.
+     * Answers that may wait for the engine beyond the engine.maxNumSeqs that run, n of a request with that n; more are refused with 429. Keys leave each other a part of this room. Default: 1024.
      */
     maxWaiting?: number;
   };
@@ -495,7 +491,7 @@ export interface AcceleratorSpec {
    */
   resourceName: string;
   /**
-   * Devices of one replica. A partition (MI300X CPX, MIG) counts as a device. Of GPUs the native runtime takes 8 at the most.
+   * Devices of one replica. A partition (MI300X CPX, MIG) counts as a device. Of GPUs the native runtime takes 8 at the most, unless engine.collectives is library.
    */
   devices: number;
   /**

@@ -160,6 +160,8 @@ describe('nodes for its pod', () => {
 });
 
 describe('conditions', () => {
+  const long = '2025-12-31T23:29:00Z';
+
   test('that are well are one line', () => {
     expect(told({})).toEqual(['ok: default/demo: ready']);
   });
@@ -184,7 +186,6 @@ describe('conditions', () => {
     ]);
   });
 
-  const long = '2025-12-31T23:29:00Z';
   interface Course {
     /** Of its conditions, and of Reconciling where that is another. */
     readonly since?: string;
@@ -220,15 +221,19 @@ describe('conditions', () => {
     ]);
   });
 
-  test('of a checkpoint that is being read are not worried about', () => {
-    const unknown = { status: 'Unknown', lastTransitionTime: '2026-01-01T00:00:00Z' };
+  test.each([
+    ['is being read', 'Reading', '2026-01-01T00:00:00Z', 'info'],
+    ['is being read for a service that is stopped', 'Stopped', '2026-01-01T00:00:00Z', 'info'],
+    ['could not be read for long', 'Reading', long, 'warning'],
+  ])('of a checkpoint that %s', (_, reason, lastTransitionTime, level) => {
+    const unknown = { status: 'Unknown', lastTransitionTime };
     const conditions = [
       { ...unknown, type: 'ModelResolved', reason: 'Reading', message: 'is read once others are' },
       { ...unknown, type: 'Fits', reason: 'ModelNotResolved', message: 'not known yet' },
-      { ...unknown, type: 'Ready', reason: 'Reading', message: 'is read once others are' },
+      { ...unknown, type: 'Ready', reason, message: 'is read once others are' },
     ];
-    for (const line of told({}, {}, [], { observedGeneration: 1, conditions }))
-      expect(line).toMatch(/^info: /);
+    const [line] = told({}, {}, [], { observedGeneration: 1, conditions });
+    expect(line).toBe(`${level}: default/demo: ModelResolved=Unknown Reading`);
   });
 
   test('of an older generation say that the operator is not at work', () => {

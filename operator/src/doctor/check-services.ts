@@ -1,7 +1,13 @@
 // Services one by one: what they name that is missing, whether their bucket can be read, which nodes can take their pods,
 // and what their conditions say. Pure.
 
-import { api, failureKinds, type ConditionType, type LlmServiceStatus } from '@llmservice/crds';
+import {
+  api,
+  failureKinds,
+  type Condition,
+  type ConditionType,
+  type LlmServiceStatus,
+} from '@llmservice/crds';
 import { keyOf } from '../kube/resources.js';
 import type { PreflightResult } from '../preflight/preflight.js';
 import { parseSpec } from '../spec/parse-spec.js';
@@ -114,7 +120,6 @@ function checkConditions(key: string, { object }: ServiceFacts, now: Date, findi
 const atRest: readonly string[] = ['Stopped', 'ScaledToZero'];
 /** And where they are on their way. */
 const underWay: readonly string[] = [
-  'Reading',
   'NoPods',
   'Scheduling',
   'NotStarted',
@@ -130,10 +135,16 @@ const aboutPods: readonly ConditionType[] = ['Scheduled', 'Loaded', 'Serving', '
 
 /** Types of conditions that are no matter of worry, since pods are not wanted or come as they should. */
 function excusedTypes(status: LlmServiceStatus, now: Date): readonly string[] {
-  const reason = status.conditions?.find(({ type }) => type === 'Ready')?.reason ?? '';
-  const comes = underWay.includes(reason) && status.lastFailure === undefined && moves(status, now);
-  if (comes && reason === 'Reading') return [...aboutCheckpoint, ...aboutPods];
-  return atRest.includes(reason) || comes ? aboutPods : [];
+  const { conditions = [], lastFailure } = status;
+  const reason = conditions.find(({ type }) => type === 'Ready')?.reason ?? '';
+  const comes = underWay.includes(reason) && lastFailure === undefined && moves(status, now);
+  const isRead = conditions.some(
+    (each) => each.type === 'ModelResolved' && each.reason === 'Reading' && isRecent(each, now),
+  );
+  return [
+    ...(isRead ? aboutCheckpoint : []),
+    ...(isRead || comes || atRest.includes(reason) ? aboutPods : []),
+  ];
 }
 
 /** Whether pods get on. A load that does not is ended by the runtime. */
@@ -141,9 +152,11 @@ function moves({ conditions = [], loading }: LlmServiceStatus, now: Date): boole
   if (loading !== undefined) return true;
   // Ready alone does not tell: where a service was stopped before, it has been False since then.
   const telling: readonly string[] = [...aboutPods, 'Reconciling'];
-  const changes = conditions.filter(({ type }) => telling.includes(type));
-  return changes.some(({ lastTransitionTime }) => now.getTime() - Date.parse(lastTransitionTime) < stuckMs);
+  return conditions.some((each) => telling.includes(each.type) && isRecent(each, now));
 }
+
+const isRecent = ({ lastTransitionTime }: Condition, now: Date): boolean =>
+  now.getTime() - Date.parse(lastTransitionTime) < stuckMs;
 
 function conditionOf(status: unknown, type: string): string | undefined {
   return (status as LlmServiceStatus | undefined)?.conditions?.find((each) => each.type === type)?.status;

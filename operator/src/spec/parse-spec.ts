@@ -100,6 +100,10 @@ export function parseSpec(object: KubeObject, origin: 'cluster' | 'manifest' = '
       path: 'spec.model.uri',
       message: 'must be s3://BUCKET/PREFIX/ or s3://BUCKET/PREFIX/NAME.gguf',
     });
+  const log = spec.requestLog;
+  if (log !== undefined && parseCheckpointUri(log.uri)?.file !== null) {
+    violations.push({ path: 'spec.requestLog.uri', message: 'must be s3://BUCKET/PREFIX/, a folder' });
+  }
   const head = parseHead(spec.engine.speculative, violations);
   const cache = parseNodeCache(spec.model.cache, violations);
   const { endpoint } = spec.model.s3;

@@ -40,13 +40,27 @@ test.each<[object]>([
   [{ profile: 'mi300x-cpx-nps4', devices: 9 }],
 ])('the native runtime is refused more GPUs than it adds up over: %j', (accelerator) => {
   expect(violations({ accelerator })).toEqual([
-    'spec.accelerator.devices is more than the 8 GPUs that the native runtime adds up over',
+    'spec.accelerator.devices is more than the 8 GPUs that the native runtime adds up over without a library',
   ]);
+});
+
+test('a queue that may not grow to the target of scaling is refused', () => {
+  const server = { maxWaiting: 4 };
+  expect(violations({ server, scaling: { maxReplicas: 3, metric: 'queue' } })).toEqual([
+    'spec.server.maxWaiting lets no queue grow beyond scaling.target (4), so that nothing would ever be scaled up',
+  ]);
+  expect(violations({ server, scaling: { maxReplicas: 3, metric: 'queue', target: 3 } })).toEqual([]);
+  expect(violations({ server, scaling: { metric: 'queue' } })).toEqual([]);
+});
+
+test.each(['file:///logs/', 's3://', 's3://b/m.gguf'])('a request log at %s is refused', (uri) => {
+  expect(violations({ requestLog: { uri } }).join()).toContain('spec.requestLog.uri must');
 });
 
 test.each<[object]>([
   [{ accelerator: { resourceName: 'amd.com/gpu', devices: 8 } }],
   [{ accelerator: { devices: 16 } }],
+  [{ accelerator: { resourceName: 'amd.com/gpu', devices: 16 }, engine: { collectives: 'library' } }],
   [{ accelerator: { resourceName: 'amd.com/gpu', devices: 16 }, engine: { runtime: 'vllm' } }],
 ])('%j may have its devices', (spec) => {
   expect(violations(spec)).toEqual([]);

@@ -3,13 +3,11 @@
 
 import type { LlmServiceSpec, Violation } from '@llmservice/crds';
 
-/** GPUs whose ranks exchange data over each other's memory. */
+/** GPUs whose ranks add up over each other's memory, unless a library does (rank_memory.cpp). */
 const mostGpus = 8;
 
 export function runtimeViolations(spec: LlmServiceSpec): Violation[] {
-  return spec.engine.runtime === 'vllm'
-    ? ofNativeAlone(spec)
-    : [...ofVllmAlone(spec), ...tooManyGpus(spec.accelerator)];
+  return spec.engine.runtime === 'vllm' ? ofNativeAlone(spec) : [...ofVllmAlone(spec), ...tooManyGpus(spec)];
 }
 
 function ofVllmAlone({ engine }: LlmServiceSpec): Violation[] {
@@ -19,10 +17,11 @@ function ofVllmAlone({ engine }: LlmServiceSpec): Violation[] {
     .map((field) => ({ path: `spec.engine.${field}`, message: 'is for engine.runtime vllm' }));
 }
 
-function tooManyGpus({ resourceName, profile, devices }: LlmServiceSpec['accelerator']): Violation[] {
+function tooManyGpus({ accelerator, engine }: LlmServiceSpec): Violation[] {
+  const { resourceName, profile, devices } = accelerator;
   const onCpu = resourceName === 'none' && profile === undefined;
-  if (onCpu || devices <= mostGpus) return [];
-  const message = `is more than the ${mostGpus} GPUs that the native runtime adds up over`;
+  if (onCpu || devices <= mostGpus || engine.collectives === 'library') return [];
+  const message = `is more than the ${mostGpus} GPUs that the native runtime adds up over without a library`;
   return [{ path: 'spec.accelerator.devices', message }];
 }
 

@@ -44,7 +44,7 @@ async function serve(options: Record<string, string | undefined>): Promise<numbe
       () => {
         const { name } = config.engineConfig.model;
         stderr.write(
-          `Serving ${name} at ${config.server.tlsDir === null ? 'http' : 'https'}://${config.server.host}:${String(replica.port)}/v1 (Ctrl-C stops)\n`,
+          `Serving ${name} at ${config.server.tlsDir === null ? 'http' : 'https'}://${config.server.host ?? 'localhost'}:${String(replica.port)}/v1 (Ctrl-C stops)\n`,
         );
       },
     );

@@ -5,7 +5,8 @@ import { paths, ports } from '@llmservice/crds';
 import { readBoolean, readInteger } from '@llmservice/crds';
 
 export interface ServerSettings {
-  readonly host: string;
+  /** Null: every address, of IPv6 too. */
+  readonly host: string | null;
   readonly port: number;
   /** Pulled checkpoints lie in folders of their own below it. */
   readonly weightsDir: string;
@@ -55,7 +56,15 @@ const mib = 1024 * 1024;
 const logLevels = ['error', 'warn', 'info', 'debug'];
 
 export const serverSettings = [
-  define('host', 'LLMSERVICE_HOST', '--host', 'ADDRESS', 'address to listen on', '0.0.0.0', String),
+  define(
+    'host',
+    'LLMSERVICE_HOST',
+    '--host',
+    'ADDRESS',
+    'address to listen on; without it, every one',
+    null,
+    String,
+  ),
   define(
     'port',
     'LLMSERVICE_PORT',

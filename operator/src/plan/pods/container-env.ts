@@ -18,9 +18,9 @@ export function serverVariables({ spec }: Pick<WantedService, 'spec'>): EnvVar[]
   const { tls, server, administration, requestLog } = spec;
   const variables: Readonly<Record<string, string | number | boolean | undefined>> = {
     LLMSERVICE_TLS_DIR: tls.secretRef && paths.tls,
-    LLMSERVICE_LOG_LEVEL: server?.logLevel,
     LLMSERVICE_MAX_BODY_BYTES: server?.maxBodyBytes,
     LLMSERVICE_MAX_WAITING: server?.maxWaiting,
+    LLMSERVICE_ADMIN_HOST: administration && '127.0.0.1',
     LLMSERVICE_ADMIN_PORT: administration && ports.administration,
     LLMSERVICE_ADMIN_KEYS_DIR: administration && paths.administrationKeys,
     LLMSERVICE_REQUEST_LOG_URI: requestLog?.uri,

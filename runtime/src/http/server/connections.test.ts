@@ -4,9 +4,12 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
 import { connect, type AddressInfo, type Socket } from 'node:net';
+import { networkInterfaces } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { makeApp } from '../app.js';
 import { endless, output, byteIds } from '../scripted-engine.fixture.js';
 import { ScriptedServer } from '../scripted-server.fixture.js';
+import { HttpServer } from './http-server.js';
 import { StalledReaders } from './stalled-readers.js';
 
 const limits = { headersMs: 300, requestMs: 600, readerMs: 300, lookMs: 50 };
@@ -101,6 +104,20 @@ describe('cancels its generation and leaves no connection', () => {
     expect(await closed).not.toContain('400 Bad Request');
     await untilIdle();
   });
+});
+
+test('without an address it listens on every one, of IPv6 too', async () => {
+  const http = new HttpServer(makeApp(server.parts), server.parts);
+  const port = await http.listen(null, 0);
+  const loopback = Object.values(networkInterfaces())
+    .flatMap((each) => each ?? [])
+    .filter(({ internal }) => internal);
+  expect(loopback).not.toEqual([]);
+  for (const { address, family } of loopback) {
+    const host = family === 'IPv6' ? `[${address}]` : address;
+    expect((await fetch(`http://${host}:${String(port)}/healthz/live`)).status).toBe(200);
+  }
+  await http.close();
 });
 
 test('a client that reads nothing is cut off, one that reads slowly is not', async () => {

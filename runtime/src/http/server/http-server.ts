@@ -70,11 +70,14 @@ export class HttpServer {
     });
   }
 
-  /** Resolves with the port that it listens on. */
-  async listen(host: string, port: number): Promise<number> {
+  /**
+   * Resolves with the port that it listens on.
+   * @param host null: every address, of IPv6 too
+   */
+  async listen(host: string | null, port: number): Promise<number> {
     await new Promise<void>((resolve, reject) => {
       this.server.once('error', reject);
-      this.server.listen(port, host, () => {
+      this.server.listen(port, host ?? undefined, () => {
         this.server.off('error', reject);
         resolve();
       });

@@ -2,7 +2,7 @@
 // wrong.
 
 import express, { type RequestHandler } from 'express';
-import { excessOf } from '../../request/body/json-bounds.js';
+import { JsonBounds } from '../../request/body/json-bounds.js';
 
 /** A body that was read and is not taken; the error handler knows errors of express's reader by `type` and `status`. */
 class BodyRefused extends Error {
@@ -23,7 +23,7 @@ export function jsonBody(mostBytes: number): RequestHandler {
     verify: (_request, _response, body, charset) => {
       if (charset !== 'utf-8')
         throw new BodyRefused('charset.unsupported', `a body in ${charset} is not read; send it in UTF-8`);
-      const excess = excessOf(body);
+      const excess = new JsonBounds().excessOf(body);
       if (excess !== null) throw new BodyRefused('body.refused', `the body ${excess}`);
     },
   });

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
-import { excessOf } from './json-bounds.js';
+import { JsonBounds } from './json-bounds.js';
 
-const excess = (text: string): string | null => excessOf(Buffer.from(text));
+const excess = (text: string): string | null => new JsonBounds().excessOf(Buffer.from(text));
 const nested = (levels: number): string => '['.repeat(levels) + ']'.repeat(levels);
 const members = (count: number): string => `{${Array.from({ length: count }, () => '"a":1').join(',')}}`;
 
@@ -10,6 +10,12 @@ test('levels and members have bounds', () => {
   expect(excess(nested(129))).toBe('is nested deeper than 128 levels');
   expect(excess(members(100_000))).toBeNull();
   expect(excess(members(100_001))).toBe('has more than 100000 members in its objects');
+});
+
+test('members of several texts count together', () => {
+  const bounds = new JsonBounds();
+  expect(bounds.excessOf(Buffer.from(members(60_000)))).toBeNull();
+  expect(bounds.excessOf(Buffer.from(members(60_000)))).toMatch(/more than 100000 members/);
 });
 
 test('members of all objects count together, and what follows another does not nest', () => {

@@ -4,31 +4,35 @@
 
 /** Several times what conversations and schemas of tools have. */
 const mostLevels = 128;
-/** Ten times what fits a context of 262,144 tokens, as messages or as tools. */
+/** More than a context of 262,144 tokens holds of messages that say anything, or of tools. */
 const mostMembers = 100_000;
 
 const [quote, escape, colon] = [0x22, 0x5c, 0x3a];
 const [openArray, closeArray, openObject, closeObject] = [0x5b, 0x5d, 0x7b, 0x7d];
 
-/** What is too much of JSON in UTF-8, for a message that says whose it is; null: nothing, or it is no JSON. */
-export function excessOf(json: Uint8Array): string | null {
-  let levels = 0;
-  let members = 0;
-  let inString = false;
-  for (let i = 0; i < json.length; i++) {
-    const byte = json[i];
-    if (byte === escape) i += 1;
-    else if (byte === quote) inString = !inString;
-    else if (inString) continue;
-    else if (byte === colon) {
-      members += 1;
-      if (members > mostMembers) return `has more than ${String(mostMembers)} members in its objects`;
-    } else if (byte === openObject || byte === openArray) {
-      levels += 1;
-      if (levels > mostLevels) return `is nested deeper than ${String(mostLevels)} levels`;
-    } else if (byte === closeObject || byte === closeArray) {
-      levels -= 1;
+/** The bounds of one request: the members of all its texts count together. */
+export class JsonBounds {
+  #members = 0;
+
+  /** What is too much of JSON in UTF-8, for a message that says whose it is; null: nothing, or it is no JSON. */
+  excessOf(json: Uint8Array): string | null {
+    let levels = 0;
+    let inString = false;
+    for (let i = 0; i < json.length; i++) {
+      const byte = json[i];
+      if (byte === escape) i += 1;
+      else if (byte === quote) inString = !inString;
+      else if (inString) continue;
+      else if (byte === colon) {
+        this.#members += 1;
+        if (this.#members > mostMembers) return `has more than ${String(mostMembers)} members in its objects`;
+      } else if (byte === openObject || byte === openArray) {
+        levels += 1;
+        if (levels > mostLevels) return `is nested deeper than ${String(mostLevels)} levels`;
+      } else if (byte === closeObject || byte === closeArray) {
+        levels -= 1;
+      }
     }
+    return null;
   }
-  return null;
 }

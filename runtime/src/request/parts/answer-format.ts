@@ -4,7 +4,7 @@ import type { GrammarKind } from '@llmservice/native';
 import { JsonPatterns } from '../json-schema/json-patterns.js';
 import { unsupportedInSchema } from '../json-schema/json-schema-support.js';
 import { schemaToCompile } from '../json-schema/schema-formats.js';
-import { excessOf } from '../body/json-bounds.js';
+import { JsonBounds } from '../body/json-bounds.js';
 import { invalidRequest, type Fields, type Violation } from '../body/validate-body.js';
 
 /** Of a schema; the time to compile some kinds grows with the square of it. */
@@ -89,7 +89,7 @@ function jsonSchema(value: unknown, param: string): Named {
     violations,
   });
   const refuse = (why: string): Named => refused({ param, message: `${param} ${why}` });
-  const excess = typeof value === 'string' ? excessOf(Buffer.from(value)) : null;
+  const excess = typeof value === 'string' ? new JsonBounds().excessOf(Buffer.from(value)) : null;
   if (excess !== null) return refuse(excess);
   let schema = value;
   try {

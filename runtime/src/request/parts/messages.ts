@@ -2,7 +2,7 @@
 // calls are objects.
 
 import { parseExactly } from '../../tools/exact-json.js';
-import { excessOf } from '../body/json-bounds.js';
+import { JsonBounds } from '../body/json-bounds.js';
 import type { Fields } from '../body/validate-body.js';
 
 export type Message = Fields & { readonly role: string; readonly content: string };
@@ -30,8 +30,10 @@ const inexact = /\.\d*0(?!\d)|\d{16}|\d[eE]|-0/;
  * has them.
  */
 export function readMessages(messages: unknown): Message[] {
+  const bounds = new JsonBounds();
   let exactChars = mostExactChars;
   const parse = (text: string): unknown => {
+    if (bounds.excessOf(Buffer.from(text)) !== null) return text;
     if (!inexact.test(text) || exactChars < text.length) return JSON.parse(text) as unknown;
     exactChars -= text.length;
     return parseExactly(text);
@@ -58,7 +60,6 @@ function readCall(call: RawCall, parse: (text: string) => unknown): object {
 
 function argumentsOf(text: string, parse: (text: string) => unknown): unknown {
   if (text.trim() === '') return {};
-  if (excessOf(Buffer.from(text)) !== null) return text;
   try {
     const value = parse(text);
     return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : text;
