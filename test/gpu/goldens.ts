@@ -1,10 +1,10 @@
-// Golden models on a device, against transformers with activations rounded as GPUs round them (on-gpu.json; of GGUF, whose
-// weights meet F16, as they are). Exit status 1 where one differs.
+// Golden models on a device, against transformers with activations rounded as GPUs round them (on-gpu.json). Exit status 1
+// where one differs.
 // usage: goldens.ts MODELS cuda|hip|emulator [MODEL...]; MODELS: the folder test/golden/models/. The addon is the one that
 // LLMSERVICE_NATIVE_ADDON names.
 
 import assert from 'node:assert/strict';
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { argv } from 'node:process';
 import type { EngineOptions } from '@llmservice/native';
 
@@ -28,11 +28,8 @@ const eights: Bar = { allowed: 1.5, allowedMean: 0.25, close: 0.8, clearSteps: 0
 const refused = new Map([['llama-bf16-ranks', /heads of 12 features/]]);
 
 function onGpu(folder: string, model: string): Golden {
-  const rounded = `${folder}${model}/on-gpu.json`;
-  const golden = readGolden(model, folder);
-  return existsSync(rounded)
-    ? { ...golden, ...(JSON.parse(readFileSync(rounded, 'utf8')) as Partial<Golden>) }
-    : golden;
+  const rounded = JSON.parse(readFileSync(`${folder}${model}/on-gpu.json`, 'utf8')) as Partial<Golden>;
+  return { ...readGolden(model, folder), ...rounded };
 }
 
 async function hold(folder: string, model: string): Promise<void> {

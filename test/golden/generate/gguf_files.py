@@ -273,6 +273,16 @@ def grouped_experts(tensors: dict[str, Tensor]) -> dict[str, tuple[list[str], np
     return {stored: (names, np.stack([tensors[n].float().numpy() for n in names])) for stored, names in stacks.items()}
 
 
+def stored_types(name: str, tensors: dict[str, Tensor]) -> dict[str, str]:
+    """The name of the type that each tensor, a single expert too, is stored in."""
+    fixture, main, others = FIXTURES[name]
+    of_expert = {n: stored for stored, (names, _) in grouped_experts(tensors).items() for n in names}
+    return {
+        n: stored_type(of_expert.get(n) or stored_name(n, fixture.config), tuple(t.squeeze().shape), main, others).name
+        for n, t in tensors.items()
+    }
+
+
 def write(name: str, tensors: dict[str, Tensor], folder: Path, add_tokenizer=None) -> dict[str, Tensor]:
     """Writes folder/model.gguf. Returns the values that a reader must see, by the names of the reference."""
     fixture, main, others = FIXTURES[name]

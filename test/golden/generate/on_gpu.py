@@ -1,13 +1,16 @@
 """Writes models/NAME/on-gpu.json: what the reference says when what meets a matrix is rounded as GPUs round it.
 
 Matrix units take both operands in few bits: activations become e4m3 codes under a float32 scale for each row and 128
-columns beside weights in FP8, and bfloat16 beside weights in bfloat16; queries times log2(e), keys, values and the weights
-of attention become bfloat16. All else stays in float32. Usage: python generate/on_gpu.py   (after models.py, in the same
-environment)
+columns beside weights in FP8, float16 beside weights in float16 and blocks of GGUF, and bfloat16 beside weights in bfloat16,
+as which matrices of GGUF in float32 are held; queries times log2(e), keys, values and the weights of attention become
+bfloat16. All else stays in float32. Usage: python generate/on_gpu.py [NAME ...]   (after models.py and gguf_models.py, in
+the same environment)
 """
 
 import json
+import sys
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import torch
 from torch import Tensor
@@ -15,7 +18,9 @@ from torch.nn import functional
 from transformers import AttentionInterface, AttentionMaskInterface
 from transformers.masking_utils import sdpa_mask
 
+import gguf_files
 from checkpoint import make_tensors, reference_values
+from experts import stacked
 from fixtures import FIXTURES, Fixture
 from kv_fp8 import rounded
 from reference import build, greedy, load, teacher_forced
@@ -48,13 +53,26 @@ def attend(module, query: Tensor, key: Tensor, value: Tensor, mask: Tensor | Non
     return mixed.transpose(1, 2).contiguous(), None
 
 
-def form_of(name: str, tensors: dict[str, Tensor]):
+def form_of(name: str, dtypes: dict[str, torch.dtype]):
     """How activations are rounded that meet the parameter: experts are stacked in the reference, and stored apart."""
     stack = name.partition(".experts.")[0] + ".experts." if ".experts." in name else name
-    dtypes = {t.dtype for n, t in tensors.items() if n.startswith(stack) and "scale" not in n}
-    if torch.float8_e4m3fn in dtypes:
+    met = {dtype for n, dtype in dtypes.items() if n.startswith(stack) and "scale" not in n}
+    if torch.float8_e4m3fn in met:
         return coded
-    return halved if not dtypes or torch.bfloat16 in dtypes else None
+    if torch.float16 in met:
+        return lambda x: x.half().float()
+    return halved if not met or torch.bfloat16 in met else None
+
+
+def of_gguf(fixture: Fixture, tensors: dict[str, Tensor]) -> tuple[dict[str, Tensor], dict[str, torch.dtype]]:
+    """The reference's values, and as what a GPU holds each matrix."""
+    with TemporaryDirectory() as folder:
+        values = gguf_files.write(fixture.name, tensors, Path(folder))
+    types = gguf_files.stored_types(fixture.name, tensors)
+    matrices = {n for n, value in values.items() if value.ndim == 2}
+    single = {n for n in matrices if types[n] == "F32"}
+    dtypes = {n: torch.bfloat16 if n in single or types[n] == "BF16" else torch.float16 for n in matrices}
+    return stacked({n: halved(value) if n in single else value for n, value in values.items()}), dtypes
 
 
 def generate(fixture: Fixture) -> None:
@@ -63,10 +81,14 @@ def generate(fixture: Fixture) -> None:
     model = build(fixture.config)
     shapes = {n: t.shape for n, t in model.state_dict().items() if fixture.vision or "visual" not in n}
     tensors = make_tensors(fixture, shapes)
-    load(model, reference_values(fixture, tensors))
+    if fixture.name in gguf_files.FIXTURES:
+        values, dtypes = of_gguf(fixture, tensors)
+    else:
+        values, dtypes = reference_values(fixture, tensors), {n: t.dtype for n, t in tensors.items()}
+    load(model, values)
     model.set_attn_implementation("halved")
     model.set_experts_implementation("eager")
-    forms = {p.untyped_storage().data_ptr(): form_of(n, tensors) for n, p in model.named_parameters() if p.ndim > 1}
+    forms = {p.untyped_storage().data_ptr(): form_of(n, dtypes) for n, p in model.named_parameters() if p.ndim > 1}
     met = set()
 
     def linear(x: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
@@ -94,5 +116,6 @@ if __name__ == "__main__":
     torch.set_num_threads(1)
     AttentionInterface.register("halved", attend)
     AttentionMaskInterface.register("halved", sdpa_mask)
-    for fixture in FIXTURES:
-        generate(fixture)
+    for fixture in [*FIXTURES, *(fixture for fixture, _, _ in gguf_files.FIXTURES.values())]:
+        if len(sys.argv) == 1 or fixture.name in sys.argv[1:]:
+            generate(fixture)
