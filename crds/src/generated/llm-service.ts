@@ -343,7 +343,7 @@ export interface LlmServiceSpec {
      */
     maxBodyBytes?: number;
     /**
-     * Answers that may wait for the engine beyond the engine.maxNumSeqs that run, n of a request with that n; more are refused with 429. Keys leave each other a part of this room. Default: 1024.
+     * Answers that a pod holds beyond engine.maxNumSeqs, n of a request with that n; more are refused with 429, which keeps a scaling.metric of queue from growing. Keys leave each other a part of this room. Default: 1024.
      */
     maxWaiting?: number;
   };

@@ -221,20 +221,33 @@ describe('conditions', () => {
     ]);
   });
 
-  test.each([
-    ['is being read', 'Reading', '2026-01-01T00:00:00Z', 'info'],
-    ['is being read for a service that is stopped', 'Stopped', '2026-01-01T00:00:00Z', 'info'],
-    ['could not be read for long', 'Reading', long, 'warning'],
-  ])('of a checkpoint that %s', (_, reason, lastTransitionTime, level) => {
-    const unknown = { status: 'Unknown', lastTransitionTime };
-    const conditions = [
-      { ...unknown, type: 'ModelResolved', reason: 'Reading', message: 'is read once others are' },
-      { ...unknown, type: 'Fits', reason: 'ModelNotResolved', message: 'not known yet' },
-      { ...unknown, type: 'Ready', reason, message: 'is read once others are' },
-    ];
-    const [line] = told({}, {}, [], { observedGeneration: 1, conditions });
-    expect(line).toBe(`${level}: default/demo: ModelResolved=Unknown Reading`);
-  });
+  interface Read {
+    readonly since?: string;
+    readonly failed?: object;
+  }
+  const failed = { lastFailure: { reason: 'EngineCrashed' } };
+  test.each<[string, string, Read, string, string]>([
+    ['is being read', 'Reading', {}, 'info', 'info'],
+    ['is being read for a service that is stopped', 'Stopped', {}, 'info', 'info'],
+    ['is being read for pods that failed', 'Reading', { failed }, 'info', 'warning'],
+    ['could not be read for long', 'Reading', { since: long }, 'warning', 'warning'],
+  ])(
+    'of a checkpoint that %s',
+    (_, reason, { since = '2026-01-01T00:00:00Z', failed: more = {} }, checkpoint, pods) => {
+      const unknown = { status: 'Unknown', lastTransitionTime: since };
+      const conditions = [
+        { ...unknown, type: 'ModelResolved', reason: 'Reading', message: 'is read once others are' },
+        { ...unknown, type: 'Fits', reason: 'ModelNotResolved', message: 'not known yet' },
+        { ...unknown, type: 'Loaded', reason: 'Waiting', message: 'no pod yet' },
+        { ...unknown, type: 'Ready', reason, message: 'waits for the model' },
+      ];
+      const lines = told({}, {}, [], { observedGeneration: 1, conditions, ...more });
+      const levels = Object.fromEntries(
+        lines.map((line) => [/default\/demo: (\w+)/.exec(line)?.[1], line.split(':')[0]]),
+      );
+      expect(levels).toMatchObject({ ModelResolved: checkpoint, Loaded: pods });
+    },
+  );
 
   test('of an older generation say that the operator is not at work', () => {
     expect(told({}, {}, [], { ...ready, observedGeneration: 0 })[0]).toContain(

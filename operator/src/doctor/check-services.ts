@@ -141,9 +141,10 @@ function excusedTypes(status: LlmServiceStatus, now: Date): readonly string[] {
   const isRead = conditions.some(
     (each) => each.type === 'ModelResolved' && each.reason === 'Reading' && isRecent(each, now),
   );
+  const waits = isRead && reason === 'Reading' && lastFailure === undefined;
   return [
     ...(isRead ? aboutCheckpoint : []),
-    ...(isRead || comes || atRest.includes(reason) ? aboutPods : []),
+    ...(waits || comes || atRest.includes(reason) ? aboutPods : []),
   ];
 }
 

@@ -44,15 +44,6 @@ test.each<[object]>([
   ]);
 });
 
-test('a queue that may not grow to the target of scaling is refused', () => {
-  const server = { maxWaiting: 4 };
-  expect(violations({ server, scaling: { maxReplicas: 3, metric: 'queue' } })).toEqual([
-    'spec.server.maxWaiting lets no queue grow beyond scaling.target (4), so that nothing would ever be scaled up',
-  ]);
-  expect(violations({ server, scaling: { maxReplicas: 3, metric: 'queue', target: 3 } })).toEqual([]);
-  expect(violations({ server, scaling: { metric: 'queue' } })).toEqual([]);
-});
-
 test.each(['file:///logs/', 's3://', 's3://b/m.gguf'])('a request log at %s is refused', (uri) => {
   expect(violations({ requestLog: { uri } }).join()).toContain('spec.requestLog.uri must');
 });

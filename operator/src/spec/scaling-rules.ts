@@ -4,14 +4,11 @@
 import type { LlmServiceSpec, Violation } from '@llmservice/crds';
 import { cron } from '../plan/scaling/schedules.js';
 
-/** Requests that wait per pod, where nobody says how many are aimed for. */
-export const queueTarget = 4;
-
 export function scalingViolations(spec: LlmServiceSpec): Violation[] {
   return [...boundViolations(spec), ...scheduleViolations(spec), ...budgetViolations(spec)];
 }
 
-function boundViolations({ scaling, auth, server }: LlmServiceSpec): Violation[] {
+function boundViolations({ scaling, auth }: LlmServiceSpec): Violation[] {
   const { minReplicas, maxReplicas, schedules = [] } = scaling;
   const found: Violation[] = [];
   const most = Math.max(maxReplicas ?? 0, ...schedules.map((schedule) => schedule.minReplicas));
@@ -30,12 +27,6 @@ function boundViolations({ scaling, auth, server }: LlmServiceSpec): Violation[]
   if (auth.keysSecretRef !== undefined && most > auth.maxReplicas) {
     const message = `may make more replicas than auth.maxReplicas (${auth.maxReplicas}), among which the budgets of the keys are divided`;
     found.push({ path: 'spec.scaling', message });
-  }
-  const { metric, target = queueTarget } = scaling;
-  const queue = maxReplicas === undefined || metric !== 'queue' ? undefined : server?.maxWaiting;
-  if (queue !== undefined && queue <= target) {
-    const message = `lets no queue grow beyond scaling.target (${target}), so that nothing would ever be scaled up`;
-    found.push({ path: 'spec.server.maxWaiting', message });
   }
   return found;
 }

@@ -43,8 +43,10 @@ async function serve(options: Record<string, string | undefined>): Promise<numbe
       stderr,
       () => {
         const { name } = config.engineConfig.model;
+        const { host, tlsDir } = config.server;
+        const shown = host?.includes(':') === true ? `[${host}]` : (host ?? 'localhost');
         stderr.write(
-          `Serving ${name} at ${config.server.tlsDir === null ? 'http' : 'https'}://${config.server.host ?? 'localhost'}:${String(replica.port)}/v1 (Ctrl-C stops)\n`,
+          `Serving ${name} at ${tlsDir === null ? 'http' : 'https'}://${shown}:${String(replica.port)}/v1 (Ctrl-C stops)\n`,
         );
       },
     );

@@ -56,15 +56,7 @@ const mib = 1024 * 1024;
 const logLevels = ['error', 'warn', 'info', 'debug'];
 
 export const serverSettings = [
-  define(
-    'host',
-    'LLMSERVICE_HOST',
-    '--host',
-    'ADDRESS',
-    'address to listen on; without it, every one',
-    null,
-    String,
-  ),
+  define('host', 'LLMSERVICE_HOST', '--host', 'ADDRESS', 'address to listen on', null, String),
   define(
     'port',
     'LLMSERVICE_PORT',

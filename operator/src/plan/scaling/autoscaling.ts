@@ -5,7 +5,6 @@ import type { LlmServiceSpec } from '@llmservice/crds';
 import type { KubeObject } from '../../kube/types.js';
 import { resources } from '../../kube/resources.js';
 import type { WantedService } from '../../spec/parse-spec.js';
-import { queueTarget } from '../../spec/scaling-rules.js';
 import { childMetadata } from '../identity/child-metadata.js';
 
 type ScalingSpec = LlmServiceSpec['scaling'];
@@ -69,9 +68,7 @@ const noPrometheus =
 export function scalingTarget({ scaling, engine }: Pick<LlmServiceSpec, 'scaling' | 'engine'>): number {
   const { metric, target } = scaling;
   if (target !== undefined) return target;
-  return { concurrency: Math.max(1, Math.floor(engine.maxNumSeqs * 0.7)), queue: queueTarget, kvUsage: 80 }[
-    metric
-  ];
+  return { concurrency: Math.max(1, Math.floor(engine.maxNumSeqs * 0.7)), queue: 4, kvUsage: 80 }[metric];
 }
 
 /** Names that vLLM and our engine share, and for what part of the metric each stands. */

@@ -106,17 +106,13 @@ describe('cancels its generation and leaves no connection', () => {
   });
 });
 
-test('without an address it listens on every one, of IPv6 too', async () => {
+const addresses = Object.values(networkInterfaces()).flatMap((each) => each ?? []);
+const hasIpv6 = addresses.some(({ address }) => address === '::1');
+(hasIpv6 ? test : test.skip)('without an address it listens on every one, of IPv6 too', async () => {
   const http = new HttpServer(makeApp(server.parts), server.parts);
-  const port = await http.listen(null, 0);
-  const loopback = Object.values(networkInterfaces())
-    .flatMap((each) => each ?? [])
-    .filter(({ internal }) => internal);
-  expect(loopback).not.toEqual([]);
-  for (const { address, family } of loopback) {
-    const host = family === 'IPv6' ? `[${address}]` : address;
-    expect((await fetch(`http://${host}:${String(port)}/healthz/live`)).status).toBe(200);
-  }
+  const port = String(await http.listen(null, 0));
+  for (const host of ['127.0.0.1', '[::1]'])
+    expect((await fetch(`http://${host}:${port}/healthz/live`)).status).toBe(200);
   await http.close();
 });
 

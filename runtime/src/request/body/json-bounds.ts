@@ -10,7 +10,7 @@ const mostMembers = 100_000;
 const [quote, escape, colon] = [0x22, 0x5c, 0x3a];
 const [openArray, closeArray, openObject, closeObject] = [0x5b, 0x5d, 0x7b, 0x7d];
 
-/** The bounds of one request: the members of all its texts count together. */
+/** The bounds of one text, or of several whose members count together. */
 export class JsonBounds {
   #members = 0;
 

@@ -23,7 +23,7 @@ interface RawCall {
 /** Characters of a conversation's calls whose numbers are kept: to read them so takes ten times as long. */
 const mostExactChars = 262_144;
 /** What may be a number that JavaScript would write otherwise. */
-const inexact = /\.\d*0(?!\d)|\d{16}|\d[eE]|-0/;
+const inexact = /\.\d*0(?!\d)|(?:\d\.?){16}|\.0{6}|\d[eE]|-0/;
 
 /**
  * Text parts are joined as they are; `developer` is OpenAI's newer word for `system`. Numbers of calls are as `parseExactly`

@@ -138,8 +138,8 @@ export async function renderMessages(
       { param: 'messages' },
     );
   }
+  const stoodIn = withStandIns(marked(messages, ending));
   try {
-    const stoodIn = withStandIns(marked(messages, ending));
     const rendered = await chatTemplate.render({
       messages: stoodIn.messages,
       tools,
@@ -152,7 +152,8 @@ export async function renderMessages(
     return text;
   } catch (error) {
     if (!(error instanceof ChatTemplateRefusal)) throw error;
-    throw ApiError.of('chat_template_refused', `the chat template refuses the messages: ${error.message}`, {
+    const why = stoodIn.restore(error.message);
+    throw ApiError.of('chat_template_refused', `the chat template refuses the messages: ${why}`, {
       param: 'messages',
     });
   }
