@@ -7,4 +7,4 @@ COPY packages /app
 WORKDIR /app
 ENV NODE_ENV=production HOME=/tmp
 USER 65532:65532
-ENTRYPOINT ["node", "--max-semi-space-size=16", "runtime/dist/main.js"]
+ENTRYPOINT ["node", "--max-semi-space-size=16", "--heap-growing-percent=50", "runtime/dist/main.js"]

@@ -13,4 +13,4 @@ ENV NVIDIA_DRIVER_CAPABILITIES=compute,utility
 ENV NVIDIA_REQUIRE_CUDA=cuda>=13.0
 ENV NODE_ENV=production HOME=/tmp
 USER 65532:65532
-ENTRYPOINT ["node", "--max-semi-space-size=16", "runtime/dist/main.js"]
+ENTRYPOINT ["node", "--max-semi-space-size=16", "--heap-growing-percent=50", "runtime/dist/main.js"]

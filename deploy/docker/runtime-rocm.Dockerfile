@@ -33,4 +33,4 @@ ENV NODE_ENV=production HOME=/tmp
 # /dev/kfd and /dev/dri/renderD* come with the device plugin, and who may open them is the node's to say: a group made
 # here has not the node's number (deploy/docs/gpu.md, "Permissions on AMD nodes").
 USER 65532:65532
-ENTRYPOINT ["node", "--max-semi-space-size=16", "runtime/dist/main.js"]
+ENTRYPOINT ["node", "--max-semi-space-size=16", "--heap-growing-percent=50", "runtime/dist/main.js"]
