@@ -34,7 +34,7 @@ export const failureKinds = {
     terminal: false,
     httpStatus: 503,
     remedy:
-      'Correct tls.crt and tls.key in the Secret named in spec.tls.secretRef; deploy/docs/tls.md says how.',
+      'Correct tls.crt, tls.key or client-ca.crt in the Secret named in spec.tls.secretRef; deploy/docs/tls.md says how.',
   },
   UnsupportedArchitecture: {
     terminal: true,

@@ -270,7 +270,7 @@ describe('the API server accepts', () => {
     ],
     [
       'settings of the server',
-      { server: { maxBodyBytes: 1_048_576, maxWaiting: 0 }, scaling: { maxReplicas: 3 } },
+      { server: { maxBodyBytes: 1_048_576, maxWaiting: 0, logLevel: 'debug' }, scaling: { maxReplicas: 3 } },
     ],
     ['16 GPUs that a library adds up over', { accelerator: gpu(16), engine: { collectives: 'library' } }],
     ['16 GPUs of vLLM', { accelerator: gpu(16), engine: { runtime: 'vllm' } }],

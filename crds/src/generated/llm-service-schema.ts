@@ -1268,7 +1268,7 @@ export const llmServiceSchema: object = {
           "required": []
         },
         "server": {
-          "description": "How much the server of each pod takes at once.",
+          "description": "What the server of each pod takes at once, and what it logs.",
           "type": "object",
           "additionalProperties": false,
           "properties": {
@@ -1285,6 +1285,16 @@ export const llmServiceSchema: object = {
               "format": "int32",
               "minimum": 0,
               "maximum": 100000
+            },
+            "logLevel": {
+              "description": "The least that is worth a line of a pod's log. Requests have theirs at info, and by them kubectl llm drain counts. Default: info.",
+              "type": "string",
+              "enum": [
+                "error",
+                "warn",
+                "info",
+                "debug"
+              ]
             }
           },
           "required": []
@@ -1353,7 +1363,7 @@ export const llmServiceSchema: object = {
               "default": "Auto"
             },
             "drainTimeoutSeconds": {
-              "description": "How long running generations may finish after a pod was told to stop.",
+              "description": "How long running generations may finish, and answers be read, after a pod was told to stop.",
               "type": "integer",
               "format": "int32",
               "default": 120,

@@ -335,7 +335,7 @@ export interface LlmServiceSpec {
   auth: AuthSpec;
   accounting: AccountingSpec;
   /**
-   * How much the server of each pod takes at once.
+   * What the server of each pod takes at once, and what it logs.
    */
   server?: {
     /**
@@ -346,6 +346,10 @@ export interface LlmServiceSpec {
      * Answers that a pod holds beyond engine.maxNumSeqs, n of a request with that n; more are refused with 429, which keeps a scaling.metric of queue from growing. Keys leave each other a part of this room. Default: 1024.
      */
     maxWaiting?: number;
+    /**
+     * The least that is worth a line of a pod's log. Requests have theirs at info, and by them kubectl llm drain counts. Default: info.
+     */
+    logLevel?: 'error' | 'warn' | 'info' | 'debug';
   };
   /**
    * The lines of the access log as objects in S3, at the endpoint, and with the credentials, of the checkpoint. Default: none.
@@ -383,7 +387,7 @@ export interface LlmServiceSpec {
      */
     strategy: 'Auto' | 'Surge' | 'Drain';
     /**
-     * How long running generations may finish after a pod was told to stop.
+     * How long running generations may finish, and answers be read, after a pod was told to stop.
      */
     drainTimeoutSeconds: number;
     /**

@@ -172,12 +172,13 @@ describe('the pod', () => {
     const spec = {
       administration: { keysSecretRef: { name: 'admins' } },
       requestLog: { uri: 's3://logs/demo/', text: true },
-      server: { maxBodyBytes: 65_536, maxWaiting: 0 },
+      server: { maxBodyBytes: 65_536, maxWaiting: 0, logLevel: 'debug' },
     };
     expect(container(spec)).toMatchObject({
       env: expect.arrayContaining([
         { name: 'LLMSERVICE_MAX_BODY_BYTES', value: '65536' },
         { name: 'LLMSERVICE_MAX_WAITING', value: '0' },
+        { name: 'LLMSERVICE_LOG_LEVEL', value: 'debug' },
         { name: 'LLMSERVICE_ADMIN_HOST', value: '127.0.0.1' },
         { name: 'LLMSERVICE_ADMIN_PORT', value: '8083' },
         { name: 'LLMSERVICE_ADMIN_KEYS_DIR', value: paths.administrationKeys },

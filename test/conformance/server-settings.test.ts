@@ -1,0 +1,40 @@
+// Every setting of the server is one of the manifest's, or is not for a manifest to say: `spec.env` takes none of them, so
+// what has neither field nor reason could not be set in a cluster at all.
+
+import { expect, test } from '@jest/globals';
+import { serverVariables } from '../../operator/src/plan/pods/container-env.js';
+import { wantedService } from '../../operator/src/spec/wanted-service.fixture.js';
+import { serverSettings } from '../../runtime/src/config/server-settings.js';
+
+const everything = {
+  tls: { secretRef: { name: 'tls' } },
+  server: { maxBodyBytes: 65_536, maxWaiting: 0, logLevel: 'debug' },
+  administration: { keysSecretRef: { name: 'admins' } },
+  requestLog: { uri: 's3://logs/demo/', text: true },
+};
+
+/** Variables that no field sets, and why. */
+const reasons: Readonly<Record<string, string>> = {
+  LLMSERVICE_HOST: 'a pod listens on every address',
+  LLMSERVICE_PORT: 'probes and Services name the port',
+  LLMSERVICE_WEIGHTS_DIR: 'where the volume is mounted',
+  LLMSERVICE_S3_CA_DIR: 'where the ConfigMap is mounted',
+  LLMSERVICE_TERMINATION_LOG: 'where the kubelet reads it',
+  LLMSERVICE_ACCOUNTING_FILE_BYTES: 'files of another size tell nothing else',
+  LLMSERVICE_THREADS: 'the cores that spec.resources lets the container have',
+  TRUST_REMOTE_CODE: 'spec.env takes it; no code is run whatever it says',
+};
+
+const fields = serverVariables(wantedService(everything)).map(({ name }) => name);
+
+test.each(serverSettings.map(({ env }) => env))(
+  '%s has a field of the manifest, or a reason why not',
+  (env) => {
+    expect(fields.includes(env)).not.toBe(Object.hasOwn(reasons, env));
+  },
+);
+
+test('no variable is set or excused that no setting reads', () => {
+  const read: readonly string[] = serverSettings.map(({ env }) => env);
+  expect([...fields, ...Object.keys(reasons)].filter((name) => !read.includes(name))).toEqual([]);
+});
