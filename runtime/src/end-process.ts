@@ -27,7 +27,9 @@ export function failureOf(error: unknown): Failure {
 
 /** Logs the failure with its remedy and writes the termination message. */
 export function reportFailure(failure: Failure, terminationLog: string, logger: Logger): void {
-  logger.error('giving up', { ...failure, remedy: failureKinds[failure.reason].remedy });
+  const { reason, message, detail } = failure;
+  // Of a field called message the logger would make a part of its own message.
+  logger.error('giving up', { reason, cause: message, detail, remedy: failureKinds[reason].remedy });
   // Kubernetes makes the file at the default path; outside of a pod there is none and none is wanted.
   if (terminationLog === paths.terminationMessage && !existsSync(terminationLog)) return;
   try {

@@ -21,7 +21,8 @@ export interface ConnectionLimits {
 export const connectionLimits: ConnectionLimits = {
   headersMs: 20_000,
   requestMs: 300_000,
-  readerMs: 60_000,
+  // The kernel takes more of an answer only once a third of its buffer is free, a megabyte and more: 12 kB/s are enough.
+  readerMs: 120_000,
   lookMs: 5_000,
 };
 

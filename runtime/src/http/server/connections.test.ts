@@ -2,13 +2,16 @@
 
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { once } from 'node:events';
-import { createServer, type ServerResponse } from 'node:http';
+import { createServer, type RequestListener, type ServerResponse } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
 import { connect, type AddressInfo, type Socket } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { connect as connectTls } from 'node:tls';
 import { makeApp } from '../app.js';
 import { endless, output, byteIds } from '../scripted-engine.fixture.js';
 import { ScriptedServer } from '../scripted-server.fixture.js';
+import { selfSigned } from './certificate.fixture.js';
 import { HttpServer } from './http-server.js';
 import { StalledReaders } from './stalled-readers.js';
 
@@ -116,40 +119,49 @@ const hasIpv6 = addresses.some(({ address }) => address === '::1');
   await http.close();
 });
 
-test('a client that reads nothing is cut off, one that reads slowly is not', async () => {
-  const answers: ServerResponse[] = [];
-  const plain = createServer((_request, response) => {
-    answers.push(response);
-    // More than the kernel's buffers take.
-    response.write(Buffer.alloc(32 * 2 ** 20));
-  }).listen(0, '127.0.0.1');
-  await once(plain, 'listening');
-  const readers = new StalledReaders(plain, limits);
-  const { port } = plain.address() as AddressInfo;
-  const dialPlain = async (): Promise<[Socket, ServerResponse]> => {
-    const socket = connect(port, '127.0.0.1').on('error', () => undefined);
-    socket.write('GET / HTTP/1.1\r\nhost: x\r\n\r\n');
-    await once(plain, 'request');
-    return [socket, answers.at(-1)!];
-  };
-  const [reader, read] = await dialPlain();
-  // Less in all than the one write that it is sent, and something between any two looks at it.
-  let taken = 0;
-  reader.on('data', (chunk: Buffer) => {
-    taken += chunk.length;
-    if (taken < 2 ** 18) return;
-    taken = 0;
-    reader.pause();
-    setTimeout(() => reader.resume(), limits.lookMs / 2);
+describe.each([
+  ['HTTP', createServer, (port: number) => connect(port, '127.0.0.1')],
+  [
+    'HTTPS',
+    (handler: RequestListener) => createTlsServer(selfSigned, handler),
+    (port: number) => connectTls({ port, host: '127.0.0.1', rejectUnauthorized: false }),
+  ],
+])('over %s', (_, serve, connectTo) => {
+  test('a client that reads nothing is cut off, one that reads slowly is not', async () => {
+    const answers: ServerResponse[] = [];
+    const large = serve((_request, response) => {
+      answers.push(response);
+      // More than the kernel's buffers take.
+      response.write(Buffer.alloc(32 * 2 ** 20));
+    }).listen(0, '127.0.0.1');
+    await once(large, 'listening');
+    const readers = new StalledReaders(large, limits);
+    const { port } = large.address() as AddressInfo;
+    const dialLarge = async (): Promise<[Socket, ServerResponse]> => {
+      const socket = connectTo(port).on('error', () => undefined);
+      socket.write('GET / HTTP/1.1\r\nhost: x\r\n\r\n');
+      await once(large, 'request');
+      return [socket, answers.at(-1)!];
+    };
+    const [reader, read] = await dialLarge();
+    // Less in all than the one write that it is sent, and something between any two looks at it.
+    let taken = 0;
+    reader.on('data', (chunk: Buffer) => {
+      taken += chunk.length;
+      if (taken < 2 ** 18) return;
+      taken = 0;
+      reader.pause();
+      setTimeout(() => reader.resume(), limits.lookMs / 2);
+    });
+    const [idler, unread] = await dialLarge();
+    idler.pause();
+    await once(unread, 'close');
+    await sleep(2 * limits.readerMs);
+    expect(read.destroyed).toBe(false);
+    reader.destroy();
+    readers.stop();
+    large.close();
   });
-  const [idler, unread] = await dialPlain();
-  idler.pause();
-  await once(unread, 'close');
-  await sleep(2 * limits.readerMs);
-  expect(read.destroyed).toBe(false);
-  reader.destroy();
-  readers.stop();
-  plain.close();
 });
 
 test('while a replica drains it keeps no connection', async () => {

@@ -1,5 +1,5 @@
-// The listening server and its graceful end: no new generations, running ones to their end or to the deadline,
-// then every connection closed.
+// The listening server and its graceful end: no new generations, running ones and answers on their way to their end or to
+// the deadline, then every connection closed.
 
 import type { Express } from 'express';
 import { createServer, type Server } from 'node:http';
@@ -9,12 +9,13 @@ import { ApiError } from '../../request/body/api-error.js';
 import { answerClientErrors } from './client-errors.js';
 import { connectionLimits, connectionOptions } from './connection-limits.js';
 import type { ServerParts } from '../replica/server-parts.js';
+import { OpenAnswers } from './open-answers.js';
 import { StalledReaders } from './stalled-readers.js';
 import type { TlsFiles } from './tls-files.js';
 import { TlsReload } from './tls-reload.js';
 
 const pollMs = 50;
-/** Time for error events to reach their clients after the deadline. */
+/** Time for error events, and for what is almost sent, to reach their clients after the deadline. */
 const farewellMs = 2_000;
 /** Time for what ran behind the last connections to be accounted for. */
 const settleMs = 1_000;
@@ -30,6 +31,7 @@ export class HttpServer {
   private readonly server: Server;
   private readonly reload: TlsReload | null = null;
   private readonly stalled: StalledReaders;
+  private readonly answers: OpenAnswers;
   private readonly sockets = new Set<Socket>();
   private draining = false;
 
@@ -63,6 +65,7 @@ export class HttpServer {
     this.server.prependListener('request', (_, response) => {
       if (this.draining) response.setHeader('connection', 'close');
     });
+    this.answers = new OpenAnswers(this.server);
     this.stalled = new StalledReaders(this.server, limits);
     this.server.on('connection', (socket: Socket) => {
       this.sockets.add(socket);
@@ -85,19 +88,24 @@ export class HttpServer {
     return (this.server.address() as AddressInfo).port;
   }
 
-  /** Resolves when no generation runs any more: ended by themselves, or by the deadline with a clean error event. */
+  /**
+   * Resolves when no generation runs any more and every answer is sent whole: ended by themselves, or by the deadline,
+   * generations with a clean error event.
+   */
   async drain(timeoutMs: number): Promise<void> {
     const { lifecycle, admission, running, now, logger } = this.parts;
     lifecycle.startDraining();
     this.draining = true;
-    this.server.closeIdleConnections();
+    this.answers.closeIdle();
     const startedAt = now();
-    while (admission.inFlight > 0 && now() - startedAt < timeoutMs) await wait(pollMs);
-    logger.info('drained', { afterMs: Math.round(now() - startedAt), cut: running.size });
+    // A generation has left the admission when its answer is made, which a client may read for minutes.
+    const isBusy = (): boolean => admission.inFlight > 0 || this.answers.underWay > 0;
+    while (isBusy() && now() - startedAt < timeoutMs) await wait(pollMs);
+    logger.info('drained', { afterMs: Math.round(now() - startedAt), cut: this.answers.underWay });
     const reason = ApiError.of('draining', 'this replica is shutting down and the time to finish is over');
     for (const { controller } of running) controller.abort(reason);
     const cutAt = now();
-    while (admission.inFlight > 0 && now() - cutAt < farewellMs) await wait(pollMs);
+    while (isBusy() && now() - cutAt < farewellMs) await wait(pollMs);
   }
 
   async close(): Promise<void> {

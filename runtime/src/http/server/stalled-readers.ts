@@ -8,7 +8,6 @@ import type { ConnectionLimits } from './connection-limits.js';
 /** How far a client had read when it was last looked at, and how often it was found there. */
 interface Progress {
   readonly takenBytes: number;
-  readonly queuedBytes: number;
   readonly looks: number;
 }
 
@@ -22,7 +21,7 @@ export class StalledReaders {
   ) {
     server.on('request', ({ socket }) => {
       if (this.sockets.has(socket)) return;
-      this.sockets.set(socket, { takenBytes: 0, queuedBytes: 0, looks: 0 });
+      this.sockets.set(socket, { takenBytes: 0, looks: 0 });
       socket.once('close', () => this.sockets.delete(socket));
     });
     this.timer = setInterval(() => this.look(), limits.lookMs).unref();
@@ -35,19 +34,28 @@ export class StalledReaders {
   /** Counts looks, not time: while this process stands still, no client can get on either. */
   private look(): void {
     for (const [socket, last] of this.sockets) {
-      const takenBytes = socket.bytesWritten - socket.writableLength;
-      const queuedBytes = bytesQueued(socket);
-      const isStalled =
-        socket.writableLength > 0 && takenBytes === last.takenBytes && queuedBytes >= last.queuedBytes;
+      const takenBytes = bytesTaken(socket);
+      const isStalled = socket.writableLength > 0 && takenBytes === last.takenBytes;
       const looks = isStalled ? last.looks + 1 : 0;
-      this.sockets.set(socket, { takenBytes, queuedBytes, looks });
+      this.sockets.set(socket, { takenBytes, looks });
       if (looks * this.limits.lookMs >= this.limits.readerMs) socket.destroy();
     }
   }
 }
 
-/** Of the write under way, what the kernel has not taken yet: Node counts a write as a whole, and one can be megabytes. */
-function bytesQueued(socket: Socket): number {
-  const { _handle: handle } = socket as { readonly _handle?: { readonly writeQueueSize?: number } | null };
-  return handle?.writeQueueSize ?? 0;
+/** Node's own, of a TCP connection. */
+interface Transport {
+  /** Of whole writes, and one can be megabytes. */
+  readonly bytesWritten: number;
+  /** What of them the kernel has not taken yet. */
+  readonly writeQueueSize: number;
+}
+
+/** Behind TLS the socket's own handle keeps a write until it is done; the one below it sends it bit by bit. */
+function bytesTaken(socket: Socket): number {
+  const { _handle: handle } = socket as {
+    readonly _handle?: (Transport & { readonly _parent?: Transport }) | null;
+  };
+  const transport = handle?._parent ?? handle;
+  return transport ? transport.bytesWritten - transport.writeQueueSize : 0;
 }

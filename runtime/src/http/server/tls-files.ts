@@ -5,6 +5,7 @@ import { FailureError } from '@llmservice/crds';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createSecureContext } from 'node:tls';
+import { parseCertificates, parseKey } from './pem.js';
 
 /** PEM texts. */
 export interface TlsFiles {
@@ -20,18 +21,27 @@ const keyName = 'tls.key';
 /** Not ca.crt: issuers write their own authority there, which asks nothing of clients. */
 const clientCaName = 'client-ca.crt';
 
-/** @throws FailureError CertificateInvalid when a file is missing, is no PEM, or the key is not the certificate's */
+/**
+ * @throws FailureError CertificateInvalid when a file is missing, empty, half written or no PEM, or the key is not the
+ * certificate's
+ */
 export function readTlsFiles(folder: string): TlsFiles {
   const files = {
     cert: read(folder, certName),
     key: read(folder, keyName),
     ca: readOptional(folder, clientCaName),
   };
-  try {
-    createSecureContext(files);
-  } catch (error) {
-    throw refusal(folder, `${certName}, ${keyName} or ${clientCaName} cannot be used`, error);
-  }
+  // Those between it and the root come behind the server's own.
+  const [leaf] = use(folder, certName, () => parseCertificates(files.cert));
+  const key = use(folder, keyName, () => parseKey(files.key));
+  use(folder, keyName, () => {
+    if (!leaf.checkPrivateKey(key))
+      throw new Error(`it is not the key of the first certificate in ${certName}`);
+  });
+  const { ca } = files;
+  // An empty one would mean to Node: every authority that it knows, the public ones.
+  if (ca !== undefined) use(folder, clientCaName, () => parseCertificates(ca));
+  use(folder, `${certName}, ${keyName} or ${clientCaName}`, () => createSecureContext(files));
   return files;
 }
 
@@ -56,9 +66,17 @@ function readOptional(folder: string, name: string): string | undefined {
   }
 }
 
+function use<T>(folder: string, name: string, parse: () => T): T {
+  try {
+    return parse();
+  } catch (error) {
+    throw refusal(folder, `${name} cannot be used`, error);
+  }
+}
+
 function refusal(folder: string, what: string, cause: unknown): FailureError {
   const message =
     `TLS is asked for (--tls-dir ${folder}), but ${what}: ${(cause as Error).message}; the folder needs ${certName} and ` +
-    `${keyName} in PEM, of one key pair, and may have ${clientCaName}`;
+    `${keyName} in PEM, whole, unencrypted and of one key pair, and may have ${clientCaName}`;
   return new FailureError('CertificateInvalid', message, undefined, { cause });
 }

@@ -41,7 +41,7 @@ export class TlsReload {
     } catch (error) {
       const { message } = error as Error;
       if (message !== this.lastComplaint)
-        this.logger.warn('TLS files not taken; the last good ones stay', { message });
+        this.logger.warn('TLS files not taken; the last good ones stay', { cause: message });
       this.lastComplaint = message;
     }
   }
