@@ -4,6 +4,7 @@ import {
   mkdtempSync,
   readdirSync,
   readFileSync,
+  renameSync,
   rmSync,
   utimesSync,
   writeFileSync,
@@ -39,6 +40,8 @@ class Disk {
   most = Infinity;
   /** A sync fails, and keeps so many bytes of what it was to sync; null: it does not. */
   lost: number | null = null;
+  /** Names of each file; 0: it was deleted. */
+  nlink = 1;
   private readonly synced: number[] = [];
 
   readonly create = (): Promise<AppendFile> => {
@@ -65,6 +68,7 @@ class Disk {
         return Promise.resolve();
       },
       close: () => Promise.resolve(),
+      stat: () => Promise.resolve({ nlink: this.nlink }),
     });
   };
 
@@ -134,6 +138,46 @@ describe('the accounting log', () => {
       ['e'],
     ]);
     expect(counts).toEqual({ written: 5, lost: 0, failed: 0 });
+  });
+
+  test.each([
+    ['that was deleted', () => rmSync(join(dir, names()[0]!))],
+    ['whose folder was deleted', () => rmSync(dir, { recursive: true })],
+  ])('goes on in a new file after one %s, and what was written counts', async (_, clean) => {
+    openLog().add(record('a'));
+    await log.flush();
+    clean();
+    for (const id of ['b', 'c']) {
+      log.add(record(id));
+      await log.flush();
+    }
+    expect(names()).toEqual(['pod-0-20260301T100000000Z-2.jsonl']);
+    expect(linesOf(names()[0]!).map((line) => parseRecord(line)?.id)).toEqual(['b', 'c']);
+    expect(counts).toEqual({ written: 3, lost: 0, failed: 0 });
+  });
+
+  test('goes on in a file that was given another name', async () => {
+    openLog().add(record('a'));
+    await log.flush();
+    renameSync(join(dir, names()[0]!), join(dir, 'renamed.jsonl'));
+    log.add(record('b'));
+    await log.flush();
+    expect(names()).toEqual(['renamed.jsonl']);
+    expect(linesOf('renamed.jsonl').map((line) => parseRecord(line)?.id)).toEqual(['a', 'b']);
+  });
+
+  test('that a full disk cut has the line whole when its file is deleted', async () => {
+    const disk = new Disk();
+    const length = formatRecord(record('a')).length;
+    openLog({ create: disk.create });
+    disk.room = Math.floor(1.5 * length);
+    for (const id of ['a', 'b']) log.add(record(id));
+    await log.flush();
+    disk.room = Infinity;
+    disk.nlink = 0;
+    await log.flush();
+    expect(disk.files[1]?.toString()).toBe(formatRecord(record('b')));
+    expect(counts).toEqual({ written: 2, lost: 0, failed: 1 });
   });
 
   test('is written without anybody asking', async () => {
@@ -241,11 +285,11 @@ test('what was spent today is read from all logs, but for the line that a crash 
   await log.close();
   appendFileSync(join(dir, names()[1]!), formatRecord(record('cut')).slice(0, 40));
   for (const name of names()) utimesSync(join(dir, name), now / 1000, now / 1000);
-  expect(await spentToday(dir, now)).toEqual(
+  expect(await spentToday(dir, now, silent)).toEqual(
     new Map([
       ['a', 30],
       ['b', 100],
     ]),
   );
-  expect(await spentToday(dir, now + 86_400_000)).toEqual(new Map());
+  expect(await spentToday(dir, now + 86_400_000, silent)).toEqual(new Map());
 });

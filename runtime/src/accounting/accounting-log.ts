@@ -19,6 +19,8 @@ export interface AppendFile {
   write(bytes: Buffer): Promise<{ readonly bytesWritten: number }>;
   datasync(): Promise<void>;
   truncate(bytes: number): Promise<void>;
+  /** `nlink`: how many names it has; 0: it was deleted. */
+  stat(): Promise<{ readonly nlink: number }>;
   close(): Promise<void>;
 }
 
@@ -93,6 +95,7 @@ export class AccountingLog {
   async #write(): Promise<void> {
     if (this.#buffer.bytes === 0) return;
     try {
+      await this.#leaveDeleted();
       this.#file ??= { handle: await this.#create(), bytes: 0 };
       const file = this.#file;
       let written = 0;
@@ -111,6 +114,13 @@ export class AccountingLog {
     } catch (error) {
       await this.#failed(error as NodeJS.ErrnoException);
     }
+  }
+
+  /** Who cleans up deletes the open file too: it would take lines that nobody can read any more. */
+  async #leaveDeleted(): Promise<void> {
+    if (this.#file === null || (await this.#file.handle.stat()).nlink > 0) return;
+    this.#logger.warn('the accounting log was deleted and goes on in a new file', { dir: this.#options.dir });
+    await this.#endFile();
   }
 
   /** Files over a network may tell only now that they had no room, and keep some of it: it is written again. */

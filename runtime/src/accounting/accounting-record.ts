@@ -27,8 +27,15 @@ export function formatRecord(record: AccountingRecord): string {
 export function parseRecord(line: string): AccountingRecord | null {
   try {
     const value = JSON.parse(line) as Partial<AccountingRecord> | null;
-    return typeof value?.id === 'string' && Array.isArray(value.finish) ? (value as AccountingRecord) : null;
+    return value !== null && isRecord(value) ? value : null;
   } catch {
     return null;
   }
+}
+
+/** By the fields that readers of a log count with. */
+function isRecord(value: Partial<AccountingRecord>): value is AccountingRecord {
+  const { time, id, promptTokens, completionTokens, finish } = value;
+  const isCounted = Number.isSafeInteger(promptTokens) && Number.isSafeInteger(completionTokens);
+  return typeof time === 'string' && typeof id === 'string' && isCounted && Array.isArray(finish);
 }
