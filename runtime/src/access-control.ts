@@ -62,13 +62,11 @@ export class AccessControl {
     if (dir === null || this.keys === null) return;
     try {
       const now = clock();
-      this.access.budgets.restore(await spentToday(dir, now), now);
+      this.access.budgets.restore(await spentToday(dir, now, this.logger), now);
     } catch (error) {
-      const { code, message } = error as NodeJS.ErrnoException;
-      if (code === 'ENOENT') return;
       this.logger.warn('budgets of the day begin anew: the accounting log cannot be read', {
         dir,
-        cause: message,
+        cause: (error as Error).message,
       });
     }
   }

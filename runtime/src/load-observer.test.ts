@@ -97,6 +97,12 @@ test('the next model begins anew', () => {
   expect(lifecycle.health()).toMatchObject({ state: 'pulling', load: null });
 });
 
+test('what failed stays failed when its model is put away', () => {
+  lifecycle.fail({ reason: 'LoadStalled', message: 'no progress' });
+  lifecycle.unloaded();
+  expect(lifecycle.health()).toMatchObject({ state: 'failed', failure: { reason: 'LoadStalled' } });
+});
+
 test('a warm-up follows the load, and is a phase of its own', () => {
   observer.pulled();
   observer.loaded({ bytesDone: 4, bytesTotal: 4 });

@@ -2,6 +2,7 @@
 // The only place where the parts are made and joined.
 
 import { FailureError } from '@llmservice/crds';
+import { collectDefaultMetrics } from 'prom-client';
 import { AccessControl } from './access-control.js';
 import { AdminServer } from './admin-server.js';
 import type { ResolvedConfig } from './config/resolve-config.js';
@@ -54,6 +55,7 @@ export class Replica {
     this.stall = new StallWatch(engineConfig.noProgressTimeoutSeconds * 1000, now);
     this.observer = new LoadObserver(this.lifecycle, this.stall, logger, now);
     const metrics = new ServerMetrics(model.name, () => this.lifecycle);
+    collectDefaultMetrics({ register: metrics.registry });
     this.delay = new EventLoopDelay(metrics.registry, model.name, now);
     this.cache = makeWeightsCache(config, metrics.registry, logger);
     this.control = new AccessControl(config, metrics, logger);
@@ -148,7 +150,7 @@ export class Replica {
     }
   }
 
-  /** Ends the engine and a load that is under way; requests in flight end with an error. Idempotent. */
+  /** Ends the engine and a load that is under way; requests in flight end with `model_not_ready`. Idempotent. */
   async unload(): Promise<void> {
     if (this.model !== null) await this.end(this.model);
   }
@@ -159,17 +161,39 @@ export class Replica {
       load: async (uri) => {
         if (this.model !== null)
           throw ApiError.of('model_already_loaded', 'a model is loaded or loading: unload it first');
-        await this.load(uri ?? undefined);
+        await this.load(uri ?? undefined).catch((error: unknown) => {
+          throw isAbort(error) ? this.loadEnded() : error;
+        });
       },
       unload: () => this.unload(),
     };
   }
 
+  /** Why a load that somebody asked for was broken off. */
+  private loadEnded(): ApiError {
+    const { state, failure } = this.lifecycle.health();
+    if (state === 'failed' && failure !== null) return ApiError.ofFailure(failure);
+    return this.stopping.signal.aborted
+      ? ApiError.of('draining', 'this replica is shutting down, which ended the load')
+      : ApiError.of('request_cancelled', 'an unload ended the load: send it again for a model to be loaded');
+  }
+
   /** A load that was unloaded fails, and ends its run a second time: by then there may be another one. */
   private async end(run: ModelRun): Promise<void> {
-    if (this.model === run) this.lifecycle.unloaded();
+    if (this.model === run) {
+      this.lifecycle.unloaded();
+      this.endRunning();
+    }
     await run.stop();
     if (this.model === run) this.model = null;
+  }
+
+  /** Before the engine goes, which would call itself lost and about to be restarted. */
+  private endRunning(): void {
+    const message =
+      'an administrator unloaded the model: send the request again once one is loaded, or elsewhere';
+    const reason = ApiError.of('model_not_ready', message);
+    for (const { controller } of this.parts.running) controller.abort(reason);
   }
 
   /** Resolves when the replica is to stop. */
@@ -178,7 +202,7 @@ export class Replica {
       await this.control.restoreBudgets();
       await this.load();
     } catch (error) {
-      if ((error as Error).name !== 'AbortError') throw error;
+      if (!isAbort(error)) throw error;
     }
     await this.untilStopped();
   }
@@ -214,4 +238,9 @@ export class Replica {
     if (signal.aborted) return;
     await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
   }
+}
+
+/** Of a load that a stop of its run broke off. */
+function isAbort(error: unknown): boolean {
+  return (error as Error).name === 'AbortError';
 }

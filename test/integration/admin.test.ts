@@ -3,11 +3,14 @@
 
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import { createHash } from 'node:crypto';
+import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { freePort } from '../processes.js';
-import { demoCheckpoint, ReplicaProcess } from './replica-process.js';
+import { eventually, freePort } from '../processes.js';
+import { demoCheckpoint, ReplicaProcess, type ReplicaOptions } from './replica-process.js';
+import { s3Environment } from './s3-server.js';
 import { endless, longContext } from './streams.js';
 
 jest.setTimeout(180_000);
@@ -19,16 +22,23 @@ let adminUrl: string;
 beforeAll(async () => {
   const sha256 = createHash('sha256').update('sk-admin').digest('hex');
   writeFileSync(join(folder, 'keys.yaml'), JSON.stringify({ keys: [{ id: 'admin', sha256 }] }));
-  const port = await freePort();
-  adminUrl = `http://127.0.0.1:${String(port)}`;
-  const env = { LLMSERVICE_ADMIN_PORT: String(port), LLMSERVICE_ADMIN_KEYS_DIR: folder };
-  replica = await ReplicaProcess.start({ uri: demoCheckpoint, engine: longContext, env });
+  replica = await start(demoCheckpoint);
   await replica.ready();
 });
 afterAll(async () => {
   await replica.stop();
   rmSync(folder, { recursive: true });
 });
+
+/** One with an administration. Without another endpoint nobody listens at that of its S3. */
+async function start(uri: string, more: Partial<ReplicaOptions> = {}): Promise<ReplicaProcess> {
+  const port = await freePort();
+  adminUrl = `http://127.0.0.1:${String(port)}`;
+  const endpoint = `http://127.0.0.1:${String(await freePort())}`;
+  const administration = { LLMSERVICE_ADMIN_PORT: String(port), LLMSERVICE_ADMIN_KEYS_DIR: folder };
+  const env = { ...administration, ...s3Environment };
+  return ReplicaProcess.start({ uri, endpoint, engine: longContext, env, ...more });
+}
 
 interface Answer {
   readonly status: number;
@@ -44,6 +54,14 @@ async function admin(method: string, path: string, body?: object, key = 'sk-admi
 
 const stream = (): Promise<Response> => replica.post('/v1/completions', endless);
 
+interface Running {
+  readonly id: string;
+  readonly route: string;
+}
+
+const running = async (): Promise<Running[]> =>
+  (await admin('GET', '/admin/requests')).body['requests'] as Running[];
+
 test('only administrators are let in, and only on its own port', async () => {
   expect(await admin('GET', '/admin/requests', undefined, 'sk-other')).toMatchObject({
     status: 401,
@@ -57,8 +75,7 @@ test('only administrators are let in, and only on its own port', async () => {
 
 test('a running request is listed, and ended by its id with a reason', async () => {
   const response = await stream();
-  const { body } = await admin('GET', '/admin/requests');
-  const requests = body['requests'] as { readonly id: string; readonly route: string }[];
+  const requests = await running();
   expect(requests).toEqual([
     expect.objectContaining({ route: '/v1/completions', generations: 1, key: null }),
   ]);
@@ -104,9 +121,71 @@ test('a model is unloaded and loaded again', async () => {
   expect((await replica.post('/v1/completions', { prompt: 'x', max_tokens: 1 })).status).toBe(200);
 });
 
+test('an unload ends what runs with what to do, and as no fault of the engine', async () => {
+  const streamed = await stream();
+  const whole = replica.post('/v1/completions', { ...endless, stream: false });
+  await eventually('both to run', async () => (await running()).length === 2);
+  expect(await admin('POST', '/admin/model/unload')).toMatchObject({ body: { state: 'unloaded' } });
+  const text = await streamed.text();
+  expect(text).toContain('"code":"model_not_ready"');
+  expect(text).not.toContain('[DONE]');
+  const answer = await whole;
+  expect(answer.status).toBe(503);
+  expect(await answer.json()).toMatchObject({
+    error: {
+      code: 'model_not_ready',
+      message: 'an administrator unloaded the model: send the request again once one is loaded, or elsewhere',
+    },
+  });
+  expect(await (await fetch(`${replica.url}/metrics`)).text()).not.toContain('code="EngineFault"');
+  expect(await admin('POST', '/admin/model/load')).toMatchObject({ status: 200 });
+});
+
+test('a load that an unload ends says so', async () => {
+  await admin('POST', '/admin/model/unload');
+  const load = admin('POST', '/admin/model/load', { uri: 's3://nope/x' });
+  await replica.eventually('the load to wait for S3', async () => (await replica.health()).failure !== null);
+  expect(await admin('POST', '/admin/model/unload')).toMatchObject({ body: { state: 'unloaded' } });
+  expect(await load).toMatchObject({
+    status: 409,
+    body: { error: { code: 'request_cancelled', message: expect.stringContaining('an unload') as unknown } },
+  });
+  expect(await admin('POST', '/admin/model/load')).toMatchObject({ status: 200 });
+});
+
 test('drained, it ends what runs and then itself', async () => {
   const response = await replica.post('/v1/completions', { prompt: 'x', max_tokens: 64, ignore_eos: true });
   expect(await admin('POST', '/admin/drain')).toMatchObject({ status: 202 });
   expect(((await response.json()) as { readonly choices: object[] }).choices).toHaveLength(1);
   expect(await replica.exited()).toBe(0);
+});
+
+test('a load that a drain ends says so', async () => {
+  await replica.stop();
+  replica = await start('s3://nope/x');
+  await replica.eventually('the load to wait for S3', async () => (await replica.health()).failure !== null);
+  await admin('POST', '/admin/model/unload');
+  const load = admin('POST', '/admin/model/load');
+  await replica.eventually('the next to wait', async () => (await replica.health()).failure !== null);
+  expect(await admin('POST', '/admin/drain')).toMatchObject({ status: 202 });
+  expect(await load).toMatchObject({ status: 503, body: { error: { code: 'draining' } } });
+  expect(await replica.exited()).toBe(0);
+});
+
+test('a load that stalls tells why, although the replica ends with it', async () => {
+  await replica.stop();
+  const silent = createServer().listen(0, '127.0.0.1');
+  try {
+    await once(silent, 'listening');
+    const endpoint = `http://127.0.0.1:${String((silent.address() as AddressInfo).port)}`;
+    replica = await start(demoCheckpoint, { endpoint, noProgressTimeoutSeconds: 10 });
+    await replica.ready();
+    await admin('POST', '/admin/model/unload');
+    const { body } = await admin('POST', '/admin/model/load', { uri: 's3://nope/x' });
+    expect(body).toMatchObject({ error: { code: 'LoadStalled' } });
+    await replica.exited();
+    expect(replica.terminationMessage?.reason).toBe('LoadStalled');
+  } finally {
+    silent.close();
+  }
 });

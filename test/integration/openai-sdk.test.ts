@@ -55,6 +55,15 @@ describe('the client', () => {
     expect(await runner.finalContent()).toBe(deltas.join(''));
   });
 
+  test('puts log probabilities together as the whole answer has them', async () => {
+    const asked = { ...chat, logprobs: true, top_logprobs: 1 };
+    const streamed = await client.chat.completions.stream(asked).finalChatCompletion();
+    const whole = await client.chat.completions.create(asked);
+    const { content } = whole.choices[0]!.logprobs!;
+    expect(content!.map(({ token }) => token).join('')).toBe(whole.choices[0]!.message.content);
+    expect(streamed.choices[0]!.logprobs!.content).toEqual(content);
+  });
+
   test('ends a stream that it leaves, and the replica stops generating', async () => {
     const stream = await client.completions.create({ ...completion, max_tokens: 900, stream: true });
     await stream[Symbol.asyncIterator]().next();

@@ -48,6 +48,7 @@ export function mergeOutputs(earlier: EngineOutput, later: EngineOutput): Engine
     promptScores: joined(earlier.promptScores, later.promptScores),
     finish: later.finish,
     stopToken: later.stopToken,
+    stopLogprobs: later.stopLogprobs,
     queueMs: earlier.queueMs ?? later.queueMs,
     cachedTokens: earlier.cachedTokens ?? later.cachedTokens,
     acceptedDrafts: earlier.acceptedDrafts + later.acceptedDrafts,

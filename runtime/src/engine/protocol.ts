@@ -54,6 +54,8 @@ export interface EngineOutput {
   readonly finish: FinishReason | null;
   /** The id that ended generation, when `finish` is `stop`: generated and counted, but not part of the text. */
   readonly stopToken: number | null;
+  /** Of the stop token, where `sampling.topLogprobs` asked for them; else null. */
+  readonly stopLogprobs: TokenLogprobs | null;
   /** On the first output: milliseconds that the request waited before its first row ran. Else null. */
   readonly queueMs: number | null;
   /** On the first output: tokens of the prompt that the prefix cache had. Else null. */

@@ -5,7 +5,7 @@ import type { Engine } from '@llmservice/native';
 import { Scheduler } from '../schedule/scheduler.js';
 import { expectedTokens } from '../schedule/token-hashes.fixture.js';
 import { limits, request } from '../schedule/workload.fixture.js';
-import type { EngineMessage, EngineStats } from './protocol.js';
+import type { EngineMessage, EngineStats, SequenceUpdate } from './protocol.js';
 import { StepLoop } from './step-loop.js';
 import { WaitingEngine } from './waiting-engine.fixture.js';
 
@@ -86,6 +86,25 @@ describe('StepLoop', () => {
     while (engine.rows.length > 0) await engine.end();
     expect(told.get('next')).toHaveLength(1);
     expect(scheduler.stats).toMatchObject({ running: 0, blocksUsed: 0 });
+  });
+
+  test('tells the log probability of a stop token apart from those of the tokens', async () => {
+    const updates: SequenceUpdate[] = [];
+    const asked = request('stops', 5, 100);
+    const [, second] = expectedTokens([...asked.prompt], 2, []);
+    const hear = (message: EngineMessage): void => {
+      if (message.type === 'step') updates.push(...message.updates);
+    };
+    loop = new StepLoop(engine as unknown as Engine, scheduler, hear, () => 0);
+    void loop.run();
+    loop.submit({ ...asked, stopTokens: Int32Array.of(second!) }, null);
+    await turn();
+    await engine.end({ logprobs: Float32Array.of(-1) });
+    await engine.end({ logprobs: Float32Array.of(-2) });
+    expect(updates).toMatchObject([
+      { logprobs: [{ logprob: -1 }], stopLogprobs: null },
+      { tokens: [], logprobs: null, stopToken: second, stopLogprobs: { logprob: -2 } },
+    ]);
   });
 
   test('tells nothing more of what was cancelled while two steps were in flight', async () => {

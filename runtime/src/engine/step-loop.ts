@@ -232,6 +232,7 @@ function emptyUpdate(id: string): SequenceUpdate {
     promptScores: null,
     finish: null,
     stopToken: null,
+    stopLogprobs: null,
     queueMs: null,
     cachedTokens: null,
     acceptedDrafts: 0,
@@ -242,6 +243,6 @@ function emptyUpdate(id: string): SequenceUpdate {
 
 function updateOf({ id, token, isDraft, logprobs, finish }: Sampled): SequenceUpdate {
   const empty = { ...emptyUpdate(id), acceptedDrafts: isDraft ? 1 : 0 };
-  if (finish === 'stop') return { ...empty, finish, stopToken: token };
+  if (finish === 'stop') return { ...empty, finish, stopToken: token, stopLogprobs: logprobs };
   return { ...empty, tokens: [token], logprobs: logprobs === null ? null : [logprobs], finish };
 }

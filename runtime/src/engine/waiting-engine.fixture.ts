@@ -37,11 +37,14 @@ export class WaitingEngine implements Pick<Engine, 'step' | 'withdraw'> {
     return true;
   }
 
-  /** Ends the step that runs; resolves once whoever waited for it has gone on. */
-  async end(): Promise<void> {
+  /**
+   * Ends the step that runs; resolves once whoever waited for it has gone on.
+   * @param change of what the stand-in engine gives
+   */
+  async end(change: Partial<StepResult> = {}): Promise<void> {
     const ending = this.#asked.shift();
     if (ending === undefined) throw new Error('no step runs');
-    ending.resolve(this.#model.step(ending.plan));
+    ending.resolve({ ...this.#model.step(ending.plan), ...change });
     await new Promise(setImmediate);
   }
 

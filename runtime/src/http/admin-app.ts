@@ -15,7 +15,10 @@ import type { RunningRequest, ServerParts } from './replica/server-parts.js';
 export interface ReplicaControl {
   /** New requests are refused, running ones end, then the process does. */
   stop(): void;
-  /** @param uri null: the configured one. @throws FailureError, ApiError model_already_loaded */
+  /**
+   * @param uri null: the configured one
+   * @throws FailureError, ApiError model_already_loaded; request_cancelled, draining: an unload or a drain ended it
+   */
   load(uri: string | null): Promise<void>;
   unload(): Promise<void>;
 }

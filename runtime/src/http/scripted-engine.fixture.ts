@@ -17,6 +17,7 @@ export const output = (tokens: readonly number[], finish: EngineOutput['finish']
   promptScores: null,
   finish,
   stopToken: null,
+  stopLogprobs: null,
   queueMs: 1,
   cachedTokens: 3,
   acceptedDrafts: 0,

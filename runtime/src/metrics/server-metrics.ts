@@ -45,7 +45,7 @@ export class ServerMetrics {
     this.times.firstTokens(secondsSinceArrival);
   }
 
-  /** An embedding: the prompt is all there is. */
+  /** The prompt is all there is: of an embedding, or of an answer without tokens. */
   embedded(promptTokens: number, cachedTokens: number): void {
     this.promptTokens.inc(this.labels, promptTokens);
     this.cachedTokens.inc(this.labels, cachedTokens);

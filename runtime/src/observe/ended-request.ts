@@ -11,12 +11,12 @@ export interface FinishedGeneration {
   /** The name that the answer carries. */
   readonly model: string;
   readonly stream: boolean;
-  /** Null: what the context leaves. */
+  /** Null: what the context leaves, or an embedding. */
   readonly maxTokens: number | null;
   readonly promptTokens: number;
   /** Of the prompt's tokens, those that the prefix cache had. */
   readonly cachedTokens: number;
-  /** As the answer's usage has it: of several answers to one prompt the first alone counts it. */
+  /** As the answer's usage has it: of several answers to one prompt the first alone counts it, if it ran at all. */
   readonly usage: TokenCounts;
   /** `stop`, `length`, `abort` (the client went away) or `error`. */
   readonly finishReason: string;

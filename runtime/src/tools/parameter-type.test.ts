@@ -20,3 +20,29 @@ test('reads each schema once, however many branches refer to it', () => {
   expect(performance.now() - startedAt).toBeLessThan(1000);
   expect(isText).toBe(true);
 });
+
+const unit = { type: 'string', enum: ['celsius', 'fahrenheit'] };
+const nothing = { type: 'null' };
+
+test.each<[string, object]>([
+  ['a choice or nothing', { anyOf: [unit, nothing] }],
+  ['a choice or nothing by reference', { anyOf: [{ $ref: '#/$defs/Unit' }, nothing] }],
+  ['values of several types', { enum: [1, 'celsius', null] }],
+  ['several types beside a bound', { type: ['string', 'null'], maxLength: 7 }],
+  ['a pattern or nothing', { anyOf: [{ type: 'string', pattern: '^[a-z]{7}$' }, nothing] }],
+  ['a format or a number', { oneOf: [{ type: 'string', format: 'date' }, { type: 'number' }] }],
+  ['a choice in one branch of texts', { anyOf: [unit, { const: 'kelvin' }] }],
+])('takes the space around a text of %s away', (_, x) => {
+  const type = parameterType({ properties: { x }, $defs: { Unit: unit } }, 'x');
+  expect(type.isText).toBe(false);
+  expect(type.toJson(' celsius ')).toBe('"celsius"');
+});
+
+test.each<[string, object]>([
+  ['any text or nothing', { anyOf: [{ type: 'string' }, nothing] }],
+  ['a text of some length', { type: 'string', minLength: 1, maxLength: 3 }],
+  ['a text of some length or nothing', { anyOf: [{ type: 'string', minLength: 1 }, nothing] }],
+  ['any text or one of some numbers', { anyOf: [{ type: 'string' }, { type: 'integer', enum: [1, 2] }] }],
+])('keeps the space around %s', (_, x) => {
+  expect(parameterType({ properties: { x } }, 'x').toJson(' a ')).toBe('" a "');
+});

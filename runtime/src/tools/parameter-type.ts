@@ -12,26 +12,28 @@ export interface ParameterType {
 }
 
 /** Keywords beside which the space around a string would count. */
-const narrowing = ['enum', 'const', 'pattern', 'format', 'minLength', 'maxLength'];
+const exact = ['enum', 'const', 'pattern', 'format'];
+const narrowing = [...exact, 'minLength', 'maxLength'];
 
 /** How Python writes them, and so the templates from which models learnt. */
 const pythonSpelling: Readonly<Record<string, string>> = { True: 'true', False: 'false', None: 'null' };
 
 export function parameterType(parameters: Schema | null, name: string): ParameterType {
-  const schema = resolved(propertyOf(parameters, name), parameters);
-  const types = typesOf(schema, parameters);
-  const isNarrow = narrowing.some((keyword) => schema?.[keyword] !== undefined);
+  const schemas = branchesThrough(propertyOf(parameters, name), parameters);
+  const types = typesOf(schemas);
+  const isNarrow = schemas.some(narrowsText);
   const onlyText = types.size === 1 && types.has('string');
   return {
     isText: onlyText && !isNarrow,
     toJson(text) {
       const trimmed = text.trim();
-      if (onlyText) return JSON.stringify(isNarrow ? trimmed : text);
+      const own = schemas.some((schema) => refuses(schema, text)) ? trimmed : text;
+      if (onlyText) return JSON.stringify(own);
       const spelled = pythonSpelling[trimmed] ?? trimmed;
       const type = jsonTypeOf(spelled);
       const fits = type !== null && (types.has(type) || (type === 'integer' && types.has('number')));
       // As it was written: numbers keep all their digits.
-      return fits && type !== 'string' ? spelled : JSON.stringify(types.has('string') ? text : trimmed);
+      return fits && type !== 'string' ? spelled : JSON.stringify(types.has('string') ? own : trimmed);
     },
   };
 }
@@ -61,19 +63,37 @@ function resolved(schema: Schema | null, root: Schema | null): Schema | null {
   return current;
 }
 
-/** A string where the schema does not say. */
-function typesOf(schema: Schema | null, root: Schema | null): ReadonlySet<JsonType> {
-  const types = new Set<JsonType>();
+/** The schema, and each that it leaves the type to. */
+function branchesThrough(schema: Schema | null, root: Schema | null): readonly Schema[] {
   // Grows while it is walked: each schema is read once, however many branches refer to it.
-  const schemas = new Set([schema]);
+  const schemas = new Set([resolved(schema, root)]);
   for (const each of schemas) {
-    if (each === null) continue;
-    const own = ownTypes(each);
-    if (own === null) for (const branch of branchesOf(each)) schemas.add(resolved(asSchema(branch), root));
-    else for (const type of own) types.add(type);
+    if (each === null || ownTypes(each) !== null) continue;
+    for (const branch of branchesOf(each)) schemas.add(resolved(asSchema(branch), root));
   }
+  return [...schemas].filter((each) => each !== null);
+}
+
+/** A string where the schemas do not say. */
+function typesOf(schemas: readonly Schema[]): ReadonlySet<JsonType> {
+  const types = new Set(schemas.flatMap((each) => ownTypes(each) ?? []));
   return types.size === 0 ? new Set(['string']) : types;
 }
+
+/** Whether not every text fits: what other types are held to says nothing of texts. */
+function narrowsText(schema: Schema): boolean {
+  return mayBeText(schema) && narrowing.some((keyword) => schema[keyword] !== undefined);
+}
+
+/** Whether the text with the space around it is none of the schema's: a length may count that, a choice does not. */
+function refuses(schema: Schema, text: string): boolean {
+  const { minLength = 0, maxLength = Infinity } = schema as { minLength?: number; maxLength?: number };
+  const length = Array.from(text).length;
+  const isExact = exact.some((keyword) => schema[keyword] !== undefined);
+  return mayBeText(schema) && (isExact || length < minLength || length > maxLength);
+}
+
+const mayBeText = (schema: Schema): boolean => ownTypes(schema)?.includes('string') ?? true;
 
 /** Null: the schema itself does not say. */
 function ownTypes(schema: Schema): readonly JsonType[] | null {

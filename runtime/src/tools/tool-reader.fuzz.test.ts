@@ -96,6 +96,7 @@ function read(stream: TextStream, steps: readonly (readonly number[])[], finish:
       logprobs: null,
       finish: isLast ? finish : null,
       stopToken: null,
+      stopLogprobs: null,
       queueMs: null,
       cachedTokens: null,
       acceptedDrafts: 0,

@@ -65,6 +65,17 @@ test('it is served as it is, and its bodies are those that requests are validate
   });
 });
 
+test('what has alternatives tells what it may be, which a refusal repeats', () => {
+  const untold: string[] = [];
+  const walk = (path: string, schema: object): void => {
+    if ('anyOf' in schema && !('description' in schema)) untold.push(path);
+    for (const [name, each] of Object.entries(schema) as [string, unknown][])
+      if (typeof each === 'object' && each !== null) walk(`${path}.${name}`, each);
+  };
+  walk('body', bodySchemas);
+  expect(untold).toEqual([]);
+});
+
 test('it has every route that is mounted, and no other', () => {
   const { stack } = makeApp(server.parts).router as unknown as {
     readonly stack: readonly { readonly route?: { path: string; methods: Record<string, true> } }[];

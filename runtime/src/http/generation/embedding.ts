@@ -16,7 +16,7 @@ export async function runEmbedding(
   let cachedTokens = 0;
   const promptTokens = request.prompt.length;
   const usage = (): TokenCounts => ({
-    promptTokens,
+    promptTokens: queueMs === null ? 0 : promptTokens,
     cachedTokens,
     completionTokens: 0,
     reasoningTokens: 0,
@@ -32,11 +32,9 @@ export async function runEmbedding(
       metrics.embedded(promptTokens, cachedTokens);
       return normalized(output.embedding);
     }
-    throw signal.reason instanceof ApiError
-      ? signal.reason
-      : new Error('the engine ended a request without its embedding');
+    throw new Error('the engine ended a request without its embedding');
   } catch (error) {
-    const told = asApiError(error);
+    const told = signal.reason instanceof ApiError ? signal.reason : asApiError(error);
     finishReason = told.code === 'request_aborted' ? 'abort' : 'error';
     errorCode = finishReason === 'error' ? told.code : null;
     throw told;
@@ -47,7 +45,7 @@ export async function runEmbedding(
       promptId: request.id,
       model: modelName,
       stream: false,
-      maxTokens: 0,
+      maxTokens: null,
       promptTokens,
       cachedTokens,
       usage: usage(),

@@ -2,6 +2,8 @@
 
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { FailureError } from '@llmservice/crds';
+import { once } from 'node:events';
+import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { events, streamEnd } from '../answers.fixture.js';
 import { byteIds, endless, output } from '../scripted-engine.fixture.js';
@@ -45,6 +47,18 @@ describe('a generation that breaks', () => {
     await reader.read();
     expect(server.engine.open).toBe(1);
     await reader.cancel();
+    while (server.engine.open > 0 || server.parts.admission.inFlight > 0) await sleep(10);
+  });
+
+  test('and so do those that wait behind it on its connection', async () => {
+    server.script = endless;
+    const body = JSON.stringify({ prompt: 'x', stream: true });
+    const head = `POST /v1/completions HTTP/1.1\r\nhost: x\r\ncontent-length: ${String(body.length)}\r\n\r\n`;
+    const socket = connect(Number(new URL(server.url).port), '127.0.0.1');
+    socket.write((head + body).repeat(3));
+    await once(socket, 'data');
+    while (server.engine.open < 3) await sleep(10);
+    socket.destroy();
     while (server.engine.open > 0 || server.parts.admission.inFlight > 0) await sleep(10);
   });
 });

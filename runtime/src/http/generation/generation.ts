@@ -31,7 +31,7 @@ export interface GenerationContext {
   readonly account: RequestAccount;
 }
 
-/** Of several answers to one prompt the first alone counts it. */
+/** Of several answers to one prompt the first alone counts it, and only once the engine has begun with it. */
 export type Usage = TokenCounts;
 
 export class Generation {
@@ -102,7 +102,7 @@ export class Generation {
   get usage(): Usage {
     const isFirst = this.choice === 0;
     return {
-      promptTokens: isFirst ? this.promptTokens : 0,
+      promptTokens: isFirst && this.queueMs !== null ? this.promptTokens : 0,
       cachedTokens: isFirst ? this.cachedTokens : 0,
       completionTokens: this.text.completionTokens,
       reasoningTokens: this.text.reasoningTokens,
@@ -185,13 +185,15 @@ export class Generation {
     }
   }
 
-  private measure({ queueMs, cachedTokens, acceptedDrafts }: EngineOutput, tokens: number): void {
+  private measure({ queueMs, cachedTokens, acceptedDrafts, finish }: EngineOutput, tokens: number): void {
     const { metrics, now, account } = this.context;
     const at = now();
     if (queueMs !== null) this.queueMs = queueMs;
     if (cachedTokens !== null) this.cachedTokens = cachedTokens;
     // What followed a stop string is not counted.
     this.acceptedDraftTokens += Math.min(acceptedDrafts, tokens);
+    if (tokens === 0 && this.firstOutputAt === null && finish !== null)
+      metrics.embedded(this.promptTokens, this.cachedTokens);
     if (tokens > 0) {
       metrics.generated(tokens);
       account.spendGenerated(tokens);
@@ -239,7 +241,7 @@ export class Generation {
 /** Of an answer that was to have none. */
 function withoutTokens(output: EngineOutput): EngineOutput {
   const finish = output.finish === null ? null : 'length';
-  return { ...output, tokens: [], logprobs: null, finish, stopToken: null };
+  return { ...output, tokens: [], logprobs: null, finish, stopToken: null, stopLogprobs: null };
 }
 
 /** Errors as clients see them: failures with their reason, anything else without its inside. */

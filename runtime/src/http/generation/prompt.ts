@@ -2,10 +2,10 @@
 
 import type { GenerateRequest } from '../../engine/protocol.js';
 import type { RequestAccount } from '../../keys/request-account.js';
+import { ApiError } from '../../request/body/api-error.js';
 import type { ApiRequest, PromptSource } from '../../request/parse/parse-request.js';
 import { prepareGeneration } from '../../request/prepare/prepare-generation.js';
 import type { PromptEcho } from '../../request/text/prompt-echo.js';
-import { opensReasoning } from '../../request/text/reasoning.js';
 import { TextStream, type TextStreamOptions } from '../../request/text/text-stream.js';
 import { ToolReader } from '../../tools/tool-reader.js';
 import type { ServedModel } from '../replica/served-model.js';
@@ -17,6 +17,8 @@ export interface AskedGeneration {
   readonly id: string;
   readonly request: ApiRequest;
   readonly source: PromptSource;
+  /** Where the request stands in a body of several; null: it is the body. */
+  readonly place: string | null;
 }
 
 /** What the answers to one prompt have in common. */
@@ -29,15 +31,27 @@ export interface Prompt {
   readonly newText: () => TextStream;
 }
 
+interface PromptContext {
+  readonly model: ServedModel;
+  readonly account: RequestAccount;
+}
+
 /** @throws ApiError whatever is wrong with it */
-export async function preparePrompt(
+export async function preparePrompt(asked: AskedGeneration, context: PromptContext): Promise<Prompt> {
+  const { place } = asked;
+  try {
+    return await prepare(asked, context);
+  } catch (error) {
+    throw place !== null && error instanceof ApiError ? error.within(place) : error;
+  }
+}
+
+async function prepare(
   { id, request, source }: AskedGeneration,
-  { model, account }: { readonly model: ServedModel; readonly account: RequestAccount },
+  { model, account }: PromptContext,
 ): Promise<Prompt> {
-  const prepared = account.share(await prepareGeneration(request, source, id, model), request.priority);
-  // Reasoning is told apart where a chat template wrote the prompt.
-  const think = source.kind === 'messages' ? model.think : null;
-  const inReasoning = think !== null && opensReasoning(prepared.prompt, think, model.eosIds);
+  const { toRun, inReasoning } = await prepareGeneration(request, source, id, model);
+  const prepared = account.share(toRun, request.priority);
   const { details, rules } = request;
   const textOptions: Omit<TextStreamOptions, 'tools'> = {
     newDetokenizer: () => model.tokenizer.detokenizer({ skipSpecialTokens: request.skipSpecialTokens }),
@@ -48,7 +62,8 @@ export async function preparePrompt(
     minTokens: rules?.minTokens ?? 0,
     logprobs: details.logprobs,
     tellsIds: details.tokenIds,
-    think,
+    // Reasoning is told apart where a chat template wrote the prompt.
+    think: source.kind === 'messages' ? model.think : null,
     inReasoning,
   };
   return {

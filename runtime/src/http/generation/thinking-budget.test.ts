@@ -30,6 +30,48 @@ test('it stands beside a form of the answer', async () => {
   });
 });
 
+const ending = { add_generation_prompt: false, continue_final_message: true };
+const continued = (content: string, user = 'x'): object => ({
+  ...ending,
+  messages: [
+    { role: 'user', content: user },
+    { role: 'assistant', content },
+  ],
+});
+const long = 'a thought of many more tokens than a template writes';
+
+test('a thought that is continued is reasoning however long it is already', async () => {
+  const answer = await json(
+    await server.chat({
+      ...continued(`<think>${long}`),
+      thinking_token_budget: 5,
+      guided_choice: ['yes'],
+    }),
+  );
+  expect(answer.choices[0]).toMatchObject({ message: { content: '', reasoning: 'Hi é!' } });
+  expect(server.engine.requests[0]).toMatchObject({
+    rules: { reasoning: { tokens: 5, begin: null, end: thinkEnd } },
+    grammar: { after: { begin: null, end: thinkEnd } },
+  });
+});
+
+test('a continued message that has ended its thought reasons no more', async () => {
+  const answer = await json(
+    await server.chat({
+      ...continued(`<think>why</think>${long}`),
+      thinking_token_budget: 5,
+      guided_choice: ['yes'],
+    }),
+  );
+  expect(answer.choices[0]).toMatchObject({ message: { content: 'Hi é!', reasoning: null } });
+  expect(server.engine.requests[0]).toMatchObject({ rules: null, grammar: { after: null } });
+});
+
+test('what a user wrote begins no thought in a message that is continued', async () => {
+  const answer = await json(await server.chat(continued(long, `x<think>${long}`)));
+  expect(answer.choices[0]).toMatchObject({ message: { content: 'Hi é!', reasoning: null } });
+});
+
 test.each([{}, { thinking_token_budget: -1 }, { thinking_token_budget: null }])(
   '%j bounds nothing',
   async (body) => {

@@ -27,7 +27,7 @@ beforeEach(async () => {
     if (promptLogprobs) yield { ...output([]), promptScores: scores.slice(0, 1) };
     yield { ...said(a), promptScores: promptLogprobs ? scores.slice(1) : null };
     yield said(b);
-    yield { ...output([]), finish: 'stop', stopToken: 2 };
+    yield { ...output([]), finish: 'stop', stopToken: 2, stopLogprobs: said(2).logprobs?.[0] ?? null };
   };
 });
 afterEach(() => server.stop());
@@ -56,7 +56,7 @@ describe('echo', () => {
   const echoed = {
     tokens: ['x', 'y', 'z', 'a', 'b'],
     token_logprobs: [null, -1, -2, -1, -1],
-    top_logprobs: [null, { z: -0.25 }, { z: -0.25 }, { z: -0.25 }, { z: -0.25 }],
+    top_logprobs: [null, { z: -0.25, y: -1 }, { z: -2 }, { z: -0.25, a: -1 }, { z: -0.25, b: -1 }],
     text_offset: [0, 1, 2, 3, 4],
   };
 
@@ -92,6 +92,30 @@ describe('echo', () => {
   });
 });
 
+test.each([
+  ['alone where no alternatives are', 0, [{ a: -1 }, { b: -1 }]],
+  [
+    'beside the likelier',
+    1,
+    [
+      { z: -0.25, a: -1 },
+      { z: -0.25, b: -1 },
+    ],
+  ],
+  [
+    'and once where it is among them',
+    2,
+    [
+      { z: -0.25, a: -1 },
+      { z: -0.25, a: -0.5, b: -1 },
+    ],
+  ],
+])('a completion’s top_logprobs have each token of the answer, %s', async (_, logprobs, expected) => {
+  const { choices } = await ask({ logprobs });
+  const { logprobs: told } = choices[0] as unknown as { logprobs: { top_logprobs: unknown } };
+  expect(told.top_logprobs).toEqual(expected);
+});
+
 test('a text held back for a stop string moves no offset', async () => {
   const chunks = await askStreamed({ logprobs: 0, stop: ['aq'] });
   expect(chunks.map(({ choices: [choice] }) => choice!.text)).toEqual(['', 'ab', '']);
@@ -100,6 +124,43 @@ test('a text held back for a stop string moves no offset', async () => {
     return logprobs?.text_offset ?? [];
   });
   expect(offsets).toEqual([0, 1]);
+});
+
+describe('text_offset', () => {
+  const offsetsOf = ({ choices }: Answer): number[] =>
+    choices.flatMap((choice) => {
+      const { logprobs } = choice as { logprobs?: { text_offset: number[] } | null };
+      return logprobs?.text_offset ?? [];
+    });
+  // In code points, as Python counts: the last of a character's tokens ends it.
+  const places = [0, 1, 2, 2, 2, 2, 3, 4, 4, 5];
+
+  test('is a place in the text where a character is several tokens', async () => {
+    const asked = { prompt: byteIds('H 😀 éx'), echo: true, logprobs: 0, max_tokens: 0 };
+    expect(offsetsOf(await ask(asked))).toEqual(places);
+  });
+
+  test('is the same in a stream, wherever it cuts a character', async () => {
+    server.script = function* ({ prompt }) {
+      const scores = [...prompt.slice(1)].map((token) => ({ token, rank: 1, logprob: -1, top: [] }));
+      const logprobs = [{ logprob: -1, top: [] }];
+      const [first, ...others] = byteIds('😀 éx');
+      yield { ...output([first!]), logprobs, promptScores: scores };
+      for (const id of others) yield { ...output([id]), logprobs };
+      yield { ...output([]), finish: 'stop', stopToken: 2 };
+    };
+    const chunks = await askStreamed({ prompt: byteIds('H '), echo: true, logprobs: 0, n: 2 });
+    for (const index of [0, 1]) {
+      const own = chunks.filter(({ choices: [choice] }) => choice?.index === index);
+      expect(own.flatMap(offsetsOf)).toEqual(places);
+    }
+  });
+
+  test('counts the names of tokens by id', async () => {
+    const asked = { prompt: byteIds('é'), echo: true, logprobs: 0, max_tokens: 0 };
+    const told = await ask({ ...asked, return_tokens_as_token_ids: true });
+    expect(offsetsOf(told)).toEqual([0, `token_id:${String(byteIds('é')[0])}`.length]);
+  });
 });
 
 describe('prompt_logprobs', () => {
@@ -124,14 +185,14 @@ describe('prompt_logprobs', () => {
         prompt_logprobs: scored,
         logprobs: {
           top_logprobs: [
-            { z: -0.25, a: -0.5 },
-            { z: -0.25, a: -0.5 },
+            { z: -0.25, a: -1 },
+            { z: -0.25, a: -0.5, b: -1 },
           ],
         },
       },
     ]);
     const more = await ask({ prompt_logprobs: 2, logprobs: 0 });
-    expect(more.choices).toMatchObject([{ logprobs: { top_logprobs: [{}, {}] } }]);
+    expect(more.choices).toMatchObject([{ logprobs: { top_logprobs: [{ a: -1 }, { b: -1 }] } }]);
     expect(server.engine.requests.map(({ sampling }) => sampling.topLogprobs)).toEqual([2, 2]);
   });
 
@@ -165,6 +226,34 @@ describe('return_token_ids', () => {
     ]);
   });
 
+  test('tells log probabilities of as many tokens as ids, on completions and chat, streamed and not', async () => {
+    type Told = Partial<{
+      token_ids: number[];
+      logprobs: { tokens?: string[]; content?: { logprob: number }[] } | null;
+    }>;
+    const counts = ({ choices }: Answer): number[] =>
+      choices.flatMap((choice) => {
+        const { token_ids: ids, logprobs } = choice as unknown as Told;
+        return [ids?.length ?? 0, (logprobs?.tokens ?? logprobs?.content ?? []).length];
+      });
+    expect(counts(await ask({ return_token_ids: true, logprobs: 1 }))).toEqual([3, 3]);
+    expect((await askStreamed({ return_token_ids: true, logprobs: 1 })).map(counts)).toEqual([
+      [1, 1],
+      [1, 1],
+      [1, 1],
+    ]);
+    const asked = { return_token_ids: true, logprobs: true };
+    expect(counts(await json(await server.chat(asked)))).toEqual([3, 3]);
+    const chunks = (await events(await server.chat({ ...asked, stream: true }))).slice(0, -1);
+    expect(chunks.map(counts)).toEqual([
+      [0, 0],
+      [1, 1],
+      [1, 1],
+      [1, 1],
+    ]);
+    expect(counts(await ask({ logprobs: 1 }))).toEqual([0, 2]);
+  });
+
   test('streams ids that give no text of their own', async () => {
     const [first, second] = byteIds('é') as [number, number];
     server.script = function* () {
@@ -187,9 +276,12 @@ describe('return_token_ids', () => {
     const chunks = await events(await server.chat({ return_token_ids: true, stream: true }));
     expect(chunks[0]).toMatchObject({
       prompt_token_ids: [...server.engine.requests[0]!.prompt],
-      choices: [{ token_ids: [a] }],
+      choices: [{ delta: { role: 'assistant' }, token_ids: [] }],
     });
-    expect(chunks[1]).toMatchObject({ prompt_token_ids: null, choices: [{ token_ids: [b] }] });
+    expect(chunks.slice(1, 3)).toMatchObject([
+      { prompt_token_ids: null, choices: [{ token_ids: [a] }] },
+      { prompt_token_ids: null, choices: [{ token_ids: [b] }] },
+    ]);
   });
 });
 
@@ -201,12 +293,15 @@ test('return_tokens_as_token_ids names tokens by id in log probabilities', async
       text: 'ab',
       logprobs: {
         tokens: [`token_id:${a}`, `token_id:${b}`],
-        top_logprobs: [{ [`token_id:${z}`]: -0.25 }, {}],
+        top_logprobs: [
+          { [`token_id:${z}`]: -0.25, [`token_id:${a}`]: -1 },
+          { [`token_id:${z}`]: -0.25, [`token_id:${b}`]: -1 },
+        ],
       },
     },
   ]);
   const chunks = await events(await server.chat({ ...asked, logprobs: true, stream: true }));
-  expect(chunks[0]).toMatchObject({
+  expect(chunks[1]).toMatchObject({
     choices: [{ logprobs: { content: [{ token: `token_id:${a}`, bytes: [a] }] } }],
   });
 });
@@ -215,8 +310,9 @@ test('continuous_usage_stats tells the usage so far on each chunk', async () => 
   for (const include_usage of [true, false]) {
     const stream_options = { continuous_usage_stats: true, include_usage };
     const chunks = await events(await server.chat({ stream: true, stream_options }));
-    const counts = chunks.slice(0, 3).map(({ usage }) => usage?.completion_tokens);
-    expect(counts).toEqual([1, 2, 3]);
+    const counts = chunks.slice(0, 4).map(({ usage }) => usage?.completion_tokens);
+    // The chunk of the role leaves with that of the first token.
+    expect(counts).toEqual([1, 1, 2, 3]);
   }
 });
 

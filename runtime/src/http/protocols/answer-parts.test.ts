@@ -1,20 +1,10 @@
 // The parts of an answer, whatever pieces it comes in.
 
 import { describe, expect, test } from '@jest/globals';
-import type { TextDelta } from '../../request/text/text-stream.js';
+import { silentDelta, type TextDelta } from '../../request/text/text-stream.js';
 import { AnswerParts, type AnswerPart } from './answer-parts.js';
 
-const silent: TextDelta = {
-  content: '',
-  reasoning: '',
-  toolCalls: [],
-  logprobs: [],
-  tokenIds: null,
-  promptTokenIds: null,
-  finish: null,
-  stopReason: null,
-};
-const delta = (told: Partial<TextDelta>): TextDelta => ({ ...silent, ...told });
+const delta = (told: Partial<TextDelta>): TextDelta => ({ ...silentDelta, ...told });
 const begins = (index: number, name: string, fragment = ''): TextDelta['toolCalls'][number] => ({
   index,
   start: { id: `call_${String(index)}`, name },
@@ -58,7 +48,7 @@ describe('every part is opened, grown and closed in this order', () => {
       delta({ reasoning: 'x', content: 'y' }),
       ['opened 0', 'grown 0', 'closed 0', 'opened 1', 'grown 1', 'closed 1'],
     ],
-    ['of nothing', silent, []],
+    ['of nothing', silentDelta, []],
   ])('%s', (_, first, events) => {
     const parts = new AnswerParts();
     const seen = [first, delta({ finish: 'stop' })].flatMap((each) => parts.take(each));

@@ -3,6 +3,7 @@
 import type { TextDelta } from '../../request/text/text-stream.js';
 import type { Usage } from '../generation/generation.js';
 import type { TokenTexts } from './logprob-shapes.js';
+import type { TextPlaces } from './text-places.js';
 import type { PromptScores } from '../generation/prompt-share.js';
 
 /** What every object of one answer begins with. */
@@ -24,22 +25,24 @@ export interface WholeChoice extends TextDelta {
   readonly deltas: readonly TextDelta[];
 }
 
-/** What was told of a choice before a chunk. */
-export interface Told {
-  readonly chunks: number;
-  /** Of the texts of its tokens with log probabilities: text that a stop string may begin with comes after them. */
-  readonly characters: number;
-}
-
 export interface AnswerShape {
   readonly idPrefix: string;
   /** Whether the last chunk carries the usage even if nobody asked (completions, as the reference deployment). */
   readonly usageOnLastChunk: boolean;
+  /** The chunk that goes before a choice's first delta, with what is told of the prompt; null: none does. */
+  opening(
+    head: AnswerHead,
+    index: number,
+    first: TextDelta,
+    usage: Usage | null,
+    texts: TokenTexts,
+  ): object | null;
+  /** @param places that were told of the choice so far */
   chunk(
     head: AnswerHead,
     index: number,
     delta: TextDelta,
-    before: Told,
+    places: TextPlaces,
     usage: Usage | null,
     texts: TokenTexts,
   ): object;

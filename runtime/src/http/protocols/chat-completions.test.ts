@@ -1,6 +1,7 @@
 // POST /v1/chat/completions: answers whole and in chunks, as OpenAI's clients expect them.
 
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import OpenAI from 'openai';
 import { events, json, streamEnd } from '../answers.fixture.js';
 import { byteIds, output, says } from '../scripted-engine.fixture.js';
 import { ScriptedServer } from '../scripted-server.fixture.js';
@@ -47,7 +48,7 @@ test('answers with every key that clients rely on', async () => {
   });
 });
 
-test('streams one chunk per engine step, in the reference shape', async () => {
+test('streams a chunk of the role and one per engine step, in the reference shape', async () => {
   const response = await server.chat({ stream: true });
   expect(Object.fromEntries(response.headers)).toMatchObject({
     'content-type': expect.stringContaining('text/event-stream'),
@@ -65,7 +66,7 @@ test('streams one chunk per engine step, in the reference shape', async () => {
         index: 0,
         delta: {
           role: 'assistant',
-          content: 'Hi',
+          content: '',
           reasoning: null,
           reasoning_content: null,
           tool_calls: [],
@@ -81,10 +82,10 @@ test('streams one chunk per engine step, in the reference shape', async () => {
     system_fingerprint: expect.any(String),
   });
   const contents = chunks.slice(0, -1).map((chunk) => chunk.choices[0]!.delta.content);
-  expect(contents).toEqual(['Hi', ' é', '!', '']);
+  expect(contents).toEqual(['', 'Hi', ' é', '!', '']);
   // Clients join the strings of a choice, the role too.
   const roles = chunks.slice(0, -1).map((chunk) => chunk.choices[0]!.delta.role);
-  expect(roles).toEqual(['assistant', null, null, null]);
+  expect(roles).toEqual(['assistant', null, null, null, null]);
   expect(chunks.at(-2)!.choices[0]!.finish_reason).toBe('stop');
   expect(chunks.at(-1)).toBe(streamEnd);
 });
@@ -102,7 +103,52 @@ test('a character cut between two steps is never broken', async () => {
     yield output([second!], 'length');
   };
   const chunks = await events(await server.chat({ stream: true }));
-  expect(chunks.map((chunk) => chunk.choices[0]?.delta.content)).toEqual(['é', undefined]);
+  expect(chunks.map((chunk) => chunk.choices[0]?.delta.content)).toEqual(['', 'é', undefined]);
+});
+
+test('the role comes with the first token, of each choice by itself', async () => {
+  server.script = function* () {
+    yield output(byteIds('a'));
+    yield output(byteIds('b'), 'length');
+  };
+  const chunks = await events(await server.chat({ stream: true, n: 2 }));
+  for (const wanted of [0, 1]) {
+    const own = chunks.flatMap(({ choices }) => choices.filter(({ index }) => index === wanted));
+    expect(own.map(({ delta }) => [delta.role, delta.content])).toEqual([
+      ['assistant', ''],
+      [null, 'a'],
+      [null, 'b'],
+    ]);
+  }
+});
+
+test('the chunk of the role and the first token are one write', async () => {
+  let goOn = (): void => undefined;
+  const isRead = new Promise<void>((resolve) => (goOn = resolve));
+  server.script = async function* () {
+    yield output(byteIds('a'));
+    await isRead;
+    yield output(byteIds('b'), 'length');
+  };
+  const reader = (await server.chat({ stream: true })).body!.getReader();
+  const first = Buffer.from((await reader.read()).value ?? []).toString();
+  expect(first.match(/"content":"[^"]*"/g)).toEqual(['"content":""', '"content":"a"']);
+  goOn();
+  await reader.cancel();
+});
+
+test('OpenAI’s own client puts log probabilities together as the whole answer has them', async () => {
+  server.script = function* () {
+    for (const [i, id] of byteIds('ab').entries())
+      yield { ...output([id]), logprobs: [{ logprob: -1 - i, top: [] }] };
+    yield { ...output([]), finish: 'stop', stopToken: 2 };
+  };
+  const client = new OpenAI({ baseURL: `${server.url}/v1`, apiKey: 'none', maxRetries: 0 });
+  const asked = { model: 'tiny', messages: [{ role: 'user' as const, content: 'x' }], logprobs: true };
+  const streamed = await client.chat.completions.stream(asked).finalChatCompletion();
+  const whole = await client.chat.completions.create(asked);
+  expect(streamed.choices[0]!.logprobs!.content).toEqual(whole.choices[0]!.logprobs!.content);
+  expect(whole.choices[0]!.logprobs!.content).toHaveLength(2);
 });
 
 test('a stop string ends the text, and what follows is neither sent nor counted', async () => {

@@ -1,11 +1,12 @@
 // Chat completions as the reference deployment writes them: every key there, null where there is nothing.
 
-import type { TextDelta } from '../../request/text/text-stream.js';
+import { silentDelta, type TextDelta } from '../../request/text/text-stream.js';
 import type { ToolCallDelta } from '../../tools/tool.js';
 import { wholeCalls } from '../../tools/whole-calls.js';
 import { addUsage, usageBody, type AnswerHead, type AnswerShape } from './answer-shape.js';
 import { chatLogprobs, promptLogprobs, type TokenTexts } from './logprob-shapes.js';
 import { systemFingerprint } from '../api/version.js';
+import type { Usage } from '../generation/generation.js';
 
 /** Both names of the reasoning text are in use among clients. */
 function messageOf(delta: TextDelta, content: string | null, toolCalls: readonly object[]): object {
@@ -52,20 +53,37 @@ function answer(
   };
 }
 
+function chunkOf(
+  head: AnswerHead,
+  index: number,
+  message: object,
+  delta: TextDelta,
+  usage: Usage | null,
+  texts: TokenTexts,
+): object {
+  const choice = { index, delta: message, ...choiceEnd(delta, texts) };
+  const told = usage === null ? null : usageBody(usage);
+  return answer('chat.completion.chunk', head, [choice], told, delta.promptTokenIds);
+}
+
 export const chatShape: AnswerShape = {
   idPrefix: 'chatcmpl-',
   usageOnLastChunk: false,
 
-  chunk(head, index, delta, { chunks }, usage, texts) {
+  // OpenAI's and vLLM's streams begin so, and OpenAI's own client counts on it: of the log probabilities in a choice's
+  // first chunk it makes two of each.
+  opening(head, index, { tokenIds, promptTokenIds }, usage, texts) {
+    const first = { ...silentDelta, tokenIds: tokenIds === null ? null : [], promptTokenIds };
+    return chunkOf(head, index, messageOf(first, '', []), first, usage, texts);
+  },
+
+  chunk(head, index, delta, _places, usage, texts) {
     // While the model reasons or calls there is no content; otherwise it is a string, empty at the least.
     const isOther = delta.reasoning !== '' || delta.toolCalls.length > 0;
     const content = delta.content === '' && isOther ? null : delta.content;
     const message = messageOf(delta, content, delta.toolCalls.map(callChunk));
-    // Clients join the strings of a choice's chunks, the role too: the first has it.
-    const part = chunks === 0 ? message : { ...message, role: null };
-    const choice = { index, delta: part, ...choiceEnd(delta, texts) };
-    const told = usage === null ? null : usageBody(usage);
-    return answer('chat.completion.chunk', head, [choice], told, delta.promptTokenIds);
+    // Clients join the strings of a choice's chunks, the role too: the opening has it.
+    return chunkOf(head, index, { ...message, role: null }, delta, usage, texts);
   },
 
   usageChunk(head, usage) {

@@ -4,11 +4,12 @@ import type { ApiError } from '../../request/body/api-error.js';
 import { parseRequest, type ApiRequest } from '../../request/parse/parse-request.js';
 import type { TextDelta } from '../../request/text/text-stream.js';
 import type { AnswerProtocol, AnswerWriter } from './answer-protocol.js';
-import type { AnswerHead, AnswerShape, Told, WholeChoice } from './answer-shape.js';
+import type { AnswerHead, AnswerShape, WholeChoice } from './answer-shape.js';
 import type { Usage } from '../generation/generation.js';
-import { spelledLength, type TokenTexts } from './logprob-shapes.js';
+import { placesOf, type TokenTexts } from './logprob-shapes.js';
 import { onePerCall } from './one-per-call.js';
 import { commentEvent, doneEvent, plainEvent } from './sse-event.js';
+import type { TextPlaces } from './text-places.js';
 
 export function chunkProtocol(kind: 'chat' | 'completions', shape: AnswerShape): AnswerProtocol {
   return {
@@ -24,8 +25,8 @@ export function chunkProtocol(kind: 'chat' | 'completions', shape: AnswerShape):
 }
 
 class ChunkWriter implements AnswerWriter {
-  /** Of each choice. */
-  private readonly told: Told[] = [];
+  /** In the text of each choice that has begun. */
+  private readonly places: TextPlaces[] = [];
   private unfinished: number;
 
   constructor(
@@ -42,17 +43,14 @@ class ChunkWriter implements AnswerWriter {
     if (delta.finish !== null) this.unfinished -= 1;
     const isLast = shape.usageOnLastChunk && !parsed.includeUsage && this.unfinished === 0;
     const used = isLast || parsed.details.continuousUsage ? usage() : null;
-    const { chunks, characters } = this.told[index] ?? { chunks: 0, characters: 0 };
-    const parts = onePerCall(delta);
+    const opening = this.places[index] === undefined ? shape.opening(head, index, delta, used, texts) : null;
+    const places = (this.places[index] ??= placesOf(texts));
+    const parts = onePerCall(opening === null ? delta : { ...delta, promptTokenIds: null });
     const last = parts.length - 1;
-    this.told[index] = {
-      chunks: chunks + parts.length,
-      characters: characters + spelledLength(delta.logprobs, texts),
-    };
-    return parts.map((part, i) => {
-      const before = { chunks: chunks + i, characters };
-      return plainEvent(shape.chunk(head, index, part, before, i === last ? used : null, texts));
-    });
+    const chunks = parts.map((part, i) =>
+      shape.chunk(head, index, part, places, i === last ? used : null, texts),
+    );
+    return [...(opening === null ? [] : [opening]), ...chunks].map(plainEvent);
   }
 
   end(usage: Usage): string[] {

@@ -2,14 +2,15 @@
 
 import type { TextDelta } from '../../request/text/text-stream.js';
 import { addUsage, usageBody, type AnswerHead, type AnswerShape } from './answer-shape.js';
-import { completionLogprobs, promptLogprobs, type TokenTexts } from './logprob-shapes.js';
+import { completionLogprobs, placesOf, promptLogprobs, type TokenTexts } from './logprob-shapes.js';
+import type { TextPlaces } from './text-places.js';
 import { systemFingerprint } from '../api/version.js';
 
-function choiceOf(index: number, delta: TextDelta, position: number, texts: TokenTexts): object {
+function choiceOf(index: number, delta: TextDelta, places: TextPlaces, texts: TokenTexts): object {
   return {
     index,
     text: delta.content,
-    logprobs: completionLogprobs(delta.logprobs, position, texts),
+    logprobs: completionLogprobs(delta.logprobs, places, texts),
     finish_reason: delta.finish,
     stop_reason: delta.stopReason,
     prompt_token_ids: delta.promptTokenIds,
@@ -34,12 +35,10 @@ export const completionShape: AnswerShape = {
   idPrefix: 'cmpl-',
   usageOnLastChunk: true,
 
-  chunk(head, index, delta, { characters }, usage, texts) {
-    return answer(
-      head,
-      [choiceOf(index, delta, characters, texts)],
-      usage === null ? null : usageBody(usage),
-    );
+  opening: () => null,
+
+  chunk(head, index, delta, places, usage, texts) {
+    return answer(head, [choiceOf(index, delta, places, texts)], usage === null ? null : usageBody(usage));
   },
 
   usageChunk(head, usage) {
@@ -48,7 +47,7 @@ export const completionShape: AnswerShape = {
 
   whole(head, choices, texts) {
     const list = choices.map((choice, index) => {
-      const told = choiceOf(index, choice, 0, texts);
+      const told = choiceOf(index, choice, placesOf(texts), texts);
       const { promptScores: asked } = choice;
       if (asked === null) return told;
       return { ...told, prompt_logprobs: promptLogprobs(asked.scores, asked.alternatives, texts) };

@@ -1,12 +1,15 @@
 // Log probabilities in OpenAI's two forms: a list of objects on chat, parallel lists on completions.
 
-import type { PromptScore } from '../../engine/protocol.js';
+import type { PromptScore, TokenLogprobs } from '../../engine/protocol.js';
 import type { GeneratedToken } from '../../request/text/text-stream.js';
+import { TextPlaces } from './text-places.js';
 
 /** Texts of single tokens; the tokenizer is one. */
 export interface TokenTexts {
   tokenText(id: number): string;
   tokenBytes(id: number): Uint8Array;
+  /** What places are counted in, where that is not the text. */
+  spelledBytes?(id: number): Uint8Array;
 }
 
 // JSON has no -Infinity; OpenAI writes this for what is below every float.
@@ -54,37 +57,40 @@ export function promptLogprobs(
 
 /** vLLM's return_tokens_as_token_ids: tokens that are no text of their own can be told apart. */
 export function textsById(texts: TokenTexts): TokenTexts {
-  return { tokenText: (id) => `token_id:${String(id)}`, tokenBytes: (id) => texts.tokenBytes(id) };
+  const nameOf = (id: number): string => `token_id:${String(id)}`;
+  return {
+    tokenText: nameOf,
+    tokenBytes: (id) => texts.tokenBytes(id),
+    spelledBytes: (id) => Buffer.from(nameOf(id)),
+  };
 }
 
-/** Characters of the texts of single tokens. */
-export function spelledLength(tokens: readonly GeneratedToken[], texts: TokenTexts): number {
-  return tokens.reduce((length, { id }) => length + texts.tokenText(id).length, 0);
+/**
+ * OpenAI's is one more than asked for where the token itself is none of the likeliest. It comes last, so that its own
+ * number stands where another token is spelled the same.
+ */
+function byText(tokens: TokenLogprobs['top'], texts: TokenTexts): object {
+  return Object.fromEntries(tokens.map(({ token, logprob }) => [texts.tokenText(token), finite(logprob)]));
 }
 
-/** @param position `spelledLength` of the tokens before these */
+/** Of tokens in one text, none of which is told yet. */
+export function placesOf(texts: TokenTexts): TextPlaces {
+  return new TextPlaces((id) => texts.spelledBytes?.(id) ?? texts.tokenBytes(id));
+}
+
+/** @param places of the tokens before these are told */
 export function completionLogprobs(
   tokens: readonly GeneratedToken[],
-  position: number,
+  places: TextPlaces,
   texts: TokenTexts,
 ): object | null {
   if (tokens.length === 0) return null;
-  const spelled = tokens.map(({ id }) => texts.tokenText(id));
-  let offset = position;
   return {
-    tokens: spelled,
+    tokens: tokens.map(({ id }) => texts.tokenText(id)),
     token_logprobs: tokens.map(({ logprobs }) => (logprobs === null ? null : finite(logprobs.logprob))),
-    top_logprobs: tokens.map(({ logprobs }) =>
-      logprobs === null
-        ? null
-        : Object.fromEntries(
-            logprobs.top.map(({ token, logprob }) => [texts.tokenText(token), finite(logprob)]),
-          ),
+    top_logprobs: tokens.map(({ id, logprobs }) =>
+      logprobs === null ? null : byText([...logprobs.top, { token: id, logprob: logprobs.logprob }], texts),
     ),
-    text_offset: spelled.map((text) => {
-      const at = offset;
-      offset += text.length;
-      return at;
-    }),
+    text_offset: tokens.map(({ id }) => places.next(id)),
   };
 }

@@ -297,7 +297,8 @@ describe('an error is told in the words of the protocol:', () => {
       400,
       'invalid_request_error',
       'tools.0.input_schema',
-      'tools.0.type must be one of custom',
+      // In JSON, which the client's errors quote.
+      'tools.0.type must be \\"custom\\"',
     ],
     [
       { tools: [{ name: 'a', strict: true, input_schema: { type: 'object', not: {} } }] },

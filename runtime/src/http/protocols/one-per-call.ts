@@ -1,6 +1,6 @@
 // A delta as chunks of which none tells of more than one thing of one call: many clients read only the first of a chunk.
 
-import type { TextDelta } from '../../request/text/text-stream.js';
+import { silentDelta, type TextDelta } from '../../request/text/text-stream.js';
 
 /** The first has the text, the tokens and what is told of the prompt, the last the end. */
 export function onePerCall(delta: TextDelta): TextDelta[] {
@@ -13,8 +13,7 @@ export function onePerCall(delta: TextDelta): TextDelta[] {
     delta.tokenIds !== null ||
     delta.promptTokenIds !== null;
   const text = { ...delta, toolCalls: [], finish: null, stopReason: null };
-  const tokenIds = delta.tokenIds === null ? null : [];
-  const bare = { ...text, content: '', reasoning: '', logprobs: [], tokenIds, promptTokenIds: null };
+  const bare = { ...silentDelta, tokenIds: delta.tokenIds === null ? null : [] };
   const calls = toolCalls.map((call) => ({ ...bare, toolCalls: [call] }));
   const end = { ...bare, finish: delta.finish, stopReason: delta.stopReason };
   return [...(hasText ? [text] : []), ...calls, ...(delta.finish === null ? [] : [end])];

@@ -28,7 +28,7 @@ export function responseBody(
     object: 'response',
     created_at: created,
     status: state.status,
-    error: state.status === 'failed' ? { code: 'server_error', message: state.error.message } : null,
+    error: state.status === 'failed' ? errorOf(state.error) : null,
     incomplete_details: state.status === 'incomplete' ? { reason: 'max_output_tokens' } : null,
     model,
     output,
@@ -54,6 +54,11 @@ export function responseBody(
     top_logprobs: 0,
     truncation: 'disabled',
   };
+}
+
+/** OpenAI's own `code` is one of a few that its clients know; ours says what it was. */
+function errorOf({ message, code }: ApiError): object {
+  return { code: 'server_error', message, llmservice_code: code };
 }
 
 function usageOf({ promptTokens, cachedTokens, completionTokens, reasoningTokens }: Usage): object {

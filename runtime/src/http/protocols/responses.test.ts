@@ -142,7 +142,7 @@ describe('a response', () => {
     const reader = new OpenAI({ apiKey: 'none', maxRetries: 0, fetch: () => Promise.resolve(stream) });
     expect(await reader.responses.stream(body).finalResponse()).toMatchObject({
       status: 'failed',
-      error: { code: 'server_error', message: 'full' },
+      error: { code: 'server_error', message: 'full', llmservice_code: 'queue_full' },
     });
   });
 
@@ -180,6 +180,8 @@ describe('the model is given', () => {
   test.each([
     ['none', 'user:x!'],
     ['low', 'user:x'],
+    ['xhigh', 'user:x'],
+    ['max', 'user:x'],
   ] as const)('room to think with effort %s', async (effort, prompt) => {
     await client.responses.create({ ...body, reasoning: { effort } });
     expect(lastPrompt()).toBe(prompt);
@@ -226,7 +228,12 @@ test.each<[object, string, string]>([
   [{ background: true }, 'background', 'nothing is stored here'],
   [{ truncation: 'auto' }, 'truncation', 'truncation is not supported'],
   [{ include: ['reasoning.encrypted_content'] }, 'include', 'include is not supported'],
-  [{ tools: [{ type: 'web_search' }] }, 'tools.0.name', 'tools.0.type must be one of function'],
+  [
+    { tool_choice: { type: 'allowed_tools' } },
+    'tool_choice',
+    'tool_choice must be "none", "auto", "required" or {"type": "function", "name"',
+  ],
+  [{ tools: [{ type: 'web_search' }] }, 'tools.0.name', 'tools.0.type must be "function"'],
   [
     { input: [{ role: 'user', content: [{ type: 'input_image', image_url: 'a' }] }] },
     'input.0.content.0',
@@ -250,6 +257,16 @@ test.each<[object, string, string]>([
     { text: { format: { type: 'json_schema', name: 'a', schema: { type: 'object', not: {} } } } },
     'text.format.schema.not',
     'text.format.schema.not is not supported',
+  ],
+  [
+    { text: { format: { type: 'json_object', schema: { not: {} } } } },
+    'text.format.schema.not',
+    'text.format.schema.not is not supported',
+  ],
+  [
+    { text: { format: { type: 'text', schema: {} } } },
+    'text.format.schema',
+    'send it with type: json_schema',
   ],
 ])('%j is refused', async (change, param, message) => {
   const error = await client.responses

@@ -204,6 +204,7 @@ describe('the engine is asked for', () => {
 
 test.each<[object, string]>([
   [{ tool_choice: 'required' }, 'tool_choice required needs tools'],
+  [{ tool_choice: { type: 'function', function: { name: 'g' } } }, 'tool_choice names g, and needs tools'],
   [
     { tools, tool_choice: { type: 'function', function: { name: 'no' } } },
     'tool_choice names no, which is none of the tools: weather, time',

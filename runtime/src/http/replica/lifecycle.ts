@@ -97,7 +97,7 @@ export class Lifecycle {
   }
 
   unloaded(): void {
-    if (this.state.kind !== 'draining') this.state = { kind: 'unloaded' };
+    if (this.state.kind !== 'draining' && this.state.kind !== 'failed') this.state = { kind: 'unloaded' };
   }
 
   startDraining(): void {

@@ -39,7 +39,7 @@ export interface RunningRequest extends AccountedRequest {
 
 /**
  * Runs the generating part of a request: admitted, accounted, listed for the drain, aborted when the client goes away.
- * @throws ApiError queue_full, rate_limit_exceeded
+ * @throws ApiError queue_full, rate_limit_exceeded; why it was ended, if it was
  */
 export async function whileAdmitted(
   parts: ServerParts,
@@ -61,6 +61,10 @@ export async function whileAdmitted(
     parts.running.add(running);
     response.once('close', gone);
     await run(controller.signal, account);
+  } catch (error) {
+    // What was ended fails in whatever it was at.
+    const reason: unknown = controller.signal.reason;
+    throw reason instanceof ApiError ? reason : error;
   } finally {
     response.off('close', gone);
     // Whatever of a request with several generations still runs, runs for nobody.

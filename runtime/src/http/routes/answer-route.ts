@@ -68,7 +68,12 @@ async function startAll(
   };
   const idOf = (index: number): string =>
     parsed.prompts.length === 1 ? head.id : `${head.id}-${String(index)}`;
-  const asked = parsed.prompts.map((source, index) => ({ id: idOf(index), request: parsed, source }));
+  const asked = parsed.prompts.map((source, index) => ({
+    id: idOf(index),
+    request: parsed,
+    source,
+    place: null,
+  }));
   const firsts = await Generation.start(asked, context);
   const others = Array.from({ length: parsed.choices.generated - 1 }, (_, index) => index + 1);
   return firsts.flatMap((first) => [first, ...others.map((choice) => first.sibling(choice))]);

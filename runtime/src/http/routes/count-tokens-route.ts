@@ -14,7 +14,9 @@ export function countTokensRoute({ lifecycle, names }: ServerParts): RequestHand
     try {
       const { model: asked, prompts, tools } = parseCountTokens(request.body, model.defaults);
       resolveName(names, asked, request);
-      const counts = await Promise.all(prompts.map((source) => encodePrompt(source, tools, model)));
+      const counts = await Promise.all(
+        prompts.map((source) => encodePrompt(source, tools, model, 'messages')),
+      );
       response.json({ input_tokens: counts.reduce((sum, { length }) => sum + length, 0) });
     } catch (error) {
       throw error instanceof ApiError ? error.renamed(messagesNames) : error;

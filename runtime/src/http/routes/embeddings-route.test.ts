@@ -70,15 +70,17 @@ describe('refuses', () => {
   test.each([
     [{}, 'input is required', 'input'],
     [{ input: '', add_special_tokens: false }, 'input has no tokens', 'input'],
-    [{ input: [] }, 'input has none of the types', 'input'],
+    [{ input: [] }, 'input must be a text, a list of texts', 'input'],
     [{ input: 'a', dimensions: 8 }, 'dimensions is not supported', 'dimensions'],
     [
       { input: 'a', encoding_format: 'hex' },
-      'encoding_format must be one of float, base64',
+      'encoding_format must be one of "float", "base64"',
       'encoding_format',
     ],
     [{ input: 'a', temperature: 1 }, 'temperature is not a known field', 'temperature'],
-    [{ input: [[1], [9999]] }, 'input has the token id 9999', 'input'],
+    [{ input: [[1], [9999]] }, 'input.1 has the token id 9999', 'input.1'],
+    [{ input: ['a', '', 'b'], add_special_tokens: false }, 'input.1 has no tokens', 'input.1'],
+    [{ input: ['a', 'x'.repeat(64)] }, 'input.1 has 65 tokens, but the context is 64', 'input.1'],
     [{ input: Array.from({ length: 65 }, () => 1) }, 'the context is 64 tokens', 'input'],
   ])('%j', async (body, message, param) => {
     const { status, answer } = await embed(body);

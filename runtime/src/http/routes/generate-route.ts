@@ -61,7 +61,7 @@ async function generate(
     signal,
     account,
   };
-  const asked = request.prompts.map((source) => ({ id, request, source }));
+  const asked = request.prompts.map((source) => ({ id, request, source, place: null }));
   const [generation] = await Generation.start(asked, context);
   if (generation === undefined) throw new Error('a request of this route has one prompt');
   return readWhole(generation);

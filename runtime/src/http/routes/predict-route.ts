@@ -2,7 +2,8 @@
 
 import type { RequestHandler } from 'express';
 import { ApiError } from '../../request/body/api-error.js';
-import { parseRequest } from '../../request/parse/parse-request.js';
+import type { GenerationDefaults } from '../../request/parts/generation-defaults.js';
+import { parseRequest, type ApiRequest } from '../../request/parse/parse-request.js';
 import { readWhole } from './answer-route.js';
 import { Generation } from '../generation/generation.js';
 import { resolveName } from '../replica/served-model.js';
@@ -13,8 +14,8 @@ export function predictRoute(parts: ServerParts): RequestHandler {
     const modelName = resolveName(parts.names, String(request.params['name']), request);
     const serving = parts.lifecycle.requireServing();
     const instances = readInstances(request.body);
-    const bodies = instances ?? [request.body as unknown];
-    const parsed = bodies.map((body) => parseRequest('predict', body, serving.model.defaults, randomSeed()));
+    const bodies = instances ?? [{ body: request.body as unknown, place: null }];
+    const parsed = bodies.map((each) => parseInstance(each, serving.model.defaults));
     const { metrics, now } = parts;
     const id = newId('predict-');
     response.setHeader('x-request-id', id);
@@ -33,6 +34,7 @@ export function predictRoute(parts: ServerParts): RequestHandler {
           id: instances === null ? id : `${id}-${String(index)}`,
           request: each,
           source,
+          place: bodies[index]?.place ?? null,
         })),
       );
       const started = await Generation.start(asked, context);
@@ -42,8 +44,22 @@ export function predictRoute(parts: ServerParts): RequestHandler {
   };
 }
 
+interface Instance {
+  readonly body: unknown;
+  /** In `instances`; null: it is all of the request's body. */
+  readonly place: string | null;
+}
+
+function parseInstance({ body, place }: Instance, defaults: GenerationDefaults): ApiRequest {
+  try {
+    return parseRequest('predict', body, defaults, randomSeed());
+  } catch (error) {
+    throw place !== null && error instanceof ApiError ? error.within(place) : error;
+  }
+}
+
 /** The bodies of `instances`, where a text stands for its prompt; null: the body itself is the one. */
-function readInstances(body: unknown): readonly unknown[] | null {
+function readInstances(body: unknown): readonly Instance[] | null {
   if (typeof body !== 'object' || body === null || !('instances' in body)) return null;
   const { instances, ...others } = body;
   if (!Array.isArray(instances) || instances.length === 0 || instances.length > 256) {
@@ -57,9 +73,14 @@ function readInstances(body: unknown): readonly unknown[] | null {
       param: other,
     });
   }
-  return instances.map((instance: unknown) =>
-    typeof instance === 'string' ? { prompt: instance } : instance,
-  );
+  return instances.map((instance: unknown, index) => {
+    const place = `instances.${String(index)}`;
+    if (typeof instance === 'string') return { body: { prompt: instance }, place };
+    if (typeof instance === 'object' && instance !== null && !Array.isArray(instance))
+      return { body: instance, place };
+    const message = `${place} must be a text or an object with prompt or messages`;
+    throw ApiError.of('invalid_request', message, { param: place });
+  });
 }
 
 async function predict(generation: Generation, modelName: string): Promise<object> {

@@ -70,6 +70,51 @@ test('a conversation is shown as the template writes it, and nothing is generate
   expect(server.engine.requests).toEqual([]);
 });
 
+test.each(['/tokenize', '/apply-template', '/v1/messages/count_tokens'])(
+  '%s refuses tools that the chat template would leave out',
+  async (path) => {
+    const tools = path.startsWith('/v1')
+      ? [{ name: 'weather', input_schema: { type: 'object' } }]
+      : [{ type: 'function', function: { name: 'weather' } }];
+    const { status, answer } = await ask(path, { messages, tools });
+    expect(status).toBe(400);
+    expect(answer).toMatchObject({ error: { code: 'tools_not_supported', param: 'tools' } });
+  },
+);
+
+describe('of a model that calls tools', () => {
+  beforeEach(async () => {
+    await server.stop();
+    server = await ScriptedServer.start({ tools: true });
+  });
+
+  const tools = ['weather', 'time'].map((name) => ({ type: 'function', function: { name } }));
+
+  test('a conversation is shown and tokenized as a chat with the same tools', async () => {
+    await server.chat({ messages, tools });
+    const { prompt } = server.engine.requests[0]!;
+    const shown = server.tokenizer.decode(prompt, { skipSpecialTokens: false });
+    expect(shown).toContain('2 tools');
+    expect((await ask('/apply-template', { messages, tools })).answer).toEqual({ prompt: shown });
+    expect((await ask('/tokenize', { messages, tools })).answer).toMatchObject({ tokens: [...prompt] });
+  });
+
+  test.each<[string, object, string, string]>([
+    ['/tokenize', { prompt: 'x', tools }, 'tools', 'needs messages, not prompt'],
+    ['/tokenize', { messages, tools: [{ type: 'function' }] }, 'tools.0.function', 'is required'],
+    [
+      '/apply-template',
+      { messages, tools: [...tools, tools[0]] },
+      'tools.2.function.name',
+      'there are two tools named weather',
+    ],
+  ])('%s refuses %j', async (path, body, param, message) => {
+    const { status, answer } = await ask(path, body);
+    expect(status).toBe(400);
+    expect(answer).toMatchObject({ error: { param, message: expect.stringContaining(message) } });
+  });
+});
+
 test.each<[string, object, string, string]>([
   ['/tokenize', {}, 'prompt', 'prompt or messages is required, and not both'],
   ['/tokenize', { prompt: 'x', messages }, 'prompt', 'and not both'],

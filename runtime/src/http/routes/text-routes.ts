@@ -15,10 +15,14 @@ export function tokenizeRoute({ lifecycle, names }: ServerParts): RequestHandler
     const { model } = lifecycle.requireServing();
     const parsed = parseTokenize(request.body);
     resolveName(names, parsed.model, request);
-    const { source, addSpecialTokens } = parsed;
+    const { source, tools, addSpecialTokens } = parsed;
     const text =
       source.kind === 'messages'
-        ? ({ kind: 'text', text: await renderMessages(source, model), addSpecialTokens } as const)
+        ? ({
+            kind: 'text',
+            text: await renderMessages(source, model, tools?.given),
+            addSpecialTokens,
+          } as const)
         : source;
     const ids = await encodeText(text, model, 'prompt');
     if (ids.length > mostTokens) {
@@ -48,8 +52,8 @@ export function detokenizeRoute({ lifecycle, names }: ServerParts): RequestHandl
 export function applyTemplateRoute({ lifecycle, names }: ServerParts): RequestHandler {
   return async (request, response) => {
     const { model } = lifecycle.requireServing();
-    const parsed = parseTemplate(request.body);
-    resolveName(names, parsed.model, request);
-    response.json({ prompt: await renderMessages(parsed.source, model) });
+    const { model: asked, source, tools } = parseTemplate(request.body);
+    resolveName(names, asked, request);
+    response.json({ prompt: await renderMessages(source, model, tools?.given) });
   };
 }

@@ -90,6 +90,13 @@ export class ApiError extends Error {
     return new ApiError(status, type, code, rename(this.message), param, retryAfterSeconds);
   }
 
+  /** The same of a body that stands inside of another, at `place`. */
+  within(place: string): ApiError {
+    const param = this.param === null ? place : `${place}.${this.param}`;
+    const { status, type, code, retryAfterSeconds } = this;
+    return new ApiError(status, type, code, `${place}: ${this.message}`, param, retryAfterSeconds);
+  }
+
   get body(): ErrorBody {
     return { error: { message: this.message, type: this.type, param: this.param, code: this.code } };
   }

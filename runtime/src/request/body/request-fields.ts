@@ -4,7 +4,9 @@
 
 import { functionName } from './function-name.js';
 import { messagesFields, refusedMessagesFields } from './messages-fields.js';
+import { reasoningEfforts } from './reasoning-efforts.js';
 import { refusedResponsesFields, responsesFields } from './responses-fields.js';
+import { responseFormat } from './response-format.js';
 import { stopString } from './stop-string.js';
 
 /** Routes that generate from the fields of OpenAI and vLLM. */
@@ -31,8 +33,10 @@ const all = ['chat', 'completions', 'predict', 'generate'] as const;
 const openAi = ['chat', 'completions'] as const;
 const everyOpenAi = [...openAi, 'embeddings'] as const;
 const templated = ['chat', 'predict'] as const;
-/** Routes that render a chat template, to generate or to show it. */
-const rendered = [...templated, 'tokenize', 'template'] as const;
+/** Routes that take a conversation as a chat does, to answer or to show it. */
+const conversed = ['chat', 'tokenize', 'template'] as const;
+/** Routes that render a chat template. */
+const rendered = [...conversed, 'predict'] as const;
 /** Protocols that have most of their fields for themselves. */
 const typed = ['responses', 'messages'] as const;
 const named = [
@@ -61,7 +65,11 @@ const words = { type: 'array', maxItems: 256, items: { type: 'string', minLength
 const grammarText = { type: 'string', minLength: 1, maxLength: 65536 };
 const choices = { type: 'array', minItems: 1, maxItems: 1024, items: { type: 'string', minLength: 1 } };
 const listOf = (items: object, maxItems: number) => ({ type: 'array', minItems: 1, maxItems, items });
-const textOrIds = (most: number) => ({ anyOf: [text, listOf(text, most), idList, listOf(idList, most)] });
+const textOrIds = (most: number) => ({
+  description:
+    'a text, a list of texts, a list of token ids (whole numbers from 0) or a list of such lists; no list may be empty',
+  anyOf: [text, listOf(text, most), idList, listOf(idList, most)],
+});
 const nullableText = { type: ['string', 'null'] };
 const never = { type: 'null' };
 /** Variables that a chat template gets from the rest of the request; see chat-template.ts. */
@@ -98,6 +106,7 @@ const messages = {
     properties: {
       role: { enum: ['system', 'developer', 'user', 'assistant', 'tool'] },
       content: {
+        description: 'a string or a list of text parts',
         anyOf: [
           { type: ['string', 'null'] },
           {
@@ -140,6 +149,8 @@ const tools = {
   },
 };
 const toolChoice = {
+  description:
+    '"none", "auto", "required" or {"type": "function", "function": {"name": NAME}}; where only some tools may be called, send no others',
   anyOf: [
     { enum: ['none', 'auto', 'required'] },
     {
@@ -205,19 +216,7 @@ export const honouredFields: Readonly<Record<string, HonouredField>> = {
     routes: all,
     schema: { ...stopString, type: ['string', 'array'], maxItems: 16, items: stopString },
   },
-  response_format: {
-    routes: openAi,
-    schema: {
-      type: 'object',
-      required: ['type'],
-      properties: {
-        type: { enum: ['text', 'json_object', 'json_schema'] },
-        json_schema: { type: 'object', required: ['schema'], properties: { schema: { type: 'object' } } },
-      },
-      if: { properties: { type: { const: 'json_schema' } } },
-      then: { required: ['json_schema'] },
-    },
-  },
+  response_format: { routes: openAi, schema: responseFormat },
   // vLLM's names for it, the second set older.
   structured_outputs: {
     routes: all,
@@ -256,15 +255,15 @@ export const honouredFields: Readonly<Record<string, HonouredField>> = {
     schema: { type: 'number', exclusiveMinimum: 0, maximum: 86400 },
   },
   // Where the prompt ends; see prompt-ending.ts.
-  add_generation_prompt: { routes: ['chat', 'tokenize', 'template'], schema: boolean },
-  continue_final_message: { routes: ['chat', 'tokenize', 'template'], schema: boolean },
-  tools: { routes: ['chat'], schema: tools },
+  add_generation_prompt: { routes: conversed, schema: boolean },
+  continue_final_message: { routes: conversed, schema: boolean },
+  tools: { routes: conversed, schema: tools },
   tool_choice: { routes: ['chat'], schema: toolChoice },
   parallel_tool_calls: { routes: ['chat', 'responses'], schema: boolean },
   chat_template_kwargs: { routes: rendered, schema: { type: 'object', properties: ownVariables } },
   enable_thinking: { routes: rendered, schema: boolean },
   reasoning: { routes: rendered, schema: { enum: [true, false, 'true', 'false'] } },
-  reasoning_effort: { routes: rendered, schema: { enum: ['none', 'minimal', 'low', 'medium', 'high'] } },
+  reasoning_effort: { routes: rendered, schema: { enum: reasoningEfforts } },
   // Whose share of the engine the request takes while others wait.
   user: { routes: [...everyOpenAi, 'responses'], schema: text },
   // Labels of the caller: they ask for nothing.

@@ -3,6 +3,7 @@
 
 import { functionName } from './function-name.js';
 import { needs } from './needs.js';
+import { reasoningEfforts } from './reasoning-efforts.js';
 
 const text = { type: 'string' };
 const nullableText = { type: ['string', 'null'] };
@@ -67,6 +68,8 @@ export const responsesFields = {
     },
   },
   tool_choice: {
+    description:
+      '"none", "auto", "required" or {"type": "function", "name": NAME}; where only some tools may be called, send no others',
     anyOf: [
       { enum: ['none', 'auto', 'required'] },
       {
@@ -92,7 +95,13 @@ export const responsesFields = {
           strict: { type: ['boolean', 'null'] },
         },
         additionalProperties: false,
-        allOf: [needs('json_schema', 'schema')],
+        allOf: [
+          needs('json_schema', 'schema'),
+          {
+            if: { required: ['type'], properties: { type: { const: 'text' } } },
+            then: { properties: { schema: { ...nothing, description: 'send it with type: json_schema' } } },
+          },
+        ],
       },
       verbosity: { enum: ['medium', null] },
     },
@@ -101,7 +110,7 @@ export const responsesFields = {
     type: 'object',
     additionalProperties: false,
     properties: {
-      effort: { enum: ['none', 'minimal', 'low', 'medium', 'high', null] },
+      effort: { enum: [...reasoningEfforts, null] },
       // The reasoning itself is told, and no summary of it.
       summary: { enum: ['auto', null] },
     },

@@ -120,12 +120,13 @@ export function invalidRequest(violations: readonly Violation[]): ApiError {
 
 function violation(
   kind: RouteKind,
-  { instancePath, keyword, params, schema, parentSchema, data, message = 'is not valid' }: ErrorObject,
+  { instancePath, keyword, params, parentSchema, data, message = 'is not valid' }: ErrorObject,
 ): Violation {
   const path = instancePath.slice(1).replaceAll('/', '.');
   const [field = ''] = path.split('.');
   const refusal = refusalOf(kind, field);
   if (refusal !== null) return told(field, notSupported(refusal));
+  if (keyword === 'anyOf') return told(path, none(parentSchema as Alternatives, data));
   const instead = (parentSchema as JsonSchema)['description'];
   if (typeof instead === 'string') return told(path, notSupported(instead));
   const child = (name: unknown): string => (path === '' ? String(name) : `${path}.${String(name)}`);
@@ -135,23 +136,34 @@ function violation(
     case 'additionalProperties':
       return told(child(params['additionalProperty']), 'is not a known field of this route');
     case 'enum':
-      return told(path, `must be one of ${notNull(params['allowedValues']).join(', ')}`);
+      return told(path, `must be ${oneOf(notNull(params['allowedValues']))}`);
+    case 'const':
+      return told(path, `must be ${JSON.stringify(params['allowedValue'])}`);
     case 'type':
       return told(path, `must be ${notNull(params['type']).join(' or ')}`);
-    case 'anyOf':
-      return told(path, none(path, schema as readonly { readonly maxItems?: number }[], data));
     default:
       return told(path, message);
   }
 }
 
-/** Of the value's alternatives; the lists among them have one bound. */
-function none(path: string, alternatives: readonly { readonly maxItems?: number }[], value: unknown): string {
-  if (path.endsWith('content')) return 'must be a string or a list of text parts';
-  const most = Math.max(...alternatives.map(({ maxItems = 0 }) => maxItems));
+interface Alternatives {
+  /** Lists among them have one bound. */
+  readonly anyOf: readonly { readonly maxItems?: number }[];
+  /** What the value may be. */
+  readonly description: string;
+}
+
+function none({ anyOf, description }: Alternatives, value: unknown): string {
+  const most = Math.max(...anyOf.map(({ maxItems = 0 }) => maxItems));
   if (most > 0 && Array.isArray(value) && value.length > most && typeof value[0] !== 'number')
     return `must have at most ${String(most)} entries`;
-  return 'has none of the types that it may have';
+  return `must be ${description}`;
+}
+
+/** As JSON has them: `true` is not "true". */
+function oneOf(values: readonly unknown[]): string {
+  const written = values.map((value) => JSON.stringify(value)).join(', ');
+  return values.length === 1 ? written : `one of ${written}`;
 }
 
 const notSupported = (why: string): string =>

@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
+import type OpenAI from 'openai';
 import type { ApiError } from '../body/api-error.js';
 import { generationDefaults } from '../parts/generation-defaults.js';
 import { parseRequest } from './parse-request.js';
@@ -8,6 +9,16 @@ const defaults = generationDefaults({ temperature: 0.6, top_k: 20, eos_token_id:
 const parse = (kind: GenerationKind, body: object): ReturnType<typeof parseRequest> =>
   parseRequest(kind, body, defaults, 99n);
 const messages = [{ role: 'user', content: 'x' }];
+/** Each effort of OpenAI's client, and whether the model is to think. */
+const efforts: Readonly<Record<NonNullable<OpenAI.ReasoningEffort>, boolean>> = {
+  none: false,
+  minimal: true,
+  low: true,
+  medium: true,
+  high: true,
+  xhigh: true,
+  max: true,
+};
 const chat = (body: object): ReturnType<typeof parseRequest> => parse('chat', { messages, ...body });
 const refusal = (act: () => unknown): ApiError => {
   try {
@@ -64,7 +75,31 @@ describe('parseRequest', () => {
     [{ response_format: { type: 'json_schema' } }, 'response_format.json_schema is required'],
     [
       { response_format: { type: 'xml' } },
-      'response_format.type must be one of text, json_object, json_schema',
+      'response_format.type must be one of "text", "json_object", "json_schema"',
+    ],
+    [
+      { response_format: { type: 'json_schema', json_schema: null } },
+      'response_format.json_schema must be object',
+    ],
+    [
+      { response_format: { type: 'text', json_schema: { schema: {} } } },
+      'response_format.json_schema is not supported with this value: send it with type: json_schema',
+    ],
+    [
+      { response_format: { type: 'json_schema', json_schema: { schema: {}, strcit: true } } },
+      'response_format.json_schema.strcit is not a known field',
+    ],
+    [
+      { response_format: { type: 'json_object', strict: true } },
+      'response_format.strict is not a known field',
+    ],
+    [
+      { response_format: { type: 'text', schema: {} } },
+      'response_format.schema is not supported with this value: send type: json_schema, and it as json_schema.schema',
+    ],
+    [
+      { response_format: { type: 'json_object', schema: { not: {} } } },
+      'response_format.schema.not is not supported',
     ],
     [{ guided_regex: 'a', ignore_eos: true }, 'ignore_eos and a form of the answer exclude each other'],
     [{ structured_outputs: { xml: 'a' } }, 'structured_outputs.xml is not a known field'],
@@ -91,6 +126,9 @@ describe('parseRequest', () => {
       { messages: [{ role: 'user', content: [{ type: 'image_url' }] }] },
       'messages.0.content must be a string or a list of text parts',
     ],
+    [{ reasoning: 'yes' }, 'reasoning must be one of true, false, "true", "false"'],
+    [{ tools: [{ type: 'custom' }] }, 'tools.0.type must be "function"'],
+    [{ tool_choice: { type: 'allowed_tools' } }, 'tool_choice must be "none", "auto", "required" or {"type"'],
     [{ reasoning: true, enable_thinking: false }, 'enable_thinking contradicts reasoning'],
     [
       { messages: [{ role: 'assistant', content: null, function_call: { name: 'f', arguments: '{}' } }] },
@@ -108,6 +146,16 @@ describe('parseRequest', () => {
     const error = refusal(() => chat(body));
     expect([error.status, error.message]).toEqual([400, expect.stringContaining(message)]);
   });
+
+  test.each([[[]], [5], [[1, 'a']], [[-1]], [[1.5]], [[['a']]], [[[]]]])(
+    'tells of the prompt %j what one may be',
+    (prompt) => {
+      expect(refusal(() => parse('completions', { prompt }))).toMatchObject({
+        param: 'prompt',
+        message: expect.stringMatching(/^prompt must be a text, a list of texts, a list of token ids/),
+      });
+    },
+  );
 
   test('of thousands of violations the first twenty are told', () => {
     const wrong = Array.from({ length: 9000 }, () => ({ role: 'user', content: 5 }));
@@ -151,7 +199,7 @@ describe('parseRequest', () => {
         tools: [],
         tool_choice: 'none',
         logit_bias: {},
-        response_format: { type: 'text' },
+        response_format: { type: 'text', json_schema: null, schema: null },
         top_logprobs: 0,
         stop: null,
       }),
@@ -166,6 +214,10 @@ describe('parseRequest', () => {
   ])('%s is the thinking switch', (_, body, value) => {
     expect(kwargsOf('chat', body)).toEqual({ enable_thinking: value });
     expect(kwargsOf('predict', body)).toEqual({ enable_thinking: value });
+  });
+
+  test.each(Object.entries(efforts))('takes the effort %s', (reasoning_effort, thinks) => {
+    expect(kwargsOf('chat', { reasoning_effort })).toEqual({ enable_thinking: thinks });
   });
 
   test('thinking is off on :predict and the template’s own on chat', () => {

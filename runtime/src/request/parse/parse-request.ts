@@ -11,6 +11,7 @@ import {
 import { readAnswerFormat, type AnswerFormat } from '../parts/answer-format.js';
 import { readChoices, violationsOfChoices, type Choices } from '../parts/choices.js';
 import type { GenerationDefaults } from '../parts/generation-defaults.js';
+import { maxTokensField, readMaxTokens } from '../parts/max-tokens.js';
 import { readMessages, type Message } from '../parts/messages.js';
 import { readEnding, violationsOfEnding, type PromptEnding } from '../parts/prompt-ending.js';
 import { holdsCalls, readTools, type RequestTools } from '../parts/read-tools.js';
@@ -44,6 +45,8 @@ export interface ApiRequest {
   readonly prompts: readonly PromptSource[];
   /** Null: what is left of the context. 0: the prompt alone is echoed. */
   readonly maxTokens: number | null;
+  /** What the client calls that. */
+  readonly maxTokensField: string;
   readonly sampling: SamplingParams;
   readonly choices: Choices;
   /** Null: any token. */
@@ -75,8 +78,6 @@ export interface ApiRequest {
 
 /** As in vLLM: what is divided by less leaves the range of floats. */
 const greedyBelow = 1e-5;
-/** OpenAI's default on completions. */
-const completionMaxTokens = 16;
 
 /**
  * @param randomSeed used where the request has no seed
@@ -112,6 +113,7 @@ export function readRequest(
     model: (fields['model'] as string | undefined) ?? null,
     prompts: readPrompts(kind, fields),
     maxTokens: readMaxTokens(kind, fields),
+    maxTokensField: maxTokensField(fields),
     sampling: {
       ...readSampling(fields, defaults, randomSeed),
       topLogprobs: alternativesOf(details, choices.generated > choices.given),
@@ -203,11 +205,6 @@ export function readTexts(given: unknown, addSpecialTokens: boolean): TextSource
       : { kind: 'ids', ids: each as readonly number[] };
   const isList = Array.isArray(given) && typeof given[0] !== 'number';
   return isList ? given.map(one) : [one(given)];
-}
-
-function readMaxTokens(kind: GenerationKind, fields: Fields): number | null {
-  const given = fields['max_tokens'] ?? fields['max_completion_tokens'];
-  return (given as number | undefined) ?? (kind === 'completions' ? completionMaxTokens : null);
 }
 
 function readSampling(

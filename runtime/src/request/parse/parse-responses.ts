@@ -17,6 +17,7 @@ export interface ResponsesRequest {
 export const responsesNames: readonly FieldName[] = [
   { ours: /\btools\.(\d+)\.function\b/g, theirs: 'tools.$1' },
   { ours: /\bresponse_format\.json_schema\b/g, theirs: 'text.format' },
+  { ours: /\bresponse_format\b/g, theirs: 'text.format' },
   { ours: /\bmax_tokens\b/g, theirs: 'max_output_tokens' },
   { ours: /^messages\b/, theirs: 'input' },
 ];
@@ -71,4 +72,4 @@ function chatFields(fields: Fields): Fields {
 const named = ({ name }: { readonly name: string }): object => ({ type: 'function', function: { name } });
 
 const responseFormat = ({ type, ...described }: RawFormat): object =>
-  type === 'json_schema' ? { type, json_schema: described } : { type };
+  type === 'json_schema' ? { type, json_schema: described } : { type, schema: described['schema'] };

@@ -4,6 +4,7 @@
 import { readMessages } from '../parts/messages.js';
 import type { MessagesSource, PromptSource, TextSource } from './parse-request.js';
 import { readEnding, violationsOfEnding } from '../parts/prompt-ending.js';
+import { readTools, type RequestTools } from '../parts/read-tools.js';
 import { readThinking } from '../parts/thinking.js';
 import { invalidRequest, validateBody, type Fields } from '../body/validate-body.js';
 
@@ -11,11 +12,14 @@ export interface TemplateRequest {
   /** The name that the client asked for; null: it did not say. */
   readonly model: string | null;
   readonly source: MessagesSource;
+  /** Null: none, as in the prompt of a chat. */
+  readonly tools: RequestTools | null;
 }
 
 export interface TokenizeRequest {
   readonly model: string | null;
   readonly source: PromptSource;
+  readonly tools: RequestTools | null;
   /** Whether the tokenizer adds its own: for messages it does not by default, since templates write them. */
   readonly addSpecialTokens: boolean;
   readonly withTexts: boolean;
@@ -30,6 +34,7 @@ export interface DetokenizeRequest {
 const ofTemplates = [
   'add_generation_prompt',
   'continue_final_message',
+  'tools',
   'chat_template_kwargs',
   'enable_thinking',
   'reasoning',
@@ -47,7 +52,7 @@ export function parseTokenize(body: unknown): TokenizeRequest {
   const shared = { model: modelOf(fields), withTexts: fields['return_token_strs'] === true };
   if (prompt === undefined) {
     const addSpecialTokens = fields['add_special_tokens'] === true;
-    return { ...shared, source: readTemplate(fields), addSpecialTokens };
+    return { ...shared, source: readTemplate(fields), tools: readTools(fields), addSpecialTokens };
   }
   const lost = ofTemplates.filter((name) => fields[name] !== undefined);
   if (lost.length > 0) {
@@ -55,7 +60,7 @@ export function parseTokenize(body: unknown): TokenizeRequest {
   }
   const addSpecialTokens = fields['add_special_tokens'] !== false;
   const source: TextSource = { kind: 'text', text: prompt as string, addSpecialTokens };
-  return { ...shared, source, addSpecialTokens };
+  return { ...shared, source, tools: null, addSpecialTokens };
 }
 
 /** @throws ApiError invalid_request, with every violation */
@@ -67,7 +72,7 @@ export function parseDetokenize(body: unknown): DetokenizeRequest {
 /** @throws ApiError invalid_request, with every violation */
 export function parseTemplate(body: unknown): TemplateRequest {
   const fields = validateBody('template', body);
-  return { model: modelOf(fields), source: readTemplate(fields) };
+  return { model: modelOf(fields), source: readTemplate(fields), tools: readTools(fields) };
 }
 
 function readTemplate(fields: Fields): MessagesSource {

@@ -14,6 +14,11 @@ describe('readAnswerFormat', () => {
     [{ structured_outputs: { json_object: false } }, null],
     [{ response_format: { type: 'json_object' } }, { kind: 'json', text: '' }],
     [{ structured_outputs: { json_object: true } }, { kind: 'json', text: '' }],
+    [{ response_format: { type: 'json_object', schema: null } }, { kind: 'json', text: '' }],
+    [
+      { response_format: { type: 'json_object', schema } },
+      { kind: 'jsonSchema', text: JSON.stringify(schema) },
+    ],
     [
       { response_format: { type: 'json_schema', json_schema: { name: 'x', schema } } },
       { kind: 'jsonSchema', text: JSON.stringify(schema) },

@@ -47,13 +47,17 @@ function named(fields: Fields): Named[] {
 
 interface ResponseFormat {
   readonly type: 'text' | 'json_object' | 'json_schema';
-  readonly json_schema?: { readonly schema?: unknown };
+  readonly json_schema?: { readonly schema?: unknown } | null;
+  /** Beside json_object, as llama.cpp, Together and Fireworks have it; null: any object. */
+  readonly schema?: unknown;
 }
 
 function responseFormat(format: ResponseFormat | undefined): Named[] {
   switch (format?.type) {
     case 'json_object':
-      return form('json_object', true, 'response_format');
+      return (format.schema ?? null) === null
+        ? form('json_object', true, 'response_format')
+        : form('json', format.schema, 'response_format.schema');
     case 'json_schema':
       return form('json', format.json_schema?.schema ?? {}, 'response_format.json_schema.schema');
     default:

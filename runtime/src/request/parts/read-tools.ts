@@ -63,6 +63,7 @@ function choiceViolations(tools: readonly Tool[], choice: RawChoice): Violation[
   const told = (message: string): Violation[] => [{ param: 'tool_choice', message }];
   if (typeof choice === 'object') {
     const { name } = choice.function;
+    if (tools.length === 0) return told(`tool_choice names ${name}, and needs tools`);
     const names = tools.map((tool) => tool.name).join(', ');
     const known = tools.some((tool) => tool.name === name);
     return known ? [] : told(`tool_choice names ${name}, which is none of the tools: ${names}`);

@@ -60,6 +60,12 @@ test('refuses a word with a token that the tokenizer has and the model has not',
 
 test.each([
   [{ min_tokens: 5 }, 4, false, ['min_tokens must be at most max_tokens, which is 4']],
+  [
+    { min_tokens: 5, max_completion_tokens: 4 },
+    4,
+    false,
+    ['min_tokens must be at most max_completion_tokens, which is 4'],
+  ],
   [{ min_tokens: 5 }, null, false, []],
   [{ min_tokens: 4, logit_bias: { '1': 1 } }, 4, false, []],
   [{ min_tokens: 1 }, 4, true, [expect.stringContaining('min_tokens and a form')]],

@@ -5,6 +5,7 @@ import type { ReasoningBudget, TokenRules } from '@llmservice/native';
 import type { Tokenizer } from '../../tokens/tokenizer.js';
 import { ApiError } from '../body/api-error.js';
 import { invalidRequest, type Fields, type Violation } from '../body/validate-body.js';
+import { maxTokensField } from './max-tokens.js';
 
 export interface AskedRules {
   /** Bias by id. */
@@ -44,7 +45,7 @@ export function violationsOfRules(fields: Fields, maxTokens: number | null, hasF
   if (minTokens !== undefined && maxTokens !== null && minTokens > maxTokens)
     violations.push({
       param: 'min_tokens',
-      message: `min_tokens must be at most max_tokens, which is ${String(maxTokens)}`,
+      message: `min_tokens must be at most ${maxTokensField(fields)}, which is ${String(maxTokens)}`,
     });
   for (const param of ['min_tokens', 'allowed_token_ids', 'bad_words']) {
     const value = fields[param];

@@ -4,6 +4,10 @@ import type { Tokenizer } from '../../tokens/tokenizer.js';
 import { ApiError } from '../body/api-error.js';
 import type { TextSource } from '../parse/parse-request.js';
 
+/** The name of a field, and which of its entries where it has several. */
+export const placeIn = (field: string, entries: readonly unknown[], entry: unknown): string =>
+  entries.length > 1 ? `${field}.${String(entries.indexOf(entry))}` : field;
+
 /** @throws ApiError invalid_request, about the field `param` */
 export async function encodeText(
   source: TextSource,

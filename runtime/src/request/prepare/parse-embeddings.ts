@@ -3,7 +3,7 @@
 import type { GenerateRequest } from '../../engine/protocol.js';
 import { greedy } from '../../schedule/greedy.js';
 import { ApiError } from '../body/api-error.js';
-import { encodeText } from './encode-text.js';
+import { encodeText, placeIn } from './encode-text.js';
 import { readTexts, type TextSource } from '../parse/parse-request.js';
 import type { ModelTexts } from './prepare-generation.js';
 import { validateBody } from '../body/validate-body.js';
@@ -45,11 +45,12 @@ export async function prepareEmbedding(
   id: string,
   model: ModelTexts,
 ): Promise<GenerateRequest> {
-  const prompt = await encodeText(input, model, 'input');
-  if (prompt.length === 0) throw ApiError.of('invalid_request', 'input has no tokens', { param: 'input' });
+  const param = placeIn('input', request.inputs, input);
+  const prompt = await encodeText(input, model, param);
+  if (prompt.length === 0) throw ApiError.of('invalid_request', `${param} has no tokens`, { param });
   if (prompt.length > model.maxModelLen) {
-    const message = `input has ${String(prompt.length)} tokens, but the context is ${String(model.maxModelLen)} tokens`;
-    throw ApiError.of('context_length_exceeded', message, { param: 'input' });
+    const message = `${param} has ${String(prompt.length)} tokens, but the context is ${String(model.maxModelLen)} tokens`;
+    throw ApiError.of('context_length_exceeded', message, { param });
   }
   const { pooling, cacheSalt, fairnessKey, priority, maxQueueMs } = request;
   return {

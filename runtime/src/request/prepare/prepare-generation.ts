@@ -9,11 +9,11 @@ import { toolGrammar, type GrammarSource } from '../../tools/tool-grammar.js';
 import { scoresPrompt } from '../parts/answer-details.js';
 import { withStandIns } from '../parts/exact-numbers.js';
 import { ApiError } from '../body/api-error.js';
-import { encodeText, requireKnown } from './encode-text.js';
+import { encodeText, placeIn, requireKnown } from './encode-text.js';
 import type { ApiRequest, MessagesSource, PromptSource } from '../parse/parse-request.js';
 import { cutAtMark, marked } from '../parts/prompt-ending.js';
 import { schemaOfArguments, type RequestTools } from '../parts/read-tools.js';
-import { reasoningAfter, type ThinkIds } from '../text/reasoning.js';
+import { isOpen, reasoningAfter, type ThinkIds } from '../text/reasoning.js';
 import { tokenRules } from '../parts/token-rules.js';
 
 /** What of a loaded model request code needs. */
@@ -32,6 +32,12 @@ export interface ModelTexts {
   readonly maxModelLen: number;
 }
 
+export interface PreparedGeneration {
+  readonly toRun: GenerateRequest;
+  /** Whether the answer begins within the model's reasoning. */
+  readonly inReasoning: boolean;
+}
+
 /**
  * @throws ApiError context_length_exceeded, chat_template_refused, tools_not_supported, invalid_request
  */
@@ -40,20 +46,20 @@ export async function prepareGeneration(
   source: PromptSource,
   id: string,
   model: ModelTexts,
-): Promise<GenerateRequest> {
+): Promise<PreparedGeneration> {
   const form = formOf(request, model);
-  const whole = await encodePrompt(source, request.tools, model);
+  const param = fieldOf(request, source);
+  const whole = await encodePrompt(source, request.tools, model, param);
   const prompt = request.keptPromptTokens === null ? whole : whole.slice(-request.keptPromptTokens);
-  if (prompt.length === 0)
-    throw ApiError.of('invalid_request', 'the prompt has no tokens', { param: 'prompt' });
+  const named = request.prompts.length > 1 ? param : 'the prompt';
+  if (prompt.length === 0) throw ApiError.of('invalid_request', `${named} has no tokens`, { param });
   const left = model.maxModelLen - prompt.length;
-  const param = source.kind === 'messages' ? 'messages' : 'prompt';
   if (left < 1 || (request.maxTokens ?? 0) > left)
-    throw tooLong(prompt.length, request.maxTokens, model, param);
+    throw tooLong(`${named} has ${String(prompt.length)} tokens`, request, left, model, param);
   // Reasoning is told apart where a chat template wrote the prompt.
   const reasoning =
     source.kind === 'messages' && model.think !== null
-      ? reasoningAfter(prompt, model.think, model.eosIds)
+      ? reasoningAfter(prompt, model.think, model.eosIds, await continuedTokens(source, model))
       : null;
   // The engine's last row of a prompt gives a token, wanted or not.
   const maxTokens = Math.max(1, request.maxTokens ?? left);
@@ -63,7 +69,7 @@ export async function prepareGeneration(
       ? { ...reasoning, tokens: request.thinkingBudget }
       : null;
   const stopTokens = new Set([...(request.ignoreEos ? [] : model.eosIds), ...request.stopTokenIds]);
-  return {
+  const toRun: GenerateRequest = {
     id,
     prompt,
     maxTokens,
@@ -79,12 +85,34 @@ export async function prepareGeneration(
     priority: request.priority ?? 0,
     maxQueueMs: request.maxQueueMs,
   };
+  return { toRun, inReasoning: isOpen(reasoning) };
+}
+
+/** Of the message that the answer goes on with. */
+async function continuedTokens(
+  { messages, ending }: MessagesSource,
+  { tokenizer }: ModelTexts,
+): Promise<number> {
+  const last = messages.at(-1);
+  if (ending !== 'continue' || last === undefined) return 0;
+  const { length } = await tokenizer.encode(last.content, { addSpecialTokens: false });
+  return length;
+}
+
+/** What a prompt came as. */
+function fieldOf({ prompts }: ApiRequest, source: PromptSource): string {
+  if (source.kind !== 'messages') return placeIn('prompt', prompts, source);
+  return source.plainText === null ? 'messages' : 'prompt';
 }
 
 /** What the answer must be, calls of tools included. */
-function formOf({ tools, format }: ApiRequest, { toolDialect }: ModelTexts): GrammarSource | null {
-  if (tools === null) return format;
-  if (toolDialect !== null) return toolGrammar(tools, toolDialect, format, schemaOfArguments);
+function formOf({ tools, format }: ApiRequest, model: ModelTexts): GrammarSource | null {
+  return tools === null ? format : toolGrammar(tools, requireDialect(model), format, schemaOfArguments);
+}
+
+/** @throws ApiError tools_not_supported */
+function requireDialect({ toolDialect }: ModelTexts): ToolDialect {
+  if (toolDialect !== null) return toolDialect;
   throw ApiError.of(
     'tools_not_supported',
     "the checkpoint's chat template has no tools that this server can read calls of: send the request without tools",
@@ -101,36 +129,41 @@ function messageEnds(prompt: Int32Array, eosIds: readonly number[]): number[] {
   return ends;
 }
 
-/** @throws ApiError chat_template_refused, invalid_request */
+/** @throws ApiError chat_template_refused; invalid_request, about the field `param` */
 export async function encodePrompt(
   source: PromptSource,
   tools: RequestTools | null,
   model: ModelTexts,
+  param: string,
 ): Promise<Int32Array> {
   return source.kind === 'messages'
-    ? encodeMessages(source, tools, model)
-    : encodeText(source, model, 'prompt');
+    ? encodeMessages(source, tools, model, param)
+    : encodeText(source, model, param);
 }
 
 async function encodeMessages(
   source: MessagesSource,
   tools: RequestTools | null,
   model: ModelTexts,
+  param: string,
 ): Promise<Int32Array> {
   const { plainText } = source;
   const isPlain = model.chatTemplate === null && plainText !== null;
   const text = isPlain ? plainText : await renderMessages(source, model, tools?.given);
   const ids = await model.tokenizer.encode(text, { addSpecialTokens: isPlain });
-  requireKnown(ids, model.vocabSize, 'messages');
+  requireKnown(ids, model.vocabSize, param);
   return ids;
 }
 
-/** The prompt that the chat template writes. @throws ApiError chat_template_refused */
+/** The prompt that the chat template writes. @throws ApiError chat_template_refused, tools_not_supported */
 export async function renderMessages(
   { messages, templateKwargs, ending }: MessagesSource,
-  { chatTemplate }: ModelTexts,
+  model: ModelTexts,
   tools?: readonly unknown[],
 ): Promise<string> {
+  const { chatTemplate } = model;
+  // A template that knows none would leave them out.
+  if (tools !== undefined) requireDialect(model);
   if (chatTemplate === null) {
     throw ApiError.of(
       'chat_template_refused',
@@ -160,18 +193,17 @@ export async function renderMessages(
 }
 
 function tooLong(
-  promptTokens: number,
-  maxTokens: number | null,
+  /** How long the prompt is, in words. */
+  told: string,
+  { maxTokens, maxTokensField }: ApiRequest,
+  left: number,
   { maxModelLen }: ModelTexts,
   param: string,
 ): ApiError {
-  const asked =
-    promptTokens >= maxModelLen
-      ? `the prompt has ${String(promptTokens)} tokens`
-      : `the prompt has ${String(promptTokens)} tokens and max_tokens asks for ${String(maxTokens)} more`;
+  const asked = left < 1 ? told : `${told} and ${maxTokensField} asks for ${String(maxTokens)} more`;
   return ApiError.of(
     'context_length_exceeded',
     `${asked}, but the context is ${String(maxModelLen)} tokens, prompt and answer together`,
-    { param: promptTokens >= maxModelLen ? param : 'max_tokens' },
+    { param: left < 1 ? param : maxTokensField },
   );
 }

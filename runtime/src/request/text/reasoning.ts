@@ -7,38 +7,31 @@ export interface ThinkIds {
   readonly end: number;
 }
 
-/** The end of a prompt that can still be open. */
+/** The end of a prompt that can still be open, before what is continued. */
 const promptEndTokens = 8;
 
-/**
- * Whether what follows the prompt is reasoning.
- * @param eosIds tokens that end messages
- */
-export function opensReasoning(
-  prompt: Int32Array,
-  { begin, end }: ThinkIds,
-  eosIds: readonly number[],
-): boolean {
-  const last = openEnd(prompt, eosIds);
-  return last.lastIndexOf(begin) > last.lastIndexOf(end);
-}
+/** Whether what follows the prompt is reasoning already. */
+export const isOpen = (reasoning: ReasoningIds | null): boolean => reasoning?.begin === null;
 
 /**
  * The reasoning that may follow the prompt; null: none, where the prompt has ended it already.
  * @param eosIds tokens that end messages
+ * @param continuedTokens of the message that the answer goes on with, whose thought may be long
  */
 export function reasoningAfter(
   prompt: Int32Array,
-  think: ThinkIds,
+  { begin, end }: ThinkIds,
   eosIds: readonly number[],
+  continuedTokens = 0,
 ): ReasoningIds | null {
-  const { begin, end } = think;
-  if (opensReasoning(prompt, think, eosIds)) return { begin: null, end };
-  return openEnd(prompt, eosIds).includes(end) ? null : { begin, end };
+  const last = openEnd(prompt, eosIds, continuedTokens);
+  const [begun, ended] = [last.lastIndexOf(begin), last.lastIndexOf(end)];
+  if (begun > ended) return { begin: null, end };
+  return ended === -1 ? { begin, end } : null;
 }
 
-/** Of a message that has ended the user may have written anything. */
-function openEnd(prompt: Int32Array, eosIds: readonly number[]): Int32Array {
-  const last = prompt.subarray(-promptEndTokens);
+/** Of a message that has ended the user may have written anything; not every template ends a user's with a token. */
+function openEnd(prompt: Int32Array, eosIds: readonly number[], continuedTokens: number): Int32Array {
+  const last = prompt.subarray(-promptEndTokens - continuedTokens);
   return last.subarray(last.findLastIndex((token) => eosIds.includes(token)) + 1);
 }

@@ -26,6 +26,7 @@ const step = (tokens: readonly number[], change: Partial<EngineOutput> = {}): En
   logprobs: null,
   finish: null,
   stopToken: null,
+  stopLogprobs: null,
   promptScores: null,
   queueMs: null,
   cachedTokens: null,
@@ -129,6 +130,20 @@ describe('TextStream', () => {
     expect(stream({ logprobs: null }).push(output).logprobs).toEqual([]);
   });
 
+  test.each<[string, Partial<TextStreamOptions>, readonly number[]]>([
+    ['where ids are told', { tellsIds: true }, [1, 7]],
+    ['unless no log probabilities are wanted', { tellsIds: true, logprobs: null }, []],
+    ['and not where they are not, as OpenAI’s answers have it', {}, [1]],
+  ])('tells the log probability of the token that ended the text %s', (_, change, told) => {
+    const logprobs = [{ logprob: -1, top: [] }];
+    const stopLogprobs = { logprob: -0.5, top: [2, 3].map((token) => ({ token, logprob: -token })) };
+    const output = step([1], { logprobs, finish: 'stop', stopToken: 7, stopLogprobs });
+    const delta = stream(change).push(output);
+    expect(delta.logprobs.map(({ id }) => id)).toEqual(told);
+    if (told.includes(7))
+      expect(delta.logprobs[1]!.logprobs).toEqual({ logprob: -0.5, top: stopLogprobs.top.slice(0, 1) });
+  });
+
   test('counts the stop token, and names it only if the client asked for it', () => {
     const own = stream({ stopTokenIds: [5] });
     expect(own.push(step(ids('a'), { finish: 'stop', stopToken: 5 }))).toMatchObject({
@@ -153,6 +168,40 @@ describe('TextStream', () => {
   test('keeps the stop string when asked to', () => {
     const delta = stream({ stopStrings: ['END'], includeStopString: true }).push(step(ids('xENDy')));
     expect(delta).toMatchObject({ content: 'xEND', finish: 'stop', stopReason: 'END' });
+  });
+
+  describe('keeps the stop token when asked to', () => {
+    const special = 2;
+    const newDetokenizer = (): Detokenizer =>
+      new Detokenizer((id) => (id === special ? new Uint8Array(0) : Uint8Array.of(id)));
+    const [s, last] = [ids('s')[0]!, ids('é')[1]!];
+    test.each<[string, Partial<TextStreamOptions>, readonly number[], number, string]>([
+      ['as the end of the text', {}, ids('i'), s, 'is'],
+      ['behind what was held for a stop string', { stopStrings: ['is it'] }, ids('i'), s, 'is'],
+      ['though it completes a stop string', { stopStrings: ['is'] }, ids('i'), s, 'is'],
+      ['with bytes of a character before it', {}, ids('é').slice(0, 1), last, 'é'],
+      ['but not a control token', {}, ids('i'), special, 'i'],
+    ])('%s', (_, change, tokens, stopToken, content) => {
+      const text = stream({ includeStopString: true, stopTokenIds: [stopToken], newDetokenizer, ...change });
+      const begun = text.push(step(tokens));
+      const ended = text.push(step([], { finish: 'stop', stopToken }));
+      expect(begun.content + ended.content).toBe(content);
+      expect(ended).toMatchObject({ finish: 'stop', stopReason: stopToken });
+      expect(text.completionTokens).toBe(tokens.length + 1);
+    });
+
+    test('in the reasoning, but not the token that ends that', () => {
+      const asked = { includeStopString: true, inReasoning: true };
+      expect(stream(asked).push(step(ids('h'), { finish: 'stop', stopToken: s })).reasoning).toBe('hs');
+      const ended = stream(asked).push(step(ids('h'), { finish: 'stop', stopToken: think.end }));
+      expect([ended.reasoning, ended.content]).toEqual(['h', '']);
+    });
+
+    test('with its log probability, as every token of the text has', () => {
+      const stopLogprobs = { logprob: -1, top: [] };
+      const output = step([], { finish: 'stop', stopToken: s, stopLogprobs });
+      expect(stream({ includeStopString: true }).push(output).logprobs).toHaveLength(1);
+    });
   });
 
   test('an unfinished character at the end shows as U+FFFD', () => {

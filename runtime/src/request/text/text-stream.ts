@@ -13,6 +13,7 @@ export interface TextStreamOptions {
   /** One token as text, also one that a detokenizer leaves out. */
   readonly textOf: (id: number) => string;
   readonly stopStrings: readonly string[];
+  /** Whether what ended the text, a stop string or a stop token, is part of it. */
   readonly includeStopString: boolean;
   /** Ids that the client itself asked to stop at: only these are told as the reason. */
   readonly stopTokenIds: readonly number[];
@@ -41,7 +42,7 @@ export interface TextDelta {
   readonly content: string;
   readonly reasoning: string;
   readonly toolCalls: readonly ToolCallDelta[];
-  /** Tokens with their log probabilities; empty unless asked for. */
+  /** Tokens with their log probabilities, the stop token only where its id or text is told; empty unless asked for. */
   readonly logprobs: readonly GeneratedToken[];
   /** Ids of what was generated, the one that ended it included; null: not asked for. */
   readonly tokenIds: readonly number[] | null;
@@ -51,6 +52,18 @@ export interface TextDelta {
   /** The stop string or the client's own stop id that ended the text; null: neither. */
   readonly stopReason: string | number | null;
 }
+
+/** Tells nothing. */
+export const silentDelta: TextDelta = {
+  content: '',
+  reasoning: '',
+  toolCalls: [],
+  logprobs: [],
+  tokenIds: null,
+  promptTokenIds: null,
+  finish: null,
+  stopReason: null,
+};
 
 export class TextStream {
   private readonly options: TextStreamOptions;
@@ -78,30 +91,43 @@ export class TextStream {
 
   /** After a delta with `finish` nothing more may be pushed. */
   push(output: EngineOutput): TextDelta {
-    const { tools, logprobs: alternatives } = this.options;
+    const { tools, minTokens } = this.options;
     const gathered: Gathered = { content: '', reasoning: '', logprobs: [], ids: [] };
     for (const [i, id] of output.tokens.entries()) {
       this.tokens += 1;
       gathered.ids.push(id);
       if (this.section.kind === 'reasoning') this.reasoning += 1;
-      const logprob = output.logprobs?.[i];
-      if (logprob !== undefined && alternatives !== null)
-        gathered.logprobs.push({ id, logprobs: { ...logprob, top: logprob.top.slice(0, alternatives) } });
-      const stop = this.pushToken(id, gathered);
+      this.score(id, output.logprobs?.[i], gathered);
+      const stop = this.pushToken(id, gathered, this.tokens > minTokens);
       if (stop !== null || tools?.isFull === true) return this.last(gathered, 'stop', stop);
     }
     if (output.finish === null) return { ...this.told(gathered), finish: null, stopReason: null };
 
-    if (output.stopToken !== null) {
-      this.tokens += 1;
-      gathered.ids.push(output.stopToken);
-    }
+    if (output.stopToken !== null) this.endWith(output.stopToken, output.stopLogprobs, gathered);
     const end = this.section.close();
     this.tell(end.text, gathered);
     const ownStop = output.stopToken !== null && this.options.stopTokenIds.includes(output.stopToken);
     return end.stop === null
       ? this.last(gathered, output.finish, ownStop ? output.stopToken : null)
       : this.last(gathered, 'stop', end.stop);
+  }
+
+  private endWith(id: number, logprobs: TokenLogprobs | null, gathered: Gathered): void {
+    const { tellsIds, includeStopString } = this.options;
+    this.tokens += 1;
+    gathered.ids.push(id);
+    // Who is told the ids finds as many log probabilities; in OpenAI's answers are those of the text alone.
+    if (tellsIds || includeStopString) this.score(id, logprobs, gathered);
+    if (!includeStopString) return;
+    // The token has ended the text: no stop string can any more.
+    this.tell(this.matcher.flush(), gathered);
+    this.pushToken(id, gathered, false);
+  }
+
+  private score(id: number, told: TokenLogprobs | null | undefined, { logprobs }: Gathered): void {
+    const { logprobs: alternatives } = this.options;
+    if (told == null || alternatives === null) return;
+    logprobs.push({ id, logprobs: { ...told, top: told.top.slice(0, alternatives) } });
   }
 
   private last(gathered: Gathered, finish: FinishReason, stopReason: string | number | null): TextDelta {
@@ -125,7 +151,7 @@ export class TextStream {
   }
 
   /** The stop string that the token completed, or null. */
-  private pushToken(id: number, text: Texts): string | null {
+  private pushToken(id: number, text: Texts, mayStop: boolean): string | null {
     const { tools } = this.options;
     const marker = this.section.kind === 'content' && tools !== null ? tools.markerOf(id) : null;
     if (marker !== null) {
@@ -139,7 +165,7 @@ export class TextStream {
       this.mayReason = begun === 'reasoning';
       return this.next(begun, true, text);
     }
-    const added = this.pushText(id);
+    const added = this.pushText(id, mayStop);
     this.mayReason &&= this.section.kind === 'reasoning' || !this.section.hasText;
     this.tell(added.text, text);
     return added.stop;
@@ -152,9 +178,8 @@ export class TextStream {
     return id === think?.begin && this.mayReason ? 'reasoning' : null;
   }
 
-  private pushText(id: number): Told {
-    const { think, textOf, minTokens } = this.options;
-    const mayStop = this.tokens > minTokens;
+  private pushText(id: number, mayStop: boolean): Told {
+    const { think, textOf } = this.options;
     const isQuoted = id === think?.begin || id === think?.end;
     return isQuoted ? this.section.quote(textOf(id), mayStop) : this.section.push(id, mayStop);
   }
