@@ -4,20 +4,35 @@
 import { getField, setField, type JsonObject } from './fields.js';
 import type { LlmServiceSpec } from './generated/llm-service.js';
 import { specDefaults } from './generated/spec-defaults.js';
-import { readInteger, readKvCacheDtype, readList, readPercent, readText } from './setting-text.js';
+import {
+  readBoolean,
+  readInteger,
+  readKvCacheDtype,
+  readList,
+  readPercent,
+  readText,
+} from './setting-text.js';
 import type { Violation } from './validate.js';
 
 const variables: Readonly<Record<string, { field: string; read: (text: string) => unknown }>> = {
   STORAGE_URI: { field: 'model.uri', read: readText },
   MODEL_NAME: { field: 'model.name', read: readText },
+  MODEL_ALIASES: { field: 'model.aliases', read: readList },
+  S3_FORCE_PATH_STYLE: { field: 'model.s3.forcePathStyle', read: readBoolean },
+  MEMORY_BYTES_PER_DEVICE: {
+    field: 'accelerator.memoryPerDevice',
+    read: (text) => String(readInteger(text)),
+  },
   TENSOR_PARALLEL_SIZE: { field: 'parallelism.tensor', read: readInteger },
   MAX_MODEL_LEN: { field: 'engine.maxModelLen', read: readInteger },
   GPU_MEMORY_UTILIZATION: { field: 'engine.memoryUtilizationPercent', read: readPercent },
   MAX_NUM_SEQS: { field: 'engine.maxNumSeqs', read: readInteger },
   MAX_NUM_BATCHED_TOKENS: { field: 'engine.maxNumBatchedTokens', read: readInteger },
   BLOCK_SIZE: { field: 'engine.blockSize', read: readInteger },
+  ENABLE_PREFIX_CACHING: { field: 'engine.prefixCaching', read: readBoolean },
   KV_CACHE_DTYPE: { field: 'engine.kvCacheDtype', read: readKvCacheDtype },
   DTYPE: { field: 'engine.dtype', read: readText },
+  QUANTIZATION: { field: 'engine.quantization', read: readText },
   SPECULATIVE_METHOD: { field: 'engine.speculative.method', read: readText },
   NUM_SPECULATIVE_TOKENS: { field: 'engine.speculative.tokens', read: readInteger },
   COLLECTIVES: { field: 'engine.collectives', read: readText },
@@ -25,6 +40,10 @@ const variables: Readonly<Record<string, { field: string; read: (text: string) =
   WARMUP_SHAPES: { field: 'engine.warmup.shapes', read: readList },
   WARMUP_TIME_LIMIT_SECONDS: { field: 'engine.warmup.timeLimitSeconds', read: readInteger },
   SPECULATIVE_URI: { field: 'engine.speculative.uri', read: readText },
+  MAX_REPLICAS: { field: 'auth.maxReplicas', read: readInteger },
+  PROTECT_METRICS: { field: 'auth.protectMetrics', read: readBoolean },
+  DRAIN_TIMEOUT_SECONDS: { field: 'rollout.drainTimeoutSeconds', read: readInteger },
+  NO_PROGRESS_TIMEOUT_SECONDS: { field: 'rollout.noProgressTimeoutSeconds', read: readInteger },
 };
 
 /**

@@ -13,7 +13,6 @@ import {
   type EngineConfig,
   type JsonObject,
 } from '@llmservice/crds';
-import { isDeepStrictEqual } from 'node:util';
 import type { S3Credentials } from '../weights/s3-client.js';
 import { serverSettings, type ServerSettings } from './server-settings.js';
 import { settings, type Setting } from './settings.js';
@@ -98,7 +97,7 @@ function merge(
   const set = getField(content, field);
   if (set === undefined || set === null) {
     setField(content, field, given.value);
-  } else if (!isDeepStrictEqual(set, given.value)) {
+  } else if (JSON.stringify(set) !== JSON.stringify(given.value)) {
     violations.push(`${given.name}=${given.text} contradicts ${field}=${JSON.stringify(set)} of ${path}`);
   }
 }

@@ -1,0 +1,75 @@
+// A variable of `spec.env` that the engine reads is one that the operator reads too: what it plans and what the pod then
+// makes of config file and variables are the same.
+
+import { expect, test } from '@jest/globals';
+import { planEngineConfig } from '../../operator/src/plan/pods/engine-config.js';
+import { wantedService } from '../../operator/src/spec/wanted-service.fixture.js';
+import { resolveConfig } from '../../runtime/src/config/resolve-config.js';
+import { settings } from '../../runtime/src/config/settings.js';
+
+/** A value other than the default, of each variable that stands for a field of the manifest. */
+const values: Readonly<Record<string, string>> = {
+  STORAGE_URI: 's3://bucket/folder/',
+  MODEL_NAME: 'another',
+  MODEL_ALIASES: 'one,two',
+  S3_FORCE_PATH_STYLE: 'false',
+  MEMORY_BYTES_PER_DEVICE: '34359738368',
+  TENSOR_PARALLEL_SIZE: '2',
+  MAX_MODEL_LEN: '16384',
+  GPU_MEMORY_UTILIZATION: '0.92',
+  MAX_NUM_SEQS: '128',
+  MAX_NUM_BATCHED_TOKENS: '8192',
+  BLOCK_SIZE: '32',
+  ENABLE_PREFIX_CACHING: 'false',
+  KV_CACHE_DTYPE: 'fp8_e4m3',
+  DTYPE: 'bfloat16',
+  QUANTIZATION: 'fp8',
+  SPECULATIVE_METHOD: 'mtp',
+  NUM_SPECULATIVE_TOKENS: '4',
+  SPECULATIVE_URI: 's3://bucket/head/',
+  COLLECTIVES: 'own',
+  WARMUP: 'short',
+  WARMUP_SHAPES: '100:200',
+  WARMUP_TIME_LIMIT_SECONDS: '60',
+  MAX_REPLICAS: '3',
+  PROTECT_METRICS: 'true',
+  DRAIN_TIMEOUT_SECONDS: '60',
+  NO_PROGRESS_TIMEOUT_SECONDS: '60',
+};
+
+/** Variables that stand for no field, and why. */
+const reasons: Readonly<Record<string, string>> = {
+  AWS_ENDPOINT_URL: 'the operator reads it where it reaches the bucket',
+  AWS_REGION: 'the operator reads it where it reaches the bucket',
+  ACCELERATOR: 'follows from the resource',
+  KEYS_DIR: 'where the Secret is mounted',
+  ACCOUNTING_DIR: 'where the claim is mounted',
+};
+
+/** What a variable takes beside it. */
+const beside = (name: string): { name: string; value: string }[] =>
+  name === 'SPECULATIVE_URI' ? [{ name: 'SPECULATIVE_METHOD', value: 'mtp' }] : [];
+
+const planWith = (env: { name: string; value: string }[]) => {
+  const accelerator = { resourceName: 'nvidia.com/gpu', devices: 2 };
+  return planEngineConfig(wantedService({ model: { uri: 's3://bucket/folder/' }, accelerator, env }));
+};
+
+/** What the manifest has to say anyway, so that the variable can only repeat it. */
+const saidAlready = ['STORAGE_URI', 'TENSOR_PARALLEL_SIZE'];
+
+test.each(settings.map(({ env }) => env))('%s stands for a field, or there is a reason why not', (env) => {
+  expect(Object.hasOwn(values, env)).not.toBe(Object.hasOwn(reasons, env));
+});
+
+test.each(Object.entries(values))('%s=%s is what the operator plans with', (name, value) => {
+  const env = [...beside(name), { name, value }];
+  const planned = planWith(env);
+  const inPod = resolveConfig({
+    file: { path: 'engine-config.json', content: planned },
+    env: Object.fromEntries(env.map((each) => [each.name, each.value])),
+    flags: {},
+  });
+  expect(inPod.engineConfig).toEqual(planned);
+  if (!saidAlready.includes(name)) expect(planned).not.toEqual(planWith(beside(name)));
+});
