@@ -26,6 +26,7 @@ export function referencePage(schema: JsonSchema): string {
 \`llmservice.dev/v1alpha1\`, short name \`llm\`. Required fields are marked with \\*; \`[]\` stands for each item of a
 list and \`{}\` for each value of a map. The API server applies the defaults and refuses what breaks a rule.
 
+${rules([{ path: '', schema, required: true }])}
 ## Spec
 
 ${part('spec')}
@@ -98,10 +99,15 @@ export function failuresPage(): string {
   return `${banner}
 # Failures
 
-Every reason under which a service gives up. It stands in \`status.lastFailure\`, in the conditions, in the pod's
-termination message and in the error of a request. After a terminal failure the service is rolled back to the revision
-that was Ready last; without one its pods stay stopped. Both last until the spec, the checkpoint or the annotation
-\`llmservice.dev/retry\` changes; the others are tried again. [Rollouts](rollouts.md) tells what else ends in a rollback.
+Every reason for which a service fails. It stands in \`status.lastFailure\`, in the conditions, in the pod's termination
+message and in the error of a request; \`GrammarInvalid\` and \`QueueTimeout\` are of a request alone. After a terminal failure
+the service is rolled back to the revision that was Ready last; without one its pods stay stopped. Both last until the spec,
+the checkpoint (looked at every 10 minutes) or the annotation \`llmservice.dev/retry\` changes; the others are tried again.
+[Rollouts](rollouts.md) tells what else ends in a rollback.
+
+\`\`\`sh
+kubectl annotate llm NAME --overwrite llmservice.dev/retry="$(date +%s)" # try again now
+\`\`\`
 
 | reason | terminal | HTTP status | first thing to try |
 |---|---|---|---|

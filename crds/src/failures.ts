@@ -82,7 +82,8 @@ export const failureKinds = {
   CheckpointIncomplete: {
     terminal: true,
     httpStatus: 503,
-    remedy: 'Upload the files or tensors that the message names and apply the retry annotation.',
+    remedy:
+      'Upload the files or tensors that the message names; the annotation llmservice.dev/retry has them looked for at once.',
   },
   CheckpointCorrupt: {
     terminal: true,

@@ -502,7 +502,7 @@ export const llmServiceSchema: object = {
           ]
         },
         "env": {
-          "description": "Environment variables of the runtime container. The names of the settings above (MAX_MODEL_LEN, GPU_MEMORY_UTILIZATION, …) stand for their field where it is unset or at its default; a field that says something else refuses them.",
+          "description": "Environment variables of the runtime container. Those that stand for a field of this spec (MAX_MODEL_LEN, GPU_MEMORY_UTILIZATION, …; deploy/docs/from-kserve.md lists them) fill it where it is unset or at its default; where it says something else, the manifest is refused.",
           "type": "array",
           "maxItems": 128,
           "items": {
@@ -1280,7 +1280,7 @@ export const llmServiceSchema: object = {
               "maximum": 33554432
             },
             "maxWaiting": {
-              "description": "Answers that a pod holds beyond engine.maxNumSeqs, n of a request with that n; more are refused with 429, which keeps a scaling.metric of queue from growing. Keys leave each other a part of this room. Default: 1024.",
+              "description": "Answers that may wait in a pod beyond the engine.maxNumSeqs that run; a request with n counts n times. More are refused with 429, and a scaling.metric of queue does not see them. Keys leave each other a part of this room. Default: 1024.",
               "type": "integer",
               "format": "int32",
               "minimum": 0,
