@@ -1,6 +1,7 @@
 // A variable of `spec.env` that the engine reads is one that the operator reads too: what it plans and what the pod then
 // makes of config file and variables are the same.
 
+import { readFileSync } from 'node:fs';
 import { expect, test } from '@jest/globals';
 import { planEngineConfig } from '../../operator/src/plan/pods/engine-config.js';
 import { wantedService } from '../../operator/src/spec/wanted-service.fixture.js';
@@ -72,4 +73,9 @@ test.each(Object.entries(values))('%s=%s is what the operator plans with', (name
   });
   expect(inPod.engineConfig).toEqual(planned);
   if (!saidAlready.includes(name)) expect(planned).not.toEqual(planWith(beside(name)));
+});
+
+test.each(Object.keys(values))('%s is in the table of deploy/docs/from-kserve.md', (name) => {
+  const page = readFileSync(new URL('../../deploy/docs/from-kserve.md', import.meta.url), 'utf8');
+  expect(page).toMatch(new RegExp(`^\\|.*\`${name}\`.*\\|`, 'm'));
 });
