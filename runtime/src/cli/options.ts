@@ -1,6 +1,7 @@
-// Flags of `llmservice serve`, made from the tables of settings: --help lists each with its environment name.
+// Flags of `llmservice serve`, made from the tables of settings: --help lists each with its default and environment name.
 
 import { Option, type Command } from 'commander';
+import { engineDefaults } from '../config/resolve-config.js';
 import { serverSettings } from '../config/server-settings.js';
 import { settings } from '../config/settings.js';
 
@@ -8,11 +9,24 @@ import { settings } from '../config/settings.js';
 export type CommandLineDefaults = Readonly<Record<string, string>>;
 
 export function addSettingOptions(command: Command, defaults: CommandLineDefaults): void {
-  for (const { flag, placeholder, help, env } of [...settings, ...serverSettings]) {
-    const fallback = defaults[flag];
-    const told = fallback === undefined ? `${help} [${env}]` : `${help} (${fallback}) [${env}]`;
+  for (const setting of [...settings, ...serverSettings]) {
+    const { flag, placeholder, help, env } = setting;
+    const fallback =
+      defaults[flag] ?? textOf('field' in setting ? fieldDefault(setting.field) : setting.fallback);
+    const told = fallback === null ? `${help} [${env}]` : `${help} (${fallback}) [${env}]`;
     command.addOption(new Option(`${flag} <${placeholder}>`, told));
   }
+}
+
+/** As the flag takes it: a share of memory, not percents. */
+function fieldDefault(field: string): unknown {
+  const value = engineDefaults[field];
+  return field === 'engine.memoryUtilizationPercent' ? Number(value) / 100 : value;
+}
+
+/** Null: nothing, or what the help says in words. */
+function textOf(value: unknown): string | null {
+  return ['string', 'number', 'boolean'].includes(typeof value) ? String(value) : null;
 }
 
 /** Texts by flag, as the resolver takes them; a default stands back behind the environment. */

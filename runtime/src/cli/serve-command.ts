@@ -21,7 +21,7 @@ export function addServeCommand(program: Command): void {
   const command = program
     .command('serve')
     .description(
-      'Serve a model on this machine. Every setting is a flag and an environment name (in brackets); the flag wins.',
+      'Serve a model on this machine. Every setting is a flag, with its default in parentheses, and an environment name in brackets; the flag wins.',
     )
     .action(async (options: Record<string, string | undefined>) => {
       process.exit(await serve(options));

@@ -122,38 +122,39 @@ function readCredentials(env: Given['env'], violations: string[]): S3Credentials
   return { accessKeyId, secretAccessKey, ...(sessionToken === undefined ? {} : { sessionToken }) };
 }
 
-/** The same defaults as the manifest's; memory and context are measured where nobody says. */
+/** The same defaults as the manifest's, by field; memory and context are measured where nobody says. */
+export const engineDefaults: Readonly<Record<string, unknown>> = {
+  'model.aliases': [],
+  'model.s3.forcePathStyle': specDefaults.model.s3.forcePathStyle,
+  'accelerator.kind': 'cpu',
+  'accelerator.memoryBytesPerDevice': null,
+  'parallelism.tensor': 1,
+  'engine.maxModelLen': null,
+  'engine.memoryUtilizationPercent': specDefaults.engine.memoryUtilizationPercent,
+  'engine.maxNumSeqs': specDefaults.engine.maxNumSeqs,
+  'engine.maxNumBatchedTokens': specDefaults.engine.maxNumBatchedTokens,
+  'engine.blockSize': specDefaults.engine.blockSize,
+  'engine.prefixCaching': specDefaults.engine.prefixCaching,
+  'engine.dtype': specDefaults.engine.dtype,
+  'engine.kvCacheDtype': specDefaults.engine.kvCacheDtype,
+  'engine.quantization': specDefaults.engine.quantization,
+  'engine.speculative.method': specDefaults.engine.speculative.method,
+  'engine.speculative.tokens': specDefaults.engine.speculative.tokens,
+  'engine.collectives': specDefaults.engine.collectives,
+  'engine.warmup.preset': specDefaults.engine.warmup.preset,
+  'engine.warmup.shapes': [],
+  'engine.warmup.timeLimitSeconds': specDefaults.engine.warmup.timeLimitSeconds,
+  'auth.keysDir': null,
+  'auth.maxReplicas': specDefaults.auth.maxReplicas,
+  'auth.protectMetrics': specDefaults.auth.protectMetrics,
+  'accounting.dir': null,
+  drainTimeoutSeconds: specDefaults.rollout.drainTimeoutSeconds,
+  noProgressTimeoutSeconds: specDefaults.rollout.noProgressTimeoutSeconds,
+};
+
 function fillDefaults(content: JsonObject): void {
-  const defaults: Record<string, unknown> = {
-    'model.aliases': [],
-    'model.s3.forcePathStyle': specDefaults.model.s3.forcePathStyle,
-    'accelerator.kind': 'cpu',
-    'accelerator.memoryBytesPerDevice': null,
-    'parallelism.tensor': 1,
-    'engine.maxModelLen': null,
-    'engine.memoryUtilizationPercent': specDefaults.engine.memoryUtilizationPercent,
-    'engine.maxNumSeqs': specDefaults.engine.maxNumSeqs,
-    'engine.maxNumBatchedTokens': specDefaults.engine.maxNumBatchedTokens,
-    'engine.blockSize': specDefaults.engine.blockSize,
-    'engine.prefixCaching': specDefaults.engine.prefixCaching,
-    'engine.dtype': specDefaults.engine.dtype,
-    'engine.kvCacheDtype': specDefaults.engine.kvCacheDtype,
-    'engine.quantization': specDefaults.engine.quantization,
-    'engine.speculative.method': specDefaults.engine.speculative.method,
-    'engine.speculative.tokens': specDefaults.engine.speculative.tokens,
-    'engine.collectives': specDefaults.engine.collectives,
-    'engine.warmup.preset': specDefaults.engine.warmup.preset,
-    'engine.warmup.shapes': [],
-    'engine.warmup.timeLimitSeconds': specDefaults.engine.warmup.timeLimitSeconds,
-    'auth.keysDir': null,
-    'auth.maxReplicas': specDefaults.auth.maxReplicas,
-    'auth.protectMetrics': specDefaults.auth.protectMetrics,
-    'accounting.dir': null,
-    drainTimeoutSeconds: specDefaults.rollout.drainTimeoutSeconds,
-    noProgressTimeoutSeconds: specDefaults.rollout.noProgressTimeoutSeconds,
-  };
-  for (const [field, value] of Object.entries(defaults)) {
-    if (getField(content, field) === undefined) setField(content, field, value);
+  for (const [field, value] of Object.entries(engineDefaults)) {
+    if (getField(content, field) === undefined) setField(content, field, structuredClone(value));
   }
 }
 

@@ -22,7 +22,7 @@ export interface ServerSettings {
   readonly adminKeysDir: string | null;
   readonly logLevel: string;
   readonly maxBodyBytes: number;
-  /** Requests that may wait for the engine beyond those that run; more are refused with 429. */
+  /** Answers that may wait for the engine beyond those that run; more are refused with 429. */
   readonly maxWaiting: number;
   /** A file of the accounting log that has reached it is followed by another. */
   readonly accountingFileBytes: number;
@@ -152,7 +152,7 @@ export const serverSettings = [
     'LLMSERVICE_MAX_WAITING',
     '--max-waiting',
     'N',
-    'requests that may wait for the engine',
+    'answers that may wait beyond --max-num-seqs; more are refused with 429',
     1024,
     atLeast(0),
   ),

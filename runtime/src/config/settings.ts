@@ -49,7 +49,14 @@ export const settings: readonly Setting[] = [
     'S3 endpoint; without it, that of AWS',
     readText,
   ),
-  setting('model.s3.region', 'AWS_REGION', '--s3-region', 'NAME', 'S3 region', readText),
+  setting(
+    'model.s3.region',
+    'AWS_REGION',
+    '--s3-region',
+    'NAME',
+    'S3 region; without it, us-east-1',
+    readText,
+  ),
   setting(
     'model.s3.forcePathStyle',
     'S3_FORCE_PATH_STYLE',
@@ -120,7 +127,7 @@ export const settings: readonly Setting[] = [
     'ENABLE_PREFIX_CACHING',
     '--enable-prefix-caching',
     'BOOL',
-    'reuse the cache of what prompts share; on by default',
+    'reuse the cache of what prompts share',
     readBoolean,
   ),
   setting(
