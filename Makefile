@@ -56,7 +56,7 @@ cluster-down: ## Remove the local cluster
 format: node_modules ## Format TypeScript and C++
 	@$(BOOTSTRAP) check && $(ENV) npm run format && git ls-files 'native/*.h' 'native/*.cc' 'native/*.cpp' 'native/*.cu' | xargs clang-format -i
 
-generate: node_modules ## Regenerate what is generated from crds/
+generate: node_modules ## Regenerate what is generated: types, validators, pages, the chart's CRD
 	@$(ENV) npm run generate
 
 bench: ## Prefill and decode tok/s on a model of Qwen3-0.6B's shape, against this machine's memory bandwidth

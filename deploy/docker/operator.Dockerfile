@@ -1,5 +1,5 @@
 # The operator. Context: a staged folder (deploy/local/stage.sh operator) with the compiled workspaces and their
-# production dependencies. BASE needs Node >= 20.19; the process needs no shell and no root.
+# production dependencies. BASE needs Node >= 22; the process needs no shell and no root.
 ARG BASE=docker.io/library/node:24-bookworm-slim
 FROM ${BASE}
 COPY node_modules /app/node_modules

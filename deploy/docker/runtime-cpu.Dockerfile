@@ -1,5 +1,5 @@
 # The serving runtime with the CPU engine. Context: a staged folder (deploy/local/stage.sh runtime) with the compiled
-# workspaces, the native addon and their production dependencies. BASE needs Node >= 20.19, glibc >= 2.36 and libstdc++.
+# workspaces, the native addon and their production dependencies. BASE needs Node >= 22, glibc >= 2.36 and libstdc++.
 ARG BASE=docker.io/library/node:24-bookworm-slim
 FROM ${BASE}
 COPY node_modules /app/node_modules
