@@ -74,7 +74,7 @@ describe('with the demo checkpoint in a folder', () => {
     expect(text).toMatch(/ {4}weights +6\.3 MiB/);
     expect(text).toMatch(/ {4}KV cache +64\.0 MiB {2}1024 blocks of 64 tokens, 1024 bytes per token/);
     expect(text).toContain('a change of the pods: surges where a node has room for one more, else drains');
-    expect(text).toContain('0.80 an hour for 1 devices');
+    expect(text).toContain('0.80 an hour for 1 device');
     expect(text).toContain('estimate, at best');
   });
 
@@ -234,7 +234,7 @@ describe('with checkpoints in a bucket and a cluster', () => {
     expect((await plan(['-f', '-'], manifests(secret(), good()))).code).toBe(0);
     expect((await plan(['-f', '-'], manifests(good()), s3Environment)).code).toBe(0);
     const without = await plan(['-f', '-'], manifests(good()));
-    expect(without.text).toContain('the Secret s3 does not exist');
+    expect(without.text).toContain('the Secret s3 is not among the manifests');
     expect(without.code).toBe(3);
   });
 

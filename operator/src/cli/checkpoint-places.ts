@@ -1,6 +1,7 @@
 // Where the planner reads checkpoints: in folders that its arguments name, else in their buckets, whose credentials are
 // found among the manifests, in the cluster where it may be asked, or in the caller's environment.
 
+import { FailureError } from '@llmservice/crds';
 import type { CheckpointSource, OpenFolders } from '../preflight/preflight.js';
 import { Buckets } from '../preflight/buckets.js';
 import { ServiceSecrets } from '../preflight/service-secrets.js';
@@ -69,10 +70,20 @@ function withStringData(object: KeyedObject): KeyedObject {
   return { ...object, data: { ...object.data, ...encoded(object.stringData ?? {}) } };
 }
 
-/** Offline, a person's own keys stand for every Secret with keys of S3. */
+/**
+ * Offline, a person's own keys stand for every Secret with keys of S3.
+ * @throws FailureError S3AccessDenied where there are none
+ */
 function secretOf(path: string, env: Readonly<Record<string, string | undefined>>): KeyedObject | null {
   const { AWS_ACCESS_KEY_ID: id, AWS_SECRET_ACCESS_KEY: key } = env;
-  if (!path.includes(`/${resources.secrets.plural}/`) || id === undefined || key === undefined) return null;
+  if (!path.includes(`/${resources.secrets.plural}/`)) return null;
+  if (id === undefined || key === undefined) {
+    throw new FailureError(
+      'S3AccessDenied',
+      `the Secret ${path.slice(path.lastIndexOf('/') + 1)} is not among the manifests; set AWS_ACCESS_KEY_ID and ` +
+        'AWS_SECRET_ACCESS_KEY in its place, or have --diff look in the cluster',
+    );
+  }
   return { data: encoded({ AWS_ACCESS_KEY_ID: id, AWS_SECRET_ACCESS_KEY: key }) };
 }
 

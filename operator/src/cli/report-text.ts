@@ -55,13 +55,17 @@ function describeAccelerator(accelerator: NonNullable<PlanReport['accelerator']>
   const { kind, resourceName, devices, memoryBytesPerDevice: memory } = accelerator;
   const size = memory === null ? 'memory not stated' : formatGiB(memory);
   return kind === 'cpu'
-    ? `CPU, ${devices} ranks, ${size}`
+    ? `CPU, ${counted(devices, 'rank')}, ${size}`
     : `${devices} x ${resourceName ?? ''}, ${size} each`;
 }
 
 function describeEstimate({ bytes, devices }: RoughEstimate): string {
   const on = devices === null ? '' : `, ${devices} of these devices`;
   return `an engine that runs it would take about ${formatGiB(bytes)}${on} (rule of thumb: weight files and a fifth, powers of two)`;
+}
+
+function counted(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`;
 }
 
 export function memoryTable(rows: NonNullable<PlanReport['memoryPlan']>['rows']): string[] {
@@ -71,7 +75,7 @@ export function memoryTable(rows: NonNullable<PlanReport['memoryPlan']>['rows'])
 }
 
 function describeCost({ perHour, devices, estimates }: Cost): string[] {
-  const first = `  cost         ${perHour.toFixed(2)} an hour for ${devices} devices`;
+  const first = `  cost         ${perHour.toFixed(2)} an hour for ${counted(devices, 'device')}`;
   if (estimates === null) {
     return [`${first}; per token: name spec.accelerator.profile, whose bandwidth the estimate takes`];
   }
