@@ -121,7 +121,7 @@ ${rows.join('\n')}
 | a step that never returns, or a process that stands still | \`EngineFault\`, with how long | is killed and started again |
 | one sequence's numbers mean nothing: a value that is not finite, all logits equal, or one token 128 times in a row from logits equal to the last bit | that sequence alone: \`EngineNumericalFault\`, with the layer and the op that it was first seen in | goes on; what the sequence computed is not reused |
 | three such sequences in a row, none answered between them | \`EngineNumericalFault\` | is asked three questions of one token each; if it answers one, it goes on, for then the prompts are to blame. If none, it is started again |
-| the same three questions, asked before an engine is ready, are all answered so | \`EngineNumericalFault\` | is given up: the replica ends with the reason, and a new version of the service is not rolled out further |
+| the same three questions, asked before an engine is ready, are all answered so | \`EngineNumericalFault\` | is given up: the replica ends with the reason, and a new revision of the service is not rolled out further |
 
 While an engine is started again \`/healthz/ready\` answers 503 and new requests wait. A run of 256 equal tokens alone is no
 fault, since a table of dashes is one too: it is counted in \`llmservice_repeated_token_runs_total\`. Numerical faults are

@@ -21,7 +21,7 @@ export const failureKinds = {
   InvalidEngineConfig: {
     terminal: true,
     httpStatus: 500,
-    remedy: 'Correct the named settings: flags, environment or the engine-config file.',
+    remedy: 'Correct the named settings: fields of the manifest, variables, flags or the engine-config file.',
   },
   KeysInvalid: {
     terminal: false,
@@ -39,7 +39,8 @@ export const failureKinds = {
   UnsupportedArchitecture: {
     terminal: true,
     httpStatus: 500,
-    remedy: 'Use a checkpoint whose model_type is one of the supported ones listed in the message.',
+    remedy:
+      'Use a checkpoint whose model_type is one of those listed in the message, or set spec.engine.runtime to vllm.',
   },
   UnsupportedByEngine: {
     terminal: true,
@@ -99,7 +100,7 @@ export const failureKinds = {
     terminal: true,
     httpStatus: 503,
     remedy:
-      'Put a tokenizer.json that the message has nothing against (Hugging Face tokenizers format) beside the weights.',
+      'Correct tokenizer.json (Hugging Face tokenizers format) beside the weights: the message says what is wrong.',
   },
   ChatTemplateInvalid: {
     terminal: true,
