@@ -18,7 +18,8 @@ fields \`null\` is absent. How OpenAI's and Anthropic's fields fare, one by one:
 
 ## Routes
 
-What begins with \`/v1\` is also there under \`/openai/v1\`.
+What begins with \`/v1\` is also there under \`/openai/v1\`. A public route leads to these and to \`/health\`; the others answer
+inside the cluster alone ([routes](routing.md)).
 
 ${table(
   ['route', 'answers', 'body'],
