@@ -18,6 +18,8 @@ const variables: Readonly<Record<string, { field: string; read: (text: string) =
   STORAGE_URI: { field: 'model.uri', read: readText },
   MODEL_NAME: { field: 'model.name', read: readText },
   MODEL_ALIASES: { field: 'model.aliases', read: readList },
+  AWS_ENDPOINT_URL: { field: 'model.s3.endpoint', read: readText },
+  AWS_REGION: { field: 'model.s3.region', read: readText },
   S3_FORCE_PATH_STYLE: { field: 'model.s3.forcePathStyle', read: readBoolean },
   MEMORY_BYTES_PER_DEVICE: {
     field: 'accelerator.memoryPerDevice',

@@ -13,6 +13,8 @@ const values: Readonly<Record<string, string>> = {
   STORAGE_URI: 's3://bucket/folder/',
   MODEL_NAME: 'another',
   MODEL_ALIASES: 'one,two',
+  AWS_ENDPOINT_URL: 'https://s3.example.org',
+  AWS_REGION: 'here',
   S3_FORCE_PATH_STYLE: 'false',
   MEMORY_BYTES_PER_DEVICE: '34359738368',
   TENSOR_PARALLEL_SIZE: '2',
@@ -40,8 +42,6 @@ const values: Readonly<Record<string, string>> = {
 
 /** Variables that stand for no field, and why. */
 const reasons: Readonly<Record<string, string>> = {
-  AWS_ENDPOINT_URL: 'the operator reads it where it reaches the bucket',
-  AWS_REGION: 'the operator reads it where it reaches the bucket',
   ACCELERATOR: 'follows from the resource',
   KEYS_DIR: 'where the Secret is mounted',
   ACCOUNTING_DIR: 'where the claim is mounted',

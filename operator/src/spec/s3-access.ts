@@ -1,5 +1,5 @@
-// How a service's bucket is reached, from spec.model.s3 and the AWS variables in spec.env (which win, as they do in
-// the pod): so that the operator reads with exactly what the pod will read with, and never with its own identity.
+// How a service's bucket is reached, from spec.model.s3 and the keys among the variables of spec.env (which win, as they
+// do in the pod): so that the operator reads with exactly what the pod will read with, and never with its own identity.
 
 import type { EnvVar } from '@llmservice/crds';
 import type { WantedService } from './parse-spec.js';
@@ -37,8 +37,8 @@ export function s3Access({ spec }: Pick<WantedService, 'spec'>): S3Access {
     'AWS_SECRET_ACCESS_KEY',
   );
   return {
-    endpoint: s3.endpoint ?? env.get('AWS_ENDPOINT_URL')?.value ?? null,
-    region: s3.region ?? env.get('AWS_REGION')?.value ?? 'us-east-1',
+    endpoint: s3.endpoint ?? null,
+    region: s3.region ?? 'us-east-1',
     forcePathStyle: s3.forcePathStyle,
     credentials: accessKeyId === null || secretAccessKey === null ? null : { accessKeyId, secretAccessKey },
     caConfigMap: s3.caConfigMapRef?.name ?? null,
