@@ -4,6 +4,7 @@
 import { Template } from '@huggingface/jinja';
 import { FailureError } from '@llmservice/crds';
 import { isBrief, renderBriefly } from './brief-rendering.js';
+import { PythonInterpreter } from './python-jinja.js';
 
 /** A conversation to render. Messages and tools are passed on as they are: shapes are the template's business. */
 export interface ChatTemplateInput {
@@ -98,7 +99,9 @@ export class ChatTemplate {
    * @throws ChatTemplateRefusal with the template's own message
    */
   render(input: ChatTemplateInput): string {
-    return orRefuse(() => this.#templateFor(input).render(this.#variables(input)));
+    return orRefuse(() =>
+      new PythonInterpreter(this.#variables(input)).render(this.#templateFor(input).parsed),
+    );
   }
 
   /**
