@@ -146,7 +146,7 @@ function parse(name: string, source: string): Template {
 }
 
 /** Variables such as bos_token; a token is written as a string or as an object with `content`. */
-function specialTokensOf(config: TokenizerConfig): Record<string, string> {
+export function specialTokensOf(config: Readonly<Record<string, unknown>>): Record<string, string> {
   const tokens: Record<string, string> = {};
   for (const [key, value] of Object.entries(config)) {
     if (!/^(bos|eos|unk|sep|pad|cls|mask)_token$/.test(key)) continue;
