@@ -105,11 +105,14 @@ describe('TextStream', () => {
     expect(stream({ think: null }).push(step([think.begin, ...ids('x')])).content).toBe('<think>x');
   });
 
-  test('takes no stop string from the first tokens where there must be more', () => {
-    const text = stream({ stopStrings: ['ab'], minTokens: 3 });
+  test('takes no stop string that ends in the first tokens where there must be more', () => {
+    const text = stream({ stopStrings: ['ab'], minTokens: 4 });
     expect(text.push(step(ids('abab'))).content).toBe('abab');
     expect(text.push(step(ids('xab'))).finish).toBe('stop');
     expect(stream({ stopStrings: ['ab'], minTokens: 0 }).push(step(ids('abab'))).finish).toBe('stop');
+    // As in vLLM, one that begins among them and ends behind them counts.
+    const begun = stream({ stopStrings: ['ab'], minTokens: 3 }).push(step(ids('abab')));
+    expect([begun.content, begun.stopReason]).toEqual(['ab', 'ab']);
   });
 
   test('tells ids where asked to, the one that ended the text with them', () => {

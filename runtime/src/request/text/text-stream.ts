@@ -17,7 +17,7 @@ export interface TextStreamOptions {
   readonly includeStopString: boolean;
   /** Ids that the client itself asked to stop at: only these are told as the reason. */
   readonly stopTokenIds: readonly number[];
-  /** Tokens before which no stop string counts; the engine sees to stop ids. */
+  /** Tokens of which none ends a stop string that counts; the engine sees to stop ids. */
   readonly minTokens: number;
   /** Alternatives to tell per token; null: no log probabilities. */
   readonly logprobs: number | null;
@@ -240,7 +240,7 @@ class Section {
   private add(added: string, mayStop: boolean): Told {
     const text = this.trimmed(added);
     this.hasText ||= text.trim() !== '';
-    return mayStop ? this.matcher.push(text) : { text, stop: null };
+    return this.matcher.push(text, mayStop);
   }
 
   private trimmed(text: string): string {
