@@ -396,6 +396,17 @@ describe('ToolReader', () => {
     expect(calls).toEqual([{ name: 'f', arguments: JSON.stringify({ text }) }]);
   });
 
+  test.each<[string, DialectName, string, string]>([
+    ['line breaks before an answer', 'qwenJson', '', '\n'],
+    ['line breaks where a call begins', 'qwenXml', begin, '\n'],
+    ['blocks within blocks that are none', 'spelled', '', '<tool_call>{"a":['],
+  ])('reads %s (%s) in a time that grows with them alone', (_name, dialect, first, piece) => {
+    const pieces = Array.from({ length: 150_000 / piece.length }, () => piece);
+    const startedAt = performance.now();
+    expect(readPieces(dialect, [first, ...pieces]).calls).toEqual([]);
+    expect(performance.now() - startedAt).toBeLessThan(2000);
+  });
+
   test.each(cases)('reads %s (%s) alike in any pieces', (_name, dialect, each) => {
     const answer = dialect.startsWith('spelled') ? spelled(each.answer) : each.answer;
     const expected: Read = {

@@ -205,13 +205,14 @@ export class ToolReader implements CallSink {
   }
 
   private say(text: string): void {
-    const whole = this.space + text;
-    const end = whole.trimEnd().length;
-    this.space = whole.slice(end);
-    if (end === 0) return;
-    const visible = whole.slice(0, end);
-    this.content += this.said || this.calls === 0 ? visible : visible.trimStart();
-    this.said = true;
+    const visible = text.trimEnd();
+    if (visible !== '') {
+      const whole = this.space + visible;
+      this.content += this.said || this.calls === 0 ? whole : whole.trimStart();
+      this.said = true;
+      this.space = '';
+    }
+    this.space += text.slice(visible.length);
   }
 
   private spelled({ text, isSpecial }: Marker): string {

@@ -96,9 +96,9 @@ export class XmlCall implements CallBody {
   }
 
   private readBegin(): boolean {
-    const text = this.rest.trimStart();
-    if (text.startsWith(beginFunction)) return this.goOn('name', text, beginFunction.length);
-    if (!beginFunction.startsWith(text)) {
+    this.rest = this.rest.trimStart();
+    if (this.rest.startsWith(beginFunction)) return this.goOn('name', this.rest, beginFunction.length);
+    if (!beginFunction.startsWith(this.rest)) {
       if (this.state === 'undecided') this.state = 'text';
       else this.at = 'done';
     }
