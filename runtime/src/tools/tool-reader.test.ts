@@ -117,6 +117,42 @@ const corpus: Readonly<Record<string, Case>> = {
     content: 'The <tool_call> tag, <tool',
     calls: [],
   },
+  'a call in XML without its begin marker': {
+    dialects: coder,
+    answer: `Let me see.\n\n<function=f>\n<parameter=count>\n1\n</parameter>\n</function>\n${end}\n`,
+    content: 'Let me see.',
+    calls: [['f', '{"count":1}']],
+  },
+  'calls in XML without markers, and text behind them': {
+    dialects: coder,
+    answer:
+      '<function=ping>\n</function>\n<function=f>\n<parameter=text>\n<a>\n</parameter>\n</function>\nSo.',
+    content: 'So.',
+    calls: [
+      ['ping', '{}'],
+      ['f', '{"text":"<a>"}'],
+    ],
+  },
+  'the first call in XML without markers, where several are not wanted': {
+    dialects: coder,
+    answer: '<function=ping></function>\n<function=ping></function> x',
+    calls: [['ping', '{}']],
+    options: { parallel: false },
+  },
+  'a call in XML behind one without its begin marker': {
+    dialects: coder,
+    answer: `<function=ping>\n</function>\n${end}\n${xml('f', { text: 'x' })}`,
+    calls: [
+      ['ping', '{}'],
+      ['f', '{"text":"x"}'],
+    ],
+  },
+  'functions in XML that are no tools, or within a line': {
+    dialects: coder,
+    answer: 'Write <function=ping></function>, or\n<function=other>\n</function>\n <function=',
+    content: 'Write <function=ping></function>, or\n<function=other>\n</function>\n <function=',
+    calls: [],
+  },
   'an end marker alone': {
     dialects: [...qwen, ...coder],
     answer: `a ${end} b`,
