@@ -60,6 +60,11 @@ export class ToolReader implements CallSink {
     return this.calls > 0 && !this.cut;
   }
 
+  /** One that reads as many calls as there are, of which nobody is told. */
+  another(): ToolReader {
+    return new ToolReader({ ...this.options, use: { ...this.options.use, parallel: true } });
+  }
+
   /** Which marker a token is; null: text. */
   markerOf(id: number): 'begin' | 'end' | null {
     const { begin, end } = this.options.dialect;

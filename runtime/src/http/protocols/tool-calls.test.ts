@@ -147,6 +147,23 @@ describe('calls', () => {
     });
   });
 
+  test('that the reasoning ends with are calls, streamed and whole', async () => {
+    server.script = tells(
+      ScriptedServer.markers.thinkBegin,
+      'Hm.',
+      begin,
+      '{"name": "time", "arguments": {}}',
+      end,
+    );
+    const called = {
+      finish_reason: 'tool_calls',
+      message: { tool_calls: [{ function: { name: 'time', arguments: '{}' } }] },
+    };
+    const streamed = client.chat.completions.stream({ model: 'tiny', messages, tools });
+    expect((await streamed.finalChatCompletion()).choices[0]).toMatchObject(called);
+    expect((await json(await server.chat({ tools }))).choices[0]).toMatchObject(called);
+  });
+
   test('are text where no tools are asked for', async () => {
     server.script = tells(begin, '{"name": "time", "arguments": {}}', end);
     const text = '<tool_call>{"name": "time", "arguments": {}}</tool_call>';
