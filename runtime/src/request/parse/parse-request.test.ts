@@ -102,6 +102,10 @@ describe('parseRequest', () => {
       'response_format.schema.not is not supported',
     ],
     [{ guided_regex: 'a', ignore_eos: true }, 'ignore_eos and a form of the answer exclude each other'],
+    [
+      { chat_template_kwargs: { enable_thinking: 'no' } },
+      'chat_template_kwargs.enable_thinking must be one of true, false, "true", "false"',
+    ],
     [{ structured_outputs: { xml: 'a' } }, 'structured_outputs.xml is not a known field'],
     [{ logit_bias: { '5': 101 } }, 'logit_bias.5 must be <= 100'],
     [{ logit_bias: { word: 1 } }, 'logit_bias has the key "word"'],
@@ -210,6 +214,7 @@ describe('parseRequest', () => {
     ['reasoning', { reasoning: 'true' }, true],
     ['enable_thinking', { enable_thinking: false }, false],
     ['chat_template_kwargs', { chat_template_kwargs: { enable_thinking: true } }, true],
+    ['chat_template_kwargs as a text', { chat_template_kwargs: { enable_thinking: 'false' } }, false],
     ['reasoning_effort', { reasoning_effort: 'none' }, false],
   ])('%s is the thinking switch', (_, body, value) => {
     expect(kwargsOf('chat', body)).toEqual({ enable_thinking: value });

@@ -6,13 +6,12 @@ import { invalidRequest, type Fields } from '../body/validate-body.js';
 
 /** The template's variables of a request. @throws ApiError invalid_request when two of the names contradict */
 export function readThinking(kind: GenerationKind, fields: Fields): Fields {
-  const kwargs = (fields['chat_template_kwargs'] ?? {}) as Fields;
+  const { enable_thinking: thinks, ...kwargs } = (fields['chat_template_kwargs'] ?? {}) as Fields;
   const effort = fields['reasoning_effort'];
-  const reasoning = fields['reasoning'];
   const asked = Object.entries({
-    reasoning: reasoning === undefined ? undefined : reasoning === true || reasoning === 'true',
+    reasoning: flag(fields['reasoning']),
     enable_thinking: fields['enable_thinking'],
-    'chat_template_kwargs.enable_thinking': kwargs['enable_thinking'],
+    'chat_template_kwargs.enable_thinking': flag(thinks),
     reasoning_effort: effort === undefined ? undefined : effort !== 'none',
   }).filter(([, value]) => value !== undefined);
 
@@ -24,6 +23,9 @@ export function readThinking(kind: GenerationKind, fields: Fields): Fields {
   if (first !== undefined) return { ...kwargs, enable_thinking: first[1] };
   return kind === 'predict' ? { ...kwargs, enable_thinking: false } : kwargs;
 }
+
+const flag = (value: unknown): boolean | undefined =>
+  value === undefined || value === null ? undefined : value === true || value === 'true';
 
 /** Tokens; null: without bound, which vLLM writes as -1. */
 export function readThinkingBudget(fields: Fields): number | null {
