@@ -215,14 +215,14 @@ describe('parseRequest', () => {
     ['enable_thinking', { enable_thinking: false }, false],
     ['chat_template_kwargs', { chat_template_kwargs: { enable_thinking: true } }, true],
     ['chat_template_kwargs as a text', { chat_template_kwargs: { enable_thinking: 'false' } }, false],
-    ['reasoning_effort', { reasoning_effort: 'none' }, false],
+    ['an effort of none', { reasoning_effort: 'none' }, false],
   ])('%s is the thinking switch', (_, body, value) => {
-    expect(kwargsOf('chat', body)).toEqual({ enable_thinking: value });
-    expect(kwargsOf('predict', body)).toEqual({ enable_thinking: value });
+    expect(kwargsOf('chat', body)).toMatchObject({ enable_thinking: value });
+    expect(kwargsOf('predict', body)).toMatchObject({ enable_thinking: value });
   });
 
   test.each(Object.entries(efforts))('takes the effort %s', (reasoning_effort, thinks) => {
-    expect(kwargsOf('chat', { reasoning_effort })).toEqual({ enable_thinking: thinks });
+    expect(kwargsOf('chat', { reasoning_effort })).toEqual({ reasoning_effort, enable_thinking: thinks });
   });
 
   test('thinking is off on :predict and the template’s own on chat', () => {

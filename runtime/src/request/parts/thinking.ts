@@ -1,13 +1,15 @@
 // The one internal switch behind reasoning, enable_thinking, chat_template_kwargs.enable_thinking and reasoning_effort:
 // the template variable enable_thinking. Off on :predict unless asked for; on chat the template's own default holds.
+// Templates that know more than on and off get reasoning_effort as well, as from vLLM.
 
 import type { GenerationKind } from '../body/request-fields.js';
 import { invalidRequest, type Fields } from '../body/validate-body.js';
 
 /** The template's variables of a request. @throws ApiError invalid_request when two of the names contradict */
 export function readThinking(kind: GenerationKind, fields: Fields): Fields {
-  const { enable_thinking: thinks, ...kwargs } = (fields['chat_template_kwargs'] ?? {}) as Fields;
   const effort = fields['reasoning_effort'];
+  const { enable_thinking: thinks, ...given } = (fields['chat_template_kwargs'] ?? {}) as Fields;
+  const kwargs = effort === undefined ? given : { reasoning_effort: effort, ...given };
   const asked = Object.entries({
     reasoning: flag(fields['reasoning']),
     enable_thinking: fields['enable_thinking'],
