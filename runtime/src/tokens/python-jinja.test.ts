@@ -25,6 +25,18 @@ const cases: [string, string][] = [
     '[True]None',
   ],
   ['{% for i in range(3) %}{{ i }}{% endfor %}{{ range(5, 1, -2) | list }}', '012[5, 3]'],
+  [
+    "{{ '' == false }} {{ '1' == 1 }} {{ 0 == false }} {{ 1 == 1.0 }} {{ none == unset }} {{ none == false }}",
+    'False False True True False False',
+  ],
+  [
+    "{{ [] == [] }} {{ [1, {'a': 'b'}] == [1, {'a': 'b'}] }} {{ [1] == (1, 2) }} {{ {'a': 1} != {'a': 2} }}",
+    'True True False True',
+  ],
+  [
+    "{{ unset == other }} {{ 'a' != 'a' }} {{ [] != none }} {{ {'a': 1} == {'b': 1} }}",
+    'True False True False',
+  ],
   ["{{ d.get('z') }}{% if t %}{{ t }}{% endif %}", 'NoneTrue'],
 ];
 

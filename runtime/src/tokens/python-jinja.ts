@@ -1,8 +1,9 @@
 // Runs parsed templates as transformers does, by whose prompts models were trained. The library differs where values
 // become text: it prints true and nothing where Python prints True and None, and strips all space whatever strip() is
-// told to strip.
+// told to strip. And '' equals false for it, while no list equals another.
 
 import { Environment as JinjaEnvironment, Interpreter as JinjaInterpreter } from '@huggingface/jinja';
+import { pythonEquals } from './python-equality.js';
 import { pythonText, type Value } from './python-text.js';
 import { strftime } from './strftime.js';
 
@@ -35,6 +36,7 @@ const Environment = JinjaEnvironment as unknown as new () => Environment;
 const Interpreter = JinjaInterpreter as unknown as new (environment: Environment) => Interpreter;
 /** The package does not export its values. */
 const StringValue = new Environment().set('text', '').constructor as new (text: string) => Value;
+const BooleanValue = new Environment().set('flag', true).constructor as new (flag: boolean) => Value;
 
 /**
  * The outermost scope. The library's own throws and catches an error, with its stack trace, for each name that is not
@@ -70,14 +72,13 @@ export class PythonInterpreter extends Interpreter {
   }
 
   override evaluate(node: Node | undefined, environment: Environment): Value {
-    if (node?.type === 'BinaryExpression') {
-      const { operator, left, right } = node as BinaryExpression;
-      const text = (each: Node): string => pythonText(this.evaluate(each, environment));
-      if (operator.value === '~') return new StringValue(text(left) + text(right));
-    }
-    const stripped =
-      node?.type === 'CallExpression' ? this.#strip(node as CallExpression, environment) : null;
-    return stripped ?? super.evaluate(node, environment);
+    const value =
+      node?.type === 'BinaryExpression'
+        ? this.#combine(node as BinaryExpression, environment)
+        : node?.type === 'CallExpression'
+          ? this.#strip(node as CallExpression, environment)
+          : null;
+    return value ?? super.evaluate(node, environment);
   }
 
   override evaluateBlock(nodes: readonly Node[], environment: Environment): Value {
@@ -92,6 +93,21 @@ export class PythonInterpreter extends Interpreter {
   override applyFilter(operand: Value, filter: Node, environment: Environment): Value {
     const isString = filter.type === 'Identifier' && filter.value === 'string';
     return isString ? new StringValue(pythonText(operand)) : super.applyFilter(operand, filter, environment);
+  }
+
+  /** Null: the operator is another. */
+  #combine({ operator, left, right }: BinaryExpression, environment: Environment): Value | null {
+    const value = (each: Node): Value => this.evaluate(each, environment);
+    switch (operator.value) {
+      case '~':
+        return new StringValue(pythonText(value(left)) + pythonText(value(right)));
+      case '==':
+        return new BooleanValue(pythonEquals(value(left), value(right)));
+      case '!=':
+        return new BooleanValue(!pythonEquals(value(left), value(right)));
+      default:
+        return null;
+    }
   }
 
   /** A call of a string's method that is told what to strip; null: the node is another. */
