@@ -139,7 +139,8 @@ function orRefuse<T>(render: () => T): T {
 
 function parse(name: string, source: string): Template {
   try {
-    return new Template(source);
+    // As Jinja reads it, wherever it was written.
+    return new Template(source.replaceAll(/\r\n?/g, '\n'));
   } catch (cause) {
     throw invalid(`the ${name} template cannot be parsed: ${messageOf(cause)}`, cause);
   }

@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { ChatTemplate } from './chat-template.js';
 
 const kwargs = {
-  ...{ t: true, n: null, i: 3, f: 1.5, s: "it's", pad: '\n\n  a \n' },
+  ...{ t: true, n: null, i: 3, f: 1.5, s: "it's", pad: '\n\n  a \n', crlf: 'p\r\nq' },
   l: [true, null, 'a', "it's", '"q" it\'s', 'x\ny\\zé\u2028\u00a0\u0007🦙', 2],
   d: { a: false, b: [{}] },
 };
@@ -37,6 +37,7 @@ const cases: [string, string][] = [
     "{{ unset == other }} {{ 'a' != 'a' }} {{ [] != none }} {{ {'a': 1} == {'b': 1} }}",
     'True False True False',
   ],
+  ["a\r\n{% if true %}\r\n{{ crlf }}\r\n{% endif %}\r\n{{ 'x\r\ny' }}\r\n", 'a\np\r\nq\nx\ny'],
   ["{{ d.get('z') }}{% if t %}{{ t }}{% endif %}", 'NoneTrue'],
 ];
 
