@@ -31,6 +31,17 @@ test.each<[object, string, string]>([
   expect(parameterType({ properties: { x } }, 'x').toJson(text)).toBe(json);
 });
 
+test.each([
+  ['float', '1.5', '1.5'],
+  ['int', '3', '3'],
+  ['bool', 'True', 'true'],
+  ['dict', '{"a": 1}', '{"a": 1}'],
+  ['list', '[1]', '[1]'],
+  ['str', '1', '"1"'],
+])('knows the type %s', (type, text, json) => {
+  expect(parameterType({ properties: { x: { type } } }, 'x').toJson(text)).toBe(json);
+});
+
 const unit = { type: 'string', enum: ['celsius', 'fahrenheit'] };
 const nothing = { type: 'null' };
 

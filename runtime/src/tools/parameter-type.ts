@@ -5,6 +5,18 @@ import type { Schema } from './tool.js';
 
 type JsonType = 'string' | 'number' | 'integer' | 'boolean' | 'object' | 'array' | 'null';
 
+/** How schemas that were made of Python's functions name them. */
+const pythonTypes: ReadonlyMap<unknown, JsonType> = new Map([
+  ['str', 'string'],
+  ['int', 'integer'],
+  ['float', 'number'],
+  ['double', 'number'],
+  ['bool', 'boolean'],
+  ['dict', 'object'],
+  ['list', 'array'],
+  ['tuple', 'array'],
+]);
+
 export interface ParameterType {
   /** Whether any text is a value, as it stands: it can be passed on while it comes. */
   readonly isText: boolean;
@@ -102,8 +114,8 @@ const mayBeText = (schema: Schema): boolean => ownTypes(schema)?.includes('strin
 /** Null: the schema itself does not say. */
 function ownTypes(schema: Schema): readonly JsonType[] | null {
   const type = schema['type'];
-  if (typeof type === 'string') return [type as JsonType];
-  if (Array.isArray(type)) return type as JsonType[];
+  if (typeof type === 'string' || Array.isArray(type))
+    return [type].flat().map((each) => pythonTypes.get(each) ?? (each as JsonType));
   if (Array.isArray(schema['enum'])) return schema['enum'].flatMap((each) => valueType(each) ?? []);
   return 'const' in schema ? [valueType(schema['const']) ?? 'string'] : null;
 }
