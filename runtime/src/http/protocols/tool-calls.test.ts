@@ -212,6 +212,15 @@ describe('the engine is asked for', () => {
     expect(await grammarOf({ tools: strict })).toMatchObject({ otherwise: true });
   });
 
+  test('any object where a tool is not strict and its schema has a type that JSON does not', async () => {
+    const parameters = { type: 'dict', properties: { x: { type: 'float' } } };
+    const lax = [{ type: 'function', function: { name: 'time', parameters } }];
+    const any = expect.objectContaining({ type: 'json_schema', json_schema: { type: 'object' } });
+    expect(await grammarOf({ tools: lax, tool_choice: 'required' })).toMatchObject({
+      body: { elements: expect.arrayContaining([any]) },
+    });
+  });
+
   test('calls or the form with response_format', async () => {
     expect(await grammarOf({ tools, response_format: { type: 'json_object' } })).toMatchObject({
       otherwise: { type: 'json_schema', json_schema: { type: 'object' } },

@@ -83,6 +83,10 @@ describe('readAnswerFormat', () => {
     ],
     [{ guided_json: { items: { $ref: 'other.json#/a' } } }, 'items.$ref must be # or begin with #/'],
     [{ guided_json: { $ref: '#a', $defs: { a: { $anchor: 'a' } } } }, '$ref must be # or begin with #/'],
+    [
+      { guided_json: { items: { type: ['float', 'null'] } } },
+      'items.type names "float", which is none of string',
+    ],
     [{ guided_json: { type: [] } }, 'type must name at least one type'],
     [{ guided_json: { type: 'string', enum: ['a', 1] } }, 'enum has members that are not of the type'],
     [{ guided_json: { type: ['integer', 'null'], const: 1.5 } }, 'const is not of the type beside it'],
