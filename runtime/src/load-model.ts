@@ -24,12 +24,11 @@ export interface ModelFiles {
  */
 export async function readModelFiles(model: string): Promise<ModelFiles> {
   const { dir, gguf } = await openLocalModel(model);
-  const [tokenizer, chatTemplate, defaults] = await Promise.all([
+  const [tokenizer, chatTemplate] = await Promise.all([
     readTokenizer(dir, gguf),
     readChatTemplate(dir, gguf),
-    readGenerationDefaults(dir, gguf),
   ]);
-  return { tokenizer, chatTemplate, defaults };
+  return { tokenizer, chatTemplate, defaults: await readGenerationDefaults(dir, gguf, tokenizer) };
 }
 
 /** What requests need, now that the engine has told its limits. */

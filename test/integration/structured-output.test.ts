@@ -204,8 +204,8 @@ test('a form that comes to a dead end ends its request alone, with its reason', 
 });
 
 test.each([
-  [{ guided_regex: '[a' }, 'GrammarInvalid'],
-  [{ guided_regex: '[^\\s\\S]' }, 'GrammarInvalid'],
+  [{ guided_regex: '[a' }, 'invalid_request'],
+  [{ guided_regex: '[^\\s\\S]' }, 'invalid_request'],
   [{ guided_grammar: 'root ::= other' }, 'GrammarInvalid'],
   [{ guided_json: { $ref: '#/$defs/absent' } }, 'GrammarInvalid'],
   [{ guided_json: { type: 'array', uniqueItems: true } }, 'invalid_request'],

@@ -4,19 +4,27 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { FailureError, type GgufHeader } from '@llmservice/crds';
 import { generationDefaults, type GenerationDefaults } from '../request/parts/generation-defaults.js';
+import { specialTokensOf } from '../tokens/chat-template.js';
 import { ggufEosIds } from '../tokens/gguf-tokenizer.js';
+import type { Tokenizer } from '../tokens/tokenizer.js';
 
 /**
- * @param folder where generation_config.json may lie, and config.json
+ * @param folder where generation_config.json may lie, config.json and tokenizer_config.json
  * @param gguf of the GGUF file that the checkpoint is, whose keys take config.json's place; null for safetensors
  * @throws FailureError CheckpointCorrupt, TokenizerInvalid
  */
 export async function readGenerationDefaults(
   folder: string,
   gguf: GgufHeader | null,
+  tokenizer: Pick<Tokenizer, 'tokenId'>,
 ): Promise<GenerationDefaults> {
   const config = gguf === null ? await readJson(folder, 'config.json') : { eos_token_id: ggufEosIds(gguf) };
-  return generationDefaults(await readJson(folder, 'generation_config.json'), config ?? {});
+  const { eos_token: eos } = specialTokensOf((await readJson(folder, 'tokenizer_config.json')) ?? {});
+  return generationDefaults(
+    await readJson(folder, 'generation_config.json'),
+    config ?? {},
+    eos === undefined ? null : tokenizer.tokenId(eos),
+  );
 }
 
 async function readJson(folder: string, name: string): Promise<Record<string, unknown> | null> {

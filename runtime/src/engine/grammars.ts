@@ -28,8 +28,8 @@ export interface TokenizerFiles {
 export async function readTokenizerFiles(model: string): Promise<TokenizerFiles | null> {
   try {
     const { dir, gguf } = await openLocalModel(model);
-    const { eosIds } = await readGenerationDefaults(dir, gguf);
-    return { tokenizer: await readTokenizer(dir, gguf), eosIds };
+    const tokenizer = await readTokenizer(dir, gguf);
+    return { tokenizer, eosIds: (await readGenerationDefaults(dir, gguf, tokenizer)).eosIds };
   } catch (error) {
     // The server reads the same files, and tells what is wrong with them.
     if (error instanceof FailureError) return null;

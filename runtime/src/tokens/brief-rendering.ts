@@ -2,22 +2,8 @@
 // other streams is given up for a thread to do. The count is of steps and of what they produce, not of time: equal
 // conversations are always rendered at the same place.
 
-import { Environment as JinjaEnvironment, Interpreter as JinjaInterpreter } from '@huggingface/jinja';
-
-// The package's declarations name their files without extension, which Node's rules of resolution do not find.
-interface Environment {
-  set(name: string, value: unknown): void;
-  resolve(name: string): Environment;
-}
-interface Value {
-  readonly value: unknown;
-}
-interface Interpreter {
-  evaluate(statement: unknown, environment: Environment): Value;
-  run(program: unknown): Value;
-}
-const Environment = JinjaEnvironment as unknown as new () => Environment;
-const Interpreter = JinjaInterpreter as unknown as new (environment: Environment) => Interpreter;
+import { PythonInterpreter } from './python-jinja.js';
+import type { Value } from './python-text.js';
 
 /** About three milliseconds; a chat of ten messages takes a tenth of the steps. */
 const mostSteps = 8000;
@@ -27,28 +13,18 @@ const unitsPerStep = 64;
 const mostValues = 500;
 const mostChars = 16_384;
 
-/** These make much out of little within one step, or are not to be had outside a whole `Template`. */
-const unbounded = /\b(range|strftime_now)\b/;
+/** It makes much out of little within one step. */
+const unbounded = /\brange\b/;
 
 /** More work than is done on the spot. */
 class TooMuchWork extends Error {}
 
-/**
- * The outermost scope. The library's own throws and catches an error, with its stack trace, for each name that is not
- * set, as in `enable_thinking is defined`; a scope that is said to have it gives undefined as well.
- */
-class Globals extends Environment {
-  override resolve(): Environment {
-    return this;
-  }
-}
-
-class MeteredInterpreter extends Interpreter {
+class MeteredInterpreter extends PythonInterpreter {
   #left = mostSteps;
 
-  override evaluate(statement: unknown, environment: Environment): Value {
+  override evaluate(...of: Parameters<PythonInterpreter['evaluate']>): Value {
     this.#spend(1);
-    const value = super.evaluate(statement, environment);
+    const value = super.evaluate(...of);
     const { value: made } = value;
     if (typeof made === 'string' || Array.isArray(made)) this.#spend(made.length / unitsPerStep);
     return value;
@@ -76,28 +52,13 @@ export function renderBriefly(
   variables: Readonly<Record<string, unknown>>,
 ): string | null {
   if (!isShort(variables)) return null;
-  const environment = new Globals();
-  for (const [name, value] of Object.entries({ ...globals, ...variables })) environment.set(name, value);
   try {
-    return String(new MeteredInterpreter(environment).run(template).value);
+    return new MeteredInterpreter(variables).render(template);
   } catch (error) {
     if (error instanceof TooMuchWork) return null;
     throw error;
   }
 }
-
-/** As a whole `Template` has them. */
-const globals = {
-  true: true,
-  false: false,
-  none: null,
-  True: true,
-  False: false,
-  None: null,
-  raise_exception: (message: string) => {
-    throw new Error(message);
-  },
-};
 
 function isShort(variables: unknown): boolean {
   let values = 0;

@@ -4,6 +4,7 @@
 import { Template } from '@huggingface/jinja';
 import { FailureError } from '@llmservice/crds';
 import { isBrief, renderBriefly } from './brief-rendering.js';
+import { PythonInterpreter } from './python-jinja.js';
 
 /** A conversation to render. Messages and tools are passed on as they are: shapes are the template's business. */
 export interface ChatTemplateInput {
@@ -98,7 +99,9 @@ export class ChatTemplate {
    * @throws ChatTemplateRefusal with the template's own message
    */
   render(input: ChatTemplateInput): string {
-    return orRefuse(() => this.#templateFor(input).render(this.#variables(input)));
+    return orRefuse(() =>
+      new PythonInterpreter(this.#variables(input)).render(this.#templateFor(input).parsed),
+    );
   }
 
   /**
@@ -136,14 +139,15 @@ function orRefuse<T>(render: () => T): T {
 
 function parse(name: string, source: string): Template {
   try {
-    return new Template(source);
+    // As Jinja reads it, wherever it was written.
+    return new Template(source.replaceAll(/\r\n?/g, '\n'));
   } catch (cause) {
     throw invalid(`the ${name} template cannot be parsed: ${messageOf(cause)}`, cause);
   }
 }
 
 /** Variables such as bos_token; a token is written as a string or as an object with `content`. */
-function specialTokensOf(config: TokenizerConfig): Record<string, string> {
+export function specialTokensOf(config: Readonly<Record<string, unknown>>): Record<string, string> {
   const tokens: Record<string, string> = {};
   for (const [key, value] of Object.entries(config)) {
     if (!/^(bos|eos|unk|sep|pad|cls|mask)_token$/.test(key)) continue;

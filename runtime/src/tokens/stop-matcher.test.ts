@@ -43,6 +43,12 @@ describe('StopMatcher', () => {
     expect(matcher.flush()).toBe('');
   });
 
+  test('passes over what may not end the text, and finds what begins in it', () => {
+    const matcher = new StopMatcher(['aba'], { include: false });
+    expect(matcher.push('xaba', false)).toEqual({ text: 'xab', stop: null });
+    expect(matcher.push('ba')).toEqual({ text: '', stop: 'aba' });
+  });
+
   test('gives back much that was held at once, however long the stop strings are', () => {
     const stops = Array.from({ length: 16 }, (_, i) => `${'a'.repeat(20_000)}b${i.toString(16)}`);
     const matcher = new StopMatcher(stops, { include: false });

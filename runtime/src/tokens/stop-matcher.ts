@@ -19,13 +19,13 @@ export class StopMatcher {
     this.#include = options.include;
   }
 
-  /** Adds a piece of text. */
-  push(piece: string): StopMatch {
+  /** Adds a piece of text. `mayEnd`: whether a stop string that ends in it counts. */
+  push(piece: string, mayEnd = true): StopMatch {
     if (this.#stops.length === 0) return { text: piece, stop: null };
     const text = this.#held + piece;
     for (let i = this.#held.length; i < text.length; i++) {
       const stop = this.#endAt(text.charCodeAt(i));
-      if (stop === null) continue;
+      if (stop === null || !mayEnd) continue;
       this.#held = '';
       return { text: text.slice(0, i + 1 - (this.#include ? 0 : stop.length)), stop };
     }
@@ -68,7 +68,9 @@ class StopString {
   /** Whether the next character completes it. */
   take(code: number): boolean {
     this.matched = this.#longer(this.matched, code);
-    return this.matched === this.text.length;
+    if (this.matched < this.text.length) return false;
+    this.matched = this.#borders.at(-1) ?? 0;
+    return true;
   }
 
   /** @param matched below the text's length */

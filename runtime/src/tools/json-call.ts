@@ -5,6 +5,8 @@
 import type { CallBody, CallSink } from './tool.js';
 
 const isSpace = (char: string): boolean => /[ \n\r\t]/.test(char);
+/** What JSON has outside of texts. */
+const mayBeJson = (char: string): boolean => /[\w\s{}[\],:"+.-]/.test(char);
 
 export class JsonCall implements CallBody {
   state: CallBody['state'] = 'undecided';
@@ -102,7 +104,7 @@ export class JsonCall implements CallBody {
     this.takeInside(char);
   }
 
-  /** Of a key or a value: strings and brackets are followed, nothing else is checked. */
+  /** Of a key or a value: strings and brackets are followed; of a call that is sure nothing else is checked. */
   private takeInside(char: string): void {
     if (this.inString) {
       this.keep(char < ' ' ? JSON.stringify(char).slice(1, -1) : char);
@@ -114,6 +116,10 @@ export class JsonCall implements CallBody {
     if (this.depth === 0 && this.token !== '' && (/[,}\]]/.test(char) || isSpace(char))) {
       this.endToken();
       if (this.state !== 'text') this.take(char);
+      return;
+    }
+    if (this.state === 'undecided' && !mayBeJson(char)) {
+      this.fail();
       return;
     }
     if (char === '"') this.inString = true;

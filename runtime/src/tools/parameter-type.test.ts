@@ -21,6 +21,27 @@ test('reads each schema once, however many branches refer to it', () => {
   expect(isText).toBe(true);
 });
 
+test.each<[object, string, string]>([
+  [{ type: 'array' }, "['a', True]", '["a",true]'],
+  [{ type: ['object', 'null'] }, "{'a': {'b': None}}", '{"a":{"b":null}}'],
+  [{ type: 'array' }, '[1, 2', '"[1, 2"'],
+  [{ type: 'array' }, "{'a': 1}", '"{\'a\': 1}"'],
+  [{ type: ['array', 'string'] }, "['a' or 'b']", "\"['a' or 'b']\""],
+])('of %j reads %s as Python writes it', (x, text, json) => {
+  expect(parameterType({ properties: { x } }, 'x').toJson(text)).toBe(json);
+});
+
+test.each([
+  ['float', '1.5', '1.5'],
+  ['int', '3', '3'],
+  ['bool', 'True', 'true'],
+  ['dict', '{"a": 1}', '{"a": 1}'],
+  ['list', '[1]', '[1]'],
+  ['str', '1', '"1"'],
+])('knows the type %s', (type, text, json) => {
+  expect(parameterType({ properties: { x: { type } } }, 'x').toJson(text)).toBe(json);
+});
+
 const unit = { type: 'string', enum: ['celsius', 'fahrenheit'] };
 const nothing = { type: 'null' };
 

@@ -1,8 +1,21 @@
 // What a parameter that was written as bare text is in JSON, by the tool's schema.
 
+import { pythonLiteralToJson } from './python-literal.js';
 import type { Schema } from './tool.js';
 
 type JsonType = 'string' | 'number' | 'integer' | 'boolean' | 'object' | 'array' | 'null';
+
+/** How schemas that were made of Python's functions name them. */
+const pythonTypes: ReadonlyMap<unknown, JsonType> = new Map([
+  ['str', 'string'],
+  ['int', 'integer'],
+  ['float', 'number'],
+  ['double', 'number'],
+  ['bool', 'boolean'],
+  ['dict', 'object'],
+  ['list', 'array'],
+  ['tuple', 'array'],
+]);
 
 export interface ParameterType {
   /** Whether any text is a value, as it stands: it can be passed on while it comes. */
@@ -15,9 +28,6 @@ export interface ParameterType {
 const exact = ['enum', 'const', 'pattern', 'format'];
 const narrowing = [...exact, 'minLength', 'maxLength'];
 
-/** How Python writes them, and so the templates from which models learnt. */
-const pythonSpelling: Readonly<Record<string, string>> = { True: 'true', False: 'false', None: 'null' };
-
 export function parameterType(parameters: Schema | null, name: string): ParameterType {
   const schemas = branchesThrough(propertyOf(parameters, name), parameters);
   const types = typesOf(schemas);
@@ -29,13 +39,19 @@ export function parameterType(parameters: Schema | null, name: string): Paramete
       const trimmed = text.trim();
       const own = schemas.some((schema) => refuses(schema, text)) ? trimmed : text;
       if (onlyText) return JSON.stringify(own);
-      const spelled = pythonSpelling[trimmed] ?? trimmed;
-      const type = jsonTypeOf(spelled);
-      const fits = type !== null && (types.has(type) || (type === 'integer' && types.has('number')));
-      // As it was written: numbers keep all their digits.
-      return fits && type !== 'string' ? spelled : JSON.stringify(types.has('string') ? own : trimmed);
+      const value = (json: string | null): string | null =>
+        json !== null && fits(jsonTypeOf(json), types) ? json : null;
+      // As it was written: numbers keep all their digits. Templates from which models learnt write as Python does.
+      const json = value(trimmed) ?? value(pythonLiteralToJson(trimmed));
+      return json ?? JSON.stringify(types.has('string') ? own : trimmed);
     },
   };
+}
+
+/** Whether what was read as JSON is a value, and not a text that happens to be in quotes. */
+function fits(type: JsonType | null, types: ReadonlySet<JsonType>): boolean {
+  if (type === null || type === 'string') return false;
+  return types.has(type) || (type === 'integer' && types.has('number'));
 }
 
 /** What the schema of a tool's arguments says of one of them; null: nothing. */
@@ -98,8 +114,8 @@ const mayBeText = (schema: Schema): boolean => ownTypes(schema)?.includes('strin
 /** Null: the schema itself does not say. */
 function ownTypes(schema: Schema): readonly JsonType[] | null {
   const type = schema['type'];
-  if (typeof type === 'string') return [type as JsonType];
-  if (Array.isArray(type)) return type as JsonType[];
+  if (typeof type === 'string' || Array.isArray(type))
+    return [type].flat().map((each) => pythonTypes.get(each) ?? (each as JsonType));
   if (Array.isArray(schema['enum'])) return schema['enum'].flatMap((each) => valueType(each) ?? []);
   return 'const' in schema ? [valueType(schema['const']) ?? 'string'] : null;
 }

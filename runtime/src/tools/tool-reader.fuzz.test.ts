@@ -82,6 +82,7 @@ function newStream(
     tellsIds: false,
     think,
     inReasoning,
+    callsInReasoning: true,
     tools: new ToolReader({ ...options, newCallId: () => `call_${String(ids++)}` }),
   });
 }

@@ -117,6 +117,42 @@ const corpus: Readonly<Record<string, Case>> = {
     content: 'The <tool_call> tag, <tool',
     calls: [],
   },
+  'a call in XML without its begin marker': {
+    dialects: coder,
+    answer: `Let me see.\n\n<function=f>\n<parameter=count>\n1\n</parameter>\n</function>\n${end}\n`,
+    content: 'Let me see.',
+    calls: [['f', '{"count":1}']],
+  },
+  'calls in XML without markers, and text behind them': {
+    dialects: coder,
+    answer:
+      '<function=ping>\n</function>\n<function=f>\n<parameter=text>\n<a>\n</parameter>\n</function>\nSo.',
+    content: 'So.',
+    calls: [
+      ['ping', '{}'],
+      ['f', '{"text":"<a>"}'],
+    ],
+  },
+  'the first call in XML without markers, where several are not wanted': {
+    dialects: coder,
+    answer: '<function=ping></function>\n<function=ping></function> x',
+    calls: [['ping', '{}']],
+    options: { parallel: false },
+  },
+  'a call in XML behind one without its begin marker': {
+    dialects: coder,
+    answer: `<function=ping>\n</function>\n${end}\n${xml('f', { text: 'x' })}`,
+    calls: [
+      ['ping', '{}'],
+      ['f', '{"text":"x"}'],
+    ],
+  },
+  'functions in XML that are no tools, or within a line': {
+    dialects: coder,
+    answer: 'Write <function=ping></function>, or\n<function=other>\n</function>\n <function=',
+    content: 'Write <function=ping></function>, or\n<function=other>\n</function>\n <function=',
+    calls: [],
+  },
   'an end marker alone': {
     dialects: [...qwen, ...coder],
     answer: `a ${end} b`,
@@ -394,6 +430,17 @@ describe('ToolReader', () => {
     const { calls } = readPieces('qwenJson', pieces);
     expect(performance.now() - startedAt).toBeLessThan(2000);
     expect(calls).toEqual([{ name: 'f', arguments: JSON.stringify({ text }) }]);
+  });
+
+  test.each<[string, DialectName, string, string]>([
+    ['line breaks before an answer', 'qwenJson', '', '\n'],
+    ['line breaks where a call begins', 'qwenXml', begin, '\n'],
+    ['blocks within blocks that are none', 'spelled', '', '<tool_call>{"a":['],
+  ])('reads %s (%s) in a time that grows with them alone', (_name, dialect, first, piece) => {
+    const pieces = Array.from({ length: 150_000 / piece.length }, () => piece);
+    const startedAt = performance.now();
+    expect(readPieces(dialect, [first, ...pieces]).calls).toEqual([]);
+    expect(performance.now() - startedAt).toBeLessThan(2000);
   });
 
   test.each(cases)('reads %s (%s) alike in any pieces', (_name, dialect, each) => {

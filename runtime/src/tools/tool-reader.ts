@@ -6,7 +6,7 @@ import type { Marker, ToolDialect } from './dialect.js';
 import { JsonCall } from './json-call.js';
 import { partialMarker } from './partial-marker.js';
 import type { CallBody, CallSink, Tool, ToolCallDelta, ToolUse } from './tool.js';
-import { XmlCall } from './xml-call.js';
+import { beginFunction, XmlCall } from './xml-call.js';
 
 export interface ToolReaderOptions {
   readonly dialect: ToolDialect;
@@ -22,12 +22,14 @@ interface Block {
   readonly begin: string;
   /** What came in it, as long as that may be text. */
   raw: string;
-  /** Whether no marker began it, but its own first character. */
+  /** Whether no marker began it, but what it begins with itself. */
   readonly bare: boolean;
 }
 
 export class ToolReader implements CallSink {
   private readonly options: ToolReaderOptions;
+  /** Texts that begin a block. */
+  private readonly begins: readonly string[];
   private content = '';
   private deltas: ToolCallDelta[] = [];
   private calls = 0;
@@ -42,6 +44,10 @@ export class ToolReader implements CallSink {
 
   constructor(options: ToolReaderOptions) {
     this.options = options;
+    const { kind, begin } = options.dialect;
+    // Qwen3-Coder leaves its marker out at times. What is held to a grammar does not.
+    const mayLeaveOut = kind === 'qwenXml' && !options.use.tools.some(({ strict }) => strict);
+    this.begins = [...(begin.id === null ? [begin.text] : []), ...(mayLeaveOut ? [beginFunction] : [])];
   }
 
   /** Whether the answer may have no more calls, and so ends. */
@@ -52,6 +58,11 @@ export class ToolReader implements CallSink {
   /** Whether the answer asks for calls, the last of them whole as far as the model wrote it. */
   get asksForCalls(): boolean {
     return this.calls > 0 && !this.cut;
+  }
+
+  /** One that reads as many calls as there are, of which nobody is told. */
+  another(): ToolReader {
+    return new ToolReader({ ...this.options, use: { ...this.options.use, parallel: true } });
   }
 
   /** Which marker a token is; null: text. */
@@ -115,11 +126,34 @@ export class ToolReader implements CallSink {
   // What reads text gives back what is to be read next: after a marker, or again because it was no call.
 
   private readOutside(text: string): string {
-    const { begin, bare } = this.options.dialect;
-    if (bare && !this.said) return this.readBare(text);
-    if (begin.id === null) return this.untilBegin(text, begin);
-    this.say(text);
+    if (this.options.dialect.bare && !this.said) return this.readBare(text);
+    const whole = this.partial + text;
+    const [first] = this.begins
+      .map((begin) => ({ begin, at: whole.indexOf(begin) }))
+      .filter(({ at }) => at !== -1)
+      .sort((a, b) => a.at - b.at);
+    if (first !== undefined) return this.readBegin(whole, first);
+    const keep = Math.max(0, ...this.begins.map((begin) => partialMarker(whole, begin)));
+    this.partial = whole.slice(whole.length - keep);
+    this.say(whole.slice(0, whole.length - keep));
     return '';
+  }
+
+  private readBegin(text: string, { begin, at }: { readonly begin: string; readonly at: number }): string {
+    this.partial = '';
+    const before = text.slice(0, at);
+    const bare = begin === beginFunction;
+    const isQuoted = bare && !this.isLine(before);
+    this.say(isQuoted ? before + begin : before);
+    if (!isQuoted) this.openBlock(begin, bare);
+    return text.slice(bare && !isQuoted ? at : at + begin.length);
+  }
+
+  /** Whether what comes behind a text begins a line. */
+  private isLine(text: string): boolean {
+    const before = this.space + text;
+    const lineBreak = before.lastIndexOf('\n');
+    return before.slice(lineBreak + 1).trim() === '' && (lineBreak !== -1 || !this.said);
   }
 
   /** Before any prose, an object may be a call by itself; several stand behind each other, or have a `;` between. */
@@ -132,22 +166,8 @@ export class ToolReader implements CallSink {
     return text.slice(at);
   }
 
-  private untilBegin(text: string, begin: Marker): string {
-    const whole = this.partial + text;
-    const at = whole.indexOf(begin.text);
-    const end = at === -1 ? whole.length - partialMarker(whole, begin.text) : at;
-    this.partial = '';
-    this.say(whole.slice(0, end));
-    if (at === -1) {
-      this.partial = whole.slice(end);
-      return '';
-    }
-    this.openBlock(begin.text, false);
-    return whole.slice(at + begin.text.length);
-  }
-
   private readInside(text: string): string {
-    const marker = this.block?.bare === true ? null : this.options.dialect.end;
+    const marker = this.options.dialect.end;
     if (marker === null || marker.id !== null) return this.feed(text);
     const whole = this.partial + text;
     const at = whole.indexOf(marker.text);
@@ -171,14 +191,11 @@ export class ToolReader implements CallSink {
   private openBlock(begin: string, bare: boolean): void {
     const { dialect, use } = this.options;
     const tool = (name: string): Tool | undefined => use.tools.find((each) => each.name === name);
+    const accepts = (name: string): boolean => !bare || tool(name) !== undefined;
     const body =
       dialect.kind === 'qwenXml'
-        ? new XmlCall(this, (name) => tool(name)?.parameters ?? null, use.parallel)
-        : new JsonCall(
-            this,
-            (name) => !bare || tool(name) !== undefined,
-            dialect.end !== null && use.parallel,
-          );
+        ? new XmlCall(this, accepts, (name) => tool(name)?.parameters ?? null, use.parallel)
+        : new JsonCall(this, accepts, dialect.end !== null && use.parallel);
     this.block = { body, begin, raw: '', bare };
   }
 
@@ -188,7 +205,7 @@ export class ToolReader implements CallSink {
     if (block.body.state === 'undecided') block.raw += text;
     const rest = block.body.push(text);
     if (block.body.state === 'text') return this.closeBlock(true);
-    if (rest === null || this.options.dialect.end !== null) return '';
+    if (rest === null || (this.options.dialect.end !== null && !block.bare)) return '';
     this.block = null;
     return rest;
   }
@@ -205,13 +222,14 @@ export class ToolReader implements CallSink {
   }
 
   private say(text: string): void {
-    const whole = this.space + text;
-    const end = whole.trimEnd().length;
-    this.space = whole.slice(end);
-    if (end === 0) return;
-    const visible = whole.slice(0, end);
-    this.content += this.said || this.calls === 0 ? visible : visible.trimStart();
-    this.said = true;
+    const visible = text.trimEnd();
+    if (visible !== '') {
+      const whole = this.space + visible;
+      this.content += this.said || this.calls === 0 ? whole : whole.trimStart();
+      this.said = true;
+      this.space = '';
+    }
+    this.space += text.slice(visible.length);
   }
 
   private spelled({ text, isSpecial }: Marker): string {

@@ -6,7 +6,7 @@ import { parameterType, propertyOf, type ParameterType } from './parameter-type.
 import { partialMarker } from './partial-marker.js';
 import type { CallBody, CallSink, Schema } from './tool.js';
 
-const beginFunction = '<function=';
+export const beginFunction = '<function=';
 const endFunction = '</function>';
 const beginParameter = '<parameter=';
 const endParameter = '</parameter>';
@@ -33,11 +33,13 @@ export class XmlCall implements CallBody {
   private valueBegun = false;
 
   /**
+   * @param accepts whether a name is one of a tool; any other makes the block text
    * @param parametersOf the schema of a tool's arguments
-   * @param many whether the block may have several functions; what follows the first is ignored otherwise
+   * @param many whether the block may have several functions
    */
   constructor(
     private readonly sink: CallSink,
+    private readonly accepts: (name: string) => boolean,
     private readonly parametersOf: (name: string) => Schema | null,
     private readonly many: boolean,
   ) {}
@@ -46,10 +48,13 @@ export class XmlCall implements CallBody {
     return this.at === 'value';
   }
 
-  push(text: string): null {
+  push(text: string): string | null {
     this.rest += text;
     while (this.state !== 'text' && this.step());
-    return null;
+    if (this.at !== 'done') return null;
+    const { rest } = this;
+    this.rest = '';
+    return rest;
   }
 
   end(cut: boolean): void {
@@ -69,6 +74,10 @@ export class XmlCall implements CallBody {
         return this.readBegin();
       case 'name':
         return this.readName((name) => {
+          if (this.state === 'undecided' && !this.accepts(name)) {
+            this.state = 'text';
+            return;
+          }
           this.sink.begin(name);
           this.state = 'call';
           this.parameters = this.parametersOf(name);
@@ -90,15 +99,14 @@ export class XmlCall implements CallBody {
       case 'value':
         return this.readValue();
       case 'done':
-        this.rest = '';
         return false;
     }
   }
 
   private readBegin(): boolean {
-    const text = this.rest.trimStart();
-    if (text.startsWith(beginFunction)) return this.goOn('name', text, beginFunction.length);
-    if (!beginFunction.startsWith(text)) {
+    this.rest = this.rest.trimStart();
+    if (this.rest.startsWith(beginFunction)) return this.goOn('name', this.rest, beginFunction.length);
+    if (!beginFunction.startsWith(this.rest)) {
       if (this.state === 'undecided') this.state = 'text';
       else this.at = 'done';
     }

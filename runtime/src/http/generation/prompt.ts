@@ -65,6 +65,7 @@ async function prepare(
     // Reasoning is told apart where a chat template wrote the prompt.
     think: source.kind === 'messages' ? model.think : null,
     inReasoning,
+    callsInReasoning: prepared.grammar === null,
   };
   return {
     request,

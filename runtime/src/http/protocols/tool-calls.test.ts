@@ -147,6 +147,23 @@ describe('calls', () => {
     });
   });
 
+  test('that the reasoning ends with are calls, streamed and whole', async () => {
+    server.script = tells(
+      ScriptedServer.markers.thinkBegin,
+      'Hm.',
+      begin,
+      '{"name": "time", "arguments": {}}',
+      end,
+    );
+    const called = {
+      finish_reason: 'tool_calls',
+      message: { tool_calls: [{ function: { name: 'time', arguments: '{}' } }] },
+    };
+    const streamed = client.chat.completions.stream({ model: 'tiny', messages, tools });
+    expect((await streamed.finalChatCompletion()).choices[0]).toMatchObject(called);
+    expect((await json(await server.chat({ tools }))).choices[0]).toMatchObject(called);
+  });
+
   test('are text where no tools are asked for', async () => {
     server.script = tells(begin, '{"name": "time", "arguments": {}}', end);
     const text = '<tool_call>{"name": "time", "arguments": {}}</tool_call>';
@@ -193,6 +210,15 @@ describe('the engine is asked for', () => {
   test('calls by their schemas in free text where a tool is strict', async () => {
     const strict = [{ type: 'function', function: { name: 'time', strict: true, parameters } }];
     expect(await grammarOf({ tools: strict })).toMatchObject({ otherwise: true });
+  });
+
+  test('any object where a tool is not strict and its schema has a type that JSON does not', async () => {
+    const parameters = { type: 'dict', properties: { x: { type: 'float' } } };
+    const lax = [{ type: 'function', function: { name: 'time', parameters } }];
+    const any = expect.objectContaining({ type: 'json_schema', json_schema: { type: 'object' } });
+    expect(await grammarOf({ tools: lax, tool_choice: 'required' })).toMatchObject({
+      body: { elements: expect.arrayContaining([any]) },
+    });
   });
 
   test('calls or the form with response_format', async () => {

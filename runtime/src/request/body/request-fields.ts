@@ -53,6 +53,8 @@ const named = [
 export const aboveZero = 1e-6;
 
 const boolean = { type: 'boolean' };
+/** Forms and environments send it as a text. */
+const spelledBoolean = { enum: [true, false, 'true', 'false'] };
 const text = { type: 'string' };
 const tokenId = { type: 'integer', minimum: 0, maximum: 2147483647 };
 const idList = { type: 'array', items: tokenId, minItems: 1 };
@@ -260,9 +262,15 @@ export const honouredFields: Readonly<Record<string, HonouredField>> = {
   tools: { routes: conversed, schema: tools },
   tool_choice: { routes: ['chat'], schema: toolChoice },
   parallel_tool_calls: { routes: ['chat', 'responses'], schema: boolean },
-  chat_template_kwargs: { routes: rendered, schema: { type: 'object', properties: ownVariables } },
+  chat_template_kwargs: {
+    routes: rendered,
+    schema: {
+      type: 'object',
+      properties: { ...ownVariables, enable_thinking: { enum: [...spelledBoolean.enum, null] } },
+    },
+  },
   enable_thinking: { routes: rendered, schema: boolean },
-  reasoning: { routes: rendered, schema: { enum: [true, false, 'true', 'false'] } },
+  reasoning: { routes: rendered, schema: spelledBoolean },
   reasoning_effort: { routes: rendered, schema: { enum: reasoningEfforts } },
   // Whose share of the engine the request takes while others wait.
   user: { routes: [...everyOpenAi, 'responses'], schema: text },

@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import { JsonPatterns, UnusablePattern } from './json-patterns.js';
+import { JsonPatterns } from './json-patterns.js';
+import { UnusablePattern } from './pattern-writer.js';
 
 const patternInJson = (pattern: string, { escaped = true } = {}): string =>
   new JsonPatterns({ escaped }).inJson(pattern);

@@ -1,7 +1,8 @@
 // What of JSON Schema a grammar can hold an answer to. Anything else is refused by name: an answer that is said to follow
 // a schema follows all of it.
 
-import { UnusablePattern, type JsonPatterns } from './json-patterns.js';
+import type { JsonPatterns } from './json-patterns.js';
+import { UnusablePattern } from './pattern-writer.js';
 import { knownFormats } from './schema-formats.js';
 import { listsOfSchemas, namedSchemas, subschemas, type Schema } from './subschemas.js';
 import { whyUnheld } from './unheld-keywords.js';

@@ -6,13 +6,20 @@ import type { Schema } from './subschemas.js';
 /** Why an answer is not held to the keyword; null: it is. */
 type Rule = (value: unknown, fields: Schema) => string | null;
 
+const types = ['string', 'number', 'integer', 'boolean', 'object', 'array', 'null'];
 const largestDivisor = 1024;
 /** Numbers between bounds are written out one by one. */
 const mostBetween = 10_000;
 
 const rules: ReadonlyMap<string, Rule> = new Map(
   Object.entries<Rule>({
-    type: (value) => (Array.isArray(value) && value.length === 0 ? 'must name at least one type' : null),
+    type: (value) => {
+      const named = [value].flat();
+      const unknown = named.find((each) => !types.some((type) => type === each));
+      if (unknown !== undefined)
+        return `names ${JSON.stringify(unknown)}, which is none of ${types.join(', ')}`;
+      return named.length === 0 ? 'must name at least one type' : null;
+    },
     $ref: (value) =>
       typeof value === 'string' && /^#(\/|$)/.test(value)
         ? null

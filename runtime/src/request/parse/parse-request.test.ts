@@ -102,6 +102,10 @@ describe('parseRequest', () => {
       'response_format.schema.not is not supported',
     ],
     [{ guided_regex: 'a', ignore_eos: true }, 'ignore_eos and a form of the answer exclude each other'],
+    [
+      { chat_template_kwargs: { enable_thinking: 'no' } },
+      'chat_template_kwargs.enable_thinking must be one of true, false, "true", "false"',
+    ],
     [{ structured_outputs: { xml: 'a' } }, 'structured_outputs.xml is not a known field'],
     [{ logit_bias: { '5': 101 } }, 'logit_bias.5 must be <= 100'],
     [{ logit_bias: { word: 1 } }, 'logit_bias has the key "word"'],
@@ -210,14 +214,15 @@ describe('parseRequest', () => {
     ['reasoning', { reasoning: 'true' }, true],
     ['enable_thinking', { enable_thinking: false }, false],
     ['chat_template_kwargs', { chat_template_kwargs: { enable_thinking: true } }, true],
-    ['reasoning_effort', { reasoning_effort: 'none' }, false],
+    ['chat_template_kwargs as a text', { chat_template_kwargs: { enable_thinking: 'false' } }, false],
+    ['an effort of none', { reasoning_effort: 'none' }, false],
   ])('%s is the thinking switch', (_, body, value) => {
-    expect(kwargsOf('chat', body)).toEqual({ enable_thinking: value });
-    expect(kwargsOf('predict', body)).toEqual({ enable_thinking: value });
+    expect(kwargsOf('chat', body)).toMatchObject({ enable_thinking: value });
+    expect(kwargsOf('predict', body)).toMatchObject({ enable_thinking: value });
   });
 
   test.each(Object.entries(efforts))('takes the effort %s', (reasoning_effort, thinks) => {
-    expect(kwargsOf('chat', { reasoning_effort })).toEqual({ enable_thinking: thinks });
+    expect(kwargsOf('chat', { reasoning_effort })).toEqual({ reasoning_effort, enable_thinking: thinks });
   });
 
   test('thinking is off on :predict and the template’s own on chat', () => {

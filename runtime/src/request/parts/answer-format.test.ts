@@ -26,7 +26,7 @@ describe('readAnswerFormat', () => {
     [{ guided_json: schema }, { kind: 'jsonSchema', text: JSON.stringify(schema) }],
     [{ guided_json: JSON.stringify(schema) }, { kind: 'jsonSchema', text: JSON.stringify(schema) }],
     [{ structured_outputs: { json: schema } }, { kind: 'jsonSchema', text: JSON.stringify(schema) }],
-    [{ guided_regex: '[ab]+' }, { kind: 'regex', text: '[ab]+' }],
+    [{ guided_regex: '[ab]+' }, { kind: 'regex', text: '^(([a-b])+)$' }],
     [{ guided_grammar: 'root ::= "a"' }, { kind: 'ebnf', text: 'root ::= "a"' }],
     [{ guided_choice: ['yes', 'a "no"'] }, { kind: 'ebnf', text: 'root ::= "yes" | "a \\"no\\""\n' }],
   ])('of %j is %j', (fields, expected) => {
@@ -39,6 +39,8 @@ describe('readAnswerFormat', () => {
       { response_format: { type: 'json_object' }, structured_outputs: { regex: 'a' } },
       'structured_outputs.regex and response_format exclude each other',
     ],
+    [{ guided_regex: 'a$b' }, 'guided_regex looks around or has ^ or $ inside'],
+    [{ structured_outputs: { regex: '\\Aa\\Z' } }, 'structured_outputs.regex cannot be read'],
     [{ guided_json: '{' }, 'guided_json is not JSON'],
     [{ guided_json: '3' }, 'guided_json must be a JSON schema'],
     [
@@ -81,6 +83,10 @@ describe('readAnswerFormat', () => {
     ],
     [{ guided_json: { items: { $ref: 'other.json#/a' } } }, 'items.$ref must be # or begin with #/'],
     [{ guided_json: { $ref: '#a', $defs: { a: { $anchor: 'a' } } } }, '$ref must be # or begin with #/'],
+    [
+      { guided_json: { items: { type: ['float', 'null'] } } },
+      'items.type names "float", which is none of string',
+    ],
     [{ guided_json: { type: [] } }, 'type must name at least one type'],
     [{ guided_json: { type: 'string', enum: ['a', 1] } }, 'enum has members that are not of the type'],
     [{ guided_json: { type: ['integer', 'null'], const: 1.5 } }, 'const is not of the type beside it'],

@@ -3,6 +3,7 @@
 import type { GrammarKind } from '@llmservice/native';
 import { JsonPatterns } from '../json-schema/json-patterns.js';
 import { unsupportedInSchema } from '../json-schema/json-schema-support.js';
+import { plainText, UnusablePattern, writePattern } from '../json-schema/pattern-writer.js';
 import { schemaToCompile } from '../json-schema/schema-formats.js';
 import { JsonBounds } from '../body/json-bounds.js';
 import { invalidRequest, type Fields, type Violation } from '../body/validate-body.js';
@@ -72,7 +73,7 @@ function form(name: string, value: unknown, param: string): Named[] {
     case 'json_object':
       return plain('json', '');
     case 'regex':
-      return plain('regex', value as string);
+      return [regex(value as string, param)];
     case 'grammar':
       return plain('ebnf', value as string);
     case 'choice':
@@ -82,6 +83,16 @@ function form(name: string, value: unknown, param: string): Named[] {
       );
     default:
       return [jsonSchema(value, param)];
+  }
+}
+
+function regex(pattern: string, param: string): Named {
+  try {
+    return { kind: 'regex', text: writePattern(pattern, plainText).text, param, violations: [] };
+  } catch (error) {
+    if (!(error instanceof UnusablePattern)) throw error;
+    const message = `${param} ${error.message}`;
+    return { kind: 'regex', text: '', param, violations: [{ param, message }] };
   }
 }
 

@@ -1,5 +1,6 @@
 // What the checkpoint says about generation: sampling defaults and the ids that end a text.
-// From generation_config.json and config.json; where they say nothing, OpenAI's defaults hold.
+// From generation_config.json and config.json; where they say nothing, OpenAI's defaults hold. The tokenizer's own end
+// token ends a text as well, as in vLLM: who trains a model on chats often changes that one alone.
 
 import { aboveZero } from '../body/request-fields.js';
 
@@ -30,8 +31,13 @@ export const openAiSampling: SamplingDefaults = {
 /**
  * @param generationConfig parsed generation_config.json; null where there is none
  * @param config parsed config.json: its eos_token_id counts where generation_config.json has none
+ * @param tokenizerEos the tokenizer's end token; null: it names none
  */
-export function generationDefaults(generationConfig: Json | null, config: Json): GenerationDefaults {
+export function generationDefaults(
+  generationConfig: Json | null,
+  config: Json,
+  tokenizerEos: number | null = null,
+): GenerationDefaults {
   const given = generationConfig ?? {};
   // What no request may ask for is as good as not said.
   const number = (key: string, fallback: number, least: number, most: number): number => {
@@ -48,11 +54,14 @@ export function generationDefaults(generationConfig: Json | null, config: Json):
       minP: number('min_p', openAiSampling.minP, 0, 1),
       repetitionPenalty: number('repetition_penalty', openAiSampling.repetitionPenalty, aboveZero, 2),
     },
-    eosIds: idsOf(given['eos_token_id'] ?? config['eos_token_id'] ?? textConfig['eos_token_id']),
+    eosIds: idsOf([
+      given['eos_token_id'] ?? config['eos_token_id'] ?? textConfig['eos_token_id'],
+      tokenizerEos,
+    ]),
   };
 }
 
-function idsOf(value: unknown): number[] {
-  const values: readonly unknown[] = Array.isArray(value) ? value : [value];
-  return values.filter((id): id is number => Number.isInteger(id));
+/** @param values ids, and lists of them */
+function idsOf(values: readonly unknown[]): number[] {
+  return [...new Set(values.flat().filter((id): id is number => Number.isInteger(id)))];
 }

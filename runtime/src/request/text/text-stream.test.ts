@@ -1,10 +1,17 @@
 import { describe, expect, test } from '@jest/globals';
 import type { EngineOutput } from '../../engine/protocol.js';
 import { Detokenizer } from '../../tokens/detokenizer.js';
-import { TextStream, type TextStreamOptions } from './text-stream.js';
+import { beginId, dialects, endId, use } from '../../tools/tool-reader.fixture.js';
+import { ToolReader } from '../../tools/tool-reader.js';
+import { wholeCalls } from '../../tools/whole-calls.js';
+import { TextStream, type TextDelta, type TextStreamOptions } from './text-stream.js';
 
 /** Ids below 256 are bytes; these two stand around reasoning. */
 const think = { begin: 1000, end: 1001 };
+const spellings = new Map([
+  [beginId, Buffer.from('<tool_call>')],
+  [endId, Buffer.from('</tool_call>')],
+]);
 const ids = (text: string): number[] => [...Buffer.from(text)];
 const stream = (change: Partial<TextStreamOptions> = {}): TextStream =>
   new TextStream({
@@ -19,6 +26,7 @@ const stream = (change: Partial<TextStreamOptions> = {}): TextStream =>
     think,
     inReasoning: false,
     tools: null,
+    callsInReasoning: true,
     ...change,
   });
 const step = (tokens: readonly number[], change: Partial<EngineOutput> = {}): EngineOutput => ({
@@ -105,11 +113,67 @@ describe('TextStream', () => {
     expect(stream({ think: null }).push(step([think.begin, ...ids('x')])).content).toBe('<think>x');
   });
 
-  test('takes no stop string from the first tokens where there must be more', () => {
-    const text = stream({ stopStrings: ['ab'], minTokens: 3 });
+  describe('with a call in the reasoning', () => {
+    const call = [beginId, ...ids('\n<function=ping>\n</function>\n'), endId];
+    const written = '<tool_call>\n<function=ping>\n</function>\n</tool_call>';
+    const read = (tokens: readonly number[], change: Partial<TextStreamOptions> = {}): object => {
+      const options = { dialect: dialects.qwenXml, use, newCallId: () => 'id', skipSpecialTokens: true };
+      const text = stream({
+        newDetokenizer: () => new Detokenizer((id) => spellings.get(id) ?? Uint8Array.of(id)),
+        inReasoning: true,
+        tools: new ToolReader(options),
+        ...change,
+      });
+      const deltas = [...tokens.map((id) => text.push(step([id]))), text.push(step([], { finish: 'stop' }))];
+      const whole = stream({ ...text['options'], tools: new ToolReader(options) });
+      const told = (of: readonly TextDelta[]): object => ({
+        reasoning: of.map(({ reasoning }) => reasoning).join(''),
+        content: of.map(({ content }) => content).join(''),
+        calls: wholeCalls(of.flatMap(({ toolCalls }) => toolCalls)).map(({ name }) => name),
+        finish: of.at(-1)!.finish,
+      });
+      expect(told([whole.push(step(tokens, { finish: 'stop' }))])).toEqual(told(deltas));
+      return told(deltas);
+    };
+
+    // vLLM-project/vllm, issue 39056: models call without having ended their thought.
+    test.each([
+      ['ends the answer', [], 'hm' + written],
+      ['ends the reasoning and the answer', [...ids('\n'), think.end, ...ids('\n')], `hm${written}\n`],
+      ['is one of two that do', [...ids('\n'), ...call], `hm${written}\n${written}`],
+    ])('tells the call that %s', (_, rest, reasoning) => {
+      const calls = rest.includes(beginId) ? ['ping', 'ping'] : ['ping'];
+      const told = { reasoning, content: '', calls, finish: 'tool_calls' };
+      expect(read([...ids('hm'), ...call, ...rest])).toEqual(told);
+    });
+
+    test.each([
+      ['is followed by an answer', [...call, think.end, ...ids('b')], written, 'b'],
+      ['is followed by more of the thought', [...call, ...ids(' or not')], `${written} or not`, ''],
+      ['has not come', [beginId, ...ids('\n<func')], '<tool_call>\n<func', ''],
+    ])('tells no call that %s', (_, tokens, reasoning, content) => {
+      expect(read(tokens)).toEqual({ reasoning, content, calls: [], finish: 'stop' });
+    });
+
+    test('tells the call of the answer alone', () => {
+      const told = { reasoning: written, content: '', calls: ['ping'], finish: 'tool_calls' };
+      expect(read([...call, think.end, ...call])).toEqual(told);
+    });
+
+    test('tells none where a grammar holds calls to what comes behind the reasoning', () => {
+      const told = { reasoning: written, content: '', calls: [], finish: 'stop' };
+      expect(read(call, { callsInReasoning: false })).toEqual(told);
+    });
+  });
+
+  test('takes no stop string that ends in the first tokens where there must be more', () => {
+    const text = stream({ stopStrings: ['ab'], minTokens: 4 });
     expect(text.push(step(ids('abab'))).content).toBe('abab');
     expect(text.push(step(ids('xab'))).finish).toBe('stop');
     expect(stream({ stopStrings: ['ab'], minTokens: 0 }).push(step(ids('abab'))).finish).toBe('stop');
+    // As in vLLM, one that begins among them and ends behind them counts.
+    const begun = stream({ stopStrings: ['ab'], minTokens: 3 }).push(step(ids('abab')));
+    expect([begun.content, begun.stopReason]).toEqual(['ab', 'ab']);
   });
 
   test('tells ids where asked to, the one that ended the text with them', () => {

@@ -7,6 +7,8 @@ import { StopMatcher } from '../../tokens/stop-matcher.js';
 import type { ToolCallDelta } from '../../tools/tool.js';
 import type { ToolReader } from '../../tools/tool-reader.js';
 import type { ThinkIds } from './reasoning.js';
+import { Section, type Told } from './section.js';
+import { ThoughtCalls } from './thought-calls.js';
 
 export interface TextStreamOptions {
   readonly newDetokenizer: () => Detokenizer;
@@ -17,7 +19,7 @@ export interface TextStreamOptions {
   readonly includeStopString: boolean;
   /** Ids that the client itself asked to stop at: only these are told as the reason. */
   readonly stopTokenIds: readonly number[];
-  /** Tokens before which no stop string counts; the engine sees to stop ids. */
+  /** Tokens of which none ends a stop string that counts; the engine sees to stop ids. */
   readonly minTokens: number;
   /** Alternatives to tell per token; null: no log probabilities. */
   readonly logprobs: number | null;
@@ -29,6 +31,8 @@ export interface TextStreamOptions {
   readonly inReasoning: boolean;
   /** What tells calls from text behind the reasoning; null: all of it is text. */
   readonly tools: ToolReader | null;
+  /** Whether calls that end the reasoning are calls: not where a grammar holds them to what comes behind it. */
+  readonly callsInReasoning: boolean;
 }
 
 export interface GeneratedToken {
@@ -68,16 +72,21 @@ export const silentDelta: TextDelta = {
 export class TextStream {
   private readonly options: TextStreamOptions;
   private readonly matcher: StopMatcher;
+  private readonly thought: ThoughtCalls | null;
   private section: Section;
   /** Until the reasoning has ended or anything else has begun: after that, a token that stands around it is quoted. */
   private mayReason = true;
+  /** Whether there is more than reasoning, and space. */
+  private answered = false;
   private tokens = 0;
   private reasoning = 0;
 
   constructor(options: TextStreamOptions) {
     this.options = options;
     this.matcher = new StopMatcher(options.stopStrings, { include: options.includeStopString });
-    this.section = this.open(options.inReasoning ? 'reasoning' : 'content', false);
+    const { tools, inReasoning, callsInReasoning } = options;
+    this.thought = tools !== null && callsInReasoning ? new ThoughtCalls(tools) : null;
+    this.section = this.open(inReasoning ? 'reasoning' : 'content', inReasoning);
   }
 
   /** Tokens generated so far, the stop token included, what followed a stop string not. */
@@ -132,7 +141,9 @@ export class TextStream {
 
   private last(gathered: Gathered, finish: FinishReason, stopReason: string | number | null): TextDelta {
     const { tools } = this.options;
-    tools?.end(finish === 'length' || typeof stopReason === 'string');
+    const cut = finish === 'length' || typeof stopReason === 'string';
+    if (!cut && !this.answered) this.thought?.end();
+    tools?.end(cut);
     const calls = finish === 'stop' && tools?.asksForCalls === true;
     return { ...this.told(gathered), finish: calls ? 'tool_calls' : finish, stopReason };
   }
@@ -140,8 +151,11 @@ export class TextStream {
   /** Text of the section that is open. */
   private tell(added: string, text: Texts): void {
     const { tools } = this.options;
-    if (this.section.kind === 'content' && tools !== null) tools.text(added);
-    else text[this.section.kind] += added;
+    const { kind } = this.section;
+    if (kind === 'content') this.answered ||= added.trim() !== '';
+    else this.thought?.text(added);
+    if (kind === 'content' && tools !== null) tools.text(added);
+    else text[kind] += added;
   }
 
   private told({ content, reasoning, logprobs, ids }: Gathered): Omit<TextDelta, 'finish' | 'stopReason'> {
@@ -152,14 +166,8 @@ export class TextStream {
 
   /** The stop string that the token completed, or null. */
   private pushToken(id: number, text: Texts, mayStop: boolean): string | null {
-    const { tools } = this.options;
-    const marker = this.section.kind === 'content' && tools !== null ? tools.markerOf(id) : null;
-    if (marker !== null) {
-      this.mayReason = false;
-      const stop = this.next('content', false, text);
-      if (stop === null) tools?.marker(marker);
-      return stop;
-    }
+    const marker = this.options.tools?.markerOf(id) ?? null;
+    if (marker !== null) return this.pushMarker(marker, id, text);
     const begun = this.begunBy(id);
     if (begun !== null) {
       this.mayReason = begun === 'reasoning';
@@ -169,6 +177,22 @@ export class TextStream {
     this.mayReason &&= this.section.kind === 'reasoning' || !this.section.hasText;
     this.tell(added.text, text);
     return added.stop;
+  }
+
+  private pushMarker(marker: 'begin' | 'end', id: number, text: Texts): string | null {
+    const { tools, newDetokenizer } = this.options;
+    const { kind } = this.section;
+    const stop = this.next(kind, false, text);
+    if (stop !== null) return stop;
+    if (kind === 'reasoning') {
+      this.thought?.marker(marker);
+      text.reasoning += newDetokenizer().push([id]);
+    } else {
+      this.mayReason = false;
+      this.answered = true;
+      tools?.marker(marker);
+    }
+    return null;
   }
 
   /** What a token around reasoning begins; null: it is text, like any other. */
@@ -194,8 +218,7 @@ export class TextStream {
 
   /** Templates write a line break beside the tokens around reasoning, which is no part of either text. */
   private open(kind: Section['kind'], afterThinkToken: boolean): Section {
-    const skipsLineBreaks = afterThinkToken || kind === 'reasoning';
-    return new Section(kind, this.options.newDetokenizer(), this.matcher, skipsLineBreaks);
+    return new Section(kind, this.options.newDetokenizer(), this.matcher, afterThinkToken);
   }
 }
 
@@ -205,48 +228,4 @@ type Texts = Record<Section['kind'], string>;
 interface Gathered extends Texts {
   readonly logprobs: GeneratedToken[];
   readonly ids: number[];
-}
-
-interface Told {
-  readonly text: string;
-  readonly stop: string | null;
-}
-
-/** A stretch of text of one kind, with its own decoder; stop strings lie within one. */
-class Section {
-  /** Whether there is more in it than space. */
-  hasText = false;
-
-  constructor(
-    readonly kind: 'content' | 'reasoning',
-    private readonly detokenizer: Detokenizer,
-    private readonly matcher: StopMatcher,
-    private skipLineBreaks: boolean,
-  ) {}
-
-  push(id: number, mayStop: boolean): Told {
-    return this.add(this.detokenizer.push([id]), mayStop);
-  }
-
-  quote(text: string, mayStop: boolean): Told {
-    return this.add(this.detokenizer.flush() + text, mayStop);
-  }
-
-  close(): Told {
-    const last = this.add(this.detokenizer.flush(), true);
-    return last.stop === null ? { text: last.text + this.matcher.flush(), stop: null } : last;
-  }
-
-  private add(added: string, mayStop: boolean): Told {
-    const text = this.trimmed(added);
-    this.hasText ||= text.trim() !== '';
-    return mayStop ? this.matcher.push(text) : { text, stop: null };
-  }
-
-  private trimmed(text: string): string {
-    if (!this.skipLineBreaks) return text;
-    const trimmed = text.replace(/^\n+/, '');
-    if (trimmed !== '') this.skipLineBreaks = false;
-    return trimmed;
-  }
 }

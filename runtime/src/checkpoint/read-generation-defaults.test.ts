@@ -1,0 +1,40 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { readGenerationDefaults } from './read-generation-defaults.js';
+
+const tokenizer = { tokenId: (token: string) => (token === '<|im_end|>' ? 45 : null) };
+
+let dir: string;
+beforeEach(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'checkpoint-'));
+});
+afterEach(async () => {
+  await rm(dir, { recursive: true });
+});
+
+async function eosIds(files: Readonly<Record<string, object>>): Promise<readonly number[]> {
+  for (const [name, content] of Object.entries(files))
+    await writeFile(join(dir, name), JSON.stringify(content));
+  return (await readGenerationDefaults(dir, null, tokenizer)).eosIds;
+}
+
+// vLLM's engine ends a text at the tokenizer's eos_token and at those of generation_config.json.
+test.each([
+  [43, '<|im_end|>', [43, 45]],
+  [[43, 45], { content: '<|im_end|>', special: true }, [43, 45]],
+  [43, '<|unknown|>', [43]],
+  [43, null, [43]],
+])('ends texts at %j and at the tokenizer’s %j', async (configured, token, ids) => {
+  const files = {
+    'config.json': { eos_token_id: 42 },
+    'generation_config.json': { eos_token_id: configured },
+    'tokenizer_config.json': { eos_token: token },
+  };
+  expect(await eosIds(files)).toEqual(ids);
+});
+
+test('ends texts at what config.json says where nothing else does', async () => {
+  expect(await eosIds({ 'config.json': { text_config: { eos_token_id: [42] } } })).toEqual([42]);
+});

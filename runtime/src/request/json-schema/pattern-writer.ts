@@ -1,0 +1,190 @@
+// A regular expression as one that the compiler of grammars reads as it is meant: of what it does not hold a text to it
+// ignores some and takes some for letters. The whole text is to be an instance, from the first character to the last.
+
+import {
+  CharSet,
+  JS,
+  type Assertion,
+  type Concatenation,
+  type Element,
+  type NoParent,
+  type Quantifier,
+} from 'refa';
+
+export class UnusablePattern extends Error {}
+
+/** How texts are written where the pattern is held against them. */
+export interface Alphabet {
+  /** Characters that stand as they are. */
+  readonly plain: CharSet;
+  /** Others, and what follows the backslash that they are written with. */
+  readonly escapes: ReadonlyMap<number, string>;
+  /** Whether those are taken where plain characters would do. */
+  readonly escaped: boolean;
+}
+
+const maximum = 0x10ffff;
+
+export const characters = (...ranges: readonly (readonly [number, number])[]): CharSet =>
+  CharSet.empty(maximum).union(ranges.map(([min, max]) => ({ min, max })));
+
+/** The texts of answers, which have neither halves of a character nor the one that ends texts in C. */
+export const plainText: Alphabet = {
+  plain: characters([1, 0xd7ff], [0xe000, maximum]),
+  escapes: new Map(),
+  escaped: false,
+};
+
+/** Of all patterns together, written out, beyond one for each class: some of Unicode's have hundreds. */
+export const mostRanges = 20_000;
+export const tooMany = `has, with the patterns before it, more than ${String(mostRanges)} ranges of characters: take smaller classes`;
+
+const noText = 'asks for characters that an answer cannot have';
+
+export interface Written {
+  readonly text: string;
+  readonly ranges: number;
+}
+
+/** @throws UnusablePattern saying why */
+export function writePattern(pattern: string, alphabet: Alphabet): Written {
+  const writer = new Writer(alphabet);
+  const inside = writer.alternatives(parse(pattern), { start: true, end: true });
+  return { text: `^${group(inside)}$`, ranges: writer.ranges };
+}
+
+/** Letters behind a backslash, and braces, that mean something elsewhere and only themselves to JavaScript of old habit. */
+const misread = /^(?:\\[^\WdDwWsSbBfnrtvcxu\d_]|\\u\{|\{,)$/;
+
+/** As JSON Schema has it, for Unicode; of old habit with needless backslashes and lone brackets too. */
+function parse(source: string): readonly NoParent<Concatenation>[] {
+  const needed = source.replace(/\\([^])/g, (whole, character: string) =>
+    /[A-Za-z0-9^$\\.*+?()[\]{}|/\u0080-\uffff]/.test(character)
+      ? whole
+      : `\\x${character.charCodeAt(0).toString(16).padStart(2, '0')}`,
+  );
+  const isMisread = (needed.match(/\\u\{|\\[^]|\{,/g) ?? []).some((each) => misread.test(each));
+  let problem = '';
+  for (const flags of isMisread ? ['u'] : ['u', '']) {
+    try {
+      const { expression } = JS.Parser.fromLiteral({ source: needed, flags }).parse({
+        backreferences: 'throw',
+        maxNodes: Infinity,
+      });
+      return expression.alternatives;
+    } catch (error) {
+      problem ||= (error as Error).message.split('\n')[0] ?? '';
+    }
+  }
+  throw new UnusablePattern(`cannot be read: ${problem}`);
+}
+
+/** Which ends of the text an element stands at. */
+interface Place {
+  readonly start: boolean;
+  readonly end: boolean;
+}
+
+const inside: Place = { start: false, end: false };
+
+class Writer {
+  ranges = 0;
+  readonly #alphabet: Alphabet;
+
+  constructor(alphabet: Alphabet) {
+    this.#alphabet = alphabet;
+  }
+
+  alternatives(all: readonly NoParent<Concatenation>[], place: Place): string {
+    // The reader leaves out those with a class of no characters.
+    if (all.length === 0) throw new UnusablePattern(noText);
+    const written = [...new Set(all.map((each) => this.#concatenation(each, place)))];
+    const some = written.filter((each) => each !== '').join('|');
+    return written.includes('') && some !== '' ? `(${some})?` : some;
+  }
+
+  #concatenation({ elements }: NoParent<Concatenation>, { start, end }: Place): string {
+    const isInner = (each: NoParent<Element>): boolean => !isEdge(each);
+    const [first, last] = [elements.findIndex(isInner), elements.findLastIndex(isInner)];
+    return elements
+      .map((each, i) =>
+        this.#element(each, { start: start && (first === -1 || i <= first), end: end && i >= last }),
+      )
+      .join('');
+  }
+
+  #element(element: NoParent<Element>, place: Place): string {
+    switch (element.type) {
+      case 'CharacterClass':
+        return this.#characters(element.characters);
+      case 'Alternation':
+        return group(this.alternatives(element.alternatives, place));
+      case 'Quantifier':
+        return this.#quantified(element, place);
+      case 'Assertion':
+        // The whole text is held to the pattern anyway.
+        if ((place.start && isStart(element)) || (place.end && isEnd(element))) return '';
+        throw new UnusablePattern(
+          'looks around or has ^ or $ inside, which an answer cannot be held to: say what the text is from its beginning to its end',
+        );
+      default:
+        throw new UnusablePattern('refers to what it matched before, which an answer cannot be held to');
+    }
+  }
+
+  #quantified({ alternatives, min, max }: NoParent<Quantifier>, place: Place): string {
+    if (max === 0) return '';
+    const once = this.alternatives(alternatives, min === 1 && max === 1 ? place : inside);
+    if (once === '' || (min === 1 && max === 1)) return group(once);
+    return `(${once})${quantifier(min, max)}`;
+  }
+
+  #characters(set: CharSet): string {
+    const { escapes, escaped } = this.#alphabet;
+    const plain = set.resize(maximum).intersect(this.#alphabet.plain);
+    this.ranges += Math.max(0, plain.ranges.length - 1);
+    if (this.ranges > mostRanges) throw new UnusablePattern(tooMany);
+    const letters =
+      escaped || plain.isEmpty
+        ? [...escapes].filter(([code]) => set.has(code)).map(([, letter]) => letter)
+        : [];
+    const ways = [
+      ...(plain.isEmpty ? [] : [`[${plain.ranges.map(({ min, max }) => range(min, max)).join('')}]`]),
+      ...(letters.length === 0 ? [] : [`\\\\[${letters.map((each) => point(each.charCodeAt(0))).join('')}]`]),
+    ];
+    if (ways.length === 0) throw new UnusablePattern(noText);
+    const written = ways.join('|');
+    return ways.length > 1 ? group(written) : written;
+  }
+}
+
+const isStart = ({ kind, negate }: NoParent<Assertion>): boolean => kind === 'behind' && negate;
+const isEnd = ({ kind, negate }: NoParent<Assertion>): boolean => kind === 'ahead' && negate;
+
+/** Whether it is ^ or $: nothing before, or nothing after. */
+function isEdge(element: NoParent<Element>): element is NoParent<Assertion> {
+  if (element.type !== 'Assertion' || !element.negate) return false;
+  const [only] = element.alternatives;
+  const [any] = only?.elements ?? [];
+  return (
+    element.alternatives.length === 1 &&
+    only?.elements.length === 1 &&
+    any?.type === 'CharacterClass' &&
+    any.characters.isAll
+  );
+}
+
+function quantifier(min: number, max: number): string {
+  if (max === Infinity) return min === 0 ? '*' : min === 1 ? '+' : `{${String(min)},}`;
+  if (min === 0 && max === 1) return '?';
+  return min === max ? `{${String(min)}}` : `{${String(min)},${String(max)}}`;
+}
+
+const group = (written: string): string => (written === '' ? '' : `(${written})`);
+const range = (min: number, max: number): string =>
+  min === max ? point(min) : `${point(min)}-${point(max)}`;
+
+function point(code: number): string {
+  const character = String.fromCodePoint(code);
+  return /[A-Za-z0-9]/.test(character) ? character : `\\u{${code.toString(16)}}`;
+}
