@@ -8,6 +8,7 @@ import { connect, type AddressInfo, type Socket } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { connect as connectTls } from 'node:tls';
+import { gzipSync } from 'node:zlib';
 import { makeApp } from '../app.js';
 import { endless, output, byteIds } from '../scripted-engine.fixture.js';
 import { ScriptedServer } from '../scripted-server.fixture.js';
@@ -96,6 +97,17 @@ describe('cancels its generation and leaves no connection', () => {
     await untilBusy();
     socket.end();
     await closed;
+    await untilIdle();
+  });
+
+  test('a client that goes while its body is unpacked', async () => {
+    server.script = endless;
+    const body = gzipSync(JSON.stringify({ prompt: 'x', max_tokens: 60, user: 'a'.repeat(90_000) }));
+    const lines = ['host: x', 'content-encoding: gzip', `content-length: ${String(body.length)}`];
+    const { socket, closed } = dial(`POST /v1/completions HTTP/1.1\r\n${lines.join('\r\n')}\r\n\r\n`);
+    socket.write(body, () => socket.destroy());
+    await closed;
+    while (server.ended.length === 0) await sleep(10);
     await untilIdle();
   });
 
