@@ -1,7 +1,7 @@
 // Requests with and without API keys, at a server with the real routes: who is let in, what budgets refuse, whose share
 // of the engine a request takes, and what is accounted.
 
-import { afterEach, describe, expect, test } from '@jest/globals';
+import { afterEach, describe, expect, jest, test } from '@jest/globals';
 import { connect } from 'node:net';
 import { isAnthropicPath, mountedRoutes } from '../api/route-table.js';
 import { ScriptedServer } from '../scripted-server.fixture.js';
@@ -30,6 +30,8 @@ async function start(access: Partial<Access> = {}): Promise<void> {
   server = await ScriptedServer.start({ access: { keys, log, clock: () => now, ...access } });
 }
 afterEach(() => server.stop());
+
+const tick = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 10));
 
 const metric = async (name: string): Promise<number> => {
   const text = await (await server.get('/metrics')).text();
@@ -161,6 +163,30 @@ describe('budgets', () => {
     expect((await server.post('/v1/completions', prompts(6), bearer('small'))).status).toBe(429);
     expect((await server.post('/v1/completions', prompts(4), bearer('small'))).status).toBe(200);
     await accounted(2);
+  });
+
+  test('spend nothing on a prompt whose client goes while it is prepared', async () => {
+    await start();
+    const { chatTemplate } = server.parts.lifecycle.model!;
+    const begun = new Promise<void>((resolve) => {
+      jest.spyOn(chatTemplate!, 'render').mockImplementationOnce(async () => {
+        resolve();
+        while (!server.parts.running.values().next().value!.controller.signal.aborted) await tick();
+        return 'x'.repeat(50);
+      });
+    });
+    const client = new AbortController();
+    const { signal } = client;
+    const chat = JSON.stringify({ messages: [{ role: 'user', content: 'x' }] });
+    const headers = bearer('small');
+    const url = `${server.url}/v1/chat/completions`;
+    const asked = fetch(url, { method: 'POST', body: chat, headers, signal }).catch(() => undefined);
+    await begun;
+    client.abort();
+    await asked;
+    while (server.parts.running.size > 0) await tick();
+    const response = await server.post('/v1/completions', body, headers);
+    expect(response.headers.get('x-ratelimit-remaining-tokens')).toBe('50');
   });
 
   test('count requests that run at once', async () => {
