@@ -2,6 +2,7 @@
 // of the engine a request takes, and what is accounted.
 
 import { afterEach, describe, expect, jest, test } from '@jest/globals';
+import { EventEmitter, once } from 'node:events';
 import { connect } from 'node:net';
 import { isAnthropicPath, mountedRoutes } from '../api/route-table.js';
 import { ScriptedServer } from '../scripted-server.fixture.js';
@@ -100,6 +101,33 @@ describe('a server with keys', () => {
   test.each(['/v1/stream-check', '/openai/v1/stream-check'])('answers %s', async (path) => {
     await start();
     expect((await server.post(path, {})).status).toBe(200);
+  });
+
+  test('lets in nobody whose key is withdrawn while the body comes', async () => {
+    let known = keys;
+    const looked = new EventEmitter();
+    const find: KeySet['find'] = (presented) => {
+      looked.emit('up');
+      return known.find(presented);
+    };
+    await start({ keys: { find } });
+    const asked = once(looked, 'up');
+    let rest: ReadableStreamDefaultController<Uint8Array> | null = null;
+    const text = Buffer.from(JSON.stringify(body));
+    const slow = new ReadableStream<Uint8Array>({
+      start: (controller) => {
+        rest = controller;
+        controller.enqueue(text.subarray(0, 5));
+      },
+    });
+    const url = `${server.url}/v1/completions`;
+    const answered = fetch(url, { method: 'POST', body: slow, headers: bearer('free'), duplex: 'half' });
+    await asked;
+    known = new KeySet([]);
+    rest!.enqueue(text.subarray(5));
+    rest!.close();
+    expect((await answered).status).toBe(401);
+    expect(server.engine.requests).toEqual([]);
   });
 
   test('shows metrics to keys only where that is said', async () => {
