@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { once } from 'node:events';
 import { createServer, type RequestListener, type ServerResponse } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
-import { connect, type AddressInfo, type Socket } from 'node:net';
+import { connect, type AddressInfo, type Server as NetServer, type Socket } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { connect as connectTls } from 'node:tls';
@@ -119,6 +119,13 @@ describe('cancels its generation and leaves no connection', () => {
     expect(await closed).not.toContain('400 Bad Request');
     await untilIdle();
   });
+});
+
+test('a connection that the kernel cannot accept ends nothing', async () => {
+  const { server: listening } = server.http as unknown as { server: NetServer };
+  // As Node tells what accept(2) answered.
+  listening.emit('error', Object.assign(new Error('accept ENOMEM'), { code: 'ENOMEM', syscall: 'accept' }));
+  expect((await server.get('/health')).status).toBe(200);
 });
 
 const addresses = Object.values(networkInterfaces()).flatMap((each) => each ?? []);
