@@ -113,6 +113,13 @@ describe('an entry', () => {
     expect(readdirSync((await second).dir)).toContain('half');
   });
 
+  test('is released although its lock was cleaned up', async () => {
+    const entry = await claim(pod(), 'a');
+    rmSync(join(root, 'locks'), { recursive: true });
+    entry.release();
+    expect((await claim(pod(), 'a')).isComplete).toBe(false);
+  });
+
   test('tells those who wait how far the pull is', async () => {
     const first = await claim(pod(), 'a');
     const journal = await PullJournal.open(first.dir);

@@ -135,7 +135,11 @@ export class WeightsCache {
         pull?.release();
       },
       release: () => {
-        folders.used(name, new Date());
+        try {
+          folders.used(name, new Date());
+        } catch {
+          // The disk is read-only by now, or was cleaned up: a model that cannot be unloaded would be worse.
+        }
         pull?.release();
         use.release();
       },
