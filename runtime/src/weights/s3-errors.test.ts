@@ -14,6 +14,8 @@ test.each([
   ['AccessDenied', 403, 'S3AccessDenied'],
   ['InvalidAccessKeyId', 403, 'S3AccessDenied'],
   ['SignatureDoesNotMatch', 403, 'S3AccessDenied'],
+  ['ExpiredToken', 400, 'S3AccessDenied'],
+  ['TokenRefreshRequired', 400, 'S3AccessDenied'],
   ['PermanentRedirect', 301, 'InvalidEngineConfig'],
 ])('%s (%i) ends the pull as %s', (name, status, reason) => {
   const error = classifyS3Error(s3Error(name, status), 'list s3://b/');
@@ -35,6 +37,7 @@ test.each([
 test.each([
   ['PreconditionFailed', 412],
   ['NoSuchKey', 404],
+  ['InvalidRange', 416],
 ])('%s means that the files changed', (name, status) => {
   expect(classifyS3Error(s3Error(name, status), 'read')).toBeInstanceOf(SourceChangedError);
 });

@@ -23,6 +23,7 @@ const accessDenied = new Set([
   'SignatureDoesNotMatch',
   'ExpiredToken',
   'InvalidToken',
+  'TokenRefreshRequired',
   // versitygw's word for an unknown key, with 404.
   'XAdminUserNotFound',
 ]);
@@ -51,6 +52,7 @@ export function classifyS3Error(
   }
   if (status === 401 || status === 403 || accessDenied.has(name))
     return new FailureError('S3AccessDenied', told, undefined, options);
-  if (status === 404 || status === 412) return new SourceChangedError(told, options);
+  // 416: without an ETag to ask for, nothing else tells of an object that has become shorter.
+  if (status === 404 || status === 412 || status === 416) return new SourceChangedError(told, options);
   return new UnavailableError(code === undefined ? told : `${told} [${code}]`, options);
 }
