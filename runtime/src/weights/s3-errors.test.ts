@@ -15,6 +15,7 @@ test.each([
   ['InvalidAccessKeyId', 403, 'S3AccessDenied'],
   ['SignatureDoesNotMatch', 403, 'S3AccessDenied'],
   ['ExpiredToken', 400, 'S3AccessDenied'],
+  ['Unknown', 400, 'S3AccessDenied'],
   ['TokenRefreshRequired', 400, 'S3AccessDenied'],
   ['PermanentRedirect', 301, 'InvalidEngineConfig'],
 ])('%s (%i) ends the pull as %s', (name, status, reason) => {

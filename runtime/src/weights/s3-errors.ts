@@ -50,7 +50,9 @@ export function classifyS3Error(
       options,
     );
   }
-  if (status === 401 || status === 403 || accessDenied.has(name))
+  // An answer to HEAD has no body: a bare 400 is all that it tells of a session that expired.
+  const isBare = name === 'Unknown' && status === 400;
+  if (status === 401 || status === 403 || isBare || accessDenied.has(name))
     return new FailureError('S3AccessDenied', told, undefined, options);
   // 416: without an ETag to ask for, nothing else tells of an object that has become shorter.
   if (status === 404 || status === 412 || status === 416) return new SourceChangedError(told, options);
