@@ -178,6 +178,17 @@ describe('damage', () => {
     expect((await claim(pod({ verify: 'always' }), 'a')).isComplete).toBe(false);
   });
 
+  test('is not what a claim that is broken off had no time to read', async () => {
+    await keep('a', contents);
+    const stopping = new AbortController();
+    const observer = { ...claiming.observer, alive: () => stopping.abort() };
+    const options = { ...claiming, observer, signal: stopping.signal };
+    await expect(pod({ verify: 'always' }).claim('a', origin, options)).rejects.toMatchObject({
+      name: 'AbortError',
+    });
+    expect((await claim(pod(), 'a')).isComplete).toBe(true);
+  });
+
   test('of a file that two versions have is not carried from one to the other', async () => {
     await keep('a', contents);
     const b = await claim(pod(), 'b');

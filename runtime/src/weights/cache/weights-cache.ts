@@ -149,12 +149,17 @@ export class WeightsCache {
   /** Names of damaged files of an entry that was complete once. */
   private async look(
     name: string,
-    { observer }: ClaimOptions,
+    { observer, signal }: ClaimOptions,
   ): Promise<'complete' | 'absent' | readonly string[]> {
     const dir = this.folders.dir(name);
     const manifest = await readManifest(dir);
     if (manifest === null) return 'absent';
-    const damaged = await damagedFiles(dir, manifest, this.options.verify, () => observer.alive());
+    const damaged = await damagedFiles(dir, manifest, this.options.verify, () => {
+      signal.throwIfAborted();
+      observer.alive();
+    });
+    // What was not read to its end is not damaged.
+    signal.throwIfAborted();
     return damaged.length === 0 ? 'complete' : damaged;
   }
 
