@@ -31,6 +31,7 @@ test.each([
   ['TimeoutError', undefined],
   ['SlowDown', 503],
   ['InternalError', 500],
+  ['RequestTimeTooSkewed', 403],
 ])('%s is tried again', (name, status) => {
   expect(classifyS3Error(s3Error(name, status), 'read')).toBeInstanceOf(UnavailableError);
 });

@@ -50,6 +50,8 @@ export function classifyS3Error(
       options,
     );
   }
+  // From this very answer the client learns the server's time, and signs what comes next with it.
+  if (name === 'RequestTimeTooSkewed') return new UnavailableError(told, options);
   // An answer to HEAD has no body: a bare 400 is all that it tells of a session that expired.
   const isBare = name === 'Unknown' && status === 400;
   if (status === 401 || status === 403 || isBare || accessDenied.has(name))
