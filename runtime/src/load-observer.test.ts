@@ -1,8 +1,9 @@
-import { beforeEach, expect, test } from '@jest/globals';
+import { beforeEach, expect, jest, test } from '@jest/globals';
 import { describeLoad } from './cli/load-display.js';
 import { Lifecycle } from './http/replica/lifecycle.js';
 import { LoadObserver } from './load-observer.js';
 import { makeLogger } from './log/logger.js';
+import { UnavailableError } from './weights/checkpoint-source.js';
 import { StallWatch } from './weights/stall-watch.js';
 
 let nowMs: number;
@@ -95,6 +96,19 @@ test('the next model begins anew', () => {
   expect(lifecycle.health()).toMatchObject({ state: 'unloaded', load: null, engine: null });
   observer.started();
   expect(lifecycle.health()).toMatchObject({ state: 'pulling', load: null });
+});
+
+test('an outage is told of each load that waits for its end', () => {
+  const logger = makeLogger('error');
+  const warn = jest.spyOn(logger, 'warn');
+  observer = new LoadObserver(lifecycle, stall, logger, () => nowMs);
+  for (let load = 1; load <= 2; load++) {
+    observer.started();
+    observer.unavailable(new UnavailableError('away'));
+    observer.unavailable(new UnavailableError('away'));
+    expect(warn).toHaveBeenCalledTimes(load);
+    lifecycle.unloaded();
+  }
 });
 
 test('what failed stays failed when its model is put away', () => {

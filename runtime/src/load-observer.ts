@@ -34,6 +34,7 @@ export class LoadObserver implements PullObserver, AvailabilityObserver {
     this.load = null;
     this.isPulled = false;
     this.warmup = null;
+    this.waiting = false;
     this.stall.progress('the load began');
     this.lifecycle.startPulling();
   }

@@ -107,7 +107,6 @@ export class Replica {
     const { server, engineConfig } = this.config;
     await this.control.open();
     await this.observability.open();
-    await this.admin?.open();
     this.boundPort = await this.listen();
     this.logger.info('listening', { host: server.host, port: this.boundPort });
     if (server.trustRemoteCode)
@@ -131,9 +130,10 @@ export class Replica {
 
   /**
    * Loads a model where none is, and serves it under the replica's name.
-   * @throws FailureError; then there is still none
+   * @throws FailureError; AbortError: it was unloaded, or the replica is to stop. Then there is still none
    */
   async load(uri = this.config.engineConfig.model.uri): Promise<void> {
+    this.stopping.signal.throwIfAborted();
     if (this.model !== null) throw new Error('a model is loaded: unload it first');
     const run = new ModelRun(uri, this.config, this.cache, this.observer, this.logger);
     this.model = run;
@@ -200,6 +200,8 @@ export class Replica {
   private async loadFirst(): Promise<void> {
     try {
       await this.control.restoreBudgets();
+      // It may load and unload: the first load is under way before anybody can ask for another.
+      await this.admin?.open();
       await this.load();
     } catch (error) {
       if (!isAbort(error)) throw error;

@@ -4,7 +4,7 @@
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -31,12 +31,16 @@ afterAll(async () => {
 });
 
 /** One with an administration. Without another endpoint nobody listens at that of its S3. */
-async function start(uri: string, more: Partial<ReplicaOptions> = {}): Promise<ReplicaProcess> {
+async function start(
+  uri: string,
+  more: Partial<ReplicaOptions> = {},
+  variables: NodeJS.ProcessEnv = {},
+): Promise<ReplicaProcess> {
   const port = await freePort();
   adminUrl = `http://127.0.0.1:${String(port)}`;
   const endpoint = `http://127.0.0.1:${String(await freePort())}`;
   const administration = { LLMSERVICE_ADMIN_PORT: String(port), LLMSERVICE_ADMIN_KEYS_DIR: folder };
-  const env = { ...administration, ...s3Environment };
+  const env = { ...administration, ...s3Environment, ...variables };
   return ReplicaProcess.start({ uri, endpoint, engine: longContext, env, ...more });
 }
 
@@ -170,6 +174,23 @@ test('a load that a drain ends says so', async () => {
   expect(await admin('POST', '/admin/drain')).toMatchObject({ status: 202 });
   expect(await load).toMatchObject({ status: 503, body: { error: { code: 'draining' } } });
   expect(await replica.exited()).toBe(0);
+});
+
+test('nobody loads another model before the first load, and before the budgets of the day are known', async () => {
+  await replica.stop();
+  const accounting = join(folder, 'accounting');
+  mkdirSync(accounting);
+  const time = new Date().toISOString();
+  const spent = { time, id: 'x', key: 'admin', promptTokens: 1, completionTokens: 1, finish: ['stop'] };
+  // More than is read in a moment.
+  writeFileSync(join(accounting, 'a.jsonl'), `${JSON.stringify(spent)}\n`.repeat(300_000));
+  const env = { KEYS_DIR: folder, ACCOUNTING_DIR: accounting };
+  replica = await start(demoCheckpoint, {}, env);
+  const load = await replica.eventually('an answer', () =>
+    admin('POST', '/admin/model/load').catch(() => null),
+  );
+  expect(load).toMatchObject({ status: 409, body: { error: { code: 'model_already_loaded' } } });
+  await replica.ready();
 });
 
 test('a load that stalls tells why, although the replica ends with it', async () => {

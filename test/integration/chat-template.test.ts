@@ -63,3 +63,9 @@ test('threads that do not end are replaced', async () => {
   expect((await Promise.all(endless)).map(({ status }) => status)).toEqual([400, 400]);
   expect((await replica.post('/v1/chat/completions', ask('France'))).status).toBe(200);
 });
+
+test('a conversation that waits for others is not refused for their time', async () => {
+  const endless = Array.from({ length: 3 }, () => replica.post('/v1/chat/completions', ask('loop')));
+  expect((await replica.post('/v1/chat/completions', ask('France'))).status).toBe(200);
+  expect((await Promise.all(endless)).map(({ status }) => status)).toEqual([400, 400, 400]);
+});

@@ -254,6 +254,14 @@ describe('the accounting log', () => {
     log = openLog();
   });
 
+  test('has one flush wait for a disk that hangs, however often it is asked for', async () => {
+    openLog({ create: () => new Promise(() => undefined) }).add(record('one'));
+    void log.flush();
+    await new Promise(setImmediate);
+    const waiting = log.flush();
+    expect(log.flush()).toBe(waiting);
+  });
+
   test('is whole when the disk takes it byte by byte', async () => {
     const disk = new Disk();
     disk.most = 7;

@@ -55,6 +55,8 @@ export class AccountingLog {
   #files = 0;
   #failing = false;
   #flushing: Promise<void> = Promise.resolve();
+  /** Waits for the one under way; null: none does. */
+  #next: Promise<void> | null = null;
 
   constructor(options: AccountingOptions, logger: Logger, events: LineEvents) {
     this.#options = options;
@@ -73,8 +75,12 @@ export class AccountingLog {
 
   /** Resolves when all that was added before is on the disk, or could not be written. */
   flush(): Promise<void> {
-    this.#flushing = this.#flushing.then(() => this.#write());
-    return this.#flushing;
+    this.#next ??= this.#flushing.then(() => {
+      this.#next = null;
+      this.#flushing = this.#write();
+      return this.#flushing;
+    });
+    return this.#next;
   }
 
   /** Writes what waits, for a short while; what is left then is lost. */

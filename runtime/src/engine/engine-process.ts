@@ -41,8 +41,9 @@ async function serve(settings: EngineSettings, arrivals: ArrivalMap | null): Pro
   const warmup = await warmUpEngine(engine, settings, limits);
   const { prefixCaching } = settings;
   const scheduler = new Scheduler({ ...limits, prefixCaching });
-  loop = new StepLoop(engine, scheduler, send, () => performance.now());
-  intake = new Intake(loop, grammarsOf(files, engine.info.vocabSize));
+  const now = (): number => performance.now();
+  loop = new StepLoop(engine, scheduler, send, now);
+  intake = new Intake(loop, grammarsOf(files, engine.info.vocabSize), now);
   send({
     type: 'ready',
     info: engine.info,

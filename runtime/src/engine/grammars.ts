@@ -15,8 +15,11 @@ import { vocabularyOf } from '../tokens/vocabulary.js';
 const compileLimits = { atOnce: 2, milliseconds: 30_000 };
 
 export interface Grammars {
-  /** @throws an error with reason GrammarInvalid or QueueTimeout, whose message tells the client why */
-  compile(grammar: GrammarText): Promise<CompiledGrammar>;
+  /**
+   * @param wanted aborted once nobody waits for it: then it is not begun
+   * @throws an error with reason GrammarInvalid or QueueTimeout, whose message tells the client why
+   */
+  compile(grammar: GrammarText, wanted: AbortSignal): Promise<CompiledGrammar>;
 }
 
 export interface TokenizerFiles {
@@ -51,10 +54,10 @@ export function grammarsOf(files: TokenizerFiles | null, vocabSize: number): Gra
 export function bounded<In, Out>(
   compile: (grammar: In) => Promise<Out>,
   { atOnce, milliseconds }: typeof compileLimits,
-): (grammar: In) => Promise<Out> {
+): (grammar: In, wanted: AbortSignal) => Promise<Out> {
   const limit = pLimit(atOnce);
   const seconds = String(milliseconds / 1000);
-  return (grammar) =>
+  return (grammar, wanted) =>
     new Promise((resolve, reject) => {
       const refusal = new AbortController();
       const refuseLate = (reason: FailureReason, message: string): NodeJS.Timeout =>
@@ -68,6 +71,7 @@ export function bounded<In, Out>(
       );
       const inTurn = async (): Promise<Out> => {
         refusal.signal.throwIfAborted();
+        wanted.throwIfAborted();
         clearTimeout(clock);
         clock = refuseLate(
           'GrammarInvalid',

@@ -3,6 +3,7 @@
 // that a checkpoint of broken weights never is, and again when requests give reason to.
 
 import type { Failure } from '@llmservice/crds';
+import { randomUUID } from 'node:crypto';
 import { greedy } from '../schedule/greedy.js';
 import { failureOf } from './failure-of.js';
 import type { Flights } from './flights.js';
@@ -21,7 +22,8 @@ export async function findUnsound(flights: Flights, vocabSize: number): Promise<
 
 function questions(vocabSize: number): GenerateRequest[] {
   return [1, 2, 3].map((quarter) => ({
-    id: idPrefix + String(quarter),
+    // More faults may come while a check runs, and begin another.
+    id: idPrefix + randomUUID(),
     prompt: Int32Array.of(Math.floor((quarter * vocabSize) / 4)),
     maxTokens: 1,
     pooling: 'none',

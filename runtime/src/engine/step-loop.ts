@@ -55,17 +55,19 @@ export class StepLoop {
     return this.#stepStartedAt === null ? null : this.#now() - this.#stepStartedAt;
   }
 
-  /** @param grammar the request's, compiled */
-  submit(request: GenerateRequest, grammar: CompiledGrammar | null): void {
-    const now = this.#now();
-    const expiresAt = request.maxQueueMs === null ? Infinity : now + request.maxQueueMs;
+  /**
+   * @param grammar the request's, compiled
+   * @param since when it began to wait
+   */
+  submit(request: GenerateRequest, grammar: CompiledGrammar | null, since = this.#now()): void {
+    const expiresAt = request.maxQueueMs === null ? Infinity : since + request.maxQueueMs;
     try {
       this.#scheduler.add(request, expiresAt, grammar);
     } catch (error) {
       this.refuse(request.id, { reason: 'KvCacheTooSmall', message: (error as Error).message });
       return;
     }
-    this.#submittedAt.set(request.id, now);
+    this.#submittedAt.set(request.id, since);
     this.#withdraw();
     this.#wake();
   }

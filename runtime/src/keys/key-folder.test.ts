@@ -2,6 +2,7 @@
 // is swapped.
 
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -22,15 +23,22 @@ class Mount {
   });
   private revision = 0;
 
-  /** As the kubelet writes a Secret. */
-  mount(content: string, name = 'keys.yaml'): void {
+  /**
+   * As the kubelet writes a Secret.
+   * @param content null: a file that no look comes to the end of before it is written to
+   * @returns where the file lies
+   */
+  mount(content: string | null, name = 'keys.yaml'): string {
     this.revision += 1;
     const data = `..${String(this.revision)}`;
     mkdirSync(join(this.dir, data));
-    writeFileSync(join(this.dir, data, name), content);
+    const path = join(this.dir, data, name);
+    if (content === null) execFileSync('mkfifo', [path]);
+    else writeFileSync(path, content);
     symlinkSync(data, join(this.dir, '..data_tmp'));
     renameSync(join(this.dir, '..data_tmp'), join(this.dir, '..data'));
     if (this.revision === 1) symlinkSync(join('..data', name), join(this.dir, name));
+    return path;
   }
 
   async until(read: (number | null)[]): Promise<void> {
@@ -84,6 +92,16 @@ describe('a mounted key file', () => {
     expect(mount.folder.find('two')?.id).toBe('two');
   });
 
+  test('is looked at once at a time, though its disk hangs', async () => {
+    mount.mount(file('one'));
+    await mount.folder.open();
+    const pipe = mount.mount(null);
+    await sleep(3_200);
+    mount.mount(file('two', 'three'));
+    writeFileSync(pipe, file('one'));
+    await mount.until([1, 2]);
+  });
+
   test('may be JSON', async () => {
     mount.mount(JSON.stringify({ keys: [{ id: 'one', sha256: sha256('one') }] }), 'keys.json');
     await mount.folder.open();
@@ -93,7 +111,7 @@ describe('a mounted key file', () => {
 
 test.each<[string, () => void, RegExp]>([
   ['no file', () => undefined, /keys\.yaml and keys\.json must be there/],
-  ['a broken one', () => mount.mount('keys: []'), /keys must be a list/],
+  ['a broken one', () => void mount.mount('keys: []'), /keys must be a list/],
   [
     'two',
     () => {

@@ -24,6 +24,8 @@ export class KeyFolder {
   /** As last read, right or wrong; so that the same mistake is told once. */
   #last = '';
   #timer: NodeJS.Timeout | null = null;
+  /** Under way: each that a disk keeps waiting takes a thread that all reading of files needs. */
+  #looking: Promise<void> | null = null;
 
   constructor(dir: string, logger: Logger, events: KeyFileEvents) {
     this.#dir = dir;
@@ -39,7 +41,9 @@ export class KeyFolder {
     const { text, keys, problem } = await this.#read();
     if (keys === null) throw new FailureError('KeysInvalid', `${this.#dir}: ${problem}`);
     this.#take(text, keys);
-    this.#timer = setInterval(() => void this.#look(), pollMs);
+    this.#timer = setInterval(() => {
+      if (this.#looking === null) this.#looking = this.#look().finally(() => (this.#looking = null));
+    }, pollMs);
     this.#timer.unref();
   }
 

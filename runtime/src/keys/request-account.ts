@@ -96,10 +96,11 @@ export class RequestAccount {
 
   /**
    * Spends all prompts of the request, once none of them can be refused any more.
-   * @throws ApiError rate_limit_exceeded, request_aborted: it was closed while they were prepared
+   * @param signal whose reason is thrown where the request was ended while they were prepared: none of them begins
+   * @throws ApiError rate_limit_exceeded
    */
-  spendPrompts(tokens: number): void {
-    if (this.#closed) throw ApiError.of('request_aborted', 'the request has ended');
+  spendPrompts(tokens: number, signal: AbortSignal): void {
+    signal.throwIfAborted();
     if (this.#access === null) return;
     const { budget } = this.#access;
     const now = this.#clock();

@@ -26,7 +26,18 @@ export class LongTexts {
   }
 
   async encode(text: string, addSpecialTokens: boolean): Promise<Int32Array> {
-    this.#pool ??= new Tinypool({
+    this.#pool ??= this.#start();
+    return (await this.#pool.run({ text, addSpecialTokens } satisfies LongText)) as Int32Array;
+  }
+
+  /** What is being encoded fails. */
+  async close(): Promise<void> {
+    await this.#pool?.destroy();
+    this.#pool = null;
+  }
+
+  #start(): Tinypool {
+    const pool = new Tinypool({
       filename: entry,
       workerData: this.#tokenizerJson satisfies EncodedBy,
       // This process's own flags are not meant for threads.
@@ -36,12 +47,12 @@ export class LongTexts {
       concurrentTasksPerWorker: atOnce,
       idleTimeout: 600_000,
     });
-    return (await this.#pool.run({ text, addSpecialTokens } satisfies LongText)) as Int32Array;
-  }
-
-  /** What is being encoded fails. */
-  async close(): Promise<void> {
-    await this.#pool?.destroy();
-    this.#pool = null;
+    // Of a worker that cannot start, for want of memory or threads: unheard it would end the process, and what waits for
+    // it would wait for ever. The next text tries again.
+    pool.on('error', () => {
+      if (this.#pool === pool) this.#pool = null;
+      void pool.destroy();
+    });
+    return pool;
   }
 }

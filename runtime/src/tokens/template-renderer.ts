@@ -2,6 +2,8 @@
 // came with the weights, and one that loops or a conversation of megabytes must hold up neither other streams nor the
 // health routes.
 
+import { FailureError } from '@llmservice/crds';
+import pLimit from 'p-limit';
 import Tinypool from 'tinypool';
 import type { Logger } from '../log/logger.js';
 import {
@@ -16,12 +18,17 @@ import type { Rendered } from './template-worker.js';
 const limitMs = 5000;
 /** Renderings at once; others wait. */
 const maxThreads = 2;
+/** Longest that one waits for others: it is no fault of its own. */
+const waitMs = 30_000;
 /** A conversation of a million tokens is 4 MB of text; no template needs this for it. */
 const maxHeapMb = 256;
 
 /** What renders a conversation. */
 export interface ChatRenderer {
-  /** @throws ChatTemplateRefusal with the template's own message, or because it took too long or too much memory */
+  /**
+   * @throws ChatTemplateRefusal with the template's own message, or because it took too long or too much memory
+   * @throws FailureError QueueTimeout: others took too long
+   */
   render(input: ChatTemplateInput): Promise<string>;
 }
 
@@ -29,6 +36,8 @@ export interface ChatRenderer {
 export class TemplateRenderer implements ChatRenderer {
   readonly #template: ChatTemplate;
   readonly #pool: Tinypool;
+  readonly #turns = pLimit(maxThreads);
+  readonly #closing = new AbortController();
   readonly #started: Promise<unknown>;
 
   constructor(template: ChatTemplate, logger: Logger) {
@@ -51,7 +60,17 @@ export class TemplateRenderer implements ChatRenderer {
   }
 
   async render(input: ChatTemplateInput): Promise<string> {
-    return this.#template.renderBriefly(input) ?? this.#renderAside(input);
+    return this.#template.renderBriefly(input) ?? this.#renderInTurn(input);
+  }
+
+  #renderInTurn(input: ChatTemplateInput): Promise<string> {
+    const late = AbortSignal.timeout(waitMs);
+    return this.#turns(() => {
+      this.#closing.signal.throwIfAborted();
+      if (!late.aborted) return this.#renderAside(input);
+      const waited = `the conversation waited ${String(waitMs / 1000)} s for others to be rendered`;
+      throw new FailureError('QueueTimeout', waited);
+    });
   }
 
   async #renderAside(input: ChatTemplateInput): Promise<string> {
@@ -72,8 +91,9 @@ export class TemplateRenderer implements ChatRenderer {
     return rendered.text;
   }
 
-  /** Ends the threads; what they render fails. */
+  /** Ends the threads; what they render fails, and what waits for them. */
   async close(): Promise<void> {
+    this.#closing.abort();
     // A thread that is ended while it reads its modules leaves their files open.
     await this.#started;
     await this.#pool.destroy();

@@ -165,12 +165,16 @@ async function complete(
 }
 
 async function verify(
-  { dir, observer }: PullFilesOptions,
+  { dir, observer, signal }: PullFilesOptions,
   journal: PullJournal,
   file: FileVersion,
 ): Promise<void> {
   if (journal.isVerified(file)) return;
-  if (await matchesVersion(join(dir, file.name), file, () => observer.alive())) {
+  const goOn = (): void => {
+    signal.throwIfAborted();
+    observer.alive();
+  };
+  if (await matchesVersion(join(dir, file.name), file, goOn)) {
     await syncFile(join(dir, file.name));
     await journal.setVerified(file);
     return;

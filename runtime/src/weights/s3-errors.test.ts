@@ -14,6 +14,9 @@ test.each([
   ['AccessDenied', 403, 'S3AccessDenied'],
   ['InvalidAccessKeyId', 403, 'S3AccessDenied'],
   ['SignatureDoesNotMatch', 403, 'S3AccessDenied'],
+  ['ExpiredToken', 400, 'S3AccessDenied'],
+  ['Unknown', 400, 'S3AccessDenied'],
+  ['TokenRefreshRequired', 400, 'S3AccessDenied'],
   ['PermanentRedirect', 301, 'InvalidEngineConfig'],
 ])('%s (%i) ends the pull as %s', (name, status, reason) => {
   const error = classifyS3Error(s3Error(name, status), 'list s3://b/');
@@ -28,6 +31,7 @@ test.each([
   ['TimeoutError', undefined],
   ['SlowDown', 503],
   ['InternalError', 500],
+  ['RequestTimeTooSkewed', 403],
 ])('%s is tried again', (name, status) => {
   expect(classifyS3Error(s3Error(name, status), 'read')).toBeInstanceOf(UnavailableError);
 });
@@ -35,6 +39,7 @@ test.each([
 test.each([
   ['PreconditionFailed', 412],
   ['NoSuchKey', 404],
+  ['InvalidRange', 416],
 ])('%s means that the files changed', (name, status) => {
   expect(classifyS3Error(s3Error(name, status), 'read')).toBeInstanceOf(SourceChangedError);
 });

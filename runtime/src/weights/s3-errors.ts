@@ -23,6 +23,7 @@ const accessDenied = new Set([
   'SignatureDoesNotMatch',
   'ExpiredToken',
   'InvalidToken',
+  'TokenRefreshRequired',
   // versitygw's word for an unknown key, with 404.
   'XAdminUserNotFound',
 ]);
@@ -49,8 +50,13 @@ export function classifyS3Error(
       options,
     );
   }
-  if (status === 401 || status === 403 || accessDenied.has(name))
+  // From this very answer the client learns the server's time, and signs what comes next with it.
+  if (name === 'RequestTimeTooSkewed') return new UnavailableError(told, options);
+  // An answer to HEAD has no body: a bare 400 is all that it tells of a session that expired.
+  const isBare = name === 'Unknown' && status === 400;
+  if (status === 401 || status === 403 || isBare || accessDenied.has(name))
     return new FailureError('S3AccessDenied', told, undefined, options);
-  if (status === 404 || status === 412) return new SourceChangedError(told, options);
+  // 416: without an ETag to ask for, nothing else tells of an object that has become shorter.
+  if (status === 404 || status === 412 || status === 416) return new SourceChangedError(told, options);
   return new UnavailableError(code === undefined ? told : `${told} [${code}]`, options);
 }

@@ -7,7 +7,7 @@ import type { FileVersion } from './checkpoint-source.js';
 
 const chunkBytes = 1024 * 1024;
 
-/** True when the file has the expected size and, where one is known, digest. `onChunk`: hashing is progress. */
+/** True when the file has the expected size and, where one is known, digest. `onChunk`: hashing is progress; it may throw. */
 export async function matchesVersion(path: string, file: FileVersion, onChunk: () => void): Promise<boolean> {
   if ((await stat(path)).size !== file.bytes) return false;
   if (file.digest === null) return true;

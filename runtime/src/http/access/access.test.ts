@@ -1,7 +1,8 @@
 // Requests with and without API keys, at a server with the real routes: who is let in, what budgets refuse, whose share
 // of the engine a request takes, and what is accounted.
 
-import { afterEach, describe, expect, test } from '@jest/globals';
+import { afterEach, describe, expect, jest, test } from '@jest/globals';
+import { EventEmitter, once } from 'node:events';
 import { connect } from 'node:net';
 import { isAnthropicPath, mountedRoutes } from '../api/route-table.js';
 import { ScriptedServer } from '../scripted-server.fixture.js';
@@ -30,6 +31,8 @@ async function start(access: Partial<Access> = {}): Promise<void> {
   server = await ScriptedServer.start({ access: { keys, log, clock: () => now, ...access } });
 }
 afterEach(() => server.stop());
+
+const tick = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 10));
 
 const metric = async (name: string): Promise<number> => {
   const text = await (await server.get('/metrics')).text();
@@ -100,6 +103,33 @@ describe('a server with keys', () => {
     expect((await server.post(path, {})).status).toBe(200);
   });
 
+  test('lets in nobody whose key is withdrawn while the body comes', async () => {
+    let known = keys;
+    const looked = new EventEmitter();
+    const find: KeySet['find'] = (presented) => {
+      looked.emit('up');
+      return known.find(presented);
+    };
+    await start({ keys: { find } });
+    const asked = once(looked, 'up');
+    let rest: ReadableStreamDefaultController<Uint8Array> | null = null;
+    const text = Buffer.from(JSON.stringify(body));
+    const slow = new ReadableStream<Uint8Array>({
+      start: (controller) => {
+        rest = controller;
+        controller.enqueue(text.subarray(0, 5));
+      },
+    });
+    const url = `${server.url}/v1/completions`;
+    const answered = fetch(url, { method: 'POST', body: slow, headers: bearer('free'), duplex: 'half' });
+    await asked;
+    known = new KeySet([]);
+    rest!.enqueue(text.subarray(5));
+    rest!.close();
+    expect((await answered).status).toBe(401);
+    expect(server.engine.requests).toEqual([]);
+  });
+
   test('shows metrics to keys only where that is said', async () => {
     await start({ protectMetrics: true });
     expect((await server.get('/metrics')).status).toBe(401);
@@ -161,6 +191,30 @@ describe('budgets', () => {
     expect((await server.post('/v1/completions', prompts(6), bearer('small'))).status).toBe(429);
     expect((await server.post('/v1/completions', prompts(4), bearer('small'))).status).toBe(200);
     await accounted(2);
+  });
+
+  test('spend nothing on a prompt whose client goes while it is prepared', async () => {
+    await start();
+    const { chatTemplate } = server.parts.lifecycle.model!;
+    const begun = new Promise<void>((resolve) => {
+      jest.spyOn(chatTemplate!, 'render').mockImplementationOnce(async () => {
+        resolve();
+        while (!server.parts.running.values().next().value!.controller.signal.aborted) await tick();
+        return 'x'.repeat(50);
+      });
+    });
+    const client = new AbortController();
+    const { signal } = client;
+    const chat = JSON.stringify({ messages: [{ role: 'user', content: 'x' }] });
+    const headers = bearer('small');
+    const url = `${server.url}/v1/chat/completions`;
+    const asked = fetch(url, { method: 'POST', body: chat, headers, signal }).catch(() => undefined);
+    await begun;
+    client.abort();
+    await asked;
+    while (server.parts.running.size > 0) await tick();
+    const response = await server.post('/v1/completions', body, headers);
+    expect(response.headers.get('x-ratelimit-remaining-tokens')).toBe('50');
   });
 
   test('count requests that run at once', async () => {

@@ -10,9 +10,14 @@ import type { KeyMetrics } from '../../metrics/key-metrics.js';
 import { ApiError } from '../../request/body/api-error.js';
 import { recordOf } from './request-record.js';
 
+/** The keys as they are now. */
+interface Keys {
+  find(presented: string): ConfiguredKey | null;
+}
+
 export interface Access {
   /** Null: no key is asked for. */
-  readonly keys: { find(presented: string): ConfiguredKey | null } | null;
+  readonly keys: Keys | null;
   readonly protectMetrics: boolean;
   readonly budgets: KeyBudgets;
   readonly metrics: KeyMetrics;
@@ -41,27 +46,22 @@ export function authenticate({ keys, protectMetrics, metrics }: Access): Request
       next();
       return;
     }
-    const presented = presentedKey(request);
-    const key = presented === null ? null : keys.find(presented);
-    if (key === null) {
-      metrics.unauthorized();
-      throw refusal(presented);
-    }
-    (response.locals as Locals).key = key;
-    recordOf(response).keyed(key.id);
+    recordOf(response).keyed(requireKey(keys, metrics, request).id);
     next();
   };
 }
 
-/** The account of a request that was let in. @throws ApiError rate_limit_exceeded */
+/**
+ * The account of a request that was let in. Keys may have changed since, while its body came.
+ * @throws ApiError rate_limit_exceeded, invalid_api_key
+ */
 export function openAccount(access: Access, request: AccountedRequest, response: Response): RequestAccount {
-  const { budgets, metrics, log, clock } = access;
-  const { key } = response.locals as Locals;
-  if (access.keys !== null && key === undefined) throw refusal(null);
+  const { keys, budgets, metrics, log, clock } = access;
+  const key = keys === null ? null : requireKey(keys, metrics, response.req);
   const record = recordOf(response);
   const account = new RequestAccount(
     request,
-    key === undefined ? null : { key, budget: budgets.of(key, clock()) },
+    key === null ? null : { key, budget: budgets.of(key, clock()) },
     {
       keepsTexts: record.keepsTexts,
       ended: (generation) => record.generated(generation),
@@ -82,14 +82,19 @@ export function openAccount(access: Access, request: AccountedRequest, response:
   return account;
 }
 
-interface Locals {
-  key?: ConfiguredKey;
-}
-
 /** As OpenAI's clients send it, or as Anthropic's do. */
 export function presentedKey(request: Request): string | null {
   const bearer = /^Bearer +(\S+) *$/i.exec(request.get('authorization') ?? '')?.[1];
   return bearer ?? request.get('x-api-key') ?? null;
+}
+
+/** @throws ApiError invalid_api_key */
+function requireKey(keys: Keys, metrics: KeyMetrics, request: Request): ConfiguredKey {
+  const presented = presentedKey(request);
+  const key = presented === null ? null : keys.find(presented);
+  if (key !== null) return key;
+  metrics.unauthorized();
+  throw refusal(presented);
 }
 
 function refusal(presented: string | null): ApiError {

@@ -73,7 +73,8 @@ export class Generation {
     const arrivedAt = context.now();
     const { engine, signal, account } = context;
     const prompts = await Promise.all(asked.map((each) => preparePrompt(each, context)));
-    account.spendPrompts(prompts.reduce((sum, { prepared }) => sum + prepared.prompt.length, 0));
+    const tokens = prompts.reduce((sum, { prepared }) => sum + prepared.prompt.length, 0);
+    account.spendPrompts(tokens, signal);
     return prompts.map((prompt) => {
       const outputs = engine.submit(prompt.prepared, { signal });
       return new Generation(prompt.prepared.id, context, prompt, 0, outputs, arrivedAt);

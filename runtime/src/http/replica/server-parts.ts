@@ -60,6 +60,8 @@ export async function whileAdmitted(
     recordOf(response).admitted(request);
     parts.running.add(running);
     response.once('close', gone);
+    // Who went while the body was unpacked is not told of any more.
+    if (response.req.socket.destroyed) gone();
     await run(controller.signal, account);
   } catch (error) {
     // What was ended fails in whatever it was at.

@@ -40,7 +40,7 @@ export function embeddingsRoute(parts: ServerParts): RequestHandler {
       );
       const requests = prepared.map((each) => account.share(each, parsed.priority));
       const tokens = requests.reduce((sum, { prompt }) => sum + prompt.length, 0);
-      account.spendPrompts(tokens);
+      account.spendPrompts(tokens, signal);
       const embeddings: Float32Array[] = [];
       while (embeddings.length < requests.length) {
         const some = requests.slice(embeddings.length, embeddings.length + atOnce);

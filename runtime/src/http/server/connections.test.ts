@@ -4,10 +4,11 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { once } from 'node:events';
 import { createServer, type RequestListener, type ServerResponse } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
-import { connect, type AddressInfo, type Socket } from 'node:net';
+import { connect, type AddressInfo, type Server as NetServer, type Socket } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { connect as connectTls } from 'node:tls';
+import { gzipSync } from 'node:zlib';
 import { makeApp } from '../app.js';
 import { endless, output, byteIds } from '../scripted-engine.fixture.js';
 import { ScriptedServer } from '../scripted-server.fixture.js';
@@ -99,6 +100,17 @@ describe('cancels its generation and leaves no connection', () => {
     await untilIdle();
   });
 
+  test('a client that goes while its body is unpacked', async () => {
+    server.script = endless;
+    const body = gzipSync(JSON.stringify({ prompt: 'x', max_tokens: 60, user: 'a'.repeat(90_000) }));
+    const lines = ['host: x', 'content-encoding: gzip', `content-length: ${String(body.length)}`];
+    const { socket, closed } = dial(`POST /v1/completions HTTP/1.1\r\n${lines.join('\r\n')}\r\n\r\n`);
+    socket.write(body, () => socket.destroy());
+    await closed;
+    while (server.ended.length === 0) await sleep(10);
+    await untilIdle();
+  });
+
   test('garbage behind a request that is answered', async () => {
     server.script = endless;
     const { socket, closed } = dial(stream);
@@ -107,6 +119,13 @@ describe('cancels its generation and leaves no connection', () => {
     expect(await closed).not.toContain('400 Bad Request');
     await untilIdle();
   });
+});
+
+test('a connection that the kernel cannot accept ends nothing', async () => {
+  const { server: listening } = server.http as unknown as { server: NetServer };
+  // As Node tells what accept(2) answered.
+  listening.emit('error', Object.assign(new Error('accept ENOMEM'), { code: 'ENOMEM', syscall: 'accept' }));
+  expect((await server.get('/health')).status).toBe(200);
 });
 
 const addresses = Object.values(networkInterfaces()).flatMap((each) => each ?? []);

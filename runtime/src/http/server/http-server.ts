@@ -85,6 +85,10 @@ export class HttpServer {
         resolve();
       });
     });
+    // Of a connection that the kernel had no memory for: unheard, it would end the process with all that runs on it.
+    this.server.on('error', ({ message }) =>
+      this.parts.logger.error('a connection was not accepted', { cause: message }),
+    );
     return (this.server.address() as AddressInfo).port;
   }
 

@@ -113,6 +113,13 @@ describe('an entry', () => {
     expect(readdirSync((await second).dir)).toContain('half');
   });
 
+  test('is released although its lock was cleaned up', async () => {
+    const entry = await claim(pod(), 'a');
+    rmSync(join(root, 'locks'), { recursive: true });
+    entry.release();
+    expect((await claim(pod(), 'a')).isComplete).toBe(false);
+  });
+
   test('tells those who wait how far the pull is', async () => {
     const first = await claim(pod(), 'a');
     const journal = await PullJournal.open(first.dir);
@@ -169,6 +176,17 @@ describe('damage', () => {
     const trusting = await claim(pod(), 'a');
     expect(trusting.isComplete).toBe(true);
     expect((await claim(pod({ verify: 'always' }), 'a')).isComplete).toBe(false);
+  });
+
+  test('is not what a claim that is broken off had no time to read', async () => {
+    await keep('a', contents);
+    const stopping = new AbortController();
+    const observer = { ...claiming.observer, alive: () => stopping.abort() };
+    const options = { ...claiming, observer, signal: stopping.signal };
+    await expect(pod({ verify: 'always' }).claim('a', origin, options)).rejects.toMatchObject({
+      name: 'AbortError',
+    });
+    expect((await claim(pod(), 'a')).isComplete).toBe(true);
   });
 
   test('of a file that two versions have is not carried from one to the other', async () => {

@@ -135,7 +135,11 @@ export class WeightsCache {
         pull?.release();
       },
       release: () => {
-        folders.used(name, new Date());
+        try {
+          folders.used(name, new Date());
+        } catch {
+          // The disk is read-only by now, or was cleaned up: a model that cannot be unloaded would be worse.
+        }
         pull?.release();
         use.release();
       },
@@ -145,12 +149,17 @@ export class WeightsCache {
   /** Names of damaged files of an entry that was complete once. */
   private async look(
     name: string,
-    { observer }: ClaimOptions,
+    { observer, signal }: ClaimOptions,
   ): Promise<'complete' | 'absent' | readonly string[]> {
     const dir = this.folders.dir(name);
     const manifest = await readManifest(dir);
     if (manifest === null) return 'absent';
-    const damaged = await damagedFiles(dir, manifest, this.options.verify, () => observer.alive());
+    const damaged = await damagedFiles(dir, manifest, this.options.verify, () => {
+      signal.throwIfAborted();
+      observer.alive();
+    });
+    // What was not read to its end is not damaged.
+    signal.throwIfAborted();
     return damaged.length === 0 ? 'complete' : damaged;
   }
 

@@ -1,0 +1,58 @@
+// Requests whose answers have a form, while that is compiled.
+
+import { beforeEach, expect, jest, test } from '@jest/globals';
+import type { CompiledGrammar } from '@llmservice/native';
+import { generateRequest } from '../schedule/generate-request.fixture.js';
+import type { GenerateRequest } from '../schedule/generation.js';
+import { Intake } from './intake.js';
+
+const grammar = {} as CompiledGrammar;
+const loop = { submit: jest.fn(), refuse: jest.fn(), cancel: jest.fn() };
+let now: number;
+let compiled: (grammar: CompiledGrammar) => void;
+let wanted: AbortSignal;
+let intake: Intake;
+beforeEach(() => {
+  Object.values(loop).forEach((each) => each.mockClear());
+  now = 100;
+  const compile = (_: unknown, signal: AbortSignal): Promise<CompiledGrammar> => {
+    wanted = signal;
+    return new Promise((resolve) => (compiled = resolve));
+  };
+  intake = new Intake(loop, { compile }, () => now);
+});
+
+const formed = (changes: Partial<GenerateRequest> = {}): GenerateRequest =>
+  generateRequest('a', [1], { grammar: { kind: 'regex', text: 'x', after: null }, ...changes });
+const turn = () => new Promise(setImmediate);
+
+test('the time of the compile is time that the request waited', async () => {
+  const request = formed({ maxQueueMs: 5_000 });
+  intake.submit(request);
+  now += 30;
+  compiled(grammar);
+  await turn();
+  expect(loop.submit.mock.calls).toEqual([[request, grammar, 100]]);
+});
+
+test('a request that may not wait so long is refused in time, and is not begun later', async () => {
+  intake.submit(formed({ maxQueueMs: 10 }));
+  await new Promise((resolve) => setTimeout(resolve, 30));
+  expect(loop.refuse.mock.calls).toEqual([['a', expect.objectContaining({ reason: 'QueueTimeout' })]]);
+  expect(wanted.aborted).toBe(true);
+  compiled(grammar);
+  await turn();
+  expect(loop.submit).not.toHaveBeenCalled();
+});
+
+test('the form of a request that is cancelled is not wanted any more', async () => {
+  intake.submit(formed());
+  intake.cancel('a');
+  expect(wanted.aborted).toBe(true);
+  compiled(grammar);
+  await turn();
+  expect(loop.submit).not.toHaveBeenCalled();
+  expect(loop.cancel).not.toHaveBeenCalled();
+  intake.cancel('a');
+  expect(loop.cancel).toHaveBeenCalledTimes(1);
+});
