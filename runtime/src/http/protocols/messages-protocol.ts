@@ -47,7 +47,7 @@ class MessageWriter implements AnswerWriter {
   }
 
   failure(error: ApiError): string[] {
-    return [typedEvent({ ...anthropicError(error) })];
+    return [typedEvent({ ...anthropicError(error, this.head.id) })];
   }
 
   whole([choice, ...others]: readonly WholeChoice[]): object {
@@ -57,13 +57,23 @@ class MessageWriter implements AnswerWriter {
   }
 
   private start(usage: Usage): TypedData {
-    const message = this.message([], { stop_reason: null, stop_sequence: null }, usage);
+    const message = this.message([], stopped(null, null), usage);
     return { type: 'message_start', message };
   }
 
   private message(content: readonly object[], ending: object, usage: Usage): object {
     const { id, model } = this.head;
-    return { id, type: 'message', role: 'assistant', model, content, ...ending, usage: usageOf(usage) };
+    const used = { ...usageOf(usage), ...asServed };
+    return {
+      id,
+      type: 'message',
+      role: 'assistant',
+      model,
+      content,
+      diagnostics: null,
+      ...ending,
+      usage: used,
+    };
   }
 }
 
@@ -101,7 +111,7 @@ function blockOf({ kind, text, call }: AnswerPart, signed = signature): object {
     case 'text':
       return { type: 'text', text, citations: null };
     case 'call':
-      return { type: 'tool_use', ...call, input: inputOf(text) };
+      return { type: 'tool_use', ...call, input: inputOf(text), caller: { type: 'direct' } };
   }
 }
 
@@ -116,10 +126,15 @@ function inputOf(text: string): unknown {
 }
 
 function endOf({ finish, stopReason }: TextDelta): object {
-  const stop_sequence = typeof stopReason === 'string' ? stopReason : null;
-  const natural = stop_sequence === null ? 'end_turn' : 'stop_sequence';
+  const sequence = typeof stopReason === 'string' ? stopReason : null;
+  const natural = sequence === null ? 'end_turn' : 'stop_sequence';
   const reasons = { length: 'max_tokens', tool_calls: 'tool_use', stop: natural };
-  return { stop_reason: finish === null ? null : reasons[finish], stop_sequence };
+  return stopped(finish === null ? null : reasons[finish], sequence);
+}
+
+/** Nothing is refused here, and nothing runs in a container. */
+function stopped(reason: string | null, sequence: string | null): object {
+  return { stop_reason: reason, stop_sequence: sequence, stop_details: null, container: null };
 }
 
 /** Anthropic counts tokens that the cache had apart from the other input. */
@@ -130,5 +145,14 @@ function usageOf({ promptTokens, cachedTokens, completionTokens, reasoningTokens
     cache_read_input_tokens: cachedTokens,
     output_tokens: completionTokens,
     output_tokens_details: { thinking_tokens: reasoningTokens },
+    server_tool_use: null,
   };
 }
+
+/** What Anthropic tells of how a message was served, beside what it took. */
+const asServed = {
+  cache_creation: null,
+  inference_geo: null,
+  service_tier: 'standard',
+  speed: 'standard',
+};

@@ -2,8 +2,10 @@
 
 import Anthropic, { APIError } from '@anthropic-ai/sdk';
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { anthropicError } from '../api/anthropic-error.js';
 import { tells, thinksAndCalls } from '../call-script.fixture.js';
 import { byteIds, output, says } from '../scripted-engine.fixture.js';
+import { ApiError } from '../../request/body/api-error.js';
 import { ScriptedServer } from '../scripted-server.fixture.js';
 
 let server: ScriptedServer;
@@ -313,7 +315,9 @@ describe('an error is told in the words of the protocol:', () => {
     const error = await client.messages.create({ ...body, ...change }).catch((error: unknown) => error);
     expect(error).toBeInstanceOf(APIError);
     expect(error).toMatchObject({ status, type });
-    expect((error as APIError).error).toMatchObject({ error: { param } });
+    const { requestID } = error as APIError;
+    expect(requestID).toMatch(/^msg_/);
+    expect((error as APIError).error).toMatchObject({ error: { param }, request_id: requestID });
     expect((error as APIError).message).toContain(message);
   });
 
@@ -344,6 +348,18 @@ describe('an error is told in the words of the protocol:', () => {
     await loading.stop();
   });
 
+  test.each([
+    ['timeout_error', 'request_timeout'],
+    ['conflict_error', 'request_cancelled'],
+    ['request_too_large', 'request_too_large'],
+  ] as const)('%s for %s', (type, code) => {
+    expect(anthropicError(ApiError.of(code, 'why'), null)).toMatchObject({
+      type: 'error',
+      error: { type, code, message: 'why' },
+      request_id: null,
+    });
+  });
+
   test('a failure behind the first event', async () => {
     server.script = function* () {
       yield output(byteIds('Hi'));
@@ -353,7 +369,10 @@ describe('an error is told in the words of the protocol:', () => {
       .stream(body)
       .finalMessage()
       .catch((error: unknown) => error);
-    expect(failed).toMatchObject({ type: 'api_error' });
+    expect(failed).toMatchObject({
+      type: 'api_error',
+      error: { request_id: expect.stringMatching(/^msg_/) },
+    });
     expect((failed as APIError).message).not.toContain('secret');
   });
 });

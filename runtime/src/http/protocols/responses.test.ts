@@ -215,6 +215,15 @@ test('sampling, the form of the answer and the user reach the engine', async () 
   });
 });
 
+test('the form of a text that is to have none, and a tool that says little, are told in full', async () => {
+  const asked = { ...body, text: { format: null }, tools: [{ type: 'function', name: 'time' }] };
+  const answer = await server.post('/v1/responses', asked);
+  expect(await answer.json()).toMatchObject({
+    text: { format: { type: 'text' } },
+    tools: [{ type: 'function', name: 'time', description: null, parameters: null, strict: false }],
+  });
+});
+
 test('what is asked to be stored is answered, and told not to be stored', async () => {
   expect(await client.responses.create({ ...body, store: true })).toMatchObject({
     status: 'completed',
@@ -273,6 +282,7 @@ test.each<[object, string, string]>([
     .create({ ...body, ...change } as OpenAI.Responses.ResponseCreateParams)
     .catch((error: unknown) => error);
   expect(error).toBeInstanceOf(APIError);
-  expect(error).toMatchObject({ status: 400, code: expect.any(String), param });
+  const requestID = expect.stringMatching(/^resp_/);
+  expect(error).toMatchObject({ status: 400, code: expect.any(String), param, requestID });
   expect((error as APIError).message).toContain(message);
 });
