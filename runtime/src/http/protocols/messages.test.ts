@@ -248,6 +248,21 @@ test('sampling, the form of the answer and the user reach the engine', async () 
   });
 });
 
+test('what Claude Code sends beside that asks for nothing', async () => {
+  const plain = { ...body, tools };
+  const context_management = { edits: [{ type: 'clear_thinking_20251015', keep: 'all' }] };
+  const withMore = {
+    ...plain,
+    tools: tools.map((tool) => ({ ...tool, allowed_callers: ['direct'], defer_loading: false })),
+    output_config: { effort: 'medium' },
+    context_management,
+  };
+  for (const asked of [plain, withMore]) {
+    const response = await server.post('/v1/messages?beta=true', asked, { 'anthropic-beta': 'a,b' });
+    expect([response.status, lastPrompt()]).toEqual([200, 'user:x2 tools!']);
+  }
+});
+
 test('the tokens of a prompt are counted as they are generated from', async () => {
   await client.messages.create({ ...body, tools, system: 'Be brief.' });
   const counted = await client.messages.countTokens({
@@ -266,6 +281,21 @@ describe('an error is told in the words of the protocol:', () => {
     [{ surprise: 1 }, 400, 'invalid_request_error', 'surprise', 'surprise is not a known field'],
     [{ max_tokens: null }, 400, 'invalid_request_error', 'max_tokens', 'max_tokens is required'],
     [{ container: 'a' }, 400, 'invalid_request_error', 'container', 'container is not supported'],
+    [
+      { context_management: { edits: [{ type: 'clear_tool_uses_20250919' }] } },
+      400,
+      'invalid_request_error',
+      'context_management',
+      'context_management is not supported',
+    ],
+    [
+      { output_config: { effort: 'none' } },
+      400,
+      'invalid_request_error',
+      'output_config.effort',
+      // In JSON, which the client's errors quote.
+      'must be one of \\"low\\"',
+    ],
     [
       { messages: [user([image as never])] },
       400,
@@ -299,7 +329,6 @@ describe('an error is told in the words of the protocol:', () => {
       400,
       'invalid_request_error',
       'tools.0.input_schema',
-      // In JSON, which the client's errors quote.
       'tools.0.type must be \\"custom\\"',
     ],
     [

@@ -11,6 +11,8 @@ const nothing = { type: 'null' };
 /** Prefixes are cached unasked. */
 const cacheControl = { type: ['object', 'null'] };
 
+const anthropicEfforts = ['low', 'medium', 'high', 'xhigh', 'max'];
+
 const textBlocks = {
   type: ['string', 'array'],
   items: {
@@ -53,6 +55,9 @@ const tool = {
     description: { type: ['string', 'null'] },
     input_schema: { type: 'object' },
     strict: flag,
+    // The tools are all the model's own to call, and all of them are in the prompt.
+    allowed_callers: { type: ['array', 'null'], items: { const: 'direct' } },
+    defer_loading: { enum: [false, null] },
     // Arguments are streamed as they come in any case.
     eager_input_streaming: flag,
     cache_control: cacheControl,
@@ -101,6 +106,8 @@ const promptFields = {
     type: 'object',
     additionalProperties: false,
     properties: {
+      // As with `reasoning_effort`, its levels are one here: whether the model thinks is said by `thinking`.
+      effort: { enum: [...anthropicEfforts, null] },
       format: {
         type: ['object', 'null'],
         required: ['type', 'schema'],
@@ -130,7 +137,25 @@ export const refusedMessagesFields = {
   service_tier: { enum: ['auto', 'standard_only'] },
   speed: { enum: ['standard'] },
   container: nothing,
-  context_management: nothing,
+  // Nothing is cleared here; Claude Code asks that thinking is not.
+  context_management: {
+    type: 'object',
+    additionalProperties: false,
+    properties: {
+      edits: {
+        type: 'array',
+        items: {
+          type: 'object',
+          required: ['type', 'keep'],
+          additionalProperties: false,
+          properties: {
+            type: { const: 'clear_thinking_20251015' },
+            keep: { enum: ['all', { type: 'all' }] },
+          },
+        },
+      },
+    },
+  },
   mcp_servers: { type: 'array', maxItems: 0 },
   inference_geo: nothing,
   diagnostics: nothing,
