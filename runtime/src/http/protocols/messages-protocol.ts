@@ -2,7 +2,7 @@
 // grown and closed by events.
 
 import type { ApiError } from '../../request/body/api-error.js';
-import { messagesNames, parseMessages } from '../../request/parse/parse-messages.js';
+import { messagesWordings, parseMessages } from '../../request/parse/parse-messages.js';
 import type { TextDelta } from '../../request/text/text-stream.js';
 import { parseExactly } from '../../tools/exact-json.js';
 import { anthropicError } from '../api/anthropic-error.js';
@@ -16,7 +16,7 @@ export const messagesProtocol: AnswerProtocol = {
   idPrefix: 'msg_',
   idHeaders: ['x-request-id', 'request-id'],
   keepAlive: typedEvent({ type: 'ping' }),
-  fieldNames: messagesNames,
+  wordings: messagesWordings,
   read(body, defaults, randomSeed) {
     const parsed = parseMessages(body, defaults, randomSeed);
     return { parsed, writer: (head) => new MessageWriter(head) };

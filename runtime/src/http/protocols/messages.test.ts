@@ -338,7 +338,20 @@ describe('an error is told in the words of the protocol:', () => {
       'tools.0.input_schema.not',
       'tools.0.input_schema.not is not supported',
     ],
-    [{ max_tokens: 5000 }, 400, 'invalid_request_error', 'max_tokens', 'max_tokens asks for 5000 more'],
+    [
+      { max_tokens: 5000 },
+      400,
+      'invalid_request_error',
+      'max_tokens',
+      'input length and `max_tokens` exceed context limit: 7 + 5000 > 4096',
+    ],
+    [
+      { messages: [user('x'.repeat(5000))] },
+      400,
+      'invalid_request_error',
+      'messages',
+      'prompt is too long: 5006 tokens > 4096 maximum',
+    ],
     [{ model: 'other' }, 404, 'not_found_error', 'model', 'served: tiny, small'],
   ])('%j', async (change, status, type, param, message) => {
     const error = await client.messages.create({ ...body, ...change }).catch((error: unknown) => error);

@@ -4,7 +4,7 @@
 import type { ApiError } from '../../request/body/api-error.js';
 import {
   parseResponses,
-  responsesNames,
+  responsesWordings,
   type ResponsesRequest,
 } from '../../request/parse/parse-responses.js';
 import type { TextDelta } from '../../request/text/text-stream.js';
@@ -20,7 +20,7 @@ export const responsesProtocol: AnswerProtocol = {
   idPrefix: 'resp_',
   idHeaders: ['x-request-id'],
   keepAlive: commentEvent,
-  fieldNames: responsesNames,
+  wordings: responsesWordings,
   read(body, defaults, randomSeed) {
     const request = parseResponses(body, defaults, randomSeed);
     return { parsed: request.parsed, writer: (head) => new ResponseWriter(request, head) };

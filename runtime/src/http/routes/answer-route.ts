@@ -20,7 +20,7 @@ export function answerRoute(parts: ServerParts, protocol: AnswerProtocol): Reque
     try {
       await answer(parts, protocol, request, response);
     } catch (error) {
-      throw error instanceof ApiError ? error.renamed(protocol.fieldNames) : error;
+      throw error instanceof ApiError ? error.worded(protocol.wordings) : error;
     }
   };
 }

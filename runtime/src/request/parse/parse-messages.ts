@@ -1,18 +1,27 @@
 // Bodies of Anthropic's Messages, and of its token count, as the requests that other routes make. Pure.
 
-import type { FieldName } from '../body/api-error.js';
+import type { Wording } from '../body/api-error.js';
 import type { GenerationDefaults } from '../parts/generation-defaults.js';
 import { messageViolations, readConversation, type RawText, type RawTurn } from './messages-conversation.js';
 import { readRequest, type ApiRequest } from './parse-request.js';
 import { refuseMedia } from './refuse-media.js';
 import { firstOf, invalidRequest, validateBody, type Fields } from '../body/validate-body.js';
 
-/** Errors of what the two have in common with other routes name the fields as Anthropic does. */
-export const messagesNames: readonly FieldName[] = [
+/** Errors of what the two have in common with other routes are told as Anthropic tells them. */
+export const messagesWordings: readonly Wording[] = [
   { ours: /\btools\.(\d+)\.function\.parameters\b/g, theirs: 'tools.$1.input_schema' },
   { ours: /\btools\.(\d+)\.function\b/g, theirs: 'tools.$1' },
   { ours: /\bresponse_format\.json_schema\b/g, theirs: 'output_config.format' },
   { ours: /\btool_choice required\b/g, theirs: 'tool_choice any' },
+  // Clients look for Anthropic's very words, and shorten the conversation or ask for less.
+  {
+    ours: /^the prompt has (\d+) tokens, but the context is (\d+) tokens\b/,
+    theirs: 'prompt is too long: $1 tokens > $2 maximum',
+  },
+  {
+    ours: /^the prompt has (\d+) tokens and max_tokens asks for (\d+) more, but the context is (\d+) tokens\b/,
+    theirs: 'input length and `max_tokens` exceed context limit: $1 + $2 > $3',
+  },
 ];
 
 /** @throws ApiError invalid_request, with every violation */

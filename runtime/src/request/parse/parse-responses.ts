@@ -1,6 +1,6 @@
 // Bodies of OpenAI's Responses as the requests that other routes make, with what the answer repeats of them. Pure.
 
-import type { FieldName } from '../body/api-error.js';
+import type { Wording } from '../body/api-error.js';
 import type { GenerationDefaults } from '../parts/generation-defaults.js';
 import { readRequest, type ApiRequest } from './parse-request.js';
 import { refuseMedia } from './refuse-media.js';
@@ -14,7 +14,7 @@ export interface ResponsesRequest {
 }
 
 /** Errors of what the route has in common with others name the fields as it does. */
-export const responsesNames: readonly FieldName[] = [
+export const responsesWordings: readonly Wording[] = [
   { ours: /\btools\.(\d+)\.function\b/g, theirs: 'tools.$1' },
   { ours: /\bresponse_format\.json_schema\b/g, theirs: 'text.format' },
   { ours: /\bresponse_format\b/g, theirs: 'text.format' },
