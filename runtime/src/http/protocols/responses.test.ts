@@ -177,6 +177,33 @@ describe('the model is given', () => {
     );
   });
 
+  test('what Codex and others send beside that asks for nothing', async () => {
+    const plain = { ...body, tools };
+    const withMore = {
+      ...plain,
+      tools: tools.map((tool) => ({ ...tool, allowed_callers: ['direct'], defer_loading: false })),
+      client_metadata: { 'x-codex-installation-id': 'a' },
+      reasoning: { effort: null, summary: 'detailed' },
+      include: [],
+      store: false,
+    };
+    for (const asked of [plain, withMore]) {
+      const { status } = await server.post('/v1/responses', asked);
+      expect([status, lastPrompt()]).toEqual([200, 'user:x2 tools']);
+    }
+  });
+
+  test('a refusal as the text that it is', async () => {
+    const refusal = { type: 'refusal' as const, refusal: 'I may not.' };
+    const refused = { role: 'assistant' as const, content: [refusal], type: 'message' as const };
+    const items = [
+      { role: 'user' as const, content: 'x' },
+      { ...refused, id: 'msg_1', status: 'completed' as const },
+    ];
+    await client.responses.create({ ...body, input: items });
+    expect(lastPrompt()).toBe('user:xassistant:I may not.');
+  });
+
   test.each([
     ['none', 'user:x!'],
     ['low', 'user:x'],
@@ -249,6 +276,12 @@ test.each<[object, string, string]>([
     'is an image, and the model reads text only',
   ],
   [{ input: [{ type: 'function_call', name: 'a' }] }, 'input.0.call_id', 'input.0.arguments is required'],
+  [{ input: [{ type: 'item_reference', id: 'msg_1' }] }, 'input.0.type', 'nothing is stored here'],
+  [
+    { input: [{ role: 'assistant', content: [{ type: 'refusal' }] }] },
+    'input.0.content.0.refusal',
+    'is required',
+  ],
   [{ input: [{ content: 'x' }] }, 'input.0.role', 'is required'],
   [
     { input: [{ type: 'reasoning', id: 'rs_1', summary: [{ type: 'summary_text', text: 'x' }] }] },

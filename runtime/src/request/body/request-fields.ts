@@ -268,6 +268,8 @@ export const honouredFields: Readonly<Record<string, HonouredField>> = {
   user: { routes: [...everyOpenAi, 'responses'], schema: text },
   // Labels of the caller: they ask for nothing.
   metadata: { routes: [...openAi, 'responses'], schema: { type: 'object' } },
+  // Codex's, of itself.
+  client_metadata: { routes: ['responses'], schema: { type: 'object' } },
   safety_identifier: { routes: [...openAi, 'responses'], schema: text },
   prompt_cache_key: { routes: [...openAi, 'responses'], schema: text },
 };

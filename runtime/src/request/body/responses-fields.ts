@@ -14,12 +14,21 @@ const parts = {
   type: ['string', 'array'],
   items: {
     type: 'object',
-    required: ['type', 'text'],
-    properties: { type: { enum: ['input_text', 'output_text', 'reasoning_text'] }, text },
+    required: ['type'],
+    properties: {
+      type: { enum: ['input_text', 'output_text', 'reasoning_text', 'refusal'] },
+      text,
+      refusal: text,
+    },
+    if: { required: ['type'], properties: { type: { const: 'refusal' } } },
+    then: { required: ['refusal'] },
+    else: { required: ['text'] },
   },
 };
 
 const inFull = 'send the reasoning itself as content';
+
+const unstored = 'nothing is stored here: send the conversation itself as input';
 
 const item = {
   type: 'object',
@@ -40,6 +49,10 @@ const item = {
     needs('message', 'role', 'content'),
     needs('function_call', 'call_id', 'name', 'arguments'),
     needs('function_call_output', 'call_id', 'output'),
+    {
+      if: { required: ['type'], properties: { type: { const: 'item_reference' } } },
+      then: { properties: { type: { ...nothing, description: unstored } } },
+    },
     {
       if: { properties: { content: { type: ['string', 'array', 'null'], maxItems: 0, maxLength: 0 } } },
       then: { properties: { summary: { ...listOrNull, maxItems: 0, description: inFull } } },
@@ -64,6 +77,9 @@ export const responsesFields = {
         description: nullableText,
         parameters: { type: ['object', 'null'] },
         strict: { type: ['boolean', 'null'] },
+        // The tools are all the model's own to call, and all of them are in the prompt.
+        allowed_callers: { type: ['array', 'null'], items: { const: 'direct' } },
+        defer_loading: { enum: [false, null] },
       },
     },
   },
@@ -112,12 +128,10 @@ export const responsesFields = {
     properties: {
       effort: { enum: [...reasoningEfforts, null] },
       // The reasoning itself is told, and no summary of it.
-      summary: { enum: ['auto', null] },
+      summary: { enum: ['auto', 'detailed', null] },
     },
   },
 };
-
-const unstored = 'nothing is stored here: send the conversation itself as input';
 
 export const refusedResponsesFields = {
   // As vLLM without a store: OpenAI's default is true, and few who send it want to read the response again.

@@ -33,17 +33,19 @@ export function parseResponses(
   return { fields, parsed: readRequest('chat', chatFields(fields), defaults, randomSeed) };
 }
 
-interface RawTool extends Fields {
+interface RawTool {
   readonly type: 'function';
+  readonly name: string;
+  readonly description?: string | null;
+  readonly parameters?: object | null;
+  readonly strict?: boolean | null;
 }
 
 /** Templates show tools as they get them: what says nothing stays away. */
-const readTool = ({ type, ...described }: RawTool): object => ({
-  type,
-  function: Object.fromEntries(
-    Object.entries(described).filter(([, value]) => value !== null && value !== false),
-  ),
-});
+function readTool({ type, name, description, parameters, strict }: RawTool): object {
+  const said = Object.entries({ name, description, parameters, strict }).filter(([, value]) => value);
+  return { type, function: Object.fromEntries(said) };
+}
 
 interface RawFormat extends Fields {
   readonly type: 'text' | 'json_object' | 'json_schema';

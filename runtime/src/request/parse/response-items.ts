@@ -1,7 +1,7 @@
 // The input of OpenAI's Responses as the messages of a chat: reasoning, text and calls that follow each other there are
 // one message of the assistant.
 
-type RawText = string | readonly { readonly text: string }[];
+type RawText = string | readonly ({ readonly text: string } | { readonly refusal: string })[];
 
 export type RawItem =
   | { readonly type?: 'message'; readonly role: string; readonly content: RawText | null }
@@ -57,4 +57,4 @@ export function readItems(input: string | readonly RawItem[]): object[] {
 }
 
 const textOf = (text: RawText): string =>
-  typeof text === 'string' ? text : text.map((part) => part.text).join('');
+  typeof text === 'string' ? text : text.map((part) => ('text' in part ? part.text : part.refusal)).join('');
