@@ -5,6 +5,7 @@ import OpenAI, { APIError } from 'openai';
 import { tells, thinksAndCalls } from '../call-script.fixture.js';
 import { byteIds, output } from '../scripted-engine.fixture.js';
 import { ApiError } from '../../request/body/api-error.js';
+import { parseResponses } from '../../request/parse/parse-responses.js';
 import { openAiSampling } from '../../request/parts/generation-defaults.js';
 import { ScriptedServer } from '../scripted-server.fixture.js';
 import { responsesProtocol } from './responses-protocol.js';
@@ -25,6 +26,8 @@ const tools = ['weather', 'time'].map((name) => ({
   parameters,
   strict: false,
 }));
+
+const defaults = { sampling: openAiSampling, eosIds: [] };
 
 const lastPrompt = (): string =>
   server.tokenizer.decode(server.engine.requests.at(-1)!.prompt, { skipSpecialTokens: false });
@@ -135,7 +138,7 @@ describe('a response', () => {
   });
 
   test('that fails before its first token begins all the same', async () => {
-    const { writer } = responsesProtocol.read(body, { sampling: openAiSampling, eosIds: [] }, 0n);
+    const { writer } = responsesProtocol.read(body, defaults, 0n);
     const head = { id: 'resp_1', created: 1, model: 'tiny' };
     const failure = writer(head, server.tokenizer).failure(ApiError.of('queue_full', 'full'));
     const stream = new Response(failure.join(''), { headers: { 'content-type': 'text/event-stream' } });
@@ -175,6 +178,22 @@ describe('the model is given', () => {
       'system:Be brief.user:xassistant:I look.[weather {"city": "Zürich"}][time {"city": "Bern"}]' +
         'tool(ID):weather of ittool(ID):time of it2 tools',
     );
+  });
+
+  test.each([
+    ['its text', { encrypted_content: null }],
+    ['what stands for it', { content: null }],
+  ])('earlier reasoning, of which the client sends back %s', async (_, lost) => {
+    server.script = thinksAndCalls;
+    const include = ['reasoning.encrypted_content' as const];
+    const whole = await client.responses.create({ ...body, tools, include });
+    const streamed = await client.responses.stream({ ...body, tools, include }).finalResponse();
+    for (const { output } of [whole, streamed]) {
+      const input = output.map((item) => (item.type === 'reasoning' ? { ...item, ...lost } : item));
+      expect(parseResponses({ input }, defaults, 0n).parsed.prompts).toMatchObject([
+        { messages: [{ content: 'I look.', reasoning_content: 'Which city?' }] },
+      ]);
+    }
   });
 
   test('what Codex and others send beside that asks for nothing', async () => {
@@ -263,7 +282,11 @@ test.each<[object, string, string]>([
   [{ previous_response_id: 'resp_1' }, 'previous_response_id', 'nothing is stored here'],
   [{ background: true }, 'background', 'nothing is stored here'],
   [{ truncation: 'auto' }, 'truncation', 'truncation is not supported'],
-  [{ include: ['reasoning.encrypted_content'] }, 'include', 'include is not supported'],
+  [
+    { include: ['message.output_text.logprobs'] },
+    'include.0',
+    'include.0 must be "reasoning.encrypted_content"',
+  ],
   [
     { tool_choice: { type: 'allowed_tools' } },
     'tool_choice',

@@ -3,6 +3,7 @@
 
 import { functionName } from './function-name.js';
 import { needs } from './needs.js';
+import { sealPrefix } from './sealed-reasoning.js';
 import { reasoningEfforts } from './reasoning-efforts.js';
 
 const text = { type: 'string' };
@@ -41,7 +42,7 @@ const item = {
     arguments: text,
     output: parts,
     summary: listOrNull,
-    encrypted_content: { ...nothing, description: inFull },
+    encrypted_content: { ...nullableText, pattern: `^${sealPrefix}`, description: inFull },
   },
   allOf: [
     // The type of a message may stay away.
@@ -96,6 +97,7 @@ export const responsesFields = {
       },
     ],
   },
+  include: { type: 'array', items: { const: 'reasoning.encrypted_content' } },
   text: {
     type: 'object',
     additionalProperties: false,
@@ -140,7 +142,6 @@ export const refusedResponsesFields = {
   conversation: { ...nothing, description: unstored },
   background: { enum: [false], description: unstored },
   prompt: nothing,
-  include: { type: 'array', maxItems: 0 },
   top_logprobs: { enum: [0] },
   truncation: { enum: ['disabled'] },
   stream_options: {

@@ -11,6 +11,8 @@ export interface ResponsesRequest {
   readonly parsed: ApiRequest;
   /** As the client set them. */
   readonly fields: Fields;
+  /** Whether reasoning is told in the form that stands for it, too. */
+  readonly sealsReasoning: boolean;
 }
 
 /** Errors of what the route has in common with others name the fields as it does. */
@@ -30,7 +32,12 @@ export function parseResponses(
 ): ResponsesRequest {
   refuseMedia((body as { input?: unknown } | null)?.input, 'input');
   const fields = validateBody('responses', body);
-  return { fields, parsed: readRequest('chat', chatFields(fields), defaults, randomSeed) };
+  const included = (fields['include'] ?? []) as readonly string[];
+  return {
+    fields,
+    parsed: readRequest('chat', chatFields(fields), defaults, randomSeed),
+    sealsReasoning: included.length > 0,
+  };
 }
 
 interface RawTool {

@@ -1,6 +1,8 @@
 // The input of OpenAI's Responses as the messages of a chat: reasoning, text and calls that follow each other there are
 // one message of the assistant.
 
+import { openReasoning } from '../body/sealed-reasoning.js';
+
 type RawText = string | readonly ({ readonly text: string } | { readonly refusal: string })[];
 
 export type RawItem =
@@ -12,7 +14,13 @@ export type RawItem =
       readonly arguments: string;
     }
   | { readonly type: 'function_call_output'; readonly call_id: string; readonly output: RawText }
-  | { readonly type: 'reasoning'; readonly content?: RawText | null };
+  | RawReasoning;
+
+interface RawReasoning {
+  readonly type: 'reasoning';
+  readonly content?: RawText | null;
+  readonly encrypted_content?: string | null;
+}
 
 /** An answer of the assistant that more items may belong to. */
 interface Turn {
@@ -39,7 +47,7 @@ export function readItems(input: string | readonly RawItem[]): object[] {
   for (const item of input) {
     if (item.type === 'reasoning') {
       const of = turn(isUnspoken);
-      of.reasoning_content = (of.reasoning_content ?? '') + textOf(item.content ?? '');
+      of.reasoning_content = (of.reasoning_content ?? '') + reasoningOf(item);
     } else if (item.type === 'function_call') {
       const { call_id: id, name, arguments: text } = item;
       turn(() => true).tool_calls.push({ id, type: 'function', function: { name, arguments: text } });
@@ -54,6 +62,12 @@ export function readItems(input: string | readonly RawItem[]): object[] {
     }
   }
   return messages;
+}
+
+/** Clients send back its text, or what stands for it, or both. */
+function reasoningOf({ content, encrypted_content: sealed }: RawReasoning): string {
+  const text = textOf(content ?? '');
+  return text === '' && typeof sealed === 'string' ? openReasoning(sealed) : text;
 }
 
 const textOf = (text: RawText): string =>
