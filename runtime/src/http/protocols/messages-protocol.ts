@@ -57,7 +57,9 @@ class MessageWriter implements AnswerWriter {
   }
 
   private start(usage: Usage): TypedData {
-    const message = this.message([], stopped(null, null), usage);
+    // The message is told as it begins: clients add up what this and the last event say of the answer.
+    const before = { ...usage, completionTokens: 0, reasoningTokens: 0 };
+    const message = this.message([], stopped(null, null), before);
     return { type: 'message_start', message };
   }
 

@@ -79,6 +79,9 @@ describe('an answer', () => {
       'message_delta',
       'message_stop',
     ]);
+    expect(text).toMatch(
+      /"message_start".*"output_tokens":0,"output_tokens_details":\{"thinking_tokens":0\}/,
+    );
     expect(text).not.toContain('[DONE]');
     expect(response.headers.get('request-id')).toMatch(/^msg_/);
   });

@@ -212,6 +212,12 @@ describe('the model is given', () => {
     }
   });
 
+  test('no reasoning where the client made a summary of none', async () => {
+    const summary = [{ type: 'summary_text' as const, text: '' }];
+    await client.responses.create({ ...body, input: [{ type: 'reasoning', id: 'rs_1', summary }] });
+    expect(lastPrompt()).toBe('assistant:');
+  });
+
   test('a refusal as the text that it is', async () => {
     const refusal = { type: 'refusal' as const, refusal: 'I may not.' };
     const refused = { role: 'assistant' as const, content: [refusal], type: 'message' as const };
@@ -308,7 +314,7 @@ test.each<[object, string, string]>([
   [{ input: [{ content: 'x' }] }, 'input.0.role', 'is required'],
   [
     { input: [{ type: 'reasoning', id: 'rs_1', summary: [{ type: 'summary_text', text: 'x' }] }] },
-    'input.0.summary',
+    'input.0.summary.0.text',
     'send the reasoning itself as content',
   ],
   [

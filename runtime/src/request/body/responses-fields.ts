@@ -28,6 +28,11 @@ const parts = {
 };
 
 const inFull = 'send the reasoning itself as content';
+/** LangChain makes such a summary where an answer had none. */
+const saysNothing = {
+  type: 'object',
+  properties: { text: { type: 'string', maxLength: 0, description: inFull } },
+};
 
 const unstored = 'nothing is stored here: send the conversation itself as input';
 
@@ -56,7 +61,7 @@ const item = {
     },
     {
       if: { properties: { content: { type: ['string', 'array', 'null'], maxItems: 0, maxLength: 0 } } },
-      then: { properties: { summary: { ...listOrNull, maxItems: 0, description: inFull } } },
+      then: { properties: { summary: { ...listOrNull, items: saysNothing } } },
     },
   ],
 };
