@@ -2,6 +2,7 @@
 // grown and closed by events.
 
 import type { ApiError } from '../../request/body/api-error.js';
+import { sealReasoning } from '../../request/body/sealed-reasoning.js';
 import { messagesWordings, parseMessages } from '../../request/parse/parse-messages.js';
 import type { TextDelta } from '../../request/text/text-stream.js';
 import { parseExactly } from '../../tools/exact-json.js';
@@ -18,25 +19,25 @@ export const messagesProtocol: AnswerProtocol = {
   keepAlive: typedEvent({ type: 'ping' }),
   wordings: messagesWordings,
   read(body, defaults, randomSeed) {
-    const parsed = parseMessages(body, defaults, randomSeed);
-    return { parsed, writer: (head) => new MessageWriter(head) };
+    const { parsed, omitsThinking } = parseMessages(body, defaults, randomSeed);
+    return { parsed, writer: (head) => new MessageWriter(head, omitsThinking) };
   },
 };
-
-/** Nothing is signed here; clients keep thinking only where it has a signature. */
-const signature = 'unsigned';
 
 class MessageWriter implements AnswerWriter {
   private readonly parts = new AnswerParts();
   private begun = false;
   private ending: object = {};
 
-  constructor(private readonly head: AnswerHead) {}
+  constructor(
+    private readonly head: AnswerHead,
+    private readonly omitsThinking: boolean,
+  ) {}
 
   delta(_index: number, delta: TextDelta, usage: () => Usage): string[] {
     const start = this.begun ? [] : [this.start(usage())];
     this.begun = true;
-    const events = this.parts.take(delta).flatMap(blockEvents);
+    const events = this.parts.take(delta).flatMap((event) => blockEvents(event, this.omitsThinking));
     if (delta.finish !== null) this.ending = endOf(delta);
     return [...start, ...events].map(typedEvent);
   }
@@ -52,7 +53,7 @@ class MessageWriter implements AnswerWriter {
 
   whole([choice, ...others]: readonly WholeChoice[]): object {
     if (choice === undefined) throw new Error('a message has one choice');
-    const content = AnswerParts.of(choice.deltas).map((part) => blockOf(part));
+    const content = AnswerParts.of(choice.deltas).map((part) => blockOf(part, this.omitsThinking));
     return this.message(content, endOf(choice), addUsage([choice, ...others].map(({ usage }) => usage)));
   }
 
@@ -79,21 +80,30 @@ class MessageWriter implements AnswerWriter {
   }
 }
 
-function blockEvents(event: PartEvent): TypedData[] {
+function blockEvents(event: PartEvent, omitsThinking: boolean): TypedData[] {
   const { part } = event;
   const { index } = part;
+  const isThinking = part.kind === 'reasoning';
   const grown = (delta: object): TypedData => ({ type: 'content_block_delta', index, delta });
   switch (event.kind) {
-    case 'opened':
-      return [{ type: 'content_block_start', index, content_block: blockOf({ ...part, text: '' }, '') }];
+    case 'opened': {
+      const empty = blockOf({ ...part, text: '' }, omitsThinking);
+      const content_block = isThinking ? { ...empty, signature: '' } : empty;
+      return [{ type: 'content_block_start', index, content_block }];
+    }
     case 'grown':
-      return [grown(growth(part.kind, event.by))];
+      return isThinking && omitsThinking ? [] : [grown(growth(part.kind, event.by))];
     case 'closed': {
-      const signed = part.kind === 'reasoning' ? [grown({ type: 'signature_delta', signature })] : [];
-      return [...signed, { type: 'content_block_stop', index }];
+      const stop = { type: 'content_block_stop', index };
+      if (!isThinking) return [stop];
+      return [grown({ type: 'signature_delta', signature: signatureOf(part.text, omitsThinking) }), stop];
     }
   }
 }
+
+/** Nothing is signed, but clients keep thinking only with a signature. Where they are told no more, that has the thinking. */
+const signatureOf = (text: string, omitsThinking: boolean): string =>
+  omitsThinking ? sealReasoning(text) : 'unsigned';
 
 function growth(kind: AnswerPart['kind'], by: string): object {
   switch (kind) {
@@ -106,10 +116,14 @@ function growth(kind: AnswerPart['kind'], by: string): object {
   }
 }
 
-function blockOf({ kind, text, call }: AnswerPart, signed = signature): object {
+function blockOf({ kind, text, call }: AnswerPart, omitsThinking: boolean): object {
   switch (kind) {
     case 'reasoning':
-      return { type: 'thinking', thinking: text, signature: signed };
+      return {
+        type: 'thinking',
+        thinking: omitsThinking ? '' : text,
+        signature: signatureOf(text, omitsThinking),
+      };
     case 'text':
       return { type: 'text', text, citations: null };
     case 'call':

@@ -6,6 +6,8 @@ import { anthropicError } from '../api/anthropic-error.js';
 import { tells, thinksAndCalls } from '../call-script.fixture.js';
 import { byteIds, output, says } from '../scripted-engine.fixture.js';
 import { ApiError } from '../../request/body/api-error.js';
+import { parseMessages } from '../../request/parse/parse-messages.js';
+import { openAiSampling } from '../../request/parts/generation-defaults.js';
 import { ScriptedServer } from '../scripted-server.fixture.js';
 
 let server: ScriptedServer;
@@ -161,6 +163,24 @@ describe('the model is given', () => {
       'system:Be brief.user:Weather?assistant:I look.[weather {"city": "Bern"}]' +
         'tool(call_1):Error: no answeruser:And now?2 tools!',
     );
+  });
+
+  test.each([true, false])('thinking that the client is not told, streamed: %s', async (stream) => {
+    server.script = thinksAndCalls;
+    const asked = { ...body, tools, thinking: { type: 'adaptive' as const, display: 'omitted' as const } };
+    const { content } = stream
+      ? await client.messages.stream(asked).finalMessage()
+      : await client.messages.create(asked);
+    expect(content[0]).toEqual({
+      type: 'thinking',
+      thinking: '',
+      signature: expect.stringMatching(/^llmservice-reasoning-1:/),
+    });
+    const defaults = { sampling: openAiSampling, eosIds: [] };
+    const messages = [user('x'), { role: 'assistant', content: content.slice(0, 2) }, user('y')];
+    expect(parseMessages({ ...body, messages }, defaults, 0n).parsed.prompts).toMatchObject([
+      { messages: [{}, { content: 'I look.', reasoning_content: 'Which city?' }, {}] },
+    ]);
   });
 
   test('an answer that was begun, to go on with it', async () => {

@@ -29,6 +29,7 @@ const block = {
     type: { enum: ['text', 'thinking', 'tool_use', 'tool_result'] },
     text,
     thinking: text,
+    signature: { type: ['string', 'null'] },
     id: text,
     name: text,
     input: { type: 'object' },
@@ -99,7 +100,7 @@ const promptFields = {
     properties: {
       type: { enum: ['enabled', 'adaptive', 'disabled'] },
       budget_tokens: { type: 'integer', minimum: 1024 },
-      display: { enum: ['summarized', null] },
+      display: { enum: ['summarized', 'omitted', null] },
     },
   },
   output_config: {

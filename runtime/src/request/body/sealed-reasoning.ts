@@ -1,11 +1,11 @@
-// Reasoning as what OpenAI calls its encrypted content: clients that keep nothing else of it send it back. It is encoded
-// only: they were told the reasoning itself, and any replica has to read it.
+// Reasoning as clients keep it that show none: OpenAI's encrypted content, Anthropic's signature. It is encoded only: who
+// asked may know it, and any replica has to read it.
 
 /** Ours, and which form: what other servers sealed is not. */
 export const sealPrefix = 'llmservice-reasoning-1:';
 
 export const sealReasoning = (text: string): string => sealPrefix + Buffer.from(text).toString('base64url');
 
-/** @param sealed by `sealReasoning` */
-export const openReasoning = (sealed: string): string =>
-  Buffer.from(sealed.slice(sealPrefix.length), 'base64url').toString();
+/** Null: it was sealed elsewhere, or not at all. */
+export const openReasoning = (sealed: string): string | null =>
+  sealed.startsWith(sealPrefix) ? Buffer.from(sealed.slice(sealPrefix.length), 'base64url').toString() : null;

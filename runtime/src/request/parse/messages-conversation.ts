@@ -1,6 +1,7 @@
 // A conversation of Anthropic's Messages as the messages of a chat: results of tools, blocks of the user's messages there,
 // are messages of their own, and the model's thinking and calls stand beside its text.
 
+import { openReasoning } from '../body/sealed-reasoning.js';
 import type { Violation } from '../body/validate-body.js';
 
 /** A text, or blocks of it, which are joined as they are. */
@@ -8,7 +9,7 @@ export type RawText = string | readonly { readonly text: string }[];
 
 type RawBlock =
   | { readonly type: 'text'; readonly text: string }
-  | { readonly type: 'thinking'; readonly thinking: string }
+  | RawThinking
   | { readonly type: 'tool_use'; readonly id: string; readonly name: string; readonly input: object }
   | {
       readonly type: 'tool_result';
@@ -16,6 +17,12 @@ type RawBlock =
       readonly content?: RawText | null;
       readonly is_error?: boolean | null;
     };
+
+interface RawThinking {
+  readonly type: 'thinking';
+  readonly thinking: string;
+  readonly signature?: string | null;
+}
 
 export interface RawTurn {
   readonly role: 'user' | 'assistant' | 'system';
@@ -50,7 +57,7 @@ export function readConversation(system: RawText | undefined, turns: readonly Ra
 
 function answer({ content }: RawTurn): object {
   const blocks = blocksOf(content);
-  const thinking = blocks.flatMap((block) => (block.type === 'thinking' ? [block.thinking] : [])).join('');
+  const thinking = blocks.flatMap((block) => (block.type === 'thinking' ? [thinkingOf(block)] : [])).join('');
   const calls = blocks.flatMap((block) => (block.type === 'tool_use' ? [block] : []));
   return {
     role: 'assistant',
@@ -63,6 +70,10 @@ function answer({ content }: RawTurn): object {
     })),
   };
 }
+
+/** Thinking that the client was not told stands in its signature. */
+const thinkingOf = ({ thinking, signature }: RawThinking): string =>
+  thinking === '' ? (openReasoning(signature ?? '') ?? '') : thinking;
 
 /** Texts between results of tools are messages of their own, in the order of the blocks. */
 function ofUser({ role, content }: RawTurn): object[] {

@@ -24,24 +24,34 @@ export const messagesWordings: readonly Wording[] = [
   },
 ];
 
+export interface MessagesRequest {
+  readonly parsed: ApiRequest;
+  /** Whether the client is not told what the model thinks. */
+  readonly omitsThinking: boolean;
+}
+
 /** @throws ApiError invalid_request, with every violation */
-export function parseMessages(body: unknown, defaults: GenerationDefaults, randomSeed: bigint): ApiRequest {
-  return parse('messages', body, defaults, randomSeed);
+export function parseMessages(
+  body: unknown,
+  defaults: GenerationDefaults,
+  randomSeed: bigint,
+): MessagesRequest {
+  const fields = validFields('messages', body);
+  const thinking = fields['thinking'] as RawThinking | undefined;
+  return {
+    parsed: readRequest('chat', chatFields(fields), defaults, randomSeed),
+    omitsThinking: thinking?.display === 'omitted',
+  };
 }
 
 /** @throws ApiError invalid_request, with every violation */
 export function parseCountTokens(body: unknown, defaults: GenerationDefaults): ApiRequest {
-  return parse('countTokens', body, defaults, 0n);
+  return readRequest('chat', chatFields(validFields('countTokens', body)), defaults, 0n);
 }
 
-function parse(
-  kind: 'messages' | 'countTokens',
-  body: unknown,
-  defaults: GenerationDefaults,
-  randomSeed: bigint,
-): ApiRequest {
+function validFields(kind: 'messages' | 'countTokens', body: unknown): Fields {
   refuseMedia((body as { messages?: unknown } | null)?.messages, 'messages');
-  return readRequest('chat', chatFields(validateBody(kind, body)), defaults, randomSeed);
+  return validateBody(kind, body);
 }
 
 interface RawTool {
@@ -60,6 +70,7 @@ interface RawToolChoice {
 interface RawThinking {
   readonly type: 'enabled' | 'adaptive' | 'disabled';
   readonly budget_tokens?: number;
+  readonly display?: 'summarized' | 'omitted' | null;
 }
 
 /** The same request in the fields of a chat. */

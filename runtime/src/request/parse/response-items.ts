@@ -67,7 +67,7 @@ export function readItems(input: string | readonly RawItem[]): object[] {
 /** Clients send back its text, or what stands for it, or both. */
 function reasoningOf({ content, encrypted_content: sealed }: RawReasoning): string {
   const text = textOf(content ?? '');
-  return text === '' && typeof sealed === 'string' ? openReasoning(sealed) : text;
+  return text === '' ? (openReasoning(sealed ?? '') ?? '') : text;
 }
 
 const textOf = (text: RawText): string =>
