@@ -26,7 +26,15 @@ const responses = {
   event: 'ResponseEvent',
   body: {
     input: 'x',
-    tools: ['weather', 'time'].map((name) => ({ type: 'function', name, parameters: schema })),
+    tools: [
+      { type: 'function', name: 'weather', parameters: schema },
+      {
+        type: 'namespace',
+        name: 'clock',
+        description: 'Clocks.',
+        tools: [{ type: 'function', name: 'time', parameters: schema }],
+      },
+    ],
   },
 };
 const messages = {

@@ -43,7 +43,7 @@ export function responseBody(
     temperature: sampling.temperature,
     text: textOf(asked('text', {}) as AskedText),
     tool_choice: asked('tool_choice', 'auto'),
-    tools: (asked('tools', []) as readonly object[]).map(toolOf),
+    tools: (asked('tools', []) as readonly AskedTool[]).map(toolOf),
     top_p: sampling.topP,
     user: asked('user'),
     background: false,
@@ -65,13 +65,18 @@ interface AskedText {
   readonly format?: object | null;
 }
 
+interface AskedTool {
+  readonly type: string;
+}
+
 const textOf = ({ format, ...asked }: AskedText): object => ({
   format: format ?? { type: 'text' },
   ...asked,
 });
 
 /** With all that OpenAI tells of a tool: a schema that nobody asked to be held to is not. */
-const toolOf = (tool: object): object => ({ description: null, parameters: null, strict: false, ...tool });
+const toolOf = (tool: AskedTool): object =>
+  tool.type === 'function' ? { description: null, parameters: null, strict: false, ...tool } : tool;
 
 function usageOf({ promptTokens, cachedTokens, completionTokens, reasoningTokens }: Usage): object {
   return {

@@ -1,6 +1,7 @@
 // The parts of an answer as output items of OpenAI's Responses, and what is told of them while they are written.
 
 import { sealReasoning } from '../../request/body/sealed-reasoning.js';
+import type { ResponsesRequest } from '../../request/parse/parse-responses.js';
 import type { AnswerPart, PartEvent } from './answer-parts.js';
 import type { TypedData } from './sse-event.js';
 
@@ -13,6 +14,8 @@ export interface ItemsOf {
   /** Those of its items follow from it. */
   readonly id: string;
   readonly sealsReasoning: boolean;
+  /** Functions in namespaces, by the names that the model calls them by. */
+  readonly namespaced: ResponsesRequest['namespaced'];
 }
 
 const idOf = ({ kind, index }: AnswerPart, { id }: ItemsOf): string =>
@@ -31,10 +34,15 @@ export function itemOf(part: AnswerPart, answer: ItemsOf, status: ItemStatus): o
     case 'text':
       return { id, type: 'message', role: 'assistant', content, status };
     case 'call': {
-      const { id: call_id, name } = part.call ?? {};
-      return { id, type: 'function_call', call_id, name, arguments: part.text, status };
+      const called = { call_id: part.call?.id, ...nameOf(part, answer), arguments: part.text };
+      return { id, type: 'function_call', ...called, status };
     }
   }
+}
+
+/** What the client calls the function of a call. */
+function nameOf({ call }: AnswerPart, { namespaced }: ItemsOf): { name?: string; namespace?: string } {
+  return call === null ? {} : (namespaced.get(call.name) ?? { name: call.name });
 }
 
 const contentOf = ({ kind, text }: AnswerPart): object =>
@@ -63,7 +71,7 @@ export function itemEvents(event: PartEvent, answer: ItemsOf, status: ItemStatus
     case 'closed':
       return [
         isCall
-          ? { type: done, ...at, name: part.call?.name, arguments: part.text }
+          ? { type: done, ...at, name: nameOf(part, answer).name, arguments: part.text }
           : { type: done, ...inContent, text: part.text, ...noLogprobs(part) },
         ...(isCall ? [] : [{ type: 'response.content_part.done', ...inContent, part: contentOf(part) }]),
         { type: 'response.output_item.done', ...output, item: itemOf(part, answer, status) },

@@ -38,7 +38,8 @@ class ResponseWriter implements AnswerWriter {
     private readonly request: ResponsesRequest,
     private readonly head: AnswerHead,
   ) {
-    this.itemsOf = { id: head.id, sealsReasoning: request.sealsReasoning };
+    const { sealsReasoning, namespaced } = request;
+    this.itemsOf = { id: head.id, sealsReasoning, namespaced };
   }
 
   delta(_index: number, delta: TextDelta): string[] {

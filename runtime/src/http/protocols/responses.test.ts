@@ -240,6 +240,35 @@ describe('the model is given', () => {
   });
 });
 
+test.each([true, false])(
+  'functions in a namespace are called by both names, streamed: %s',
+  async (stream) => {
+    const { begin, end } = ScriptedServer.markers;
+    server.script = tells(begin, '{"name": "mcp__clock__time", "arguments": {"city": "Bern"}}', end);
+    const clock = {
+      type: 'namespace' as const,
+      name: 'mcp__clock',
+      description: 'Clocks.',
+      tools: [tools[1]!],
+    };
+    const asked = { ...body, tools: [tools[0]!, clock] };
+    const { output } = stream
+      ? await client.responses.stream(asked).finalResponse()
+      : await client.responses.create(asked);
+    const call = {
+      type: 'function_call',
+      namespace: 'mcp__clock',
+      name: 'time',
+      arguments: '{"city": "Bern"}',
+    };
+    expect(output).toMatchObject([call]);
+    await client.responses.create({ ...asked, input: output as OpenAI.Responses.ResponseInput });
+    expect(lastPrompt()).toBe('assistant:[mcp__clock__time {"city": "Bern"}]2 tools');
+    const { given } = parseResponses(asked, defaults, 0n).parsed.tools!;
+    expect(given[1]).toMatchObject({ function: { name: 'mcp__clock__time', description: 'Clocks.' } });
+  },
+);
+
 test.each([
   ['required' as const, { many: true }],
   [{ type: 'function' as const, name: 'time' }, { many: false }],
@@ -298,7 +327,41 @@ test.each<[object, string, string]>([
     'tool_choice',
     'tool_choice must be "none", "auto", "required" or {"type": "function", "name"',
   ],
-  [{ tools: [{ type: 'web_search' }] }, 'tools.0.name', 'tools.0.type must be "function"'],
+  [
+    { tools: [{ type: 'web_search', external_web_access: false }] },
+    'tools.0.name',
+    'tools.0.type must be one of "function", "namespace"',
+  ],
+  [
+    { tools: [{ type: 'namespace', name: 'a', tools: [{ type: 'custom', name: 'b' }] }] },
+    'tools.0.tools.0.type',
+    'must be "function"',
+  ],
+  [
+    {
+      tools: [
+        { type: 'function', name: 'time' },
+        {
+          type: 'namespace',
+          name: 'a',
+          tools: [{ type: 'function', name: 'b', strict: true, parameters: { not: {} } }],
+        },
+      ],
+    },
+    'tools.1.tools.0.parameters.not',
+    'tools.1.tools.0.parameters.not is not supported',
+  ],
+  [
+    {
+      tools: ['a', 'b'].map((name) => ({
+        type: 'namespace',
+        name,
+        tools: Array.from({ length: 65 }, (_, index) => ({ type: 'function', name: `f${String(index)}` })),
+      })),
+    },
+    'tools',
+    'tools has 130 functions; the most are 128',
+  ],
   [
     { input: [{ role: 'user', content: [{ type: 'input_image', image_url: 'a' }] }] },
     'input.0.content.0',

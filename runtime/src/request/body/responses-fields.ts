@@ -44,6 +44,7 @@ const item = {
     content: { ...parts, type: ['string', 'array', 'null'] },
     call_id: text,
     name: text,
+    namespace: nullableText,
     arguments: text,
     output: parts,
     summary: listOrNull,
@@ -66,29 +67,56 @@ const item = {
   ],
 };
 
+/** What its type is, is checked apart. */
+const functionTool = {
+  required: ['name'],
+  additionalProperties: false,
+  properties: {
+    type: {},
+    name: functionName,
+    description: nullableText,
+    parameters: { type: ['object', 'null'] },
+    strict: { type: ['boolean', 'null'] },
+    // The tools are all the model's own to call, and all of them are in the prompt.
+    allowed_callers: { type: ['array', 'null'], items: { const: 'direct' } },
+    defer_loading: { enum: [false, null] },
+  },
+};
+
+const namespaceTool = {
+  required: ['name', 'tools'],
+  additionalProperties: false,
+  properties: {
+    type: {},
+    name: functionName,
+    description: nullableText,
+    tools: {
+      type: 'array',
+      maxItems: 128,
+      items: {
+        type: 'object',
+        ...functionTool,
+        properties: { ...functionTool.properties, type: { enum: ['function'] } },
+        required: ['type', 'name'],
+      },
+    },
+  },
+};
+
+const tool = {
+  type: 'object',
+  required: ['type'],
+  properties: { type: { enum: ['function', 'namespace'] } },
+  if: { required: ['type'], properties: { type: { const: 'namespace' } } },
+  then: namespaceTool,
+  else: functionTool,
+};
+
 export const responsesFields = {
   input: { type: ['string', 'array'], minItems: 1, maxItems: 10000, items: item },
   instructions: text,
   max_output_tokens: { type: 'integer', minimum: 1 },
-  tools: {
-    type: 'array',
-    maxItems: 128,
-    items: {
-      type: 'object',
-      required: ['type', 'name'],
-      additionalProperties: false,
-      properties: {
-        type: { enum: ['function'] },
-        name: functionName,
-        description: nullableText,
-        parameters: { type: ['object', 'null'] },
-        strict: { type: ['boolean', 'null'] },
-        // The tools are all the model's own to call, and all of them are in the prompt.
-        allowed_callers: { type: ['array', 'null'], items: { const: 'direct' } },
-        defer_loading: { enum: [false, null] },
-      },
-    },
-  },
+  tools: { type: 'array', maxItems: 128, items: tool },
   tool_choice: {
     description:
       '"none", "auto", "required" or {"type": "function", "name": NAME}; where only some tools may be called, send no others',

@@ -2,6 +2,7 @@
 // one message of the assistant.
 
 import { openReasoning } from '../body/sealed-reasoning.js';
+import { flatName } from './tool-namespaces.js';
 
 type RawText = string | readonly ({ readonly text: string } | { readonly refusal: string })[];
 
@@ -11,6 +12,7 @@ export type RawItem =
       readonly type: 'function_call';
       readonly call_id: string;
       readonly name: string;
+      readonly namespace?: string | null;
       readonly arguments: string;
     }
   | { readonly type: 'function_call_output'; readonly call_id: string; readonly output: RawText }
@@ -49,7 +51,8 @@ export function readItems(input: string | readonly RawItem[]): object[] {
       const of = turn(isUnspoken);
       of.reasoning_content = (of.reasoning_content ?? '') + reasoningOf(item);
     } else if (item.type === 'function_call') {
-      const { call_id: id, name, arguments: text } = item;
+      const { call_id: id, arguments: text } = item;
+      const name = flatName(item.name, item.namespace);
       turn(() => true).tool_calls.push({ id, type: 'function', function: { name, arguments: text } });
     } else if (item.type === 'function_call_output') {
       open = null;
