@@ -57,8 +57,9 @@ export function responseBody(
 }
 
 /** OpenAI's own `code` is one of a few that its clients know; ours says what it was. */
-function errorOf({ message, code }: ApiError): object {
-  return { code: 'server_error', message, llmservice_code: code };
+function errorOf({ status, message, code }: ApiError): object {
+  const known = status === 429 ? 'rate_limit_exceeded' : 'server_error';
+  return { code: known, message, llmservice_code: code };
 }
 
 interface AskedText {
