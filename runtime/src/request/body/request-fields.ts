@@ -333,6 +333,7 @@ const isEmpty: JsonSchema = {
 
 /** Fields that no route honours but those above: by name, the schema of the values that ask for nothing and may pass. */
 export const refusedFields: Readonly<Record<string, JsonSchema>> = {
+  stream: is(false),
   n: is(1),
   best_of: is(1),
   echo: is(false),
