@@ -272,17 +272,19 @@ test('sampling, the form of the answer and the user reach the engine', async () 
 });
 
 test('what Claude Code sends beside that asks for nothing', async () => {
-  const plain = { ...body, tools };
+  const plain = { ...body, tools, system: [{ type: 'text', text: 'Be brief.' }] };
   const context_management = { edits: [{ type: 'clear_thinking_20251015', keep: 'all' }] };
+  const billed = { type: 'text', text: 'x-anthropic-billing-header: cc_version=2.1; cch=36ee5;' };
   const withMore = {
     ...plain,
+    system: [billed, ...plain.system],
     tools: tools.map((tool) => ({ ...tool, allowed_callers: ['direct'], defer_loading: false })),
     output_config: { effort: 'medium' },
     context_management,
   };
   for (const asked of [plain, withMore]) {
     const response = await server.post('/v1/messages?beta=true', asked, { 'anthropic-beta': 'a,b' });
-    expect([response.status, lastPrompt()]).toEqual([200, 'user:x2 tools!']);
+    expect([response.status, lastPrompt()]).toEqual([200, 'system:Be brief.user:x2 tools!']);
   }
 });
 

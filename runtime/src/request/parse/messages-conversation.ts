@@ -51,9 +51,15 @@ export function* messageViolations(turns: readonly RawTurn[]): Generator<Violati
 }
 
 export function readConversation(system: RawText | undefined, turns: readonly RawTurn[]): object[] {
-  const first = system === undefined ? [] : [{ role: 'system', content: textOf(system) }];
+  const first = system === undefined ? [] : [{ role: 'system', content: instructionsOf(system) }];
   return [...first, ...turns.flatMap((turn) => (turn.role === 'assistant' ? [answer(turn)] : ofUser(turn)))];
 }
+
+/** Begins what Claude Code tells Anthropic of itself: it changes with each request, and no cached prefix would fit. */
+const label = 'x-anthropic-billing-header:';
+
+const instructionsOf = (system: RawText): string =>
+  textOf(typeof system === 'string' ? system : system.filter(({ text }) => !text.startsWith(label)));
 
 function answer({ content }: RawTurn): object {
   const blocks = blocksOf(content);
