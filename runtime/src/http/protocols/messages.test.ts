@@ -30,6 +30,8 @@ const input_schema = {
 };
 const tools = ['weather', 'time'].map((name) => ({ name, input_schema }));
 
+const defaults = { sampling: openAiSampling, eosIds: [] };
+
 const lastPrompt = (): string =>
   server.tokenizer.decode(server.engine.requests.at(-1)!.prompt, { skipSpecialTokens: false });
 
@@ -176,11 +178,41 @@ describe('the model is given', () => {
       thinking: '',
       signature: expect.stringMatching(/^llmservice-reasoning-1:/),
     });
-    const defaults = { sampling: openAiSampling, eosIds: [] };
     const messages = [user('x'), { role: 'assistant', content: content.slice(0, 2) }, user('y')];
     expect(parseMessages({ ...body, messages }, defaults, 0n).parsed.prompts).toMatchObject([
       { messages: [{}, { content: 'I look.', reasoning_content: 'Which city?' }, {}] },
     ]);
+  });
+
+  test('of tools that are deferred those that a result refers to', async () => {
+    const [weather, time] = tools;
+    const search = { name: 'search', input_schema };
+    const asked = {
+      ...body,
+      tools: [{ ...weather!, defer_loading: true }, search, { ...time!, defer_loading: true }],
+    };
+    await client.messages.create(asked);
+    expect(lastPrompt()).toBe('user:x1 tools!');
+    const found = [{ type: 'tool_reference' as const, tool_name: 'time' }];
+    const messages = [
+      user('x'),
+      {
+        role: 'assistant' as const,
+        content: [{ type: 'tool_use' as const, id: 'call_1', name: 'search', input: {} }],
+      },
+      user([{ type: 'tool_result', tool_use_id: 'call_1', content: found }]),
+    ];
+    await client.messages.create({ ...asked, messages });
+    expect(lastPrompt()).toBe(
+      'user:xassistant:[search {}]tool(call_1):The tool time can be called now.\n2 tools!',
+    );
+    const { input_tokens } = await client.messages.countTokens({
+      model: 'tiny',
+      tools: asked.tools,
+      messages,
+    });
+    expect(input_tokens).toBe(server.engine.requests.at(-1)!.prompt.length);
+    expect(JSON.stringify(parseMessages(asked, defaults, 0n).parsed.tools)).not.toContain('time');
   });
 
   test('an answer that was begun, to go on with it', async () => {
@@ -355,6 +387,23 @@ describe('an error is told in the words of the protocol:', () => {
       'invalid_request_error',
       'tools.0.input_schema',
       'tools.0.type must be \\"custom\\"',
+    ],
+    [
+      { tools: tools.map((tool) => ({ ...tool, defer_loading: true })) },
+      400,
+      'invalid_request_error',
+      'tools',
+      'tools are all defer_loading',
+    ],
+    [
+      {
+        tools: [tools[0], { ...tools[1], defer_loading: true }],
+        tool_choice: { type: 'tool', name: 'time' },
+      },
+      400,
+      'invalid_request_error',
+      'tool_choice',
+      'tool_choice names time, which is defer_loading',
     ],
     [
       { tools: [{ name: 'a', strict: true, input_schema: { type: 'object', not: {} } }] },

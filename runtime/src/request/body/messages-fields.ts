@@ -22,6 +22,21 @@ const textBlocks = {
   },
 };
 
+const resultBlocks = {
+  type: ['string', 'array', 'null'],
+  items: {
+    type: 'object',
+    required: ['type'],
+    properties: {
+      type: { enum: ['text', 'tool_reference'] },
+      text,
+      tool_name: text,
+      cache_control: cacheControl,
+    },
+    allOf: [needs('text', 'text'), needs('tool_reference', 'tool_name')],
+  },
+};
+
 const block = {
   type: 'object',
   required: ['type'],
@@ -34,7 +49,7 @@ const block = {
     name: text,
     input: { type: 'object' },
     tool_use_id: text,
-    content: { ...textBlocks, type: ['string', 'array', 'null'] },
+    content: resultBlocks,
     is_error: flag,
     cache_control: cacheControl,
   },
@@ -56,9 +71,9 @@ const tool = {
     description: { type: ['string', 'null'] },
     input_schema: { type: 'object' },
     strict: flag,
-    // The tools are all the model's own to call, and all of them are in the prompt.
+    // The tools are all the model's own to call.
     allowed_callers: { type: ['array', 'null'], items: { const: 'direct' } },
-    defer_loading: { enum: [false, null] },
+    defer_loading: flag,
     // Arguments are streamed as they come in any case.
     eager_input_streaming: flag,
     cache_control: cacheControl,

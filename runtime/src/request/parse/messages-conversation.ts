@@ -11,12 +11,18 @@ type RawBlock =
   | { readonly type: 'text'; readonly text: string }
   | RawThinking
   | { readonly type: 'tool_use'; readonly id: string; readonly name: string; readonly input: object }
-  | {
-      readonly type: 'tool_result';
-      readonly tool_use_id: string;
-      readonly content?: RawText | null;
-      readonly is_error?: boolean | null;
-    };
+  | RawToolResult;
+
+interface RawToolResult {
+  readonly type: 'tool_result';
+  readonly tool_use_id: string;
+  readonly content?: string | readonly RawResult[] | null;
+  readonly is_error?: boolean | null;
+}
+
+type RawResult =
+  | { readonly type: 'text'; readonly text: string }
+  | { readonly type: 'tool_reference'; readonly tool_name: string };
 
 interface RawThinking {
   readonly type: 'thinking';
@@ -95,11 +101,17 @@ function ofUser({ role, content }: RawTurn): object[] {
 }
 
 /** Templates have no place for the mark of an error, so that it goes into the text. */
-function resultOf({ content, is_error }: Extract<RawBlock, { type: 'tool_result' }>): string {
-  return `${is_error === true ? 'Error: ' : ''}${textOf(content ?? '')}`;
+function resultOf(result: RawToolResult): string {
+  const texts = resultsOf(result).map((each) =>
+    each.type === 'text' ? each.text : `The tool ${each.tool_name} can be called now.\n`,
+  );
+  return `${result.is_error === true ? 'Error: ' : ''}${texts.join('')}`;
 }
 
-const blocksOf = (content: RawTurn['content']): readonly RawBlock[] =>
+export const resultsOf = ({ content }: RawToolResult): readonly RawResult[] =>
+  typeof content === 'string' ? [{ type: 'text', text: content }] : (content ?? []);
+
+export const blocksOf = (content: RawTurn['content']): readonly RawBlock[] =>
   typeof content === 'string' ? [{ type: 'text', text: content }] : content;
 
 const textOf = (text: RawText): string =>

@@ -2,6 +2,7 @@
 
 import type { Wording } from '../body/api-error.js';
 import type { GenerationDefaults } from '../parts/generation-defaults.js';
+import { deferralViolations, deferredIn, withoutTools } from './deferred-tools.js';
 import { messageViolations, readConversation, type RawText, type RawTurn } from './messages-conversation.js';
 import { readRequest, type ApiRequest } from './parse-request.js';
 import { refuseMedia } from './refuse-media.js';
@@ -36,22 +37,29 @@ export function parseMessages(
   defaults: GenerationDefaults,
   randomSeed: bigint,
 ): MessagesRequest {
-  const fields = validFields('messages', body);
+  const { fields, parsed } = parse('messages', body, defaults, randomSeed);
   const thinking = fields['thinking'] as RawThinking | undefined;
-  return {
-    parsed: readRequest('chat', chatFields(fields), defaults, randomSeed),
-    omitsThinking: thinking?.display === 'omitted',
-  };
+  return { parsed, omitsThinking: thinking?.display === 'omitted' };
 }
 
 /** @throws ApiError invalid_request, with every violation */
 export function parseCountTokens(body: unknown, defaults: GenerationDefaults): ApiRequest {
-  return readRequest('chat', chatFields(validFields('countTokens', body)), defaults, 0n);
+  return parse('countTokens', body, defaults, 0n).parsed;
 }
 
-function validFields(kind: 'messages' | 'countTokens', body: unknown): Fields {
+function parse(
+  kind: 'messages' | 'countTokens',
+  body: unknown,
+  defaults: GenerationDefaults,
+  randomSeed: bigint,
+): { readonly fields: Fields; readonly parsed: ApiRequest } {
   refuseMedia((body as { messages?: unknown } | null)?.messages, 'messages');
-  return validateBody(kind, body);
+  const fields = validateBody(kind, body);
+  const deferred = deferredIn(fields);
+  const violations = deferralViolations(fields, deferred);
+  if (violations.length > 0) throw invalidRequest(violations);
+  const request = readRequest('chat', chatFields(fields), defaults, randomSeed);
+  return { fields, parsed: withoutTools(request, deferred) };
 }
 
 interface RawTool {
