@@ -3,20 +3,22 @@
 
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { routeTable } from '../../runtime/src/http/api/route-table.js';
-import { output, says } from '../../runtime/src/http/scripted-engine.fixture.js';
+import { tells } from '../../runtime/src/http/call-script.fixture.js';
+import { output } from '../../runtime/src/http/scripted-engine.fixture.js';
 import { ScriptedServer } from '../../runtime/src/http/scripted-server.fixture.js';
 import { conformanceRows, titleOf, type ConformanceRow } from './conformance-page.js';
 import type { ClientKind } from './client-fields.js';
 import { asksForNothing, labels, minimal, sampleOf, samples } from './samples.js';
 
 const rows = conformanceRows();
+const { thinkBegin, thinkEnd } = ScriptedServer.markers;
 
 let server: ScriptedServer;
 beforeAll(async () => {
   server = await ScriptedServer.start({ tools: true });
   server.script = (request, signal) =>
     request.pooling === 'none'
-      ? says('Hi', ' é', '!')(request, signal)
+      ? tells(thinkBegin, 'So?', thinkEnd, 'Hi', ' é', '!')(request, signal)
       : [{ ...output([]), embedding: Float32Array.of(3, 4), finish: 'stop' }];
 });
 afterAll(() => server.stop());

@@ -1,5 +1,5 @@
-// One value of each field that asks for something other than what happens without it, for a server whose answer is
-// `Hi é!` and whose chat template ends in `!` where the model is not to think. A route's own comes before all routes'.
+// One value of each field that asks for something other than what happens without it, for a server that thinks, whose
+// answer is `Hi é!` and whose chat template ends in `!` where the model is not to think. A route's own comes before all routes'.
 
 import type { ClientKind } from './client-fields.js';
 

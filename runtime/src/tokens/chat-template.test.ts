@@ -54,6 +54,36 @@ describe('ChatTemplate', () => {
     }
   });
 
+  const inOrder = '{% for m in messages %}[{{ m.role }}]{{ m.content }}{% endfor %}';
+  const refusing =
+    "{% for m in messages %}{% if m.role == 'system' and not loop.first %}{{ raise_exception('first!') }}{% endif %}" +
+    '[{{ m.role }}]{{ m.content }}{% endfor %}';
+  const silent =
+    "{% if messages[0].role == 'system' %}[system]{{ messages[0].content }}{% endif %}" +
+    "{% for m in messages if m.role != 'system' %}[{{ m.role }}]{{ m.content }}{% endfor %}";
+  test.each([
+    ['at its place', inOrder, '[system]A[user]hi[system]B[assistant]yes[system]C'],
+    ['first where the template refuses it', refusing, '[system]A\n\nB\n\nC[user]hi[assistant]yes'],
+    ['first where the template leaves it out', silent, '[system]A\n\nB\n\nC[user]hi[assistant]yes'],
+  ])('shows a later system message %s', (_, source, text) => {
+    const messages = [
+      { role: 'system', content: 'A' },
+      ...user,
+      { role: 'system', content: 'B' },
+      { role: 'assistant', content: 'yes' },
+      { role: 'system', content: 'C' },
+    ];
+    expect(compile(source).render({ messages })).toBe(text);
+    expect(compile(source).renderBriefly({ messages })).toBe(text);
+  });
+
+  test('shows a system message first where there is no other, and leaves the one that the prompt ends in', () => {
+    const messages = [...user, { role: 'system', content: 'A' }, ...user];
+    expect(compile(refusing).render({ messages })).toBe('[system]A[user]hi[user]hi');
+    const last = { messages: messages.slice(0, 2), addGenerationPrompt: false };
+    expect(() => compile(refusing).render(last)).toThrow('first!');
+  });
+
   test('gives the date as strftime_now', () => {
     expect(compile("{{ strftime_now('%Y') }}").render({ messages: user })).toMatch(/^\d{4}$/);
   });

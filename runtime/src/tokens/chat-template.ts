@@ -5,6 +5,7 @@ import { Template } from '@huggingface/jinja';
 import { FailureError } from '@llmservice/crds';
 import { isBrief, renderBriefly } from './brief-rendering.js';
 import { PythonInterpreter } from './python-jinja.js';
+import { withSystemsShown } from './system-messages.js';
 
 /** A conversation to render. Messages and tools are passed on as they are: shapes are the template's business. */
 export interface ChatTemplateInput {
@@ -99,9 +100,7 @@ export class ChatTemplate {
    * @throws ChatTemplateRefusal with the template's own message
    */
   render(input: ChatTemplateInput): string {
-    return orRefuse(() =>
-      new PythonInterpreter(this.#variables(input)).render(this.#templateFor(input).parsed),
-    );
+    return this.#render(input, ({ parsed }, variables) => new PythonInterpreter(variables).render(parsed));
   }
 
   /**
@@ -110,7 +109,18 @@ export class ChatTemplate {
    */
   renderBriefly(input: ChatTemplateInput): string | null {
     if (!this.#isBrief) return null;
-    return orRefuse(() => renderBriefly(this.#templateFor(input).parsed, this.#variables(input)));
+    return this.#render(input, ({ parsed }, variables) => renderBriefly(parsed, variables));
+  }
+
+  #render<Text extends string | null>(
+    input: ChatTemplateInput,
+    run: (template: Template, variables: Record<string, unknown>) => Text,
+  ): Text {
+    const template = this.#templateFor(input);
+    const render = (messages: ChatTemplateInput['messages']): Text =>
+      run(template, this.#variables({ ...input, messages }));
+    const staysLast = input.addGenerationPrompt === false;
+    return orRefuse(() => render(withSystemsShown(input.messages, staysLast, render)));
   }
 
   #templateFor({ tools }: ChatTemplateInput): Template {

@@ -59,7 +59,7 @@ describe('a server with keys', () => {
     const response = await fetch(server.url + path, init);
     expect([response.status, response.headers.get('www-authenticate')]).toEqual([401, 'Bearer']);
     expect(await response.json()).toEqual({
-      ...(isAnthropicPath(path) ? { type: 'error' } : {}),
+      ...(isAnthropicPath(path) ? { type: 'error', request_id: null } : {}),
       error: {
         message: expect.stringContaining('Authorization: Bearer KEY'),
         type: isAnthropicPath(path) ? 'authentication_error' : 'invalid_request_error',

@@ -172,6 +172,7 @@ export const sharedSchemas: Readonly<Record<string, JsonSchema>> = {
       param: anyOrNull('string'),
       code: text,
     }),
+    request_id: anyOrNull('string'),
   }),
   Usage: object({
     prompt_tokens: whole,

@@ -7,6 +7,8 @@ export const anthropicErrorTypes: Readonly<Record<number, string>> = {
   401: 'authentication_error',
   403: 'permission_error',
   404: 'not_found_error',
+  408: 'timeout_error',
+  409: 'conflict_error',
   413: 'request_too_large',
   429: 'rate_limit_error',
   503: 'overloaded_error',
@@ -20,9 +22,14 @@ interface AnthropicErrorBody {
     readonly param: string | null;
     readonly code: string;
   };
+  readonly request_id: string | null;
 }
 
-export function anthropicError({ status, message, param, code }: ApiError): AnthropicErrorBody {
+/** @param requestId of the request's answer; null: it was refused before it got one */
+export function anthropicError(
+  { status, message, param, code }: ApiError,
+  requestId: string | null,
+): AnthropicErrorBody {
   const type = anthropicErrorTypes[status] ?? (status < 500 ? 'invalid_request_error' : 'api_error');
-  return { type: 'error', error: { type, message, param, code } };
+  return { type: 'error', error: { type, message, param, code }, request_id: requestId };
 }

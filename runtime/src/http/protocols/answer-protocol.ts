@@ -1,7 +1,7 @@
 // What makes one protocol of generated answers different from another, so that one route serves them all: how its bodies
 // are read, and what its clients are told, whole or event by event.
 
-import type { ApiError, FieldName } from '../../request/body/api-error.js';
+import type { ApiError, Wording } from '../../request/body/api-error.js';
 import type { GenerationDefaults } from '../../request/parts/generation-defaults.js';
 import type { ApiRequest } from '../../request/parse/parse-request.js';
 import type { TextDelta } from '../../request/text/text-stream.js';
@@ -15,8 +15,8 @@ export interface AnswerProtocol {
   readonly idHeaders: readonly string[];
   /** Sent after a while of silence on a stream. */
   readonly keepAlive: string;
-  /** What errors call fields that the protocol names otherwise than we do. */
-  readonly fieldNames: readonly FieldName[];
+  /** What errors call otherwise than we do. */
+  readonly wordings: readonly Wording[];
   /** @throws ApiError invalid_request, with every violation */
   read(body: unknown, defaults: GenerationDefaults, randomSeed: bigint): ReadRequest;
 }

@@ -16,7 +16,7 @@ export function chunkProtocol(kind: 'chat' | 'completions', shape: AnswerShape):
     idPrefix: shape.idPrefix,
     idHeaders: ['x-request-id'],
     keepAlive: commentEvent,
-    fieldNames: [],
+    wordings: [],
     read(body, defaults, randomSeed) {
       const parsed = parseRequest(kind, body, defaults, randomSeed);
       return { parsed, writer: (head, texts) => new ChunkWriter(shape, parsed, head, texts) };

@@ -2,7 +2,8 @@
 // grown and closed by events.
 
 import type { ApiError } from '../../request/body/api-error.js';
-import { messagesNames, parseMessages } from '../../request/parse/parse-messages.js';
+import { sealReasoning } from '../../request/body/sealed-reasoning.js';
+import { messagesWordings, parseMessages } from '../../request/parse/parse-messages.js';
 import type { TextDelta } from '../../request/text/text-stream.js';
 import { parseExactly } from '../../tools/exact-json.js';
 import { anthropicError } from '../api/anthropic-error.js';
@@ -16,27 +17,27 @@ export const messagesProtocol: AnswerProtocol = {
   idPrefix: 'msg_',
   idHeaders: ['x-request-id', 'request-id'],
   keepAlive: typedEvent({ type: 'ping' }),
-  fieldNames: messagesNames,
+  wordings: messagesWordings,
   read(body, defaults, randomSeed) {
-    const parsed = parseMessages(body, defaults, randomSeed);
-    return { parsed, writer: (head) => new MessageWriter(head) };
+    const { parsed, omitsThinking } = parseMessages(body, defaults, randomSeed);
+    return { parsed, writer: (head) => new MessageWriter(head, omitsThinking) };
   },
 };
-
-/** Nothing is signed here; clients keep thinking only where it has a signature. */
-const signature = 'unsigned';
 
 class MessageWriter implements AnswerWriter {
   private readonly parts = new AnswerParts();
   private begun = false;
   private ending: object = {};
 
-  constructor(private readonly head: AnswerHead) {}
+  constructor(
+    private readonly head: AnswerHead,
+    private readonly omitsThinking: boolean,
+  ) {}
 
   delta(_index: number, delta: TextDelta, usage: () => Usage): string[] {
     const start = this.begun ? [] : [this.start(usage())];
     this.begun = true;
-    const events = this.parts.take(delta).flatMap(blockEvents);
+    const events = this.parts.take(delta).flatMap((event) => blockEvents(event, this.omitsThinking));
     if (delta.finish !== null) this.ending = endOf(delta);
     return [...start, ...events].map(typedEvent);
   }
@@ -47,41 +48,62 @@ class MessageWriter implements AnswerWriter {
   }
 
   failure(error: ApiError): string[] {
-    return [typedEvent({ ...anthropicError(error) })];
+    return [typedEvent({ ...anthropicError(error, this.head.id) })];
   }
 
   whole([choice, ...others]: readonly WholeChoice[]): object {
     if (choice === undefined) throw new Error('a message has one choice');
-    const content = AnswerParts.of(choice.deltas).map((part) => blockOf(part));
+    const content = AnswerParts.of(choice.deltas).map((part) => blockOf(part, this.omitsThinking));
     return this.message(content, endOf(choice), addUsage([choice, ...others].map(({ usage }) => usage)));
   }
 
   private start(usage: Usage): TypedData {
-    const message = this.message([], { stop_reason: null, stop_sequence: null }, usage);
+    // The message is told as it begins: clients add up what this and the last event say of the answer.
+    const before = { ...usage, completionTokens: 0, reasoningTokens: 0 };
+    const message = this.message([], stopped(null, null), before);
     return { type: 'message_start', message };
   }
 
   private message(content: readonly object[], ending: object, usage: Usage): object {
     const { id, model } = this.head;
-    return { id, type: 'message', role: 'assistant', model, content, ...ending, usage: usageOf(usage) };
+    const used = { ...usageOf(usage), ...asServed };
+    return {
+      id,
+      type: 'message',
+      role: 'assistant',
+      model,
+      content,
+      diagnostics: null,
+      ...ending,
+      usage: used,
+    };
   }
 }
 
-function blockEvents(event: PartEvent): TypedData[] {
+function blockEvents(event: PartEvent, omitsThinking: boolean): TypedData[] {
   const { part } = event;
   const { index } = part;
+  const isThinking = part.kind === 'reasoning';
   const grown = (delta: object): TypedData => ({ type: 'content_block_delta', index, delta });
   switch (event.kind) {
-    case 'opened':
-      return [{ type: 'content_block_start', index, content_block: blockOf({ ...part, text: '' }, '') }];
+    case 'opened': {
+      const empty = blockOf({ ...part, text: '' }, omitsThinking);
+      const content_block = isThinking ? { ...empty, signature: '' } : empty;
+      return [{ type: 'content_block_start', index, content_block }];
+    }
     case 'grown':
-      return [grown(growth(part.kind, event.by))];
+      return isThinking && omitsThinking ? [] : [grown(growth(part.kind, event.by))];
     case 'closed': {
-      const signed = part.kind === 'reasoning' ? [grown({ type: 'signature_delta', signature })] : [];
-      return [...signed, { type: 'content_block_stop', index }];
+      const stop = { type: 'content_block_stop', index };
+      if (!isThinking) return [stop];
+      return [grown({ type: 'signature_delta', signature: signatureOf(part.text, omitsThinking) }), stop];
     }
   }
 }
+
+/** Nothing is signed, but clients keep thinking only with a signature. Where they are told no more, that has the thinking. */
+const signatureOf = (text: string, omitsThinking: boolean): string =>
+  omitsThinking ? sealReasoning(text) : 'unsigned';
 
 function growth(kind: AnswerPart['kind'], by: string): object {
   switch (kind) {
@@ -94,14 +116,18 @@ function growth(kind: AnswerPart['kind'], by: string): object {
   }
 }
 
-function blockOf({ kind, text, call }: AnswerPart, signed = signature): object {
+function blockOf({ kind, text, call }: AnswerPart, omitsThinking: boolean): object {
   switch (kind) {
     case 'reasoning':
-      return { type: 'thinking', thinking: text, signature: signed };
+      return {
+        type: 'thinking',
+        thinking: omitsThinking ? '' : text,
+        signature: signatureOf(text, omitsThinking),
+      };
     case 'text':
       return { type: 'text', text, citations: null };
     case 'call':
-      return { type: 'tool_use', ...call, input: inputOf(text) };
+      return { type: 'tool_use', ...call, input: inputOf(text), caller: { type: 'direct' } };
   }
 }
 
@@ -116,10 +142,15 @@ function inputOf(text: string): unknown {
 }
 
 function endOf({ finish, stopReason }: TextDelta): object {
-  const stop_sequence = typeof stopReason === 'string' ? stopReason : null;
-  const natural = stop_sequence === null ? 'end_turn' : 'stop_sequence';
+  const sequence = typeof stopReason === 'string' ? stopReason : null;
+  const natural = sequence === null ? 'end_turn' : 'stop_sequence';
   const reasons = { length: 'max_tokens', tool_calls: 'tool_use', stop: natural };
-  return { stop_reason: finish === null ? null : reasons[finish], stop_sequence };
+  return stopped(finish === null ? null : reasons[finish], sequence);
+}
+
+/** Nothing is refused here, and nothing runs in a container. */
+function stopped(reason: string | null, sequence: string | null): object {
+  return { stop_reason: reason, stop_sequence: sequence, stop_details: null, container: null };
 }
 
 /** Anthropic counts tokens that the cache had apart from the other input. */
@@ -130,5 +161,14 @@ function usageOf({ promptTokens, cachedTokens, completionTokens, reasoningTokens
     cache_read_input_tokens: cachedTokens,
     output_tokens: completionTokens,
     output_tokens_details: { thinking_tokens: reasoningTokens },
+    server_tool_use: null,
   };
 }
+
+/** What Anthropic tells of how a message was served, beside what it took. */
+const asServed = {
+  cache_creation: null,
+  inference_geo: null,
+  service_tier: 'standard',
+  speed: 'standard',
+};

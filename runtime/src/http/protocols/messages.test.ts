@@ -2,8 +2,12 @@
 
 import Anthropic, { APIError } from '@anthropic-ai/sdk';
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { anthropicError } from '../api/anthropic-error.js';
 import { tells, thinksAndCalls } from '../call-script.fixture.js';
 import { byteIds, output, says } from '../scripted-engine.fixture.js';
+import { ApiError } from '../../request/body/api-error.js';
+import { parseMessages } from '../../request/parse/parse-messages.js';
+import { openAiSampling } from '../../request/parts/generation-defaults.js';
 import { ScriptedServer } from '../scripted-server.fixture.js';
 
 let server: ScriptedServer;
@@ -25,6 +29,8 @@ const input_schema = {
   required: ['city'],
 };
 const tools = ['weather', 'time'].map((name) => ({ name, input_schema }));
+
+const defaults = { sampling: openAiSampling, eosIds: [] };
 
 const lastPrompt = (): string =>
   server.tokenizer.decode(server.engine.requests.at(-1)!.prompt, { skipSpecialTokens: false });
@@ -77,6 +83,9 @@ describe('an answer', () => {
       'message_delta',
       'message_stop',
     ]);
+    expect(text).toMatch(
+      /"message_start".*"output_tokens":0,"output_tokens_details":\{"thinking_tokens":0\}/,
+    );
     expect(text).not.toContain('[DONE]');
     expect(response.headers.get('request-id')).toMatch(/^msg_/);
   });
@@ -156,6 +165,54 @@ describe('the model is given', () => {
       'system:Be brief.user:Weather?assistant:I look.[weather {"city": "Bern"}]' +
         'tool(call_1):Error: no answeruser:And now?2 tools!',
     );
+  });
+
+  test.each([true, false])('thinking that the client is not told, streamed: %s', async (stream) => {
+    server.script = thinksAndCalls;
+    const asked = { ...body, tools, thinking: { type: 'adaptive' as const, display: 'omitted' as const } };
+    const { content } = stream
+      ? await client.messages.stream(asked).finalMessage()
+      : await client.messages.create(asked);
+    expect(content[0]).toEqual({
+      type: 'thinking',
+      thinking: '',
+      signature: expect.stringMatching(/^llmservice-reasoning-1:/),
+    });
+    const messages = [user('x'), { role: 'assistant', content: content.slice(0, 2) }, user('y')];
+    expect(parseMessages({ ...body, messages }, defaults, 0n).parsed.prompts).toMatchObject([
+      { messages: [{}, { content: 'I look.', reasoning_content: 'Which city?' }, {}] },
+    ]);
+  });
+
+  test('of tools that are deferred those that a result refers to', async () => {
+    const [weather, time] = tools;
+    const search = { name: 'search', input_schema };
+    const asked = {
+      ...body,
+      tools: [{ ...weather!, defer_loading: true }, search, { ...time!, defer_loading: true }],
+    };
+    await client.messages.create(asked);
+    expect(lastPrompt()).toBe('user:x1 tools!');
+    const found = [{ type: 'tool_reference' as const, tool_name: 'time' }];
+    const messages = [
+      user('x'),
+      {
+        role: 'assistant' as const,
+        content: [{ type: 'tool_use' as const, id: 'call_1', name: 'search', input: {} }],
+      },
+      user([{ type: 'tool_result', tool_use_id: 'call_1', content: found }]),
+    ];
+    await client.messages.create({ ...asked, messages });
+    expect(lastPrompt()).toBe(
+      'user:xassistant:[search {}]tool(call_1):The tool time can be called now.\n2 tools!',
+    );
+    const { input_tokens } = await client.messages.countTokens({
+      model: 'tiny',
+      tools: asked.tools,
+      messages,
+    });
+    expect(input_tokens).toBe(server.engine.requests.at(-1)!.prompt.length);
+    expect(JSON.stringify(parseMessages(asked, defaults, 0n).parsed.tools)).not.toContain('time');
   });
 
   test('an answer that was begun, to go on with it', async () => {
@@ -246,6 +303,23 @@ test('sampling, the form of the answer and the user reach the engine', async () 
   });
 });
 
+test('what Claude Code sends beside that asks for nothing', async () => {
+  const plain = { ...body, tools, system: [{ type: 'text', text: 'Be brief.' }] };
+  const context_management = { edits: [{ type: 'clear_thinking_20251015', keep: 'all' }] };
+  const billed = { type: 'text', text: 'x-anthropic-billing-header: cc_version=2.1; cch=36ee5;' };
+  const withMore = {
+    ...plain,
+    system: [billed, ...plain.system],
+    tools: tools.map((tool) => ({ ...tool, allowed_callers: ['direct'], defer_loading: false })),
+    output_config: { effort: 'medium' },
+    context_management,
+  };
+  for (const asked of [plain, withMore]) {
+    const response = await server.post('/v1/messages?beta=true', asked, { 'anthropic-beta': 'a,b' });
+    expect([response.status, lastPrompt()]).toEqual([200, 'system:Be brief.user:x2 tools!']);
+  }
+});
+
 test('the tokens of a prompt are counted as they are generated from', async () => {
   await client.messages.create({ ...body, tools, system: 'Be brief.' });
   const counted = await client.messages.countTokens({
@@ -264,6 +338,21 @@ describe('an error is told in the words of the protocol:', () => {
     [{ surprise: 1 }, 400, 'invalid_request_error', 'surprise', 'surprise is not a known field'],
     [{ max_tokens: null }, 400, 'invalid_request_error', 'max_tokens', 'max_tokens is required'],
     [{ container: 'a' }, 400, 'invalid_request_error', 'container', 'container is not supported'],
+    [
+      { context_management: { edits: [{ type: 'clear_tool_uses_20250919' }] } },
+      400,
+      'invalid_request_error',
+      'context_management',
+      'context_management is not supported',
+    ],
+    [
+      { output_config: { effort: 'none' } },
+      400,
+      'invalid_request_error',
+      'output_config.effort',
+      // In JSON, which the client's errors quote.
+      'must be one of \\"low\\"',
+    ],
     [
       { messages: [user([image as never])] },
       400,
@@ -297,8 +386,24 @@ describe('an error is told in the words of the protocol:', () => {
       400,
       'invalid_request_error',
       'tools.0.input_schema',
-      // In JSON, which the client's errors quote.
       'tools.0.type must be \\"custom\\"',
+    ],
+    [
+      { tools: tools.map((tool) => ({ ...tool, defer_loading: true })) },
+      400,
+      'invalid_request_error',
+      'tools',
+      'tools are all defer_loading',
+    ],
+    [
+      {
+        tools: [tools[0], { ...tools[1], defer_loading: true }],
+        tool_choice: { type: 'tool', name: 'time' },
+      },
+      400,
+      'invalid_request_error',
+      'tool_choice',
+      'tool_choice names time, which is defer_loading',
     ],
     [
       { tools: [{ name: 'a', strict: true, input_schema: { type: 'object', not: {} } }] },
@@ -307,13 +412,28 @@ describe('an error is told in the words of the protocol:', () => {
       'tools.0.input_schema.not',
       'tools.0.input_schema.not is not supported',
     ],
-    [{ max_tokens: 5000 }, 400, 'invalid_request_error', 'max_tokens', 'max_tokens asks for 5000 more'],
+    [
+      { max_tokens: 5000 },
+      400,
+      'invalid_request_error',
+      'max_tokens',
+      'input length and `max_tokens` exceed context limit: 7 + 5000 > 4096',
+    ],
+    [
+      { messages: [user('x'.repeat(5000))] },
+      400,
+      'invalid_request_error',
+      'messages',
+      'prompt is too long: 5006 tokens > 4096 maximum',
+    ],
     [{ model: 'other' }, 404, 'not_found_error', 'model', 'served: tiny, small'],
   ])('%j', async (change, status, type, param, message) => {
     const error = await client.messages.create({ ...body, ...change }).catch((error: unknown) => error);
     expect(error).toBeInstanceOf(APIError);
     expect(error).toMatchObject({ status, type });
-    expect((error as APIError).error).toMatchObject({ error: { param } });
+    const { requestID } = error as APIError;
+    expect(requestID).toMatch(/^msg_/);
+    expect((error as APIError).error).toMatchObject({ error: { param }, request_id: requestID });
     expect((error as APIError).message).toContain(message);
   });
 
@@ -344,6 +464,18 @@ describe('an error is told in the words of the protocol:', () => {
     await loading.stop();
   });
 
+  test.each([
+    ['timeout_error', 'request_timeout'],
+    ['conflict_error', 'request_cancelled'],
+    ['request_too_large', 'request_too_large'],
+  ] as const)('%s for %s', (type, code) => {
+    expect(anthropicError(ApiError.of(code, 'why'), null)).toMatchObject({
+      type: 'error',
+      error: { type, code, message: 'why' },
+      request_id: null,
+    });
+  });
+
   test('a failure behind the first event', async () => {
     server.script = function* () {
       yield output(byteIds('Hi'));
@@ -353,7 +485,10 @@ describe('an error is told in the words of the protocol:', () => {
       .stream(body)
       .finalMessage()
       .catch((error: unknown) => error);
-    expect(failed).toMatchObject({ type: 'api_error' });
+    expect(failed).toMatchObject({
+      type: 'api_error',
+      error: { request_id: expect.stringMatching(/^msg_/) },
+    });
     expect((failed as APIError).message).not.toContain('secret');
   });
 });

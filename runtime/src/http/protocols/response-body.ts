@@ -41,9 +41,9 @@ export function responseBody(
     reasoning: { effort: null, summary: null, ...(asked('reasoning', {}) as object) },
     safety_identifier: asked('safety_identifier'),
     temperature: sampling.temperature,
-    text: { format: { type: 'text' }, ...(asked('text', {}) as object) },
+    text: textOf(asked('text', {}) as AskedText),
     tool_choice: asked('tool_choice', 'auto'),
-    tools: asked('tools', []),
+    tools: (asked('tools', []) as readonly AskedTool[]).map(toolOf),
     top_p: sampling.topP,
     user: asked('user'),
     background: false,
@@ -57,14 +57,32 @@ export function responseBody(
 }
 
 /** OpenAI's own `code` is one of a few that its clients know; ours says what it was. */
-function errorOf({ message, code }: ApiError): object {
-  return { code: 'server_error', message, llmservice_code: code };
+function errorOf({ status, message, code }: ApiError): object {
+  const known = status === 429 ? 'rate_limit_exceeded' : 'server_error';
+  return { code: known, message, llmservice_code: code };
 }
+
+interface AskedText {
+  readonly format?: object | null;
+}
+
+interface AskedTool {
+  readonly type: string;
+}
+
+const textOf = ({ format, ...asked }: AskedText): object => ({
+  format: format ?? { type: 'text' },
+  ...asked,
+});
+
+/** With all that OpenAI tells of a tool: a schema that nobody asked to be held to is not. */
+const toolOf = (tool: AskedTool): object =>
+  tool.type === 'function' ? { description: null, parameters: null, strict: false, ...tool } : tool;
 
 function usageOf({ promptTokens, cachedTokens, completionTokens, reasoningTokens }: Usage): object {
   return {
     input_tokens: promptTokens,
-    input_tokens_details: { cached_tokens: cachedTokens },
+    input_tokens_details: { cached_tokens: cachedTokens, cache_write_tokens: 0 },
     output_tokens: completionTokens,
     output_tokens_details: { reasoning_tokens: reasoningTokens },
     total_tokens: promptTokens + completionTokens,

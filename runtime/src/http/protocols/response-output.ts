@@ -1,5 +1,7 @@
 // The parts of an answer as output items of OpenAI's Responses, and what is told of them while they are written.
 
+import { sealReasoning } from '../../request/body/sealed-reasoning.js';
+import type { ResponsesRequest } from '../../request/parse/parse-responses.js';
 import type { AnswerPart, PartEvent } from './answer-parts.js';
 import type { TypedData } from './sse-event.js';
 
@@ -7,24 +9,40 @@ export type ItemStatus = 'in_progress' | 'completed' | 'incomplete';
 
 const idPrefixes = { reasoning: 'rs_', text: 'msg_', call: 'fc_' } as const;
 
-/** @param answer id of the response, which those of its items follow from */
-const idOf = ({ kind, index }: AnswerPart, answer: string): string =>
-  `${idPrefixes[kind]}${answer.replace(/^resp_/, '')}-${String(index)}`;
+/** The response that items belong to. */
+export interface ItemsOf {
+  /** Those of its items follow from it. */
+  readonly id: string;
+  readonly sealsReasoning: boolean;
+  /** Functions in namespaces, by the names that the model calls them by. */
+  readonly namespaced: ResponsesRequest['namespaced'];
+}
 
-export function itemOf(part: AnswerPart, answer: string, status: ItemStatus): object {
+const idOf = ({ kind, index }: AnswerPart, { id }: ItemsOf): string =>
+  `${idPrefixes[kind]}${id.replace(/^resp_/, '')}-${String(index)}`;
+
+export function itemOf(part: AnswerPart, answer: ItemsOf, status: ItemStatus): object {
   const id = idOf(part, answer);
   // What has begun has no content part yet: an event of its own adds it.
   const content = status === 'in_progress' ? [] : [contentOf(part)];
   switch (part.kind) {
-    case 'reasoning':
-      return { id, type: 'reasoning', summary: [], content, encrypted_content: null, status };
+    case 'reasoning': {
+      const isSealed = answer.sealsReasoning && status !== 'in_progress';
+      const encrypted_content = isSealed ? sealReasoning(part.text) : null;
+      return { id, type: 'reasoning', summary: [], content, encrypted_content, status };
+    }
     case 'text':
       return { id, type: 'message', role: 'assistant', content, status };
     case 'call': {
-      const { id: call_id, name } = part.call ?? {};
-      return { id, type: 'function_call', call_id, name, arguments: part.text, status };
+      const called = { call_id: part.call?.id, ...nameOf(part, answer), arguments: part.text };
+      return { id, type: 'function_call', ...called, status };
     }
   }
+}
+
+/** What the client calls the function of a call. */
+function nameOf({ call }: AnswerPart, { namespaced }: ItemsOf): { name?: string; namespace?: string } {
+  return call === null ? {} : (namespaced.get(call.name) ?? { name: call.name });
 }
 
 const contentOf = ({ kind, text }: AnswerPart): object =>
@@ -33,7 +51,7 @@ const contentOf = ({ kind, text }: AnswerPart): object =>
     : { type: 'output_text', text, annotations: [], logprobs: [] };
 
 /** @param status of the item once it is closed */
-export function itemEvents(event: PartEvent, answer: string, status: ItemStatus): TypedData[] {
+export function itemEvents(event: PartEvent, answer: ItemsOf, status: ItemStatus): TypedData[] {
   const { part } = event;
   const output = { output_index: part.index };
   const at = { ...output, item_id: idOf(part, answer) };
@@ -53,7 +71,7 @@ export function itemEvents(event: PartEvent, answer: string, status: ItemStatus)
     case 'closed':
       return [
         isCall
-          ? { type: done, ...at, name: part.call?.name, arguments: part.text }
+          ? { type: done, ...at, name: nameOf(part, answer).name, arguments: part.text }
           : { type: done, ...inContent, text: part.text, ...noLogprobs(part) },
         ...(isCall ? [] : [{ type: 'response.content_part.done', ...inContent, part: contentOf(part) }]),
         { type: 'response.output_item.done', ...output, item: itemOf(part, answer, status) },

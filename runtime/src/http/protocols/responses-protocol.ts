@@ -4,7 +4,7 @@
 import type { ApiError } from '../../request/body/api-error.js';
 import {
   parseResponses,
-  responsesNames,
+  responsesWordings,
   type ResponsesRequest,
 } from '../../request/parse/parse-responses.js';
 import type { TextDelta } from '../../request/text/text-stream.js';
@@ -13,14 +13,14 @@ import type { AnswerProtocol, AnswerWriter } from './answer-protocol.js';
 import { addUsage, type AnswerHead, type WholeChoice } from './answer-shape.js';
 import type { Usage } from '../generation/generation.js';
 import { responseBody, stateAtEnd, type ResponseState } from './response-body.js';
-import { itemEvents, itemOf, type ItemStatus } from './response-output.js';
+import { itemEvents, itemOf, type ItemsOf, type ItemStatus } from './response-output.js';
 import { commentEvent, typedEvent, type TypedData } from './sse-event.js';
 
 export const responsesProtocol: AnswerProtocol = {
   idPrefix: 'resp_',
   idHeaders: ['x-request-id'],
   keepAlive: commentEvent,
-  fieldNames: responsesNames,
+  wordings: responsesWordings,
   read(body, defaults, randomSeed) {
     const request = parseResponses(body, defaults, randomSeed);
     return { parsed: request.parsed, writer: (head) => new ResponseWriter(request, head) };
@@ -32,11 +32,15 @@ class ResponseWriter implements AnswerWriter {
   private state: ResponseState = { status: 'in_progress' };
   /** Events so far. */
   private told = 0;
+  private readonly itemsOf: ItemsOf;
 
   constructor(
     private readonly request: ResponsesRequest,
     private readonly head: AnswerHead,
-  ) {}
+  ) {
+    const { sealsReasoning, namespaced } = request;
+    this.itemsOf = { id: head.id, sealsReasoning, namespaced };
+  }
 
   delta(_index: number, delta: TextDelta): string[] {
     const start = this.start();
@@ -45,7 +49,7 @@ class ResponseWriter implements AnswerWriter {
     return [
       ...start,
       ...events
-        .flatMap((event) => itemEvents(event, this.head.id, this.statusOf(event.part, this.parts.all)))
+        .flatMap((event) => itemEvents(event, this.itemsOf, this.statusOf(event.part, this.parts.all)))
         .map((event) => this.event(event)),
     ];
   }
@@ -78,7 +82,7 @@ class ResponseWriter implements AnswerWriter {
   }
 
   private body(parts: readonly AnswerPart[], usage: Usage | null): object {
-    const output = parts.map((part) => itemOf(part, this.head.id, this.statusOf(part, parts)));
+    const output = parts.map((part) => itemOf(part, this.itemsOf, this.statusOf(part, parts)));
     return responseBody(this.request, this.head, this.state, output, usage);
   }
 

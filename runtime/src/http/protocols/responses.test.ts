@@ -5,6 +5,7 @@ import OpenAI, { APIError } from 'openai';
 import { tells, thinksAndCalls } from '../call-script.fixture.js';
 import { byteIds, output } from '../scripted-engine.fixture.js';
 import { ApiError } from '../../request/body/api-error.js';
+import { parseResponses } from '../../request/parse/parse-responses.js';
 import { openAiSampling } from '../../request/parts/generation-defaults.js';
 import { ScriptedServer } from '../scripted-server.fixture.js';
 import { responsesProtocol } from './responses-protocol.js';
@@ -25,6 +26,8 @@ const tools = ['weather', 'time'].map((name) => ({
   parameters,
   strict: false,
 }));
+
+const defaults = { sampling: openAiSampling, eosIds: [] };
 
 const lastPrompt = (): string =>
   server.tokenizer.decode(server.engine.requests.at(-1)!.prompt, { skipSpecialTokens: false });
@@ -135,14 +138,14 @@ describe('a response', () => {
   });
 
   test('that fails before its first token begins all the same', async () => {
-    const { writer } = responsesProtocol.read(body, { sampling: openAiSampling, eosIds: [] }, 0n);
+    const { writer } = responsesProtocol.read(body, defaults, 0n);
     const head = { id: 'resp_1', created: 1, model: 'tiny' };
     const failure = writer(head, server.tokenizer).failure(ApiError.of('queue_full', 'full'));
     const stream = new Response(failure.join(''), { headers: { 'content-type': 'text/event-stream' } });
     const reader = new OpenAI({ apiKey: 'none', maxRetries: 0, fetch: () => Promise.resolve(stream) });
     expect(await reader.responses.stream(body).finalResponse()).toMatchObject({
       status: 'failed',
-      error: { code: 'server_error', message: 'full', llmservice_code: 'queue_full' },
+      error: { code: 'rate_limit_exceeded', message: 'full', llmservice_code: 'queue_full' },
     });
   });
 
@@ -178,6 +181,55 @@ describe('the model is given', () => {
   });
 
   test.each([
+    ['its text', { encrypted_content: null }],
+    ['what stands for it', { content: null }],
+  ])('earlier reasoning, of which the client sends back %s', async (_, lost) => {
+    server.script = thinksAndCalls;
+    const include = ['reasoning.encrypted_content' as const];
+    const whole = await client.responses.create({ ...body, tools, include });
+    const streamed = await client.responses.stream({ ...body, tools, include }).finalResponse();
+    for (const { output } of [whole, streamed]) {
+      const input = output.map((item) => (item.type === 'reasoning' ? { ...item, ...lost } : item));
+      expect(parseResponses({ input }, defaults, 0n).parsed.prompts).toMatchObject([
+        { messages: [{ content: 'I look.', reasoning_content: 'Which city?' }] },
+      ]);
+    }
+  });
+
+  test('what Codex and others send beside that asks for nothing', async () => {
+    const plain = { ...body, tools };
+    const withMore = {
+      ...plain,
+      tools: tools.map((tool) => ({ ...tool, allowed_callers: ['direct'], defer_loading: false })),
+      client_metadata: { 'x-codex-installation-id': 'a' },
+      reasoning: { effort: null, summary: 'detailed' },
+      include: [],
+      store: false,
+    };
+    for (const asked of [plain, withMore]) {
+      const { status } = await server.post('/v1/responses', asked);
+      expect([status, lastPrompt()]).toEqual([200, 'user:x2 tools']);
+    }
+  });
+
+  test('no reasoning where the client made a summary of none', async () => {
+    const summary = [{ type: 'summary_text' as const, text: '' }];
+    await client.responses.create({ ...body, input: [{ type: 'reasoning', id: 'rs_1', summary }] });
+    expect(lastPrompt()).toBe('assistant:');
+  });
+
+  test('a refusal as the text that it is', async () => {
+    const refusal = { type: 'refusal' as const, refusal: 'I may not.' };
+    const refused = { role: 'assistant' as const, content: [refusal], type: 'message' as const };
+    const items = [
+      { role: 'user' as const, content: 'x' },
+      { ...refused, id: 'msg_1', status: 'completed' as const },
+    ];
+    await client.responses.create({ ...body, input: items });
+    expect(lastPrompt()).toBe('user:xassistant:I may not.');
+  });
+
+  test.each([
     ['none', 'user:x!'],
     ['low', 'user:x'],
     ['xhigh', 'user:x'],
@@ -187,6 +239,35 @@ describe('the model is given', () => {
     expect(lastPrompt()).toBe(prompt);
   });
 });
+
+test.each([true, false])(
+  'functions in a namespace are called by both names, streamed: %s',
+  async (stream) => {
+    const { begin, end } = ScriptedServer.markers;
+    server.script = tells(begin, '{"name": "mcp__clock__time", "arguments": {"city": "Bern"}}', end);
+    const clock = {
+      type: 'namespace' as const,
+      name: 'mcp__clock',
+      description: 'Clocks.',
+      tools: [tools[1]!],
+    };
+    const asked = { ...body, tools: [tools[0]!, clock] };
+    const { output } = stream
+      ? await client.responses.stream(asked).finalResponse()
+      : await client.responses.create(asked);
+    const call = {
+      type: 'function_call',
+      namespace: 'mcp__clock',
+      name: 'time',
+      arguments: '{"city": "Bern"}',
+    };
+    expect(output).toMatchObject([call]);
+    await client.responses.create({ ...asked, input: output as OpenAI.Responses.ResponseInput });
+    expect(lastPrompt()).toBe('assistant:[mcp__clock__time {"city": "Bern"}]2 tools');
+    const { given } = parseResponses(asked, defaults, 0n).parsed.tools!;
+    expect(given[1]).toMatchObject({ function: { name: 'mcp__clock__time', description: 'Clocks.' } });
+  },
+);
 
 test.each([
   ['required' as const, { many: true }],
@@ -215,6 +296,15 @@ test('sampling, the form of the answer and the user reach the engine', async () 
   });
 });
 
+test('the form of a text that is to have none, and a tool that says little, are told in full', async () => {
+  const asked = { ...body, text: { format: null }, tools: [{ type: 'function', name: 'time' }] };
+  const answer = await server.post('/v1/responses', asked);
+  expect(await answer.json()).toMatchObject({
+    text: { format: { type: 'text' } },
+    tools: [{ type: 'function', name: 'time', description: null, parameters: null, strict: false }],
+  });
+});
+
 test('what is asked to be stored is answered, and told not to be stored', async () => {
   expect(await client.responses.create({ ...body, store: true })).toMatchObject({
     status: 'completed',
@@ -227,23 +317,67 @@ test.each<[object, string, string]>([
   [{ previous_response_id: 'resp_1' }, 'previous_response_id', 'nothing is stored here'],
   [{ background: true }, 'background', 'nothing is stored here'],
   [{ truncation: 'auto' }, 'truncation', 'truncation is not supported'],
-  [{ include: ['reasoning.encrypted_content'] }, 'include', 'include is not supported'],
+  [
+    { include: ['message.output_text.logprobs'] },
+    'include.0',
+    'include.0 must be "reasoning.encrypted_content"',
+  ],
   [
     { tool_choice: { type: 'allowed_tools' } },
     'tool_choice',
     'tool_choice must be "none", "auto", "required" or {"type": "function", "name"',
   ],
-  [{ tools: [{ type: 'web_search' }] }, 'tools.0.name', 'tools.0.type must be "function"'],
+  [
+    { tools: [{ type: 'web_search', external_web_access: false }] },
+    'tools.0.name',
+    'tools.0.type must be one of "function", "namespace"',
+  ],
+  [
+    { tools: [{ type: 'namespace', name: 'a', tools: [{ type: 'custom', name: 'b' }] }] },
+    'tools.0.tools.0.type',
+    'must be "function"',
+  ],
+  [
+    {
+      tools: [
+        { type: 'function', name: 'time' },
+        {
+          type: 'namespace',
+          name: 'a',
+          tools: [{ type: 'function', name: 'b', strict: true, parameters: { not: {} } }],
+        },
+      ],
+    },
+    'tools.1.tools.0.parameters.not',
+    'tools.1.tools.0.parameters.not is not supported',
+  ],
+  [
+    {
+      tools: ['a', 'b'].map((name) => ({
+        type: 'namespace',
+        name,
+        tools: Array.from({ length: 65 }, (_, index) => ({ type: 'function', name: `f${String(index)}` })),
+      })),
+    },
+    'tools',
+    'tools has 130 functions; the most are 128',
+  ],
   [
     { input: [{ role: 'user', content: [{ type: 'input_image', image_url: 'a' }] }] },
     'input.0.content.0',
     'is an image, and the model reads text only',
   ],
   [{ input: [{ type: 'function_call', name: 'a' }] }, 'input.0.call_id', 'input.0.arguments is required'],
+  [{ input: [{ type: 'item_reference', id: 'msg_1' }] }, 'input.0.type', 'nothing is stored here'],
+  [
+    { input: [{ role: 'assistant', content: [{ type: 'refusal' }] }] },
+    'input.0.content.0.refusal',
+    'is required',
+  ],
   [{ input: [{ content: 'x' }] }, 'input.0.role', 'is required'],
   [
     { input: [{ type: 'reasoning', id: 'rs_1', summary: [{ type: 'summary_text', text: 'x' }] }] },
-    'input.0.summary',
+    'input.0.summary.0.text',
     'send the reasoning itself as content',
   ],
   [
@@ -273,6 +407,7 @@ test.each<[object, string, string]>([
     .create({ ...body, ...change } as OpenAI.Responses.ResponseCreateParams)
     .catch((error: unknown) => error);
   expect(error).toBeInstanceOf(APIError);
-  expect(error).toMatchObject({ status: 400, code: expect.any(String), param });
+  const requestID = expect.stringMatching(/^resp_/);
+  expect(error).toMatchObject({ status: 400, code: expect.any(String), param, requestID });
   expect((error as APIError).message).toContain(message);
 });

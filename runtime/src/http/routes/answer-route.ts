@@ -20,7 +20,7 @@ export function answerRoute(parts: ServerParts, protocol: AnswerProtocol): Reque
     try {
       await answer(parts, protocol, request, response);
     } catch (error) {
-      throw error instanceof ApiError ? error.renamed(protocol.fieldNames) : error;
+      throw error instanceof ApiError ? error.worded(protocol.wordings) : error;
     }
   };
 }
@@ -32,13 +32,15 @@ async function answer(
   response: Response,
 ): Promise<void> {
   const { model } = parts.lifecycle.requireServing();
+  const id = newId(protocol.idPrefix);
+  // Of refusals too, which people report by it.
+  for (const name of protocol.idHeaders) response.setHeader(name, id);
   const { parsed, writer } = protocol.read(request.body, model.defaults, randomSeed());
   const head: AnswerHead = {
-    id: newId(protocol.idPrefix),
+    id,
     created: Math.floor(Date.now() / 1000),
     model: resolveName(parts.names, parsed.model, request),
   };
-  for (const name of protocol.idHeaders) response.setHeader(name, head.id);
   const { choices } = parsed;
   const count = parsed.prompts.length * choices.generated;
   const accounted = { id: head.id, route: routeOf(request), model: head.model };

@@ -3,7 +3,7 @@
 
 import type { RequestHandler } from 'express';
 import { ApiError } from '../../request/body/api-error.js';
-import { messagesNames, parseCountTokens } from '../../request/parse/parse-messages.js';
+import { messagesWordings, parseCountTokens } from '../../request/parse/parse-messages.js';
 import { encodePrompt } from '../../request/prepare/prepare-generation.js';
 import { resolveName } from '../replica/served-model.js';
 import type { ServerParts } from '../replica/server-parts.js';
@@ -19,7 +19,7 @@ export function countTokensRoute({ lifecycle, names }: ServerParts): RequestHand
       );
       response.json({ input_tokens: counts.reduce((sum, { length }) => sum + length, 0) });
     } catch (error) {
-      throw error instanceof ApiError ? error.renamed(messagesNames) : error;
+      throw error instanceof ApiError ? error.worded(messagesWordings) : error;
     }
   };
 }

@@ -31,7 +31,8 @@ export function errorHandler(logger: Logger): ErrorRequestHandler {
     // Clients try a 409 again by themselves.
     if (told.code === 'request_cancelled') response.setHeader('x-should-retry', 'false');
     if (told.code === 'invalid_api_key') response.setHeader('www-authenticate', 'Bearer');
-    response.status(told.status).json(isAnthropicPath(request.path) ? anthropicError(told) : told.body);
+    const id = response.getHeader('request-id')?.toString() ?? null;
+    response.status(told.status).json(isAnthropicPath(request.path) ? anthropicError(told, id) : told.body);
   };
 }
 

@@ -132,6 +132,15 @@ test.each([
     'the prompt has 70 tokens',
   ],
   [
+    'a stream of :predict',
+    '/v1/models/tiny:predict',
+    { prompt: 'x', stream: true },
+    400,
+    'invalid_request',
+    'stream',
+    'stream is not supported with this value',
+  ],
+  [
     'a field of one of several instances',
     '/v1/models/tiny:predict',
     { instances: ['a', { prompt: 'b', temperature: 5 }] },

@@ -95,6 +95,13 @@ test('KServe’s clients read that it lives and is ready', async () => {
   expect(await told('/')).toMatchObject({ status: 'alive' });
 });
 
+test.each(['/v1/models/tiny:predict', '/generate'])(
+  '%s is not streamed, and may be told so',
+  async (path) => {
+    expect((await server.post(path, { prompt: 'x', stream: false })).status).toBe(200);
+  },
+);
+
 test('of a :predict with several instances nothing is billed where one is refused', async () => {
   const long = 'x'.repeat(200);
   const answer = await server.post('/v1/models/tiny:predict', { instances: [long, 'a', 'b', 'c'] });

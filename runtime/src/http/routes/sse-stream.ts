@@ -27,6 +27,7 @@ export class SseStream {
 
   /** Resolves when the client may get more; one call per engine step gives one flush per step. */
   async send(...events: readonly string[]): Promise<void> {
+    if (events.length === 0) return;
     this.keepAlive.refresh();
     await this.write(events.join(''));
   }

@@ -141,6 +141,18 @@ test.each<[string, object, string, string]>([
   expect(server.engine.requests).toEqual([]);
 });
 
+test.each(['prompt', 'messages'])('what is too long to tokenize is told of %s', async (field) => {
+  await server.stop();
+  server = await ScriptedServer.start({ maxBodyBytes: 2 ** 20 });
+  const long = 'x'.repeat(262_145);
+  const value = field === 'prompt' ? long : [{ role: 'user', content: long }];
+  const { status, answer } = await ask('/tokenize', { [field]: value });
+  expect([status, answer]).toMatchObject([
+    400,
+    { error: { param: field, message: expect.stringContaining('takes 262144') } },
+  ]);
+});
+
 test.each(['/tokenize', '/detokenize', '/apply-template', '/generate'])(
   '%s knows the served names',
   async (path) => {

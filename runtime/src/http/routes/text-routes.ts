@@ -16,6 +16,7 @@ export function tokenizeRoute({ lifecycle, names }: ServerParts): RequestHandler
     const parsed = parseTokenize(request.body);
     resolveName(names, parsed.model, request);
     const { source, tools, addSpecialTokens } = parsed;
+    const param = source.kind === 'messages' ? 'messages' : 'prompt';
     const text =
       source.kind === 'messages'
         ? ({
@@ -24,10 +25,10 @@ export function tokenizeRoute({ lifecycle, names }: ServerParts): RequestHandler
             addSpecialTokens,
           } as const)
         : source;
-    const ids = await encodeText(text, model, 'prompt');
+    const ids = await encodeText(text, model, param);
     if (ids.length > mostTokens) {
       const message = `the text has ${String(ids.length)} tokens, and this route takes ${String(mostTokens)}: send it in parts`;
-      throw ApiError.of('invalid_request', message, { param: 'prompt' });
+      throw ApiError.of('invalid_request', message, { param });
     }
     const tokens = Array.from(ids);
     response.json({

@@ -37,8 +37,8 @@ export interface ErrorBody {
   };
 }
 
-/** A field by our name for it, and by a client's. */
-export interface FieldName {
+/** What an error calls a field, or says, in our words and in those of a client's protocol. */
+export interface Wording {
   readonly ours: RegExp;
   readonly theirs: string;
 }
@@ -81,13 +81,13 @@ export class ApiError extends Error {
     return new ApiError(httpStatus, type, failure.reason, message, null, retryAfterSeconds);
   }
 
-  /** The same where a client's protocol has its own names for fields. */
-  renamed(names: readonly FieldName[]): ApiError {
-    const rename = (text: string): string =>
-      names.reduce((renamed, { ours, theirs }) => renamed.replace(ours, theirs), text);
-    const param = this.param === null ? null : rename(this.param);
+  /** The same in the words of a client's protocol. */
+  worded(wordings: readonly Wording[]): ApiError {
+    const word = (text: string): string =>
+      wordings.reduce((worded, { ours, theirs }) => worded.replace(ours, theirs), text);
+    const param = this.param === null ? null : word(this.param);
     const { status, type, code, retryAfterSeconds } = this;
-    return new ApiError(status, type, code, rename(this.message), param, retryAfterSeconds);
+    return new ApiError(status, type, code, word(this.message), param, retryAfterSeconds);
   }
 
   /** The same of a body that stands inside of another, at `place`. */

@@ -11,12 +11,29 @@ const nothing = { type: 'null' };
 /** Prefixes are cached unasked. */
 const cacheControl = { type: ['object', 'null'] };
 
+const anthropicEfforts = ['low', 'medium', 'high', 'xhigh', 'max'];
+
 const textBlocks = {
   type: ['string', 'array'],
   items: {
     type: 'object',
     required: ['type', 'text'],
     properties: { type: { enum: ['text'] }, text, cache_control: cacheControl },
+  },
+};
+
+const resultBlocks = {
+  type: ['string', 'array', 'null'],
+  items: {
+    type: 'object',
+    required: ['type'],
+    properties: {
+      type: { enum: ['text', 'tool_reference'] },
+      text,
+      tool_name: text,
+      cache_control: cacheControl,
+    },
+    allOf: [needs('text', 'text'), needs('tool_reference', 'tool_name')],
   },
 };
 
@@ -27,11 +44,12 @@ const block = {
     type: { enum: ['text', 'thinking', 'tool_use', 'tool_result'] },
     text,
     thinking: text,
+    signature: { type: ['string', 'null'] },
     id: text,
     name: text,
     input: { type: 'object' },
     tool_use_id: text,
-    content: { ...textBlocks, type: ['string', 'array', 'null'] },
+    content: resultBlocks,
     is_error: flag,
     cache_control: cacheControl,
   },
@@ -53,6 +71,9 @@ const tool = {
     description: { type: ['string', 'null'] },
     input_schema: { type: 'object' },
     strict: flag,
+    // The tools are all the model's own to call.
+    allowed_callers: { type: ['array', 'null'], items: { const: 'direct' } },
+    defer_loading: flag,
     // Arguments are streamed as they come in any case.
     eager_input_streaming: flag,
     cache_control: cacheControl,
@@ -94,13 +115,15 @@ const promptFields = {
     properties: {
       type: { enum: ['enabled', 'adaptive', 'disabled'] },
       budget_tokens: { type: 'integer', minimum: 1024 },
-      display: { enum: ['summarized', null] },
+      display: { enum: ['summarized', 'omitted', null] },
     },
   },
   output_config: {
     type: 'object',
     additionalProperties: false,
     properties: {
+      // As with `reasoning_effort`, its levels are one here: whether the model thinks is said by `thinking`.
+      effort: { enum: [...anthropicEfforts, null] },
       format: {
         type: ['object', 'null'],
         required: ['type', 'schema'],
@@ -130,7 +153,25 @@ export const refusedMessagesFields = {
   service_tier: { enum: ['auto', 'standard_only'] },
   speed: { enum: ['standard'] },
   container: nothing,
-  context_management: nothing,
+  // Nothing is cleared here; Claude Code asks that thinking is not.
+  context_management: {
+    type: 'object',
+    additionalProperties: false,
+    properties: {
+      edits: {
+        type: 'array',
+        items: {
+          type: 'object',
+          required: ['type', 'keep'],
+          additionalProperties: false,
+          properties: {
+            type: { const: 'clear_thinking_20251015' },
+            keep: { enum: ['all', { type: 'all' }] },
+          },
+        },
+      },
+    },
+  },
   mcp_servers: { type: 'array', maxItems: 0 },
   inference_geo: nothing,
   diagnostics: nothing,

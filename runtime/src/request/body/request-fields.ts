@@ -276,6 +276,8 @@ export const honouredFields: Readonly<Record<string, HonouredField>> = {
   user: { routes: [...everyOpenAi, 'responses'], schema: text },
   // Labels of the caller: they ask for nothing.
   metadata: { routes: [...openAi, 'responses'], schema: { type: 'object' } },
+  // Codex's, of itself.
+  client_metadata: { routes: ['responses'], schema: { type: 'object' } },
   safety_identifier: { routes: [...openAi, 'responses'], schema: text },
   prompt_cache_key: { routes: [...openAi, 'responses'], schema: text },
 };
@@ -339,6 +341,7 @@ const isEmpty: JsonSchema = {
 
 /** Fields that no route honours but those above: by name, the schema of the values that ask for nothing and may pass. */
 export const refusedFields: Readonly<Record<string, JsonSchema>> = {
+  stream: is(false),
   n: is(1),
   best_of: is(1),
   echo: is(false),

@@ -3,6 +3,7 @@
 
 import { functionName } from './function-name.js';
 import { needs } from './needs.js';
+import { sealPrefix } from './sealed-reasoning.js';
 import { reasoningEfforts } from './reasoning-efforts.js';
 
 const text = { type: 'string' };
@@ -14,12 +15,26 @@ const parts = {
   type: ['string', 'array'],
   items: {
     type: 'object',
-    required: ['type', 'text'],
-    properties: { type: { enum: ['input_text', 'output_text', 'reasoning_text'] }, text },
+    required: ['type'],
+    properties: {
+      type: { enum: ['input_text', 'output_text', 'reasoning_text', 'refusal'] },
+      text,
+      refusal: text,
+    },
+    if: { required: ['type'], properties: { type: { const: 'refusal' } } },
+    then: { required: ['refusal'] },
+    else: { required: ['text'] },
   },
 };
 
 const inFull = 'send the reasoning itself as content';
+/** LangChain makes such a summary where an answer had none. */
+const saysNothing = {
+  type: 'object',
+  properties: { text: { type: 'string', maxLength: 0, description: inFull } },
+};
+
+const unstored = 'nothing is stored here: send the conversation itself as input';
 
 const item = {
   type: 'object',
@@ -29,10 +44,11 @@ const item = {
     content: { ...parts, type: ['string', 'array', 'null'] },
     call_id: text,
     name: text,
+    namespace: nullableText,
     arguments: text,
     output: parts,
     summary: listOrNull,
-    encrypted_content: { ...nothing, description: inFull },
+    encrypted_content: { ...nullableText, pattern: `^${sealPrefix}`, description: inFull },
   },
   allOf: [
     // The type of a message may stay away.
@@ -41,32 +57,66 @@ const item = {
     needs('function_call', 'call_id', 'name', 'arguments'),
     needs('function_call_output', 'call_id', 'output'),
     {
+      if: { required: ['type'], properties: { type: { const: 'item_reference' } } },
+      then: { properties: { type: { ...nothing, description: unstored } } },
+    },
+    {
       if: { properties: { content: { type: ['string', 'array', 'null'], maxItems: 0, maxLength: 0 } } },
-      then: { properties: { summary: { ...listOrNull, maxItems: 0, description: inFull } } },
+      then: { properties: { summary: { ...listOrNull, items: saysNothing } } },
     },
   ],
+};
+
+/** What its type is, is checked apart. */
+const functionTool = {
+  required: ['name'],
+  additionalProperties: false,
+  properties: {
+    type: {},
+    name: functionName,
+    description: nullableText,
+    parameters: { type: ['object', 'null'] },
+    strict: { type: ['boolean', 'null'] },
+    // The tools are all the model's own to call, and all of them are in the prompt.
+    allowed_callers: { type: ['array', 'null'], items: { const: 'direct' } },
+    defer_loading: { enum: [false, null] },
+  },
+};
+
+const namespaceTool = {
+  required: ['name', 'tools'],
+  additionalProperties: false,
+  properties: {
+    type: {},
+    name: functionName,
+    description: nullableText,
+    tools: {
+      type: 'array',
+      maxItems: 128,
+      items: {
+        type: 'object',
+        ...functionTool,
+        properties: { ...functionTool.properties, type: { enum: ['function'] } },
+        required: ['type', 'name'],
+      },
+    },
+  },
+};
+
+const tool = {
+  type: 'object',
+  required: ['type'],
+  properties: { type: { enum: ['function', 'namespace'] } },
+  if: { required: ['type'], properties: { type: { const: 'namespace' } } },
+  then: namespaceTool,
+  else: functionTool,
 };
 
 export const responsesFields = {
   input: { type: ['string', 'array'], minItems: 1, maxItems: 10000, items: item },
   instructions: text,
   max_output_tokens: { type: 'integer', minimum: 1 },
-  tools: {
-    type: 'array',
-    maxItems: 128,
-    items: {
-      type: 'object',
-      required: ['type', 'name'],
-      additionalProperties: false,
-      properties: {
-        type: { enum: ['function'] },
-        name: functionName,
-        description: nullableText,
-        parameters: { type: ['object', 'null'] },
-        strict: { type: ['boolean', 'null'] },
-      },
-    },
-  },
+  tools: { type: 'array', maxItems: 128, items: tool },
   tool_choice: {
     description:
       '"none", "auto", "required" or {"type": "function", "name": NAME}; where only some tools may be called, send no others',
@@ -80,6 +130,7 @@ export const responsesFields = {
       },
     ],
   },
+  include: { type: 'array', items: { const: 'reasoning.encrypted_content' } },
   text: {
     type: 'object',
     additionalProperties: false,
@@ -112,12 +163,10 @@ export const responsesFields = {
     properties: {
       effort: { enum: [...reasoningEfforts, null] },
       // The reasoning itself is told, and no summary of it.
-      summary: { enum: ['auto', null] },
+      summary: { enum: ['auto', 'detailed', null] },
     },
   },
 };
-
-const unstored = 'nothing is stored here: send the conversation itself as input';
 
 export const refusedResponsesFields = {
   // As vLLM without a store: OpenAI's default is true, and few who send it want to read the response again.
@@ -126,7 +175,6 @@ export const refusedResponsesFields = {
   conversation: { ...nothing, description: unstored },
   background: { enum: [false], description: unstored },
   prompt: nothing,
-  include: { type: 'array', maxItems: 0 },
   top_logprobs: { enum: [0] },
   truncation: { enum: ['disabled'] },
   stream_options: {

@@ -1,6 +1,7 @@
 // A conversation of Anthropic's Messages as the messages of a chat: results of tools, blocks of the user's messages there,
 // are messages of their own, and the model's thinking and calls stand beside its text.
 
+import { openReasoning } from '../body/sealed-reasoning.js';
 import type { Violation } from '../body/validate-body.js';
 
 /** A text, or blocks of it, which are joined as they are. */
@@ -8,14 +9,26 @@ export type RawText = string | readonly { readonly text: string }[];
 
 type RawBlock =
   | { readonly type: 'text'; readonly text: string }
-  | { readonly type: 'thinking'; readonly thinking: string }
+  | RawThinking
   | { readonly type: 'tool_use'; readonly id: string; readonly name: string; readonly input: object }
-  | {
-      readonly type: 'tool_result';
-      readonly tool_use_id: string;
-      readonly content?: RawText | null;
-      readonly is_error?: boolean | null;
-    };
+  | RawToolResult;
+
+interface RawToolResult {
+  readonly type: 'tool_result';
+  readonly tool_use_id: string;
+  readonly content?: string | readonly RawResult[] | null;
+  readonly is_error?: boolean | null;
+}
+
+type RawResult =
+  | { readonly type: 'text'; readonly text: string }
+  | { readonly type: 'tool_reference'; readonly tool_name: string };
+
+interface RawThinking {
+  readonly type: 'thinking';
+  readonly thinking: string;
+  readonly signature?: string | null;
+}
 
 export interface RawTurn {
   readonly role: 'user' | 'assistant' | 'system';
@@ -44,13 +57,19 @@ export function* messageViolations(turns: readonly RawTurn[]): Generator<Violati
 }
 
 export function readConversation(system: RawText | undefined, turns: readonly RawTurn[]): object[] {
-  const first = system === undefined ? [] : [{ role: 'system', content: textOf(system) }];
+  const first = system === undefined ? [] : [{ role: 'system', content: instructionsOf(system) }];
   return [...first, ...turns.flatMap((turn) => (turn.role === 'assistant' ? [answer(turn)] : ofUser(turn)))];
 }
 
+/** Begins what Claude Code tells Anthropic of itself: it changes with each request, and no cached prefix would fit. */
+const label = 'x-anthropic-billing-header:';
+
+const instructionsOf = (system: RawText): string =>
+  textOf(typeof system === 'string' ? system : system.filter(({ text }) => !text.startsWith(label)));
+
 function answer({ content }: RawTurn): object {
   const blocks = blocksOf(content);
-  const thinking = blocks.flatMap((block) => (block.type === 'thinking' ? [block.thinking] : [])).join('');
+  const thinking = blocks.flatMap((block) => (block.type === 'thinking' ? [thinkingOf(block)] : [])).join('');
   const calls = blocks.flatMap((block) => (block.type === 'tool_use' ? [block] : []));
   return {
     role: 'assistant',
@@ -63,6 +82,10 @@ function answer({ content }: RawTurn): object {
     })),
   };
 }
+
+/** Thinking that the client was not told stands in its signature. */
+const thinkingOf = ({ thinking, signature }: RawThinking): string =>
+  thinking === '' ? (openReasoning(signature ?? '') ?? '') : thinking;
 
 /** Texts between results of tools are messages of their own, in the order of the blocks. */
 function ofUser({ role, content }: RawTurn): object[] {
@@ -78,11 +101,17 @@ function ofUser({ role, content }: RawTurn): object[] {
 }
 
 /** Templates have no place for the mark of an error, so that it goes into the text. */
-function resultOf({ content, is_error }: Extract<RawBlock, { type: 'tool_result' }>): string {
-  return `${is_error === true ? 'Error: ' : ''}${textOf(content ?? '')}`;
+function resultOf(result: RawToolResult): string {
+  const texts = resultsOf(result).map((each) =>
+    each.type === 'text' ? each.text : `The tool ${each.tool_name} can be called now.\n`,
+  );
+  return `${result.is_error === true ? 'Error: ' : ''}${texts.join('')}`;
 }
 
-const blocksOf = (content: RawTurn['content']): readonly RawBlock[] =>
+export const resultsOf = ({ content }: RawToolResult): readonly RawResult[] =>
+  typeof content === 'string' ? [{ type: 'text', text: content }] : (content ?? []);
+
+export const blocksOf = (content: RawTurn['content']): readonly RawBlock[] =>
   typeof content === 'string' ? [{ type: 'text', text: content }] : content;
 
 const textOf = (text: RawText): string =>

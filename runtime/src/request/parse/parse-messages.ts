@@ -1,28 +1,50 @@
 // Bodies of Anthropic's Messages, and of its token count, as the requests that other routes make. Pure.
 
-import type { FieldName } from '../body/api-error.js';
+import type { Wording } from '../body/api-error.js';
 import type { GenerationDefaults } from '../parts/generation-defaults.js';
+import { deferralViolations, deferredIn, withoutTools } from './deferred-tools.js';
 import { messageViolations, readConversation, type RawText, type RawTurn } from './messages-conversation.js';
 import { readRequest, type ApiRequest } from './parse-request.js';
 import { refuseMedia } from './refuse-media.js';
 import { firstOf, invalidRequest, validateBody, type Fields } from '../body/validate-body.js';
 
-/** Errors of what the two have in common with other routes name the fields as Anthropic does. */
-export const messagesNames: readonly FieldName[] = [
+/** Errors of what the two have in common with other routes are told as Anthropic tells them. */
+export const messagesWordings: readonly Wording[] = [
   { ours: /\btools\.(\d+)\.function\.parameters\b/g, theirs: 'tools.$1.input_schema' },
   { ours: /\btools\.(\d+)\.function\b/g, theirs: 'tools.$1' },
   { ours: /\bresponse_format\.json_schema\b/g, theirs: 'output_config.format' },
   { ours: /\btool_choice required\b/g, theirs: 'tool_choice any' },
+  // Clients look for Anthropic's very words, and shorten the conversation or ask for less.
+  {
+    ours: /^the prompt has (\d+) tokens, but the context is (\d+) tokens\b/,
+    theirs: 'prompt is too long: $1 tokens > $2 maximum',
+  },
+  {
+    ours: /^the prompt has (\d+) tokens and max_tokens asks for (\d+) more, but the context is (\d+) tokens\b/,
+    theirs: 'input length and `max_tokens` exceed context limit: $1 + $2 > $3',
+  },
 ];
 
+export interface MessagesRequest {
+  readonly parsed: ApiRequest;
+  /** Whether the client is not told what the model thinks. */
+  readonly omitsThinking: boolean;
+}
+
 /** @throws ApiError invalid_request, with every violation */
-export function parseMessages(body: unknown, defaults: GenerationDefaults, randomSeed: bigint): ApiRequest {
-  return parse('messages', body, defaults, randomSeed);
+export function parseMessages(
+  body: unknown,
+  defaults: GenerationDefaults,
+  randomSeed: bigint,
+): MessagesRequest {
+  const { fields, parsed } = parse('messages', body, defaults, randomSeed);
+  const thinking = fields['thinking'] as RawThinking | undefined;
+  return { parsed, omitsThinking: thinking?.display === 'omitted' };
 }
 
 /** @throws ApiError invalid_request, with every violation */
 export function parseCountTokens(body: unknown, defaults: GenerationDefaults): ApiRequest {
-  return parse('countTokens', body, defaults, 0n);
+  return parse('countTokens', body, defaults, 0n).parsed;
 }
 
 function parse(
@@ -30,9 +52,14 @@ function parse(
   body: unknown,
   defaults: GenerationDefaults,
   randomSeed: bigint,
-): ApiRequest {
+): { readonly fields: Fields; readonly parsed: ApiRequest } {
   refuseMedia((body as { messages?: unknown } | null)?.messages, 'messages');
-  return readRequest('chat', chatFields(validateBody(kind, body)), defaults, randomSeed);
+  const fields = validateBody(kind, body);
+  const deferred = deferredIn(fields);
+  const violations = deferralViolations(fields, deferred);
+  if (violations.length > 0) throw invalidRequest(violations);
+  const request = readRequest('chat', chatFields(fields), defaults, randomSeed);
+  return { fields, parsed: withoutTools(request, deferred) };
 }
 
 interface RawTool {
@@ -51,6 +78,7 @@ interface RawToolChoice {
 interface RawThinking {
   readonly type: 'enabled' | 'adaptive' | 'disabled';
   readonly budget_tokens?: number;
+  readonly display?: 'summarized' | 'omitted' | null;
 }
 
 /** The same request in the fields of a chat. */

@@ -257,6 +257,7 @@ describe('parseRequest', () => {
 test('a field that is refused is not honoured on every route', () => {
   const both = Object.entries(honouredFields).filter(([name]) => name in refusedFields);
   expect(both.map(([name]) => name)).toEqual([
+    'stream',
     'n',
     'return_token_ids',
     'return_tokens_as_token_ids',

@@ -1,7 +1,10 @@
 // The input of OpenAI's Responses as the messages of a chat: reasoning, text and calls that follow each other there are
 // one message of the assistant.
 
-type RawText = string | readonly { readonly text: string }[];
+import { openReasoning } from '../body/sealed-reasoning.js';
+import { flatName } from './tool-namespaces.js';
+
+type RawText = string | readonly ({ readonly text: string } | { readonly refusal: string })[];
 
 export type RawItem =
   | { readonly type?: 'message'; readonly role: string; readonly content: RawText | null }
@@ -9,10 +12,17 @@ export type RawItem =
       readonly type: 'function_call';
       readonly call_id: string;
       readonly name: string;
+      readonly namespace?: string | null;
       readonly arguments: string;
     }
   | { readonly type: 'function_call_output'; readonly call_id: string; readonly output: RawText }
-  | { readonly type: 'reasoning'; readonly content?: RawText | null };
+  | RawReasoning;
+
+interface RawReasoning {
+  readonly type: 'reasoning';
+  readonly content?: RawText | null;
+  readonly encrypted_content?: string | null;
+}
 
 /** An answer of the assistant that more items may belong to. */
 interface Turn {
@@ -39,9 +49,10 @@ export function readItems(input: string | readonly RawItem[]): object[] {
   for (const item of input) {
     if (item.type === 'reasoning') {
       const of = turn(isUnspoken);
-      of.reasoning_content = (of.reasoning_content ?? '') + textOf(item.content ?? '');
+      of.reasoning_content = (of.reasoning_content ?? '') + reasoningOf(item);
     } else if (item.type === 'function_call') {
-      const { call_id: id, name, arguments: text } = item;
+      const { call_id: id, arguments: text } = item;
+      const name = flatName(item.name, item.namespace);
       turn(() => true).tool_calls.push({ id, type: 'function', function: { name, arguments: text } });
     } else if (item.type === 'function_call_output') {
       open = null;
@@ -56,5 +67,11 @@ export function readItems(input: string | readonly RawItem[]): object[] {
   return messages;
 }
 
+/** Clients send back its text, or what stands for it, or both. */
+function reasoningOf({ content, encrypted_content: sealed }: RawReasoning): string {
+  const text = textOf(content ?? '');
+  return text === '' ? (openReasoning(sealed ?? '') ?? '') : text;
+}
+
 const textOf = (text: RawText): string =>
-  typeof text === 'string' ? text : text.map((part) => part.text).join('');
+  typeof text === 'string' ? text : text.map((part) => ('text' in part ? part.text : part.refusal)).join('');

@@ -1,0 +1,71 @@
+// The tools of OpenAI's Responses, which groups some in namespaces: agents have one for each MCP server. The model knows a
+// function by one name, and the client by two.
+
+import type { Wording } from '../body/api-error.js';
+import { invalidRequest } from '../body/validate-body.js';
+
+export interface RawFunction {
+  readonly type: 'function';
+  readonly name: string;
+  readonly description?: string | null;
+  readonly parameters?: object | null;
+  readonly strict?: boolean | null;
+}
+
+interface RawNamespace {
+  readonly type: 'namespace';
+  readonly name: string;
+  readonly description?: string | null;
+  readonly tools: readonly RawFunction[];
+}
+
+export type RawTool = RawFunction | RawNamespace;
+
+/** A function as the client calls it. */
+interface NamespacedName {
+  readonly namespace: string;
+  readonly name: string;
+}
+
+export interface FlatTools {
+  /** By the names that the model calls them by. */
+  readonly functions: readonly RawFunction[];
+  /** Of those in namespaces. */
+  readonly namespaced: ReadonlyMap<string, NamespacedName>;
+  /** Where each function stands in the body. */
+  readonly places: readonly Wording[];
+}
+
+/** OpenAI's bound on a list of tools, of all of them. */
+const mostFunctions = 128;
+
+export const flatName = (name: string, namespace: string | null | undefined): string =>
+  typeof namespace === 'string' ? `${namespace}__${name}` : name;
+
+/** @throws ApiError invalid_request */
+export function flatTools(tools: readonly RawTool[]): FlatTools {
+  const functions: RawFunction[] = [];
+  const namespaced = new Map<string, NamespacedName>();
+  const places: Wording[] = [];
+  const add = (tool: RawFunction, place: string): void => {
+    const ours = new RegExp(`\\btools\\.${String(functions.length)}\\.function\\b`, 'g');
+    places.push({ ours, theirs: place });
+    functions.push(tool);
+  };
+  for (const [index, tool] of tools.entries()) {
+    const place = `tools.${String(index)}`;
+    if (tool.type === 'function') add(tool, place);
+    else
+      for (const [at, { name, description, ...inside }] of tool.tools.entries()) {
+        const flat = flatName(name, tool.name);
+        namespaced.set(flat, { namespace: tool.name, name });
+        const told = [tool.description, description].filter(Boolean).join('\n');
+        add({ ...inside, name: flat, description: told }, `${place}.tools.${String(at)}`);
+      }
+  }
+  if (functions.length > mostFunctions) {
+    const message = `tools has ${String(functions.length)} functions; the most are ${String(mostFunctions)}`;
+    throw invalidRequest([{ param: 'tools', message }]);
+  }
+  return { functions, namespaced, places };
+}

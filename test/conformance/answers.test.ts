@@ -1,0 +1,79 @@
+// What is answered beside chats and completions, held to the types of OpenAI's and Anthropic's own clients: whole, and event by event.
+
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { routeTable } from '../../runtime/src/http/api/route-table.js';
+import { thinksAndCalls } from '../../runtime/src/http/call-script.fixture.js';
+import { byteIds, output, type Script } from '../../runtime/src/http/scripted-engine.fixture.js';
+import { ScriptedServer } from '../../runtime/src/http/scripted-server.fixture.js';
+import { typeErrors, type Typed } from './client-types.js';
+
+let server: ScriptedServer;
+beforeAll(async () => {
+  server = await ScriptedServer.start({ tools: true });
+});
+afterAll(() => server.stop());
+
+const isCut: Script = () => [output(byteIds('Hi')), output([], 'length')];
+const fails: Script = function* () {
+  yield output(byteIds('Hi'));
+  throw new Error('secret');
+};
+
+const schema = { type: 'object', properties: { city: { type: 'string' } } };
+const responses = {
+  path: routeTable.responses.path,
+  whole: 'Response',
+  event: 'ResponseEvent',
+  body: {
+    input: 'x',
+    tools: [
+      { type: 'function', name: 'weather', parameters: schema },
+      {
+        type: 'namespace',
+        name: 'clock',
+        description: 'Clocks.',
+        tools: [{ type: 'function', name: 'time', parameters: schema }],
+      },
+    ],
+  },
+};
+const messages = {
+  path: routeTable.messages.path,
+  whole: 'Anthropic.Message',
+  event: 'Anthropic.RawMessageStreamEvent | Anthropic.ErrorResponse',
+  body: {
+    messages: [{ role: 'user', content: 'x' }],
+    max_tokens: 500,
+    tools: ['weather', 'time'].map((name) => ({ name, input_schema: schema })),
+  },
+};
+
+/** Of one stream. */
+const eventsOf = (text: string): unknown[] =>
+  text
+    .split('\n')
+    .filter((line) => line.startsWith('data: '))
+    .map((line) => JSON.parse(line.slice('data: '.length)) as unknown);
+
+test('answers are what the types of the clients say', async () => {
+  const told: Typed[] = [];
+  for (const { path, whole, event, body } of [responses, messages]) {
+    for (const script of [thinksAndCalls, isCut, fails]) {
+      server.script = script;
+      const stream = await server.post(path, { ...body, stream: true });
+      told.push(...eventsOf(await stream.text()).map((value) => ({ type: event, value })));
+      if (script === fails) continue;
+      const answer = await server.post(path, body);
+      told.push({ type: whole, value: await answer.json() });
+    }
+  }
+  const refused = await server.post(messages.path, { ...messages.body, max_tokens: 0 });
+  told.push({ type: 'Anthropic.ErrorResponse', value: await refused.json() });
+  const counted = await server.post(routeTable.countTokens.path, { messages: messages.body.messages });
+  told.push({ type: 'Anthropic.MessageTokensCount', value: await counted.json() });
+  server.script = () => [{ ...output([]), embedding: Float32Array.of(3, 4), finish: 'stop' }];
+  const embedded = await server.post(routeTable.embeddings.path, { input: ['x', 'y'] });
+  told.push({ type: 'OpenAI.CreateEmbeddingResponse', value: await embedded.json() });
+  expect(told.length).toBeGreaterThan(50);
+  expect(typeErrors(told)).toEqual([]);
+});
