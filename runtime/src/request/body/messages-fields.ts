@@ -122,7 +122,7 @@ const promptFields = {
     type: 'object',
     additionalProperties: false,
     properties: {
-      // As with `reasoning_effort`, its levels are one here: whether the model thinks is said by `thinking`.
+      // Of the chat template's business: whether the model thinks is said by `thinking`.
       effort: { enum: [...anthropicEfforts, null] },
       format: {
         type: ['object', 'null'],

@@ -81,6 +81,11 @@ interface RawThinking {
   readonly display?: 'summarized' | 'omitted' | null;
 }
 
+interface RawOutputConfig {
+  readonly format?: object | null;
+  readonly effort?: string | null;
+}
+
 /** The same request in the fields of a chat. */
 function chatFields(fields: Fields): Fields {
   const { messages, system, stop_sequences, tools, tool_choice, thinking, metadata, output_config, ...same } =
@@ -89,7 +94,7 @@ function chatFields(fields: Fields): Fields {
   const violations = firstOf(messageViolations(turns));
   if (violations.length > 0) throw invalidRequest(violations);
   const user = (metadata as { user_id?: string | null } | undefined)?.user_id ?? null;
-  const format = (output_config as { format?: object | null } | undefined)?.format ?? null;
+  const { format = null, effort = null } = (output_config ?? {}) as RawOutputConfig;
   const choice = tool_choice as RawToolChoice | undefined;
   const asked = thinking as RawThinking | undefined;
   const set = {
@@ -105,6 +110,8 @@ function chatFields(fields: Fields): Fields {
     parallel_tool_calls: choice?.disable_parallel_tool_use === true ? false : undefined,
     enable_thinking: readThinking(asked),
     thinking_token_budget: asked?.budget_tokens,
+    // Not as the field of chat, which would turn thinking on as well.
+    chat_template_kwargs: effort === null ? undefined : { reasoning_effort: effort },
     user: user ?? undefined,
     response_format: format === null ? undefined : { type: 'json_schema', json_schema: format },
   };
