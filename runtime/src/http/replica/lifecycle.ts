@@ -130,6 +130,22 @@ export class Lifecycle {
     }
   }
 
+  /**
+   * What is made with the model's parts alone, such as the tokens of a text.
+   * @throws ApiError as `requireServing`, also where the model goes meanwhile and takes its parts with it
+   */
+  async withModel<T>(make: (model: ServedModel) => Promise<T>): Promise<T> {
+    const { model } = this.requireServing();
+    try {
+      return await make(model);
+    } catch (error) {
+      if (error instanceof ApiError || this.state.kind === 'draining' || this.model === model) throw error;
+      const message =
+        'the model was unloaded meanwhile: send the request again once one is loaded, or elsewhere';
+      throw ApiError.of('model_not_ready', message, { retryAfterSeconds: 5 });
+    }
+  }
+
   health(): HealthBody {
     const health = this.engine?.health() ?? null;
     const restarting =

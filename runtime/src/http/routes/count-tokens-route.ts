@@ -9,17 +9,17 @@ import { resolveName } from '../replica/served-model.js';
 import type { ServerParts } from '../replica/server-parts.js';
 
 export function countTokensRoute({ lifecycle, names }: ServerParts): RequestHandler {
-  return async (request, response) => {
-    const { model } = lifecycle.requireServing();
-    try {
-      const { model: asked, prompts, tools } = parseCountTokens(request.body, model.defaults);
-      resolveName(names, asked, request);
-      const counts = await Promise.all(
-        prompts.map((source) => encodePrompt(source, tools, model, 'messages')),
-      );
-      response.json({ input_tokens: counts.reduce((sum, { length }) => sum + length, 0) });
-    } catch (error) {
-      throw error instanceof ApiError ? error.worded(messagesWordings) : error;
-    }
-  };
+  return (request, response) =>
+    lifecycle.withModel(async (model) => {
+      try {
+        const { model: asked, prompts, tools } = parseCountTokens(request.body, model.defaults);
+        resolveName(names, asked, request);
+        const counts = await Promise.all(
+          prompts.map((source) => encodePrompt(source, tools, model, 'messages')),
+        );
+        response.json({ input_tokens: counts.reduce((sum, { length }) => sum + length, 0) });
+      } catch (error) {
+        throw error instanceof ApiError ? error.worded(messagesWordings) : error;
+      }
+    });
 }

@@ -1,6 +1,6 @@
 // Tokenize, detokenize and apply-template; generate and warmup.
 
-import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { byteIds, says } from '../scripted-engine.fixture.js';
 import { ScriptedServer } from '../scripted-server.fixture.js';
 
@@ -209,3 +209,17 @@ test('the root tells what is here', async () => {
     expect.arrayContaining(['/openapi.json', '/tokenize', '/openai/v1/chat/completions']),
   );
 });
+
+test.each(['/tokenize', '/apply-template', '/v1/messages/count_tokens'])(
+  '%s says so where the model is unloaded meanwhile',
+  async (path) => {
+    const { lifecycle } = server.parts;
+    jest.spyOn(lifecycle.model!.chatTemplate!, 'render').mockImplementation(() => {
+      lifecycle.unloaded();
+      return Promise.reject(new Error('its threads ended'));
+    });
+    const { status, answer } = await ask(path, { messages });
+    expect(status).toBe(503);
+    expect(answer).toMatchObject({ error: { message: expect.stringContaining('was unloaded meanwhile') } });
+  },
+);

@@ -11,50 +11,50 @@ import { resolveName } from '../replica/served-model.js';
 import type { ServerParts } from '../replica/server-parts.js';
 
 export function tokenizeRoute({ lifecycle, names }: ServerParts): RequestHandler {
-  return async (request, response) => {
-    const { model } = lifecycle.requireServing();
-    const parsed = parseTokenize(request.body);
-    resolveName(names, parsed.model, request);
-    const { source, tools, addSpecialTokens } = parsed;
-    const param = source.kind === 'messages' ? 'messages' : 'prompt';
-    const text =
-      source.kind === 'messages'
-        ? ({
-            kind: 'text',
-            text: await renderMessages(source, model, tools?.given),
-            addSpecialTokens,
-          } as const)
-        : source;
-    const ids = await encodeText(text, model, param);
-    if (ids.length > mostTokens) {
-      const message = `the text has ${String(ids.length)} tokens, and this route takes ${String(mostTokens)}: send it in parts`;
-      throw ApiError.of('invalid_request', message, { param });
-    }
-    const tokens = Array.from(ids);
-    response.json({
-      count: tokens.length,
-      max_model_len: model.maxModelLen,
-      tokens,
-      token_strs: parsed.withTexts ? tokens.map((id) => model.tokenizer.tokenText(id)) : null,
+  return (request, response) =>
+    lifecycle.withModel(async (model) => {
+      const parsed = parseTokenize(request.body);
+      resolveName(names, parsed.model, request);
+      const { source, tools, addSpecialTokens } = parsed;
+      const param = source.kind === 'messages' ? 'messages' : 'prompt';
+      const text =
+        source.kind === 'messages'
+          ? ({
+              kind: 'text',
+              text: await renderMessages(source, model, tools?.given),
+              addSpecialTokens,
+            } as const)
+          : source;
+      const ids = await encodeText(text, model, param);
+      if (ids.length > mostTokens) {
+        const message = `the text has ${String(ids.length)} tokens, and this route takes ${String(mostTokens)}: send it in parts`;
+        throw ApiError.of('invalid_request', message, { param });
+      }
+      const tokens = Array.from(ids);
+      response.json({
+        count: tokens.length,
+        max_model_len: model.maxModelLen,
+        tokens,
+        token_strs: parsed.withTexts ? tokens.map((id) => model.tokenizer.tokenText(id)) : null,
+      });
     });
-  };
 }
 
 export function detokenizeRoute({ lifecycle, names }: ServerParts): RequestHandler {
-  return async (request, response) => {
-    const { model } = lifecycle.requireServing();
-    const { model: asked, source } = parseDetokenize(request.body);
-    resolveName(names, asked, request);
-    const ids = await encodeText(source, model, 'tokens');
-    response.json({ prompt: model.tokenizer.decode(ids, { skipSpecialTokens: false }) });
-  };
+  return (request, response) =>
+    lifecycle.withModel(async (model) => {
+      const { model: asked, source } = parseDetokenize(request.body);
+      resolveName(names, asked, request);
+      const ids = await encodeText(source, model, 'tokens');
+      response.json({ prompt: model.tokenizer.decode(ids, { skipSpecialTokens: false }) });
+    });
 }
 
 export function applyTemplateRoute({ lifecycle, names }: ServerParts): RequestHandler {
-  return async (request, response) => {
-    const { model } = lifecycle.requireServing();
-    const { model: asked, source, tools } = parseTemplate(request.body);
-    resolveName(names, asked, request);
-    response.json({ prompt: await renderMessages(source, model, tools?.given) });
-  };
+  return (request, response) =>
+    lifecycle.withModel(async (model) => {
+      const { model: asked, source, tools } = parseTemplate(request.body);
+      resolveName(names, asked, request);
+      response.json({ prompt: await renderMessages(source, model, tools?.given) });
+    });
 }
