@@ -3,6 +3,7 @@
 
 import { Histogram, type Registry } from 'prom-client';
 import type { EndedRequest, FinishedGeneration } from '../observe/ended-request.js';
+import { answersByPrompt } from '../observe/request-totals.js';
 import { answersBuckets, tokenBuckets } from './buckets.js';
 import { labelNames, type Labels } from './scraped-metrics.js';
 
@@ -53,10 +54,8 @@ export class RequestSizes {
     if (maxTokens !== null) this.#observe('asked', maxTokens);
   }
 
-  /** Its generations by prompt. */
   ended({ generations }: Pick<EndedRequest, 'generations'>): void {
-    for (const prompt of new Set(generations.map(({ promptId }) => promptId))) {
-      const answers = generations.filter(({ promptId }) => promptId === prompt);
+    for (const answers of answersByPrompt(generations)) {
       this.#answers.observe(this.#labels, answers.length);
       this.#observe('longest', Math.max(...answers.map(({ usage }) => usage.completionTokens)));
     }
