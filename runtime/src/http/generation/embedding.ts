@@ -3,8 +3,7 @@
 import type { GenerateRequest } from '../../engine/protocol.js';
 import type { FinishedGeneration } from '../../observe/ended-request.js';
 import type { TokenCounts } from '../../keys/token-counts.js';
-import { ApiError } from '../../request/body/api-error.js';
-import { asApiError, type GenerationContext } from './generation.js';
+import { abortReason, asApiError, type GenerationContext } from './generation.js';
 
 /** (hidden), of length 1. @throws ApiError when the engine fails or the server ends the request */
 export async function runEmbedding(
@@ -34,7 +33,7 @@ export async function runEmbedding(
     }
     throw new Error('the engine ended a request without its embedding');
   } catch (error) {
-    const told = signal.reason instanceof ApiError ? signal.reason : asApiError(error);
+    const told = abortReason(signal) ?? asApiError(error);
     finishReason = told.code === 'request_aborted' ? 'abort' : 'error';
     errorCode = finishReason === 'error' ? told.code : null;
     throw told;

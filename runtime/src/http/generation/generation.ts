@@ -157,10 +157,10 @@ export class Generation {
         yield delta;
         if (delta.finish !== null) return;
       }
-      throw this.abortReason() ?? new Error('the engine ended a generation without a reason');
+      throw abortReason(this.context.signal) ?? new Error('the engine ended a generation without a reason');
     } catch (error) {
-      const told = this.abortReason() ?? asApiError(error);
-      outcome = this.context.signal.aborted && told.code === 'request_aborted' ? 'abort' : 'error';
+      const told = abortReason(this.context.signal) ?? asApiError(error);
+      outcome = told.code === 'request_aborted' ? 'abort' : 'error';
       errorCode = outcome === 'error' ? told.code : null;
       throw told;
     } finally {
@@ -229,13 +229,12 @@ export class Generation {
     context.metrics.finished(finished);
     context.account.ended(finished);
   }
+}
 
-  private abortReason(): ApiError | null {
-    const { signal } = this.context;
-    if (!signal.aborted) return null;
-    const reason: unknown = signal.reason;
-    return reason instanceof ApiError ? reason : ApiError.of('request_aborted', 'the client went away');
-  }
+/** Why nobody waits for a generation any more; null: somebody does. */
+export function abortReason({ aborted, reason }: AbortSignal): ApiError | null {
+  if (!aborted) return null;
+  return reason instanceof ApiError ? reason : ApiError.of('request_aborted', 'the client went away');
 }
 
 /** Of an answer that was to have none. */
