@@ -47,9 +47,9 @@ export class RequestSizes {
     this.#histograms = new Map(made);
   }
 
-  finished({ promptTokens, cachedTokens, usage, maxTokens }: FinishedGeneration): void {
+  finished({ promptTokens, cachedTokens, usage, maxTokens, startedAt }: FinishedGeneration): void {
     this.#observe('prompt', promptTokens);
-    this.#observe('computed', promptTokens - cachedTokens);
+    if (startedAt !== null) this.#observe('computed', promptTokens - cachedTokens);
     this.#observe('generated', usage.completionTokens);
     if (maxTokens !== null) this.#observe('asked', maxTokens);
   }

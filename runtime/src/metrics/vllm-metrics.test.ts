@@ -130,7 +130,8 @@ test('what was served is in them', () => {
   // Two answers and an embedding went through the model, with 3 tokens from the cache each.
   expect(value(`vllm:prompt_tokens_total{${labels}}`)).toBe(3 * promptTokens);
   expect(value(`vllm:prompt_tokens_cached_total{${labels}}`)).toBe(9);
-  expect(value(`vllm:request_prefill_kv_computed_tokens_sum{${labels}}`)).toBe(4 * promptTokens - 9);
+  // The last one failed before it began.
+  expect(value(`vllm:request_prefill_kv_computed_tokens_sum{${labels}}`)).toBe(3 * promptTokens - 9);
   expect(value(`vllm:request_generation_tokens_sum{${labels}}`)).toBe(14);
   expect(value(`vllm:generation_tokens_total{${labels}}`)).toBe(14);
   expect(value(`vllm:iteration_tokens_total_sum{${labels}}`)).toBe(9);
