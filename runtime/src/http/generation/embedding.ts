@@ -2,7 +2,6 @@
 
 import type { GenerateRequest } from '../../engine/protocol.js';
 import type { FinishedGeneration } from '../../observe/ended-request.js';
-import type { TokenCounts } from '../../keys/token-counts.js';
 import { abortReason, asApiError, type GenerationContext } from './generation.js';
 
 /** (hidden), of length 1. @throws ApiError when the engine fails or the server ends the request */
@@ -14,14 +13,7 @@ export async function runEmbedding(
   let queueMs: number | null = null;
   let cachedTokens = 0;
   const promptTokens = request.prompt.length;
-  const usage = (): TokenCounts => ({
-    promptTokens: queueMs === null ? 0 : promptTokens,
-    cachedTokens,
-    completionTokens: 0,
-    reasoningTokens: 0,
-    acceptedDraftTokens: 0,
-  });
-  const ended = account.begin(usage);
+  const ended = account.begin();
   let [finishReason, errorCode]: [string, string | null] = ['stop', null];
   try {
     for await (const output of engine.submit(request, { signal })) {
@@ -47,7 +39,13 @@ export async function runEmbedding(
       maxTokens: null,
       promptTokens,
       cachedTokens,
-      usage: usage(),
+      usage: {
+        promptTokens: queueMs === null ? 0 : promptTokens,
+        cachedTokens,
+        completionTokens: 0,
+        reasoningTokens: 0,
+        acceptedDraftTokens: 0,
+      },
       finishReason,
       errorCode,
       arrivedAt,
@@ -60,8 +58,7 @@ export async function runEmbedding(
       answer: null,
     };
     metrics.finished(finished);
-    account.ended(finished);
-    ended(finishReason);
+    ended(finished);
   }
 }
 

@@ -136,7 +136,7 @@ export class Generation {
     let outcome = 'abort';
     let errorCode: string | null = null;
     let begun = false;
-    const ended = this.context.account.begin(() => this.usage);
+    const ended = this.context.account.begin();
     // What the engine is to do reaches it with the first output that is asked for.
     if (this.choice === 0) this.submittedAt = this.context.now();
     try {
@@ -165,8 +165,9 @@ export class Generation {
       throw told;
     } finally {
       if (this.choice === 0) this.prompt.share.end();
-      this.finish(outcome, errorCode);
-      ended(outcome);
+      const finished = this.finished(outcome, errorCode);
+      this.context.metrics.finished(finished);
+      ended(finished);
     }
   }
 
@@ -205,9 +206,9 @@ export class Generation {
     }
   }
 
-  private finish(finishReason: string, errorCode: string | null): void {
+  private finished(finishReason: string, errorCode: string | null): FinishedGeneration {
     const { context, submittedAt, queueMs } = this;
-    const finished: FinishedGeneration = {
+    return {
       id: this.id,
       promptId: this.prompt.prepared.id,
       model: context.modelName,
@@ -226,8 +227,6 @@ export class Generation {
       endedAt: context.now(),
       answer: this.answer?.text ?? null,
     };
-    context.metrics.finished(finished);
-    context.account.ended(finished);
   }
 }
 

@@ -127,5 +127,5 @@ test('a fault of one input is the answer, and no other goes on', async () => {
   expect(metrics.match(/^llmservice_generation_errors_total.*$/gm)).toEqual([
     'llmservice_generation_errors_total{model_name="tiny",code="EngineNumericalFault"} 1',
   ]);
-  expect(server.ended[0]!.generations.map(({ finishReason }) => finishReason)).toEqual(['error', 'abort']);
+  expect(server.ended[0]!.generations.map(({ finishReason }) => finishReason)).toEqual(['abort', 'error']);
 });
