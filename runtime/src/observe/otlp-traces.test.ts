@@ -176,6 +176,23 @@ describe('with an endpoint', () => {
     });
   });
 
+  test('a client that goes away unanswered is a failure with that reason', async () => {
+    await observe({ OTEL_EXPORTER_OTLP_ENDPOINT: receiver.endpoint, ...soon });
+    server.script = async function* (_request, signal) {
+      await new Promise((resolve) => signal.addEventListener('abort', resolve));
+      yield* [];
+    };
+    const leaving = new AbortController();
+    const init = { method: 'POST', body: '{"prompt":"x"}', signal: leaving.signal };
+    const asked = fetch(`${server.url}/v1/completions`, init).catch(() => undefined);
+    while (server.engine.open === 0) await sleep(5);
+    leaving.abort();
+    await asked;
+    while (server.ended.length === 0) await sleep(5);
+    await observeAll(server.ended[0]!);
+    expect((await spans(1))[0]).toMatchObject({ status: 2, attributes: { 'error.type': 'request_aborted' } });
+  });
+
   test.each([['00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-00', 'a caller that is not sampled']])(
     '%s: %s gets no spans',
     async (traceparent) => {

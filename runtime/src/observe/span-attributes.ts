@@ -29,7 +29,7 @@ export function spanAttributes(request: EndedRequest, operation: string): Attrib
     'http.request.method': 'POST',
     'http.route': route,
     'http.response.status_code': status,
-    'error.type': errorCode,
+    'error.type': errorCode ?? (status === null ? 'request_aborted' : null),
     'gen_ai.operation.name': operation,
     'gen_ai.provider.name': 'llmservice',
     'gen_ai.request.model': model,
