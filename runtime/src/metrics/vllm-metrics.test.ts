@@ -1,5 +1,5 @@
 // vLLM's metrics at a server with the real routes: names, types, labels and buckets as vLLM 0.30.0 has them
-// (vllm/v1/metrics/loggers.py; those that it has only for what we have not, such as LoRA, are not there).
+// (vllm/v1/metrics/loggers.py; the page on observability tells which of them are not there).
 
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { EngineStats } from '../engine/protocol.js';
