@@ -39,7 +39,7 @@ export class KeyWanted extends Error {}
 
 const keyName = 'llmservice-key';
 
-export const useKey = (key: string): void => sessionStorage.setItem(keyName, key);
+export const useKey = (key: string): void => sessionStorage.setItem(keyName, key.trim());
 
 export async function readStatus(): Promise<Status> {
   const response = await ask('ui/status', {});
@@ -86,6 +86,8 @@ export async function* events(bytes: ReadableStream<Uint8Array<ArrayBuffer>>): A
 
 async function ask(path: string, init: RequestInit): Promise<Response> {
   const key = sessionStorage.getItem(keyName);
+  if (key !== null && !/^[!-~]+$/.test(key))
+    throw new KeyWanted('the API key has a space or a letter that no key has: copy it again');
   const headers = {
     'content-type': 'application/json',
     ...(key !== null && { authorization: `Bearer ${key}` }),

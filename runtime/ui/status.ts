@@ -11,26 +11,37 @@ interface Sample {
 }
 
 export async function showStatus(): Promise<never> {
-  const keyForm = element('key-form', HTMLFormElement);
-  keyForm.addEventListener('submit', (event) => {
-    event.preventDefault();
-    useKey(element('key', HTMLInputElement).value);
-    keyForm.hidden = true;
-  });
   let last: Sample | null = null;
   for (;;) {
     try {
-      const status = await readStatus();
-      keyForm.hidden = true;
-      last = show(status, last);
+      last = show(await readStatus(), last);
     } catch (error) {
       last = null;
-      if (error instanceof KeyWanted) keyForm.hidden = false;
       element('state', HTMLElement).textContent = error instanceof KeyWanted ? 'locked' : 'out of reach';
       tell((error as Error).message);
+      // Without one each look would be refused, counted and logged.
+      if (error instanceof KeyWanted) {
+        await askForKey();
+        continue;
+      }
     }
     await new Promise((resolve) => setTimeout(resolve, everyMs));
   }
+}
+
+function askForKey(): Promise<void> {
+  const form = element('key-form', HTMLFormElement);
+  form.hidden = false;
+  return new Promise((resolve) => {
+    const taken = (event: Event): void => {
+      event.preventDefault();
+      useKey(element('key', HTMLInputElement).value);
+      form.reset();
+      form.hidden = true;
+      resolve();
+    };
+    form.addEventListener('submit', taken, { once: true });
+  });
 }
 
 function show(status: Status, last: Sample | null): Sample {

@@ -229,8 +229,21 @@ test('where there are keys it asks for one', async () => {
   const locked = await ReplicaProcess.start({ uri: demoCheckpoint, env: { KEYS_DIR: folder } });
   await locked.ready();
   const { page } = await open(`${locked.url}/ui`);
-  await page.getByLabel('This server asks for an API key').fill('sk-a');
-  await page.getByRole('button', { name: 'Use it' }).click();
+  const input = page.getByLabel('This server asks for an API key');
+  await input.waitFor();
+  // And looks no more until it has one: each look would be refused, counted and logged.
+  await page.waitForTimeout(2_500);
+  expect(await locked.metric('llmservice_unauthorized_total')).toBe(1);
+  const use = async (key: string): Promise<void> => {
+    await input.fill(key);
+    await page.getByRole('button', { name: 'Use it' }).click();
+  };
+  await use('“sk-a”');
+  await page.locator('#problem', { hasText: 'copy it again' }).waitFor();
+  await use('sk-b');
+  await page.locator('#problem', { hasText: 'not known here' }).waitFor();
+  expect(await input.inputValue()).toBe('');
+  await use(' sk-a ');
   await serving(page);
   expect(await chat(page, 'What is a partition?')).not.toBe('');
   await page.close();
