@@ -70,17 +70,26 @@ export async function* answer(
   }
 }
 
-/** The data of server-sent events, up to the last before [DONE]. */
-export async function* events(bytes: ReadableStream<Uint8Array<ArrayBuffer>>): AsyncGenerator<string> {
+/** The data of server-sent events, up to the last before [DONE]. @throws when the stream ends without that */
+async function* events(bytes: ReadableStream<Uint8Array<ArrayBuffer>>): AsyncGenerator<string> {
+  // Not by `for await`, which Safari has not for streams.
+  const reader = bytes.pipeThrough(new TextDecoderStream()).getReader();
   let rest = '';
-  for await (const text of bytes.pipeThrough(new TextDecoderStream())) {
-    const parts = (rest + text).split('\n\n');
-    rest = parts.pop() ?? '';
-    for (const part of parts) {
-      if (part === 'data: [DONE]') return;
-      // What does not begin so is a comment that keeps the connection.
-      if (part.startsWith('data: ')) yield part.slice('data: '.length);
+  try {
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) throw new Error('the answer broke off');
+      const parts = (rest + value).split('\n\n');
+      rest = parts.pop() ?? '';
+      for (const part of parts) {
+        if (part === 'data: [DONE]') return;
+        // What does not begin so is a comment that keeps the connection.
+        if (part.startsWith('data: ')) yield part.slice('data: '.length);
+      }
     }
+  } finally {
+    // What has failed cannot be cancelled, and need not be.
+    await reader.cancel().catch(() => undefined);
   }
 }
 

@@ -223,6 +223,30 @@ test('it works behind a prefix', async () => {
   gateway.close();
 });
 
+test('an answer comes where streams cannot be iterated, as in Safari', async () => {
+  const page = await browser.newPage();
+  await page.addInitScript(
+    'delete ReadableStream.prototype[Symbol.asyncIterator]; delete ReadableStream.prototype.values',
+  );
+  await page.goto(`${replica.url}/ui`);
+  await serving(page);
+  expect(await chat(page, 'What is a partition?')).not.toBe('');
+  expect(await page.locator('.turn .failed').count()).toBe(0);
+  await page.close();
+});
+
+test('an answer that ends before its end is told so', async () => {
+  const { page } = await open(`${replica.url}/ui`);
+  await serving(page);
+  const body = `data: ${JSON.stringify({ choices: [{ delta: { content: 'It' } }] })}\n\n`;
+  await page.route('**/v1/chat/completions', (route) =>
+    route.fulfill({ contentType: 'text/event-stream', body }),
+  );
+  expect(await chat(page, 'x')).toBe('It');
+  expect(await page.locator('.turn .failed').innerText()).toBe('the answer broke off');
+  await page.close();
+});
+
 test('where there are keys it asks for one', async () => {
   const sha256 = createHash('sha256').update('sk-a').digest('hex');
   writeFileSync(join(folder, 'keys.yaml'), JSON.stringify({ keys: [{ id: 'a', sha256 }] }));
