@@ -223,6 +223,26 @@ test('it works behind a prefix', async () => {
   gateway.close();
 });
 
+test('an answer that goes on does not take the reader away from what is further up', async () => {
+  const { page } = await open(`${replica.url}/ui`, widths.phone);
+  await serving(page);
+  await page.route('**/v1/chat/completions', (route) => {
+    const body = route.request().postDataJSON() as object;
+    return route.continue({ postData: JSON.stringify({ ...body, ignore_eos: true, max_tokens: 4000 }) });
+  });
+  await page.getByLabel('Message').fill('Tell me all');
+  await page.getByLabel('Message').press('Enter');
+  const box = (member: string): Promise<number> =>
+    page.evaluate(`document.getElementById('conversation').${member}`);
+  await replica.eventually('the end to be followed', async () => (await box('scrollTop')) > 100);
+  await page.evaluate("document.getElementById('conversation').scrollTo({ top: 0 })");
+  const height = await box('scrollHeight');
+  await replica.eventually('more of it', async () => (await box('scrollHeight')) > height + 100);
+  expect(await box('scrollTop')).toBe(0);
+  await page.getByRole('button', { name: 'Stop' }).click();
+  await page.close();
+});
+
 test('an answer comes where streams cannot be iterated, as in Safari', async () => {
   const page = await browser.newPage();
   await page.addInitScript(
