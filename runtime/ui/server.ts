@@ -10,6 +10,8 @@ export interface Status {
     readonly bytesDone: number;
     readonly bytesTotal: number;
     readonly etaSeconds: number | null;
+    /** Shapes that have run before the first request; null before that begins. */
+    readonly warmup: { readonly done: number; readonly total: number } | null;
   } | null;
   /** Null until the engine has taken a step. */
   readonly engine: {
@@ -38,11 +40,12 @@ export interface Delta {
 export class KeyWanted extends Error {}
 
 const keyName = 'llmservice-key';
+const statusTimeoutMs = 10_000;
 
 export const useKey = (key: string): void => sessionStorage.setItem(keyName, key.trim());
 
 export async function readStatus(): Promise<Status> {
-  const response = await ask('ui/status', {});
+  const response = await ask('ui/status', { signal: AbortSignal.timeout(statusTimeoutMs) });
   return (await response.json()) as Status;
 }
 

@@ -223,6 +223,64 @@ test('it works behind a prefix', async () => {
   gateway.close();
 });
 
+test('while nobody sees it, it asks for nothing', async () => {
+  const { page } = await open(`${replica.url}/ui`);
+  await serving(page);
+  const hide = (hidden: boolean): Promise<unknown> =>
+    page.evaluate(`Object.defineProperty(document, 'hidden', { value: ${String(hidden)}, configurable: true });
+      document.dispatchEvent(new Event('visibilitychange'))`);
+  await hide(true);
+  // One may be on its way.
+  await page.waitForTimeout(1_500);
+  let looks = 0;
+  page.on('request', () => (looks += 1));
+  await page.waitForTimeout(2_500);
+  expect(looks).toBe(0);
+  await hide(false);
+  await replica.eventually('a look', () => Promise.resolve(looks > 0));
+  await page.close();
+});
+
+test('a server that does not answer is out of reach, and what it told before is not shown any more', async () => {
+  const { page } = await open(`${replica.url}/ui`);
+  await page.locator('#kv', { hasText: '%' }).waitFor();
+  await page.route('**/ui/status', () => undefined);
+  await page.locator('#state', { hasText: 'out of reach' }).waitFor();
+  expect(await page.locator('#problem').innerText()).not.toBe('');
+  expect(await page.locator('dd').allInnerTexts()).toEqual(['–', '–', '–', '–']);
+  await page.close();
+});
+
+test('the shapes of a warm-up, days of errors, and a failure that is longer than a phone is wide', async () => {
+  const { page } = await open(`${replica.url}/ui`, widths.phone);
+  await serving(page);
+  const load = {
+    phase: 'warmup',
+    bytesDone: 7,
+    bytesTotal: 7,
+    etaSeconds: 0,
+    warmup: { done: 3, total: 12 },
+  };
+  const failure = { reason: 'S3Unavailable', message: `https://${'bucket'.repeat(20)}/` };
+  const errors = [{ at: Date.UTC(2026, 0, 2), route: null, code: 'route_not_found' }];
+  await page.route('**/ui/status', (route) =>
+    route.fulfill({ json: { model: 'demo', state: 'loading', failure, load, engine: null, errors } }),
+  );
+  const progress = page.getByLabel('warm-up: 3 of 12 shapes');
+  await progress.waitFor();
+  expect([await progress.getAttribute('value'), await progress.getAttribute('max')]).toEqual(['3', '12']);
+  await page.locator('#errors summary').click();
+  const error = page.locator('#error-list li');
+  expect(await error.innerText()).toContain('2026');
+  const wide = 'document.documentElement.scrollWidth - document.documentElement.clientWidth';
+  expect(await page.evaluate(wide)).toBe(0);
+  // What is shown already stays as it is, and what is selected of it stays selected.
+  await page.evaluate("getSelection().selectAllChildren(document.querySelector('#error-list li'))");
+  await page.waitForTimeout(1_500);
+  expect(await page.evaluate('getSelection().toString()')).toContain('route_not_found');
+  await page.close();
+});
+
 test('an answer that goes on does not take the reader away from what is further up', async () => {
   const { page } = await open(`${replica.url}/ui`, widths.phone);
   await serving(page);
