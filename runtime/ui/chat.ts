@@ -3,6 +3,8 @@
 import { element, make } from './elements.js';
 import { answer, type Message } from './server.js';
 
+/** About a line and a half. */
+const nearEndPixels = 40;
 const messages: Message[] = [];
 let running: AbortController | null = null;
 
@@ -33,7 +35,7 @@ async function ask(text: string): Promise<void> {
   const controller = new AbortController();
   begin(controller);
   messages.push({ role: 'user', content: text });
-  addTurn('You').text.textContent = text;
+  addTurn('You', text);
   const turn = addTurn('Model');
   try {
     const thinking = element('thinking', HTMLInputElement).checked;
@@ -44,7 +46,7 @@ async function ask(text: string): Promise<void> {
     turn.say(make('p', stopped ? 'who' : 'failed', stopped ? 'stopped' : (error as Error).message));
   }
   turn.show();
-  remember(turn.text.textContent);
+  remember(turn.text.data);
   if (running === controller) begin(null);
 }
 
@@ -64,7 +66,7 @@ function begin(controller: AbortController | null): void {
 }
 
 interface Turn {
-  readonly text: HTMLElement;
+  readonly text: Text;
   /** Shown with the next frame: a fast model says more than a page can lay out piece by piece. */
   add(content: string, reasoning: string): void;
   /** All that was added, at once. */
@@ -72,15 +74,15 @@ interface Turn {
   say(note: HTMLElement): void;
 }
 
-function addTurn(who: string): Turn {
+function addTurn(who: string, content = ''): Turn {
   const conversation = element('conversation', HTMLElement);
   const turn = make('div', 'turn');
   const thoughts = make('details', '');
-  const thought = make('p', 'text');
-  const text = make('p', 'text');
-  thoughts.append(make('summary', '', 'Thinking'), thought);
+  const thought = new Text();
+  const text = new Text(content);
+  thoughts.append(make('summary', '', 'Thinking'), paragraph(thought));
   thoughts.hidden = true;
-  turn.append(make('p', 'who', who), thoughts, text);
+  turn.append(make('p', 'who', who), thoughts, paragraph(text));
   conversation.append(turn);
   conversation.scrollTo({ top: conversation.scrollHeight });
   const unshown = { content: '', reasoning: '' };
@@ -88,11 +90,14 @@ function addTurn(who: string): Turn {
   const show = (): void => {
     if (frame !== null) cancelAnimationFrame(frame);
     frame = null;
+    const { scrollHeight, scrollTop, clientHeight } = conversation;
     if (unshown.reasoning !== '') thoughts.hidden = false;
-    thought.append(unshown.reasoning);
-    text.append(unshown.content);
+    thought.appendData(unshown.reasoning);
+    text.appendData(unshown.content);
     unshown.content = unshown.reasoning = '';
-    conversation.scrollTo({ top: conversation.scrollHeight });
+    // Who reads further up is left there.
+    if (scrollHeight - scrollTop - clientHeight < nearEndPixels)
+      conversation.scrollTo({ top: conversation.scrollHeight });
   };
   return {
     text,
@@ -104,4 +109,10 @@ function addTurn(who: string): Turn {
     show,
     say: (note) => turn.append(note),
   };
+}
+
+function paragraph(text: Text): HTMLElement {
+  const made = make('p', 'text');
+  made.append(text);
+  return made;
 }

@@ -7,6 +7,12 @@ export function element<T extends HTMLElement>(id: string, kind: new () => T): T
   return found;
 }
 
+/** Said again and again, a text would be read out again and again, and what is selected of it would not stay so. */
+export function say(id: string, text: string): void {
+  const place = element(id, HTMLElement);
+  if (place.textContent !== text) place.textContent = text;
+}
+
 /** A new element with a class and a text. */
 export function make<K extends keyof HTMLElementTagNameMap>(
   tag: K,

@@ -10,6 +10,8 @@ export interface Status {
     readonly bytesDone: number;
     readonly bytesTotal: number;
     readonly etaSeconds: number | null;
+    /** Shapes that have run before the first request; null before that begins. */
+    readonly warmup: { readonly done: number; readonly total: number } | null;
   } | null;
   /** Null until the engine has taken a step. */
   readonly engine: {
@@ -38,11 +40,12 @@ export interface Delta {
 export class KeyWanted extends Error {}
 
 const keyName = 'llmservice-key';
+const statusTimeoutMs = 10_000;
 
-export const useKey = (key: string): void => sessionStorage.setItem(keyName, key);
+export const useKey = (key: string): void => sessionStorage.setItem(keyName, key.trim());
 
 export async function readStatus(): Promise<Status> {
-  const response = await ask('ui/status', {});
+  const response = await ask('ui/status', { signal: AbortSignal.timeout(statusTimeoutMs) });
   return (await response.json()) as Status;
 }
 
@@ -70,22 +73,33 @@ export async function* answer(
   }
 }
 
-/** The data of server-sent events, up to the last before [DONE]. */
-export async function* events(bytes: ReadableStream<Uint8Array<ArrayBuffer>>): AsyncGenerator<string> {
+/** The data of server-sent events, up to the last before [DONE]. @throws when the stream ends without that */
+async function* events(bytes: ReadableStream<Uint8Array<ArrayBuffer>>): AsyncGenerator<string> {
+  // Not by `for await`, which Safari has not for streams.
+  const reader = bytes.pipeThrough(new TextDecoderStream()).getReader();
   let rest = '';
-  for await (const text of bytes.pipeThrough(new TextDecoderStream())) {
-    const parts = (rest + text).split('\n\n');
-    rest = parts.pop() ?? '';
-    for (const part of parts) {
-      if (part === 'data: [DONE]') return;
-      // What does not begin so is a comment that keeps the connection.
-      if (part.startsWith('data: ')) yield part.slice('data: '.length);
+  try {
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) throw new Error('the answer broke off');
+      const parts = (rest + value).split('\n\n');
+      rest = parts.pop() ?? '';
+      for (const part of parts) {
+        if (part === 'data: [DONE]') return;
+        // What does not begin so is a comment that keeps the connection.
+        if (part.startsWith('data: ')) yield part.slice('data: '.length);
+      }
     }
+  } finally {
+    // What has failed cannot be cancelled, and need not be.
+    await reader.cancel().catch(() => undefined);
   }
 }
 
 async function ask(path: string, init: RequestInit): Promise<Response> {
   const key = sessionStorage.getItem(keyName);
+  if (key !== null && !/^[!-~]+$/.test(key))
+    throw new KeyWanted('the API key has a space or a letter that no key has: copy it again');
   const headers = {
     'content-type': 'application/json',
     ...(key !== null && { authorization: `Bearer ${key}` }),

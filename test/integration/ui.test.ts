@@ -223,14 +223,129 @@ test('it works behind a prefix', async () => {
   gateway.close();
 });
 
+test('while nobody sees it, it asks for nothing', async () => {
+  const { page } = await open(`${replica.url}/ui`);
+  await serving(page);
+  const hide = (hidden: boolean): Promise<unknown> =>
+    page.evaluate(`Object.defineProperty(document, 'hidden', { value: ${String(hidden)}, configurable: true });
+      document.dispatchEvent(new Event('visibilitychange'))`);
+  await hide(true);
+  // One may be on its way.
+  await page.waitForTimeout(1_500);
+  let looks = 0;
+  page.on('request', () => (looks += 1));
+  await page.waitForTimeout(2_500);
+  expect(looks).toBe(0);
+  await hide(false);
+  await replica.eventually('a look', () => Promise.resolve(looks > 0));
+  await page.close();
+});
+
+test('a server that does not answer is out of reach, and what it told before is not shown any more', async () => {
+  const { page } = await open(`${replica.url}/ui`);
+  await page.locator('#kv', { hasText: '%' }).waitFor();
+  await page.route('**/ui/status', () => undefined);
+  await page.locator('#state', { hasText: 'out of reach' }).waitFor();
+  expect(await page.locator('#problem').innerText()).not.toBe('');
+  expect(await page.locator('dd').allInnerTexts()).toEqual(['–', '–', '–', '–']);
+  await page.close();
+});
+
+test('the shapes of a warm-up, days of errors, and a failure that is longer than a phone is wide', async () => {
+  const { page } = await open(`${replica.url}/ui`, widths.phone);
+  await serving(page);
+  const load = {
+    phase: 'warmup',
+    bytesDone: 7,
+    bytesTotal: 7,
+    etaSeconds: 0,
+    warmup: { done: 3, total: 12 },
+  };
+  const failure = { reason: 'S3Unavailable', message: `https://${'bucket'.repeat(20)}/` };
+  const errors = [{ at: Date.UTC(2026, 0, 2), route: null, code: 'route_not_found' }];
+  await page.route('**/ui/status', (route) =>
+    route.fulfill({ json: { model: 'demo', state: 'loading', failure, load, engine: null, errors } }),
+  );
+  const progress = page.getByLabel('warm-up: 3 of 12 shapes');
+  await progress.waitFor();
+  expect([await progress.getAttribute('value'), await progress.getAttribute('max')]).toEqual(['3', '12']);
+  await page.locator('#errors summary').click();
+  const error = page.locator('#error-list li');
+  expect(await error.innerText()).toContain('2026');
+  const wide = 'document.documentElement.scrollWidth - document.documentElement.clientWidth';
+  expect(await page.evaluate(wide)).toBe(0);
+  // What is shown already stays as it is, and what is selected of it stays selected.
+  await page.evaluate("getSelection().selectAllChildren(document.querySelector('#error-list li'))");
+  await page.waitForTimeout(1_500);
+  expect(await page.evaluate('getSelection().toString()')).toContain('route_not_found');
+  await page.close();
+});
+
+test('an answer that goes on does not take the reader away from what is further up', async () => {
+  const { page } = await open(`${replica.url}/ui`, widths.phone);
+  await serving(page);
+  await page.route('**/v1/chat/completions', (route) => {
+    const body = route.request().postDataJSON() as object;
+    return route.continue({ postData: JSON.stringify({ ...body, ignore_eos: true, max_tokens: 4000 }) });
+  });
+  await page.getByLabel('Message').fill('Tell me all');
+  await page.getByLabel('Message').press('Enter');
+  const box = (member: string): Promise<number> =>
+    page.evaluate(`document.getElementById('conversation').${member}`);
+  await replica.eventually('the end to be followed', async () => (await box('scrollTop')) > 100);
+  await page.evaluate("document.getElementById('conversation').scrollTo({ top: 0 })");
+  const height = await box('scrollHeight');
+  await replica.eventually('more of it', async () => (await box('scrollHeight')) > height + 100);
+  expect(await box('scrollTop')).toBe(0);
+  await page.getByRole('button', { name: 'Stop' }).click();
+  await page.close();
+});
+
+test('an answer comes where streams cannot be iterated, as in Safari', async () => {
+  const page = await browser.newPage();
+  await page.addInitScript(
+    'delete ReadableStream.prototype[Symbol.asyncIterator]; delete ReadableStream.prototype.values',
+  );
+  await page.goto(`${replica.url}/ui`);
+  await serving(page);
+  expect(await chat(page, 'What is a partition?')).not.toBe('');
+  expect(await page.locator('.turn .failed').count()).toBe(0);
+  await page.close();
+});
+
+test('an answer that ends before its end is told so', async () => {
+  const { page } = await open(`${replica.url}/ui`);
+  await serving(page);
+  const body = `data: ${JSON.stringify({ choices: [{ delta: { content: 'It' } }] })}\n\n`;
+  await page.route('**/v1/chat/completions', (route) =>
+    route.fulfill({ contentType: 'text/event-stream', body }),
+  );
+  expect(await chat(page, 'x')).toBe('It');
+  expect(await page.locator('.turn .failed').innerText()).toBe('the answer broke off');
+  await page.close();
+});
+
 test('where there are keys it asks for one', async () => {
   const sha256 = createHash('sha256').update('sk-a').digest('hex');
   writeFileSync(join(folder, 'keys.yaml'), JSON.stringify({ keys: [{ id: 'a', sha256 }] }));
   const locked = await ReplicaProcess.start({ uri: demoCheckpoint, env: { KEYS_DIR: folder } });
   await locked.ready();
   const { page } = await open(`${locked.url}/ui`);
-  await page.getByLabel('This server asks for an API key').fill('sk-a');
-  await page.getByRole('button', { name: 'Use it' }).click();
+  const input = page.getByLabel('This server asks for an API key');
+  await input.waitFor();
+  // And looks no more until it has one: each look would be refused, counted and logged.
+  await page.waitForTimeout(2_500);
+  expect(await locked.metric('llmservice_unauthorized_total')).toBe(1);
+  const use = async (key: string): Promise<void> => {
+    await input.fill(key);
+    await page.getByRole('button', { name: 'Use it' }).click();
+  };
+  await use('“sk-a”');
+  await page.locator('#problem', { hasText: 'copy it again' }).waitFor();
+  await use('sk-b');
+  await page.locator('#problem', { hasText: 'not known here' }).waitFor();
+  expect(await input.inputValue()).toBe('');
+  await use(' sk-a ');
   await serving(page);
   expect(await chat(page, 'What is a partition?')).not.toBe('');
   await page.close();

@@ -6,8 +6,8 @@ import type { AccountingRecord } from '../accounting/accounting-record.js';
 import type { GenerateRequest } from '../schedule/generation.js';
 import { ApiError } from '../request/body/api-error.js';
 import type { FinishedGeneration } from '../observe/ended-request.js';
+import { totalUsage } from '../observe/request-totals.js';
 import type { KeyBudget, RateLimit } from './key-budget.js';
-import type { TokenCounts } from './token-counts.js';
 
 /** A request, as it is told of in the log. */
 export interface AccountedRequest {
@@ -22,20 +22,13 @@ export interface UsageEvents {
   finished(record: AccountingRecord): void;
   /** Whether generations are to be told with their texts. */
   readonly keepsTexts: boolean;
-  ended(generation: FinishedGeneration): void;
-  /** Nothing of the request runs any more. Once. */
-  settled(): void;
+  /** Nothing of the request runs any more; its generations in the order in which they began. Once. */
+  settled(generations: readonly FinishedGeneration[]): void;
 }
 
 export interface KeyAccess {
   readonly key: ConfiguredKey;
   readonly budget: KeyBudget;
-}
-
-interface Use {
-  readonly counts: () => TokenCounts;
-  /** Null: it goes on. */
-  finish: string | null;
 }
 
 export class RequestAccount {
@@ -45,7 +38,8 @@ export class RequestAccount {
   readonly #clock: () => number;
   readonly #told: (limit: RateLimit) => void;
   readonly #leave: () => void;
-  readonly #uses: Use[] = [];
+  /** Null: it goes on. */
+  readonly #generations: (FinishedGeneration | null)[] = [];
   #closed = false;
 
   /**
@@ -116,18 +110,12 @@ export class RequestAccount {
   }
 
   /** Something begins that uses tokens, those of its prompt included; call the answer once with how it ended. */
-  begin(counts: () => TokenCounts): (finish: string) => void {
-    const use: Use = { counts, finish: null };
-    this.#uses.push(use);
-    return (finish) => {
-      use.finish ??= finish;
+  begin(): (generation: FinishedGeneration) => void {
+    const place = this.#generations.push(null) - 1;
+    return (generation) => {
+      this.#generations[place] ??= generation;
       this.#tell();
     };
-  }
-
-  /** One of its generations ended. */
-  ended(generation: FinishedGeneration): void {
-    this.#events.ended(generation);
   }
 
   /** Nothing begins any more. */
@@ -143,33 +131,26 @@ export class RequestAccount {
   }
 
   #tell(): void {
-    if (!this.#closed || this.#uses.some(({ finish }) => finish === null)) return;
-    if (this.#uses.length > 0) this.#events.finished(this.#record());
-    this.#events.settled();
+    const generations = this.#generations.filter((generation) => generation !== null);
+    if (!this.#closed || generations.length < this.#generations.length) return;
+    if (generations.length > 0) this.#events.finished(this.#record(generations));
+    this.#events.settled(generations);
   }
 
-  #record(): AccountingRecord {
+  #record(generations: readonly FinishedGeneration[]): AccountingRecord {
     const { id, route, model } = this.#request;
+    const { promptTokens, cachedTokens, completionTokens, reasoningTokens } = totalUsage(generations);
     return {
       time: new Date(this.#clock()).toISOString(),
       id,
       key: this.#access?.key.id ?? null,
       route,
       model,
-      ...this.#total(),
-      finish: this.#uses.map(({ finish }) => finish ?? ''),
+      promptTokens,
+      cachedTokens,
+      completionTokens,
+      reasoningTokens,
+      finish: generations.map(({ finishReason }) => finishReason),
     };
-  }
-
-  #total(): Omit<TokenCounts, 'acceptedDraftTokens'> {
-    const total = { promptTokens: 0, cachedTokens: 0, completionTokens: 0, reasoningTokens: 0 };
-    for (const { counts } of this.#uses) {
-      const { promptTokens, cachedTokens, completionTokens, reasoningTokens } = counts();
-      total.promptTokens += promptTokens;
-      total.cachedTokens += cachedTokens;
-      total.completionTokens += completionTokens;
-      total.reasoningTokens += reasoningTokens;
-    }
-    return total;
   }
 }

@@ -1,10 +1,12 @@
 // Histograms of how large requests are, under vLLM's names. Their buckets end at the context's length, so that they begin
 // with the model that is served.
 
-import { Histogram, type Registry } from 'prom-client';
+import type { Histogram, Registry } from 'prom-client';
 import type { EndedRequest, FinishedGeneration } from '../observe/ended-request.js';
+import { answersByPrompt } from '../observe/request-totals.js';
 import { answersBuckets, tokenBuckets } from './buckets.js';
-import { labelNames, type Labels } from './scraped-metrics.js';
+import type { Labels } from './scraped-metrics.js';
+import { vllmHistogram } from './vllm-histogram.js';
 
 const sizes = {
   prompt: ['vllm:request_prompt_tokens', 'Tokens of prompts.'],
@@ -28,10 +30,10 @@ export class RequestSizes {
   constructor(registry: Registry, labels: Labels) {
     this.#registry = registry;
     this.#labels = labels;
-    const help = 'Answers asked for to a prompt.';
-    this.#answers = new Histogram({
-      ...{ name: 'vllm:request_params_n', help, labelNames },
-      ...{ buckets: answersBuckets, registers: [registry] },
+    this.#answers = vllmHistogram(registry, labels, {
+      name: 'vllm:request_params_n',
+      help: 'Answers asked for to a prompt.',
+      buckets: answersBuckets,
     });
   }
 
@@ -41,22 +43,20 @@ export class RequestSizes {
     const made = (Object.keys(sizes) as Size[]).map((size) => {
       const [name, help] = sizes[size];
       this.#registry.removeSingleMetric(name);
-      return [size, new Histogram({ name, help, labelNames, buckets, registers: [this.#registry] })] as const;
+      return [size, vllmHistogram(this.#registry, this.#labels, { name, help, buckets })] as const;
     });
     this.#histograms = new Map(made);
   }
 
-  finished({ promptTokens, cachedTokens, usage, maxTokens }: FinishedGeneration): void {
+  finished({ promptTokens, cachedTokens, usage, maxTokens, startedAt }: FinishedGeneration): void {
     this.#observe('prompt', promptTokens);
-    this.#observe('computed', promptTokens - cachedTokens);
+    if (startedAt !== null) this.#observe('computed', promptTokens - cachedTokens);
     this.#observe('generated', usage.completionTokens);
     if (maxTokens !== null) this.#observe('asked', maxTokens);
   }
 
-  /** Its generations by prompt. */
   ended({ generations }: Pick<EndedRequest, 'generations'>): void {
-    for (const prompt of new Set(generations.map(({ promptId }) => promptId))) {
-      const answers = generations.filter(({ promptId }) => promptId === prompt);
+    for (const answers of answersByPrompt(generations)) {
       this.#answers.observe(this.#labels, answers.length);
       this.#observe('longest', Math.max(...answers.map(({ usage }) => usage.completionTokens)));
     }

@@ -1,10 +1,11 @@
 // Histograms of how long the parts of a generation take, under vLLM's names.
 
-import { Histogram, type Registry } from 'prom-client';
+import type { Histogram, Registry } from 'prom-client';
 import type { FinishedGeneration } from '../observe/ended-request.js';
 import { lengthOf, phasesOf } from '../observe/request-phases.js';
 import { interTokenBuckets, requestTimeBuckets, timeToFirstTokenBuckets } from './buckets.js';
-import { labelNames, type Labels } from './scraped-metrics.js';
+import type { Labels } from './scraped-metrics.js';
+import { vllmHistogram } from './vllm-histogram.js';
 
 export class RequestTimes {
   readonly #labels: Labels;
@@ -20,7 +21,7 @@ export class RequestTimes {
   constructor(registry: Registry, labels: Labels) {
     this.#labels = labels;
     const histogram = (name: string, help: string, buckets = requestTimeBuckets): Histogram =>
-      new Histogram({ name, help, labelNames, buckets, registers: [registry] });
+      vllmHistogram(registry, labels, { name, help, buckets });
     this.#firstToken = histogram(
       'vllm:time_to_first_token_seconds',
       'From arrival to the first token.',

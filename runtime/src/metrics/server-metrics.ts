@@ -2,7 +2,7 @@
 // picker work unchanged, and our own under llmservice_*. Requests are counted here as they are served; what the engine
 // knows is read when scraped.
 
-import { Counter, Histogram, Registry } from 'prom-client';
+import { Counter, Registry, type Histogram } from 'prom-client';
 import type { EndedRequest, FinishedGeneration } from '../observe/ended-request.js';
 import { stepTokensBuckets } from './buckets.js';
 import { observeCache, type CacheConfig } from './cache-metrics.js';
@@ -12,6 +12,7 @@ import { KeyMetrics } from './key-metrics.js';
 import { RequestSizes } from './request-sizes.js';
 import { RequestTimes } from './request-times.js';
 import { labelNames, type Labels } from './scraped-metrics.js';
+import { vllmHistogram } from './vllm-histogram.js';
 
 const finishedReasons = ['stop', 'length', 'abort', 'error'];
 
@@ -22,12 +23,18 @@ export class ServerMetrics {
   private readonly labels: Labels;
   private readonly times: RequestTimes;
   private readonly sizes: RequestSizes;
+  private readonly stepTokens: Histogram;
   private cache: CacheConfig | null = null;
 
   constructor(modelName: string, state: () => ObservedState) {
     this.labels = { model_name: modelName, engine: '0' };
     this.times = new RequestTimes(this.registry, this.labels);
     this.sizes = new RequestSizes(this.registry, this.labels);
+    this.stepTokens = vllmHistogram(this.registry, this.labels, {
+      name: 'vllm:iteration_tokens_total',
+      help: 'Tokens of a step, of prompts and answers.',
+      buckets: stepTokensBuckets,
+    });
     // vLLM's series are there from the start: a rate needs a beginning, and who asks whether a pod is idle an answer.
     for (const tokens of [this.promptTokens, this.generationTokens, this.cachedTokens])
       tokens.inc(this.labels, 0);
@@ -90,13 +97,6 @@ export class ServerMetrics {
     'vllm:prompt_tokens_cached_total',
     'Prompt tokens that the prefix cache had.',
   );
-  private readonly stepTokens = new Histogram({
-    name: 'vllm:iteration_tokens_total',
-    help: 'Tokens of a step, of prompts and answers.',
-    labelNames,
-    buckets: stepTokensBuckets,
-    registers: [this.registry],
-  });
   private readonly requestSuccess = new Counter({
     name: 'vllm:request_success_total',
     help: 'Generations that ended, by reason.',

@@ -55,6 +55,7 @@ export interface EndedRequest {
   readonly errorCode: string | null;
   /** Whether it was let in to generate. */
   readonly admitted: boolean;
+  /** In the order of the answers: of prompts, and of each prompt's choices. */
   readonly generations: readonly FinishedGeneration[];
   /** Unix time in milliseconds. */
   readonly arrivedAtMs: number;

@@ -122,12 +122,12 @@ describe('with an endpoint', () => {
 
   test.each<[string, string, object, object]>([
     [
-      'a refusal is one that failed',
+      'a refusal tells why, and is no failure of the server',
       '/v1/completions',
       { prompt: 1.5 },
       {
         name: 'text_completion',
-        status: 2,
+        status: 0,
         attributes: { 'error.type': 'invalid_request', 'http.response.status_code': 400 },
       },
     ],
@@ -140,6 +140,12 @@ describe('with an endpoint', () => {
         attributes: { 'gen_ai.request.choice.count': 2, 'gen_ai.usage.output_tokens': 14 },
       },
     ],
+    [
+      'several prompts are no choices',
+      '/v1/completions',
+      { prompt: ['x', 'y', 'z'] },
+      { attributes: expect.not.objectContaining({ 'gen_ai.request.choice.count': expect.anything() }) },
+    ],
     ['a prediction is a chat', '/v1/models/tiny:predict', { prompt: 'x' }, { name: 'chat tiny' }],
   ])('%s', async (_, path, body, expected) => {
     await observe({ OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: `${receiver.endpoint}/v1/traces`, ...soon });
@@ -149,6 +155,42 @@ describe('with an endpoint', () => {
       ...expected,
       parentId: '',
     });
+  });
+
+  test.each([
+    ['before the first byte', false],
+    ['in mid-stream', true],
+  ])('an engine that fails %s is a failure', async (_, streams) => {
+    await observe({ OTEL_EXPORTER_OTLP_ENDPOINT: receiver.endpoint, ...soon });
+    server.parts.logger.transports[0]!.silent = true;
+    server.script = function* () {
+      if (streams) yield output(byteIds('a'));
+      throw new Error('the inside');
+    };
+    const body = { prompt: 'x', stream: streams };
+    await observeAll(await ended(() => server.post('/v1/completions', body)));
+    for (let i = 0; i < 2_500 && receiver.spans.length === 0; i++) await sleep(10);
+    expect(receiver.spans.find(({ kind }) => kind === serverKind)).toMatchObject({
+      status: 2,
+      attributes: { 'error.type': 'internal_error', 'http.response.status_code': streams ? 200 : 500 },
+    });
+  });
+
+  test('a client that goes away unanswered is a failure with that reason', async () => {
+    await observe({ OTEL_EXPORTER_OTLP_ENDPOINT: receiver.endpoint, ...soon });
+    server.script = async function* (_request, signal) {
+      await new Promise((resolve) => signal.addEventListener('abort', resolve));
+      yield* [];
+    };
+    const leaving = new AbortController();
+    const init = { method: 'POST', body: '{"prompt":"x"}', signal: leaving.signal };
+    const asked = fetch(`${server.url}/v1/completions`, init).catch(() => undefined);
+    while (server.engine.open === 0) await sleep(5);
+    leaving.abort();
+    await asked;
+    while (server.ended.length === 0) await sleep(5);
+    await observeAll(server.ended[0]!);
+    expect((await spans(1))[0]).toMatchObject({ status: 2, attributes: { 'error.type': 'request_aborted' } });
   });
 
   test.each([['00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-00', 'a caller that is not sampled']])(

@@ -22,7 +22,7 @@ import { BasicTracerProvider, BatchSpanProcessor } from '@opentelemetry/sdk-trac
 import type { Logger } from '../log/logger.js';
 import type { EndedRequest, TraceContext } from './ended-request.js';
 import { phasesOf } from './request-phases.js';
-import { operationOf, spanAttributes } from './span-attributes.js';
+import { isFailure, operationOf, spanAttributes } from './span-attributes.js';
 import { ToldExporter } from './told-exporter.js';
 
 const name = 'llmservice';
@@ -59,7 +59,7 @@ export class OtlpTraces {
       },
       parentOf(request.traceContext),
     );
-    if (request.errorCode !== null || request.status === null) span.setStatus({ code: SpanStatusCode.ERROR });
+    if (isFailure(request)) span.setStatus({ code: SpanStatusCode.ERROR });
     const inside = trace.setSpan(ROOT_CONTEXT, span);
     const phases = phasesOf(request.generations);
     for (const phase of ['queue', 'prefill', 'decode'] as const) {

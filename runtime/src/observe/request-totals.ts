@@ -16,6 +16,14 @@ export function totalUsage(generations: readonly FinishedGeneration[]): TokenCou
   };
 }
 
+/** By prompt, which a request may have several of. */
+export function answersByPrompt(
+  generations: readonly FinishedGeneration[],
+): readonly (readonly FinishedGeneration[])[] {
+  const prompts = new Set(generations.map(({ promptId }) => promptId));
+  return [...prompts].map((prompt) => generations.filter(({ promptId }) => promptId === prompt));
+}
+
 /** Null where nothing was decoded: first tokens belong to the prefill. */
 export function tokensPerSecond(generations: readonly FinishedGeneration[]): number | null {
   const decodeMs = lengthOf(phasesOf(generations).decode) ?? 0;

@@ -78,6 +78,26 @@ test('one is written when there is enough for it, and after a while in any case'
   expect(store.ids).toEqual([10, 11, 12, 13]);
 });
 
+test('lines that come while an object is on its way wait for the next one, unless they are enough for it', async () => {
+  open({ objectBytes: 4 * lineBytes });
+  let next = 11;
+  store.put = async () => {
+    if (next < 30) add(next, next + 1);
+    next += 1;
+    await sleep(1);
+  };
+  add(10, 11);
+  await log.flush();
+  expect(store.ids).toEqual([10]);
+  store.put = async () => {
+    store.put = () => Promise.resolve();
+    add(12, 17);
+    await sleep(1);
+  };
+  await log.flush();
+  expect([...store.objects.values()].map((body) => body.length / lineBytes)).toEqual([1, 1, 4]);
+});
+
 test('while the store fails lines wait, those without room are lost, and a batch is sent again under its name', async () => {
   open({ bufferBytes: 10 * lineBytes });
   store.put = () => Promise.reject(new Error('away'));

@@ -64,7 +64,7 @@ export class S3RequestLog {
     else if (this.#buffer.bytes >= this.#options.objectBytes && !this.#failing) void this.flush();
   }
 
-  /** Resolves when the lines that waited are in the bucket, or S3 did not take them. */
+  /** Resolves when the lines that wait now are in the bucket, or S3 did not take them. */
   flush(): Promise<void> {
     this.#flushing ??= this.#write().finally(() => (this.#flushing = null));
     return this.#flushing;
@@ -85,7 +85,9 @@ export class S3RequestLog {
 
   async #write(): Promise<void> {
     const { bucket, objectBytes } = this.#options;
-    while (this.#buffer.bytes > 0 && !this.#ending.signal.aborted) {
+    // What comes meanwhile waits for its own time, or a busy server would write an object of a few lines after the other.
+    let due = this.#buffer.bytes;
+    while ((due > 0 || this.#buffer.bytes >= objectBytes) && !this.#ending.signal.aborted) {
       this.#batch ??= { key: this.#newKey(), body: this.#buffer.head(objectBytes) };
       const { key, body } = this.#batch;
       try {
@@ -96,6 +98,7 @@ export class S3RequestLog {
         return;
       }
       this.#batch = null;
+      due -= body.length;
       this.#events.linesWritten(this.#buffer.forget(body.length));
       if (this.#failing) this.#logger.info('the request log is written again');
       this.#failing = false;

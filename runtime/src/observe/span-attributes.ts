@@ -4,7 +4,7 @@
 import type { Attributes } from '@opentelemetry/api';
 import type { EndedRequest } from './ended-request.js';
 import { phasesOf } from './request-phases.js';
-import { totalUsage } from './request-totals.js';
+import { answersByPrompt, totalUsage } from './request-totals.js';
 
 /** The convention's word for what a route does; null: it generates nothing. */
 export function operationOf(route: string | null): string | null {
@@ -19,13 +19,17 @@ const operations: readonly (readonly [RegExp, string])[] = [
   [/^\/(v1\/completions|generate|warmup)$/, 'text_completion'],
 ];
 
+/** Whether the span's status is an error: by the convention for HTTP servers, not where the client is answered with 4xx. */
+export const isFailure = ({ status, errorCode }: EndedRequest): boolean =>
+  status === null || status >= 500 || (errorCode !== null && status < 400);
+
 export function spanAttributes(request: EndedRequest, operation: string): Attributes {
   const { id, route, model, key, status, errorCode, generations } = request;
   const given: Record<string, Attributes[string] | null> = {
     'http.request.method': 'POST',
     'http.route': route,
     'http.response.status_code': status,
-    'error.type': errorCode,
+    'error.type': errorCode ?? (status === null ? 'request_aborted' : null),
     'gen_ai.operation.name': operation,
     'gen_ai.provider.name': 'llmservice',
     'gen_ai.request.model': model,
@@ -42,11 +46,12 @@ function generationAttributes({
   arrivedAt,
 }: EndedRequest): Record<string, Attributes[string] | null> {
   const usage = totalUsage(generations);
+  const choices = Math.max(...answersByPrompt(generations).map(({ length }) => length));
   const stream = generations.some((generation) => generation.stream);
   const firstAt = stream ? (phasesOf(generations).prefill?.to ?? null) : null;
   return {
     'gen_ai.request.stream': stream,
-    'gen_ai.request.choice.count': generations.length === 1 ? null : generations.length,
+    'gen_ai.request.choice.count': choices === 1 ? null : choices,
     'gen_ai.request.max_tokens': generations[0]?.maxTokens ?? null,
     'gen_ai.response.finish_reasons': generations.map(({ finishReason }) => finishReason),
     'gen_ai.response.time_to_first_chunk': firstAt === null ? null : (firstAt - arrivedAt) / 1000,

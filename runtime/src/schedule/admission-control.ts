@@ -2,7 +2,7 @@
 // there are a slot, blocks for all its known tokens, and rows: nobody overtakes one that is too large for now.
 
 import type { PlanBuilder } from './plan-builder.js';
-import type { PrefixCache } from './prefix-cache.js';
+import type { Match, PrefixCache } from './prefix-cache.js';
 import type { RunningBatch } from './running-batch.js';
 import type { SchedulerTotals } from './scheduler-stats.js';
 import type { Running, Sequence } from './sequence.js';
@@ -53,16 +53,16 @@ export class AdmissionControl {
     this.#waiting.shift();
     const running = this.#batch.enter(step, head, match);
     for (let i = 0; i < needed; i++) this.#batch.takeBlock(step, running);
-    return { running, rows, started: head.started ? null : this.#start(head, match.cached) };
+    return { running, rows, started: head.started ? null : this.#start(head, match) };
   }
 
   #isStillTooLarge(sequence: Sequence): boolean {
     return this.#tooLarge?.sequence === sequence && this.#cache.available <= this.#tooLarge.available;
   }
 
-  #start(sequence: Sequence, cachedTokens: number): Started {
+  #start(sequence: Sequence, match: Match): Started {
     sequence.started = true;
-    this.#totals.started(sequence, cachedTokens);
-    return { id: sequence.request.id, cachedTokens };
+    this.#totals.started(match);
+    return { id: sequence.request.id, cachedTokens: match.cached };
   }
 }

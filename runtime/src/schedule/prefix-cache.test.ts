@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { asking, faultOf, hybrid, text, World } from './cache-world.fixture.js';
+import type { GenerateRequest } from './generation.js';
 import { expectedTokens } from './token-hashes.fixture.js';
 import { drain } from './workload.fixture.js';
 
@@ -156,7 +157,18 @@ describe('prefix cache of an attention model', () => {
     const world = new World({ prefixCaching: false });
     world.ask(asking(text('a', 100)));
     expect(world.ask(asking(text('a', 100)))).toBe(0);
-    expect(world.scheduler.stats).toMatchObject({ blocksCached: 0, prefixCacheHitsTotal: 0 });
+    const nothing = { blocksCached: 0, prefixCacheQueriesTotal: 0, prefixCacheHitsTotal: 0 };
+    expect(world.scheduler.stats).toMatchObject(nothing);
+  });
+
+  test.each<[string, Partial<GenerateRequest>]>([
+    ['scores of its tokens are asked for', { promptLogprobs: true }],
+    ['the mean of it is', { pooling: 'mean' }],
+  ])('a prompt is not looked up where %s', (_, changes) => {
+    const world = new World();
+    world.scheduler.add(asking(text('a', 100), changes));
+    world.step();
+    expect(world.scheduler.stats.prefixCacheQueriesTotal).toBe(0);
   });
 
   test('counts the tokens it was asked for and those it had', () => {

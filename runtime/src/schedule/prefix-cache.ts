@@ -28,6 +28,8 @@ export interface Match {
   readonly cached: number;
   /** Tokens whose blocks are there; more than `cached` where the state is missing. */
   readonly matched: number;
+  /** Tokens that were looked up; 0: what the cache has is of no use to the sequence. */
+  readonly queried: number;
 }
 
 export class PrefixCache {
@@ -81,7 +83,7 @@ export class PrefixCache {
   find(sequence: Sequence): Match {
     // A mean needs the hidden states of all tokens, and scores their logits: cached blocks have neither.
     const useless = !this.#enabled || sequence.request.pooling === 'mean' || sequence.wantsScores;
-    if (useless) return { path: [], cached: 0, matched: 0 };
+    if (useless) return { path: [], cached: 0, matched: 0, queried: 0 };
     const { blockSize, hybrid, unit } = this.#rules;
     const most = this.#rules.longestReuse(sequence) / blockSize;
     const path: CachedBlock[] = [];
@@ -95,7 +97,7 @@ export class PrefixCache {
       if ((path.length * blockSize) % unit === 0 && path.at(-1)?.snapshot != null) break;
       path.pop();
     }
-    return { path, cached: path.length * blockSize, matched };
+    return { path, cached: path.length * blockSize, matched, queried: sequence.length };
   }
 
   /** Blocks that holding this path would leave `available`. */

@@ -1,7 +1,7 @@
 // What the scheduler counts.
 
 import { DraftTotals, type DraftStats } from './draft-totals.js';
-import type { Sequence } from './sequence.js';
+import type { Match } from './prefix-cache.js';
 
 /** Figures of the scheduler; totals count from its creation. */
 export interface SchedulerStats {
@@ -40,9 +40,9 @@ export class SchedulerTotals {
   }
 
   /** A request began to run for the first time. */
-  started(sequence: Sequence, cachedTokens: number): void {
-    this.#queries += sequence.request.prompt.length;
-    this.#hits += cachedTokens;
+  started({ queried, cached }: Match): void {
+    this.#queries += queried;
+    this.#hits += cached;
   }
 
   generated(): void {

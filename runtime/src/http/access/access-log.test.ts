@@ -87,6 +87,17 @@ test('several answers are one line, and their prompt counts once', async () => {
   });
 });
 
+test('generations are told in the order of their prompts, whichever ends first', async () => {
+  await start();
+  server.script = async function* ({ prompt }) {
+    const isFirst = prompt.length === 2;
+    if (isFirst) await sleep(20);
+    yield output(byteIds('a'), isFirst ? 'length' : 'stop');
+  };
+  await server.post('/v1/completions', { prompt: ['x', 'longer'] });
+  expect((await lines())[0]).toMatchObject({ finishReasons: ['length', 'stop'] });
+});
+
 test.each<[string, string, object, object]>([
   ['a chat', '/v1/chat/completions', { messages: [{ role: 'user', content: 'x' }] }, { completionTokens: 7 }],
   ['a prediction', '/v1/models/tiny:predict', { prompt: 'x' }, { route: '/v1/models/{name}:predict' }],

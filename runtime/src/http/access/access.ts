@@ -64,10 +64,9 @@ export function openAccount(access: Access, request: AccountedRequest, response:
     key === null ? null : { key, budget: budgets.of(key, clock()) },
     {
       keepsTexts: record.keepsTexts,
-      ended: (generation) => record.generated(generation),
-      settled: () => {
+      settled: (generations) => {
         access.open.delete(account);
-        record.settled();
+        record.settled(generations);
       },
       generated: (id, tokens) => metrics.generated(id, tokens),
       finished: (record) => {

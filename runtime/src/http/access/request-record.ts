@@ -43,7 +43,7 @@ export class RequestRecord {
   readonly #response: Response;
   readonly #arrivedAt: number;
   readonly #arrivedAtMs = Date.now();
-  readonly #generations: FinishedGeneration[] = [];
+  #generations: readonly FinishedGeneration[] = [];
   #accounted: AccountedRequest | null = null;
   #key: string | null = null;
   #errorCode: string | null = null;
@@ -77,12 +77,9 @@ export class RequestRecord {
     this.#open = true;
   }
 
-  generated(generation: FinishedGeneration): void {
-    this.#generations.push(generation);
-  }
-
   /** Nothing of it runs any more. */
-  settled(): void {
+  settled(generations: readonly FinishedGeneration[]): void {
+    this.#generations = generations;
     this.#open = false;
     this.#tell();
   }

@@ -2,9 +2,7 @@
 
 import type { GenerateRequest } from '../../engine/protocol.js';
 import type { FinishedGeneration } from '../../observe/ended-request.js';
-import type { TokenCounts } from '../../keys/token-counts.js';
-import { ApiError } from '../../request/body/api-error.js';
-import { asApiError, type GenerationContext } from './generation.js';
+import { abortReason, asApiError, type GenerationContext } from './generation.js';
 
 /** (hidden), of length 1. @throws ApiError when the engine fails or the server ends the request */
 export async function runEmbedding(
@@ -15,14 +13,7 @@ export async function runEmbedding(
   let queueMs: number | null = null;
   let cachedTokens = 0;
   const promptTokens = request.prompt.length;
-  const usage = (): TokenCounts => ({
-    promptTokens: queueMs === null ? 0 : promptTokens,
-    cachedTokens,
-    completionTokens: 0,
-    reasoningTokens: 0,
-    acceptedDraftTokens: 0,
-  });
-  const ended = account.begin(usage);
+  const ended = account.begin();
   let [finishReason, errorCode]: [string, string | null] = ['stop', null];
   try {
     for await (const output of engine.submit(request, { signal })) {
@@ -34,7 +25,7 @@ export async function runEmbedding(
     }
     throw new Error('the engine ended a request without its embedding');
   } catch (error) {
-    const told = signal.reason instanceof ApiError ? signal.reason : asApiError(error);
+    const told = abortReason(signal) ?? asApiError(error);
     finishReason = told.code === 'request_aborted' ? 'abort' : 'error';
     errorCode = finishReason === 'error' ? told.code : null;
     throw told;
@@ -48,7 +39,13 @@ export async function runEmbedding(
       maxTokens: null,
       promptTokens,
       cachedTokens,
-      usage: usage(),
+      usage: {
+        promptTokens: queueMs === null ? 0 : promptTokens,
+        cachedTokens,
+        completionTokens: 0,
+        reasoningTokens: 0,
+        acceptedDraftTokens: 0,
+      },
       finishReason,
       errorCode,
       arrivedAt,
@@ -61,8 +58,7 @@ export async function runEmbedding(
       answer: null,
     };
     metrics.finished(finished);
-    account.ended(finished);
-    ended(finishReason);
+    ended(finished);
   }
 }
 

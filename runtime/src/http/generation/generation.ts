@@ -137,7 +137,7 @@ export class Generation {
     let outcome = 'abort';
     let errorCode: string | null = null;
     let begun = false;
-    const ended = this.context.account.begin(() => this.usage);
+    const ended = this.context.account.begin();
     // What the engine is to do reaches it with the first output that is asked for.
     if (this.choice === 0) this.submittedAt = this.context.now();
     try {
@@ -158,16 +158,17 @@ export class Generation {
         yield delta;
         if (delta.finish !== null) return;
       }
-      throw this.abortReason() ?? new Error('the engine ended a generation without a reason');
+      throw abortReason(this.context.signal) ?? new Error('the engine ended a generation without a reason');
     } catch (error) {
-      const told = this.abortReason() ?? asApiError(error);
-      outcome = this.context.signal.aborted && told.code === 'request_aborted' ? 'abort' : 'error';
+      const told = abortReason(this.context.signal) ?? asApiError(error);
+      outcome = told.code === 'request_aborted' ? 'abort' : 'error';
       errorCode = outcome === 'error' ? told.code : null;
       throw told;
     } finally {
       if (this.choice === 0) this.prompt.share.end();
-      this.finish(outcome, errorCode);
-      ended(outcome);
+      const finished = this.finished(outcome, errorCode);
+      this.context.metrics.finished(finished);
+      ended(finished);
     }
   }
 
@@ -206,9 +207,9 @@ export class Generation {
     }
   }
 
-  private finish(finishReason: string, errorCode: string | null): void {
+  private finished(finishReason: string, errorCode: string | null): FinishedGeneration {
     const { context, submittedAt, queueMs } = this;
-    const finished: FinishedGeneration = {
+    return {
       id: this.id,
       promptId: this.prompt.prepared.id,
       model: context.modelName,
@@ -227,16 +228,13 @@ export class Generation {
       endedAt: context.now(),
       answer: this.answer?.text ?? null,
     };
-    context.metrics.finished(finished);
-    context.account.ended(finished);
   }
+}
 
-  private abortReason(): ApiError | null {
-    const { signal } = this.context;
-    if (!signal.aborted) return null;
-    const reason: unknown = signal.reason;
-    return reason instanceof ApiError ? reason : ApiError.of('request_aborted', 'the client went away');
-  }
+/** Why nobody waits for a generation any more; null: somebody does. */
+export function abortReason({ aborted, reason }: AbortSignal): ApiError | null {
+  if (!aborted) return null;
+  return reason instanceof ApiError ? reason : ApiError.of('request_aborted', 'the client went away');
 }
 
 /** Of an answer that was to have none. */

@@ -123,7 +123,9 @@ test('a fault of one input is the answer, and no other goes on', async () => {
   expect([status, answer.error.code]).toEqual([500, 'EngineNumericalFault']);
   expect(server.engine.open).toBe(0);
   const metrics = await (await server.get('/metrics')).text();
-  expect(metrics).toContain(
+  // What was ended for it has no error of its own.
+  expect(metrics.match(/^llmservice_generation_errors_total.*$/gm)).toEqual([
     'llmservice_generation_errors_total{model_name="tiny",code="EngineNumericalFault"} 1',
-  );
+  ]);
+  expect(server.ended[0]!.generations.map(({ finishReason }) => finishReason)).toEqual(['abort', 'error']);
 });
