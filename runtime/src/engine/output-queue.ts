@@ -51,6 +51,7 @@ export function mergeOutputs(earlier: EngineOutput, later: EngineOutput): Engine
     stopLogprobs: later.stopLogprobs,
     queueMs: earlier.queueMs ?? later.queueMs,
     cachedTokens: earlier.cachedTokens ?? later.cachedTokens,
+    preemptions: earlier.preemptions + later.preemptions,
     acceptedDrafts: earlier.acceptedDrafts + later.acceptedDrafts,
     embedding: later.embedding,
   };

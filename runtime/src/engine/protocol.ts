@@ -60,6 +60,8 @@ export interface EngineOutput {
   readonly queueMs: number | null;
   /** On the first output: tokens of the prompt that the prefix cache had. Else null. */
   readonly cachedTokens: number | null;
+  /** Times that the request lost its room to others, and waited again, since the output before. */
+  readonly preemptions: number;
   /** How many of the tokens (a stop token included) were drafts that the model agreed with. */
   readonly acceptedDrafts: number;
   /** On the one output of a request with pooling that has `finish`: (hidden), not normalized. Else null. */

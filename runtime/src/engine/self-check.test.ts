@@ -14,6 +14,7 @@ const nothing: Omit<SequenceUpdate, 'id' | 'failure'> = {
   stopLogprobs: null,
   queueMs: null,
   cachedTokens: null,
+  preemptions: 0,
   acceptedDrafts: 0,
   embedding: null,
 };

@@ -17,6 +17,7 @@ describe('StepLoop', () => {
   let loop: StepLoop;
   let ended: Promise<void>;
   let told: Map<string, number[]>;
+  let preemptions: Map<string, number>;
   let stats: EngineStats | null;
 
   function begin(changes: Partial<typeof limits> = {}): void {
@@ -24,11 +25,16 @@ describe('StepLoop', () => {
     engine = new WaitingEngine(room);
     scheduler = new Scheduler(room);
     told = new Map();
+    preemptions = new Map();
     stats = null;
     const hear = (message: EngineMessage): void => {
       if (message.type !== 'step') return;
       ({ stats } = message);
-      for (const { id, tokens } of message.updates) told.set(id, [...(told.get(id) ?? []), ...tokens]);
+      for (const update of message.updates) {
+        const { id, tokens } = update;
+        told.set(id, [...(told.get(id) ?? []), ...tokens]);
+        if (update.preemptions > 0) preemptions.set(id, (preemptions.get(id) ?? 0) + update.preemptions);
+      }
     };
     loop = new StepLoop(engine as unknown as Engine, scheduler, hear, () => 0);
     ended = loop.run();
@@ -54,6 +60,17 @@ describe('StepLoop', () => {
     await engine.end();
     expect(engine.rows).toEqual([]);
     expect(told.get('one')).toEqual(expectedTokens([...asked.prompt], 3, []));
+  });
+
+  test('tells those that lost their room of it', async () => {
+    begin({ numBlocks: 10 });
+    const requests = [request('old', 60, 80), request('young', 60, 80)];
+    for (const each of requests) loop.submit(each, null);
+    await turn();
+    while (engine.rows.length > 0) await engine.end();
+    for (const each of requests) expect(told.get(each.id)).toEqual(expectedTokens([...each.prompt], 80, []));
+    expect(stats!.preemptionsTotal).toBeGreaterThan(0);
+    expect([...preemptions]).toEqual([['young', stats!.preemptionsTotal]]);
   });
 
   test('takes the step that waits back when a request comes, which begins with the next one', async () => {

@@ -124,6 +124,7 @@ export class StepLoop {
   async #run({ step, result: computing }: Flight): Promise<Flight | null> {
     this.#stepStartedAt = this.#now();
     const starts = this.#startsOf(step.started, this.#stepStartedAt);
+    for (const id of step.preempted) this.#untold.push({ ...emptyUpdate(id), preemptions: 1 });
     this.#planAhead();
     // The last step's updates leave while this one computes.
     this.#tell();
@@ -237,6 +238,7 @@ function emptyUpdate(id: string): SequenceUpdate {
     stopLogprobs: null,
     queueMs: null,
     cachedTokens: null,
+    preemptions: 0,
     acceptedDrafts: 0,
     embedding: null,
     failure: null,

@@ -20,6 +20,7 @@ export const output = (tokens: readonly number[], finish: EngineOutput['finish']
   stopLogprobs: null,
   queueMs: 1,
   cachedTokens: 3,
+  preemptions: 0,
   acceptedDrafts: 0,
   embedding: null,
 });
@@ -91,7 +92,13 @@ export class ScriptedEngine implements GenerationEngine {
     this.requests.push(request);
     this.open += 1;
     try {
-      yield* this.script(request, signal);
+      let isFirst = true;
+      for await (const each of this.script(request, signal)) {
+        // As the engine's: never all of the prompt.
+        const cachedTokens = Math.min(each.cachedTokens ?? 0, request.prompt.length - 1);
+        yield { ...each, cachedTokens: isFirst ? cachedTokens : null };
+        isFirst = false;
+      }
     } finally {
       this.open -= 1;
     }

@@ -19,6 +19,9 @@ export const stepTokensBuckets = [1, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4
 /** Of answers to one prompt. */
 export const answersBuckets = [1, 2, 5, 10, 20];
 
+/** Of times that a request was preempted. */
+export const preemptionsBuckets = [1, 2, 3, 4, 5, 10, 20];
+
 /** 1, 2, 5, 10, 20, 50 and so on, up to `most`. */
 export function tokenBuckets(most: number): number[] {
   const buckets: number[] = [];

@@ -10,7 +10,7 @@ export function observeDrafts(registry: Registry, labels: Labels, read: () => Dr
   const total = (name: string, help: string, pick: (stats: DraftStats) => number): void =>
     scraped.totals(name, help, [], () => {
       const stats = read();
-      return stats === null ? [] : [{ total: pick(stats), by: {} }];
+      return stats === null ? [] : [{ value: pick(stats), by: {} }];
     });
   total(
     'vllm:spec_decode_num_drafts_total',
@@ -32,8 +32,8 @@ export function observeDrafts(registry: Registry, labels: Labels, read: () => Dr
     'Drafts accepted, by how many tokens they stood behind the first.',
     ['position'],
     () =>
-      (read()?.acceptedPerPositionTotal ?? []).map((total, position) => ({
-        total,
+      (read()?.acceptedPerPositionTotal ?? []).map((value, position) => ({
+        value,
         by: { position: String(position) },
       })),
   );

@@ -46,8 +46,8 @@ export function observeEngine(registry: Registry, labels: Labels, state: () => O
     "Requests that ended because the model's numbers meant nothing, by what was seen.",
     ['kind'],
     () =>
-      Object.entries(state().engine?.health().numericalFaults ?? {}).map(([kind, total]) => ({
-        total,
+      Object.entries(state().engine?.health().numericalFaults ?? {}).map(([kind, value]) => ({
+        value,
         by: { kind },
       })),
   );
@@ -81,6 +81,16 @@ function observeRoom(scraped: ScrapedMetrics, fromStats: FromStats): void {
     'vllm:num_requests_waiting',
     'Sequences that wait for room.',
     fromStats((stats) => stats.waiting),
+  );
+  const waiting = fromStats((stats) => stats.waiting);
+  scraped.gauges(
+    'vllm:num_requests_waiting_by_reason',
+    'Sequences that wait for room; none is put off for another reason.',
+    ['reason'],
+    () => [
+      { value: waiting(), by: { reason: 'capacity' } },
+      { value: 0, by: { reason: 'deferred' } },
+    ],
   );
   scraped.gauge(
     'vllm:kv_cache_usage_perc',

@@ -1,10 +1,10 @@
-// Histograms of how large requests are, under vLLM's names. Their buckets end at the context's length, so that they begin
+// Histograms of how large requests are, and how often they were preempted, under vLLM's names. Their buckets end at the context's length, so that they begin
 // with the model that is served.
 
 import type { Histogram, Registry } from 'prom-client';
 import type { EndedRequest, FinishedGeneration } from '../observe/ended-request.js';
 import { answersByPrompt } from '../observe/request-totals.js';
-import { answersBuckets, tokenBuckets } from './buckets.js';
+import { answersBuckets, preemptionsBuckets, tokenBuckets } from './buckets.js';
 import type { Labels } from './scraped-metrics.js';
 import { vllmHistogram } from './vllm-histogram.js';
 
@@ -25,6 +25,7 @@ export class RequestSizes {
   readonly #registry: Registry;
   readonly #labels: Labels;
   readonly #answers: Histogram;
+  readonly #preemptions: Histogram;
   #histograms: ReadonlyMap<Size, Histogram> = new Map();
 
   constructor(registry: Registry, labels: Labels) {
@@ -34,6 +35,11 @@ export class RequestSizes {
       name: 'vllm:request_params_n',
       help: 'Answers asked for to a prompt.',
       buckets: answersBuckets,
+    });
+    this.#preemptions = vllmHistogram(registry, labels, {
+      name: 'vllm:request_num_preemptions',
+      help: 'Times that a generation lost its room and waited again.',
+      buckets: preemptionsBuckets,
     });
   }
 
@@ -48,7 +54,9 @@ export class RequestSizes {
     this.#histograms = new Map(made);
   }
 
-  finished({ promptTokens, cachedTokens, usage, maxTokens, startedAt }: FinishedGeneration): void {
+  finished(generation: FinishedGeneration): void {
+    const { promptTokens, cachedTokens, preemptions, usage, maxTokens, startedAt } = generation;
+    this.#preemptions.observe(this.#labels, preemptions);
     this.#observe('prompt', promptTokens);
     if (startedAt !== null) this.#observe('computed', promptTokens - cachedTokens);
     this.#observe('generated', usage.completionTokens);

@@ -7,9 +7,9 @@ import { Counter, Gauge, type Registry } from 'prom-client';
 export const labelNames = ['model_name', 'engine'] as const;
 export type Labels = Readonly<Record<(typeof labelNames)[number], string>>;
 
-/** A total, and the labels that set it apart from others of its metric. */
-export interface Total {
-  readonly total: number;
+/** A value, and the labels that set it apart from others of its metric. */
+export interface Sample {
+  readonly value: number;
   readonly by: Readonly<Record<string, string>>;
 }
 
@@ -23,14 +23,19 @@ export class ScrapedMetrics {
   }
 
   gauge(name: string, help: string, read: () => number): void {
+    this.gauges(name, help, [], () => [{ value: read(), by: {} }]);
+  }
+
+  /** @param by names of the labels that the values have beside `labelNames` */
+  gauges(name: string, help: string, by: readonly string[], read: () => readonly Sample[]): void {
     const labels = this.#labels;
     new Gauge({
       name,
       help,
-      labelNames,
+      labelNames: [...labelNames, ...by],
       registers: [this.#registry],
       collect() {
-        this.set(labels, read());
+        for (const { value, by } of read()) this.set({ ...labels, ...by }, value);
       },
     });
   }
@@ -57,11 +62,11 @@ export class ScrapedMetrics {
   }
 
   total(name: string, help: string, read: () => number): void {
-    this.totals(name, help, [], () => [{ total: read(), by: {} }]);
+    this.totals(name, help, [], () => [{ value: read(), by: {} }]);
   }
 
   /** @param by names of the labels that the totals have beside `labelNames` */
-  totals(name: string, help: string, by: readonly string[], read: () => readonly Total[]): void {
+  totals(name: string, help: string, by: readonly string[], read: () => readonly Sample[]): void {
     const labels = this.#labels;
     const seen = new Map<string, number>();
     new Counter({
@@ -70,11 +75,11 @@ export class ScrapedMetrics {
       labelNames: [...labelNames, ...by],
       registers: [this.#registry],
       collect() {
-        for (const { total, by } of read()) {
+        for (const { value, by } of read()) {
           const key = JSON.stringify(by);
           const before = seen.get(key) ?? 0;
-          this.inc({ ...labels, ...by }, total < before ? total : total - before);
-          seen.set(key, total);
+          this.inc({ ...labels, ...by }, value < before ? value : value - before);
+          seen.set(key, value);
         }
       },
     });

@@ -14,6 +14,8 @@ import { RequestTimes } from './request-times.js';
 import { labelNames, type Labels } from './scraped-metrics.js';
 import { vllmHistogram } from './vllm-histogram.js';
 
+/** The last is there for dashboards: nothing is transferred here. */
+const promptSources = ['local_compute', 'local_cache_hit', 'external_kv_transfer'];
 const finishedReasons = ['stop', 'length', 'abort', 'error'];
 
 export class ServerMetrics {
@@ -38,6 +40,7 @@ export class ServerMetrics {
     // vLLM's series are there from the start: a rate needs a beginning, and who asks whether a pod is idle an answer.
     for (const tokens of [this.promptTokens, this.generationTokens, this.cachedTokens])
       tokens.inc(this.labels, 0);
+    for (const source of promptSources) this.promptTokensBySource.inc({ ...this.labels, source }, 0);
     for (const finished_reason of finishedReasons)
       this.requestSuccess.inc({ ...this.labels, finished_reason }, 0);
     this.keys = new KeyMetrics(this.registry, modelName);
@@ -56,6 +59,9 @@ export class ServerMetrics {
   embedded(promptTokens: number, cachedTokens: number): void {
     this.promptTokens.inc(this.labels, promptTokens);
     this.cachedTokens.inc(this.labels, cachedTokens);
+    const bySource = { local_compute: promptTokens - cachedTokens, local_cache_hit: cachedTokens };
+    for (const [source, tokens] of Object.entries(bySource))
+      this.promptTokensBySource.inc({ ...this.labels, source }, tokens);
   }
 
   generated(tokens: number): void {
@@ -97,6 +103,12 @@ export class ServerMetrics {
     'vllm:prompt_tokens_cached_total',
     'Prompt tokens that the prefix cache had.',
   );
+  private readonly promptTokensBySource = new Counter({
+    name: 'vllm:prompt_tokens_by_source_total',
+    help: 'Prompt tokens by where what they became in the cache is from.',
+    labelNames: [...labelNames, 'source'],
+    registers: [this.registry],
+  });
   private readonly requestSuccess = new Counter({
     name: 'vllm:request_success_total',
     help: 'Generations that ended, by reason.',

@@ -18,9 +18,11 @@ const tokens = '1 2 5 10 20 50 100 200 500 1000 2000 +Inf';
 const vllm: readonly (readonly [string, 'gauge' | 'counter' | 'histogram', string, string])[] = [
   ['vllm:num_requests_running', 'gauge', '', ''],
   ['vllm:num_requests_waiting', 'gauge', '', ''],
+  ['vllm:num_requests_waiting_by_reason', 'gauge', 'reason', ''],
   ['vllm:kv_cache_usage_perc', 'gauge', '', ''],
   ['vllm:prompt_tokens_total', 'counter', '', ''],
   ['vllm:prompt_tokens_cached_total', 'counter', '', ''],
+  ['vllm:prompt_tokens_by_source_total', 'counter', 'source', ''],
   ['vllm:generation_tokens_total', 'counter', '', ''],
   ['vllm:num_preemptions_total', 'counter', '', ''],
   ['vllm:prefix_cache_queries_total', 'counter', '', ''],
@@ -44,6 +46,7 @@ const vllm: readonly (readonly [string, 'gauge' | 'counter' | 'histogram', strin
   ['vllm:request_prefill_kv_computed_tokens', 'histogram', '', tokens],
   ['vllm:iteration_tokens_total', 'histogram', '', '1 8 16 32 64 128 256 512 1024 2048 4096 8192 16384 +Inf'],
   ['vllm:request_params_n', 'histogram', '', '1 2 5 10 20 +Inf'],
+  ['vllm:request_num_preemptions', 'histogram', '', '1 2 3 4 5 10 20 +Inf'],
 ];
 
 const stats: EngineStats = {
@@ -130,6 +133,14 @@ test('what was served is in them', () => {
   // Two answers and an embedding went through the model, with 3 tokens from the cache each.
   expect(value(`vllm:prompt_tokens_total{${labels}}`)).toBe(3 * promptTokens);
   expect(value(`vllm:prompt_tokens_cached_total{${labels}}`)).toBe(9);
+  const from = (source: string): number =>
+    value(`vllm:prompt_tokens_by_source_total{${labels},source="${source}"}`);
+  expect([from('local_compute'), from('local_cache_hit'), from('external_kv_transfer')]).toEqual([
+    3 * promptTokens - 9,
+    9,
+    0,
+  ]);
+  expect(value(`vllm:request_num_preemptions_count{${labels}}`)).toBe(4);
   // The last one failed before it began.
   expect(value(`vllm:request_prefill_kv_computed_tokens_sum{${labels}}`)).toBe(3 * promptTokens - 9);
   expect(value(`vllm:request_generation_tokens_sum{${labels}}`)).toBe(14);

@@ -16,6 +16,8 @@ export interface FinishedGeneration {
   readonly promptTokens: number;
   /** Of the prompt's tokens, those that the prefix cache had. */
   readonly cachedTokens: number;
+  /** Times that it lost its room to others and waited again. */
+  readonly preemptions: number;
   /** As the answer's usage has it: of several answers to one prompt the first alone counts it, if it ran at all. */
   readonly usage: TokenCounts;
   /** `stop`, `length`, `abort` (the client went away) or `error`. */

@@ -35,10 +35,6 @@ export class SchedulerTotals {
     this.drafts = new DraftTotals(draftPositions);
   }
 
-  get preemptions(): number {
-    return this.#preemptions;
-  }
-
   /** A request began to run for the first time. */
   started({ queried, cached }: Match): void {
     this.#queries += queried;

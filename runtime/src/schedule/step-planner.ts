@@ -25,6 +25,8 @@ export interface PlannedStep {
   readonly plan: StepPlan;
   /** Requests that left the queue for the first time with this step. */
   readonly started: readonly Started[];
+  /** Ids of those that lost their room to it. */
+  readonly preempted: readonly string[];
 }
 
 /** What a step is planned from. */
@@ -62,12 +64,11 @@ export class StepPlanner {
    */
   plan(drafts: number): PlannedStep | null {
     const step = new PlanBuilder(this.#limits.maxNumBatchedTokens, drafts, false);
-    const preemptionsBefore = this.#totals.preemptions;
-    this.#planDecodes(step);
+    const preempted = this.#planDecodes(step);
     this.#planPrefills(step);
     // What was preempted needs blocks that are not there: admission waits for the next step.
-    const started = this.#totals.preemptions === preemptionsBefore ? this.#planAdmissions(step) : [];
-    return this.#finish(step, started);
+    const started = preempted.length === 0 ? this.#planAdmissions(step) : [];
+    return this.#finish(step, started, preempted);
   }
 
   /**
@@ -80,7 +81,7 @@ export class StepPlanner {
     const step = new PlanBuilder(this.#limits.maxNumBatchedTokens, 0, true);
     this.#planDecodes(step);
     this.#planPrefills(step);
-    return this.#finish(step, []);
+    return this.#finish(step, [], []);
   }
 
   /** The step that was planned ahead does not run. Nobody has come in since, so that slots are whose they were. */
@@ -94,10 +95,10 @@ export class StepPlanner {
     this.#batch.putBackReleased(release);
   }
 
-  #finish(step: PlanBuilder, started: readonly Started[]): PlannedStep | null {
+  #finish(step: PlanBuilder, started: readonly Started[], preempted: readonly string[]): PlannedStep | null {
     if (step.isEmpty) return null;
     this.#commits.begin(step);
-    return { plan: step.build(this.#batch.takeReleased()), started };
+    return { plan: step.build(this.#batch.takeReleased()), started, preempted };
   }
 
   #hasBlocksForDecodes(): boolean {
@@ -113,21 +114,24 @@ export class StepPlanner {
 
   /**
    * One row for each sequence with one token to compute, oldest first; takes blocks from the youngest if need be. Then
-   * rows for drafts, in what blocks are left.
+   * rows for drafts, in what blocks are left. Returns whom it preempted.
    */
-  #planDecodes(step: PlanBuilder): void {
+  #planDecodes(step: PlanBuilder): string[] {
     const decoding: Running[] = [];
+    const preempted: string[] = [];
     for (const running of this.#batch) {
       if (!decodes(running)) continue;
       if (this.#lacksBlock(running)) {
         // Those that go may share their blocks with older ones; at last it is this one's turn.
-        while (this.#cache.available === 0 && this.#batch.holds(running)) this.#preemptYoungest();
+        while (this.#cache.available === 0 && this.#batch.holds(running))
+          preempted.push(this.#preemptYoungest());
         if (!this.#batch.holds(running)) continue;
         this.#batch.takeBlock(step, running);
       }
       decoding.push(running);
     }
     for (const running of decoding) this.#advance(step, running, 1, this.#draftsToVerify(step, running));
+    return preempted;
   }
 
   /** Drafts never preempt anybody: they get the blocks that are there. */
@@ -173,13 +177,14 @@ export class StepPlanner {
     this.#commits.advance(step, running, count);
   }
 
-  /** Back to the front of the queue; its tokens are computed again when there is room. */
-  #preemptYoungest(): void {
+  /** Back to the front of the queue; its tokens are computed again when there is room. Returns its id. */
+  #preemptYoungest(): string {
     const { youngest } = this.#batch;
     if (youngest === null) throw new Error('no KV block is free, yet no sequence holds one');
     this.#batch.leave(youngest);
     this.#waiting.putBack(youngest.sequence);
     this.#totals.preempted();
+    return youngest.sequence.request.id;
   }
 }
 

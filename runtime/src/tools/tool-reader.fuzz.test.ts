@@ -100,6 +100,7 @@ function read(stream: TextStream, steps: readonly (readonly number[])[], finish:
       stopLogprobs: null,
       queueMs: null,
       cachedTokens: null,
+      preemptions: 0,
       acceptedDrafts: 0,
       embedding: null,
       promptScores: null,

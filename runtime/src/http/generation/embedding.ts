@@ -12,6 +12,7 @@ export async function runEmbedding(
   const arrivedAt = now();
   let queueMs: number | null = null;
   let cachedTokens = 0;
+  let preemptions = 0;
   const promptTokens = request.prompt.length;
   const ended = account.begin();
   let [finishReason, errorCode]: [string, string | null] = ['stop', null];
@@ -19,6 +20,7 @@ export async function runEmbedding(
     for await (const output of engine.submit(request, { signal })) {
       queueMs ??= output.queueMs;
       cachedTokens += output.cachedTokens ?? 0;
+      preemptions += output.preemptions;
       if (output.embedding === null) continue;
       metrics.embedded(promptTokens, cachedTokens);
       return normalized(output.embedding);
@@ -39,6 +41,7 @@ export async function runEmbedding(
       maxTokens: null,
       promptTokens,
       cachedTokens,
+      preemptions,
       usage: {
         promptTokens: queueMs === null ? 0 : promptTokens,
         cachedTokens,

@@ -42,6 +42,7 @@ export class Generation {
   private lastOutputAt: number | null = null;
   private queueMs: number | null = null;
   private cachedTokens = 0;
+  private preemptions = 0;
   private acceptedDraftTokens = 0;
   private readonly answer: AnswerKeeper | null;
   private tokensScored = 0;
@@ -187,11 +188,13 @@ export class Generation {
     }
   }
 
-  private measure({ queueMs, cachedTokens, acceptedDrafts, finish }: EngineOutput, tokens: number): void {
+  private measure(output: EngineOutput, tokens: number): void {
+    const { queueMs, cachedTokens, preemptions, acceptedDrafts, finish } = output;
     const { metrics, now, account } = this.context;
     const at = now();
     if (queueMs !== null) this.queueMs = queueMs;
     if (cachedTokens !== null) this.cachedTokens = cachedTokens;
+    this.preemptions += preemptions;
     // What followed a stop string is not counted.
     this.acceptedDraftTokens += Math.min(acceptedDrafts, tokens);
     if (tokens === 0 && this.firstOutputAt === null && finish !== null)
@@ -217,6 +220,7 @@ export class Generation {
       maxTokens: this.request.maxTokens,
       promptTokens: this.promptTokens,
       cachedTokens: this.cachedTokens,
+      preemptions: this.preemptions,
       usage: this.usage,
       finishReason,
       errorCode,

@@ -38,6 +38,7 @@ const step = (tokens: readonly number[], change: Partial<EngineOutput> = {}): En
   promptScores: null,
   queueMs: null,
   cachedTokens: null,
+  preemptions: 0,
   acceptedDrafts: 0,
   embedding: null,
   ...change,
