@@ -1,9 +1,20 @@
 // A time as Python's strftime() writes it in the C locale, in the process's time zone.
 
 const days = ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday'];
-const months = (
-  'January February March April May June July August September October November ' + 'December'
-).split(' ');
+const months = [
+  'January',
+  'February',
+  'March',
+  'April',
+  'May',
+  'June',
+  'July',
+  'August',
+  'September',
+  'October',
+  'November',
+  'December',
+];
 
 const digits = (value: number, length = 2): string => String(value).padStart(length, '0');
 const short = (name = ''): string => name.slice(0, 3);
