@@ -26,6 +26,11 @@ describe('writePattern', () => {
     expect(() => written(pattern)).toThrow(UnusablePattern);
   });
 
+  test.each([1_500, 50_000])('refuses %i groups within each other, and says so', (depth) => {
+    const pattern = '('.repeat(depth) + 'a' + 'b?){1,2}'.repeat(depth);
+    expect(() => written(pattern)).toThrow(new UnusablePattern('is nested too deeply: take fewer groups'));
+  });
+
   test.each(['[^\\s\\S]', 'a[]', '(a|[])[]'])('refuses %s, which no text has', (pattern) => {
     expect(() => written(pattern)).toThrow('characters that an answer cannot have');
   });

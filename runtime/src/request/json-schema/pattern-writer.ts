@@ -49,8 +49,14 @@ export interface Written {
 /** @throws UnusablePattern saying why */
 export function writePattern(pattern: string, alphabet: Alphabet): Written {
   const writer = new Writer(alphabet);
-  const inside = writer.alternatives(parse(pattern), { start: true, end: true });
-  return { text: `^${group(inside)}$`, ranges: writer.ranges };
+  try {
+    const inside = writer.alternatives(parse(pattern), { start: true, end: true });
+    return { text: `^${group(inside)}$`, ranges: writer.ranges };
+  } catch (error) {
+    // Of the stack: a thousand groups within each other.
+    if (error instanceof RangeError) throw new UnusablePattern('is nested too deeply: take fewer groups');
+    throw error;
+  }
 }
 
 /** Letters behind a backslash, and braces, that mean something elsewhere and only themselves to JavaScript of old habit. */
@@ -73,6 +79,7 @@ function parse(source: string): readonly NoParent<Concatenation>[] {
       });
       return expression.alternatives;
     } catch (error) {
+      if (error instanceof RangeError) throw error;
       problem ||= (error as Error).message.split('\n')[0] ?? '';
     }
   }
