@@ -52,6 +52,16 @@ async function open(url: string, viewport = widths.desk): Promise<Opened> {
 
 const serving = (page: Page): Promise<void> => page.locator('#state', { hasText: 'serving' }).waitFor();
 
+/** Sends a message whose answer goes on until it is stopped. */
+async function askForLongAnswer(page: Page): Promise<void> {
+  await page.route('**/v1/chat/completions', (route) => {
+    const body = route.request().postDataJSON() as object;
+    return route.continue({ postData: JSON.stringify({ ...body, ignore_eos: true, max_tokens: 4000 }) });
+  });
+  await page.getByLabel('Message').fill('Tell me all');
+  await page.getByLabel('Message').press('Enter');
+}
+
 /** Sends a message and waits for the end of the answer. */
 async function chat(page: Page, text: string): Promise<string> {
   await page.getByLabel('Message').fill(text);
@@ -116,12 +126,7 @@ test('it counts what runs, and how fast', async () => {
 test('an answer is stopped, and the engine stops too', async () => {
   const { page, complaints } = await open(`${replica.url}/ui`);
   await serving(page);
-  await page.route('**/v1/chat/completions', (route) => {
-    const body = route.request().postDataJSON() as object;
-    return route.continue({ postData: JSON.stringify({ ...body, ignore_eos: true, max_tokens: 4000 }) });
-  });
-  await page.getByLabel('Message').fill('Tell me all');
-  await page.getByLabel('Message').press('Enter');
+  await askForLongAnswer(page);
   await page.getByRole('button', { name: 'Stop' }).click();
   await page.locator('.turn .who', { hasText: 'stopped' }).waitFor();
   await page.locator('#running', { hasText: '0' }).waitFor();
@@ -284,12 +289,7 @@ test('the shapes of a warm-up, days of errors, and a failure that is longer than
 test('an answer that goes on does not take the reader away from what is further up', async () => {
   const { page } = await open(`${replica.url}/ui`, widths.phone);
   await serving(page);
-  await page.route('**/v1/chat/completions', (route) => {
-    const body = route.request().postDataJSON() as object;
-    return route.continue({ postData: JSON.stringify({ ...body, ignore_eos: true, max_tokens: 4000 }) });
-  });
-  await page.getByLabel('Message').fill('Tell me all');
-  await page.getByLabel('Message').press('Enter');
+  await askForLongAnswer(page);
   const box = (member: string): Promise<number> =>
     page.evaluate(`document.getElementById('conversation').${member}`);
   await replica.eventually('the end to be followed', async () => (await box('scrollTop')) > 100);

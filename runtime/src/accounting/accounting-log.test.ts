@@ -13,21 +13,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { makeLogger } from '../log/logger.js';
 import { AccountingLog, type AccountingOptions, type AppendFile } from './accounting-log.js';
+import { accountingRecord } from './accounting-record.fixture.js';
 import { formatRecord, parseRecord, type AccountingRecord } from './accounting-record.js';
 import { spentToday } from './spent-today.js';
 
 const now = Date.parse('2026-03-01T10:00:00Z');
 const record = (id: string, changes: Partial<AccountingRecord> = {}): AccountingRecord => ({
-  time: '2026-03-01T09:59:59.000Z',
+  ...accountingRecord,
   id,
-  key: 'a',
-  route: '/v1/completions',
-  model: 'tiny',
-  promptTokens: 10,
-  cachedTokens: 4,
-  completionTokens: 5,
-  reasoningTokens: 2,
-  finish: ['stop'],
   ...changes,
 });
 

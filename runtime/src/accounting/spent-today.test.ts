@@ -4,22 +4,12 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, utimesSync, writeFileSync 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { makeLogger } from '../log/logger.js';
-import { formatRecord, type AccountingRecord } from './accounting-record.js';
+import { accountingRecord } from './accounting-record.fixture.js';
+import { formatRecord } from './accounting-record.js';
 import { spentToday } from './spent-today.js';
 
 const now = Date.now();
-const record: AccountingRecord = {
-  time: new Date(now).toISOString(),
-  id: 'one',
-  key: 'a',
-  route: '/v1/completions',
-  model: 'tiny',
-  promptTokens: 10,
-  cachedTokens: 4,
-  completionTokens: 5,
-  reasoningTokens: 2,
-  finish: ['stop'],
-};
+const record = { ...accountingRecord, time: new Date(now).toISOString() };
 
 let dir: string;
 let warnings: { readonly path: string }[];

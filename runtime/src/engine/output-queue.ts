@@ -40,6 +40,21 @@ export class OutputQueue {
   }
 }
 
+/** An output that adds nothing. */
+export const emptyOutput: EngineOutput = {
+  tokens: [],
+  logprobs: null,
+  promptScores: null,
+  finish: null,
+  stopToken: null,
+  stopLogprobs: null,
+  queueMs: null,
+  cachedTokens: null,
+  preemptions: 0,
+  acceptedDrafts: 0,
+  embedding: null,
+};
+
 /** What two outputs of one generation are as one. */
 export function mergeOutputs(earlier: EngineOutput, later: EngineOutput): EngineOutput {
   return {

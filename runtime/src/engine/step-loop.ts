@@ -8,7 +8,7 @@ import type { Started } from '../schedule/admission-control.js';
 import type { GenerateRequest, Sampled, StepOutputs } from '../schedule/generation.js';
 import type { PlannedStep, Scheduler } from '../schedule/scheduler.js';
 import { numericalFailure } from './numerical-failure.js';
-import { mergeOutputs } from './output-queue.js';
+import { emptyOutput, mergeOutputs } from './output-queue.js';
 import type { EngineMessage, EngineStats, SequenceUpdate } from './protocol.js';
 import { queueTimeout } from './queue-timeout.js';
 import { TokenRuns } from './token-runs.js';
@@ -228,21 +228,7 @@ export class StepLoop {
 type Start = Pick<SequenceUpdate, 'queueMs' | 'cachedTokens'>;
 
 function emptyUpdate(id: string): SequenceUpdate {
-  return {
-    id,
-    tokens: [],
-    logprobs: null,
-    promptScores: null,
-    finish: null,
-    stopToken: null,
-    stopLogprobs: null,
-    queueMs: null,
-    cachedTokens: null,
-    preemptions: 0,
-    acceptedDrafts: 0,
-    embedding: null,
-    failure: null,
-  };
+  return { id, ...emptyOutput, failure: null };
 }
 
 function updateOf({ id, token, isDraft, logprobs, finish }: Sampled): SequenceUpdate {

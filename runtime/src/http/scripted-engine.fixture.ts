@@ -2,6 +2,7 @@
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { EngineHealth } from '../engine/engine-state.js';
+import { emptyOutput } from '../engine/output-queue.js';
 import type { EngineOutput, EngineStats, GenerateRequest } from '../engine/protocol.js';
 import type { GenerationEngine } from './replica/engine-port.js';
 
@@ -12,17 +13,11 @@ export type Script = (
 ) => AsyncIterable<EngineOutput> | Iterable<EngineOutput>;
 
 export const output = (tokens: readonly number[], finish: EngineOutput['finish'] = null): EngineOutput => ({
+  ...emptyOutput,
   tokens,
-  logprobs: null,
-  promptScores: null,
   finish,
-  stopToken: null,
-  stopLogprobs: null,
   queueMs: 1,
   cachedTokens: 3,
-  preemptions: 0,
-  acceptedDrafts: 0,
-  embedding: null,
 });
 
 /** In the vocabulary of `tokenizerJson`. */

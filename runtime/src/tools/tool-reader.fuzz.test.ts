@@ -3,6 +3,7 @@
 // same.
 
 import { describe, expect, test } from '@jest/globals';
+import { emptyOutput } from '../engine/output-queue.js';
 import type { EngineOutput } from '../engine/protocol.js';
 import { TextStream, type TextDelta } from '../request/text/text-stream.js';
 import { Detokenizer } from '../tokens/detokenizer.js';
@@ -92,19 +93,7 @@ function read(stream: TextStream, steps: readonly (readonly number[])[], finish:
   const deltas: TextDelta[] = [];
   for (const [i, tokens] of steps.entries()) {
     const isLast = i === steps.length - 1;
-    const output: EngineOutput = {
-      tokens,
-      logprobs: null,
-      finish: isLast ? finish : null,
-      stopToken: null,
-      stopLogprobs: null,
-      queueMs: null,
-      cachedTokens: null,
-      preemptions: 0,
-      acceptedDrafts: 0,
-      embedding: null,
-      promptScores: null,
-    };
+    const output: EngineOutput = { ...emptyOutput, tokens, finish: isLast ? finish : null };
     deltas.push(stream.push(output));
     if (deltas.at(-1)?.finish !== null) break;
   }

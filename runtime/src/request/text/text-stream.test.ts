@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
+import { emptyOutput } from '../../engine/output-queue.js';
 import type { EngineOutput } from '../../engine/protocol.js';
 import { Detokenizer } from '../../tokens/detokenizer.js';
 import { beginId, dialects, endId, use } from '../../tools/tool-reader.fixture.js';
@@ -30,17 +31,8 @@ const stream = (change: Partial<TextStreamOptions> = {}): TextStream =>
     ...change,
   });
 const step = (tokens: readonly number[], change: Partial<EngineOutput> = {}): EngineOutput => ({
+  ...emptyOutput,
   tokens,
-  logprobs: null,
-  finish: null,
-  stopToken: null,
-  stopLogprobs: null,
-  promptScores: null,
-  queueMs: null,
-  cachedTokens: null,
-  preemptions: 0,
-  acceptedDrafts: 0,
-  embedding: null,
   ...change,
 });
 
