@@ -20,6 +20,9 @@ const elementsPerStep = 8;
 /** Of a literal that a filter puts between or before parts of a text, or a name that it looks for in each part. */
 const mostArgument = 32;
 
+/** Of lists and dicts within each other. */
+const mostDepth = 200;
+
 /** More work than is done on the spot, or work that nobody can tell beforehand. */
 export class TooMuchWork extends Error {}
 
@@ -152,11 +155,12 @@ export class MeteredInterpreter extends PythonInterpreter {
   }
 
   /** For a walk over all of a value. */
-  #spendAll({ value }: Value): void {
+  #spendAll({ value }: Value, depth = 0): void {
+    if (depth > mostDepth) throw new TooMuchWork();
     this.#spend(typeof value === 'string' ? value.length / charsPerStep : 1);
     if (typeof value !== 'object' || value === null) return;
     const parts = value instanceof Map ? value.values() : (value as Iterable<Value>);
-    for (const part of parts as Iterable<Value>) this.#spendAll(part);
+    for (const part of parts as Iterable<Value>) this.#spendAll(part, depth + 1);
   }
 
   #spend(steps: number): void {

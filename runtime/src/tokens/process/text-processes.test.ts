@@ -90,7 +90,8 @@ test('one that left while it waited costs nothing', async () => {
 });
 
 const growing = {
-  'a loop without end': '{% macro m() %}{% for a in range(100000) %}{% for b in range(100000) %}{% endfor %}{% endfor %}{% endmacro %}{{ m() }}',
+  'a loop without end':
+    '{% macro m() %}{% for a in range(100000) %}{% for b in range(100000) %}{% endfor %}{% endfor %}{% endmacro %}{{ m() }}',
   'a long list': '{{ range(100000000) | length }}',
   'doublings by replace':
     "{% set n = namespace(s='xxxxxxxx') %}{% for i in range(9) %}{% set n.s = n.s.replace('x', 'x' * 0 ~ 'xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx') %}{% endfor %}{{ n.s }}",

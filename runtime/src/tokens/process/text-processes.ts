@@ -88,7 +88,8 @@ export class TextProcesses {
     const reply = await this.#run(task, text.length > longChars, limitMs, signal).catch((error: unknown) => {
       throw error instanceof TextProcessEnded ? this.#refused(error, 'to be tokenized', limitMs) : error;
     });
-    if (reply.kind === 'ids') return reply.ids;
+    // A view of the message until then.
+    if (reply.kind === 'ids') return reply.ids.slice();
     throw new TextRefusal('message' in reply ? reply.message : 'the tokenizer gave no ids');
   }
 
