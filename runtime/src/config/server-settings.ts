@@ -22,6 +22,9 @@ export interface ServerSettings {
   readonly adminKeysDir: string | null;
   readonly logLevel: string;
   readonly maxBodyBytes: number;
+  /** Of all bodies together, unpacked; null: a part of the memory that the process may use. */
+  readonly maxBodiesBytes: number | null;
+  readonly maxConnections: number;
   /** Answers that may wait for the engine beyond those that run; more are refused with 429. */
   readonly maxWaiting: number;
   /** A file of the accounting log that has reached it is followed by another. */
@@ -145,6 +148,24 @@ export const serverSettings = [
     'BYTES',
     'largest request body',
     16 * mib,
+    atLeast(1),
+  ),
+  define(
+    'maxBodiesBytes',
+    'LLMSERVICE_MAX_BODIES_BYTES',
+    '--max-bodies-bytes',
+    'BYTES',
+    'request bodies that are held at once, unpacked; without it, a 32nd of the memory, 64 MiB to 512 MiB',
+    null,
+    atLeast(1),
+  ),
+  define(
+    'maxConnections',
+    'LLMSERVICE_MAX_CONNECTIONS',
+    '--max-connections',
+    'N',
+    'connections that are open at once; beyond, idle ones are closed and then new ones refused with 503',
+    4096,
     atLeast(1),
   ),
   define(

@@ -19,6 +19,8 @@ export function serverVariables({ spec }: Pick<WantedService, 'spec'>): EnvVar[]
   const variables: Readonly<Record<string, string | number | boolean | undefined>> = {
     LLMSERVICE_TLS_DIR: tls.secretRef && paths.tls,
     LLMSERVICE_MAX_BODY_BYTES: server?.maxBodyBytes,
+    LLMSERVICE_MAX_BODIES_BYTES: server?.maxBodiesBytes,
+    LLMSERVICE_MAX_CONNECTIONS: server?.maxConnections,
     LLMSERVICE_MAX_WAITING: server?.maxWaiting,
     LLMSERVICE_LOG_LEVEL: server?.logLevel,
     LLMSERVICE_ADMIN_HOST: administration && '127.0.0.1',
