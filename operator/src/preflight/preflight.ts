@@ -7,6 +7,7 @@ import type { WantedService } from '../spec/parse-spec.js';
 import { contentHash } from '../plan/identity/content-hash.js';
 import { backoffMs } from '../watch/backoff.js';
 import { judgeCheckpoint, LongCheckpointError, type CheckpointSource } from './judge-checkpoint.js';
+import type { LongReader } from './long-reader.js';
 import type { Checkpoint } from './read-checkpoint.js';
 import { ReadPool } from './read-pool.js';
 
@@ -32,6 +33,8 @@ export interface PreflightAnswer {
 }
 
 export interface PreflightOptions {
+  /** Judges what is long where it can do no harm; in this process unless given. */
+  readonly longReader?: Pick<LongReader, 'judge'>;
   /** Called with the service's key when a read of its checkpoint ends, or begins after it was told to wait. */
   readonly onRead?: (key: string) => void;
   /** A checkpoint is judged by some small reads: an endpoint that takes longer is as good as away. */
@@ -166,7 +169,7 @@ export class Preflight {
   }
 
   private inTurn(key: string, service: WantedService, entry: Entry): Promise<Checkpoint> {
-    const { mostReadMs = 60_000, mostLongReadMs = 120_000 } = this.options;
+    const { mostReadMs = 60_000, mostLongReadMs = 120_000, longReader } = this.options;
     const { long, result, unwanted } = entry;
     const { signal } = unwanted;
     const reader = { namespace: service.namespace, doubtful: result?.state === 'unavailable' };
@@ -177,11 +180,10 @@ export class Preflight {
       entry.hasPlace = true;
       entry.since = performance.now();
       if (waitedMs >= this.untoldMs) this.tell(key, entry);
-      return judgeCheckpoint(this.source, service, {
-        long,
-        mostMs: long ? mostLongReadMs : mostReadMs,
-        signal,
-      });
+      const mostMs = long ? mostLongReadMs : mostReadMs;
+      return long && longReader !== undefined
+        ? longReader.judge(service, { mostMs, signal })
+        : judgeCheckpoint(this.source, service, { long, mostMs, signal });
     });
   }
 

@@ -45,8 +45,8 @@ const pieceBytes = 4 * mib;
 
 /** What is longer takes many times that while it is parsed. */
 export const longReadBytes = mib;
-/** An index of a MiB lists fewer. */
-const longTensors = 50_000;
+/** Judging these takes some tenths of a second. */
+const longTensors = 20_000;
 
 export interface ConfigFile {
   readonly text: string;
