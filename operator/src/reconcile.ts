@@ -31,6 +31,7 @@ import { haltedBefore, outcomeOf } from './status/halt.js';
 import type { Halt, Picture } from './status/picture.js';
 import { planPods } from './status/plan-pods.js';
 import { isReady } from './status/pod-state.js';
+import { unreadableBefore } from './status/unreadable-before.js';
 import { judgeRevision, type Patience } from './status/revision-failure.js';
 import type { Caches } from './watch/caches.js';
 import type { CrashLogs } from './watch/crash-logs.js';
@@ -93,7 +94,11 @@ export class Reconciler {
       );
       return null;
     }
-    const { result, recheckMs } = this.options.preflight.look(key, parsed.service);
+    const { result, recheckMs } = this.options.preflight.look(
+      key,
+      parsed.service,
+      unreadableBefore(statusOf(seen), parsed.service.generation),
+    );
     // The end of the read brings the service here again.
     if (result === null) return recheckMs;
     const plan = planService(parsed.service, result, this.surroundings());

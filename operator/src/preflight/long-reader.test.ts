@@ -57,7 +57,10 @@ test('one that never ends is ended, and others’ turns meanwhile go on', async 
 
 test('what nobody wants any more is ended', async () => {
   const unwanted = new AbortController();
-  const judged = reader('waits', "process.on('disconnect', () => process.exit());").judge(service, { mostMs: 60_000, signal: unwanted.signal });
+  const judged = reader('waits', "process.on('disconnect', () => process.exit());").judge(service, {
+    mostMs: 60_000,
+    signal: unwanted.signal,
+  });
   setTimeout(() => unwanted.abort(), 50);
   await expect(judged).rejects.toThrow('abort');
 });

@@ -65,6 +65,8 @@ interface Entry {
 }
 
 const resolvedRecheckMs = 10 * 60_000;
+/** What ended a reader takes all its time and memory again. */
+const unreadableMs = resolvedRecheckMs;
 const failedBackoff = { firstMs: 10_000, mostMs: resolvedRecheckMs };
 const unavailableBackoff = { firstMs: 3_000, mostMs: 60_000 };
 
@@ -79,8 +81,13 @@ export class Preflight {
     private readonly options: PreflightOptions = {},
   ) {}
 
-  /** What is known now. Where it is time, a read begins, whose end is told. @throws once what the source threw */
-  look(key: string, service: WantedService): PreflightAnswer {
+  /**
+   * What is known now. Where it is time, a read begins, whose end is told.
+   * @param told that the checkpoint ended its reader, as the status tells: a new leader does not read it again at once
+   * @throws once what the source threw
+   */
+  look(key: string, service: WantedService, told: Failure | null = null): PreflightAnswer {
+    if (told !== null && !this.entries.has(key)) this.adopt(key, service, told);
     const entry = this.entryOf(key, service);
     const { result, error, reading, dueAt, since } = entry;
     if (error?.told === false) {
@@ -118,23 +125,18 @@ export class Preflight {
     for (const key of this.entries.keys()) this.forget(key);
   }
 
+  private adopt(key: string, service: WantedService, failure: Failure): void {
+    const dueAt = performance.now() + unreadableMs;
+    const result = { state: 'failed', failure } as const;
+    this.entries.set(key, { ...newEntry(inputsOf(service)), result, dueAt, failures: 1, long: true });
+  }
+
   private entryOf(key: string, service: WantedService): Entry {
     const inputs = inputsOf(service);
     let entry = this.entries.get(key);
     if (entry?.inputs !== inputs) {
       this.forget(key);
-      entry = {
-        inputs,
-        unwanted: new AbortController(),
-        result: null,
-        error: null,
-        dueAt: 0,
-        failures: 0,
-        long: false,
-        reading: null,
-        since: 0,
-        hasPlace: false,
-      };
+      entry = newEntry(inputs);
       this.entries.set(key, entry);
     }
     if (entry.reading === null && entry.dueAt <= performance.now()) {
@@ -196,6 +198,21 @@ export class Preflight {
   }
 }
 
+function newEntry(inputs: string): Entry {
+  return {
+    inputs,
+    unwanted: new AbortController(),
+    result: null,
+    error: null,
+    dueAt: 0,
+    failures: 0,
+    long: false,
+    reading: null,
+    since: 0,
+    hasPlace: false,
+  };
+}
+
 /** All that the judgement depends on. */
 function inputsOf({ spec: { model, env, engine }, retry }: WantedService): string {
   const { runtime, dtype, quantization, speculative } = engine;
@@ -247,7 +264,9 @@ function recheckAfter(result: PreflightResult, failures: number): number {
     case 'resolved':
       return resolvedRecheckMs;
     case 'failed':
-      return backoffMs(failures, failedBackoff);
+      return result.failure.reason === 'CheckpointUnreadable'
+        ? unreadableMs
+        : backoffMs(failures, failedBackoff);
     case 'unavailable':
       return backoffMs(failures, unavailableBackoff);
   }

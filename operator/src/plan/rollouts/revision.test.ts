@@ -47,8 +47,9 @@ const pod = template.pod as {
 
 /** Consistent in itself, as whoever knows the code can make it. */
 function forged(spec: object, labels: object = {}): KubeObject {
-  const annotations = { ...pod.metadata.annotations };
-  delete annotations[revisionAnnotation];
+  const annotations = Object.fromEntries(
+    Object.entries(pod.metadata.annotations).filter(([name]) => name !== revisionAnnotation),
+  );
   const { metadata } = template.pod as { metadata: { labels: object } };
   const bare = {
     metadata: { ...metadata, labels: { ...metadata.labels, ...labels }, annotations },
