@@ -91,6 +91,13 @@ export const failureKinds = {
     httpStatus: 503,
     remedy: 'Upload the named file again; its content does not match its header or its size.',
   },
+  CheckpointUnreadable: {
+    terminal: true,
+    httpStatus: 503,
+    remedy:
+      'Write the checkpoint again with what usual tools write: its headers or its index take more memory or time than ' +
+      'the operator gives to one checkpoint.',
+  },
   TokenizerMissing: {
     terminal: true,
     httpStatus: 503,

@@ -13,6 +13,7 @@ import {
 import { FailureError, objectVersion, type ListedFile } from '@llmservice/crds';
 import type { CheckpointLocation } from '../spec/parse-spec.js';
 import type { S3Access } from '../spec/s3-access.js';
+import { boundAnswers, pageFiles } from './bound-answers.js';
 import { checkEndpointHost, guardedLookup } from './address-guard.js';
 import type { CheckpointFiles, FileRange } from './read-safetensors.js';
 import { isAbsent, isDenied, toFailure } from './s3-errors.js';
@@ -22,8 +23,8 @@ export interface S3Credentials {
   readonly secretAccessKey: string;
 }
 
-/** Of a thousand files each: a folder with more is no checkpoint's. */
-const mostPages = 10;
+/** A folder with more than 10,000 files is no checkpoint's. */
+const mostPages = 40;
 
 export class S3Files implements CheckpointFiles {
   private readonly client: S3Client;
@@ -63,6 +64,7 @@ export class S3Files implements CheckpointFiles {
         }),
       },
     });
+    boundAnswers(this.client);
   }
 
   async read(file: string, mostBytes: number, beginAt = 0): Promise<FileRange | null> {
@@ -110,7 +112,13 @@ export class S3Files implements CheckpointFiles {
     try {
       let token: string | undefined;
       for (let page = 0; page < mostPages && (page === 0 || token !== undefined); page += 1) {
-        const asked = { Bucket: bucket, Prefix: prefix, Delimiter: '/', ContinuationToken: token };
+        const asked = {
+          Bucket: bucket,
+          Prefix: prefix,
+          Delimiter: '/',
+          ContinuationToken: token,
+          MaxKeys: pageFiles,
+        };
         const { Contents: contents = [], NextContinuationToken: next } = await this.client.send(
           new ListObjectsV2Command(asked),
           { abortSignal: this.closing.signal },
