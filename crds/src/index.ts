@@ -2,6 +2,8 @@
 
 export * from './names.js';
 export * from './failures.js';
+export { describeS3Error, readS3Error, s3ErrorTable } from './s3-errors.js';
+export type { S3ErrorReading, S3ErrorRow, S3Meaning } from './s3-errors.js';
 export * from './accelerators.js';
 export * from './architectures.js';
 export * from './checkpoint.js';
