@@ -7,6 +7,7 @@ import type { GenerateRequest } from '../schedule/generation.js';
 import { ApiError } from '../request/body/api-error.js';
 import type { FinishedGeneration } from '../observe/ended-request.js';
 import { totalUsage } from '../observe/request-totals.js';
+import { cacheSaltOf } from './cache-salt.js';
 import type { KeyBudget, RateLimit } from './key-budget.js';
 
 /** A request, as it is told of in the log. */
@@ -74,18 +75,21 @@ export class RequestAccount {
   }
 
   /**
-   * The request with the share of its key. A weight of w is log2(w) levels of priority: each doubles the share.
+   * The request with the share and the cached prompts of its key. A weight of w is log2(w) levels of priority: each
+   * doubles the share.
    * @param priority that the client asked for; null: it did not
    * @throws ApiError invalid_request where it is more urgent than the key may ask for
    */
   share(request: GenerateRequest, priority: number | null): GenerateRequest {
     if (this.#access === null) return request;
-    const { id, priority: own, weight } = this.#access.key;
+    const { key } = this.#access;
+    const { id, priority: own, weight } = key;
     if (priority !== null && priority < own) {
       const message = `priority ${String(priority)} is more urgent than the key ${id} may ask for; send ${String(own)} or more`;
       throw ApiError.of('invalid_request', message, { param: 'priority' });
     }
-    return { ...request, fairnessKey: id, priority: (priority ?? own) - Math.log2(weight) };
+    const cacheSalt = cacheSaltOf(key, request.cacheSalt);
+    return { ...request, cacheSalt, fairnessKey: id, priority: (priority ?? own) - Math.log2(weight) };
   }
 
   /**
