@@ -276,7 +276,11 @@ describe('cached prompts', () => {
       server.script = says('x');
       expect((await server.post('/v1/completions', { ...body, ...fields }, bearer(id))).status).toBe(200);
       server.script = async function* () {
-        yield await Promise.resolve({ ...output([]), embedding: Float32Array.of(1), finish: 'stop' as const });
+        yield await Promise.resolve({
+          ...output([]),
+          embedding: Float32Array.of(1),
+          finish: 'stop' as const,
+        });
       };
       const embedded = await server.post('/v1/embeddings', { input: 'abc', ...fields }, bearer(id));
       expect(embedded.status).toBe(200);
