@@ -2,6 +2,7 @@
 // Pure parsing of bytes that were read elsewhere; every inconsistency is a typed failure that names the file.
 
 import { FailureError } from './failures.js';
+import { parseJsonObject } from './parse-json.js';
 
 export const safetensorsIndexFile = 'model.safetensors.index.json';
 export const safetensorsSingleFile = 'model.safetensors';
@@ -38,7 +39,7 @@ export interface SafetensorsIndex {
 
 /** @throws FailureError CheckpointCorrupt */
 export function parseSafetensorsIndex(text: string): SafetensorsIndex {
-  const index = parseJsonObject(text, safetensorsIndexFile);
+  const index = readJsonObject(text, safetensorsIndexFile);
   const map = index['weight_map'];
   if (typeof map !== 'object' || map === null || Object.keys(map).length === 0) {
     throw corrupt(safetensorsIndexFile, 'weight_map is missing or empty');
@@ -81,7 +82,7 @@ export function parseHeaderLength(file: string, firstBytes: Uint8Array, fileByte
  * @throws FailureError CheckpointCorrupt; CheckpointIncomplete when the file is shorter than its header says
  */
 export function parseSafetensorsHeader(file: string, header: Uint8Array, fileBytes: number): TensorEntry[] {
-  const entries = parseJsonObject(new TextDecoder().decode(header), file);
+  const entries = readJsonObject(new TextDecoder().decode(header), file);
   const tensors = Object.entries(entries)
     .filter(([name]) => name !== '__metadata__')
     .map(([name, value]) => readTensor(file, name, value))
@@ -129,21 +130,12 @@ function isCounts(value: unknown): value is number[] {
   return Array.isArray(value) && value.every((item) => Number.isSafeInteger(item) && (item as number) >= 0);
 }
 
-function parseJsonObject(text: string, file: string): Record<string, unknown> {
-  let value: unknown;
+function readJsonObject(text: string, file: string): Record<string, unknown> {
   try {
-    value = JSON.parse(text);
+    return parseJsonObject(file, text);
   } catch (error) {
-    throw new FailureError(
-      'CheckpointCorrupt',
-      `${file}: not JSON: ${(error as Error).message}`,
-      { file },
-      { cause: error },
-    );
+    throw new FailureError('CheckpointCorrupt', (error as Error).message, { file });
   }
-  if (typeof value !== 'object' || value === null || Array.isArray(value))
-    throw corrupt(file, 'not a JSON object');
-  return value as Record<string, unknown>;
 }
 
 function corrupt(file: string, problem: string): FailureError {

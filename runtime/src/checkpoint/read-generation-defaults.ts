@@ -2,7 +2,7 @@
 
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { FailureError, type GgufHeader } from '@llmservice/crds';
+import { FailureError, parseJsonObject, type GgufHeader } from '@llmservice/crds';
 import { generationDefaults, type GenerationDefaults } from '../request/parts/generation-defaults.js';
 import { specialTokensOf } from '../tokens/chat-template.js';
 import { ggufEosIds } from '../tokens/gguf-tokenizer.js';
@@ -29,14 +29,10 @@ export async function readGenerationDefaults(
 
 async function readJson(folder: string, name: string): Promise<Record<string, unknown> | null> {
   try {
-    return JSON.parse(await readFile(join(folder, name), 'utf8')) as Record<string, unknown>;
+    return parseJsonObject(name, await readFile(join(folder, name), 'utf8'));
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
-    throw new FailureError(
-      'CheckpointCorrupt',
-      `${name}: ${(error as Error).message}`,
-      { file: name },
-      { cause: error },
-    );
+    const { code, message } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT') return null;
+    throw new FailureError('CheckpointCorrupt', message, { file: name });
   }
 }
