@@ -1340,6 +1340,16 @@ export const llmServiceSchema: object = {
               "required": [
                 "name"
               ]
+            },
+            "allowedUris": {
+              "description": "Checkpoints that administrators may load beside model.uri: each as s3://BUCKET/PREFIX/, with all that is below it. Default: none.",
+              "type": "array",
+              "maxItems": 32,
+              "items": {
+                "description": "A prefix of a bucket.",
+                "type": "string",
+                "maxLength": 1024
+              }
             }
           },
           "required": [

@@ -377,6 +377,14 @@ export interface LlmServiceSpec {
        */
       name: string;
     };
+    /**
+     * Checkpoints that administrators may load beside model.uri: each as s3://BUCKET/PREFIX/, with all that is below it. Default: none.
+     *
+     * @maxItems 32
+     *
+     * Items: A prefix of a bucket.
+     */
+    allowedUris?: string[];
   };
   /**
    * How pods are replaced, and the time limits of starting and stopping.

@@ -2,7 +2,8 @@
 // no field in the engine config, and one table of names, like the others.
 
 import { paths, ports } from '@llmservice/crds';
-import { readBoolean, readInteger } from '@llmservice/crds';
+import { readBoolean, readInteger, readList } from '@llmservice/crds';
+import { parseCheckpointUri } from '../weights/checkpoint-uri.js';
 
 export interface ServerSettings {
   /** Null: every address, of IPv6 too. */
@@ -20,6 +21,8 @@ export interface ServerSettings {
   readonly adminHost: string;
   /** Folder with the keys file of administrators. */
   readonly adminKeysDir: string | null;
+  /** Of checkpoints that administrators may load beside the configured one: folders and prefixes, with all below them. */
+  readonly adminAllowedUris: readonly string[];
   readonly logLevel: string;
   readonly maxBodyBytes: number;
   /** Answers that may wait for the engine beyond those that run; more are refused with 429. */
@@ -130,6 +133,15 @@ export const serverSettings = [
     String,
   ),
   define(
+    'adminAllowedUris',
+    'LLMSERVICE_ADMIN_ALLOWED_URIS',
+    '--admin-allowed-uris',
+    'URI,URI',
+    'folders and s3://bucket/prefix/ below which administrators may load other checkpoints',
+    [],
+    asUris,
+  ),
+  define(
     'logLevel',
     'LLMSERVICE_LOG_LEVEL',
     '--log-level',
@@ -232,6 +244,13 @@ function asObjectFolder(text: string): ObjectFolder {
   const [, bucket = '', path = ''] = /^s3:\/\/([^/]+)\/?(.*)$/.exec(text) ?? [];
   if (bucket === '') throw new Error('expected s3://bucket/prefix/');
   return { bucket, prefix: path === '' || path.endsWith('/') ? path : `${path}/` };
+}
+
+/** @throws FailureError InvalidEngineConfig for what is none */
+function asUris(text: string): string[] {
+  const uris = readList(text);
+  for (const uri of uris) parseCheckpointUri('administration.allowedUris', uri);
+  return uris;
 }
 
 function asLogLevel(text: string): string {
