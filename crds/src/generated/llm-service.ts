@@ -46,7 +46,7 @@ export interface LlmServiceSpec {
   };
   engine: EngineSpec;
   /**
-   * Environment variables of the runtime container. Those that stand for a field of this spec (MAX_MODEL_LEN, GPU_MEMORY_UTILIZATION, …; deploy/docs/from-kserve.md lists them) fill it where it is unset or at its default; where it says something else, the manifest is refused.
+   * Environment variables of the runtime container. Processes below its server, such as the engine, get of them what devices, collectives and loaders read (CUDA_, HIP_, HSA_, NCCL_, OMP_, LD_LIBRARY_PATH, …), and no credentials. Those that stand for a field of this spec (MAX_MODEL_LEN, GPU_MEMORY_UTILIZATION, …; deploy/docs/from-kserve.md lists them) fill it where it is unset or at its default; where it says something else, the manifest is refused.
    *
    * @maxItems 128
    */
@@ -346,6 +346,10 @@ export interface LlmServiceSpec {
      * Answers that may wait in a pod beyond the engine.maxNumSeqs that run; a request with n counts n times. More are refused with 429, and a scaling.metric of queue does not see them. Keys leave each other a part of this room. Default: 1024.
      */
     maxWaiting?: number;
+    /**
+     * The lowest, and so most urgent, priority that requests may ask for in a service without keys; each key has a bound of its own. Default: 0, so that requests can only stand back.
+     */
+    mostUrgentPriority?: number;
     /**
      * The least that is worth a line of a pod's log. Requests have theirs at info, and by them kubectl llm drain counts. Default: info.
      */

@@ -27,6 +27,8 @@ export interface ServerSettings {
   readonly maxBodyBytes: number;
   /** Answers that may wait for the engine beyond those that run; more are refused with 429. */
   readonly maxWaiting: number;
+  /** The lowest that a request may send as its priority where there are no API keys, which have bounds of their own. */
+  readonly mostUrgentPriority: number;
   /** A file of the accounting log that has reached it is followed by another. */
   readonly accountingFileBytes: number;
   /** Where requests are told as JSON lines; null: nowhere. */
@@ -169,6 +171,15 @@ export const serverSettings = [
     atLeast(0),
   ),
   define(
+    'mostUrgentPriority',
+    'LLMSERVICE_MOST_URGENT_PRIORITY',
+    '--most-urgent-priority',
+    'N',
+    'lowest priority (-8 to 0, lower is sooner) that requests may ask for where there are no API keys',
+    0,
+    between(-8, 0),
+  ),
+  define(
     'accountingFileBytes',
     'LLMSERVICE_ACCOUNTING_FILE_BYTES',
     '--accounting-file-bytes',
@@ -236,6 +247,15 @@ function atLeast(minimum: number): (text: string) => number {
   return (text) => {
     const value = readInteger(text);
     if (value < minimum) throw new Error(`expected a whole number of at least ${String(minimum)}`);
+    return value;
+  };
+}
+
+function between(minimum: number, maximum: number): (text: string) => number {
+  return (text) => {
+    const value = readInteger(text);
+    if (value < minimum || value > maximum)
+      throw new Error(`expected a whole number from ${String(minimum)} to ${String(maximum)}`);
     return value;
   };
 }

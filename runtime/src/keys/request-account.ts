@@ -17,8 +17,9 @@ export interface AccountedRequest {
   readonly model: string;
 }
 
-/** Who wants to know what was used. */
+/** Who wants to know what was used, and what holds of requests without keys. */
 export interface UsageEvents {
+  readonly mostUrgentPriority: number;
   generated(keyId: string, tokens: number): void;
   finished(record: AccountingRecord): void;
   /** Whether generations are to be told with their texts. */
@@ -78,16 +79,16 @@ export class RequestAccount {
    * The request with the share and the cached prompts of its key. A weight of w is log2(w) levels of priority: each
    * doubles the share.
    * @param priority that the client asked for; null: it did not
-   * @throws ApiError invalid_request where it is more urgent than the key may ask for
+   * @throws ApiError invalid_request where it is more urgent than the key, or a request without one, may ask for
    */
   share(request: GenerateRequest, priority: number | null): GenerateRequest {
-    if (this.#access === null) return request;
+    if (this.#access === null) {
+      requireBound(priority, this.#events.mostUrgentPriority, 'requests may be here');
+      return request;
+    }
     const { key } = this.#access;
     const { id, priority: own, weight } = key;
-    if (priority !== null && priority < own) {
-      const message = `priority ${String(priority)} is more urgent than the key ${id} may ask for; send ${String(own)} or more`;
-      throw ApiError.of('invalid_request', message, { param: 'priority' });
-    }
+    requireBound(priority, own, `the key ${id} may ask for`);
     const cacheSalt = cacheSaltOf(key, request.cacheSalt);
     return { ...request, cacheSalt, fairnessKey: id, priority: (priority ?? own) - Math.log2(weight) };
   }
@@ -157,4 +158,11 @@ export class RequestAccount {
       finish: generations.map(({ finishReason }) => finishReason),
     };
   }
+}
+
+/** @throws ApiError invalid_request */
+function requireBound(priority: number | null, bound: number, whose: string): void {
+  if (priority === null || priority >= bound) return;
+  const message = `priority ${String(priority)} is more urgent than ${whose}; send ${String(bound)} or more`;
+  throw ApiError.of('invalid_request', message, { param: 'priority' });
 }

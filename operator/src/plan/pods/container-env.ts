@@ -20,6 +20,7 @@ export function serverVariables({ spec }: Pick<WantedService, 'spec'>): EnvVar[]
     LLMSERVICE_TLS_DIR: tls.secretRef && paths.tls,
     LLMSERVICE_MAX_BODY_BYTES: server?.maxBodyBytes,
     LLMSERVICE_MAX_WAITING: server?.maxWaiting,
+    LLMSERVICE_MOST_URGENT_PRIORITY: server?.mostUrgentPriority,
     LLMSERVICE_LOG_LEVEL: server?.logLevel,
     LLMSERVICE_ADMIN_HOST: administration && '127.0.0.1',
     LLMSERVICE_ADMIN_PORT: administration && ports.administration,

@@ -268,6 +268,28 @@ describe('the share of the engine', () => {
     await server.post('/v1/completions', { ...body, user: 'someone', priority: -8 });
     expect(server.engine.requests[0]).toMatchObject({ fairnessKey: 'someone', priority: -8 });
   });
+
+  test.each(['/v1/completions', '/v1/embeddings', '/generate'])(
+    'without keys is bounded at %s, and the refusal says by what',
+    async (path) => {
+      await start({ keys: null, mostUrgentPriority: -1 });
+      const asked = { prompt: 'abc', priority: -2 };
+      const refused = await server.post(
+        path,
+        path.endsWith('embeddings') ? { input: 'abc', priority: -2 } : asked,
+      );
+      expect(refused.status).toBe(400);
+      expect(await refused.json()).toMatchObject({
+        error: {
+          param: 'priority',
+          message: 'priority -2 is more urgent than requests may be here; send -1 or more',
+        },
+      });
+      expect(server.engine.requests).toEqual([]);
+      await server.post('/v1/completions', { ...body, priority: -1 });
+      expect(server.engine.requests).toMatchObject([{ priority: -1 }]);
+    },
+  );
 });
 
 describe('cached prompts', () => {
