@@ -32,6 +32,7 @@ export * from './rough-estimate.js';
 export * from './validate.js';
 export * from './read-key-file.js';
 export * from './fields.js';
+export { parseJson, parseJsonObject } from './parse-json.js';
 export * from './timestamp.js';
 export * from './setting-text.js';
 export * from './spec-variables.js';
