@@ -5,6 +5,7 @@ import type { Deployment } from '../kube/types.js';
 import type { WantedService } from '../spec/parse-spec.js';
 import { failedAttemptAnnotation } from './children.js';
 import type { ServicePlan } from './plan-service.js';
+import { keepsToOwnFolder } from './pods/node-cache-volume.js';
 import { planTemplate } from './pods/planned-template.js';
 import { goodRevision, pinnedRevision, planRevision, type Revision } from './rollouts/revision.js';
 import { planAttempt, specHash, specHashAnnotation } from './rollouts/spec-hash.js';
@@ -28,7 +29,9 @@ export function planCourse(
 ): Course {
   const { groundwork } = plan;
   // What a service of the same name left behind wants a config that belongs to that one, and that goes with it.
-  const history = revisions.filter(({ object }) => controllerUid(object) === service.uid);
+  const own = revisions.filter(({ object }) => controllerUid(object) === service.uid);
+  // Nor is a template applied again that mounts more of a node than the namespace's own folder.
+  const history = own.filter(({ template }) => keepsToOwnFolder(template.pod, service));
   const pinned = pinnedRevision(history, service, plan.fingerprint);
   const fingerprint = plan.fingerprint ?? pinned?.fingerprint ?? null;
   const attempt = fingerprint === null ? null : planAttempt(service, fingerprint);
@@ -41,6 +44,7 @@ export function planCourse(
           planTemplate(service, {
             image: groundwork.image,
             pullImage: groundwork.pullImage,
+            operatorImage: groundwork.operatorImage,
             size: groundwork.checkpoint,
             pins: groundwork.checkpoint.pins ?? null,
             memoryPlan: plan.fit.state === 'fits' ? plan.fit.plan : null,
