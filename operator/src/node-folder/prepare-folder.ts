@@ -2,7 +2,7 @@
 // capability CHOWN and no other, so that it gives away nothing but what it made.
 
 import { FailureError } from '@llmservice/crds';
-import { HeldFolder } from './held-folder.js';
+import { HeldFolder } from '@llmservice/crds/held-folder';
 
 const root = 0;
 
@@ -29,7 +29,7 @@ export function prepareFolder(
     takeBack(folder, user);
     for (const name of names) {
       requireRoots(folder);
-      folder = hold(folder.below(name));
+      folder = hold(folder.make(name));
     }
     giveTo(folder, user);
   } catch (error) {
