@@ -1,12 +1,13 @@
 // Files of a folder that other pods write to, as all processes of this one read them: each is opened once, and a folder of
 // this pod alone leads to what is open. Nobody can put another file, or a link, under a name that is still to be read.
 
+import { shownPath } from '@llmservice/crds/held-folder';
 import { constants } from 'node:fs';
 import { lstat, mkdtemp, rm, symlink, type FileHandle } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { SourceChangedError } from './checkpoint-source.js';
-import { openPlain } from './plain-file.js';
+import { openPlain, removePlain } from './plain-file.js';
 
 interface OpenFile {
   readonly path: string;
@@ -38,13 +39,23 @@ class FileView {
     }
   }
 
-  /** Whether what was verified by its name is what is read. @throws SourceChangedError */
+  /**
+   * Whether what was verified by its name is what is read. Another file that has the name by now is removed, so that the
+   * next pull fetches it: where S3 tells no digest, only this notices.
+   * @throws SourceChangedError
+   */
   async check(): Promise<void> {
+    const changed: string[] = [];
     for (const { path, handle } of this.files) {
       const [read, named] = [await handle.stat(), await lstat(path).catch(() => null)];
       if (named?.ino === read.ino && named.dev === read.dev) continue;
-      throw new SourceChangedError(`${path} is another file than the one that is read`);
+      await removePlain(path);
+      changed.push(shownPath(path));
     }
+    if (changed.length > 0)
+      throw new SourceChangedError(
+        `other files took the place of those that are read: ${changed.join(', ')}`,
+      );
   }
 
   /** Nobody reads the files any more. Idempotent. */
