@@ -139,6 +139,13 @@ export const failureKinds = {
     remedy:
       'Give the folder or the claim of spec.model.cache to the user and group in the message: chown USER:GROUP PATH.',
   },
+  WeightsCacheUnsafe: {
+    terminal: true,
+    httpStatus: 503,
+    remedy:
+      'Look at what the message names in the folder or the claim of spec.model.cache, and remove it or correct its owner; ' +
+      'deploy/docs/weights-cache.md says who may write there.',
+  },
   ModelTooLarge: {
     terminal: true,
     httpStatus: 503,

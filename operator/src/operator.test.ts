@@ -94,6 +94,7 @@ test.each([
       surroundings: {
         images: { cpu: 'runtime:1', cuda: null, hip: null },
         vllmImages: { cpu: null, cuda: null, hip: null },
+        operatorImage: null,
         gateway: null,
         istioGateway: null,
         allowedHostPaths: [],

@@ -27,6 +27,7 @@ const settings = {
   'lease-namespace': 'POD_NAMESPACE',
   instance: 'OPERATOR_INSTANCE',
   identity: 'POD_NAME',
+  'operator-image': 'OPERATOR_IMAGE',
   'runtime-image-cpu': 'RUNTIME_IMAGE_CPU',
   'runtime-image-cuda': 'RUNTIME_IMAGE_CUDA',
   'runtime-image-rocm': 'RUNTIME_IMAGE_ROCM',
@@ -79,8 +80,10 @@ export function parseOptions(
     errors.push('--gateway-name and --gateway-namespace are given together or not at all');
   }
   const allowedHostPaths = (text('allow-host-path') ?? '').split(',').flatMap((path) => path.trim() || []);
-  if (allowedHostPaths.some((path) => !path.startsWith('/') || /(^|\/)\.\.?(\/|$)/.test(path))) {
-    errors.push('--allow-host-path (ALLOW_HOST_PATH) must be absolute paths without .., separated by commas');
+  if (allowedHostPaths.some((path) => !/^(\/[^/:]+)+$/.test(path) || /(^|\/)\.\.?(\/|$)/.test(path))) {
+    errors.push(
+      "--allow-host-path (ALLOW_HOST_PATH) must be absolute paths without '.', '..', ':' and a slash at their end, separated by commas",
+    );
   }
   const istioGateway = parseIstioGateway(text('istio-gateway'));
   if (istioGateway === undefined) errors.push('--istio-gateway (ISTIO_GATEWAY) must be NAMESPACE/NAME');
@@ -101,6 +104,7 @@ export function parseOptions(
     instance,
     identity: text('identity') ?? `${hostname()}-${process.pid}`,
     surroundings: {
+      operatorImage: text('operator-image'),
       images: {
         cpu: text('runtime-image-cpu'),
         cuda: text('runtime-image-cuda'),

@@ -10,13 +10,7 @@ import type { Pictures } from './pictures.js';
 import { planChildren, planRoute, type ChildInputs } from './plan/children.js';
 import { contentHash } from './plan/identity/content-hash.js';
 import { planCourse, type Course } from './plan/course.js';
-import {
-  isAllowedFolder,
-  planService,
-  type Installation,
-  type ServicePlan,
-  type Surroundings,
-} from './plan/plan-service.js';
+import { planService, type Installation, type ServicePlan, type Surroundings } from './plan/plan-service.js';
 import { readRevisions, type Revision } from './plan/rollouts/revision.js';
 import type { Sleep } from './plan/scaling/sleep.js';
 import type { Preflight } from './preflight/preflight.js';
@@ -131,10 +125,8 @@ export class Reconciler {
     const { namespace, name } = service;
     await crashLogs.read(caches.podsOf(namespace, name));
     const deployment = caches.deployment(namespace, name);
-    const { allowedHostPaths } = this.options.surroundings;
-    const { history, unreadable } = readRevisions(caches.revisionsOf(namespace, name), service, (folder) =>
-      isAllowedFolder(allowedHostPaths, folder),
-    );
+    const revisions = caches.revisionsOf(namespace, name);
+    const { history, unreadable } = readRevisions(revisions, service, this.options.surroundings);
     const course = planCourse(service, plan, history, deployment);
     const revision = course.target?.template.revision ?? null;
     const seen = pictures.of(object, service, plan, revision, this.now());

@@ -163,7 +163,7 @@ export const llmServiceSchema: object = {
               "additionalProperties": false,
               "properties": {
                 "kind": {
-                  "description": "emptyDir: each pod pulls its own copy. hostPath: a folder of the node; for namespaces that allow it, and paths that the operator was installed to allow. pvc: a PersistentVolumeClaim of this namespace, for namespaces of the restricted profile.",
+                  "description": "emptyDir: each pod pulls its own copy. hostPath: a folder of the node; for namespaces that allow it, in folders that the operator was installed to allow. pvc: a PersistentVolumeClaim of this namespace, for namespaces of the restricted profile.",
                   "type": "string",
                   "enum": [
                     "emptyDir",
@@ -173,7 +173,7 @@ export const llmServiceSchema: object = {
                   "default": "emptyDir"
                 },
                 "path": {
-                  "description": "Folder of the node, made where it is missing, such as /var/cache/llmservice.",
+                  "description": "Folder of the node, one of those that the operator was installed to allow, such as /var/cache/llmservice. Each namespace has a folder of its own there, made where it is missing.",
                   "type": "string",
                   "minLength": 2,
                   "maxLength": 1024

@@ -442,11 +442,11 @@ export interface ModelSpec {
    */
   cache: {
     /**
-     * emptyDir: each pod pulls its own copy. hostPath: a folder of the node; for namespaces that allow it, and paths that the operator was installed to allow. pvc: a PersistentVolumeClaim of this namespace, for namespaces of the restricted profile.
+     * emptyDir: each pod pulls its own copy. hostPath: a folder of the node; for namespaces that allow it, in folders that the operator was installed to allow. pvc: a PersistentVolumeClaim of this namespace, for namespaces of the restricted profile.
      */
     kind: 'emptyDir' | 'hostPath' | 'pvc';
     /**
-     * Folder of the node, made where it is missing, such as /var/cache/llmservice.
+     * Folder of the node, one of those that the operator was installed to allow, such as /var/cache/llmservice. Each namespace has a folder of its own there, made where it is missing.
      */
     path?: string;
     /**
