@@ -75,6 +75,11 @@ export const failureKinds = {
     httpStatus: 503,
     remedy: 'Check the Secret named in spec.model.s3.credentialsSecretRef and the bucket policy.',
   },
+  SecretNotAllowed: {
+    terminal: true,
+    httpStatus: 503,
+    remedy: 'If services of the namespace may use the Secret so, label it by the command in the message.',
+  },
   S3Unavailable: {
     terminal: false,
     httpStatus: 503,

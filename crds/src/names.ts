@@ -20,7 +20,13 @@ export const labels = {
   instance: 'app.kubernetes.io/instance',
   managedBy: 'app.kubernetes.io/managed-by',
   service: 'llmservice.dev/service',
+  /** On Secrets: what services of the namespace may use it for, one of `secretPurposes`. */
+  secretFor: 'llmservice.dev/secret-for',
 } as const;
+
+/** `env`: variables of pods other than AWS_*, which are `s3`. */
+export const secretPurposes = ['s3', 'keys', 'administration', 'tls', 'env'] as const;
+export type SecretPurpose = (typeof secretPurposes)[number];
 
 export const annotations = {
   /** Any change of its value clears a terminal failure and tries again. */

@@ -10,6 +10,7 @@ import type { Pod } from './kube/types.js';
 import type { Metrics } from './metrics.js';
 import type { OperatorOptions } from './options.js';
 import { Pictures } from './pictures.js';
+import { AddressGuard } from './preflight/address-guard.js';
 import { Buckets } from './preflight/buckets.js';
 import { Preflight } from './preflight/preflight.js';
 import { ServiceSecrets } from './preflight/service-secrets.js';
@@ -125,7 +126,9 @@ export class Operator {
       ...(timing.streamPauses === undefined ? {} : { pauses: timing.streamPauses }),
     });
     const room = new ClusterRoom(client, logger);
-    this.preflight = new Preflight(new Buckets(new ServiceSecrets(client)), {
+    const { allowed, refused } = options.endpoints;
+    const guard = new AddressGuard({ allowed, refused: [...refused, ...client.serverAddresses] });
+    this.preflight = new Preflight(new Buckets(new ServiceSecrets(client), guard), {
       onRead: (key) => this.queue.add(key),
     });
     const reconciler = new Reconciler({
@@ -147,7 +150,7 @@ export class Operator {
     const autoscaler = new LoadScaler({
       caches,
       writer,
-      surroundings: () => reconciler.surroundings(),
+      surroundings: () => reconciler.installation(),
       onError: (key, error) => {
         if (error instanceof NotLeaderError) return;
         logger.warn('scaling failed', { service: key, error: error.message });

@@ -4,7 +4,7 @@
 import { once } from 'node:events';
 import http, { type ClientRequest, type IncomingMessage } from 'node:http';
 import https from 'node:https';
-import type { Socket } from 'node:net';
+import { isIP, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { TLSSocket } from 'node:tls';
 import type { KubeConfig } from '@kubernetes/client-node';
@@ -71,6 +71,12 @@ export class KubeClient {
     this.server = new URL(cluster.server);
     this.transport = this.server.protocol === 'http:' ? http : https;
     this.agent = new this.transport.Agent({ keepAlive: true });
+  }
+
+  /** Of the API server, where it is not reached by a name. */
+  get serverAddresses(): readonly string[] {
+    const host = this.server.hostname.replace(/^\[|\]$/g, '');
+    return isIP(host) === 0 ? [] : [host];
   }
 
   /** The same client, whose requests fail with what `check` throws when they are about to leave. */

@@ -7,6 +7,7 @@ import type { WantedService } from '../spec/parse-spec.js';
 import { describePrePull, planPrePull, type CandidateNode } from './rollouts/pre-pull.js';
 import { wantedService } from '../spec/wanted-service.fixture.js';
 import { planService, type Surroundings } from './plan-service.js';
+import { noLimits } from './tenant-limits.js';
 import { planTemplate, type TemplateInputs } from './pods/planned-template.js';
 
 const inputs: TemplateInputs = {
@@ -110,6 +111,8 @@ describe('a path that the operator', () => {
       customMetrics: false,
       prometheusUrl: null,
       allowedHostPaths,
+      limits: noLimits,
+      hostTaken: false,
     };
     const checkpoint = { model: null, weightBytes: 1, fileBytes: 1, fingerprint: 'f' };
     return planService(withCache(hostPath), { state: 'resolved', checkpoint }, surroundings);
