@@ -97,12 +97,14 @@ export const healthPaths: readonly string[] = [
 /** Asked through the public route by the operator. It costs a timer. */
 export const streamCheckPaths: readonly string[] = [routes.streamCheck, `/openai${routes.streamCheck}`];
 
-/** Headers by which a route tells that another service stands in for its own. */
+/** Headers by which routes and the operator tell which service is meant, and which one answered. */
 export const headers = {
   /** Of requests: the names that the service answers to for which is stood in, with commas between. */
   fallbackFor: 'x-llmservice-fallback-for',
   /** Of answers: the service that answered. */
   fallback: 'x-llmservice-fallback',
+  /** Of a stream check: NAMESPACE/NAME of the service that is meant, which it alone says back. */
+  service: 'x-llmservice-service',
 } as const;
 
 /** Kubernetes cuts longer termination messages. */

@@ -54,6 +54,7 @@ export class ScriptedServer {
     keepsTexts = false,
     limits = connectionLimits,
     maxBodyBytes = 100_000,
+    service = null,
   }: {
     readonly serving?: boolean;
     readonly tools?: boolean;
@@ -61,6 +62,7 @@ export class ScriptedServer {
     readonly keepsTexts?: boolean;
     readonly limits?: ConnectionLimits;
     readonly maxBodyBytes?: number;
+    readonly service?: string | null;
   } = {}): Promise<ScriptedServer> {
     const engine = new ScriptedEngine();
     const tokenizer = Tokenizer.fromJson(tokenizerJson(tools ? markerTexts : []), 'tokenizer.json');
@@ -75,6 +77,7 @@ export class ScriptedServer {
     const parts: ServerParts = {
       lifecycle,
       names: { name: 'tiny', aliases: ['small'] },
+      service,
       admission: new Admission(8),
       metrics,
       access: {
