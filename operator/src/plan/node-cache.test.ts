@@ -8,6 +8,7 @@ import { describePrePull, planPrePull, type CandidateNode } from './rollouts/pre
 import { wantedService } from '../spec/wanted-service.fixture.js';
 import { planService, type Surroundings } from './plan-service.js';
 import { keepsToOwnFolder } from './pods/node-cache-volume.js';
+import { noLimits } from './tenant-limits.js';
 import { planTemplate, type TemplateInputs } from './pods/planned-template.js';
 
 const inputs: TemplateInputs = {
@@ -170,6 +171,8 @@ describe('a path that the operator', () => {
       customMetrics: false,
       prometheusUrl: null,
       allowedHostPaths,
+      limits: noLimits,
+      hostTaken: false,
     };
     const checkpoint = { model: null, weightBytes: 1, fileBytes: 1, fingerprint: 'f' };
     return planService(withCache(hostPath), { state: 'resolved', checkpoint }, surroundings);

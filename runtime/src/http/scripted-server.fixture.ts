@@ -58,6 +58,7 @@ export class ScriptedServer {
     maxBodiesBytes = 100_000_000,
     maxConnections = 1_000,
     bodyPaces = defaultPaces,
+    service = null,
   }: {
     readonly serving?: boolean;
     readonly tools?: boolean;
@@ -68,6 +69,7 @@ export class ScriptedServer {
     readonly maxBodiesBytes?: number;
     readonly maxConnections?: number;
     readonly bodyPaces?: BodyPaces;
+    readonly service?: string | null;
   } = {}): Promise<ScriptedServer> {
     const engine = new ScriptedEngine();
     const tokenizer = Tokenizer.fromJson(tokenizerJson(tools ? markerTexts : []), 'tokenizer.json');
@@ -82,6 +84,7 @@ export class ScriptedServer {
     const parts: ServerParts = {
       lifecycle,
       names: { name: 'tiny', aliases: ['small'] },
+      service,
       admission: new Admission(8),
       metrics,
       access: {
