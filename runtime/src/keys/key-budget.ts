@@ -4,6 +4,7 @@
 import type { ConfiguredKey } from '@llmservice/crds';
 import { ApiError } from '../request/body/api-error.js';
 import { DayBudget } from './day-budget.js';
+import type { Moment } from './moment.js';
 import { TokenBucket } from './token-bucket.js';
 
 export type Limit = 'tokensPerMinute' | 'tokensPerDay' | 'concurrency';
@@ -29,7 +30,7 @@ export class KeyBudget {
   readonly #refused: (limit: Limit) => void;
 
   /** @param refused is told of every request that a limit refuses */
-  constructor(key: ConfiguredKey, replicas: number, now: number, refused: (limit: Limit) => void) {
+  constructor(key: ConfiguredKey, replicas: number, now: Moment, refused: (limit: Limit) => void) {
     this.#key = key;
     this.#replicas = replicas;
     this.#refused = refused;
@@ -37,12 +38,12 @@ export class KeyBudget {
   }
 
   /** Takes over limits that changed; what was used stays used. */
-  configure(key: ConfiguredKey, now: number): void {
+  configure(key: ConfiguredKey, now: Moment): void {
     this.#key = key;
     const { tokensPerMinute, tokensPerDay } = key;
     if (tokensPerMinute === null) this.#minute = null;
-    else if (this.#minute === null) this.#minute = new TokenBucket(this.#part(tokensPerMinute), now);
-    else this.#minute.resize(this.#part(tokensPerMinute), now);
+    else if (this.#minute === null) this.#minute = new TokenBucket(this.#part(tokensPerMinute), now.steadyMs);
+    else this.#minute.resize(this.#part(tokensPerMinute), now.steadyMs);
     this.#day.resize(this.#part(tokensPerDay ?? Infinity));
   }
 
@@ -70,33 +71,33 @@ export class KeyBudget {
    * only then the time to wait is.
    * @throws ApiError rate_limit_exceeded, with when there will be room if the key uses nothing until then
    */
-  require(promptTokens: number, now: number): void {
+  require(promptTokens: number, now: Moment): void {
     const { tokensPerMinute, tokensPerDay } = this.#key;
     const state = `the prompt has ${String(promptTokens)} tokens, and fewer are left`;
-    const minuteMs = this.#minute?.waitMs(promptTokens, now) ?? 0;
-    const dayMs = this.#day.waitMs(promptTokens, now);
+    const minuteMs = this.#minute?.waitMs(promptTokens, now.steadyMs) ?? 0;
+    const dayMs = this.#day.waitMs(promptTokens, now.dayMs);
     if (dayMs > minuteMs) this.#refuse('tokensPerDay', tokensPerDay ?? 0, state, dayMs / 1000);
     if (minuteMs > 0) this.#refuse('tokensPerMinute', tokensPerMinute ?? 0, state, minuteMs / 1000);
   }
 
-  spend(tokens: number, now: number): void {
-    this.#minute?.spend(tokens, now);
-    this.#day.spend(tokens, now);
+  spend(tokens: number, now: Moment): void {
+    this.#minute?.spend(tokens, now.steadyMs);
+    this.#day.spend(tokens, now.dayMs);
   }
 
-  /** Spent before this process was, on the day of `at`, as the accounting log tells. */
+  /** Spent before this process was, on the day of `at`, in Unix milliseconds, as the accounting log tells. */
   spentOnDay(tokens: number, at: number): void {
     this.#day.spend(tokens, at);
   }
 
   /** Of the tokens per minute; null: they are not limited. */
-  rateLimit(now: number): RateLimit | null {
+  rateLimit(now: Moment): RateLimit | null {
     const { tokensPerMinute } = this.#key;
     if (this.#minute === null || tokensPerMinute === null) return null;
     return {
       limit: Math.floor(this.#part(tokensPerMinute)),
-      remaining: Math.floor(this.#minute.left(now)),
-      resetSeconds: Math.ceil(this.#minute.waitMs(Infinity, now) / 1000),
+      remaining: Math.floor(this.#minute.left(now.steadyMs)),
+      resetSeconds: Math.ceil(this.#minute.waitMs(Infinity, now.steadyMs) / 1000),
     };
   }
 

@@ -9,6 +9,7 @@ import { ScriptedServer } from '../scripted-server.fixture.js';
 import { byteIds, endless, output, says } from '../scripted-engine.fixture.js';
 import type { AccountingRecord } from '../../accounting/accounting-record.js';
 import { configuredKey } from '../../keys/configured-key.fixture.js';
+import { momentOf } from '../../keys/moment.fixture.js';
 import { KeySet } from '../../keys/key-set.js';
 import type { Access } from './access.js';
 
@@ -30,7 +31,7 @@ let now = Date.parse('2026-01-01T00:00:00Z');
 async function start(access: Partial<Access> = {}): Promise<void> {
   records.length = 0;
   const log = { add: (record: AccountingRecord) => void records.push(record) };
-  server = await ScriptedServer.start({ access: { keys, log, clock: () => now, ...access } });
+  server = await ScriptedServer.start({ access: { keys, log, clock: () => momentOf(now), ...access } });
 }
 afterEach(() => server.stop());
 

@@ -5,6 +5,7 @@ import type { Request, RequestHandler, Response } from 'express';
 import type { AccountingLog } from '../../accounting/accounting-log.js';
 import type { RateLimit } from '../../keys/key-budget.js';
 import type { KeyBudgets } from '../../keys/key-budgets.js';
+import type { Moment } from '../../keys/moment.js';
 import { RequestAccount, type AccountedRequest } from '../../keys/request-account.js';
 import type { KeyMetrics } from '../../metrics/key-metrics.js';
 import { ApiError } from '../../request/body/api-error.js';
@@ -25,8 +26,7 @@ export interface Access {
   readonly metrics: KeyMetrics;
   /** Null: none is written. */
   readonly log: Pick<AccountingLog, 'add'> | null;
-  /** Unix time in milliseconds. */
-  readonly clock: () => number;
+  readonly clock: () => Moment;
   /** Accounts of requests of which something may still run: their lines are still to come. */
   readonly open: Set<RequestAccount>;
 }
