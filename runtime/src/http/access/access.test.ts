@@ -141,6 +141,47 @@ describe('a server with keys', () => {
   });
 });
 
+describe('health', () => {
+  const paths = ['/health', '/healthz/ready', '/v2/health/ready'];
+
+  test.each(paths)('%s tells its state to all, and the rest to who has a key', async (path) => {
+    await start();
+    server.parts.lifecycle.fail({
+      reason: 'S3Unavailable',
+      message: 'https://user:hunter2@s3.internal is out of reach',
+    });
+    for (const headers of [{}, bearer('stranger')]) {
+      const response = await server.get(path, headers);
+      expect(response.status).toBe(503);
+      const text = await response.text();
+      expect(JSON.parse(text)).toEqual({
+        ...(path.startsWith('/v2') ? { ready: false } : {}),
+        state: 'failed',
+        load: null,
+      });
+      expect(text).not.toMatch(/hunter2|tiny|MI300X/);
+    }
+    expect(await (await server.get(path, bearer('free'))).json()).toMatchObject({
+      model: 'tiny',
+      failure: { reason: 'S3Unavailable' },
+    });
+  });
+
+  test('tells a server without keys everything', async () => {
+    await start({ keys: null });
+    expect(await (await server.get('/health')).json()).toMatchObject({
+      model: 'tiny',
+      engine: { numBlocks: 8 },
+    });
+  });
+
+  test('and liveness is told to all', async () => {
+    await start();
+    for (const path of ['/healthz/live', '/healthz/startup', '/v2/health/live'])
+      expect((await server.get(path)).status).toBe(200);
+  });
+});
+
 describe('budgets', () => {
   test('refuse with a Retry-After that is true, tell what is left, and end nothing that began', async () => {
     await start();

@@ -84,6 +84,16 @@ export function openAccount(access: Access, request: AccountedRequest, response:
   return account;
 }
 
+/** Whether a route that is open to all may tell the request everything: it has a key, or none is asked for. */
+export function isTrusted({ keys, metrics }: Access, request: Request): boolean {
+  if (keys === null) return true;
+  const presented = presentedKey(request);
+  if (presented === null) return false;
+  if (keys.find(presented) !== null) return true;
+  metrics.unauthorized();
+  return false;
+}
+
 /** As OpenAI's clients send it, or as Anthropic's do. */
 export function presentedKey(request: Request): string | null {
   const bearer = /^Bearer +(\S+) *$/i.exec(request.get('authorization') ?? '')?.[1];
