@@ -7,6 +7,7 @@ import type { Deployment, KubeObject } from '../kube/types.js';
 import { planChildren } from '../plan/children.js';
 import type { PlannedCheckpoint } from '../plan/fit/memory.js';
 import { planService, type ServicePlan } from '../plan/plan-service.js';
+import { noLimits } from '../plan/tenant-limits.js';
 import { wantedReplicas } from '../plan/scaling/wanted-replicas.js';
 import { planTemplate, type PlannedTemplate } from '../plan/pods/planned-template.js';
 import type { Replacement } from '../plan/rollouts/replacement.js';
@@ -130,7 +131,10 @@ function nothing({ source, object }: Manifest): Omit<PlanReport, 'verdict' | 'me
 }
 
 /** What one would have to read, find or be allowed to before anything could be said. */
-const unreadable: readonly string[] = ['ModelNotFound', 'BucketNotFound', 'S3AccessDenied', 'S3Unavailable'];
+const unreadable: readonly string[] = [
+  ...['ModelNotFound', 'BucketNotFound', 'S3AccessDenied', 'S3Unavailable'],
+  ...['S3RegionMismatch', 'S3CertificateUntrusted'],
+];
 
 function judged(
   { resolution, fit }: ServicePlan,
@@ -218,6 +222,8 @@ async function surroundings(
     istio: false,
     // What the operator allows is not known here.
     allowedHostPaths: cache?.kind === 'hostPath' ? [cache.path] : [],
+    limits: noLimits,
+    hostTaken: false,
     // Who scales by load depends on the cluster; the operator's own loop needs no object.
     keda: false,
     customMetrics: false,

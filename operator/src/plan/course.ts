@@ -1,11 +1,9 @@
 // Where a service stands between its revisions: which one this spec and checkpoint want, and which was Ready last.
 
-import { controllerUid } from '../kube/controller-uid.js';
 import type { Deployment } from '../kube/types.js';
 import type { WantedService } from '../spec/parse-spec.js';
 import { failedAttemptAnnotation } from './children.js';
 import type { ServicePlan } from './plan-service.js';
-import { keepsToOwnFolder } from './pods/node-cache-volume.js';
 import { planTemplate } from './pods/planned-template.js';
 import { goodRevision, pinnedRevision, planRevision, type Revision } from './rollouts/revision.js';
 import { planAttempt, specHash, specHashAnnotation } from './rollouts/spec-hash.js';
@@ -24,14 +22,10 @@ export interface Course {
 export function planCourse(
   service: WantedService,
   plan: ServicePlan,
-  revisions: readonly Revision[],
+  history: readonly Revision[],
   deployment: Deployment | null,
 ): Course {
   const { groundwork } = plan;
-  // What a service of the same name left behind wants a config that belongs to that one, and that goes with it.
-  const own = revisions.filter(({ object }) => controllerUid(object) === service.uid);
-  // Nor is a template applied again that mounts more of a node than the namespace's own folder.
-  const history = own.filter(({ template }) => keepsToOwnFolder(template.pod, service));
   const pinned = pinnedRevision(history, service, plan.fingerprint);
   const fingerprint = plan.fingerprint ?? pinned?.fingerprint ?? null;
   const attempt = fingerprint === null ? null : planAttempt(service, fingerprint);

@@ -8,6 +8,7 @@ import { describePrePull, planPrePull, type CandidateNode } from './rollouts/pre
 import { wantedService } from '../spec/wanted-service.fixture.js';
 import { planService, type Surroundings } from './plan-service.js';
 import { keepsToOwnFolder } from './pods/node-cache-volume.js';
+import { noLimits } from './tenant-limits.js';
 import { planTemplate, type TemplateInputs } from './pods/planned-template.js';
 
 const inputs: TemplateInputs = {
@@ -95,14 +96,32 @@ describe('a folder of the node', () => {
     expect(mounts((elsewhere as { spec: PodSpec }).spec)).toMatchObject([{ subPath: 'namespaces/other' }]);
   });
 
-  test('is not mounted again as a template of an earlier operator did', () => {
+  describe('of a stored template', () => {
+    const rules = { allowedHostPaths: ['/var/cache/models'], operatorImage: 'operator:2' };
     const service = withCache(hostPath);
-    const { pod } = planTemplate(service, inputs);
-    expect(keepsToOwnFolder(pod, service)).toBe(true);
-    expect(keepsToOwnFolder(pod, { namespace: 'other' })).toBe(false);
-    const whole = JSON.parse(JSON.stringify(pod).replaceAll(/,"subPath":"[^"]*"/g, '')) as object;
-    expect(keepsToOwnFolder(whole, service)).toBe(false);
-    expect(keepsToOwnFolder(planTemplate(wantedService(), inputs).pod, service)).toBe(true);
+    const pod = podSpec(hostPath);
+    const changed = (from: RegExp, to: string): object =>
+      JSON.parse(JSON.stringify(pod).replaceAll(from, to)) as object;
+
+    test('is what an operator of any version planned', () => {
+      expect(keepsToOwnFolder(changed(/$/g, ''), service, rules)).toBe(true);
+      expect(keepsToOwnFolder(podSpec({}), service, rules)).toBe(true);
+    });
+
+    test.each<[string, object]>([
+      ['mounted whole', changed(/,"subPath":"[^"]*"/g, '')],
+      ['another namespace’s', changed(/namespaces\/ns/g, 'namespaces/other')],
+      ['of another path', changed(/\/var\/cache\/models/g, '/etc')],
+      ['prepared by another image', changed(/operator:1/g, 'evil/operator:1')],
+      ['prepared by another command', changed(/operator\/dist/g, 'evil/dist')],
+      ['prepared with more rights', changed(/"CHOWN"/g, '"SYS_ADMIN"')],
+    ])('is not one that is %s', (_, spec) => {
+      expect(keepsToOwnFolder(spec, service, rules)).toBe(false);
+    });
+
+    test('is none where the operator does not know its own image', () => {
+      expect(keepsToOwnFolder(pod, service, { ...rules, operatorImage: null })).toBe(false);
+    });
   });
 
   test('is not room that the pod asks its node for', () => {
@@ -152,6 +171,8 @@ describe('a path that the operator', () => {
       customMetrics: false,
       prometheusUrl: null,
       allowedHostPaths,
+      limits: noLimits,
+      hostTaken: false,
     };
     const checkpoint = { model: null, weightBytes: 1, fileBytes: 1, fingerprint: 'f' };
     return planService(withCache(hostPath), { state: 'resolved', checkpoint }, surroundings);

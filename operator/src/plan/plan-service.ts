@@ -6,6 +6,7 @@ import type { Fit, Obstacle, Resolution } from '../status/picture.js';
 import { planAutoscaling, type Autoscaling, type AutoscalingSurroundings } from './scaling/autoscaling.js';
 import { asEstimate } from './fit/estimate.js';
 import { planFit } from './fit/memory.js';
+import { refusedImage, refusedServiceAccount, type TenantLimits } from './tenant-limits.js';
 import { planRouting, type Routing, type RoutingSurroundings } from './traffic/routing.js';
 
 /** By kind of device; null: the operator was installed without. */
@@ -24,10 +25,15 @@ export interface Surroundings extends RoutingSurroundings, AutoscalingSurroundin
   readonly operatorImage: string | null;
   /** Folders of nodes that services may keep weights in, each namespace in a folder of its own. */
   readonly allowedHostPaths: readonly string[];
+  /** What else manifests may name. */
+  readonly limits: TenantLimits;
 }
 
 /** Of these, what the operator was installed with. */
-export type Installation = Omit<Surroundings, 'gatewayApi' | 'istio' | 'keda' | 'customMetrics'>;
+export type Installation = Omit<
+  Surroundings,
+  'gatewayApi' | 'istio' | 'keda' | 'customMetrics' | 'hostTaken'
+>;
 
 /** What the children are made from once everything about them is known. */
 interface Groundwork {
@@ -65,7 +71,7 @@ export function planService(
   }
   const fit = planFitOf(service, checkpoint);
   const images = planImages(service, surroundings);
-  const obstacle = 'reason' in images ? images : refusedHostPath(service, surroundings);
+  const obstacle = 'reason' in images ? images : refusedByLimits(service, surroundings);
   const groundwork =
     fit.state === 'failed' || 'reason' in images || obstacle !== null
       ? null
@@ -95,6 +101,16 @@ function planImages(
   // Any of ours can pull; the one without a device is the smallest.
   const pullImage = images.cpu ?? images[kind];
   return pullImage === null ? noPullImage : { image, pullImage };
+}
+
+function refusedByLimits(service: WantedService, surroundings: Surroundings): Obstacle | null {
+  const { images, vllmImages, limits } = surroundings;
+  const own = [images, vllmImages].flatMap(({ cpu, cuda, hip }) => [cpu, cuda, hip]);
+  return (
+    refusedImage(service, limits, own) ??
+    refusedServiceAccount(service, limits) ??
+    refusedHostPath(service, surroundings)
+  );
 }
 
 /**

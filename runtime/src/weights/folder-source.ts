@@ -12,13 +12,17 @@ import {
   type FileVersion,
   type SourceFile,
 } from './checkpoint-source.js';
+import { refuseLinksOut } from './linked-files.js';
 import { openPlain } from './plain-file.js';
+
+/** Whether files may be links: into which further folders, or not at all where other pods write to the folder. */
+export type Links = 'refused' | { readonly alsoInto: readonly string[] };
 
 export class FolderSource implements CheckpointSource {
   readonly uri: string;
   constructor(
     private readonly dir: string,
-    private readonly links: 'followed' | 'refused',
+    private readonly links: Links,
   ) {
     this.uri = shownPath(dir);
   }
@@ -27,10 +31,14 @@ export class FolderSource implements CheckpointSource {
     try {
       const names = await readdir(this.dir);
       const entries = await Promise.all(names.map(async (name) => ({ name, stats: await this.stats(name) })));
-      return entries
-        .filter(({ stats }) => stats.isFile())
-        .map(({ name, stats }) => ({ name, bytes: stats.size }));
+      const files = entries.filter(({ stats }) => stats.isFile());
+      if (this.links !== 'refused') {
+        const names = files.map(({ name }) => name);
+        await refuseLinksOut(this.dir, names, this.links.alsoInto);
+      }
+      return files.map(({ name, stats }) => ({ name, bytes: stats.size }));
     } catch (error) {
+      if (error instanceof FailureError) throw error;
       throw new FailureError('ModelNotFound', `${this.uri}: ${(error as Error).message}`, undefined, {
         cause: error,
       });
@@ -50,7 +58,7 @@ export class FolderSource implements CheckpointSource {
     const path = join(this.dir, file.name);
     const range = { start: begin, end: end - 1 };
     const stream =
-      this.links === 'followed'
+      this.links !== 'refused'
         ? createReadStream(path, range)
         : (await openPlain(path, constants.O_RDONLY)).createReadStream(range);
     for await (const chunk of stream as AsyncIterable<Uint8Array>) yield chunk;
@@ -58,6 +66,6 @@ export class FolderSource implements CheckpointSource {
 
   private stats(name: string): Promise<Stats> {
     const path = join(this.dir, name);
-    return this.links === 'followed' ? stat(path) : lstat(path);
+    return this.links !== 'refused' ? stat(path) : lstat(path);
   }
 }

@@ -3,6 +3,7 @@
 
 import { checkpointPin } from '@llmservice/crds';
 import { join } from 'node:path';
+import { allowedFolders } from './allowed-uris.js';
 import type { CacheEntry, WeightsCache } from './cache/weights-cache.js';
 import type { CheckpointSource, FileVersion } from './checkpoint-source.js';
 import {
@@ -12,7 +13,7 @@ import {
   type CheckpointUri,
   type UriField,
 } from './checkpoint-uri.js';
-import { FolderSource } from './folder-source.js';
+import { FolderSource, type Links } from './folder-source.js';
 import type { Attempt } from './inspect-checkpoint.js';
 import { ListedSource } from './listed-source.js';
 import type { PullObserver } from './pull-files.js';
@@ -46,6 +47,8 @@ export interface SourceSettings {
   /** Null: files that are pulled are of this process alone. */
   readonly cache: WeightsCache | null;
   readonly s3: S3Settings;
+  /** Beside the configured one; files of local checkpoints may be links into their folders. */
+  readonly allowedUris: readonly string[];
   readonly observer: PullObserver;
   readonly sleep: Sleep;
   readonly signal: AbortSignal;
@@ -69,7 +72,10 @@ export async function openSource(
   attempt: Attempt,
 ): Promise<OpenSource> {
   const uri = parseCheckpointUri(field, text);
-  if (uri.kind === 'folder') return { ...complete(uri.dir, 'followed'), file: uri.file, release: nothing };
+  if (uri.kind === 'folder') {
+    const links = { alsoInto: await allowedFolders(settings.allowedUris) };
+    return { ...complete(uri.dir, links), file: uri.file, release: nothing };
+  }
   const client = makeS3Client(settings.s3);
   const destroy = (): void => client.destroy();
   // Ends reads that wait for a server that says nothing.
@@ -110,7 +116,7 @@ export async function openSource(
 
 type Lying = Omit<OpenSource, 'file' | 'release'>;
 
-function complete(dir: string, links: 'followed' | 'refused'): Lying {
+function complete(dir: string, links: Links): Lying {
   return { ...pulled(new FolderSource(dir, links), dir), isComplete: true };
 }
 

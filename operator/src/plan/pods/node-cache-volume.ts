@@ -3,8 +3,10 @@
 // choice: a tenant can leave links in the node's folders, and they would be followed there.
 
 import { paths, weightsContainer } from '@llmservice/crds';
+import { isDeepStrictEqual } from 'node:util';
 import type { NodeCache } from '../../spec/node-cache.js';
 import type { WantedService } from '../../spec/parse-spec.js';
+import { repositoryOf } from '../tenant-limits.js';
 import { restricted, runtimeUser, terminationMessage } from './container-parts.js';
 
 /** Not beside what is in the allowed folder already, which another namespace may have written. */
@@ -41,13 +43,17 @@ export function prepareCache(
   operatorImage: string | null,
 ): { initContainers?: object[] } {
   if (service.cache?.kind !== 'hostPath' || operatorImage === null) return {};
-  const prepare = {
+  return { initContainers: [preparation(service, service.cache.path, operatorImage)] };
+}
+
+function preparation(service: Pick<WantedService, 'namespace'>, folder: string, image: string): object {
+  return {
     name: weightsContainer,
-    image: operatorImage,
+    image,
     imagePullPolicy: 'IfNotPresent',
     command: [
       ...['node', 'operator/dist/node-folder/main.js'],
-      ...[paths.nodeFolder, ownFolder(service), String(runtimeUser), service.cache.path],
+      ...[paths.nodeFolder, ownFolder(service), String(runtimeUser), folder],
     ],
     resources: { requests: { cpu: '10m', memory: '64Mi' }, limits: { memory: '128Mi' } },
     securityContext: {
@@ -60,26 +66,47 @@ export function prepareCache(
     ...terminationMessage,
     volumeMounts: [{ name: 'weights', mountPath: paths.nodeFolder }],
   };
-  return { initContainers: [prepare] };
 }
 
-interface Mount {
-  readonly name: string;
-  readonly subPath?: string;
-}
-interface PodShape {
-  readonly spec?: {
-    readonly containers?: readonly { readonly volumeMounts?: readonly Mount[] }[];
-    readonly volumes?: readonly { readonly name: string; readonly hostPath?: object }[];
-  };
+/** What an administrator lets services have of nodes. */
+export interface NodeRules {
+  readonly allowedHostPaths: readonly string[];
+  /** Null: not known. */
+  readonly operatorImage: string | null;
 }
 
-/** Whether a template that was planned before, perhaps by an earlier operator, mounts nothing more of a node. */
-export function keepsToOwnFolder(pod: object, service: Pick<WantedService, 'namespace'>): boolean {
-  const { volumes = [], containers = [] } = (pod as PodShape).spec ?? {};
-  const ofNode = new Set(volumes.filter(({ hostPath }) => hostPath !== undefined).map(({ name }) => name));
+interface Container {
+  readonly image?: unknown;
+  readonly volumeMounts?: readonly { readonly name: string; readonly subPath?: string }[];
+}
+interface PodSpec {
+  readonly containers?: readonly Container[];
+  readonly initContainers?: readonly Container[];
+  readonly volumes?: readonly { readonly name: string; readonly hostPath?: { readonly path?: unknown } }[];
+}
+
+/** Whether a pod that was planned before, perhaps by an earlier operator, has no more of a node than one planned now. */
+export function keepsToOwnFolder(
+  { volumes = [], containers = [], initContainers = [] }: PodSpec,
+  service: Pick<WantedService, 'namespace'>,
+  { allowedHostPaths, operatorImage }: NodeRules,
+): boolean {
   const own = ownFolder(service);
-  return containers
-    .flatMap(({ volumeMounts = [] }) => volumeMounts)
-    .every(({ name, subPath }) => !ofNode.has(name) || subPath === own);
+  return volumes
+    .filter(({ hostPath }) => hostPath !== undefined)
+    .every(({ name: volume, hostPath }) => {
+      const folder = hostPath?.path;
+      if (typeof folder !== 'string' || !allowedHostPaths.includes(folder)) return false;
+      return [...containers, ...initContainers].every((container) => {
+        const mounts = (container.volumeMounts ?? []).filter(({ name }) => name === volume);
+        if (mounts.every(({ subPath }) => subPath === own)) return true;
+        const { image } = container;
+        return (
+          typeof image === 'string' &&
+          operatorImage !== null &&
+          repositoryOf(image) === repositoryOf(operatorImage) &&
+          isDeepStrictEqual(container, preparation(service, folder, image))
+        );
+      });
+    });
 }
