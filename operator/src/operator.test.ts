@@ -87,7 +87,7 @@ test.each([
     logger: createLogger({ silent: true }),
     metrics: (depth) => new Metrics(depth),
     options: {
-      watchNamespace: 'ns',
+      watchNamespaces: ['ns'],
       leaseNamespace: 'ns',
       instance: null,
       identity: 'a',

@@ -17,7 +17,7 @@ describe('parseOptions', () => {
       WATCH_NAMESPACE: '',
     });
     expect(options).toMatchObject({
-      watchNamespace: null,
+      watchNamespaces: null,
       leaseNamespace: 'system',
       instance: 'team-a',
       identity: 'operator-0',

@@ -220,9 +220,9 @@ export class Reconciler {
   }
 
   surroundings(): Surroundings {
-    const { gatewayApi, istio, keda } = this.options.caches;
+    const { gatewayApi, istio, keda, forbidden } = this.options.caches;
     const customMetrics = this.options.metricsApi.served;
-    return { ...this.options.surroundings, gatewayApi, istio, keda, customMetrics };
+    return { ...this.options.surroundings, gatewayApi, istio, keda, forbidden, customMetrics };
   }
 
   private now(): string {

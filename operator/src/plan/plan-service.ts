@@ -25,7 +25,10 @@ export interface Surroundings extends RoutingSurroundings, AutoscalingSurroundin
 }
 
 /** Of these, what the operator was installed with. */
-export type Installation = Omit<Surroundings, 'gatewayApi' | 'istio' | 'keda' | 'customMetrics'>;
+export type Installation = Omit<
+  Surroundings,
+  'gatewayApi' | 'istio' | 'keda' | 'customMetrics' | 'forbidden'
+>;
 
 /** What the children are made from once everything about them is known. */
 interface Groundwork {

@@ -37,6 +37,12 @@ function judgeOwnRoute(picture: Picture): Answer {
         `No gateway carries ${routing.host}. ${gatewayRemedy[routing.provider]}`,
       );
     case 'noApi':
+      if (routing.forbidden.length > 0) {
+        return no(
+          'RouteForbidden',
+          `The operator may not list and watch ${routing.forbidden.join(', ')}. Give its role these rights, as its chart does.`,
+        );
+      }
       return routing.provider === 'istio'
         ? no(
             'IstioMissing',
