@@ -21,7 +21,8 @@ const pod = {
     namespace: 'ns',
     uid: 'p',
     resourceVersion: '1',
-    labels: { [labels.service]: 'demo' },
+    labels: { [labels.service]: 'demo', 'pod-template-hash': 'h' },
+    ownerReferences: [{ kind: 'ReplicaSet', name: 'demo-h', uid: 'r', controller: true }],
   },
   status: { conditions: [{ type: 'Ready', status: 'True' }] },
 };

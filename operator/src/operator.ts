@@ -6,7 +6,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'winston';
 import { NotLeaderError, Writer } from './apply/writer.js';
 import type { KubeClient } from './kube/client.js';
-import type { Pod } from './kube/types.js';
 import type { Metrics } from './metrics.js';
 import type { OperatorOptions } from './options.js';
 import { Pictures } from './pictures.js';
@@ -100,7 +99,7 @@ export class Operator {
       ...(timing.silenceMs === undefined ? {} : { silenceMs: timing.silenceMs }),
     });
     this.loads = new LoadMonitor({
-      pods: () => this.caches.pods.values() as Iterable<Pod>,
+      pods: () => this.caches.servicePods(),
       onProgress: (key) => this.queue.add(key),
       ...(timing.loadIntervalMs === undefined ? {} : { intervalMs: timing.loadIntervalMs }),
       ...(parts.podBaseUrl === undefined ? {} : { baseUrl: parts.podBaseUrl }),

@@ -3,6 +3,7 @@
 import { activatorName, fieldManager, labels, type LlmService, type LlmServiceSpec } from '@llmservice/crds';
 import type { Logger } from 'winston';
 import type { KubeClient } from '../kube/client.js';
+import { isPodOf } from '../kube/is-pod-of.js';
 import { keyOf, resources, serviceKeyOf, type Resource } from '../kube/resources.js';
 import type {
   Autoscaler,
@@ -39,7 +40,7 @@ export interface CachesOptions {
 
 export class Caches {
   readonly llmServices: Collection;
-  readonly pods: Collection;
+  private readonly pods: Collection;
   private readonly activatorPods: Reflector;
   private readonly children: ReadonlyMap<string, Collection>;
   private toldActivators = '';
@@ -316,8 +317,18 @@ export class Caches {
     return this.children.get(resources.virtualServices.kind)?.get(namespace, name) ?? null;
   }
 
+  /** Those of its Deployment: others may have the same labels. */
   podsOf(namespace: string, service: string): Pod[] {
-    return this.pods.labelled(namespace, labels.service, service);
+    const labelled = this.pods.labelled(namespace, labels.service, service) as Pod[];
+    return labelled.filter((pod) => isPodOf(pod, service));
+  }
+
+  /** Of all services. */
+  *servicePods(): Generator<Pod> {
+    for (const pod of this.pods.values() as Iterable<Pod>) {
+      const service = pod.metadata.labels?.[labels.service];
+      if (service !== undefined && isPodOf(pod, service)) yield pod;
+    }
   }
 
   /** That pull weights ahead. */
