@@ -16,7 +16,7 @@ export type Trouble =
 export class ApiGate {
   /** How many requests met the trouble of now. */
   met = 0;
-  /** How many lists were asked for since then. */
+  /** How many lists were answered since then; what the cluster does not have is looked for again and again. */
   lists = 0;
   private trouble: Trouble = { kind: 'none' };
   private readonly watches = new Set<ServerResponse>();
@@ -63,7 +63,6 @@ export class ApiGate {
   private pass(asked: IncomingMessage, answer: ServerResponse): void {
     const { trouble } = this;
     const watches = /[?&]watch=true/.test(asked.url ?? '');
-    if (/[?&]limit=/.test(asked.url ?? '')) this.lists += 1;
     if (trouble.kind === 'status' && (watches || trouble.of === 'requests')) {
       this.met += 1;
       refuse(answer, trouble.code);
@@ -77,6 +76,7 @@ export class ApiGate {
     onward.on('error', () => answer.destroy());
     answer.on('close', () => onward.destroy());
     onward.on('response', (answered) => {
+      if (answered.statusCode === 200 && /[?&]limit=/.test(asked.url ?? '')) this.lists += 1;
       answer.writeHead(answered.statusCode ?? 502, answered.headers);
       if (!watches) return void answered.pipe(answer);
       answer.flushHeaders();
