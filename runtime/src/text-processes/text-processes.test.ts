@@ -1,11 +1,11 @@
 import { afterEach, expect, test } from '@jest/globals';
 import { existsSync, readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { makeLogger } from '../../log/logger.js';
-import { tokenizerJson } from '../tokenizer.fixture.js';
-import { Tokenizer } from '../tokenizer.js';
+import { makeLogger } from '../log/logger.js';
+import { tokenizerJson } from '../tokens/tokenizer.fixture.js';
+import { Tokenizer } from '../tokens/tokenizer.js';
 import { TextProcesses, type TextProcessesOptions } from './text-processes.js';
-import { TextRefusal } from './text-refusal.js';
+import { TextRefusal } from '../tokens/text-refusal.js';
 
 const templateOf = (template: string): TextProcessesOptions['template'] => ({
   templates: [{ name: 'default', template }],

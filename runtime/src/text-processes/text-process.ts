@@ -2,9 +2,9 @@
 // that does it. argv[2]: the process id of the server, without which it ends, whatever it is at.
 
 import { Worker } from 'node:worker_threads';
-import { ChatTemplate, ChatTemplateRefusal } from '../chat-template.js';
-import { isKnownTokenizer } from '../known-tokenizer.js';
-import { referenceTokenizer, type ReferenceTokenizer } from '../reference-tokenizer.js';
+import { ChatTemplate, ChatTemplateRefusal } from '../tokens/chat-template.js';
+import { isKnownTokenizer } from '../tokens/known-tokenizer.js';
+import { referenceTokenizer, type ReferenceTokenizer } from '../tokens/reference-tokenizer.js';
 import type { TextProcessMessage, TextProcessStart, TextReply, TextTask } from './protocol.js';
 import { flawInUse } from './flaw-in-use.js';
 

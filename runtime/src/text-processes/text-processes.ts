@@ -3,11 +3,11 @@
 // process more than work needs is kept ready, so that the next task does not wait for a start.
 
 import { FailureError } from '@llmservice/crds';
-import type { Logger } from '../../log/logger.js';
-import type { ChatTemplateInput, ChatTemplateSource } from '../chat-template.js';
+import type { Logger } from '../log/logger.js';
+import type { ChatTemplateInput, ChatTemplateSource } from '../tokens/chat-template.js';
 import { TextChild, TextProcessEnded, mostDataMb } from './text-child.js';
 import type { TextReply, TextTask } from './protocol.js';
-import { TextRefusal } from './text-refusal.js';
+import { TextRefusal } from '../tokens/text-refusal.js';
 
 /** What one of them holds: a tokenizer takes up to 300 MB. */
 const mostProcesses = 3;
@@ -29,7 +29,7 @@ interface WaitingTask {
   readonly limitMs: number;
   readonly signal: AbortSignal | undefined;
   readonly resolve: (reply: TextReply) => void;
-  readonly reject: (error: unknown) => void;
+  readonly reject: (error: Error) => void;
 }
 
 export interface TextProcessesOptions {
@@ -146,7 +146,7 @@ export class TextProcesses {
       signal?.throwIfAborted();
       if (this.#isClosed) throw new FailureError('EngineFault', 'the model is being unloaded');
       const waited = setTimeout(() => waiting.reject(queueTimeout()), waitMs);
-      const left = (): void => waiting.reject(signal?.reason);
+      const left = (): void => waiting.reject(signal?.reason as Error);
       const settled = (): void => {
         clearTimeout(waited);
         signal?.removeEventListener('abort', left);
@@ -161,7 +161,7 @@ export class TextProcesses {
         resolve: (reply) => resolve(reply),
         reject: (error) => {
           settled();
-          reject(error as Error);
+          reject(error);
         },
       };
       signal?.addEventListener('abort', left, { once: true });

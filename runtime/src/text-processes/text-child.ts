@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import type { TextProcessMessage, TextProcessStart, TextReply, TextTask } from './protocol.js';
 
 /** The compiled entry; the same file whether this module runs compiled or from source. */
-const entry = fileURLToPath(new URL('../../../dist/tokens/process/text-process.js', import.meta.url));
+const entry = fileURLToPath(new URL('../../dist/text-processes/text-process.js', import.meta.url));
 
 /**
  * Of what a process may write to in its address space (RLIMIT_DATA). Node takes some 600 MB of it that it never touches, a
@@ -43,7 +43,7 @@ export interface TextChildListener {
 
 interface RunningTask {
   readonly resolve: (reply: TextReply) => void;
-  readonly reject: (error: unknown) => void;
+  readonly reject: (error: Error) => void;
   readonly timer: NodeJS.Timeout;
 }
 
@@ -99,7 +99,7 @@ export class TextChild {
     return new Promise((resolve, reject) => {
       const timer = setTimeout(() => this.#kill('time'), limitMs);
       const left = (): void => {
-        reject(signal?.reason);
+        reject(signal?.reason as Error);
         setTimeout(() => this.#killTask(running), graceMs);
       };
       const settle = (then: () => void): void => {
