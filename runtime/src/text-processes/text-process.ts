@@ -8,8 +8,8 @@ import { referenceTokenizer, type ReferenceTokenizer } from '../tokens/reference
 import type { TextProcessMessage, TextProcessStart, TextReply, TextTask } from './protocol.js';
 import { flawInUse } from './flaw-in-use.js';
 
-/** A tokenizer takes up to 300 MB; what a long text took on top of it is not given back to the system. */
-const wornBytes = 700 * 2 ** 20;
+/** What a long text takes is not all given back, and the next one would not find it. */
+const wornBytes = 192 * 2 ** 20;
 
 /** A thread of its own, since a template may never return to this one. */
 const endWithServer = `
@@ -40,9 +40,10 @@ async function start({ tokenizerJson, template, tries }: TextProcessStart): Prom
     return;
   }
   const chatTemplate = template === null ? null : ChatTemplate.fromSource(template);
+  const startBytes = process.memoryUsage.rss();
   process.on('message', (task: TextTask) => {
     void replyTo(task, tokenizer, chatTemplate).then((reply) =>
-      send({ kind: 'reply', reply, isWorn: process.memoryUsage.rss() > wornBytes }),
+      send({ kind: 'reply', reply, isWorn: process.memoryUsage.rss() > startBytes + wornBytes }),
     );
   });
   send({ kind: 'ready' });

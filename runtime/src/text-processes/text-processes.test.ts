@@ -71,6 +71,14 @@ test('a text that takes more memory than a process may have is refused', async (
   expect(await processes.encode('hello', false)).toHaveLength(1);
 });
 
+test('one long text after the other finds the memory that it needs', async () => {
+  const processes = await start();
+  const text = 'The quick brown fox jumps over the lazy dog. '.repeat(20_000);
+  const lengths = new Set<number>();
+  for (let i = 0; i < 4; i++) lengths.add((await processes.encode(text, false)).length);
+  expect(lengths.size).toBe(1);
+});
+
 test('what a client that left asked for is ended', async () => {
   const processes = await start();
   const leaving = new AbortController();

@@ -18,9 +18,9 @@ const waitMs = 30_000;
 const backOffMs = { first: 100, most: 10_000 };
 /** To read a tokenizer of 20 MB and to try it takes some seconds. */
 const startMs = 120_000;
-/** A thousand messages take a tenth of a second: a template that needs longer than this does not end. */
+/** Limits of a processor's time. A thousand messages take a tenth of a second: a template that needs longer does not end. */
 const renderMs = 5000;
-/** Tokenizers read a million characters a second, and some texts at a tenth of that. */
+/** Tokenizers read a million characters a second, some texts at a tenth of that. */
 const encodeMs = (chars: number): number => Math.min(60_000, 10_000 + chars / 250);
 
 interface WaitingTask {
@@ -125,7 +125,9 @@ export class TextProcesses {
   #refused({ why, message }: TextProcessEnded, what: string, limitMs: number): Error {
     switch (why) {
       case 'time':
-        return new TextRefusal(`it takes more than ${String(Math.round(limitMs / 1000))} s ${what}`);
+        return new TextRefusal(
+          `it takes more than ${String(Math.round(limitMs / 1000))} s of a processor ${what}`,
+        );
       case 'memory':
         return new TextRefusal(`it takes more than ${String(mostDataMb)} MB of memory ${what}`);
       case 'fault':
