@@ -10,6 +10,8 @@ import { KubeClient } from './kube/client.js';
 import type { KubeObject } from './kube/types.js';
 import { Metrics } from './metrics.js';
 import { Operator } from './operator.js';
+import { noLimits } from './plan/tenant-limits.js';
+import { anyEndpoint } from './preflight/address-guard.js';
 
 const service = {
   metadata: { name: 'demo', namespace: 'ns', uid: 'u', generation: 1, resourceVersion: '1' },
@@ -94,11 +96,14 @@ test.each([
       surroundings: {
         images: { cpu: 'runtime:1', cuda: null, hip: null },
         vllmImages: { cpu: null, cuda: null, hip: null },
+        operatorImage: null,
         gateway: null,
         istioGateway: null,
         allowedHostPaths: [],
+        limits: noLimits,
         prometheusUrl: null,
       },
+      endpoints: anyEndpoint,
       publicAddress: null,
       concurrency: 1,
       port: 0,

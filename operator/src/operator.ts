@@ -10,7 +10,9 @@ import type { Pod } from './kube/types.js';
 import type { Metrics } from './metrics.js';
 import type { OperatorOptions } from './options.js';
 import { Pictures } from './pictures.js';
+import { AddressGuard } from './preflight/address-guard.js';
 import { Buckets } from './preflight/buckets.js';
+import { LongReader } from './preflight/long-reader.js';
 import { Preflight } from './preflight/preflight.js';
 import { ServiceSecrets } from './preflight/service-secrets.js';
 import { PrePulls } from './pre-pulls.js';
@@ -125,8 +127,12 @@ export class Operator {
       ...(timing.streamPauses === undefined ? {} : { pauses: timing.streamPauses }),
     });
     const room = new ClusterRoom(client, logger);
-    this.preflight = new Preflight(new Buckets(new ServiceSecrets(client)), {
+    const secrets = new ServiceSecrets(client);
+    const { allowed, refused } = options.endpoints;
+    const endpoints = { allowed, refused: [...refused, ...client.serverAddresses] };
+    this.preflight = new Preflight(new Buckets(secrets, new AddressGuard(endpoints)), {
       onRead: (key) => this.queue.add(key),
+      longReader: new LongReader(secrets, endpoints),
     });
     const reconciler = new Reconciler({
       caches,
@@ -147,7 +153,7 @@ export class Operator {
     const autoscaler = new LoadScaler({
       caches,
       writer,
-      surroundings: () => reconciler.surroundings(),
+      surroundings: () => reconciler.installation(),
       onError: (key, error) => {
         if (error instanceof NotLeaderError) return;
         logger.warn('scaling failed', { service: key, error: error.message });

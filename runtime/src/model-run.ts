@@ -103,6 +103,7 @@ export class ModelRun {
       weightsDir: server.weightsDir,
       cache: this.cache,
       s3: s3SettingsOf(this.config),
+      allowedUris: server.adminAllowedUris,
       observer: this.observer,
       sleep: (milliseconds) => this.sleep(milliseconds),
       signal: this.stopping.signal,

@@ -1,6 +1,6 @@
 // A test's cluster with an S3 server and operators in this process, as a user of LlmServices sees them.
 
-import type { Condition, LlmServiceStatus } from '@llmservice/crds';
+import { labels, type Condition, type LlmServiceStatus } from '@llmservice/crds';
 import { KubeClient } from '../../operator/src/kube/client.js';
 import { collectionPath, resources, type Resource } from '../../operator/src/kube/resources.js';
 import type { KubeObject } from '../../operator/src/kube/types.js';
@@ -24,9 +24,11 @@ const crdPath = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
 const installation: Installation = {
   images: { cpu: 'example.org/runtime:1', cuda: null, hip: null },
   vllmImages: { cpu: 'example.org/vllm:1', cuda: null, hip: null },
+  operatorImage: 'example.org/operator:1',
   gateway: { name: 'public', namespace: 'gateways' },
   istioGateway: null,
   allowedHostPaths: ['/var/cache/models'],
+  limits: { images: ['example.org/*'], serviceAccounts: [], routeHosts: [] },
   prometheusUrl: null,
 };
 
@@ -75,7 +77,7 @@ export class World extends TestCluster {
     await this.create({
       apiVersion: 'v1',
       kind: 'Secret',
-      metadata: { name: 's3', namespace },
+      metadata: { name: 's3', namespace, labels: { [labels.secretFor]: 's3' } },
       stringData: { AWS_ACCESS_KEY_ID: s3Keys.accessKeyId, AWS_SECRET_ACCESS_KEY: s3Keys.secretAccessKey },
     });
   }
@@ -113,6 +115,7 @@ export class World extends TestCluster {
         instance: null,
         identity: `operator-${this.running.length}`,
         surroundings: { ...installation, ...surroundings },
+        endpoints: { allowed: ['127.0.0.1'], refused: [] },
         publicAddress: null,
         concurrency: 4,
         port: 0,

@@ -88,7 +88,7 @@ helm.sh/chart: {{ .Chart.Name }}-{{ .Chart.Version }}
 - apiGroups: ['']
   resources: [pods/log]
   verbs: [get]
-# The S3 credentials that a service names; never listed or watched.
+# The Secrets that a service names, and of which it uses those with the label for it; never listed or watched.
 - apiGroups: ['']
   resources: [secrets]
   verbs: [get]

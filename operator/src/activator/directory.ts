@@ -5,6 +5,7 @@ import type { Logger } from 'winston';
 import type { KubeClient } from '../kube/client.js';
 import { keyOf, resources, serviceKeyOf } from '../kube/resources.js';
 import type { KubeObject, Pod } from '../kube/types.js';
+import { isRefusedHost } from '../plan/traffic/host-claims.js';
 import { isReady } from '../status/pod-state.js';
 import { podUrl } from '../watch/ask-pod.js';
 import { podAsRead } from '../watch/pod-as-read.js';
@@ -105,13 +106,14 @@ export class Directory {
   }
 }
 
-function named({ metadata, spec }: Service): Named {
+function named(service: Service): Named {
+  const { metadata, spec } = service;
   const { host, pathPrefix } = spec.routing ?? {};
   return {
     namespace: metadata.namespace ?? '',
     name: metadata.name,
     // Who has a part of a host is not told by it.
-    host: pathPrefix === undefined ? (host ?? null) : null,
+    host: pathPrefix === undefined && !isRefusedHost(service) ? (host ?? null) : null,
     createdAt: metadata.creationTimestamp ?? '',
   };
 }

@@ -13,7 +13,9 @@ import type {
   Pod,
   VirtualService,
 } from '../kube/types.js';
-import { activatorEndpointsName, endpointsManagedBy } from '../plan/traffic/activator-endpoints.js';
+import { activatorEndpointsName } from '../plan/identity/child-identity.js';
+import { endpointsManagedBy } from '../plan/traffic/activator-endpoints.js';
+import { waitsForHostOf } from '../plan/traffic/host-claims.js';
 import { isReady } from '../status/pod-state.js';
 import { podAsRead } from './pod-as-read.js';
 import { Reflector, type ReflectorOptions } from './reflector.js';
@@ -136,12 +138,14 @@ export class Caches {
   }
 
   /**
-   * It concerns those too that it stands in for. What the watch tells of our own writes (of its status, that is) is no
+   * It concerns those too that it stands in for, and those that wait for its host. What the watch tells of our own writes (of its status, that is) is no
    * reason to look at it again: a message that differs from look to look would have it looked at without a pause.
    */
-  private serviceChanged({ metadata }: KubeObject, isKnown: boolean): void {
+  private serviceChanged(service: KubeObject, isKnown: boolean): void {
+    const { metadata } = service;
     if (!isKnown) this.options.onChange(keyOf({ metadata }));
     for (const other of this.llmServices.values() as IterableIterator<LlmService & KubeObject>) {
+      if (!isKnown && waitsForHostOf(other, service)) this.options.onChange(keyOf(other));
       if (other.metadata.namespace !== metadata.namespace) continue;
       // An older CRD does not fill it in.
       const { routing } = other.spec as Partial<LlmService['spec']>;

@@ -2,7 +2,7 @@
 // Short texts are encoded on the binding's thread pool, where that takes linear time; all others in processes that may die
 // of it. Decoding is a table look-up per token.
 
-import { FailureError } from '@llmservice/crds';
+import { FailureError, parseJsonObject } from '@llmservice/crds';
 import type { Tokenizer as ReferenceTokenizer } from 'tokenizers';
 import { Detokenizer } from './detokenizer.js';
 import { fatalFlaw } from './fatal-flaw.js';
@@ -68,21 +68,22 @@ export class Tokenizer {
    * @throws FailureError TokenizerInvalid when it is not one that can be used
    */
   static fromJson(text: string, name: string, processes: TextProcesses | null = null): Tokenizer {
-    const unusable = (why: string, cause?: unknown): FailureError =>
-      new FailureError('TokenizerInvalid', `${name} cannot be used: ${why}`, undefined, { cause });
+    const unusable = (why: string): FailureError =>
+      new FailureError('TokenizerInvalid', `${name} cannot be used: ${why}`);
     let parsed: TokenizerFile;
     let reference: ReferenceTokenizer;
     try {
-      parsed = JSON.parse(text) as TokenizerFile;
-    } catch (cause) {
-      throw unusable((cause as Error).message, cause);
+      // Of what is no object the reference would quote the value.
+      parsed = parseJsonObject('it', text);
+    } catch (error) {
+      throw unusable((error as Error).message);
     }
     const flaw = fatalFlaw(parsed);
     if (flaw !== null) throw unusable(flaw);
     try {
       reference = referenceTokenizer(text);
-    } catch (cause) {
-      throw unusable(cause instanceof Error ? cause.message : String(cause), cause);
+    } catch (error) {
+      throw unusable(withoutTexts(error instanceof Error ? error.message : String(error)));
     }
     const spelling = spellingOf(parsed.decoder);
     if (spelling === null) {
@@ -159,6 +160,11 @@ export class Tokenizer {
   tokenText(id: number): string {
     return decoder.decode(this.tokenBytes(id));
   }
+}
+
+/** The reference quotes values of the file. */
+function withoutTexts(message: string): string {
+  return message.replaceAll(/"(?:[^"\\]|\\.)*"/gs, '"…"');
 }
 
 const noBytes = new Uint8Array(0);
