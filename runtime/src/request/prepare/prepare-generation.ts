@@ -152,7 +152,7 @@ export async function encodePrompt(
   tools: RequestTools | null,
   model: ModelTexts,
   param: string,
-  how: PromptEncoding = { mostTokens: null, named: 'the prompt', signal: undefined },
+  how: PromptEncoding,
 ): Promise<Int32Array> {
   if (source.kind === 'messages') return encodeMessages(source, tools, model, param, how);
   if (source.kind === 'text') requireFit(source.text, model, param, how);
