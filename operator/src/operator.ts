@@ -11,6 +11,7 @@ import type { Metrics } from './metrics.js';
 import type { OperatorOptions } from './options.js';
 import { Pictures } from './pictures.js';
 import { Buckets } from './preflight/buckets.js';
+import { LongReader } from './preflight/long-reader.js';
 import { Preflight } from './preflight/preflight.js';
 import { ServiceSecrets } from './preflight/service-secrets.js';
 import { PrePulls } from './pre-pulls.js';
@@ -125,8 +126,10 @@ export class Operator {
       ...(timing.streamPauses === undefined ? {} : { pauses: timing.streamPauses }),
     });
     const room = new ClusterRoom(client, logger);
-    this.preflight = new Preflight(new Buckets(new ServiceSecrets(client)), {
+    const secrets = new ServiceSecrets(client);
+    this.preflight = new Preflight(new Buckets(secrets), {
       onRead: (key) => this.queue.add(key),
+      longReader: new LongReader(secrets),
     });
     const reconciler = new Reconciler({
       caches,

@@ -13,9 +13,10 @@ const everything = {
     maxBodiesBytes: 2 ** 24,
     maxConnections: 2048,
     maxWaiting: 0,
+    mostUrgentPriority: -2,
     logLevel: 'debug',
   },
-  administration: { keysSecretRef: { name: 'admins' } },
+  administration: { keysSecretRef: { name: 'admins' }, allowedUris: ['s3://models/others/'] },
   requestLog: { uri: 's3://logs/demo/', text: true },
 };
 

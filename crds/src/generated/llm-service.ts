@@ -46,7 +46,7 @@ export interface LlmServiceSpec {
   };
   engine: EngineSpec;
   /**
-   * Environment variables of the runtime container. Those that stand for a field of this spec (MAX_MODEL_LEN, GPU_MEMORY_UTILIZATION, …; deploy/docs/from-kserve.md lists them) fill it where it is unset or at its default; where it says something else, the manifest is refused.
+   * Environment variables of the runtime container. Processes below its server, such as the engine, get of them what devices, collectives and loaders read (CUDA_, HIP_, HSA_, NCCL_, OMP_, LD_LIBRARY_PATH, …), and no credentials. Those that stand for a field of this spec (MAX_MODEL_LEN, GPU_MEMORY_UTILIZATION, …; deploy/docs/from-kserve.md lists them) fill it where it is unset or at its default; where it says something else, the manifest is refused.
    *
    * @maxItems 128
    */
@@ -355,6 +355,10 @@ export interface LlmServiceSpec {
      */
     maxWaiting?: number;
     /**
+     * The lowest, and so most urgent, priority that requests may ask for in a service without keys; each key has a bound of its own. Default: 0, so that requests can only stand back.
+     */
+    mostUrgentPriority?: number;
+    /**
      * The least that is worth a line of a pod's log. Requests have theirs at info, and by them kubectl llm drain counts. Default: info.
      */
     logLevel?: 'error' | 'warn' | 'info' | 'debug';
@@ -385,6 +389,14 @@ export interface LlmServiceSpec {
        */
       name: string;
     };
+    /**
+     * Checkpoints that administrators may load beside model.uri: each as s3://BUCKET/PREFIX/, with all that is below it. Default: none.
+     *
+     * @maxItems 32
+     *
+     * Items: A prefix of a bucket.
+     */
+    allowedUris?: string[];
   };
   /**
    * How pods are replaced, and the time limits of starting and stopping.

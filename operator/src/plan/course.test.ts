@@ -21,11 +21,12 @@ const plan: ServicePlan = {
 test('a stored revision is taken as it is, unless a service of the same name left it behind', () => {
   const service = wantedService();
   const { target } = planCourse(service, plan, [], null);
-  const stored = readRevisions(target === null ? [] : [target.object]);
+  const objects = target === null ? [] : [target.object];
+  const stored = readRevisions(objects, service, () => false).history;
   expect(planCourse(service, plan, stored, null).target).toBe(stored[0]);
 
   const anew = { ...service, uid: 'uid-2' };
-  const own = planCourse(anew, plan, stored, null).target;
+  const own = planCourse(anew, plan, readRevisions(objects, anew, () => false).history, null).target;
   expect(own?.number).toBe(1);
   expect(own?.template.configMap.metadata.ownerReferences).toMatchObject([{ uid: 'uid-2' }]);
 });

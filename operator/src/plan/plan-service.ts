@@ -94,7 +94,7 @@ function planImages(
 
 /** A folder of the node is beyond what a namespace's owner may decide alone. */
 function refusedHostPath({ cache }: WantedService, { allowedHostPaths }: Surroundings): Obstacle | null {
-  if (cache?.kind !== 'hostPath' || isBelow(allowedHostPaths, cache.path)) return null;
+  if (cache?.kind !== 'hostPath' || isAllowedFolder(allowedHostPaths, cache.path)) return null;
   const allowed = allowedHostPaths.length === 0 ? 'none' : allowedHostPaths.join(', ');
   return {
     reason: 'HostPathNotAllowed',
@@ -105,7 +105,7 @@ function refusedHostPath({ cache }: WantedService, { allowedHostPaths }: Surroun
   };
 }
 
-function isBelow(folders: readonly string[], path: string): boolean {
+export function isAllowedFolder(folders: readonly string[], path: string): boolean {
   return folders.some(
     (folder) => folder === path || path.startsWith(folder.endsWith('/') ? folder : `${folder}/`),
   );

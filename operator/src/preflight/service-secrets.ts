@@ -8,11 +8,27 @@ import type { S3Credentials } from './s3-files.js';
 
 type Data = Readonly<Record<string, string>>;
 
+export interface SecretsOfBucket {
+  readonly credentials: S3Credentials | null;
+  readonly certificates: string | null;
+}
+
 export class ServiceSecrets {
   constructor(private readonly client: Pick<KubeClient, 'find'>) {}
 
+  /** @throws FailureError where what the service gives for reaching its bucket is not there */
+  async of(namespace: string, access: S3Access): Promise<SecretsOfBucket> {
+    return {
+      credentials: await this.credentials(namespace, access.credentials),
+      certificates: await this.certificates(namespace, access.caConfigMap),
+    };
+  }
+
   /** @throws FailureError S3AccessDenied where the Secret or a key of it is missing */
-  async credentials(namespace: string, wanted: S3Access['credentials']): Promise<S3Credentials | null> {
+  private async credentials(
+    namespace: string,
+    wanted: S3Access['credentials'],
+  ): Promise<S3Credentials | null> {
     if (wanted === null) return null;
     return {
       accessKeyId: await this.value(namespace, wanted.accessKeyId),
@@ -21,7 +37,7 @@ export class ServiceSecrets {
   }
 
   /** @throws FailureError InvalidSpec where the ConfigMap or its key is missing */
-  async certificates(namespace: string, configMap: string | null): Promise<string | null> {
+  private async certificates(namespace: string, configMap: string | null): Promise<string | null> {
     if (configMap === null) return null;
     const found = await this.client.find<{ data?: Data }>(
       objectPath(resources.configMaps, namespace, configMap),

@@ -18,7 +18,8 @@ export interface ReplicaControl {
   stop(): void;
   /**
    * @param uri null: the configured one
-   * @throws FailureError, ApiError model_already_loaded; request_cancelled, draining: an unload or a drain ended it
+   * @throws FailureError, ApiError model_not_allowed, model_already_loaded; request_cancelled, draining: an unload or a
+   * drain ended it
    */
   load(uri: string | null): Promise<void>;
   unload(): Promise<void>;

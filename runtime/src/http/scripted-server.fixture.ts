@@ -87,6 +87,7 @@ export class ScriptedServer {
       access: {
         keys: null,
         protectMetrics: false,
+        mostUrgentPriority: -8,
         open: new Set(),
         budgets: new KeyBudgets(1, (id, limit) => metrics.keys.refused(id, limit)),
         metrics: metrics.keys,

@@ -8,6 +8,7 @@ import type { GenerateRequest } from '../schedule/generation.js';
 import { ApiError } from '../request/body/api-error.js';
 import type { FinishedGeneration } from '../observe/ended-request.js';
 import { totalUsage } from '../observe/request-totals.js';
+import { cacheSaltOf } from './cache-salt.js';
 import type { KeyBudget, RateLimit } from './key-budget.js';
 
 /** A request, as it is told of in the log. */
@@ -17,8 +18,9 @@ export interface AccountedRequest {
   readonly model: string;
 }
 
-/** Who wants to know what was used. */
+/** Who wants to know what was used, and what holds of requests without keys. */
 export interface UsageEvents {
+  readonly mostUrgentPriority: number;
   generated(keyId: string, tokens: number): void;
   finished(record: AccountingRecord): void;
   /** Whether generations are to be told with their texts. */
@@ -78,18 +80,21 @@ export class RequestAccount {
   }
 
   /**
-   * The request with the share of its key. A weight of w is log2(w) levels of priority: each doubles the share.
+   * The request with the share and the cached prompts of its key. A weight of w is log2(w) levels of priority: each
+   * doubles the share.
    * @param priority that the client asked for; null: it did not
-   * @throws ApiError invalid_request where it is more urgent than the key may ask for
+   * @throws ApiError invalid_request where it is more urgent than the key, or a request without one, may ask for
    */
   share(request: GenerateRequest, priority: number | null): GenerateRequest {
-    if (this.#access === null) return request;
-    const { id, priority: own, weight } = this.#access.key;
-    if (priority !== null && priority < own) {
-      const message = `priority ${String(priority)} is more urgent than the key ${id} may ask for; send ${String(own)} or more`;
-      throw ApiError.of('invalid_request', message, { param: 'priority' });
+    if (this.#access === null) {
+      requireBound(priority, this.#events.mostUrgentPriority, 'requests may be here');
+      return request;
     }
-    return { ...request, fairnessKey: id, priority: (priority ?? own) - Math.log2(weight) };
+    const { key } = this.#access;
+    const { id, priority: own, weight } = key;
+    requireBound(priority, own, `the key ${id} may ask for`);
+    const cacheSalt = cacheSaltOf(key, request.cacheSalt);
+    return { ...request, cacheSalt, fairnessKey: id, priority: (priority ?? own) - Math.log2(weight) };
   }
 
   /**
@@ -178,4 +183,11 @@ export class RequestAccount {
       finish: generations.map(({ finishReason }) => finishReason),
     };
   }
+}
+
+/** @throws ApiError invalid_request */
+function requireBound(priority: number | null, bound: number, whose: string): void {
+  if (priority === null || priority >= bound) return;
+  const message = `priority ${String(priority)} is more urgent than ${whose}; send ${String(bound)} or more`;
+  throw ApiError.of('invalid_request', message, { param: 'priority' });
 }

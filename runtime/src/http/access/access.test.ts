@@ -17,6 +17,8 @@ const keys = new KeySet([
   configuredKey('small', { tokensPerMinute: 60 }),
   configuredKey('single', { concurrency: 1 }),
   configuredKey('urgent', { priority: -3, weight: 4 }),
+  configuredKey('one', { cacheGroup: 'both' }),
+  configuredKey('two', { cacheGroup: 'both' }),
 ]);
 const bearer = (id: string) => ({ authorization: `Bearer secret-${id}` });
 const body = { prompt: 'abcdefghi', max_tokens: 20 };
@@ -356,6 +358,71 @@ describe('the share of the engine', () => {
     await start({ keys: null });
     await server.post('/v1/completions', { ...body, user: 'someone', priority: -8 });
     expect(server.engine.requests[0]).toMatchObject({ fairnessKey: 'someone', priority: -8 });
+  });
+
+  test.each(['/v1/completions', '/v1/embeddings', '/generate'])(
+    'without keys is bounded at %s, and the refusal says by what',
+    async (path) => {
+      await start({ keys: null, mostUrgentPriority: -1 });
+      const asked = { prompt: 'abc', priority: -2 };
+      const refused = await server.post(
+        path,
+        path.endsWith('embeddings') ? { input: 'abc', priority: -2 } : asked,
+      );
+      expect(refused.status).toBe(400);
+      expect(await refused.json()).toMatchObject({
+        error: {
+          param: 'priority',
+          message: 'priority -2 is more urgent than requests may be here; send -1 or more',
+        },
+      });
+      expect(server.engine.requests).toEqual([]);
+      await server.post('/v1/completions', { ...body, priority: -1 });
+      expect(server.engine.requests).toMatchObject([{ priority: -1 }]);
+    },
+  );
+});
+
+describe('cached prompts', () => {
+  const salts = async (...asked: [id: string, fields: object][]): Promise<(string | null)[]> => {
+    for (const [id, fields] of asked) {
+      server.script = says('x');
+      expect((await server.post('/v1/completions', { ...body, ...fields }, bearer(id))).status).toBe(200);
+      server.script = async function* () {
+        yield await Promise.resolve({
+          ...output([]),
+          embedding: Float32Array.of(1),
+          finish: 'stop' as const,
+        });
+      };
+      const embedded = await server.post('/v1/embeddings', { input: 'abc', ...fields }, bearer(id));
+      expect(embedded.status).toBe(200);
+    }
+    return server.engine.requests.map(({ cacheSalt }) => cacheSalt);
+  };
+
+  test('are of one key, or of its group, and within it of one cache_salt', async () => {
+    await start();
+    const found = await salts(
+      ['free', {}],
+      ['single', {}],
+      ['free', { cache_salt: 'x' }],
+      ['one', {}],
+      ['two', {}],
+      ['two', { cache_salt: 'x' }],
+    );
+    const [free, , single, , salted, , one, , two] = found;
+    // A completion and an embedding each.
+    expect(found.filter((_, i) => i % 2 === 0)).toEqual(found.filter((_, i) => i % 2 === 1));
+    expect(one).toBe(two);
+    expect(new Set([free, single, salted, one, found.at(-1)]).size).toBe(5);
+  });
+
+  test('are everybody’s without keys, but for those with a cache_salt', async () => {
+    await start({ keys: null });
+    await server.post('/v1/completions', body);
+    await server.post('/v1/completions', { ...body, cache_salt: 'x' });
+    expect(server.engine.requests.map(({ cacheSalt }) => cacheSalt)).toEqual([null, 'x']);
   });
 });
 

@@ -20,6 +20,8 @@ export interface Access {
   /** Null: no key is asked for. */
   readonly keys: Keys | null;
   readonly protectMetrics: boolean;
+  /** The lowest that a request may ask for where no key is asked for. */
+  readonly mostUrgentPriority: number;
   readonly budgets: KeyBudgets;
   readonly metrics: KeyMetrics;
   /** Null: none is written. */
@@ -78,7 +80,7 @@ export function refuseEarly(access: Access, admission: Pick<Admission, 'requireR
  * @throws ApiError rate_limit_exceeded, invalid_api_key
  */
 export function openAccount(access: Access, request: AccountedRequest, response: Response): RequestAccount {
-  const { keys, budgets, metrics, log, clock } = access;
+  const { keys, budgets, metrics, log, clock, mostUrgentPriority } = access;
   const key = keys === null ? null : requireKey(keys, metrics, response.req);
   const record = recordOf(response);
   const account = new RequestAccount(
@@ -86,6 +88,7 @@ export function openAccount(access: Access, request: AccountedRequest, response:
     key === null ? null : { key, budget: budgets.of(key, clock()) },
     {
       keepsTexts: record.keepsTexts,
+      mostUrgentPriority,
       settled: (generations) => {
         access.open.delete(account);
         record.settled(generations);
