@@ -91,7 +91,8 @@ describe('the reference deployment', () => {
 
   test('has a limit of host memory, which the manifest may set, and which is never below the request', () => {
     const memory = (resources?: object): unknown =>
-      (container({ ...reference, ...(resources && { resources }) })['resources'] as { limits: object }).limits;
+      (container({ ...reference, ...(resources && { resources }) })['resources'] as { limits: object })
+        .limits;
     expect(memory()).toMatchObject({ memory: '24576Mi' });
     expect(memory({ limits: { memory: '12Gi' } })).toMatchObject({ memory: '12Gi' });
     expect(memory({ requests: { memory: '64Gi' } })).toMatchObject({ memory: '65536Mi' });
