@@ -75,6 +75,19 @@ export const failureKinds = {
     httpStatus: 503,
     remedy: 'Check the Secret named in spec.model.s3.credentialsSecretRef and the bucket policy.',
   },
+  S3RegionMismatch: {
+    terminal: true,
+    httpStatus: 503,
+    remedy:
+      'Set spec.model.s3.region (--s3-region) to the region of the bucket, or spec.model.s3.endpoint to its endpoint.',
+  },
+  S3CertificateUntrusted: {
+    terminal: true,
+    httpStatus: 503,
+    remedy:
+      'Put the authority that issued the certificate of the endpoint as ca.crt into the ConfigMap named in spec.model.s3.caConfigMapRef ' +
+      '(a PEM file in --s3-ca-dir), or correct the host in spec.model.s3.endpoint (--s3-endpoint).',
+  },
   S3Unavailable: {
     terminal: false,
     httpStatus: 503,

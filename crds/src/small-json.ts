@@ -3,6 +3,7 @@
 // held against limits first.
 
 import { FailureError } from './failures.js';
+import { parseJson } from './parse-json.js';
 
 /** Several times what configs have, whose longest lists name each module of a model. */
 const mostLevels = 64;
@@ -35,10 +36,9 @@ export function parseSmallJson(name: string, text: string): unknown {
   if (excess !== null)
     throw new FailureError('CheckpointCorrupt', `${name} is not read: it ${excess}`, { file: name });
   try {
-    return JSON.parse(text) as unknown;
-  } catch (cause) {
-    const problem = `${name} is not JSON: ${(cause as Error).message}`;
-    throw new FailureError('CheckpointCorrupt', problem, { file: name }, { cause });
+    return parseJson(name, text);
+  } catch (error) {
+    throw new FailureError('CheckpointCorrupt', (error as Error).message, { file: name });
   }
 }
 

@@ -125,7 +125,10 @@ function nothing({ source, object }: Manifest): Omit<PlanReport, 'verdict' | 'me
 }
 
 /** What one would have to read, find or be allowed to before anything could be said. */
-const unreadable: readonly string[] = ['ModelNotFound', 'BucketNotFound', 'S3AccessDenied', 'S3Unavailable'];
+const unreadable: readonly string[] = [
+  ...['ModelNotFound', 'BucketNotFound', 'S3AccessDenied', 'S3Unavailable'],
+  ...['S3RegionMismatch', 'S3CertificateUntrusted'],
+];
 
 function judged(
   { resolution, fit }: ServicePlan,

@@ -16,7 +16,7 @@ import type { S3Access } from '../spec/s3-access.js';
 import { boundAnswers, pageFiles } from './bound-answers.js';
 import { checkEndpointHost, guardedLookup } from './address-guard.js';
 import type { CheckpointFiles, FileRange } from './read-safetensors.js';
-import { isAbsent, isDenied, toFailure } from './s3-errors.js';
+import { isAbsent, mayBeAbsent, toFailure } from './s3-errors.js';
 
 export interface S3Credentials {
   readonly accessKeyId: string;
@@ -79,7 +79,8 @@ export class S3Files implements CheckpointFiles {
       );
       const range = rangeOf(response);
       if (range.beginAt !== beginAt) {
-        throw new Error(
+        throw new FailureError(
+          'S3Unavailable',
           `asked for bytes from ${beginAt} on, the endpoint gave those from ${range.beginAt} on`,
         );
       }
@@ -100,8 +101,7 @@ export class S3Files implements CheckpointFiles {
     try {
       return await this.read(file, mostBytes);
     } catch (error) {
-      // Without permission to list, S3 answers 403 for what does not exist.
-      if (error instanceof FailureError && isDenied(error.cause)) return null;
+      if (error instanceof FailureError && mayBeAbsent(error.cause)) return null;
       throw error;
     }
   }

@@ -10,10 +10,15 @@ import {
   type FileVersion,
   type SourceFile,
 } from './checkpoint-source.js';
+import { refuseLinksOut } from './linked-files.js';
 
 export class FolderSource implements CheckpointSource {
   readonly uri: string;
-  constructor(readonly dir: string) {
+  /** @param linkRoots further folders that its files may be links into */
+  constructor(
+    readonly dir: string,
+    private readonly linkRoots: readonly string[] = [],
+  ) {
     this.uri = dir;
   }
 
@@ -23,10 +28,15 @@ export class FolderSource implements CheckpointSource {
       const entries = await Promise.all(
         names.map(async (name) => ({ name, stats: await stat(join(this.dir, name)) })),
       );
-      return entries
-        .filter(({ stats }) => stats.isFile())
-        .map(({ name, stats }) => ({ name, bytes: stats.size }));
+      const files = entries.filter(({ stats }) => stats.isFile());
+      await refuseLinksOut(
+        this.dir,
+        files.map(({ name }) => name),
+        this.linkRoots,
+      );
+      return files.map(({ name, stats }) => ({ name, bytes: stats.size }));
     } catch (error) {
+      if (error instanceof FailureError) throw error;
       throw new FailureError('ModelNotFound', `${this.dir}: ${(error as Error).message}`, undefined, {
         cause: error,
       });

@@ -3,6 +3,7 @@
 
 import { checkpointPin } from '@llmservice/crds';
 import { join } from 'node:path';
+import { allowedFolders } from './allowed-uris.js';
 import type { CacheEntry, WeightsCache } from './cache/weights-cache.js';
 import type { CheckpointSource, FileVersion } from './checkpoint-source.js';
 import {
@@ -44,6 +45,8 @@ export interface SourceSettings {
   /** Null: files that are pulled are of this process alone. */
   readonly cache: WeightsCache | null;
   readonly s3: S3Settings;
+  /** Beside the configured one; files of local checkpoints may be links into their folders. */
+  readonly allowedUris: readonly string[];
   readonly observer: PullObserver;
   readonly sleep: Sleep;
   readonly signal: AbortSignal;
@@ -67,7 +70,12 @@ export async function openSource(
   attempt: Attempt,
 ): Promise<OpenSource> {
   const uri = parseCheckpointUri(field, text);
-  if (uri.kind === 'folder') return { ...complete(uri.dir), file: uri.file, release: nothing };
+  if (uri.kind === 'folder')
+    return {
+      ...complete(uri.dir, await allowedFolders(settings.allowedUris)),
+      file: uri.file,
+      release: nothing,
+    };
   const client = makeS3Client(settings.s3);
   const destroy = (): void => client.destroy();
   // Ends reads that wait for a server that says nothing.
@@ -106,8 +114,8 @@ export async function openSource(
 
 type Lying = Omit<OpenSource, 'file' | 'release'>;
 
-function complete(dir: string): Lying {
-  return { ...pulled(new FolderSource(dir), dir), isComplete: true };
+function complete(dir: string, linkRoots: readonly string[] = []): Lying {
+  return { ...pulled(new FolderSource(dir, linkRoots), dir), isComplete: true };
 }
 
 function pulled(source: CheckpointSource, dir: string): Lying {

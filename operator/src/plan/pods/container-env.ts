@@ -19,11 +19,15 @@ export function serverVariables({ spec }: Pick<WantedService, 'spec'>): EnvVar[]
   const variables: Readonly<Record<string, string | number | boolean | undefined>> = {
     LLMSERVICE_TLS_DIR: tls.secretRef && paths.tls,
     LLMSERVICE_MAX_BODY_BYTES: server?.maxBodyBytes,
+    LLMSERVICE_MAX_BODIES_BYTES: server?.maxBodiesBytes,
+    LLMSERVICE_MAX_CONNECTIONS: server?.maxConnections,
     LLMSERVICE_MAX_WAITING: server?.maxWaiting,
+    LLMSERVICE_MOST_URGENT_PRIORITY: server?.mostUrgentPriority,
     LLMSERVICE_LOG_LEVEL: server?.logLevel,
     LLMSERVICE_ADMIN_HOST: administration && '127.0.0.1',
     LLMSERVICE_ADMIN_PORT: administration && ports.administration,
     LLMSERVICE_ADMIN_KEYS_DIR: administration && paths.administrationKeys,
+    LLMSERVICE_ADMIN_ALLOWED_URIS: administration?.allowedUris?.join(','),
     LLMSERVICE_REQUEST_LOG_URI: requestLog?.uri,
     LLMSERVICE_REQUEST_LOG_TEXT: requestLog?.text,
   };
