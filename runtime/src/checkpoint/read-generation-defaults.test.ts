@@ -46,8 +46,7 @@ test.each([
   ['config.json', '[]', 'is not a JSON object'],
 ])('a hostile %s is refused by name', async (name, text, part) => {
   await writeFile(join(dir, name), text);
-  await expect(readGenerationDefaults(dir, null, tokenizer)).rejects.toMatchObject({
-    reason: 'CheckpointCorrupt',
-    message: expect.stringContaining(part) as string,
-  });
+  const read = readGenerationDefaults(dir, null, tokenizer);
+  await expect(read).rejects.toMatchObject({ reason: 'CheckpointCorrupt' });
+  await expect(read).rejects.toThrow(part);
 });
