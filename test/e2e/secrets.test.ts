@@ -100,7 +100,10 @@ beforeAll(async () => {
     administration: { keysSecretRef: { name: 'secrets-admins' } },
     requestLog: { uri: `s3://${bucket}/${requestLog}`, text: true },
   };
-  await apply(teamKeys('sk-one'), keys('secrets-admins', 'administration', 'sre', 'sk-admin'), { ...service, spec });
+  await apply(teamKeys('sk-one'), keys('secrets-admins', 'administration', 'sre', 'sk-admin'), {
+    ...service,
+    spec,
+  });
 });
 afterAll(async () => {
   await remove('secrets');

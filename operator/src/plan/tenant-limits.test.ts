@@ -2,7 +2,11 @@ import { describe, expect, test } from '@jest/globals';
 import { wantedService } from '../spec/wanted-service.fixture.js';
 import { noLimits, refusedHost, refusedImage, refusedServiceAccount } from './tenant-limits.js';
 
-const own = ['ghcr.io/llmservice/runtime-cpu:0.1.0', `docker.io/vllm/vllm-openai@sha256:${'a'.repeat(64)}`, null];
+const own = [
+  'ghcr.io/llmservice/runtime-cpu:0.1.0',
+  `docker.io/vllm/vllm-openai@sha256:${'a'.repeat(64)}`,
+  null,
+];
 const imageOf = (image: string, images: readonly string[] = []) =>
   refusedImage(wantedService({ engine: { image } }), { images }, own);
 
@@ -86,6 +90,8 @@ test('hosts are limited by namespace only where there is a limit', () => {
   expect(refusedHost('team-a', 'x.a.example.org', { routeHosts })).toBeNull();
   expect(refusedHost('team-b', 'shared.example.org', { routeHosts })).toBeNull();
   expect(refusedHost('team-b', 'x.a.example.org', { routeHosts })).toBe('shared.example.org');
-  expect(refusedHost('team-a', 'x.y.a.example.org', { routeHosts })).toBe('*.a.example.org, shared.example.org');
+  expect(refusedHost('team-a', 'x.y.a.example.org', { routeHosts })).toBe(
+    '*.a.example.org, shared.example.org',
+  );
   expect(refusedHost('other', 'shared.example.org', { routeHosts })).toBe('none');
 });

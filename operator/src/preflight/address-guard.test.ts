@@ -2,7 +2,8 @@ import { describe, expect, test } from '@jest/globals';
 import type { LookupAddress } from 'node:dns';
 import { AddressGuard, anyEndpoint, type EndpointRules } from './address-guard.js';
 
-const guardOf = (rules: Partial<EndpointRules> = {}) => new AddressGuard({ allowed: [], refused: [], ...rules });
+const guardOf = (rules: Partial<EndpointRules> = {}) =>
+  new AddressGuard({ allowed: [], refused: [], ...rules });
 
 /** What a socket to `host` of this endpoint is given. */
 function resolve(rules: Partial<EndpointRules>, endpoint: string | null, host: string): Promise<unknown> {
@@ -27,14 +28,17 @@ describe('an address in the URL', () => {
     expect(() => guardOf(anyEndpoint).lookupFor(endpoint)).toThrow('link-local');
   });
 
-  test.each(['http://10.0.0.1', 'http://127.1', 'http://[::1]:9000', 'http://[::ffff:10.0.0.1]', 'http://0x7f.1'])(
-    '%s is refused unless it is named',
-    (endpoint) => {
-      expect(() => guardOf().lookupFor(endpoint)).toThrow(/not public.*endpoints\.allowed.*--allow-endpoint/);
-      const named = ['10.0.0.0/8', '127.0.0.0/8', '::1'];
-      expect(guardOf({ allowed: named }).lookupFor(endpoint)).toBeInstanceOf(Function);
-    },
-  );
+  test.each([
+    'http://10.0.0.1',
+    'http://127.1',
+    'http://[::1]:9000',
+    'http://[::ffff:10.0.0.1]',
+    'http://0x7f.1',
+  ])('%s is refused unless it is named', (endpoint) => {
+    expect(() => guardOf().lookupFor(endpoint)).toThrow(/not public.*endpoints\.allowed.*--allow-endpoint/);
+    const named = ['10.0.0.0/8', '127.0.0.0/8', '::1'];
+    expect(guardOf({ allowed: named }).lookupFor(endpoint)).toBeInstanceOf(Function);
+  });
 
   test('that is public is taken, unless it is the cluster’s own', () => {
     expect(guardOf().lookupFor('https://203.0.114.1')).toBeInstanceOf(Function);
@@ -44,14 +48,19 @@ describe('an address in the URL', () => {
   });
 });
 
-test.each(['', 'minio.storage', 's3.example.org:9000', 'file:///etc/passwd'])('%s is no endpoint', (endpoint) => {
-  expect(() => guardOf().lookupFor(endpoint)).toThrow('not an http or https URL');
-});
+test.each(['', 'minio.storage', 's3.example.org:9000', 'file:///etc/passwd'])(
+  '%s is no endpoint',
+  (endpoint) => {
+    expect(() => guardOf().lookupFor(endpoint)).toThrow('not an http or https URL');
+  },
+);
 
 describe('a name', () => {
   test('is judged by what it resolves to when a connection is made', async () => {
     await expect(resolve({}, 'http://localhost:9000', 'localhost')).rejects.toThrow('not public');
-    expect(await resolve({ allowed: ['127.0.0.0/8', '::1'] }, 'http://localhost', 'localhost')).toMatch(/^127|^::1/);
+    expect(await resolve({ allowed: ['127.0.0.0/8', '::1'] }, 'http://localhost', 'localhost')).toMatch(
+      /^127|^::1/,
+    );
   });
 
   test('that is allowed may lead into the cluster, with its buckets as sub-domains', async () => {
@@ -59,7 +68,9 @@ describe('a name', () => {
     expect(await resolve({ allowed }, 'http://LOCALHOST.:80', 'localhost')).toMatch(/^127|^::1/);
     expect(await resolve({ allowed }, 'http://s3.storage.svc', '10.0.0.1')).toBe('10.0.0.1');
     await expect(resolve({ allowed }, 'http://a.s3.storage.svc', '10.0.0.1')).rejects.toThrow('not public');
-    await expect(resolve({ allowed }, 'http://storage.svc.evil.org', '10.0.0.1')).rejects.toThrow('not public');
+    await expect(resolve({ allowed }, 'http://storage.svc.evil.org', '10.0.0.1')).rejects.toThrow(
+      'not public',
+    );
     // A name is no reason to ask for the node's credentials.
     await expect(resolve({ allowed }, 'http://s3.storage.svc', '169.254.169.254')).rejects.toThrow('never');
   });

@@ -86,7 +86,9 @@ describe.each(uses)('%s', (field, spec, purpose) => {
 describe('imagePullSecrets', () => {
   const spec = { imagePullSecrets: [{ name: 'x' }] };
   test('are of the type that the kubelet pulls with', async () => {
-    await expect(open(spec, { x: secret('s3', { type: 'Opaque' }) }).opened).rejects.toThrow('dockerconfigjson');
+    await expect(open(spec, { x: secret('s3', { type: 'Opaque' }) }).opened).rejects.toThrow(
+      'dockerconfigjson',
+    );
     const good = secret(undefined, { type: 'kubernetes.io/dockerconfigjson' });
     expect(await open(spec, { x: good }).opened).toEqual({ credentials: null, certificates: null });
     expect(await open(spec, {}).opened).toEqual({ credentials: null, certificates: null });
@@ -94,7 +96,11 @@ describe('imagePullSecrets', () => {
 });
 
 test('who plans with Secrets of his own needs no label, and only those of the bucket', async () => {
-  const { asked, opened } = open({ ...byRef, tls: { secretRef: { name: 't' } } }, { x: secret() }, { use: 'any' });
+  const { asked, opened } = open(
+    { ...byRef, tls: { secretRef: { name: 't' } } },
+    { x: secret() },
+    { use: 'any' },
+  );
   expect((await opened).credentials).not.toBeNull();
   expect(asked).toHaveLength(1);
 });

@@ -99,10 +99,7 @@ export class StreamChecks {
   }
 
   /** Never throws. */
-  private async look(
-    service: string,
-    { host, pathPrefix, gateway }: PlannedRouting,
-  ): Promise<StreamOutcome> {
+  private async look(service: string, { host, pathPrefix, gateway }: PlannedRouting): Promise<StreamOutcome> {
     let entrance: string | null = null;
     try {
       entrance = await this.entrance(gateway, host);
