@@ -4,12 +4,7 @@
 import type { WantedService } from '../spec/parse-spec.js';
 import { matchesGlob } from '../spec/globs.js';
 import type { Obstacle } from '../status/picture.js';
-
-export interface RouteHosts {
-  /** Of namespaces. */
-  readonly namespace: string;
-  readonly host: string;
-}
+import type { RouteHosts } from './traffic/route-hosts.js';
 
 /** Patterns, see globs.ts. */
 export interface TenantLimits {
@@ -58,18 +53,6 @@ export function refusedServiceAccount(
       'serviceAccounts.allowed of the operator’s chart (--allow-service-account).',
     terminal: true,
   };
-}
-
-/** Null: the namespace may have the host; else what it may have. */
-export function refusedHost(
-  namespace: string,
-  host: string,
-  { routeHosts }: Pick<TenantLimits, 'routeHosts'>,
-): string | null {
-  if (routeHosts.length === 0) return null;
-  const own = routeHosts.filter((each) => matchesGlob(each.namespace, namespace, '/'));
-  if (own.some((each) => matchesGlob(each.host, host, '.'))) return null;
-  return listed(own.map((each) => each.host));
 }
 
 /** A pattern without tag and digest means the repository, whichever of it is named. */
