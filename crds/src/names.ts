@@ -55,13 +55,15 @@ export const activatorName = 'llmservice-activator';
 
 /** The name of the one container in a pod that serves. */
 export const runtimeContainer = 'runtime';
-/** The init container that pulls weights for an engine that cannot, or makes the folder of a node theirs. */
+/** The init container that pulls weights for an engine that cannot, or makes the namespace's folder on the node. */
 export const weightsContainer = 'weights';
 
 export const paths = {
   engineConfigDir: '/etc/llmservice',
   engineConfig: '/etc/llmservice/engine-config.json',
   weights: '/var/lib/llmservice/models',
+  /** Where the container that prepares a folder of the node sees all of what the operator allows. */
+  nodeFolder: '/var/lib/llmservice/node',
   /** Where the checkpoint lies that was pulled for another engine. */
   pulledCheckpoint: '/var/lib/llmservice/models/checkpoint',
   sharedMemory: '/dev/shm',

@@ -96,6 +96,7 @@ test.each([
       surroundings: {
         images: { cpu: 'runtime:1', cuda: null, hip: null },
         vllmImages: { cpu: null, cuda: null, hip: null },
+        operatorImage: null,
         gateway: null,
         istioGateway: null,
         allowedHostPaths: [],

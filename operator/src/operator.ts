@@ -12,6 +12,7 @@ import type { OperatorOptions } from './options.js';
 import { Pictures } from './pictures.js';
 import { AddressGuard } from './preflight/address-guard.js';
 import { Buckets } from './preflight/buckets.js';
+import { LongReader } from './preflight/long-reader.js';
 import { Preflight } from './preflight/preflight.js';
 import { ServiceSecrets } from './preflight/service-secrets.js';
 import { PrePulls } from './pre-pulls.js';
@@ -126,10 +127,12 @@ export class Operator {
       ...(timing.streamPauses === undefined ? {} : { pauses: timing.streamPauses }),
     });
     const room = new ClusterRoom(client, logger);
+    const secrets = new ServiceSecrets(client);
     const { allowed, refused } = options.endpoints;
-    const guard = new AddressGuard({ allowed, refused: [...refused, ...client.serverAddresses] });
-    this.preflight = new Preflight(new Buckets(new ServiceSecrets(client), guard), {
+    const endpoints = { allowed, refused: [...refused, ...client.serverAddresses] };
+    this.preflight = new Preflight(new Buckets(secrets, new AddressGuard(endpoints)), {
       onRead: (key) => this.queue.add(key),
+      longReader: new LongReader(secrets, endpoints),
     });
     const reconciler = new Reconciler({
       caches,

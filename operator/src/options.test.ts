@@ -7,6 +7,7 @@ describe('parseOptions', () => {
       POD_NAMESPACE: 'system',
       POD_NAME: 'operator-0',
       OPERATOR_INSTANCE: 'team-a',
+      OPERATOR_IMAGE: 'operator:1',
       RUNTIME_IMAGE_CPU: 'env:1',
       RUNTIME_IMAGE_ROCM: 'rocm:1',
       VLLM_IMAGE_CUDA: 'vllm:1',
@@ -30,6 +31,7 @@ describe('parseOptions', () => {
       concurrency: 3,
       port: 8081,
       surroundings: {
+        operatorImage: 'operator:1',
         images: { cpu: 'flag:1', cuda: null, hip: 'rocm:1' },
         vllmImages: { cpu: null, cuda: 'vllm:1', hip: null },
         gateway: null,
@@ -63,7 +65,7 @@ describe('parseOptions', () => {
     );
   });
 
-  test.each(['cache', '/var/../etc'])('refuses to allow %s', (path) => {
+  test.each(['cache', '/var/../etc', '/', '/var/cache/', '/a,/b:c'])('refuses to allow %s', (path) => {
     expect(() => parseOptions(['--allow-host-path', path], { POD_NAMESPACE: 'x' })).toThrow(
       '--allow-host-path',
     );

@@ -31,6 +31,7 @@ const settings = {
   'lease-namespace': 'POD_NAMESPACE',
   instance: 'OPERATOR_INSTANCE',
   identity: 'POD_NAME',
+  'operator-image': 'OPERATOR_IMAGE',
   'runtime-image-cpu': 'RUNTIME_IMAGE_CPU',
   'runtime-image-cuda': 'RUNTIME_IMAGE_CUDA',
   'runtime-image-rocm': 'RUNTIME_IMAGE_ROCM',
@@ -89,8 +90,10 @@ export function parseOptions(
   }
   const list = (flag: Flag): string[] => (text(flag) ?? '').split(',').flatMap((each) => each.trim() || []);
   const allowedHostPaths = list('allow-host-path');
-  if (allowedHostPaths.some((path) => !path.startsWith('/') || /(^|\/)\.\.?(\/|$)/.test(path))) {
-    errors.push('--allow-host-path (ALLOW_HOST_PATH) must be absolute paths without .., separated by commas');
+  if (allowedHostPaths.some((path) => !/^(\/[^/:]+)+$/.test(path) || /(^|\/)\.\.?(\/|$)/.test(path))) {
+    errors.push(
+      "--allow-host-path (ALLOW_HOST_PATH) must be absolute paths without '.', '..', ':' and a slash at their end, separated by commas",
+    );
   }
   const istioGateway = parseIstioGateway(text('istio-gateway'));
   if (istioGateway === undefined) errors.push('--istio-gateway (ISTIO_GATEWAY) must be NAMESPACE/NAME');
@@ -111,6 +114,7 @@ export function parseOptions(
     instance,
     identity: text('identity') ?? `${hostname()}-${process.pid}`,
     surroundings: {
+      operatorImage: text('operator-image'),
       images: {
         cpu: text('runtime-image-cpu'),
         cuda: text('runtime-image-cuda'),

@@ -27,6 +27,7 @@ import { haltedBefore, outcomeOf } from './status/halt.js';
 import type { Halt, Picture } from './status/picture.js';
 import { planPods } from './status/plan-pods.js';
 import { isReady } from './status/pod-state.js';
+import { unreadableBefore } from './status/unreadable-before.js';
 import { judgeRevision, type Patience } from './status/revision-failure.js';
 import type { Caches } from './watch/caches.js';
 import type { CrashLogs } from './watch/crash-logs.js';
@@ -57,6 +58,8 @@ interface Standing {
   readonly plan: ServicePlan;
   readonly deployment: Deployment | null;
   readonly course: Course;
+  /** Stored revisions of it that are none. */
+  readonly unreadable: readonly KubeObject[];
   readonly before: Picture;
   /** When to judge its pods again, if by time alone. */
   readonly recheckMs: number | null;
@@ -87,7 +90,11 @@ export class Reconciler {
       );
       return null;
     }
-    const { result, recheckMs } = this.options.preflight.look(key, parsed.service);
+    const { result, recheckMs } = this.options.preflight.look(
+      key,
+      parsed.service,
+      unreadableBefore(statusOf(seen), parsed.service.generation),
+    );
     // The end of the read brings the service here again.
     if (result === null) return recheckMs;
     const plan = planService(parsed.service, result, this.surroundings(seen));
@@ -120,7 +127,8 @@ export class Reconciler {
     const { namespace, name } = service;
     await crashLogs.read(caches.podsOf(namespace, name));
     const deployment = caches.deployment(namespace, name);
-    const history = readRevisions(caches.revisionsOf(namespace, name));
+    const revisions = caches.revisionsOf(namespace, name);
+    const { history, unreadable } = readRevisions(revisions, service, this.options.surroundings);
     const course = planCourse(service, plan, history, deployment);
     const revision = course.target?.template.revision ?? null;
     const seen = pictures.of(object, service, plan, revision, this.now());
@@ -133,14 +141,14 @@ export class Reconciler {
     const told = failure !== null && isSameFailure(failure, seen.previous.lastFailure);
     if (halted !== null && wasHalted === null && !told) await this.writeStatus(object, before);
     const recheckMs = verdict.state === 'open' ? verdict.recheckMs : null;
-    return { object, service, plan, deployment, course, before, recheckMs };
+    return { object, service, plan, deployment, course, unreadable, before, recheckMs };
   }
 
   /** Without pods of its own, a route has somewhere to lead by its fallback alone. */
   private async applyRouteAlone({ object, service, plan, before }: Standing): Promise<number | null> {
     const leads = before.fallback.state === 'active' || hasRoute(before);
     const routes = leads ? planRoute(service, routeInputs(plan, before)) : [];
-    const refused = await applyObjects(this.options.writer, this.view(service), routes, service.uid);
+    const refused = await applyObjects(this.options.writer, this.view(service), routes, service);
     const obstacle = plan.obstacle ?? refused;
     await this.writeStatus(object, { ...before, obstacle });
     return earliest(obstacle === null ? null : obstacleRetryMs, ofDemand(before));
@@ -148,7 +156,7 @@ export class Reconciler {
 
   /** Pods of the target, or of what stands in for it after a failure, with all that belongs to them. */
   private async applyPods(standing: Standing, target: Revision): Promise<number | null> {
-    const { object, service, plan, deployment, course, before } = standing;
+    const { object, service, plan, deployment, course, unreadable, before } = standing;
     const { halted } = before;
     const { caches, writer, pictures, sleeps, rollouts, prePulls, operatorNamespace } = this.options;
     const { sleep, activators, recheckMs } = await sleeps.decide(service, deployment, before);
@@ -164,7 +172,7 @@ export class Reconciler {
       autoscaler: plan.autoscaling.state === 'planned' ? plan.autoscaling.autoscaler : null,
     });
     const view = this.view(service);
-    const obstacle = await applyChildren(writer, view, wanted, target.object, service.uid);
+    const obstacle = await applyChildren(writer, view, wanted, target.object, service);
     const ahead = await prePulls.bringAbout(service, pods.template, halted !== null);
 
     const done = withPulledAhead(plan, ahead.told);
@@ -173,7 +181,13 @@ export class Reconciler {
     await this.writeStatus(object, { ...after, halted, obstacle });
     const kept = [target, ...(course.good === null ? [] : [course.good])];
     const applied = caches.deployment(service.namespace, service.name);
-    await pruneChildren(writer, view, wanted, kept, applied, after.pods);
+    await pruneChildren(
+      writer,
+      view,
+      wanted,
+      { kept, unreadable, deployment: applied, pods: after.pods },
+      service,
+    );
     return earliest(
       obstacle === null ? null : obstacleRetryMs,
       standing.recheckMs,

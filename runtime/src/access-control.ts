@@ -43,6 +43,7 @@ export class AccessControl {
     this.access = {
       keys: this.keys,
       protectMetrics,
+      mostUrgentPriority: server.mostUrgentPriority,
       budgets: new KeyBudgets(maxReplicas, (id, limit) => metrics.refused(id, limit)),
       metrics,
       log: this.log,

@@ -172,6 +172,9 @@ describe('the operator’s chart', () => {
       expect(metadata.annotations).toEqual({ a: 'b' });
       expect(spec.containers[0]?.image).toBe(`example.org/operator@${digest}`);
     }
+    // What prepares folders of nodes, as root, is this image and no other.
+    const own = { name: 'OPERATOR_IMAGE', value: `example.org/operator@${digest}` };
+    expect(found[0]?.spec.template.spec.containers[0]?.env).toContainEqual(own);
     const nodeAffinity = { c: 'd' };
     expect(found.map(({ spec }) => spec.template.spec.affinity)).toEqual([
       { nodeAffinity, podAntiAffinity: { e: 'f' } },
@@ -183,6 +186,8 @@ describe('the operator’s chart', () => {
     ['concurrency', 'concurrency=65'],
     ['allowHostPaths', 'allowHostPaths={/a/../b}'],
     ['allowHostPaths', 'allowHostPaths={/a/.}'],
+    ['allowHostPaths', 'allowHostPaths={/}'],
+    ['allowHostPaths', 'allowHostPaths={/a/}'],
     ['publicAddress', 'publicAddress=https://a?b'],
     ['prometheus', 'prometheus.url=http:///x'],
     ['digest', 'image.digest=latest'],

@@ -24,6 +24,7 @@ const crdPath = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
 const installation: Installation = {
   images: { cpu: 'example.org/runtime:1', cuda: null, hip: null },
   vllmImages: { cpu: 'example.org/vllm:1', cuda: null, hip: null },
+  operatorImage: 'example.org/operator:1',
   gateway: { name: 'public', namespace: 'gateways' },
   istioGateway: null,
   allowedHostPaths: ['/var/cache/models'],

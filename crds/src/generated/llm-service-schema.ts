@@ -163,7 +163,7 @@ export const llmServiceSchema: object = {
               "additionalProperties": false,
               "properties": {
                 "kind": {
-                  "description": "emptyDir: each pod pulls its own copy. hostPath: a folder of the node; for namespaces that allow it, and paths that the operator was installed to allow. pvc: a PersistentVolumeClaim of this namespace, for namespaces of the restricted profile.",
+                  "description": "emptyDir: each pod pulls its own copy. hostPath: a folder of the node; for namespaces that allow it, in folders that the operator was installed to allow. pvc: a PersistentVolumeClaim of this namespace, for namespaces of the restricted profile.",
                   "type": "string",
                   "enum": [
                     "emptyDir",
@@ -173,7 +173,7 @@ export const llmServiceSchema: object = {
                   "default": "emptyDir"
                 },
                 "path": {
-                  "description": "Folder of the node, made where it is missing, such as /var/cache/llmservice.",
+                  "description": "Folder of the node, one of those that the operator was installed to allow, such as /var/cache/llmservice. Each namespace has a folder of its own there, made where it is missing.",
                   "type": "string",
                   "minLength": 2,
                   "maxLength": 1024
@@ -502,7 +502,7 @@ export const llmServiceSchema: object = {
           ]
         },
         "env": {
-          "description": "Environment variables of the runtime container. Those that stand for a field of this spec (MAX_MODEL_LEN, GPU_MEMORY_UTILIZATION, …; deploy/docs/from-kserve.md lists them) fill it where it is unset or at its default; where it says something else, the manifest is refused.",
+          "description": "Environment variables of the runtime container. Processes below its server, such as the engine, get of them what devices, collectives and loaders read (CUDA_, HIP_, HSA_, NCCL_, OMP_, LD_LIBRARY_PATH, …), and no credentials. Those that stand for a field of this spec (MAX_MODEL_LEN, GPU_MEMORY_UTILIZATION, …; deploy/docs/from-kserve.md lists them) fill it where it is unset or at its default; where it says something else, the manifest is refused.",
           "type": "array",
           "maxItems": 128,
           "items": {
@@ -1279,12 +1279,33 @@ export const llmServiceSchema: object = {
               "minimum": 1024,
               "maximum": 33554432
             },
+            "maxBodiesBytes": {
+              "description": "Bodies of requests that a pod holds at once, unpacked, until their answers end; more are refused with 503 or, of a key that holds its part, 429. At least twice maxBodyBytes. A pod needs up to five times as much memory for them. Default: a 32nd of the memory limit, 64 MiB to 512 MiB.",
+              "type": "integer",
+              "format": "int32",
+              "minimum": 1048576,
+              "maximum": 2147483647
+            },
+            "maxConnections": {
+              "description": "Connections that a pod has open at once. A new one closes the one that is idle longest; where none is, it is refused with 503, unless it asks for the health routes. Default: 4096.",
+              "type": "integer",
+              "format": "int32",
+              "minimum": 16,
+              "maximum": 65536
+            },
             "maxWaiting": {
               "description": "Answers that may wait in a pod beyond the engine.maxNumSeqs that run; a request with n counts n times. More are refused with 429, and a scaling.metric of queue does not see them. Keys leave each other a part of this room. Default: 1024.",
               "type": "integer",
               "format": "int32",
               "minimum": 0,
               "maximum": 100000
+            },
+            "mostUrgentPriority": {
+              "description": "The lowest, and so most urgent, priority that requests may ask for in a service without keys; each key has a bound of its own. Default: 0, so that requests can only stand back.",
+              "type": "integer",
+              "format": "int32",
+              "minimum": -8,
+              "maximum": 0
             },
             "logLevel": {
               "description": "The least that is worth a line of a pod's log. Requests have theirs at info, and by them kubectl llm drain counts. Default: info.",
@@ -1340,6 +1361,16 @@ export const llmServiceSchema: object = {
               "required": [
                 "name"
               ]
+            },
+            "allowedUris": {
+              "description": "Checkpoints that administrators may load beside model.uri: each as s3://BUCKET/PREFIX/, with all that is below it. Default: none.",
+              "type": "array",
+              "maxItems": 32,
+              "items": {
+                "description": "A prefix of a bucket.",
+                "type": "string",
+                "maxLength": 1024
+              }
             }
           },
           "required": [

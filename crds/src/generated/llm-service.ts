@@ -46,7 +46,7 @@ export interface LlmServiceSpec {
   };
   engine: EngineSpec;
   /**
-   * Environment variables of the runtime container. Those that stand for a field of this spec (MAX_MODEL_LEN, GPU_MEMORY_UTILIZATION, …; deploy/docs/from-kserve.md lists them) fill it where it is unset or at its default; where it says something else, the manifest is refused.
+   * Environment variables of the runtime container. Processes below its server, such as the engine, get of them what devices, collectives and loaders read (CUDA_, HIP_, HSA_, NCCL_, OMP_, LD_LIBRARY_PATH, …), and no credentials. Those that stand for a field of this spec (MAX_MODEL_LEN, GPU_MEMORY_UTILIZATION, …; deploy/docs/from-kserve.md lists them) fill it where it is unset or at its default; where it says something else, the manifest is refused.
    *
    * @maxItems 128
    */
@@ -343,9 +343,21 @@ export interface LlmServiceSpec {
      */
     maxBodyBytes?: number;
     /**
+     * Bodies of requests that a pod holds at once, unpacked, until their answers end; more are refused with 503 or, of a key that holds its part, 429. At least twice maxBodyBytes. A pod needs up to five times as much memory for them. Default: a 32nd of the memory limit, 64 MiB to 512 MiB.
+     */
+    maxBodiesBytes?: number;
+    /**
+     * Connections that a pod has open at once. A new one closes the one that is idle longest; where none is, it is refused with 503, unless it asks for the health routes. Default: 4096.
+     */
+    maxConnections?: number;
+    /**
      * Answers that may wait in a pod beyond the engine.maxNumSeqs that run; a request with n counts n times. More are refused with 429, and a scaling.metric of queue does not see them. Keys leave each other a part of this room. Default: 1024.
      */
     maxWaiting?: number;
+    /**
+     * The lowest, and so most urgent, priority that requests may ask for in a service without keys; each key has a bound of its own. Default: 0, so that requests can only stand back.
+     */
+    mostUrgentPriority?: number;
     /**
      * The least that is worth a line of a pod's log. Requests have theirs at info, and by them kubectl llm drain counts. Default: info.
      */
@@ -377,6 +389,14 @@ export interface LlmServiceSpec {
        */
       name: string;
     };
+    /**
+     * Checkpoints that administrators may load beside model.uri: each as s3://BUCKET/PREFIX/, with all that is below it. Default: none.
+     *
+     * @maxItems 32
+     *
+     * Items: A prefix of a bucket.
+     */
+    allowedUris?: string[];
   };
   /**
    * How pods are replaced, and the time limits of starting and stopping.
@@ -422,11 +442,11 @@ export interface ModelSpec {
    */
   cache: {
     /**
-     * emptyDir: each pod pulls its own copy. hostPath: a folder of the node; for namespaces that allow it, and paths that the operator was installed to allow. pvc: a PersistentVolumeClaim of this namespace, for namespaces of the restricted profile.
+     * emptyDir: each pod pulls its own copy. hostPath: a folder of the node; for namespaces that allow it, in folders that the operator was installed to allow. pvc: a PersistentVolumeClaim of this namespace, for namespaces of the restricted profile.
      */
     kind: 'emptyDir' | 'hostPath' | 'pvc';
     /**
-     * Folder of the node, made where it is missing, such as /var/cache/llmservice.
+     * Folder of the node, one of those that the operator was installed to allow, such as /var/cache/llmservice. Each namespace has a folder of its own there, made where it is missing.
      */
     path?: string;
     /**

@@ -7,6 +7,7 @@ import type { KubeClient } from '../kube/client.js';
 import { controllerUid } from '../kube/controller-uid.js';
 import { objectPath, resourceOf, resources } from '../kube/resources.js';
 import type { KubeObject } from '../kube/types.js';
+import { strangeness, type ChildOwner } from '../plan/identity/child-identity.js';
 import type { Transition } from '../status/events.js';
 import { marked } from './needs-apply.js';
 
@@ -20,6 +21,11 @@ export class NotLeaderError extends Error {
 /** The name of a child is taken by an object of somebody else. */
 export class NameTakenError extends Error {
   override readonly name = 'NameTakenError';
+}
+
+/** What was to be written is no child of the service that it was planned for: nothing of it leaves the process. */
+export class NotAChildError extends Error {
+  override readonly name = 'NotAChildError';
 }
 
 export class Writer {
@@ -38,12 +44,19 @@ export class Writer {
   /**
    * Applies a child over `live`, its last known form (null: none is known).
    * @throws NameTakenError where an object of that name belongs to another
+   * @throws NotAChildError where services have no such object, or not in this namespace or under this name
    */
-  async apply(desired: KubeObject, live: KubeObject | null, ownerUid: string): Promise<KubeObject> {
+  async apply(desired: KubeObject, live: KubeObject | null, owner: ChildOwner): Promise<KubeObject> {
+    const { kind, metadata } = desired;
+    const strange = strangeness(desired, owner);
+    if (strange !== null) {
+      const whose = `${owner.namespace}/${owner.name}`;
+      throw new NotAChildError(`${kind} ${metadata.name} is not written for ${whose}: ${strange}`);
+    }
     const present = live ?? (await this.find(desired));
-    if (present !== null && controllerUid(present) !== ownerUid) {
+    if (present !== null && controllerUid(present) !== owner.uid) {
       throw new NameTakenError(
-        `${desired.kind} ${desired.metadata.name} exists already and does not belong to this service. ` +
+        `${kind} ${metadata.name} exists already and does not belong to this service. ` +
           'Delete it or choose another name for the service.',
       );
     }
@@ -71,7 +84,10 @@ export class Writer {
     });
   }
 
-  async delete(object: KubeObject): Promise<void> {
+  /** Leaves alone what is not the service's. */
+  async delete(object: KubeObject, owner: ChildOwner): Promise<void> {
+    const { namespace } = object.metadata;
+    if (controllerUid(object) !== owner.uid || namespace !== owner.namespace) return;
     await this.client.delete(object);
   }
 

@@ -20,6 +20,7 @@ import { wantedService } from '../spec/wanted-service.fixture.js';
 const templateInputs: TemplateInputs = {
   image: 'runtime:1',
   pullImage: null,
+  operatorImage: null,
   size: { fileBytes: 29e9, weightBytes: 29e9 },
   memoryPlan: null,
   pins: null,

@@ -21,7 +21,9 @@ export interface Surroundings extends RoutingSurroundings, AutoscalingSurroundin
   /** Of our runtime. */
   readonly images: Images;
   readonly vllmImages: Images;
-  /** Folders of nodes that services may keep weights in or below. */
+  /** The operator's own, which prepares folders of nodes. Null: it was not told. */
+  readonly operatorImage: string | null;
+  /** Folders of nodes that services may keep weights in, each namespace in a folder of its own. */
   readonly allowedHostPaths: readonly string[];
   /** What else manifests may name. */
   readonly limits: TenantLimits;
@@ -38,6 +40,7 @@ interface Groundwork {
   readonly image: string;
   /** Of our runtime, where it pulls for another engine; else null. */
   readonly pullImage: string | null;
+  readonly operatorImage: string | null;
   readonly checkpoint: Checkpoint;
 }
 
@@ -70,7 +73,9 @@ export function planService(
   const images = planImages(service, surroundings);
   const obstacle = 'reason' in images ? images : refusedByLimits(service, surroundings);
   const groundwork =
-    fit.state === 'failed' || 'reason' in images || obstacle !== null ? null : { ...images, checkpoint };
+    fit.state === 'failed' || 'reason' in images || obstacle !== null
+      ? null
+      : { ...images, operatorImage: surroundings.operatorImage, checkpoint };
   const { fingerprint } = checkpoint;
   return { resolution, fit, routing, autoscaling, obstacle, fingerprint, groundwork };
 }
@@ -85,7 +90,7 @@ function planFitOf(service: WantedService, { model, weightBytes }: Checkpoint): 
 function planImages(
   { spec, accelerator }: WantedService,
   { images, vllmImages }: Surroundings,
-): Omit<Groundwork, 'checkpoint'> | Obstacle {
+): Pick<Groundwork, 'image' | 'pullImage'> | Obstacle {
   const { kind } = accelerator;
   if (spec.engine.runtime === 'native') {
     const image = spec.engine.image ?? images[kind];
@@ -108,23 +113,25 @@ function refusedByLimits(service: WantedService, surroundings: Surroundings): Ob
   );
 }
 
-/** A folder of the node is beyond what a namespace's owner may decide alone. */
-function refusedHostPath({ cache }: WantedService, { allowedHostPaths }: Surroundings): Obstacle | null {
-  if (cache?.kind !== 'hostPath' || isBelow(allowedHostPaths, cache.path)) return null;
+/**
+ * A folder of the node is beyond what a namespace's owner may decide alone. What is allowed is compared whole: a part of
+ * the path that a tenant chose could be a link that another of its pods made.
+ */
+function refusedHostPath(
+  { cache }: WantedService,
+  { allowedHostPaths, operatorImage }: Surroundings,
+): Obstacle | null {
+  if (cache?.kind !== 'hostPath') return null;
+  if (allowedHostPaths.includes(cache.path)) return operatorImage === null ? noOperatorImage : null;
   const allowed = allowedHostPaths.length === 0 ? 'none' : allowedHostPaths.join(', ');
   return {
     reason: 'HostPathNotAllowed',
     message:
-      `spec.model.cache.path ${cache.path} is not in a folder of nodes that the operator allows (${allowed}). ` +
-      `Install the operator with --allow-host-path=${cache.path} (allowHostPaths of its chart), or use kind pvc.`,
+      `spec.model.cache.path ${cache.path} is none of the folders of nodes that the operator allows (${allowed}). ` +
+      `Set one of these, install the operator with --allow-host-path=${cache.path} (allowHostPaths of its chart), ` +
+      'or use kind pvc.',
     terminal: true,
   };
-}
-
-function isBelow(folders: readonly string[], path: string): boolean {
-  return folders.some(
-    (folder) => folder === path || path.startsWith(folder.endsWith('/') ? folder : `${folder}/`),
-  );
 }
 
 function resolutionOf(preflight: PreflightState): Resolution {
@@ -153,5 +160,13 @@ const noPullImage: Obstacle = {
   reason: 'RuntimeImageMissing',
   message:
     'The operator was installed without the runtime image that pulls weights for vLLM. Set its --runtime-image-cpu.',
+  terminal: true,
+};
+
+const noOperatorImage: Obstacle = {
+  reason: 'RuntimeImageMissing',
+  message:
+    'The operator was installed without the name of its own image, which prepares folders of nodes. ' +
+    'Set its --operator-image, or use spec.model.cache of kind pvc.',
   terminal: true,
 };

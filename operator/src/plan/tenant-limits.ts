@@ -63,7 +63,7 @@ function matchesImage(pattern: string, image: string): boolean {
 }
 
 /** Without tag and digest. */
-function repositoryOf(image: string): string {
+export function repositoryOf(image: string): string {
   return image.replace(/@.*$/, '').replace(/:[^/]*$/, '');
 }
 

@@ -14,8 +14,9 @@ import { FailureError, objectVersion, type ListedFile } from '@llmservice/crds';
 import type { CheckpointLocation } from '../spec/parse-spec.js';
 import type { S3Access } from '../spec/s3-access.js';
 import type { Lookup } from './address-guard.js';
+import { boundAnswers, pageFiles } from './bound-answers.js';
 import type { CheckpointFiles, FileRange } from './read-safetensors.js';
-import { isAbsent, isDenied, toFailure } from './s3-errors.js';
+import { isAbsent, mayBeAbsent, toFailure } from './s3-errors.js';
 
 export interface S3Credentials {
   readonly accessKeyId: string;
@@ -31,8 +32,8 @@ export interface Connection {
   readonly lookup: Lookup;
 }
 
-/** Of a thousand files each: a folder with more is no checkpoint's. */
-const mostPages = 10;
+/** A folder with more than 10,000 files is no checkpoint's. */
+const mostPages = 40;
 
 export class S3Files implements CheckpointFiles {
   private readonly client: S3Client;
@@ -70,6 +71,7 @@ export class S3Files implements CheckpointFiles {
         }),
       },
     });
+    boundAnswers(this.client);
   }
 
   async read(file: string, mostBytes: number, beginAt = 0): Promise<FileRange | null> {
@@ -84,7 +86,8 @@ export class S3Files implements CheckpointFiles {
       );
       const range = rangeOf(response);
       if (range.beginAt !== beginAt) {
-        throw new Error(
+        throw new FailureError(
+          'S3Unavailable',
           `asked for bytes from ${beginAt} on, the endpoint gave those from ${range.beginAt} on`,
         );
       }
@@ -105,8 +108,7 @@ export class S3Files implements CheckpointFiles {
     try {
       return await this.read(file, mostBytes);
     } catch (error) {
-      // Without permission to list, S3 answers 403 for what does not exist.
-      if (error instanceof FailureError && isDenied(error.cause)) return null;
+      if (error instanceof FailureError && mayBeAbsent(error.cause)) return null;
       throw error;
     }
   }
@@ -117,7 +119,13 @@ export class S3Files implements CheckpointFiles {
     try {
       let token: string | undefined;
       for (let page = 0; page < mostPages && (page === 0 || token !== undefined); page += 1) {
-        const asked = { Bucket: bucket, Prefix: prefix, Delimiter: '/', ContinuationToken: token };
+        const asked = {
+          Bucket: bucket,
+          Prefix: prefix,
+          Delimiter: '/',
+          ContinuationToken: token,
+          MaxKeys: pageFiles,
+        };
         const { Contents: contents = [], NextContinuationToken: next } = await this.client.send(
           new ListObjectsV2Command(asked),
           { abortSignal: this.closing.signal },

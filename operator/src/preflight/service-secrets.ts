@@ -79,6 +79,7 @@ export class ServiceSecrets {
     };
   }
 
+  /** @throws FailureError InvalidSpec where the ConfigMap or its key is missing */
   private async certificates(namespace: string, configMap: string | null): Promise<string | null> {
     if (configMap === null) return null;
     const found = await this.client.find<{ data?: Data }>(

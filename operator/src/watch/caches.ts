@@ -13,7 +13,8 @@ import type {
   Pod,
   VirtualService,
 } from '../kube/types.js';
-import { activatorEndpointsName, endpointsManagedBy } from '../plan/traffic/activator-endpoints.js';
+import { activatorEndpointsName } from '../plan/identity/child-identity.js';
+import { endpointsManagedBy } from '../plan/traffic/activator-endpoints.js';
 import { waitsForHostOf } from '../plan/traffic/host-claims.js';
 import { isReady } from '../status/pod-state.js';
 import { podAsRead } from './pod-as-read.js';

@@ -13,6 +13,7 @@ import { openAiSampling } from '../request/parts/generation-defaults.js';
 import type { Access } from './access/access.js';
 import { Admission } from './access/admission.js';
 import { makeApp } from './app.js';
+import { BodyBudget, bodyPaces as defaultPaces, type BodyPaces } from './server/body-budget.js';
 import { connectionLimits, type ConnectionLimits } from './server/connection-limits.js';
 import { HttpServer } from './server/http-server.js';
 import { Lifecycle } from './replica/lifecycle.js';
@@ -54,6 +55,9 @@ export class ScriptedServer {
     keepsTexts = false,
     limits = connectionLimits,
     maxBodyBytes = 100_000,
+    maxBodiesBytes = 100_000_000,
+    maxConnections = 1_000,
+    bodyPaces = defaultPaces,
     service = null,
   }: {
     readonly serving?: boolean;
@@ -62,6 +66,9 @@ export class ScriptedServer {
     readonly keepsTexts?: boolean;
     readonly limits?: ConnectionLimits;
     readonly maxBodyBytes?: number;
+    readonly maxBodiesBytes?: number;
+    readonly maxConnections?: number;
+    readonly bodyPaces?: BodyPaces;
     readonly service?: string | null;
   } = {}): Promise<ScriptedServer> {
     const engine = new ScriptedEngine();
@@ -83,6 +90,7 @@ export class ScriptedServer {
       access: {
         keys: null,
         protectMetrics: false,
+        mostUrgentPriority: -8,
         open: new Set(),
         budgets: new KeyBudgets(1, (id, limit) => metrics.keys.refused(id, limit)),
         metrics: metrics.keys,
@@ -92,7 +100,8 @@ export class ScriptedServer {
       },
       logger: makeLogger('error'),
       running: new Set(),
-      maxBodyBytes,
+      bodies: new BodyBudget(maxBodiesBytes, maxBodyBytes, () => performance.now(), bodyPaces),
+      maxConnections,
       observers: [
         (request) => ended.push(request),
         (request) => metrics.requestEnded(request),

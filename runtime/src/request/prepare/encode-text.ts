@@ -1,5 +1,6 @@
 // A text, or its tokens as the client made them, as token ids that the model has.
 
+import { TextRefusal } from '../../tokens/process/text-refusal.js';
 import type { Tokenizer } from '../../tokens/tokenizer.js';
 import { ApiError } from '../body/api-error.js';
 import type { TextSource } from '../parse/parse-request.js';
@@ -8,18 +9,42 @@ import type { TextSource } from '../parse/parse-request.js';
 export const placeIn = (field: string, entries: readonly unknown[], entry: unknown): string =>
   entries.length > 1 ? `${field}.${String(entries.indexOf(entry))}` : field;
 
-/** @throws ApiError invalid_request, about the field `param` */
+/** What of a loaded model encoding needs. */
+export interface TextModel {
+  readonly tokenizer: Tokenizer;
+  readonly vocabSize: number;
+}
+
+/** @throws ApiError invalid_request, about the field `param`; the signal's reason */
 export async function encodeText(
   source: TextSource,
-  { tokenizer, vocabSize }: { readonly tokenizer: Tokenizer; readonly vocabSize: number },
+  model: TextModel,
   param: string,
+  signal?: AbortSignal,
 ): Promise<Int32Array> {
-  const ids =
-    source.kind === 'text'
-      ? await tokenizer.encode(source.text, { addSpecialTokens: source.addSpecialTokens })
-      : Int32Array.from(source.ids);
-  requireKnown(ids, vocabSize, param);
+  if (source.kind === 'text') return encodeString(source.text, source.addSpecialTokens, model, param, signal);
+  const ids = Int32Array.from(source.ids);
+  requireKnown(ids, model.vocabSize, param);
   return ids;
+}
+
+/** @throws ApiError invalid_request, about the field `param`; the signal's reason */
+export async function encodeString(
+  text: string,
+  addSpecialTokens: boolean,
+  { tokenizer, vocabSize }: TextModel,
+  param: string,
+  signal?: AbortSignal,
+): Promise<Int32Array> {
+  try {
+    const ids = await tokenizer.encode(text, { addSpecialTokens, signal });
+    requireKnown(ids, vocabSize, param);
+    return ids;
+  } catch (error) {
+    if (!(error instanceof TextRefusal)) throw error;
+    const message = `${param} cannot be tokenized: ${error.message}. Send a shorter text, or token ids`;
+    throw ApiError.of('invalid_request', message, { param });
+  }
 }
 
 /**
