@@ -3,6 +3,7 @@
 
 import type { WantedService } from '../spec/parse-spec.js';
 import { matchesGlob } from '../spec/globs.js';
+import { matchesImage, repositoryOf } from '../spec/image-names.js';
 import type { Obstacle } from '../status/picture.js';
 import type { RouteHosts } from './traffic/route-hosts.js';
 
@@ -53,29 +54,6 @@ export function refusedServiceAccount(
       'serviceAccounts.allowed of the operator’s chart (--allow-service-account).',
     terminal: true,
   };
-}
-
-/** A pattern without tag and digest means the repository, whichever of it is named. */
-function matchesImage(pattern: string, image: string): boolean {
-  const whole = inFull(image);
-  const wanted = inFull(pattern);
-  return matchesGlob(wanted, repositoryOf(wanted) === wanted ? repositoryOf(whole) : whole, '/');
-}
-
-/** Without tag and digest. */
-export function repositoryOf(image: string): string {
-  return image.replace(/@.*$/, '').replace(/:[^/]*$/, '');
-}
-
-/** As container runtimes read a name without a registry: of Docker Hub. */
-function inFull(image: string): string {
-  const [first = '', ...rest] = image.split('/');
-  if (rest.length > 0 && (/[.:*]/.test(first) || first === 'localhost')) return image;
-  return rest.length === 0 && !/\*/.test(first) ? `docker.io/library/${image}` : withHub(image);
-}
-
-function withHub(image: string): string {
-  return image.startsWith('**') ? image : `docker.io/${image}`;
 }
 
 function listed(texts: readonly string[]): string {
