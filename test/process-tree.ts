@@ -11,7 +11,9 @@ export function childPids(pid: number): number[] {
 
 /** A server's engine process, then the ranks that it started. */
 export function enginePids(server: number): number[] {
-  return childPids(server).flatMap((engine) => [engine, ...childPids(engine)]);
+  return childPids(server)
+    .filter((pid) => scriptOf(pid) === 'engine-process.js')
+    .flatMap((engine) => [engine, ...childPids(engine)]);
 }
 
 /** A process and all that it has started, directly or not; those that end meanwhile may be missing. */

@@ -5,10 +5,13 @@ import { FailureError } from '@llmservice/crds';
 import { collectDefaultMetrics } from 'prom-client';
 import { AccessControl } from './access-control.js';
 import { AdminServer } from './admin-server.js';
+import { bodyRoom } from './body-room.js';
 import type { ResolvedConfig } from './config/resolve-config.js';
+import { readIfThere } from './engine/read-if-there.js';
 import type { ReplicaControl } from './http/admin-app.js';
 import { Admission } from './http/access/admission.js';
 import { makeApp } from './http/app.js';
+import { BodyBudget } from './http/server/body-budget.js';
 import { HttpServer } from './http/server/http-server.js';
 import { Lifecycle, type HealthBody } from './http/replica/lifecycle.js';
 import type { ServerParts } from './http/replica/server-parts.js';
@@ -72,10 +75,12 @@ export class Replica {
       logger,
       now,
       names: { name: model.name, aliases: model.aliases },
+      service: server.service,
       admission: new Admission(engineConfig.engine.maxNumSeqs + server.maxWaiting),
       access: this.control.access,
       running: new Set(),
-      maxBodyBytes: server.maxBodyBytes,
+      bodies: new BodyBudget(server.maxBodiesBytes ?? bodyRoom(readIfThere), server.maxBodyBytes, now),
+      maxConnections: server.maxConnections,
       observers: this.observability.observers,
       recentErrors: this.observability.recentErrors,
       keepsTexts: server.requestLog !== null && server.requestLogText,

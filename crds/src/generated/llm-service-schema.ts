@@ -163,7 +163,7 @@ export const llmServiceSchema: object = {
               "additionalProperties": false,
               "properties": {
                 "kind": {
-                  "description": "emptyDir: each pod pulls its own copy. hostPath: a folder of the node; for namespaces that allow it, and paths that the operator was installed to allow. pvc: a PersistentVolumeClaim of this namespace, for namespaces of the restricted profile.",
+                  "description": "emptyDir: each pod pulls its own copy. hostPath: a folder of the node; for namespaces that allow it, in folders that the operator was installed to allow. pvc: a PersistentVolumeClaim of this namespace, for namespaces of the restricted profile.",
                   "type": "string",
                   "enum": [
                     "emptyDir",
@@ -173,7 +173,7 @@ export const llmServiceSchema: object = {
                   "default": "emptyDir"
                 },
                 "path": {
-                  "description": "Folder of the node, made where it is missing, such as /var/cache/llmservice.",
+                  "description": "Folder of the node, one of those that the operator was installed to allow, such as /var/cache/llmservice. Each namespace has a folder of its own there, made where it is missing.",
                   "type": "string",
                   "minLength": 2,
                   "maxLength": 1024
@@ -1278,6 +1278,20 @@ export const llmServiceSchema: object = {
               "format": "int32",
               "minimum": 1024,
               "maximum": 33554432
+            },
+            "maxBodiesBytes": {
+              "description": "Bodies of requests that a pod holds at once, unpacked, until their answers end; more are refused with 503 or, of a key that holds its part, 429. At least twice maxBodyBytes. A pod needs up to five times as much memory for them. Default: a 32nd of the memory limit, 64 MiB to 512 MiB.",
+              "type": "integer",
+              "format": "int32",
+              "minimum": 1048576,
+              "maximum": 2147483647
+            },
+            "maxConnections": {
+              "description": "Connections that a pod has open at once. A new one closes the one that is idle longest; where none is, it is refused with 503, unless it asks for the health routes. Default: 4096.",
+              "type": "integer",
+              "format": "int32",
+              "minimum": 1024,
+              "maximum": 65536
             },
             "maxWaiting": {
               "description": "Answers that may wait in a pod beyond the engine.maxNumSeqs that run; a request with n counts n times. More are refused with 429, and a scaling.metric of queue does not see them. Keys leave each other a part of this room. Default: 1024.",

@@ -1,8 +1,8 @@
 // What a checkpoint's small files say about generation.
 
-import { readFile } from 'node:fs/promises';
+import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { FailureError, parseJsonObject, type GgufHeader } from '@llmservice/crds';
+import { checkSmallFile, FailureError, parseSmallJson, type GgufHeader } from '@llmservice/crds';
 import { generationDefaults, type GenerationDefaults } from '../request/parts/generation-defaults.js';
 import { specialTokensOf } from '../tokens/chat-template.js';
 import { ggufEosIds } from '../tokens/gguf-tokenizer.js';
@@ -28,11 +28,20 @@ export async function readGenerationDefaults(
 }
 
 async function readJson(folder: string, name: string): Promise<Record<string, unknown> | null> {
+  const path = join(folder, name);
   try {
-    return parseJsonObject(name, await readFile(join(folder, name), 'utf8'));
+    checkSmallFile(name, (await stat(path)).size);
+    const value = parseSmallJson(name, await readFile(path, 'utf8'));
+    if (isRecord(value)) return value;
   } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException;
-    if (code === 'ENOENT') return null;
-    throw new FailureError('CheckpointCorrupt', message, { file: name });
+    if (error instanceof FailureError) throw error;
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
+    const problem = `${name}: ${(error as Error).message}`;
+    throw new FailureError('CheckpointCorrupt', problem, { file: name }, { cause: error });
   }
+  throw new FailureError('CheckpointCorrupt', `${name} is not a JSON object`, { file: name });
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -12,6 +12,8 @@ export interface ServerSettings {
   /** Pulled checkpoints lie in folders of their own below it. */
   readonly weightsDir: string;
   readonly terminationLog: string;
+  /** NAMESPACE/NAME of the service that the process is a replica of; null: of none. */
+  readonly service: string | null;
   /** Folder of PEM files to trust for S3 besides the system's roots; need not exist. */
   readonly s3CaDir: string;
   /** Folder with tls.crt, tls.key and perhaps client-ca.crt; null: plain HTTP. */
@@ -25,6 +27,9 @@ export interface ServerSettings {
   readonly adminAllowedUris: readonly string[];
   readonly logLevel: string;
   readonly maxBodyBytes: number;
+  /** Of all bodies together, unpacked; null: a part of the memory that the process may use. */
+  readonly maxBodiesBytes: number | null;
+  readonly maxConnections: number;
   /** Answers that may wait for the engine beyond those that run; more are refused with 429. */
   readonly maxWaiting: number;
   /** The lowest that a request may send as its priority where there are no API keys, which have bounds of their own. */
@@ -87,6 +92,15 @@ export const serverSettings = [
     'FILE',
     'gets the reason when the process gives up',
     paths.terminationMessage,
+    String,
+  ),
+  define(
+    'service',
+    'LLMSERVICE_SERVICE',
+    '--service',
+    'NAMESPACE/NAME',
+    'the service that it is a replica of, for stream checks',
+    null,
     String,
   ),
   define(
@@ -159,6 +173,24 @@ export const serverSettings = [
     'BYTES',
     'largest request body',
     16 * mib,
+    atLeast(1),
+  ),
+  define(
+    'maxBodiesBytes',
+    'LLMSERVICE_MAX_BODIES_BYTES',
+    '--max-bodies-bytes',
+    'BYTES',
+    'request bodies that are held at once, unpacked; without it, a 32nd of the memory, 64 MiB to 512 MiB',
+    null,
+    atLeast(1),
+  ),
+  define(
+    'maxConnections',
+    'LLMSERVICE_MAX_CONNECTIONS',
+    '--max-connections',
+    'N',
+    'connections that are open at once; beyond, idle ones are closed and then new ones refused with 503',
+    4096,
     atLeast(1),
   ),
   define(

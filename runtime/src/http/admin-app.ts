@@ -7,6 +7,7 @@ import { ApiError } from '../request/body/api-error.js';
 import { invalidRequest } from '../request/body/validate-body.js';
 import { presentedKey } from './access/access.js';
 import { errorHandler } from './routes/error-handler.js';
+import { BodyBudget } from './server/body-budget.js';
 import { jsonBody } from './server/json-body.js';
 import { recordRequests } from './access/request-record.js';
 import type { RunningRequest, ServerParts } from './replica/server-parts.js';
@@ -30,6 +31,9 @@ export interface AdminParts {
   readonly keys: { find(presented: string): ConfiguredKey | null };
 }
 
+/** Of a body. */
+const mostBytes = 65_536;
+
 type Action = (request: Request) => Promise<object> | object;
 
 /** An action, and the status of its answer. */
@@ -47,7 +51,7 @@ export function makeAdminApp(parts: AdminParts): Express {
   app.disable('etag');
   app.use(recordRequests({ ...server, observers: [] }));
   app.use(onlyWithKey(keys));
-  app.use(jsonBody(65_536));
+  app.use(jsonBody(new BodyBudget(16 * mostBytes, mostBytes, server.now)));
   const routes = adminRoutes(parts);
   for (const { method, path, status, run } of routes) {
     app[method](path, async (request, response) => {

@@ -14,6 +14,7 @@ import { openAiSampling } from '../request/parts/generation-defaults.js';
 import type { Access } from './access/access.js';
 import { Admission } from './access/admission.js';
 import { makeApp } from './app.js';
+import { BodyBudget, bodyPaces as defaultPaces, type BodyPaces } from './server/body-budget.js';
 import { connectionLimits, type ConnectionLimits } from './server/connection-limits.js';
 import { HttpServer } from './server/http-server.js';
 import { Lifecycle } from './replica/lifecycle.js';
@@ -55,6 +56,10 @@ export class ScriptedServer {
     keepsTexts = false,
     limits = connectionLimits,
     maxBodyBytes = 100_000,
+    maxBodiesBytes = 100_000_000,
+    maxConnections = 1_000,
+    bodyPaces = defaultPaces,
+    service = null,
   }: {
     readonly serving?: boolean;
     readonly tools?: boolean;
@@ -62,6 +67,10 @@ export class ScriptedServer {
     readonly keepsTexts?: boolean;
     readonly limits?: ConnectionLimits;
     readonly maxBodyBytes?: number;
+    readonly maxBodiesBytes?: number;
+    readonly maxConnections?: number;
+    readonly bodyPaces?: BodyPaces;
+    readonly service?: string | null;
   } = {}): Promise<ScriptedServer> {
     const engine = new ScriptedEngine();
     const tokenizer = Tokenizer.fromJson(tokenizerJson(tools ? markerTexts : []), 'tokenizer.json');
@@ -76,6 +85,7 @@ export class ScriptedServer {
     const parts: ServerParts = {
       lifecycle,
       names: { name: 'tiny', aliases: ['small'] },
+      service,
       admission: new Admission(8),
       metrics,
       access: {
@@ -91,7 +101,8 @@ export class ScriptedServer {
       },
       logger: makeLogger('error'),
       running: new Set(),
-      maxBodyBytes,
+      bodies: new BodyBudget(maxBodiesBytes, maxBodyBytes, () => performance.now(), bodyPaces),
+      maxConnections,
       observers: [
         (request) => ended.push(request),
         (request) => metrics.requestEnded(request),

@@ -1,5 +1,6 @@
 // One request's account, from its admission to its last token: what its key may use, what it used, and one line in the
-// accounting log when it ended and all its generations have. A request without a key has the line only.
+// accounting log when it ended and all its generations have. A request without a key has the line only, and one that
+// neither generated nor made tokens of a text has none.
 
 import type { ConfiguredKey } from '@llmservice/crds';
 import type { AccountingRecord } from '../accounting/accounting-record.js';
@@ -43,7 +44,10 @@ export class RequestAccount {
   readonly #leave: () => void;
   /** Null: it goes on. */
   readonly #generations: (FinishedGeneration | null)[] = [];
+  #textTokens = 0;
   #closed = false;
+  /** Whether its work was charged. */
+  #charged = false;
 
   /**
    * @param access null: no keys are configured
@@ -105,7 +109,22 @@ export class RequestAccount {
     const now = this.#clock();
     budget.require(tokens, now);
     budget.spend(tokens, now);
+    this.#charged = true;
     this.#tellLimit();
+  }
+
+  /** Tokens of a text that is the answer itself, or is counted, and not generated from. */
+  spendText(tokens: number): void {
+    this.#textTokens += tokens;
+    this.#charge(tokens);
+  }
+
+  /**
+   * Charges a request that was refused after its text was looked at: else whoever is refused could go on for ever.
+   * @param tokens as many as its body may have had
+   */
+  refused(tokens: number): void {
+    if (!this.#charged) this.#charge(tokens);
   }
 
   spendGenerated(tokens: number): void {
@@ -130,6 +149,11 @@ export class RequestAccount {
     this.#tell();
   }
 
+  #charge(tokens: number): void {
+    this.#charged = true;
+    this.#access?.budget.spendText(tokens, this.#clock());
+  }
+
   #tellLimit(): void {
     const limit = this.#access?.budget.rateLimit(this.#clock()) ?? null;
     if (limit !== null) this.#told(limit);
@@ -138,7 +162,7 @@ export class RequestAccount {
   #tell(): void {
     const generations = this.#generations.filter((generation) => generation !== null);
     if (!this.#closed || generations.length < this.#generations.length) return;
-    if (generations.length > 0) this.#events.finished(this.#record(generations));
+    if (generations.length > 0 || this.#textTokens > 0) this.#events.finished(this.#record(generations));
     this.#events.settled(generations);
   }
 
@@ -155,6 +179,7 @@ export class RequestAccount {
       cachedTokens,
       completionTokens,
       reasoningTokens,
+      textTokens: this.#textTokens,
       finish: generations.map(({ finishReason }) => finishReason),
     };
   }

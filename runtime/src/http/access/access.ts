@@ -9,6 +9,7 @@ import type { Moment } from '../../keys/moment.js';
 import { RequestAccount, type AccountedRequest } from '../../keys/request-account.js';
 import type { KeyMetrics } from '../../metrics/key-metrics.js';
 import { ApiError } from '../../request/body/api-error.js';
+import type { Admission } from './admission.js';
 import { recordOf } from './request-record.js';
 
 /** The keys as they are now. */
@@ -49,6 +50,27 @@ export function authenticate({ keys, protectMetrics, metrics }: Access): Request
       return;
     }
     recordOf(response).keyed(requireKey(keys, metrics, request).id);
+    next();
+  };
+}
+
+/**
+ * Refuses before its body is read what would be refused after it anyway: of a key that has used up its budgets, or where
+ * there is no room for one more.
+ * @throws ApiError rate_limit_exceeded, queue_full, invalid_api_key
+ */
+export function refuseEarly(access: Access, admission: Pick<Admission, 'requireRoom'>): RequestHandler {
+  const { keys, budgets, metrics, clock } = access;
+  return (request, response, next) => {
+    const key = keys === null ? null : requireKey(keys, metrics, request);
+    if (key !== null) {
+      const now = clock();
+      const budget = budgets.of(key, now);
+      const limit = budget.rateLimit(now);
+      if (limit !== null) tellRateLimit(response, limit);
+      budget.requireAny(now);
+    }
+    admission.requireRoom(1, key?.id ?? null);
     next();
   };
 }

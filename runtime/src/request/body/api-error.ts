@@ -23,6 +23,7 @@ export const errorCodes = {
   headers_too_large: { status: 431, type: 'invalid_request_error' },
   internal_error: { status: 500, type: 'server_error' },
   model_not_ready: { status: 503, type: 'server_error' },
+  server_busy: { status: 503, type: 'server_error' },
   draining: { status: 503, type: 'server_error' },
 } as const satisfies Record<string, { status: number; type: string }>;
 
