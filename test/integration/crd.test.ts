@@ -150,6 +150,11 @@ describe('the API server refuses', () => {
       /spec\.env\[0\]\.name: .*letters, digits and '_'/,
     ],
     [
+      'an env that runs other code',
+      { env: [{ name: 'NODE_OPTIONS', value: '--import=data:text/javascript,1' }] },
+      /spec\.env\[0\]\.name: .*not its own/,
+    ],
+    [
       "an env of the operator's",
       { env: [{ name: 'LLMSERVICE_X' }] },
       /spec\.env\[0\]\.name: .*belong to the operator/,

@@ -2,7 +2,7 @@
 
 import { resources } from '../../kube/resources.js';
 import type { WantedService } from '../../spec/parse-spec.js';
-import { refusedHost, type TenantLimits } from '../tenant-limits.js';
+import { refusedHost, type RouteHosts } from './route-hosts.js';
 
 /** A Gateway that carries the routes of this operator's services: of the Gateway API, or of istio. */
 export interface Gateway {
@@ -48,7 +48,7 @@ export interface RoutingSurroundings {
   readonly gatewayApi: boolean;
   /** Whether it knows VirtualService. */
   readonly istio: boolean;
-  readonly limits: Pick<TenantLimits, 'routeHosts'>;
+  readonly limits: { readonly routeHosts: readonly RouteHosts[] };
   /** Another service has the host, or a part of it that the service asks for. */
   readonly hostTaken: boolean;
   /** Kinds of others that the operator may not read, which count as unknown. */
@@ -66,7 +66,7 @@ export function planRouting(
 ): Routing {
   const { host, pathPrefix = '', provider } = spec.routing;
   if (host === undefined || provider === 'none') return { state: 'none' };
-  const allowed = refusedHost(namespace, host, surroundings.limits);
+  const allowed = refusedHost(namespace, host, surroundings.limits.routeHosts);
   if (allowed !== null) return { state: 'hostRefused', host, allowed };
   if (surroundings.hostTaken) return { state: 'hostTaken', host };
   const carriers: readonly { provider: RouteProvider; gateway: Gateway | null; known: boolean }[] = [
