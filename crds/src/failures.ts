@@ -88,6 +88,11 @@ export const failureKinds = {
       'Put the authority that issued the certificate of the endpoint as ca.crt into the ConfigMap named in spec.model.s3.caConfigMapRef ' +
       '(a PEM file in --s3-ca-dir), or correct the host in spec.model.s3.endpoint (--s3-endpoint).',
   },
+  SecretNotAllowed: {
+    terminal: true,
+    httpStatus: 503,
+    remedy: 'If services of the namespace may use the Secret so, label it by the command in the message.',
+  },
   S3Unavailable: {
     terminal: false,
     httpStatus: 503,
@@ -138,6 +143,13 @@ export const failureKinds = {
     httpStatus: 503,
     remedy:
       'Give the folder or the claim of spec.model.cache to the user and group in the message: chown USER:GROUP PATH.',
+  },
+  WeightsCacheUnsafe: {
+    terminal: true,
+    httpStatus: 503,
+    remedy:
+      'Look at what the message names in the folder or the claim of spec.model.cache, and remove it or correct its owner; ' +
+      'deploy/docs/weights-cache.md says who may write there.',
   },
   ModelTooLarge: {
     terminal: true,

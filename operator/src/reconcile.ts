@@ -10,13 +10,9 @@ import type { Pictures } from './pictures.js';
 import { planChildren, planRoute, type ChildInputs } from './plan/children.js';
 import { contentHash } from './plan/identity/content-hash.js';
 import { planCourse, type Course } from './plan/course.js';
-import {
-  isAllowedFolder,
-  planService,
-  type Installation,
-  type ServicePlan,
-  type Surroundings,
-} from './plan/plan-service.js';
+import { hostClaim, hostHolder } from './plan/traffic/host-claims.js';
+import { refusedHost } from './plan/traffic/route-hosts.js';
+import { planService, type Installation, type ServicePlan, type Surroundings } from './plan/plan-service.js';
 import { readRevisions, type Revision } from './plan/rollouts/revision.js';
 import type { Sleep } from './plan/scaling/sleep.js';
 import type { Preflight } from './preflight/preflight.js';
@@ -90,7 +86,7 @@ export class Reconciler {
     if (!parsed.ok) {
       await this.writeStatus(
         seen,
-        this.options.pictures.ofInvalid(seen, parsed, this.surroundings(), this.now()),
+        this.options.pictures.ofInvalid(seen, parsed, this.surroundings(seen), this.now()),
       );
       return null;
     }
@@ -101,7 +97,7 @@ export class Reconciler {
     );
     // The end of the read brings the service here again.
     if (result === null) return recheckMs;
-    const plan = planService(parsed.service, result, this.surroundings());
+    const plan = planService(parsed.service, result, this.surroundings(seen));
     return earliest(recheckMs, await this.bringAbout(seen, parsed.service, plan));
   }
 
@@ -131,10 +127,8 @@ export class Reconciler {
     const { namespace, name } = service;
     await crashLogs.read(caches.podsOf(namespace, name));
     const deployment = caches.deployment(namespace, name);
-    const { allowedHostPaths } = this.options.surroundings;
-    const { history, unreadable } = readRevisions(caches.revisionsOf(namespace, name), service, (folder) =>
-      isAllowedFolder(allowedHostPaths, folder),
-    );
+    const revisions = caches.revisionsOf(namespace, name);
+    const { history, unreadable } = readRevisions(revisions, service, this.options.surroundings);
     const course = planCourse(service, plan, history, deployment);
     const revision = course.target?.template.revision ?? null;
     const seen = pictures.of(object, service, plan, revision, this.now());
@@ -241,10 +235,27 @@ export class Reconciler {
     return { ...this.options.patience, noProgressMs: spec.rollout.noProgressTimeoutSeconds * 1000 };
   }
 
-  surroundings(): Surroundings {
-    const { gatewayApi, istio, keda } = this.options.caches;
+  private surroundings(object: KubeObject): Surroundings {
+    return { ...this.installation(), hostTaken: this.isHostTaken(object) };
+  }
+
+  /** Of every service alike. */
+  installation(): Omit<Surroundings, 'hostTaken'> {
+    const { gatewayApi, istio, keda, forbidden } = this.options.caches;
     const customMetrics = this.options.metricsApi.served;
-    return { ...this.options.surroundings, gatewayApi, istio, keda, customMetrics };
+    return { ...this.options.surroundings, gatewayApi, istio, keda, forbidden, customMetrics };
+  }
+
+  private isHostTaken(object: KubeObject): boolean {
+    const { caches, surroundings } = this.options;
+    const own = hostClaim(caches.latest(object));
+    if (own === null) return false;
+    const others = [...caches.llmServices.values()].flatMap((each) => hostClaim(each) ?? []);
+    // What a namespace may not have it does not keep from others.
+    const rightful = others.filter(
+      ({ namespace, host }) => refusedHost(namespace, host, surroundings.limits.routeHosts) === null,
+    );
+    return hostHolder(own, rightful) !== null;
   }
 
   private now(): string {

@@ -75,6 +75,7 @@ export class Replica {
       logger,
       now,
       names: { name: model.name, aliases: model.aliases },
+      service: server.service,
       admission: new Admission(engineConfig.engine.maxNumSeqs + server.maxWaiting),
       access: this.control.access,
       running: new Set(),

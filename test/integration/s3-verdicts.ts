@@ -4,6 +4,7 @@
 import { argv } from 'node:process';
 import { fileURLToPath } from 'node:url';
 import { FailureError } from '@llmservice/crds';
+import { AddressGuard, anyEndpoint } from '../../operator/src/preflight/address-guard.js';
 import { S3Files } from '../../operator/src/preflight/s3-files.js';
 import { makeS3Client } from '../../runtime/src/weights/s3-client.js';
 import { S3Source } from '../../runtime/src/weights/s3-source.js';
@@ -28,8 +29,7 @@ export async function verdictsOf(access: Access): Promise<Verdicts> {
   const { endpoint, bucket = 'models', keys = s3Keys, region = 'us-east-1', certificates = null } = access;
   const files = new S3Files(
     { endpoint, region, forcePathStyle: true, credentials: null, caConfigMap: null },
-    keys,
-    certificates,
+    { credentials: keys, certificates, lookup: new AddressGuard(anyEndpoint).lookupFor(endpoint) },
     { bucket, prefix: 'p/', file: null },
   );
   const client = makeS3Client({

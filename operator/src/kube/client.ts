@@ -4,7 +4,7 @@
 import { once } from 'node:events';
 import http, { type ClientRequest, type IncomingMessage } from 'node:http';
 import https from 'node:https';
-import type { Socket } from 'node:net';
+import { isIP, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { TLSSocket } from 'node:tls';
 import type { KubeConfig } from '@kubernetes/client-node';
@@ -60,6 +60,12 @@ export class KubeClient {
     reload?: () => KubeConfig | null,
   ) {
     this.credentials = new Credentials(config, reload);
+  }
+
+  /** Of the API server, where it is not reached by a name. */
+  get serverAddresses(): readonly string[] {
+    const host = this.credentials.server.hostname.replace(/^\[|\]$/g, '');
+    return isIP(host) === 0 ? [] : [host];
   }
 
   /** The same client, whose requests fail with what `check` throws when they are about to leave. */

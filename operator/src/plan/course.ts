@@ -38,6 +38,7 @@ export function planCourse(
           planTemplate(service, {
             image: groundwork.image,
             pullImage: groundwork.pullImage,
+            operatorImage: groundwork.operatorImage,
             size: groundwork.checkpoint,
             pins: groundwork.checkpoint.pins ?? null,
             memoryPlan: plan.fit.state === 'fits' ? plan.fit.plan : null,

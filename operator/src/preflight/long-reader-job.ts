@@ -3,13 +3,13 @@
 import type { Failure } from '@llmservice/crds';
 import type { WantedService } from '../spec/parse-spec.js';
 import type { Checkpoint } from './read-checkpoint.js';
-import type { S3Credentials } from './s3-files.js';
+import type { EndpointRules } from './address-guard.js';
+import type { BucketAccess } from './service-secrets.js';
 
 /** All that a look needs, so that the process needs no access to the cluster. */
-export interface LongReaderJob {
+export interface LongReaderJob extends BucketAccess {
   readonly service: WantedService;
-  readonly credentials: S3Credentials | null;
-  readonly certificates: string | null;
+  readonly endpoints: EndpointRules;
   readonly mostMs: number;
 }
 

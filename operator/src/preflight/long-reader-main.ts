@@ -3,6 +3,7 @@
 import { once } from 'node:events';
 import { FailureError } from '@llmservice/crds';
 import { s3Access } from '../spec/s3-access.js';
+import { AddressGuard } from './address-guard.js';
 import { judgeCheckpoint } from './judge-checkpoint.js';
 import type { LongReaderAnswer, LongReaderJob } from './long-reader-job.js';
 import { openBuckets } from './open-buckets.js';
@@ -10,11 +11,12 @@ import { openBuckets } from './open-buckets.js';
 // Nobody would read the answer.
 process.once('disconnect', () => process.exit(0));
 
-async function look({ service, mostMs, ...secrets }: LongReaderJob): Promise<LongReaderAnswer> {
+async function look({ service, endpoints, mostMs, ...secrets }: LongReaderJob): Promise<LongReaderAnswer> {
   const access = s3Access(service);
-  const source = { open: () => Promise.resolve(openBuckets({ access, ...secrets })) };
   const { signal } = new AbortController();
   try {
+    const lookup = new AddressGuard(endpoints).lookupFor(access.endpoint);
+    const source = { open: () => Promise.resolve(openBuckets(access, { ...secrets, lookup })) };
     const checkpoint = await judgeCheckpoint(source, service, { long: true, mostMs, signal });
     return { state: 'resolved', checkpoint };
   } catch (error) {

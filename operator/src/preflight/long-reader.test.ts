@@ -6,10 +6,11 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { failureKinds } from '@llmservice/crds';
 import { wantedService } from '../spec/wanted-service.fixture.js';
+import { anyEndpoint } from './address-guard.js';
 import { LongReader } from './long-reader.js';
 
 const service = wantedService();
-const secrets = { of: () => Promise.resolve({ credentials: null, certificates: null }) };
+const secrets = { open: () => Promise.resolve({ credentials: null, certificates: null }) };
 const limits = { mostMs: 60_000, signal: new AbortController().signal };
 
 let folder: string;
@@ -22,7 +23,7 @@ afterAll(() => rmSync(folder, { recursive: true }));
 function reader(name: string, program: string, options: object = {}): LongReader {
   const entry = join(folder, `${name}.mjs`);
   writeFileSync(entry, `process.once('message', (job) => { ${program} });`);
-  return new LongReader(secrets, { entry, ...options });
+  return new LongReader(secrets, anyEndpoint, { entry, ...options });
 }
 
 test('an answer is the look’s, and the process has none of the operator’s variables', async () => {
@@ -32,7 +33,13 @@ test('an answer is the look’s, and the process has none of the operator’s va
     job: object;
   };
   expect(env.filter((name) => !name.startsWith('NODE_CHANNEL'))).toEqual([]);
-  expect(job).toEqual({ service, credentials: null, certificates: null, mostMs: 60_000 });
+  expect(job).toEqual({
+    service,
+    endpoints: anyEndpoint,
+    credentials: null,
+    certificates: null,
+    mostMs: 60_000,
+  });
 });
 
 test.each([

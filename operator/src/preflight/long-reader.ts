@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { FailureError } from '@llmservice/crds';
 import type { WantedService } from '../spec/parse-spec.js';
-import { s3Access } from '../spec/s3-access.js';
+import type { EndpointRules } from './address-guard.js';
 import type { LongReaderAnswer, LongReaderJob } from './long-reader-job.js';
 import type { LookLimits } from './judge-checkpoint.js';
 import type { Checkpoint } from './read-checkpoint.js';
@@ -27,7 +27,8 @@ export interface LongReaderOptions {
 
 export class LongReader {
   constructor(
-    private readonly secrets: Pick<ServiceSecrets, 'of'>,
+    private readonly secrets: Pick<ServiceSecrets, 'open'>,
+    private readonly endpoints: EndpointRules,
     private readonly options: LongReaderOptions = {},
   ) {}
 
@@ -36,11 +37,15 @@ export class LongReader {
     service: WantedService,
     { mostMs, signal }: Pick<LookLimits, 'mostMs' | 'signal'>,
   ): Promise<Checkpoint> {
-    const secrets = await this.secrets.of(service.namespace, s3Access(service));
+    const secrets = await this.secrets.open(service);
     signal.throwIfAborted();
     const child = this.start();
     try {
-      const answer = await this.ask(child, { service, ...secrets, mostMs }, signal);
+      const answer = await this.ask(
+        child,
+        { service, endpoints: this.endpoints, ...secrets, mostMs },
+        signal,
+      );
       if (answer.state === 'resolved') return answer.checkpoint;
       if (answer.state === 'error') throw new Error(answer.message);
       const { reason, message, detail } = answer.failure;

@@ -3,19 +3,13 @@
 import type { S3Access } from '../spec/s3-access.js';
 import type { CheckpointLocation } from '../spec/parse-spec.js';
 import type { OpenFolders } from './judge-checkpoint.js';
-import { S3Files, type S3Credentials } from './s3-files.js';
+import { S3Files, type Connection } from './s3-files.js';
 
-export interface BucketAccess {
-  readonly access: S3Access;
-  readonly credentials: S3Credentials | null;
-  readonly certificates: string | null;
-}
-
-export function openBuckets({ access, credentials, certificates }: BucketAccess): OpenFolders {
+export function openBuckets(access: S3Access, connection: Connection): OpenFolders {
   const opened: S3Files[] = [];
   return {
     at: (location: CheckpointLocation) => {
-      const files = new S3Files(access, credentials, certificates, location);
+      const files = new S3Files(access, connection, location);
       opened.push(files);
       return files;
     },

@@ -4,6 +4,7 @@
 
 import { FailureError, type Failure } from '@llmservice/crds';
 import type { WantedService } from '../spec/parse-spec.js';
+import { secretUses } from '../spec/secret-uses.js';
 import { contentHash } from '../plan/identity/content-hash.js';
 import { backoffMs } from '../watch/backoff.js';
 import { judgeCheckpoint, LongCheckpointError, type CheckpointSource } from './judge-checkpoint.js';
@@ -214,9 +215,11 @@ function newEntry(inputs: string): Entry {
 }
 
 /** All that the judgement depends on. */
-function inputsOf({ spec: { model, env, engine }, retry }: WantedService): string {
+function inputsOf({ spec, retry }: WantedService): string {
+  const { model, env, engine } = spec;
   const { runtime, dtype, quantization, speculative } = engine;
-  return contentHash({ model, env, runtime, dtype, quantization, speculative, retry });
+  const secrets = secretUses(spec);
+  return contentHash({ model, env, secrets, runtime, dtype, quantization, speculative, retry });
 }
 
 function unread({ spec }: WantedService, { message }: Error): PreflightState {

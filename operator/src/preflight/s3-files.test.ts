@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { afterEach, expect, test } from '@jest/globals';
 import { FailureError } from '@llmservice/crds';
+import { AddressGuard } from './address-guard.js';
 import { S3Files } from './s3-files.js';
 
 let server: Server | null = null;
@@ -17,16 +18,11 @@ async function filesOf(answer: (request: IncomingMessage, response: ServerRespon
   server = createServer(answer).listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as { port: number };
+  const endpoint = `http://127.0.0.1:${port}`;
+  const guard = new AddressGuard({ allowed: ['127.0.0.1'], refused: [] });
   return new S3Files(
-    {
-      endpoint: `http://127.0.0.1:${port}`,
-      region: 'r',
-      forcePathStyle: true,
-      credentials: null,
-      caConfigMap: null,
-    },
-    null,
-    null,
+    { endpoint, region: 'r', forcePathStyle: true, credentials: null, caConfigMap: null },
+    { credentials: null, certificates: null, lookup: guard.lookupFor(endpoint) },
     { bucket: 'b', prefix: 'p/', file: null },
   );
 }
@@ -82,6 +78,17 @@ test('closing ends what is being read', async () => {
   await once(server as Server, 'request');
   setTimeout(() => files.close(), 50);
   await expect(read).rejects.toMatchObject({ reason: 'S3Unavailable' });
+});
+
+test('an endpoint that leads elsewhere is not followed', async () => {
+  const asked: (string | undefined)[] = [];
+  const files = await filesOf((request, response) => {
+    asked.push(request.url);
+    const { port } = server?.address() as { port: number };
+    response.writeHead(307, { location: `http://127.0.0.1:${port}/elsewhere` }).end();
+  });
+  await expect(files.read('config.json', 10)).rejects.toThrow('307');
+  expect(asked.every((url) => url?.startsWith('/b/p/config.json') === true)).toBe(true);
 });
 
 test.each([

@@ -13,14 +13,23 @@ import {
 import { FailureError, objectVersion, type ListedFile } from '@llmservice/crds';
 import type { CheckpointLocation } from '../spec/parse-spec.js';
 import type { S3Access } from '../spec/s3-access.js';
+import type { Lookup } from './address-guard.js';
 import { boundAnswers, pageFiles } from './bound-answers.js';
-import { checkEndpointHost, guardedLookup } from './address-guard.js';
 import type { CheckpointFiles, FileRange } from './read-safetensors.js';
 import { isAbsent, mayBeAbsent, toFailure } from './s3-errors.js';
 
 export interface S3Credentials {
   readonly accessKeyId: string;
   readonly secretAccessKey: string;
+}
+
+/** By what the bucket is reached, beside where it is. */
+export interface Connection {
+  /** Null: requests are not signed. */
+  readonly credentials: S3Credentials | null;
+  /** In PEM, beside those that everybody trusts. */
+  readonly certificates: string | null;
+  readonly lookup: Lookup;
 }
 
 /** A folder with more than 10,000 files is no checkpoint's. */
@@ -30,15 +39,13 @@ export class S3Files implements CheckpointFiles {
   private readonly client: S3Client;
   private readonly closing = new AbortController();
 
-  /** @throws FailureError InvalidSpec where the endpoint is no URL or has an address that is refused */
   constructor(
     access: S3Access,
-    credentials: S3Credentials | null,
-    certificates: string | null,
+    { credentials, certificates, lookup }: Connection,
     private readonly location: CheckpointLocation,
   ) {
-    if (access.endpoint !== null) checkEndpointHost(access.endpoint);
-    const agentOptions = { keepAlive: true, lookup: guardedLookup };
+    // A connection is made to an address that this look-up gave, and to no other.
+    const agentOptions = { keepAlive: true, lookup };
     this.client = new S3Client({
       ...(access.endpoint === null ? {} : { endpoint: access.endpoint }),
       region: access.region,

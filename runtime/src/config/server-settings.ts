@@ -12,6 +12,8 @@ export interface ServerSettings {
   /** Pulled checkpoints lie in folders of their own below it. */
   readonly weightsDir: string;
   readonly terminationLog: string;
+  /** NAMESPACE/NAME of the service that the process is a replica of; null: of none. */
+  readonly service: string | null;
   /** Folder of PEM files to trust for S3 besides the system's roots; need not exist. */
   readonly s3CaDir: string;
   /** Folder with tls.crt, tls.key and perhaps client-ca.crt; null: plain HTTP. */
@@ -90,6 +92,15 @@ export const serverSettings = [
     'FILE',
     'gets the reason when the process gives up',
     paths.terminationMessage,
+    String,
+  ),
+  define(
+    'service',
+    'LLMSERVICE_SERVICE',
+    '--service',
+    'NAMESPACE/NAME',
+    'the service that it is a replica of, for stream checks',
+    null,
     String,
   ),
   define(

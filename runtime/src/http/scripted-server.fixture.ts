@@ -6,6 +6,7 @@ import { tokenizerJson } from '../tokens/tokenizer.fixture.js';
 import { findDialect } from '../tools/dialect.js';
 import { makeLogger } from '../log/logger.js';
 import { KeyBudgets } from '../keys/key-budgets.js';
+import { momentOf } from '../keys/moment.fixture.js';
 import { ServerMetrics } from '../metrics/server-metrics.js';
 import type { EndedRequest } from '../observe/ended-request.js';
 import { RecentErrors } from '../observe/recent-errors.js';
@@ -58,6 +59,7 @@ export class ScriptedServer {
     maxBodiesBytes = 100_000_000,
     maxConnections = 1_000,
     bodyPaces = defaultPaces,
+    service = null,
   }: {
     readonly serving?: boolean;
     readonly tools?: boolean;
@@ -68,6 +70,7 @@ export class ScriptedServer {
     readonly maxBodiesBytes?: number;
     readonly maxConnections?: number;
     readonly bodyPaces?: BodyPaces;
+    readonly service?: string | null;
   } = {}): Promise<ScriptedServer> {
     const engine = new ScriptedEngine();
     const tokenizer = Tokenizer.fromJson(tokenizerJson(tools ? markerTexts : []), 'tokenizer.json');
@@ -82,6 +85,7 @@ export class ScriptedServer {
     const parts: ServerParts = {
       lifecycle,
       names: { name: 'tiny', aliases: ['small'] },
+      service,
       admission: new Admission(8),
       metrics,
       access: {
@@ -92,7 +96,7 @@ export class ScriptedServer {
         budgets: new KeyBudgets(1, (id, limit) => metrics.keys.refused(id, limit)),
         metrics: metrics.keys,
         log: null,
-        clock: Date.now,
+        clock: () => momentOf(Date.now()),
         ...access,
       },
       logger: makeLogger('error'),

@@ -60,11 +60,13 @@ describe('files of a folder that are links', () => {
   symlinkSync(at('secrets/keys'), at('models/a/chat_template.jinja'));
 
   test('may lead to the blobs of a Hugging Face cache', async () => {
-    expect(await new FolderSource(at('hub/snapshots/1')).list()).toEqual([{ name: 'config.json', bytes: 2 }]);
+    expect(await new FolderSource(at('hub/snapshots/1'), { alsoInto: [] }).list()).toEqual([
+      { name: 'config.json', bytes: 2 },
+    ]);
   });
 
   test('may not lead out of it, but below folders that are allowed', async () => {
-    const refused = new FolderSource(at('models/a')).list();
+    const refused = new FolderSource(at('models/a'), { alsoInto: [] }).list();
     await expect(refused).rejects.toMatchObject({
       reason: 'CheckpointIncomplete',
       message: expect.stringMatching(
@@ -73,6 +75,6 @@ describe('files of a folder that are links', () => {
     });
     await expect(refused).rejects.not.toThrow(/secrets/);
     const roots = await allowedFolders([at('secrets'), 's3://models/', at('nowhere')]);
-    expect(await new FolderSource(at('models/a'), roots).list()).toHaveLength(1);
+    expect(await new FolderSource(at('models/a'), { alsoInto: roots }).list()).toHaveLength(1);
   });
 });

@@ -14,9 +14,14 @@ export function s3Variables({ spec }: Pick<WantedService, 'spec'>): EnvVar[] {
 }
 
 /** Settings of the runtime's server, which are not the engine's and so not in the engine config. */
-export function serverVariables({ spec }: Pick<WantedService, 'spec'>): EnvVar[] {
+export function serverVariables({
+  namespace,
+  name: service,
+  spec,
+}: Pick<WantedService, 'namespace' | 'name' | 'spec'>): EnvVar[] {
   const { tls, server, administration, requestLog } = spec;
   const variables: Readonly<Record<string, string | number | boolean | undefined>> = {
+    LLMSERVICE_SERVICE: `${namespace}/${service}`,
     LLMSERVICE_TLS_DIR: tls.secretRef && paths.tls,
     LLMSERVICE_MAX_BODY_BYTES: server?.maxBodyBytes,
     LLMSERVICE_MAX_BODIES_BYTES: server?.maxBodiesBytes,

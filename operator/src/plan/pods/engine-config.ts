@@ -8,6 +8,7 @@ import type { WantedService } from '../../spec/parse-spec.js';
 import type { KubeObject } from '../../kube/types.js';
 import { configMapName } from '../identity/child-identity.js';
 import { childMetadata } from '../identity/child-metadata.js';
+import { ownFolder } from './node-cache-volume.js';
 
 export const engineConfigKey = 'engine-config.json';
 
@@ -25,7 +26,7 @@ export function planEngineConfig(service: WantedService, pins: Pins | null = nul
         ...(region === undefined ? {} : { region }),
         forcePathStyle,
       },
-      ...(cache === null ? {} : { cache: planCache(cache, pins) }),
+      ...(cache === null ? {} : { cache: planCache(service, cache, pins) }),
     },
     accelerator: { kind: accelerator.kind, memoryBytesPerDevice: accelerator.memoryBytesPerDevice },
     parallelism: { tensor: service.tensor },
@@ -58,9 +59,14 @@ export function planEngineConfig(service: WantedService, pins: Pins | null = nul
   };
 }
 
-function planCache(cache: NodeCache, pins: Pins | null): NonNullable<EngineConfig['model']['cache']> {
+function planCache(
+  service: WantedService,
+  cache: NodeCache,
+  pins: Pins | null,
+): NonNullable<EngineConfig['model']['cache']> {
   const { maxBytes, verify } = cache;
-  const volume = cache.kind === 'hostPath' ? `hostPath ${cache.path}` : `claim ${cache.claimName}`;
+  const volume =
+    cache.kind === 'hostPath' ? `hostPath ${cache.path}/${ownFolder(service)}` : `claim ${cache.claimName}`;
   return { volume, maxBytes, verify, pins: pins ?? { model: null, head: null } };
 }
 

@@ -15,7 +15,10 @@ export interface PlannedTemplate {
   readonly revision: string;
 }
 
-export interface TemplateInputs extends Pick<PodInputs, 'image' | 'pullImage' | 'size' | 'memoryPlan'> {
+export interface TemplateInputs extends Pick<
+  PodInputs,
+  'image' | 'pullImage' | 'operatorImage' | 'size' | 'memoryPlan'
+> {
   /** What a cache knows the checkpoints by; null: there is none, or they are not known. */
   readonly pins: Pins | null;
 }

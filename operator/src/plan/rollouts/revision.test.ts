@@ -14,6 +14,7 @@ const size = { model: null, weightBytes: 1, fileBytes: 1, fingerprint: 'print' }
 const template = planTemplate(service, {
   image: 'runtime:1',
   pullImage: null,
+  operatorImage: null,
   size,
   memoryPlan: null,
   pins: null,
@@ -39,7 +40,7 @@ const stored = (change: object = {}): KubeObject => {
   return sorted(JSON.parse(JSON.stringify(object))) as KubeObject;
 };
 const read = (object: KubeObject): StoredRevisions =>
-  readRevisions([object], service, (path) => path === '/cache');
+  readRevisions([object], service, { allowedHostPaths: ['/cache'], operatorImage: 'operator:1' });
 const pod = template.pod as {
   metadata: { annotations: Record<string, string> };
   spec: Record<string, unknown>;

@@ -12,6 +12,7 @@ import { revisionName } from '../identity/child-identity.js';
 import { childMetadata } from '../identity/child-metadata.js';
 import { contentHash } from '../identity/content-hash.js';
 import { engineConfigKey, planConfigMap } from '../pods/engine-config.js';
+import type { NodeRules } from '../pods/node-cache-volume.js';
 import type { PlannedTemplate } from '../pods/planned-template.js';
 import { revisionAnnotation } from '../pods/pod-template.js';
 import { specHash, specHashAnnotation } from './spec-hash.js';
@@ -72,15 +73,14 @@ export interface StoredRevisions {
   readonly unreadable: readonly KubeObject[];
 }
 
-/** @param mayMount whether services may mount this folder of a node */
 export function readRevisions(
   objects: readonly KubeObject[],
   service: WantedService,
-  mayMount: (folder: string) => boolean,
+  rules: NodeRules,
 ): StoredRevisions {
   // What a service of the same name left behind wants a config that belongs to that one, and that goes with it.
   const ours = objects.filter((object) => controllerUid(object) === service.uid);
-  const read = ours.map((object) => ({ object, revision: readRevision(object, service, mayMount) }));
+  const read = ours.map((object) => ({ object, revision: readRevision(object, service, rules) }));
   return {
     history: read.flatMap(({ revision }) => revision ?? []).sort((a, b) => a.number - b.number),
     unreadable: read.filter(({ revision }) => revision === null).map(({ object }) => object),
@@ -88,18 +88,14 @@ export function readRevisions(
 }
 
 /** What is stored is data: objects are planned from it anew, under the names and in the namespace of the service. */
-function readRevision(
-  object: KubeObject,
-  service: WantedService,
-  mayMount: (folder: string) => boolean,
-): Revision | null {
+function readRevision(object: KubeObject, service: WantedService, rules: NodeRules): Revision | null {
   const notes = object.metadata.annotations ?? {};
   const number = Number(object['revision']);
   const { config, configMap, template: stored } = (object['data'] ?? {}) as StoredData;
   const text = config ?? configText(configMap);
   const hash = configHash(text);
   if (typeof text !== 'string' || hash === null) return null;
-  const template = readStoredTemplate(stored, hash, service, mayMount);
+  const template = readStoredTemplate(stored, hash, service, rules);
   if (template === null || !Number.isInteger(number) || number < 1 || number > mostRevisions) return null;
   const revision = revisionOf(service, {
     number,

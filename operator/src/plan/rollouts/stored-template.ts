@@ -4,6 +4,7 @@
 import { annotations, labels } from '@llmservice/crds';
 import type { WantedService } from '../../spec/parse-spec.js';
 import { contentHash } from '../identity/content-hash.js';
+import { keepsToOwnFolder, type NodeRules } from '../pods/node-cache-volume.js';
 import { revisionAnnotation } from '../pods/pod-template.js';
 
 /** Several times what templates have, node affinities included. */
@@ -23,8 +24,8 @@ export interface StoredTemplate {
 export function readStoredTemplate(
   value: unknown,
   configHash: string,
-  { name }: Pick<WantedService, 'name'>,
-  mayMount: (folder: string) => boolean,
+  service: Pick<WantedService, 'name' | 'namespace'>,
+  rules: NodeRules,
 ): StoredTemplate | null {
   if (!isShallow(value, mostLevels) || !isFields(value)) return null;
   const { metadata, spec } = value;
@@ -32,26 +33,20 @@ export function readStoredTemplate(
   const { [revisionAnnotation]: revision, ...notes } = fieldsOf(metadata['annotations']);
   if (revision !== contentHash({ metadata: { ...metadata, annotations: notes }, spec })) return null;
   if (notes[annotations.configHash] !== configHash) return null;
-  if (fieldsOf(metadata['labels'])[labels.service] !== name) return null;
-  return isOurs(spec, mayMount) ? { metadata, spec } : null;
+  if (fieldsOf(metadata['labels'])[labels.service] !== service.name) return null;
+  return isOurs(spec) && keepsToOwnFolder(spec, service, rules) ? { metadata, spec } : null;
 }
 
-function isOurs(spec: Fields, mayMount: (folder: string) => boolean): boolean {
+function isOurs(spec: Fields): boolean {
   const containers = [...listOf(spec['containers']), ...listOf(spec['initContainers'])];
   return (
     spec['automountServiceAccountToken'] === false &&
     hostFields.every((field) => spec[field] === undefined) &&
     containers.every((container) => fieldsOf(container['securityContext'])['privileged'] !== true) &&
-    listOf(spec['volumes']).every((volume) => isOurVolume(volume, mayMount))
+    listOf(spec['volumes']).every((volume) =>
+      Object.keys(volume).every((field) => field === 'name' || ourVolumes.has(field)),
+    )
   );
-}
-
-function isOurVolume(volume: Fields, mayMount: (folder: string) => boolean): boolean {
-  const kinds = Object.keys(volume).filter((field) => field !== 'name');
-  if (!kinds.every((kind) => ourVolumes.has(kind))) return false;
-  if (volume['hostPath'] === undefined) return true;
-  const { path } = fieldsOf(volume['hostPath']);
-  return typeof path === 'string' && !path.split('/').includes('..') && mayMount(path);
 }
 
 function isShallow(value: unknown, levels: number): boolean {

@@ -18,6 +18,8 @@ import type { ModelNames } from './served-model.js';
 export interface ServerParts extends RecordParts {
   readonly lifecycle: Lifecycle;
   readonly names: ModelNames;
+  /** NAMESPACE/NAME; null: a replica of none. */
+  readonly service: string | null;
   readonly admission: Admission;
   readonly access: Access;
   readonly metrics: ServerMetrics;
