@@ -241,9 +241,9 @@ export class Reconciler {
 
   /** Of every service alike. */
   installation(): Omit<Surroundings, 'hostTaken'> {
-    const { gatewayApi, istio, keda } = this.options.caches;
+    const { gatewayApi, istio, keda, forbidden } = this.options.caches;
     const customMetrics = this.options.metricsApi.served;
-    return { ...this.options.surroundings, gatewayApi, istio, keda, customMetrics };
+    return { ...this.options.surroundings, gatewayApi, istio, keda, forbidden, customMetrics };
   }
 
   private isHostTaken(object: KubeObject): boolean {

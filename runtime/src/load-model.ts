@@ -9,7 +9,7 @@ import type { GenerationDefaults } from './request/parts/generation-defaults.js'
 import type { Logger } from './log/logger.js';
 import type { ThinkIds } from './request/text/reasoning.js';
 import type { ChatTemplate } from './tokens/chat-template.js';
-import { TextProcesses } from './tokens/process/text-processes.js';
+import { TextProcesses } from './text-processes/text-processes.js';
 import { TemplateRenderer } from './tokens/template-renderer.js';
 import { Tokenizer } from './tokens/tokenizer.js';
 import { findDialect } from './tools/dialect.js';

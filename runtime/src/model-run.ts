@@ -12,7 +12,7 @@ import { readModelFiles, servedModel } from './load-model.js';
 import type { LoadObserver } from './load-observer.js';
 import type { Logger } from './log/logger.js';
 import { s3SettingsOf } from './s3-settings.js';
-import type { TextProcesses } from './tokens/process/text-processes.js';
+import type { TextProcesses } from './text-processes/text-processes.js';
 import type { WeightsCache } from './weights/cache/weights-cache.js';
 import { SourceChangedError } from './weights/checkpoint-source.js';
 import { obtainCheckpoint, type ObtainedCheckpoint } from './weights/obtain-checkpoint.js';

@@ -1290,7 +1290,7 @@ export const llmServiceSchema: object = {
               "description": "Connections that a pod has open at once. A new one closes the one that is idle longest; where none is, it is refused with 503, unless it asks for the health routes. Default: 4096.",
               "type": "integer",
               "format": "int32",
-              "minimum": 16,
+              "minimum": 1024,
               "maximum": 65536
             },
             "maxWaiting": {

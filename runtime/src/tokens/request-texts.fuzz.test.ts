@@ -8,7 +8,7 @@ import { makeLogger } from '../log/logger.js';
 import { isKnownTokenizer } from './known-tokenizer.js';
 import { preTokenizerPatterns } from './pre-tokenizer-patterns.js';
 import { nastyText } from './nasty-texts.fixture.js';
-import { TextProcesses } from './process/text-processes.js';
+import { TextProcesses } from '../text-processes/text-processes.js';
 import { tokenizerJson } from './tokenizer.fixture.js';
 import { longTextChars, Tokenizer } from './tokenizer.js';
 

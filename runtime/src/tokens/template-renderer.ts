@@ -3,10 +3,12 @@
 // neither other streams nor the health routes.
 
 import { ChatTemplateRefusal, type ChatTemplate, type ChatTemplateInput } from './chat-template.js';
-import type { TextProcesses } from './process/text-processes.js';
+import type { TextProcesses } from '../text-processes/text-processes.js';
 
 /** What renders a conversation. */
 export interface ChatRenderer {
+  /** Whether all that users say stands in every prompt; absent: nobody knows. */
+  readonly showsUsers?: boolean;
   /**
    * @throws ChatTemplateRefusal with the template's own message, or because it took too long or too much memory
    * @throws FailureError QueueTimeout: others took too long; the signal's reason
@@ -14,12 +16,19 @@ export interface ChatRenderer {
   render(input: ChatTemplateInput, options?: { readonly signal?: AbortSignal | undefined }): Promise<string>;
 }
 
+/** Texts of users that are looked for in a prompt. */
+const marks = ['the first word', 'the second word'];
+
 export class TemplateRenderer implements ChatRenderer {
+  readonly showsUsers: boolean;
+
   /** @param processes with the same template */
   constructor(
     private readonly template: ChatTemplate,
     private readonly processes: TextProcesses,
-  ) {}
+  ) {
+    this.showsUsers = showsUsers(template);
+  }
 
   async render(
     input: ChatTemplateInput,
@@ -31,5 +40,20 @@ export class TemplateRenderer implements ChatRenderer {
     if (reply.kind === 'text') return reply.text;
     if (reply.kind === 'refused') throw new ChatTemplateRefusal(reply.message);
     throw new Error(`a chat template failed: ${reply.message}`);
+  }
+}
+
+function showsUsers(template: ChatTemplate): boolean {
+  const [first = '', second = ''] = marks;
+  const messages = [
+    { role: 'user', content: first },
+    { role: 'assistant', content: 'an answer' },
+    { role: 'user', content: second },
+  ];
+  try {
+    const prompt = template.renderBriefly({ messages });
+    return prompt !== null && marks.every((mark) => prompt.includes(mark));
+  } catch {
+    return false;
   }
 }

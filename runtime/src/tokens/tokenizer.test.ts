@@ -2,7 +2,7 @@ import { describe, expect, jest, test } from '@jest/globals';
 import { FailureError } from '@llmservice/crds';
 import { Tokenizer as ReferenceTokenizer } from 'tokenizers';
 import { makeLogger } from '../log/logger.js';
-import { TextProcesses } from './process/text-processes.js';
+import { TextProcesses } from '../text-processes/text-processes.js';
 import { tokenizerJson } from './tokenizer.fixture.js';
 import { longTextChars, Tokenizer } from './tokenizer.js';
 

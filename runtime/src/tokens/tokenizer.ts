@@ -7,7 +7,7 @@ import type { Tokenizer as ReferenceTokenizer } from 'tokenizers';
 import { Detokenizer } from './detokenizer.js';
 import { fatalFlaw } from './fatal-flaw.js';
 import { isKnownTokenizer } from './known-tokenizer.js';
-import type { TextProcesses } from './process/text-processes.js';
+import type { TextProcesses } from '../text-processes/text-processes.js';
 import { referenceTokenizer } from './reference-tokenizer.js';
 import { TokenBound } from './token-bound.js';
 import { bytesOfToken, spellingOf, type DecoderConfig, type TokenSpelling } from './token-bytes.js';

@@ -11,11 +11,12 @@ import { answerText } from './text-work.js';
 export function countTokensRoute(parts: ServerParts): RequestHandler {
   return async (request, response) => {
     try {
-      await answerText(parts, request, response, async ({ model, spend }) => {
+      await answerText(parts, request, response, async ({ model, signal, spend }) => {
         const { model: asked, prompts, tools } = parseCountTokens(request.body, model.defaults);
         resolveName(parts.names, asked, request);
+        const how = { mostTokens: null, named: 'the prompt', signal };
         const counts = await Promise.all(
-          prompts.map((source) => encodePrompt(source, tools, model, 'messages')),
+          prompts.map((source) => encodePrompt(source, tools, model, 'messages', how)),
         );
         const tokens = counts.reduce((sum, { length }) => sum + length, 0);
         spend(tokens);

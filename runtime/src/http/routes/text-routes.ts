@@ -16,7 +16,7 @@ const charsPerToken = 4;
 
 export function tokenizeRoute(parts: ServerParts): RequestHandler {
   return (request, response) =>
-    answerText(parts, request, response, async ({ model, spend }) => {
+    answerText(parts, request, response, async ({ model, signal, spend }) => {
       const parsed = parseTokenize(request.body);
       resolveName(parts.names, parsed.model, request);
       const { source, tools, addSpecialTokens } = parsed;
@@ -25,11 +25,11 @@ export function tokenizeRoute(parts: ServerParts): RequestHandler {
         source.kind === 'messages'
           ? ({
               kind: 'text',
-              text: await renderMessages(source, model, tools?.given),
+              text: await renderMessages(source, model, tools?.given, signal),
               addSpecialTokens,
             } as const)
           : source;
-      const ids = await encodeText(text, model, param);
+      const ids = await encodeText(text, model, param, signal);
       spend(ids.length);
       if (ids.length > mostTokens) {
         const message = `the text has ${String(ids.length)} tokens, and this route takes ${String(mostTokens)}: send it in parts`;
@@ -47,10 +47,10 @@ export function tokenizeRoute(parts: ServerParts): RequestHandler {
 
 export function detokenizeRoute(parts: ServerParts): RequestHandler {
   return (request, response) =>
-    answerText(parts, request, response, async ({ model, spend }) => {
+    answerText(parts, request, response, async ({ model, signal, spend }) => {
       const { model: asked, source } = parseDetokenize(request.body);
       resolveName(parts.names, asked, request);
-      const ids = await encodeText(source, model, 'tokens');
+      const ids = await encodeText(source, model, 'tokens', signal);
       spend(ids.length);
       return { prompt: model.tokenizer.decode(ids, { skipSpecialTokens: false }) };
     });
@@ -58,10 +58,10 @@ export function detokenizeRoute(parts: ServerParts): RequestHandler {
 
 export function applyTemplateRoute(parts: ServerParts): RequestHandler {
   return (request, response) =>
-    answerText(parts, request, response, async ({ model, spend }) => {
+    answerText(parts, request, response, async ({ model, signal, spend }) => {
       const { model: asked, source, tools } = parseTemplate(request.body);
       resolveName(parts.names, asked, request);
-      const prompt = await renderMessages(source, model, tools?.given);
+      const prompt = await renderMessages(source, model, tools?.given, signal);
       spend(Math.ceil(prompt.length / charsPerToken));
       return { prompt };
     });

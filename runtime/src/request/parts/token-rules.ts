@@ -3,7 +3,7 @@
 
 import type { ReasoningBudget, TokenRules } from '@llmservice/native';
 import { ApiError } from '../body/api-error.js';
-import { encodeString, type TextModel } from '../prepare/encode-text.js';
+import { encodeString, type TextModel } from './encode-string.js';
 import { invalidRequest, type Fields, type Violation } from '../body/validate-body.js';
 import { maxTokensField } from './max-tokens.js';
 

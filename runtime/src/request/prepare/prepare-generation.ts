@@ -3,13 +3,14 @@
 import type { GenerateRequest } from '../../engine/protocol.js';
 import { ChatTemplateRefusal } from '../../tokens/chat-template.js';
 import type { ChatRenderer } from '../../tokens/template-renderer.js';
-import type { Tokenizer } from '../../tokens/tokenizer.js';
+import { longTextChars, type Tokenizer } from '../../tokens/tokenizer.js';
 import type { ToolDialect } from '../../tools/dialect.js';
 import { toolGrammar, type GrammarSource } from '../../tools/tool-grammar.js';
 import { scoresPrompt } from '../parts/answer-details.js';
 import { withStandIns } from '../parts/exact-numbers.js';
 import { ApiError } from '../body/api-error.js';
-import { encodeString, encodeText, placeIn } from './encode-text.js';
+import { encodeString } from '../parts/encode-string.js';
+import { encodeText, placeIn } from './encode-text.js';
 import type { ApiRequest, MessagesSource, PromptSource } from '../parse/parse-request.js';
 import { cutAtMark, marked } from '../parts/prompt-ending.js';
 import { schemaOfArguments, type RequestTools } from '../parts/read-tools.js';
@@ -151,7 +152,7 @@ export async function encodePrompt(
   tools: RequestTools | null,
   model: ModelTexts,
   param: string,
-  how: PromptEncoding = { mostTokens: null, named: 'the prompt', signal: undefined },
+  how: PromptEncoding,
 ): Promise<Int32Array> {
   if (source.kind === 'messages') return encodeMessages(source, tools, model, param, how);
   if (source.kind === 'text') requireFit(source.text, model, param, how);
@@ -167,20 +168,37 @@ async function encodeMessages(
 ): Promise<Int32Array> {
   const { plainText } = source;
   const isPlain = model.chatTemplate === null && plainText !== null;
+  if (model.chatTemplate?.showsUsers === true) requireUsersFit(source, model, param, how);
   const text = isPlain ? plainText : await renderMessages(source, model, tools?.given, how.signal);
   requireFit(text, model, param, how);
   return encodeString(text, isPlain, model, param, how.signal);
 }
 
-/** @throws ApiError context_length_exceeded: the text has more tokens than may be, whatever they are */
-export function requireFit(
-  text: string,
-  { tokenizer, maxModelLen }: Pick<ModelTexts, 'tokenizer' | 'maxModelLen'>,
+/** @throws ApiError context_length_exceeded: what users say has more tokens than may be, whatever the template adds */
+function requireUsersFit(
+  { messages }: MessagesSource,
+  { tokenizer, maxModelLen }: ModelTexts,
   param: string,
-  { mostTokens, named }: Pick<PromptEncoding, 'mostTokens' | 'named'>,
+  { mostTokens, named }: PromptEncoding,
 ): void {
-  // Most bytes are no token of their own: shorter texts are not even looked at.
-  if (mostTokens === null || text.length <= mostTokens) return;
+  // Templates may trim. A first character may end a token that began before it.
+  const said = messages.flatMap(({ role, content }) => (role === 'user' ? content.trim() : []));
+  const length = said.reduce((sum, text) => sum + text.length, 0);
+  if (mostTokens === null || length < longTextChars) return;
+  const fewest = said.reduce((sum, text) => sum + Math.max(0, tokenizer.fewestTokens(text) - 1), 0);
+  if (fewest > mostTokens)
+    throw contextExceeded(`${named} has at least ${String(fewest)} tokens`, maxModelLen, param);
+}
+
+/** @throws ApiError context_length_exceeded: a long text has more tokens than may be, whatever they are */
+function requireFit(
+  text: string,
+  { tokenizer, maxModelLen }: ModelTexts,
+  param: string,
+  { mostTokens, named }: PromptEncoding,
+): void {
+  // Of shorter ones the number is soon known.
+  if (mostTokens === null || text.length < longTextChars) return;
   const fewest = tokenizer.fewestTokens(text);
   if (fewest <= mostTokens) return;
   throw contextExceeded(`${named} has at least ${String(fewest)} tokens`, maxModelLen, param);

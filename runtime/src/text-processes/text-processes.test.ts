@@ -1,11 +1,11 @@
 import { afterEach, expect, test } from '@jest/globals';
 import { existsSync, readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { makeLogger } from '../../log/logger.js';
-import { tokenizerJson } from '../tokenizer.fixture.js';
-import { Tokenizer } from '../tokenizer.js';
+import { makeLogger } from '../log/logger.js';
+import { tokenizerJson } from '../tokens/tokenizer.fixture.js';
+import { Tokenizer } from '../tokens/tokenizer.js';
 import { TextProcesses, type TextProcessesOptions } from './text-processes.js';
-import { TextRefusal } from './text-refusal.js';
+import { TextRefusal } from '../tokens/text-refusal.js';
 
 const templateOf = (template: string): TextProcessesOptions['template'] => ({
   templates: [{ name: 'default', template }],
@@ -69,6 +69,14 @@ test('a text that takes more memory than a process may have is refused', async (
   const processes = await start();
   await expect(processes.encode('a'.repeat(15_000_000), false)).rejects.toThrow(/MB of memory/);
   expect(await processes.encode('hello', false)).toHaveLength(1);
+});
+
+test('one long text after the other finds the memory that it needs', async () => {
+  const processes = await start();
+  const text = 'The quick brown fox jumps over the lazy dog. '.repeat(20_000);
+  const lengths = new Set<number>();
+  for (let i = 0; i < 4; i++) lengths.add((await processes.encode(text, false)).length);
+  expect(lengths.size).toBe(1);
 });
 
 test('what a client that left asked for is ended', async () => {

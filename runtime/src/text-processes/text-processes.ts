@@ -3,11 +3,11 @@
 // process more than work needs is kept ready, so that the next task does not wait for a start.
 
 import { FailureError } from '@llmservice/crds';
-import type { Logger } from '../../log/logger.js';
-import type { ChatTemplateInput, ChatTemplateSource } from '../chat-template.js';
+import type { Logger } from '../log/logger.js';
+import type { ChatTemplateInput, ChatTemplateSource } from '../tokens/chat-template.js';
 import { TextChild, TextProcessEnded, mostDataMb } from './text-child.js';
 import type { TextReply, TextTask } from './protocol.js';
-import { TextRefusal } from './text-refusal.js';
+import { TextRefusal } from '../tokens/text-refusal.js';
 
 /** What one of them holds: a tokenizer takes up to 300 MB. */
 const mostProcesses = 3;
@@ -18,9 +18,9 @@ const waitMs = 30_000;
 const backOffMs = { first: 100, most: 10_000 };
 /** To read a tokenizer of 20 MB and to try it takes some seconds. */
 const startMs = 120_000;
-/** A thousand messages take a tenth of a second: a template that needs longer than this does not end. */
+/** Limits of a processor's time. A thousand messages take a tenth of a second: a template that needs longer does not end. */
 const renderMs = 5000;
-/** Tokenizers read a million characters a second, and some texts at a tenth of that. */
+/** Tokenizers read a million characters a second, some texts at a tenth of that. */
 const encodeMs = (chars: number): number => Math.min(60_000, 10_000 + chars / 250);
 
 interface WaitingTask {
@@ -29,7 +29,7 @@ interface WaitingTask {
   readonly limitMs: number;
   readonly signal: AbortSignal | undefined;
   readonly resolve: (reply: TextReply) => void;
-  readonly reject: (error: unknown) => void;
+  readonly reject: (error: Error) => void;
 }
 
 export interface TextProcessesOptions {
@@ -125,7 +125,9 @@ export class TextProcesses {
   #refused({ why, message }: TextProcessEnded, what: string, limitMs: number): Error {
     switch (why) {
       case 'time':
-        return new TextRefusal(`it takes more than ${String(Math.round(limitMs / 1000))} s ${what}`);
+        return new TextRefusal(
+          `it takes more than ${String(Math.round(limitMs / 1000))} s of a processor ${what}`,
+        );
       case 'memory':
         return new TextRefusal(`it takes more than ${String(mostDataMb)} MB of memory ${what}`);
       case 'fault':
@@ -146,7 +148,7 @@ export class TextProcesses {
       signal?.throwIfAborted();
       if (this.#isClosed) throw new FailureError('EngineFault', 'the model is being unloaded');
       const waited = setTimeout(() => waiting.reject(queueTimeout()), waitMs);
-      const left = (): void => waiting.reject(signal?.reason);
+      const left = (): void => waiting.reject(signal?.reason as Error);
       const settled = (): void => {
         clearTimeout(waited);
         signal?.removeEventListener('abort', left);
@@ -161,7 +163,7 @@ export class TextProcesses {
         resolve: (reply) => resolve(reply),
         reject: (error) => {
           settled();
-          reject(error as Error);
+          reject(error);
         },
       };
       signal?.addEventListener('abort', left, { once: true });

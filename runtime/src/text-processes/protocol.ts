@@ -1,7 +1,7 @@
 // What the server and one of its text processes say to each other, over the channel of node:child_process with 'advanced'
 // serialization: typed arrays travel as they are. One task at a time.
 
-import type { ChatTemplateInput, ChatTemplateSource } from '../chat-template.js';
+import type { ChatTemplateInput, ChatTemplateSource } from '../tokens/chat-template.js';
 
 /** The first message to a process: what it works with. */
 export interface TextProcessStart {

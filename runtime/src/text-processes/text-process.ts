@@ -2,14 +2,14 @@
 // that does it. argv[2]: the process id of the server, without which it ends, whatever it is at.
 
 import { Worker } from 'node:worker_threads';
-import { ChatTemplate, ChatTemplateRefusal } from '../chat-template.js';
-import { isKnownTokenizer } from '../known-tokenizer.js';
-import { referenceTokenizer, type ReferenceTokenizer } from '../reference-tokenizer.js';
+import { ChatTemplate, ChatTemplateRefusal } from '../tokens/chat-template.js';
+import { isKnownTokenizer } from '../tokens/known-tokenizer.js';
+import { referenceTokenizer, type ReferenceTokenizer } from '../tokens/reference-tokenizer.js';
 import type { TextProcessMessage, TextProcessStart, TextReply, TextTask } from './protocol.js';
 import { flawInUse } from './flaw-in-use.js';
 
-/** A tokenizer takes up to 300 MB; what a long text took on top of it is not given back to the system. */
-const wornBytes = 700 * 2 ** 20;
+/** What a long text takes is not all given back, and the next one would not find it. */
+const wornBytes = 192 * 2 ** 20;
 
 /** A thread of its own, since a template may never return to this one. */
 const endWithServer = `
@@ -40,9 +40,10 @@ async function start({ tokenizerJson, template, tries }: TextProcessStart): Prom
     return;
   }
   const chatTemplate = template === null ? null : ChatTemplate.fromSource(template);
+  const startBytes = process.memoryUsage.rss();
   process.on('message', (task: TextTask) => {
     void replyTo(task, tokenizer, chatTemplate).then((reply) =>
-      send({ kind: 'reply', reply, isWorn: process.memoryUsage.rss() > wornBytes }),
+      send({ kind: 'reply', reply, isWorn: process.memoryUsage.rss() > startBytes + wornBytes }),
     );
   });
   send({ kind: 'ready' });

@@ -1,7 +1,7 @@
 // Tries a tokenizer on texts that bring to light patterns whose matching takes exponential or quadratic time. Runs in a
 // text process only: what is found may also end the process, which tells as much.
 
-import type { ReferenceTokenizer } from '../reference-tokenizer.js';
+import type { ReferenceTokenizer } from '../tokens/reference-tokenizer.js';
 import { tryingTexts } from './trying-texts.js';
 
 /** Of the processor, for a text of a few thousand characters. A good pattern takes some milliseconds. */

@@ -3,10 +3,11 @@
 
 import { spawn, type ChildProcess } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
+import { processorMs } from './processor-time.js';
 import type { TextProcessMessage, TextProcessStart, TextReply, TextTask } from './protocol.js';
 
 /** The compiled entry; the same file whether this module runs compiled or from source. */
-const entry = fileURLToPath(new URL('../../../dist/tokens/process/text-process.js', import.meta.url));
+const entry = fileURLToPath(new URL('../../dist/text-processes/text-process.js', import.meta.url));
 
 /**
  * Of what a process may write to in its address space (RLIMIT_DATA). Node takes some 600 MB of it that it never touches, a
@@ -15,6 +16,8 @@ const entry = fileURLToPath(new URL('../../../dist/tokens/process/text-process.j
 export const mostDataMb = 2048;
 /** Of JavaScript objects: a conversation of a million tokens is 4 MB of text, and no template needs this for it. */
 const mostHeapMb = 384;
+/** How many times its limit a task may take where others take the processors. */
+const mostWaiting = 4;
 /** What a task of a client that left may still take, so that an ordinary one does not cost a process. */
 const graceMs = 250;
 
@@ -43,8 +46,7 @@ export interface TextChildListener {
 
 interface RunningTask {
   readonly resolve: (reply: TextReply) => void;
-  readonly reject: (error: unknown) => void;
-  readonly timer: NodeJS.Timeout;
+  readonly reject: (error: Error) => void;
 }
 
 export class TextChild {
@@ -93,13 +95,21 @@ export class TextChild {
 
   /**
    * To be called when it is free.
+   * @param limitMs of a processor; on a busy machine a task may take several times as long
    * @throws TextProcessEnded; the signal's reason
    */
   run(task: TextTask, limitMs: number, signal: AbortSignal | undefined): Promise<TextReply> {
     return new Promise((resolve, reject) => {
-      const timer = setTimeout(() => this.#kill('time'), limitMs);
+      const lastAt = performance.now() + limitMs * mostWaiting;
+      const before = this.#processorMs() ?? 0;
+      const look = (): void => {
+        const left = limitMs - ((this.#processorMs() ?? Infinity) - before);
+        if (left <= 0 || performance.now() >= lastAt) this.#kill('time');
+        else timer = setTimeout(look, Math.max(left, 50));
+      };
+      let timer = setTimeout(look, limitMs);
       const left = (): void => {
-        reject(signal?.reason);
+        reject(signal?.reason as Error);
         setTimeout(() => this.#killTask(running), graceMs);
       };
       const settle = (then: () => void): void => {
@@ -110,7 +120,6 @@ export class TextChild {
       const running: RunningTask = {
         resolve: (reply) => settle(() => resolve(reply)),
         reject: (error) => settle(() => reject(error)),
-        timer,
       };
       this.#task = running;
       signal?.addEventListener('abort', left, { once: true });
@@ -122,6 +131,10 @@ export class TextChild {
   async end(): Promise<void> {
     this.#kill('unneeded');
     await this.#exited;
+  }
+
+  #processorMs(): number | null {
+    return this.pid === null ? null : processorMs(this.pid);
   }
 
   #killTask(task: RunningTask): void {
