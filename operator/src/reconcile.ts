@@ -220,7 +220,7 @@ export class Reconciler {
   }
 
   surroundings(): Surroundings {
-    const { gatewayApi, istio, keda, forbidden } = this.options.caches;
+    const { gatewayApi, istio, keda, forbidden } = this.options.caches.kinds;
     const customMetrics = this.options.metricsApi.served;
     return { ...this.options.surroundings, gatewayApi, istio, keda, forbidden, customMetrics };
   }
