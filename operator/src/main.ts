@@ -24,7 +24,7 @@ async function main(): Promise<void> {
   });
   const stop = new AbortController();
   for (const name of ['SIGTERM', 'SIGINT'] as const) process.once(name, () => stop.abort());
-  const server = await serveHttp(options.port, operator.metrics.registry);
+  const server = await serveHttp(options.port, operator.metrics.registry, () => operator.notReady());
   try {
     await operator.run(stop.signal);
   } finally {

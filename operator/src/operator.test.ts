@@ -23,7 +23,8 @@ const pod = {
     namespace: 'ns',
     uid: 'p',
     resourceVersion: '1',
-    labels: { [labels.service]: 'demo' },
+    labels: { [labels.service]: 'demo', 'pod-template-hash': 'h' },
+    ownerReferences: [{ kind: 'ReplicaSet', name: 'demo-h', uid: 'r', controller: true }],
   },
   status: { conditions: [{ type: 'Ready', status: 'True' }] },
 };
@@ -89,7 +90,7 @@ test.each([
     logger: createLogger({ silent: true }),
     metrics: (depth) => new Metrics(depth),
     options: {
-      watchNamespace: 'ns',
+      watchNamespaces: ['ns'],
       leaseNamespace: 'ns',
       instance: null,
       identity: 'a',

@@ -23,7 +23,7 @@ describe('parseOptions', () => {
       WATCH_NAMESPACE: '',
     });
     expect(options).toMatchObject({
-      watchNamespace: null,
+      watchNamespaces: null,
       leaseNamespace: 'system',
       instance: 'team-a',
       identity: 'operator-0',
@@ -85,4 +85,18 @@ describe('parseOptions', () => {
   test('an unknown flag is refused', () => {
     expect(() => parseOptions(['--nonsense'], { POD_NAMESPACE: 'x' })).toThrow('nonsense');
   });
+});
+
+test.each([
+  ['a', ['a']],
+  ['a, b,a', ['a', 'b']],
+  [' ,', null],
+])('--watch-namespace %s is %j', (text, namespaces) => {
+  const args = ['--lease-namespace', 'system', '--watch-namespace', text];
+  expect(parseOptions(args, {}).watchNamespaces).toEqual(namespaces);
+});
+
+test('a namespace that can be none is refused', () => {
+  const args = ['--lease-namespace', 'system', '--watch-namespace', 'a,B_'];
+  expect(() => parseOptions(args, {})).toThrow('--watch-namespace');
 });

@@ -9,8 +9,8 @@ import type { EndpointRules } from './preflight/address-guard.js';
 import { rangesOf } from './preflight/address-ranges.js';
 
 export interface OperatorOptions {
-  /** Null: all namespaces. */
-  readonly watchNamespace: string | null;
+  /** Whose services are looked after; null: all namespaces. */
+  readonly watchNamespaces: readonly string[] | null;
   readonly leaseNamespace: string;
   /** Which of several operators in one namespace it is: its Lease has this name. Null: the only one. */
   readonly instance: string | null;
@@ -75,6 +75,10 @@ export function parseOptions(
     return fallback;
   };
 
+  const watchNamespaces = parseNamespaces(text('watch-namespace'));
+  if (watchNamespaces?.some((each) => !isNamespace(each)) === true) {
+    errors.push('--watch-namespace (WATCH_NAMESPACE) must be names of namespaces, separated by commas');
+  }
   const leaseNamespace = text('lease-namespace');
   if (leaseNamespace === null) errors.push('--lease-namespace (POD_NAMESPACE) is required');
   const instance = text('instance');
@@ -109,7 +113,7 @@ export function parseOptions(
   }
   const options = {
     publicAddress,
-    watchNamespace: text('watch-namespace'),
+    watchNamespaces,
     leaseNamespace: leaseNamespace ?? '',
     instance,
     identity: text('identity') ?? `${hostname()}-${process.pid}`,
@@ -178,6 +182,16 @@ function isRange(text: string): boolean {
   } catch {
     return false;
   }
+}
+
+/** `a,b`, each of them once. Null: all. */
+export function parseNamespaces(text: string | null): string[] | null {
+  const names = (text ?? '').split(',').flatMap((each) => each.trim() || []);
+  return names.length === 0 ? null : [...new Set(names)];
+}
+
+function isNamespace(text: string): boolean {
+  return /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/.test(text);
 }
 
 function isOrigin(text: string): boolean {

@@ -10,8 +10,8 @@ import type { Pictures } from './pictures.js';
 import { planChildren, planRoute, type ChildInputs } from './plan/children.js';
 import { contentHash } from './plan/identity/content-hash.js';
 import { planCourse, type Course } from './plan/course.js';
-import { refusedHost } from './plan/tenant-limits.js';
 import { hostClaim, hostHolder } from './plan/traffic/host-claims.js';
+import { refusedHost } from './plan/traffic/route-hosts.js';
 import { planService, type Installation, type ServicePlan, type Surroundings } from './plan/plan-service.js';
 import { readRevisions, type Revision } from './plan/rollouts/revision.js';
 import type { Sleep } from './plan/scaling/sleep.js';
@@ -241,9 +241,9 @@ export class Reconciler {
 
   /** Of every service alike. */
   installation(): Omit<Surroundings, 'hostTaken'> {
-    const { gatewayApi, istio, keda } = this.options.caches;
+    const { gatewayApi, istio, keda, forbidden } = this.options.caches;
     const customMetrics = this.options.metricsApi.served;
-    return { ...this.options.surroundings, gatewayApi, istio, keda, customMetrics };
+    return { ...this.options.surroundings, gatewayApi, istio, keda, forbidden, customMetrics };
   }
 
   private isHostTaken(object: KubeObject): boolean {
@@ -253,7 +253,7 @@ export class Reconciler {
     const others = [...caches.llmServices.values()].flatMap((each) => hostClaim(each) ?? []);
     // What a namespace may not have it does not keep from others.
     const rightful = others.filter(
-      ({ namespace, host }) => refusedHost(namespace, host, surroundings.limits) === null,
+      ({ namespace, host }) => refusedHost(namespace, host, surroundings.limits.routeHosts) === null,
     );
     return hostHolder(own, rightful) !== null;
   }

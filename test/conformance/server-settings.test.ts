@@ -11,7 +11,7 @@ const everything = {
   server: {
     maxBodyBytes: 65_536,
     maxBodiesBytes: 2 ** 24,
-    maxConnections: 64,
+    maxConnections: 2048,
     maxWaiting: 0,
     mostUrgentPriority: -2,
     logLevel: 'debug',

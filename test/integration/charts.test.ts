@@ -339,6 +339,24 @@ describe('the operator under the chart’s RBAC', () => {
     expect(await may('patch', 'deployments.apps', 'default')).toBe('no');
     expect(await may('list', 'nodes', 'experimental')).toBe('no');
   }, 120_000);
+
+  it('may do its work in each of several watched namespaces, by a text or a list', async () => {
+    const roles = async (...args: string[]) =>
+      parseAllDocuments(
+        await template('llmservice-operator', '--namespace', 'llmservice-system', ...args),
+      ).map((document) => document.toJS() as { kind: string; metadata: { name: string; namespace: string } });
+    const byText = await roles('--set', String.raw`watchNamespace=team-a\,team-b`);
+    expect(await roles('--set', 'watchNamespace={team-a,team-b}')).toEqual(byText);
+    for (const name of ['llmservice-operator', 'llmservice-operator-activator']) {
+      const namespaces = byText
+        .filter(({ kind, metadata }) => kind === 'RoleBinding' && metadata.name === name)
+        .map(({ metadata }) => metadata.namespace);
+      expect(namespaces).toEqual(['team-a', 'team-b']);
+    }
+    expect(byText.filter(({ kind }) => kind.startsWith('Cluster'))).toEqual([]);
+    expect(JSON.stringify(byText)).toContain('{"name":"WATCH_NAMESPACE","value":"team-a,team-b"}');
+    await expect(roles('--set', 'watchNamespace=Team_A')).rejects.toThrow();
+  });
 });
 
 describe('the activator under the chart’s RBAC', () => {

@@ -204,7 +204,7 @@ describe('a replica with keys', () => {
       prompt: await replica.metric('vllm:prompt_tokens_total'),
       completion: await replica.metric('vllm:generation_tokens_total'),
     });
-    await eventually('quiet', async () => (await replica.health()).engine?.inFlight === 0);
+    await eventually('quiet', async () => (await replica.health('sk-free')).engine?.inFlight === 0);
     const before = await totals();
     const told = new Map<string, OpenAI.CompletionUsage>();
     const left = new Map<string, number>();

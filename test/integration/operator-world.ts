@@ -7,7 +7,7 @@ import type { KubeObject } from '../../operator/src/kube/types.js';
 import { createOperatorLogger } from '../../operator/src/log.js';
 import { Metrics } from '../../operator/src/metrics.js';
 import { Operator, type OperatorParts } from '../../operator/src/operator.js';
-import type { OperatorOptions } from '../../operator/src/options.js';
+import { parseNamespaces, type OperatorOptions } from '../../operator/src/options.js';
 import type { Installation } from '../../operator/src/plan/plan-service.js';
 import { httpRouteCrd } from '../builders/http-route-crd.js';
 import { llmService } from '../builders/llm-service.js';
@@ -34,9 +34,11 @@ const installation: Installation = {
 
 interface Change
   extends
-    Partial<Omit<OperatorOptions, 'surroundings'>>,
+    Partial<Omit<OperatorOptions, 'surroundings' | 'watchNamespaces'>>,
     Pick<OperatorParts, 'podBaseUrl' | 'timing' | 'clock'> {
   readonly surroundings?: Partial<Installation>;
+  /** As the flag has it: `a,b`; null: all. */
+  readonly watchNamespace?: string | null;
 }
 
 export interface RunningOperator {
@@ -103,14 +105,14 @@ export class World extends TestCluster {
   }
 
   startOperator(change: Change = {}, client?: KubeClient): RunningOperator {
-    const { podBaseUrl, timing, clock, surroundings, ...options } = change;
+    const { podBaseUrl, timing, clock, surroundings, watchNamespace = null, ...options } = change;
     const stop = new AbortController();
     const operator = new Operator({
       client: client ?? new KubeClient(this.api.kubeConfig('operator')),
       logger: createOperatorLogger(process.env['OPERATOR_LOG'] === undefined ? null : 'debug'),
       metrics: (depth) => new Metrics(depth),
       options: {
-        watchNamespace: null,
+        watchNamespaces: parseNamespaces(watchNamespace),
         leaseNamespace: 'default',
         instance: null,
         identity: `operator-${this.running.length}`,

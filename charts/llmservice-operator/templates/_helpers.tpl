@@ -11,6 +11,11 @@ app.kubernetes.io/managed-by: {{ .Release.Service }}
 helm.sh/chart: {{ .Chart.Name }}-{{ .Chart.Version }}
 {{- end }}
 
+{{/* Whose services are looked after, separated by commas; empty: those of all namespaces. */}}
+{{- define "operator.namespaces" -}}
+{{- with .Values.watchNamespace }}{{ if kindIs "slice" . }}{{ join "," . }}{{ else }}{{ . }}{{ end }}{{ end }}
+{{- end }}
+
 {{/* Of the operator and the activator alike: by its digest, which no tag can move, where there is one. */}}
 {{- define "operator.image" -}}
 {{- with .Values.image }}

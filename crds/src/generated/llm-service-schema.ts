@@ -104,7 +104,7 @@ export const llmServiceSchema: object = {
               "additionalProperties": false,
               "properties": {
                 "endpoint": {
-                  "description": "Base URL of an S3-compatible server, such as https://s3.example.org. Default: AWS S3.",
+                  "description": "Base URL of an S3-compatible server, such as https://s3.example.org: a public one, or one that the operator allows. Default: AWS S3.",
                   "type": "string",
                   "maxLength": 1024
                 },
@@ -120,7 +120,7 @@ export const llmServiceSchema: object = {
                   "default": true
                 },
                 "credentialsSecretRef": {
-                  "description": "Secret of this namespace with the keys AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY. Default: requests are not signed.",
+                  "description": "Secret of this namespace with the keys AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, and with the label llmservice.dev/secret-for=s3. Default: requests are not signed.",
                   "type": "object",
                   "additionalProperties": false,
                   "properties": {
@@ -288,7 +288,7 @@ export const llmServiceSchema: object = {
               ]
             },
             "image": {
-              "description": "Image of the runtime. Default: the one that the operator was installed with for this runtime and kind of device.",
+              "description": "Image of the runtime, of a repository that the operator allows. Default: the one that the operator was installed with for this runtime and kind of device.",
               "type": "string",
               "minLength": 1,
               "maxLength": 512,
@@ -530,7 +530,7 @@ export const llmServiceSchema: object = {
                 "additionalProperties": false,
                 "properties": {
                   "secretKeyRef": {
-                    "description": "A key of a Secret of this namespace.",
+                    "description": "A key of a Secret of this namespace with the label llmservice.dev/secret-for=env, or =s3 for variables whose names begin with AWS_.",
                     "type": "object",
                     "additionalProperties": false,
                     "properties": {
@@ -831,13 +831,13 @@ export const llmServiceSchema: object = {
           "maxLength": 253
         },
         "serviceAccountName": {
-          "description": "ServiceAccount of the pods; they get no token of it. Default: default.",
+          "description": "ServiceAccount of the pods, one that the operator allows; they get no token of it. Default: default.",
           "type": "string",
           "minLength": 1,
           "maxLength": 253
         },
         "imagePullSecrets": {
-          "description": "Secrets of this namespace for pulling the runtime image.",
+          "description": "Secrets of this namespace, of type kubernetes.io/dockerconfigjson, for pulling the runtime image.",
           "type": "array",
           "maxItems": 16,
           "items": {
@@ -1181,7 +1181,7 @@ export const llmServiceSchema: object = {
           "additionalProperties": false,
           "properties": {
             "secretRef": {
-              "description": "Secret of this namespace with tls.crt and tls.key in PEM, as type kubernetes.io/tls has them, and perhaps client-ca.crt: only clients with a certificate of its authorities are answered. A change is taken over without a restart. Default: plain HTTP.",
+              "description": "Secret of this namespace with tls.crt and tls.key in PEM, as type kubernetes.io/tls has them, and perhaps client-ca.crt: only clients with a certificate of its authorities are answered. It has the label llmservice.dev/secret-for=tls. A change is taken over without a restart. Default: plain HTTP.",
               "type": "object",
               "additionalProperties": false,
               "properties": {
@@ -1207,7 +1207,7 @@ export const llmServiceSchema: object = {
           "additionalProperties": false,
           "properties": {
             "keysSecretRef": {
-              "description": "Secret of this namespace whose key keys.yaml (or keys.json) lists the API keys, as hashes, with their budgets. A change is taken over without a restart. Default: no key is asked for.",
+              "description": "Secret of this namespace whose key keys.yaml (or keys.json) lists the API keys, as hashes, with their budgets, and that has the label llmservice.dev/secret-for=keys. A change is taken over without a restart. Default: no key is asked for.",
               "type": "object",
               "additionalProperties": false,
               "properties": {
@@ -1290,7 +1290,7 @@ export const llmServiceSchema: object = {
               "description": "Connections that a pod has open at once. A new one closes the one that is idle longest; where none is, it is refused with 503, unless it asks for the health routes. Default: 4096.",
               "type": "integer",
               "format": "int32",
-              "minimum": 16,
+              "minimum": 1024,
               "maximum": 65536
             },
             "maxWaiting": {
@@ -1347,7 +1347,7 @@ export const llmServiceSchema: object = {
           "additionalProperties": false,
           "properties": {
             "keysSecretRef": {
-              "description": "Secret of this namespace whose key keys.yaml (or keys.json) lists the keys of administrators, as hashes. A change is taken over without a restart.",
+              "description": "Secret of this namespace whose key keys.yaml (or keys.json) lists the keys of administrators, as hashes, and that has the label llmservice.dev/secret-for=administration. A change is taken over without a restart.",
               "type": "object",
               "additionalProperties": false,
               "properties": {

@@ -114,11 +114,11 @@ export interface LlmServiceSpec {
    */
   runtimeClassName?: string;
   /**
-   * ServiceAccount of the pods; they get no token of it. Default: default.
+   * ServiceAccount of the pods, one that the operator allows; they get no token of it. Default: default.
    */
   serviceAccountName?: string;
   /**
-   * Secrets of this namespace for pulling the runtime image.
+   * Secrets of this namespace, of type kubernetes.io/dockerconfigjson, for pulling the runtime image.
    *
    * @maxItems 16
    *
@@ -323,7 +323,7 @@ export interface LlmServiceSpec {
    */
   tls: {
     /**
-     * Secret of this namespace with tls.crt and tls.key in PEM, as type kubernetes.io/tls has them, and perhaps client-ca.crt: only clients with a certificate of its authorities are answered. A change is taken over without a restart. Default: plain HTTP.
+     * Secret of this namespace with tls.crt and tls.key in PEM, as type kubernetes.io/tls has them, and perhaps client-ca.crt: only clients with a certificate of its authorities are answered. It has the label llmservice.dev/secret-for=tls. A change is taken over without a restart. Default: plain HTTP.
      */
     secretRef?: {
       /**
@@ -381,7 +381,7 @@ export interface LlmServiceSpec {
    */
   administration?: {
     /**
-     * Secret of this namespace whose key keys.yaml (or keys.json) lists the keys of administrators, as hashes. A change is taken over without a restart.
+     * Secret of this namespace whose key keys.yaml (or keys.json) lists the keys of administrators, as hashes, and that has the label llmservice.dev/secret-for=administration. A change is taken over without a restart.
      */
     keysSecretRef: {
       /**
@@ -472,7 +472,7 @@ export interface ModelSpec {
  */
 export interface S3Spec {
   /**
-   * Base URL of an S3-compatible server, such as https://s3.example.org. Default: AWS S3.
+   * Base URL of an S3-compatible server, such as https://s3.example.org: a public one, or one that the operator allows. Default: AWS S3.
    */
   endpoint?: string;
   /**
@@ -484,7 +484,7 @@ export interface S3Spec {
    */
   forcePathStyle: boolean;
   /**
-   * Secret of this namespace with the keys AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY. Default: requests are not signed.
+   * Secret of this namespace with the keys AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, and with the label llmservice.dev/secret-for=s3. Default: requests are not signed.
    */
   credentialsSecretRef?: {
     /**
@@ -532,7 +532,7 @@ export interface EngineSpec {
    */
   runtime: 'native' | 'vllm';
   /**
-   * Image of the runtime. Default: the one that the operator was installed with for this runtime and kind of device.
+   * Image of the runtime, of a repository that the operator allows. Default: the one that the operator was installed with for this runtime and kind of device.
    */
   image?: string;
   /**
@@ -648,7 +648,7 @@ export interface EnvVar {
    */
   valueFrom?: {
     /**
-     * A key of a Secret of this namespace.
+     * A key of a Secret of this namespace with the label llmservice.dev/secret-for=env, or =s3 for variables whose names begin with AWS_.
      */
     secretKeyRef?: {
       /**
@@ -788,7 +788,7 @@ export interface TopologySpreadConstraint {
  */
 export interface AuthSpec {
   /**
-   * Secret of this namespace whose key keys.yaml (or keys.json) lists the API keys, as hashes, with their budgets. A change is taken over without a restart. Default: no key is asked for.
+   * Secret of this namespace whose key keys.yaml (or keys.json) lists the API keys, as hashes, with their budgets, and that has the label llmservice.dev/secret-for=keys. A change is taken over without a restart. Default: no key is asked for.
    */
   keysSecretRef?: {
     /**

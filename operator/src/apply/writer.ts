@@ -11,6 +11,11 @@ import { strangeness, type ChildOwner } from '../plan/identity/child-identity.js
 import type { Transition } from '../status/events.js';
 import { marked } from './needs-apply.js';
 
+/** An event that nobody takes must not hold up the service that it is about. */
+const eventTimeoutMs = 5_000;
+/** The name of an object, with a UUID after it. */
+const mostEventNameChars = 253 - 37;
+
 export class NotLeaderError extends Error {
   override readonly name = 'NotLeaderError';
   constructor() {
@@ -35,6 +40,7 @@ export class Writer {
     client: KubeClient,
     mayWrite: () => boolean,
     private readonly identity: string,
+    private readonly onEventRefused: (error: Error) => void = () => undefined,
   ) {
     this.client = client.guardedBy(() => {
       if (!mayWrite()) throw new NotLeaderError();
@@ -91,13 +97,27 @@ export class Writer {
     await this.client.delete(object);
   }
 
-  async emit(object: KubeObject, { type, reason, message }: Transition, now: string): Promise<void> {
+  /** An event is told to whoever looks: where it is refused, by a quota or a policy, nothing else may fail. */
+  async emit(object: KubeObject, transition: Transition, now: string): Promise<void> {
+    try {
+      await this.createEvent(object, transition, now);
+    } catch (error) {
+      if (error instanceof NotLeaderError) throw error;
+      this.onEventRefused(error as Error);
+    }
+  }
+
+  private async createEvent(
+    object: KubeObject,
+    { type, reason, message }: Transition,
+    now: string,
+  ): Promise<void> {
     const { apiVersion, kind } = resources.llmServices;
     const { name, namespace = '', uid, resourceVersion } = object.metadata;
-    await this.client.create(resources.events, namespace, {
+    const event = {
       apiVersion: resources.events.apiVersion,
       kind: resources.events.kind,
-      metadata: { name: `${name}.${randomUUID()}`, namespace },
+      metadata: { name: `${name.slice(0, mostEventNameChars)}.${randomUUID()}`, namespace },
       involvedObject: { apiVersion, kind, name, namespace, uid, resourceVersion },
       type,
       reason,
@@ -108,7 +128,9 @@ export class Writer {
       firstTimestamp: now,
       lastTimestamp: now,
       count: 1,
-    });
+    };
+    const signal = AbortSignal.timeout(eventTimeoutMs);
+    await this.client.create(resources.events, namespace, event, { signal });
   }
 
   private async find({ apiVersion, kind, metadata }: KubeObject): Promise<KubeObject | null> {

@@ -14,12 +14,25 @@ export class ApiError extends Error {
   }
 }
 
-/** @param retryAfter the header of that name */
+/** Of meta/v1, what is read. */
+interface Status {
+  readonly message?: string;
+  readonly reason?: string;
+  readonly details?: { readonly retryAfterSeconds?: number };
+}
+
+/** @param retryAfter the header of that name; an error within a watch has it in its details */
 export function toApiError(status: number, body: string, retryAfter?: string): ApiError {
   const waitMs = retryAfterMs(retryAfter, Date.now());
   try {
-    const { message, reason } = JSON.parse(body) as { message?: string; reason?: string };
-    return new ApiError(status, message ?? body, reason ?? 'Unknown', waitMs);
+    const { message, reason, details } = JSON.parse(body) as Status;
+    const seconds = details?.retryAfterSeconds;
+    return new ApiError(
+      status,
+      message ?? body,
+      reason ?? 'Unknown',
+      waitMs ?? (seconds === undefined ? null : seconds * 1000),
+    );
   } catch {
     return new ApiError(status, body === '' ? `HTTP ${status}` : body, 'Unknown', waitMs);
   }

@@ -90,6 +90,16 @@ describe('the reference deployment', () => {
     });
   });
 
+  test('has a limit of host memory, which the manifest may set, and which is never below the request', () => {
+    const memory = (resources?: object): unknown =>
+      (container({ ...reference, ...(resources && { resources }) })['resources'] as { limits: object })
+        .limits;
+    expect(memory()).toMatchObject({ memory: '24576Mi' });
+    expect(memory({ limits: { memory: '12Gi' } })).toMatchObject({ memory: '12Gi' });
+    expect(memory({ requests: { memory: '64Gi' } })).toMatchObject({ memory: '65536Mi' });
+    expect(container({ model: reference.model })['resources']).not.toHaveProperty('limits.memory');
+  });
+
   test('may load for as long as it likes', () => {
     expect(children(service).deployment).toMatchObject({ spec: { progressDeadlineSeconds: 2147483647 } });
   });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { wantedService } from '../spec/wanted-service.fixture.js';
-import { noLimits, refusedHost, refusedImage, refusedServiceAccount } from './tenant-limits.js';
+import { refusedImage, refusedServiceAccount } from './tenant-limits.js';
 
 const own = [
   'ghcr.io/llmservice/runtime-cpu:0.1.0',
@@ -79,19 +79,4 @@ describe('spec.serviceAccountName', () => {
   test('left out is the default one', () => {
     expect(refusedServiceAccount(wantedService(), { serviceAccounts: [] })).toBeNull();
   });
-});
-
-test('hosts are limited by namespace only where there is a limit', () => {
-  const routeHosts = [
-    { namespace: 'team-a', host: '*.a.example.org' },
-    { namespace: 'team-*', host: 'shared.example.org' },
-  ];
-  expect(refusedHost('any', 'x.example.org', noLimits)).toBeNull();
-  expect(refusedHost('team-a', 'x.a.example.org', { routeHosts })).toBeNull();
-  expect(refusedHost('team-b', 'shared.example.org', { routeHosts })).toBeNull();
-  expect(refusedHost('team-b', 'x.a.example.org', { routeHosts })).toBe('shared.example.org');
-  expect(refusedHost('team-a', 'x.y.a.example.org', { routeHosts })).toBe(
-    '*.a.example.org, shared.example.org',
-  );
-  expect(refusedHost('other', 'shared.example.org', { routeHosts })).toBe('none');
 });

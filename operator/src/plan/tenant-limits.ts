@@ -3,13 +3,9 @@
 
 import type { WantedService } from '../spec/parse-spec.js';
 import { matchesGlob } from '../spec/globs.js';
+import { matchesImage, repositoryOf } from '../spec/image-names.js';
 import type { Obstacle } from '../status/picture.js';
-
-export interface RouteHosts {
-  /** Of namespaces. */
-  readonly namespace: string;
-  readonly host: string;
-}
+import type { RouteHosts } from './traffic/route-hosts.js';
 
 /** Patterns, see globs.ts. */
 export interface TenantLimits {
@@ -58,41 +54,6 @@ export function refusedServiceAccount(
       'serviceAccounts.allowed of the operator’s chart (--allow-service-account).',
     terminal: true,
   };
-}
-
-/** Null: the namespace may have the host; else what it may have. */
-export function refusedHost(
-  namespace: string,
-  host: string,
-  { routeHosts }: Pick<TenantLimits, 'routeHosts'>,
-): string | null {
-  if (routeHosts.length === 0) return null;
-  const own = routeHosts.filter((each) => matchesGlob(each.namespace, namespace, '/'));
-  if (own.some((each) => matchesGlob(each.host, host, '.'))) return null;
-  return listed(own.map((each) => each.host));
-}
-
-/** A pattern without tag and digest means the repository, whichever of it is named. */
-function matchesImage(pattern: string, image: string): boolean {
-  const whole = inFull(image);
-  const wanted = inFull(pattern);
-  return matchesGlob(wanted, repositoryOf(wanted) === wanted ? repositoryOf(whole) : whole, '/');
-}
-
-/** Without tag and digest. */
-export function repositoryOf(image: string): string {
-  return image.replace(/@.*$/, '').replace(/:[^/]*$/, '');
-}
-
-/** As container runtimes read a name without a registry: of Docker Hub. */
-function inFull(image: string): string {
-  const [first = '', ...rest] = image.split('/');
-  if (rest.length > 0 && (/[.:*]/.test(first) || first === 'localhost')) return image;
-  return rest.length === 0 && !/\*/.test(first) ? `docker.io/library/${image}` : withHub(image);
-}
-
-function withHub(image: string): string {
-  return image.startsWith('**') ? image : `docker.io/${image}`;
 }
 
 function listed(texts: readonly string[]): string {

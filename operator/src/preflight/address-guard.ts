@@ -51,11 +51,15 @@ export class AddressGuard {
     if (host !== null && isIP(host) !== 0) this.check(host, isNamed);
     return (hostname, options, callback) => {
       lookup(hostname, { ...options, all: true }, (error, addresses) => {
-        if (error !== null) return callback(error, []);
+        if (error !== null) {
+          callback(error, []);
+          return;
+        }
         try {
           for (const { address } of addresses) this.check(address, isNamed);
         } catch (refusal) {
-          return callback(refusal as FailureError, []);
+          callback(refusal as FailureError, []);
+          return;
         }
         const [first] = addresses;
         if (options.all === true) callback(null, addresses);

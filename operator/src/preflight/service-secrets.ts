@@ -101,7 +101,10 @@ function judge({ name, purpose, field }: SecretUse, namespace: string, secret: S
   if (secret === null) {
     const reason = whereMissing[purpose];
     if (reason === null) return;
-    throw new FailureError(reason, `the Secret ${name} (${field}) does not exist`);
+    throw new FailureError(
+      reason,
+      `the Secret ${name} (${field}) does not exist: make it, with the label ${labels.secretFor}=${purpose}`,
+    );
   }
   if (purpose === 'imagePull') {
     if (pullTypes.includes(secret.type)) return;

@@ -49,6 +49,12 @@ function judgeOwnRoute(picture: Picture): Answer {
           'another host or routing.pathPrefix, or remove the other service.',
       );
     case 'noApi':
+      if (routing.forbidden.length > 0) {
+        return no(
+          'RouteForbidden',
+          `The operator may not list and watch ${routing.forbidden.join(', ')}. Give its role these rights, as its chart does.`,
+        );
+      }
       return routing.provider === 'istio'
         ? no(
             'IstioMissing',

@@ -28,6 +28,7 @@ export class LoadMonitor {
       intervalMs: options.intervalMs ?? 5_000,
       mostAtOnce: 64,
       items: () => this.loading(),
+      key: ({ metadata: { uid, name } }) => uid ?? name,
       each: (pod) => this.ask(pod),
     });
   }

@@ -6,6 +6,7 @@ import { tokenizerJson } from '../tokens/tokenizer.fixture.js';
 import { findDialect } from '../tools/dialect.js';
 import { makeLogger } from '../log/logger.js';
 import { KeyBudgets } from '../keys/key-budgets.js';
+import { momentOf } from '../keys/moment.fixture.js';
 import { ServerMetrics } from '../metrics/server-metrics.js';
 import type { EndedRequest } from '../observe/ended-request.js';
 import { RecentErrors } from '../observe/recent-errors.js';
@@ -95,7 +96,7 @@ export class ScriptedServer {
         budgets: new KeyBudgets(1, (id, limit) => metrics.keys.refused(id, limit)),
         metrics: metrics.keys,
         log: null,
-        clock: Date.now,
+        clock: () => momentOf(Date.now()),
         ...access,
       },
       logger: makeLogger('error'),

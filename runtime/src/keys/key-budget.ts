@@ -5,6 +5,7 @@
 import type { ConfiguredKey } from '@llmservice/crds';
 import { ApiError } from '../request/body/api-error.js';
 import { DayBudget } from './day-budget.js';
+import type { Moment } from './moment.js';
 import { TokenBucket } from './token-bucket.js';
 
 export type Limit = 'tokensPerMinute' | 'tokensPerDay' | 'concurrency' | 'textTokensPerMinute';
@@ -36,7 +37,7 @@ export class KeyBudget {
   readonly #refused: (limit: Limit) => void;
 
   /** @param refused is told of every request that a limit refuses */
-  constructor(key: ConfiguredKey, replicas: number, now: number, refused: (limit: Limit) => void) {
+  constructor(key: ConfiguredKey, replicas: number, now: Moment, refused: (limit: Limit) => void) {
     this.#key = key;
     this.#replicas = replicas;
     this.#refused = refused;
@@ -44,12 +45,12 @@ export class KeyBudget {
   }
 
   /** Takes over limits that changed; what was used stays used. */
-  configure(key: ConfiguredKey, now: number): void {
+  configure(key: ConfiguredKey, now: Moment): void {
     this.#key = key;
     const { tokensPerMinute, tokensPerDay } = key;
     const perMinute = tokensPerMinute === null ? null : this.#part(tokensPerMinute);
-    this.#minute = resized(this.#minute, perMinute, now);
-    this.#text = resized(this.#text, perMinute === null ? null : perMinute * textShare, now);
+    this.#minute = resized(this.#minute, perMinute, now.steadyMs);
+    this.#text = resized(this.#text, perMinute === null ? null : perMinute * textShare, now.steadyMs);
     this.#day.resize(this.#part(tokensPerDay ?? Infinity));
   }
 
@@ -72,10 +73,10 @@ export class KeyBudget {
    * Asks whether the key may begin anything at all, so that one that may not costs no work.
    * @throws ApiError rate_limit_exceeded
    */
-  requireAny(now: number): void {
+  requireAny(now: Moment): void {
     this.#requirePlace();
     this.#requireTokens(1, 'no tokens are left', now, this.#lastPrompt);
-    const textMs = this.#text?.waitMs(1, now) ?? 0;
+    const textMs = this.#text?.waitMs(1, now.steadyMs) ?? 0;
     const perMinute = (this.#key.tokensPerMinute ?? 0) * textShare;
     const state = 'texts that were not generated from have used it up';
     if (textMs > 0) this.#refuse('textTokensPerMinute', perMinute, state, textMs / 1000);
@@ -86,35 +87,35 @@ export class KeyBudget {
    * only then the time to wait is.
    * @throws ApiError rate_limit_exceeded, with when there will be room if the key uses nothing until then
    */
-  require(promptTokens: number, now: number): void {
+  require(promptTokens: number, now: Moment): void {
     this.#lastPrompt = Math.max(1, promptTokens);
     const state = `the prompt has ${String(promptTokens)} tokens, and fewer are left`;
     this.#requireTokens(promptTokens, state, now);
   }
 
-  spend(tokens: number, now: number): void {
-    this.#minute?.spend(tokens, now);
-    this.#day.spend(tokens, now);
+  spend(tokens: number, now: Moment): void {
+    this.#minute?.spend(tokens, now.steadyMs);
+    this.#day.spend(tokens, now.dayMs);
   }
 
   /** Of a text that is not generated from. It may owe: nothing begins until that is paid. */
-  spendText(tokens: number, now: number): void {
-    this.#text?.spend(tokens, now);
+  spendText(tokens: number, now: Moment): void {
+    this.#text?.spend(tokens, now.steadyMs);
   }
 
-  /** Spent before this process was, on the day of `at`, as the accounting log tells. */
+  /** Spent before this process was, on the day of `at`, in Unix milliseconds, as the accounting log tells. */
   spentOnDay(tokens: number, at: number): void {
     this.#day.spend(tokens, at);
   }
 
   /** Of the tokens per minute; null: they are not limited. */
-  rateLimit(now: number): RateLimit | null {
+  rateLimit(now: Moment): RateLimit | null {
     const { tokensPerMinute } = this.#key;
     if (this.#minute === null || tokensPerMinute === null) return null;
     return {
       limit: Math.floor(this.#part(tokensPerMinute)),
-      remaining: Math.floor(this.#minute.left(now)),
-      resetSeconds: Math.ceil(this.#minute.waitMs(Infinity, now) / 1000),
+      remaining: Math.floor(this.#minute.left(now.steadyMs)),
+      resetSeconds: Math.ceil(this.#minute.waitMs(Infinity, now.steadyMs) / 1000),
     };
   }
 
@@ -131,11 +132,11 @@ export class KeyBudget {
   }
 
   /** @param next tokens of what will be sent again where there is no room; more than `tokens` where that is known */
-  #requireTokens(tokens: number, state: string, now: number, next = tokens): void {
+  #requireTokens(tokens: number, state: string, now: Moment, next = tokens): void {
     const { tokensPerMinute, tokensPerDay } = this.#key;
     const waits = (each: number): { readonly minuteMs: number; readonly dayMs: number } => ({
-      minuteMs: this.#minute?.waitMs(each, now) ?? 0,
-      dayMs: this.#day.waitMs(each, now),
+      minuteMs: this.#minute?.waitMs(each, now.steadyMs) ?? 0,
+      dayMs: this.#day.waitMs(each, now.dayMs),
     });
     const needed = waits(tokens);
     if (needed.minuteMs === 0 && needed.dayMs === 0) return;
@@ -155,7 +156,7 @@ export class KeyBudget {
   }
 }
 
-/** What was spent stays spent. */
+/** What was spent stays spent. @param now of the steady clock, in milliseconds */
 function resized(bucket: TokenBucket | null, perMinute: number | null, now: number): TokenBucket | null {
   if (perMinute === null || bucket === null)
     return perMinute === null ? null : new TokenBucket(perMinute, now);

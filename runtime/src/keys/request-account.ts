@@ -10,6 +10,7 @@ import type { FinishedGeneration } from '../observe/ended-request.js';
 import { totalUsage } from '../observe/request-totals.js';
 import { cacheSaltOf } from './cache-salt.js';
 import type { KeyBudget, RateLimit } from './key-budget.js';
+import type { Moment } from './moment.js';
 
 /** A request, as it is told of in the log. */
 export interface AccountedRequest {
@@ -38,7 +39,7 @@ export class RequestAccount {
   readonly #request: AccountedRequest;
   readonly #access: KeyAccess | null;
   readonly #events: UsageEvents;
-  readonly #clock: () => number;
+  readonly #clock: () => Moment;
   readonly #told: (limit: RateLimit) => void;
   readonly #leave: () => void;
   /** Null: it goes on. */
@@ -50,7 +51,6 @@ export class RequestAccount {
 
   /**
    * @param access null: no keys are configured
-   * @param clock Unix time in milliseconds
    * @param told gets the key's rate limit as it changes before the answer begins
    * @throws ApiError rate_limit_exceeded
    */
@@ -58,7 +58,7 @@ export class RequestAccount {
     request: AccountedRequest,
     access: KeyAccess | null,
     events: UsageEvents,
-    clock: () => number,
+    clock: () => Moment,
     told: (limit: RateLimit) => void,
   ) {
     this.#request = request;
@@ -170,7 +170,7 @@ export class RequestAccount {
     const { id, route, model } = this.#request;
     const { promptTokens, cachedTokens, completionTokens, reasoningTokens } = totalUsage(generations);
     return {
-      time: new Date(this.#clock()).toISOString(),
+      time: new Date(this.#clock().unixMs).toISOString(),
       id,
       key: this.#access?.key.id ?? null,
       route,

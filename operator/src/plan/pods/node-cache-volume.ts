@@ -6,7 +6,7 @@ import { paths, weightsContainer } from '@llmservice/crds';
 import { isDeepStrictEqual } from 'node:util';
 import type { NodeCache } from '../../spec/node-cache.js';
 import type { WantedService } from '../../spec/parse-spec.js';
-import { repositoryOf } from '../tenant-limits.js';
+import { repositoryOf } from '../../spec/image-names.js';
 import { restricted, runtimeUser, terminationMessage } from './container-parts.js';
 
 /** Not beside what is in the allowed folder already, which another namespace may have written. */

@@ -2,14 +2,13 @@ import { describe, expect, test } from '@jest/globals';
 import { planHttpRoute } from './http-route.js';
 import { planIstioRoute } from './istio-route.js';
 import { planRouting, type RoutingSurroundings } from './routing.js';
-import { noLimits } from '../tenant-limits.js';
 import { wantedService } from '../../spec/wanted-service.fixture.js';
 
 const gateway = { name: 'public', namespace: 'gateways' };
 const istioGateway = { name: 'ingress', namespace: 'istio-system' };
 const everything: RoutingSurroundings = {
   ...{ gateway, istioGateway, gatewayApi: true, istio: true },
-  ...{ limits: noLimits, hostTaken: false },
+  ...{ limits: { routeHosts: [] }, hostTaken: false },
 };
 const host = 'demo.example.org';
 

@@ -9,6 +9,7 @@ import { ScriptedServer } from '../scripted-server.fixture.js';
 import { byteIds, endless, output, says } from '../scripted-engine.fixture.js';
 import type { AccountingRecord } from '../../accounting/accounting-record.js';
 import { configuredKey } from '../../keys/configured-key.fixture.js';
+import { momentOf } from '../../keys/moment.fixture.js';
 import { KeySet } from '../../keys/key-set.js';
 import type { Access } from './access.js';
 
@@ -30,7 +31,7 @@ let now = Date.parse('2026-01-01T00:00:00Z');
 async function start(access: Partial<Access> = {}): Promise<void> {
   records.length = 0;
   const log = { add: (record: AccountingRecord) => void records.push(record) };
-  server = await ScriptedServer.start({ access: { keys, log, clock: () => now, ...access } });
+  server = await ScriptedServer.start({ access: { keys, log, clock: () => momentOf(now), ...access } });
 }
 afterEach(() => server.stop());
 
@@ -137,6 +138,47 @@ describe('a server with keys', () => {
     expect((await server.get('/metrics')).status).toBe(401);
     expect((await server.get('/metrics', bearer('free'))).status).toBe(200);
     expect((await server.get('/health')).status).toBe(200);
+  });
+});
+
+describe('health', () => {
+  const paths = ['/health', '/healthz/ready', '/v2/health/ready'];
+
+  test.each(paths)('%s tells its state to all, and the rest to who has a key', async (path) => {
+    await start();
+    server.parts.lifecycle.fail({
+      reason: 'S3Unavailable',
+      message: 'https://user:hunter2@s3.internal is out of reach',
+    });
+    for (const headers of [{}, bearer('stranger')]) {
+      const response = await server.get(path, headers);
+      expect(response.status).toBe(503);
+      const text = await response.text();
+      expect(JSON.parse(text)).toEqual({
+        ...(path.startsWith('/v2') ? { ready: false } : {}),
+        state: 'failed',
+        load: null,
+      });
+      expect(text).not.toMatch(/hunter2|tiny|MI300X/);
+    }
+    expect(await (await server.get(path, bearer('free'))).json()).toMatchObject({
+      model: 'tiny',
+      failure: { reason: 'S3Unavailable' },
+    });
+  });
+
+  test('tells a server without keys everything', async () => {
+    await start({ keys: null });
+    expect(await (await server.get('/health')).json()).toMatchObject({
+      model: 'tiny',
+      engine: { numBlocks: 8 },
+    });
+  });
+
+  test('and liveness is told to all', async () => {
+    await start();
+    for (const path of ['/healthz/live', '/healthz/startup', '/v2/health/live'])
+      expect((await server.get(path)).status).toBe(200);
   });
 });
 

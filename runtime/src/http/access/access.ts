@@ -5,6 +5,7 @@ import type { Request, RequestHandler, Response } from 'express';
 import type { AccountingLog } from '../../accounting/accounting-log.js';
 import type { RateLimit } from '../../keys/key-budget.js';
 import type { KeyBudgets } from '../../keys/key-budgets.js';
+import type { Moment } from '../../keys/moment.js';
 import { RequestAccount, type AccountedRequest } from '../../keys/request-account.js';
 import type { KeyMetrics } from '../../metrics/key-metrics.js';
 import { ApiError } from '../../request/body/api-error.js';
@@ -26,8 +27,7 @@ export interface Access {
   readonly metrics: KeyMetrics;
   /** Null: none is written. */
   readonly log: Pick<AccountingLog, 'add'> | null;
-  /** Unix time in milliseconds. */
-  readonly clock: () => number;
+  readonly clock: () => Moment;
   /** Accounts of requests of which something may still run: their lines are still to come. */
   readonly open: Set<RequestAccount>;
 }
@@ -104,6 +104,16 @@ export function openAccount(access: Access, request: AccountedRequest, response:
   );
   access.open.add(account);
   return account;
+}
+
+/** Whether a route that is open to all may tell the request everything: it has a key, or none is asked for. */
+export function isTrusted({ keys, metrics }: Access, request: Request): boolean {
+  if (keys === null) return true;
+  const presented = presentedKey(request);
+  if (presented === null) return false;
+  if (keys.find(presented) !== null) return true;
+  metrics.unauthorized();
+  return false;
 }
 
 /** As OpenAI's clients send it, or as Anthropic's do. */

@@ -47,10 +47,10 @@ export function tokenizeRoute(parts: ServerParts): RequestHandler {
 
 export function detokenizeRoute(parts: ServerParts): RequestHandler {
   return (request, response) =>
-    answerText(parts, request, response, async ({ model, spend }) => {
+    answerText(parts, request, response, async ({ model, signal, spend }) => {
       const { model: asked, source } = parseDetokenize(request.body);
       resolveName(parts.names, asked, request);
-      const ids = await encodeText(source, model, 'tokens');
+      const ids = await encodeText(source, model, 'tokens', signal);
       spend(ids.length);
       return { prompt: model.tokenizer.decode(ids, { skipSpecialTokens: false }) };
     });

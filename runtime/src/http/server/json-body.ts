@@ -6,15 +6,21 @@ import { ApiError } from '../../request/body/api-error.js';
 import { JsonBounds } from '../../request/body/json-bounds.js';
 import { recordOf } from '../access/request-record.js';
 import type { BodyBudget } from './body-budget.js';
+import { ParseTurns } from './parse-turns.js';
 import { readBody } from './read-body.js';
 
+/** Larger ones wait for their turn: smaller ones take less than some milliseconds. */
+const largeBytes = 256 * 1024;
+
 export function jsonBody(budget: BodyBudget): RequestHandler {
+  const turns = new ParseTurns();
   return async (request, response, next) => {
     if (hasBody(request)) {
       requireUtf8(request);
       const bytes = await readHeld(budget, request, response);
       recordOf(response).read(bytes.length);
-      request.body = parse(bytes);
+      request.body =
+        bytes.length < largeBytes ? parse(bytes) : await turns.run(() => parseFor(response, bytes));
     }
     next();
   };
@@ -46,6 +52,12 @@ function requireUtf8({ headers }: Request): void {
   const charset = /;\s*charset\s*=\s*"?([^\s";]+)/i.exec(headers['content-type'] ?? '')?.[1]?.toLowerCase();
   if (charset === undefined || charset === 'utf-8' || charset === 'utf8') return;
   throw ApiError.of('invalid_request', `a body in ${charset} is not read; send it in UTF-8`);
+}
+
+/** @throws ApiError invalid_request, request_aborted */
+function parseFor(response: Response, bytes: Buffer): unknown {
+  if (response.destroyed) throw ApiError.of('request_aborted', 'the client went away');
+  return parse(bytes);
 }
 
 /** @throws ApiError invalid_request */

@@ -69,8 +69,13 @@ function collect(
       source.removeAllListeners('data');
       reject(error);
     };
-    // Of the wire: what is packed may unpack to nothing for long.
-    request.on('data', ({ length }: Buffer) => body.came(length));
+    // What is packed may unpack to nothing for ever.
+    let packedBytes = 0;
+    request.on('data', ({ length }: Buffer) => {
+      body.came(length);
+      packedBytes += length;
+      if (packedBytes > mostBytes) fail(tooLarge('more', mostBytes));
+    });
     source.on('data', (part: Buffer) => {
       bytes += part.length;
       try {

@@ -38,9 +38,9 @@ test('lists and values have bounds, of several texts together', () => {
   expect(excess(lists(100_000))).toBeNull();
   expect(excess(lists(100_001))).toBe('has more than 100000 lists and objects');
   const values = (count: number): string => `[${Array.from({ length: count }, () => '1').join(',')}]`;
-  expect(excess(values(2 ** 20))).toBeNull();
-  expect(excess(values(2 ** 20 + 1))).toBe('has more than 1048576 values');
+  expect(excess(values(2 ** 19))).toBeNull();
+  expect(excess(values(2 ** 19 + 1))).toBe('has more than 524288 values');
   const bounds = new JsonBounds();
-  expect(bounds.excessOf(Buffer.from(values(2 ** 19)))).toBeNull();
-  expect(bounds.excessOf(Buffer.from(values(2 ** 19 + 2)))).toBe('has more than 1048576 values');
+  expect(bounds.excessOf(Buffer.from(values(2 ** 18)))).toBeNull();
+  expect(bounds.excessOf(Buffer.from(values(2 ** 18 + 2)))).toBe('has more than 524288 values');
 });

@@ -9,8 +9,8 @@ const mostLevels = 128;
 const mostMembers = 100_000;
 /** As many lists and objects: each is some 30 times the work of a number. */
 const mostContainers = 100_000;
-/** 2,048 inputs of 512 token ids each, or a context of them four times over. */
-const mostValues = 2 ** 20;
+/** 2,048 inputs of 256 token ids each, or a context of them twice over. */
+const mostValues = 2 ** 19;
 
 const [quote, escape, colon, comma] = [0x22, 0x5c, 0x3a, 0x2c];
 const [openArray, closeArray, openObject, closeObject] = [0x5b, 0x5d, 0x7b, 0x7d];
