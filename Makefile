@@ -67,7 +67,7 @@ golden: node_modules ## The engine against its references in every combination: 
 	@$(ENV) npx tsx test/golden/matrix/run.ts
 	@$(ENV) GOLDEN_WIDE=1 npm test -- --selectProjects golden --testPathPatterns 'golden.test|identity|rank-restart|long-context' --forceExit
 
-prove: ## What takes a quiet machine or an hour: the gap between chunks, load and soak, 1,000 services, and fuzzing of the loaders and of the API
+prove: ## What takes a quiet machine or an hour: the gap between chunks, load, attacks and soak, 1,000 services, and fuzzing of loaders and API
 	@deploy/local/demo.sh operator
 	@$(ENV) npx tsx test/bench/chunk-gap.ts
 	@$(ENV) npm run build && npm run build:native
@@ -75,6 +75,7 @@ prove: ## What takes a quiet machine or an hour: the gap between chunks, load an
 	@$(ENV) npx tsx test/bench/long-prompt.ts
 	@$(ENV) npx tsx test/bench/streams.ts
 	@$(ENV) npx tsx test/bench/soak.ts 10
+	@$(ENV) npx tsx test/bench/attacks.ts 10
 	@$(ENV) npx tsx test/bench/operator-scale.ts
 	@$(BOOTSTRAP) prove && native/fuzz/run.sh 1800
 	@$(ENV) test/conformance/schemathesis.sh 420

@@ -16,7 +16,7 @@ export default {
       '<rootDir>/{crds,native,runtime,operator,test/conformance,test/gpu,test/bench}/**/*.test.ts',
     ]),
     project('golden', ['<rootDir>/test/golden/**/*.test.ts']),
-    project('integration', ['<rootDir>/test/integration/**/*.test.ts'], {
+    project('integration', ['<rootDir>/test/{integration,attacks}/**/*.test.ts'], {
       globalSetup: '<rootDir>/test/integration/install.ts',
     }),
     project('e2e', ['<rootDir>/test/e2e/**/*.test.ts'], { globalSetup: '<rootDir>/test/e2e/install.ts' }),

@@ -1,6 +1,7 @@
 // What the kernel tells of running processes.
 
 import { readFileSync } from 'node:fs';
+import { basename } from 'node:path';
 
 /** Direct children, in the order in which they were started. */
 export function childPids(pid: number): number[] {
@@ -11,6 +12,25 @@ export function childPids(pid: number): number[] {
 /** A server's engine process, then the ranks that it started. */
 export function enginePids(server: number): number[] {
   return childPids(server).flatMap((engine) => [engine, ...childPids(engine)]);
+}
+
+/** A process and all that it has started, directly or not; those that end meanwhile may be missing. */
+export function processTree(pid: number): number[] {
+  try {
+    return [pid, ...childPids(pid).flatMap(processTree)];
+  } catch {
+    return [];
+  }
+}
+
+/** File name of the script that a Node process runs; null: it runs none, or has ended. */
+export function scriptOf(pid: number): string | null {
+  try {
+    const args = readFileSync(`/proc/${String(pid)}/cmdline`, 'utf8').split('\0');
+    return basename(args.find((arg) => arg.endsWith('.js')) ?? '') || null;
+  } catch {
+    return null;
+  }
 }
 
 /** The variables that a process was started with. */

@@ -1,7 +1,7 @@
 # The serving runtime with the kernels for NVIDIA GPUs. Context: a staged folder (deploy/local/stage.sh runtime cuda).
 # The CUDA runtime is linked in, and the driver's libcuda comes from the node by NVIDIA's container toolkit, so BASE is
 # that of runtime-cpu.Dockerfile and nothing is installed.
-ARG BASE=docker.io/library/node:24-bookworm-slim
+ARG BASE=docker.io/library/node:24-bookworm-slim@sha256:6f7b03f7c2c8e2e784dcf9295400527b9b1270fd37b7e9a7285cf83b6951452d
 FROM ${BASE}
 COPY node_modules /app/node_modules
 COPY packages /app

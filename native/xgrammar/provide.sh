@@ -18,7 +18,7 @@ echo "fetching XGrammar $version"
 python3 -m venv "$scratch/venv"
 pip=("$scratch/venv/bin/pip" --quiet --disable-pip-version-check)
 # pip asks a source package for its metadata, which takes the package's build tools; nothing is built by them.
-"${pip[@]}" install scikit-build-core setuptools-scm
+"${pip[@]}" install --no-deps --require-hashes --requirement "$here/build-tools.txt"
 "${pip[@]}" download --no-deps --no-build-isolation --no-binary :all: --dest "$scratch" "xgrammar==$version"
 echo "$sha256  $scratch/xgrammar-$version.tar.gz" | sha256sum --check --quiet
 tar xzf "$scratch/xgrammar-$version.tar.gz" -C "$scratch"

@@ -13,7 +13,7 @@ port=${PORT:-18089}
 
 if [[ ! -f $venv/done ]]; then
   python3 -m venv "$venv"
-  "$venv/bin/pip" install --quiet schemathesis==4.32.5
+  "$venv/bin/pip" install --quiet --require-hashes --requirement "$root/test/conformance/requirements.txt"
   touch "$venv/done"
 fi
 

@@ -4,5 +4,5 @@ set -euo pipefail
 folder=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)/.local/python-clients
 [[ -f $folder/done ]] && exit
 python3 -m venv "$folder"
-"$folder/bin/pip" install --quiet openai==3.52.0 anthropic==2.12.0
+"$folder/bin/pip" install --quiet --require-hashes --requirement "$(dirname "${BASH_SOURCE[0]}")/python-clients.txt"
 touch "$folder/done"

@@ -10,8 +10,8 @@ here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 
 python3 -m venv "$target"
 pip="$target/bin/pip"
-"$pip" install --quiet -r "$here/requirements.txt"
-"$pip" install --quiet --no-deps torch==2.15.0 nvidia-cuda-runtime==13.5.37
+"$pip" install --quiet --require-hashes --requirement "$here/requirements.txt"
+"$pip" install --quiet --no-deps --require-hashes --requirement "$here/torch.txt"
 "$target/bin/python" "$here/make_stand_ins.py" "$("$target/bin/python" -c 'import sysconfig; print(sysconfig.get_path("purelib"))')"
 "$target/bin/python" - <<'PY'
 import torch, transformers

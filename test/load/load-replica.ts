@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { demoCheckpoint, ReplicaProcess } from '../integration/replica-process.js';
 import { eventually } from '../processes.js';
-import { childPids } from '../process-tree.js';
+import { childPids, processTree, scriptOf } from '../process-tree.js';
 import { disagreements, readAccounting, type Seen } from './accounting.js';
 import { residentBytes, ServerWatch, valueOf } from './server-watch.js';
 
@@ -60,6 +60,17 @@ export class LoadReplica {
     return [server, ...childPids(server)].reduce((total, pid) => total + residentBytes(pid), 0);
   }
 
+  /** The most that one process of each kind holds now, by the script that it runs. */
+  get residentByScript(): ReadonlyMap<string, number> {
+    const largest = new Map<string, number>();
+    for (const pid of processTree(this.replica.child.pid ?? NaN)) {
+      const script = scriptOf(pid);
+      if (script === null) continue;
+      largest.set(script, Math.max(largest.get(script) ?? 0, bytesOrNone(pid)));
+    }
+    return largest;
+  }
+
   /**
    * What is not as it was before the load, once all that was asked has ended: running and waiting requests, KV blocks,
    * sockets, errors in the log, tokens that do not add up. Empty when all is well.
@@ -107,5 +118,14 @@ export class LoadReplica {
     const isError = (line: string): boolean =>
       line.includes('"level":"error"') || /unhandled|uncaught|^ {4}at /i.test(line);
     return this.replica.log.split('\n').filter(isError).slice(0, 10);
+  }
+}
+
+/** None: it has ended meanwhile. */
+function bytesOrNone(pid: number): number {
+  try {
+    return residentBytes(pid);
+  } catch {
+    return 0;
   }
 }

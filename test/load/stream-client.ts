@@ -7,6 +7,7 @@ export interface StreamRequest {
   readonly port: number;
   readonly path: string;
   readonly body: object;
+  readonly headers?: Readonly<Record<string, string>>;
   /** What follows `data: `. */
   readonly onEvent: (data: string) => void;
 }
@@ -27,10 +28,10 @@ export class StreamClient {
   readonly #onEvent: (data: string) => void;
   #unread = '';
 
-  constructor({ port, path, body, onEvent }: StreamRequest) {
+  constructor({ port, path, body, headers: more, onEvent }: StreamRequest) {
     this.#onEvent = onEvent;
     const text = JSON.stringify(body);
-    const headers = { 'content-length': String(Buffer.byteLength(text)) };
+    const headers = { ...more, 'content-length': String(Buffer.byteLength(text)) };
     this.#request = request({ host: '127.0.0.1', port, path, method: 'POST', headers, agent: false });
     // The end of the connection tells enough: what came decides.
     this.#request.on('error', () => undefined).on('response', (response) => this.#read(response));

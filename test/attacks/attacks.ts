@@ -1,0 +1,13 @@
+// All attacks on the serving routes, by area. CI runs each in a test of its own; `make prove` runs them all at once.
+
+import { badClients } from '../load/chaos.js';
+import type { Attack } from './attack.js';
+
+export const attacks: readonly Attack[] = [
+  ...badClients.map(({ client }): Attack => ({
+    name: client.name,
+    run: async ({ port, random, over }) => {
+      await client({ port, random, over });
+    },
+  })),
+];
