@@ -9,9 +9,21 @@ export function childPids(pid: number): number[] {
   return children.trim().split(' ').filter(Boolean).map(Number);
 }
 
-/** A server's engine process, then the ranks that it started. */
+/** An engine's process, then those of the ranks that it started. */
+export function rankPids(engine: number): number[] {
+  return [engine, ...childPids(engine).filter((pid) => scriptOf(pid) === 'rank-process.js')];
+}
+
+/** The same of a server's engine. */
 export function enginePids(server: number): number[] {
-  return childPids(server).flatMap((engine) => [engine, ...childPids(engine)]);
+  return childPids(server).flatMap(rankPids);
+}
+
+/** The process that an engine's grammars are compiled in; while it compiles, those that it forked are its children. */
+export function grammarPid(engine: number): number {
+  const pid = childPids(engine).find((each) => scriptOf(each) === 'grammar-process.js');
+  if (pid === undefined) throw new Error('the engine has no process for grammars');
+  return pid;
 }
 
 /** A process and all that it has started, directly or not; those that end meanwhile may be missing. */

@@ -244,6 +244,8 @@ export interface Constraint {
 /** What one compilation may take. */
 export interface CompileLimits {
   readonly cpuSeconds: number;
+  /** Where others have the processors. */
+  readonly wallSeconds: number;
   /** Without any processor time. */
   readonly stallSeconds: number;
   /** Beyond what the process has when it begins. */

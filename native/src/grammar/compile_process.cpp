@@ -31,7 +31,7 @@ using std::chrono::steady_clock;
 enum Exit : int { kExitCompiled = 0, kExitInvalid = 10, kExitMemory = 11, kExitFile = 12 };
 
 // Steps of the engine come first.
-constexpr int kNice = 5;
+constexpr int kNice = 2;
 constexpr auto kFirstLook = std::chrono::microseconds(500);
 constexpr auto kLooks = std::chrono::milliseconds(20);
 
@@ -162,11 +162,11 @@ CompileOutcome CompileProcess::run(GrammarCompiler& compiler, GrammarKind kind, 
     compile_in_child(compiler, kind, text, file, limits);
   }
   int status = 0;
-  const auto began = steady_clock::now();
+  began_at_ = moved_at_ = steady_clock::now();
   while (!wait(status)) {
     watch(limits);
     std::this_thread::sleep_for(
-        std::clamp<steady_clock::duration>((steady_clock::now() - began) / 16, kFirstLook, kLooks));
+        std::clamp<steady_clock::duration>((steady_clock::now() - began_at_) / 16, kFirstLook, kLooks));
   }
   if (killed_as_ == CompileEnd::kLost) return {CompileEnd::kLost, "its process stood still", 0};
   if (killed_as_ != CompileEnd::kCompiled) return {killed_as_, "", 0};
@@ -191,11 +191,11 @@ bool CompileProcess::wait(int& status) {
 void CompileProcess::watch(const CompileLimits& limits) {
   const double cpu = cpu_seconds_of(pid_);
   const auto now = steady_clock::now();
-  if (cpu > cpu_seconds_ || moved_at_ == steady_clock::time_point{}) moved_at_ = now;
+  if (cpu > cpu_seconds_) moved_at_ = now;
   cpu_seconds_ = cpu;
   const Pages pages = pages_of(std::to_string(pid_));
   if (resident_at_fork_ == 0) resident_at_fork_ = pages.resident;
-  if (cpu > limits.cpu_seconds) {
+  if (cpu > limits.cpu_seconds || duration<double>(now - began_at_).count() > limits.wall_seconds) {
     end_as(CompileEnd::kOverTime);
   } else if ((pages.resident - resident_at_fork_) * sysconf(_SC_PAGESIZE) > limits.memory_bytes) {
     end_as(CompileEnd::kOverMemory);

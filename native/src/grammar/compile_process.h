@@ -15,6 +15,7 @@ namespace llmservice {
 
 struct CompileLimits {
   double cpu_seconds;
+  double wall_seconds;   // where others have the processors
   double stall_seconds;  // without any processor time: the process was stopped, or the machine is overloaded
   int64_t memory_bytes;  // beyond what it has at its fork
   int64_t result_bytes;
@@ -54,6 +55,7 @@ class CompileProcess {
   CompileEnd killed_as_ = CompileEnd::kCompiled;  // other than that: why it was killed
   // As last looked at, by `watch` alone.
   double cpu_seconds_ = 0;
+  std::chrono::steady_clock::time_point began_at_;
   std::chrono::steady_clock::time_point moved_at_;
   int64_t resident_at_fork_ = 0;
 };

@@ -173,6 +173,7 @@ CompileLimits to_limits(const Napi::Value& value) {
     return field.As<Napi::Number>().DoubleValue();
   };
   return {.cpu_seconds = number("cpuSeconds"),
+          .wall_seconds = number("wallSeconds"),
           .stall_seconds = number("stallSeconds"),
           .memory_bytes = static_cast<int64_t>(number("memoryBytes")),
           .result_bytes = static_cast<int64_t>(number("resultBytes"))};

@@ -26,8 +26,8 @@ function send(message: EngineMessage): void {
 
 async function serve(settings: EngineSettings, arrivals: ArrivalMap | null): Promise<void> {
   const options = await planEngine(settings);
-  const compileProcesses = startCompileProcesses();
   const ranks = settings.tensor === 1 ? null : new RankProcesses(options, settings.tensor, fail, arrivals);
+  const compileProcesses = startCompileProcesses();
   const [engine, files] = await Promise.all([
     loadEngine(
       ranks?.options ?? options,

@@ -7,7 +7,13 @@ import { GrammarCache } from './grammar-cache.js';
 import { GrammarQueue } from './grammar-queue.js';
 
 const grammar = {} as CompiledGrammar;
-const each = { cpuSeconds: 15, stallSeconds: 5, memoryBytes: 256 * 2 ** 20, resultBytes: 1000 };
+const each = {
+  cpuSeconds: 15,
+  wallSeconds: 45,
+  stallSeconds: 5,
+  memoryBytes: 256 * 2 ** 20,
+  resultBytes: 1000,
+};
 const limits = { atOnce: 3, slowAtOnce: 2, shortMs: 30, waitMs: 10_000, each };
 const wanted = new AbortController().signal;
 

@@ -134,7 +134,7 @@ export class GrammarQueue {
 
   /** Afterwards it is done, or waits again. */
   async #take(job: Job, { end, message, bytes, file }: CompiledApart): Promise<void> {
-    const { cpuSeconds, memoryBytes } = this.#limits.each;
+    const { cpuSeconds, wallSeconds, memoryBytes } = this.#limits.each;
     const advice = 'make it smaller, with fewer and shorter repetitions';
     switch (end) {
       case 'compiled':
@@ -144,7 +144,10 @@ export class GrammarQueue {
         this.#refuse(job, message);
         break;
       case 'overTime':
-        this.#refuse(job, `${form} was not compiled in ${cpuSeconds} s of processor time: ${advice}`);
+        this.#refuse(
+          job,
+          `${form} was not compiled in ${cpuSeconds} s of processor time, or ${wallSeconds} s in all: ${advice}`,
+        );
         break;
       case 'overMemory':
         this.#refuse(job, `${form} takes more than ${memoryBytes / 2 ** 20} MiB to compile: ${advice}`);

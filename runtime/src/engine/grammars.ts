@@ -22,7 +22,13 @@ const limits = {
   slowAtOnce: 2,
   shortMs: 1_000,
   waitMs: 30_000,
-  each: { cpuSeconds: 15, stallSeconds: 5, memoryBytes: 256 * 2 ** 20, resultBytes: 128 * 2 ** 20 },
+  each: {
+    cpuSeconds: 15,
+    wallSeconds: 45,
+    stallSeconds: 5,
+    memoryBytes: 256 * 2 ** 20,
+    resultBytes: 128 * 2 ** 20,
+  },
 };
 const cacheLimits = { bytes: 256 * 2 ** 20, refusals: 256, refusalMs: 60_000 };
 
