@@ -89,7 +89,6 @@ describe('readAnswerFormat', () => {
       'guided_json.properties.a.pattern repeats a repetition more than 100 times',
     ],
     [{ guided_regex: '(?:(a{0,5}){0,5}){2,5}' }, 'guided_regex repeats a repetition'],
-    [{ guided_grammar: `root ::= ${'"a" '.repeat(70_000)}` }, 'guided_grammar has 280009 characters'],
     [{ guided_choice: ['a'.repeat(300_000)] }, 'guided_choice has 300012 characters; the most are 262144'],
     [{ guided_json: { type: 'object', required: ['a'] } }, 'required has "a", which is not in properties'],
     [

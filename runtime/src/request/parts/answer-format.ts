@@ -10,7 +10,7 @@ import { invalidRequest, type Fields, type Violation } from '../body/validate-bo
 
 /** Of a schema; the time to compile some kinds grows with the square of it. */
 const mostCharacters = 65_536;
-/** Of rules and choices, which are compiled as they stand. */
+/** Of choices, which are compiled as they stand; other fields have bounds of their own. */
 const mostPlainCharacters = 262_144;
 
 /** What the answer must be, reasoning apart. */
