@@ -95,7 +95,7 @@ export default {
       severity: 'error',
       from: { path: core, pathNot: '\\.test\\.ts$' },
       to: {
-        path: '^(operator/src/(apply|watch|preflight|cli|doctor|kubectl|main)|runtime/src/(http|engine|weights|metrics|log|cli|main))',
+        path: '^(operator/src/(apply|watch|preflight|cli|doctor|kubectl|main)|runtime/src/(http|engine|text-processes|weights|metrics|log|cli|main))',
         dependencyTypesNot: ['type-only'],
       },
     },

@@ -16,7 +16,9 @@ export function rankPids(engine: number): number[] {
 
 /** The same of a server's engine. */
 export function enginePids(server: number): number[] {
-  return childPids(server).flatMap(rankPids);
+  return childPids(server)
+    .filter((pid) => scriptOf(pid) === 'engine-process.js')
+    .flatMap(rankPids);
 }
 
 /** The process that an engine's grammars are compiled in; while it compiles, those that it forked are its children. */

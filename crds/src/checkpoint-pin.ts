@@ -2,7 +2,7 @@
 // keeps the files under that name: equal pins mean equal files.
 
 import { createHash } from 'node:crypto';
-import { safetensorsIndexFile } from './safetensors.js';
+import { safetensorsIndexFile } from './safetensors-index.js';
 import { timestamp } from './timestamp.js';
 
 /** A file as a listing tells it. */

@@ -7,6 +7,7 @@ import { FailureError } from './failures.js';
 import { parseQuantization, type Quantization } from './quantization.js';
 import { hasDenseLayers, type MoeDimensions, readMoe } from './moe-config.js';
 import { checkWindow, readRope, type Rope } from './attention-config.js';
+import { parseSmallJson } from './small-json.js';
 
 /** Attention (full, or sliding, whose KV is all kept) has KV per token; Gated DeltaNet (gdn) one state per sequence. */
 export type LayerKind = 'full' | 'gdn';
@@ -92,21 +93,7 @@ function defaultHeadDim(architecture: Architecture): number | null {
 }
 
 function asObject(source: string | object): ConfigObject {
-  let value: unknown = source;
-  if (typeof source === 'string') {
-    try {
-      value = JSON.parse(source);
-    } catch (error) {
-      throw new FailureError(
-        'CheckpointCorrupt',
-        `config.json is not JSON: ${(error as Error).message}`,
-        undefined,
-        {
-          cause: error,
-        },
-      );
-    }
-  }
+  const value = typeof source === 'string' ? parseSmallJson('config.json', source) : source;
   if (!isObject(value)) throw new FailureError('CheckpointCorrupt', 'config.json is not a JSON object');
   return value;
 }

@@ -6,7 +6,7 @@ import { parseCheckpointConfig } from './checkpoint.js';
 import { deviceWorkspaceBytes } from './device-workspace.js';
 import { rankWeightBytes } from './rank-weights.js';
 import { residentWeights } from './resident-weights.js';
-import type { TensorEntry } from './safetensors.js';
+import type { TensorEntry } from './safetensors-header.js';
 import { workspaceBytes } from './workspace.js';
 
 const llamaConfig = {

@@ -75,6 +75,24 @@ export const failureKinds = {
     httpStatus: 503,
     remedy: 'Check the Secret named in spec.model.s3.credentialsSecretRef and the bucket policy.',
   },
+  S3RegionMismatch: {
+    terminal: true,
+    httpStatus: 503,
+    remedy:
+      'Set spec.model.s3.region (--s3-region) to the region of the bucket, or spec.model.s3.endpoint to its endpoint.',
+  },
+  S3CertificateUntrusted: {
+    terminal: true,
+    httpStatus: 503,
+    remedy:
+      'Put the authority that issued the certificate of the endpoint as ca.crt into the ConfigMap named in spec.model.s3.caConfigMapRef ' +
+      '(a PEM file in --s3-ca-dir), or correct the host in spec.model.s3.endpoint (--s3-endpoint).',
+  },
+  SecretNotAllowed: {
+    terminal: true,
+    httpStatus: 503,
+    remedy: 'If services of the namespace may use the Secret so, label it by the command in the message.',
+  },
   S3Unavailable: {
     terminal: false,
     httpStatus: 503,
@@ -90,6 +108,13 @@ export const failureKinds = {
     terminal: true,
     httpStatus: 503,
     remedy: 'Upload the named file again; its content does not match its header or its size.',
+  },
+  CheckpointUnreadable: {
+    terminal: true,
+    httpStatus: 503,
+    remedy:
+      'Write the checkpoint again with what usual tools write: its headers or its index take more memory or time than ' +
+      'the operator gives to one checkpoint.',
   },
   TokenizerMissing: {
     terminal: true,
@@ -118,6 +143,13 @@ export const failureKinds = {
     httpStatus: 503,
     remedy:
       'Give the folder or the claim of spec.model.cache to the user and group in the message: chown USER:GROUP PATH.',
+  },
+  WeightsCacheUnsafe: {
+    terminal: true,
+    httpStatus: 503,
+    remedy:
+      'Look at what the message names in the folder or the claim of spec.model.cache, and remove it or correct its owner; ' +
+      'deploy/docs/weights-cache.md says who may write there.',
   },
   ModelTooLarge: {
     terminal: true,

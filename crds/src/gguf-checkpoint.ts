@@ -6,7 +6,7 @@ import { FailureError } from './failures.js';
 import type { GgufHeader, GgufTensor } from './gguf-header.js';
 import { GgufKeys } from './gguf-keys.js';
 import { blockType } from './gguf-types.js';
-import type { TensorEntry } from './safetensors.js';
+import type { TensorEntry } from './safetensors-header.js';
 
 /** A tensor under the name that safetensors checkpoints have for it. */
 export interface GgufTensorEntry extends TensorEntry {

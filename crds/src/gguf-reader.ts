@@ -7,6 +7,8 @@ import { FailureError } from './failures.js';
 export const maxGgufHeaderBytes = 256 * 2 ** 20;
 
 const maxNameBytes = 1024;
+/** In all arrays that are read one element after the other. A vocabulary of 262,144 has four, of as many or twice that. */
+const maxElements = 2 ** 22;
 
 /** Thrown where the header goes on behind the bytes that are there: with more of them it can be read. */
 export const headerGoesOn = Symbol('the header goes on behind the bytes that are there');
@@ -19,6 +21,7 @@ export class GgufReader {
   readonly #bytes: Uint8Array;
   readonly #decoder = new TextDecoder('utf-8', { ignoreBOM: true });
   #at = 0;
+  #elements = 0;
 
   /** @param bytes the first of the file's `fileBytes` */
   constructor(file: string, bytes: Uint8Array, fileBytes: number) {
@@ -71,6 +74,13 @@ export class GgufReader {
     const count = this.u64(what);
     if (count > most) throw this.corrupt(`${what} is ${String(count)}; at most ${String(most)} are read`);
     return count;
+  }
+
+  /** Before an array of so many elements is read one after the other. */
+  array(count: number, what: string): void {
+    this.#elements += count;
+    if (this.#elements <= maxElements) return;
+    throw this.corrupt(`with ${what} its arrays have more than ${String(maxElements)} elements`);
   }
 
   text(bytes: number, what: string): string {

@@ -58,12 +58,14 @@ function readArray(reader: GgufReader, kept: boolean, what: string): readonly Gg
   if (type === text) return textArray(reader, kept, count, what);
   const [bytes, read] = scalarType(reader, type, what);
   const begin = reader.take(count * bytes, what);
+  if (kept) reader.array(count, what);
   return kept ? Array.from({ length: count }, (_, i) => read(reader.view, begin + i * bytes)) : null;
 }
 
 function textArray(reader: GgufReader, kept: boolean, count: number, what: string): string[] | null {
   // Each has its length of 8 bytes, so that the file bounds their number.
   if (count > reader.fileBytes / 8) reader.take(reader.fileBytes, what);
+  reader.array(count, what);
   const texts: string[] = [];
   for (let i = 0; i < count; i++) {
     if (kept) texts.push(shortText(reader, what));

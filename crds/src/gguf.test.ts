@@ -92,6 +92,31 @@ describe('the header of a GGUF file', () => {
   });
 });
 
+test('arrays of more elements than any vocabulary are refused before they are read', () => {
+  const header = (type: number, elementBytes: number, count: number): Buffer => {
+    const key = Buffer.from('a');
+    const bytes = Buffer.alloc(24 + 8 + key.length + 4 + 4 + 8 + count * elementBytes);
+    bytes.write('GGUF');
+    bytes.writeUInt32LE(3, 4);
+    bytes.writeBigUInt64LE(1n, 16);
+    bytes.writeBigUInt64LE(BigInt(key.length), 24);
+    key.copy(bytes, 32);
+    bytes.writeUInt32LE(9, 33);
+    bytes.writeUInt32LE(type, 37);
+    bytes.writeBigUInt64LE(BigInt(count), 41);
+    return bytes;
+  };
+  const problem = 'with the value of key a its arrays have more than 4194304 elements';
+  for (const [type, bytes, arrays] of [
+    [0, 1, true],
+    [8, 8, true],
+    [8, 8, false],
+  ] as const) {
+    const file = header(type, bytes, 2 ** 22 + 1);
+    expect(() => parseGgufHeader('m', file, file.length, { arrays })).toThrow(problem);
+  }
+});
+
 describe('a GGUF file as a checkpoint', () => {
   test('has a shape, and tensors under the names of safetensors checkpoints', () => {
     const { shape, tensors } = readGgufCheckpoint(headerOf(llamaGguf()));

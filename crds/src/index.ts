@@ -2,11 +2,16 @@
 
 export * from './names.js';
 export * from './failures.js';
+export { describeS3Error, readS3Error, s3ErrorTable } from './s3-errors.js';
+export type { S3ErrorReading, S3ErrorRow, S3Meaning } from './s3-errors.js';
 export * from './accelerators.js';
 export * from './architectures.js';
 export * from './checkpoint.js';
 export * from './quantization.js';
 export * from './safetensors.js';
+export * from './safetensors-header.js';
+export * from './safetensors-index.js';
+export * from './small-json.js';
 export * from './gguf-header.js';
 export type { GgufValue } from './gguf-values.js';
 export * from './gguf-checkpoint.js';
@@ -27,6 +32,7 @@ export * from './rough-estimate.js';
 export * from './validate.js';
 export * from './read-key-file.js';
 export * from './fields.js';
+export { parseJson, parseJsonObject } from './parse-json.js';
 export * from './timestamp.js';
 export * from './setting-text.js';
 export * from './spec-variables.js';

@@ -2,7 +2,8 @@ import { describe, expect, test } from '@jest/globals';
 import { parseCheckpointConfig } from './checkpoint.js';
 import { qwen36Config, qwen3MoeConfig } from './checkpoint.fixture.js';
 import { checkMtpHead, filesWithMtp } from './mtp-head.js';
-import { parseSafetensorsIndex, type TensorEntry } from './safetensors.js';
+import { parseSafetensorsIndex } from './safetensors.js';
+import type { TensorEntry } from './safetensors-header.js';
 import { misplacedHead } from './speculation.js';
 
 const trunk = parseCheckpointConfig(qwen36Config);
@@ -67,7 +68,7 @@ test('of an index, the files that hold the head are wanted', () => {
     'mtp.norm.weight': 'c.safetensors',
     'mtp.fc.weight': 'b.safetensors',
   };
-  expect(filesWithMtp(parseSafetensorsIndex(JSON.stringify({ weight_map })))).toEqual([
+  expect(filesWithMtp(parseSafetensorsIndex(Buffer.from(JSON.stringify({ weight_map }))))).toEqual([
     'b.safetensors',
     'c.safetensors',
   ]);

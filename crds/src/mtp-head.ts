@@ -3,7 +3,8 @@
 
 import type { ModelShape } from './checkpoint.js';
 import { FailureError } from './failures.js';
-import type { SafetensorsIndex, TensorEntry } from './safetensors.js';
+import type { TensorEntry } from './safetensors-header.js';
+import type { SafetensorsIndex } from './safetensors-index.js';
 
 /** The layer as a paired checkpoint has it. */
 export interface MtpHead {

@@ -20,7 +20,13 @@ export const labels = {
   instance: 'app.kubernetes.io/instance',
   managedBy: 'app.kubernetes.io/managed-by',
   service: 'llmservice.dev/service',
+  /** On Secrets: what services of the namespace may use it for, one of `secretPurposes`. */
+  secretFor: 'llmservice.dev/secret-for',
 } as const;
+
+/** `env`: variables of pods other than AWS_*, which are `s3`. */
+export const secretPurposes = ['s3', 'keys', 'administration', 'tls', 'env'] as const;
+export type SecretPurpose = (typeof secretPurposes)[number];
 
 export const annotations = {
   /** Any change of its value clears a terminal failure and tries again. */
@@ -49,13 +55,15 @@ export const activatorName = 'llmservice-activator';
 
 /** The name of the one container in a pod that serves. */
 export const runtimeContainer = 'runtime';
-/** The init container that pulls weights for an engine that cannot, or makes the folder of a node theirs. */
+/** The init container that pulls weights for an engine that cannot, or makes the namespace's folder on the node. */
 export const weightsContainer = 'weights';
 
 export const paths = {
   engineConfigDir: '/etc/llmservice',
   engineConfig: '/etc/llmservice/engine-config.json',
   weights: '/var/lib/llmservice/models',
+  /** Where the container that prepares a folder of the node sees all of what the operator allows. */
+  nodeFolder: '/var/lib/llmservice/node',
   /** Where the checkpoint lies that was pulled for another engine. */
   pulledCheckpoint: '/var/lib/llmservice/models/checkpoint',
   sharedMemory: '/dev/shm',
@@ -91,12 +99,14 @@ export const healthPaths: readonly string[] = [
 /** Asked through the public route by the operator. It costs a timer. */
 export const streamCheckPaths: readonly string[] = [routes.streamCheck, `/openai${routes.streamCheck}`];
 
-/** Headers by which a route tells that another service stands in for its own. */
+/** Headers by which routes and the operator tell which service is meant, and which one answered. */
 export const headers = {
   /** Of requests: the names that the service answers to for which is stood in, with commas between. */
   fallbackFor: 'x-llmservice-fallback-for',
   /** Of answers: the service that answered. */
   fallback: 'x-llmservice-fallback',
+  /** Of a stream check: NAMESPACE/NAME of the service that is meant, which it alone says back. */
+  service: 'x-llmservice-service',
 } as const;
 
 /** Kubernetes cuts longer termination messages. */

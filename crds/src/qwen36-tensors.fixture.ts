@@ -1,6 +1,6 @@
 // The tensors of Qwen3.6-27B-FP8's headers that its text model runs: the reference deployment's checkpoint.
 
-import type { TensorEntry } from './safetensors.js';
+import type { TensorEntry } from './safetensors-header.js';
 
 function bf16(name: string, ...shape: number[]): TensorEntry[] {
   return [{ name, dtype: 'BF16', shape, bytes: 0 }];

@@ -24,6 +24,7 @@ describe('readKeyFile', () => {
           weight: 1,
           tokensPerMinute: null,
           tokensPerDay: 5,
+          cacheGroup: null,
           concurrency: null,
         },
       ],

@@ -12,6 +12,8 @@ export interface ConfiguredKey {
   readonly id: string;
   /** SHA-256 of each text that is this key, in hex digits: two while it is changed. */
   readonly hashes: readonly string[];
+  /** Keys of one group share the prefix cache; null: the key has its own. */
+  readonly cacheGroup: string | null;
   readonly priority: number;
   readonly weight: number;
   /** Null: no limit. */
@@ -69,6 +71,7 @@ function configured({ id, sha256, priority = 0, weight = 1, ...limits }: KeyEntr
   return {
     id,
     hashes: hashes.map((hash) => hash.toLowerCase()),
+    cacheGroup: limits.cacheGroup ?? null,
     priority,
     weight,
     tokensPerMinute: limits.tokensPerMinute ?? null,

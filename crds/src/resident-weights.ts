@@ -5,7 +5,7 @@ import type { ModelShape } from './checkpoint.js';
 import { FailureError } from './failures.js';
 import { blockType } from './gguf-types.js';
 import { isQuantizedAtLoad, type LoadQuantization } from './quantization.js';
-import type { TensorEntry } from './safetensors.js';
+import type { TensorEntry } from './safetensors-header.js';
 import type { Speculative } from './speculation.js';
 import { splitOf, type Split } from './weight-split.js';
 

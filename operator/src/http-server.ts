@@ -1,10 +1,16 @@
-// The operator's own HTTP: metrics, and probes for the kubelet. Standby replicas are healthy and ready too.
+// The operator's own HTTP: metrics, and probes for the kubelet. Standby replicas are healthy and ready too; a leader that
+// cannot do its work is healthy, since a restart would not help, and not ready.
 
 import { createServer, type Server } from 'node:http';
 import { once } from 'node:events';
 import type { Registry } from 'prom-client';
 
-export async function serveHttp(port: number, registry: Registry): Promise<Server> {
+/** @param notReady why, for people; null: it is ready */
+export async function serveHttp(
+  port: number,
+  registry: Registry,
+  notReady: () => string | null = () => null,
+): Promise<Server> {
   const server = createServer((request, response) => {
     const path = (request.url ?? '/').split('?')[0];
     if (path === '/metrics') {
@@ -13,7 +19,8 @@ export async function serveHttp(port: number, registry: Registry): Promise<Serve
         (error: unknown) => response.writeHead(500).end(String(error)),
       );
     } else if (path === '/healthz' || path === '/readyz') {
-      response.writeHead(200, { 'content-type': 'text/plain' }).end('ok\n');
+      const why = path === '/readyz' ? notReady() : null;
+      response.writeHead(why === null ? 200 : 503, { 'content-type': 'text/plain' }).end(`${why ?? 'ok'}\n`);
     } else {
       response
         .writeHead(404, { 'content-type': 'text/plain' })

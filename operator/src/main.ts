@@ -11,17 +11,20 @@ import { parseOptions } from './options.js';
 async function main(): Promise<void> {
   const options = parseOptions(process.argv.slice(2), process.env);
   const logger = createOperatorLogger(options.logLevel);
-  const config = new KubeConfig();
-  config.loadFromDefault();
+  const load = (): KubeConfig => {
+    const config = new KubeConfig();
+    config.loadFromDefault();
+    return config;
+  };
   const operator: Operator = new Operator({
-    client: new KubeClient(config, (method, path) => operator.metrics.countRequest(method, path)),
+    client: new KubeClient(load(), (method, path) => operator.metrics.countRequest(method, path), load),
     options,
     logger,
     metrics: (queueDepth) => new Metrics(queueDepth),
   });
   const stop = new AbortController();
   for (const name of ['SIGTERM', 'SIGINT'] as const) process.once(name, () => stop.abort());
-  const server = await serveHttp(options.port, operator.metrics.registry);
+  const server = await serveHttp(options.port, operator.metrics.registry, () => operator.notReady());
   try {
     await operator.run(stop.signal);
   } finally {

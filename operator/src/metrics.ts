@@ -1,7 +1,9 @@
 // What the operator tells Prometheus about itself.
 
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client';
+import { ApiError } from './kube/client.js';
 import { pluralIn } from './kube/resources.js';
+import type { Unserved } from './watch/service-scope.js';
 
 export class Metrics {
   readonly registry = new Registry();
@@ -24,6 +26,12 @@ export class Metrics {
     labelNames: ['method', 'resource'],
     registers: [this.registry],
   });
+  private readonly refusedEvents = new Counter({
+    name: 'llmservice_operator_events_refused_total',
+    help: 'Events that the API server did not take, by its reason.',
+    labelNames: ['reason'],
+    registers: [this.registry],
+  });
   private readonly leading = new Gauge({
     name: 'llmservice_operator_leader',
     help: '1 while this process holds the lease.',
@@ -42,8 +50,39 @@ export class Metrics {
     });
   }
 
+  /** Kinds that are missing or may not be read, at each scrape. */
+  watchUnserved(unserved: () => readonly Unserved[]): void {
+    new Gauge({
+      name: 'llmservice_operator_unserved_resource',
+      help: 'Resources that the cluster does not have (why="absent") or the operator may not read (why="forbidden").',
+      labelNames: ['resource', 'namespace', 'why'],
+      registers: [this.registry],
+      collect() {
+        this.reset();
+        for (const { resource, namespace, why } of unserved()) {
+          this.set({ resource, namespace: namespace ?? '', why }, 1);
+        }
+      },
+    });
+  }
+
+  watchReadiness(isReady: () => boolean): void {
+    new Gauge({
+      name: 'llmservice_operator_ready',
+      help: '0 while this process leads without seeing the cluster, as /readyz has it.',
+      registers: [this.registry],
+      collect() {
+        this.set(isReady() ? 1 : 0);
+      },
+    });
+  }
+
   countRequest(method: string, path: string): void {
     this.requests.inc({ method, resource: pluralIn(path) });
+  }
+
+  countRefusedEvent(error: Error): void {
+    this.refusedEvents.inc({ reason: error instanceof ApiError ? error.reason : 'Unreachable' });
   }
 
   setLeading(leading: boolean): void {

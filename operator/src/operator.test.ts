@@ -10,6 +10,8 @@ import { KubeClient } from './kube/client.js';
 import type { KubeObject } from './kube/types.js';
 import { Metrics } from './metrics.js';
 import { Operator } from './operator.js';
+import { noLimits } from './plan/tenant-limits.js';
+import { anyEndpoint } from './preflight/address-guard.js';
 
 const service = {
   metadata: { name: 'demo', namespace: 'ns', uid: 'u', generation: 1, resourceVersion: '1' },
@@ -21,7 +23,8 @@ const pod = {
     namespace: 'ns',
     uid: 'p',
     resourceVersion: '1',
-    labels: { [labels.service]: 'demo' },
+    labels: { [labels.service]: 'demo', 'pod-template-hash': 'h' },
+    ownerReferences: [{ kind: 'ReplicaSet', name: 'demo-h', uid: 'r', controller: true }],
   },
   status: { conditions: [{ type: 'Ready', status: 'True' }] },
 };
@@ -87,18 +90,21 @@ test.each([
     logger: createLogger({ silent: true }),
     metrics: (depth) => new Metrics(depth),
     options: {
-      watchNamespace: 'ns',
+      watchNamespaces: ['ns'],
       leaseNamespace: 'ns',
       instance: null,
       identity: 'a',
       surroundings: {
         images: { cpu: 'runtime:1', cuda: null, hip: null },
         vllmImages: { cpu: null, cuda: null, hip: null },
+        operatorImage: null,
         gateway: null,
         istioGateway: null,
         allowedHostPaths: [],
+        limits: noLimits,
         prometheusUrl: null,
       },
+      endpoints: anyEndpoint,
       publicAddress: null,
       concurrency: 1,
       port: 0,

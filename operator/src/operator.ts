@@ -6,11 +6,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'winston';
 import { NotLeaderError, Writer } from './apply/writer.js';
 import type { KubeClient } from './kube/client.js';
-import type { Pod } from './kube/types.js';
 import type { Metrics } from './metrics.js';
 import type { OperatorOptions } from './options.js';
 import { Pictures } from './pictures.js';
+import { AddressGuard } from './preflight/address-guard.js';
 import { Buckets } from './preflight/buckets.js';
+import { LongReader } from './preflight/long-reader.js';
 import { Preflight } from './preflight/preflight.js';
 import { ServiceSecrets } from './preflight/service-secrets.js';
 import { PrePulls } from './pre-pulls.js';
@@ -41,6 +42,7 @@ export interface OperatorParts {
   readonly metrics: (queueDepth: () => number) => Metrics;
   readonly timing?: Pick<LeaderElectionOptions, 'leaseMs' | 'renewDeadlineMs' | 'retryMs'> & {
     readonly resyncMs?: number;
+    readonly unsyncedMs?: number;
     readonly silenceMs?: number;
     readonly loadIntervalMs?: number;
     readonly idleIntervalMs?: number;
@@ -60,6 +62,8 @@ const imagePullMs = 5 * 60_000;
 const unschedulableMs = 30_000;
 const queueBackoff = { firstMs: 100, mostMs: 60_000 };
 const resyncMs = 10 * 60_000;
+/** A leader that has not seen the cluster for so long does not do its work. */
+const unsyncedMs = 60_000;
 /** How long the lease is not given up for what is still under way; then it lapses by itself. */
 const drainMs = 10_000;
 
@@ -71,6 +75,8 @@ export class Operator {
   private readonly idle: IdleMonitor;
   private readonly metricsApi: MetricsApi;
   private readonly preflight: Preflight;
+  /** When it began to lead, by the monotonic clock; null: it does not. */
+  private leadingSince: number | null = null;
   /** The first lists are in: what is missing in a cache before that may be in the cluster. */
   private synced = false;
   readonly metrics: Metrics;
@@ -88,14 +94,14 @@ export class Operator {
     this.caches = new Caches({
       client,
       logger,
-      namespace: options.watchNamespace,
+      namespaces: options.watchNamespaces,
       activatorNamespace: options.leaseNamespace,
       instance: options.instance,
       onChange: (key) => this.changed(key),
       ...(timing.silenceMs === undefined ? {} : { silenceMs: timing.silenceMs }),
     });
     this.loads = new LoadMonitor({
-      pods: () => this.caches.pods.values() as IterableIterator<Pod>,
+      pods: () => this.caches.servicePods(),
       onProgress: (key) => this.queue.add(key),
       ...(timing.loadIntervalMs === undefined ? {} : { intervalMs: timing.loadIntervalMs }),
       ...(parts.podBaseUrl === undefined ? {} : { baseUrl: parts.podBaseUrl }),
@@ -116,7 +122,15 @@ export class Operator {
       },
       ...(timing.metricsApiMs === undefined ? {} : { intervalMs: timing.metricsApiMs }),
     });
-    const writer = new Writer(client, () => this.election.held, options.identity);
+    const writer = new Writer(
+      client,
+      () => this.election.held,
+      options.identity,
+      (error) => {
+        this.metrics.countRefusedEvent(error);
+        logger.debug('an event was refused', { error: error.message });
+      },
+    );
     const crashLogs = new CrashLogs(client);
     const streams = new StreamChecks({
       client,
@@ -125,8 +139,12 @@ export class Operator {
       ...(timing.streamPauses === undefined ? {} : { pauses: timing.streamPauses }),
     });
     const room = new ClusterRoom(client, logger);
-    this.preflight = new Preflight(new Buckets(new ServiceSecrets(client)), {
+    const secrets = new ServiceSecrets(client);
+    const { allowed, refused } = options.endpoints;
+    const endpoints = { allowed, refused: [...refused, ...client.serverAddresses] };
+    this.preflight = new Preflight(new Buckets(secrets, new AddressGuard(endpoints)), {
       onRead: (key) => this.queue.add(key),
+      longReader: new LongReader(secrets, endpoints),
     });
     const reconciler = new Reconciler({
       caches,
@@ -147,7 +165,7 @@ export class Operator {
     const autoscaler = new LoadScaler({
       caches,
       writer,
-      surroundings: () => reconciler.surroundings(),
+      surroundings: () => reconciler.installation(),
       onError: (key, error) => {
         if (error instanceof NotLeaderError) return;
         logger.warn('scaling failed', { service: key, error: error.message });
@@ -164,6 +182,8 @@ export class Operator {
       },
     });
     this.metrics = parts.metrics(() => this.queue.depth);
+    this.metrics.watchUnserved(() => caches.unserved());
+    this.metrics.watchReadiness(() => this.notReady() === null);
   }
 
   private changed(key: string): void {
@@ -173,6 +193,16 @@ export class Operator {
   /** Whether this process may write now. */
   get leading(): boolean {
     return this.election.held;
+  }
+
+  /** Why the leader does not do its work, for whoever asks by `/readyz`; null: it does, or does not lead. */
+  notReady(): string | null {
+    const { timing = {} } = this.parts;
+    const mostMs = timing.unsyncedMs ?? unsyncedMs;
+    if (this.leadingSince === null || performance.now() - this.leadingSince < mostMs) return null;
+    const interrupted = this.caches.interrupted(mostMs);
+    if (interrupted.length > 0) return `leading without a watch of ${interrupted.join(', ')}`;
+    return this.synced ? null : 'leading, and the cluster is not read yet';
   }
 
   /** Runs until the signal aborts. @throws when the lease is lost: the process must end and begin anew */
@@ -187,6 +217,7 @@ export class Operator {
     }
     logger.info('leading', { identity: options.identity });
     this.metrics.setLeading(true);
+    this.leadingSince = performance.now();
     const watching = new AbortController();
     const stop = AbortSignal.any([signal, watching.signal]);
     // Every watch listens, which are more than the ten from which on Node warns of a leak.
@@ -203,6 +234,7 @@ export class Operator {
       if ((await kept) === 'lost') throw new Error('the lease was lost');
     } finally {
       this.metrics.setLeading(false);
+      this.leadingSince = null;
       clearInterval(resync);
       this.loads.stop();
       this.metricsApi.stop();

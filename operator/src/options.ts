@@ -4,16 +4,20 @@ import { hostname } from 'node:os';
 import { parseArgs } from 'node:util';
 import { ports } from '@llmservice/crds';
 import type { Installation } from './plan/plan-service.js';
+import type { TenantLimits } from './plan/tenant-limits.js';
+import type { EndpointRules } from './preflight/address-guard.js';
+import { rangesOf } from './preflight/address-ranges.js';
 
 export interface OperatorOptions {
-  /** Null: all namespaces. */
-  readonly watchNamespace: string | null;
+  /** Whose services are looked after; null: all namespaces. */
+  readonly watchNamespaces: readonly string[] | null;
   readonly leaseNamespace: string;
   /** Which of several operators in one namespace it is: its Lease has this name. Null: the only one. */
   readonly instance: string | null;
   /** Unique among replicas. */
   readonly identity: string;
   readonly surroundings: Installation;
+  readonly endpoints: EndpointRules;
   /** Where public routes are entered, as a URL without a path; null: where the Gateway says. */
   readonly publicAddress: string | null;
   readonly concurrency: number;
@@ -27,6 +31,7 @@ const settings = {
   'lease-namespace': 'POD_NAMESPACE',
   instance: 'OPERATOR_INSTANCE',
   identity: 'POD_NAME',
+  'operator-image': 'OPERATOR_IMAGE',
   'runtime-image-cpu': 'RUNTIME_IMAGE_CPU',
   'runtime-image-cuda': 'RUNTIME_IMAGE_CUDA',
   'runtime-image-rocm': 'RUNTIME_IMAGE_ROCM',
@@ -38,6 +43,11 @@ const settings = {
   'istio-gateway': 'ISTIO_GATEWAY',
   'public-address': 'PUBLIC_ADDRESS',
   'allow-host-path': 'ALLOW_HOST_PATH',
+  'allow-endpoint': 'ALLOW_ENDPOINT',
+  'refuse-endpoint': 'REFUSE_ENDPOINT',
+  'allow-image': 'ALLOW_IMAGE',
+  'allow-service-account': 'ALLOW_SERVICE_ACCOUNT',
+  'allow-route-host': 'ALLOW_ROUTE_HOST',
   'prometheus-url': 'PROMETHEUS_URL',
   concurrency: 'CONCURRENCY',
   port: 'PORT',
@@ -65,6 +75,10 @@ export function parseOptions(
     return fallback;
   };
 
+  const watchNamespaces = parseNamespaces(text('watch-namespace'));
+  if (watchNamespaces?.some((each) => !isNamespace(each)) === true) {
+    errors.push('--watch-namespace (WATCH_NAMESPACE) must be names of namespaces, separated by commas');
+  }
   const leaseNamespace = text('lease-namespace');
   if (leaseNamespace === null) errors.push('--lease-namespace (POD_NAMESPACE) is required');
   const instance = text('instance');
@@ -78,9 +92,12 @@ export function parseOptions(
   if ((gatewayName === null) !== (gatewayNamespace === null)) {
     errors.push('--gateway-name and --gateway-namespace are given together or not at all');
   }
-  const allowedHostPaths = (text('allow-host-path') ?? '').split(',').flatMap((path) => path.trim() || []);
-  if (allowedHostPaths.some((path) => !path.startsWith('/') || /(^|\/)\.\.?(\/|$)/.test(path))) {
-    errors.push('--allow-host-path (ALLOW_HOST_PATH) must be absolute paths without .., separated by commas');
+  const list = (flag: Flag): string[] => (text(flag) ?? '').split(',').flatMap((each) => each.trim() || []);
+  const allowedHostPaths = list('allow-host-path');
+  if (allowedHostPaths.some((path) => !/^(\/[^/:]+)+$/.test(path) || /(^|\/)\.\.?(\/|$)/.test(path))) {
+    errors.push(
+      "--allow-host-path (ALLOW_HOST_PATH) must be absolute paths without '.', '..', ':' and a slash at their end, separated by commas",
+    );
   }
   const istioGateway = parseIstioGateway(text('istio-gateway'));
   if (istioGateway === undefined) errors.push('--istio-gateway (ISTIO_GATEWAY) must be NAMESPACE/NAME');
@@ -96,11 +113,12 @@ export function parseOptions(
   }
   const options = {
     publicAddress,
-    watchNamespace: text('watch-namespace'),
+    watchNamespaces,
     leaseNamespace: leaseNamespace ?? '',
     instance,
     identity: text('identity') ?? `${hostname()}-${process.pid}`,
     surroundings: {
+      operatorImage: text('operator-image'),
       images: {
         cpu: text('runtime-image-cpu'),
         cuda: text('runtime-image-cuda'),
@@ -117,14 +135,63 @@ export function parseOptions(
           : { name: gatewayName, namespace: gatewayNamespace },
       istioGateway: istioGateway ?? null,
       allowedHostPaths,
+      limits: parseLimits(list, errors),
       prometheusUrl,
     },
+    endpoints: parseEndpoints(list, errors),
     concurrency: Math.max(1, count('concurrency', 8, 64)),
     port: count('port', ports.operatorMetrics, 65535),
     logLevel: text('log-level') ?? 'info',
   };
   if (errors.length > 0) throw new Error(errors.join('; '));
   return options;
+}
+
+type Lists = (flag: Flag) => readonly string[];
+
+function parseEndpoints(list: Lists, errors: string[]): EndpointRules {
+  const allowed = list('allow-endpoint').map((text) => text.toLowerCase());
+  const refused = list('refuse-endpoint');
+  const host = /^[a-z0-9*_.-]+$/;
+  if (allowed.some((text) => !isRange(text) && (!host.test(text) || /^[\d.]+$/.test(text)))) {
+    errors.push('--allow-endpoint (ALLOW_ENDPOINT) must be hosts, such as *.s3.example.org, and CIDRs');
+  }
+  if (!refused.every(isRange)) errors.push('--refuse-endpoint (REFUSE_ENDPOINT) must be CIDRs');
+  return { allowed, refused };
+}
+
+function parseLimits(list: Lists, errors: string[]): TenantLimits {
+  const serviceAccounts = list('allow-service-account');
+  if (serviceAccounts.some((text) => !/^[^/]+\/[^/]+$/.test(text))) {
+    errors.push('--allow-service-account (ALLOW_SERVICE_ACCOUNT) must be NAMESPACE/NAME');
+  }
+  const routeHosts = list('allow-route-host').map((text) => {
+    const [, namespace, host] = /^([^/=]+)=([a-z0-9*.-]+)$/.exec(text) ?? [];
+    if (namespace === undefined || host === undefined) {
+      errors.push('--allow-route-host (ALLOW_ROUTE_HOST) must be NAMESPACE=HOST');
+    }
+    return { namespace: namespace ?? '', host: host ?? '' };
+  });
+  return { images: list('allow-image'), serviceAccounts, routeHosts };
+}
+
+function isRange(text: string): boolean {
+  try {
+    rangesOf([text]);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** `a,b`, each of them once. Null: all. */
+export function parseNamespaces(text: string | null): string[] | null {
+  const names = (text ?? '').split(',').flatMap((each) => each.trim() || []);
+  return names.length === 0 ? null : [...new Set(names)];
+}
+
+function isNamespace(text: string): boolean {
+  return /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/.test(text);
 }
 
 function isOrigin(text: string): boolean {

@@ -95,7 +95,7 @@ export class Pictures {
       resolution: { state: 'invalid', violations },
       fit: { state: 'unresolved' },
       scheme: schemeOf({ spec: known }),
-      routing: planRouting({ spec: known }, surroundings),
+      routing: planRouting({ namespace, spec: known }, surroundings),
       revision: null,
       pods: this.sources.caches.podsOf(namespace, name),
       loads: new Map(),

@@ -13,6 +13,7 @@ const service = wantedService({
 const template = planTemplate(service, {
   image: 'runtime:1',
   pullImage: null,
+  operatorImage: null,
   size: { fileBytes: 1, weightBytes: 1 },
   memoryPlan: null,
   pins: null,

@@ -53,7 +53,7 @@ export class PrePulls {
     template: PlannedTemplate,
     isWanted: boolean,
   ): Promise<string | null> {
-    const { cache, namespace, name, uid } = service;
+    const { cache, namespace, name } = service;
     const present = this.caches.jobsOf(namespace, name);
     const nodes = isWanted && cache?.kind === 'hostPath' ? await this.room.look() : null;
     const wanted = isWanted ? planPrePull(service, template, nodes) : [];
@@ -62,8 +62,8 @@ export class PrePulls {
     const namesOf = (jobs: typeof wanted): Set<string> => new Set(jobs.map(({ metadata }) => metadata.name));
     const [before, after] = [namesOf(present), namesOf(wanted)];
     const missing = wanted.filter(({ metadata }) => !before.has(metadata.name));
-    const obstacle = await applyObjects(this.writer, this.caches, missing, uid);
-    for (const job of present) if (!after.has(job.metadata.name)) await this.writer.delete(job);
+    const obstacle = await applyObjects(this.writer, this.caches, missing, service);
+    for (const job of present) if (!after.has(job.metadata.name)) await this.writer.delete(job, service);
     return obstacle?.message ?? null;
   }
 }

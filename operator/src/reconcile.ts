@@ -10,6 +10,8 @@ import type { Pictures } from './pictures.js';
 import { planChildren, planRoute, type ChildInputs } from './plan/children.js';
 import { contentHash } from './plan/identity/content-hash.js';
 import { planCourse, type Course } from './plan/course.js';
+import { hostClaim, hostHolder } from './plan/traffic/host-claims.js';
+import { refusedHost } from './plan/traffic/route-hosts.js';
 import { planService, type Installation, type ServicePlan, type Surroundings } from './plan/plan-service.js';
 import { readRevisions, type Revision } from './plan/rollouts/revision.js';
 import type { Sleep } from './plan/scaling/sleep.js';
@@ -25,6 +27,7 @@ import { haltedBefore, outcomeOf } from './status/halt.js';
 import type { Halt, Picture } from './status/picture.js';
 import { planPods } from './status/plan-pods.js';
 import { isReady } from './status/pod-state.js';
+import { unreadableBefore } from './status/unreadable-before.js';
 import { judgeRevision, type Patience } from './status/revision-failure.js';
 import type { Caches } from './watch/caches.js';
 import type { CrashLogs } from './watch/crash-logs.js';
@@ -55,6 +58,8 @@ interface Standing {
   readonly plan: ServicePlan;
   readonly deployment: Deployment | null;
   readonly course: Course;
+  /** Stored revisions of it that are none. */
+  readonly unreadable: readonly KubeObject[];
   readonly before: Picture;
   /** When to judge its pods again, if by time alone. */
   readonly recheckMs: number | null;
@@ -81,14 +86,18 @@ export class Reconciler {
     if (!parsed.ok) {
       await this.writeStatus(
         seen,
-        this.options.pictures.ofInvalid(seen, parsed, this.surroundings(), this.now()),
+        this.options.pictures.ofInvalid(seen, parsed, this.surroundings(seen), this.now()),
       );
       return null;
     }
-    const { result, recheckMs } = this.options.preflight.look(key, parsed.service);
+    const { result, recheckMs } = this.options.preflight.look(
+      key,
+      parsed.service,
+      unreadableBefore(statusOf(seen), parsed.service.generation),
+    );
     // The end of the read brings the service here again.
     if (result === null) return recheckMs;
-    const plan = planService(parsed.service, result, this.surroundings());
+    const plan = planService(parsed.service, result, this.surroundings(seen));
     return earliest(recheckMs, await this.bringAbout(seen, parsed.service, plan));
   }
 
@@ -118,7 +127,8 @@ export class Reconciler {
     const { namespace, name } = service;
     await crashLogs.read(caches.podsOf(namespace, name));
     const deployment = caches.deployment(namespace, name);
-    const history = readRevisions(caches.revisionsOf(namespace, name));
+    const revisions = caches.revisionsOf(namespace, name);
+    const { history, unreadable } = readRevisions(revisions, service, this.options.surroundings);
     const course = planCourse(service, plan, history, deployment);
     const revision = course.target?.template.revision ?? null;
     const seen = pictures.of(object, service, plan, revision, this.now());
@@ -131,14 +141,14 @@ export class Reconciler {
     const told = failure !== null && isSameFailure(failure, seen.previous.lastFailure);
     if (halted !== null && wasHalted === null && !told) await this.writeStatus(object, before);
     const recheckMs = verdict.state === 'open' ? verdict.recheckMs : null;
-    return { object, service, plan, deployment, course, before, recheckMs };
+    return { object, service, plan, deployment, course, unreadable, before, recheckMs };
   }
 
   /** Without pods of its own, a route has somewhere to lead by its fallback alone. */
   private async applyRouteAlone({ object, service, plan, before }: Standing): Promise<number | null> {
     const leads = before.fallback.state === 'active' || hasRoute(before);
     const routes = leads ? planRoute(service, routeInputs(plan, before)) : [];
-    const refused = await applyObjects(this.options.writer, this.view(service), routes, service.uid);
+    const refused = await applyObjects(this.options.writer, this.view(service), routes, service);
     const obstacle = plan.obstacle ?? refused;
     await this.writeStatus(object, { ...before, obstacle });
     return earliest(obstacle === null ? null : obstacleRetryMs, ofDemand(before));
@@ -146,7 +156,7 @@ export class Reconciler {
 
   /** Pods of the target, or of what stands in for it after a failure, with all that belongs to them. */
   private async applyPods(standing: Standing, target: Revision): Promise<number | null> {
-    const { object, service, plan, deployment, course, before } = standing;
+    const { object, service, plan, deployment, course, unreadable, before } = standing;
     const { halted } = before;
     const { caches, writer, pictures, sleeps, rollouts, prePulls, operatorNamespace } = this.options;
     const { sleep, activators, recheckMs } = await sleeps.decide(service, deployment, before);
@@ -162,7 +172,7 @@ export class Reconciler {
       autoscaler: plan.autoscaling.state === 'planned' ? plan.autoscaling.autoscaler : null,
     });
     const view = this.view(service);
-    const obstacle = await applyChildren(writer, view, wanted, target.object, service.uid);
+    const obstacle = await applyChildren(writer, view, wanted, target.object, service);
     const ahead = await prePulls.bringAbout(service, pods.template, halted !== null);
 
     const done = withPulledAhead(plan, ahead.told);
@@ -171,7 +181,13 @@ export class Reconciler {
     await this.writeStatus(object, { ...after, halted, obstacle });
     const kept = [target, ...(course.good === null ? [] : [course.good])];
     const applied = caches.deployment(service.namespace, service.name);
-    await pruneChildren(writer, view, wanted, kept, applied, after.pods);
+    await pruneChildren(
+      writer,
+      view,
+      wanted,
+      { kept, unreadable, deployment: applied, pods: after.pods },
+      service,
+    );
     return earliest(
       obstacle === null ? null : obstacleRetryMs,
       standing.recheckMs,
@@ -219,10 +235,27 @@ export class Reconciler {
     return { ...this.options.patience, noProgressMs: spec.rollout.noProgressTimeoutSeconds * 1000 };
   }
 
-  surroundings(): Surroundings {
-    const { gatewayApi, istio, keda } = this.options.caches;
+  private surroundings(object: KubeObject): Surroundings {
+    return { ...this.installation(), hostTaken: this.isHostTaken(object) };
+  }
+
+  /** Of every service alike. */
+  installation(): Omit<Surroundings, 'hostTaken'> {
+    const { gatewayApi, istio, keda, forbidden } = this.options.caches;
     const customMetrics = this.options.metricsApi.served;
-    return { ...this.options.surroundings, gatewayApi, istio, keda, customMetrics };
+    return { ...this.options.surroundings, gatewayApi, istio, keda, forbidden, customMetrics };
+  }
+
+  private isHostTaken(object: KubeObject): boolean {
+    const { caches, surroundings } = this.options;
+    const own = hostClaim(caches.latest(object));
+    if (own === null) return false;
+    const others = [...caches.llmServices.values()].flatMap((each) => hostClaim(each) ?? []);
+    // What a namespace may not have it does not keep from others.
+    const rightful = others.filter(
+      ({ namespace, host }) => refusedHost(namespace, host, surroundings.limits.routeHosts) === null,
+    );
+    return hostHolder(own, rightful) !== null;
   }
 
   private now(): string {

@@ -34,6 +34,25 @@ ${table(
 Required fields are marked with \\*.
 
 ${bodyKinds.filter(hasFields).map(fieldsOf).join('\n')}
+## What a request may be
+
+What costs something is let in before its body is read, and each bound is told by the code below.
+
+| bound | beyond it |
+|---|---|
+| A body: \`server.maxBodyBytes\`, unpacked; gzip, deflate or br, once | 413 \`request_too_large\` |
+| JSON: 128 levels, 100,000 members of objects, 100,000 lists and objects, 524,288 values | 400 \`invalid_request\` |
+| A body that comes slower than 500 bytes per second for 20 s | 408 \`request_timeout\` |
+| All bodies until their answers end: \`server.maxBodiesBytes\`. Bodies that hardly come make room first; an eighth of it is for bodies below 64 KiB | 503 \`server_busy\` |
+| A key's part of that room, of which it leaves a third | 429 \`queue_full\` |
+| Connections: \`server.maxConnections\`. One that is idle makes room; the health routes are answered beyond it | 503 \`server_busy\` |
+| A header \`Host\`, \`Authorization\` or \`X-Api-Key\` twice | 400 \`invalid_request\` |
+| Answers, and texts that are tokenized, rendered or counted, at once: \`engine.maxNumSeqs\` + \`server.maxWaiting\` | 429 \`queue_full\` |
+| Tokens of a [key](keys.md#budgets) | 429 \`rate_limit_exceeded\` |
+| A text that is tokenized, rendered or counted for 60 s | 503 \`server_busy\` |
+
+There is no bound by address: behind a gateway all clients have the same.
+
 ## Errors
 
 \`{"error": {"message", "type", "param", "code"}}\`, with one of these codes or the

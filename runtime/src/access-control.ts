@@ -7,19 +7,21 @@ import type { ResolvedConfig } from './config/resolve-config.js';
 import type { Access } from './http/access/access.js';
 import { KeyBudgets } from './keys/key-budgets.js';
 import { KeyFolder } from './keys/key-folder.js';
+import { MomentClock } from './keys/moment.js';
 import type { Logger } from './log/logger.js';
 import { LineMetrics } from './metrics/line-metrics.js';
 import type { ServerMetrics } from './metrics/server-metrics.js';
 
 const bufferBytes = 4 * 2 ** 20;
 /** Unix time in milliseconds. */
-const clock = (): number => Date.now();
+const unix = (): number => Date.now();
 
 export class AccessControl {
   readonly access: Access;
   private readonly keys: KeyFolder | null;
   private readonly log: AccountingLog | null;
   private readonly accountingDir: string | null;
+  private readonly moments = new MomentClock(unix, () => performance.now());
 
   constructor(
     { engineConfig, server }: ResolvedConfig,
@@ -36,17 +38,18 @@ export class AccessControl {
       dir === null
         ? null
         : new AccountingLog(
-            { dir, writer, fileBytes, bufferBytes, clock },
+            { dir, writer, fileBytes, bufferBytes, clock: unix },
             logger,
             new LineMetrics(registry, engineConfig.model.name, 'accounting'),
           );
     this.access = {
       keys: this.keys,
       protectMetrics,
+      mostUrgentPriority: server.mostUrgentPriority,
       budgets: new KeyBudgets(maxReplicas, (id, limit) => metrics.refused(id, limit)),
       metrics,
       log: this.log,
-      clock,
+      clock: () => this.moments.now(),
       open: new Set(),
     };
   }
@@ -61,7 +64,7 @@ export class AccessControl {
     const dir = this.accountingDir;
     if (dir === null || this.keys === null) return;
     try {
-      const now = clock();
+      const now = unix();
       this.access.budgets.restore(await spentToday(dir, now, this.logger), now);
     } catch (error) {
       this.logger.warn('budgets of the day begin anew: the accounting log cannot be read', {

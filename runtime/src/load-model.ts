@@ -3,18 +3,22 @@
 import type { EngineInfo } from '@llmservice/native';
 import { openLocalModel } from './checkpoint/local-gguf.js';
 import { readGenerationDefaults } from './checkpoint/read-generation-defaults.js';
-import { readChatTemplate, readTokenizer } from './checkpoint/read-text-files.js';
+import { readChatTemplate, readTokenizerText } from './checkpoint/read-text-files.js';
 import type { ServedModel } from './http/replica/served-model.js';
 import type { GenerationDefaults } from './request/parts/generation-defaults.js';
+import type { Logger } from './log/logger.js';
 import type { ThinkIds } from './request/text/reasoning.js';
 import type { ChatTemplate } from './tokens/chat-template.js';
-import type { ChatRenderer } from './tokens/template-renderer.js';
-import type { Tokenizer } from './tokens/tokenizer.js';
+import { TextProcesses } from './text-processes/text-processes.js';
+import { TemplateRenderer } from './tokens/template-renderer.js';
+import { Tokenizer } from './tokens/tokenizer.js';
 import { findDialect } from './tools/dialect.js';
 
 export interface ModelFiles {
   readonly tokenizer: Tokenizer;
   readonly chatTemplate: ChatTemplate | null;
+  /** Where long texts are encoded and rendered. To be closed. */
+  readonly processes: TextProcesses;
   readonly defaults: GenerationDefaults;
 }
 
@@ -22,30 +26,41 @@ export interface ModelFiles {
  * @param model a folder, or a .gguf file
  * @throws FailureError TokenizerMissing, TokenizerInvalid, ChatTemplateInvalid, CheckpointCorrupt
  */
-export async function readModelFiles(model: string): Promise<ModelFiles> {
+export async function readModelFiles(model: string, logger: Logger): Promise<ModelFiles> {
   const { dir, gguf } = await openLocalModel(model);
-  const [tokenizer, chatTemplate] = await Promise.all([
-    readTokenizer(dir, gguf),
-    readChatTemplate(dir, gguf),
-  ]);
-  return { tokenizer, chatTemplate, defaults: await readGenerationDefaults(dir, gguf, tokenizer) };
+  const [text, chatTemplate] = await Promise.all([readTokenizerText(dir, gguf), readChatTemplate(dir, gguf)]);
+  // A file of strangers: a process reads it first, which may die of it.
+  const processes = await TextProcesses.start({
+    tokenizerJson: text.text,
+    tokenizerName: text.name,
+    template: chatTemplate?.source ?? null,
+    logger,
+  });
+  try {
+    const tokenizer = Tokenizer.fromJson(text.text, text.name, processes);
+    const defaults = await readGenerationDefaults(dir, gguf, tokenizer);
+    return { tokenizer, chatTemplate, processes, defaults };
+  } catch (error) {
+    await processes.close();
+    throw error;
+  }
 }
 
 /** What requests need, now that the engine has told its limits. */
 export function servedModel(
-  files: ModelFiles,
-  chatTemplate: ChatRenderer | null,
+  { tokenizer, chatTemplate, processes, defaults }: ModelFiles,
   info: EngineInfo,
   maxModelLen: number,
 ): ServedModel {
   return {
-    ...files,
-    chatTemplate,
-    eosIds: files.defaults.eosIds,
+    tokenizer,
+    chatTemplate: chatTemplate === null ? null : new TemplateRenderer(chatTemplate, processes),
+    defaults,
+    eosIds: defaults.eosIds,
     vocabSize: info.vocabSize,
     maxModelLen,
-    think: thinkIds(files.tokenizer, info.vocabSize),
-    toolDialect: findDialect(files.chatTemplate?.text ?? null, files.tokenizer),
+    think: thinkIds(tokenizer, info.vocabSize),
+    toolDialect: findDialect(chatTemplate?.text ?? null, tokenizer),
   };
 }
 

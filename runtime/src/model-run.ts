@@ -12,8 +12,7 @@ import { readModelFiles, servedModel } from './load-model.js';
 import type { LoadObserver } from './load-observer.js';
 import type { Logger } from './log/logger.js';
 import { s3SettingsOf } from './s3-settings.js';
-import { TemplateRenderer } from './tokens/template-renderer.js';
-import type { Tokenizer } from './tokens/tokenizer.js';
+import type { TextProcesses } from './text-processes/text-processes.js';
 import type { WeightsCache } from './weights/cache/weights-cache.js';
 import { SourceChangedError } from './weights/checkpoint-source.js';
 import { obtainCheckpoint, type ObtainedCheckpoint } from './weights/obtain-checkpoint.js';
@@ -32,8 +31,7 @@ export class ModelRun {
   private loading: Promise<ReadyModel> | null = null;
   private checkpoint: ObtainedCheckpoint | null = null;
   private client: EngineClient | null = null;
-  private renderer: TemplateRenderer | null = null;
-  private tokenizer: Tokenizer | null = null;
+  private processes: TextProcesses | null = null;
 
   constructor(
     private readonly uri: string,
@@ -105,6 +103,7 @@ export class ModelRun {
       weightsDir: server.weightsDir,
       cache: this.cache,
       s3: s3SettingsOf(this.config),
+      allowedUris: server.adminAllowedUris,
       observer: this.observer,
       sleep: (milliseconds) => this.sleep(milliseconds),
       signal: this.stopping.signal,
@@ -113,9 +112,13 @@ export class ModelRun {
 
   private async startEngine(checkpoint: ObtainedCheckpoint): Promise<ReadyModel> {
     const { arrivals, verified } = checkpoint;
-    const files = await readModelFiles(checkpoint.dir);
+    const files = await readModelFiles(checkpoint.dir, this.logger);
+    if (this.checkpoint !== checkpoint) {
+      await files.processes.close();
+      throw new SourceChangedError('the checkpoint changed meanwhile');
+    }
+    this.processes = files.processes;
     this.stopping.signal.throwIfAborted();
-    if (this.checkpoint !== checkpoint) throw new SourceChangedError('the checkpoint changed meanwhile');
     const client = new EngineClient(
       this.engineSettings(checkpoint),
       this.logger,
@@ -128,11 +131,7 @@ export class ModelRun {
     const { state } = client.health();
     if (state.kind === 'ready') {
       const { info, maxModelLen } = state;
-      this.renderer =
-        files.chatTemplate === null ? null : new TemplateRenderer(files.chatTemplate, this.logger);
-      this.tokenizer = files.tokenizer;
-      const model = servedModel(files, this.renderer, info, maxModelLen);
-      return { engine: client, info, model };
+      return { engine: client, info, model: servedModel(files, info, maxModelLen) };
     }
     this.stopping.signal.throwIfAborted();
     const failure = state.kind === 'failed' ? state.failure : stoppedLoading;
@@ -159,10 +158,8 @@ export class ModelRun {
   private async discard(): Promise<void> {
     await this.client?.stop();
     this.client = null;
-    await this.renderer?.close();
-    this.renderer = null;
-    await this.tokenizer?.close();
-    this.tokenizer = null;
+    await this.processes?.close();
+    this.processes = null;
     await this.checkpoint?.verified.catch(() => undefined);
     this.checkpoint?.arrivals?.close();
     await this.checkpoint?.kept.catch(() => undefined);

@@ -59,7 +59,8 @@ async function fill(
   const { model, engine } = engineConfig;
   const pins = model.cache?.pins ?? { model: null, head: null };
   const headUri = engine.speculative.uri ?? null;
-  const options = { ...how, cache, pins, headUri, weightsDir: server.weightsDir };
+  const { weightsDir, adminAllowedUris: allowedUris } = server;
+  const options = { ...how, cache, pins, headUri, weightsDir, allowedUris };
   const { arrivals, kept, release } = await obtainCheckpoint(options);
   await kept.finally(() => arrivals?.close());
   release();

@@ -5,10 +5,13 @@ import { FailureError } from '@llmservice/crds';
 import { collectDefaultMetrics } from 'prom-client';
 import { AccessControl } from './access-control.js';
 import { AdminServer } from './admin-server.js';
+import { bodyRoom } from './body-room.js';
 import type { ResolvedConfig } from './config/resolve-config.js';
+import { readIfThere } from './engine/read-if-there.js';
 import type { ReplicaControl } from './http/admin-app.js';
 import { Admission } from './http/access/admission.js';
 import { makeApp } from './http/app.js';
+import { BodyBudget } from './http/server/body-budget.js';
 import { HttpServer } from './http/server/http-server.js';
 import { Lifecycle, type HealthBody } from './http/replica/lifecycle.js';
 import type { ServerParts } from './http/replica/server-parts.js';
@@ -22,6 +25,7 @@ import { makeRequestLog, Observability } from './observability.js';
 import { ApiError } from './request/body/api-error.js';
 import { makeWeightsCache } from './node-cache.js';
 import type { WeightsCache } from './weights/cache/weights-cache.js';
+import { allowedUri } from './weights/allowed-uris.js';
 import { StallWatch } from './weights/stall-watch.js';
 
 const watchEveryMs = 250;
@@ -71,10 +75,12 @@ export class Replica {
       logger,
       now,
       names: { name: model.name, aliases: model.aliases },
+      service: server.service,
       admission: new Admission(engineConfig.engine.maxNumSeqs + server.maxWaiting),
       access: this.control.access,
       running: new Set(),
-      maxBodyBytes: server.maxBodyBytes,
+      bodies: new BodyBudget(server.maxBodiesBytes ?? bodyRoom(readIfThere), server.maxBodyBytes, now),
+      maxConnections: server.maxConnections,
       observers: this.observability.observers,
       recentErrors: this.observability.recentErrors,
       keepsTexts: server.requestLog !== null && server.requestLogText,
@@ -161,12 +167,28 @@ export class Replica {
       load: async (uri) => {
         if (this.model !== null)
           throw ApiError.of('model_already_loaded', 'a model is loaded or loading: unload it first');
-        await this.load(uri ?? undefined).catch((error: unknown) => {
+        const allowed = uri === null ? undefined : await this.requireAllowed(uri);
+        await this.load(allowed).catch((error: unknown) => {
           throw isAbort(error) ? this.loadEnded() : error;
         });
       },
       unload: () => this.unload(),
     };
+  }
+
+  /** @throws ApiError model_not_allowed; FailureError as `allowedUri` */
+  private async requireAllowed(uri: string): Promise<string> {
+    const { engineConfig, server } = this.config;
+    const configured = engineConfig.model.uri;
+    if (uri === configured) return uri;
+    const found = await allowedUri(uri, server.adminAllowedUris);
+    if (found !== null) return found;
+    const those = [configured, ...server.adminAllowedUris.map((each) => `what is below ${each}`)].join(', ');
+    throw ApiError.of(
+      'model_not_allowed',
+      `an administrator may load ${those}; to allow others, set administration.allowedUris (--admin-allowed-uris)`,
+      { param: 'uri' },
+    );
   }
 
   /** Why a load that somebody asked for was broken off. */

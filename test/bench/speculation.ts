@@ -8,6 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { loadEngine, type Speculation } from '@llmservice/native';
 import { plainOptions } from '../../native/ts/engine-options.fixture.js';
 import { readModelFiles } from '../../runtime/src/load-model.js';
+import { makeLogger } from '../../runtime/src/log/logger.js';
 import { generateRequest } from '../../runtime/src/schedule/generate-request.fixture.js';
 import { Scheduler } from '../../runtime/src/schedule/scheduler.js';
 import { writeBroadModel } from '../builders/broad-model.js';
@@ -17,7 +18,8 @@ const demo = folder('../../deploy/demo-model/checkpoint');
 const rounds = 5;
 
 async function readPrompts(): Promise<Int32Array[]> {
-  const { tokenizer, chatTemplate } = await readModelFiles(demo);
+  const { tokenizer, chatTemplate, processes } = await readModelFiles(demo, makeLogger('error'));
+  await processes.close();
   if (chatTemplate === null) throw new Error('the demo model has no chat template');
   const lines = readFileSync(folder('../../deploy/demo-model/questions/llmservice.txt'), 'utf8').split('\n');
   const questions = lines.filter((line) => /^\w.* \| /.test(line)).slice(0, 24);
@@ -70,7 +72,8 @@ async function measure(
 }
 
 const prompts = await readPrompts();
-const { defaults } = await readModelFiles(demo);
+const { defaults, processes } = await readModelFiles(demo, makeLogger('error'));
+await processes.close();
 console.log(
   '| feed-forward | drafts | tokens | steps | tokens per step | tok/s |\n|---|---|---|---|---|---|',
 );

@@ -8,8 +8,15 @@ import { serverSettings } from '../../runtime/src/config/server-settings.js';
 
 const everything = {
   tls: { secretRef: { name: 'tls' } },
-  server: { maxBodyBytes: 65_536, maxWaiting: 0, logLevel: 'debug' },
-  administration: { keysSecretRef: { name: 'admins' } },
+  server: {
+    maxBodyBytes: 65_536,
+    maxBodiesBytes: 2 ** 24,
+    maxConnections: 2048,
+    maxWaiting: 0,
+    mostUrgentPriority: -2,
+    logLevel: 'debug',
+  },
+  administration: { keysSecretRef: { name: 'admins' }, allowedUris: ['s3://models/others/'] },
   requestLog: { uri: 's3://logs/demo/', text: true },
 };
 

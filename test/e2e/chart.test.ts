@@ -195,7 +195,7 @@ test('helmfile sync brings the local environment up, in a namespace of one’s o
   await apply({
     apiVersion: 'v1',
     kind: 'Secret',
-    metadata: { name: 'demo-s3', namespace },
+    metadata: { name: 'demo-s3', namespace, labels: { 'llmservice.dev/secret-for': 's3' } },
     stringData: { AWS_ACCESS_KEY_ID: s3Keys.accessKeyId, AWS_SECRET_ACCESS_KEY: s3Keys.secretAccessKey },
   });
   const args = ['--file', 'helmfile.d/llmservice.yaml.gotmpl', '--environment', 'local'];

@@ -20,7 +20,7 @@ export interface PodState {
 export const secret = (name: string, secretKey: string): object => ({
   apiVersion: 'v1',
   kind: 'Secret',
-  metadata: { name, namespace },
+  metadata: { name, namespace, labels: { 'llmservice.dev/secret-for': 's3' } },
   stringData: { AWS_ACCESS_KEY_ID: s3Keys.accessKeyId, AWS_SECRET_ACCESS_KEY: secretKey },
 });
 

@@ -16,6 +16,8 @@ import { endless, longContext } from './streams.js';
 jest.setTimeout(180_000);
 
 const folder = mkdtempSync(join(tmpdir(), 'llmservice-admin-'));
+/** Below it administrators may load what they like. */
+const allowed = join(folder, 'models');
 let replica: ReplicaProcess;
 let adminUrl: string;
 
@@ -39,7 +41,11 @@ async function start(
   const port = await freePort();
   adminUrl = `http://127.0.0.1:${String(port)}`;
   const endpoint = `http://127.0.0.1:${String(await freePort())}`;
-  const administration = { LLMSERVICE_ADMIN_PORT: String(port), LLMSERVICE_ADMIN_KEYS_DIR: folder };
+  const administration = {
+    LLMSERVICE_ADMIN_PORT: String(port),
+    LLMSERVICE_ADMIN_KEYS_DIR: folder,
+    LLMSERVICE_ADMIN_ALLOWED_URIS: `s3://nope/,${allowed}`,
+  };
   const env = { ...administration, ...s3Environment, ...variables };
   return ReplicaProcess.start({ uri, endpoint, engine: longContext, env, ...more });
 }
@@ -119,8 +125,8 @@ test('a model is unloaded and loaded again', async () => {
   });
   expect(await admin('POST', '/admin/model/unload')).toMatchObject({ body: { state: 'unloaded' } });
   expect((await replica.post('/v1/completions', { prompt: 'x' })).status).toBe(503);
-  const refused = await admin('POST', '/admin/model/load', { uri: '/nowhere' });
-  expect(refused.status).toBeGreaterThanOrEqual(400);
+  const missing = await admin('POST', '/admin/model/load', { uri: join(allowed, 'nowhere') });
+  expect(missing).toMatchObject({ status: 503, body: { error: { code: 'ModelNotFound' } } });
   expect(await admin('POST', '/admin/model/load')).toMatchObject({ status: 200, body: { state: 'serving' } });
   expect((await replica.post('/v1/completions', { prompt: 'x', max_tokens: 1 })).status).toBe(200);
 });

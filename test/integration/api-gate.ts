@@ -16,6 +16,8 @@ export type Trouble =
 export class ApiGate {
   /** How many requests met the trouble of now. */
   met = 0;
+  /** How many lists were answered since then; what the cluster does not have is looked for again and again. */
+  lists = 0;
   private trouble: Trouble = { kind: 'none' };
   private readonly watches = new Set<ServerResponse>();
   private readonly agent = new Agent({ keepAlive: true, rejectUnauthorized: false });
@@ -47,6 +49,7 @@ export class ApiGate {
   set(trouble: Trouble): void {
     this.trouble = trouble;
     this.met = 0;
+    this.lists = 0;
     if (trouble.kind === 'status') for (const watch of this.watches) watch.destroy();
     if (trouble.kind === 'silence') this.met = this.watches.size;
   }
@@ -73,6 +76,7 @@ export class ApiGate {
     onward.on('error', () => answer.destroy());
     answer.on('close', () => onward.destroy());
     onward.on('response', (answered) => {
+      if (answered.statusCode === 200 && /[?&]limit=/.test(asked.url ?? '')) this.lists += 1;
       answer.writeHead(answered.statusCode ?? 502, answered.headers);
       if (!watches) return void answered.pipe(answer);
       answer.flushHeaders();
@@ -91,7 +95,10 @@ export class ApiGate {
 }
 
 function refuse(answer: ServerResponse, code: number): void {
-  const reasons: Record<number, string> = { 410: 'Expired', 429: 'TooManyRequests', 500: 'InternalError' };
+  const reasons: Record<number, string> = {
+    ...{ 401: 'Unauthorized', 410: 'Expired', 429: 'TooManyRequests' },
+    ...{ 500: 'InternalError', 503: 'ServiceUnavailable' },
+  };
   const status = { kind: 'Status', apiVersion: 'v1', status: 'Failure', reason: reasons[code], code };
   answer.writeHead(code, { 'content-type': 'application/json', 'retry-after': '1' });
   answer.end(JSON.stringify({ ...status, message: `answered ${String(code)} by a test` }));

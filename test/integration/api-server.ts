@@ -18,7 +18,7 @@ const groups = {
   'operator-b': 'operators',
 } as const;
 export type User = keyof typeof groups;
-const tokenOf = (user: User): string => `token-of-${user}`;
+const tokenOf = (user: string): string => `token-of-${user}`;
 
 /** A write that the API server has answered. */
 export interface AuditedWrite {
@@ -58,7 +58,7 @@ export class ApiServer {
     const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
     writeFileSync(join(folder, 'service-accounts.key'), privateKey.export({ type: 'pkcs1', format: 'pem' }));
     const users = Object.entries(groups).map(
-      ([user, group]) => `${tokenOf(user as User)},${user},${user},"${group}"\n`,
+      ([user, group]) => `${tokenOf(user)},${user},${user},"${group}"\n`,
     );
     writeFileSync(join(folder, 'tokens.csv'), users.join(''));
     writeFileSync(join(folder, 'audit-policy.yaml'), JSON.stringify(auditPolicy));
@@ -71,6 +71,16 @@ export class ApiServer {
 
   kubeConfig(user: User = 'admin'): KubeConfig {
     return kubeConfig(this.ports.api, user);
+  }
+
+  /** Of a ServiceAccount, as its pods have it. */
+  async accountConfig(namespace: string, name: string): Promise<KubeConfig> {
+    const { status } = await this.admin.request<{ status: { token: string } }>({
+      method: 'POST',
+      path: `/api/v1/namespaces/${namespace}/serviceaccounts/${name}/token`,
+      body: { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', spec: {} },
+    });
+    return kubeConfig(this.ports.api, name, status.token);
   }
 
   /** All writes so far, in the order in which they were answered. */
@@ -166,11 +176,11 @@ interface AuditEvent {
   readonly stageTimestamp: string;
 }
 
-function kubeConfig(port: number, user: User): KubeConfig {
+function kubeConfig(port: number, user: string, token = tokenOf(user)): KubeConfig {
   const config = new KubeConfig();
   config.loadFromOptions({
     clusters: [{ name: 'test', server: `https://127.0.0.1:${port}`, skipTLSVerify: true }],
-    users: [{ name: user, token: tokenOf(user) }],
+    users: [{ name: user, token }],
     contexts: [{ name: 'test', cluster: 'test', user }],
     currentContext: 'test',
   });

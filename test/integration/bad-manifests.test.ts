@@ -28,6 +28,8 @@ let world: World;
 beforeAll(async () => {
   world = await World.start();
   world.s3.put('models', 'llama', llamaCheckpoint());
+  const labels = { 'llmservice.dev/secret-for': 'env' };
+  await world.create({ apiVersion: 'v1', kind: 'Secret', metadata: { name: 's', labels } });
   world.startOperator();
 }, 600_000);
 afterAll(() => world.stop());

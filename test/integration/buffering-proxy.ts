@@ -18,6 +18,8 @@ export class BufferingProxy {
   readonly held = new Set<string>();
   /** Hosts that it does not know. */
   readonly unknown = new Set<string>();
+  /** Hosts that lead elsewhere than to the target. */
+  readonly targets = new Map<string, string>();
 
   private constructor(
     private readonly server: Server,
@@ -49,7 +51,7 @@ export class BufferingProxy {
       return;
     }
     const { method, headers, url = '/' } = request;
-    const onward = send(new URL(url, this.target), { method, headers });
+    const onward = send(new URL(url, this.targets.get(host) ?? this.target), { method, headers });
     request.pipe(onward);
     const [answer] = (await once(onward, 'response')) as [IncomingMessage];
     response.writeHead(answer.statusCode ?? 502, { 'content-type': answer.headers['content-type'] ?? '' });

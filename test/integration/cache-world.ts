@@ -18,6 +18,7 @@ interface StartOptions {
   readonly maxBytes?: number | null;
   /** What the operator would have pinned. */
   readonly pin?: string | null;
+  readonly tensor?: number;
 }
 
 export class CacheWorld {
@@ -63,10 +64,16 @@ export class CacheWorld {
     return run(process.execPath, [pullEntry], '', env);
   }
 
-  private optionsOf({ prefix = 'sharded', maxBytes = null, pin = null }: StartOptions): ReplicaOptions {
+  private optionsOf({
+    prefix = 'sharded',
+    maxBytes = null,
+    pin = null,
+    tensor = 1,
+  }: StartOptions): ReplicaOptions {
     return {
       uri: `s3://models/${prefix}/`,
       endpoint: this.loading.gate.endpoint,
+      tensor,
       cache: { volume: 'hostPath /cache', maxBytes, verify: 'onPull', pins: { model: pin, head: null } },
       env: { ...s3Environment, LLMSERVICE_WEIGHTS_DIR: this.dir },
     };

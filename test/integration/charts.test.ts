@@ -10,6 +10,7 @@ import { promisify } from 'node:util';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { parse, parseAllDocuments } from 'yaml';
 import { leaseName } from '../../operator/src/operator.js';
+import { parseOptions } from '../../operator/src/options.js';
 import { ApiServer } from './api-server.js';
 import { Kubectl } from './kubectl.js';
 import { toolFolders } from '../processes.js';
@@ -171,6 +172,9 @@ describe('the operator’s chart', () => {
       expect(metadata.annotations).toEqual({ a: 'b' });
       expect(spec.containers[0]?.image).toBe(`example.org/operator@${digest}`);
     }
+    // What prepares folders of nodes, as root, is this image and no other.
+    const own = { name: 'OPERATOR_IMAGE', value: `example.org/operator@${digest}` };
+    expect(found[0]?.spec.template.spec.containers[0]?.env).toContainEqual(own);
     const nodeAffinity = { c: 'd' };
     expect(found.map(({ spec }) => spec.template.spec.affinity)).toEqual([
       { nodeAffinity, podAntiAffinity: { e: 'f' } },
@@ -182,9 +186,16 @@ describe('the operator’s chart', () => {
     ['concurrency', 'concurrency=65'],
     ['allowHostPaths', 'allowHostPaths={/a/../b}'],
     ['allowHostPaths', 'allowHostPaths={/a/.}'],
+    ['allowHostPaths', 'allowHostPaths={/}'],
+    ['allowHostPaths', 'allowHostPaths={/a/}'],
     ['publicAddress', 'publicAddress=https://a?b'],
     ['prometheus', 'prometheus.url=http:///x'],
     ['digest', 'image.digest=latest'],
+    ['endpoints', 'endpoints.allowed={http://s3.example.org}'],
+    ['endpoints', 'endpoints.refused={s3.example.org}'],
+    ['images', 'images.allowed={a b}'],
+    ['serviceAccounts', 'serviceAccounts.allowed={reader}'],
+    ['routing', 'routing.hosts.team-a={https://x}'],
     ...['vllmImages', 'runtimeImages', 'activator', 'istio', 'prometheus', 'crd'].map((parent) => [
       parent,
       `${parent}=null`,
@@ -193,6 +204,81 @@ describe('the operator’s chart', () => {
     await expect(template('llmservice-operator', '--set', value)).rejects.toThrow(
       new RegExp(`values don't meet the specifications[^]*${field}`),
     );
+  });
+
+  it('hands what manifests may name to the operator as it reads it', async () => {
+    const values = [
+      'endpoints.allowed={s3.storage.svc,*.s3.example.org,10.2.0.0/16}',
+      'endpoints.refused={203.0.114.0/24}',
+      'images.allowed={registry.example.org/team/*}',
+      'serviceAccounts.allowed={team-a/reader}',
+      'routing.hosts.team-a={*.a.example.org,llm.example.org}',
+    ];
+    const [operator] = await deployments('op', ...values.flatMap((value) => ['--set', value]));
+    const env = operator?.spec.template.spec.containers[0]?.env ?? [];
+    const variables = Object.fromEntries(env.map(({ name, value }) => [name, value]));
+    const { endpoints, surroundings } = parseOptions([], { ...variables, POD_NAMESPACE: 'x' });
+    expect({ endpoints, limits: surroundings.limits }).toEqual({
+      endpoints: {
+        allowed: ['s3.storage.svc', '*.s3.example.org', '10.2.0.0/16'],
+        refused: ['203.0.114.0/24'],
+      },
+      limits: {
+        images: ['registry.example.org/team/*'],
+        serviceAccounts: ['team-a/reader'],
+        routeHosts: ['*.a.example.org', 'llm.example.org'].map((host) => ({ namespace: 'team-a', host })),
+      },
+    });
+  });
+
+  describe('NetworkPolicies', () => {
+    interface Policy {
+      readonly kind: string;
+      readonly metadata: { readonly name: string; readonly namespace: string };
+      readonly spec: {
+        readonly ingress?: readonly {
+          readonly from: readonly object[];
+          readonly ports: readonly { readonly port: number }[];
+        }[];
+      };
+    }
+    const peers = { activatorFrom: [{ podSelector: {} }], metricsFrom: [{ namespaceSelector: {} }] };
+    const policies = async (values: object) => {
+      const set = ['--set-json', `networkPolicies=${JSON.stringify(values)}`];
+      const documents = parseAllDocuments(await template('llmservice-operator', ...set));
+      const found = documents.map((document) => document.toJS() as Policy | null);
+      return found.filter((each): each is Policy => each?.kind === 'NetworkPolicy');
+    };
+    const ports = ({ spec }: Policy) => (spec.ingress ?? []).map((rule) => [rule.from, rule.ports[0]?.port]);
+
+    it('are there where they are asked for', async () => {
+      expect(await policies({})).toEqual([]);
+      expect(await policies(peers)).toEqual([]);
+    });
+
+    it('let in nobody but who is listed, each to what is for it', async () => {
+      const [operator, activator] = await policies({ enabled: true, ...peers });
+      expect(operator && ports(operator)).toEqual([[peers.metricsFrom, 8081]]);
+      expect(activator && ports(activator)).toEqual([
+        [peers.activatorFrom, 8082],
+        [peers.metricsFrom, 8081],
+      ]);
+      // An empty rule would let in everybody.
+      expect((await policies({ enabled: true })).map(ports)).toEqual([[], []]);
+    });
+
+    it('let the operator and the activator reach the services of a namespace', async () => {
+      const values = { enabled: true, servicesFrom: { experimental: peers.activatorFrom, default: [] } };
+      const [closed, experimental] = (await policies(values)).slice(2);
+      expect([closed, experimental].map((each) => each?.metadata.namespace)).toEqual([
+        'default',
+        'experimental',
+      ]);
+      expect(experimental && ports(experimental)[0]?.[0]).toHaveLength(2);
+      expect(closed && ports(closed)[0]?.[0]).toHaveLength(1);
+      const everything = (await policies(values)).map((each) => JSON.stringify(each)).join('\n');
+      expect(await dryRun(everything)).toMatchObject({ code: 0 });
+    });
   });
 
   it.each(['concurrency=64', 'allowHostPaths={/a/..b,/c.d}', 'publicAddress=https://lb.example.org:443'])(
@@ -253,6 +339,24 @@ describe('the operator under the chart’s RBAC', () => {
     expect(await may('patch', 'deployments.apps', 'default')).toBe('no');
     expect(await may('list', 'nodes', 'experimental')).toBe('no');
   }, 120_000);
+
+  it('may do its work in each of several watched namespaces, by a text or a list', async () => {
+    const roles = async (...args: string[]) =>
+      parseAllDocuments(
+        await template('llmservice-operator', '--namespace', 'llmservice-system', ...args),
+      ).map((document) => document.toJS() as { kind: string; metadata: { name: string; namespace: string } });
+    const byText = await roles('--set', String.raw`watchNamespace=team-a\,team-b`);
+    expect(await roles('--set', 'watchNamespace={team-a,team-b}')).toEqual(byText);
+    for (const name of ['llmservice-operator', 'llmservice-operator-activator']) {
+      const namespaces = byText
+        .filter(({ kind, metadata }) => kind === 'RoleBinding' && metadata.name === name)
+        .map(({ metadata }) => metadata.namespace);
+      expect(namespaces).toEqual(['team-a', 'team-b']);
+    }
+    expect(byText.filter(({ kind }) => kind.startsWith('Cluster'))).toEqual([]);
+    expect(JSON.stringify(byText)).toContain('{"name":"WATCH_NAMESPACE","value":"team-a,team-b"}');
+    await expect(roles('--set', 'watchNamespace=Team_A')).rejects.toThrow();
+  });
 });
 
 describe('the activator under the chart’s RBAC', () => {

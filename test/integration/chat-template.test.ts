@@ -5,9 +5,10 @@ import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import { Witness } from '../attacks/witness.js';
 import { demoCheckpoint, ReplicaProcess } from './replica-process.js';
 
-jest.setTimeout(120_000);
+jest.setTimeout(240_000);
 
 /** What the template does is told by the last message. */
 const template = `
@@ -16,6 +17,17 @@ const template = `
 {%- elif messages[-1].content == 'grow' -%}
   {%- set all = namespace(items=[]) -%}
   {%- for a in range(99999) -%}{%- set all.items = all.items + [range(999999)] -%}{%- endfor -%}
+{%- elif messages[-1].content == 'count' -%}
+  {{- range(100000000) | length -}}
+{%- elif messages[-1].content == 'double' -%}
+  {%- set all = namespace(text='xxxxxxxx') -%}
+  {%- for a in range(9) -%}
+    {%- set all.text = all.text.replace('x', 'xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx') -%}
+  {%- endfor -%}
+{%- elif messages[-1].content == 'nest' -%}
+  {%- set all = namespace(items=['x']) -%}
+  {%- for a in range(60) -%}{%- set all.items = [all.items, all.items] -%}{%- endfor -%}
+  {{- all.items -}}
 {%- endif -%}
 The capital of {{ messages[-1].content }}`;
 
@@ -34,23 +46,21 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
+const limits = /it takes more than (5 s of a processor|2048 MB of memory) to be rendered$/;
+
 test.each([
-  ['loop', /it had not ended after 5 s$/],
-  // Which limit it meets first depends on how fast the machine is.
-  ['grow', /it (took more than 256 MB of memory|had not ended after 5 s)$/],
+  ['loop', /it takes more than 5 s of a processor to be rendered$/],
+  // Which limit they meet first depends on how fast the machine is.
+  ['grow', limits],
+  ['count', limits],
+  ['double', limits],
+  ['nest', limits],
 ])('a template that would %s fails its own request alone', async (content, why) => {
-  const rendering = new AbortController();
-  const refused = replica.post('/v1/chat/completions', ask(content)).finally(() => {
-    rendering.abort();
-  });
-  let answeredMeanwhile = 0;
-  while (!rendering.signal.aborted) {
-    expect((await replica.health()).state).toBe('serving');
-    answeredMeanwhile++;
-  }
-  // One that stands still answers none but those from before and after.
-  expect(answeredMeanwhile).toBeGreaterThan(3);
-  const response = await refused;
+  const witness = await Witness.begin({ port: Number(new URL(replica.url).port) });
+  const response = await replica.post('/v1/chat/completions', ask(content));
+  await witness.end();
+  expect(witness.faults).toEqual([]);
+  expect((await replica.health()).engine?.restarts).toBe(0);
   expect(response.status).toBe(400);
   expect(await response.json()).toMatchObject({
     error: { code: 'chat_template_refused', message: expect.stringMatching(why) },
@@ -58,7 +68,7 @@ test.each([
   expect((await replica.post('/v1/chat/completions', ask('France'))).status).toBe(200);
 });
 
-test('threads that do not end are replaced', async () => {
+test('processes that do not end are replaced', async () => {
   const endless = Array.from({ length: 2 }, () => replica.post('/v1/chat/completions', ask('loop')));
   expect((await Promise.all(endless)).map(({ status }) => status)).toEqual([400, 400]);
   expect((await replica.post('/v1/chat/completions', ask('France'))).status).toBe(200);

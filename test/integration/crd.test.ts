@@ -150,6 +150,11 @@ describe('the API server refuses', () => {
       /spec\.env\[0\]\.name: .*letters, digits and '_'/,
     ],
     [
+      'an env that runs other code',
+      { env: [{ name: 'NODE_OPTIONS', value: '--import=data:text/javascript,1' }] },
+      /spec\.env\[0\]\.name: .*not its own/,
+    ],
+    [
       "an env of the operator's",
       { env: [{ name: 'LLMSERVICE_X' }] },
       /spec\.env\[0\]\.name: .*belong to the operator/,
@@ -222,7 +227,10 @@ describe('the API server refuses', () => {
     ],
     [
       'administration of another engine',
-      { administration: { keysSecretRef: { name: 'admins' } }, engine: { runtime: 'vllm' } },
+      {
+        administration: { keysSecretRef: { name: 'admins' }, allowedUris: ['s3://b/models/', 's3://c'] },
+        engine: { runtime: 'vllm' },
+      },
       /spec\.administration: .*native runtime alone/,
     ],
     ['administration without keys', { administration: {} }, /spec\.administration\.keysSecretRef: Required/],
@@ -270,7 +278,10 @@ describe('the API server accepts', () => {
     ],
     [
       'settings of the server',
-      { server: { maxBodyBytes: 1_048_576, maxWaiting: 0, logLevel: 'debug' }, scaling: { maxReplicas: 3 } },
+      {
+        server: { maxBodyBytes: 1_048_576, maxWaiting: 0, mostUrgentPriority: -8, logLevel: 'debug' },
+        scaling: { maxReplicas: 3 },
+      },
     ],
     ['16 GPUs that a library adds up over', { accelerator: gpu(16), engine: { collectives: 'library' } }],
     ['16 GPUs of vLLM', { accelerator: gpu(16), engine: { runtime: 'vllm' } }],

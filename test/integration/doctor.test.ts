@@ -203,6 +203,7 @@ describe('what is broken', () => {
 
   test('a Secret without its key, and one that is not there, of the service that is named', async () => {
     await kubectl.output(['create', 'secret', 'generic', 'half', '--from-literal', 'AWS_ACCESS_KEY_ID=a']);
+    await kubectl.output(['label', 'secret', 'half', 'llmservice.dev/secret-for=s3']);
     const model = world.model('models/llama/');
     const s3 = { ...model.s3, credentialsSecretRef: { name: 'half' } };
     await world.createService('half', { model: { ...model, s3 }, auth: { keysSecretRef: { name: 'none' } } });
@@ -218,7 +219,7 @@ describe('what is broken', () => {
       expect.stringContaining('the Secret none (spec.auth.keysSecretRef) does not exist'),
     );
     expect(lines).toContainEqual(
-      expect.stringContaining('problem: default/half: ModelResolved=False S3AccessDenied'),
+      expect.stringContaining('problem: default/half: ModelResolved=False KeysInvalid'),
     );
     expect(lines.join('\n')).not.toContain('default/well');
     await world.delete(resources.llmServices, 'half');

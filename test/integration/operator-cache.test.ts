@@ -47,10 +47,10 @@ const create = (name: string, cache: object) =>
   world.createService(name, { model: { ...world.model('models/cached/'), cache }, ...oneGi });
 
 test('a service with a cache is pinned to the listing of its checkpoint', async () => {
-  await create('pinned', { kind: 'hostPath', path: '/var/cache/models/team', maxSize: '10Gi' });
+  await create('pinned', { kind: 'hostPath', path: '/var/cache/models', maxSize: '10Gi' });
   await world.condition('pinned', 'ModelResolved', 'True');
   expect(await cacheOf('pinned')).toEqual({
-    volume: 'hostPath /var/cache/models/team',
+    volume: 'hostPath /var/cache/models/namespaces/default',
     maxBytes: 10 * 2 ** 30,
     verify: 'onPull',
     pins: { model: expect.stringMatching(/^[0-9a-f]{16}$/), head: null },
@@ -76,12 +76,41 @@ test('a file that only the pods read makes another revision once it changes, and
   await eventually('another pin', async () => (await cacheOf('pinned')).pins.model !== before.pins.model);
 });
 
-test('a folder that the operator does not allow is refused, with no Deployment', async () => {
-  await create('refused', { kind: 'hostPath', path: '/etc' });
-  const { message } = await world.condition('refused', 'Scheduled', 'False', 'HostPathNotAllowed');
-  expect(message).toContain('/var/cache/models');
-  expect(message).toContain('--allow-host-path=/etc');
-  expect(await world.get(resources.deployments, 'refused')).toBeNull();
+test.each(['/etc', '/var/cache/models/link', '/var/cache/models/namespaces/other'])(
+  'the folder %s, which the operator does not allow, is refused, with no Deployment',
+  async (path) => {
+    const name = `refused-${String(path.length)}`;
+    await create(name, { kind: 'hostPath', path });
+    const { message } = await world.condition(name, 'Scheduled', 'False', 'HostPathNotAllowed');
+    expect(message).toContain('(/var/cache/models)');
+    expect(message).toContain(`--allow-host-path=${path}`);
+    expect(await world.get(resources.deployments, name)).toBeNull();
+  },
+);
+
+interface PodOfNode {
+  readonly initContainers: readonly { readonly image: string; readonly command: readonly string[] }[];
+  readonly containers: readonly {
+    readonly image: string;
+    readonly volumeMounts: readonly { readonly name: string; readonly subPath?: string }[];
+  }[];
+}
+
+test('of a folder of the node each namespace sees its own part, and the tenant’s image does not prepare it', async () => {
+  const spec = { ...oneGi, engine: { image: 'tenant.example/runtime:1' } };
+  const cache = { kind: 'hostPath', path: '/var/cache/models' } as const;
+  await world.createService('named', { model: { ...world.model('models/cached/'), cache }, ...spec });
+  await world.condition('named', 'ModelResolved', 'True');
+  const deployment = (await world.deployment('named')) as unknown as {
+    spec: { template: { spec: PodOfNode } };
+  };
+  const { initContainers, containers } = deployment.spec.template.spec;
+  expect(initContainers.map(({ image }) => image)).toEqual(['example.org/operator:1']);
+  expect(initContainers[0]?.command).toContain('namespaces/default');
+  expect(containers[0]?.image).toBe('tenant.example/runtime:1');
+  expect(containers[0]?.volumeMounts.find(({ name }) => name === 'weights')?.subPath).toBe(
+    'namespaces/default',
+  );
 });
 
 const jobs = () => world.list(resources.jobs, 'llmservice.dev/service=ahead');

@@ -116,6 +116,19 @@ describe('a service', () => {
     await eventually('two replicas', async () => (await world.deployment('main')).spec?.replicas === 2);
     const notReady = await world.condition('main', 'Ready', 'False', 'ReplicasStarting');
     expect(notReady.message).toContain('1 of 2');
+    // One of somebody who only has the labels serves nobody, and its end is nobody's failure.
+    const { spec } = (await world.deployment('main')) as unknown as {
+      spec: { template: { metadata: object; spec: object } };
+    };
+    const { template } = spec;
+    const squatter = { ...template.metadata, name: 'main-squatter', namespace: 'default' };
+    await world.create({ apiVersion: 'v1', kind: 'Pod', metadata: squatter, spec: template.spec });
+    await world.podServes('main-squatter');
+    await world.podFailed('main-squatter', JSON.stringify({ reason: 'S3AccessDenied', message: 'not mine' }));
+    await world.podServes('main-squatter');
+    await world.patch(resources.llmServices, 'main', { metadata: { annotations: { look: '1' } } });
+    expect((await world.condition('main', 'Ready', 'False', 'ReplicasStarting')).message).toContain('1 of 2');
+    expect((await world.status('main')).lastFailure ?? null).toBeNull();
     expect(await world.request('GET', path)).toMatchObject({
       spec: { replicas: 2 },
       status: { selector: 'llmservice.dev/service=main' },

@@ -80,6 +80,26 @@ describe('once it is over, all that was wanted meanwhile is done, after', () => 
     await world.deployment(`after-${prefix}`);
     expect(await world.get(resources.deployments, removed)).toBeNull();
   });
+
+  test.each([429, 500, 503, 401])(
+    '%i to every watch: they go on from where they stood, and nothing is listed anew',
+    async (code) => {
+      const [before, meanwhile] = [`before-${String(code)}w`, `meanwhile-${String(code)}w`];
+      await create(before);
+      await world.deployment(before);
+      gate.set({ kind: 'status', code, of: 'watches' });
+      await create(meanwhile);
+      await eventually('it to be met', () => gate.met > 20);
+      await sleep(3_000);
+      expect(gate.met).toBeLessThan(200);
+      const { lists } = gate;
+      gate.set({ kind: 'none' });
+      await world.deployment(meanwhile);
+      await eventually('all that is known', async () => (await world.status(meanwhile)).conditions);
+      expect(lists + gate.lists).toBe(0);
+      expect(operator.operator.leading).toBe(true);
+    },
+  );
 });
 
 test('the Gateway API is removed and comes back: services go on without routes, and get them again', async () => {

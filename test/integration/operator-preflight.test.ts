@@ -164,9 +164,10 @@ describe('access to the bucket', () => {
 
   test('a wrong key, a missing Secret and a Secret without the key', async () => {
     const secret = { apiVersion: 'v1', kind: 'Secret' };
+    const forS3 = { namespace: 'default', labels: { 'llmservice.dev/secret-for': 's3' } };
     const wrong = { AWS_ACCESS_KEY_ID: 'tester', AWS_SECRET_ACCESS_KEY: 'wrong' };
-    await world.create({ ...secret, metadata: { name: 'wrong', namespace: 'default' }, stringData: wrong });
-    await world.create({ ...secret, metadata: { name: 'empty', namespace: 'default' } });
+    await world.create({ ...secret, metadata: { name: 'wrong', ...forS3 }, stringData: wrong });
+    await world.create({ ...secret, metadata: { name: 'empty', ...forS3 } });
     for (const name of ['wrong', 'absent', 'empty']) {
       const model = world.model('models/good/');
       const s3 = { ...model.s3, credentialsSecretRef: { name } };

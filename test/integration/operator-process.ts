@@ -21,7 +21,7 @@ export class OperatorProcess {
     const kubeconfig = join(folder, 'kubeconfig');
     writeFileSync(kubeconfig, api.kubeConfig(user).exportConfig(), { mode: 0o600 });
     const args = ['--lease-namespace', 'default', '--identity', user, '--port', '0'];
-    const images = ['--runtime-image-cpu', 'example.org/runtime:1'];
+    const images = ['--runtime-image-cpu', 'example.org/runtime:1', '--allow-endpoint', '127.0.0.1'];
     const env = { KUBECONFIG: kubeconfig };
     return new OperatorProcess(
       start(process.execPath, [main, ...args, ...images], join(folder, 'log'), env),

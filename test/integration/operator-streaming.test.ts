@@ -15,7 +15,9 @@ import { installRouteCrds } from './published-crds.js';
 jest.setTimeout(120_000);
 
 let world: World;
+/** What answers where no service of its own does. */
 let server: ScriptedServer;
+const servers: ScriptedServer[] = [];
 let proxy: BufferingProxy;
 let operator: RunningOperator;
 
@@ -36,7 +38,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await world.stop();
   proxy.stop();
-  await server.stop();
+  for (const each of [server, ...servers]) await each.stop();
 });
 
 /** As its controller leaves it. */
@@ -56,6 +58,9 @@ async function makeGateway(): Promise<void> {
 }
 
 async function serve(name: string, more: object = {}): Promise<void> {
+  const own = await ScriptedServer.start({ service: `default/${name}` });
+  servers.push(own);
+  if (!proxy.targets.has(host(name))) proxy.targets.set(host(name), own.url);
   await world.createService(name, {
     model: world.model('models/llama/'),
     resources: { limits: { memory: '1Gi' } },
@@ -92,6 +97,7 @@ describe('a route that streams', () => {
 
   test('is asked again once it is another', async () => {
     proxy.held.add(host('moved'));
+    proxy.targets.set(host('moved'), proxy.targets.get(host('open')) ?? '');
     await world.patch(resources.llmServices, 'open', { spec: { routing: { host: host('moved') } } });
     await world.acceptRoute('open');
     await world.condition('open', 'StreamingVerified', 'False', 'Buffered');
@@ -115,6 +121,18 @@ test('a route that does not lead to the service yet is asked again', async () =>
   expect(message).toContain('answered with 404');
   proxy.unknown.delete(host('late'));
   await world.condition('late', 'StreamingVerified', 'True');
+});
+
+test('a route that leads to another service is not taken for its own', async () => {
+  const other = await ScriptedServer.start({ service: 'evil/mixed' });
+  servers.push(other);
+  proxy.targets.set(host('mixed'), other.url);
+  await serve('mixed');
+  const { message } = await world.condition('mixed', 'StreamingVerified', 'Unknown', 'NotReached');
+  expect(message).toContain('another service answers');
+  expect(message).not.toContain('evil');
+  proxy.targets.set(host('mixed'), servers.at(-1)?.url ?? '');
+  await world.condition('mixed', 'StreamingVerified', 'True', 'Streams');
 });
 
 test('nothing is asked of a service without pods, and none of vLLM', async () => {

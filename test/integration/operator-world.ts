@@ -1,13 +1,13 @@
 // A test's cluster with an S3 server and operators in this process, as a user of LlmServices sees them.
 
-import type { Condition, LlmServiceStatus } from '@llmservice/crds';
+import { labels, type Condition, type LlmServiceStatus } from '@llmservice/crds';
 import { KubeClient } from '../../operator/src/kube/client.js';
 import { collectionPath, resources, type Resource } from '../../operator/src/kube/resources.js';
 import type { KubeObject } from '../../operator/src/kube/types.js';
 import { createOperatorLogger } from '../../operator/src/log.js';
 import { Metrics } from '../../operator/src/metrics.js';
 import { Operator, type OperatorParts } from '../../operator/src/operator.js';
-import type { OperatorOptions } from '../../operator/src/options.js';
+import { parseNamespaces, type OperatorOptions } from '../../operator/src/options.js';
 import type { Installation } from '../../operator/src/plan/plan-service.js';
 import { httpRouteCrd } from '../builders/http-route-crd.js';
 import { llmService } from '../builders/llm-service.js';
@@ -24,17 +24,21 @@ const crdPath = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
 const installation: Installation = {
   images: { cpu: 'example.org/runtime:1', cuda: null, hip: null },
   vllmImages: { cpu: 'example.org/vllm:1', cuda: null, hip: null },
+  operatorImage: 'example.org/operator:1',
   gateway: { name: 'public', namespace: 'gateways' },
   istioGateway: null,
   allowedHostPaths: ['/var/cache/models'],
+  limits: { images: ['example.org/*'], serviceAccounts: [], routeHosts: [] },
   prometheusUrl: null,
 };
 
 interface Change
   extends
-    Partial<Omit<OperatorOptions, 'surroundings'>>,
+    Partial<Omit<OperatorOptions, 'surroundings' | 'watchNamespaces'>>,
     Pick<OperatorParts, 'podBaseUrl' | 'timing' | 'clock'> {
   readonly surroundings?: Partial<Installation>;
+  /** As the flag has it: `a,b`; null: all. */
+  readonly watchNamespace?: string | null;
 }
 
 export interface RunningOperator {
@@ -75,7 +79,7 @@ export class World extends TestCluster {
     await this.create({
       apiVersion: 'v1',
       kind: 'Secret',
-      metadata: { name: 's3', namespace },
+      metadata: { name: 's3', namespace, labels: { [labels.secretFor]: 's3' } },
       stringData: { AWS_ACCESS_KEY_ID: s3Keys.accessKeyId, AWS_SECRET_ACCESS_KEY: s3Keys.secretAccessKey },
     });
   }
@@ -101,18 +105,19 @@ export class World extends TestCluster {
   }
 
   startOperator(change: Change = {}, client?: KubeClient): RunningOperator {
-    const { podBaseUrl, timing, clock, surroundings, ...options } = change;
+    const { podBaseUrl, timing, clock, surroundings, watchNamespace = null, ...options } = change;
     const stop = new AbortController();
     const operator = new Operator({
       client: client ?? new KubeClient(this.api.kubeConfig('operator')),
       logger: createOperatorLogger(process.env['OPERATOR_LOG'] === undefined ? null : 'debug'),
       metrics: (depth) => new Metrics(depth),
       options: {
-        watchNamespace: null,
+        watchNamespaces: parseNamespaces(watchNamespace),
         leaseNamespace: 'default',
         instance: null,
         identity: `operator-${this.running.length}`,
         surroundings: { ...installation, ...surroundings },
+        endpoints: { allowed: ['127.0.0.1'], refused: [] },
         publicAddress: null,
         concurrency: 4,
         port: 0,

@@ -152,6 +152,7 @@ test.each([
       credentials: s3Keys,
       caCertificates: [],
     },
+    allowedUris: [],
     observer: deafObserver,
     sleep: () => Promise.resolve(),
     signal: new AbortController().signal,

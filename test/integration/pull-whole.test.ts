@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { parseTerminationMessage } from '@llmservice/crds';
-import { planConfigMap, planPullConfig } from '../../operator/src/plan/pods/engine-config.js';
+import { engineConfigText, planConfigMap, planPullConfig } from '../../operator/src/plan/pods/engine-config.js';
 import { wantedService } from '../../operator/src/spec/wanted-service.fixture.js';
 import { pullWhole } from '../../runtime/src/weights/pull-whole.js';
 import { llamaCheckpoint } from '../builders/checkpoint.js';
@@ -87,7 +87,7 @@ describe('the init container', () => {
       accelerator: { resourceName: 'nvidia.com/gpu', devices: 2 },
       engine: { runtime: 'vllm' },
     });
-    const { data } = planConfigMap(service, planPullConfig(service)) as never as {
+    const { data } = planConfigMap(service, 'hash', engineConfigText(planPullConfig(service))) as never as {
       data: Record<string, string>;
     };
     const [config, told] = ['engine-config.json', 'termination-log'].map((name) =>

@@ -72,6 +72,7 @@ export class PullWorld {
       cache: null,
       weightsDir: this.weightsDir,
       s3: this.access,
+      allowedUris: [],
       observer: recorder,
       signal: this.pulls.signal,
       sleep: (ms) => sleep(Math.min(ms, 200)),

@@ -2,7 +2,7 @@
 
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { readFiles } from '../builders/files.js';
-import { childPids, isRunning } from '../process-tree.js';
+import { enginePids, isRunning } from '../process-tree.js';
 import { eventually } from '../processes.js';
 import { demoCheckpoint, ReplicaProcess } from './replica-process.js';
 import { S3Server, s3Environment } from './s3-server.js';
@@ -15,7 +15,7 @@ test('a server that is killed in mid-stream takes its engine with it', async () 
   await replica.ready();
   const response = await replica.post('/v1/completions', endless);
   await response.body!.getReader().read();
-  const [engine] = childPids(replica.child.pid!);
+  const [engine] = enginePids(replica.child.pid!);
   await replica.stop();
   await eventually('the engine to end', () => !isRunning(engine!));
 });

@@ -61,8 +61,10 @@ export class ReplicaProcess {
     return new ReplicaProcess(`http://127.0.0.1:${port}`, child, folder);
   }
 
-  async health(): Promise<Health> {
-    return (await (await fetch(`${this.url}/health`)).json()) as Health;
+  /** @param key without one a replica with keys tells its state and its load alone */
+  async health(key?: string): Promise<Health> {
+    const headers = key === undefined ? {} : { authorization: `Bearer ${key}` };
+    return (await (await fetch(`${this.url}/health`, { headers })).json()) as Health;
   }
 
   async ready(): Promise<void> {

@@ -5,6 +5,7 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, jest, test } from '@jest/globals';
 import { readModelFiles } from '../../runtime/src/load-model.js';
+import { makeLogger } from '../../runtime/src/log/logger.js';
 import { generateRequest, greedy } from '../../runtime/src/schedule/generate-request.fixture.js';
 import type { SchedulerLimits } from '../../runtime/src/schedule/scheduler.js';
 import { models, run, workload, type Arrival, type Model, type Outcome } from './scheduled-engine.js';
@@ -60,7 +61,11 @@ describe('the demo model, whose layer for multi-token prediction is trained', ()
       .split('\n')
       .filter((line) => /^\w.* \| /.test(line))
       .slice(0, count);
-    const { tokenizer, chatTemplate, defaults } = await readModelFiles(demo.modelDir);
+    const { tokenizer, chatTemplate, defaults, processes } = await readModelFiles(
+      demo.modelDir,
+      makeLogger('error'),
+    );
+    await processes.close();
     const arrivals: Arrival[] = [];
     for (const [i, line] of asked.entries()) {
       const text = chatTemplate!.render({

@@ -69,15 +69,26 @@ export class TestCluster {
     return eventually(`deployment ${name}`, () => this.get<Deployment>(resources.deployments, name));
   }
 
-  /** What the controllers do: a pod from the Deployment's template. */
+  /** What the controllers do: a pod from the Deployment's template, of a ReplicaSet by its name. */
   async makePod(service: string, podName: string): Promise<void> {
     const { spec } = (await this.deployment(service)) as unknown as {
-      spec: { template: { metadata: object; spec: object } };
+      spec: { template: { metadata: { labels: object }; spec: object } };
     };
+    const { metadata } = spec.template;
+    const hash = 'played';
+    const uid = `${service}-${hash}`;
     await this.create({
       apiVersion: 'v1',
       kind: 'Pod',
-      metadata: { ...spec.template.metadata, name: podName, namespace: 'default' },
+      metadata: {
+        ...metadata,
+        name: podName,
+        namespace: 'default',
+        labels: { ...metadata.labels, 'pod-template-hash': hash },
+        ownerReferences: [
+          { apiVersion: 'apps/v1', kind: 'ReplicaSet', name: `${service}-${hash}`, uid, controller: true },
+        ],
+      },
       spec: spec.template.spec,
     });
   }

@@ -21,6 +21,7 @@ export function plannedRun(spec: object, places: Places): PlannedRun {
   const { pod } = planTemplate(wantedService(spec), {
     image: 'vllm',
     pullImage: 'runtime',
+    operatorImage: null,
     size: { fileBytes: 0, weightBytes: 0 },
     memoryPlan: null,
     pins: null,

@@ -11,6 +11,11 @@ app.kubernetes.io/managed-by: {{ .Release.Service }}
 helm.sh/chart: {{ .Chart.Name }}-{{ .Chart.Version }}
 {{- end }}
 
+{{/* Whose services are looked after, separated by commas; empty: those of all namespaces. */}}
+{{- define "operator.namespaces" -}}
+{{- with .Values.watchNamespace }}{{ if kindIs "slice" . }}{{ join "," . }}{{ else }}{{ . }}{{ end }}{{ end }}
+{{- end }}
+
 {{/* Of the operator and the activator alike: by its digest, which no tag can move, where there is one. */}}
 {{- define "operator.image" -}}
 {{- with .Values.image }}
@@ -88,7 +93,7 @@ helm.sh/chart: {{ .Chart.Name }}-{{ .Chart.Version }}
 - apiGroups: ['']
   resources: [pods/log]
   verbs: [get]
-# The S3 credentials that a service names; never listed or watched.
+# The Secrets that a service names, and of which it uses those with the label for it; never listed or watched.
 - apiGroups: ['']
   resources: [secrets]
   verbs: [get]

@@ -45,6 +45,11 @@ export const keyFileSchema: object = {
             },
             "description": "the SHA-256 of the key in 64 hex digits (printf %s \"$KEY\" | sha256sum), or a list of two while the key is changed"
           },
+          "cacheGroup": {
+            "type": "string",
+            "pattern": "^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$",
+            "description": "a name of 1 to 63 letters, digits, '.', '_' and '-': keys that have the same one reuse each other's cached prompts; without it, a key reuses its own alone"
+          },
           "priority": {
             "type": "integer",
             "minimum": -8,

@@ -28,6 +28,10 @@ export interface KeyEntry {
    */
   sha256: string | string[];
   /**
+   * a name of 1 to 63 letters, digits, '.', '_' and '-': keys that have the same one reuse each other's cached prompts; without it, a key reuses its own alone
+   */
+  cacheGroup?: string;
+  /**
    * from -8, the most urgent, to 8: what its requests get, and the most urgent that they may ask for
    */
   priority?: number;

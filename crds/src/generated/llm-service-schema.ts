@@ -104,7 +104,7 @@ export const llmServiceSchema: object = {
               "additionalProperties": false,
               "properties": {
                 "endpoint": {
-                  "description": "Base URL of an S3-compatible server, such as https://s3.example.org. Default: AWS S3.",
+                  "description": "Base URL of an S3-compatible server, such as https://s3.example.org: a public one, or one that the operator allows. Default: AWS S3.",
                   "type": "string",
                   "maxLength": 1024
                 },
@@ -120,7 +120,7 @@ export const llmServiceSchema: object = {
                   "default": true
                 },
                 "credentialsSecretRef": {
-                  "description": "Secret of this namespace with the keys AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY. Default: requests are not signed.",
+                  "description": "Secret of this namespace with the keys AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, and with the label llmservice.dev/secret-for=s3. Default: requests are not signed.",
                   "type": "object",
                   "additionalProperties": false,
                   "properties": {
@@ -163,7 +163,7 @@ export const llmServiceSchema: object = {
               "additionalProperties": false,
               "properties": {
                 "kind": {
-                  "description": "emptyDir: each pod pulls its own copy. hostPath: a folder of the node; for namespaces that allow it, and paths that the operator was installed to allow. pvc: a PersistentVolumeClaim of this namespace, for namespaces of the restricted profile.",
+                  "description": "emptyDir: each pod pulls its own copy. hostPath: a folder of the node; for namespaces that allow it, in folders that the operator was installed to allow. pvc: a PersistentVolumeClaim of this namespace, for namespaces of the restricted profile.",
                   "type": "string",
                   "enum": [
                     "emptyDir",
@@ -173,7 +173,7 @@ export const llmServiceSchema: object = {
                   "default": "emptyDir"
                 },
                 "path": {
-                  "description": "Folder of the node, made where it is missing, such as /var/cache/llmservice.",
+                  "description": "Folder of the node, one of those that the operator was installed to allow, such as /var/cache/llmservice. Each namespace has a folder of its own there, made where it is missing.",
                   "type": "string",
                   "minLength": 2,
                   "maxLength": 1024
@@ -288,7 +288,7 @@ export const llmServiceSchema: object = {
               ]
             },
             "image": {
-              "description": "Image of the runtime. Default: the one that the operator was installed with for this runtime and kind of device.",
+              "description": "Image of the runtime, of a repository that the operator allows. Default: the one that the operator was installed with for this runtime and kind of device.",
               "type": "string",
               "minLength": 1,
               "maxLength": 512,
@@ -502,7 +502,7 @@ export const llmServiceSchema: object = {
           ]
         },
         "env": {
-          "description": "Environment variables of the runtime container. Those that stand for a field of this spec (MAX_MODEL_LEN, GPU_MEMORY_UTILIZATION, …; deploy/docs/from-kserve.md lists them) fill it where it is unset or at its default; where it says something else, the manifest is refused.",
+          "description": "Environment variables of the runtime container. Processes below its server, such as the engine, get of them what devices, collectives and loaders read (CUDA_, HIP_, HSA_, NCCL_, OMP_, LD_LIBRARY_PATH, …), and no credentials. Those that stand for a field of this spec (MAX_MODEL_LEN, GPU_MEMORY_UTILIZATION, …; deploy/docs/from-kserve.md lists them) fill it where it is unset or at its default; where it says something else, the manifest is refused.",
           "type": "array",
           "maxItems": 128,
           "items": {
@@ -530,7 +530,7 @@ export const llmServiceSchema: object = {
                 "additionalProperties": false,
                 "properties": {
                   "secretKeyRef": {
-                    "description": "A key of a Secret of this namespace.",
+                    "description": "A key of a Secret of this namespace with the label llmservice.dev/secret-for=env, or =s3 for variables whose names begin with AWS_.",
                     "type": "object",
                     "additionalProperties": false,
                     "properties": {
@@ -831,13 +831,13 @@ export const llmServiceSchema: object = {
           "maxLength": 253
         },
         "serviceAccountName": {
-          "description": "ServiceAccount of the pods; they get no token of it. Default: default.",
+          "description": "ServiceAccount of the pods, one that the operator allows; they get no token of it. Default: default.",
           "type": "string",
           "minLength": 1,
           "maxLength": 253
         },
         "imagePullSecrets": {
-          "description": "Secrets of this namespace for pulling the runtime image.",
+          "description": "Secrets of this namespace, of type kubernetes.io/dockerconfigjson, for pulling the runtime image.",
           "type": "array",
           "maxItems": 16,
           "items": {
@@ -1181,7 +1181,7 @@ export const llmServiceSchema: object = {
           "additionalProperties": false,
           "properties": {
             "secretRef": {
-              "description": "Secret of this namespace with tls.crt and tls.key in PEM, as type kubernetes.io/tls has them, and perhaps client-ca.crt: only clients with a certificate of its authorities are answered. A change is taken over without a restart. Default: plain HTTP.",
+              "description": "Secret of this namespace with tls.crt and tls.key in PEM, as type kubernetes.io/tls has them, and perhaps client-ca.crt: only clients with a certificate of its authorities are answered. It has the label llmservice.dev/secret-for=tls. A change is taken over without a restart. Default: plain HTTP.",
               "type": "object",
               "additionalProperties": false,
               "properties": {
@@ -1207,7 +1207,7 @@ export const llmServiceSchema: object = {
           "additionalProperties": false,
           "properties": {
             "keysSecretRef": {
-              "description": "Secret of this namespace whose key keys.yaml (or keys.json) lists the API keys, as hashes, with their budgets. A change is taken over without a restart. Default: no key is asked for.",
+              "description": "Secret of this namespace whose key keys.yaml (or keys.json) lists the API keys, as hashes, with their budgets, and that has the label llmservice.dev/secret-for=keys. A change is taken over without a restart. Default: no key is asked for.",
               "type": "object",
               "additionalProperties": false,
               "properties": {
@@ -1279,12 +1279,33 @@ export const llmServiceSchema: object = {
               "minimum": 1024,
               "maximum": 33554432
             },
+            "maxBodiesBytes": {
+              "description": "Bodies of requests that a pod holds at once, unpacked, until their answers end; more are refused with 503 or, of a key that holds its part, 429. At least twice maxBodyBytes. A pod needs up to five times as much memory for them. Default: a 32nd of the memory limit, 64 MiB to 512 MiB.",
+              "type": "integer",
+              "format": "int32",
+              "minimum": 1048576,
+              "maximum": 2147483647
+            },
+            "maxConnections": {
+              "description": "Connections that a pod has open at once. A new one closes the one that is idle longest; where none is, it is refused with 503, unless it asks for the health routes. Default: 4096.",
+              "type": "integer",
+              "format": "int32",
+              "minimum": 1024,
+              "maximum": 65536
+            },
             "maxWaiting": {
               "description": "Answers that may wait in a pod beyond the engine.maxNumSeqs that run; a request with n counts n times. More are refused with 429, and a scaling.metric of queue does not see them. Keys leave each other a part of this room. Default: 1024.",
               "type": "integer",
               "format": "int32",
               "minimum": 0,
               "maximum": 100000
+            },
+            "mostUrgentPriority": {
+              "description": "The lowest, and so most urgent, priority that requests may ask for in a service without keys; each key has a bound of its own. Default: 0, so that requests can only stand back.",
+              "type": "integer",
+              "format": "int32",
+              "minimum": -8,
+              "maximum": 0
             },
             "logLevel": {
               "description": "The least that is worth a line of a pod's log. Requests have theirs at info, and by them kubectl llm drain counts. Default: info.",
@@ -1326,7 +1347,7 @@ export const llmServiceSchema: object = {
           "additionalProperties": false,
           "properties": {
             "keysSecretRef": {
-              "description": "Secret of this namespace whose key keys.yaml (or keys.json) lists the keys of administrators, as hashes. A change is taken over without a restart.",
+              "description": "Secret of this namespace whose key keys.yaml (or keys.json) lists the keys of administrators, as hashes, and that has the label llmservice.dev/secret-for=administration. A change is taken over without a restart.",
               "type": "object",
               "additionalProperties": false,
               "properties": {
@@ -1340,6 +1361,16 @@ export const llmServiceSchema: object = {
               "required": [
                 "name"
               ]
+            },
+            "allowedUris": {
+              "description": "Checkpoints that administrators may load beside model.uri: each as s3://BUCKET/PREFIX/, with all that is below it. Default: none.",
+              "type": "array",
+              "maxItems": 32,
+              "items": {
+                "description": "A prefix of a bucket.",
+                "type": "string",
+                "maxLength": 1024
+              }
             }
           },
           "required": [

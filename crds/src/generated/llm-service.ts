@@ -46,7 +46,7 @@ export interface LlmServiceSpec {
   };
   engine: EngineSpec;
   /**
-   * Environment variables of the runtime container. Those that stand for a field of this spec (MAX_MODEL_LEN, GPU_MEMORY_UTILIZATION, …; deploy/docs/from-kserve.md lists them) fill it where it is unset or at its default; where it says something else, the manifest is refused.
+   * Environment variables of the runtime container. Processes below its server, such as the engine, get of them what devices, collectives and loaders read (CUDA_, HIP_, HSA_, NCCL_, OMP_, LD_LIBRARY_PATH, …), and no credentials. Those that stand for a field of this spec (MAX_MODEL_LEN, GPU_MEMORY_UTILIZATION, …; deploy/docs/from-kserve.md lists them) fill it where it is unset or at its default; where it says something else, the manifest is refused.
    *
    * @maxItems 128
    */
@@ -114,11 +114,11 @@ export interface LlmServiceSpec {
    */
   runtimeClassName?: string;
   /**
-   * ServiceAccount of the pods; they get no token of it. Default: default.
+   * ServiceAccount of the pods, one that the operator allows; they get no token of it. Default: default.
    */
   serviceAccountName?: string;
   /**
-   * Secrets of this namespace for pulling the runtime image.
+   * Secrets of this namespace, of type kubernetes.io/dockerconfigjson, for pulling the runtime image.
    *
    * @maxItems 16
    *
@@ -323,7 +323,7 @@ export interface LlmServiceSpec {
    */
   tls: {
     /**
-     * Secret of this namespace with tls.crt and tls.key in PEM, as type kubernetes.io/tls has them, and perhaps client-ca.crt: only clients with a certificate of its authorities are answered. A change is taken over without a restart. Default: plain HTTP.
+     * Secret of this namespace with tls.crt and tls.key in PEM, as type kubernetes.io/tls has them, and perhaps client-ca.crt: only clients with a certificate of its authorities are answered. It has the label llmservice.dev/secret-for=tls. A change is taken over without a restart. Default: plain HTTP.
      */
     secretRef?: {
       /**
@@ -343,9 +343,21 @@ export interface LlmServiceSpec {
      */
     maxBodyBytes?: number;
     /**
+     * Bodies of requests that a pod holds at once, unpacked, until their answers end; more are refused with 503 or, of a key that holds its part, 429. At least twice maxBodyBytes. A pod needs up to five times as much memory for them. Default: a 32nd of the memory limit, 64 MiB to 512 MiB.
+     */
+    maxBodiesBytes?: number;
+    /**
+     * Connections that a pod has open at once. A new one closes the one that is idle longest; where none is, it is refused with 503, unless it asks for the health routes. Default: 4096.
+     */
+    maxConnections?: number;
+    /**
      * Answers that may wait in a pod beyond the engine.maxNumSeqs that run; a request with n counts n times. More are refused with 429, and a scaling.metric of queue does not see them. Keys leave each other a part of this room. Default: 1024.
      */
     maxWaiting?: number;
+    /**
+     * The lowest, and so most urgent, priority that requests may ask for in a service without keys; each key has a bound of its own. Default: 0, so that requests can only stand back.
+     */
+    mostUrgentPriority?: number;
     /**
      * The least that is worth a line of a pod's log. Requests have theirs at info, and by them kubectl llm drain counts. Default: info.
      */
@@ -369,7 +381,7 @@ export interface LlmServiceSpec {
    */
   administration?: {
     /**
-     * Secret of this namespace whose key keys.yaml (or keys.json) lists the keys of administrators, as hashes. A change is taken over without a restart.
+     * Secret of this namespace whose key keys.yaml (or keys.json) lists the keys of administrators, as hashes, and that has the label llmservice.dev/secret-for=administration. A change is taken over without a restart.
      */
     keysSecretRef: {
       /**
@@ -377,6 +389,14 @@ export interface LlmServiceSpec {
        */
       name: string;
     };
+    /**
+     * Checkpoints that administrators may load beside model.uri: each as s3://BUCKET/PREFIX/, with all that is below it. Default: none.
+     *
+     * @maxItems 32
+     *
+     * Items: A prefix of a bucket.
+     */
+    allowedUris?: string[];
   };
   /**
    * How pods are replaced, and the time limits of starting and stopping.
@@ -422,11 +442,11 @@ export interface ModelSpec {
    */
   cache: {
     /**
-     * emptyDir: each pod pulls its own copy. hostPath: a folder of the node; for namespaces that allow it, and paths that the operator was installed to allow. pvc: a PersistentVolumeClaim of this namespace, for namespaces of the restricted profile.
+     * emptyDir: each pod pulls its own copy. hostPath: a folder of the node; for namespaces that allow it, in folders that the operator was installed to allow. pvc: a PersistentVolumeClaim of this namespace, for namespaces of the restricted profile.
      */
     kind: 'emptyDir' | 'hostPath' | 'pvc';
     /**
-     * Folder of the node, made where it is missing, such as /var/cache/llmservice.
+     * Folder of the node, one of those that the operator was installed to allow, such as /var/cache/llmservice. Each namespace has a folder of its own there, made where it is missing.
      */
     path?: string;
     /**
@@ -452,7 +472,7 @@ export interface ModelSpec {
  */
 export interface S3Spec {
   /**
-   * Base URL of an S3-compatible server, such as https://s3.example.org. Default: AWS S3.
+   * Base URL of an S3-compatible server, such as https://s3.example.org: a public one, or one that the operator allows. Default: AWS S3.
    */
   endpoint?: string;
   /**
@@ -464,7 +484,7 @@ export interface S3Spec {
    */
   forcePathStyle: boolean;
   /**
-   * Secret of this namespace with the keys AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY. Default: requests are not signed.
+   * Secret of this namespace with the keys AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, and with the label llmservice.dev/secret-for=s3. Default: requests are not signed.
    */
   credentialsSecretRef?: {
     /**
@@ -512,7 +532,7 @@ export interface EngineSpec {
    */
   runtime: 'native' | 'vllm';
   /**
-   * Image of the runtime. Default: the one that the operator was installed with for this runtime and kind of device.
+   * Image of the runtime, of a repository that the operator allows. Default: the one that the operator was installed with for this runtime and kind of device.
    */
   image?: string;
   /**
@@ -628,7 +648,7 @@ export interface EnvVar {
    */
   valueFrom?: {
     /**
-     * A key of a Secret of this namespace.
+     * A key of a Secret of this namespace with the label llmservice.dev/secret-for=env, or =s3 for variables whose names begin with AWS_.
      */
     secretKeyRef?: {
       /**
@@ -768,7 +788,7 @@ export interface TopologySpreadConstraint {
  */
 export interface AuthSpec {
   /**
-   * Secret of this namespace whose key keys.yaml (or keys.json) lists the API keys, as hashes, with their budgets. A change is taken over without a restart. Default: no key is asked for.
+   * Secret of this namespace whose key keys.yaml (or keys.json) lists the API keys, as hashes, with their budgets, and that has the label llmservice.dev/secret-for=keys. A change is taken over without a restart. Default: no key is asked for.
    */
   keysSecretRef?: {
     /**

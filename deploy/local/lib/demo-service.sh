@@ -26,6 +26,7 @@ install_operator() {
   with_progress 'operator' "$repository/.local/operator.log" \
     helm upgrade --install llmservice-operator charts/llmservice-operator --namespace llmservice-system --create-namespace \
     --set "image.repository=${operator%:*}" --set "image.tag=${operator##*:}" --set "runtimeImages.cpu=$runtime" \
+    --set 'endpoints.allowed={s3.storage.svc.cluster.local}' \
     --wait --timeout 3m "$@"
 }
 
@@ -33,7 +34,8 @@ install_operator() {
 apply_service() {
   kubectl create namespace experimental --dry-run=client -o yaml | kubectl apply -f - >/dev/null
   kubectl create secret generic demo-s3 --namespace experimental --from-literal "AWS_ACCESS_KEY_ID=$s3_access_key" \
-    --from-literal "AWS_SECRET_ACCESS_KEY=$s3_secret_key" --dry-run=client -o yaml | kubectl apply -f - >/dev/null
+    --from-literal "AWS_SECRET_ACCESS_KEY=$s3_secret_key" --dry-run=client -o yaml |
+    kubectl label --local -f - llmservice.dev/secret-for=s3 -o yaml | kubectl apply -f - >/dev/null
   kubectl create -f deploy/samples/demo.yaml --dry-run=client -o json | jq "${1:-.}" | kubectl apply -f -
   show_load
 }

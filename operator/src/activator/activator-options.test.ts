@@ -3,7 +3,7 @@ import { parseActivatorSettings } from './activator-options.js';
 
 test('settings are read, and what is left out has its default', () => {
   expect(parseActivatorSettings({ WATCH_NAMESPACE: '', PORT: '9000', GRACE_SECONDS: '0' })).toMatchObject({
-    watchNamespace: null,
+    watchNamespaces: null,
     port: 9000,
     metricsPort: 8081,
     graceSeconds: 0,

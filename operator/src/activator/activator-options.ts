@@ -1,10 +1,11 @@
 // The activator's settings, from its environment, parsed once.
 
 import { ports } from '@llmservice/crds';
+import { parseNamespaces } from '../options.js';
 
 export interface ActivatorSettings {
   /** Null: all namespaces. */
-  readonly watchNamespace: string | null;
+  readonly watchNamespaces: readonly string[] | null;
   readonly port: number;
   readonly metricsPort: number;
   readonly logLevel: string;
@@ -29,7 +30,7 @@ export function parseActivatorSettings(env: Readonly<Record<string, string | und
     return value === '' ? null : value;
   };
   const settings = {
-    watchNamespace: text('WATCH_NAMESPACE'),
+    watchNamespaces: parseNamespaces(text('WATCH_NAMESPACE')),
     port: count('PORT', ports.activator, 65535),
     metricsPort: count('METRICS_PORT', ports.operatorMetrics, 65535),
     logLevel: text('LOG_LEVEL') ?? 'info',

@@ -32,7 +32,7 @@ async function directoryOf(llmservices: object[], pods: object[]): Promise<Direc
     open: () => Promise.resolve(addAbortSignal(stop.signal, new PassThrough())),
   } as unknown as KubeClient;
   const logger = createLogger({ silent: true });
-  const directory = new Directory({ client, namespace: null, logger, onChange: () => undefined });
+  const directory = new Directory({ client, namespaces: null, logger, onChange: () => undefined });
   await directory.start(stop.signal);
   return directory;
 }

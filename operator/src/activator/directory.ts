@@ -5,17 +5,18 @@ import type { Logger } from 'winston';
 import type { KubeClient } from '../kube/client.js';
 import { keyOf, resources, serviceKeyOf } from '../kube/resources.js';
 import type { KubeObject, Pod } from '../kube/types.js';
+import { isRefusedHost } from '../plan/traffic/host-claims.js';
 import { isReady } from '../status/pod-state.js';
 import { podUrl } from '../watch/ask-pod.js';
+import { Collection } from '../watch/collection.js';
 import { podAsRead } from '../watch/pod-as-read.js';
-import { Reflector } from '../watch/reflector.js';
 import { ActivatorError, type ActivatorErrorCode } from './activator-error.js';
 import { serviceOfHost, type Named } from './service-of-host.js';
 
 export interface DirectoryOptions {
   readonly client: KubeClient;
   /** Null: all namespaces. */
-  readonly namespace: string | null;
+  readonly namespaces: readonly string[] | null;
   readonly logger: Logger;
   /** A service (namespace/name) of which something changed. */
   readonly onChange: (key: string) => void;
@@ -31,17 +32,21 @@ export type Place =
 type Service = Omit<LlmService, 'spec'> & KubeObject & { readonly spec: Partial<LlmServiceSpec> };
 
 export class Directory {
-  private readonly services: Reflector;
-  private readonly pods: Reflector;
+  private readonly services: Collection;
+  private readonly pods: Collection;
 
-  constructor({ client, namespace, logger, onChange }: DirectoryOptions) {
-    const common = { client, namespace, logger };
-    this.services = new Reflector({
+  constructor({ client, namespaces, logger, onChange }: DirectoryOptions) {
+    const common = {
+      ...{ client, namespaces, logger },
+      // Of several namespaces one that is gone or closed holds up none of the others.
+      ...(namespaces !== null && namespaces.length > 1 ? { onServed: () => undefined } : {}),
+    };
+    this.services = new Collection({
       ...common,
       resource: resources.llmServices,
       onChange: (service) => onChange(keyOf(service)),
     });
-    this.pods = new Reflector({
+    this.pods = new Collection({
       ...common,
       resource: resources.pods,
       labelSelector: `${labels.managedBy}=${fieldManager},${labels.service}`,
@@ -55,16 +60,13 @@ export class Directory {
 
   /** Settles when the first lists are in. */
   async start(signal: AbortSignal): Promise<void> {
-    for (const reflector of [this.services, this.pods]) void reflector.run(signal);
+    for (const collection of [this.services, this.pods]) collection.run(signal);
     await Promise.all([this.services.ready, this.pods.ready]);
   }
 
   /** Key of the service that a Host header means. @throws ActivatorError */
   find(host: string | undefined): string {
-    const service = serviceOfHost(
-      host,
-      [...(this.services.values() as IterableIterator<Service>)].map(named),
-    );
+    const service = serviceOfHost(host, [...(this.services.values() as Iterable<Service>)].map(named));
     if (service !== null) return `${service.namespace}/${service.name}`;
     throw new ActivatorError('service_not_found', `no service has the host ${host ?? '(none was sent)'}`);
   }
@@ -97,21 +99,22 @@ export class Directory {
   }
 
   private urls(namespace: string, name: string): string[] {
-    return (this.pods.labelled(labels.service, name) as Pod[])
-      .filter((pod) => pod.metadata.namespace === namespace && isReady(pod))
+    return (this.pods.labelled(namespace, labels.service, name) as Pod[])
+      .filter(isReady)
       .map(podUrl)
       .filter((url) => url?.startsWith('http:') === true)
       .map(String);
   }
 }
 
-function named({ metadata, spec }: Service): Named {
+function named(service: Service): Named {
+  const { metadata, spec } = service;
   const { host, pathPrefix } = spec.routing ?? {};
   return {
     namespace: metadata.namespace ?? '',
     name: metadata.name,
     // Who has a part of a host is not told by it.
-    host: pathPrefix === undefined ? (host ?? null) : null,
+    host: pathPrefix === undefined && !isRefusedHost(service) ? (host ?? null) : null,
     createdAt: metadata.creationTimestamp ?? '',
   };
 }

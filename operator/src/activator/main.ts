@@ -17,12 +17,15 @@ const mib = 2 ** 20;
 async function main(): Promise<void> {
   const settings = parseActivatorSettings(process.env);
   const logger = createOperatorLogger(settings.logLevel);
-  const config = new KubeConfig();
-  config.loadFromDefault();
-  const client = new KubeClient(config);
+  const load = (): KubeConfig => {
+    const config = new KubeConfig();
+    config.loadFromDefault();
+    return config;
+  };
+  const client = new KubeClient(load(), undefined, load);
   const directory = new Directory({
     client,
-    namespace: settings.watchNamespace,
+    namespaces: settings.watchNamespaces,
     logger,
     onChange: (key) => activator.changed(key),
   });

@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import type { KubeObject } from '../kube/types.js';
 import type { PlannedChildren } from '../plan/children.js';
+import type { ChildOwner } from '../plan/identity/child-identity.js';
 import { applyChildren, pruneChildren, type ChildrenView } from './apply-children.js';
 import { NameTakenError, type Writer } from './writer.js';
 
@@ -9,6 +10,8 @@ const owned = (kind: string, name: string, uid: string): KubeObject => ({
   kind,
   metadata: { name, ownerReferences: [{ uid, controller: true }] },
 });
+
+const owner = { namespace: 'default', name: 'demo', uid: 'mine' };
 
 const children: PlannedChildren = {
   configMap: owned('ConfigMap', 'config', 'mine'),
@@ -29,9 +32,9 @@ function world(present: readonly KubeObject[]) {
     optional: ofKind('HTTPRoute'),
   };
   const writer = {
-    apply: (desired: KubeObject, live: KubeObject | null, uid: string) => {
-      const [owner] = live?.metadata.ownerReferences ?? [];
-      if (owner !== undefined && owner.uid !== uid) {
+    apply: (desired: KubeObject, live: KubeObject | null, { uid }: ChildOwner) => {
+      const [present] = live?.metadata.ownerReferences ?? [];
+      if (present !== undefined && present.uid !== uid) {
         return Promise.reject(new NameTakenError(`${desired.metadata.name} is taken`));
       }
       written.push(`apply ${desired.metadata.name}`);
@@ -47,13 +50,13 @@ describe('a revision', () => {
 
   test('that is stored is left alone', async () => {
     const { writer, view, written } = world([{ ...revision, data: 'as it was' }]);
-    expect(await applyChildren(writer, view, children, revision, 'mine')).toBeNull();
+    expect(await applyChildren(writer, view, children, revision, owner)).toBeNull();
     expect(written).toEqual(['apply config', 'apply demo']);
   });
 
   test('whose name a service of before holds is told', async () => {
     const { writer, view } = world([owned('ControllerRevision', 'demo-1', 'before')]);
-    expect(await applyChildren(writer, view, children, revision, 'mine')).toMatchObject({
+    expect(await applyChildren(writer, view, children, revision, owner)).toMatchObject({
       reason: 'NameTaken',
       message: 'demo-1 is taken',
     });
@@ -70,6 +73,6 @@ test('only what belongs to the service is removed', async () => {
     ]),
   );
   const deployment = { ...children.deployment, status: {} };
-  await pruneChildren(writer, view, children, [], deployment, []);
+  await pruneChildren(writer, view, children, { kept: [], unreadable: [], deployment, pods: [] }, owner);
   expect(written.sort()).toEqual(kinds.map((kind) => `delete old ${kind}`).sort());
 });

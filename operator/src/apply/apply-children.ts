@@ -5,6 +5,7 @@ import { ApiError } from '../kube/client.js';
 import { controllerUid } from '../kube/controller-uid.js';
 import type { Deployment, KubeObject, Pod } from '../kube/types.js';
 import type { PlannedChildren } from '../plan/children.js';
+import type { ChildOwner } from '../plan/identity/child-identity.js';
 import type { Revision } from '../plan/rollouts/revision.js';
 import type { Obstacle } from '../status/picture.js';
 import { needsApply } from './needs-apply.js';
@@ -29,12 +30,12 @@ export async function applyChildren(
   view: ChildrenView,
   children: PlannedChildren,
   revision: KubeObject,
-  ownerUid: string,
+  owner: ChildOwner,
 ): Promise<Obstacle | null> {
   const live = view.live(revision);
-  const stored = live !== null && controllerUid(live) === ownerUid ? [] : [revision];
+  const stored = live !== null && controllerUid(live) === owner.uid ? [] : [revision];
   const all = [children.configMap, ...stored, children.deployment, ...children.others];
-  return applyObjects(writer, view, all, ownerUid);
+  return applyObjects(writer, view, all, owner);
 }
 
 /** @returns what stands in the way of the first that could not be applied, or null */
@@ -42,14 +43,14 @@ export async function applyObjects(
   writer: Writer,
   view: Pick<ChildrenView, 'live' | 'remember'>,
   objects: readonly KubeObject[],
-  ownerUid: string,
+  owner: ChildOwner,
 ): Promise<Obstacle | null> {
   let obstacle: Obstacle | null = null;
   for (const desired of objects) {
     const live = view.live(desired);
     if (!needsApply(desired, live)) continue;
     try {
-      view.remember(await writer.apply(desired, live, ownerUid));
+      view.remember(await writer.apply(desired, live, owner));
     } catch (error) {
       obstacle ??= toObstacle(error, desired);
     }
@@ -83,6 +84,15 @@ function isRefusal({ status, message }: ApiError): boolean {
   return status === 400 || status === 422 || (status === 500 && message.includes('typed patch object'));
 }
 
+/** What pruning keeps children for. */
+export interface Kept {
+  readonly kept: readonly Revision[];
+  /** Revisions that are as good as absent. */
+  readonly unreadable: readonly KubeObject[];
+  readonly deployment: Deployment | null;
+  readonly pods: readonly Pod[];
+}
+
 /**
  * Removes routes, policies and endpoints of the activator that are no longer wanted, revisions that nothing goes back
  * to, and engine configs that no pod can come to need any more. What does not belong to the service is left.
@@ -91,20 +101,20 @@ export async function pruneChildren(
   writer: Writer,
   view: ChildrenView,
   children: PlannedChildren,
-  kept: readonly Revision[],
-  deployment: Deployment | null,
-  pods: readonly Pod[],
+  { kept, unreadable, deployment, pods }: Kept,
+  owner: ChildOwner,
 ): Promise<void> {
-  const owner = controllerUid(children.deployment);
   const ours = (objects: readonly KubeObject[]): KubeObject[] =>
-    objects.filter((object) => controllerUid(object) === owner);
+    objects.filter((object) => controllerUid(object) === owner.uid);
   for (const object of ours(view.optional())) {
-    if (!children.others.some(({ kind }) => kind === object.kind)) await writer.delete(object);
+    if (!children.others.some(({ kind }) => kind === object.kind)) await writer.delete(object, owner);
   }
 
   const revisions = new Set(kept.map(({ object }) => object.metadata.name));
   for (const revision of ours(view.revisions())) {
-    if (!revisions.has(revision.metadata.name)) await writer.delete(revision);
+    // In its place the right one is stored at the next look.
+    const isUnreadable = unreadable.some(({ metadata }) => metadata.uid === revision.metadata.uid);
+    if (isUnreadable || !revisions.has(revision.metadata.name)) await writer.delete(revision, owner);
   }
 
   if (deployment === null || !isRolledOut(deployment)) return;
@@ -112,7 +122,8 @@ export async function pruneChildren(
   const used = new Set(pods.map((pod) => pod.metadata.annotations?.[annotations.configHash]));
   for (const configMap of ours(view.configMaps())) {
     if (wanted.has(configMap.metadata.name)) continue;
-    if (!used.has(configMap.metadata.annotations?.[annotations.configHash])) await writer.delete(configMap);
+    if (!used.has(configMap.metadata.annotations?.[annotations.configHash]))
+      await writer.delete(configMap, owner);
   }
 }
 

@@ -7,8 +7,14 @@ import type { KubeClient } from '../kube/client.js';
 import { controllerUid } from '../kube/controller-uid.js';
 import { objectPath, resourceOf, resources } from '../kube/resources.js';
 import type { KubeObject } from '../kube/types.js';
+import { strangeness, type ChildOwner } from '../plan/identity/child-identity.js';
 import type { Transition } from '../status/events.js';
 import { marked } from './needs-apply.js';
+
+/** An event that nobody takes must not hold up the service that it is about. */
+const eventTimeoutMs = 5_000;
+/** The name of an object, with a UUID after it. */
+const mostEventNameChars = 253 - 37;
 
 export class NotLeaderError extends Error {
   override readonly name = 'NotLeaderError';
@@ -22,6 +28,11 @@ export class NameTakenError extends Error {
   override readonly name = 'NameTakenError';
 }
 
+/** What was to be written is no child of the service that it was planned for: nothing of it leaves the process. */
+export class NotAChildError extends Error {
+  override readonly name = 'NotAChildError';
+}
+
 export class Writer {
   private readonly client: KubeClient;
 
@@ -29,6 +40,7 @@ export class Writer {
     client: KubeClient,
     mayWrite: () => boolean,
     private readonly identity: string,
+    private readonly onEventRefused: (error: Error) => void = () => undefined,
   ) {
     this.client = client.guardedBy(() => {
       if (!mayWrite()) throw new NotLeaderError();
@@ -38,12 +50,19 @@ export class Writer {
   /**
    * Applies a child over `live`, its last known form (null: none is known).
    * @throws NameTakenError where an object of that name belongs to another
+   * @throws NotAChildError where services have no such object, or not in this namespace or under this name
    */
-  async apply(desired: KubeObject, live: KubeObject | null, ownerUid: string): Promise<KubeObject> {
+  async apply(desired: KubeObject, live: KubeObject | null, owner: ChildOwner): Promise<KubeObject> {
+    const { kind, metadata } = desired;
+    const strange = strangeness(desired, owner);
+    if (strange !== null) {
+      const whose = `${owner.namespace}/${owner.name}`;
+      throw new NotAChildError(`${kind} ${metadata.name} is not written for ${whose}: ${strange}`);
+    }
     const present = live ?? (await this.find(desired));
-    if (present !== null && controllerUid(present) !== ownerUid) {
+    if (present !== null && controllerUid(present) !== owner.uid) {
       throw new NameTakenError(
-        `${desired.kind} ${desired.metadata.name} exists already and does not belong to this service. ` +
+        `${kind} ${metadata.name} exists already and does not belong to this service. ` +
           'Delete it or choose another name for the service.',
       );
     }
@@ -71,17 +90,34 @@ export class Writer {
     });
   }
 
-  async delete(object: KubeObject): Promise<void> {
+  /** Leaves alone what is not the service's. */
+  async delete(object: KubeObject, owner: ChildOwner): Promise<void> {
+    const { namespace } = object.metadata;
+    if (controllerUid(object) !== owner.uid || namespace !== owner.namespace) return;
     await this.client.delete(object);
   }
 
-  async emit(object: KubeObject, { type, reason, message }: Transition, now: string): Promise<void> {
+  /** An event is told to whoever looks: where it is refused, by a quota or a policy, nothing else may fail. */
+  async emit(object: KubeObject, transition: Transition, now: string): Promise<void> {
+    try {
+      await this.createEvent(object, transition, now);
+    } catch (error) {
+      if (error instanceof NotLeaderError) throw error;
+      this.onEventRefused(error as Error);
+    }
+  }
+
+  private async createEvent(
+    object: KubeObject,
+    { type, reason, message }: Transition,
+    now: string,
+  ): Promise<void> {
     const { apiVersion, kind } = resources.llmServices;
     const { name, namespace = '', uid, resourceVersion } = object.metadata;
-    await this.client.create(resources.events, namespace, {
+    const event = {
       apiVersion: resources.events.apiVersion,
       kind: resources.events.kind,
-      metadata: { name: `${name}.${randomUUID()}`, namespace },
+      metadata: { name: `${name.slice(0, mostEventNameChars)}.${randomUUID()}`, namespace },
       involvedObject: { apiVersion, kind, name, namespace, uid, resourceVersion },
       type,
       reason,
@@ -92,7 +128,9 @@ export class Writer {
       firstTimestamp: now,
       lastTimestamp: now,
       count: 1,
-    });
+    };
+    const signal = AbortSignal.timeout(eventTimeoutMs);
+    await this.client.create(resources.events, namespace, event, { signal });
   }
 
   private async find({ apiVersion, kind, metadata }: KubeObject): Promise<KubeObject | null> {

@@ -3,6 +3,7 @@
 
 import { FailureError } from '@llmservice/crds';
 import type { CheckpointSource, OpenFolders } from '../preflight/preflight.js';
+import { AddressGuard, anyEndpoint } from '../preflight/address-guard.js';
 import { Buckets } from '../preflight/buckets.js';
 import { ServiceSecrets } from '../preflight/service-secrets.js';
 import type { WantedService } from '../spec/parse-spec.js';
@@ -22,7 +23,11 @@ export class CheckpointPlaces implements CheckpointSource {
     private readonly folders: ReadonlyMap<string, string>,
     objects: Objects,
   ) {
-    this.buckets = new Buckets(new ServiceSecrets(objects));
+    this.buckets = new Buckets(
+      // A person plans with Secrets and endpoints of his own.
+      new ServiceSecrets(objects, { use: 'any' }),
+      new AddressGuard(anyEndpoint),
+    );
   }
 
   async open(service: WantedService): Promise<OpenFolders> {

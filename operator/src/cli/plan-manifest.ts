@@ -7,6 +7,7 @@ import type { Deployment, KubeObject } from '../kube/types.js';
 import { planChildren } from '../plan/children.js';
 import type { PlannedCheckpoint } from '../plan/fit/memory.js';
 import { planService, type ServicePlan } from '../plan/plan-service.js';
+import { noLimits } from '../plan/tenant-limits.js';
 import { wantedReplicas } from '../plan/scaling/wanted-replicas.js';
 import { planTemplate, type PlannedTemplate } from '../plan/pods/planned-template.js';
 import type { Replacement } from '../plan/rollouts/replacement.js';
@@ -65,6 +66,10 @@ const unknownImage = 'IMAGE-OF-THE-OPERATOR';
 /** In a NetworkPolicy, which lets the operator in. */
 const unknownNamespace = 'NAMESPACE-OF-THE-OPERATOR';
 
+interface Imaged {
+  readonly image?: string;
+}
+
 /** What the cluster has of a service; undefined: not asked. */
 interface Live {
   readonly service: KubeObject | null;
@@ -99,6 +104,7 @@ export async function planManifest(manifest: Manifest, settings: PlanSettings): 
   const template = planTemplate(service, {
     image: plan.groundwork.image,
     pullImage: plan.groundwork.pullImage,
+    operatorImage: plan.groundwork.operatorImage,
     size: plan.groundwork.checkpoint,
     memoryPlan: plan.fit.state === 'fits' ? plan.fit.plan : null,
     pins: plan.groundwork.checkpoint.pins ?? null,
@@ -125,7 +131,10 @@ function nothing({ source, object }: Manifest): Omit<PlanReport, 'verdict' | 'me
 }
 
 /** What one would have to read, find or be allowed to before anything could be said. */
-const unreadable: readonly string[] = ['ModelNotFound', 'BucketNotFound', 'S3AccessDenied', 'S3Unavailable'];
+const unreadable: readonly string[] = [
+  ...['ModelNotFound', 'BucketNotFound', 'S3AccessDenied', 'S3Unavailable'],
+  ...['S3RegionMismatch', 'S3CertificateUntrusted'],
+];
 
 function judged(
   { resolution, fit }: ServicePlan,
@@ -196,22 +205,25 @@ async function liveOf({ metadata }: KubeObject, cluster: Cluster): Promise<Live>
 
 /** What the operator was installed with: as told, else as seen on what it made. */
 async function surroundings(
-  { namespace, name }: WantedService,
+  { namespace, name, cache }: WantedService,
   { cluster, image, gateway }: PlanSettings,
   live: Live | undefined,
 ): Promise<Parameters<typeof planService>[2]> {
   const pods = live?.deployment?.spec?.template as
-    { spec?: { containers?: readonly { image?: string }[] } } | undefined;
+    { spec?: { containers?: readonly Imaged[]; initContainers?: readonly Imaged[] } } | undefined;
   const used = image ?? pods?.spec?.containers?.[0]?.image ?? unknownImage;
   return {
     images: { cpu: used, cuda: used, hip: used },
     vllmImages: { cpu: used, cuda: used, hip: used },
+    operatorImage: pods?.spec?.initContainers?.[0]?.image ?? unknownImage,
     gateway: gateway ?? (await cluster?.gateway(namespace, name)) ?? null,
     gatewayApi: true,
     istioGateway: null,
     istio: false,
     // What the operator allows is not known here.
-    allowedHostPaths: ['/'],
+    allowedHostPaths: cache?.kind === 'hostPath' ? [cache.path] : [],
+    limits: noLimits,
+    hostTaken: false,
     // Who scales by load depends on the cluster; the operator's own loop needs no object.
     keda: false,
     customMetrics: false,

@@ -143,9 +143,11 @@ describe('the operator', () => {
     [[null, 'a'], true],
     [['a', 'a'], true],
     [['a', 'b'], false],
+    [['a,b', 'b,c'], true],
+    [['a,b', 'c,d'], false],
   ])('for %j beside each other', (namespaces, rivals) => {
-    const operators = namespaces.map((watchNamespace) =>
-      operatorFacts({ settings: { ...settings, watchNamespace } }),
+    const operators = namespaces.map((watched) =>
+      operatorFacts({ settings: { ...settings, watchNamespaces: watched?.split(',') ?? null } }),
     );
     const lines = told(checkOperators(clusterFacts({ operators: read(operators) }), '0.1.0')).join();
     expect(lines.includes('undo each other')).toBe(rivals);

@@ -37,13 +37,18 @@ export function checkOperators(
   return findings.list;
 }
 
-/** Groups that serve the same namespaces; one that serves all is everyone's rival. */
+/** Groups that serve the same namespace; one that serves all is everyone's rival. */
 function rivalsAmong(operators: readonly OperatorFacts[]): (readonly OperatorFacts[])[] {
-  const namespaces = new Set(operators.map(({ settings }) => settings.watchNamespace));
-  const groups = namespaces.has(null)
-    ? [operators]
-    : [...namespaces].map((each) => operators.filter(({ settings }) => settings.watchNamespace === each));
-  return groups.filter((group) => group.length > 1);
+  if (operators.some(({ settings }) => settings.watchNamespaces === null)) {
+    return operators.length > 1 ? [operators] : [];
+  }
+  const groups = new Map<string, readonly OperatorFacts[]>();
+  for (const namespace of operators.flatMap(({ settings }) => settings.watchNamespaces ?? [])) {
+    const group = operators.filter(({ settings }) => settings.watchNamespaces?.includes(namespace));
+    // Two that share several namespaces are told once.
+    if (group.length > 1) groups.set(group.map(nameOf).join(), group);
+  }
+  return [...groups.values()];
 }
 
 function checkActivators(activators: readonly Deployment[], findings: Findings): void {
@@ -70,7 +75,7 @@ function checkDeployment(operator: OperatorFacts, version: string, findings: Fin
   const name = nameOf(operator);
   const wanted = spec?.replicas ?? 1;
   const ready = status?.readyReplicas ?? 0;
-  const scope = operator.settings.watchNamespace ?? 'every namespace';
+  const scope = operator.settings.watchNamespaces?.join(', ') ?? 'every namespace';
   const look = `Look at its pods: kubectl get pods -n ${metadata.namespace ?? ''}, and at their logs.`;
   if (ready === 0) findings.problem(`${name} has no pod that is ready, of ${wanted}`, look);
   else if (ready < wanted) findings.warning(`${name}: ${ready} of ${wanted} pods are ready`, look);

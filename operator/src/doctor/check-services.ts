@@ -71,7 +71,9 @@ function checkReferences(key: string, { references }: ServiceFacts, findings: Fi
 }
 
 /** What is told by a failure of the bucket, rather than by what is in it. */
-const bucketReasons: readonly string[] = ['BucketNotFound', 'S3AccessDenied'];
+const bucketReasons: readonly string[] = [
+  ...['BucketNotFound', 'S3AccessDenied', 'S3RegionMismatch', 'S3CertificateUntrusted', 'SecretNotAllowed'],
+];
 
 function checkCheckpoint(key: string, { object, checkpoint }: ServiceFacts, findings: Findings): void {
   if (checkpoint === null) return;

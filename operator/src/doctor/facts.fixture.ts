@@ -17,7 +17,7 @@ export function operatorFacts(change: Partial<OperatorFacts> = {}): OperatorFact
       status: { readyReplicas: 2 },
     },
     settings: {
-      watchNamespace: null,
+      watchNamespaces: null,
       gateway: null,
       istioGateway: null,
       serviceAccount: 'op',

@@ -37,7 +37,7 @@ export interface GatewayObject extends KubeObject {
 /** What an installed operator was told, as its Deployment says. */
 export interface OperatorSettings {
   /** Null: every namespace. */
-  readonly watchNamespace: string | null;
+  readonly watchNamespaces: readonly string[] | null;
   readonly gateway: Gateway | null;
   readonly istioGateway: Gateway | null;
   readonly serviceAccount: string;

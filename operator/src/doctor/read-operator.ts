@@ -7,6 +7,7 @@ import { leaseName } from '../operator.js';
 import { deniedRequests } from './access-reviews.js';
 import { doctorResources } from './doctor-resources.js';
 import type { GatewayObject, Lease, OperatorFacts, OperatorSettings } from './facts.js';
+import { parseNamespaces } from '../options.js';
 import { leaderRules, operatorRules, requestsOf, type DeniedRequest } from './operator-rules.js';
 import { attempt } from './reading.js';
 
@@ -59,13 +60,14 @@ async function podNames(client: KubeClient, { metadata, spec }: Deployment): Pro
 async function deniedTo(
   client: KubeClient,
   namespace: string,
-  { serviceAccount, watchNamespace }: OperatorSettings,
+  { serviceAccount, watchNamespaces }: OperatorSettings,
 ): Promise<DeniedRequest[]> {
   const account = { namespace, name: serviceAccount };
-  return [
-    ...(await deniedRequests(client, requestsOf(operatorRules), watchNamespace ?? '', account)),
-    ...(await deniedRequests(client, requestsOf(leaderRules), namespace, account)),
-  ];
+  const denied: DeniedRequest[] = [];
+  for (const watched of watchNamespaces ?? ['']) {
+    denied.push(...(await deniedRequests(client, requestsOf(operatorRules), watched, account)));
+  }
+  return [...denied, ...(await deniedRequests(client, requestsOf(leaderRules), namespace, account))];
 }
 
 interface PodTemplate {
@@ -88,7 +90,7 @@ export function settingsOf({ spec }: Deployment): OperatorSettings {
   const [name, namespace] = [text('GATEWAY_NAME'), text('GATEWAY_NAMESPACE')];
   const [istioNamespace, istioName] = text('ISTIO_GATEWAY')?.split('/') ?? [];
   return {
-    watchNamespace: text('WATCH_NAMESPACE'),
+    watchNamespaces: parseNamespaces(text('WATCH_NAMESPACE')),
     gateway: name === null || namespace === null ? null : { name, namespace },
     istioGateway:
       istioNamespace === undefined || istioName === undefined

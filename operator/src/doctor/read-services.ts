@@ -3,6 +3,7 @@
 import type { KubeClient } from '../kube/client.js';
 import { keyOf, objectPath, resources, type Resource } from '../kube/resources.js';
 import type { KubeObject } from '../kube/types.js';
+import { AddressGuard, anyEndpoint } from '../preflight/address-guard.js';
 import { Buckets } from '../preflight/buckets.js';
 import { Preflight } from '../preflight/preflight.js';
 import { ServiceSecrets } from '../preflight/service-secrets.js';
@@ -13,7 +14,7 @@ import { attempt } from './reading.js';
 import { referencesOf, type ReferencedObject } from './references.js';
 
 export function readServices(client: KubeClient, objects: readonly KubeObject[]): Promise<ServiceFacts[]> {
-  const preflight = new Preflight(new Buckets(new ServiceSecrets(client)));
+  const preflight = new Preflight(new Buckets(new ServiceSecrets(client), new AddressGuard(anyEndpoint)));
   return Promise.all(
     objects.map(async (object) => {
       const parsed = parseSpec(object);

@@ -4,26 +4,17 @@
 import { once } from 'node:events';
 import http, { type ClientRequest, type IncomingMessage } from 'node:http';
 import https from 'node:https';
-import type { Socket } from 'node:net';
+import { isIP, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { TLSSocket } from 'node:tls';
 import type { KubeConfig } from '@kubernetes/client-node';
 import { fieldManager } from '@llmservice/crds';
+import { ApiError, toApiError } from './api-error.js';
+import { Credentials } from './credentials.js';
 import { collectionPath, objectPath, resourceOf, type Resource } from './resources.js';
 import type { KubeObject } from './types.js';
 
-/** The API server's answer to a request that failed. */
-export class ApiError extends Error {
-  override readonly name = 'ApiError';
-  constructor(
-    readonly status: number,
-    message: string,
-    /** Kubernetes' own word, such as NotFound, Conflict, Expired or Invalid. */
-    readonly reason: string,
-  ) {
-    super(message);
-  }
-}
+export { ApiError, toApiError } from './api-error.js';
 
 export interface KubeRequest {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
@@ -57,20 +48,24 @@ const pageSize = 100;
 const applyContentType = 'application/apply-patch+yaml';
 
 export class KubeClient {
-  private readonly server: URL;
-  private readonly transport: typeof http | typeof https;
-  private readonly agent: http.Agent;
+  private readonly credentials: Credentials;
 
-  /** @param onRequest told of every request that is sent */
+  /**
+   * @param onRequest told of every request that is sent
+   * @param reload the configuration as it is by now, for when the server refuses who asks
+   */
   constructor(
-    private readonly config: KubeConfig,
+    config: KubeConfig,
     private readonly onRequest: (method: string, path: string) => void = () => undefined,
+    reload?: () => KubeConfig | null,
   ) {
-    const cluster = config.getCurrentCluster();
-    if (cluster === null) throw new Error('the kubeconfig names no current cluster');
-    this.server = new URL(cluster.server);
-    this.transport = this.server.protocol === 'http:' ? http : https;
-    this.agent = new this.transport.Agent({ keepAlive: true });
+    this.credentials = new Credentials(config, reload);
+  }
+
+  /** Of the API server, where it is not reached by a name. */
+  get serverAddresses(): readonly string[] {
+    const host = this.credentials.server.hostname.replace(/^\[|\]$/g, '');
+    return isIP(host) === 0 ? [] : [host];
   }
 
   /** The same client, whose requests fail with what `check` throws when they are about to leave. */
@@ -168,17 +163,16 @@ export class KubeClient {
    * @throws ApiError for any other answer
    */
   async open(request: KubeRequest): Promise<IncomingMessage> {
-    const options: https.RequestOptions = {};
-    await this.config.applyToHTTPSOptions(options);
-    const url = new URL(this.server.pathname.replace(/\/$/, '') + request.path, this.server);
+    const options = await this.credentials.options();
+    const { server } = this.credentials;
+    const url = new URL(server.pathname.replace(/\/$/, '') + request.path, server);
     for (const [key, value] of Object.entries(request.query ?? {})) {
       if (value !== undefined) url.searchParams.set(key, String(value));
     }
     this.onRequest(request.method, request.path);
     const body = request.body === undefined ? undefined : Buffer.from(JSON.stringify(request.body));
-    const outgoing = this.transport.request(url, {
+    const outgoing = (server.protocol === 'http:' ? http : https).request(url, {
       ...options,
-      agent: this.agent,
       method: request.method,
       ...(request.signal === undefined ? {} : { signal: request.signal }),
       headers: {
@@ -203,12 +197,13 @@ export class KubeClient {
     const [response] = (await once(outgoing, 'response')) as [IncomingMessage];
     const status = response.statusCode ?? 0;
     if (status >= 200 && status < 300) return response;
-    throw toApiError(status, await text(response));
+    if (status === 401) this.credentials.refused();
+    throw toApiError(status, await text(response), response.headers['retry-after']);
   }
 
   /** Closes idle connections. */
   close(): void {
-    this.agent.destroy();
+    this.credentials.close();
   }
 }
 
@@ -218,16 +213,11 @@ export class KubeClient {
  */
 async function connected(outgoing: ClientRequest, signal: AbortSignal | undefined): Promise<void> {
   const options = signal === undefined ? {} : { signal };
-  const [socket] = (await once(outgoing, 'socket', options)) as [Socket];
-  if (!outgoing.reusedSocket)
-    await once(socket, socket instanceof TLSSocket ? 'secureConnect' : 'connect', options);
-}
-
-export function toApiError(status: number, body: string): ApiError {
-  try {
-    const { message, reason } = JSON.parse(body) as { message?: string; reason?: string };
-    return new ApiError(status, message ?? body, reason ?? 'Unknown');
-  } catch {
-    return new ApiError(status, body === '' ? `HTTP ${status}` : body, 'Unknown');
-  }
+  const [socket] = (await once(outgoing, 'socket', options)) as [Socket & { secureConnecting?: boolean }];
+  if (outgoing.reusedSocket) return;
+  // By way of a proxy it may be there already. Types of Node do not have the property.
+  const { connecting, secureConnecting = connecting } = socket;
+  if (!(socket instanceof TLSSocket)) {
+    if (connecting) await once(socket, 'connect', options);
+  } else if (secureConnecting) await once(socket, 'secureConnect', options);
 }

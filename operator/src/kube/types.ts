@@ -11,7 +11,12 @@ interface ObjectMeta {
   readonly deletionTimestamp?: string;
   readonly labels?: Readonly<Record<string, string>>;
   readonly annotations?: Readonly<Record<string, string>>;
-  readonly ownerReferences?: readonly { readonly uid?: string; readonly controller?: boolean }[];
+  readonly ownerReferences?: readonly {
+    readonly kind?: string;
+    readonly name?: string;
+    readonly uid?: string;
+    readonly controller?: boolean;
+  }[];
 }
 
 export interface KubeObject {

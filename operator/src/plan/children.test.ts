@@ -20,6 +20,7 @@ import { wantedService } from '../spec/wanted-service.fixture.js';
 const templateInputs: TemplateInputs = {
   image: 'runtime:1',
   pullImage: null,
+  operatorImage: null,
   size: { fileBytes: 29e9, weightBytes: 29e9 },
   memoryPlan: null,
   pins: null,
@@ -89,6 +90,16 @@ describe('the reference deployment', () => {
     });
   });
 
+  test('has a limit of host memory, which the manifest may set, and which is never below the request', () => {
+    const memory = (resources?: object): unknown =>
+      (container({ ...reference, ...(resources && { resources }) })['resources'] as { limits: object })
+        .limits;
+    expect(memory()).toMatchObject({ memory: '24576Mi' });
+    expect(memory({ limits: { memory: '12Gi' } })).toMatchObject({ memory: '12Gi' });
+    expect(memory({ requests: { memory: '64Gi' } })).toMatchObject({ memory: '65536Mi' });
+    expect(container({ model: reference.model })['resources']).not.toHaveProperty('limits.memory');
+  });
+
   test('may load for as long as it likes', () => {
     expect(children(service).deployment).toMatchObject({ spec: { progressDeadlineSeconds: 2147483647 } });
   });
@@ -130,6 +141,9 @@ describe('the reference deployment', () => {
 });
 
 describe('the pod', () => {
+  /** Tells the server which service it is of. */
+  const itself = { name: 'LLMSERVICE_SERVICE', value: 'ns/demo' };
+
   test('meets the restricted profile', () => {
     expect(podSpec({})).toMatchObject({
       automountServiceAccountToken: false,
@@ -162,13 +176,13 @@ describe('the pod', () => {
     (accelerator) => {
       const ours = { name: 'HIP_FORCE_DEV_KERNARG', value: '1' };
       const users = { ...ours, value: '0' };
-      expect(container({ accelerator })['env']).toEqual([ours]);
-      expect(container({ accelerator, env: [users] })['env']).toEqual([users]);
+      expect(container({ accelerator })['env']).toEqual([itself, ours]);
+      expect(container({ accelerator, env: [users] })['env']).toEqual([itself, users]);
     },
   );
 
   test('tells the server what the spec says of it, the place of the request log, and where administrators are', () => {
-    expect(JSON.stringify(container({}))).not.toContain('LLMSERVICE_');
+    expect(container({})['env']).toEqual([itself]);
     const spec = {
       administration: { keysSecretRef: { name: 'admins' } },
       requestLog: { uri: 's3://logs/demo/', text: true },
@@ -234,7 +248,7 @@ describe('the pod', () => {
     const https = { httpGet: { port: 'https', scheme: 'HTTPS' } };
     expect(container(spec)).toMatchObject({
       ports: [{ name: 'https', containerPort: 8080 }],
-      env: [{ name: 'LLMSERVICE_TLS_DIR', value: paths.tls }],
+      env: [itself, { name: 'LLMSERVICE_TLS_DIR', value: paths.tls }],
       startupProbe: https,
       livenessProbe: https,
       readinessProbe: https,

@@ -4,6 +4,8 @@ import { planCourse } from './course.js';
 import type { ServicePlan } from './plan-service.js';
 import { readRevisions } from './rollouts/revision.js';
 
+const rules = { allowedHostPaths: ['/var/cache/models'], operatorImage: 'registry/operator:2' };
+
 const plan: ServicePlan = {
   resolution: { state: 'resolved' },
   fit: { state: 'unmeasured' },
@@ -14,6 +16,7 @@ const plan: ServicePlan = {
   groundwork: {
     image: 'runtime:1',
     pullImage: null,
+    operatorImage: null,
     checkpoint: { model: null, weightBytes: 1, fileBytes: 1, fingerprint: 'print' },
   },
 };
@@ -21,11 +24,27 @@ const plan: ServicePlan = {
 test('a stored revision is taken as it is, unless a service of the same name left it behind', () => {
   const service = wantedService();
   const { target } = planCourse(service, plan, [], null);
-  const stored = readRevisions(target === null ? [] : [target.object]);
+  const objects = target === null ? [] : [target.object];
+  const stored = readRevisions(objects, service, rules).history;
   expect(planCourse(service, plan, stored, null).target).toBe(stored[0]);
 
   const anew = { ...service, uid: 'uid-2' };
-  const own = planCourse(anew, plan, stored, null).target;
+  const own = planCourse(anew, plan, readRevisions(objects, anew, rules).history, null).target;
   expect(own?.number).toBe(1);
   expect(own?.template.configMap.metadata.ownerReferences).toMatchObject([{ uid: 'uid-2' }]);
+});
+
+test('a stored revision that mounts a whole folder of the node is planned anew', () => {
+  const cache = { kind: 'hostPath', path: '/var/cache/models' };
+  const service = wantedService({ model: { uri: 's3://bucket/folder/', cache } });
+  const withImage = { ...plan, groundwork: { ...plan.groundwork!, operatorImage: 'registry/operator:1' } };
+  const stored = planCourse(service, withImage, [], null).target!.object;
+  const kept = readRevisions([stored], service, rules).history;
+  expect(kept).toHaveLength(1);
+  expect(planCourse(service, withImage, kept, null).target).toBe(kept[0]);
+  const whole = JSON.parse(JSON.stringify(stored).replaceAll(/,"subPath":"[^"]*"/g, '')) as typeof stored;
+  const { history } = readRevisions([whole], service, rules);
+  const { target, good } = planCourse(service, withImage, history, null);
+  expect(JSON.stringify(target?.template.pod)).toContain('"subPath":"namespaces/');
+  expect(good).toBeNull();
 });

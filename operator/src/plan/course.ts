@@ -1,6 +1,5 @@
 // Where a service stands between its revisions: which one this spec and checkpoint want, and which was Ready last.
 
-import { controllerUid } from '../kube/controller-uid.js';
 import type { Deployment } from '../kube/types.js';
 import type { WantedService } from '../spec/parse-spec.js';
 import { failedAttemptAnnotation } from './children.js';
@@ -23,12 +22,10 @@ export interface Course {
 export function planCourse(
   service: WantedService,
   plan: ServicePlan,
-  revisions: readonly Revision[],
+  history: readonly Revision[],
   deployment: Deployment | null,
 ): Course {
   const { groundwork } = plan;
-  // What a service of the same name left behind wants a config that belongs to that one, and that goes with it.
-  const history = revisions.filter(({ object }) => controllerUid(object) === service.uid);
   const pinned = pinnedRevision(history, service, plan.fingerprint);
   const fingerprint = plan.fingerprint ?? pinned?.fingerprint ?? null;
   const attempt = fingerprint === null ? null : planAttempt(service, fingerprint);
@@ -41,6 +38,7 @@ export function planCourse(
           planTemplate(service, {
             image: groundwork.image,
             pullImage: groundwork.pullImage,
+            operatorImage: groundwork.operatorImage,
             size: groundwork.checkpoint,
             pins: groundwork.checkpoint.pins ?? null,
             memoryPlan: plan.fit.state === 'fits' ? plan.fit.plan : null,

@@ -7,11 +7,14 @@ import type { WantedService } from '../spec/parse-spec.js';
 import { describePrePull, planPrePull, type CandidateNode } from './rollouts/pre-pull.js';
 import { wantedService } from '../spec/wanted-service.fixture.js';
 import { planService, type Surroundings } from './plan-service.js';
+import { keepsToOwnFolder } from './pods/node-cache-volume.js';
+import { noLimits } from './tenant-limits.js';
 import { planTemplate, type TemplateInputs } from './pods/planned-template.js';
 
 const inputs: TemplateInputs = {
   image: 'runtime:1',
   pullImage: null,
+  operatorImage: 'operator:1',
   size: { fileBytes: 29e9, weightBytes: 29e9 },
   memoryPlan: null,
   pins: { model: '0123456789abcdef', head: null },
@@ -22,7 +25,12 @@ const pvc = { kind: 'pvc', claimName: 'weights', verify: 'always' };
 
 interface PodSpec {
   readonly initContainers?: readonly Record<string, unknown>[];
-  readonly containers: readonly [{ readonly resources: { readonly requests: Record<string, unknown> } }];
+  readonly containers: readonly [
+    {
+      readonly resources: { readonly requests: Record<string, unknown> };
+      readonly volumeMounts: readonly { readonly name: string }[];
+    },
+  ];
   readonly volumes: readonly { readonly name: string }[];
   readonly securityContext: object;
 }
@@ -43,25 +51,77 @@ function configOf(cache: object, change: Partial<TemplateInputs> = {}): unknown 
 }
 
 describe('a folder of the node', () => {
-  test('is made, and given to the runtime by a container that may change owners and nothing else', () => {
-    const pod = podSpec(hostPath);
-    expect(weightsOf(pod)).toEqual({
-      name: 'weights',
-      hostPath: { path: '/var/cache/models', type: 'DirectoryOrCreate' },
-    });
-    expect(pod.initContainers).toEqual([
+  test('is prepared by the operator’s own image, whatever image the service names', () => {
+    const service = withCache(hostPath);
+    const named = {
+      ...service,
+      spec: { ...service.spec, engine: { ...service.spec.engine, image: 'mine:1' } },
+    };
+    const { pod } = planTemplate(named, { ...inputs, image: 'mine:1' });
+    expect((pod as { spec: PodSpec }).spec.initContainers).toEqual([
       expect.objectContaining({
-        command: ['/bin/chown', '65532:65532', paths.weights],
+        image: 'operator:1',
+        command: [
+          ...['node', 'operator/dist/node-folder/main.js'],
+          ...[paths.nodeFolder, 'namespaces/ns', '65532', '/var/cache/models'],
+        ],
         securityContext: {
           allowPrivilegeEscalation: false,
           readOnlyRootFilesystem: true,
           runAsNonRoot: false,
           runAsUser: 0,
+          runAsGroup: 0,
           capabilities: { drop: ['ALL'], add: ['CHOWN'] },
         },
+        volumeMounts: [{ name: 'weights', mountPath: paths.nodeFolder }],
       }),
     ]);
-    expect(pod.securityContext).toMatchObject({ runAsNonRoot: true, runAsUser: 65532 });
+    expect((pod as { spec: PodSpec }).spec.initContainers?.[0]).not.toHaveProperty('env');
+    expect((pod as { spec: PodSpec }).spec.securityContext).toMatchObject({
+      runAsNonRoot: true,
+      runAsUser: 65532,
+    });
+  });
+
+  test('is mounted as the namespace’s own part of it, whose name is no part of the manifest', () => {
+    const pod = podSpec(hostPath);
+    expect(weightsOf(pod)).toEqual({
+      name: 'weights',
+      hostPath: { path: '/var/cache/models', type: 'DirectoryOrCreate' },
+    });
+    const mounts = (of: PodSpec): unknown =>
+      of.containers[0].volumeMounts.filter(({ name }) => name === 'weights');
+    expect(mounts(pod)).toEqual([{ name: 'weights', mountPath: paths.weights, subPath: 'namespaces/ns' }]);
+    const elsewhere = planTemplate({ ...withCache(hostPath), namespace: 'other' }, inputs).pod;
+    expect(mounts((elsewhere as { spec: PodSpec }).spec)).toMatchObject([{ subPath: 'namespaces/other' }]);
+  });
+
+  describe('of a stored template', () => {
+    const rules = { allowedHostPaths: ['/var/cache/models'], operatorImage: 'operator:2' };
+    const service = withCache(hostPath);
+    const pod = podSpec(hostPath);
+    const changed = (from: RegExp, to: string): object =>
+      JSON.parse(JSON.stringify(pod).replaceAll(from, to)) as object;
+
+    test('is what an operator of any version planned', () => {
+      expect(keepsToOwnFolder(changed(/$/g, ''), service, rules)).toBe(true);
+      expect(keepsToOwnFolder(podSpec({}), service, rules)).toBe(true);
+    });
+
+    test.each<[string, object]>([
+      ['mounted whole', changed(/,"subPath":"[^"]*"/g, '')],
+      ['another namespace’s', changed(/namespaces\/ns/g, 'namespaces/other')],
+      ['of another path', changed(/\/var\/cache\/models/g, '/etc')],
+      ['prepared by another image', changed(/operator:1/g, 'evil/operator:1')],
+      ['prepared by another command', changed(/operator\/dist/g, 'evil/dist')],
+      ['prepared with more rights', changed(/"CHOWN"/g, '"SYS_ADMIN"')],
+    ])('is not one that is %s', (_, spec) => {
+      expect(keepsToOwnFolder(spec, service, rules)).toBe(false);
+    });
+
+    test('is none where the operator does not know its own image', () => {
+      expect(keepsToOwnFolder(pod, service, { ...rules, operatorImage: null })).toBe(false);
+    });
   });
 
   test('is not room that the pod asks its node for', () => {
@@ -80,7 +140,7 @@ test('a claim is mounted as it is, by pods that stay within the restricted profi
 describe('the runtime', () => {
   test('is told what the cache is, and by which names it knows the checkpoint', () => {
     expect(configOf(hostPath)).toEqual({
-      volume: 'hostPath /var/cache/models',
+      volume: 'hostPath /var/cache/models/namespaces/ns',
       maxBytes: 200 * 2 ** 30,
       verify: 'onPull',
       pins: inputs.pins,
@@ -97,11 +157,12 @@ describe('the runtime', () => {
 });
 
 describe('a path that the operator', () => {
-  const planned = (allowedHostPaths: readonly string[]) => {
+  const planned = (allowedHostPaths: readonly string[], operatorImage: string | null = 'operator:1') => {
     const images = { cpu: 'runtime:1', cuda: null, hip: null };
     const surroundings: Surroundings = {
       images,
       vllmImages: images,
+      operatorImage,
       gateway: null,
       gatewayApi: false,
       istioGateway: null,
@@ -110,16 +171,20 @@ describe('a path that the operator', () => {
       customMetrics: false,
       prometheusUrl: null,
       allowedHostPaths,
+      limits: noLimits,
+      hostTaken: false,
     };
     const checkpoint = { model: null, weightBytes: 1, fileBytes: 1, fingerprint: 'f' };
     return planService(withCache(hostPath), { state: 'resolved', checkpoint }, surroundings);
   };
 
-  test.each([[['/var/cache']], [['/srv', '/var/cache/models']], [['/']]])('allows by %j', (allowed) => {
-    expect(planned(allowed)).toMatchObject({ obstacle: null, groundwork: { image: 'runtime:1' } });
+  test('allows, whole, is used', () => {
+    const { obstacle, groundwork } = planned(['/srv', '/var/cache/models']);
+    expect(obstacle).toBeNull();
+    expect(groundwork).toMatchObject({ image: 'runtime:1', operatorImage: 'operator:1' });
   });
 
-  test.each([[[]], [['/var/cache/mod']], [['/var/cache/models/below']]])(
+  test.each([[[]], [['/var/cache/mod']], [['/var/cache']], [['/']], [['/var/cache/models/below']]])(
     'does not allow by %j',
     (allowed) => {
       const { obstacle, groundwork } = planned(allowed);
@@ -128,6 +193,13 @@ describe('a path that the operator', () => {
       expect(groundwork).toBeNull();
     },
   );
+
+  test('allows is not prepared by another image where the operator was not told its own', () => {
+    expect(planned(['/var/cache/models'], null)).toMatchObject({
+      obstacle: { reason: 'RuntimeImageMissing', message: expect.stringContaining('--operator-image') },
+      groundwork: null,
+    });
+  });
 });
 
 describe('weights that are pulled ahead', () => {
@@ -169,7 +241,10 @@ describe('weights that are pulled ahead', () => {
       containers: [{ command: ['node', 'runtime/dist/pull.js'] }],
     });
     expect(spec.containers[0].resources.requests).not.toHaveProperty(['amd.com/gpu']);
-    expect(spec.initContainers).toHaveLength(1);
+    expect(spec.initContainers).toMatchObject([{ image: 'operator:1' }]);
+    expect(spec.containers[0].volumeMounts).toContainEqual(
+      expect.objectContaining({ name: 'weights', subPath: 'namespaces/ns' }),
+    );
     expect(spec.volumes.map(({ name }) => name).sort()).toEqual(['engine-config', 'tmp', 'weights']);
     expect(metadata.labels).not.toHaveProperty(['llmservice.dev/service']);
   });

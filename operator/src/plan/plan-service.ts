@@ -6,6 +6,7 @@ import type { Fit, Obstacle, Resolution } from '../status/picture.js';
 import { planAutoscaling, type Autoscaling, type AutoscalingSurroundings } from './scaling/autoscaling.js';
 import { asEstimate } from './fit/estimate.js';
 import { planFit } from './fit/memory.js';
+import { refusedImage, refusedServiceAccount, type TenantLimits } from './tenant-limits.js';
 import { planRouting, type Routing, type RoutingSurroundings } from './traffic/routing.js';
 
 /** By kind of device; null: the operator was installed without. */
@@ -20,18 +21,26 @@ export interface Surroundings extends RoutingSurroundings, AutoscalingSurroundin
   /** Of our runtime. */
   readonly images: Images;
   readonly vllmImages: Images;
-  /** Folders of nodes that services may keep weights in or below. */
+  /** The operator's own, which prepares folders of nodes. Null: it was not told. */
+  readonly operatorImage: string | null;
+  /** Folders of nodes that services may keep weights in, each namespace in a folder of its own. */
   readonly allowedHostPaths: readonly string[];
+  /** What else manifests may name. */
+  readonly limits: TenantLimits;
 }
 
 /** Of these, what the operator was installed with. */
-export type Installation = Omit<Surroundings, 'gatewayApi' | 'istio' | 'keda' | 'customMetrics'>;
+export type Installation = Omit<
+  Surroundings,
+  'gatewayApi' | 'istio' | 'keda' | 'customMetrics' | 'forbidden' | 'hostTaken'
+>;
 
 /** What the children are made from once everything about them is known. */
 interface Groundwork {
   readonly image: string;
   /** Of our runtime, where it pulls for another engine; else null. */
   readonly pullImage: string | null;
+  readonly operatorImage: string | null;
   readonly checkpoint: Checkpoint;
 }
 
@@ -62,9 +71,11 @@ export function planService(
   }
   const fit = planFitOf(service, checkpoint);
   const images = planImages(service, surroundings);
-  const obstacle = 'reason' in images ? images : refusedHostPath(service, surroundings);
+  const obstacle = 'reason' in images ? images : refusedByLimits(service, surroundings);
   const groundwork =
-    fit.state === 'failed' || 'reason' in images || obstacle !== null ? null : { ...images, checkpoint };
+    fit.state === 'failed' || 'reason' in images || obstacle !== null
+      ? null
+      : { ...images, operatorImage: surroundings.operatorImage, checkpoint };
   const { fingerprint } = checkpoint;
   return { resolution, fit, routing, autoscaling, obstacle, fingerprint, groundwork };
 }
@@ -79,7 +90,7 @@ function planFitOf(service: WantedService, { model, weightBytes }: Checkpoint): 
 function planImages(
   { spec, accelerator }: WantedService,
   { images, vllmImages }: Surroundings,
-): Omit<Groundwork, 'checkpoint'> | Obstacle {
+): Pick<Groundwork, 'image' | 'pullImage'> | Obstacle {
   const { kind } = accelerator;
   if (spec.engine.runtime === 'native') {
     const image = spec.engine.image ?? images[kind];
@@ -92,23 +103,35 @@ function planImages(
   return pullImage === null ? noPullImage : { image, pullImage };
 }
 
-/** A folder of the node is beyond what a namespace's owner may decide alone. */
-function refusedHostPath({ cache }: WantedService, { allowedHostPaths }: Surroundings): Obstacle | null {
-  if (cache?.kind !== 'hostPath' || isBelow(allowedHostPaths, cache.path)) return null;
+function refusedByLimits(service: WantedService, surroundings: Surroundings): Obstacle | null {
+  const { images, vllmImages, limits } = surroundings;
+  const own = [images, vllmImages].flatMap(({ cpu, cuda, hip }) => [cpu, cuda, hip]);
+  return (
+    refusedImage(service, limits, own) ??
+    refusedServiceAccount(service, limits) ??
+    refusedHostPath(service, surroundings)
+  );
+}
+
+/**
+ * A folder of the node is beyond what a namespace's owner may decide alone. What is allowed is compared whole: a part of
+ * the path that a tenant chose could be a link that another of its pods made.
+ */
+function refusedHostPath(
+  { cache }: WantedService,
+  { allowedHostPaths, operatorImage }: Surroundings,
+): Obstacle | null {
+  if (cache?.kind !== 'hostPath') return null;
+  if (allowedHostPaths.includes(cache.path)) return operatorImage === null ? noOperatorImage : null;
   const allowed = allowedHostPaths.length === 0 ? 'none' : allowedHostPaths.join(', ');
   return {
     reason: 'HostPathNotAllowed',
     message:
-      `spec.model.cache.path ${cache.path} is not in a folder of nodes that the operator allows (${allowed}). ` +
-      `Install the operator with --allow-host-path=${cache.path} (allowHostPaths of its chart), or use kind pvc.`,
+      `spec.model.cache.path ${cache.path} is none of the folders of nodes that the operator allows (${allowed}). ` +
+      `Set one of these, install the operator with --allow-host-path=${cache.path} (allowHostPaths of its chart), ` +
+      'or use kind pvc.',
     terminal: true,
   };
-}
-
-function isBelow(folders: readonly string[], path: string): boolean {
-  return folders.some(
-    (folder) => folder === path || path.startsWith(folder.endsWith('/') ? folder : `${folder}/`),
-  );
 }
 
 function resolutionOf(preflight: PreflightState): Resolution {
@@ -137,5 +160,13 @@ const noPullImage: Obstacle = {
   reason: 'RuntimeImageMissing',
   message:
     'The operator was installed without the runtime image that pulls weights for vLLM. Set its --runtime-image-cpu.',
+  terminal: true,
+};
+
+const noOperatorImage: Obstacle = {
+  reason: 'RuntimeImageMissing',
+  message:
+    'The operator was installed without the name of its own image, which prepares folders of nodes. ' +
+    'Set its --operator-image, or use spec.model.cache of kind pvc.',
   terminal: true,
 };

@@ -1,48 +1,82 @@
-import { expect, test } from '@jest/globals';
-import { checkEndpointHost, guardedLookup, isRefusedAddress } from './address-guard.js';
+import { describe, expect, test } from '@jest/globals';
+import type { LookupAddress } from 'node:dns';
+import { AddressGuard, anyEndpoint, type EndpointRules } from './address-guard.js';
 
-test.each([
-  ['169.254.169.254', true],
-  ['fe80::1', true],
-  ['::ffff:169.254.0.1', true],
-  ['64:ff9b::a9fe:a9fe', true],
-  ['fd00:ec2::254', true],
-  ['100.100.100.200', true],
-  ['10.0.0.1', false],
-  ['fd00::1', false],
-  ['s3.example.org', false],
-])('%s is refused: %s', (address, expected) => {
-  expect(isRefusedAddress(address)).toBe(expected);
-});
+const guardOf = (rules: Partial<EndpointRules> = {}) =>
+  new AddressGuard({ allowed: [], refused: [], ...rules });
 
-test.each([
-  'http://169.254.169.254:80/',
-  'http://[fe80::1]/',
-  'http://[::ffff:a9fe:a9fe]',
-  'http://2852039166/',
-])('%s is refused however it is written', (endpoint) => {
-  expect(() => checkEndpointHost(endpoint)).toThrow('link-local');
-});
-
-test.each(['', 'minio.storage', 's3.example.org:9000'])('%s is no endpoint', (endpoint) => {
-  expect(() => checkEndpointHost(endpoint)).toThrow('not an http or https URL');
-});
-
-test('a look-up passes other addresses on', async () => {
-  const found = await new Promise((resolve, reject) =>
-    guardedLookup('127.0.0.1', { all: false }, (error, address) =>
-      error === null ? resolve(address) : reject(error),
+/** What a socket to `host` of this endpoint is given. */
+function resolve(rules: Partial<EndpointRules>, endpoint: string | null, host: string): Promise<unknown> {
+  const lookup = guardOf(rules).lookupFor(endpoint);
+  return new Promise((found, fail) =>
+    lookup(host, { all: true }, (error, addresses) =>
+      error === null ? found((addresses as LookupAddress[])[0]?.address) : fail(error),
     ),
   );
-  expect(found).toBe('127.0.0.1');
+}
+
+describe('an address in the URL', () => {
+  test.each([
+    'http://169.254.169.254:80/',
+    'http://[fe80::1]/',
+    'http://[::ffff:a9fe:a9fe]',
+    'http://2852039166/',
+    'http://0xa9fea9fe/',
+    'http://0251.0376.0251.0376/',
+    'http://[64:ff9b::a9fe:a9fe]/',
+  ])('%s is refused however it is written, and whatever is allowed', (endpoint) => {
+    expect(() => guardOf(anyEndpoint).lookupFor(endpoint)).toThrow('link-local');
+  });
+
+  test.each([
+    'http://10.0.0.1',
+    'http://127.1',
+    'http://[::1]:9000',
+    'http://[::ffff:10.0.0.1]',
+    'http://0x7f.1',
+  ])('%s is refused unless it is named', (endpoint) => {
+    expect(() => guardOf().lookupFor(endpoint)).toThrow(/not public.*endpoints\.allowed.*--allow-endpoint/);
+    const named = ['10.0.0.0/8', '127.0.0.0/8', '::1'];
+    expect(guardOf({ allowed: named }).lookupFor(endpoint)).toBeInstanceOf(Function);
+  });
+
+  test('that is public is taken, unless it is the cluster’s own', () => {
+    expect(guardOf().lookupFor('https://203.0.114.1')).toBeInstanceOf(Function);
+    for (const endpoint of ['https://203.0.114.1', 'https://[::ffff:203.0.114.1]']) {
+      expect(() => guardOf({ refused: ['203.0.114.0/24'] }).lookupFor(endpoint)).toThrow('the cluster');
+    }
+  });
 });
 
-test('a look-up that finds a refused address fails', async () => {
-  await expect(
-    new Promise((resolve, reject) =>
-      guardedLookup('169.254.1.1', { all: true }, (error, found) =>
-        error === null ? resolve(found) : reject(error),
-      ),
-    ),
-  ).rejects.toThrow('link-local');
+test.each(['', 'minio.storage', 's3.example.org:9000', 'file:///etc/passwd'])(
+  '%s is no endpoint',
+  (endpoint) => {
+    expect(() => guardOf().lookupFor(endpoint)).toThrow('not an http or https URL');
+  },
+);
+
+describe('a name', () => {
+  test('is judged by what it resolves to when a connection is made', async () => {
+    await expect(resolve({}, 'http://localhost:9000', 'localhost')).rejects.toThrow('not public');
+    expect(await resolve({ allowed: ['127.0.0.0/8', '::1'] }, 'http://localhost', 'localhost')).toMatch(
+      /^127|^::1/,
+    );
+  });
+
+  test('that is allowed may lead into the cluster, with its buckets as sub-domains', async () => {
+    const allowed = ['local*', '*.storage.svc'];
+    expect(await resolve({ allowed }, 'http://LOCALHOST.:80', 'localhost')).toMatch(/^127|^::1/);
+    expect(await resolve({ allowed }, 'http://s3.storage.svc', '10.0.0.1')).toBe('10.0.0.1');
+    await expect(resolve({ allowed }, 'http://a.s3.storage.svc', '10.0.0.1')).rejects.toThrow('not public');
+    await expect(resolve({ allowed }, 'http://storage.svc.evil.org', '10.0.0.1')).rejects.toThrow(
+      'not public',
+    );
+    // A name is no reason to ask for the node's credentials.
+    await expect(resolve({ allowed }, 'http://s3.storage.svc', '169.254.169.254')).rejects.toThrow('never');
+  });
+
+  test('of AWS has to be public', async () => {
+    await expect(resolve({ allowed: ['**.storage'] }, null, '10.0.0.1')).rejects.toThrow('not public');
+    expect(await resolve({}, null, '8.8.8.8')).toBe('8.8.8.8');
+  });
 });

@@ -1,58 +1,102 @@
-// Refuses link-local addresses and others where cloud machines keep the credentials of the node: an endpoint in a
-// manifest must not make the operator ask for them. Checked where a name is resolved, so that DNS cannot slip one in later.
+// Where the operator connects to for a manifest: public endpoints, and those that its administrator named. Judged where a
+// name is resolved, and the connection is made to the addresses that were judged: DNS cannot slip in another one later.
 
 import { lookup, type LookupAddress, type LookupOptions } from 'node:dns';
-import { BlockList, isIP } from 'node:net';
+import { isIP } from 'node:net';
 import { FailureError } from '@llmservice/crds';
+import { matchesGlob } from '../spec/globs.js';
 import { isHttpUrl } from '../spec/http-url.js';
+import { embeddedIPv4, isIn, kindOf, rangesOf, translated, type Ranges } from './address-ranges.js';
 
-const refusedAddresses = new BlockList();
-refusedAddresses.addSubnet('169.254.0.0', 16, 'ipv4');
-refusedAddresses.addSubnet('fe80::', 10, 'ipv6');
-// The first behind NAT64; then where AWS and Alibaba tell credentials, which are none of either.
-refusedAddresses.addSubnet('64:ff9b::a9fe:0', 112, 'ipv6');
-refusedAddresses.addAddress('fd00:ec2::254', 'ipv6');
-refusedAddresses.addAddress('100.100.100.200', 'ipv4');
-
-export function isRefusedAddress(address: string): boolean {
-  const family = isIP(address);
-  // BlockList sees ::ffff:169.254.0.1 as the IPv4 address that it is.
-  return family !== 0 && refusedAddresses.check(address, family === 4 ? 'ipv4' : 'ipv6');
+export interface EndpointRules {
+  /** Hosts (`*` is one label, `**` any) and CIDRs beside what is public. */
+  readonly allowed: readonly string[];
+  /** CIDRs, and addresses, that a name does not lead to because it is public: the cluster's own. */
+  readonly refused: readonly string[];
 }
 
-/** An address in the URL itself never meets the look-up below. @throws FailureError InvalidSpec */
-export function checkEndpointHost(endpoint: string): void {
-  if (!isHttpUrl(endpoint)) {
-    throw new FailureError(
-      'InvalidSpec',
-      `the S3 endpoint is not an http or https URL: ${JSON.stringify(endpoint)}`,
-    );
-  }
-  const host = new URL(endpoint).hostname.replace(/^\[|\]$/g, '');
-  if (isRefusedAddress(host)) throw refused(host);
-}
+/** Of a person who asks from a machine of his own. */
+export const anyEndpoint: EndpointRules = { allowed: ['**', '0.0.0.0/0', '::/0'], refused: [] };
 
 type LookupCallback = (
   error: NodeJS.ErrnoException | null,
   address: string | LookupAddress[],
   family?: number,
 ) => void;
+/** As sockets take it. */
+export type Lookup = (hostname: string, options: LookupOptions, callback: LookupCallback) => void;
 
-/** A `lookup` for sockets that fails where any address of the name is refused. */
-export function guardedLookup(hostname: string, options: LookupOptions, callback: LookupCallback): void {
-  lookup(hostname, { ...options, all: true }, (error, addresses) => {
-    const bad = error === null ? addresses.find(({ address }) => isRefusedAddress(address)) : undefined;
-    const [first] = error === null ? addresses : [];
-    if (error !== null) callback(error, []);
-    else if (bad !== undefined) callback(refused(bad.address), []);
-    else if (options.all === true) callback(null, addresses);
-    else callback(null, first?.address ?? '', first?.family);
-  });
+const isRange = (text: string): boolean => isIP(text.split('/')[0] ?? '') !== 0;
+
+export class AddressGuard {
+  private readonly hosts: readonly string[];
+  private readonly allowed: Ranges;
+  private readonly refused: Ranges;
+
+  /** @throws RangeError for a range that is none */
+  constructor({ allowed, refused }: EndpointRules) {
+    this.hosts = allowed.filter((text) => !isRange(text)).map((text) => text.toLowerCase());
+    this.allowed = rangesOf(allowed.filter(isRange));
+    this.refused = rangesOf(refused);
+  }
+
+  /**
+   * The look-up for connections to an endpoint. An address in the URL itself never meets a look-up: it is judged here.
+   * @param endpoint null: of AWS
+   * @throws FailureError InvalidSpec
+   */
+  lookupFor(endpoint: string | null): Lookup {
+    const host = endpoint === null ? null : hostOf(endpoint);
+    const isNamed = host !== null && this.hosts.some((pattern) => matchesGlob(pattern, host, '.'));
+    if (host !== null && isIP(host) !== 0) this.check(host, isNamed);
+    return (hostname, options, callback) => {
+      lookup(hostname, { ...options, all: true }, (error, addresses) => {
+        if (error !== null) {
+          callback(error, []);
+          return;
+        }
+        try {
+          for (const { address } of addresses) this.check(address, isNamed);
+        } catch (refusal) {
+          callback(refusal as FailureError, []);
+          return;
+        }
+        const [first] = addresses;
+        if (options.all === true) callback(null, addresses);
+        else callback(null, first?.address ?? '', first?.family);
+      });
+    };
+  }
+
+  /** @param isNamed its host is one of those allowed @throws FailureError InvalidSpec */
+  private check(address: string, isNamed: boolean): void {
+    const kind = kindOf(address);
+    if (kind === 'forbidden') {
+      throw refusal(address, 'link-local addresses and those of cloud metadata are never connected to');
+    }
+    if (isNamed || isIn(this.allowed, translated(address))) return;
+    const inner = embeddedIPv4(address);
+    if (isIn(this.refused, address) || (inner !== null && isIn(this.refused, inner))) {
+      throw refusal(address, `which is the cluster's own. ${remedy}`);
+    }
+    if (kind === 'internal') throw refusal(address, `which is not public. ${remedy}`);
+  }
 }
 
-function refused(address: string): FailureError {
-  return new FailureError(
-    'InvalidSpec',
-    `spec.model.s3.endpoint leads to ${address}: link-local addresses and those of cloud metadata are refused`,
-  );
+const remedy =
+  'Have the administrator name its host or range in endpoints.allowed of the operator’s chart (--allow-endpoint)';
+
+/** @throws FailureError InvalidSpec */
+function hostOf(endpoint: string): string {
+  if (!isHttpUrl(endpoint)) {
+    throw new FailureError(
+      'InvalidSpec',
+      `the S3 endpoint is not an http or https URL: ${JSON.stringify(endpoint)}`,
+    );
+  }
+  return new URL(endpoint).hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '');
+}
+
+function refusal(address: string, why: string): FailureError {
+  return new FailureError('InvalidSpec', `spec.model.s3.endpoint leads to ${address}: ${why}`);
 }

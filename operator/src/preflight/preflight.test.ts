@@ -2,7 +2,7 @@
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { safetensorsIndexFile } from '@llmservice/crds';
+import { FailureError, safetensorsIndexFile } from '@llmservice/crds';
 import type { WantedService } from '../spec/parse-spec.js';
 import { wantedService } from '../spec/wanted-service.fixture.js';
 import { WorkQueue } from '../watch/work-queue.js';
@@ -44,7 +44,7 @@ const long = folder({
 /** Its index is long, and the rest of it never comes. */
 const longSilent: CheckpointFiles = {
   ...long,
-  read: (file, mostBytes, beginAt) => (mostBytes > 2 ** 23 ? never() : long.read(file, mostBytes, beginAt)),
+  read: (file, mostBytes, beginAt = 0) => (beginAt > 0 ? never() : long.read(file, mostBytes, beginAt)),
 };
 
 /** Of any engine, so that few files make a checkpoint. */
@@ -297,5 +297,35 @@ describe('what is no failure of the service', () => {
     await queue.stop();
     expect(open).toHaveBeenCalledTimes(2);
     expect(errors).toEqual([away, away]);
+  });
+});
+
+describe('a checkpoint that ended its reader', () => {
+  const failure = { reason: 'CheckpointUnreadable', message: 'took more than 384 MiB' } as const;
+
+  test('is not read again at once, by this operator or the next', async () => {
+    let reads = 0;
+    const ends = (): Promise<never> => {
+      reads += 1;
+      return Promise.reject(new FailureError(failure.reason, failure.message));
+    };
+    start({ longReader: { judge: ends } });
+    expect(await preflight.resolve('a/long', service('a', 'long'))).toEqual({ state: 'failed', failure });
+    lateMs = 5 * 60_000;
+    expect(preflight.look('a/long', service('a', 'long'))).toMatchObject({
+      result: { state: 'failed', failure },
+    });
+    expect(reads).toBe(1);
+    start({ longReader: { judge: ends } });
+    const next = preflight.look('a/long', service('a', 'long'), failure);
+    expect(next.result).toEqual({ state: 'failed', failure });
+    expect(next.recheckMs).toBeGreaterThan(5 * 60_000);
+    expect(reads).toBe(1);
+  });
+
+  test('is read again once something changes', async () => {
+    preflight.look('a/good', service('a', 'good'), failure);
+    const changed = { ...service('a', 'good'), retry: '1' };
+    expect(await preflight.resolve('a/good', changed)).toMatchObject({ state: 'resolved' });
   });
 });

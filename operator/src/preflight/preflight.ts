@@ -4,9 +4,11 @@
 
 import { FailureError, type Failure } from '@llmservice/crds';
 import type { WantedService } from '../spec/parse-spec.js';
+import { secretUses } from '../spec/secret-uses.js';
 import { contentHash } from '../plan/identity/content-hash.js';
 import { backoffMs } from '../watch/backoff.js';
 import { judgeCheckpoint, LongCheckpointError, type CheckpointSource } from './judge-checkpoint.js';
+import type { LongReader } from './long-reader.js';
 import type { Checkpoint } from './read-checkpoint.js';
 import { ReadPool } from './read-pool.js';
 
@@ -32,6 +34,8 @@ export interface PreflightAnswer {
 }
 
 export interface PreflightOptions {
+  /** Judges what is long where it can do no harm; in this process unless given. */
+  readonly longReader?: Pick<LongReader, 'judge'>;
   /** Called with the service's key when a read of its checkpoint ends, or begins after it was told to wait. */
   readonly onRead?: (key: string) => void;
   /** A checkpoint is judged by some small reads: an endpoint that takes longer is as good as away. */
@@ -62,6 +66,8 @@ interface Entry {
 }
 
 const resolvedRecheckMs = 10 * 60_000;
+/** What ended a reader takes all its time and memory again. */
+const unreadableMs = resolvedRecheckMs;
 const failedBackoff = { firstMs: 10_000, mostMs: resolvedRecheckMs };
 const unavailableBackoff = { firstMs: 3_000, mostMs: 60_000 };
 
@@ -76,8 +82,13 @@ export class Preflight {
     private readonly options: PreflightOptions = {},
   ) {}
 
-  /** What is known now. Where it is time, a read begins, whose end is told. @throws once what the source threw */
-  look(key: string, service: WantedService): PreflightAnswer {
+  /**
+   * What is known now. Where it is time, a read begins, whose end is told.
+   * @param told that the checkpoint ended its reader, as the status tells: a new leader does not read it again at once
+   * @throws once what the source threw
+   */
+  look(key: string, service: WantedService, told: Failure | null = null): PreflightAnswer {
+    if (told !== null && !this.entries.has(key)) this.adopt(key, service, told);
     const entry = this.entryOf(key, service);
     const { result, error, reading, dueAt, since } = entry;
     if (error?.told === false) {
@@ -115,23 +126,18 @@ export class Preflight {
     for (const key of this.entries.keys()) this.forget(key);
   }
 
+  private adopt(key: string, service: WantedService, failure: Failure): void {
+    const dueAt = performance.now() + unreadableMs;
+    const result = { state: 'failed', failure } as const;
+    this.entries.set(key, { ...newEntry(inputsOf(service)), result, dueAt, failures: 1, long: true });
+  }
+
   private entryOf(key: string, service: WantedService): Entry {
     const inputs = inputsOf(service);
     let entry = this.entries.get(key);
     if (entry?.inputs !== inputs) {
       this.forget(key);
-      entry = {
-        inputs,
-        unwanted: new AbortController(),
-        result: null,
-        error: null,
-        dueAt: 0,
-        failures: 0,
-        long: false,
-        reading: null,
-        since: 0,
-        hasPlace: false,
-      };
+      entry = newEntry(inputs);
       this.entries.set(key, entry);
     }
     if (entry.reading === null && entry.dueAt <= performance.now()) {
@@ -166,7 +172,7 @@ export class Preflight {
   }
 
   private inTurn(key: string, service: WantedService, entry: Entry): Promise<Checkpoint> {
-    const { mostReadMs = 60_000, mostLongReadMs = 120_000 } = this.options;
+    const { mostReadMs = 60_000, mostLongReadMs = 120_000, longReader } = this.options;
     const { long, result, unwanted } = entry;
     const { signal } = unwanted;
     const reader = { namespace: service.namespace, doubtful: result?.state === 'unavailable' };
@@ -177,11 +183,10 @@ export class Preflight {
       entry.hasPlace = true;
       entry.since = performance.now();
       if (waitedMs >= this.untoldMs) this.tell(key, entry);
-      return judgeCheckpoint(this.source, service, {
-        long,
-        mostMs: long ? mostLongReadMs : mostReadMs,
-        signal,
-      });
+      const mostMs = long ? mostLongReadMs : mostReadMs;
+      return long && longReader !== undefined
+        ? longReader.judge(service, { mostMs, signal })
+        : judgeCheckpoint(this.source, service, { long, mostMs, signal });
     });
   }
 
@@ -194,10 +199,27 @@ export class Preflight {
   }
 }
 
+function newEntry(inputs: string): Entry {
+  return {
+    inputs,
+    unwanted: new AbortController(),
+    result: null,
+    error: null,
+    dueAt: 0,
+    failures: 0,
+    long: false,
+    reading: null,
+    since: 0,
+    hasPlace: false,
+  };
+}
+
 /** All that the judgement depends on. */
-function inputsOf({ spec: { model, env, engine }, retry }: WantedService): string {
+function inputsOf({ spec, retry }: WantedService): string {
+  const { model, env, engine } = spec;
   const { runtime, dtype, quantization, speculative } = engine;
-  return contentHash({ model, env, runtime, dtype, quantization, speculative, retry });
+  const secrets = secretUses(spec);
+  return contentHash({ model, env, secrets, runtime, dtype, quantization, speculative, retry });
 }
 
 function unread({ spec }: WantedService, { message }: Error): PreflightState {
@@ -245,7 +267,9 @@ function recheckAfter(result: PreflightResult, failures: number): number {
     case 'resolved':
       return resolvedRecheckMs;
     case 'failed':
-      return backoffMs(failures, failedBackoff);
+      return result.failure.reason === 'CheckpointUnreadable'
+        ? unreadableMs
+        : backoffMs(failures, failedBackoff);
     case 'unavailable':
       return backoffMs(failures, unavailableBackoff);
   }

@@ -24,11 +24,10 @@ import type { PlannedCheckpoint } from '../plan/fit/memory.js';
 import { readMtpHead, type HeadSource } from './read-mtp-head.js';
 import {
   longReadBytes,
-  mostConfigBytes,
+  readConfig,
   readShards,
-  textOf,
   type CheckpointFiles,
-  type FileRange,
+  type ConfigFile,
 } from './read-safetensors.js';
 
 export interface Checkpoint {
@@ -96,7 +95,7 @@ export async function readCheckpoint(
 
 async function readTrunk(files: CheckpointFiles, gguf: string | null): Promise<Trunk> {
   if (gguf !== null) return readGguf(files, gguf);
-  const config = await files.read('config.json', mostConfigBytes);
+  const config = await readConfig(files);
   if (config !== null) return readSafetensors(files, config);
   const names = (await files.list()).map(({ name }) => name);
   const only = chooseGguf('the folder', names);
@@ -133,10 +132,10 @@ async function readGguf(files: CheckpointFiles, file: string): Promise<Trunk> {
   return { shape, tensors, fileBytes: first.fileBytes, etags };
 }
 
-async function readSafetensors(files: CheckpointFiles, config: FileRange): Promise<Trunk> {
+async function readSafetensors(files: CheckpointFiles, config: ConfigFile): Promise<Trunk> {
   const etags = new Map<string, string>();
   etags.set('config.json', config.etag);
-  const shape = parseCheckpointConfig(textOf('config.json', config));
+  const shape = parseCheckpointConfig(config.text);
 
   const tokenizer = await files.read(tokenizerFile, 1);
   if (tokenizer === null) throw new FailureError('TokenizerMissing', 'the folder has no tokenizer.json');

@@ -11,19 +11,19 @@ import {
 } from '@llmservice/crds';
 import { contentHash } from '../plan/identity/content-hash.js';
 import type { Checkpoint } from './read-checkpoint.js';
-import { mostConfigBytes, readShards, textOf, type CheckpointFiles } from './read-safetensors.js';
+import { readConfig, readShards, type CheckpointFiles } from './read-safetensors.js';
 
 /** @throws FailureError ModelNotFound, CheckpointIncomplete, CheckpointCorrupt */
 export async function readForeignCheckpoint(
   files: CheckpointFiles,
   options: HoldOptions,
 ): Promise<Checkpoint> {
-  const config = await files.read('config.json', mostConfigBytes);
+  const config = await readConfig(files);
   if (config === null) throw new FailureError('ModelNotFound', 'the folder has no config.json');
   const etags = new Map([['config.json', config.etag]]);
   const { tensors, fileBytes } = await readShards(files, etags);
   return {
-    ...judge(textOf('config.json', config), tensors, options),
+    ...judge(config.text, tensors, options),
     fileBytes,
     fingerprint: contentHash([...etags].sort()),
   };

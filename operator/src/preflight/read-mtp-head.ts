@@ -11,7 +11,7 @@ import {
   type ModelShape,
   type MtpHead,
 } from '@llmservice/crds';
-import { mostConfigBytes, readHeaders, readIndex, textOf, type CheckpointFiles } from './read-safetensors.js';
+import { readConfig, readHeaders, readIndex, type CheckpointFiles } from './read-safetensors.js';
 
 export interface HeadSource {
   /** As the resource names it. */
@@ -29,7 +29,7 @@ export interface ReadHead extends MtpHead {
 /** @throws FailureError InvalidEngineConfig where the head does not fit `trunk`, and those of a checkpoint */
 export async function readMtpHead({ uri, files }: HeadSource, trunk: ModelShape): Promise<ReadHead> {
   const etags = new Map<string, string>();
-  const config = await files.read('config.json', mostConfigBytes);
+  const config = await readConfig(files);
   if (config === null) {
     throw new FailureError(
       'ModelNotFound',
@@ -37,7 +37,7 @@ export async function readMtpHead({ uri, files }: HeadSource, trunk: ModelShape)
     );
   }
   etags.set('config.json', config.etag);
-  const shape = parseCheckpointConfig(textOf('config.json', config));
+  const shape = parseCheckpointConfig(config.text);
   const index = await readIndex(files, etags);
   const headers = await readHeaders(files, index === null ? [safetensorsSingleFile] : filesWithMtp(index));
   for (const { file, etag } of headers) etags.set(file, etag);

@@ -37,18 +37,20 @@ test('long headers are read one after another, short ones beside each other', as
   expect(most.short).toBeGreaterThan(1);
 });
 
-test('a header beyond what is read is refused before it is read', async () => {
-  const { bytes } = weightFile(33 * mib);
+test('a header beyond what is read is refused before it is read, and one that is none by its first bytes', async () => {
   const asked: number[] = [];
-  const read: CheckpointFiles['read'] = (_name, mostBytes, beginAt = 0) => {
-    asked.push(mostBytes);
-    return Promise.resolve({
-      bytes: bytes.subarray(beginAt, beginAt + mostBytes),
-      fileBytes: bytes.byteLength + 1,
-      etag: 'a',
-    });
+  const folderOf = (bytes: Buffer): CheckpointFiles => {
+    const read: CheckpointFiles['read'] = (_name, mostBytes, beginAt = 0) => {
+      asked.push(mostBytes);
+      const range = bytes.subarray(beginAt, beginAt + mostBytes);
+      return Promise.resolve({ bytes: range, fileBytes: bytes.byteLength + 1, etag: 'a' });
+    };
+    return { read, readOptional: read, list: () => Promise.resolve([]) };
   };
-  const folder = { read, readOptional: read, list: () => Promise.resolve([]) };
-  await expect(readHeaders(folder, ['a'])).rejects.toThrow('Split it into more files');
+  await expect(readHeaders(folderOf(weightFile(65 * mib).bytes), ['a'])).rejects.toThrow('its header claims');
+  const hostile = weightFile(31 * mib).bytes;
+  hostile.fill('[],', 8 + 5);
+  hostile.write('{"a":[', 8);
+  await expect(readHeaders(folderOf(hostile), ['a'])).rejects.toThrow('at byte 5 is "["');
   expect(Math.max(...asked)).toBeLessThanOrEqual(mib);
 });

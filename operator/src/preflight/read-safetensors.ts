@@ -4,10 +4,12 @@
 import {
   FailureError,
   headerLengthBytes,
+  mostIndexBytes,
+  mostTensors,
   parseHeaderLength,
-  parseSafetensorsHeader,
-  parseSafetensorsIndex,
+  SafetensorsHeaderReader,
   safetensorsIndexFile,
+  SafetensorsIndexReader,
   safetensorsSingleFile,
   type ListedFile,
   type SafetensorsIndex,
@@ -32,45 +34,78 @@ export interface CheckpointFiles {
   beforeLong?(): void;
 }
 
+const configFile = 'config.json';
 const mib = 2 ** 20;
-export const mostConfigBytes = 4 * mib;
-/** The largest mixtures of experts, 400,000 tensors, make some 45 MiB. */
-const mostIndexBytes = 64 * mib;
-/** Of one weight file: twice what 50 GB of such experts make. An engine takes longer ones. */
-const mostHeaderBytes = 32 * mib;
-const mostTensors = 500_000;
+const mostConfigBytes = 4 * mib;
 /** Most headers are smaller than this, so that one request per file is enough. */
 const firstReadBytes = 64 * 1024;
 const parallelReads = 4;
+/** Of what is long: it is parsed as it comes, and never there as a whole. */
+const pieceBytes = 4 * mib;
 
 /** What is longer takes many times that while it is parsed. */
 export const longReadBytes = mib;
-/** An index of a MiB lists fewer. */
-const longTensors = 50_000;
+/** Judging these takes some tenths of a second. */
+const longTensors = 20_000;
 
-export function textOf(file: string, { bytes, fileBytes }: FileRange): string {
-  if (bytes.byteLength < fileBytes) {
-    throw new FailureError(
-      'CheckpointCorrupt',
-      `${file} has ${fileBytes} bytes, far more than such a file takes`,
-    );
-  }
-  return new TextDecoder().decode(bytes);
+export interface ConfigFile {
+  readonly text: string;
+  readonly etag: string;
+}
+
+/** Null where the folder has none. */
+export async function readConfig(files: CheckpointFiles): Promise<ConfigFile | null> {
+  const first = await files.read(configFile, longReadBytes);
+  const isLong = first !== null && first.fileBytes > longReadBytes;
+  if (isLong) files.beforeLong?.();
+  const range = isLong ? await files.read(configFile, mostConfigBytes) : first;
+  if (range === null) return null;
+  const { bytes, fileBytes, etag } = range;
+  if (bytes.byteLength < fileBytes) throw tooLong(configFile, fileBytes);
+  return { text: new TextDecoder().decode(bytes), etag };
 }
 
 export async function readIndex(
   files: CheckpointFiles,
   etags: Map<string, string>,
 ): Promise<SafetensorsIndex | null> {
-  const parse = (range: FileRange | null): SafetensorsIndex | null => {
-    if (range === null) return null;
-    etags.set(safetensorsIndexFile, range.etag);
-    return parseSafetensorsIndex(textOf(safetensorsIndexFile, range));
-  };
   const first = await files.readOptional(safetensorsIndexFile, longReadBytes);
-  if (first === null || first.fileBytes <= longReadBytes) return parse(first);
-  files.beforeLong?.();
-  return parse(await files.read(safetensorsIndexFile, mostIndexBytes));
+  if (first === null) return null;
+  const { fileBytes, etag } = first;
+  if (fileBytes > mostIndexBytes) throw tooLong(safetensorsIndexFile, fileBytes);
+  etags.set(safetensorsIndexFile, etag);
+  const reader = new SafetensorsIndexReader();
+  reader.write(first.bytes);
+  if (fileBytes > first.bytes.byteLength) {
+    files.beforeLong?.();
+    await readPieces(files, safetensorsIndexFile, first.bytes.byteLength, fileBytes, reader);
+  }
+  return reader.end();
+}
+
+/** Bytes [begin, end) of a file, each piece parsed before the next is read. */
+async function readPieces(
+  files: CheckpointFiles,
+  file: string,
+  begin: number,
+  end: number,
+  reader: { write(bytes: Uint8Array): void },
+): Promise<void> {
+  for (let at = begin; at < end;) {
+    const { bytes } = (await files.read(file, Math.min(pieceBytes, end - at), at)) ?? {};
+    if (bytes === undefined || bytes.byteLength === 0) {
+      throw new FailureError(
+        'CheckpointCorrupt',
+        `${file}: no bytes at ${at} of ${end}: it was replaced while it was read`,
+      );
+    }
+    reader.write(bytes);
+    at += bytes.byteLength;
+  }
+}
+
+function tooLong(file: string, bytes: number): FailureError {
+  return new FailureError('CheckpointCorrupt', `${file} has ${bytes} bytes, far more than such a file takes`);
 }
 
 interface ShardHeader {
@@ -140,21 +175,15 @@ async function readHeader(
 ): Promise<ShardHeader | null> {
   const first = await files.read(file, firstReadBytes);
   if (first === null) return null;
-  const { fileBytes, etag } = first;
-  const length = parseHeaderLength(file, first.bytes, fileBytes);
-  if (length > mostHeaderBytes) {
-    throw new FailureError(
-      'CheckpointCorrupt',
-      `${file}: its header has ${length} bytes; at most ${mostHeaderBytes} are read. Split it into more files`,
-    );
-  }
+  const { fileBytes, etag, bytes } = first;
+  const length = parseHeaderLength(file, bytes, fileBytes);
   const end = headerLengthBytes + length;
-  const inFirst = first.bytes.subarray(headerLengthBytes, end);
-  const missing = end - first.bytes.byteLength;
+  const reader = new SafetensorsHeaderReader(file);
+  // What is no header is refused by its first bytes.
+  reader.write(bytes.subarray(headerLengthBytes, end));
   const whole = async (): Promise<ShardHeader> => {
-    const rest = missing > 0 ? await files.read(file, missing, first.bytes.byteLength) : null;
-    const header = rest === null ? inFirst : Buffer.concat([inFirst, rest.bytes]);
-    return { file, etag, fileBytes, tensors: parseSafetensorsHeader(file, header, fileBytes) };
+    await readPieces(files, file, bytes.byteLength, end, reader);
+    return { file, etag, fileBytes, tensors: reader.end(fileBytes) };
   };
   if (length <= longReadBytes) return whole();
   files.beforeLong?.();

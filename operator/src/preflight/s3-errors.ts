@@ -1,62 +1,39 @@
-// What an error of the S3 client means for the service: its own mistake (terminal), or a matter of waiting.
+// An error of the S3 client as a failure of the service, by the table that the runtime reads too.
 
-import { FailureError } from '@llmservice/crds';
+import { describeS3Error, FailureError, readS3Error } from '@llmservice/crds';
 import type { CheckpointLocation } from '../spec/parse-spec.js';
-
-interface SdkError {
-  readonly name?: string;
-  readonly message?: string;
-  readonly code?: string;
-  readonly cause?: unknown;
-  readonly $metadata?: { readonly httpStatusCode?: number };
-}
 
 /** The object is not there, which may be as it should be. */
 export function isAbsent(error: unknown): boolean {
-  const { name, $metadata } = error as SdkError;
-  return (
-    name === 'NoSuchKey' ||
-    name === 'NotFound' ||
-    ($metadata?.httpStatusCode === 404 && name !== 'NoSuchBucket')
-  );
+  return readS3Error(error).means === 'objectAbsent';
 }
 
-export function isDenied(error: unknown): boolean {
-  const { name, $metadata } = error as SdkError;
-  const status = $metadata?.httpStatusCode;
-  return (
-    status === 403 || status === 401 || name === 'InvalidAccessKeyId' || name === 'SignatureDoesNotMatch'
-  );
+/** Without permission to list, this is what S3 answers for an object that does not exist. */
+export function mayBeAbsent(error: unknown): boolean {
+  const { status, code } = readS3Error(error);
+  return status === 403 && code === 'AccessDenied';
 }
 
-/** Any error of a request for `file`, as a failure with a reason. */
+/**
+ * Any error of a request for `file`, or for the list of the folder where it is empty. An endpoint is of its tenant's
+ * choice: of what it answers no more than a code is told.
+ */
 export function toFailure(
   error: unknown,
   { bucket, prefix }: CheckpointLocation,
   file: string,
 ): FailureError {
   if (error instanceof FailureError) return error;
-  const { name = 'Error', message = '', code, cause, $metadata } = error as SdkError;
+  const { cause } = error as Error;
   if (cause instanceof FailureError) return cause;
+  const reading = readS3Error(error);
   const object = `s3://${bucket}/${prefix}${file}`;
-  const options = { cause: error };
-  if (name === 'NoSuchBucket') {
-    return new FailureError('BucketNotFound', `there is no bucket ${bucket}`, undefined, options);
-  }
-  if (isDenied(error)) {
-    return new FailureError(
-      'S3AccessDenied',
-      `reading ${object} was refused: ${name}: ${message}`,
-      undefined,
-      options,
-    );
-  }
-  const status = $metadata?.httpStatusCode;
-  const answer = status === undefined ? (code ?? name) : `HTTP ${status} ${name}`;
-  return new FailureError(
-    'S3Unavailable',
-    `reading ${object} failed: ${answer}: ${message}`,
-    undefined,
-    options,
-  );
+  const told = `reading ${object} failed: ${describeS3Error(reading)}`;
+  return new FailureError(reasonOf(reading.means, file === ''), told, undefined, { cause: error });
+}
+
+function reasonOf(means: ReturnType<typeof readS3Error>['means'], isList: boolean): FailureError['reason'] {
+  if (means === 'objectAbsent') return isList ? 'BucketNotFound' : 'S3Unavailable';
+  // It is read again from its start, as it is then.
+  return means === 'objectChanged' ? 'S3Unavailable' : means;
 }

@@ -3,6 +3,8 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { afterEach, expect, test } from '@jest/globals';
+import { FailureError } from '@llmservice/crds';
+import { AddressGuard } from './address-guard.js';
 import { S3Files } from './s3-files.js';
 
 let server: Server | null = null;
@@ -16,16 +18,11 @@ async function filesOf(answer: (request: IncomingMessage, response: ServerRespon
   server = createServer(answer).listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as { port: number };
+  const endpoint = `http://127.0.0.1:${port}`;
+  const guard = new AddressGuard({ allowed: ['127.0.0.1'], refused: [] });
   return new S3Files(
-    {
-      endpoint: `http://127.0.0.1:${port}`,
-      region: 'r',
-      forcePathStyle: true,
-      credentials: null,
-      caConfigMap: null,
-    },
-    null,
-    null,
+    { endpoint, region: 'r', forcePathStyle: true, credentials: null, caConfigMap: null },
+    { credentials: null, certificates: null, lookup: guard.lookupFor(endpoint) },
     { bucket: 'b', prefix: 'p/', file: null },
   );
 }
@@ -81,4 +78,50 @@ test('closing ends what is being read', async () => {
   await once(server as Server, 'request');
   setTimeout(() => files.close(), 50);
   await expect(read).rejects.toMatchObject({ reason: 'S3Unavailable' });
+});
+
+test('an endpoint that leads elsewhere is not followed', async () => {
+  const asked: (string | undefined)[] = [];
+  const files = await filesOf((request, response) => {
+    asked.push(request.url);
+    const { port } = server?.address() as { port: number };
+    response.writeHead(307, { location: `http://127.0.0.1:${port}/elsewhere` }).end();
+  });
+  await expect(files.read('config.json', 10)).rejects.toThrow('307');
+  expect(asked.every((url) => url?.startsWith('/b/p/config.json') === true)).toBe(true);
+});
+
+test.each([
+  ['a listing', 200, '<ListBucketResult>', '<Contents><Key>p/a</Key><Size>1</Size></Contents>'],
+  ['an error', 403, '<Error><Code>AccessDenied</Code>', '<a>'],
+])('%s without end is given up before it is parsed', async (_, status, begin, unit) => {
+  let sent = 0;
+  const files = await filesOf((_request, response) => {
+    response.writeHead(status, { 'content-type': 'application/xml' }).write(begin);
+    const piece = unit.repeat(10_000);
+    const more = (): void => {
+      while (!response.destroyed && response.write(piece)) sent += piece.length;
+    };
+    response.on('drain', more);
+    more();
+  });
+  await expect(files.list()).rejects.toBeInstanceOf(FailureError);
+  files.close();
+  expect(sent).toBeLessThan(2 ** 26);
+});
+
+test('a folder of many pages is listed whole', async () => {
+  const files = await filesOf((request, response) => {
+    const { searchParams: asked } = new URL(request.url ?? '', 'http://s3');
+    const page = Number(asked.get('continuation-token') ?? 0);
+    const most = Number(asked.get('max-keys'));
+    const contents = Array.from(
+      { length: most },
+      (_, at) => `<Contents><Key>p/${page}-${at}</Key></Contents>`,
+    );
+    const next = page < 3 ? `<NextContinuationToken>${page + 1}</NextContinuationToken>` : '';
+    response.end(`<ListBucketResult>${next}${contents.join('')}</ListBucketResult>`);
+  });
+  expect(new Set((await files.list()).map(({ name }) => name)).size).toBe(1_000);
+  files.close();
 });

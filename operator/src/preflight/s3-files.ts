@@ -13,31 +13,39 @@ import {
 import { FailureError, objectVersion, type ListedFile } from '@llmservice/crds';
 import type { CheckpointLocation } from '../spec/parse-spec.js';
 import type { S3Access } from '../spec/s3-access.js';
-import { checkEndpointHost, guardedLookup } from './address-guard.js';
+import type { Lookup } from './address-guard.js';
+import { boundAnswers, pageFiles } from './bound-answers.js';
 import type { CheckpointFiles, FileRange } from './read-safetensors.js';
-import { isAbsent, isDenied, toFailure } from './s3-errors.js';
+import { isAbsent, mayBeAbsent, toFailure } from './s3-errors.js';
 
 export interface S3Credentials {
   readonly accessKeyId: string;
   readonly secretAccessKey: string;
 }
 
-/** Of a thousand files each: a folder with more is no checkpoint's. */
-const mostPages = 10;
+/** By what the bucket is reached, beside where it is. */
+export interface Connection {
+  /** Null: requests are not signed. */
+  readonly credentials: S3Credentials | null;
+  /** In PEM, beside those that everybody trusts. */
+  readonly certificates: string | null;
+  readonly lookup: Lookup;
+}
+
+/** A folder with more than 10,000 files is no checkpoint's. */
+const mostPages = 40;
 
 export class S3Files implements CheckpointFiles {
   private readonly client: S3Client;
   private readonly closing = new AbortController();
 
-  /** @throws FailureError InvalidSpec where the endpoint is no URL or has an address that is refused */
   constructor(
     access: S3Access,
-    credentials: S3Credentials | null,
-    certificates: string | null,
+    { credentials, certificates, lookup }: Connection,
     private readonly location: CheckpointLocation,
   ) {
-    if (access.endpoint !== null) checkEndpointHost(access.endpoint);
-    const agentOptions = { keepAlive: true, lookup: guardedLookup };
+    // A connection is made to an address that this look-up gave, and to no other.
+    const agentOptions = { keepAlive: true, lookup };
     this.client = new S3Client({
       ...(access.endpoint === null ? {} : { endpoint: access.endpoint }),
       region: access.region,
@@ -63,6 +71,7 @@ export class S3Files implements CheckpointFiles {
         }),
       },
     });
+    boundAnswers(this.client);
   }
 
   async read(file: string, mostBytes: number, beginAt = 0): Promise<FileRange | null> {
@@ -77,7 +86,8 @@ export class S3Files implements CheckpointFiles {
       );
       const range = rangeOf(response);
       if (range.beginAt !== beginAt) {
-        throw new Error(
+        throw new FailureError(
+          'S3Unavailable',
           `asked for bytes from ${beginAt} on, the endpoint gave those from ${range.beginAt} on`,
         );
       }
@@ -98,8 +108,7 @@ export class S3Files implements CheckpointFiles {
     try {
       return await this.read(file, mostBytes);
     } catch (error) {
-      // Without permission to list, S3 answers 403 for what does not exist.
-      if (error instanceof FailureError && isDenied(error.cause)) return null;
+      if (error instanceof FailureError && mayBeAbsent(error.cause)) return null;
       throw error;
     }
   }
@@ -110,7 +119,13 @@ export class S3Files implements CheckpointFiles {
     try {
       let token: string | undefined;
       for (let page = 0; page < mostPages && (page === 0 || token !== undefined); page += 1) {
-        const asked = { Bucket: bucket, Prefix: prefix, Delimiter: '/', ContinuationToken: token };
+        const asked = {
+          Bucket: bucket,
+          Prefix: prefix,
+          Delimiter: '/',
+          ContinuationToken: token,
+          MaxKeys: pageFiles,
+        };
         const { Contents: contents = [], NextContinuationToken: next } = await this.client.send(
           new ListObjectsV2Command(asked),
           { abortSignal: this.closing.signal },

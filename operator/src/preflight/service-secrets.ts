@@ -1,27 +1,86 @@
-// Reads what a service gives for reaching its bucket: the keys in its Secret, the certificates in its ConfigMap.
+// What a service gives for reaching its bucket, and whether it may use the Secrets that it names: who may write an
+// LlmService may not always read Secrets, so that only those are used that carry the label for it.
 
-import { FailureError } from '@llmservice/crds';
+import { FailureError, labels, type FailureReason } from '@llmservice/crds';
 import type { KubeClient } from '../kube/client.js';
 import { objectPath, resources } from '../kube/resources.js';
-import type { CredentialSource, S3Access } from '../spec/s3-access.js';
+import type { WantedService } from '../spec/parse-spec.js';
+import { s3Access, type CredentialSource } from '../spec/s3-access.js';
+import { secretUses, type SecretUse } from '../spec/secret-uses.js';
 import type { S3Credentials } from './s3-files.js';
 
 type Data = Readonly<Record<string, string>>;
 
-export class ServiceSecrets {
-  constructor(private readonly client: Pick<KubeClient, 'find'>) {}
+interface Secret {
+  readonly type?: string;
+  readonly metadata?: { readonly labels?: Readonly<Record<string, string>> };
+  readonly data?: Data;
+}
 
-  /** @throws FailureError S3AccessDenied where the Secret or a key of it is missing */
-  async credentials(namespace: string, wanted: S3Access['credentials']): Promise<S3Credentials | null> {
-    if (wanted === null) return null;
+export interface BucketAccess {
+  /** Null: requests are not signed. */
+  readonly credentials: S3Credentials | null;
+  /** In PEM, beside those that everybody trusts; null: none. */
+  readonly certificates: string | null;
+}
+
+export interface SecretRules {
+  /** `labelled`: as in the cluster; `any`: of a person who plans with Secrets of his own. */
+  readonly use: 'labelled' | 'any';
+}
+
+/** What a service comes to without the Secret, as its pods would say. */
+const whereMissing: Readonly<Record<SecretUse['purpose'], FailureReason | null>> = {
+  s3: 'S3AccessDenied',
+  keys: 'KeysInvalid',
+  administration: 'KeysInvalid',
+  tls: 'CertificateInvalid',
+  env: 'SecretNotAllowed',
+  // The kubelet says so, and pulls without.
+  imagePull: null,
+};
+const pullTypes: readonly (string | undefined)[] = [
+  'kubernetes.io/dockerconfigjson',
+  'kubernetes.io/dockercfg',
+];
+
+export class ServiceSecrets {
+  constructor(
+    private readonly client: Pick<KubeClient, 'find'>,
+    private readonly rules: SecretRules = { use: 'labelled' },
+  ) {}
+
+  /**
+   * @throws FailureError SecretNotAllowed where a Secret has no label for what it is used for; S3AccessDenied, KeysInvalid
+   * or CertificateInvalid where it or a key of it is missing; InvalidSpec where the ConfigMap or its key is
+   */
+  async open(service: Pick<WantedService, 'namespace' | 'spec'>): Promise<BucketAccess> {
+    const { namespace, spec } = service;
+    const secrets = new Map<string, Secret | null>();
+    const uses = secretUses(spec);
+    // One look at each: what was judged is what is used.
+    for (const { name } of this.rules.use === 'any' ? uses.filter(isForBucket) : uses) {
+      if (secrets.has(name)) continue;
+      secrets.set(name, await this.client.find<Secret>(objectPath(resources.secrets, namespace, name)));
+    }
+    if (this.rules.use === 'labelled') {
+      for (const use of uses) judge(use, namespace, secrets.get(use.name) ?? null);
+    }
+    const { credentials: wanted, caConfigMap } = s3Access(service);
     return {
-      accessKeyId: await this.value(namespace, wanted.accessKeyId),
-      secretAccessKey: await this.value(namespace, wanted.secretAccessKey),
+      credentials:
+        wanted === null
+          ? null
+          : {
+              accessKeyId: valueOf(wanted.accessKeyId, secrets),
+              secretAccessKey: valueOf(wanted.secretAccessKey, secrets),
+            },
+      certificates: await this.certificates(namespace, caConfigMap),
     };
   }
 
   /** @throws FailureError InvalidSpec where the ConfigMap or its key is missing */
-  async certificates(namespace: string, configMap: string | null): Promise<string | null> {
+  private async certificates(namespace: string, configMap: string | null): Promise<string | null> {
     if (configMap === null) return null;
     const found = await this.client.find<{ data?: Data }>(
       objectPath(resources.configMaps, namespace, configMap),
@@ -33,14 +92,42 @@ export class ServiceSecrets {
       `the ConfigMap ${configMap} of spec.model.s3 does not exist or has no key ca.crt`,
     );
   }
+}
 
-  private async value(namespace: string, source: CredentialSource): Promise<string> {
-    if (source.kind === 'literal') return source.value;
-    const { name, key } = source;
-    const secret = await this.client.find<{ data?: Data }>(objectPath(resources.secrets, namespace, name));
-    if (secret === null) throw new FailureError('S3AccessDenied', `the Secret ${name} does not exist`);
-    const value = secret.data?.[key];
-    if (value !== undefined) return Buffer.from(value, 'base64').toString('utf8').trim();
-    throw new FailureError('S3AccessDenied', `the Secret ${name} has no key ${key}`);
+const isForBucket = ({ purpose }: SecretUse): boolean => purpose === 's3';
+
+/** What is missing may come without the label, and a pod that names it would mount it then. */
+function judge({ name, purpose, field }: SecretUse, namespace: string, secret: Secret | null): void {
+  if (secret === null) {
+    const reason = whereMissing[purpose];
+    if (reason === null) return;
+    throw new FailureError(
+      reason,
+      `the Secret ${name} (${field}) does not exist: make it, with the label ${labels.secretFor}=${purpose}`,
+    );
   }
+  if (purpose === 'imagePull') {
+    if (pullTypes.includes(secret.type)) return;
+    throw new FailureError(
+      'SecretNotAllowed',
+      `the Secret ${name} (${field}) is not of type kubernetes.io/dockerconfigjson: ` +
+        `kubectl create secret docker-registry makes one`,
+    );
+  }
+  if (secret.metadata?.labels?.[labels.secretFor] === purpose) return;
+  throw new FailureError(
+    'SecretNotAllowed',
+    `${field} may not use the Secret ${name}, which has no label ${labels.secretFor}=${purpose}: ` +
+      `kubectl label secret ${name} -n ${namespace} ${labels.secretFor}=${purpose}`,
+  );
+}
+
+function valueOf(source: CredentialSource, secrets: ReadonlyMap<string, Secret | null>): string {
+  if (source.kind === 'literal') return source.value;
+  const { name, key } = source;
+  const secret = secrets.get(name) ?? null;
+  if (secret === null) throw new FailureError('S3AccessDenied', `the Secret ${name} does not exist`);
+  const value = secret.data?.[key];
+  if (value !== undefined) return Buffer.from(value, 'base64').toString('utf8').trim();
+  throw new FailureError('S3AccessDenied', `the Secret ${name} has no key ${key}`);
 }

@@ -100,7 +100,7 @@ describe('conditions', () => {
     ],
     [
       'a host without the API',
-      { pods: [ready], routing: { state: 'noApi', host: 'h', provider: 'gatewayApi' } },
+      { pods: [ready], routing: { state: 'noApi', host: 'h', provider: 'gatewayApi', forbidden: [] } },
       'Routed',
       'False GatewayApiMissing',
     ],

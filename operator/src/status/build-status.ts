@@ -14,6 +14,7 @@ import type { Answer } from './answer.js';
 import { withinBudget } from './budget-condition.js';
 import { answer, currentPods, livingPods, type Answers } from './conditions.js';
 import type { Pod } from '../kube/types.js';
+import { publicUrl } from '../plan/traffic/host-claims.js';
 import type { Picture } from './picture.js';
 import { scalingActive } from './scaling-condition.js';
 import { isReady, podCondition, worstFailure, type PodFailure } from './pod-state.js';
@@ -103,7 +104,7 @@ function lastLoadOf(picture: Picture): NonNullable<LlmServiceStatus['lastLoad']>
 }
 
 function urlOf({ routing, scheme, name, namespace }: Picture): string {
-  if (routing.state === 'planned') return `http://${routing.host}${routing.pathPrefix}/`;
+  if (routing.state === 'planned') return publicUrl(routing);
   // The Service listens on the scheme's own port, which a URL leaves out.
   return `${scheme}://${name}.${namespace}.svc/`;
 }

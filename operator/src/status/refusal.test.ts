@@ -73,3 +73,11 @@ test('nothing is refused where the Deployment says nothing', () => {
   expect(readRefusal(null)).toBeNull();
   expect(readRefusal({ ...refused('x'), status: {} })).toBeNull();
 });
+
+test('a text without end is looked at as far as refusals are long', () => {
+  const startedAt = performance.now();
+  const refusal = readRefusal(refused('exceeded quota: '.repeat(60_000)));
+  expect(refusal?.reason).toBe('FailedCreate');
+  // Without a bound it is minutes.
+  expect(performance.now() - startedAt).toBeLessThan(10_000);
+});

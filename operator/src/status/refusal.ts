@@ -27,10 +27,14 @@ export function readRefusal(deployment: Deployment | null): Refusal | null {
   return { short: [], ...explain(condition), since: condition.lastTransitionTime ?? null };
 }
 
+/** No refusal is longer; the time that a pattern takes may grow with the square of a text's length. */
+const mostCharacters = 4096;
+
 function explain({
   reason = 'ReplicaFailure',
-  message = 'no message',
+  message: told = 'no message',
 }: ObjectCondition): Omit<Refusal, 'since' | 'short'> & { readonly short?: readonly string[] } {
+  const message = told.slice(0, mostCharacters);
   const quota = /exceeded quota: (.+), requested: (\S+), used: (\S+), limited: (\S+)/.exec(message);
   if (quota !== null) {
     const [, name = '', requested = '', used = '', limited = ''] = quota;

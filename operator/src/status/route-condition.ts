@@ -36,7 +36,25 @@ function judgeOwnRoute(picture: Picture): Answer {
         'GatewayNotConfigured',
         `No gateway carries ${routing.host}. ${gatewayRemedy[routing.provider]}`,
       );
+    case 'hostRefused':
+      return no(
+        'HostNotAllowed',
+        `The namespace ${namespace} may not have the host ${routing.host}; it may have ${routing.allowed}. Choose such a ` +
+          'host, or have the administrator change routing.hosts of the operator’s chart (--allow-route-host).',
+      );
+    case 'hostTaken':
+      return no(
+        'HostTaken',
+        `Another service has the host ${routing.host}, or paths of it that this one asks for, and keeps it. Choose ` +
+          'another host or routing.pathPrefix, or remove the other service.',
+      );
     case 'noApi':
+      if (routing.forbidden.length > 0) {
+        return no(
+          'RouteForbidden',
+          `The operator may not list and watch ${routing.forbidden.join(', ')}. Give its role these rights, as its chart does.`,
+        );
+      }
       return routing.provider === 'istio'
         ? no(
             'IstioMissing',

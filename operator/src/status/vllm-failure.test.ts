@@ -96,3 +96,10 @@ test('what tells nothing is left to the end of the log', () => {
   expect(readVllmLog(last)).toBeNull();
   expect(readVllmLog('Killed')).toBeNull();
 });
+
+test('numbers of a log take neither memory nor time', () => {
+  const heads = (count: string) =>
+    readVllmLog(`Total number of attention heads (${count}) must be divisible by tensor parallel size (4).`);
+  expect(heads('9999')?.message).toContain('9999');
+  for (const count of ['99999', '999999999', '9'.repeat(400)]) expect(heads(count)).toBeNull();
+});

@@ -16,7 +16,7 @@ const mostOfLine = 2_000;
 /** The first that is found counts: what comes later in a log follows from it. */
 const signs: readonly Sign[] = [
   {
-    line: /max seq len \((\d+)\).*?estimated maximum model length is (\d+)/,
+    line: /max seq len \((\d{1,9})\).*?estimated maximum model length is (\d{1,9})\b/,
     read: (_, [, asked, fits]) => ({
       reason: 'KvCacheTooSmall',
       message: `vLLM has no room for the KV cache of ${asked} tokens; the longest that fits is ${fits}`,
@@ -42,7 +42,8 @@ const signs: readonly Sign[] = [
     read: as('UnsupportedByEngine'),
   },
   {
-    line: /attention heads \((\d+)\) must be divisible by tensor parallel size \((\d+)\)/,
+    // The log is the tenant's: of as many heads as memory has bytes there are too many divisors to try.
+    line: /attention heads \((\d{1,4})\) must be divisible by tensor parallel size \((\d{1,4})\)/,
     read: (_, [, heads, tensor]) => ({
       reason: 'ParallelismInvalid',
       message:

@@ -9,10 +9,15 @@ import type { Scheme } from '../status/picture.js';
 
 const timeoutMs = 2_000;
 /** Of an answer's text: thousands of series fit. */
-const mostBytes = 4 * 2 ** 20;
+const mostMetricsBytes = 4 * 2 ** 20;
+/** Of what is parsed as JSON, at once. */
+export const mostHealthBytes = 64 * 2 ** 10;
 
 /** @throws when nothing answers in time, or too much */
-export async function askPod(url: string): Promise<{ status: number; text: string }> {
+export async function askPod(
+  url: string,
+  mostBytes = mostMetricsBytes,
+): Promise<{ status: number; text: string }> {
   const signal = AbortSignal.timeout(timeoutMs);
   // A certificate is for the name of the Service, not for a pod's address. Nothing is sent that must stay secret.
   const request = url.startsWith('https:')

@@ -10,17 +10,34 @@ const timeoutMs = 10_000;
 /** Of an answer that is none of ours. */
 const mostBytes = 64 * 1024;
 
+export interface AskedRoute {
+  readonly host: string;
+  /** Empty: none. */
+  readonly pathPrefix: string;
+  /** NAMESPACE/NAME of the service that has to answer. */
+  readonly service: string;
+}
+
 /**
  * @param entrance URL of the gateway, without a path
  * @throws Error where nothing answers, or something else does
  */
-export async function askStream(entrance: string, host: string, pathPrefix: string): Promise<Arrival[]> {
+export async function askStream(
+  entrance: string,
+  { host, pathPrefix, service }: AskedRoute,
+): Promise<Arrival[]> {
   const url = new URL(`${pathPrefix}${routes.streamCheck}`, entrance);
   const options: https.RequestOptions = {
     method: 'POST',
     agent: false,
     signal: AbortSignal.timeout(timeoutMs),
-    headers: { host, accept: 'text/event-stream', 'content-length': 0, 'user-agent': fieldManager },
+    headers: {
+      host,
+      accept: 'text/event-stream',
+      'content-length': 0,
+      'user-agent': fieldManager,
+      [headers.service]: service,
+    },
   };
   const request =
     url.protocol === 'https:'
@@ -33,14 +50,15 @@ export async function askStream(entrance: string, host: string, pathPrefix: stri
     const { statusCode = 0 } = response;
     if (statusCode !== 200) throw new Error(`${routes.streamCheck} is answered with ${String(statusCode)}`);
     const other = response.headers[headers.fallback];
-    if (other !== undefined) throw new Error(`the gateway still leads to ${String(other)}`);
-    return await readArrivals(response);
+    // Whoever answers may have written it: its words are not told on.
+    if (other !== undefined) throw new Error('the gateway still leads to a fallback');
+    return await readArrivals(response, service);
   } finally {
     request.destroy();
   }
 }
 
-async function readArrivals(response: http.IncomingMessage): Promise<Arrival[]> {
+async function readArrivals(response: http.IncomingMessage, service: string): Promise<Arrival[]> {
   const arrivals: Arrival[] = [];
   let rest = '';
   response.setEncoding('utf8');
@@ -50,8 +68,11 @@ async function readArrivals(response: http.IncomingMessage): Promise<Arrival[]> 
     rest = events.pop() ?? '';
     if (rest.length > mostBytes) break;
     for (const event of events) {
-      const { of, sent_ms: sentMs } = parseData(event);
+      const { of, sent_ms: sentMs, service: answering } = parseData(event);
       if (typeof sentMs !== 'number' || typeof of !== 'number') continue;
+      if (answering !== service) {
+        throw new Error('another service answers, or a pod of a version that does not say which it is of');
+      }
       arrivals.push({ sentMs, atMs });
       if (arrivals.length >= of && of > 1) return arrivals;
     }
@@ -59,7 +80,7 @@ async function readArrivals(response: http.IncomingMessage): Promise<Arrival[]> 
   throw new Error(`${routes.streamCheck} is answered with something else than its events`);
 }
 
-function parseData(event: string): { of?: unknown; sent_ms?: unknown } {
+function parseData(event: string): { of?: unknown; sent_ms?: unknown; service?: unknown } {
   try {
     const data = JSON.parse(/^data: (.*)$/m.exec(event)?.[1] ?? '') as unknown;
     return typeof data === 'object' && data !== null ? data : {};

@@ -30,7 +30,7 @@ async function started(instance: string | null, services: readonly KubeObject[] 
   };
   const caches = new Caches({
     client: client as KubeClient,
-    namespace: 'services',
+    namespaces: ['services'],
     activatorNamespace: 'system',
     instance,
     logger: createLogger({ silent: true }),

@@ -3,6 +3,7 @@
 import { activatorName, fieldManager, labels, type LlmService, type LlmServiceSpec } from '@llmservice/crds';
 import type { Logger } from 'winston';
 import type { KubeClient } from '../kube/client.js';
+import { isPodOf } from '../kube/is-pod-of.js';
 import { keyOf, resources, serviceKeyOf, type Resource } from '../kube/resources.js';
 import type {
   Autoscaler,
@@ -13,17 +14,22 @@ import type {
   Pod,
   VirtualService,
 } from '../kube/types.js';
-import { activatorEndpointsName, endpointsManagedBy } from '../plan/traffic/activator-endpoints.js';
+import { activatorEndpointsName } from '../plan/identity/child-identity.js';
+import { endpointsManagedBy } from '../plan/traffic/activator-endpoints.js';
+import { waitsForHostOf } from '../plan/traffic/host-claims.js';
 import { isReady } from '../status/pod-state.js';
 import { podAsRead } from './pod-as-read.js';
-import { Reflector, type ReflectorOptions } from './reflector.js';
+import { Collection, type CollectionOptions } from './collection.js';
+import { Reflector, type Served } from './reflector.js';
+import { ServiceScope, type Unserved } from './service-scope.js';
 
 /** As the chart writes it on activators: of a release that is told from another one in its namespace. */
 const instanceLabel = 'llmservice.dev/instance';
 
 export interface CachesOptions {
   readonly client: KubeClient;
-  readonly namespace: string | null;
+  /** Whose services are looked after; null: all. */
+  readonly namespaces: readonly string[] | null;
   /** The operator's own, where the activator runs. */
   readonly activatorNamespace: string;
   /** Of the operator, and of the activators that are its own; null: those of no instance. */
@@ -35,29 +41,39 @@ export interface CachesOptions {
 }
 
 export class Caches {
-  readonly llmServices: Reflector;
-  readonly pods: Reflector;
+  readonly llmServices: Collection;
+  private readonly pods: Collection;
   private readonly activatorPods: Reflector;
-  private readonly children: ReadonlyMap<string, Reflector>;
+  private readonly children: ReadonlyMap<string, Collection>;
   private toldActivators = '';
-  /** Kinds of others that the cluster has. */
-  private readonly served = new Set<string>();
+  /** Kinds of others. */
+  private readonly optionals = new ServiceScope();
+  /** Kinds that the operator cannot do without. */
+  private readonly necessities = new ServiceScope();
 
   constructor(private readonly options: CachesOptions) {
-    const { client, namespace, instance, logger, silenceMs } = options;
-    const common = { client, namespace, logger, ...(silenceMs === undefined ? {} : { silenceMs }) };
-    this.llmServices = new Reflector({
+    const { client, namespaces, instance, logger, silenceMs } = options;
+    const base = { client, logger, ...(silenceMs === undefined ? {} : { silenceMs }) };
+    const common = { ...base, namespaces };
+    const necessary = (resource: Resource): Pick<CollectionOptions, 'onServed'> =>
+      // Where there is but one scope, nothing can go on without it.
+      namespaces === null || namespaces.length === 1
+        ? {}
+        : { onServed: (served, namespace) => this.necessityChanged(resource, namespace, served) };
+    this.llmServices = new Collection({
       ...common,
+      ...necessary(resources.llmServices),
       resource: resources.llmServices,
       onChange: (service, isKnown) => this.serviceChanged(service, isKnown),
     });
     const owned = (
       resource: Resource,
       labelSelector: string,
-      keep: Pick<ReflectorOptions, 'keep'> = {},
-    ): Reflector =>
-      new Reflector({
+      keep: Pick<CollectionOptions, 'keep'> = {},
+    ): Collection =>
+      new Collection({
         ...common,
+        ...necessary(resource),
         ...keep,
         resource,
         labelSelector,
@@ -65,7 +81,7 @@ export class Caches {
       });
     this.pods = owned(resources.pods, labels.service, { keep: podAsRead });
     this.activatorPods = new Reflector({
-      ...common,
+      ...base,
       namespace: options.activatorNamespace,
       resource: resources.pods,
       labelSelector:
@@ -75,13 +91,13 @@ export class Caches {
       onChange: () => this.activatorsChanged(),
     });
     const mine = `${labels.managedBy}=${fieldManager},${labels.service}`;
-    const optional = (resource: Resource): Reflector =>
-      new Reflector({
+    const optional = (resource: Resource): Collection =>
+      new Collection({
         ...common,
         resource,
         labelSelector: mine,
         onChange: (object) => this.changed(object),
-        onServed: (served) => this.servedChanged(resource, served),
+        onServed: (served, namespace) => this.optionalChanged(resource, namespace, served),
       });
     const { deployments, controllerRevisions, services, configMaps, disruptionBudgets } = resources;
     const { horizontalPodAutoscalers, endpointSlices } = resources;
@@ -102,50 +118,109 @@ export class Caches {
 
   /** Whether the cluster knows HTTPRoute. */
   get gatewayApi(): boolean {
-    return this.served.has(resources.httpRoutes.kind);
+    return this.optionals.serves(resources.httpRoutes);
   }
 
   /** Whether the cluster knows VirtualService. */
   get istio(): boolean {
-    const { virtualServices, destinationRules } = resources;
-    return [virtualServices, destinationRules].every(({ kind }) => this.served.has(kind));
+    return (
+      this.optionals.serves(resources.virtualServices) && this.optionals.serves(resources.destinationRules)
+    );
   }
 
   /** Whether the cluster knows KEDA's ScaledObject. */
   get keda(): boolean {
-    return this.served.has(resources.scaledObjects.kind);
+    return this.optionals.serves(resources.scaledObjects);
+  }
+
+  /** Kinds of others that the operator may not read: they count as not served, but another remedy helps. */
+  get forbidden(): readonly string[] {
+    const { httpRoutes, virtualServices, destinationRules, scaledObjects } = resources;
+    return [httpRoutes, virtualServices, destinationRules, scaledObjects]
+      .filter((each) => this.optionals.forbids(each))
+      .map(({ plural }) => plural);
+  }
+
+  /** What is not there or may not be read. */
+  unserved(): Unserved[] {
+    return [...this.optionals.unserved(), ...this.necessities.unserved()];
   }
 
   /** Starts all watches; settles when the first lists are in. */
   async start(signal: AbortSignal): Promise<void> {
-    const all = [this.llmServices, this.pods, this.activatorPods, ...this.children.values()];
-    for (const reflector of all) void reflector.run(signal);
-    await Promise.all(all.map((reflector) => reflector.ready));
+    void this.activatorPods.run(signal);
+    for (const collection of this.collections()) collection.run(signal);
+    await Promise.all([this.activatorPods, ...this.collections()].map(({ ready }) => ready));
   }
 
-  /** APIs of others may be installed after the operator, and removed before it. */
-  private servedChanged({ kind }: Resource, served: boolean): void {
-    if (served) this.served.add(kind);
-    else this.served.delete(kind);
+  /** Resources without a watch for so long, as `pods: 75 s`. */
+  interrupted(longerThanMs: number): string[] {
+    const named = [
+      ['llmservices', this.llmServices] as const,
+      ['pods', this.pods] as const,
+      ['pods of the activator', this.activatorPods] as const,
+      ...[...this.children].map(([kind, children]) => [kind, children] as const),
+    ];
+    return named.flatMap(([name, { interruptedMs }]) =>
+      interruptedMs === null || interruptedMs < longerThanMs
+        ? []
+        : [`${name}: ${String(Math.round(interruptedMs / 1000))} s`],
+    );
+  }
+
+  private collections(): readonly Collection[] {
+    return [this.llmServices, this.pods, ...this.children.values()];
+  }
+
+  /** APIs of others may be installed after the operator, and removed before it; so may its rights. */
+  private optionalChanged(resource: Resource, namespace: string | null, served: Served): void {
+    this.optionals.set(resource, namespace, served);
+    this.logUnserved(resource, namespace, served);
     this.resync();
+  }
+
+  /** Where a kind is missing that the operator needs, what it knows of the namespace is but a part. */
+  private necessityChanged(resource: Resource, namespace: string | null, served: Served): void {
+    this.necessities.set(resource, namespace, served);
+    this.logUnserved(resource, namespace, served);
+    this.resync();
+  }
+
+  private logUnserved({ plural }: Resource, namespace: string | null, served: Served): void {
+    const { logger } = this.options;
+    if (served === 'forbidden')
+      logger.warn('the operator may not read a resource', { resource: plural, namespace });
+  }
+
+  /** What is known of the namespace is all that there is. */
+  private isWhole(namespace: string | undefined): boolean {
+    return this.necessities.unserved().every((each) => each.namespace !== namespace);
+  }
+
+  private tell(key: string): void {
+    const [namespace] = key.split('/');
+    if (this.isWhole(namespace)) this.options.onChange(key);
   }
 
   /** Has every service looked at again. */
   resync(): void {
-    for (const service of this.llmServices.values()) this.options.onChange(keyOf(service));
+    for (const service of this.llmServices.values()) this.tell(keyOf(service));
   }
 
   /**
-   * It concerns those too that it stands in for. What the watch tells of our own writes (of its status, that is) is no
-   * reason to look at it again: a message that differs from look to look would have it looked at without a pause.
+   * It concerns those too that it stands in for, and those that wait for its host. What the watch tells of our own writes
+   * (of its status, that is) is no reason to look at it again: a message that differs from look to look would have it
+   * looked at without a pause.
    */
-  private serviceChanged({ metadata }: KubeObject, isKnown: boolean): void {
-    if (!isKnown) this.options.onChange(keyOf({ metadata }));
-    for (const other of this.llmServices.values() as IterableIterator<LlmService & KubeObject>) {
+  private serviceChanged(service: KubeObject, isKnown: boolean): void {
+    const { metadata } = service;
+    if (!isKnown) this.tell(keyOf({ metadata }));
+    for (const other of this.llmServices.values() as Iterable<LlmService & KubeObject>) {
+      if (!isKnown && waitsForHostOf(other, service)) this.tell(keyOf(other));
       if (other.metadata.namespace !== metadata.namespace) continue;
       // An older CRD does not fill it in.
       const { routing } = other.spec as Partial<LlmService['spec']>;
-      if (routing?.fallback?.service === metadata.name) this.options.onChange(keyOf(other));
+      if (routing?.fallback?.service === metadata.name) this.tell(keyOf(other));
     }
   }
 
@@ -154,7 +229,7 @@ export class Caches {
     const now = this.activators().join();
     if (now === this.toldActivators) return;
     this.toldActivators = now;
-    for (const key of this.sleepers().keys()) this.options.onChange(key);
+    for (const key of this.sleepers().keys()) this.tell(key);
   }
 
   live(desired: KubeObject): KubeObject | null {
@@ -223,11 +298,11 @@ export class Caches {
 
   private whose(chosen: (scaling: Partial<LlmServiceSpec['scaling']>) => boolean): Map<string, Pod[]> {
     const found = new Map<string, Pod[]>();
-    for (const service of this.llmServices.values() as IterableIterator<LlmService & KubeObject>) {
+    for (const service of this.llmServices.values() as Iterable<LlmService & KubeObject>) {
       const { name, namespace = '' } = service.metadata;
       // An older CRD does not fill it in.
       const { scaling = {} } = service.spec as Partial<LlmService['spec']>;
-      if (chosen(scaling)) found.set(keyOf(service), this.podsOf(namespace, name));
+      if (chosen(scaling) && this.isWhole(namespace)) found.set(keyOf(service), this.podsOf(namespace, name));
     }
     return found;
   }
@@ -247,8 +322,18 @@ export class Caches {
     return this.children.get(resources.virtualServices.kind)?.get(namespace, name) ?? null;
   }
 
+  /** Those of its Deployment: others may have the same labels. */
   podsOf(namespace: string, service: string): Pod[] {
-    return this.ofService(this.pods, namespace, service);
+    const labelled = this.pods.labelled(namespace, labels.service, service) as Pod[];
+    return labelled.filter((pod) => isPodOf(pod, service));
+  }
+
+  /** Of all services. */
+  *servicePods(): Generator<Pod> {
+    for (const pod of this.pods.values() as Iterable<Pod>) {
+      const service = pod.metadata.labels?.[labels.service];
+      if (service !== undefined && isPodOf(pod, service)) yield pod;
+    }
   }
 
   /** That pull weights ahead. */
@@ -265,19 +350,11 @@ export class Caches {
   }
 
   private childrenOf({ kind }: Resource, namespace: string, service: string): KubeObject[] {
-    const reflector = this.children.get(kind);
-    return reflector === undefined ? [] : this.ofService(reflector, namespace, service);
-  }
-
-  private ofService(reflector: Reflector, namespace: string, service: string): KubeObject[] {
-    return reflector
-      .labelled(labels.service, service)
-      .filter(({ metadata }) => metadata.namespace === namespace)
-      .sort((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1));
+    return this.children.get(kind)?.labelled(namespace, labels.service, service) ?? [];
   }
 
   private changed(object: KubeObject): void {
     const key = serviceKeyOf(object);
-    if (key !== null) this.options.onChange(key);
+    if (key !== null) this.tell(key);
   }
 }

@@ -8,27 +8,37 @@ import type { Node, Pod } from '../kube/types.js';
 import { difference, parseAmounts, podRequests, sum, type Requests } from '../plan/fit/pod-requests.js';
 import type { NodeRoom } from '../plan/rollouts/rollout.js';
 
-/** Many services may roll at once: they share a look. */
+/** Many services may roll at once: they share a look. One that took longer is fresh for as long as it took. */
 const freshMs = 2_000;
 
+type Room = readonly NodeRoom[] | null;
+
 export class ClusterRoom {
-  private latest: { readonly at: number; readonly room: Promise<readonly NodeRoom[] | null> } | null = null;
+  /** Never more than one is under way: of thousands of pods each is much work for the API server. */
+  private running: Promise<Room> | null = null;
+  private latest: { readonly freshUntil: number; readonly room: Promise<Room> } | null = null;
 
   constructor(
     private readonly client: KubeClient,
     private readonly logger: Logger,
+    private readonly leastFreshMs = freshMs,
   ) {}
 
-  look(): Promise<readonly NodeRoom[] | null> {
+  look(): Promise<Room> {
+    if (this.running !== null) return this.running;
     const now = performance.now();
-    if (this.latest === null || now - this.latest.at > freshMs) {
-      this.latest = { at: now, room: this.read() };
-    }
-    return this.latest.room;
+    if (this.latest !== null && now < this.latest.freshUntil) return this.latest.room;
+    const room = this.read().finally(() => {
+      const endedAt = performance.now();
+      this.running = null;
+      this.latest = { freshUntil: endedAt + Math.max(this.leastFreshMs, endedAt - now), room };
+    });
+    this.running = room;
+    return room;
   }
 
   /** @throws ApiError other than a refusal */
-  private async read(): Promise<readonly NodeRoom[] | null> {
+  private async read(): Promise<Room> {
     try {
       const requested = await requestedByNode(this.client);
       const nodes: NodeRoom[] = [];

@@ -39,6 +39,7 @@ export class IdleMonitor {
       intervalMs: options.intervalMs ?? 10_000,
       mostAtOnce: 32,
       items: () => this.services(),
+      key: ([key]) => key,
       each: ([key, pods]) => this.turn(key, pods),
     });
   }

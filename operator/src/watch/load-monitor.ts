@@ -6,7 +6,7 @@ import { serviceKeyOf } from '../kube/resources.js';
 import type { Pod } from '../kube/types.js';
 import type { LoadProgress } from '../status/picture.js';
 import { isReady, runtimeStatus } from '../status/pod-state.js';
-import { askPod, podUrl } from './ask-pod.js';
+import { askPod, mostHealthBytes, podUrl } from './ask-pod.js';
 import { Poller } from './poller.js';
 
 export interface LoadMonitorOptions {
@@ -28,6 +28,7 @@ export class LoadMonitor {
       intervalMs: options.intervalMs ?? 5_000,
       mostAtOnce: 64,
       items: () => this.loading(),
+      key: ({ metadata: { uid, name } }) => uid ?? name,
       each: (pod) => this.ask(pod),
     });
   }
@@ -64,7 +65,7 @@ export class LoadMonitor {
     const base = (this.options.baseUrl ?? podUrl)(pod);
     if (base === null) return;
     try {
-      const load = parseLoad(JSON.parse((await askPod(`${base}${routes.health}`)).text));
+      const load = parseLoad(JSON.parse((await askPod(`${base}${routes.health}`, mostHealthBytes)).text));
       const uid = pod.metadata.uid ?? '';
       if (load === null || JSON.stringify(load) === JSON.stringify(this.progress.get(uid))) return;
       this.progress.set(uid, load);
@@ -97,6 +98,7 @@ function isPhase(value: unknown): value is LoadProgress['phase'] {
   return value === 'pull' || value === 'load' || value === 'warmup';
 }
 
+/** Of a status, which holds whole numbers up to this. */
 function isCount(value: unknown): value is number {
-  return typeof value === 'number' && Number.isFinite(value) && value >= 0;
+  return typeof value === 'number' && value >= 0 && value <= Number.MAX_SAFE_INTEGER;
 }

@@ -1,7 +1,11 @@
 // The part of a pod that the operator reads: of thousands of pods the rest, volumes and probes and environment, would be
-// most of its memory.
+// most of its memory. Texts are cut where those who write them by right end: patterns look for words in them.
 
-import type { KubeObject, Pod } from '../kube/types.js';
+import { terminationMessageMaxBytes } from '@llmservice/crds';
+import type { ContainerStatus, KubeObject, ObjectCondition, Pod, TerminatedState } from '../kube/types.js';
+
+/** The scheduler tells of each reason once, however many nodes have it. */
+const mostOfMessage = 8192;
 
 export function podAsRead(object: KubeObject): KubeObject {
   const { apiVersion, kind, metadata, spec, status } = object as Pod;
@@ -19,6 +23,41 @@ export function podAsRead(object: KubeObject): KubeObject {
         resources,
       })),
     },
-    status,
+    status: status === undefined ? undefined : statusAsRead(status),
   };
+}
+
+function statusAsRead(status: NonNullable<Pod['status']>): NonNullable<Pod['status']> {
+  const { conditions, containerStatuses, initContainerStatuses } = status;
+  return {
+    ...status,
+    ...(conditions === undefined ? {} : { conditions: conditions.map(conditionAsRead) }),
+    ...(containerStatuses === undefined ? {} : { containerStatuses: containerStatuses.map(containerAsRead) }),
+    ...(initContainerStatuses === undefined
+      ? {}
+      : { initContainerStatuses: initContainerStatuses.map(containerAsRead) }),
+  };
+}
+
+function conditionAsRead(condition: ObjectCondition): ObjectCondition {
+  const { message } = condition;
+  return message === undefined ? condition : { ...condition, message: message.slice(0, mostOfMessage) };
+}
+
+function containerAsRead(status: ContainerStatus): ContainerStatus {
+  const { state, lastState } = status;
+  return {
+    ...status,
+    ...(state?.terminated === undefined
+      ? {}
+      : { state: { ...state, terminated: terminatedAsRead(state.terminated) } }),
+    ...(lastState?.terminated === undefined
+      ? {}
+      : { lastState: { ...lastState, terminated: terminatedAsRead(lastState.terminated) } }),
+  };
+}
+
+function terminatedAsRead(state: TerminatedState): TerminatedState {
+  const { message } = state;
+  return message === undefined ? state : { ...state, message: message.slice(0, terminationMessageMaxBytes) };
 }

@@ -6,12 +6,12 @@ import { KubeConfig } from '@kubernetes/client-node';
 import { createLogger } from 'winston';
 import { KubeClient } from '../kube/client.js';
 import { resources } from '../kube/resources.js';
-import { Reflector } from './reflector.js';
+import { Reflector, type Served } from './reflector.js';
 
 /** What the server answers to the n-th list and the n-th watch. */
 interface Script {
   readonly lists: readonly (readonly string[] | number)[];
-  readonly watches: readonly ((response: ServerResponse) => void)[];
+  readonly watches: readonly (((response: ServerResponse) => void) | number)[];
 }
 
 const pod = (name: string, version: number) => ({
@@ -32,8 +32,10 @@ afterEach(() => {
 });
 
 /** A reflector of pods on a server that follows the script, and what both saw. */
-async function run(script: Script, silenceMs = 60_000) {
+async function run(script: Script, silenceMs = 60_000, optional = false) {
   const seen: string[] = [];
+  const served: Served[] = [];
+  const timeouts: number[] = [];
   const requests: string[] = [];
   let lists = 0;
   let watches = 0;
@@ -43,7 +45,9 @@ async function run(script: Script, silenceMs = 60_000) {
     requests.push(watch ? `watch ${url.searchParams.get('resourceVersion') ?? ''}` : 'list');
     if (watch) {
       const answer = script.watches[watches++];
+      timeouts.push(Number(url.searchParams.get('timeoutSeconds')));
       if (answer === undefined) response.writeHead(200).flushHeaders();
+      else if (typeof answer === 'number') response.writeHead(answer, { 'retry-after': '0' }).end('{}');
       else answer(response.writeHead(200));
       return;
     }
@@ -66,9 +70,10 @@ async function run(script: Script, silenceMs = 60_000) {
     logger: createLogger({ silent: true }),
     onChange: ({ metadata }, isKnown) => seen.push(metadata.name + (isKnown ? ' known' : '')),
     silenceMs,
+    ...(optional ? { onServed: (each) => served.push(each) } : {}),
   });
   void reflector.run(stop.signal);
-  return { reflector, seen, requests };
+  return { reflector, seen, requests, served, timeouts };
 }
 
 async function until(holds: () => boolean): Promise<void> {
@@ -189,6 +194,77 @@ describe('Reflector', () => {
     await until(() => requests.length === 3);
     expect(requests).toEqual(['list', 'watch 10', 'watch 10']);
     expect(seen).toEqual([]);
+  });
+
+  test.each([429, 500, 503, 401, 403])(
+    'goes on from where it stood after %i to a watch: nothing is listed anew',
+    async (status) => {
+      const { requests, seen } = await run({
+        lists: [['a']],
+        watches: [status, status, (response) => response.write(line('ADDED', pod('b', 11)))],
+      });
+      await until(() => seen.length === 2);
+      expect(requests).toEqual(['list', 'watch 10', 'watch 10', 'watch 10']);
+      expect(seen).toEqual(['a', 'b']);
+    },
+  );
+
+  test('takes an error within a watch like one in its place', async () => {
+    const { requests, seen } = await run({
+      lists: [['a']],
+      watches: [
+        (response) => response.write(line('ERROR', { code: 500, reason: 'InternalError', message: 'x' })),
+        (response) => response.write(line('ADDED', pod('b', 11))),
+      ],
+    });
+    await until(() => seen.length === 2);
+    expect(requests).toEqual(['list', 'watch 10', 'watch 10']);
+  });
+
+  test('asks for watches of lengths that differ', async () => {
+    const { timeouts } = await run({ lists: [[]], watches: Array.from({ length: 6 }, () => 503) });
+    await until(() => timeouts.length >= 5);
+    expect(new Set(timeouts).size).toBeGreaterThan(1);
+    for (const each of timeouts) expect(each).toBeGreaterThanOrEqual(300);
+    for (const each of timeouts) expect(each).toBeLessThan(600);
+  });
+
+  test.each<[number, Served]>([
+    [403, 'forbidden'],
+    [404, 'absent'],
+  ])('an optional resource that is answered with %i is %s, and nobody waits for it', async (status, as) => {
+    const { reflector, served } = await run({ lists: [status], watches: [] }, 60_000, true);
+    await reflector.ready;
+    expect(served).toEqual([as]);
+    expect(reflector.interruptedMs).toBeNull();
+  });
+
+  test('one whose watch is forbidden for a moment is kept, with its objects', async () => {
+    const { reflector, served, seen } = await run(
+      { lists: [['a']], watches: [403, 403, (response) => response.write(line('ADDED', pod('b', 11)))] },
+      60_000,
+      true,
+    );
+    await until(() => seen.length === 2);
+    expect(served).toEqual(['served']);
+    expect([...reflector.values()]).toHaveLength(2);
+  });
+
+  test('one whose watch stays forbidden is given up, once, though it may be listed', async () => {
+    const { served, reflector } = await run(
+      { lists: [['a']], watches: Array.from({ length: 10_000 }, () => 403) },
+      60_000,
+      true,
+    );
+    await until(() => served.includes('forbidden'));
+    expect(served).toEqual(['served', 'forbidden']);
+    expect([...reflector.values()]).toEqual([]);
+  });
+
+  test('tells for how long there has been no watch', async () => {
+    const { reflector, requests } = await run({ lists: [503, []], watches: [] });
+    expect(reflector.interruptedMs).toBeGreaterThanOrEqual(0);
+    await until(() => requests.length === 3 && reflector.interruptedMs === null);
   });
 
   test('goes on after a cut connection and after errors of the server', async () => {

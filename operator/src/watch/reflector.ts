@@ -1,5 +1,6 @@
 // Keeps a copy of all objects of one resource, by list and watch. A watch ends for many reasons (410, closed or
-// half-open socket, restart of the API server): each leads back to watching from where it stood, or to a new list.
+// half-open socket, an API server that restarts or is overloaded): each leads back to watching from where it stood, or,
+// where the server no longer knows that place, to a new list.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'winston';
@@ -7,7 +8,7 @@ import { ApiError, toApiError, type KubeClient } from '../kube/client.js';
 import { linesOf } from '../kube/lines.js';
 import { collectionPath, keyOf, type Resource } from '../kube/resources.js';
 import type { KubeObject } from '../kube/types.js';
-import { backoffMs } from './backoff.js';
+import { planWatchRetry, watchSeconds } from './watch-retry.js';
 
 export interface ReflectorOptions {
   readonly client: KubeClient;
@@ -25,26 +26,34 @@ export interface ReflectorOptions {
   readonly keep?: (object: KubeObject) => KubeObject;
   /** How long a watch may be silent; the API server sends a bookmark about every minute. */
   readonly silenceMs?: number;
-  /** Called when the cluster turns out to have the resource, or not to (any more); without it, that is an error. */
-  readonly onServed?: (served: boolean) => void;
+  /** Called when the cluster turns out to serve the resource, or not to (any more); without it, that is an error. */
+  readonly onServed?: (served: Served) => void;
 }
+
+/** Whether the cluster has the resource, and lets the operator read it. */
+export type Served = 'served' | 'absent' | 'forbidden';
 
 interface WatchEvent {
   readonly type: 'ADDED' | 'MODIFIED' | 'DELETED' | 'BOOKMARK' | 'ERROR';
   readonly object: KubeObject & { readonly code?: number };
 }
 
-const watchSeconds = 300;
 /** One that ends sooner is no watch: to ask for it again at once would never end. */
 const leastWatchMs = 1_000;
-/** How soon a resource is found that is installed later. */
-const absentRetryMs = 15_000;
+/** One that lasted so long is no failure in a row with those before. */
+const steadyWatchMs = 10_000;
+/** How soon a resource is found that is installed, or a right that is given, later. */
+const unservedRetryMs = 15_000;
+/** An API server that starts may refuse what it will allow: what was served is not given up at the first word. */
+const refusalsBelieved = 5;
 
 export class Reflector {
   private objects = new Map<string, KubeObject>();
   private resourceVersion: string | null = null;
   private failures = 0;
-  private served: boolean | null = null;
+  private served: Served | null = null;
+  /** When the watch ended, or the first began to be tried, by the monotonic clock; null: it is open. */
+  private interruptedAt: number | null = performance.now();
   private synced: () => void = () => undefined;
   /** Settles when the first list is in, or the cluster does not have the resource. */
   readonly ready = new Promise<void>((resolve) => (this.synced = resolve));
@@ -58,6 +67,12 @@ export class Reflector {
   /** All objects that have the label with this value. */
   labelled(label: string, value: string): KubeObject[] {
     return [...this.objects.values()].filter(({ metadata }) => metadata.labels?.[label] === value);
+  }
+
+  /** For how long there has been no watch; null: there is one, or nothing to be watched. */
+  get interruptedMs(): number | null {
+    const isUnserved = this.served !== null && this.served !== 'served';
+    return isUnserved || this.interruptedAt === null ? null : performance.now() - this.interruptedAt;
   }
 
   values(): IterableIterator<KubeObject> {
@@ -91,26 +106,32 @@ export class Reflector {
   }
 
   private async recover(error: unknown, signal: AbortSignal): Promise<void> {
-    if (this.options.onServed !== undefined && error instanceof ApiError && error.status === 404) {
+    this.failures += 1;
+    this.interruptedAt ??= performance.now();
+    const unserved = this.unservedBy(error);
+    if (unserved !== null) {
       this.resourceVersion = null;
       this.replace(new Map());
-      this.tell(false);
-      await sleep(absentRetryMs, undefined, { signal }).catch(() => undefined);
+      this.tell(unserved);
+      await pause(unservedRetryMs * (1 + Math.random() / 3), signal);
       return;
     }
-    const expired = error instanceof ApiError && (error.status === 410 || error.reason === 'Expired');
-    // Only a version that the server no longer has makes a new list necessary; an unknown error might hide one.
-    if (error instanceof ApiError) this.resourceVersion = null;
-    this.failures += 1;
-    // Expired once is how a watch grows old; again and again it is the server that is in trouble.
-    const delayMs =
-      expired && this.failures === 1 ? 0 : backoffMs(this.failures, { firstMs: 200, mostMs: 15_000 });
+    const { delayMs, relist } = planWatchRetry(error, this.failures, Math.random());
+    if (relist) this.resourceVersion = null;
     this.options.logger.warn('watch interrupted', {
       resource: this.options.resource.plural,
       error: (error as Error).message,
-      delayMs,
+      delayMs: Math.round(delayMs),
     });
-    await sleep(delayMs, undefined, { signal }).catch(() => undefined);
+    await pause(delayMs, signal);
+  }
+
+  /** Null: the error says nothing of the kind, or not often enough yet. */
+  private unservedBy(error: unknown): Served | null {
+    if (this.options.onServed === undefined || !(error instanceof ApiError)) return null;
+    if (error.status === 404) return 'absent';
+    if (error.status !== 403) return null;
+    return this.served === 'served' && this.failures < refusalsBelieved ? null : 'forbidden';
   }
 
   private async list(signal: AbortSignal): Promise<string> {
@@ -127,15 +148,21 @@ export class Reflector {
       }
     }
     this.replace(found);
-    this.tell(true);
+    // Who may list may be forbidden to watch: only an open watch takes that back.
+    if (this.served !== 'forbidden') this.tell('served');
     return version;
   }
 
-  private tell(served: boolean): void {
+  private tell(served: Served): void {
     const changed = this.served !== served;
     this.served = served;
     if (changed) this.options.onServed?.(served);
     this.synced();
+  }
+
+  private opened(): void {
+    this.interruptedAt = null;
+    if (this.served === 'forbidden') this.tell('served');
   }
 
   private replace(found: Map<string, KubeObject>): void {
@@ -152,6 +179,7 @@ export class Reflector {
   private async watch(resourceVersion: string, signal: AbortSignal): Promise<void> {
     const { client, resource, namespace, labelSelector, silenceMs = 120_000 } = this.options;
     const startedAt = performance.now();
+    let openedAt = Infinity;
     const silent = new AbortController();
     // A half-open connection never ends by itself, nor does one that nobody answers: silence does end them.
     const alarm = setTimeout(() => silent.abort(new Error(`silent for ${silenceMs} ms`)), silenceMs);
@@ -164,17 +192,20 @@ export class Reflector {
           allowWatchBookmarks: true,
           resourceVersion,
           labelSelector,
-          timeoutSeconds: watchSeconds,
+          timeoutSeconds: watchSeconds(Math.random()),
         },
         signal: AbortSignal.any([signal, silent.signal]),
       });
       alarm.refresh();
+      openedAt = performance.now();
+      this.opened();
       for await (const line of linesOf(stream)) {
         alarm.refresh();
         this.handle(JSON.parse(line) as WatchEvent);
         this.failures = 0;
       }
     } catch (error) {
+      if (performance.now() - openedAt > steadyWatchMs) this.failures = 0;
       // What the connection says of its end is not why it was ended.
       silent.signal.throwIfAborted();
       throw error;
@@ -205,6 +236,10 @@ export class Reflector {
       metadata: { ...object.metadata, managedFields: undefined } as KubeObject['metadata'],
     });
   }
+}
+
+function pause(ms: number, signal: AbortSignal): Promise<void> {
+  return sleep(ms, undefined, { signal }).catch(() => undefined);
 }
 
 /**

@@ -90,7 +90,7 @@ export class StreamChecks {
   }
 
   private async run(key: string, check: Check, routing: PlannedRouting): Promise<void> {
-    check.outcome = await this.look(routing);
+    check.outcome = await this.look(key, routing);
     const { firstMs, mostMs } = this.options.pauses ?? { firstMs: 2_000, mostMs: 600_000 };
     check.failures = check.outcome.state === 'failed' ? check.failures + 1 : 0;
     const pauseMs = check.failures > 0 ? backoffMs(check.failures, { firstMs, mostMs }) : mostMs;
@@ -99,13 +99,13 @@ export class StreamChecks {
   }
 
   /** Never throws. */
-  private async look({ host, pathPrefix, gateway }: PlannedRouting): Promise<StreamOutcome> {
+  private async look(service: string, { host, pathPrefix, gateway }: PlannedRouting): Promise<StreamOutcome> {
     let entrance: string | null = null;
     try {
       entrance = await this.entrance(gateway, host);
       if (entrance === null) return { state: 'failed', message: unknownEntrance(gateway) };
       for (let attempt = 1; ; attempt += 1) {
-        const outcome = judgeArrivals(await askStream(entrance, host, pathPrefix));
+        const outcome = judgeArrivals(await askStream(entrance, { host, pathPrefix, service }));
         if (outcome.state === 'streams' || attempt === attempts) return outcome;
       }
     } catch (error) {

@@ -10,5 +10,6 @@ export const accountingRecord: AccountingRecord = {
   cachedTokens: 4,
   completionTokens: 5,
   reasoningTokens: 2,
+  textTokens: 0,
   finish: ['stop'],
 };

@@ -15,7 +15,9 @@ export interface AccountingRecord {
   readonly completionTokens: number;
   /** Of the completion's tokens, those of its reasoning. */
   readonly reasoningTokens: number;
-  /** How each of its generations ended: `stop`, `length`, `abort` (the client went away) or `error`. */
+  /** Of texts that were encoded or rendered and not generated from: no part of the counts above. */
+  readonly textTokens: number;
+  /** How each of its generations ended: `stop`, `length`, `abort` (the client went away) or `error`; empty: it had none. */
   readonly finish: readonly string[];
 }
 

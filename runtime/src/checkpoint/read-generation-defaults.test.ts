@@ -38,3 +38,15 @@ test.each([
 test('ends texts at what config.json says where nothing else does', async () => {
   expect(await eosIds({ 'config.json': { text_config: { eos_token_id: [42] } } })).toEqual([42]);
 });
+
+test.each([
+  ['generation_config.json', `[${'[],'.repeat(2 ** 18)}[]]`, 'has more than 200000 values'],
+  ['generation_config.json', ' '.repeat(2 ** 21), 'far more than such a file takes'],
+  ['tokenizer_config.json', `{"a":${'['.repeat(1000)}`, 'nested deeper than 64 levels'],
+  ['config.json', '[]', 'is not a JSON object'],
+])('a hostile %s is refused by name', async (name, text, part) => {
+  await writeFile(join(dir, name), text);
+  const read = readGenerationDefaults(dir, null, tokenizer);
+  await expect(read).rejects.toMatchObject({ reason: 'CheckpointCorrupt' });
+  await expect(read).rejects.toThrow(part);
+});

@@ -1,8 +1,8 @@
 // What a checkpoint's small files say about generation.
 
-import { readFile } from 'node:fs/promises';
+import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { FailureError, type GgufHeader } from '@llmservice/crds';
+import { checkSmallFile, FailureError, parseSmallJson, type GgufHeader } from '@llmservice/crds';
 import { generationDefaults, type GenerationDefaults } from '../request/parts/generation-defaults.js';
 import { specialTokensOf } from '../tokens/chat-template.js';
 import { ggufEosIds } from '../tokens/gguf-tokenizer.js';
@@ -28,15 +28,20 @@ export async function readGenerationDefaults(
 }
 
 async function readJson(folder: string, name: string): Promise<Record<string, unknown> | null> {
+  const path = join(folder, name);
   try {
-    return JSON.parse(await readFile(join(folder, name), 'utf8')) as Record<string, unknown>;
+    checkSmallFile(name, (await stat(path)).size);
+    const value = parseSmallJson(name, await readFile(path, 'utf8'));
+    if (isRecord(value)) return value;
   } catch (error) {
+    if (error instanceof FailureError) throw error;
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
-    throw new FailureError(
-      'CheckpointCorrupt',
-      `${name}: ${(error as Error).message}`,
-      { file: name },
-      { cause: error },
-    );
+    const problem = `${name}: ${(error as Error).message}`;
+    throw new FailureError('CheckpointCorrupt', problem, { file: name }, { cause: error });
   }
+  throw new FailureError('CheckpointCorrupt', `${name} is not a JSON object`, { file: name });
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -1,12 +1,13 @@
 // What a local checkpoint holds, by its headers alone: the model's shape and its tensors, in whatever container.
 
 import {
+  checkSmallFile,
   FailureError,
   headerLengthBytes,
   isOfMtp,
+  mostIndexBytes,
   parseCheckpointConfig,
   parseHeaderLength,
-  parseSafetensorsHeader,
   parseSafetensorsIndex,
   readGgufCheckpoint,
   safetensorsIndexFile,
@@ -15,9 +16,10 @@ import {
   type MtpHead,
   type TensorEntry,
 } from '@llmservice/crds';
-import { open, readFile } from 'node:fs/promises';
+import { open, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { findGguf, readLocalGguf } from './local-gguf.js';
+import { parseHeaderInSteps } from './parse-header-in-steps.js';
 
 export interface LocalCheckpoint {
   readonly shape: ModelShape;
@@ -46,17 +48,33 @@ export async function readLocalMtpHead(dir: string): Promise<MtpHead> {
 
 async function readConfig(modelDir: string): Promise<string> {
   const file = join(modelDir, 'config.json');
-  return readFile(file, 'utf8').catch((cause: unknown) => {
+  const { size } = await stat(file).catch((cause: unknown) => {
     throw incomplete(file, cause);
   });
+  checkSmallFile('config.json', size);
+  return readFile(file, 'utf8');
 }
 
 async function readTensorEntries(modelDir: string): Promise<TensorEntry[]> {
-  const index = await readFile(join(modelDir, safetensorsIndexFile), 'utf8').catch(() => null);
+  const index = await readIndex(join(modelDir, safetensorsIndexFile));
   const files = index === null ? [safetensorsSingleFile] : parseSafetensorsIndex(index).files;
   const entries: TensorEntry[] = [];
   for (const file of files) entries.push(...(await readHeader(modelDir, file)));
   return entries;
+}
+
+/** Null where there is none. */
+async function readIndex(path: string): Promise<Uint8Array | null> {
+  const size = await stat(path).then(
+    (stats) => stats.size,
+    () => null,
+  );
+  if (size === null) return null;
+  if (size <= mostIndexBytes) return readFile(path);
+  throw new FailureError(
+    'CheckpointCorrupt',
+    `${path} has ${String(size)} bytes, far more than such a file takes`,
+  );
 }
 
 async function readHeader(modelDir: string, file: string): Promise<TensorEntry[]> {
@@ -70,7 +88,7 @@ async function readHeader(modelDir: string, file: string): Promise<TensorEntry[]
     await handle.read(first, 0, first.length, 0);
     const header = Buffer.alloc(parseHeaderLength(file, first, size));
     await handle.read(header, 0, header.length, headerLengthBytes);
-    return parseSafetensorsHeader(file, header, size);
+    return await parseHeaderInSteps(file, header, size);
   } finally {
     await handle.close();
   }

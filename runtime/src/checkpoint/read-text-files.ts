@@ -8,22 +8,37 @@ import { ChatTemplate } from '../tokens/chat-template.js';
 import { ggufSpecialTokens, ggufTokenizerJson } from '../tokens/gguf-tokenizer.js';
 import { Tokenizer } from '../tokens/tokenizer.js';
 
+/** The text of a tokenizer.json, and what errors call it. */
+export interface TokenizerText {
+  readonly text: string;
+  readonly name: string;
+}
+
 /**
  * @param folder where tokenizer.json may lie
  * @param gguf of the GGUF file that the checkpoint is; null for safetensors
  * @throws FailureError TokenizerMissing, TokenizerInvalid
  */
-export async function readTokenizer(folder: string, gguf: GgufHeader | null = null): Promise<Tokenizer> {
+export async function readTokenizerText(
+  folder: string,
+  gguf: GgufHeader | null = null,
+): Promise<TokenizerText> {
   const file = join(folder, 'tokenizer.json');
   const text = await readIfThere(file, 'TokenizerMissing');
-  if (text !== null) return Tokenizer.fromJson(text, file);
+  if (text !== null) return { text, name: file };
   if (gguf !== null && hasGgufTokenizer(gguf))
-    return Tokenizer.fromJson(ggufTokenizerJson(gguf), `the tokenizer of ${gguf.file}`);
+    return { text: ggufTokenizerJson(gguf), name: `the tokenizer of ${gguf.file}` };
   throw new FailureError('TokenizerMissing', `there is no ${file}`);
 }
 
+/** A tokenizer for texts that nobody else wrote. Parameters and errors as of `readTokenizerText`. */
+export async function readTokenizer(folder: string, gguf: GgufHeader | null = null): Promise<Tokenizer> {
+  const { text, name } = await readTokenizerText(folder, gguf);
+  return Tokenizer.fromJson(text, name);
+}
+
 /**
- * Null when the checkpoint has no chat template. Parameters as of `readTokenizer`.
+ * Null when the checkpoint has no chat template. Parameters as of `readTokenizerText`.
  * @throws FailureError ChatTemplateInvalid, TokenizerInvalid
  */
 export async function readChatTemplate(

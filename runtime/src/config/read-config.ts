@@ -1,6 +1,6 @@
 // Reads the engine-config file and hands everything to the pure resolver. The only reader of files of settings.
 
-import { FailureError, paths } from '@llmservice/crds';
+import { FailureError, parseJson, paths } from '@llmservice/crds';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { resolveConfig, type ConfigSources, type ResolvedConfig } from './resolve-config.js';
@@ -47,15 +47,8 @@ function readText(path: string, required: boolean): string | null {
 
 function parse(path: string, text: string): unknown {
   try {
-    return JSON.parse(text);
+    return parseJson(path, text);
   } catch (error) {
-    throw new FailureError(
-      'InvalidEngineConfig',
-      `${path} is not JSON: ${(error as Error).message}`,
-      undefined,
-      {
-        cause: error,
-      },
-    );
+    throw new FailureError('InvalidEngineConfig', (error as Error).message);
   }
 }

@@ -2,7 +2,8 @@
 // no field in the engine config, and one table of names, like the others.
 
 import { paths, ports } from '@llmservice/crds';
-import { readBoolean, readInteger } from '@llmservice/crds';
+import { readBoolean, readInteger, readList } from '@llmservice/crds';
+import { parseCheckpointUri } from '../weights/checkpoint-uri.js';
 
 export interface ServerSettings {
   /** Null: every address, of IPv6 too. */
@@ -11,6 +12,8 @@ export interface ServerSettings {
   /** Pulled checkpoints lie in folders of their own below it. */
   readonly weightsDir: string;
   readonly terminationLog: string;
+  /** NAMESPACE/NAME of the service that the process is a replica of; null: of none. */
+  readonly service: string | null;
   /** Folder of PEM files to trust for S3 besides the system's roots; need not exist. */
   readonly s3CaDir: string;
   /** Folder with tls.crt, tls.key and perhaps client-ca.crt; null: plain HTTP. */
@@ -20,10 +23,17 @@ export interface ServerSettings {
   readonly adminHost: string;
   /** Folder with the keys file of administrators. */
   readonly adminKeysDir: string | null;
+  /** Of checkpoints that administrators may load beside the configured one: folders and prefixes, with all below them. */
+  readonly adminAllowedUris: readonly string[];
   readonly logLevel: string;
   readonly maxBodyBytes: number;
+  /** Of all bodies together, unpacked; null: a part of the memory that the process may use. */
+  readonly maxBodiesBytes: number | null;
+  readonly maxConnections: number;
   /** Answers that may wait for the engine beyond those that run; more are refused with 429. */
   readonly maxWaiting: number;
+  /** The lowest that a request may send as its priority where there are no API keys, which have bounds of their own. */
+  readonly mostUrgentPriority: number;
   /** A file of the accounting log that has reached it is followed by another. */
   readonly accountingFileBytes: number;
   /** Where requests are told as JSON lines; null: nowhere. */
@@ -85,6 +95,15 @@ export const serverSettings = [
     String,
   ),
   define(
+    'service',
+    'LLMSERVICE_SERVICE',
+    '--service',
+    'NAMESPACE/NAME',
+    'the service that it is a replica of, for stream checks',
+    null,
+    String,
+  ),
+  define(
     's3CaDir',
     'LLMSERVICE_S3_CA_DIR',
     '--s3-ca-dir',
@@ -130,6 +149,15 @@ export const serverSettings = [
     String,
   ),
   define(
+    'adminAllowedUris',
+    'LLMSERVICE_ADMIN_ALLOWED_URIS',
+    '--admin-allowed-uris',
+    'URI,URI',
+    'folders and s3://bucket/prefix/ below which administrators may load other checkpoints',
+    [],
+    asUris,
+  ),
+  define(
     'logLevel',
     'LLMSERVICE_LOG_LEVEL',
     '--log-level',
@@ -148,6 +176,24 @@ export const serverSettings = [
     atLeast(1),
   ),
   define(
+    'maxBodiesBytes',
+    'LLMSERVICE_MAX_BODIES_BYTES',
+    '--max-bodies-bytes',
+    'BYTES',
+    'request bodies that are held at once, unpacked; without it, a 32nd of the memory, 64 MiB to 512 MiB',
+    null,
+    atLeast(1),
+  ),
+  define(
+    'maxConnections',
+    'LLMSERVICE_MAX_CONNECTIONS',
+    '--max-connections',
+    'N',
+    'connections that are open at once; beyond, idle ones are closed and then new ones refused with 503',
+    4096,
+    atLeast(1),
+  ),
+  define(
     'maxWaiting',
     'LLMSERVICE_MAX_WAITING',
     '--max-waiting',
@@ -155,6 +201,15 @@ export const serverSettings = [
     'answers that may wait beyond --max-num-seqs; more are refused with 429',
     1024,
     atLeast(0),
+  ),
+  define(
+    'mostUrgentPriority',
+    'LLMSERVICE_MOST_URGENT_PRIORITY',
+    '--most-urgent-priority',
+    'N',
+    'lowest priority (-8 to 0, lower is sooner) that requests may ask for where there are no API keys',
+    0,
+    between(-8, 0),
   ),
   define(
     'accountingFileBytes',
@@ -228,10 +283,26 @@ function atLeast(minimum: number): (text: string) => number {
   };
 }
 
+function between(minimum: number, maximum: number): (text: string) => number {
+  return (text) => {
+    const value = readInteger(text);
+    if (value < minimum || value > maximum)
+      throw new Error(`expected a whole number from ${String(minimum)} to ${String(maximum)}`);
+    return value;
+  };
+}
+
 function asObjectFolder(text: string): ObjectFolder {
   const [, bucket = '', path = ''] = /^s3:\/\/([^/]+)\/?(.*)$/.exec(text) ?? [];
   if (bucket === '') throw new Error('expected s3://bucket/prefix/');
   return { bucket, prefix: path === '' || path.endsWith('/') ? path : `${path}/` };
+}
+
+/** @throws FailureError InvalidEngineConfig for what is none */
+function asUris(text: string): string[] {
+  const uris = readList(text);
+  for (const uri of uris) parseCheckpointUri('administration.allowedUris', uri);
+  return uris;
 }
 
 function asLogLevel(text: string): string {

@@ -5,6 +5,7 @@ import type { Failure } from '@llmservice/crds';
 import type { ArrivalMap } from '@llmservice/native';
 import { fork, type ChildProcess, type StdioOptions } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
+import { childEnvironment } from '../config/child-environment.js';
 import { execArguments } from './exec-arguments.js';
 import type { EngineMessage, EngineSettings, ServerMessage } from './protocol.js';
 
@@ -65,7 +66,7 @@ export class EngineChild {
     this.#listener = listener;
     const inherited = arrivals === null ? [] : [arrivals.descriptor];
     const stdio = ['inherit', 'inherit', 'inherit', 'ipc', ...inherited] as StdioOptions;
-    const env = { ...eager, ...process.env };
+    const env = { ...eager, ...childEnvironment(process.env) };
     this.#process = fork(entry, [], { serialization: 'advanced', execArgv: [...execArguments], stdio, env });
     this.#process.on('message', (message: EngineMessage) => this.#receive(message));
     // Without a listener a failed fork or send would end the server. An exit follows, but where no process came to be.

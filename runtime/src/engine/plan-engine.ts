@@ -1,7 +1,6 @@
 // From settings and the checkpoint's own headers to the options that the native engine is loaded with:
 // the same memory plan that the operator makes, here with the memory that this process really has.
 
-import { readFileSync } from 'node:fs';
 import {
   checkLoadQuantization,
   checkMtpHead,
@@ -16,6 +15,7 @@ import { gpuDevices, type EngineOptions } from '@llmservice/native';
 import { readLocalCheckpoint, readLocalMtpHead } from '../checkpoint/read-local-checkpoint.js';
 import { kvShare } from './kv-share.js';
 import { usableMemoryBytes } from './memory-limit.js';
+import { readIfThere } from './read-if-there.js';
 import type { EngineSettings } from './protocol.js';
 
 /**
@@ -66,7 +66,7 @@ export async function planEngine(settings: EngineSettings): Promise<EngineOption
 
 /** Of a GPU, the first one's: ranks get devices of one kind. @throws FailureError DeviceUnavailable */
 function memoryBytesOf(accelerator: EngineSettings['accelerator']): number {
-  if (accelerator === 'cpu') return usableMemoryBytes(readTextIfThere);
+  if (accelerator === 'cpu') return usableMemoryBytes(readIfThere);
   const { devices, problem } = gpuDevices(accelerator);
   const [first] = devices;
   if (first !== undefined) return first.memoryBytes;
@@ -74,12 +74,4 @@ function memoryBytesOf(accelerator: EngineSettings['accelerator']): number {
     'DeviceUnavailable',
     `No ${accelerator} device can be used: ${problem ?? 'there is none'}.`,
   );
-}
-
-function readTextIfThere(path: string): string | null {
-  try {
-    return readFileSync(path, 'utf8');
-  } catch {
-    return null;
-  }
 }

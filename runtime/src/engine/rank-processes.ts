@@ -6,6 +6,7 @@ import { makeSegment, type ArrivalMap, type EngineOptions } from '@llmservice/na
 import { fork, type ChildProcess } from 'node:child_process';
 import { closeSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { childEnvironment } from '../config/child-environment.js';
 import { execArguments } from './exec-arguments.js';
 
 /** The compiled entry; the same file whether this module runs compiled or from source. */
@@ -70,6 +71,7 @@ export class RankProcesses {
       serialization: 'advanced',
       execArgv: [...execArguments],
       stdio: [...stdio],
+      env: childEnvironment(process.env),
     });
     child.on('message', ({ failure }: RankMessage) => this.#onLost(failure));
     child.on('error', (error) => this.#lost(rank, size, child, error.message));

@@ -7,6 +7,7 @@ import { ApiError } from '../request/body/api-error.js';
 import { invalidRequest } from '../request/body/validate-body.js';
 import { presentedKey } from './access/access.js';
 import { errorHandler } from './routes/error-handler.js';
+import { BodyBudget } from './server/body-budget.js';
 import { jsonBody } from './server/json-body.js';
 import { recordRequests } from './access/request-record.js';
 import type { RunningRequest, ServerParts } from './replica/server-parts.js';
@@ -17,7 +18,8 @@ export interface ReplicaControl {
   stop(): void;
   /**
    * @param uri null: the configured one
-   * @throws FailureError, ApiError model_already_loaded; request_cancelled, draining: an unload or a drain ended it
+   * @throws FailureError, ApiError model_not_allowed, model_already_loaded; request_cancelled, draining: an unload or a
+   * drain ended it
    */
   load(uri: string | null): Promise<void>;
   unload(): Promise<void>;
@@ -28,6 +30,9 @@ export interface AdminParts {
   readonly control: ReplicaControl;
   readonly keys: { find(presented: string): ConfiguredKey | null };
 }
+
+/** Of a body. */
+const mostBytes = 65_536;
 
 type Action = (request: Request) => Promise<object> | object;
 
@@ -46,7 +51,7 @@ export function makeAdminApp(parts: AdminParts): Express {
   app.disable('etag');
   app.use(recordRequests({ ...server, observers: [] }));
   app.use(onlyWithKey(keys));
-  app.use(jsonBody(65_536));
+  app.use(jsonBody(new BodyBudget(16 * mostBytes, mostBytes, server.now)));
   const routes = adminRoutes(parts);
   for (const { method, path, status, run } of routes) {
     app[method](path, async (request, response) => {

@@ -2,7 +2,7 @@
 
 import express, { type Express, type RequestHandler } from 'express';
 import { openApiRoute, rootRoute } from './routes/about-routes.js';
-import { authenticate } from './access/access.js';
+import { authenticate, refuseEarly } from './access/access.js';
 import { answerRoute } from './routes/answer-route.js';
 import { chatShape } from './protocols/chat-shape.js';
 import { chunkProtocol } from './protocols/chunk-protocol.js';
@@ -28,6 +28,7 @@ import { responsesProtocol } from './protocols/responses-protocol.js';
 import { mountedRoutes, type RouteName } from './api/route-table.js';
 import type { ServerParts } from './replica/server-parts.js';
 import { jsonBody } from './server/json-body.js';
+import { requireSingleHeaders } from './server/single-headers.js';
 import { streamCheckRoute } from './routes/stream-check-route.js';
 import { applyTemplateRoute, detokenizeRoute, tokenizeRoute } from './routes/text-routes.js';
 import { uiFiles, uiRoute, uiStatusRoute } from './routes/ui-routes.js';
@@ -37,8 +38,10 @@ export function makeApp(parts: ServerParts, { clientCertificates = false } = {})
   const app = express();
   app.disable('x-powered-by');
   app.disable('etag');
-  const json = jsonBody(parts.maxBodyBytes);
+  // What has a body costs something: it is let in before the body is read.
+  const read = [refuseEarly(parts.access, parts.admission), jsonBody(parts.bodies)];
   app.use(recordRequests(parts));
+  app.use(requireSingleHeaders);
   if (clientCertificates) app.use(requireClientCertificate);
   app.use('/ui', ...uiFiles);
   app.use(authenticate(parts.access));
@@ -46,7 +49,7 @@ export function makeApp(parts: ServerParts, { clientCertificates = false } = {})
   // Express tries one route after the other: those whose first token is waited for come first.
   const inTurn = mountedRoutes.toSorted((a, b) => Number(b.chunk !== null) - Number(a.chunk !== null));
   for (const { name, method, path, body } of inTurn) {
-    app[method](expressPath(path), ...(body === null ? [] : [json]), answers[name]);
+    app[method](expressPath(path), ...(body === null ? [] : read), answers[name]);
   }
   app.use(unknownRoute);
   app.use(errorHandler(parts.logger));

@@ -6,6 +6,7 @@ import { tokenizerJson } from '../tokens/tokenizer.fixture.js';
 import { findDialect } from '../tools/dialect.js';
 import { makeLogger } from '../log/logger.js';
 import { KeyBudgets } from '../keys/key-budgets.js';
+import { momentOf } from '../keys/moment.fixture.js';
 import { ServerMetrics } from '../metrics/server-metrics.js';
 import type { EndedRequest } from '../observe/ended-request.js';
 import { RecentErrors } from '../observe/recent-errors.js';
@@ -13,6 +14,7 @@ import { openAiSampling } from '../request/parts/generation-defaults.js';
 import type { Access } from './access/access.js';
 import { Admission } from './access/admission.js';
 import { makeApp } from './app.js';
+import { BodyBudget, bodyPaces as defaultPaces, type BodyPaces } from './server/body-budget.js';
 import { connectionLimits, type ConnectionLimits } from './server/connection-limits.js';
 import { HttpServer } from './server/http-server.js';
 import { Lifecycle } from './replica/lifecycle.js';
@@ -54,6 +56,10 @@ export class ScriptedServer {
     keepsTexts = false,
     limits = connectionLimits,
     maxBodyBytes = 100_000,
+    maxBodiesBytes = 100_000_000,
+    maxConnections = 1_000,
+    bodyPaces = defaultPaces,
+    service = null,
   }: {
     readonly serving?: boolean;
     readonly tools?: boolean;
@@ -61,6 +67,10 @@ export class ScriptedServer {
     readonly keepsTexts?: boolean;
     readonly limits?: ConnectionLimits;
     readonly maxBodyBytes?: number;
+    readonly maxBodiesBytes?: number;
+    readonly maxConnections?: number;
+    readonly bodyPaces?: BodyPaces;
+    readonly service?: string | null;
   } = {}): Promise<ScriptedServer> {
     const engine = new ScriptedEngine();
     const tokenizer = Tokenizer.fromJson(tokenizerJson(tools ? markerTexts : []), 'tokenizer.json');
@@ -75,21 +85,24 @@ export class ScriptedServer {
     const parts: ServerParts = {
       lifecycle,
       names: { name: 'tiny', aliases: ['small'] },
+      service,
       admission: new Admission(8),
       metrics,
       access: {
         keys: null,
         protectMetrics: false,
+        mostUrgentPriority: -8,
         open: new Set(),
         budgets: new KeyBudgets(1, (id, limit) => metrics.keys.refused(id, limit)),
         metrics: metrics.keys,
         log: null,
-        clock: Date.now,
+        clock: () => momentOf(Date.now()),
         ...access,
       },
       logger: makeLogger('error'),
       running: new Set(),
-      maxBodyBytes,
+      bodies: new BodyBudget(maxBodiesBytes, maxBodyBytes, () => performance.now(), bodyPaces),
+      maxConnections,
       observers: [
         (request) => ended.push(request),
         (request) => metrics.requestEnded(request),

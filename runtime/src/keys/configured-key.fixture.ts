@@ -9,6 +9,7 @@ export function configuredKey(id: string, changes: Partial<ConfiguredKey> = {}):
   return {
     id,
     hashes: [sha256(`secret-${id}`)],
+    cacheGroup: null,
     priority: 0,
     weight: 1,
     tokensPerMinute: null,

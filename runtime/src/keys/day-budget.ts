@@ -2,6 +2,8 @@
 // accounting log is what this counts. The last requests of a day may go over by what they generate.
 
 const dayMs = 86_400_000;
+/** Before a midnight that has been. */
+const nearMs = 60_000;
 
 export class DayBudget {
   #perDay: number;
@@ -16,7 +18,7 @@ export class DayBudget {
     this.#perDay = perDay;
   }
 
-  /** @param now Unix time in milliseconds, as below */
+  /** @param now Unix time in milliseconds by which days are told, as below */
   spend(tokens: number, now: number): void {
     this.#turn(now);
     this.#spent += tokens;
@@ -31,8 +33,9 @@ export class DayBudget {
   #turn(now: number): void {
     const day = Math.floor(now / dayMs);
     // A clock that is put right near midnight makes no new day of the one before.
-    if (day === this.#day || day === this.#day - 1) return;
-    this.#spent = 0;
+    if (day === this.#day || (now > this.#day * dayMs - nearMs && day < this.#day)) return;
+    // An earlier day begins where a clock was ahead: what was spent stays spent, until the day after it.
+    if (day > this.#day) this.#spent = 0;
     this.#day = day;
   }
 }

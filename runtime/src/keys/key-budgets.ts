@@ -2,6 +2,7 @@
 
 import type { ConfiguredKey } from '@llmservice/crds';
 import { KeyBudget, type Limit } from './key-budget.js';
+import type { Moment } from './moment.js';
 
 export class KeyBudgets {
   readonly #budgets = new Map<string, { key: ConfiguredKey; readonly budget: KeyBudget }>();
@@ -27,8 +28,7 @@ export class KeyBudgets {
     this.#restored = { spent, at };
   }
 
-  /** @param now Unix time in milliseconds */
-  of(key: ConfiguredKey, now: number): KeyBudget {
+  of(key: ConfiguredKey, now: Moment): KeyBudget {
     const known = this.#budgets.get(key.id);
     if (known === undefined) return this.#open(key, now);
     if (known.key !== key) known.budget.configure(key, now);
@@ -36,7 +36,7 @@ export class KeyBudgets {
     return known.budget;
   }
 
-  #open(key: ConfiguredKey, now: number): KeyBudget {
+  #open(key: ConfiguredKey, now: Moment): KeyBudget {
     const budget = new KeyBudget(key, this.#replicas, now, (limit) => this.#refused(key.id, limit));
     this.#budgets.set(key.id, { key, budget });
     if (this.#restored !== null) {

@@ -1,5 +1,6 @@
 // One request's account, from its admission to its last token: what its key may use, what it used, and one line in the
-// accounting log when it ended and all its generations have. A request without a key has the line only.
+// accounting log when it ended and all its generations have. A request without a key has the line only, and one that
+// neither generated nor made tokens of a text has none.
 
 import type { ConfiguredKey } from '@llmservice/crds';
 import type { AccountingRecord } from '../accounting/accounting-record.js';
@@ -7,7 +8,9 @@ import type { GenerateRequest } from '../schedule/generation.js';
 import { ApiError } from '../request/body/api-error.js';
 import type { FinishedGeneration } from '../observe/ended-request.js';
 import { totalUsage } from '../observe/request-totals.js';
+import { cacheSaltOf } from './cache-salt.js';
 import type { KeyBudget, RateLimit } from './key-budget.js';
+import type { Moment } from './moment.js';
 
 /** A request, as it is told of in the log. */
 export interface AccountedRequest {
@@ -16,8 +19,9 @@ export interface AccountedRequest {
   readonly model: string;
 }
 
-/** Who wants to know what was used. */
+/** Who wants to know what was used, and what holds of requests without keys. */
 export interface UsageEvents {
+  readonly mostUrgentPriority: number;
   generated(keyId: string, tokens: number): void;
   finished(record: AccountingRecord): void;
   /** Whether generations are to be told with their texts. */
@@ -35,16 +39,18 @@ export class RequestAccount {
   readonly #request: AccountedRequest;
   readonly #access: KeyAccess | null;
   readonly #events: UsageEvents;
-  readonly #clock: () => number;
+  readonly #clock: () => Moment;
   readonly #told: (limit: RateLimit) => void;
   readonly #leave: () => void;
   /** Null: it goes on. */
   readonly #generations: (FinishedGeneration | null)[] = [];
+  #textTokens = 0;
   #closed = false;
+  /** Whether its work was charged. */
+  #charged = false;
 
   /**
    * @param access null: no keys are configured
-   * @param clock Unix time in milliseconds
    * @param told gets the key's rate limit as it changes before the answer begins
    * @throws ApiError rate_limit_exceeded
    */
@@ -52,7 +58,7 @@ export class RequestAccount {
     request: AccountedRequest,
     access: KeyAccess | null,
     events: UsageEvents,
-    clock: () => number,
+    clock: () => Moment,
     told: (limit: RateLimit) => void,
   ) {
     this.#request = request;
@@ -74,18 +80,21 @@ export class RequestAccount {
   }
 
   /**
-   * The request with the share of its key. A weight of w is log2(w) levels of priority: each doubles the share.
+   * The request with the share and the cached prompts of its key. A weight of w is log2(w) levels of priority: each
+   * doubles the share.
    * @param priority that the client asked for; null: it did not
-   * @throws ApiError invalid_request where it is more urgent than the key may ask for
+   * @throws ApiError invalid_request where it is more urgent than the key, or a request without one, may ask for
    */
   share(request: GenerateRequest, priority: number | null): GenerateRequest {
-    if (this.#access === null) return request;
-    const { id, priority: own, weight } = this.#access.key;
-    if (priority !== null && priority < own) {
-      const message = `priority ${String(priority)} is more urgent than the key ${id} may ask for; send ${String(own)} or more`;
-      throw ApiError.of('invalid_request', message, { param: 'priority' });
+    if (this.#access === null) {
+      requireBound(priority, this.#events.mostUrgentPriority, 'requests may be here');
+      return request;
     }
-    return { ...request, fairnessKey: id, priority: (priority ?? own) - Math.log2(weight) };
+    const { key } = this.#access;
+    const { id, priority: own, weight } = key;
+    requireBound(priority, own, `the key ${id} may ask for`);
+    const cacheSalt = cacheSaltOf(key, request.cacheSalt);
+    return { ...request, cacheSalt, fairnessKey: id, priority: (priority ?? own) - Math.log2(weight) };
   }
 
   /**
@@ -100,7 +109,22 @@ export class RequestAccount {
     const now = this.#clock();
     budget.require(tokens, now);
     budget.spend(tokens, now);
+    this.#charged = true;
     this.#tellLimit();
+  }
+
+  /** Tokens of a text that is the answer itself, or is counted, and not generated from. */
+  spendText(tokens: number): void {
+    this.#textTokens += tokens;
+    this.#charge(tokens);
+  }
+
+  /**
+   * Charges a request that was refused after its text was looked at: else whoever is refused could go on for ever.
+   * @param tokens as many as its body may have had
+   */
+  refused(tokens: number): void {
+    if (!this.#charged) this.#charge(tokens);
   }
 
   spendGenerated(tokens: number): void {
@@ -125,6 +149,11 @@ export class RequestAccount {
     this.#tell();
   }
 
+  #charge(tokens: number): void {
+    this.#charged = true;
+    this.#access?.budget.spendText(tokens, this.#clock());
+  }
+
   #tellLimit(): void {
     const limit = this.#access?.budget.rateLimit(this.#clock()) ?? null;
     if (limit !== null) this.#told(limit);
@@ -133,7 +162,7 @@ export class RequestAccount {
   #tell(): void {
     const generations = this.#generations.filter((generation) => generation !== null);
     if (!this.#closed || generations.length < this.#generations.length) return;
-    if (generations.length > 0) this.#events.finished(this.#record(generations));
+    if (generations.length > 0 || this.#textTokens > 0) this.#events.finished(this.#record(generations));
     this.#events.settled(generations);
   }
 
@@ -141,7 +170,7 @@ export class RequestAccount {
     const { id, route, model } = this.#request;
     const { promptTokens, cachedTokens, completionTokens, reasoningTokens } = totalUsage(generations);
     return {
-      time: new Date(this.#clock()).toISOString(),
+      time: new Date(this.#clock().unixMs).toISOString(),
       id,
       key: this.#access?.key.id ?? null,
       route,
@@ -150,7 +179,15 @@ export class RequestAccount {
       cachedTokens,
       completionTokens,
       reasoningTokens,
+      textTokens: this.#textTokens,
       finish: generations.map(({ finishReason }) => finishReason),
     };
   }
+}
+
+/** @throws ApiError invalid_request */
+function requireBound(priority: number | null, bound: number, whose: string): void {
+  if (priority === null || priority >= bound) return;
+  const message = `priority ${String(priority)} is more urgent than ${whose}; send ${String(bound)} or more`;
+  throw ApiError.of('invalid_request', message, { param: 'priority' });
 }

@@ -11,7 +11,7 @@ export class TokenBucket {
   #spent = 0;
   #at: number;
 
-  /** @param now Unix time in milliseconds, as everywhere below */
+  /** @param now of a clock that never steps, in milliseconds, as everywhere below */
   constructor(perMinute: number, now: number) {
     this.#perMinute = perMinute;
     this.#at = now;
@@ -42,7 +42,7 @@ export class TokenBucket {
   }
 
   #refill(now: number): void {
-    const passedMs = Math.max(0, now - this.#at);
+    const passedMs = now - this.#at;
     this.#spent = Math.max(0, this.#spent - (passedMs * this.#perMinute) / minuteMs);
     this.#at = now;
   }

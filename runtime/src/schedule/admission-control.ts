@@ -1,5 +1,7 @@
 // Admission control: who begins next, with what of it the prefix cache has. Always the head of the queue, and only once
-// there are a slot, blocks for all its known tokens, and rows: nobody overtakes one that is too large for now.
+// there are a slot, blocks for all its known tokens, and rows. One that needs a large part of the KV cache and finds too
+// few blocks is set aside, and others begin in the room that it does not need: once those have ended that began before it
+// there is room for it, whoever came by.
 
 import type { PlanBuilder } from './plan-builder.js';
 import type { Match, PrefixCache } from './prefix-cache.js';
@@ -7,6 +9,9 @@ import type { RunningBatch } from './running-batch.js';
 import type { SchedulerTotals } from './scheduler-stats.js';
 import type { Running, Sequence } from './sequence.js';
 import type { WaitingQueue } from './waiting-queue.js';
+
+/** Of the KV cache: what needs less finds room soon. */
+const largePart = 1 / 4;
 
 /** A request that begins to run. */
 export interface Started {
@@ -23,41 +28,95 @@ interface Admitted {
   readonly started: Started | null;
 }
 
+/** Why a sequence does not begin with this step. */
+type Refusal = 'no rows' | 'no blocks';
+
 export class AdmissionControl {
   readonly #waiting: WaitingQueue;
   readonly #batch: RunningBatch;
   readonly #cache: PrefixCache;
   readonly #totals: SchedulerTotals;
-  /** The head of the queue as it was found too large, so that it is looked up again only when more blocks are there. */
-  #tooLarge: { readonly sequence: Sequence; readonly available: number } | null = null;
+  readonly #numBlocks: number;
+  /** Blocks that were too few for a sequence, so that it is looked up again only when there are more. */
+  readonly #tooFew = new WeakMap<Sequence, number>();
+  /** Those that began while others were set aside. */
+  readonly #passed = new Set<Running>();
 
-  constructor(waiting: WaitingQueue, batch: RunningBatch, cache: PrefixCache, totals: SchedulerTotals) {
+  constructor(
+    waiting: WaitingQueue,
+    batch: RunningBatch,
+    cache: PrefixCache,
+    totals: SchedulerTotals,
+    numBlocks: number,
+  ) {
     this.#waiting = waiting;
     this.#batch = batch;
     this.#cache = cache;
     this.#totals = totals;
+    this.#numBlocks = numBlocks;
   }
 
-  /** Admits the head of the queue to the step; null when there is none, or no room for it. */
+  /** Admits a sequence to the step: the first that was set aside, or the head of the queue; null: no room for either. */
   next(step: PlanBuilder): Admitted | null {
-    const head = this.#waiting.head;
-    if (head === null || this.#batch.isFull || this.#isStillTooLarge(head)) return null;
-    const match = this.#cache.find(head);
-    const rows = step.chunk(match.cached, head.length - match.cached);
-    if (rows === 0) return null;
-    const needed = this.#batch.blocksFor(head.length) - match.path.length;
-    if (needed > this.#cache.availableBeside(match.path)) {
-      this.#tooLarge = { sequence: head, available: this.#cache.available };
-      return null;
+    if (this.#batch.isFull) return null;
+    const { aside } = this.#waiting;
+    if (aside === null) {
+      this.#passed.clear();
+    } else {
+      const admitted = this.#admit(step, aside, Infinity, () => this.#waiting.shiftAside());
+      if (admitted === 'no rows') return null;
+      if (admitted !== 'no blocks') return admitted;
     }
-    this.#waiting.shift();
-    const running = this.#batch.enter(step, head, match);
-    for (let i = 0; i < needed; i++) this.#batch.takeBlock(step, running);
-    return { running, rows, started: head.started ? null : this.#start(head, match) };
+    return this.#admitHead(step);
   }
 
-  #isStillTooLarge(sequence: Sequence): boolean {
-    return this.#tooLarge?.sequence === sequence && this.#cache.available <= this.#tooLarge.available;
+  #admitHead(step: PlanBuilder): Admitted | null {
+    for (let head = this.#waiting.head; head !== null; head = this.#waiting.head) {
+      const { aside } = this.#waiting;
+      const admitted = this.#admit(step, head, this.#roomBeside(aside), () => this.#waiting.shift());
+      if (typeof admitted === 'object') {
+        if (aside !== null) this.#passed.add(admitted.running);
+        return admitted;
+      }
+      const blocks = this.#batch.blocksFor(head.length);
+      const isLarge = blocks > this.#numBlocks * largePart;
+      // Beside one that waits, only what can never begin before it.
+      const mayWait = aside === null || blocks > this.#numBlocks - this.#batch.blocksFor(aside.length);
+      if (admitted === 'no rows' || !isLarge || !mayWait) return null;
+      this.#waiting.setAside();
+    }
+    return null;
+  }
+
+  /** Blocks that others may still take while a sequence waits that was set aside. */
+  #roomBeside(aside: Sequence | null): number {
+    if (aside === null) return Infinity;
+    let room = this.#numBlocks - this.#batch.blocksFor(aside.length);
+    for (const running of this.#passed) {
+      if (this.#batch.holds(running)) room -= running.blocks.length;
+      else this.#passed.delete(running);
+    }
+    return room;
+  }
+
+  /** @param room blocks that it may take of those that are available */
+  #admit(step: PlanBuilder, sequence: Sequence, room: number, leaveQueue: () => void): Admitted | Refusal {
+    const blocks = Math.min(room, this.#cache.available);
+    if (blocks <= (this.#tooFew.get(sequence) ?? -1)) return 'no blocks';
+    const match = this.#cache.find(sequence);
+    const rows = step.chunk(match.cached, sequence.length - match.cached);
+    if (rows === 0) return 'no rows';
+    const all = this.#batch.blocksFor(sequence.length);
+    const needed = all - match.path.length;
+    if (all > room || needed > this.#cache.availableBeside(match.path)) {
+      this.#tooFew.set(sequence, blocks);
+      return 'no blocks';
+    }
+    this.#tooFew.delete(sequence);
+    leaveQueue();
+    const running = this.#batch.enter(step, sequence, match);
+    for (let i = 0; i < needed; i++) this.#batch.takeBlock(step, running);
+    return { running, rows, started: sequence.started ? null : this.#start(sequence, match) };
   }
 
   #start(sequence: Sequence, match: Match): Started {

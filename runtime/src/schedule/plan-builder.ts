@@ -9,6 +9,7 @@ export const chunkMultiple = 64;
 /** One step under construction. */
 export class PlanBuilder {
   #budget: number;
+  #withheld = 0;
   readonly #admit: Admission[] = [];
   readonly #replace: number[] = [];
   readonly #blocks: number[] = [];
@@ -34,10 +35,20 @@ export class PlanBuilder {
     return this.#rows.length === 0;
   }
 
+  /** Rows that are left. */
+  get left(): number {
+    return this.#budget - this.#withheld;
+  }
+
+  /** Keeps so many rows back from now on; 0: all are there again. */
+  withhold(rows: number): void {
+    this.#withheld = Math.min(rows, this.#budget);
+  }
+
   /** Rows that a sequence with `remaining` tokens to compute from position `computed` may have now; 0: none. */
   chunk(computed: number, remaining: number): number {
-    if (remaining <= this.#budget) return remaining;
-    const end = Math.floor((computed + this.#budget) / chunkMultiple) * chunkMultiple;
+    if (remaining <= this.left) return remaining;
+    const end = Math.floor((computed + this.left) / chunkMultiple) * chunkMultiple;
     return Math.max(0, end - computed);
   }
 

@@ -44,7 +44,7 @@ export class Scheduler {
     const batch = new RunningBatch(limits.maxNumSeqs, limits.blockSize, cache);
     const totals = new SchedulerTotals(limits.speculative.tokens);
     const commits = new StepCommits(cache, batch);
-    const admission = new AdmissionControl(waiting, batch, cache, totals);
+    const admission = new AdmissionControl(waiting, batch, cache, totals, limits.numBlocks);
     this.#limits = limits;
     this.#cache = cache;
     this.#batch = batch;

@@ -1,11 +1,12 @@
-// Decides which sequences run which rows in the next step: first all that decode, then chunks of prompts under way, then
-// new sequences, and with each what drafts and blocks there is room for. Where decodes lack blocks, the youngest go back
+// Decides which sequences run which rows in the next step: first all that decode, then chunks of prompts under way and
+// new sequences, and with each what drafts and blocks there is room for. A prompt that takes several steps leaves half of
+// their rows to shorter ones, so that none waits for its end. Where decodes lack blocks, the youngest go back
 // to the queue; so the oldest running sequence always advances, and all sequences end. The step after the one in flight
 // can be planned too, as far as it does not depend on what that one gives: one token for each sequence that decodes.
 
 import type { Speculation, StepPlan } from '@llmservice/native';
 import type { AdmissionControl, Started } from './admission-control.js';
-import { PlanBuilder } from './plan-builder.js';
+import { chunkMultiple, PlanBuilder } from './plan-builder.js';
 import type { PrefixCache } from './prefix-cache.js';
 import type { RunningBatch } from './running-batch.js';
 import type { SchedulerTotals } from './scheduler-stats.js';
@@ -65,9 +66,8 @@ export class StepPlanner {
   plan(drafts: number): PlannedStep | null {
     const step = new PlanBuilder(this.#limits.maxNumBatchedTokens, drafts, false);
     const preempted = this.#planDecodes(step);
-    this.#planPrefills(step);
     // What was preempted needs blocks that are not there: admission waits for the next step.
-    const started = preempted.length === 0 ? this.#planAdmissions(step) : [];
+    const started = this.#planPrompts(step, preempted.length === 0);
     return this.#finish(step, started, preempted);
   }
 
@@ -80,7 +80,7 @@ export class StepPlanner {
     if (this.#waiting.length > 0 || !this.#hasBlocksForDecodes()) return null;
     const step = new PlanBuilder(this.#limits.maxNumBatchedTokens, 0, true);
     this.#planDecodes(step);
-    this.#planPrefills(step);
+    this.#planPrompts(step, false);
     return this.#finish(step, [], []);
   }
 
@@ -145,14 +145,23 @@ export class StepPlanner {
     return Math.min(wanted, this.#batch.capacity(running) - length);
   }
 
-  /** Next chunk of each sequence whose prompt is not computed yet; its blocks were taken at admission. */
-  #planPrefills(step: PlanBuilder): void {
-    for (const running of this.#batch) {
-      const left = remaining(running);
-      if (left <= 1) continue;
-      const count = step.chunk(running.computed, left);
-      if (count > 0) this.#advance(step, running, count);
-    }
+  /** Chunks of prompts: of those that can end with this step, of new sequences, and of long ones. Returns who began. */
+  #planPrompts(step: PlanBuilder, admits: boolean): Started[] {
+    const prompts = [...this.#batch].filter((running) => remaining(running) > 1);
+    const isLong = new Set(prompts.filter((running) => remaining(running) > step.left));
+    // Even of few rows the oldest of the long ones gets some, so that it comes to its end.
+    if (isLong.size > 0) step.withhold(Math.max(chunkMultiple, Math.floor(step.left / 2)));
+    for (const running of prompts) if (!isLong.has(running)) this.#planChunk(step, running);
+    const started = admits ? this.#planAdmissions(step) : [];
+    step.withhold(0);
+    for (const running of isLong) this.#planChunk(step, running);
+    return started;
+  }
+
+  /** Of a prompt that is not computed yet; its blocks were taken at admission. */
+  #planChunk(step: PlanBuilder, running: Running): void {
+    const count = step.chunk(running.computed, remaining(running));
+    if (count > 0) this.#advance(step, running, count);
   }
 
   /** First chunks of sequences from the front of the queue. */

@@ -1,6 +1,6 @@
 // Sequences that wait for room, in the order in which they are to begin. Fairness keys share the engine by tokens,
 // however many requests each has waiting, and none starves; within a key its levels of priority share what it gets, and
-// within a level it is first come, first served. What an answer costs is guessed when it begins, and put right when it has
+// within a level it is first come, first served. What is too large for now may be set aside, where it keeps its turn. What an answer costs is guessed when it begins, and put right when it has
 // ended.
 
 import { FairFlows } from './fair-flows.js';
@@ -43,8 +43,12 @@ class Key {
     this.levels = new FairFlows((priority) => new Level(priority, guess));
   }
 
+  get first(): Entry | undefined {
+    return this.levels.first?.entries[0];
+  }
+
   get head(): Sequence | null {
-    return this.levels.first?.entries[0]?.sequence ?? null;
+    return this.first?.sequence ?? null;
   }
 
   get isEmpty(): boolean {
@@ -75,6 +79,8 @@ const newestShare = 1 / 32;
 export class WaitingQueue {
   /** They had begun before: the oldest first, in front of all others. */
   readonly #preempted: Sequence[] = [];
+  /** Their turn has come, and there was no room for them. */
+  #aside: Entry[] = [];
   readonly #keys = new FairFlows<string, Key>(() => new Key(this.#guess));
   readonly #charges = new WeakMap<Sequence, Charge>();
   #entries = 0;
@@ -87,10 +93,15 @@ export class WaitingQueue {
     Math.min(maxLength, request.prompt.length + this.#meanAnswer);
 
   get length(): number {
-    return this.#preempted.length + this.#entries;
+    return this.#preempted.length + this.#aside.length + this.#entries;
   }
 
-  /** Whose turn it is. */
+  /** The first of those that were set aside. */
+  get aside(): Sequence | null {
+    return this.#aside[0]?.sequence ?? null;
+  }
+
+  /** Whose turn it is, but for those that were set aside. */
   get head(): Sequence | null {
     return this.#preempted[0] ?? this.#keys.first?.head ?? null;
   }
@@ -120,6 +131,21 @@ export class WaitingQueue {
     });
   }
 
+  /** Sets the head aside: others begin before it. */
+  setAside(): void {
+    const [preempted] = this.#preempted;
+    const entry =
+      preempted === undefined ? this.#keys.first?.first : { sequence: preempted, expiresAt: Infinity };
+    if (entry === undefined) return;
+    this.shift();
+    this.#aside.push(entry);
+  }
+
+  /** Takes out the first of those that were set aside. */
+  shiftAside(): void {
+    this.#aside.shift();
+  }
+
   /** A sequence that began has ended: its key pays for the tokens that it came to have. */
   settle(sequence: Sequence): void {
     const charge = this.#charges.get(sequence);
@@ -144,25 +170,37 @@ export class WaitingQueue {
     if (now < this.#nextExpiry) return [];
     const expired = this.#takeOut(({ expiresAt }) => expiresAt <= now);
     this.#nextExpiry = Infinity;
+    for (const { expiresAt } of this.#aside) this.#nextExpiry = Math.min(this.#nextExpiry, expiresAt);
     for (const [, { levels }] of this.#keys)
       for (const [, { entries }] of levels)
         for (const { expiresAt } of entries) this.#nextExpiry = Math.min(this.#nextExpiry, expiresAt);
     return expired;
   }
 
+  /** One that was set aside has left. What it was charged for was not served, unless it had begun before. */
+  #refund(sequence: Sequence): void {
+    const charge = this.#charges.get(sequence);
+    if (sequence.started) this.settle(sequence);
+    else if (charge !== undefined)
+      this.#keys.correct(sequence.request.fairnessKey, -charge.cost * charge.rate);
+  }
+
   #takeOut(isOut: (entry: Entry) => boolean): Sequence[] {
-    const out: Sequence[] = [];
+    const out = this.#aside.filter(isOut).map(({ sequence }) => sequence);
+    this.#aside = this.#aside.filter((entry) => !isOut(entry));
+    for (const sequence of out) this.#refund(sequence);
     for (const [name, { levels }] of this.#keys) {
       for (const [priority, level] of levels) {
         level.entries = level.entries.filter((entry) => {
-          if (isOut(entry)) out.push(entry.sequence);
-          return !isOut(entry);
+          if (!isOut(entry)) return true;
+          out.push(entry.sequence);
+          this.#entries--;
+          return false;
         });
         levels.left(priority);
       }
       this.#keys.left(name);
     }
-    this.#entries -= out.length;
     return out;
   }
 }

@@ -1,40 +1,15 @@
 // Renders a short conversation on the spot: a template is a program, so its work is counted, and one that would hold up
-// other streams is given up for a thread to do. The count is of steps and of what they produce, not of time: equal
+// other streams is given up for a process to do. The count is of steps and of what they produce, not of time: equal
 // conversations are always rendered at the same place.
 
-import { PythonInterpreter } from './python-jinja.js';
-import type { Value } from './python-text.js';
+import { MeteredInterpreter, TooMuchWork } from './metered-interpreter.js';
 
-/** About three milliseconds; a chat of ten messages takes a tenth of the steps. */
-const mostSteps = 8000;
-/** Characters and elements that count as one step. */
-const unitsPerStep = 64;
 /** Of all strings, numbers and the like that a conversation consists of, and of its characters. */
 const mostValues = 500;
 const mostChars = 16_384;
 
 /** It makes much out of little within one step. */
 const unbounded = /\brange\b/;
-
-/** More work than is done on the spot. */
-class TooMuchWork extends Error {}
-
-class MeteredInterpreter extends PythonInterpreter {
-  #left = mostSteps;
-
-  override evaluate(...of: Parameters<PythonInterpreter['evaluate']>): Value {
-    this.#spend(1);
-    const value = super.evaluate(...of);
-    const { value: made } = value;
-    if (typeof made === 'string' || Array.isArray(made)) this.#spend(made.length / unitsPerStep);
-    return value;
-  }
-
-  #spend(steps: number): void {
-    this.#left -= steps;
-    if (this.#left < 0) throw new TooMuchWork();
-  }
-}
 
 /** Whether a template may be rendered on the spot at all. */
 export function isBrief(template: string): boolean {

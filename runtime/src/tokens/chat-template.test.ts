@@ -120,7 +120,7 @@ describe('ChatTemplate', () => {
       '{{ x }}{{ x is defined }}{% for m in messages %}{{ y | default("z") }}{% set x = m.role %}{{ x }}{% endfor %}{{ x }}',
     ],
     ['a macro', '{% macro say(x) %}<{{ x }}>{% endmacro %}{{ say(messages[0].content) }}'],
-  ])('writes %s on the spot as it does in a thread', (_, source) => {
+  ])('writes %s on the spot as it does in a process', (_, source) => {
     const input = { messages: user, tools: [{ name: 'f' }] };
     const template = compile(source);
     expect(template.renderBriefly(input)).toBe(template.render(input));
@@ -133,12 +133,69 @@ describe('ChatTemplate', () => {
       '{% set n = namespace(s="x") %}{% for i in messages %}{% set n.s = n.s + n.s %}{% endfor %}{{ n.s }}',
     ],
     ['may count far', '{% for i in range(3) %}.{% endfor %}'],
-  ])('leaves one that %s to a thread', (_, source) => {
+  ])('leaves one that %s to a process', (_, source) => {
     const messages = Array.from({ length: 40 }, () => user[0]!);
     expect(compile(source).renderBriefly({ messages })).toBeNull();
   });
 
-  test('leaves long conversations to a thread', () => {
+  test.each([
+    ['counts up', '{{ range(5) | length }}'],
+    ['replaces by what it computed', "{{ messages[0].content.replace('h', messages[0].content) }}"],
+    ['replaces by a long text', `{{ messages[0].content | replace('h', '${'x'.repeat(100)}') }}`],
+    ['calls a method under another name', "{% set f = 'x'.replace %}{{ f('x', 'y') }}"],
+    ['calls a method by its name as text', "{{ 'x'['replace']('x', 'y') }}"],
+    ['joins by what it computed', '{{ messages | map(attribute="role") | join(messages[0].content) }}'],
+    ['indents far', '{{ messages[0].content | indent(100000000) }}'],
+    ['writes JSON far from the edge', '{{ messages | tojson(indent=100000000) }}'],
+    [
+      'writes a list of lists of lists',
+      '{% set n = namespace(a=["x"]) %}' + '{% set n.a = [n.a, n.a] %}'.repeat(30) + '{{ n.a }}',
+    ],
+    [
+      'compares them',
+      '{% set n = namespace(a=["x"], b=["x"]) %}' +
+        '{% set n.a = [n.a, n.a] %}{% set n.b = [n.b, n.b] %}'.repeat(30) +
+        '{{ n.a == n.b }}',
+    ],
+    [
+      'adds them to a text',
+      '{% set n = namespace(a=["x"]) %}' + '{% set n.a = [n.a, n.a] %}'.repeat(30) + '{{ "x" + n.a }}',
+    ],
+    [
+      'joins them',
+      '{% set n = namespace(a=["x"]) %}' + '{% set n.a = [n.a, n.a] %}'.repeat(30) + '{{ n.a | join }}',
+    ],
+    ['holds itself', '{% set n = namespace() %}{% set n.a = n %}{{ n }}'],
+    ['calls a method that nobody knows', "{{ 'x'.center(100000000) }}"],
+  ])('leaves one that %s to a process before it has done it', (_, source) => {
+    expect(compile(source).renderBriefly({ messages: user })).toBeNull();
+  });
+
+  test.each([
+    ['texts cut at a mark', "{{ messages[0].content.split('h')[-1].lstrip('\\n').strip() }}", 'i'],
+    [
+      'JSON on several lines',
+      '{{ messages[0] | tojson(indent=1, ensure_ascii=false) }}',
+      '{\n "role": "user",\n "content": "hi"\n}',
+    ],
+    ['names joined', "{{ messages | map(attribute='role') | join(', ') }}", 'user'],
+    ['a letter replaced', "{{ messages[0].content.replace('h', 'H') | replace('i', '') }}", 'H'],
+    [
+      'whether a list has it',
+      "{{ messages[0].role in ['user', 'tool'] }}{{ 'x' not in messages[0] }}",
+      'TrueTrue',
+    ],
+    ['texts and lists added', "{{ 'a' + messages[0].role }}{{ ([1] + [2]) | length }}", 'auser2'],
+    [
+      'dicts walked through',
+      '{% for k, v in messages[0].items() %}{{ k }}={{ v }};{% endfor %}',
+      'role=user;content=hi;',
+    ],
+  ])('writes %s on the spot', (_, source, text) => {
+    expect(compile(source).renderBriefly({ messages: user })).toBe(text);
+  });
+
+  test('leaves long conversations to a process', () => {
     const template = compile(simple);
     const many = Array.from({ length: 400 }, () => user[0]!);
     expect(template.renderBriefly({ messages: many })).toBeNull();

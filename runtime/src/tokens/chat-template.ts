@@ -2,7 +2,7 @@
 // conversation into prompt text. It gets the variables and functions that transformers gives it.
 
 import { Template } from '@huggingface/jinja';
-import { FailureError } from '@llmservice/crds';
+import { FailureError, parseJsonObject } from '@llmservice/crds';
 import { isBrief, renderBriefly } from './brief-rendering.js';
 import { PythonInterpreter } from './python-jinja.js';
 import { withSystemsShown } from './system-messages.js';
@@ -63,9 +63,9 @@ export class ChatTemplate {
   static fromFiles(tokenizerConfig: string | null, jinja: string | null): ChatTemplate | null {
     let config: TokenizerConfig;
     try {
-      config = JSON.parse(tokenizerConfig ?? '{}') as TokenizerConfig;
-    } catch (cause) {
-      throw invalid('tokenizer_config.json is not JSON', cause);
+      config = parseJsonObject('tokenizer_config.json', tokenizerConfig ?? '{}');
+    } catch (error) {
+      throw invalid((error as Error).message);
     }
     return ChatTemplate.compile(jinja ?? config.chat_template ?? null, specialTokensOf(config));
   }

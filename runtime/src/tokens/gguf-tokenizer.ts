@@ -1,8 +1,9 @@
 // The tokenizer that a GGUF file carries in its metadata, as the text of a tokenizer.json. Byte-level BPE only, with the
 // pre-tokenizers of the supported models: the file names its pre-tokenizer, and does not describe it.
-// Source of names and patterns: llama.cpp, src/llama-vocab.cpp, which quotes the models' own tokenizer.json.
+// Source of the names: llama.cpp, src/llama-vocab.cpp.
 
 import { FailureError, type GgufHeader } from '@llmservice/crds';
+import { preTokenizerPatterns } from './pre-tokenizer-patterns.js';
 
 interface PreTokenizer {
   readonly pattern: string;
@@ -13,39 +14,25 @@ interface PreTokenizer {
   readonly addBos: boolean;
 }
 
-const contractions = "(?i:'s|'t|'re|'ve|'m|'ll|'d)";
-const spaces = '\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+';
 const llama3: PreTokenizer = {
-  pattern: `${contractions}|[^\\r\\n\\p{L}\\p{N}]?\\p{L}+|\\p{N}{1,3}| ?[^\\s\\p{L}\\p{N}]+[\\r\\n]*|${spaces}`,
+  pattern: preTokenizerPatterns.llama3[0],
   normalizer: null,
   ignoreMerges: true,
   addBos: true,
+};
+const qwen2: PreTokenizer = {
+  pattern: preTokenizerPatterns.qwen2[0],
+  normalizer: { type: 'NFC' },
+  ignoreMerges: false,
+  addBos: false,
 };
 
 const preTokenizers: ReadonlyMap<unknown, PreTokenizer> = new Map([
   ['llama-bpe', llama3],
   ['llama3', llama3],
   ['llama-v3', llama3],
-  [
-    'qwen2',
-    {
-      pattern: `${contractions}|[^\\r\\n\\p{L}\\p{N}]?\\p{L}+|\\p{N}| ?[^\\s\\p{L}\\p{N}]+[\\r\\n]*|${spaces}`,
-      normalizer: { type: 'NFC' },
-      ignoreMerges: false,
-      addBos: false,
-    },
-  ],
-  [
-    'qwen35',
-    {
-      pattern:
-        `${contractions}|[^\\r\\n\\p{L}\\p{N}]?[\\p{L}\\p{M}]+|\\p{N}| ?[^\\s\\p{L}\\p{M}\\p{N}]+[\\r\\n]*|` +
-        spaces,
-      normalizer: { type: 'NFC' },
-      ignoreMerges: false,
-      addBos: false,
-    },
-  ],
+  ['qwen2', qwen2],
+  ['qwen35', { ...qwen2, pattern: preTokenizerPatterns.qwen35[0] }],
 ]);
 
 /** Kinds of tokens in tokenizer.ggml.token_type. */

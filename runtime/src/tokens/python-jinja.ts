@@ -8,21 +8,24 @@ import { pythonText, type Value } from './python-text.js';
 import { strftime } from './strftime.js';
 
 // The package's declarations name their files without extension, which Node's rules of resolution do not find.
-interface Environment {
+export interface Environment {
   set(name: string, value: unknown): Value;
   resolve(name: string): Environment;
 }
 /** Of a parsed template; further fields by its type. */
-interface Node {
+export interface Node {
   readonly type: string;
   readonly value?: unknown;
 }
-interface BinaryExpression extends Node {
+export interface BinaryExpression extends Node {
   readonly operator: { readonly value: string };
   readonly left: Node;
   readonly right: Node;
 }
-interface CallExpression extends Node {
+export interface KeywordArgument extends Node {
+  readonly key: Node;
+}
+export interface CallExpression extends Node {
   readonly callee: Node & { readonly object?: Node; readonly property?: Node; readonly computed?: boolean };
   readonly args: readonly Node[];
 }
@@ -85,14 +88,22 @@ export class PythonInterpreter extends Interpreter {
     let text = '';
     for (const node of nodes) {
       const value = this.evaluate(node, environment);
-      if (!silent.has(node.type)) text += pythonText(value);
+      if (!silent.has(node.type)) text += this.textOf(value);
     }
     return new StringValue(text);
   }
 
   override applyFilter(operand: Value, filter: Node, environment: Environment): Value {
     const isString = filter.type === 'Identifier' && filter.value === 'string';
-    return isString ? new StringValue(pythonText(operand)) : super.applyFilter(operand, filter, environment);
+    return isString ? new StringValue(this.textOf(operand)) : super.applyFilter(operand, filter, environment);
+  }
+
+  protected textOf(value: Value): string {
+    return pythonText(value);
+  }
+
+  protected equals(left: Value, right: Value): boolean {
+    return pythonEquals(left, right);
   }
 
   /** Null: the operator is another. */
@@ -100,11 +111,11 @@ export class PythonInterpreter extends Interpreter {
     const value = (each: Node): Value => this.evaluate(each, environment);
     switch (operator.value) {
       case '~':
-        return new StringValue(pythonText(value(left)) + pythonText(value(right)));
+        return new StringValue(this.textOf(value(left)) + this.textOf(value(right)));
       case '==':
-        return new BooleanValue(pythonEquals(value(left), value(right)));
+        return new BooleanValue(this.equals(value(left), value(right)));
       case '!=':
-        return new BooleanValue(!pythonEquals(value(left), value(right)));
+        return new BooleanValue(!this.equals(value(left), value(right)));
       default:
         return null;
     }

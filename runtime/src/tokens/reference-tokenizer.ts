@@ -2,6 +2,8 @@
 
 import { Tokenizer as ReferenceTokenizer } from 'tokenizers';
 
+export type { Tokenizer as ReferenceTokenizer } from 'tokenizers';
+
 /** @throws Error when the file is none that it knows */
 export function referenceTokenizer(json: string): ReferenceTokenizer {
   const reference = ReferenceTokenizer.fromString(json);

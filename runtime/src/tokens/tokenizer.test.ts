@@ -1,9 +1,10 @@
 import { describe, expect, jest, test } from '@jest/globals';
 import { FailureError } from '@llmservice/crds';
 import { Tokenizer as ReferenceTokenizer } from 'tokenizers';
-import { longTextChars } from './long-texts.js';
+import { makeLogger } from '../log/logger.js';
+import { TextProcesses } from '../text-processes/text-processes.js';
 import { tokenizerJson } from './tokenizer.fixture.js';
-import { Tokenizer } from './tokenizer.js';
+import { longTextChars, Tokenizer } from './tokenizer.js';
 
 const tokenizer = Tokenizer.fromJson(tokenizerJson(), 'tokenizer.json');
 const plain = { addSpecialTokens: false };
@@ -35,15 +36,22 @@ describe('Tokenizer', () => {
     expect([...ids]).toEqual([tokenizer.tokenId('hello'), tokenizer.tokenId('<|end|>')]);
   });
 
-  test('encodes long texts on another thread, to the same ids', async () => {
+  test('encodes long texts in another process, to the same ids', async () => {
     const line = 'hello<|end|> world 日本語\n';
     const lines = Math.ceil(longTextChars / line.length);
     const [once, bos] = [await tokenizer.encode(line, plain), tokenizer.tokenId('<|bos|>')];
+    const processes = await TextProcesses.start({
+      tokenizerJson: tokenizerJson(),
+      tokenizerName: 'tokenizer.json',
+      template: null,
+      logger: makeLogger('error'),
+    });
+    const served = Tokenizer.fromJson(tokenizerJson(), 'tokenizer.json', processes);
     const here = jest.spyOn(ReferenceTokenizer.prototype, 'encode');
-    const ids = await tokenizer.encode(line.repeat(lines), { addSpecialTokens: true });
+    const ids = await served.encode(line.repeat(lines), { addSpecialTokens: true });
     expect(here).not.toHaveBeenCalled();
     here.mockRestore();
-    await tokenizer.close();
+    await processes.close();
     expect([...ids]).toEqual([bos, ...Array.from({ length: lines }, () => [...once]).flat()]);
   });
 

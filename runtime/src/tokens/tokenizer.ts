@@ -1,13 +1,15 @@
 // The checkpoint's own tokenizer (tokenizer.json), read by the reference implementation's Node binding.
-// Encoding runs on the binding's thread pool, off the event loop, and for long texts what comes after it too; decoding is
-// a table look-up per token.
+// Short texts are encoded on the binding's thread pool, where that takes linear time; all others in processes that may die
+// of it. Decoding is a table look-up per token.
 
-import { FailureError } from '@llmservice/crds';
+import { FailureError, parseJsonObject } from '@llmservice/crds';
 import type { Tokenizer as ReferenceTokenizer } from 'tokenizers';
 import { Detokenizer } from './detokenizer.js';
 import { fatalFlaw } from './fatal-flaw.js';
-import { LongTexts, longTextChars } from './long-texts.js';
+import { isKnownTokenizer } from './known-tokenizer.js';
+import type { TextProcesses } from '../text-processes/text-processes.js';
 import { referenceTokenizer } from './reference-tokenizer.js';
+import { TokenBound } from './token-bound.js';
 import { bytesOfToken, spellingOf, type DecoderConfig, type TokenSpelling } from './token-bytes.js';
 
 interface TokenizerFile {
@@ -20,10 +22,25 @@ interface AddedToken {
   readonly special: boolean;
 }
 
+/** Shorter texts have at most some 10,000 tokens in practice, and take milliseconds whatever is in them. */
+export const longTextChars = 32_768;
+
+export interface EncodeOptions {
+  /**
+   * Whether the post-processor adds its BOS and the like: true for raw prompts, false for rendered chat templates, which
+   * write their own.
+   */
+  readonly addSpecialTokens: boolean;
+  /** Ends the encoding. */
+  readonly signal?: AbortSignal | undefined;
+}
+
 /** Text to token ids and back. Immutable; safe to share between requests. */
 export class Tokenizer {
   readonly #reference: ReferenceTokenizer;
-  readonly #longTexts: LongTexts;
+  readonly #processes: TextProcesses | null;
+  readonly #isKnown: boolean;
+  readonly #bound: TokenBound | null;
   readonly #spelling: TokenSpelling;
   readonly #specialIds: ReadonlySet<number>;
   readonly #addedIds: ReadonlySet<number>;
@@ -31,12 +48,15 @@ export class Tokenizer {
 
   private constructor(
     reference: ReferenceTokenizer,
-    longTexts: LongTexts,
+    file: TokenizerFile,
     spelling: TokenSpelling,
-    added: readonly AddedToken[],
+    processes: TextProcesses | null,
   ) {
+    const added = file.added_tokens ?? [];
     this.#reference = reference;
-    this.#longTexts = longTexts;
+    this.#processes = processes;
+    this.#isKnown = isKnownTokenizer(file);
+    this.#bound = TokenBound.of(file, spelling);
     this.#spelling = spelling;
     this.#specialIds = new Set(added.filter(({ special }) => special).map(({ id }) => id));
     this.#addedIds = new Set(added.map(({ id }) => id));
@@ -44,30 +64,32 @@ export class Tokenizer {
 
   /**
    * From the text of tokenizer.json; `name` is what errors call the file.
+   * @param processes with the same tokenizer; null: all is encoded here, for texts that nobody else wrote
    * @throws FailureError TokenizerInvalid when it is not one that can be used
    */
-  static fromJson(text: string, name: string): Tokenizer {
-    const unusable = (why: string, cause?: unknown): FailureError =>
-      new FailureError('TokenizerInvalid', `${name} cannot be used: ${why}`, undefined, { cause });
+  static fromJson(text: string, name: string, processes: TextProcesses | null = null): Tokenizer {
+    const unusable = (why: string): FailureError =>
+      new FailureError('TokenizerInvalid', `${name} cannot be used: ${why}`);
     let parsed: TokenizerFile;
     let reference: ReferenceTokenizer;
     try {
-      parsed = JSON.parse(text) as TokenizerFile;
-    } catch (cause) {
-      throw unusable((cause as Error).message, cause);
+      // Of what is no object the reference would quote the value.
+      parsed = parseJsonObject('it', text);
+    } catch (error) {
+      throw unusable((error as Error).message);
     }
     const flaw = fatalFlaw(parsed);
     if (flaw !== null) throw unusable(flaw);
     try {
       reference = referenceTokenizer(text);
-    } catch (cause) {
-      throw unusable(cause instanceof Error ? cause.message : String(cause), cause);
+    } catch (error) {
+      throw unusable(withoutTexts(error instanceof Error ? error.message : String(error)));
     }
     const spelling = spellingOf(parsed.decoder);
     if (spelling === null) {
       throw unusable(`its decoder is ${parsed.decoder?.type ?? 'absent'}, not ByteLevel or ByteFallback`);
     }
-    return new Tokenizer(reference, new LongTexts(text), spelling, parsed.added_tokens ?? []);
+    return new Tokenizer(reference, parsed, spelling, processes);
   }
 
   /** Ids that the tokenizer knows, added tokens included. The model's own vocabulary may be larger. */
@@ -77,19 +99,20 @@ export class Tokenizer {
 
   /**
    * Token ids of a text.
-   * @param options.addSpecialTokens whether the post-processor adds its BOS and the like: true for raw prompts,
-   *   false for rendered chat templates, which write their own
+   * @throws TextRefusal: it takes too much time or memory
+   * @throws FailureError QueueTimeout; the signal's reason
    */
-  async encode(text: string, options: { readonly addSpecialTokens: boolean }): Promise<Int32Array> {
-    const { addSpecialTokens } = options;
-    if (text.length >= longTextChars) return this.#longTexts.encode(text, addSpecialTokens);
+  async encode(text: string, { addSpecialTokens, signal }: EncodeOptions): Promise<Int32Array> {
+    signal?.throwIfAborted();
+    if (this.#processes !== null && (!this.#isKnown || text.length >= longTextChars))
+      return this.#processes.encode(text, addSpecialTokens, signal);
     const encoding = await this.#reference.encode(text, null, { addSpecialTokens });
     return Int32Array.from(encoding.getIds());
   }
 
-  /** Ends the thread for long texts; another one starts it again. */
-  close(): Promise<void> {
-    return this.#longTexts.close();
+  /** How many tokens a text has at least, which takes a walk over it; 0 where nobody knows. */
+  fewestTokens(text: string): number {
+    return this.#bound?.fewestTokens(text) ?? 0;
   }
 
   /** Text of a whole sequence of ids; ids outside the vocabulary add nothing. */
@@ -137,6 +160,11 @@ export class Tokenizer {
   tokenText(id: number): string {
     return decoder.decode(this.tokenBytes(id));
   }
+}
+
+/** The reference quotes values of the file. */
+function withoutTexts(message: string): string {
+  return message.replaceAll(/"(?:[^"\\]|\\.)*"/gs, '"…"');
 }
 
 const noBytes = new Uint8Array(0);

@@ -2,9 +2,10 @@
 // that has no name. It goes with the last process that has it open, so that nothing of it can be left behind.
 
 import type { ArrivalMap } from '@llmservice/native';
-import { closeSync, openSync, unlinkSync, writeSync } from 'node:fs';
+import { closeSync, unlinkSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import type { FileVersion } from './checkpoint-source.js';
+import { makePlainSync } from './plain-file.js';
 import { pieceCount, type Piece } from './pieces.js';
 
 const there = Uint8Array.of(1);
@@ -22,7 +23,7 @@ export class Arrivals {
       pieces += pieceCount(file.bytes, pieceBytes);
     }
     const path = join(dir, '.llmservice-arrivals');
-    const descriptor = openSync(path, 'w+');
+    const descriptor = makePlainSync(path);
     unlinkSync(path);
     try {
       // Written and not only made longer: a disk that fills up later then still has room for every byte.

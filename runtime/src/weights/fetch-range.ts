@@ -1,10 +1,12 @@
 // Brings one range of a file to its place on disk, chunk by chunk as it arrives.
 
-import { open, type FileHandle } from 'node:fs/promises';
+import { constants } from 'node:fs';
+import type { FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { CheckpointSource, FileVersion } from './checkpoint-source.js';
 import type { Attempt } from './inspect-checkpoint.js';
 import type { ByteRange } from './byte-ranges.js';
+import { openPlain } from './plain-file.js';
 
 export interface FetchOptions {
   readonly source: CheckpointSource;
@@ -21,7 +23,7 @@ export async function fetchRange(
   file: FileVersion,
   [begin, end]: ByteRange,
 ): Promise<void> {
-  const handle = await open(join(dir, file.name), 'r+');
+  const handle = await openPlain(join(dir, file.name), constants.O_RDWR);
   try {
     await attempt(async () => {
       let at = begin;

@@ -1,8 +1,10 @@
-// A checkpoint in a local folder: inspected where it lies, never copied.
+// A checkpoint in a local folder: inspected where it lies, never copied. Folders of users may hold links, such as those of
+// Hugging Face's cache; in what was pulled there are none.
 
 import { FailureError } from '@llmservice/crds';
-import { createReadStream } from 'node:fs';
-import { readdir, stat } from 'node:fs/promises';
+import { shownPath } from '@llmservice/crds/held-folder';
+import { constants, createReadStream, type Stats } from 'node:fs';
+import { lstat, readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import {
   SourceChangedError,
@@ -10,24 +12,34 @@ import {
   type FileVersion,
   type SourceFile,
 } from './checkpoint-source.js';
+import { refuseLinksOut } from './linked-files.js';
+import { openPlain } from './plain-file.js';
+
+/** Whether files may be links: into which further folders, or not at all where other pods write to the folder. */
+export type Links = 'refused' | { readonly alsoInto: readonly string[] };
 
 export class FolderSource implements CheckpointSource {
   readonly uri: string;
-  constructor(readonly dir: string) {
-    this.uri = dir;
+  constructor(
+    private readonly dir: string,
+    private readonly links: Links,
+  ) {
+    this.uri = shownPath(dir);
   }
 
   async list(): Promise<SourceFile[]> {
     try {
       const names = await readdir(this.dir);
-      const entries = await Promise.all(
-        names.map(async (name) => ({ name, stats: await stat(join(this.dir, name)) })),
-      );
-      return entries
-        .filter(({ stats }) => stats.isFile())
-        .map(({ name, stats }) => ({ name, bytes: stats.size }));
+      const entries = await Promise.all(names.map(async (name) => ({ name, stats: await this.stats(name) })));
+      const files = entries.filter(({ stats }) => stats.isFile());
+      if (this.links !== 'refused') {
+        const names = files.map(({ name }) => name);
+        await refuseLinksOut(this.dir, names, this.links.alsoInto);
+      }
+      return files.map(({ name, stats }) => ({ name, bytes: stats.size }));
     } catch (error) {
-      throw new FailureError('ModelNotFound', `${this.dir}: ${(error as Error).message}`, undefined, {
+      if (error instanceof FailureError) throw error;
+      throw new FailureError('ModelNotFound', `${this.uri}: ${(error as Error).message}`, undefined, {
         cause: error,
       });
     }
@@ -35,15 +47,25 @@ export class FolderSource implements CheckpointSource {
 
   async version(name: string): Promise<FileVersion> {
     try {
-      return { name, bytes: (await stat(join(this.dir, name))).size, etag: null, digest: null };
+      return { name, bytes: (await this.stats(name)).size, etag: null, digest: null };
     } catch (error) {
-      throw new SourceChangedError(`${join(this.dir, name)} is gone`, { cause: error });
+      throw new SourceChangedError(`${join(this.uri, name)} is gone`, { cause: error });
     }
   }
 
   async *read(file: FileVersion, begin: number, end: number): AsyncGenerator<Uint8Array> {
     if (begin === end) return;
-    const stream = createReadStream(join(this.dir, file.name), { start: begin, end: end - 1 });
+    const path = join(this.dir, file.name);
+    const range = { start: begin, end: end - 1 };
+    const stream =
+      this.links !== 'refused'
+        ? createReadStream(path, range)
+        : (await openPlain(path, constants.O_RDONLY)).createReadStream(range);
     for await (const chunk of stream as AsyncIterable<Uint8Array>) yield chunk;
+  }
+
+  private stats(name: string): Promise<Stats> {
+    const path = join(this.dir, name);
+    return this.links !== 'refused' ? stat(path) : lstat(path);
   }
 }

@@ -2,12 +2,14 @@
 // Everything that a header can tell about a broken checkpoint is told here, in seconds, not after the pull.
 
 import {
+  checkSmallFile,
   chooseGguf,
   FailureError,
   headerLengthBytes,
+  isSmallCheckpointFile,
   parseCheckpointConfig,
   parseHeaderLength,
-  parseSafetensorsHeader,
+  mostIndexBytes,
   parseSafetensorsIndex,
   readGgufCheckpoint,
   readGgufHeader,
@@ -16,6 +18,7 @@ import {
   type SafetensorsIndex,
   type TensorEntry,
 } from '@llmservice/crds';
+import { parseHeaderInSteps } from '../checkpoint/parse-header-in-steps.js';
 import type { CheckpointSource, FileVersion, SourceFile } from './checkpoint-source.js';
 import { chooseFiles, chooseGgufFiles, requireConfig } from './choose-files.js';
 import type { TensorPlace } from './pieces.js';
@@ -55,6 +58,7 @@ export async function inspectCheckpoint(
   attempt: Attempt,
 ): Promise<InspectedCheckpoint> {
   const listing = await attempt(() => source.list());
+  for (const { name, bytes } of listing) if (isSmallCheckpointFile(name)) checkSmallFile(name, bytes);
   const gguf =
     file ??
     chooseGguf(
@@ -125,7 +129,15 @@ export async function readIndex(
   attempt: Attempt,
 ): Promise<SafetensorsIndex | null> {
   if (!listing.some((file) => file.name === safetensorsIndexFile)) return null;
-  return parseSafetensorsIndex(await readText(source, safetensorsIndexFile, attempt));
+  const file = await attempt(() => source.version(safetensorsIndexFile));
+  if (file.bytes > mostIndexBytes) {
+    throw new FailureError(
+      'CheckpointCorrupt',
+      `${file.name} has ${String(file.bytes)} bytes, far more than such a file takes`,
+      { file: file.name },
+    );
+  }
+  return parseSafetensorsIndex(await attempt(() => readBytes(source, file, 0, file.bytes)));
 }
 
 export async function readHeader(
@@ -139,7 +151,8 @@ export async function readHeader(
   const header = await attempt(() => readBytes(source, file, headerLengthBytes, headerEnd));
   // Tensors lie one after the other, without gaps.
   let end = headerEnd;
-  const tensors = parseSafetensorsHeader(file.name, header, file.bytes).map((entry) => {
+  const entries = await parseHeaderInSteps(file.name, header, file.bytes);
+  const tensors = entries.map((entry) => {
     const begin = end;
     end += entry.bytes;
     return { ...entry, range: [begin, end] as const };
@@ -163,6 +176,7 @@ function requireTensors(index: SafetensorsIndex, headers: ReadonlyMap<string, We
 
 export async function readText(source: CheckpointSource, name: string, attempt: Attempt): Promise<string> {
   const file = await attempt(() => source.version(name));
+  checkSmallFile(name, file.bytes);
   return new TextDecoder().decode(await attempt(() => readBytes(source, file, 0, file.bytes)));
 }
 

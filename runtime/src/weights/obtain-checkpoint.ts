@@ -4,10 +4,11 @@
 import { hasMtp } from '@llmservice/crds';
 import { join } from 'node:path';
 import type { Arrivals } from './arrivals.js';
+import { viewOf } from './file-view.js';
 import { inspectCheckpoint, type Attempt, type InspectedCheckpoint } from './inspect-checkpoint.js';
 import { obtainMtpHead, type ObtainedHead } from './obtain-mtp-head.js';
 import { openSource, type OpenSource, type SourceSettings } from './open-source.js';
-import { missingBytes, pullFiles, type PullObserver } from './pull-files.js';
+import { missingBytes, pullFiles, type ArrivingFiles, type PullObserver } from './pull-files.js';
 import { parallelRanges, pieceBytes } from './pull-sizes.js';
 import { retryWhileUnavailable, type AvailabilityObserver } from './retry.js';
 
@@ -46,33 +47,42 @@ export async function obtainCheckpoint(options: ObtainOptions): Promise<Obtained
     retryWhileUnavailable(() => unlessAborted(read, signal), observer, sleep);
   const part = { pin: pins.model, suffix: '' } as const;
   const opened = await openSource('model.uri', options.uri, part, options, attempt);
-  let head: ObtainedHead | null = null;
+  const held: (() => void)[] = [opened.release];
+  const release = (): void => held.splice(0).forEach((each) => each());
+  let pull: ArrivingFiles | null = null;
   try {
     const { source, dir: folder, room, isComplete, commit, disconnect } = opened;
     const checkpoint = await inspectCheckpoint(source, opened.file, attempt);
-    head = await obtainHead(options, opened, checkpoint, attempt);
-    const dir = checkpoint.gguf === null ? folder : join(folder, checkpoint.gguf);
-    const release = releaseAll(opened, head);
-    const there = { dir, headDir: head?.dir ?? null, release };
-    if (isComplete) return { ...there, arrivals: null, verified: Promise.resolve(), kept: Promise.resolve() };
+    const head = await obtainHead(options, opened, checkpoint, attempt);
+    if (head !== null) held.unshift(head.release);
     const how = { parallelRanges, pieceBytes, attempt, observer, signal, room, reservedBytes: 0 };
-    const { arrivals, verified: pulled } = await pullFiles({ source, checkpoint, dir: folder, ...how });
-    const verified = pulled.finally(disconnect);
+    if (!isComplete) pull = await pullFiles({ source, checkpoint, dir: folder, ...how });
+    const view = await viewOf(opened, checkpoint.files);
+    if (view !== null) held.unshift(() => void view.close());
+    const read = view?.dir ?? folder;
+    const dir = checkpoint.gguf === null ? read : join(read, checkpoint.gguf);
+    const there = { dir, headDir: head?.dir ?? null, release };
+    if (pull === null)
+      return { ...there, arrivals: null, verified: Promise.resolve(), kept: Promise.resolve() };
+    const verified = pull.verified.then(() => view?.check()).finally(disconnect);
     const kept = verified.then(() => commit(checkpoint.files));
     // Who looks only at `verified` has seen why.
     kept.catch(() => undefined);
-    return { ...there, arrivals, verified, kept };
+    return { ...there, arrivals: pull.arrivals, verified, kept };
   } catch (error) {
-    releaseAll(opened, head)();
+    endLater(pull, release);
     throw error;
   }
 }
 
-function releaseAll(opened: OpenSource, head: ObtainedHead | null): () => void {
-  return () => {
-    opened.release();
-    head?.release();
+/** A pull that is under way still writes to what is held. */
+function endLater(pull: ArrivingFiles | null, release: () => void): void {
+  const end = (): void => {
+    pull?.arrivals.close();
+    release();
   };
+  if (pull === null) end();
+  else pull.verified.then(end, end);
 }
 
 /** The head comes first and whole, so that the engine can read it without waiting. Null where none is wanted or needed. */

@@ -2,11 +2,12 @@
 // folder as it is, of S3 the weight files that hold the layer, pulled to a folder of their own and verified.
 
 import { FailureError, safetensorsIndexFile, type ModelShape } from '@llmservice/crds';
-import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { FileVersion } from './checkpoint-source.js';
+import { viewOf } from './file-view.js';
 import type { Attempt } from './inspect-checkpoint.js';
 import { inspectMtpHead } from './inspect-mtp-head.js';
+import { writePlainText } from './plain-file.js';
 import { openSource, type OpenSource, type SourceSettings } from './open-source.js';
 import { pullFiles } from './pull-files.js';
 import { parallelRanges, pieceBytes } from './pull-sizes.js';
@@ -37,38 +38,45 @@ export async function obtainMtpHead(options: HeadOptions): Promise<ObtainedHead>
   // The whole checkpoint may be served from the same disk.
   const part = { pin, suffix: '-mtp' } as const;
   const opened = await openSource('engine.speculative.uri', uri, part, options, attempt);
-  const { dir, release, disconnect } = opened;
+  const { release, disconnect } = opened;
   try {
     if (opened.file !== null) {
       const told = `engine.speculative.uri ${uri} is a GGUF file; a head is read from a folder with safetensors`;
       throw new FailureError('InvalidEngineConfig', told);
     }
-    await pullHead(opened, options);
+    const view = await viewOf(opened, await pullHead(opened, options));
     disconnect();
-    return { dir, release };
+    const end = (): void => {
+      void view?.close();
+      release();
+    };
+    return { dir: view?.dir ?? opened.dir, release: end };
   } catch (error) {
     release();
     throw error;
   }
 }
 
+/** @returns what the layer is read from */
 async function pullHead(
   { source, dir, room, isComplete, commit }: OpenSource,
   { trunk, attempt, observer, signal, reservedBytes }: HeadOptions,
-): Promise<void> {
+): Promise<readonly { readonly name: string }[]> {
   const { checkpoint, weightMap } = await inspectMtpHead(source, trunk, attempt);
-  if (isComplete) return;
+  const { files } = checkpoint;
+  if (isComplete) return weightMap === null ? files : [...files, { name: safetensorsIndexFile }];
   const how = { parallelRanges, pieceBytes, attempt, observer, signal, room, reservedBytes };
   const { arrivals, verified } = await pullFiles({ source, checkpoint, dir, ...how });
   await verified.finally(() => arrivals.close());
   const index = weightMap === null ? null : await writeIndex(dir, weightMap);
-  await commit(index === null ? checkpoint.files : [...checkpoint.files, index]);
+  const all = index === null ? files : [...files, index];
+  await commit(all);
+  return all;
 }
 
 /** The index of the whole would name files that are not here. */
 async function writeIndex(dir: string, weightMap: Readonly<Record<string, string>>): Promise<FileVersion> {
   const text = JSON.stringify({ weight_map: weightMap });
-  await rm(join(dir, safetensorsIndexFile), { force: true });
-  await writeFile(join(dir, safetensorsIndexFile), text);
+  await writePlainText(join(dir, safetensorsIndexFile), text);
   return { name: safetensorsIndexFile, bytes: Buffer.byteLength(text), etag: null, digest: null };
 }

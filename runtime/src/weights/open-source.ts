@@ -3,6 +3,7 @@
 
 import { checkpointPin } from '@llmservice/crds';
 import { join } from 'node:path';
+import { allowedFolders } from './allowed-uris.js';
 import type { CacheEntry, WeightsCache } from './cache/weights-cache.js';
 import type { CheckpointSource, FileVersion } from './checkpoint-source.js';
 import {
@@ -12,7 +13,7 @@ import {
   type CheckpointUri,
   type UriField,
 } from './checkpoint-uri.js';
-import { FolderSource } from './folder-source.js';
+import { FolderSource, type Links } from './folder-source.js';
 import type { Attempt } from './inspect-checkpoint.js';
 import { ListedSource } from './listed-source.js';
 import type { PullObserver } from './pull-files.js';
@@ -29,6 +30,8 @@ export interface OpenSource {
   readonly dir: string;
   /** Nothing is to be pulled. */
   readonly isComplete: boolean;
+  /** Other pods write to the folder: who reads files of it does so through a view. */
+  readonly isShared: boolean;
   readonly room: Room;
   /** All is in the folder and verified: other pods of the node may have it too. */
   readonly commit: (files: readonly FileVersion[]) => Promise<void>;
@@ -44,6 +47,8 @@ export interface SourceSettings {
   /** Null: files that are pulled are of this process alone. */
   readonly cache: WeightsCache | null;
   readonly s3: S3Settings;
+  /** Beside the configured one; files of local checkpoints may be links into their folders. */
+  readonly allowedUris: readonly string[];
   readonly observer: PullObserver;
   readonly sleep: Sleep;
   readonly signal: AbortSignal;
@@ -67,7 +72,10 @@ export async function openSource(
   attempt: Attempt,
 ): Promise<OpenSource> {
   const uri = parseCheckpointUri(field, text);
-  if (uri.kind === 'folder') return { ...complete(uri.dir), file: uri.file, release: nothing };
+  if (uri.kind === 'folder') {
+    const links = { alsoInto: await allowedFolders(settings.allowedUris) };
+    return { ...complete(uri.dir, links), file: uri.file, release: nothing };
+  }
   const client = makeS3Client(settings.s3);
   const destroy = (): void => client.destroy();
   // Ends reads that wait for a server that says nothing.
@@ -87,12 +95,14 @@ export async function openSource(
       held.entry.release();
     };
     const { dir: entryDir, isComplete, room, commit } = held.entry;
-    if (isComplete) return { ...complete(entryDir), file: uri.file, disconnect, release };
+    if (isComplete)
+      return { ...complete(entryDir, 'refused'), isShared: true, file: uri.file, disconnect, release };
     return {
       source: held.source,
       file: uri.file,
       dir: entryDir,
       isComplete,
+      isShared: true,
       room,
       commit,
       disconnect,
@@ -106,13 +116,13 @@ export async function openSource(
 
 type Lying = Omit<OpenSource, 'file' | 'release'>;
 
-function complete(dir: string): Lying {
-  return { ...pulled(new FolderSource(dir), dir), isComplete: true };
+function complete(dir: string, links: Links): Lying {
+  return { ...pulled(new FolderSource(dir, links), dir), isComplete: true };
 }
 
 function pulled(source: CheckpointSource, dir: string): Lying {
   const commit = (): Promise<void> => Promise.resolve();
-  return { source, dir, isComplete: false, room: roomIn(dir), commit, disconnect: nothing };
+  return { source, dir, isComplete: false, isShared: false, room: roomIn(dir), commit, disconnect: nothing };
 }
 
 interface Wanted {

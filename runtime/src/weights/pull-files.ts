@@ -3,7 +3,8 @@
 // flight; every finished piece is journalled; every file is verified.
 
 import { FailureError } from '@llmservice/crds';
-import { mkdir, open, rm, stat } from 'node:fs/promises';
+import { constants } from 'node:fs';
+import { lstat, mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import pLimit from 'p-limit';
 import { Arrivals } from './arrivals.js';
@@ -11,6 +12,7 @@ import { SourceChangedError, type FileVersion } from './checkpoint-source.js';
 import { fetchRange, type FetchOptions } from './fetch-range.js';
 import type { InspectedCheckpoint, WeightsHeader } from './inspect-checkpoint.js';
 import { inReadOrder, isCovered, piecesOf, type Piece } from './pieces.js';
+import { openPlain, removePlain } from './plain-file.js';
 import { PullJournal } from './pull-journal.js';
 import { FirstFailure } from './run-all.js';
 import { syncFile } from './sync-file.js';
@@ -108,19 +110,20 @@ async function prepare(
   header: WeightsHeader | undefined,
 ): Promise<void> {
   const path = join(dir, file.name);
-  const present = await stat(path).then(
-    (stats) => stats.size === file.bytes,
+  const present = await lstat(path).then(
+    (stats) => stats.isFile() && stats.size === file.bytes,
     () => false,
   );
   if (present && journal.isVerified(file)) return;
   const keep = present && journal.doneBytes(file) > 0;
   if (!keep) {
     // Removed, not written over: it may be read, or be another entry's of a cache too.
-    await rm(path, { force: true });
+    await removePlain(path);
     if (await room.adopt(file)) return journal.setVerified(file);
     await journal.restart(file);
   }
-  const handle = await open(path, keep ? 'r+' : 'wx');
+  const { O_RDWR, O_CREAT, O_EXCL } = constants;
+  const handle = await openPlain(path, keep ? O_RDWR : O_RDWR | O_CREAT | O_EXCL);
   try {
     await handle.truncate(file.bytes);
     // Was read to inspect it; the engine can then start before its piece arrives.

@@ -2,11 +2,11 @@
 // One JSON file beside the weights, replaced atomically; an entry counts only for the same size and ETag. Only files that
 // are verified have been synced: of others the machine's next boot may find nothing.
 
-import { readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { bootId } from './boot-id.js';
 import { addRange, countBytes, type ByteRange } from './byte-ranges.js';
 import type { FileVersion } from './checkpoint-source.js';
+import { readPlainText, writePlainText } from './plain-file.js';
 
 const journalFile = '.llmservice-pull.json';
 
@@ -101,10 +101,8 @@ export class PullJournal {
     this.dirty = true;
     this.saving = this.saving.then(async () => {
       this.dirty = false;
-      const path = join(this.dir, journalFile);
       const written: WrittenJournal = { boot: bootId(), files: Object.fromEntries(this.entries) };
-      await writeFile(`${path}.new`, JSON.stringify(written));
-      await rename(`${path}.new`, path);
+      await writePlainText(join(this.dir, journalFile), JSON.stringify(written));
     });
     return this.saving;
   }
@@ -113,7 +111,7 @@ export class PullJournal {
 /** Null where there is none that can be read. */
 async function read(dir: string): Promise<WrittenJournal | null> {
   try {
-    const written = JSON.parse(await readFile(join(dir, journalFile), 'utf8')) as Partial<WrittenJournal>;
+    const written = JSON.parse(await readPlainText(join(dir, journalFile))) as Partial<WrittenJournal>;
     const { boot, files } = written;
     return boot === undefined || files === undefined ? null : { boot, files };
   } catch {

@@ -17,7 +17,7 @@ test.each([
   ['ExpiredToken', 400, 'S3AccessDenied'],
   ['Unknown', 400, 'S3AccessDenied'],
   ['TokenRefreshRequired', 400, 'S3AccessDenied'],
-  ['PermanentRedirect', 301, 'InvalidEngineConfig'],
+  ['PermanentRedirect', 301, 'S3RegionMismatch'],
 ])('%s (%i) ends the pull as %s', (name, status, reason) => {
   const error = classifyS3Error(s3Error(name, status), 'list s3://b/');
   expect(error).toBeInstanceOf(FailureError);

@@ -1,10 +1,19 @@
 // Files that are on the disk for good: what is written alone may be lost with the machine.
 
-import { open } from 'node:fs/promises';
+import { constants } from 'node:fs';
+import { open, type FileHandle } from 'node:fs/promises';
+import { openPlain } from './plain-file.js';
 
-/** Of a folder: the names in it. */
 export async function syncFile(path: string): Promise<void> {
-  const handle = await open(path, 'r');
+  await sync(await openPlain(path, constants.O_RDONLY));
+}
+
+/** The names in it. */
+export async function syncFolder(path: string): Promise<void> {
+  await sync(await open(path, 'r'));
+}
+
+async function sync(handle: FileHandle): Promise<void> {
   try {
     await handle.sync();
   } finally {

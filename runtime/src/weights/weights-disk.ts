@@ -1,6 +1,7 @@
 // The volume that weights are written to: enough room before the pull, and a typed failure when it fills up during it.
 
 import { FailureError, formatGiB } from '@llmservice/crds';
+import { shownPath } from '@llmservice/crds/held-folder';
 import { statfs } from 'node:fs/promises';
 import type { FileVersion } from './checkpoint-source.js';
 
@@ -45,7 +46,7 @@ export async function translateWriteError(
 export function diskFull(dir: string, neededBytes: number, freeBytes: number): FailureError {
   return new FailureError(
     'WeightsDiskFull',
-    `${dir} has ${formatGiB(freeBytes)} free, but the checkpoint still needs ${formatGiB(neededBytes)}`,
+    `${shownPath(dir)} has ${formatGiB(freeBytes)} free, but the checkpoint still needs ${formatGiB(neededBytes)}`,
     { neededBytes, freeBytes },
   );
 }

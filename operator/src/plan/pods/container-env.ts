@@ -14,16 +14,25 @@ export function s3Variables({ spec }: Pick<WantedService, 'spec'>): EnvVar[] {
 }
 
 /** Settings of the runtime's server, which are not the engine's and so not in the engine config. */
-export function serverVariables({ spec }: Pick<WantedService, 'spec'>): EnvVar[] {
+export function serverVariables({
+  namespace,
+  name: service,
+  spec,
+}: Pick<WantedService, 'namespace' | 'name' | 'spec'>): EnvVar[] {
   const { tls, server, administration, requestLog } = spec;
   const variables: Readonly<Record<string, string | number | boolean | undefined>> = {
+    LLMSERVICE_SERVICE: `${namespace}/${service}`,
     LLMSERVICE_TLS_DIR: tls.secretRef && paths.tls,
     LLMSERVICE_MAX_BODY_BYTES: server?.maxBodyBytes,
+    LLMSERVICE_MAX_BODIES_BYTES: server?.maxBodiesBytes,
+    LLMSERVICE_MAX_CONNECTIONS: server?.maxConnections,
     LLMSERVICE_MAX_WAITING: server?.maxWaiting,
+    LLMSERVICE_MOST_URGENT_PRIORITY: server?.mostUrgentPriority,
     LLMSERVICE_LOG_LEVEL: server?.logLevel,
     LLMSERVICE_ADMIN_HOST: administration && '127.0.0.1',
     LLMSERVICE_ADMIN_PORT: administration && ports.administration,
     LLMSERVICE_ADMIN_KEYS_DIR: administration && paths.administrationKeys,
+    LLMSERVICE_ADMIN_ALLOWED_URIS: administration?.allowedUris?.join(','),
     LLMSERVICE_REQUEST_LOG_URI: requestLog?.uri,
     LLMSERVICE_REQUEST_LOG_TEXT: requestLog?.text,
   };

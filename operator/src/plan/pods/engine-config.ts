@@ -6,10 +6,11 @@ import type { Pins } from '../../preflight/read-checkpoint.js';
 import type { NodeCache } from '../../spec/node-cache.js';
 import type { WantedService } from '../../spec/parse-spec.js';
 import type { KubeObject } from '../../kube/types.js';
-import { contentHash } from '../identity/content-hash.js';
+import { configMapName } from '../identity/child-identity.js';
 import { childMetadata } from '../identity/child-metadata.js';
+import { ownFolder } from './node-cache-volume.js';
 
-const engineConfigKey = 'engine-config.json';
+export const engineConfigKey = 'engine-config.json';
 
 /** Paths inside the pod, where planPodTemplate mounts what the spec names. */
 export function planEngineConfig(service: WantedService, pins: Pins | null = null): EngineConfig {
@@ -25,7 +26,7 @@ export function planEngineConfig(service: WantedService, pins: Pins | null = nul
         ...(region === undefined ? {} : { region }),
         forcePathStyle,
       },
-      ...(cache === null ? {} : { cache: planCache(cache, pins) }),
+      ...(cache === null ? {} : { cache: planCache(service, cache, pins) }),
     },
     accelerator: { kind: accelerator.kind, memoryBytesPerDevice: accelerator.memoryBytesPerDevice },
     parallelism: { tensor: service.tensor },
@@ -58,9 +59,14 @@ export function planEngineConfig(service: WantedService, pins: Pins | null = nul
   };
 }
 
-function planCache(cache: NodeCache, pins: Pins | null): NonNullable<EngineConfig['model']['cache']> {
+function planCache(
+  service: WantedService,
+  cache: NodeCache,
+  pins: Pins | null,
+): NonNullable<EngineConfig['model']['cache']> {
   const { maxBytes, verify } = cache;
-  const volume = cache.kind === 'hostPath' ? `hostPath ${cache.path}` : `claim ${cache.claimName}`;
+  const volume =
+    cache.kind === 'hostPath' ? `hostPath ${cache.path}/${ownFolder(service)}` : `claim ${cache.claimName}`;
   return { volume, maxBytes, verify, pins: pins ?? { model: null, head: null } };
 }
 
@@ -69,14 +75,19 @@ export function planPullConfig(service: WantedService): EngineConfig {
   return { ...planEngineConfig(service), accelerator: { kind: 'cpu', memoryBytesPerDevice: null } };
 }
 
-export function planConfigMap(service: WantedService, config: EngineConfig): KubeObject {
-  const hash = contentHash(config);
-  const metadata = childMetadata(service, `${service.name}-engine-${hash}`);
+/** As the ConfigMap has it. */
+export function engineConfigText(config: EngineConfig): string {
+  return `${JSON.stringify(config, null, 2)}\n`;
+}
+
+/** @param hash of the config; @param text the config as JSON */
+export function planConfigMap(service: WantedService, hash: string, text: string): KubeObject {
+  const metadata = childMetadata(service, configMapName(service.name, hash));
   return {
     apiVersion: 'v1',
     kind: 'ConfigMap',
     metadata: { ...metadata, annotations: { [annotations.configHash]: hash } },
     immutable: true,
-    data: { [engineConfigKey]: `${JSON.stringify(config, null, 2)}\n` },
+    data: { [engineConfigKey]: text },
   };
 }

@@ -4,7 +4,7 @@ import type { Pins } from '../../preflight/read-checkpoint.js';
 import type { KubeObject } from '../../kube/types.js';
 import type { WantedService } from '../../spec/parse-spec.js';
 import { contentHash } from '../identity/content-hash.js';
-import { planConfigMap, planEngineConfig, planPullConfig } from './engine-config.js';
+import { engineConfigText, planConfigMap, planEngineConfig, planPullConfig } from './engine-config.js';
 import { planPodTemplate, type PodInputs } from './pod-template.js';
 
 export interface PlannedTemplate {
@@ -15,18 +15,22 @@ export interface PlannedTemplate {
   readonly revision: string;
 }
 
-export interface TemplateInputs extends Pick<PodInputs, 'image' | 'pullImage' | 'size' | 'memoryPlan'> {
+export interface TemplateInputs extends Pick<
+  PodInputs,
+  'image' | 'pullImage' | 'operatorImage' | 'size' | 'memoryPlan'
+> {
   /** What a cache knows the checkpoints by; null: there is none, or they are not known. */
   readonly pins: Pins | null;
 }
 
 export function planTemplate(service: WantedService, inputs: TemplateInputs): PlannedTemplate {
   const config = inputs.pullImage === null ? planEngineConfig(service, inputs.pins) : planPullConfig(service);
-  const configMap = planConfigMap(service, config);
+  const configHash = contentHash(config);
+  const configMap = planConfigMap(service, configHash, engineConfigText(config));
   const { revision, ...pod } = planPodTemplate(service, {
     ...inputs,
     configMap: configMap.metadata.name,
-    configHash: contentHash(config),
+    configHash,
   });
   return { configMap, pod, revision };
 }

@@ -26,7 +26,7 @@ import {
 } from './container-parts.js';
 import { contentHash } from '../identity/content-hash.js';
 import { podMetadata } from './pod-metadata.js';
-import { prepareCache, weightsVolume } from './node-cache-volume.js';
+import { prepareCache, weightsMount, weightsVolume } from './node-cache-volume.js';
 import { planResources, type CheckpointSize } from './resources.js';
 import { planVllmContainers, vllmAnnotations } from './vllm-pod.js';
 
@@ -34,6 +34,8 @@ export interface PodInputs {
   readonly image: string;
   /** Of our runtime, where it pulls for another engine; else null. */
   readonly pullImage: string | null;
+  /** The operator's own. Null: it was not told, and no folder of a node is prepared. */
+  readonly operatorImage: string | null;
   readonly configMap: string;
   readonly configHash: string;
   readonly size: CheckpointSize;
@@ -81,7 +83,7 @@ export function planPodTemplate(service: WantedService, inputs: PodInputs): PodT
         })),
       }),
       ...(pullImage === null
-        ? { ...prepareCache(service, inputs.image), containers: [planContainer(service, inputs)] }
+        ? { ...prepareCache(service, inputs.operatorImage), containers: [planContainer(service, inputs)] }
         : planVllmContainers(service, { ...inputs, pullImage })),
       volumes: planVolumes(service, inputs),
     },
@@ -121,7 +123,7 @@ function planContainer(service: WantedService, inputs: PodInputs): object {
     readinessProbe: probe(scheme, routes.ready, { periodSeconds: 2, failureThreshold: 3 }),
     volumeMounts: [
       { name: 'engine-config', mountPath: paths.engineConfigDir, readOnly: true },
-      { name: 'weights', mountPath: paths.weights },
+      weightsMount(service),
       { name: 'shared-memory', mountPath: paths.sharedMemory },
       { name: 'tmp', mountPath: '/tmp' },
       ...s3CaMounts(service),

@@ -2,7 +2,7 @@
 
 import type { MemoryPlan } from '@llmservice/crds';
 import type { WantedService } from '../../spec/parse-spec.js';
-import { formatMi } from '../../spec/quantity.js';
+import { formatMi, parseQuantity } from '../../spec/quantity.js';
 
 /** Figures of the resolved checkpoint. */
 export interface CheckpointSize {
@@ -24,9 +24,10 @@ export function planResources(
   const { spec, accelerator } = service;
   const device: Amounts =
     accelerator.resourceName === null ? {} : { [accelerator.resourceName]: String(accelerator.devices) };
-  const limits: Amounts = { ...spec.resources?.limits, ...device };
+  const given = spec.resources?.limits ?? {};
+  const limits: Amounts = { ...hostLimit(service), ...given, ...device };
   const requests: Amounts = {
-    memory: limits['memory'] ?? formatMi(defaultMemoryBytes(service, size, plan)),
+    memory: given['memory'] ?? formatMi(defaultMemoryBytes(service, size, plan)),
     // What a cache holds is not the pod's.
     ...(service.cache === null
       ? { 'ephemeral-storage': limits['ephemeral-storage'] ?? formatMi(size.fileBytes) }
@@ -35,6 +36,19 @@ export function planResources(
     ...device,
   };
   return { requests, limits };
+}
+
+/**
+ * With devices, what a pod's host memory may come to at most: weights and KV cache are not in it, so that only a fault or
+ * hostile requests reach it, and then end this pod and none beside it. What is read from disk is no part of it, since the
+ * kernel gives that back. On the CPU the engine plans with a limit that it is given, and nobody knows the node's.
+ */
+function hostLimit({ spec, accelerator, sharedMemoryBytes }: WantedService): Amounts {
+  if (accelerator.kind === 'cpu') return {};
+  const bytes = 8 * gib + 4 * gib * accelerator.devices + sharedMemoryBytes;
+  // A limit below the request would be refused.
+  const requested = parseQuantity(spec.resources?.requests?.['memory'] ?? 0) ?? 0;
+  return { memory: formatMi(Math.max(bytes, requested)) };
 }
 
 /** Host memory: all that the engine holds on the CPU; with devices the loading windows and the two Node processes. */

@@ -6,6 +6,7 @@ import { wantedService } from '../../spec/wanted-service.fixture.js';
 const inputs: TemplateInputs = {
   image: 'vllm:1',
   pullImage: 'runtime:1',
+  operatorImage: null,
   size: { fileBytes: 20 * 2 ** 30, weightBytes: 20 * 2 ** 30 },
   memoryPlan: null,
   pins: null,

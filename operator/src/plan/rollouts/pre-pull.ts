@@ -4,6 +4,7 @@
 import { fieldManager, labels } from '@llmservice/crds';
 import type { Job, KubeObject, PodSpec } from '../../kube/types.js';
 import type { WantedService } from '../../spec/parse-spec.js';
+import { pullJobBegin, pullJobName } from '../identity/child-identity.js';
 import { childMetadata } from '../identity/child-metadata.js';
 import { terminationMessage } from '../pods/container-parts.js';
 import { contentHash } from '../identity/content-hash.js';
@@ -18,8 +19,6 @@ export interface CandidateNode extends NodeTraits {
 const mostNodes = 100;
 const neededVolumes = new Set(['engine-config', 'weights', 'tmp', 's3-ca']);
 const triesPerNode = 3;
-/** A Job's pods have its name as a label, which holds 63 characters: this, `-pull-` and a hash. */
-const mostOfName = 47;
 
 /** @param nodes null: not readable; then nothing is known of folders of nodes */
 export function planPrePull(
@@ -43,10 +42,9 @@ export function planPrePull(
 
 /** The same name means the same template: what is there is never written again. */
 function planJob(service: WantedService, template: PlannedTemplate, node: string | null): KubeObject {
-  const begin = service.name.slice(0, mostOfName);
   // Services with long names may begin alike.
-  const cut = begin === service.name ? undefined : service.name;
-  const name = `${begin}-pull-${contentHash({ revision: template.revision, node, cut })}`;
+  const cut = pullJobBegin(service.name) === service.name ? undefined : service.name;
+  const name = pullJobName(service.name, contentHash({ revision: template.revision, node, cut }));
   return {
     apiVersion: 'batch/v1',
     kind: 'Job',

@@ -4,20 +4,28 @@
 // that was Ready can be gone back to. Neither ReplicaSets nor the live Deployment would do: foreign fields get into
 // both, history limits remove the first, and a rollback overwrites the second.
 
+import { parseSmallJson } from '@llmservice/crds';
+import { controllerUid } from '../../kube/controller-uid.js';
 import type { Deployment, KubeObject } from '../../kube/types.js';
 import type { WantedService } from '../../spec/parse-spec.js';
+import { revisionName } from '../identity/child-identity.js';
 import { childMetadata } from '../identity/child-metadata.js';
 import { contentHash } from '../identity/content-hash.js';
+import { engineConfigKey, planConfigMap } from '../pods/engine-config.js';
+import type { NodeRules } from '../pods/node-cache-volume.js';
 import type { PlannedTemplate } from '../pods/planned-template.js';
 import { revisionAnnotation } from '../pods/pod-template.js';
 import { specHash, specHashAnnotation } from './spec-hash.js';
+import { readStoredTemplate, type StoredTemplate } from './stored-template.js';
 
 const fingerprintAnnotation = 'llmservice.dev/checkpoint-fingerprint';
 /** On the Deployment: the revision that was Ready last. */
 export const goodRevisionAnnotation = 'llmservice.dev/good-revision';
+/** More than edits make: numbers must be counted on from. */
+const mostRevisions = 1_000_000_000;
 
 export interface Revision {
-  /** The ControllerRevision; its data never changes. */
+  /** The ControllerRevision as it is planned, its data never changes. */
   readonly object: KubeObject;
   /** Later ones have larger numbers. */
   readonly number: number;
@@ -32,16 +40,20 @@ export function planRevision(
   template: PlannedTemplate,
   history: readonly Revision[],
 ): Revision {
-  const spec = specHash(service);
+  const number = Math.max(0, ...history.map((each) => each.number)) + 1;
+  const revision = revisionOf(service, { number, specHash: specHash(service), fingerprint, template });
+  return history.find(({ object }) => object.metadata.name === revision.object.metadata.name) ?? revision;
+}
+
+/** With its object, which holds what the template cannot be made from again, and no object to be applied as it is. */
+function revisionOf(service: WantedService, revision: Omit<Revision, 'object'>): Revision {
+  const { number, specHash: spec, fingerprint, template } = revision;
   const hash = contentHash({ spec, fingerprint, revision: template.revision });
-  const known = history.find(({ object }) => object.metadata.name === `${service.name}-${hash}`);
-  if (known !== undefined) return known;
-  const number = Math.max(0, ...history.map((revision) => revision.number)) + 1;
   const object = {
     apiVersion: 'apps/v1',
     kind: 'ControllerRevision',
     metadata: {
-      ...childMetadata(service, `${service.name}-${hash}`),
+      ...childMetadata(service, revisionName(service.name, hash)),
       annotations: {
         [specHashAnnotation]: spec,
         [fingerprintAnnotation]: fingerprint,
@@ -49,26 +61,78 @@ export function planRevision(
       },
     },
     revision: number,
-    data: { configMap: template.configMap, template: template.pod },
+    data: { config: configText(template.configMap), template: template.pod },
   };
-  return { object, number, specHash: spec, fingerprint, template };
+  return { ...revision, object };
 }
 
-/** Oldest first. */
-export function readRevisions(objects: readonly KubeObject[]): Revision[] {
-  return objects.map(readRevision).sort((a, b) => a.number - b.number);
+export interface StoredRevisions {
+  /** Oldest first. */
+  readonly history: readonly Revision[];
+  /** Of the service by their owner, but none that it stored: damaged or forged. They are as good as absent. */
+  readonly unreadable: readonly KubeObject[];
 }
 
-function readRevision(object: KubeObject): Revision {
-  const notes = object.metadata.annotations ?? {};
-  const { configMap, template } = object['data'] as { configMap: KubeObject; template: object };
+export function readRevisions(
+  objects: readonly KubeObject[],
+  service: WantedService,
+  rules: NodeRules,
+): StoredRevisions {
+  // What a service of the same name left behind wants a config that belongs to that one, and that goes with it.
+  const ours = objects.filter((object) => controllerUid(object) === service.uid);
+  const read = ours.map((object) => ({ object, revision: readRevision(object, service, rules) }));
   return {
-    object,
-    number: Number(object['revision']),
+    history: read.flatMap(({ revision }) => revision ?? []).sort((a, b) => a.number - b.number),
+    unreadable: read.filter(({ revision }) => revision === null).map(({ object }) => object),
+  };
+}
+
+/** What is stored is data: objects are planned from it anew, under the names and in the namespace of the service. */
+function readRevision(object: KubeObject, service: WantedService, rules: NodeRules): Revision | null {
+  const notes = object.metadata.annotations ?? {};
+  const number = Number(object['revision']);
+  const { config, configMap, template: stored } = (object['data'] ?? {}) as StoredData;
+  const text = config ?? configText(configMap);
+  const hash = configHash(text);
+  if (typeof text !== 'string' || hash === null) return null;
+  const template = readStoredTemplate(stored, hash, service, rules);
+  if (template === null || !Number.isInteger(number) || number < 1 || number > mostRevisions) return null;
+  const revision = revisionOf(service, {
+    number,
     specHash: notes[specHashAnnotation] ?? '',
     fingerprint: notes[fingerprintAnnotation] ?? '',
-    template: { configMap, pod: template, revision: notes[revisionAnnotation] ?? '' },
-  };
+    template: {
+      configMap: planConfigMap(service, hash, text),
+      pod: template,
+      revision: notes[revisionAnnotation] ?? '',
+    },
+  });
+  const isItself = revision.object.metadata.name === object.metadata.name;
+  return isItself && revisionIn(template) === revision.template.revision ? revision : null;
+}
+
+interface StoredData {
+  readonly config?: unknown;
+  /** The whole object in place of its text, as older operators stored it. */
+  readonly configMap?: unknown;
+  readonly template?: unknown;
+}
+
+function configText(configMap: unknown): unknown {
+  return (configMap as { data?: Readonly<Record<string, unknown>> } | undefined)?.data?.[engineConfigKey];
+}
+
+function configHash(text: unknown): string | null {
+  if (typeof text !== 'string') return null;
+  try {
+    return contentHash(parseSmallJson(engineConfigKey, text));
+  } catch {
+    return null;
+  }
+}
+
+function revisionIn({ metadata }: StoredTemplate): unknown {
+  return (metadata['annotations'] as Readonly<Record<string, unknown>>)[revisionAnnotation];
 }
 
 /** The revision planned for this spec and checkpoint; where the checkpoint is not known (null), for the spec. */

@@ -18,6 +18,8 @@ export type Autoscaler =
 export interface AutoscalingSurroundings {
   /** Whether the cluster knows ScaledObject. */
   readonly keda: boolean;
+  /** Kinds of others that the operator may not read, which count as unknown. */
+  readonly forbidden?: readonly string[];
   /** Whether something answers for custom.metrics.k8s.io. */
   readonly customMetrics: boolean;
   /** Where KEDA asks for our metrics; null: the operator was not told. */
@@ -32,7 +34,7 @@ export type Autoscaling =
 
 export function planAutoscaling(
   { spec }: Pick<WantedService, 'spec'>,
-  { keda, customMetrics, prometheusUrl }: AutoscalingSurroundings,
+  { keda, customMetrics, prometheusUrl, forbidden = [] }: AutoscalingSurroundings,
 ): Autoscaling {
   const { provider, maxReplicas } = spec.scaling;
   if (maxReplicas === undefined) return { state: 'off' };
@@ -47,6 +49,7 @@ export function planAutoscaling(
       if (keda && prometheusUrl !== null) return planned({ provider: 'keda', prometheusUrl });
       return planned({ provider: customMetrics ? 'hpa' : 'operator' });
     case 'keda':
+      if (forbidden.includes(resources.scaledObjects.plural)) return missing('keda', noRights);
       if (!keda) return missing('keda', `The cluster has no KEDA. ${elseOperator}`);
       return prometheusUrl === null
         ? missing('keda', noPrometheus)
@@ -60,6 +63,8 @@ export function planAutoscaling(
   }
 }
 
+const noRights =
+  'The operator may not list and watch scaledobjects. Give its role these rights, as its chart does, or set scaling.provider to auto or operator.';
 const elseOperator = 'Install what serves them, or set scaling.provider to auto or operator.';
 const noPrometheus =
   'The operator does not know where KEDA finds our metrics. Install it with prometheus.url, or set scaling.provider to auto or operator.';

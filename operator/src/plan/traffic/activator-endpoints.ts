@@ -5,15 +5,12 @@ import { fieldManager, ports } from '@llmservice/crds';
 import type { KubeObject } from '../../kube/types.js';
 import { resources } from '../../kube/resources.js';
 import type { WantedService } from '../../spec/parse-spec.js';
+import { activatorEndpointsName } from '../identity/child-identity.js';
 import { childMetadata } from '../identity/child-metadata.js';
 import { schemeOf } from '../pods/container-parts.js';
 
 /** Label of EndpointSlices: who writes them. */
 export const endpointsManagedBy = 'endpointslice.kubernetes.io/managed-by';
-
-export function activatorEndpointsName(service: string): string {
-  return `${service}-activator`;
-}
 
 export interface ActivatorEndpoints {
   readonly addressType: string;

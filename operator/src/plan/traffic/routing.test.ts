@@ -6,7 +6,10 @@ import { wantedService } from '../../spec/wanted-service.fixture.js';
 
 const gateway = { name: 'public', namespace: 'gateways' };
 const istioGateway = { name: 'ingress', namespace: 'istio-system' };
-const everything: RoutingSurroundings = { gateway, istioGateway, gatewayApi: true, istio: true };
+const everything: RoutingSurroundings = {
+  ...{ gateway, istioGateway, gatewayApi: true, istio: true },
+  ...{ limits: { routeHosts: [] }, hostTaken: false },
+};
 const host = 'demo.example.org';
 
 describe('what carries a route', () => {
@@ -20,6 +23,21 @@ describe('what carries a route', () => {
     ['no gateway at all', { host }, { gateway: null, istioGateway: null }, 'noGateway', undefined],
     ['no gateway of istio', { host, provider: 'istio' }, { istioGateway: null }, 'noGateway', undefined],
     ['a cluster without istio', { host, provider: 'istio' }, { istio: false }, 'noApi', undefined],
+    ['a host that another service has', { host }, { hostTaken: true }, 'hostTaken', undefined],
+    [
+      'a host of another namespace',
+      { host },
+      { limits: { routeHosts: [{ namespace: 'other', host: '*.example.org' }] } },
+      'hostRefused',
+      undefined,
+    ],
+    [
+      'a host of its own namespace',
+      { host },
+      { limits: { routeHosts: [{ namespace: 'n*', host: '*.example.org' }] } },
+      'planned',
+      'gatewayApi',
+    ],
     ['a cluster without either', { host }, { gatewayApi: false, istio: false }, 'noApi', undefined],
   ])('%s', (_, routing, change, state, provider) => {
     const planned = planRouting(wantedService({ routing }), { ...everything, ...change });

@@ -1,6 +1,8 @@
 // What carries a service's route: by what was asked for, what the cluster knows, and which gateways the operator has.
 
+import { resources } from '../../kube/resources.js';
 import type { WantedService } from '../../spec/parse-spec.js';
+import { refusedHost, type RouteHosts } from './route-hosts.js';
 
 /** A Gateway that carries the routes of this operator's services: of the Gateway API, or of istio. */
 export interface Gateway {
@@ -19,7 +21,16 @@ export type Routing =
   | { readonly state: 'none' }
   /** The operator has none of the kind that was asked for. */
   | { readonly state: 'noGateway'; readonly host: string; readonly provider: RouteProvider | 'auto' }
-  | { readonly state: 'noApi'; readonly host: string; readonly provider: RouteProvider }
+  | {
+      readonly state: 'noApi';
+      readonly host: string;
+      readonly provider: RouteProvider;
+      /** Its kinds that the operator may not read; none: the cluster has no such kind. */
+      readonly forbidden: readonly string[];
+    }
+  /** The operator's administrator gives it to other namespaces. `allowed`: what this one may have. */
+  | { readonly state: 'hostRefused'; readonly host: string; readonly allowed: string }
+  | { readonly state: 'hostTaken'; readonly host: string }
   | {
       readonly state: 'planned';
       readonly host: string;
@@ -37,14 +48,27 @@ export interface RoutingSurroundings {
   readonly gatewayApi: boolean;
   /** Whether it knows VirtualService. */
   readonly istio: boolean;
+  readonly limits: { readonly routeHosts: readonly RouteHosts[] };
+  /** Another service has the host, or a part of it that the service asks for. */
+  readonly hostTaken: boolean;
+  /** Kinds of others that the operator may not read, which count as unknown. */
+  readonly forbidden?: readonly string[];
 }
 
+const kindsOf: Readonly<Record<RouteProvider, readonly string[]>> = {
+  gatewayApi: [resources.httpRoutes.plural],
+  istio: [resources.virtualServices.plural, resources.destinationRules.plural],
+};
+
 export function planRouting(
-  { spec }: Pick<WantedService, 'spec'>,
+  { namespace, spec }: Pick<WantedService, 'namespace' | 'spec'>,
   surroundings: RoutingSurroundings,
 ): Routing {
   const { host, pathPrefix = '', provider } = spec.routing;
   if (host === undefined || provider === 'none') return { state: 'none' };
+  const allowed = refusedHost(namespace, host, surroundings.limits.routeHosts);
+  if (allowed !== null) return { state: 'hostRefused', host, allowed };
+  if (surroundings.hostTaken) return { state: 'hostTaken', host };
   const carriers: readonly { provider: RouteProvider; gateway: Gateway | null; known: boolean }[] = [
     { provider: 'gatewayApi', gateway: surroundings.gateway, known: surroundings.gatewayApi },
     { provider: 'istio', gateway: surroundings.istioGateway, known: surroundings.istio },
@@ -53,7 +77,11 @@ export function planRouting(
   const withGateway = asked.filter(({ gateway }) => gateway !== null);
   const chosen = withGateway.find(({ known }) => known) ?? withGateway[0];
   if (chosen === undefined || chosen.gateway === null) return { state: 'noGateway', host, provider };
-  if (!chosen.known) return { state: 'noApi', host, provider: chosen.provider };
+  if (!chosen.known) {
+    const kinds = kindsOf[chosen.provider];
+    const forbidden = (surroundings.forbidden ?? []).filter((each) => kinds.includes(each));
+    return { state: 'noApi', host, provider: chosen.provider, forbidden };
+  }
   return {
     state: 'planned',
     host,

@@ -169,13 +169,30 @@ test.each<[string, string, string | object, object]>([
     'x'.repeat(100_001),
     { status: 413, errorCode: 'request_too_large' },
   ],
-  ['a text of no tokens', '/tokenize', {}, { status: 400, errorCode: 'invalid_request' }],
 ])('%s is told as refused', async (_, path, body, told) => {
   await start();
   await server.post(path, body);
   const totalMs = expect.any(Number);
   const refused = { message: 'request refused', id: null, route: path, model: null, key: null, totalMs };
   expect(await lines()).toEqual([{ ...refused, ...told }]);
+});
+
+test.each<[string, object, object]>([
+  ['/tokenize', {}, { status: 400, errorCode: 'invalid_request' }],
+  ['/tokenize', { prompt: 'x' }, { status: 200, errorCode: null }],
+  ['/detokenize', { tokens: [259] }, { status: 200, errorCode: null }],
+  ['/apply-template', { messages: [] }, { status: 400, errorCode: 'invalid_request' }],
+  [
+    '/v1/messages/count_tokens',
+    { model: 'tiny', messages: [{ role: 'user', content: 'x' }] },
+    { status: 200, errorCode: null },
+  ],
+])('a text of %s is told, %j', async (path, body, told) => {
+  await start();
+  const response = await server.post(path, body);
+  const id = response.headers.get('x-request-id');
+  const line = { message: 'request finished', id, route: path, model: 'tiny', finishReasons: [] };
+  expect((await lines())[0]).toMatchObject({ ...line, ...told });
 });
 
 test('a request without its key is told with its route', async () => {

@@ -9,6 +9,7 @@ import { ScriptedServer } from '../scripted-server.fixture.js';
 import { byteIds, endless, output, says } from '../scripted-engine.fixture.js';
 import type { AccountingRecord } from '../../accounting/accounting-record.js';
 import { configuredKey } from '../../keys/configured-key.fixture.js';
+import { momentOf } from '../../keys/moment.fixture.js';
 import { KeySet } from '../../keys/key-set.js';
 import type { Access } from './access.js';
 
@@ -17,6 +18,8 @@ const keys = new KeySet([
   configuredKey('small', { tokensPerMinute: 60 }),
   configuredKey('single', { concurrency: 1 }),
   configuredKey('urgent', { priority: -3, weight: 4 }),
+  configuredKey('one', { cacheGroup: 'both' }),
+  configuredKey('two', { cacheGroup: 'both' }),
 ]);
 const bearer = (id: string) => ({ authorization: `Bearer secret-${id}` });
 const body = { prompt: 'abcdefghi', max_tokens: 20 };
@@ -28,7 +31,7 @@ let now = Date.parse('2026-01-01T00:00:00Z');
 async function start(access: Partial<Access> = {}): Promise<void> {
   records.length = 0;
   const log = { add: (record: AccountingRecord) => void records.push(record) };
-  server = await ScriptedServer.start({ access: { keys, log, clock: () => now, ...access } });
+  server = await ScriptedServer.start({ access: { keys, log, clock: () => momentOf(now), ...access } });
 }
 afterEach(() => server.stop());
 
@@ -138,6 +141,47 @@ describe('a server with keys', () => {
   });
 });
 
+describe('health', () => {
+  const paths = ['/health', '/healthz/ready', '/v2/health/ready'];
+
+  test.each(paths)('%s tells its state to all, and the rest to who has a key', async (path) => {
+    await start();
+    server.parts.lifecycle.fail({
+      reason: 'S3Unavailable',
+      message: 'https://user:hunter2@s3.internal is out of reach',
+    });
+    for (const headers of [{}, bearer('stranger')]) {
+      const response = await server.get(path, headers);
+      expect(response.status).toBe(503);
+      const text = await response.text();
+      expect(JSON.parse(text)).toEqual({
+        ...(path.startsWith('/v2') ? { ready: false } : {}),
+        state: 'failed',
+        load: null,
+      });
+      expect(text).not.toMatch(/hunter2|tiny|MI300X/);
+    }
+    expect(await (await server.get(path, bearer('free'))).json()).toMatchObject({
+      model: 'tiny',
+      failure: { reason: 'S3Unavailable' },
+    });
+  });
+
+  test('tells a server without keys everything', async () => {
+    await start({ keys: null });
+    expect(await (await server.get('/health')).json()).toMatchObject({
+      model: 'tiny',
+      engine: { numBlocks: 8 },
+    });
+  });
+
+  test('and liveness is told to all', async () => {
+    await start();
+    for (const path of ['/healthz/live', '/healthz/startup', '/v2/health/live'])
+      expect((await server.get(path)).status).toBe(200);
+  });
+});
+
 describe('budgets', () => {
   test('refuse with a Retry-After that is true, tell what is left, and end nothing that began', async () => {
     await start();
@@ -239,6 +283,97 @@ describe('budgets', () => {
   });
 });
 
+describe('texts that are not generated from', () => {
+  const text = 'x'.repeat(300);
+  const messages = [{ role: 'user', content: text }];
+  const ids = byteIds(text);
+
+  const costly: [string, object][] = [
+    ['/tokenize', { prompt: text }],
+    ['/detokenize', { tokens: ids }],
+    ['/apply-template', { messages }],
+    ['/v1/messages/count_tokens', { model: 'tiny', messages }],
+  ];
+
+  test.each(costly)('of %s are accounted, and bill no tokens', async (path, request) => {
+    await start();
+    const response = await server.post(path, request, bearer('small'));
+    expect([response.status, response.headers.get('x-ratelimit-remaining-tokens')]).toEqual([200, '60']);
+    const [record] = await accounted(1);
+    expect(record).toMatchObject({
+      id: response.headers.get('x-request-id'),
+      key: 'small',
+      route: path,
+      promptTokens: 0,
+      completionTokens: 0,
+      finish: [],
+    });
+    expect(record!.textTokens).toBeGreaterThan(70);
+  });
+
+  test.each([...costly, ['/v1/embeddings', { input: 'x' }], ['/generate', { prompt: 'x' }], ['/warmup', {}]])(
+    'a key without tokens left gets no work of %s, not even its body read',
+    async (path, request) => {
+      await start();
+      server.script = says('x'.repeat(30));
+      for (let i = 0; i < 2; i++) await server.post('/v1/completions', body, bearer('small'));
+      await accounted(2);
+      const encode = jest.spyOn(server.parts.lifecycle.model!.tokenizer, 'encode');
+      const render = jest.spyOn(server.parts.lifecycle.model!.chatTemplate!, 'render');
+      const open = jest.spyOn(server.parts.bodies, 'open');
+      const asked = server.engine.requests.length;
+      expect((await server.post(path, request, bearer('small'))).status).toBe(429);
+      expect([encode, render, open].map(({ mock }) => mock.calls.length)).toEqual([0, 0, 0]);
+      expect(server.engine.requests).toHaveLength(asked);
+    },
+  );
+
+  test('have a budget of ten times the key’s, and refused requests spend of it', async () => {
+    await start();
+    const limit = 'llmservice_key_refused_total{model_name="tiny",key="small",limit="textTokensPerMinute"}';
+    const statuses: number[] = [];
+    for (let i = 0; i < 3; i++)
+      statuses.push((await server.post('/tokenize', { prompt: text }, bearer('small'))).status);
+    // Far too long for the context, each time.
+    expect(statuses).toEqual([200, 200, 429]);
+    const refused = await server.post('/v1/completions', body, bearer('small'));
+    expect([refused.status, await metric(limit)]).toEqual([429, 2]);
+    expect(await refused.text()).toContain('textTokensPerMinute: 600');
+    now += 60_000;
+    const long = { prompt: 'x'.repeat(2500) };
+    expect((await server.post('/v1/completions', long, bearer('small'))).status).toBe(400);
+    expect((await server.post('/v1/completions', long, bearer('small'))).status).toBe(429);
+  });
+
+  test('count among the requests of a key that run at once, and end when their client goes', async () => {
+    await start();
+    const { chatTemplate } = server.parts.lifecycle.model!;
+    jest.spyOn(chatTemplate!, 'render').mockImplementationOnce(() => new Promise(() => undefined));
+    const client = new AbortController();
+    const asked = fetch(`${server.url}/apply-template`, {
+      method: 'POST',
+      body: JSON.stringify({ messages }),
+      headers: bearer('single'),
+      signal: client.signal,
+    }).catch(() => undefined);
+    while (server.parts.running.size === 0) await tick();
+    expect((await server.post('/tokenize', { prompt: 'x' }, bearer('single'))).status).toBe(429);
+    client.abort();
+    await asked;
+    while (server.parts.running.size > 0) await tick();
+    expect((await server.post('/tokenize', { prompt: 'x' }, bearer('single'))).status).toBe(200);
+  });
+
+  test('are refused with the rest where the server is full', async () => {
+    await start({ keys: null });
+    server.script = endless;
+    const full = Array.from({ length: 8 }, () => server.post('/v1/completions', { ...body, stream: true }));
+    const streams = await Promise.all(full);
+    for (const [path, request] of costly) expect((await server.post(path, request)).status).toBe(429);
+    await Promise.all(streams.map((stream) => stream.body!.cancel()));
+  });
+});
+
 describe('the share of the engine', () => {
   test.each<[string, object, object]>([
     ['free', { user: 'someone' }, { fairnessKey: 'free', priority: 0 }],
@@ -265,6 +400,71 @@ describe('the share of the engine', () => {
     await start({ keys: null });
     await server.post('/v1/completions', { ...body, user: 'someone', priority: -8 });
     expect(server.engine.requests[0]).toMatchObject({ fairnessKey: 'someone', priority: -8 });
+  });
+
+  test.each(['/v1/completions', '/v1/embeddings', '/generate'])(
+    'without keys is bounded at %s, and the refusal says by what',
+    async (path) => {
+      await start({ keys: null, mostUrgentPriority: -1 });
+      const asked = { prompt: 'abc', priority: -2 };
+      const refused = await server.post(
+        path,
+        path.endsWith('embeddings') ? { input: 'abc', priority: -2 } : asked,
+      );
+      expect(refused.status).toBe(400);
+      expect(await refused.json()).toMatchObject({
+        error: {
+          param: 'priority',
+          message: 'priority -2 is more urgent than requests may be here; send -1 or more',
+        },
+      });
+      expect(server.engine.requests).toEqual([]);
+      await server.post('/v1/completions', { ...body, priority: -1 });
+      expect(server.engine.requests).toMatchObject([{ priority: -1 }]);
+    },
+  );
+});
+
+describe('cached prompts', () => {
+  const salts = async (...asked: [id: string, fields: object][]): Promise<(string | null)[]> => {
+    for (const [id, fields] of asked) {
+      server.script = says('x');
+      expect((await server.post('/v1/completions', { ...body, ...fields }, bearer(id))).status).toBe(200);
+      server.script = async function* () {
+        yield await Promise.resolve({
+          ...output([]),
+          embedding: Float32Array.of(1),
+          finish: 'stop' as const,
+        });
+      };
+      const embedded = await server.post('/v1/embeddings', { input: 'abc', ...fields }, bearer(id));
+      expect(embedded.status).toBe(200);
+    }
+    return server.engine.requests.map(({ cacheSalt }) => cacheSalt);
+  };
+
+  test('are of one key, or of its group, and within it of one cache_salt', async () => {
+    await start();
+    const found = await salts(
+      ['free', {}],
+      ['single', {}],
+      ['free', { cache_salt: 'x' }],
+      ['one', {}],
+      ['two', {}],
+      ['two', { cache_salt: 'x' }],
+    );
+    const [free, , single, , salted, , one, , two] = found;
+    // A completion and an embedding each.
+    expect(found.filter((_, i) => i % 2 === 0)).toEqual(found.filter((_, i) => i % 2 === 1));
+    expect(one).toBe(two);
+    expect(new Set([free, single, salted, one, found.at(-1)]).size).toBe(5);
+  });
+
+  test('are everybody’s without keys, but for those with a cache_salt', async () => {
+    await start({ keys: null });
+    await server.post('/v1/completions', body);
+    await server.post('/v1/completions', { ...body, cache_salt: 'x' });
+    expect(server.engine.requests.map(({ cacheSalt }) => cacheSalt)).toEqual([null, 'x']);
   });
 });
 
@@ -309,6 +509,7 @@ describe('accounts', () => {
       cachedTokens: usage.prompt_tokens_details.cached_tokens,
       completionTokens: usage.completion_tokens,
       reasoningTokens: 0,
+      textTokens: 0,
       finish: Array.from(
         { length: 'prompt' in request && Array.isArray(request.prompt) ? 3 : 1 },
         () => 'stop',

@@ -5,9 +5,11 @@ import type { Request, RequestHandler, Response } from 'express';
 import type { AccountingLog } from '../../accounting/accounting-log.js';
 import type { RateLimit } from '../../keys/key-budget.js';
 import type { KeyBudgets } from '../../keys/key-budgets.js';
+import type { Moment } from '../../keys/moment.js';
 import { RequestAccount, type AccountedRequest } from '../../keys/request-account.js';
 import type { KeyMetrics } from '../../metrics/key-metrics.js';
 import { ApiError } from '../../request/body/api-error.js';
+import type { Admission } from './admission.js';
 import { recordOf } from './request-record.js';
 
 /** The keys as they are now. */
@@ -19,12 +21,13 @@ export interface Access {
   /** Null: no key is asked for. */
   readonly keys: Keys | null;
   readonly protectMetrics: boolean;
+  /** The lowest that a request may ask for where no key is asked for. */
+  readonly mostUrgentPriority: number;
   readonly budgets: KeyBudgets;
   readonly metrics: KeyMetrics;
   /** Null: none is written. */
   readonly log: Pick<AccountingLog, 'add'> | null;
-  /** Unix time in milliseconds. */
-  readonly clock: () => number;
+  readonly clock: () => Moment;
   /** Accounts of requests of which something may still run: their lines are still to come. */
   readonly open: Set<RequestAccount>;
 }
@@ -52,11 +55,32 @@ export function authenticate({ keys, protectMetrics, metrics }: Access): Request
 }
 
 /**
+ * Refuses before its body is read what would be refused after it anyway: of a key that has used up its budgets, or where
+ * there is no room for one more.
+ * @throws ApiError rate_limit_exceeded, queue_full, invalid_api_key
+ */
+export function refuseEarly(access: Access, admission: Pick<Admission, 'requireRoom'>): RequestHandler {
+  const { keys, budgets, metrics, clock } = access;
+  return (request, response, next) => {
+    const key = keys === null ? null : requireKey(keys, metrics, request);
+    if (key !== null) {
+      const now = clock();
+      const budget = budgets.of(key, now);
+      const limit = budget.rateLimit(now);
+      if (limit !== null) tellRateLimit(response, limit);
+      budget.requireAny(now);
+    }
+    admission.requireRoom(1, key?.id ?? null);
+    next();
+  };
+}
+
+/**
  * The account of a request that was let in. Keys may have changed since, while its body came.
  * @throws ApiError rate_limit_exceeded, invalid_api_key
  */
 export function openAccount(access: Access, request: AccountedRequest, response: Response): RequestAccount {
-  const { keys, budgets, metrics, log, clock } = access;
+  const { keys, budgets, metrics, log, clock, mostUrgentPriority } = access;
   const key = keys === null ? null : requireKey(keys, metrics, response.req);
   const record = recordOf(response);
   const account = new RequestAccount(
@@ -64,6 +88,7 @@ export function openAccount(access: Access, request: AccountedRequest, response:
     key === null ? null : { key, budget: budgets.of(key, clock()) },
     {
       keepsTexts: record.keepsTexts,
+      mostUrgentPriority,
       settled: (generations) => {
         access.open.delete(account);
         record.settled(generations);
@@ -79,6 +104,16 @@ export function openAccount(access: Access, request: AccountedRequest, response:
   );
   access.open.add(account);
   return account;
+}
+
+/** Whether a route that is open to all may tell the request everything: it has a key, or none is asked for. */
+export function isTrusted({ keys, metrics }: Access, request: Request): boolean {
+  if (keys === null) return true;
+  const presented = presentedKey(request);
+  if (presented === null) return false;
+  if (keys.find(presented) !== null) return true;
+  metrics.unauthorized();
+  return false;
 }
 
 /** As OpenAI's clients send it, or as Anthropic's do. */

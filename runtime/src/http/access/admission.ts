@@ -34,7 +34,8 @@ export class Admission {
     };
   }
 
-  private requireRoom(count: number, key: string | null): void {
+  /** @throws ApiError as `enter` */
+  requireRoom(count: number, key: string | null): void {
     if (count > this.limit) {
       const message = `the request asks for ${String(count)} answers at once; this replica takes at most ${String(this.limit)}`;
       throw ApiError.of('invalid_request', message);

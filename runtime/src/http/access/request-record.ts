@@ -47,6 +47,7 @@ export class RequestRecord {
   #accounted: AccountedRequest | null = null;
   #key: string | null = null;
   #errorCode: string | null = null;
+  #bodyBytes = 0;
   /** Whether something of it may still run. */
   #open = false;
   #closed = false;
@@ -67,8 +68,22 @@ export class RequestRecord {
     return this.#parts.keepsTexts;
   }
 
+  /** Id of the API key; null: none was asked for, or none was recognised. */
+  get key(): string | null {
+    return this.#key;
+  }
+
+  /** Of the body, unpacked. */
+  get bodyBytes(): number {
+    return this.#bodyBytes;
+  }
+
   keyed(id: string): void {
     this.#key = id;
+  }
+
+  read(bodyBytes: number): void {
+    this.#bodyBytes = bodyBytes;
   }
 
   /** It is let in to generate; `settled` follows. */

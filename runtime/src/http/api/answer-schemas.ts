@@ -66,6 +66,8 @@ const anthropicMessage = object({
   usage: object({ input_tokens: whole, output_tokens: whole, cache_read_input_tokens: whole }),
 });
 
+/** Beside the state and the load they need a key where there are keys. */
+const keyed = ['model', 'engine', 'failure'];
 const health = {
   state: { enum: ['pulling', 'loading', 'serving', 'restarting', 'unloaded', 'draining', 'failed'] },
   model: text,
@@ -86,8 +88,8 @@ const schemas = {
   }),
   OpenApi: object({ openapi: text, info: { type: 'object' }, paths: { type: 'object' } }),
   Version: object({ version: text, engine: anyOrNull('object') }),
-  Health: object(health),
-  InferenceReady: object({ ready: boolean, ...health }),
+  Health: object(health, keyed),
+  InferenceReady: object({ ready: boolean, ...health }, keyed),
   InferenceLive: object({ live: boolean }),
   Alive: object({ alive: boolean }),
   Metrics: text,

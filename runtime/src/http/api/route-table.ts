@@ -55,7 +55,7 @@ export const routeTable = {
   version: get('/version', 'Version of the server and of its engine', 'Version'),
   health: get(
     routes.health,
-    'State of model, load and engine; 503 unless requests are served',
+    'State of model, load and engine, of which requests without a key learn the state and the load; 503 unless requests are served',
     'Health',
     true,
   ),

@@ -34,6 +34,8 @@ export interface Prompt {
 interface PromptContext {
   readonly model: ServedModel;
   readonly account: RequestAccount;
+  /** Ends the request. */
+  readonly signal: AbortSignal;
 }
 
 /** @throws ApiError whatever is wrong with it */
@@ -48,9 +50,9 @@ export async function preparePrompt(asked: AskedGeneration, context: PromptConte
 
 async function prepare(
   { id, request, source }: AskedGeneration,
-  { model, account }: PromptContext,
+  { model, account, signal }: PromptContext,
 ): Promise<Prompt> {
-  const { toRun, inReasoning } = await prepareGeneration(request, source, id, model);
+  const { toRun, inReasoning } = await prepareGeneration(request, source, id, model, signal);
   const prepared = account.share(toRun, request.priority);
   const { details, rules } = request;
   const textOptions: Omit<TextStreamOptions, 'tools'> = {

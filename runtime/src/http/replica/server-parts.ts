@@ -11,20 +11,27 @@ import type { AccountedRequest, RequestAccount } from '../../keys/request-accoun
 import { openAccount, type Access } from '../access/access.js';
 import type { Admission } from '../access/admission.js';
 import type { Lifecycle } from './lifecycle.js';
+import type { BodyBudget } from '../server/body-budget.js';
 import { recordOf, type RecordParts } from '../access/request-record.js';
 import type { ModelNames } from './served-model.js';
 
 export interface ServerParts extends RecordParts {
   readonly lifecycle: Lifecycle;
   readonly names: ModelNames;
+  /** NAMESPACE/NAME; null: a replica of none. */
+  readonly service: string | null;
   readonly admission: Admission;
   readonly access: Access;
   readonly metrics: ServerMetrics;
   readonly logger: Logger;
   readonly running: Set<RunningRequest>;
   readonly recentErrors: Pick<RecentErrors, 'errors'>;
-  readonly maxBodyBytes: number;
+  readonly bodies: BodyBudget;
+  readonly maxConnections: number;
 }
+
+/** Of a body, for each token that its text may have had. */
+const bytesPerToken = 4;
 
 /** A request that is generating, or waits for its turn. */
 export interface RunningRequest extends AccountedRequest {
@@ -38,7 +45,7 @@ export interface RunningRequest extends AccountedRequest {
 }
 
 /**
- * Runs the generating part of a request: admitted, accounted, listed for the drain, aborted when the client goes away.
+ * Runs the part of a request that costs something, generating or not: admitted, accounted, listed for the drain, aborted when the client goes away.
  * @throws ApiError queue_full, rate_limit_exceeded; why it was ended, if it was
  */
 export async function whileAdmitted(
@@ -64,6 +71,7 @@ export async function whileAdmitted(
     if (response.req.socket.destroyed) gone();
     await run(controller.signal, account);
   } catch (error) {
+    account.refused(Math.ceil(recordOf(response).bodyBytes / bytesPerToken));
     // What was ended fails in whatever it was at.
     const reason: unknown = controller.signal.reason;
     throw reason instanceof ApiError ? reason : error;

@@ -35,7 +35,7 @@ export function embeddingsRoute(parts: ServerParts): RequestHandler {
       // All are looked at before any runs.
       const prepared = await Promise.all(
         parsed.inputs.map((input, index) =>
-          prepareEmbedding(parsed, input, `${id}-${String(index)}`, serving.model),
+          prepareEmbedding(parsed, input, `${id}-${String(index)}`, serving.model, signal),
         ),
       );
       const requests = prepared.map((each) => account.share(each, parsed.priority));

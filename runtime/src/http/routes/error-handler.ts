@@ -9,17 +9,9 @@ import { asApiError } from '../generation/generation.js';
 import { recordOf } from '../access/request-record.js';
 import { isAnthropicPath } from '../api/route-table.js';
 
-/** Errors of express's own body reader. */
-interface BodyError extends Error {
-  readonly type?: string;
-  readonly status?: number;
-  readonly limit?: number;
-  readonly length?: number;
-}
-
 export function errorHandler(logger: Logger): ErrorRequestHandler {
   return (error: unknown, request, response, next) => {
-    const told = bodyError(error as BodyError) ?? asApiError(error);
+    const told = pathError(error) ?? asApiError(error);
     if (told.code === 'internal_error') logger.error('request failed', { error: describe(error) });
     recordOf(response).failed(told);
     if (response.destroyed) return;
@@ -36,31 +28,10 @@ export function errorHandler(logger: Logger): ErrorRequestHandler {
   };
 }
 
-function bodyError(error: BodyError): ApiError | null {
-  const { type, status = 500, limit, length, message } = error;
-  // Of express's router: a path with % before what is no character.
-  if (error instanceof URIError) return ApiError.of('invalid_request', `the path cannot be read: ${message}`);
-  switch (type) {
-    case 'entity.too.large':
-      return ApiError.of(
-        'request_too_large',
-        `the body has ${length === undefined ? 'more' : String(length)} bytes, and the limit is ${String(limit)}`,
-      );
-    case 'entity.parse.failed':
-      return ApiError.of('invalid_request', `the body is not JSON: ${message}`);
-    case 'request.aborted':
-      return ApiError.of('request_aborted', 'the client went away');
-    case 'body.refused':
-    case 'encoding.unsupported':
-    case 'charset.unsupported':
-    case 'request.size.invalid':
-      return ApiError.of('invalid_request', message);
-    default:
-      // What decompresses the body has no types.
-      return !(error instanceof ApiError) && status >= 400 && status < 500
-        ? ApiError.of('invalid_request', `the body cannot be read: ${message}`)
-        : null;
-  }
+/** Of express's router: a path with % before what is no character. */
+function pathError(error: unknown): ApiError | null {
+  if (!(error instanceof URIError)) return null;
+  return ApiError.of('invalid_request', `the path cannot be read: ${error.message}`);
 }
 
 function describe(error: unknown): string {

@@ -1,24 +1,37 @@
 // Probes, /health, /metrics and /version. Liveness says only that the event loop turns; readiness that requests are served.
 
-import type { RequestHandler } from 'express';
+import type { Request, RequestHandler } from 'express';
+import { isTrusted } from '../access/access.js';
+import type { HealthBody } from '../replica/lifecycle.js';
 import type { ServerParts } from '../replica/server-parts.js';
 import { version } from '../api/version.js';
 
-export function healthRoute({ lifecycle }: ServerParts): RequestHandler {
-  return (_request, response) => {
-    const body = lifecycle.health();
+export function healthRoute(parts: ServerParts): RequestHandler {
+  return (request, response) => {
+    const body = healthFor(parts, request);
     response.status(body.state === 'serving' ? 200 : 503).json(body);
   };
 }
+
+/**
+ * What a request may know. Without a key, where there are keys, it is what probes and the operator need: the state, and
+ * how far the load is. The texts of failures name paths and buckets, and the engine its device.
+ */
+function healthFor({ lifecycle, access }: ServerParts, request: Request): PublicHealth {
+  const { state, load, ...rest } = lifecycle.health();
+  return isTrusted(access, request) ? { state, load, ...rest } : { state, load };
+}
+
+type PublicHealth = Pick<HealthBody, 'state' | 'load'> & Partial<HealthBody>;
 
 export const aliveRoute: RequestHandler = (_request, response) => {
   response.json({ alive: true });
 };
 
 /** KServe's clients read `ready`, and `live` below. */
-export function inferenceReadyRoute({ lifecycle }: ServerParts): RequestHandler {
-  return (_request, response) => {
-    const body = lifecycle.health();
+export function inferenceReadyRoute(parts: ServerParts): RequestHandler {
+  return (request, response) => {
+    const body = healthFor(parts, request);
     const ready = body.state === 'serving';
     response.status(ready ? 200 : 503).json({ ready, ...body });
   };

@@ -51,6 +51,18 @@ test('the stream check sends events at the pace that they tell, as an answer is 
   expect(metrics).not.toMatch(/^vllm:request_success_total\{.*\} [1-9]/m);
 });
 
+test('a stream check names the service to who names it, and to nobody else', async () => {
+  const mine = await ScriptedServer.start({ service: 'team-b/chat' });
+  const told = async (headers: Record<string, string>): Promise<boolean> => {
+    const answer = await mine.post('/v1/stream-check', {}, headers);
+    return (await answer.text()).includes('team-b');
+  };
+  expect(await told({ 'x-llmservice-service': 'team-b/chat' })).toBe(true);
+  expect(await told({ 'x-llmservice-service': 'team-a/chat' })).toBe(false);
+  expect(await told({})).toBe(false);
+  await mine.stop();
+});
+
 test('health, metrics and version', async () => {
   await server.chat({});
   const health = await json(await server.get('/health'));

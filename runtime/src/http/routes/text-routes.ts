@@ -1,5 +1,5 @@
 // POST tokenize, detokenize and apply-template: what a text or a conversation becomes before it is generated from, and
-// token ids back as text. Nothing is admitted or queued: the engine has no part in it.
+// token ids back as text. The engine has no part in it.
 
 import type { RequestHandler } from 'express';
 import { ApiError } from '../../request/body/api-error.js';
@@ -9,52 +9,60 @@ import { parseDetokenize, parseTemplate, parseTokenize } from '../../request/par
 import { renderMessages } from '../../request/prepare/prepare-generation.js';
 import { resolveName } from '../replica/served-model.js';
 import type { ServerParts } from '../replica/server-parts.js';
+import { answerText } from './text-work.js';
 
-export function tokenizeRoute({ lifecycle, names }: ServerParts): RequestHandler {
+/** As a token has in plain English: a rendered text is not encoded to be charged. */
+const charsPerToken = 4;
+
+export function tokenizeRoute(parts: ServerParts): RequestHandler {
   return (request, response) =>
-    lifecycle.withModel(async (model) => {
+    answerText(parts, request, response, async ({ model, signal, spend }) => {
       const parsed = parseTokenize(request.body);
-      resolveName(names, parsed.model, request);
+      resolveName(parts.names, parsed.model, request);
       const { source, tools, addSpecialTokens } = parsed;
       const param = source.kind === 'messages' ? 'messages' : 'prompt';
       const text =
         source.kind === 'messages'
           ? ({
               kind: 'text',
-              text: await renderMessages(source, model, tools?.given),
+              text: await renderMessages(source, model, tools?.given, signal),
               addSpecialTokens,
             } as const)
           : source;
-      const ids = await encodeText(text, model, param);
+      const ids = await encodeText(text, model, param, signal);
+      spend(ids.length);
       if (ids.length > mostTokens) {
         const message = `the text has ${String(ids.length)} tokens, and this route takes ${String(mostTokens)}: send it in parts`;
         throw ApiError.of('invalid_request', message, { param });
       }
       const tokens = Array.from(ids);
-      response.json({
+      return {
         count: tokens.length,
         max_model_len: model.maxModelLen,
         tokens,
         token_strs: parsed.withTexts ? tokens.map((id) => model.tokenizer.tokenText(id)) : null,
-      });
+      };
     });
 }
 
-export function detokenizeRoute({ lifecycle, names }: ServerParts): RequestHandler {
+export function detokenizeRoute(parts: ServerParts): RequestHandler {
   return (request, response) =>
-    lifecycle.withModel(async (model) => {
+    answerText(parts, request, response, async ({ model, signal, spend }) => {
       const { model: asked, source } = parseDetokenize(request.body);
-      resolveName(names, asked, request);
-      const ids = await encodeText(source, model, 'tokens');
-      response.json({ prompt: model.tokenizer.decode(ids, { skipSpecialTokens: false }) });
+      resolveName(parts.names, asked, request);
+      const ids = await encodeText(source, model, 'tokens', signal);
+      spend(ids.length);
+      return { prompt: model.tokenizer.decode(ids, { skipSpecialTokens: false }) };
     });
 }
 
-export function applyTemplateRoute({ lifecycle, names }: ServerParts): RequestHandler {
+export function applyTemplateRoute(parts: ServerParts): RequestHandler {
   return (request, response) =>
-    lifecycle.withModel(async (model) => {
+    answerText(parts, request, response, async ({ model, signal, spend }) => {
       const { model: asked, source, tools } = parseTemplate(request.body);
-      resolveName(names, asked, request);
-      response.json({ prompt: await renderMessages(source, model, tools?.given) });
+      resolveName(parts.names, asked, request);
+      const prompt = await renderMessages(source, model, tools?.given, signal);
+      spend(Math.ceil(prompt.length / charsPerToken));
+      return { prompt };
     });
 }

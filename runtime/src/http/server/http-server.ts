@@ -9,6 +9,7 @@ import { ApiError } from '../../request/body/api-error.js';
 import { answerClientErrors } from './client-errors.js';
 import { connectionLimits, connectionOptions } from './connection-limits.js';
 import type { ServerParts } from '../replica/server-parts.js';
+import { ConnectionRoom } from './connection-room.js';
 import { OpenAnswers } from './open-answers.js';
 import { StalledReaders } from './stalled-readers.js';
 import type { TlsFiles } from './tls-files.js';
@@ -31,6 +32,7 @@ export class HttpServer {
   private readonly server: Server;
   private readonly reload: TlsReload | null = null;
   private readonly stalled: StalledReaders;
+  private readonly slowBodies: NodeJS.Timeout;
   private readonly answers: OpenAnswers;
   private readonly sockets = new Set<Socket>();
   private draining = false;
@@ -43,8 +45,11 @@ export class HttpServer {
     limits = connectionLimits,
   ) {
     const options = connectionOptions(limits);
+    const { bodies, maxConnections } = parts;
+    const room = new ConnectionRoom(maxConnections, () => bodies.makeRoom());
+    const listener = room.guard(app);
     if (tls === null) {
-      this.server = createServer(options, app);
+      this.server = createServer(options, listener);
     } else {
       const asks = tls.files.ca !== undefined;
       const server = createTlsServer(
@@ -55,11 +60,12 @@ export class HttpServer {
           rejectUnauthorized: false,
           handshakeTimeout: limits.headersMs,
         },
-        app,
+        listener,
       );
       this.reload = new TlsReload(server, tls.folder, tls.files, parts.logger, tls.reloadMs);
       this.server = server;
     }
+    room.watch(this.server);
     answerClientErrors(this.server);
     // A client that keeps its connection would be refused on it again and again, and never meet another replica.
     this.server.prependListener('request', (_, response) => {
@@ -67,6 +73,7 @@ export class HttpServer {
     });
     this.answers = new OpenAnswers(this.server);
     this.stalled = new StalledReaders(this.server, limits);
+    this.slowBodies = setInterval(() => bodies.cutSlow(), limits.lookMs).unref();
     this.server.on('connection', (socket: Socket) => {
       this.sockets.add(socket);
       socket.once('close', () => this.sockets.delete(socket));
@@ -115,6 +122,7 @@ export class HttpServer {
   async close(): Promise<void> {
     this.reload?.stop();
     this.stalled.stop();
+    clearInterval(this.slowBodies);
     await new Promise<void>((resolve) => {
       this.server.close(() => resolve());
       this.server.closeIdleConnections();

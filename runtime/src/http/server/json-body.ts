@@ -1,30 +1,83 @@
 // What reads the bodies of requests: JSON, whatever their content type says, since clients such as curl leave it out or
-// wrong.
+// wrong. A body's bytes are held until its answer has ended: what is parsed from it lives as long.
 
-import express, { type RequestHandler } from 'express';
+import type { Request, RequestHandler, Response } from 'express';
+import { ApiError } from '../../request/body/api-error.js';
 import { JsonBounds } from '../../request/body/json-bounds.js';
+import { recordOf } from '../access/request-record.js';
+import type { BodyBudget } from './body-budget.js';
+import { ParseTurns } from './parse-turns.js';
+import { readBody } from './read-body.js';
 
-/** A body that was read and is not taken; the error handler knows errors of express's reader by `type` and `status`. */
-class BodyRefused extends Error {
-  readonly status = 400;
+/** Larger ones wait for their turn: smaller ones take less than some milliseconds. */
+const largeBytes = 256 * 1024;
 
-  constructor(
-    readonly type: 'body.refused' | 'charset.unsupported',
-    message: string,
-  ) {
-    super(message);
+export function jsonBody(budget: BodyBudget): RequestHandler {
+  const turns = new ParseTurns();
+  return async (request, response, next) => {
+    if (hasBody(request)) {
+      requireUtf8(request);
+      const bytes = await readHeld(budget, request, response);
+      recordOf(response).read(bytes.length);
+      request.body =
+        bytes.length < largeBytes ? parse(bytes) : await turns.run(() => parseFor(response, bytes));
+    }
+    next();
+  };
+}
+
+/** As HTTP/1.1 says it. */
+function hasBody({ headers }: Request): boolean {
+  return headers['transfer-encoding'] !== undefined || headers['content-length'] !== undefined;
+}
+
+async function readHeld(budget: BodyBudget, request: Request, response: Response): Promise<Buffer> {
+  const cut = new AbortController();
+  const body = budget.open(recordOf(response).key, (reason) => {
+    // What comes of it is not waited for either.
+    response.setHeader('connection', 'close');
+    cut.abort(reason);
+  });
+  response.once('close', () => body.release());
+  try {
+    return await readBody(request, body, budget.largestBytes, cut.signal);
+  } catch (error) {
+    body.release();
+    throw error;
   }
 }
 
-export function jsonBody(mostBytes: number): RequestHandler {
-  return express.json({
-    limit: mostBytes,
-    type: () => true,
-    verify: (_request, _response, body, charset) => {
-      if (charset !== 'utf-8')
-        throw new BodyRefused('charset.unsupported', `a body in ${charset} is not read; send it in UTF-8`);
-      const excess = new JsonBounds().excessOf(body);
-      if (excess !== null) throw new BodyRefused('body.refused', `the body ${excess}`);
-    },
-  });
+/** @throws ApiError invalid_request */
+function requireUtf8({ headers }: Request): void {
+  const charset = /;\s*charset\s*=\s*"?([^\s";]+)/i.exec(headers['content-type'] ?? '')?.[1]?.toLowerCase();
+  if (charset === undefined || charset === 'utf-8' || charset === 'utf8') return;
+  throw ApiError.of('invalid_request', `a body in ${charset} is not read; send it in UTF-8`);
 }
+
+/** @throws ApiError invalid_request, request_aborted */
+function parseFor(response: Response, bytes: Buffer): unknown {
+  if (response.destroyed) throw ApiError.of('request_aborted', 'the client went away');
+  return parse(bytes);
+}
+
+/** @throws ApiError invalid_request */
+function parse(bytes: Buffer): unknown {
+  // As a client that has nothing to say leaves it.
+  if (bytes.length === 0) return {};
+  const excess = new JsonBounds().excessOf(bytes);
+  if (excess !== null) throw ApiError.of('invalid_request', `the body ${excess}`);
+  const value = parseJson(decoder.decode(bytes));
+  if (typeof value === 'object' && value !== null) return value;
+  throw ApiError.of('invalid_request', 'the body is not a JSON object');
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw ApiError.of('invalid_request', `the body is not JSON: ${(error as Error).message}`);
+  }
+}
+
+/** Takes a byte order mark away. */
+const decoder = new TextDecoder();

@@ -10,6 +10,7 @@ export const errorCodes = {
   request_aborted: { status: 400, type: 'invalid_request_error' },
   invalid_api_key: { status: 401, type: 'invalid_request_error' },
   client_certificate_required: { status: 401, type: 'authentication_error' },
+  model_not_allowed: { status: 403, type: 'invalid_request_error' },
   model_not_found: { status: 404, type: 'invalid_request_error' },
   route_not_found: { status: 404, type: 'invalid_request_error' },
   method_not_allowed: { status: 405, type: 'invalid_request_error' },
@@ -22,6 +23,7 @@ export const errorCodes = {
   headers_too_large: { status: 431, type: 'invalid_request_error' },
   internal_error: { status: 500, type: 'server_error' },
   model_not_ready: { status: 503, type: 'server_error' },
+  server_busy: { status: 503, type: 'server_error' },
   draining: { status: 503, type: 'server_error' },
 } as const satisfies Record<string, { status: number; type: string }>;
 

@@ -32,3 +32,15 @@ test.each([
 ])('a text may hold %s', (_, text) => {
   expect(excess(`{"a":"${text}","b":1}`)).toBeNull();
 });
+
+test('lists and values have bounds, of several texts together', () => {
+  const lists = (count: number): string => `[${Array.from({ length: count - 1 }, () => '[1]').join(',')}]`;
+  expect(excess(lists(100_000))).toBeNull();
+  expect(excess(lists(100_001))).toBe('has more than 100000 lists and objects');
+  const values = (count: number): string => `[${Array.from({ length: count }, () => '1').join(',')}]`;
+  expect(excess(values(2 ** 19))).toBeNull();
+  expect(excess(values(2 ** 19 + 1))).toBe('has more than 524288 values');
+  const bounds = new JsonBounds();
+  expect(bounds.excessOf(Buffer.from(values(2 ** 18)))).toBeNull();
+  expect(bounds.excessOf(Buffer.from(values(2 ** 18 + 2)))).toBe('has more than 524288 values');
+});

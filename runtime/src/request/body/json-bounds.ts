@@ -1,18 +1,26 @@
-// How deep a body, and JSON that it has as text, may be nested, and how many members its objects may have. JSON's reader
-// takes any of both: what goes through the result afterwards calls itself for each level and has no stack for ten
-// thousand, and a million names in one object take seconds, in which nobody is answered. So bytes are looked at before.
+// How deep a body, and JSON that it has as text, may be nested, and how many values it may have. JSON's reader takes any
+// number: what goes through the result afterwards calls itself for each level and has no stack for ten thousand, and a
+// million names, or four million lists of one number, take seconds, in which nobody is answered. So bytes are looked at
+// before.
 
 /** Several times what conversations and schemas of tools have. */
 const mostLevels = 128;
 /** More than a context of 262,144 tokens holds of messages that say anything, or of tools. */
 const mostMembers = 100_000;
+/** As many lists and objects: each is some 30 times the work of a number. */
+const mostContainers = 100_000;
+/** 2,048 inputs of 256 token ids each, or a context of them twice over. */
+const mostValues = 2 ** 19;
 
-const [quote, escape, colon] = [0x22, 0x5c, 0x3a];
+const [quote, escape, colon, comma] = [0x22, 0x5c, 0x3a, 0x2c];
 const [openArray, closeArray, openObject, closeObject] = [0x5b, 0x5d, 0x7b, 0x7d];
 
-/** The bounds of one text, or of several whose members count together. */
+/** The bounds of one text, or of several whose values count together. */
 export class JsonBounds {
   #members = 0;
+  #containers = 0;
+  /** Those that have another one behind them: all but one of each list and object. */
+  #values = 0;
 
   /** What is too much of JSON in UTF-8, for a message that says whose it is; null: nothing, or it is no JSON. */
   excessOf(json: Uint8Array): string | null {
@@ -23,12 +31,18 @@ export class JsonBounds {
       if (byte === escape) i += 1;
       else if (byte === quote) inString = !inString;
       else if (inString) continue;
-      else if (byte === colon) {
+      else if (byte === comma) {
+        this.#values += 1;
+        if (this.#values >= mostValues) return `has more than ${String(mostValues)} values`;
+      } else if (byte === colon) {
         this.#members += 1;
         if (this.#members > mostMembers) return `has more than ${String(mostMembers)} members in its objects`;
       } else if (byte === openObject || byte === openArray) {
         levels += 1;
         if (levels > mostLevels) return `is nested deeper than ${String(mostLevels)} levels`;
+        this.#containers += 1;
+        if (this.#containers > mostContainers)
+          return `has more than ${String(mostContainers)} lists and objects`;
       } else if (byte === closeObject || byte === closeArray) {
         levels -= 1;
       }

@@ -16,7 +16,7 @@ export const messagesWordings: readonly Wording[] = [
   { ours: /\btool_choice required\b/g, theirs: 'tool_choice any' },
   // Clients look for Anthropic's very words, and shorten the conversation or ask for less.
   {
-    ours: /^the prompt has (\d+) tokens, but the context is (\d+) tokens\b/,
+    ours: /^the prompt has (?:at least )?(\d+) tokens, but the context is (\d+) tokens\b/,
     theirs: 'prompt is too long: $1 tokens > $2 maximum',
   },
   {

@@ -2,8 +2,8 @@
 // bad_words, min_tokens and thinking_token_budget.
 
 import type { ReasoningBudget, TokenRules } from '@llmservice/native';
-import type { Tokenizer } from '../../tokens/tokenizer.js';
 import { ApiError } from '../body/api-error.js';
+import { encodeString, type TextModel } from './encode-string.js';
 import { invalidRequest, type Fields, type Violation } from '../body/validate-body.js';
 import { maxTokensField } from './max-tokens.js';
 
@@ -63,14 +63,15 @@ export function violationsOfRules(fields: Fields, maxTokens: number | null, hasF
 export async function tokenRules(
   asked: AskedRules | null,
   reasoning: ReasoningBudget | null,
-  { tokenizer, vocabSize }: { readonly tokenizer: Tokenizer; readonly vocabSize: number },
+  model: TextModel,
+  signal?: AbortSignal,
 ): Promise<TokenRules | null> {
   if (asked === null && reasoning === null) return null;
   const { logitBias, allowedIds, badWords, minTokens } = asked ?? noRules;
+  const { vocabSize } = model;
   checkIds('logit_bias', [...logitBias.keys()], vocabSize);
   checkIds('allowed_token_ids', allowedIds, vocabSize);
-  const banned = await bannedSequences(badWords, tokenizer);
-  for (const ids of banned) checkIds('bad_words', ids, vocabSize);
+  const banned = await bannedSequences(badWords, model, signal);
   let end = 0;
   return {
     biased: Int32Array.from(logitBias.keys()),
@@ -91,13 +92,17 @@ function checkIds(param: string, ids: readonly number[] | Int32Array, vocabSize:
 }
 
 /** The tokens of each word, as it stands at the beginning of a text and after a space: most vocabularies tell them apart. */
-async function bannedSequences(words: readonly string[], tokenizer: Tokenizer): Promise<Int32Array[]> {
+async function bannedSequences(
+  words: readonly string[],
+  model: TextModel,
+  signal: AbortSignal | undefined,
+): Promise<Int32Array[]> {
   const spellings = words.flatMap((word) => {
     const bare = word.trimStart();
     return bare === '' ? [word] : [bare, ` ${bare}`];
   });
   const sequences = await Promise.all(
-    [...new Set(spellings)].map((text) => tokenizer.encode(text, { addSpecialTokens: false })),
+    [...new Set(spellings)].map((text) => encodeString(text, false, model, 'bad_words', signal)),
   );
   return sequences.filter(({ length }) => length > 0);
 }

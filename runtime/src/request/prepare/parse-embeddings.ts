@@ -3,9 +3,9 @@
 import type { GenerateRequest } from '../../engine/protocol.js';
 import { greedy } from '../../schedule/greedy.js';
 import { ApiError } from '../body/api-error.js';
-import { encodeText, placeIn } from './encode-text.js';
+import { placeIn } from './encode-text.js';
 import { readTexts, type TextSource } from '../parse/parse-request.js';
-import type { ModelTexts } from './prepare-generation.js';
+import { encodePrompt, type ModelTexts } from './prepare-generation.js';
 import { validateBody } from '../body/validate-body.js';
 
 export interface EmbeddingsRequest {
@@ -38,15 +38,17 @@ export function parseEmbeddings(body: unknown): EmbeddingsRequest {
   };
 }
 
-/** @throws ApiError context_length_exceeded, invalid_request */
+/** @throws ApiError context_length_exceeded, invalid_request; the signal's reason */
 export async function prepareEmbedding(
   request: EmbeddingsRequest,
   input: TextSource,
   id: string,
   model: ModelTexts,
+  signal?: AbortSignal,
 ): Promise<GenerateRequest> {
   const param = placeIn('input', request.inputs, input);
-  const prompt = await encodeText(input, model, param);
+  const how = { mostTokens: model.maxModelLen, named: param, signal };
+  const prompt = await encodePrompt(input, null, model, param, how);
   if (prompt.length === 0) throw ApiError.of('invalid_request', `${param} has no tokens`, { param });
   if (prompt.length > model.maxModelLen) {
     const message = `${param} has ${String(prompt.length)} tokens, but the context is ${String(model.maxModelLen)} tokens`;

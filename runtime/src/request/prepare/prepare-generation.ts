@@ -3,13 +3,14 @@
 import type { GenerateRequest } from '../../engine/protocol.js';
 import { ChatTemplateRefusal } from '../../tokens/chat-template.js';
 import type { ChatRenderer } from '../../tokens/template-renderer.js';
-import type { Tokenizer } from '../../tokens/tokenizer.js';
+import { longTextChars, type Tokenizer } from '../../tokens/tokenizer.js';
 import type { ToolDialect } from '../../tools/dialect.js';
 import { toolGrammar, type GrammarSource } from '../../tools/tool-grammar.js';
 import { scoresPrompt } from '../parts/answer-details.js';
 import { withStandIns } from '../parts/exact-numbers.js';
 import { ApiError } from '../body/api-error.js';
-import { encodeText, placeIn, requireKnown } from './encode-text.js';
+import { encodeString } from '../parts/encode-string.js';
+import { encodeText, placeIn } from './encode-text.js';
 import type { ApiRequest, MessagesSource, PromptSource } from '../parse/parse-request.js';
 import { cutAtMark, marked } from '../parts/prompt-ending.js';
 import { schemaOfArguments, type RequestTools } from '../parts/read-tools.js';
@@ -39,19 +40,23 @@ export interface PreparedGeneration {
 }
 
 /**
- * @throws ApiError context_length_exceeded, chat_template_refused, tools_not_supported, invalid_request
+ * @param signal ends the preparation
+ * @throws ApiError context_length_exceeded, chat_template_refused, tools_not_supported, invalid_request; the signal's reason
  */
 export async function prepareGeneration(
   request: ApiRequest,
   source: PromptSource,
   id: string,
   model: ModelTexts,
+  signal?: AbortSignal,
 ): Promise<PreparedGeneration> {
   const form = formOf(request, model);
   const param = fieldOf(request, source);
-  const whole = await encodePrompt(source, request.tools, model, param);
-  const prompt = request.keptPromptTokens === null ? whole : whole.slice(-request.keptPromptTokens);
   const named = request.prompts.length > 1 ? param : 'the prompt';
+  // What is cut may be of any length.
+  const mostTokens = request.keptPromptTokens === null ? model.maxModelLen - 1 : null;
+  const whole = await encodePrompt(source, request.tools, model, param, { mostTokens, named, signal });
+  const prompt = request.keptPromptTokens === null ? whole : whole.slice(-request.keptPromptTokens);
   if (prompt.length === 0) throw ApiError.of('invalid_request', `${named} has no tokens`, { param });
   const left = model.maxModelLen - prompt.length;
   if (left < 1 || (request.maxTokens ?? 0) > left)
@@ -59,7 +64,7 @@ export async function prepareGeneration(
   // Reasoning is told apart where a chat template wrote the prompt.
   const reasoning =
     source.kind === 'messages' && model.think !== null
-      ? reasoningAfter(prompt, model.think, model.eosIds, await continuedTokens(source, model))
+      ? reasoningAfter(prompt, model.think, model.eosIds, await continuedTokens(source, model, signal))
       : null;
   // The engine's last row of a prompt gives a token, wanted or not.
   const maxTokens = Math.max(1, request.maxTokens ?? left);
@@ -76,7 +81,7 @@ export async function prepareGeneration(
     pooling: 'none',
     stopTokens: Int32Array.from(stopTokens),
     sampling: request.sampling,
-    rules: await tokenRules(request.rules, budget, model),
+    rules: await tokenRules(request.rules, budget, model, signal),
     promptLogprobs: scoresPrompt(request.details),
     grammar: form === null ? null : { ...form, after: reasoning },
     boundaries: messageEnds(prompt, model.eosIds),
@@ -91,12 +96,12 @@ export async function prepareGeneration(
 /** Of the message that the answer goes on with. */
 async function continuedTokens(
   { messages, ending }: MessagesSource,
-  { tokenizer }: ModelTexts,
+  model: ModelTexts,
+  signal: AbortSignal | undefined,
 ): Promise<number> {
   const last = messages.at(-1);
   if (ending !== 'continue' || last === undefined) return 0;
-  const { length } = await tokenizer.encode(last.content, { addSpecialTokens: false });
-  return length;
+  return (await encodeString(last.content, false, model, 'messages', signal)).length;
 }
 
 /** What a prompt came as. */
@@ -129,16 +134,29 @@ function messageEnds(prompt: Int32Array, eosIds: readonly number[]): number[] {
   return ends;
 }
 
-/** @throws ApiError chat_template_refused; invalid_request, about the field `param` */
+/** How a prompt is encoded. */
+export interface PromptEncoding {
+  /** A prompt that surely has more is refused unread; null: any length is of use. */
+  readonly mostTokens: number | null;
+  /** What errors call the prompt. */
+  readonly named: string;
+  readonly signal: AbortSignal | undefined;
+}
+
+/**
+ * @throws ApiError chat_template_refused; context_length_exceeded and invalid_request, about the field `param`; the
+ *   signal's reason
+ */
 export async function encodePrompt(
   source: PromptSource,
   tools: RequestTools | null,
   model: ModelTexts,
   param: string,
+  how: PromptEncoding,
 ): Promise<Int32Array> {
-  return source.kind === 'messages'
-    ? encodeMessages(source, tools, model, param)
-    : encodeText(source, model, param);
+  if (source.kind === 'messages') return encodeMessages(source, tools, model, param, how);
+  if (source.kind === 'text') requireFit(source.text, model, param, how);
+  return encodeText(source, model, param, how.signal);
 }
 
 async function encodeMessages(
@@ -146,20 +164,60 @@ async function encodeMessages(
   tools: RequestTools | null,
   model: ModelTexts,
   param: string,
+  how: PromptEncoding,
 ): Promise<Int32Array> {
   const { plainText } = source;
   const isPlain = model.chatTemplate === null && plainText !== null;
-  const text = isPlain ? plainText : await renderMessages(source, model, tools?.given);
-  const ids = await model.tokenizer.encode(text, { addSpecialTokens: isPlain });
-  requireKnown(ids, model.vocabSize, param);
-  return ids;
+  if (model.chatTemplate?.showsUsers === true) requireUsersFit(source, model, param, how);
+  const text = isPlain ? plainText : await renderMessages(source, model, tools?.given, how.signal);
+  requireFit(text, model, param, how);
+  return encodeString(text, isPlain, model, param, how.signal);
 }
 
-/** The prompt that the chat template writes. @throws ApiError chat_template_refused, tools_not_supported */
+/** @throws ApiError context_length_exceeded: what users say has more tokens than may be, whatever the template adds */
+function requireUsersFit(
+  { messages }: MessagesSource,
+  { tokenizer, maxModelLen }: ModelTexts,
+  param: string,
+  { mostTokens, named }: PromptEncoding,
+): void {
+  // Templates may trim. A first character may end a token that began before it.
+  const said = messages.flatMap(({ role, content }) => (role === 'user' ? content.trim() : []));
+  const length = said.reduce((sum, text) => sum + text.length, 0);
+  if (mostTokens === null || length < longTextChars) return;
+  const fewest = said.reduce((sum, text) => sum + Math.max(0, tokenizer.fewestTokens(text) - 1), 0);
+  if (fewest > mostTokens)
+    throw contextExceeded(`${named} has at least ${String(fewest)} tokens`, maxModelLen, param);
+}
+
+/** @throws ApiError context_length_exceeded: a long text has more tokens than may be, whatever they are */
+function requireFit(
+  text: string,
+  { tokenizer, maxModelLen }: ModelTexts,
+  param: string,
+  { mostTokens, named }: PromptEncoding,
+): void {
+  // Of shorter ones the number is soon known.
+  if (mostTokens === null || text.length < longTextChars) return;
+  const fewest = tokenizer.fewestTokens(text);
+  if (fewest <= mostTokens) return;
+  throw contextExceeded(`${named} has at least ${String(fewest)} tokens`, maxModelLen, param);
+}
+
+function contextExceeded(told: string, maxModelLen: number, param: string): ApiError {
+  return ApiError.of(
+    'context_length_exceeded',
+    `${told}, but the context is ${String(maxModelLen)} tokens, prompt and answer together`,
+    { param },
+  );
+}
+
+/** The prompt that the chat template writes. @throws ApiError chat_template_refused, tools_not_supported; the signal's reason */
 export async function renderMessages(
   { messages, templateKwargs, ending }: MessagesSource,
   model: ModelTexts,
   tools?: readonly unknown[],
+  signal?: AbortSignal,
 ): Promise<string> {
   const { chatTemplate } = model;
   // A template that knows none would leave them out.
@@ -173,12 +231,15 @@ export async function renderMessages(
   }
   const stoodIn = withStandIns(marked(messages, ending));
   try {
-    const rendered = await chatTemplate.render({
-      messages: stoodIn.messages,
-      tools,
-      kwargs: templateKwargs,
-      addGenerationPrompt: ending === 'answer',
-    });
+    const rendered = await chatTemplate.render(
+      {
+        messages: stoodIn.messages,
+        tools,
+        kwargs: templateKwargs,
+        addGenerationPrompt: ending === 'answer',
+      },
+      { signal },
+    );
     const text = cutAtMark(stoodIn.restore(rendered), ending);
     if (text === null)
       throw new ChatTemplateRefusal('it leaves the final message out, so that nothing can continue it');
@@ -201,9 +262,5 @@ function tooLong(
   param: string,
 ): ApiError {
   const asked = left < 1 ? told : `${told} and ${maxTokensField} asks for ${String(maxTokens)} more`;
-  return ApiError.of(
-    'context_length_exceeded',
-    `${asked}, but the context is ${String(maxModelLen)} tokens, prompt and answer together`,
-    { param: left < 1 ? param : maxTokensField },
-  );
+  return contextExceeded(asked, maxModelLen, left < 1 ? param : maxTokensField);
 }

@@ -1,49 +1,61 @@
 // How a cache lies on the disk: ROOT/entries/NAME/ with the files of one checkpoint, and ROOT/locks/NAME.use, whose time
 // is that of the last use, ROOT/locks/NAME.pull and ROOT/locks/room. Locks stay: one that is gone excludes nobody.
+// Other pods write here too: folders are held open, and no link below ROOT is followed.
 
-import { existsSync, mkdirSync, statSync, utimesSync } from 'node:fs';
-import { readdir, rm, stat } from 'node:fs/promises';
+import { HeldFolder } from '@llmservice/crds/held-folder';
+import { lstatSync, mkdirSync, realpathSync } from 'node:fs';
+import { lstat, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { FileLock } from './file-lock.js';
 import { removeManifest } from './manifest.js';
+import { removeTree } from './remove-tree.js';
+
+interface Held {
+  readonly entries: HeldFolder;
+  readonly locks: HeldFolder;
+}
 
 export class CacheFolders {
-  /** Held while room is made, or a file of one entry is put into another. */
-  readonly roomLock: string;
+  private held: Held | null = null;
 
-  constructor(readonly root: string) {
-    this.roomLock = join(root, 'locks', 'room');
-  }
+  constructor(readonly root: string) {}
 
+  /** To be called first. @throws FailureError WeightsCacheUnsafe; Error of the system */
   make(): void {
     mkdirSync(this.root, { recursive: true });
-    for (const folder of ['entries', 'locks']) {
-      const path = join(this.root, folder);
-      // Where the volume is read-only, Node's way to make a folder only if it is missing does not tell so.
-      if (!existsSync(path)) mkdirOnce(path);
+    const root = HeldFolder.open(realpathSync(this.root), this.root);
+    try {
+      this.held = {
+        entries: current(root, 'entries', this.held?.entries),
+        locks: current(root, 'locks', this.held?.locks),
+      };
+    } finally {
+      root.close();
     }
   }
 
-  dir(name: string): string {
-    return join(this.root, 'entries', name);
+  /** Makes the entry's folder where it is missing. To be closed. @throws as `make` */
+  hold(name: string): HeldFolder {
+    return this.folders.entries.make(name);
+  }
+
+  /** Held while room is made, or a file of one entry is put into another. */
+  get roomLock(): string {
+    return join(this.folders.locks.at, 'room');
   }
 
   /** Shared by all who read or pull the entry. */
   useLock(name: string): string {
-    return join(this.root, 'locks', `${name}.use`);
+    return join(this.folders.locks.at, `${name}.use`);
   }
 
   /** Held by who pulls it. */
   pullLock(name: string): string {
-    return join(this.root, 'locks', `${name}.pull`);
+    return join(this.folders.locks.at, `${name}.pull`);
   }
 
   names(): Promise<string[]> {
-    return readdir(join(this.root, 'entries'));
-  }
-
-  used(name: string, at: Date): void {
-    utimesSync(this.useLock(name), at, at);
+    return readdir(this.folders.entries.at);
   }
 
   /** Names of the entries, the one that was used longest ago first. */
@@ -52,14 +64,24 @@ export class CacheFolders {
     return entries.sort((a, b) => a.at - b.at).map(({ name }) => name);
   }
 
+  /** Null where there is no such folder. */
+  async within<T>(name: string, look: (dir: string) => Promise<T>): Promise<T | null> {
+    const folder = this.find(name);
+    try {
+      return folder === null ? null : await look(folder.at);
+    } finally {
+      folder?.close();
+    }
+  }
+
   /** False: someone uses the entry. */
   async remove(name: string): Promise<boolean> {
     const lock = FileLock.take(this.useLock(name), 'exclusive');
     if (lock === null) return false;
     try {
       // First of all: what is left by a process that ends here must not be taken for complete.
-      await removeManifest(this.dir(name));
-      await rm(this.dir(name), { recursive: true, force: true });
+      await this.within(name, removeManifest);
+      await removeTree(this.folders.entries, name);
       return true;
     } finally {
       lock.release();
@@ -76,12 +98,13 @@ export class CacheFolders {
   async sizes(names: readonly string[]): Promise<{ whole: number; present: number }> {
     const files = new Map<number, { whole: number; present: number }>();
     for (const name of names) {
-      const dir = this.dir(name);
-      for (const file of await readdir(dir).catch(() => [])) {
-        const stats = await stat(join(dir, file)).catch(() => null);
-        if (stats !== null)
-          files.set(stats.ino, { whole: stats.size, present: Math.min(stats.size, stats.blocks * 512) });
-      }
+      await this.within(name, async (dir) => {
+        for (const file of await readdir(dir).catch(() => [])) {
+          const stats = await lstat(join(dir, file)).catch(() => null);
+          if (stats !== null)
+            files.set(stats.ino, { whole: stats.size, present: Math.min(stats.size, stats.blocks * 512) });
+        }
+      });
     }
     const total = { whole: 0, present: 0 };
     for (const { whole, present } of files.values()) {
@@ -91,16 +114,25 @@ export class CacheFolders {
     return total;
   }
 
+  private find(name: string): HeldFolder | null {
+    try {
+      return this.folders.entries.find(name);
+    } catch {
+      return null;
+    }
+  }
+
   private lastUse(name: string): number {
-    return statSync(this.useLock(name), { throwIfNoEntry: false })?.mtimeMs ?? 0;
+    return lstatSync(this.useLock(name), { throwIfNoEntry: false })?.mtimeMs ?? 0;
+  }
+
+  private get folders(): Held {
+    if (this.held === null) throw new Error('make() comes first');
+    return this.held;
   }
 }
 
-/** Another process may have made it just now. */
-function mkdirOnce(path: string): void {
-  try {
-    mkdirSync(path);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
-  }
+/** One that was replaced stays open: entries that are in use lead through it. */
+function current(root: HeldFolder, name: string, known: HeldFolder | undefined): HeldFolder {
+  return known?.isStill(root, name) === true ? known : root.make(name);
 }

@@ -5,6 +5,7 @@ import { FailureError, formatGiB } from '@llmservice/crds';
 import { link, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { FileVersion } from '../checkpoint-source.js';
+import { removePlain } from '../plain-file.js';
 import type { Sleep } from '../retry.js';
 import type { Room } from '../weights-disk.js';
 import { diskFull } from '../weights-disk.js';
@@ -16,6 +17,8 @@ export interface RoomOptions {
   readonly folders: CacheFolders;
   /** The entry that the room is for. */
   readonly name: string;
+  /** Its folder. */
+  readonly dir: string;
   /** Where its files are from. */
   readonly origin: string;
   /** Null: as much as the disk has. */
@@ -41,22 +44,29 @@ export class CacheRoom implements Room {
 
   /** The same file may be there already, in an entry of another version of the checkpoint. */
   async adopt(file: FileVersion): Promise<boolean> {
-    const { folders, name, origin } = this.options;
+    const { folders, name } = this.options;
     if (file.etag === null) return false;
     for (const other of await folders.names()) {
-      const manifest = other === name ? null : await readManifest(folders.dir(other));
-      const same = manifest?.files.find((each) => each.name === file.name);
-      if (manifest?.origin !== origin || same?.etag !== file.etag || same.bytes !== file.bytes) continue;
-      if (!(await isUnchanged(folders.dir(other), same))) continue;
-      const isLinked = await link(
-        join(folders.dir(other), file.name),
-        join(folders.dir(name), file.name),
-      ).then(
-        () => true,
-        () => false,
-      );
-      if (isLinked) return true;
+      if (other === name) continue;
+      if ((await folders.within(other, (dir) => this.adoptFrom(dir, file))) === true) return true;
     }
+    return false;
+  }
+
+  private async adoptFrom(other: string, file: FileVersion): Promise<boolean> {
+    const { dir, origin } = this.options;
+    const manifest = await readManifest(other);
+    const same = manifest?.files.find((each) => each.name === file.name);
+    if (manifest?.origin !== origin || same?.etag !== file.etag || same.bytes !== file.bytes) return false;
+    if (!(await isUnchanged(other, same))) return false;
+    const isLinked = await link(join(other, file.name), join(dir, file.name)).then(
+      () => true,
+      () => false,
+    );
+    if (!isLinked) return false;
+    // What was linked to may have been replaced meanwhile.
+    if (await isUnchanged(dir, same)) return true;
+    await removePlain(join(dir, file.name));
     return false;
   }
 

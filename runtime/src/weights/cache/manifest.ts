@@ -1,9 +1,11 @@
 // What a complete entry of the cache consists of. Written last and at once: an entry without one is not complete.
 
-import { chmod, open, readFile, rename, rm, stat } from 'node:fs/promises';
+import { constants } from 'node:fs';
+import { lstat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { FileVersion } from '../checkpoint-source.js';
-import { syncFile } from '../sync-file.js';
+import { openPlain, readPlainText, removePlain, writePlainText } from '../plain-file.js';
+import { syncFolder } from '../sync-file.js';
 import { matchesVersion } from '../verify-file.js';
 
 const manifestFile = '.llmservice-manifest.json';
@@ -25,7 +27,7 @@ export type Verify = 'onPull' | 'always';
 /** Null: the entry is not complete. An unreadable one is none. */
 export async function readManifest(dir: string): Promise<Manifest | null> {
   try {
-    const manifest = JSON.parse(await readFile(join(dir, manifestFile), 'utf8')) as Partial<Manifest>;
+    const manifest = JSON.parse(await readPlainText(join(dir, manifestFile))) as Partial<Manifest>;
     const { origin, files } = manifest;
     return typeof origin === 'string' && Array.isArray(files) ? { origin, files } : null;
   } catch {
@@ -43,25 +45,22 @@ export async function writeManifest(
   const kept: ManifestFile[] = [];
   for (const file of files) {
     signal.throwIfAborted();
-    const path = join(dir, file.name);
-    await syncFile(path);
-    await chmod(path, 0o444);
-    kept.push({ ...file, modifiedMs: Math.floor((await stat(path)).mtimeMs) });
+    const handle = await openPlain(join(dir, file.name), constants.O_RDONLY);
+    try {
+      await handle.sync();
+      await handle.chmod(0o444);
+      kept.push({ ...file, modifiedMs: Math.floor((await handle.stat()).mtimeMs) });
+    } finally {
+      await handle.close();
+    }
   }
-  const path = join(dir, manifestFile);
-  const handle = await open(`${path}.new`, 'w');
-  try {
-    await handle.writeFile(JSON.stringify({ origin, files: kept } satisfies Manifest));
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
-  await rename(`${path}.new`, path);
-  await syncFile(dir);
+  const manifest: Manifest = { origin, files: kept };
+  await writePlainText(join(dir, manifestFile), JSON.stringify(manifest), { sync: true });
+  await syncFolder(dir);
 }
 
 export async function removeManifest(dir: string): Promise<void> {
-  await rm(join(dir, manifestFile), { force: true });
+  await removePlain(join(dir, manifestFile));
 }
 
 /** Names of the files that are not as they were when the manifest was written. */
@@ -82,8 +81,8 @@ export async function damagedFiles(
 
 /** By size and time. */
 export async function isUnchanged(dir: string, file: ManifestFile): Promise<boolean> {
-  return stat(join(dir, file.name)).then(
-    ({ size, mtimeMs }) => size === file.bytes && Math.floor(mtimeMs) === file.modifiedMs,
+  return lstat(join(dir, file.name)).then(
+    (stats) => stats.isFile() && stats.size === file.bytes && Math.floor(stats.mtimeMs) === file.modifiedMs,
     () => false,
   );
 }

@@ -2,9 +2,10 @@
 // the others wait; who uses one holds a lock for as long, and nothing that is in use is evicted.
 
 import { FailureError } from '@llmservice/crds';
-import { mkdir, rm } from 'node:fs/promises';
+import type { HeldFolder } from '@llmservice/crds/held-folder';
 import { join } from 'node:path';
 import type { FileVersion } from '../checkpoint-source.js';
+import { removePlain } from '../plain-file.js';
 import type { PullObserver } from '../pull-files.js';
 import { PullJournal } from '../pull-journal.js';
 import type { Sleep } from '../retry.js';
@@ -44,6 +45,7 @@ export interface ClaimOptions {
 
 /** An entry of the cache that is not evicted before it is released. */
 export interface CacheEntry {
+  /** Through a descriptor of this process; good until it is released. */
   readonly dir: string;
   /** Otherwise it is this process's to pull, and nobody else's. */
   readonly isComplete: boolean;
@@ -52,6 +54,14 @@ export interface CacheEntry {
   readonly commit: (files: readonly FileVersion[]) => Promise<void>;
   /** Idempotent. */
   readonly release: () => void;
+}
+
+/** An entry that this process uses. */
+interface Held {
+  readonly name: string;
+  readonly origin: string;
+  readonly use: FileLock;
+  readonly folder: HeldFolder;
 }
 
 const betweenLooksMs = 200;
@@ -67,7 +77,7 @@ export class WeightsCache {
    * Waits while another process pulls the entry, and takes over from one that died.
    * @param name of the content; equal names mean equal files
    * @param origin where the files are from
-   * @throws FailureError WeightsCacheNotWritable
+   * @throws FailureError WeightsCacheNotWritable, WeightsCacheUnsafe
    */
   async claim(name: string, origin: string, options: ClaimOptions): Promise<CacheEntry> {
     try {
@@ -81,33 +91,34 @@ export class WeightsCache {
     const { folders } = this;
     folders.make();
     const use = await this.lock(folders.useLock(name), 'shared', options);
+    let folder: HeldFolder | null = null;
     try {
-      folders.used(name, new Date());
-      const watch = new PullWatch(folders.dir(name), options.observer);
+      use.touch(new Date());
+      folder = folders.hold(name);
+      const held = { name, origin, use, folder };
+      const watch = new PullWatch(folder.at, options.observer);
       for (;;) {
-        if ((await this.look(name, options)) === 'complete')
-          return this.entry(name, origin, use, null, options);
+        if ((await this.look(folder.at, options)) === 'complete') return this.entry(held, null, options);
         const pull = FileLock.take(folders.pullLock(name), 'exclusive');
-        const isOurs = pull !== null && (await this.begin(name, pull, options));
-        if (isOurs) return this.entry(name, origin, use, pull, options);
+        const isOurs = pull !== null && (await this.begin(name, folder.at, pull, options));
+        if (isOurs) return this.entry(held, pull, options);
         await watch.look();
         await options.sleep(betweenLooksMs);
       }
     } catch (error) {
+      folder?.close();
       use.release();
       throw error;
     }
   }
 
   /** Gives the lock back where there is nothing to pull: who pulled may have finished between two looks. */
-  private async begin(name: string, pull: FileLock, options: ClaimOptions): Promise<boolean> {
-    const dir = this.folders.dir(name);
+  private async begin(name: string, dir: string, pull: FileLock, options: ClaimOptions): Promise<boolean> {
     let begins = false;
     try {
-      const found = await this.look(name, options);
+      const found = await this.look(dir, options);
       begins = found !== 'complete';
-      if (found === 'absent') await mkdir(dir, { recursive: true });
-      else if (found !== 'complete') await this.discard(name, found);
+      if (found !== 'complete' && found !== 'absent') await this.discard(name, dir, found);
     } finally {
       if (!begins) pull.release();
     }
@@ -115,9 +126,7 @@ export class WeightsCache {
   }
 
   private entry(
-    name: string,
-    origin: string,
-    use: FileLock,
+    { name, origin, use, folder }: Held,
     pull: FileLock | null,
     { sleep, signal }: ClaimOptions,
   ): CacheEntry {
@@ -126,32 +135,36 @@ export class WeightsCache {
     if (pull === null) observer.hit(name);
     else observer.missed(name);
     const evicted = (other: string): void => observer.evicted(other);
+    const dir = folder.at;
+    let isReleased = false;
     return {
-      dir: folders.dir(name),
+      dir,
       isComplete: pull === null,
-      room: new CacheRoom({ folders, name, origin, maxBytes, evicted, sleep }),
+      room: new CacheRoom({ folders, name, dir, origin, maxBytes, evicted, sleep }),
       commit: async (files) => {
-        await writeManifest(folders.dir(name), origin, files, signal);
+        await writeManifest(dir, origin, files, signal);
         pull?.release();
       },
       release: () => {
+        if (isReleased) return;
+        isReleased = true;
         try {
-          folders.used(name, new Date());
+          use.touch(new Date());
         } catch {
-          // The disk is read-only by now, or was cleaned up: a model that cannot be unloaded would be worse.
+          // The disk is read-only by now: a model that cannot be unloaded would be worse.
         }
         pull?.release();
         use.release();
+        folder.close();
       },
     };
   }
 
   /** Names of damaged files of an entry that was complete once. */
   private async look(
-    name: string,
+    dir: string,
     { observer, signal }: ClaimOptions,
   ): Promise<'complete' | 'absent' | readonly string[]> {
-    const dir = this.folders.dir(name);
     const manifest = await readManifest(dir);
     if (manifest === null) return 'absent';
     const damaged = await damagedFiles(dir, manifest, this.options.verify, () => {
@@ -164,12 +177,11 @@ export class WeightsCache {
   }
 
   /** Of an entry that nobody else pulls. */
-  private async discard(name: string, damaged: readonly string[]): Promise<void> {
-    const dir = this.folders.dir(name);
+  private async discard(name: string, dir: string, damaged: readonly string[]): Promise<void> {
     this.options.observer.damaged(name, damaged);
     await removeManifest(dir);
     // Removed, not written over: other entries may have the same files.
-    for (const file of damaged) await rm(join(dir, file), { force: true });
+    for (const file of damaged) await removePlain(join(dir, file));
   }
 
   private async lock(path: string, kind: LockKind, { sleep }: ClaimOptions): Promise<FileLock> {

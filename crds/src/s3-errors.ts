@@ -1,0 +1,200 @@
+// What every error of an S3 client means, in one table that the operator and the runtime read alike: codes as AWS lists
+// them (https://docs.aws.amazon.com/AmazonS3/latest/API/ErrorResponses.html), those of other servers, HTTP statuses of
+// answers without a code that is known, and errors of the connection.
+
+import type { FailureReason } from './failures.js';
+
+/** A failure of the service, or a word about the one object that was asked for, which only who asked can judge. */
+export type S3Meaning =
+  | Extract<
+      FailureReason,
+      | 'BucketNotFound'
+      | 'S3RegionMismatch'
+      | 'S3AccessDenied'
+      | 'S3CertificateUntrusted'
+      | 'S3Unavailable'
+      | 'CheckpointIncomplete'
+    >
+  | 'objectAbsent'
+  | 'objectChanged';
+
+export interface S3ErrorRow {
+  readonly means: S3Meaning;
+  /** What has happened, for the page. */
+  readonly what: string;
+  readonly codes: readonly string[];
+  /** Of answers whose code no row has: those to HEAD have no body and so no code. */
+  readonly statuses?: readonly number[];
+  /** The row counts only where the message is like this. */
+  readonly like?: RegExp;
+  /** What helps, where the remedy of the reason does not say it. */
+  readonly hint?: string;
+}
+
+/** The first row that has an error's code counts, else the first that has its status, else it is S3Unavailable. */
+export const s3ErrorTable: readonly S3ErrorRow[] = [
+  {
+    means: 'BucketNotFound',
+    what: 'no such bucket, or no name of a bucket',
+    codes: ['NoSuchBucket', 'InvalidBucketName'],
+  },
+  {
+    means: 'S3RegionMismatch',
+    what: 'a bucket of another region',
+    codes: ['PermanentRedirect', 'IllegalLocationConstraintException'],
+    statuses: [301],
+  },
+  {
+    means: 'S3RegionMismatch',
+    what: 'a signature for another region',
+    codes: ['AuthorizationHeaderMalformed'],
+    like: /\bregion\b/i,
+  },
+  {
+    means: 'S3Unavailable',
+    what: 'a clock that is wrong by minutes',
+    codes: ['RequestTimeTooSkewed', 'RequestExpired', 'RequestInTheFuture'],
+    hint: 'the clocks of this machine and of the S3 server differ: set them by NTP',
+  },
+  {
+    means: 'CheckpointIncomplete',
+    what: 'an object in an archive',
+    codes: ['InvalidObjectState'],
+    hint: 'restore the object from its archive class first',
+  },
+  {
+    means: 'S3AccessDenied',
+    what: 'a session token that is over, or none',
+    codes: ['ExpiredToken', 'ExpiredTokenException', 'InvalidToken', 'TokenRefreshRequired'],
+    hint: 'AWS_SESSION_TOKEN has to be renewed together with its keys, or left out',
+  },
+  {
+    means: 'S3AccessDenied',
+    what: 'keys that are wrong, missing or may not read',
+    codes: [
+      ...['AccessDenied', 'AccountProblem', 'AllAccessDisabled', 'NotSignedUp', 'InvalidPayer'],
+      ...['InvalidAccessKeyId', 'SignatureDoesNotMatch', 'InvalidSecurity', 'MissingSecurityHeader'],
+      ...['AuthorizationHeaderMalformed', 'CredentialsNotSupported', 'UnauthorizedAccess'],
+      ...['KMS.DisabledException', 'KMS.NotFoundException', 'CredentialsProviderError'],
+      // versitygw's word for an unknown key, with 404.
+      'XAdminUserNotFound',
+    ],
+    statuses: [401, 403],
+  },
+  {
+    means: 'S3CertificateUntrusted',
+    what: 'a certificate of an unknown authority, or for another host',
+    codes: [
+      ...['DEPTH_ZERO_SELF_SIGNED_CERT', 'SELF_SIGNED_CERT_IN_CHAIN', 'UNABLE_TO_VERIFY_LEAF_SIGNATURE'],
+      ...['UNABLE_TO_GET_ISSUER_CERT', 'UNABLE_TO_GET_ISSUER_CERT_LOCALLY', 'CERT_UNTRUSTED', 'INVALID_CA'],
+      ...['ERR_TLS_CERT_ALTNAME_INVALID', 'HOSTNAME_MISMATCH'],
+    ],
+  },
+  {
+    means: 'S3Unavailable',
+    what: 'a certificate that is over, or not valid yet',
+    codes: ['CERT_HAS_EXPIRED', 'CERT_NOT_YET_VALID'],
+    hint: 'renew the certificate of the endpoint, or set the clock of this machine',
+  },
+  {
+    means: 'S3Unavailable',
+    what: 'no TLS where TLS is expected, or the reverse',
+    codes: ['EPROTO', 'HPE_INVALID_CONSTANT', 'ERR_SSL_WRONG_VERSION_NUMBER'],
+    hint: 'spec.model.s3.endpoint says http:// where it has to say https://, or the reverse',
+  },
+  {
+    means: 'S3Unavailable',
+    what: 'a host without an address',
+    // A headless Service without pods has none either: it may come back.
+    codes: ['ENOTFOUND', 'EAI_AGAIN'],
+    hint: 'the host of spec.model.s3.endpoint has no address',
+  },
+  {
+    means: 'S3Unavailable',
+    what: 'a server or a way to it that is away or busy',
+    codes: [
+      ...['SlowDown', 'ServiceUnavailable', 'InternalError', 'RequestTimeout', 'OperationAborted'],
+      ...['Throttling', 'ThrottlingException', 'TooManyRequests', 'RequestLimitExceeded'],
+      ...['BandwidthLimitExceeded', 'Busy', 'TemporaryRedirect'],
+      ...['TimeoutError', 'ECONNREFUSED', 'ECONNRESET', 'EHOSTUNREACH', 'ENETUNREACH', 'ETIMEDOUT', 'EPIPE'],
+    ],
+    statuses: [307, 408, 409, 429, 500, 502, 503, 504],
+  },
+  {
+    means: 'objectAbsent',
+    what: 'no such object',
+    codes: ['NoSuchKey', 'NotFound', 'NoSuchVersion'],
+    statuses: [404],
+  },
+  {
+    means: 'objectChanged',
+    what: 'an object that was replaced since it was listed',
+    codes: ['PreconditionFailed', 'InvalidRange'],
+    statuses: [412, 416],
+  },
+];
+
+export interface S3ErrorReading {
+  readonly means: S3Meaning;
+  /** Of the answer or the connection; never a free text of the server's. */
+  readonly code: string;
+  /** Null: there was no answer. */
+  readonly status: number | null;
+  readonly hint: string | null;
+}
+
+/** What the SDK throws: its own errors and those of Node. */
+interface S3ErrorShape {
+  readonly name?: unknown;
+  readonly code?: unknown;
+  readonly message?: unknown;
+  readonly cause?: unknown;
+  readonly Region?: unknown;
+  readonly $metadata?: { readonly httpStatusCode?: number };
+  readonly $response?: { readonly headers?: Readonly<Record<string, string | undefined>> };
+}
+
+export function readS3Error(error: unknown): S3ErrorReading {
+  const shape = shapeOf(error);
+  const status = shape.$metadata?.httpStatusCode ?? null;
+  const codes = [shape.name, shape.code, shapeOf(shape.cause).code].filter(isCode);
+  const row = rowOf(codes, status, typeof shape.message === 'string' ? shape.message : '');
+  // A bare 400 is all that the answer to HEAD tells of a session that expired.
+  const isBare = status === 400 && codes.some((code) => code.startsWith('Unknown') || code === '400');
+  const means = row?.means ?? (isBare ? 'S3AccessDenied' : 'S3Unavailable');
+  const hint = means === 'S3RegionMismatch' ? regionHint(shape) : (row?.hint ?? null);
+  // A name such as Error says less than the code beside it.
+  const code = codes.find((each) => row?.codes.includes(each)) ?? codes.at(-1) ?? 'Error';
+  return { means, code, status, hint };
+}
+
+/** `HTTP 403 AccessDenied`, `ECONNREFUSED`, with what helps. */
+export function describeS3Error({ code, status, hint }: S3ErrorReading): string {
+  const told = status === null ? code : `HTTP ${String(status)} ${code}`;
+  return hint === null ? told : `${told}; ${hint}`;
+}
+
+function rowOf(codes: readonly string[], status: number | null, message: string): S3ErrorRow | undefined {
+  const fits = ({ like }: S3ErrorRow): boolean => like?.test(message) ?? true;
+  return (
+    s3ErrorTable.find((row) => codes.some((code) => row.codes.includes(code)) && fits(row)) ??
+    s3ErrorTable.find((row) => status !== null && row.statuses?.includes(status))
+  );
+}
+
+/** S3 tells the bucket's own region in its answer, and to HEAD in a header. */
+function regionHint({ Region, $response }: S3ErrorShape): string | null {
+  const region = Region ?? $response?.headers?.['x-amz-bucket-region'];
+  return typeof region === 'string' && /^[a-z0-9-]{1,32}$/.test(region)
+    ? `the region of the bucket is ${region}`
+    : null;
+}
+
+function shapeOf(value: unknown): S3ErrorShape {
+  return typeof value === 'object' && value !== null ? value : {};
+}
+
+/** What an endpoint calls a code may be any text. */
+function isCode(value: unknown): value is string {
+  return typeof value === 'string' && /^[A-Za-z0-9_.]{1,64}$/.test(value);
+}

@@ -1,0 +1,73 @@
+// Which objects may belong to a service: a closed table of kinds, and the name that each has. What is planned from stored
+// or observed objects is held against it before it is written, so that none of these can have the operator write with its
+// own rights what a tenant may not.
+
+import { resources, type Resource } from '../../kube/resources.js';
+import type { KubeObject } from '../../kube/types.js';
+
+export interface ChildOwner {
+  readonly namespace: string;
+  readonly name: string;
+  readonly uid: string;
+}
+
+/** A Job's pods have its name as a label, which holds 63 characters: this, `-pull-` and a hash. */
+const mostOfJobName = 47;
+
+export function activatorEndpointsName(service: string): string {
+  return `${service}-activator`;
+}
+
+/** @param hash of the engine config */
+export function configMapName(service: string, hash: string): string {
+  return `${service}-engine-${hash}`;
+}
+
+export function revisionName(service: string, hash: string): string {
+  return `${service}-${hash}`;
+}
+
+/** What a Job's name has of its service's. */
+export function pullJobBegin(service: string): string {
+  return service.slice(0, mostOfJobName);
+}
+
+export function pullJobName(service: string, hash: string): string {
+  return `${pullJobBegin(service)}-pull-${hash}`;
+}
+
+const { deployments, services, disruptionBudgets, networkPolicies, httpRoutes, virtualServices } = resources;
+const { destinationRules, horizontalPodAutoscalers, scaledObjects } = resources;
+const { endpointSlices, configMaps, controllerRevisions, jobs } = resources;
+
+/** Its name for the service and, where it has one, for a hash. */
+type NameOf = (service: string, hash: string) => string;
+
+const rules: ReadonlyMap<Resource, NameOf> = new Map<Resource, NameOf>([
+  ...[deployments, services, disruptionBudgets, networkPolicies, httpRoutes, virtualServices].map(named),
+  ...[destinationRules, horizontalPodAutoscalers, scaledObjects].map(named),
+  [endpointSlices, activatorEndpointsName],
+  [configMaps, configMapName],
+  [controllerRevisions, revisionName],
+  [jobs, pullJobName],
+]);
+
+function named(resource: Resource): [Resource, NameOf] {
+  return [resource, (service) => service];
+}
+
+/** What keeps the object from being a child of this service; null: nothing. */
+export function strangeness({ apiVersion, kind, metadata }: KubeObject, owner: ChildOwner): string | null {
+  const { name, namespace, ownerReferences = [] } = metadata;
+  const rule = [...rules].find(([resource]) => resource.apiVersion === apiVersion && resource.kind === kind);
+  if (rule === undefined) return `services have no ${apiVersion} ${kind}`;
+  if (namespace !== owner.namespace) return `it lies in namespace ${namespace ?? 'none'}`;
+  // Without one, what no name has.
+  const [hash = '?'] = /[0-9a-f]{10}$/.exec(name) ?? [];
+  if (name !== rule[1](owner.name, hash)) return `services have no ${kind} of this name`;
+  const [reference, ...others] = ownerReferences;
+  if (reference?.uid !== owner.uid || reference.controller !== true || others.length > 0) {
+    return 'it is not owned by the service alone';
+  }
+  return null;
+}

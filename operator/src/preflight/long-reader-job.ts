@@ -1,0 +1,20 @@
+// What the operator and the process that reads a long checkpoint tell each other.
+
+import type { Failure } from '@llmservice/crds';
+import type { WantedService } from '../spec/parse-spec.js';
+import type { Checkpoint } from './read-checkpoint.js';
+import type { EndpointRules } from './address-guard.js';
+import type { BucketAccess } from './service-secrets.js';
+
+/** All that a look needs, so that the process needs no access to the cluster. */
+export interface LongReaderJob extends BucketAccess {
+  readonly service: WantedService;
+  readonly endpoints: EndpointRules;
+  readonly mostMs: number;
+}
+
+export type LongReaderAnswer =
+  | { readonly state: 'resolved'; readonly checkpoint: Checkpoint }
+  | { readonly state: 'failed'; readonly failure: Failure }
+  /** For a reason that is no matter of the checkpoint. */
+  | { readonly state: 'error'; readonly message: string };

@@ -1,0 +1,29 @@
+// Entry of the process that looks at one long checkpoint for the operator: it gets its job, answers, and is ended.
+
+import { once } from 'node:events';
+import { FailureError } from '@llmservice/crds';
+import { s3Access } from '../spec/s3-access.js';
+import { AddressGuard } from './address-guard.js';
+import { judgeCheckpoint } from './judge-checkpoint.js';
+import type { LongReaderAnswer, LongReaderJob } from './long-reader-job.js';
+import { openBuckets } from './open-buckets.js';
+
+// Nobody would read the answer.
+process.once('disconnect', () => process.exit(0));
+
+async function look({ service, endpoints, mostMs, ...secrets }: LongReaderJob): Promise<LongReaderAnswer> {
+  const access = s3Access(service);
+  const { signal } = new AbortController();
+  try {
+    const lookup = new AddressGuard(endpoints).lookupFor(access.endpoint);
+    const source = { open: () => Promise.resolve(openBuckets(access, { ...secrets, lookup })) };
+    const checkpoint = await judgeCheckpoint(source, service, { long: true, mostMs, signal });
+    return { state: 'resolved', checkpoint };
+  } catch (error) {
+    if (error instanceof FailureError) return { state: 'failed', failure: error.failure };
+    return { state: 'error', message: (error as Error).message };
+  }
+}
+
+const [job] = (await once(process, 'message')) as [LongReaderJob];
+process.send?.(await look(job));

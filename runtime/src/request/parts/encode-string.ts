@@ -1,0 +1,41 @@
+// A text as token ids that the model has.
+
+import { TextRefusal } from '../../tokens/text-refusal.js';
+import type { Tokenizer } from '../../tokens/tokenizer.js';
+import { ApiError } from '../body/api-error.js';
+
+/** What of a loaded model encoding needs. */
+export interface TextModel {
+  readonly tokenizer: Tokenizer;
+  readonly vocabSize: number;
+}
+
+/** @throws ApiError invalid_request, about the field `param`; the signal's reason */
+export async function encodeString(
+  text: string,
+  addSpecialTokens: boolean,
+  { tokenizer, vocabSize }: TextModel,
+  param: string,
+  signal?: AbortSignal,
+): Promise<Int32Array> {
+  try {
+    const ids = await tokenizer.encode(text, { addSpecialTokens, signal });
+    requireKnown(ids, vocabSize, param);
+    return ids;
+  } catch (error) {
+    if (!(error instanceof TextRefusal)) throw error;
+    const message = `${param} cannot be tokenized: ${error.message}. Send a shorter text`;
+    throw ApiError.of('invalid_request', message, { param });
+  }
+}
+
+/**
+ * Also of what a tokenizer gave: some have added tokens for which the model has no row.
+ * @throws ApiError invalid_request, about the field `param`
+ */
+export function requireKnown(ids: Int32Array, vocabSize: number, param: string): void {
+  const unknown = ids.find((id) => id >= vocabSize);
+  if (unknown === undefined) return;
+  const message = `${param} has the token id ${String(unknown)}, but the model's vocabulary ends at ${String(vocabSize - 1)}`;
+  throw ApiError.of('invalid_request', message, { param });
+}

@@ -1,0 +1,71 @@
+// Entry of a process that encodes texts and renders chat templates: what may take any time and memory, or end the process
+// that does it. argv[2]: the process id of the server, without which it ends, whatever it is at.
+
+import { Worker } from 'node:worker_threads';
+import { ChatTemplate, ChatTemplateRefusal } from '../tokens/chat-template.js';
+import { isKnownTokenizer } from '../tokens/known-tokenizer.js';
+import { referenceTokenizer, type ReferenceTokenizer } from '../tokens/reference-tokenizer.js';
+import type { TextProcessMessage, TextProcessStart, TextReply, TextTask } from './protocol.js';
+import { flawInUse } from './flaw-in-use.js';
+
+/** What a long text takes is not all given back, and the next one would not find it. */
+const wornBytes = 192 * 2 ** 20;
+
+/** A thread of its own, since a template may never return to this one. */
+const endWithServer = `
+  const [, , server] = process.argv;
+  setInterval(() => { if (process.ppid !== Number(server)) process.kill(process.pid, 'SIGKILL'); }, 500);
+`;
+
+function send(message: TextProcessMessage): void {
+  process.send?.(message);
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+async function start({ tokenizerJson, template, tries }: TextProcessStart): Promise<void> {
+  let tokenizer: ReferenceTokenizer;
+  try {
+    const json = Buffer.from(tokenizerJson).toString('utf8');
+    tokenizer = referenceTokenizer(json);
+    const flaw = tries && !isKnownTokenizer(JSON.parse(json)) ? await flawInUse(tokenizer, json) : null;
+    if (flaw !== null) {
+      send({ kind: 'unusable', message: flaw });
+      return;
+    }
+  } catch (error) {
+    send({ kind: 'unusable', message: messageOf(error) });
+    return;
+  }
+  const chatTemplate = template === null ? null : ChatTemplate.fromSource(template);
+  const startBytes = process.memoryUsage.rss();
+  process.on('message', (task: TextTask) => {
+    void replyTo(task, tokenizer, chatTemplate).then((reply) =>
+      send({ kind: 'reply', reply, isWorn: process.memoryUsage.rss() > startBytes + wornBytes }),
+    );
+  });
+  send({ kind: 'ready' });
+}
+
+async function replyTo(
+  task: TextTask,
+  tokenizer: ReferenceTokenizer,
+  template: ChatTemplate | null,
+): Promise<TextReply> {
+  try {
+    if (task.kind === 'encode') {
+      const encoding = await tokenizer.encode(task.text, null, { addSpecialTokens: task.addSpecialTokens });
+      return { kind: 'ids', ids: Int32Array.from(encoding.getIds()) };
+    }
+    return { kind: 'text', text: template?.render(task.input) ?? '' };
+  } catch (error) {
+    const kind = error instanceof ChatTemplateRefusal ? 'refused' : 'failed';
+    return { kind, message: messageOf(error) };
+  }
+}
+
+new Worker(endWithServer, { eval: true, argv: process.argv.slice(2), stdout: true, stderr: true }).unref();
+process.once('disconnect', () => process.exit());
+process.once('message', (message: TextProcessStart) => void start(message));

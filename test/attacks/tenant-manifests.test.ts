@@ -1,0 +1,289 @@
+// A tenant who may write LlmServices in one namespace and nothing else, against the operator as the chart installs it: what
+// a manifest may make the operator read, run, reach and route, and that the other tenant's service goes on meanwhile.
+
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type Server } from 'node:http';
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import type { Condition, LlmServiceStatus } from '@llmservice/crds';
+import { collectionPath, objectPath, resources, type Resource } from '../../operator/src/kube/resources.js';
+import type { KubeObject } from '../../operator/src/kube/types.js';
+import { llamaCheckpoint } from '../builders/checkpoint.js';
+import { llmService } from '../builders/llm-service.js';
+import { eventually } from '../processes.js';
+import { World } from '../integration/operator-world.js';
+import { system, Tenants } from '../integration/tenants.js';
+
+jest.setTimeout(120_000);
+
+type Team = 'team-a' | 'team-b';
+const host = 'chat.example.org';
+const limits = { resources: { limits: { memory: '1Gi' } } };
+let world: World;
+let tenants: Tenants;
+let servers: Server[] = [];
+/** Of the other tenant's service, before any of this. */
+let honest: KubeObject;
+
+beforeAll(async () => {
+  world = await World.start();
+  tenants = await Tenants.install(world);
+  world.s3.put('models', 'llama', llamaCheckpoint());
+  world.startOperator(
+    {
+      leaseNamespace: system,
+      surroundings: {
+        limits: {
+          images: [],
+          serviceAccounts: ['team-b/*'],
+          routeHosts: [
+            { namespace: 'team-*', host: '*.example.org' },
+            { namespace: 'team-b', host: 'b.example.net' },
+          ],
+        },
+      },
+    },
+    tenants.clients.operator,
+  );
+  await apply('team-b', 'honest', {});
+  honest = await eventually('its Deployment', () => found('team-b', 'honest', resources.deployments));
+}, 300_000);
+
+afterAll(async () => {
+  for (const server of servers) server.close();
+  await world.stop();
+  tenants.stop();
+});
+
+const path = (team: Team, name: string, resource: Resource = resources.llmServices) =>
+  objectPath(resource, team, name);
+
+/** By the tenant's own account. */
+async function apply(team: Team, name: string, spec: object): Promise<void> {
+  const object = llmService(
+    name,
+    { model: world.model('models/llama/'), ...limits, ...spec },
+    { namespace: team },
+  );
+  const request = {
+    method: 'POST',
+    path: collectionPath(resources.llmServices, team),
+    body: object,
+  } as const;
+  await tenants.clients[team].request(request);
+}
+
+const edit = (team: Team, name: string, spec: object) =>
+  tenants.clients[team].request({
+    method: 'PATCH',
+    path: path(team, name),
+    body: { spec },
+    contentType: 'application/merge-patch+json',
+  });
+
+const found = (team: Team, name: string, resource: Resource) =>
+  world.api.admin.find<KubeObject>(path(team, name, resource));
+
+async function statusOf(team: Team, name: string): Promise<LlmServiceStatus> {
+  return (await found(team, name, resources.llmServices))?.['status'] ?? {};
+}
+
+function condition(team: Team, name: string, type: string, reason: string): Promise<Condition> {
+  return eventually(`${team}/${name}: ${type} ${reason}`, async () => {
+    const { conditions } = await statusOf(team, name);
+    const told = conditions?.find((each) => each.type === type);
+    if (told?.reason === reason) return told;
+    throw new Error(JSON.stringify(conditions));
+  });
+}
+
+/** No pod of it was ever wanted. */
+async function expectNothingMade(team: Team, name: string): Promise<void> {
+  expect(await found(team, name, resources.deployments)).toBeNull();
+}
+
+/** An endpoint of the tenant's, and what it was sent. */
+async function honeypot(
+  address = '127.0.0.1',
+  location?: string,
+): Promise<{ readonly url: string; readonly heard: IncomingMessage[] }> {
+  const heard: IncomingMessage[] = [];
+  const server = createServer((request, response) => {
+    heard.push(request);
+    if (location === undefined) response.writeHead(418).end('SECRET WORDS OF AN INTERNAL SERVICE');
+    else response.writeHead(307, { location }).end();
+  }).listen(0, address);
+  servers = [...servers, server];
+  await once(server, 'listening');
+  return { url: `http://${address}:${String((server.address() as { port: number }).port)}`, heard };
+}
+
+async function makeSecret(team: Team, name: string, data: object, labels: object = {}): Promise<void> {
+  const secret = {
+    apiVersion: 'v1',
+    kind: 'Secret',
+    metadata: { name, namespace: team, labels },
+    stringData: data,
+  };
+  await world.create(secret);
+}
+
+describe('Secrets', () => {
+  const variable = (name: string, secret: string, key: string) => ({
+    name,
+    valueFrom: { secretKeyRef: { name: secret, key } },
+  });
+
+  beforeAll(async () => {
+    await makeSecret('team-a', 'payroll', { password: 'hunter2' });
+    await makeSecret(
+      'team-a',
+      'certificate',
+      { 'tls.key': 'private' },
+      { 'llmservice.dev/secret-for': 'tls' },
+    );
+  });
+
+  test.each([
+    ['payroll', 'password'],
+    // That services may use for something else.
+    ['certificate', 'tls.key'],
+  ])('%s: its key is sent to no endpoint as an access key id', async (secret, key) => {
+    const { url, heard } = await honeypot();
+    const env = [variable('AWS_ACCESS_KEY_ID', secret, key), variable('AWS_SECRET_ACCESS_KEY', secret, key)];
+    const name = `sent-${secret}`;
+    await apply('team-a', name, { model: { uri: 's3://models/llama/', s3: { endpoint: url } }, env });
+    const { message } = await condition('team-a', name, 'ModelResolved', 'SecretNotAllowed');
+    expect(message).toContain(`kubectl label secret ${secret} -n team-a llmservice.dev/secret-for=s3`);
+    expect(message).not.toMatch(/hunter2|private/);
+    expect(heard).toEqual([]);
+    await expectNothingMade('team-a', name);
+  });
+
+  test.each<[string, object, string]>([
+    ['a variable', { env: [variable('TOKEN', 'payroll', 'password')] }, 'SecretNotAllowed'],
+    ['keys', { auth: { keysSecretRef: { name: 'payroll' } } }, 'SecretNotAllowed'],
+    [
+      'keys of administrators',
+      { administration: { keysSecretRef: { name: 'certificate' } } },
+      'SecretNotAllowed',
+    ],
+    ['a certificate', { tls: { secretRef: { name: 'payroll' } } }, 'SecretNotAllowed'],
+    ['what pulls images', { imagePullSecrets: [{ name: 'payroll' }] }, 'SecretNotAllowed'],
+    ['a secret to come', { auth: { keysSecretRef: { name: 'to-come' } } }, 'KeysInvalid'],
+  ])('as %s: no pod mounts it', async (what, spec, reason) => {
+    const name = `mounts-${what.replaceAll(' ', '-')}`;
+    await apply('team-a', name, spec);
+    await condition('team-a', name, 'ModelResolved', reason);
+    await expectNothingMade('team-a', name);
+  });
+
+  test('is used once whoever may edit it has labelled it', async () => {
+    const body = { metadata: { labels: { 'llmservice.dev/secret-for': 'env' } } };
+    const target = path('team-a', 'payroll', resources.secrets);
+    await world.request('PATCH', target, body, 'application/merge-patch+json');
+    await eventually(
+      'the Deployment',
+      () => found('team-a', 'mounts-a-variable', resources.deployments),
+      40_000,
+    );
+  });
+});
+
+describe('endpoints', () => {
+  const at = (endpoint: string) => ({ model: { uri: 's3://models/llama/', s3: { endpoint } } });
+
+  test('an address of the cluster’s own networks is not connected to', async () => {
+    // The operator is told 127.0.0.1 for its tests; this one is as near, and nobody named it.
+    const { url, heard } = await honeypot('127.0.0.2');
+    await apply('team-a', 'inside', at(url));
+    const { message } = await condition('team-a', 'inside', 'ModelResolved', 'InvalidSpec');
+    expect(message).toContain('not public');
+    expect(heard).toEqual([]);
+  });
+
+  test('one that is allowed cannot lead there', async () => {
+    const inner = await honeypot('127.0.0.2');
+    const outer = await honeypot('127.0.0.1', `${inner.url}/latest/meta-data/`);
+    await apply('team-a', 'redirected', at(outer.url));
+    await eventually('the read', () => outer.heard.length > 0);
+    await condition('team-a', 'redirected', 'ModelResolved', 'S3Unavailable');
+    expect(inner.heard).toEqual([]);
+  });
+
+  test.each([
+    'http://[::ffff:169.254.169.254]',
+    'http://[fd00:ec2::23]',
+    'http://168.63.129.16',
+    'http://2852039166',
+  ])('%s is refused', async (endpoint) => {
+    const name = `metadata-${String(Math.abs(endpoint.length * 31 + endpoint.charCodeAt(endpoint.length - 1)))}`;
+    await apply('team-a', name, at(endpoint));
+    const { message } = await condition('team-a', name, 'ModelResolved', 'InvalidSpec');
+    expect(message).toContain('never connected to');
+  });
+});
+
+test.each([
+  [
+    'an image of the tenant’s',
+    { engine: { image: 'evil.example/miner:1' } },
+    'ImageNotAllowed',
+    'example.org/runtime',
+  ],
+  [
+    'an image like ours',
+    { engine: { image: 'example.org/runtime-evil:1' } },
+    'ImageNotAllowed',
+    'images.allowed',
+  ],
+  ['another account', { serviceAccountName: 'deployer' }, 'ServiceAccountNotAllowed', 'default, team-b/*'],
+])('%s gets no pod, and is told what is allowed', async (_, spec, reason, part) => {
+  const name = `refused-${part.replaceAll(/[^a-z]/g, '')}`;
+  await apply('team-a', name, spec);
+  const { message } = await condition('team-a', name, 'Scheduled', reason);
+  expect(message).toContain(part);
+  await expectNothingMade('team-a', name);
+});
+
+describe('hosts', () => {
+  const routed = (service: string, team: Team) => found(team, service, resources.httpRoutes);
+
+  test('an older service does not take over a host by naming it later', async () => {
+    await apply('team-a', 'older', { routing: { host: 'own.example.org' } });
+    await eventually('its route', () => routed('older', 'team-a'));
+    await apply('team-b', 'victim', { routing: { host } });
+    const before = await eventually('the victim’s route', () => routed('victim', 'team-b'));
+    await edit('team-a', 'older', { routing: { host } });
+    const { message } = await condition('team-a', 'older', 'Routed', 'HostTaken');
+    // Whose it is, is not told to other tenants.
+    expect(message).not.toContain('victim');
+    await eventually('no route', async () => (await routed('older', 'team-a')) === null);
+    expect(await routed('victim', 'team-b')).toEqual(before);
+  });
+
+  test('nor does a new one, by a prefix that is a part of it', async () => {
+    await apply('team-a', 'prefix', { routing: { host, pathPrefix: '/openai' } });
+    await condition('team-a', 'prefix', 'Routed', 'HostTaken');
+    expect(await routed('prefix', 'team-a')).toBeNull();
+    await apply('team-a', 'beside', { routing: { host, pathPrefix: '/team-a' } });
+    await eventually('a route beside it', () => routed('beside', 'team-a'));
+  });
+
+  test('of other namespaces are refused, and keep nobody from them', async () => {
+    await apply('team-a', 'foreign', { routing: { host: 'b.example.net' } });
+    const { message } = await condition('team-a', 'foreign', 'Routed', 'HostNotAllowed');
+    expect(message).toContain('it may have *.example.org');
+    await apply('team-b', 'rightful', { routing: { host: 'b.example.net' } });
+    await eventually('its route', () => routed('rightful', 'team-b'));
+  });
+
+  test('become free with the service that has them', async () => {
+    await tenants.clients['team-b'].request({ method: 'DELETE', path: path('team-b', 'victim'), body: {} });
+    await eventually('the route of who waited', () => routed('older', 'team-a'));
+  });
+});
+
+test('the other tenant has noticed nothing', async () => {
+  expect(await found('team-b', 'honest', resources.deployments)).toEqual(honest);
+  await condition('team-b', 'honest', 'ModelResolved', 'Resolved');
+});

@@ -1,0 +1,94 @@
+// The text of requests against the tokenizer, beside an honest stream: each attack twice at once.
+
+import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { randomFrom } from '../../runtime/src/schedule/workload.fixture.js';
+import { demoCheckpoint, ReplicaProcess } from '../integration/replica-process.js';
+import { eventually } from '../processes.js';
+import { childPids, isRunning, scriptOf } from '../process-tree.js';
+import { textAttacks } from './text-attacks.js';
+import { Witness } from './witness.js';
+
+jest.setTimeout(300_000);
+
+let replica: ReplicaProcess;
+beforeAll(async () => {
+  replica = await ReplicaProcess.start({ uri: demoCheckpoint });
+  await replica.ready();
+});
+afterAll(() => replica.stop());
+
+test.each(textAttacks.map((attack) => [attack.name, attack] as const))(
+  '%s: a stream beside it loses no token',
+  async (_, attack) => {
+    const port = Number(new URL(replica.url).port);
+    const over = new AbortController();
+    const witness = await Witness.begin({ port });
+    await Promise.all(
+      [1, 2].map((seed) => attack.run({ port, headers: {}, random: randomFrom(seed), over: over.signal })),
+    );
+    await witness.end();
+    expect(witness.faults).toEqual([]);
+    const { state, engine } = await replica.health();
+    expect({ state, restarts: engine?.restarts }).toEqual({ state: 'serving', restarts: 0 });
+  },
+);
+
+/** What takes long, and is not refused by its length. */
+const longWork = { prompt: 'a'.repeat(4_000_000), truncate_prompt_tokens: 10, max_tokens: 1 };
+
+function textPids({ child: { pid } }: ReplicaProcess): number[] {
+  return childPids(pid!).filter((each) => scriptOf(each) === 'text-process.js');
+}
+
+test('clients that leave take their encodings along', async () => {
+  const leaving = new AbortController();
+  const asked = Array.from({ length: 6 }, () =>
+    replica.post('/v1/completions', longWork, leaving.signal).catch(() => null),
+  );
+  // Two are at work, and one is kept ready for shorter texts.
+  await eventually('three processes', () => textPids(replica).length === 3);
+  const before = textPids(replica);
+  leaving.abort();
+  await Promise.all(asked);
+  await eventually(
+    'those at work to be ended',
+    () => before.filter((pid) => isRunning(pid)).length <= before.length - 2,
+  );
+  const answer = await replica.post('/v1/completions', { ...longWork, prompt: 'hello '.repeat(10_000) });
+  expect(answer.status).toBe(200);
+});
+
+test('a server that is killed takes its text processes along, whatever they are at', async () => {
+  const killed = await ReplicaProcess.start({ uri: demoCheckpoint });
+  await killed.ready();
+  const asked = killed.post('/v1/completions', longWork).catch(() => null);
+  await eventually('two processes', () => textPids(killed).length === 2);
+  const pids = textPids(killed);
+  await killed.stop();
+  await asked;
+  await eventually('them to end', () => !pids.some((pid) => isRunning(pid)));
+});
+
+test('a checkpoint whose pattern takes exponential time is not loaded', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'llmservice-pattern-'));
+  cpSync(demoCheckpoint, folder, { recursive: true });
+  const path = join(folder, 'tokenizer.json');
+  const file = JSON.parse(readFileSync(path, 'utf8')) as Record<string, unknown>;
+  const split = { type: 'Split', pattern: { Regex: '(a+)+$' }, behavior: 'Isolated', invert: false };
+  const pretokenizers = [
+    split,
+    { type: 'ByteLevel', add_prefix_space: false, trim_offsets: false, use_regex: false },
+  ];
+  writeFileSync(path, JSON.stringify({ ...file, pre_tokenizer: { type: 'Sequence', pretokenizers } }));
+  const hostile = await ReplicaProcess.start({ uri: folder });
+  await hostile.exited();
+  expect(hostile.terminationMessage).toMatchObject({
+    reason: 'TokenizerInvalid',
+    message: expect.stringMatching(/tokenizer.json cannot be used/),
+  });
+  await hostile.stop();
+  rmSync(folder, { recursive: true });
+});

@@ -1,0 +1,62 @@
+// What the operator and a pull say of the list of a folder that fails: `tsx s3-verdicts.ts ACCESS`, with ACCESS as JSON,
+// prints both. A process of its own, since in Jest's realm the SDK takes errors of Node's core for none.
+
+import { argv } from 'node:process';
+import { fileURLToPath } from 'node:url';
+import { FailureError } from '@llmservice/crds';
+import { AddressGuard, anyEndpoint } from '../../operator/src/preflight/address-guard.js';
+import { S3Files } from '../../operator/src/preflight/s3-files.js';
+import { makeS3Client } from '../../runtime/src/weights/s3-client.js';
+import { S3Source } from '../../runtime/src/weights/s3-source.js';
+import { s3Keys } from './s3-server.js';
+
+export interface Access {
+  readonly endpoint: string;
+  readonly bucket?: string;
+  readonly keys?: { readonly accessKeyId: string; readonly secretAccessKey: string };
+  readonly region?: string;
+  /** PEM, of an authority. */
+  readonly certificates?: string;
+}
+
+export interface Verdicts {
+  readonly operator: { readonly reason: string; readonly message: string };
+  /** The reason with which it ends, or the name of the error after which it tries again. */
+  readonly pull: string;
+}
+
+export async function verdictsOf(access: Access): Promise<Verdicts> {
+  const { endpoint, bucket = 'models', keys = s3Keys, region = 'us-east-1', certificates = null } = access;
+  const files = new S3Files(
+    { endpoint, region, forcePathStyle: true, credentials: null, caConfigMap: null },
+    { credentials: keys, certificates, lookup: new AddressGuard(anyEndpoint).lookupFor(endpoint) },
+    { bucket, prefix: 'p/', file: null },
+  );
+  const client = makeS3Client({
+    ...{ endpoint, region, forcePathStyle: true, credentials: keys },
+    caCertificates: certificates === null ? [] : [certificates],
+  });
+  const seen = await thrownBy(files.list());
+  const pulled = await thrownBy(new S3Source(client, bucket, 'p').list());
+  files.close();
+  client.destroy();
+  if (!(seen instanceof FailureError)) throw seen;
+  const { reason, message } = seen;
+  return {
+    operator: { reason, message },
+    pull: pulled instanceof FailureError ? pulled.reason : pulled.name,
+  };
+}
+
+async function thrownBy(list: Promise<unknown>): Promise<Error> {
+  try {
+    await list;
+  } catch (error) {
+    return error as Error;
+  }
+  return new Error('the list did not fail');
+}
+
+if (argv[1] === fileURLToPath(import.meta.url)) {
+  console.log(JSON.stringify(await verdictsOf(JSON.parse(argv[2] ?? '{}') as Access)));
+}
