@@ -1,12 +1,22 @@
 // What the kernel tells of running processes.
 
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { basename } from 'node:path';
 
-/** Direct children, in the order in which they were started. */
+/** Direct children: of each thread, the first of them before others, in the order in which they were started. */
 export function childPids(pid: number): number[] {
-  const children = readFileSync(`/proc/${String(pid)}/task/${String(pid)}/children`, 'utf8');
-  return children.trim().split(' ').filter(Boolean).map(Number);
+  const threads = readdirSync(`/proc/${String(pid)}/task`).toSorted((a, b) => Number(a) - Number(b));
+  return threads.flatMap((thread) => childrenOf(pid, thread));
+}
+
+function childrenOf(pid: number, thread: string): number[] {
+  try {
+    const children = readFileSync(`/proc/${String(pid)}/task/${thread}/children`, 'utf8');
+    return children.trim().split(' ').filter(Boolean).map(Number);
+  } catch {
+    // A thread that has ended.
+    return [];
+  }
 }
 
 /** An engine's process, then those of the ranks that it started. */

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
 import { readFileSync } from 'node:fs';
 import { randomFrom } from '../../runtime/src/schedule/workload.fixture.js';
 import { demoCheckpoint, ReplicaProcess } from '../integration/replica-process.js';
-import { childPids, grammarPid, isRunning, processTree } from '../process-tree.js';
+import { enginePids, grammarPid, isRunning, processTree } from '../process-tree.js';
 import { eventually } from '../processes.js';
 import { askFor, grammarAttacks, knownBomb, memoryBomb, slowForm, timeBomb } from './grammar-attacks.js';
 import { Witness } from './witness.js';
@@ -24,7 +24,7 @@ afterEach(() => replica.stop());
 const ask = (form: object, over = new AbortController().signal) => askFor(form, { port, headers: {}, over });
 const choice = { guided_choice: ['yes', 'no'] };
 const yesOrNo = { status: 200, content: expect.stringMatching(/^(yes|no)$/) };
-const engine = (): number => childPids(replica.child.pid!)[0]!;
+const engine = (): number => enginePids(replica.child.pid!)[0]!;
 
 /** The processes that compile right now, oldest first. */
 const compiling = (): number[] =>

@@ -11,21 +11,20 @@ import {
 import { fork, type ChildProcess } from 'node:child_process';
 import { ftruncateSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { childEnvironment } from '../config/child-environment.js';
 import { execArguments } from './exec-arguments.js';
+import { RestartBackOff } from './restart-back-off.js';
 
 /** The compiled entry; the same file whether this module runs compiled or from source. */
 const entry = fileURLToPath(new URL('../../dist/engine/grammar-process.js', import.meta.url));
 
 /** Where its process finds the first file: after the standard streams and the channel. */
 const firstInherited = 4;
-/** Of what it does not need it gets nothing: no key, no address. */
-const inheritedVariables = ['PATH', 'LD_LIBRARY_PATH', 'LLMSERVICE_NATIVE_ADDON'];
-
 const lookEveryMs = 1000;
 /** Looks without a sign of life, which comes every second but while the vocabulary is read. */
 const mostSilentLooks = 10;
-/** Between one that is lost and the next. */
-const restartMs = 500;
+/** Times in milliseconds. */
+const backOff = { backOff: 30_000, healthy: 60_000 };
 
 export type CompileRequest =
   | { readonly type: 'vocabulary'; readonly vocabulary: Vocabulary }
@@ -67,7 +66,9 @@ export class CompileProcesses {
   readonly #places: readonly Place[];
   #vocabulary: Vocabulary | null = null;
   #process: ChildProcess | null = null;
+  #startedAt = 0;
   #silentLooks = 0;
+  readonly #backOff = new RestartBackOff(backOff);
 
   constructor(atOnce: number, limits: CompileLimits) {
     this.#limits = limits;
@@ -114,24 +115,26 @@ export class CompileProcesses {
       this.#process = this.#fork();
     } catch {
       // Node throws some of the reasons why a process cannot be made, and tells of others later.
-      this.#startLater();
+      this.#startLater(0);
       return;
     }
+    this.#startedAt = performance.now();
     this.#silentLooks = 0;
     if (this.#vocabulary !== null) this.use(this.#vocabulary);
     for (const { work } of this.#places) if (work?.isSent === false) work.isSent = this.#send(work.request);
   }
 
   #fork(): ChildProcess {
-    const env = Object.fromEntries(inheritedVariables.map((name) => [name, process.env[name]]));
     const files = this.#places.map(({ file }) => file);
     const child = fork(entry, [], {
       serialization: 'advanced',
       execArgv: [...execArguments],
       stdio: ['ignore', 'inherit', 'inherit', 'ipc', ...files],
-      env,
+      env: childEnvironment(process.env),
     });
     child.on('message', (message: CompilerMessage) => {
+      // What was lost may still be heard.
+      if (child !== this.#process) return;
       this.#silentLooks = 0;
       if (message.type === 'ended') this.#end(message.place, message.outcome);
     });
@@ -164,14 +167,12 @@ export class CompileProcesses {
   #lost(child: ChildProcess): void {
     if (child !== this.#process) return;
     this.#process = null;
-    this.#startLater();
-    this.#places.forEach(({ work }, place) => {
-      if (work?.isSent === true) this.#end(place, lost);
-    });
+    this.#startLater(performance.now() - this.#startedAt);
   }
 
-  #startLater(): void {
-    setTimeout(() => this.#start(), restartMs);
+  #startLater(servedMs: number): void {
+    setTimeout(() => this.#start(), this.#backOff.delayAfter(servedMs));
+    this.#places.forEach((_, place) => this.#end(place, lost));
   }
 }
 
