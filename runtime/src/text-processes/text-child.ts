@@ -23,7 +23,7 @@ const graceMs = 250;
 
 /** `ulimit` binds the shell, and so the process that takes its place. */
 const limited = 'ulimit -d "$1"; shift; exec "$@"';
-const flags = [`--max-old-space-size=${String(mostHeapMb)}`, '--max-semi-space-size=16'];
+const flags = ['--expose-gc', `--max-old-space-size=${String(mostHeapMb)}`, '--max-semi-space-size=16'];
 
 /** Why a process ended before its reply. */
 export class TextProcessEnded extends Error {

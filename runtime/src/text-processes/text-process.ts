@@ -6,6 +6,7 @@ import { ChatTemplate, ChatTemplateRefusal } from '../tokens/chat-template.js';
 import { isKnownTokenizer } from '../tokens/known-tokenizer.js';
 import { referenceTokenizer, type ReferenceTokenizer } from '../tokens/reference-tokenizer.js';
 import type { TextProcessMessage, TextProcessStart, TextReply, TextTask } from './protocol.js';
+import { releaseMemory } from './release-memory.js';
 import { flawInUse } from './flaw-in-use.js';
 
 /** What a long text takes is not all given back, and the next one would not find it. */
@@ -42,9 +43,10 @@ async function start({ tokenizerJson, template, tries }: TextProcessStart): Prom
   const chatTemplate = template === null ? null : ChatTemplate.fromSource(template);
   const startBytes = process.memoryUsage.rss();
   process.on('message', (task: TextTask) => {
-    void replyTo(task, tokenizer, chatTemplate).then((reply) =>
-      send({ kind: 'reply', reply, isWorn: process.memoryUsage.rss() > startBytes + wornBytes }),
-    );
+    void replyTo(task, tokenizer, chatTemplate).then(async (reply) => {
+      if (process.memoryUsage.rss() > startBytes + wornBytes) await releaseMemory();
+      send({ kind: 'reply', reply, isWorn: process.memoryUsage.rss() > startBytes + wornBytes });
+    });
   });
   send({ kind: 'ready' });
 }
