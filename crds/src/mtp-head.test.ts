@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { parseCheckpointConfig } from './checkpoint.js';
 import { qwen36Config, qwen3MoeConfig } from './checkpoint.fixture.js';
 import { checkMtpHead, filesWithMtp } from './mtp-head.js';
-import { parseSafetensorsIndex } from './safetensors.js';
+import { parseSafetensorsIndex } from './safetensors.fixture.js';
 import type { TensorEntry } from './safetensors-header.js';
 import { misplacedHead } from './speculation.js';
 

@@ -2,7 +2,8 @@ import { describe, expect, test } from '@jest/globals';
 import { FailureError } from './failures.js';
 import { SafetensorsHeaderReader } from './safetensors-header.js';
 import { SafetensorsIndexReader } from './safetensors-index.js';
-import { parseHeaderLength, parseSafetensorsHeader, parseSafetensorsIndex } from './safetensors.js';
+import { parseSafetensorsHeader, parseSafetensorsIndex } from './safetensors.fixture.js';
+import { parseHeaderLength } from './safetensors.js';
 import { thrownBy } from './thrown-by.fixture.js';
 
 const encode = (value: unknown): Uint8Array => new TextEncoder().encode(JSON.stringify(value));

@@ -8,7 +8,6 @@ import {
   mostIndexBytes,
   parseCheckpointConfig,
   parseHeaderLength,
-  parseSafetensorsIndex,
   readGgufCheckpoint,
   safetensorsIndexFile,
   safetensorsSingleFile,
@@ -19,7 +18,7 @@ import {
 import { open, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { findGguf, readLocalGguf } from './local-gguf.js';
-import { parseHeaderInSteps } from './parse-header-in-steps.js';
+import { parseHeaderInSteps, parseIndexInSteps } from './parse-in-steps.js';
 
 export interface LocalCheckpoint {
   readonly shape: ModelShape;
@@ -57,7 +56,7 @@ async function readConfig(modelDir: string): Promise<string> {
 
 async function readTensorEntries(modelDir: string): Promise<TensorEntry[]> {
   const index = await readIndex(join(modelDir, safetensorsIndexFile));
-  const files = index === null ? [safetensorsSingleFile] : parseSafetensorsIndex(index).files;
+  const files = index === null ? [safetensorsSingleFile] : (await parseIndexInSteps(index)).files;
   const entries: TensorEntry[] = [];
   for (const file of files) entries.push(...(await readHeader(modelDir, file)));
   return entries;

@@ -10,7 +10,6 @@ import {
   parseCheckpointConfig,
   parseHeaderLength,
   mostIndexBytes,
-  parseSafetensorsIndex,
   readGgufCheckpoint,
   readGgufHeader,
   safetensorsIndexFile,
@@ -18,7 +17,7 @@ import {
   type SafetensorsIndex,
   type TensorEntry,
 } from '@llmservice/crds';
-import { parseHeaderInSteps } from '../checkpoint/parse-header-in-steps.js';
+import { parseHeaderInSteps, parseIndexInSteps } from '../checkpoint/parse-in-steps.js';
 import type { CheckpointSource, FileVersion, SourceFile } from './checkpoint-source.js';
 import { chooseFiles, chooseGgufFiles, requireConfig } from './choose-files.js';
 import type { TensorPlace } from './pieces.js';
@@ -137,7 +136,7 @@ export async function readIndex(
       { file: file.name },
     );
   }
-  return parseSafetensorsIndex(await attempt(() => readBytes(source, file, 0, file.bytes)));
+  return parseIndexInSteps(await attempt(() => readBytes(source, file, 0, file.bytes)));
 }
 
 export async function readHeader(
