@@ -30,9 +30,6 @@ export interface ServerParts extends RecordParts {
   readonly maxConnections: number;
 }
 
-/** Of a body, for each token that its text may have had. */
-const bytesPerToken = 4;
-
 /** A request that is generating, or waits for its turn. */
 export interface RunningRequest extends AccountedRequest {
   /** Id of the API key; null: it came without one. */
@@ -71,7 +68,7 @@ export async function whileAdmitted(
     if (response.req.socket.destroyed) gone();
     await run(controller.signal, account);
   } catch (error) {
-    account.refused(Math.ceil(recordOf(response).bodyBytes / bytesPerToken));
+    account.refused(recordOf(response).bodyTokens);
     // What was ended fails in whatever it was at.
     const reason: unknown = controller.signal.reason;
     throw reason instanceof ApiError ? reason : error;
