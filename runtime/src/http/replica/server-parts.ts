@@ -11,7 +11,7 @@ import type { AccountedRequest, RequestAccount } from '../../keys/request-accoun
 import { openAccount, type Access } from '../access/access.js';
 import type { Admission } from '../access/admission.js';
 import type { Lifecycle } from './lifecycle.js';
-import type { BodyBudget } from '../server/body-budget.js';
+import type { BodyBudget } from '../bodies/body-budget.js';
 import { recordOf, type RecordParts } from '../access/request-record.js';
 import type { ModelNames } from './served-model.js';
 
