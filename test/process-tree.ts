@@ -1,19 +1,41 @@
 // What the kernel tells of running processes.
 
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { basename } from 'node:path';
 
-/** Direct children, in the order in which they were started. */
+/** Direct children: of each thread, the first of them before others, in the order in which they were started. */
 export function childPids(pid: number): number[] {
-  const children = readFileSync(`/proc/${String(pid)}/task/${String(pid)}/children`, 'utf8');
-  return children.trim().split(' ').filter(Boolean).map(Number);
+  const threads = readdirSync(`/proc/${String(pid)}/task`).toSorted((a, b) => Number(a) - Number(b));
+  return threads.flatMap((thread) => childrenOf(pid, thread));
 }
 
-/** A server's engine process, then the ranks that it started. */
+function childrenOf(pid: number, thread: string): number[] {
+  try {
+    const children = readFileSync(`/proc/${String(pid)}/task/${thread}/children`, 'utf8');
+    return children.trim().split(' ').filter(Boolean).map(Number);
+  } catch {
+    // A thread that has ended.
+    return [];
+  }
+}
+
+/** An engine's process, then those of the ranks that it started. */
+export function rankPids(engine: number): number[] {
+  return [engine, ...childPids(engine).filter((pid) => scriptOf(pid) === 'rank-process.js')];
+}
+
+/** The same of a server's engine. */
 export function enginePids(server: number): number[] {
   return childPids(server)
     .filter((pid) => scriptOf(pid) === 'engine-process.js')
-    .flatMap((engine) => [engine, ...childPids(engine)]);
+    .flatMap(rankPids);
+}
+
+/** The process that an engine's grammars are compiled in; while it compiles, those that it forked are its children. */
+export function grammarPid(engine: number): number {
+  const pid = childPids(engine).find((each) => scriptOf(each) === 'grammar-process.js');
+  if (pid === undefined) throw new Error('the engine has no process for grammars');
+  return pid;
 }
 
 /** A process and all that it has started, directly or not; those that end meanwhile may be missing. */

@@ -3,6 +3,7 @@
 // throws `needsBytes` and is begun again with them; the caller commits each step that ended.
 
 import { FailureError } from './failures.js';
+import { parseJson } from './parse-json.js';
 
 /** Thrown where what is asked for goes on behind the bytes that are there. */
 export const needsBytes = Symbol('what is asked for goes on behind the bytes that are there');
@@ -187,9 +188,9 @@ export class JsonBytes {
 
   #parsed(begin: number, end: number, what: string): unknown {
     try {
-      return JSON.parse(this.#bytes.toString('utf8', begin, end)) as unknown;
-    } catch (cause) {
-      throw this.corrupt(`${what} is not JSON: ${(cause as Error).message}`, this.#base + begin);
+      return parseJson(what, this.#bytes.toString('utf8', begin, end));
+    } catch (error) {
+      throw this.corrupt((error as Error).message, this.#base + begin);
     }
   }
 

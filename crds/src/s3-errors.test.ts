@@ -63,3 +63,8 @@ test('the code of the connection is told in place of a name that says nothing', 
 test.each([undefined, null, 'text', 7, {}])('%p, which is no error, is tried again', (thrown) => {
   expect(readS3Error(thrown).means).toBe('S3Unavailable');
 });
+
+test('of several errors of the connection in one the code is found in the text', () => {
+  const both = new Error('connect ECONNREFUSED ::1:1; connect ECONNREFUSED 127.0.0.1:1');
+  expect(describeS3Error(readS3Error(both))).toBe('ECONNREFUSED');
+});

@@ -157,8 +157,10 @@ interface S3ErrorShape {
 export function readS3Error(error: unknown): S3ErrorReading {
   const shape = shapeOf(error);
   const status = shape.$metadata?.httpStatusCode ?? null;
-  const codes = [shape.name, shape.code, shapeOf(shape.cause).code].filter(isCode);
-  const row = rowOf(codes, status, typeof shape.message === 'string' ? shape.message : '');
+  const message = typeof shape.message === 'string' ? shape.message : '';
+  const named = [shape.name, shape.code, shapeOf(shape.cause).code].filter(isCode);
+  const codes = status === null ? [...named, ...connectionCodes(message)] : named;
+  const row = rowOf(codes, status, message);
   // A bare 400 is all that the answer to HEAD tells of a session that expired.
   const isBare = status === 400 && codes.some((code) => code.startsWith('Unknown') || code === '400');
   const means = row?.means ?? (isBare ? 'S3AccessDenied' : 'S3Unavailable');
@@ -172,6 +174,12 @@ export function readS3Error(error: unknown): S3ErrorReading {
 export function describeS3Error({ code, status, hint }: S3ErrorReading): string {
   const told = status === null ? code : `HTTP ${String(status)} ${code}`;
   return hint === null ? told : `${told}; ${hint}`;
+}
+
+/** Where nobody has answered the text is Node's: of several errors in one, the text alone has their codes. */
+function connectionCodes(message: string): string[] {
+  const words = new Set(message.match(/\b[A-Z][A-Z_]+\b/g));
+  return s3ErrorTable.flatMap(({ codes }) => codes.filter((code) => words.has(code)));
 }
 
 function rowOf(codes: readonly string[], status: number | null, message: string): S3ErrorRow | undefined {

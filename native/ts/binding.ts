@@ -241,9 +241,48 @@ export interface Constraint {
   readonly after: ReasoningIds | null;
 }
 
+/** What one compilation may take. */
+export interface CompileLimits {
+  readonly cpuSeconds: number;
+  /** Where others have the processors. */
+  readonly wallSeconds: number;
+  /** Without any processor time. */
+  readonly stallSeconds: number;
+  /** Beyond what the process has when it begins. */
+  readonly memoryBytes: number;
+  readonly resultBytes: number;
+}
+
+/** How a compilation ended. */
+export interface CompileOutcome {
+  /**
+   * `overMemory`: of the work or of its result; `crashed`: in the compiler, and would again; `lost`: by no fault of the
+   * grammar; `killed`: by `kill`.
+   */
+  readonly end: 'compiled' | 'invalid' | 'overTime' | 'overMemory' | 'crashed' | 'lost' | 'killed';
+  /** Why, where there is more to say: of an invalid one for the client. */
+  readonly message: string;
+  /** That the file begins with, of a compiled one. */
+  readonly bytes: number;
+}
+
+export interface Compilation {
+  readonly outcome: Promise<CompileOutcome>;
+  /** Idempotent. */
+  kill(): void;
+}
+
+/** Files are descriptors that `makeMemoryFile` gave here or in the parent process. */
 export interface GrammarCompiler {
-  /** Compiles beside steps, on the thread pool; at once where it was compiled lately. Rejects with reason GrammarInvalid. */
-  compile(kind: GrammarKind, text: string): Promise<CompiledGrammar>;
+  /** Makes here what most grammars share, so that the compilations that follow need not. Takes a part of a second. */
+  warm(): void;
+  /**
+   * Compiles in a process of its own, a fork of this one, which should be small and do nothing else: what it takes is
+   * bounded, it may be killed, and it ends with this process. The file is its alone meanwhile.
+   */
+  compileApart(kind: GrammarKind, text: string, file: number, limits: CompileLimits): Compilation;
+  /** What `compileApart` wrote, with the same kind and text, for a compiler of the same vocabulary. Takes milliseconds. */
+  read(kind: GrammarKind, text: string, file: number, bytes: number): Promise<CompiledGrammar>;
 }
 
 /**
@@ -418,8 +457,9 @@ export interface NativeAddon {
    * rejects when this rank fails or another is lost.
    */
   runRank(options: EngineOptions, arrivals: ArrivalMap | null, onProgress: LoadProgress): Promise<void>;
-  /** A compiler of grammars over one vocabulary, with a cache. */
   grammarCompiler(vocabulary: Vocabulary): GrammarCompiler;
+  /** A new file of memory, without a name; it goes with the last process that holds it. */
+  makeMemoryFile(): number;
   /**
    * New shared memory for a group, as a descriptor that the caller hands to each rank's process. It has no name and
    * goes with the last process that holds it. @throws SharedMemoryTooSmall

@@ -41,6 +41,11 @@ export function grammarCompiler(vocabulary: Vocabulary): GrammarCompiler {
   return addon().grammarCompiler(vocabulary);
 }
 
+/** The descriptor of a new file of memory, without a name; it goes with the last process that holds it. */
+export function makeMemoryFile(): number {
+  return addon().makeMemoryFile();
+}
+
 /** The descriptor of new shared memory for a group of ranks. @throws SharedMemoryTooSmall with the size needed */
 export function makeSegment(ranks: number): number {
   return addon().makeSegment(ranks);

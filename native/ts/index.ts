@@ -7,6 +7,7 @@ export {
   gpuDevices,
   grammarCompiler,
   loadEngine,
+  makeMemoryFile,
   makeSegment,
   runRank,
   tryLock,

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Puts XGrammar, the library behind structured output, into FOLDER as a static library and headers, unless it is there:
 # native/xgrammar/provide.sh FOLDER. The sources are those of its package for Python, which has the C++ library whole,
-# with the patches beside this script.
+# with the patches beside this script. Its own headers lie in FOLDER/internal, for src/grammar/compiled_bytes.cpp.
 set -euo pipefail
 folder=$1
 version=0.2.8
@@ -32,6 +32,9 @@ cmake -S "$scratch/xgrammar-$version" -B "$scratch/build" -G Ninja -DCMAKE_BUILD
   -DCMAKE_CXX_FLAGS='-fno-lto -w' -DCMAKE_CXX_FLAGS_RELEASE='-O2 -DNDEBUG' \
   -DCMAKE_INSTALL_PREFIX="$scratch/installed" -DCMAKE_INSTALL_LIBDIR=lib
 ninja -C "$scratch/build" -j "$(nproc)" install
+mkdir "$scratch/installed/internal"
+(cd "$scratch/xgrammar-$version/cpp" && cp --parents ./*.h support/*.h "$scratch/installed/internal")
+cp "$scratch/xgrammar-$version"/3rdparty/picojson/*.h "$scratch/installed/internal"
 echo "$made_of" >"$scratch/installed/made-of"
 # One made of something else goes; another build of the same may have been faster.
 is_there || rm -rf "$folder"

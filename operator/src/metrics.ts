@@ -3,7 +3,7 @@
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client';
 import { ApiError } from './kube/client.js';
 import { pluralIn } from './kube/resources.js';
-import type { Unserved } from './watch/service-scope.js';
+import type { Unserved } from './watch/served-kinds.js';
 
 export class Metrics {
   readonly registry = new Registry();

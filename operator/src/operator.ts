@@ -182,7 +182,7 @@ export class Operator {
       },
     });
     this.metrics = parts.metrics(() => this.queue.depth);
-    this.metrics.watchUnserved(() => caches.unserved());
+    this.metrics.watchUnserved(() => caches.kinds.unserved());
     this.metrics.watchReadiness(() => this.notReady() === null);
   }
 
@@ -202,6 +202,7 @@ export class Operator {
     if (this.leadingSince === null || performance.now() - this.leadingSince < mostMs) return null;
     const interrupted = this.caches.interrupted(mostMs);
     if (interrupted.length > 0) return `leading without a watch of ${interrupted.join(', ')}`;
+    if (this.caches.kinds.isBlind) return 'leading, and none of the watched namespaces can be read';
     return this.synced ? null : 'leading, and the cluster is not read yet';
   }
 

@@ -241,7 +241,7 @@ export class Reconciler {
 
   /** Of every service alike. */
   installation(): Omit<Surroundings, 'hostTaken'> {
-    const { gatewayApi, istio, keda, forbidden } = this.options.caches;
+    const { gatewayApi, istio, keda, forbidden } = this.options.caches.kinds;
     const customMetrics = this.options.metricsApi.served;
     return { ...this.options.surroundings, gatewayApi, istio, keda, forbidden, customMetrics };
   }

@@ -107,6 +107,19 @@ test.each(cases)('%s that is %s is not quoted', async (file, kind) => {
   expect(JSON.stringify(await replica.health())).not.toContain(secret);
 });
 
+test('a text that tokenizer.json has where another value belongs is not quoted', async () => {
+  await admin('/admin/model/unload');
+  const uri = checkpoint(
+    'misplaced',
+    'tokenizer.json',
+    JSON.stringify({ version: '1.0', model: secret }),
+    false,
+  );
+  const { status, text } = await admin('/admin/model/load', { uri });
+  expect([status, JSON.parse(text)]).toMatchObject([503, { error: { code: 'TokenizerInvalid' } }]);
+  expect(text).not.toContain(secret);
+});
+
 test.each([...files, 'chat_template.jinja'])(
   '%s that is a link out of its folder is not read',
   async (file) => {

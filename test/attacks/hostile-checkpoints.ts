@@ -1,39 +1,51 @@
-// Checkpoints of a tenant that end whoever parses them as any JSON: headers, indexes and configs of arrays for ever, levels
-// for ever, blanks for ever, and counts that no memory holds.
+// Checkpoints of a tenant that end whoever parses them as any JSON: headers, indexes and configs that are well-formed, of
+// arrays or levels or tensors for ever; and some that are not.
 
 import { llamaCheckpoint } from '../builders/checkpoint.js';
 
 const mib = 2 ** 20;
 
-/** A weight file whose header begins so and goes on with the unit. */
-function weights(headerBytes: number, begin: string, unit: string, end = ''): Buffer {
-  const file = Buffer.alloc(8 + headerBytes, unit);
-  file.writeBigUInt64LE(BigInt(headerBytes));
-  file.write(begin, 8);
-  file.write(end, file.length - end.length);
-  return file;
+/** JSON of so many bytes: the unit again and again between begin and end, then blanks. */
+function text(bytes: number, begin: string, unit: string, end: string): Buffer {
+  const count = Math.floor((bytes - begin.length - end.length) / unit.length);
+  const json = Buffer.alloc(bytes, ' ');
+  json.write(begin);
+  json.fill(unit, begin.length, begin.length + count * unit.length);
+  json.write(end, begin.length + count * unit.length);
+  return json;
 }
 
-function text(bytes: number, begin: string, unit: string): Buffer {
-  const file = Buffer.alloc(bytes, unit);
-  file.write(begin);
-  return file;
+const arrays = (bytes: number, begin: string, end: string): Buffer => text(bytes, begin, '[],', `[]${end}`);
+
+function levels(bytes: number, begin: string, end: string): Buffer {
+  const half = Math.floor((bytes - begin.length - end.length) / 2);
+  return Buffer.from(`${begin}${'['.repeat(half)}${']'.repeat(half)}${end}`);
 }
 
-/** 300,000 tensors, as only the largest models have, and one more that lies where another does. */
-function manyTensors(): Buffer {
-  const entry = (i: number, at: number): string =>
-    `"model.layers.${i}.mlp.experts.gate_proj.weight":{"dtype":"U8","shape":[1],"data_offsets":[${at},${at + 1}]}`;
-  const entries = Array.from({ length: 300_000 }, (_, i) => entry(i, i));
-  const header = Buffer.from(`{${entries.join(',')},${entry(300_001, 5)}}`);
-  return Buffer.concat([weights(header.length, '', ' ').subarray(0, 8), header, Buffer.alloc(300_001)]);
+/** Tensors of no bytes, or of one each. */
+function tensors(count: number, bytes: number): Buffer {
+  const entries = Array.from({ length: count }, (_, i) => {
+    const [begin, end] = [i * bytes, (i + 1) * bytes];
+    return `"model.layers.${i}.weight":{"dtype":"U8","shape":[${bytes}],"data_offsets":[${begin},${end}]}`;
+  });
+  return Buffer.from(`{${entries.join(',')}}`);
 }
 
-const single = (file: Uint8Array): Record<string, string | Uint8Array> => ({
-  'config.json': String(llamaCheckpoint()['config.json']),
-  'tokenizer.json': '{}',
-  'model.safetensors': file,
-});
+function index(count: number): Buffer {
+  const entries = Array.from({ length: count }, (_, i) => `"model.layers.${i}.weight":"model.safetensors"`);
+  return Buffer.from(`{"weight_map":{${entries.join(',')}}}`);
+}
+
+/** A checkpoint of one weight file with this header, and no weights. */
+function headed(header: Buffer): Record<string, string | Uint8Array> {
+  const length = Buffer.alloc(8);
+  length.writeBigUInt64LE(BigInt(header.length));
+  return {
+    'config.json': String(llamaCheckpoint()['config.json']),
+    'tokenizer.json': '{}',
+    'model.safetensors': Buffer.concat([length, header]),
+  };
+}
 
 function gguf(): Buffer {
   const file = Buffer.alloc(8 * mib);
@@ -44,26 +56,34 @@ function gguf(): Buffer {
   return file;
 }
 
+const indexed = (bytes: Buffer): Record<string, string | Uint8Array> => ({
+  ...llamaCheckpoint(),
+  'model.safetensors.index.json': bytes,
+});
+const configured = (bytes: Buffer): Record<string, string | Uint8Array> => ({
+  ...llamaCheckpoint(),
+  'config.json': bytes,
+});
+
 /** Files by the name of their folder. */
 export function hostileCheckpoints(): Record<string, Record<string, string | Uint8Array>> {
   return {
-    'arrays-31': single(weights(31 * mib, '{"a":', '[],')),
-    'arrays-64': single(weights(64 * mib, '', '[],')),
-    'nested-64': single(weights(64 * mib, '{"a":{"shape":', '[')),
-    'blanks-64': single(weights(64 * mib, '{', ' ')),
-    'metadata-64': single(weights(64 * mib, '{"__metadata__":{"a":"', 'x')),
-    'many-tensors': single(manyTensors()),
-    'index-31': {
-      ...llamaCheckpoint(),
-      'model.safetensors.index.json': text(31 * mib, '{"metadata":', '[],'),
-    },
-    'index-64': {
-      ...llamaCheckpoint(),
-      'model.safetensors.index.json': text(64 * mib, '{"weight_map":{', '{'),
-    },
-    'config-4': { ...llamaCheckpoint(), 'config.json': text(4 * mib, '{"a":[', '[],') },
-    'config-deep': { ...llamaCheckpoint(), 'config.json': text(mib, '{"a":', '[') },
-    'config-31': { ...llamaCheckpoint(), 'config.json': text(31 * mib, '{"a":[', '[],') },
+    'array-31': headed(arrays(31 * mib, '[', ']')),
+    'arrays-31': headed(arrays(31 * mib, '{"a":[', ']}')),
+    'arrays-64': headed(arrays(64 * mib, '{"a":[', ']}')),
+    'shape-31': headed(arrays(31 * mib, '{"a":{"dtype":"U8","data_offsets":[0,0],"shape":[', ']}}')),
+    'levels-31': headed(levels(31 * mib, '{"a":', '}')),
+    'objects-31': headed(text(31 * mib, '{"a":{', '"b":{},', '"b":{}}}')),
+    'metadata-64': headed(text(64 * mib, '{"__metadata__":{"a":"', 'x', '"}}')),
+    'blanks-64': headed(text(64 * mib, '{', ' ', '')),
+    'tensors-300000': headed(tensors(300_000, 1)),
+    'tensors-700000': headed(tensors(700_000, 0)),
+    'index-31': indexed(arrays(31 * mib, '{"metadata":{"a":[', ']},"weight_map":{"a":"model.safetensors"}}')),
+    'index-64': indexed(arrays(64 * mib, '{"weight_map":{"a":[', ']}}')),
+    'index-700000': indexed(index(700_000)),
+    'config-4': configured(arrays(4 * mib - 1, '{"model_type":"llama","a":[', ']}')),
+    'config-levels': configured(levels(mib, '{"model_type":"llama","a":', '}')),
+    'config-31': configured(arrays(31 * mib, '{"a":[', ']}')),
     gguf: { 'model.gguf': gguf() },
   };
 }

@@ -28,7 +28,12 @@ beforeAll(async () => {
   writeFileSync(join(folder, 'keys.yaml'), JSON.stringify({ keys: [{ id: 'admin', sha256 }] }));
   const port = await freePort();
   adminUrl = `http://127.0.0.1:${port}`;
-  const env = { LLMSERVICE_ADMIN_PORT: String(port), LLMSERVICE_ADMIN_KEYS_DIR: folder, ...s3Environment };
+  const env = {
+    LLMSERVICE_ADMIN_PORT: String(port),
+    LLMSERVICE_ADMIN_KEYS_DIR: folder,
+    LLMSERVICE_ADMIN_ALLOWED_URIS: 's3://models/',
+    ...s3Environment,
+  };
   replica = await ReplicaProcess.start({ uri: 's3://models/demo/', endpoint: s3.endpoint, env });
   await replica.ready();
 }, 180_000);

@@ -105,11 +105,13 @@ async function expectNothingMade(team: Team, name: string): Promise<void> {
 async function honeypot(
   address = '127.0.0.1',
   location?: string,
+  [code, body] = [418, 'WORDS OF AN INTERNAL SERVICE'] as [number, string],
 ): Promise<{ readonly url: string; readonly heard: IncomingMessage[] }> {
   const heard: IncomingMessage[] = [];
   const server = createServer((request, response) => {
     heard.push(request);
-    if (location === undefined) response.writeHead(418).end('SECRET WORDS OF AN INTERNAL SERVICE');
+    if (location === undefined)
+      response.writeHead(code, { 'content-length': Buffer.byteLength(body) }).end(body);
     else response.writeHead(307, { location }).end();
   }).listen(0, address);
   servers = [...servers, server];
@@ -208,6 +210,28 @@ describe('endpoints', () => {
     await eventually('the read', () => outer.heard.length > 0);
     await condition('team-a', 'redirected', 'ModelResolved', 'S3Unavailable');
     expect(inner.heard).toEqual([]);
+  });
+
+  const xml = (code: string) =>
+    `<?xml version="1.0"?><Error><Code>${code}</Code><Message>WORDS of it</Message><Host>WORDS</Host></Error>`;
+  test.each<[string, [number, string]]>([
+    ['text', [418, 'WORDS OF AN INTERNAL SERVICE']],
+    ['a known code', [403, xml('AccessDenied')]],
+    // What is like a code is told: of letters, digits, dots and underscores, at most 64.
+    ['no code', [403, xml('WORDS of it')]],
+    ['a long code', [500, xml('WORDS'.repeat(20))]],
+    ['what is no JSON', [200, 'root:WORDS:0:0:']],
+    ['JSON of something else', [200, '{"kind":"WORDS","items":["WORDS"]}']],
+  ])('%s in an answer is not told on by the status', async (what, answer) => {
+    const { url, heard } = await honeypot('127.0.0.1', undefined, answer);
+    const name = `words-${what.replaceAll(/[^a-z]/gi, '').toLowerCase()}`;
+    await apply('team-a', name, at(url));
+    const told = await eventually('a verdict', async () => {
+      const { conditions = [] } = await statusOf('team-a', name);
+      const found = conditions.find(({ type }) => type === 'ModelResolved');
+      return heard.length > 0 && found !== undefined && found.reason !== 'Pending' ? conditions : null;
+    });
+    expect(JSON.stringify(told)).not.toContain('WORDS');
   });
 
   test.each([

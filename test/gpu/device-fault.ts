@@ -8,8 +8,8 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { argv } from 'node:process';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 
+import { faultyAddonVariable } from '../integration/faulty-addon-variable.js';
 import { promptOf, ServedModel } from './served-model.js';
 
 const [runtime, model, addon, faultModule, vendor] = argv.slice(2);
@@ -36,13 +36,12 @@ const server = await ServedModel.start(
     ],
     ...['--max-num-seqs', String(streams), '--max-model-len', '512', '--max-num-batched-tokens', '128'],
   ],
-  {
-    LLMSERVICE_NATIVE_ADDON: fileURLToPath(new URL('../integration/faulty-addon.cjs', import.meta.url)),
+  faultyAddonVariable(folder, {
     FAULTY_ADDON_REAL: resolve(addon),
     FAULTY_ADDON_ORDER: order,
     FAULTY_ADDON_MODULE: resolve(faultModule),
     ...(emulated ? { FAULTY_ADDON_DEVICE: 'emulator' } : {}),
-  },
+  }),
 );
 try {
   await server.serving(120_000);

@@ -14,6 +14,7 @@ import { modelsDir } from '../golden/golden-values.js';
 import { childPids, isRunning } from '../process-tree.js';
 import { eventually } from '../processes.js';
 import { engineSettings } from './engine-settings.js';
+import { faultyAddonVariable } from './faulty-addon-variable.js';
 import { demoCheckpoint, ReplicaProcess } from './replica-process.js';
 
 jest.setTimeout(120_000);
@@ -24,18 +25,17 @@ const order = join(folder, 'order');
 /** While it is there, a rebuilt engine waits before its load. */
 const hold = `${order}.hold`;
 const sharedNames = readdirSync('/dev/shm');
-const faultyAddon = {
-  LLMSERVICE_NATIVE_ADDON: path('faulty-addon.cjs'),
+const faulty = faultyAddonVariable(folder, {
   FAULTY_ADDON_REAL: path('../../native/build/Release/llmservice_native.node'),
   FAULTY_ADDON_ORDER: order,
-};
+});
 const orderFault = (fault: 'device' | 'endless' | 'unsound' | 'rank'): void => writeFileSync(order, fault);
 
 /** The client forks its engine with the environment of this process, which a test cannot change. */
 jest.unstable_mockModule('node:child_process', () => ({
   ...childProcess,
   fork: (entry: string, args: string[], options: childProcess.ForkOptions) =>
-    childProcess.fork(entry, args, { ...options, env: { ...process.env, ...faultyAddon } }),
+    childProcess.fork(entry, args, { ...options, env: { ...process.env, ...faulty } }),
 }));
 const { EngineClient } = await import('../../runtime/src/engine/engine-client.js');
 
@@ -149,7 +149,7 @@ describe('EngineClient', () => {
 describe('a replica', () => {
   let replica: ReplicaProcess;
   beforeEach(async () => {
-    replica = await ReplicaProcess.start({ uri: demoCheckpoint, env: faultyAddon });
+    replica = await ReplicaProcess.start({ uri: demoCheckpoint, env: faulty });
     await replica.ready();
   });
   afterEach(() => replica.stop());

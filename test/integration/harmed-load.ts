@@ -1,7 +1,7 @@
 // Engines to which something happens in the midst of their load, however late a busy machine sees that they load.
 
 import type { EngineClient } from '../../runtime/src/engine/engine-client.js';
-import { childPids } from '../process-tree.js';
+import { rankPids } from '../process-tree.js';
 import { eventually } from '../processes.js';
 
 /** An engine whose load has ended, though not well. */
@@ -31,7 +31,7 @@ export async function harmLoad(
     });
     const engine = client.health().pid;
     if (client.health().state.kind === 'loading' && engine !== null) {
-      const pids = [engine, ...childPids(engine)];
+      const pids = rankPids(engine);
       const harmed = performance.now();
       harm(pids);
       await started;

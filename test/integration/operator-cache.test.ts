@@ -97,7 +97,7 @@ interface PodOfNode {
 }
 
 test('of a folder of the node each namespace sees its own part, and the tenantâ€™s image does not prepare it', async () => {
-  const spec = { ...oneGi, engine: { image: 'tenant.example/runtime:1' } };
+  const spec = { ...oneGi, engine: { image: 'example.org/tenant:1' } };
   const cache = { kind: 'hostPath', path: '/var/cache/models' } as const;
   await world.createService('named', { model: { ...world.model('models/cached/'), cache }, ...spec });
   await world.condition('named', 'ModelResolved', 'True');
@@ -107,7 +107,7 @@ test('of a folder of the node each namespace sees its own part, and the tenantâ€
   const { initContainers, containers } = deployment.spec.template.spec;
   expect(initContainers.map(({ image }) => image)).toEqual(['example.org/operator:1']);
   expect(initContainers[0]?.command).toContain('namespaces/default');
-  expect(containers[0]?.image).toBe('tenant.example/runtime:1');
+  expect(containers[0]?.image).toBe('example.org/tenant:1');
   expect(containers[0]?.volumeMounts.find(({ name }) => name === 'weights')?.subPath).toBe(
     'namespaces/default',
   );

@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { obtainCheckpoint } from '../../runtime/src/weights/obtain-checkpoint.js';
 import { readFiles } from '../builders/files.js';
 import { isOfTrunk, only, readStoredTensors, storedFile } from '../builders/stored-tensors.js';
+import { eventually } from '../processes.js';
 import { demoCheckpoint, ReplicaProcess } from './replica-process.js';
 import { S3Server, s3Environment, s3Keys } from './s3-server.js';
 
@@ -60,12 +61,18 @@ function putHuge(): number {
   return head.byteLength + bytes + config!.byteLength + tokenizer!.byteLength;
 }
 
-async function serve(uri: string, speculative: object, tensor = 1): Promise<ReplicaProcess> {
-  weightsDir = mkdtempSync(join(tmpdir(), 'llmservice-paired-'));
+async function serve(
+  uri: string,
+  speculative: object,
+  tensor = 1,
+  { dir, cache }: { readonly dir?: string; readonly cache?: object } = {},
+): Promise<ReplicaProcess> {
+  weightsDir = dir ?? mkdtempSync(join(tmpdir(), 'llmservice-paired-'));
   replica = await ReplicaProcess.start({
     uri,
     endpoint: s3.endpoint,
     tensor,
+    ...(cache === undefined ? {} : { cache }),
     engine: { speculative: { tokens: 3, ...speculative } },
     env: { ...s3Environment, LLMSERVICE_WEIGHTS_DIR: weightsDir },
   });
@@ -100,6 +107,31 @@ describe.each([1, 2])('on %i ranks', (tensor) => {
     const files = readdirSync(join(weightsDir, head)).filter((name) => !name.startsWith('.'));
     expect(files.sort()).toEqual(['config.json', holdsHead, index]);
   });
+});
+
+test('both are read from a cache of the node, by who pulled them and by who comes later', async () => {
+  const cache = {
+    ...{ volume: 'hostPath /cache', maxBytes: null, verify: 'onPull' },
+    pins: { model: null, head: null },
+  };
+  const head = { method: 'mtp', uri: 's3://heads/fp8/' };
+  const first = await serve('s3://models/trunk/', head, 1, { cache });
+  await first.ready();
+  const wanted = await answer(first);
+  const drafted = await first.metric(accepted);
+  expect(drafted).toBeGreaterThan(0);
+  await eventually('both to be complete', () =>
+    readdirSync(join(weightsDir, 'entries'))
+      .map((name) => readdirSync(join(weightsDir, 'entries', name)))
+      .every((files) => files.includes('.llmservice-manifest.json')),
+  );
+  await first.stop();
+
+  const second = await serve('s3://models/trunk/', head, 1, { cache, dir: weightsDir });
+  await second.ready();
+  expect(await second.metric('llmservice_weights_cache_hits_total')).toBe(2);
+  expect(await answer(second)).toEqual(wanted);
+  expect(await second.metric(accepted)).toBe(drafted);
 });
 
 test('a checkpoint that has the layer keeps its own', async () => {

@@ -18,7 +18,7 @@ import { eventually } from '../processes.js';
 import { engineSettings } from './engine-settings.js';
 import { harmLoad } from './harmed-load.js';
 import { writeLargeCheckpoint } from './large-checkpoint.js';
-import { childPids, environment, isRunning } from '../process-tree.js';
+import { environment, isRunning, rankPids as pidsOf } from '../process-tree.js';
 
 jest.setTimeout(120_000);
 
@@ -52,8 +52,7 @@ async function failureUnder(
 
 /** Process ids by rank: the engine process, then those that it forked, in order. */
 function rankPids(client: EngineClient): number[] {
-  const engine = client.health().pid!;
-  return [engine, ...childPids(engine)];
+  return pidsOf(client.health().pid!);
 }
 
 function sharedMemory(): { names: string[]; used: number } {

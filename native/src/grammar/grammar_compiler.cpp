@@ -3,9 +3,11 @@
 #include <xgrammar/xgrammar.h>
 
 #include <algorithm>
+#include <cstring>
 #include <nlohmann/json.hpp>
 #include <regex>
 
+#include "grammar/compiled_bytes.h"
 #include "grammar/tool_calls.h"
 #include "grammar/utf8_text.h"
 #include "ops/error.h"
@@ -98,33 +100,69 @@ std::vector<int32_t> line_breaks(const Vocabulary& vocabulary) {
   return ids;
 }
 
+// Whatever a compile throws, as an error with a reason and words for the client.
+template <typename Work>
+auto telling_client(const Work& work) {
+  try {
+    return work();
+  } catch (const EngineError&) {
+    throw;
+  } catch (const std::runtime_error& error) {
+    throw EngineError("GrammarInvalid", without_place(error.what()));
+  }
+}
+
 }  // namespace
 
-struct GrammarCompiler::Parts {
+class GrammarCompiler::Parts {
+ public:
   explicit Parts(const Vocabulary& vocabulary)
-      : compiler(tokenizer_info(vocabulary), 1, true, kCacheBytes),
+      : tokenizer(tokenizer_info(vocabulary)),
+        compiler(tokenizer, 1, true, kCacheBytes),
         utf8(std::make_shared<Utf8Tokens>(vocabulary.tokens)),
         breaks(line_breaks(vocabulary)),
         stops(vocabulary.stop_tokens),
         vocab(static_cast<int32_t>(vocabulary.tokens.size())) {}
 
+  const xgrammar::TokenizerInfo tokenizer;
+
+  // What the kind is made of: for calls the body of each and the form beside them, if there is one.
+  std::vector<xgrammar::CompiledGrammar> compile_parts(GrammarKind kind, const std::string& text) {
+    if (kind != GrammarKind::kToolCalls) return {possible(compile(kind, text))};
+    const auto of = nlohmann::ordered_json::parse(text);
+    std::vector parts{possible(compile(GrammarKind::kFormat, of.at("body").dump()))};
+    const auto& otherwise = of.at("otherwise");
+    if (otherwise.is_object()) parts.push_back(possible(compile(GrammarKind::kFormat, otherwise.dump())));
+    return parts;
+  }
+
+  std::shared_ptr<const Grammar> assemble(GrammarKind kind, const std::string& text,
+                                          const std::vector<xgrammar::CompiledGrammar>& parts) const {
+    if (kind == GrammarKind::kToolCalls) return tool_calls(nlohmann::ordered_json::parse(text), parts);
+    return utf8_text(parts.at(0));
+  }
+
+ private:
+  std::shared_ptr<const Grammar> utf8_text(const xgrammar::CompiledGrammar& compiled) const {
+    return std::make_shared<Utf8Text>(std::make_shared<XGrammarGrammar>(compiled), utf8);
+  }
+
   // Refuses what no text has.
-  std::shared_ptr<const Grammar> grammar(GrammarKind kind, const std::string& text) {
-    if (kind == GrammarKind::kToolCalls) return tool_calls(nlohmann::ordered_json::parse(text));
-    auto grammar = std::make_shared<Utf8Text>(std::make_shared<XGrammarGrammar>(compile(kind, text)), utf8);
-    const auto constraint = grammar->begin();
+  xgrammar::CompiledGrammar possible(xgrammar::CompiledGrammar compiled) const {
+    const auto constraint = utf8_text(compiled)->begin();
     const auto first = constraint->allowed();
     if (!first.empty() && std::ranges::all_of(first, [](uint32_t word) { return word == 0; })) {
       throw EngineError("GrammarInvalid", "No text has the form that is asked for.");
     }
-    return grammar;
+    return compiled;
   }
 
-  std::shared_ptr<const Grammar> tool_calls(const nlohmann::ordered_json& of) {
-    const auto otherwise = of.at("otherwise");
+  std::shared_ptr<const Grammar> tool_calls(const nlohmann::ordered_json& of,
+                                            const std::vector<xgrammar::CompiledGrammar>& parts) const {
+    const auto& otherwise = of.at("otherwise");
     const bool form = otherwise.is_object();
-    const CallRules rules{.body = grammar(GrammarKind::kFormat, of.at("body").dump()),
-                          .form = form ? grammar(GrammarKind::kFormat, otherwise.dump()) : nullptr,
+    const CallRules rules{.body = utf8_text(parts.at(0)),
+                          .form = form ? utf8_text(parts.at(1)) : nullptr,
                           .beside = form                  ? BesideCalls::kForm
                                     : otherwise.is_null() ? BesideCalls::kNothing
                                                           : BesideCalls::kAnything,
@@ -185,13 +223,34 @@ GrammarCompiler::GrammarCompiler(const Vocabulary& vocabulary)
 GrammarCompiler::~GrammarCompiler() = default;
 
 std::shared_ptr<const Grammar> GrammarCompiler::compile(GrammarKind kind, const std::string& text) {
-  try {
-    return parts_->grammar(kind, text);
-  } catch (const EngineError&) {
-    throw;
-  } catch (const std::runtime_error& error) {
-    throw EngineError("GrammarInvalid", without_place(error.what()));
+  return telling_client([&] { return parts_->assemble(kind, text, parts_->compile_parts(kind, text)); });
+}
+
+std::string GrammarCompiler::compile_to_bytes(GrammarKind kind, const std::string& text) {
+  return telling_client([&] {
+    const auto parts = parts_->compile_parts(kind, text);
+    parts_->assemble(kind, text, parts);
+    std::string all;
+    for (const auto& part : parts) {
+      const std::string bytes = to_bytes(part);
+      const uint64_t size = bytes.size();
+      all.append(reinterpret_cast<const char*>(&size), sizeof(size)).append(bytes);
+    }
+    return all;
+  });
+}
+
+std::shared_ptr<const Grammar> GrammarCompiler::read(GrammarKind kind, const std::string& text,
+                                                     std::string_view bytes) const {
+  std::vector<xgrammar::CompiledGrammar> parts;
+  uint64_t size = 0;
+  while (bytes.size() > sizeof(size)) {
+    std::memcpy(&size, bytes.data(), sizeof(size));
+    bytes.remove_prefix(sizeof(size));
+    parts.push_back(from_bytes(bytes.substr(0, size), parts_->tokenizer));
+    bytes.remove_prefix(std::min<uint64_t>(size, bytes.size()));
   }
+  return parts_->assemble(kind, text, parts);
 }
 
 }  // namespace llmservice

@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "engine/constraint.h"
@@ -37,8 +38,14 @@ class GrammarCompiler {
   // GrammarInvalid where the text is no grammar of its kind; the message says why, for the client.
   std::shared_ptr<const Grammar> compile(GrammarKind kind, const std::string& text);
 
+  // The same for another process, whose compiler of the same vocabulary reads it in milliseconds.
+  std::string compile_to_bytes(GrammarKind kind, const std::string& text);
+  // Throws std::runtime_error where the bytes are not what `compile_to_bytes` made of that kind and text.
+  std::shared_ptr<const Grammar> read(GrammarKind kind, const std::string& text,
+                                      std::string_view bytes) const;
+
  private:
-  struct Parts;
+  class Parts;
   std::unique_ptr<Parts> parts_;
 };
 

@@ -1,5 +1,5 @@
-// What the addon exports: load, runRank, grammarCompiler, makeSegment, dieWithParent, tryLock, cpuIsas and
-// gpuDevices. Declared in ts/binding.ts.
+// What the addon exports: load, runRank, grammarCompiler, makeMemoryFile, makeSegment, dieWithParent,
+// tryLock, cpuIsas and gpuDevices. Declared in ts/binding.ts.
 #include <napi.h>
 
 #include "backends/gpu_loader.h"
@@ -47,6 +47,7 @@ Napi::Object init(Napi::Env env, Napi::Object exports) {
   exports.Set("load", Napi::Function::New(env, load_engine, "load"));
   exports.Set("runRank", Napi::Function::New(env, run_rank, "runRank"));
   exports.Set("grammarCompiler", Napi::Function::New(env, make_grammar_compiler, "grammarCompiler"));
+  exports.Set("makeMemoryFile", Napi::Function::New(env, make_memory_file_value, "makeMemoryFile"));
   exports.Set("makeSegment", Napi::Function::New(env, make_shared_segment, "makeSegment"));
   exports.Set("dieWithParent", Napi::Function::New(env, die_with_parent, "dieWithParent"));
   exports.Set("tryLock", Napi::Function::New(env, try_lock, "tryLock"));

@@ -1,8 +1,12 @@
 #include "napi/grammars.h"
 
+#include <unistd.h>
+
+#include <cerrno>
 #include <cstdint>
 #include <string>
 
+#include "grammar/compile_process.h"
 #include "grammar/grammar_compiler.h"
 #include "napi/convert.h"
 
@@ -23,29 +27,96 @@ std::optional<GrammarKind> to_kind(const std::string& name) {
   return std::nullopt;
 }
 
-Napi::Value from_grammar(Napi::Env env, SharedGrammar grammar) {
+// The collector is told what hangs on the handle: without it, handles of 20 MB each would not be worth a collection.
+Napi::Value from_grammar(Napi::Env env, SharedGrammar grammar, int64_t bytes) {
   auto handle = Napi::External<SharedGrammar>::New(env, new SharedGrammar(std::move(grammar)),
-                                                   [](Napi::Env, SharedGrammar* held) { delete held; });
+                                                   [bytes](Napi::Env env, SharedGrammar* held) {
+                                                     delete held;
+                                                     Napi::MemoryManagement::AdjustExternalMemory(env, -bytes);
+                                                   });
+  Napi::MemoryManagement::AdjustExternalMemory(env, bytes);
   handle.TypeTag(&kGrammarTag);
   return handle;
 }
 
-// One grammar, compiled on the thread pool beside steps.
+struct Asked {
+  GrammarKind kind;
+  std::string text;
+  int file;
+};
+
+const char* name_of(CompileEnd end) {
+  switch (end) {
+    case CompileEnd::kCompiled:
+      return "compiled";
+    case CompileEnd::kInvalid:
+      return "invalid";
+    case CompileEnd::kOverTime:
+      return "overTime";
+    case CompileEnd::kOverMemory:
+      return "overMemory";
+    case CompileEnd::kCrashed:
+      return "crashed";
+    case CompileEnd::kLost:
+      return "lost";
+    case CompileEnd::kKilled:
+      return "killed";
+  }
+  throw std::logic_error("unknown end of a compilation");
+}
+
+// A thread of the pool waits for the process that compiles.
 class Compilation final : public Napi::AsyncWorker {
  public:
-  Compilation(Napi::Env env, std::shared_ptr<GrammarCompiler> compiler, GrammarKind kind, std::string text)
+  Compilation(Napi::Env env, std::shared_ptr<GrammarCompiler> compiler, Asked asked, CompileLimits limits)
       : AsyncWorker(env, "compileGrammar"),
         deferred_(Napi::Promise::Deferred::New(env)),
+        process_(std::make_shared<CompileProcess>()),
         compiler_(std::move(compiler)),
-        kind_(kind),
-        text_(std::move(text)) {}
+        asked_(std::move(asked)),
+        limits_(limits) {}
+
+  Napi::Promise promise() const { return deferred_.Promise(); }
+  std::shared_ptr<CompileProcess> process() const { return process_; }
+
+ protected:
+  void Execute() override {
+    outcome_ = process_->run(*compiler_, asked_.kind, asked_.text, asked_.file, limits_);
+  }
+  void OnOK() override {
+    auto outcome = Napi::Object::New(Env());
+    outcome.Set("end", name_of(outcome_.end));
+    outcome.Set("message", outcome_.message);
+    outcome.Set("bytes", static_cast<double>(outcome_.bytes));
+    deferred_.Resolve(outcome);
+  }
+
+ private:
+  Napi::Promise::Deferred deferred_;
+  std::shared_ptr<CompileProcess> process_;
+  std::shared_ptr<GrammarCompiler> compiler_;
+  Asked asked_;
+  CompileLimits limits_;
+  CompileOutcome outcome_{};
+};
+
+// What such a process wrote, read on the thread pool beside steps.
+class Reading final : public Napi::AsyncWorker {
+ public:
+  Reading(Napi::Env env, std::shared_ptr<GrammarCompiler> compiler, Asked asked, int64_t bytes)
+      : AsyncWorker(env, "readGrammar"),
+        deferred_(Napi::Promise::Deferred::New(env)),
+        compiler_(std::move(compiler)),
+        asked_(std::move(asked)),
+        bytes_(static_cast<size_t>(bytes)) {}
 
   Napi::Promise promise() const { return deferred_.Promise(); }
 
  protected:
   void Execute() override {
     try {
-      grammar_ = compiler_->compile(kind_, text_);
+      const std::string content = content_of_file(asked_.file, bytes_);
+      grammar_ = compiler_->read(asked_.kind, asked_.text, content);
     } catch (...) {
       error_ = std::current_exception();
     }
@@ -54,18 +125,59 @@ class Compilation final : public Napi::AsyncWorker {
     if (error_) {
       deferred_.Reject(from_exception(Env(), error_).Value());
     } else {
-      deferred_.Resolve(from_grammar(Env(), std::move(grammar_)));
+      deferred_.Resolve(from_grammar(Env(), std::move(grammar_), static_cast<int64_t>(bytes_)));
     }
   }
 
  private:
+  static std::string content_of_file(int file, size_t bytes) {
+    std::string content(bytes, '\0');
+    size_t done = 0;
+    while (done < bytes) {
+      const ssize_t count = pread(file, content.data() + done, bytes - done, static_cast<off_t>(done));
+      if (count < 0 && errno == EINTR) continue;
+      if (count <= 0) throw std::runtime_error("A compiled grammar was cut.");
+      done += static_cast<size_t>(count);
+    }
+    return content;
+  }
+
   Napi::Promise::Deferred deferred_;
   std::shared_ptr<GrammarCompiler> compiler_;
-  GrammarKind kind_;
-  std::string text_;
+  Asked asked_;
+  size_t bytes_;
   SharedGrammar grammar_;
   std::exception_ptr error_;
 };
+
+// (kind, text, file, …)
+Asked to_asked(const Napi::CallbackInfo& call) {
+  const bool typed = call.Length() == 4 && call[0].IsString() && call[1].IsString() && call[2].IsNumber();
+  const auto kind = typed ? to_kind(call[0].As<Napi::String>()) : std::nullopt;
+  if (!kind) {
+    throw Napi::TypeError::New(call.Env(),
+                               "A grammar is 'json', 'jsonSchema', 'regex', 'ebnf', 'format' or 'toolCalls', "
+                               "then a text, then the descriptor of a file.");
+  }
+  return {.kind = *kind, .text = call[1].As<Napi::String>(), .file = call[2].As<Napi::Number>().Int32Value()};
+}
+
+CompileLimits to_limits(const Napi::Value& value) {
+  if (!value.IsObject())
+    throw Napi::TypeError::New(value.Env(), "The limits of a compilation are an object.");
+  const auto object = value.As<Napi::Object>();
+  const auto number = [&](const char* name) {
+    const Napi::Value field = object.Get(name);
+    if (!field.IsNumber())
+      throw Napi::TypeError::New(value.Env(), std::string(name) + " of limits must be a number.");
+    return field.As<Napi::Number>().DoubleValue();
+  };
+  return {.cpu_seconds = number("cpuSeconds"),
+          .wall_seconds = number("wallSeconds"),
+          .stall_seconds = number("stallSeconds"),
+          .memory_bytes = static_cast<int64_t>(number("memoryBytes")),
+          .result_bytes = static_cast<int64_t>(number("resultBytes"))};
+}
 
 Vocabulary to_vocabulary(const Napi::Object& value) {
   const Napi::Env env = value.Env();
@@ -108,22 +220,41 @@ Napi::Value make_grammar_compiler(const Napi::CallbackInfo& call) {
     throw Napi::TypeError::New(env, "grammarCompiler takes a vocabulary.");
   }
   const auto compiler = std::make_shared<GrammarCompiler>(to_vocabulary(call[0].As<Napi::Object>()));
-  const auto compile = [compiler](const Napi::CallbackInfo& of) -> Napi::Value {
-    const bool texts = of.Length() == 2 && of[0].IsString() && of[1].IsString();
-    const auto kind = texts ? to_kind(of[0].As<Napi::String>()) : std::nullopt;
-    if (!kind) {
-      throw Napi::TypeError::New(
-          of.Env(),
-          "compile takes 'json', 'jsonSchema', 'regex', 'ebnf', 'format' or 'toolCalls', and a text.");
-    }
-    auto* compilation = new Compilation(of.Env(), compiler, *kind, of[1].As<Napi::String>());
-    const Napi::Promise promise = compilation->promise();
+  const auto warm = [compiler](const Napi::CallbackInfo& of) -> Napi::Value {
+    compiler->compile(GrammarKind::kJson, "");
+    return of.Env().Undefined();
+  };
+  const auto compile_apart = [compiler](const Napi::CallbackInfo& of) -> Napi::Value {
+    const Asked asked = to_asked(of);
+    auto* compilation = new Compilation(of.Env(), compiler, asked, to_limits(of[3]));
+    auto out = Napi::Object::New(of.Env());
+    const auto kill = [process = compilation->process()](const Napi::CallbackInfo&) { process->kill(); };
+    out.Set("outcome", compilation->promise());
+    out.Set("kill", Napi::Function::New(of.Env(), kill, "kill"));
     compilation->Queue();  // deletes itself when it is done
+    return out;
+  };
+  const auto read = [compiler](const Napi::CallbackInfo& of) -> Napi::Value {
+    const Asked asked = to_asked(of);
+    if (!of[3].IsNumber()) throw Napi::TypeError::New(of.Env(), "read takes a number of bytes.");
+    auto* reading = new Reading(of.Env(), compiler, asked, of[3].As<Napi::Number>().Int64Value());
+    const Napi::Promise promise = reading->promise();
+    reading->Queue();  // deletes itself when it is done
     return promise;
   };
   auto object = Napi::Object::New(env);
-  object.Set("compile", Napi::Function::New(env, compile, "compile"));
+  object.Set("warm", Napi::Function::New(env, warm, "warm"));
+  object.Set("compileApart", Napi::Function::New(env, compile_apart, "compileApart"));
+  object.Set("read", Napi::Function::New(env, read, "read"));
   return object;
+}
+
+Napi::Value make_memory_file_value(const Napi::CallbackInfo& call) {
+  try {
+    return Napi::Number::New(call.Env(), make_memory_file());
+  } catch (const EngineError&) {
+    throw from_exception(call.Env(), std::current_exception());
+  }
 }
 
 SharedGrammar to_grammar(const Napi::Value& value) {

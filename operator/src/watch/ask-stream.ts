@@ -7,7 +7,7 @@ import { fieldManager, headers, routes } from '@llmservice/crds';
 import type { Arrival } from '../plan/traffic/stream-check.js';
 
 const timeoutMs = 10_000;
-/** Of an answer that is none of ours. */
+/** Many times what our events take. */
 const mostBytes = 64 * 1024;
 
 export interface AskedRoute {
@@ -61,12 +61,15 @@ export async function askStream(
 async function readArrivals(response: http.IncomingMessage, service: string): Promise<Arrival[]> {
   const arrivals: Arrival[] = [];
   let rest = '';
+  let characters = 0;
   response.setEncoding('utf8');
   for await (const chunk of response as AsyncIterable<string>) {
     const atMs = performance.now();
     const events = (rest + chunk).split('\n\n');
     rest = events.pop() ?? '';
-    if (rest.length > mostBytes) break;
+    // Events of ours that never end would be kept one by one.
+    characters += chunk.length;
+    if (characters > mostBytes) break;
     for (const event of events) {
       const { of, sent_ms: sentMs, service: answering } = parseData(event);
       if (typeof sentMs !== 'number' || typeof of !== 'number') continue;

@@ -20,8 +20,8 @@ import { waitsForHostOf } from '../plan/traffic/host-claims.js';
 import { isReady } from '../status/pod-state.js';
 import { podAsRead } from './pod-as-read.js';
 import { Collection, type CollectionOptions } from './collection.js';
-import { Reflector, type Served } from './reflector.js';
-import { ServiceScope, type Unserved } from './service-scope.js';
+import { Reflector } from './reflector.js';
+import { ServedKinds } from './served-kinds.js';
 
 /** As the chart writes it on activators: of a release that is told from another one in its namespace. */
 const instanceLabel = 'llmservice.dev/instance';
@@ -46,23 +46,17 @@ export class Caches {
   private readonly activatorPods: Reflector;
   private readonly children: ReadonlyMap<string, Collection>;
   private toldActivators = '';
-  /** Kinds of others. */
-  private readonly optionals = new ServiceScope();
-  /** Kinds that the operator cannot do without. */
-  private readonly necessities = new ServiceScope();
+  /** What the cluster serves of what is read. */
+  readonly kinds: ServedKinds;
 
   constructor(private readonly options: CachesOptions) {
     const { client, namespaces, instance, logger, silenceMs } = options;
     const base = { client, logger, ...(silenceMs === undefined ? {} : { silenceMs }) };
     const common = { ...base, namespaces };
-    const necessary = (resource: Resource): Pick<CollectionOptions, 'onServed'> =>
-      // Where there is but one scope, nothing can go on without it.
-      namespaces === null || namespaces.length === 1
-        ? {}
-        : { onServed: (served, namespace) => this.necessityChanged(resource, namespace, served) };
+    this.kinds = new ServedKinds(namespaces, logger, () => this.resync());
     this.llmServices = new Collection({
       ...common,
-      ...necessary(resources.llmServices),
+      ...this.kinds.necessary(resources.llmServices),
       resource: resources.llmServices,
       onChange: (service, isKnown) => this.serviceChanged(service, isKnown),
     });
@@ -73,7 +67,7 @@ export class Caches {
     ): Collection =>
       new Collection({
         ...common,
-        ...necessary(resource),
+        ...this.kinds.necessary(resource),
         ...keep,
         resource,
         labelSelector,
@@ -97,7 +91,7 @@ export class Caches {
         resource,
         labelSelector: mine,
         onChange: (object) => this.changed(object),
-        onServed: (served, namespace) => this.optionalChanged(resource, namespace, served),
+        ...this.kinds.optional(resource),
       });
     const { deployments, controllerRevisions, services, configMaps, disruptionBudgets } = resources;
     const { horizontalPodAutoscalers, endpointSlices } = resources;
@@ -114,36 +108,6 @@ export class Caches {
         (each) => [each.kind, optional(each)] as const,
       ),
     ]);
-  }
-
-  /** Whether the cluster knows HTTPRoute. */
-  get gatewayApi(): boolean {
-    return this.optionals.serves(resources.httpRoutes);
-  }
-
-  /** Whether the cluster knows VirtualService. */
-  get istio(): boolean {
-    return (
-      this.optionals.serves(resources.virtualServices) && this.optionals.serves(resources.destinationRules)
-    );
-  }
-
-  /** Whether the cluster knows KEDA's ScaledObject. */
-  get keda(): boolean {
-    return this.optionals.serves(resources.scaledObjects);
-  }
-
-  /** Kinds of others that the operator may not read: they count as not served, but another remedy helps. */
-  get forbidden(): readonly string[] {
-    const { httpRoutes, virtualServices, destinationRules, scaledObjects } = resources;
-    return [httpRoutes, virtualServices, destinationRules, scaledObjects]
-      .filter((each) => this.optionals.forbids(each))
-      .map(({ plural }) => plural);
-  }
-
-  /** What is not there or may not be read. */
-  unserved(): Unserved[] {
-    return [...this.optionals.unserved(), ...this.necessities.unserved()];
   }
 
   /** Starts all watches; settles when the first lists are in. */
@@ -172,34 +136,9 @@ export class Caches {
     return [this.llmServices, this.pods, ...this.children.values()];
   }
 
-  /** APIs of others may be installed after the operator, and removed before it; so may its rights. */
-  private optionalChanged(resource: Resource, namespace: string | null, served: Served): void {
-    this.optionals.set(resource, namespace, served);
-    this.logUnserved(resource, namespace, served);
-    this.resync();
-  }
-
-  /** Where a kind is missing that the operator needs, what it knows of the namespace is but a part. */
-  private necessityChanged(resource: Resource, namespace: string | null, served: Served): void {
-    this.necessities.set(resource, namespace, served);
-    this.logUnserved(resource, namespace, served);
-    this.resync();
-  }
-
-  private logUnserved({ plural }: Resource, namespace: string | null, served: Served): void {
-    const { logger } = this.options;
-    if (served === 'forbidden')
-      logger.warn('the operator may not read a resource', { resource: plural, namespace });
-  }
-
-  /** What is known of the namespace is all that there is. */
-  private isWhole(namespace: string | undefined): boolean {
-    return this.necessities.unserved().every((each) => each.namespace !== namespace);
-  }
-
   private tell(key: string): void {
     const [namespace] = key.split('/');
-    if (this.isWhole(namespace)) this.options.onChange(key);
+    if (this.kinds.isWhole(namespace)) this.options.onChange(key);
   }
 
   /** Has every service looked at again. */
@@ -302,7 +241,8 @@ export class Caches {
       const { name, namespace = '' } = service.metadata;
       // An older CRD does not fill it in.
       const { scaling = {} } = service.spec as Partial<LlmService['spec']>;
-      if (chosen(scaling) && this.isWhole(namespace)) found.set(keyOf(service), this.podsOf(namespace, name));
+      if (chosen(scaling) && this.kinds.isWhole(namespace))
+        found.set(keyOf(service), this.podsOf(namespace, name));
     }
     return found;
   }

@@ -8,7 +8,7 @@ import { warmUp, type WarmupReport } from '../warmup/warm-up.js';
 import { warmupShapes, type WarmupLimits } from '../warmup/warmup-shapes.js';
 import { cpuOf, gpuOf, sysfsUnder, type EngineDevice } from './engine-device.js';
 import { failureOf } from './failure-of.js';
-import { grammarsOf, readTokenizerFiles } from './grammars.js';
+import { grammarsOf, readTokenizerFiles, startCompileProcesses } from './grammars.js';
 import { Intake } from './intake.js';
 import { planEngine } from './plan-engine.js';
 import type { EngineMessage, EngineSettings, ServerMessage } from './protocol.js';
@@ -27,6 +27,7 @@ function send(message: EngineMessage): void {
 async function serve(settings: EngineSettings, arrivals: ArrivalMap | null): Promise<void> {
   const options = await planEngine(settings);
   const ranks = settings.tensor === 1 ? null : new RankProcesses(options, settings.tensor, fail, arrivals);
+  const compileProcesses = startCompileProcesses();
   const [engine, files] = await Promise.all([
     loadEngine(
       ranks?.options ?? options,
@@ -43,7 +44,7 @@ async function serve(settings: EngineSettings, arrivals: ArrivalMap | null): Pro
   const scheduler = new Scheduler({ ...limits, prefixCaching });
   const now = (): number => performance.now();
   loop = new StepLoop(engine, scheduler, send, now);
-  intake = new Intake(loop, grammarsOf(files, engine.info.vocabSize), now);
+  intake = new Intake(loop, grammarsOf(files, engine.info.vocabSize, compileProcesses), now);
   send({
     type: 'ready',
     info: engine.info,

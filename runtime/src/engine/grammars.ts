@@ -1,26 +1,48 @@
-// What clients ask of an answer's form, compiled over the checkpoint's own vocabulary. The tokenizer is read while the
+// What clients ask of an answer's form, compiled over the checkpoint's own vocabulary in processes that may die. The tokenizer is read while the
 // weights load; a checkpoint without one serves everything else.
 
-import { FailureError, type FailureReason } from '@llmservice/crds';
-import { grammarCompiler, type CompiledGrammar, type GrammarCompiler } from '@llmservice/native';
-import pLimit from 'p-limit';
+import { FailureError } from '@llmservice/crds';
+import { grammarCompiler, type CompiledGrammar } from '@llmservice/native';
 import { openLocalModel } from '../checkpoint/local-gguf.js';
 import { readGenerationDefaults } from '../checkpoint/read-generation-defaults.js';
 import { readTokenizer } from '../checkpoint/read-text-files.js';
 import type { GrammarText } from '../schedule/generation.js';
+import { CompileProcesses } from './compile-processes.js';
+import { GrammarCache } from './grammar-cache.js';
+import { GrammarQueue } from './grammar-queue.js';
 import type { Tokenizer } from '../tokens/tokenizer.js';
 import { vocabularyOf } from '../tokens/vocabulary.js';
 
-/** The processors are wanted by steps too. */
-const compileLimits = { atOnce: 2, milliseconds: 30_000 };
+/**
+ * What usual schemas take over 200,000 ids: 0.1 s and 20 MB; strings with a length, 6 s; what is refused unseen, minutes.
+ * Three at once, of 256 MiB, stay below what a server has beside its engine.
+ */
+const limits = {
+  atOnce: 3,
+  slowAtOnce: 2,
+  shortMs: 1_000,
+  waitMs: 30_000,
+  each: {
+    cpuSeconds: 15,
+    wallSeconds: 45,
+    stallSeconds: 5,
+    memoryBytes: 256 * 2 ** 20,
+    resultBytes: 128 * 2 ** 20,
+  },
+};
+const cacheLimits = { bytes: 256 * 2 ** 20, refusals: 256, refusalMs: 60_000 };
 
 export interface Grammars {
   /**
-   * @param wanted aborted once nobody waits for it: then it is not begun
-   * @throws an error with reason GrammarInvalid or QueueTimeout, whose message tells the client why
+   * @param key keys take turns
+   * @param wanted aborted once nobody waits for it: then it ends
+   * @throws an error with reason GrammarInvalid or QueueTimeout, whose message tells the client why, or EngineFault
    */
-  compile(grammar: GrammarText, wanted: AbortSignal): Promise<CompiledGrammar>;
+  compile(grammar: GrammarText, key: string, wanted: AbortSignal): Promise<CompiledGrammar>;
 }
+
+/** Before the weights are loaded: what is forked later, of a large process, holds up its steps. */
+export const startCompileProcesses = (): CompileProcesses => new CompileProcesses(limits.atOnce, limits.each);
 
 export interface TokenizerFiles {
   readonly tokenizer: Tokenizer;
@@ -41,48 +63,17 @@ export async function readTokenizerFiles(model: string): Promise<TokenizerFiles 
 }
 
 /** @param vocabSize ids of the model */
-export function grammarsOf(files: TokenizerFiles | null, vocabSize: number): Grammars {
+export function grammarsOf(
+  files: TokenizerFiles | null,
+  vocabSize: number,
+  processes: CompileProcesses,
+): Grammars {
   if (files === null) return { compile: () => Promise.reject(noTokenizer()) };
-  const compiler: GrammarCompiler = grammarCompiler(vocabularyOf(files.tokenizer, vocabSize, files.eosIds));
-  return { compile: bounded(({ kind, text }) => compiler.compile(kind, text), compileLimits) };
-}
-
-/**
- * Few compiles at once, and an end for each request: beyond its time it is refused, though the thread goes on to the
- * end of its work. Waiting for a turn has the same limit, and is no fault of the form that waits.
- */
-export function bounded<In, Out>(
-  compile: (grammar: In) => Promise<Out>,
-  { atOnce, milliseconds }: typeof compileLimits,
-): (grammar: In, wanted: AbortSignal) => Promise<Out> {
-  const limit = pLimit(atOnce);
-  const seconds = String(milliseconds / 1000);
-  return (grammar, wanted) =>
-    new Promise((resolve, reject) => {
-      const refusal = new AbortController();
-      const refuseLate = (reason: FailureReason, message: string): NodeJS.Timeout =>
-        setTimeout(() => {
-          refusal.abort();
-          reject(new FailureError(reason, message));
-        }, milliseconds);
-      let clock = refuseLate(
-        'QueueTimeout',
-        `the form that the request asks for waited ${seconds} s for others to be compiled`,
-      );
-      const inTurn = async (): Promise<Out> => {
-        refusal.signal.throwIfAborted();
-        wanted.throwIfAborted();
-        clearTimeout(clock);
-        clock = refuseLate(
-          'GrammarInvalid',
-          `the form that the request asks for was not compiled after ${seconds} s: make it smaller, with fewer and shorter repetitions`,
-        );
-        return compile(grammar);
-      };
-      limit(inTurn)
-        .then(resolve, reject)
-        .finally(() => clearTimeout(clock));
-    });
+  const vocabulary = vocabularyOf(files.tokenizer, vocabSize, files.eosIds);
+  processes.use(vocabulary);
+  const compiler = grammarCompiler(vocabulary);
+  const cache = new GrammarCache(cacheLimits, () => performance.now());
+  return new GrammarQueue(processes, (...written) => compiler.read(...written), cache, limits);
 }
 
 function noTokenizer(): FailureError {

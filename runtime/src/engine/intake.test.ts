@@ -15,7 +15,7 @@ let intake: Intake;
 beforeEach(() => {
   Object.values(loop).forEach((each) => each.mockClear());
   now = 100;
-  const compile = (_: unknown, signal: AbortSignal): Promise<CompiledGrammar> => {
+  const compile = (_: unknown, _key: string, signal: AbortSignal): Promise<CompiledGrammar> => {
     wanted = signal;
     return new Promise((resolve) => (compiled = resolve));
   };

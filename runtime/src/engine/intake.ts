@@ -31,7 +31,7 @@ export class Intake {
   }
 
   async #compile(request: GenerateRequest, text: GrammarText): Promise<void> {
-    const { id, maxQueueMs } = request;
+    const { id, maxQueueMs, fairnessKey } = request;
     const since = this.#now();
     const wanted = new AbortController();
     this.#compiling.set(id, wanted);
@@ -40,7 +40,7 @@ export class Intake {
     };
     const timer = maxQueueMs === null ? undefined : setTimeout(giveUp, maxQueueMs);
     try {
-      const grammar = await this.#grammars.compile(text, wanted.signal);
+      const grammar = await this.#grammars.compile(text, fairnessKey, wanted.signal);
       if (this.#leave(id)) this.#loop.submit(request, grammar, since);
     } catch (error) {
       if (this.#leave(id)) this.#loop.refuse(id, failureOf(error));

@@ -17,7 +17,7 @@ export const mostDataMb = 2048;
 /** Of JavaScript objects: a conversation of a million tokens is 4 MB of text, and no template needs this for it. */
 const mostHeapMb = 384;
 /** How many times its limit a task may take where others take the processors. */
-const mostWaiting = 4;
+const mostWaiting = 2;
 /** What a task of a client that left may still take, so that an ordinary one does not cost a process. */
 const graceMs = 250;
 
@@ -95,7 +95,7 @@ export class TextChild {
 
   /**
    * To be called when it is free.
-   * @param limitMs of a processor; on a busy machine a task may take several times as long
+   * @param limitMs of a processor; on a busy machine a task may take twice as long
    * @throws TextProcessEnded; the signal's reason
    */
   run(task: TextTask, limitMs: number, signal: AbortSignal | undefined): Promise<TextReply> {

@@ -11,10 +11,10 @@ import { TextRefusal } from '../tokens/text-refusal.js';
 
 /** What one of them holds: a tokenizer takes up to 300 MB. */
 const mostProcesses = 3;
-/** A text of so many characters is long: one process less than there are takes them, for shorter ones to pass. */
+/** A text of so many characters is long. */
 const longChars = 262_144;
 /** Longest that a task waits for others: it is no fault of its own. */
-const waitMs = 30_000;
+const waitMs = 60_000;
 const backOffMs = { first: 100, most: 10_000 };
 /** To read a tokenizer of 20 MB and to try it takes some seconds. */
 const startMs = 120_000;
@@ -23,9 +23,12 @@ const renderMs = 5000;
 /** Tokenizers read a million characters a second, some texts at a tenth of that. */
 const encodeMs = (chars: number): number => Math.min(60_000, 10_000 + chars / 250);
 
+/** Short texts may take all processes; the others leave one to those that are not like them. */
+type Lane = 'short' | 'long' | 'render';
+
 interface WaitingTask {
   readonly task: TextTask;
-  readonly isLong: boolean;
+  readonly lane: Lane;
   readonly limitMs: number;
   readonly signal: AbortSignal | undefined;
   readonly resolve: (reply: TextReply) => void;
@@ -46,7 +49,8 @@ export class TextProcesses {
   readonly #tokenizerJson: Uint8Array;
   readonly #children = new Set<TextChild>();
   readonly #free = new Set<TextChild>();
-  readonly #runsLong = new Set<TextChild>();
+  /** Of what each works at. */
+  readonly #lanes = new Map<TextChild, Lane>();
   readonly #starting = new Set<TextChild>();
   readonly #waiting = new Set<WaitingTask>();
   #failedStarts = 0;
@@ -85,7 +89,8 @@ export class TextProcesses {
   async encode(text: string, addSpecialTokens: boolean, signal?: AbortSignal): Promise<Int32Array> {
     const limitMs = encodeMs(text.length);
     const task = { kind: 'encode', text, addSpecialTokens } as const;
-    const reply = await this.#run(task, text.length > longChars, limitMs, signal).catch((error: unknown) => {
+    const lane = text.length > longChars ? 'long' : 'short';
+    const reply = await this.#run(task, lane, limitMs, signal).catch((error: unknown) => {
       throw error instanceof TextProcessEnded ? this.#refused(error, 'to be tokenized', limitMs) : error;
     });
     // A view of the message until then.
@@ -102,7 +107,7 @@ export class TextProcesses {
     input: ChatTemplateInput,
     signal?: AbortSignal,
   ): Promise<Exclude<TextReply, { readonly kind: 'ids' }>> {
-    const reply = await this.#run({ kind: 'render', input }, false, renderMs, signal).catch(
+    const reply = await this.#run({ kind: 'render', input }, 'render', renderMs, signal).catch(
       (error: unknown): TextReply => {
         if (!(error instanceof TextProcessEnded)) throw error;
         const refusal = this.#refused(error, 'to be rendered', renderMs);
@@ -138,12 +143,7 @@ export class TextProcesses {
     }
   }
 
-  #run(
-    task: TextTask,
-    isLong: boolean,
-    limitMs: number,
-    signal: AbortSignal | undefined,
-  ): Promise<TextReply> {
+  #run(task: TextTask, lane: Lane, limitMs: number, signal: AbortSignal | undefined): Promise<TextReply> {
     return new Promise((resolve, reject) => {
       signal?.throwIfAborted();
       if (this.#isClosed) throw new FailureError('EngineFault', 'the model is being unloaded');
@@ -156,7 +156,7 @@ export class TextProcesses {
       };
       const waiting: WaitingTask = {
         task,
-        isLong,
+        lane,
         limitMs,
         signal,
         // Of a process that has begun: from there on it watches the signal.
@@ -181,7 +181,7 @@ export class TextProcesses {
       const next = this.#next();
       if (next === null) break;
       this.#free.delete(child);
-      if (next.isLong) this.#runsLong.add(child);
+      this.#lanes.set(child, next.lane);
       this.#begins.get(next)?.();
       child.run(next.task, next.limitMs, next.signal).then(next.resolve, next.reject);
     }
@@ -191,8 +191,10 @@ export class TextProcesses {
   }
 
   #next(): WaitingTask | null {
-    const takesLong = this.#runsLong.size < mostProcesses - 1;
-    for (const waiting of this.#waiting) if (takesLong || !waiting.isLong) return waiting;
+    const running = [...this.#lanes.values()];
+    const isOpen = (lane: Lane): boolean =>
+      lane === 'short' || running.filter((each) => each === lane).length < mostProcesses - 1;
+    for (const waiting of this.#waiting) if (isOpen(waiting.lane)) return waiting;
     return null;
   }
 
@@ -225,7 +227,7 @@ export class TextProcesses {
   #becameFree(child: TextChild): void {
     if (this.#starting.delete(child)) this.#failedStarts = 0;
     this.#first?.(null);
-    this.#runsLong.delete(child);
+    this.#lanes.delete(child);
     this.#free.add(child);
     this.#assign();
   }
@@ -234,7 +236,7 @@ export class TextProcesses {
     const failedToStart = this.#starting.delete(child);
     this.#children.delete(child);
     this.#free.delete(child);
-    this.#runsLong.delete(child);
+    this.#lanes.delete(child);
     if (this.#isClosed) return;
     if (this.#first !== null) {
       this.#first(

@@ -83,7 +83,7 @@ export class Tokenizer {
     try {
       reference = referenceTokenizer(text);
     } catch (error) {
-      throw unusable(withoutTexts(error instanceof Error ? error.message : String(error)));
+      throw unusable((error as Error).message);
     }
     const spelling = spellingOf(parsed.decoder);
     if (spelling === null) {
@@ -160,11 +160,6 @@ export class Tokenizer {
   tokenText(id: number): string {
     return decoder.decode(this.tokenBytes(id));
   }
-}
-
-/** The reference quotes values of the file. */
-function withoutTexts(message: string): string {
-  return message.replaceAll(/"(?:[^"\\]|\\.)*"/gs, '"…"');
 }
 
 const noBytes = new Uint8Array(0);

@@ -10,6 +10,20 @@ const types = ['string', 'number', 'integer', 'boolean', 'object', 'array', 'nul
 const largestDivisor = 1024;
 /** Numbers between bounds are written out one by one. */
 const mostBetween = 10_000;
+/**
+ * Beside a number of properties each property that may be left out is written for each number of those before it. Measured
+ * over 200,000 ids: 100 take up to 5 s to compile, 150 up to a minute.
+ */
+const mostOptional = 100;
+
+const countOfProperties: Rule = (_, { properties, required }) => {
+  const names = Object.keys(properties ?? {});
+  const needed = new Set(Array.isArray(required) ? required : []);
+  const optional = names.filter((name) => !needed.has(name)).length;
+  return optional <= mostOptional
+    ? null
+    : `is supported beside at most ${String(mostOptional)} properties that are not required, and there are ${String(optional)}: require more of them, or leave it out`;
+};
 
 const rules: ReadonlyMap<string, Rule> = new Map(
   Object.entries<Rule>({
@@ -46,6 +60,8 @@ const rules: ReadonlyMap<string, Rule> = new Map(
       const closed = ['additionalProperties', 'unevaluatedProperties'].find((each) => fields[each] === false);
       return closed === undefined ? null : `is not supported beside ${closed} false`;
     },
+    minProperties: countOfProperties,
+    maxProperties: countOfProperties,
     multipleOf: (value, { type, minimum, exclusiveMinimum, maximum, exclusiveMaximum }) => {
       if (type !== 'integer' || !Number.isInteger(value))
         return 'is supported for type integer alone, with a whole number';

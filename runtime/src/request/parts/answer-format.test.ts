@@ -4,6 +4,9 @@ import type { ApiError } from '../body/api-error.js';
 
 const schema = { type: 'object', properties: { a: { type: 'integer' } } };
 
+const many = (count: number): object =>
+  Object.fromEntries(Array.from({ length: count }, (_, i) => [`p${String(i)}`, { type: 'string' }]));
+
 const nested = (depth: number): object => (depth === 0 ? {} : { type: 'array', items: nested(depth - 1) });
 
 describe('readAnswerFormat', () => {
@@ -76,6 +79,17 @@ describe('readAnswerFormat', () => {
       { guided_json: { type: 'integer', multipleOf: 5, minimum: 0, maximum: 10_000 } },
       'multipleOf is supported beside bounds on both sides',
     ],
+    [
+      { guided_json: { items: { properties: many(400), minProperties: 200 } } },
+      'guided_json.items.minProperties is supported beside at most 100 properties that are not required, and there are 400',
+    ],
+    [{ guided_json: { properties: many(101), maxProperties: 1 } }, 'guided_json.maxProperties is supported'],
+    [
+      { guided_json: { properties: { a: { type: 'string', pattern: '^([a-z]{1,20}){1,20}$' } } } },
+      'guided_json.properties.a.pattern repeats a repetition more than 100 times',
+    ],
+    [{ guided_regex: '(?:(a{0,5}){0,5}){2,5}' }, 'guided_regex repeats a repetition'],
+    [{ guided_choice: ['a'.repeat(300_000)] }, 'guided_choice has 300012 characters; the most are 262144'],
     [{ guided_json: { type: 'object', required: ['a'] } }, 'required has "a", which is not in properties'],
     [
       { guided_json: { properties: { b: {} }, required: ['b', 'toString'] } },
@@ -136,6 +150,11 @@ describe('readAnswerFormat', () => {
 
   test.each([
     { type: 'integer', multipleOf: 1024 },
+    { properties: many(100), minProperties: 50 },
+    { properties: many(400), required: Object.keys(many(300)), maxProperties: 350 },
+    { type: 'string', pattern: '^([a-z0-9-]{1,63}[.]){1,10}$' },
+    { type: 'string', pattern: '^([0-9]{3}){1,400}$' },
+    { type: 'string', pattern: '^([0-9]+){1,400}$' },
     { type: 'integer', multipleOf: 5, minimum: 0, exclusiveMaximum: 10_000 },
     { type: ['integer', 'null', 'object'], enum: [1, 2.0, null, {}] },
     { type: 'object', patternProperties: { '^a': { type: 'integer' } }, additionalProperties: false },

@@ -10,6 +10,8 @@ import { invalidRequest, type Fields, type Violation } from '../body/validate-bo
 
 /** Of a schema; the time to compile some kinds grows with the square of it. */
 const mostCharacters = 65_536;
+/** Of choices, which are compiled as they stand; other fields have bounds of their own. */
+const mostPlainCharacters = 262_144;
 
 /** What the answer must be, reasoning apart. */
 export interface AnswerFormat {
@@ -68,7 +70,9 @@ function responseFormat(format: ResponseFormat | undefined): Named[] {
 
 function form(name: string, value: unknown, param: string): Named[] {
   if (value === undefined || value === null || value === false) return [];
-  const plain = (kind: GrammarKind, text: string): Named[] => [{ kind, text, param, violations: [] }];
+  const plain = (kind: GrammarKind, text: string): Named[] => [
+    { kind, text, param, violations: tooLong(text, param) },
+  ];
   switch (name) {
     case 'json_object':
       return plain('json', '');
@@ -84,6 +88,12 @@ function form(name: string, value: unknown, param: string): Named[] {
     default:
       return [jsonSchema(value, param)];
   }
+}
+
+function tooLong({ length }: string, param: string): Violation[] {
+  if (length <= mostPlainCharacters) return [];
+  const message = `${param} has ${String(length)} characters; the most are ${String(mostPlainCharacters)}`;
+  return [{ param, message }];
 }
 
 function regex(pattern: string, param: string): Named {

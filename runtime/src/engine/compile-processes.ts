@@ -1,0 +1,179 @@
+// The engine process's side of the process that grammars are compiled in. One that is lost or stands still is replaced:
+// what it was at is told to be lost, and may be asked for again.
+
+import {
+  makeMemoryFile,
+  type CompileLimits,
+  type CompileOutcome,
+  type GrammarKind,
+  type Vocabulary,
+} from '@llmservice/native';
+import { fork, type ChildProcess } from 'node:child_process';
+import { ftruncateSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { childEnvironment } from '../config/child-environment.js';
+import { execArguments } from './exec-arguments.js';
+import { RestartBackOff } from './restart-back-off.js';
+
+/** The compiled entry; the same file whether this module runs compiled or from source. */
+const entry = fileURLToPath(new URL('../../dist/engine/grammar-process.js', import.meta.url));
+
+/** Where its process finds the first file: after the standard streams and the channel. */
+const firstInherited = 4;
+const lookEveryMs = 1000;
+/** Looks without a sign of life, which comes every second but while the vocabulary is read. */
+const mostSilentLooks = 10;
+/** Times in milliseconds. */
+const backOff = { backOff: 30_000, healthy: 60_000 };
+
+export type CompileRequest =
+  | { readonly type: 'vocabulary'; readonly vocabulary: Vocabulary }
+  | {
+      readonly type: 'compile';
+      readonly place: number;
+      readonly kind: GrammarKind;
+      readonly text: string;
+      readonly file: number;
+      readonly limits: CompileLimits;
+    }
+  | { readonly type: 'kill'; readonly place: number };
+
+export type CompilerMessage =
+  | { readonly type: 'alive' }
+  | { readonly type: 'ended'; readonly place: number; readonly outcome: CompileOutcome };
+
+export interface CompiledApart extends CompileOutcome {
+  /** Of a compiled one: what `GrammarCompiler.read` takes, until `release`. */
+  readonly file: number;
+}
+
+interface Place {
+  readonly file: number;
+  /** While something is compiled there. */
+  work: Work | null;
+}
+
+interface Work {
+  readonly request: CompileRequest;
+  readonly ended: (outcome: CompileOutcome) => void;
+  /** Not while its process is being replaced. */
+  isSent: boolean;
+}
+
+export class CompileProcesses {
+  readonly #limits: CompileLimits;
+  /** Of each that runs at once. */
+  readonly #places: readonly Place[];
+  #vocabulary: Vocabulary | null = null;
+  #process: ChildProcess | null = null;
+  #startedAt = 0;
+  #silentLooks = 0;
+  readonly #backOff = new RestartBackOff(backOff);
+
+  constructor(atOnce: number, limits: CompileLimits) {
+    this.#limits = limits;
+    this.#places = Array.from({ length: atOnce }, () => ({ file: makeMemoryFile(), work: null }));
+    this.#start();
+    setInterval(() => this.#look(), lookEveryMs);
+  }
+
+  /** Before the first `compile`. */
+  use(vocabulary: Vocabulary): void {
+    this.#vocabulary = vocabulary;
+    this.#send({ type: 'vocabulary', vocabulary });
+  }
+
+  /** @param place from 0, below `atOnce`; nothing else may be at it */
+  async compile(place: number, kind: GrammarKind, text: string): Promise<CompiledApart> {
+    const at = this.#at(place);
+    const outcome = await new Promise<CompileOutcome>((resolve) => {
+      const file = firstInherited + place;
+      const request = { type: 'compile', place, kind, text, file, limits: this.#limits } as const;
+      at.work = { request, ended: resolve, isSent: this.#send(request) };
+    });
+    return { ...outcome, file: at.file };
+  }
+
+  kill(place: number): void {
+    if (this.#at(place).work?.isSent === false) this.#end(place, { end: 'killed', message: '', bytes: 0 });
+    else this.#send({ type: 'kill', place });
+  }
+
+  /** Gives back the memory of what was compiled there. */
+  release(place: number): void {
+    ftruncateSync(this.#at(place).file, 0);
+  }
+
+  #at(place: number): Place {
+    const at = this.#places[place];
+    if (at === undefined) throw new Error(`there is no place ${String(place)} to compile at`);
+    return at;
+  }
+
+  #start(): void {
+    try {
+      this.#process = this.#fork();
+    } catch {
+      // Node throws some of the reasons why a process cannot be made, and tells of others later.
+      this.#startLater(0);
+      return;
+    }
+    this.#startedAt = performance.now();
+    this.#silentLooks = 0;
+    if (this.#vocabulary !== null) this.use(this.#vocabulary);
+    for (const { work } of this.#places) if (work?.isSent === false) work.isSent = this.#send(work.request);
+  }
+
+  #fork(): ChildProcess {
+    const files = this.#places.map(({ file }) => file);
+    const child = fork(entry, [], {
+      serialization: 'advanced',
+      execArgv: [...execArguments],
+      stdio: ['ignore', 'inherit', 'inherit', 'ipc', ...files],
+      env: childEnvironment(process.env),
+    });
+    child.on('message', (message: CompilerMessage) => {
+      // What was lost may still be heard.
+      if (child !== this.#process) return;
+      this.#silentLooks = 0;
+      if (message.type === 'ended') this.#end(message.place, message.outcome);
+    });
+    // A process that never came to be has no exit.
+    child.on('error', () => this.#lost(child));
+    child.on('exit', () => this.#lost(child));
+    return child;
+  }
+
+  #send(message: CompileRequest): boolean {
+    const child = this.#process;
+    if (child?.connected !== true) return false;
+    // It may end under us; its exit tells.
+    child.send(message, () => undefined);
+    return true;
+  }
+
+  #end(place: number, outcome: CompileOutcome): void {
+    const at = this.#at(place);
+    const { work } = at;
+    at.work = null;
+    work?.ended(outcome);
+  }
+
+  /** Looks that this process did not take, since it stood still itself, do not count. */
+  #look(): void {
+    if (++this.#silentLooks > mostSilentLooks) this.#process?.kill('SIGKILL');
+  }
+
+  #lost(child: ChildProcess): void {
+    if (child !== this.#process) return;
+    this.#process = null;
+    this.#startLater(performance.now() - this.#startedAt);
+  }
+
+  #startLater(servedMs: number): void {
+    setTimeout(() => this.#start(), this.#backOff.delayAfter(servedMs));
+    this.#places.forEach((_, place) => this.#end(place, lost));
+  }
+}
+
+const lost: CompileOutcome = { end: 'lost', message: 'the process that compiles was lost', bytes: 0 };

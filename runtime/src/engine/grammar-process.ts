@@ -1,0 +1,46 @@
+// Entry of the process that grammars are compiled in: small, started before the weights are loaded, and forked anew for
+// each grammar, so that one that explodes ends its own fork alone. It ends with the engine process, and its forks with it.
+
+import { dieWithParent, grammarCompiler, type Compilation, type GrammarCompiler } from '@llmservice/native';
+import type { CompilerMessage, CompileRequest } from './compile-processes.js';
+
+const signOfLifeMs = 1000;
+
+const running = new Map<number, Compilation>();
+let compiler: GrammarCompiler | null = null;
+
+function tell(message: CompilerMessage): void {
+  // A closed channel means that the parent is gone; 'disconnect' ends this process.
+  if (process.connected) process.send?.(message);
+}
+
+function compile({ place, kind, text, file, limits }: Extract<CompileRequest, { type: 'compile' }>): void {
+  if (compiler === null) throw new Error('a grammar came before the vocabulary');
+  const compilation = compiler.compileApart(kind, text, file, limits);
+  running.set(place, compilation);
+  void compilation.outcome.then((outcome) => {
+    running.delete(place);
+    tell({ type: 'ended', place, outcome });
+  });
+}
+
+dieWithParent();
+process.on('message', (message: CompileRequest) => {
+  switch (message.type) {
+    case 'vocabulary':
+      compiler = grammarCompiler(message.vocabulary);
+      compiler.warm();
+      return;
+    case 'compile':
+      compile(message);
+      return;
+    case 'kill':
+      running.get(message.place)?.kill();
+  }
+});
+// For the moment before the kernel was asked to do it.
+process.on('disconnect', () => process.kill(process.pid, 'SIGKILL'));
+// A terminal's Ctrl-C goes to the whole process group; the server decides when this process ends.
+process.on('SIGINT', () => undefined);
+process.on('SIGTERM', () => undefined);
+setInterval(() => tell({ type: 'alive' }), signOfLifeMs);
