@@ -23,7 +23,8 @@ const folders = {
   'runtime/src/http': {
     api: [], // the table of routes and what is told of it
     access: ['api'], // who is let in, how many at once, and the record of each request
-    replica: ['access'], // what this replica serves and does, and what routes share
+    bodies: ['access'], // bodies as they come: bounded, held, parsed
+    replica: ['access', 'bodies'], // what this replica serves and does, and what routes share
     generation: ['replica'], // one generation or embedding, from prompt to end
     protocols: ['api', 'generation'], // answers as clients of OpenAI and Anthropic read them
     routes: ['api', 'access', 'replica', 'generation', 'protocols'], // what answers each route

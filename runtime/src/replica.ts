@@ -11,7 +11,7 @@ import { readIfThere } from './engine/read-if-there.js';
 import type { ReplicaControl } from './http/admin-app.js';
 import { Admission } from './http/access/admission.js';
 import { makeApp } from './http/app.js';
-import { BodyBudget } from './http/server/body-budget.js';
+import { BodyBudget } from './http/bodies/body-budget.js';
 import { HttpServer } from './http/server/http-server.js';
 import { Lifecycle, type HealthBody } from './http/replica/lifecycle.js';
 import type { ServerParts } from './http/replica/server-parts.js';

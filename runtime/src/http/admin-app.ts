@@ -7,8 +7,8 @@ import { ApiError } from '../request/body/api-error.js';
 import { invalidRequest } from '../request/body/validate-body.js';
 import { presentedKey } from './access/access.js';
 import { errorHandler } from './routes/error-handler.js';
-import { BodyBudget } from './server/body-budget.js';
-import { jsonBody } from './server/json-body.js';
+import { BodyBudget } from './bodies/body-budget.js';
+import { jsonBody } from './bodies/json-body.js';
 import { recordRequests } from './access/request-record.js';
 import type { RunningRequest, ServerParts } from './replica/server-parts.js';
 

@@ -27,7 +27,7 @@ import { recordRequests } from './access/request-record.js';
 import { responsesProtocol } from './protocols/responses-protocol.js';
 import { mountedRoutes, type RouteName } from './api/route-table.js';
 import type { ServerParts } from './replica/server-parts.js';
-import { jsonBody } from './server/json-body.js';
+import { jsonBody } from './bodies/json-body.js';
 import { requireSingleHeaders } from './server/single-headers.js';
 import { streamCheckRoute } from './routes/stream-check-route.js';
 import { applyTemplateRoute, detokenizeRoute, tokenizeRoute } from './routes/text-routes.js';

@@ -14,7 +14,7 @@ import { openAiSampling } from '../request/parts/generation-defaults.js';
 import type { Access } from './access/access.js';
 import { Admission } from './access/admission.js';
 import { makeApp } from './app.js';
-import { BodyBudget, bodyPaces as defaultPaces, type BodyPaces } from './server/body-budget.js';
+import { BodyBudget, bodyPaces as defaultPaces, type BodyPaces } from './bodies/body-budget.js';
 import { connectionLimits, type ConnectionLimits } from './server/connection-limits.js';
 import { HttpServer } from './server/http-server.js';
 import { Lifecycle } from './replica/lifecycle.js';

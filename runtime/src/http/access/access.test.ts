@@ -345,6 +345,16 @@ describe('texts that are not generated from', () => {
     expect((await server.post('/v1/completions', long, bearer('small'))).status).toBe(429);
   });
 
+  test('are what a body costs that is no request', async () => {
+    await start();
+    const refused = { prompt: 'x', surprise: 'x'.repeat(2500) };
+    expect((await server.post('/v1/completions', refused, bearer('small'))).status).toBe(400);
+    await tick();
+    expect((await server.post('/v1/completions', body, bearer('small'))).status).toBe(429);
+    now += 60_000;
+    expect((await server.post('/v1/completions', body, bearer('small'))).status).toBe(200);
+  });
+
   test('count among the requests of a key that run at once, and end when their client goes', async () => {
     await start();
     const { chatTemplate } = server.parts.lifecycle.model!;

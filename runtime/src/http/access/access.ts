@@ -69,6 +69,11 @@ export function refuseEarly(access: Access, admission: Pick<Admission, 'requireR
       const limit = budget.rateLimit(now);
       if (limit !== null) tellRateLimit(response, limit);
       budget.requireAny(now);
+      response.once('close', () => {
+        // What reading a body costs that is no request is the key's too.
+        const { isRefused, bodyTokens } = recordOf(response);
+        if (isRefused) budget.spendText(bodyTokens, clock());
+      });
     }
     admission.requireRoom(1, key?.id ?? null);
     next();

@@ -19,6 +19,9 @@ export interface RecordParts {
   readonly logger: Logger;
 }
 
+/** Of a body, for each token that its text may have had. */
+const bytesPerToken = 4;
+
 interface Locals {
   record?: RequestRecord;
 }
@@ -73,15 +76,21 @@ export class RequestRecord {
     return this.#key;
   }
 
-  /** Of the body, unpacked. */
-  get bodyBytes(): number {
-    return this.#bodyBytes;
+  /** As many as the text of its body may have had. */
+  get bodyTokens(): number {
+    return Math.ceil(this.#bodyBytes / bytesPerToken);
+  }
+
+  /** Whether it was refused without having been let in. */
+  get isRefused(): boolean {
+    return this.#errorCode !== null && this.#accounted === null;
   }
 
   keyed(id: string): void {
     this.#key = id;
   }
 
+  /** Its body has so many bytes, unpacked. */
   read(bodyBytes: number): void {
     this.#bodyBytes = bodyBytes;
   }

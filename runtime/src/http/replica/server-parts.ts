@@ -11,7 +11,7 @@ import type { AccountedRequest, RequestAccount } from '../../keys/request-accoun
 import { openAccount, type Access } from '../access/access.js';
 import type { Admission } from '../access/admission.js';
 import type { Lifecycle } from './lifecycle.js';
-import type { BodyBudget } from '../server/body-budget.js';
+import type { BodyBudget } from '../bodies/body-budget.js';
 import { recordOf, type RecordParts } from '../access/request-record.js';
 import type { ModelNames } from './served-model.js';
 
@@ -29,9 +29,6 @@ export interface ServerParts extends RecordParts {
   readonly bodies: BodyBudget;
   readonly maxConnections: number;
 }
-
-/** Of a body, for each token that its text may have had. */
-const bytesPerToken = 4;
 
 /** A request that is generating, or waits for its turn. */
 export interface RunningRequest extends AccountedRequest {
@@ -71,7 +68,7 @@ export async function whileAdmitted(
     if (response.req.socket.destroyed) gone();
     await run(controller.signal, account);
   } catch (error) {
-    account.refused(Math.ceil(recordOf(response).bodyBytes / bytesPerToken));
+    account.refused(recordOf(response).bodyTokens);
     // What was ended fails in whatever it was at.
     const reason: unknown = controller.signal.reason;
     throw reason instanceof ApiError ? reason : error;
