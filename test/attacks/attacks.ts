@@ -2,6 +2,10 @@
 
 import { badClients } from '../load/chaos.js';
 import type { Attack } from './attack.js';
+import { bodyAttacks } from './body-attacks.js';
+import { grammarAttacks } from './grammar-attacks.js';
+import { keyAttacks } from './key-attacks.js';
+import { textAttacks } from './text-attacks.js';
 
 export const attacks: readonly Attack[] = [
   ...badClients.map(({ client }): Attack => ({
@@ -10,4 +14,8 @@ export const attacks: readonly Attack[] = [
       await client({ port, random, over });
     },
   })),
+  ...bodyAttacks,
+  ...textAttacks,
+  ...grammarAttacks,
+  ...keyAttacks,
 ];
