@@ -33,7 +33,7 @@ cmake -S "$scratch/xgrammar-$version" -B "$scratch/build" -G Ninja -DCMAKE_BUILD
   -DCMAKE_INSTALL_PREFIX="$scratch/installed" -DCMAKE_INSTALL_LIBDIR=lib
 ninja -C "$scratch/build" -j "$(nproc)" install
 mkdir "$scratch/installed/internal"
-(cd "$scratch/xgrammar-$version/cpp" && cp --parents ./*.h support/*.h "$scratch/installed/internal")
+(cd "$scratch/xgrammar-$version/cpp" && tar c ./*.h support/*.h) | tar x -C "$scratch/installed/internal"
 cp "$scratch/xgrammar-$version"/3rdparty/picojson/*.h "$scratch/installed/internal"
 echo "$made_of" >"$scratch/installed/made-of"
 # One made of something else goes; another build of the same may have been faster.

@@ -27,13 +27,14 @@ std::optional<GrammarKind> to_kind(const std::string& name) {
   return std::nullopt;
 }
 
-// The collector is told what hangs on the handle: without it, handles of 20 MB each would not be worth a collection.
+// The collector is told what hangs on the handle: without it, handles of 20 MB each would not be worth a
+// collection.
 Napi::Value from_grammar(Napi::Env env, SharedGrammar grammar, int64_t bytes) {
-  auto handle = Napi::External<SharedGrammar>::New(env, new SharedGrammar(std::move(grammar)),
-                                                   [bytes](Napi::Env env, SharedGrammar* held) {
-                                                     delete held;
-                                                     Napi::MemoryManagement::AdjustExternalMemory(env, -bytes);
-                                                   });
+  auto handle = Napi::External<SharedGrammar>::New(
+      env, new SharedGrammar(std::move(grammar)), [bytes](Napi::Env env, SharedGrammar* held) {
+        delete held;
+        Napi::MemoryManagement::AdjustExternalMemory(env, -bytes);
+      });
   Napi::MemoryManagement::AdjustExternalMemory(env, bytes);
   handle.TypeTag(&kGrammarTag);
   return handle;

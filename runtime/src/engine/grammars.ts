@@ -25,7 +25,7 @@ const limits = {
   each: {
     cpuSeconds: 15,
     wallSeconds: 45,
-    stallSeconds: 5,
+    stallSeconds: 10,
     memoryBytes: 256 * 2 ** 20,
     resultBytes: 128 * 2 ** 20,
   },
