@@ -4,12 +4,14 @@ import type { EngineInfo } from '@llmservice/native';
 import { openLocalModel } from './checkpoint/local-gguf.js';
 import { readGenerationDefaults } from './checkpoint/read-generation-defaults.js';
 import { readChatTemplate, readTokenizerText } from './checkpoint/read-text-files.js';
+import { readIfThere } from './engine/read-if-there.js';
 import type { ServedModel } from './http/replica/served-model.js';
 import type { GenerationDefaults } from './request/parts/generation-defaults.js';
 import type { Logger } from './log/logger.js';
 import type { ThinkIds } from './request/text/reasoning.js';
 import type { ChatTemplate } from './tokens/chat-template.js';
 import { TextProcesses } from './text-processes/text-processes.js';
+import { textRoomMb } from './text-processes/text-room.js';
 import { TemplateRenderer } from './tokens/template-renderer.js';
 import { Tokenizer } from './tokens/tokenizer.js';
 import { findDialect } from './tools/dialect.js';
@@ -34,6 +36,7 @@ export async function readModelFiles(model: string, logger: Logger): Promise<Mod
     tokenizerJson: text.text,
     tokenizerName: text.name,
     template: chatTemplate?.source ?? null,
+    roomMb: textRoomMb(readIfThere),
     logger,
   });
   try {

@@ -9,6 +9,8 @@ export interface TextProcessStart {
   readonly tokenizerJson: Uint8Array;
   /** Null: the checkpoint has none. */
   readonly template: ChatTemplateSource | null;
+  /** Of memory, for its work. */
+  readonly roomMb: number;
   /** Whether a tokenizer that is not known is first tried on texts that bring bad patterns to light. */
   readonly tries: boolean;
 }

@@ -10,10 +10,13 @@ import type { TextProcessMessage, TextProcessStart, TextReply, TextTask } from '
 const entry = fileURLToPath(new URL('../../dist/text-processes/text-process.js', import.meta.url));
 
 /**
- * Of what a process may write to in its address space (RLIMIT_DATA). Node takes some 600 MB of it that it never touches, a
- * tokenizer up to 300 MB. An allocation beyond it fails, which ends the process, whether it was Node's or the tokenizer's.
+ * Of what a process may write to in its address space (RLIMIT_DATA). Before its work, Node and its second thread take
+ * 1,160 MB of it, of which they touch a tenth, and a tokenizer in memory thirty times its file. An allocation beyond the limit
+ * fails, which ends the process, whether it was Node's or the tokenizer's.
  */
-export const mostDataMb = 2048;
+const dataKb = (fileBytes: number, roomMb: number): number =>
+  (1200 + roomMb) * 1024 + Math.ceil((fileBytes * 30) / 1024);
+
 /** Of JavaScript objects: a conversation of a million tokens is 4 MB of text, and no template needs this for it. */
 const mostHeapMb = 384;
 /** How many times its limit a task may take where others take the processors. */
@@ -61,8 +64,9 @@ export class TextChild {
 
   constructor(start: TextProcessStart, listener: TextChildListener) {
     this.#listener = listener;
+    const limitKb = dataKb(start.tokenizerJson.length, start.roomMb);
     const command = [process.execPath, ...flags, entry, String(process.pid)];
-    this.#process = spawn('/bin/sh', ['-c', limited, 'sh', String(mostDataMb * 1024), ...command], {
+    this.#process = spawn('/bin/sh', ['-c', limited, 'sh', String(limitKb), ...command], {
       stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
       serialization: 'advanced',
       env: environment(),

@@ -9,8 +9,8 @@ import type { TextProcessMessage, TextProcessStart, TextReply, TextTask } from '
 import { releaseMemory } from './release-memory.js';
 import { flawInUse } from './flaw-in-use.js';
 
-/** What a long text takes is not all given back, and the next one would not find it. */
-const wornBytes = 192 * 2 ** 20;
+/** What a long text takes is not all given back: with this share of the room gone, the next one might not find enough. */
+const wornShare = 1 / 4;
 
 /** A thread of its own, since a template may never return to this one. */
 const endWithServer = `
@@ -26,7 +26,7 @@ function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-async function start({ tokenizerJson, template, tries }: TextProcessStart): Promise<void> {
+async function start({ tokenizerJson, template, roomMb, tries }: TextProcessStart): Promise<void> {
   let tokenizer: ReferenceTokenizer;
   try {
     const json = Buffer.from(tokenizerJson).toString('utf8');
@@ -41,11 +41,11 @@ async function start({ tokenizerJson, template, tries }: TextProcessStart): Prom
     return;
   }
   const chatTemplate = template === null ? null : ChatTemplate.fromSource(template);
-  const startBytes = process.memoryUsage.rss();
+  const wornBytes = process.memoryUsage.rss() + wornShare * roomMb * 2 ** 20;
   process.on('message', (task: TextTask) => {
     void replyTo(task, tokenizer, chatTemplate).then(async (reply) => {
-      if (process.memoryUsage.rss() > startBytes + wornBytes) await releaseMemory();
-      send({ kind: 'reply', reply, isWorn: process.memoryUsage.rss() > startBytes + wornBytes });
+      if (process.memoryUsage.rss() > wornBytes) await releaseMemory();
+      send({ kind: 'reply', reply, isWorn: process.memoryUsage.rss() > wornBytes });
     });
   });
   send({ kind: 'ready' });

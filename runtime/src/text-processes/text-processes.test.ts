@@ -19,6 +19,7 @@ async function start(options: Partial<TextProcessesOptions> = {}): Promise<TextP
     tokenizerJson: tokenizerJson(),
     tokenizerName: 'tokenizer.json',
     template: null,
+    roomMb: 512,
     logger: makeLogger('error'),
     ...options,
   });

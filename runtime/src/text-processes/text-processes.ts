@@ -5,12 +5,11 @@
 import { FailureError } from '@llmservice/crds';
 import type { Logger } from '../log/logger.js';
 import type { ChatTemplateInput, ChatTemplateSource } from '../tokens/chat-template.js';
-import { TextChild, TextProcessEnded, mostDataMb } from './text-child.js';
+import { TextChild, TextProcessEnded } from './text-child.js';
 import type { TextReply, TextTask } from './protocol.js';
+import { mostProcesses } from './text-room.js';
 import { TextRefusal } from '../tokens/text-refusal.js';
 
-/** What one of them holds: a tokenizer takes up to 300 MB. */
-const mostProcesses = 3;
 /** A text of so many characters is long. */
 const longChars = 262_144;
 /** Longest that a task waits for others: it is no fault of its own. */
@@ -41,6 +40,8 @@ export interface TextProcessesOptions {
   readonly tokenizerName: string;
   /** Null: the checkpoint has none. */
   readonly template: ChatTemplateSource | null;
+  /** Memory for the work of each process. */
+  readonly roomMb: number;
   readonly logger: Logger;
 }
 
@@ -134,7 +135,7 @@ export class TextProcesses {
           `it takes more than ${String(Math.round(limitMs / 1000))} s of a processor ${what}`,
         );
       case 'memory':
-        return new TextRefusal(`it takes more than ${String(mostDataMb)} MB of memory ${what}`);
+        return new TextRefusal(`it takes more than ${String(this.#options.roomMb)} MB of memory ${what}`);
       case 'fault':
         return new TextRefusal(`it ended the process that it was in ${what}`);
       case 'outside':
@@ -214,8 +215,8 @@ export class TextProcesses {
   }
 
   #startChild(tries: boolean): void {
-    const { template } = this.#options;
-    const start = { tokenizerJson: this.#tokenizerJson, template, tries };
+    const { template, roomMb } = this.#options;
+    const start = { tokenizerJson: this.#tokenizerJson, template, roomMb, tries };
     const child = new TextChild(start, {
       free: (free) => this.#becameFree(free),
       ended: (ended, end, unusable) => this.#ended(ended, end, unusable),

@@ -69,6 +69,7 @@ test.each(Object.entries(families))('texts of any kind behind the pattern of %s'
     tokenizerJson: json,
     tokenizerName: 'tokenizer.json',
     template: null,
+    roomMb: 512,
     logger: makeLogger('error'),
   });
   const numbers = randomNumbers(20261125);

@@ -44,6 +44,7 @@ describe('Tokenizer', () => {
       tokenizerJson: tokenizerJson(),
       tokenizerName: 'tokenizer.json',
       template: null,
+      roomMb: 512,
       logger: makeLogger('error'),
     });
     const served = Tokenizer.fromJson(tokenizerJson(), 'tokenizer.json', processes);
