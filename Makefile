@@ -1,11 +1,12 @@
 # Every task of the project. Bare `make` lists them; each does its own set-up and says what it is doing.
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help demo demo-down test test-vllm test-gpu bench-gpu check build native native-gpu native-tests kernels cluster cluster-down format generate bench golden prove clean
+.PHONY: help demo demo-down test test-vllm test-gpu bench-gpu check build native native-gpu native-tests kernels cluster cluster-down format generate bench golden prove sbom clean
 
 BOOTSTRAP := deploy/local/bootstrap.sh
 # Puts the toolchains that the bootstrap may have installed on the PATH.
 ENV := source deploy/local/env.sh &&
+comma := ,
 
 help: ## List the tasks
 	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -80,6 +81,9 @@ prove: ## What takes a quiet machine or an hour: the gap between chunks, load, a
 	@$(BOOTSTRAP) prove && native/fuzz/run.sh 1800
 	@$(ENV) test/conformance/schemathesis.sh 420
 	@$(ENV) FUZZ_SECONDS=1800 FUZZ_CASES=100000 npm test -- --selectProjects unit --testPathPatterns fuzz
+
+sbom: node_modules ## Bill of materials of the shipped npm packages (IMAGES=a.tar,b.tar: of images too), in .build/sbom
+	@$(BOOTSTRAP) build $(if $(IMAGES),cluster) && $(ENV) deploy/release/sbom.sh $(subst $(comma), ,$(IMAGES))
 
 clean: ## Remove build outputs (not the demo: make demo-down)
 	@rm -rf .build .stage node_modules */dist native/build*
