@@ -143,6 +143,7 @@ endpoint is of the service owner's choice; the pod's log has the text.
 |---|---|---|
 | the engine process ends, an error in the midst of a step, a rank is lost | \`EngineFault\`, with the cause | is started again: at once, then after 1 s, 2 s, 4 s … 30 s while it is lost again within a minute of serving |
 | a step that never returns, or a process that stands still | \`EngineFault\`, with how long | is killed and started again |
+| a process that compiles the form of an answer is lost or stands still | nobody; the request alone, if it is lost twice: \`EngineFault\` | goes on; the form is compiled once more, in a new process |
 | one sequence's numbers mean nothing: a value that is not finite, all logits equal, or one token 128 times in a row from logits equal to the last bit | that sequence alone: \`EngineNumericalFault\`, with the layer and the op that it was first seen in | goes on; what the sequence computed is not reused |
 | three such sequences in a row, none answered between them | \`EngineNumericalFault\` | is asked three questions of one token each; if it answers one, it goes on, for then the prompts are to blame. If none, it is started again |
 | the same three questions, asked before an engine is ready, are all answered so | \`EngineNumericalFault\` | is given up: the replica ends with the reason, and a new revision of the service is not rolled out further |

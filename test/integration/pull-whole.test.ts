@@ -7,7 +7,11 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { parseTerminationMessage } from '@llmservice/crds';
-import { engineConfigText, planConfigMap, planPullConfig } from '../../operator/src/plan/pods/engine-config.js';
+import {
+  engineConfigText,
+  planConfigMap,
+  planPullConfig,
+} from '../../operator/src/plan/pods/engine-config.js';
 import { wantedService } from '../../operator/src/spec/wanted-service.fixture.js';
 import { pullWhole } from '../../runtime/src/weights/pull-whole.js';
 import { llamaCheckpoint } from '../builders/checkpoint.js';
