@@ -28,19 +28,8 @@ const allowed: ReadonlySet<string> = new Set([...system, ...node, ...engine]);
  */
 const families = [
   ...['CUDA_', 'CUBLAS_', 'CUBLASLT_', 'NVIDIA_', 'NVRTC_'],
-  ...[
-    'HIP_',
-    'HSA_',
-    'ROCR_',
-    'ROC_',
-    'ROCM_',
-    'ROCBLAS_',
-    'HIPBLASLT_',
-    'AMD_',
-    'GPU_MAX_',
-    'GPU_DEVICE_',
-    'MIOPEN_',
-  ],
+  ...['HIP_', 'HSA_', 'ROCR_', 'ROC_', 'ROCM_', 'ROCBLAS_', 'HIPBLASLT_'],
+  ...['AMD_', 'GPU_MAX_', 'GPU_DEVICE_', 'MIOPEN_'],
   ...['NCCL_', 'RCCL_', 'GLOO_', 'UCX_', 'FI_', 'IB_'],
   ...['OMP_', 'GOMP_', 'KMP_', 'MALLOC_', 'LC_'],
   ...['ASAN_', 'LSAN_', 'TSAN_', 'UBSAN_'],

@@ -26,54 +26,21 @@ const mostDepth = 200;
 /** More work than is done on the spot, or work that nobody can tell beforehand. */
 export class TooMuchWork extends Error {}
 
+/** Of words with spaces between them. */
+function named(...lines: readonly string[]): ReadonlySet<string> {
+  return new Set(lines.flatMap((line) => line.split(' ')));
+}
+
 /** Filters and methods whose result is no longer than a small multiple of what they look at. */
-const shallow = new Set([
-  ...[
-    'list',
-    'first',
-    'last',
-    'length',
-    'count',
-    'items',
-    'keys',
-    'values',
-    'get',
-    'default',
-    'd',
-    'safe',
-    'abs',
-    'int',
-  ],
-  ...[
-    'float',
-    'bool',
-    'reverse',
-    'unique',
-    'selectattr',
-    'rejectattr',
-    'map',
-    'startswith',
-    'endswith',
-    'split',
-  ],
-]);
+const shallow = named(
+  'list first last length count items keys values get default d safe abs int float bool reverse unique',
+  'selectattr rejectattr map startswith endswith split',
+);
 /** The same of those that look at all that a value holds. */
-const deep = new Set([
-  ...[
-    'string',
-    'sort',
-    'dictsort',
-    'tojson',
-    'upper',
-    'lower',
-    'title',
-    'capitalize',
-    'trim',
-    'strip',
-    'lstrip',
-  ],
-  ...['rstrip', 'join', 'indent', 'replace'],
-]);
+const deep = named(
+  'string sort dictsort tojson upper lower title capitalize trim strip lstrip rstrip join indent',
+  'replace',
+);
 /** What they do with each part depends on their arguments, which have to stand in the template. */
 const repeats = new Set(['tojson', 'join', 'indent', 'replace', 'map', 'sort', 'dictsort']);
 /** Arguments of these names are taken for true or false, whatever they are. */
