@@ -12,6 +12,7 @@ import { FakeReplica } from './fake-replica.js';
 import { grantActivatorRole } from './operator-role.js';
 import { OperatorProcess } from './operator-process.js';
 import { World } from './operator-world.js';
+import { playedPodOf } from './test-cluster.js';
 
 jest.setTimeout(180_000);
 
@@ -43,10 +44,11 @@ async function makeReplica(service: string, name: string): Promise<void> {
     { template: { metadata: { labels: object; annotations: object } } } | undefined;
   const own = { [labels.service]: service, [labels.managedBy]: 'llmservice-operator' };
   const { annotations = {} } = template?.template.metadata ?? {};
+  const owned = playedPodOf(service);
   await world.create({
     apiVersion: 'v1',
     kind: 'Pod',
-    metadata: { name, namespace: 'default', labels: own, annotations },
+    metadata: { name, namespace: 'default', ...owned, labels: { ...own, ...owned.labels }, annotations },
     spec: {
       containers: [
         {

@@ -316,7 +316,9 @@ describe('the prefix cache', () => {
     // A salt that spells the other's tenant is still one within the own.
     const [forged] = await cached('spy', secret, { cache_salt: 'key victim' });
     expect(forged).toBe(0);
-    const hits = folders.lines.filter(({ key }) => key === 'spy').map(({ cachedTokens }) => cachedTokens);
+    const ofSpy = (): Line[] => folders.lines.filter(({ key }) => key === 'spy');
+    await eventually('the lines of all nine requests', () => ofSpy().length === 9);
+    const hits = ofSpy().map(({ cachedTokens }) => cachedTokens);
     expect(hits.filter((_, i) => i % 3 === 0)).toEqual([0, 0, 0]);
   });
 

@@ -13,6 +13,16 @@ import type { Deployment, KubeObject, Pod } from '../../operator/src/kube/types.
 import { eventually } from '../processes.js';
 import type { ApiServer } from './api-server.js';
 
+/** By what the operator tells pods of a service's Deployment from others; no controller runs that would set it. */
+export function playedPodOf(service: string): { labels: Record<string, string>; ownerReferences: object[] } {
+  const hash = 'played';
+  const name = `${service}-${hash}`;
+  return {
+    labels: { 'pod-template-hash': hash },
+    ownerReferences: [{ apiVersion: 'apps/v1', kind: 'ReplicaSet', name, uid: name, controller: true }],
+  };
+}
+
 /** All objects lie in the namespace `default`. */
 export class TestCluster {
   constructor(readonly api: ApiServer) {}
@@ -75,8 +85,7 @@ export class TestCluster {
       spec: { template: { metadata: { labels: object }; spec: object } };
     };
     const { metadata } = spec.template;
-    const hash = 'played';
-    const uid = `${service}-${hash}`;
+    const owned = playedPodOf(service);
     await this.create({
       apiVersion: 'v1',
       kind: 'Pod',
@@ -84,10 +93,8 @@ export class TestCluster {
         ...metadata,
         name: podName,
         namespace: 'default',
-        labels: { ...metadata.labels, 'pod-template-hash': hash },
-        ownerReferences: [
-          { apiVersion: 'apps/v1', kind: 'ReplicaSet', name: `${service}-${hash}`, uid, controller: true },
-        ],
+        ...owned,
+        labels: { ...metadata.labels, ...owned.labels },
       },
       spec: spec.template.spec,
     });
