@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { demoCheckpoint, ReplicaProcess } from '../integration/replica-process.js';
 import { eventually } from '../processes.js';
-import { childPids, processTree, scriptOf } from '../process-tree.js';
+import { processTree, scriptOf } from '../process-tree.js';
 import { disagreements, readAccounting, type Seen } from './accounting.js';
 import { residentBytes, ServerWatch, valueOf } from './server-watch.js';
 
@@ -54,10 +54,10 @@ export class LoadReplica {
     return this.replica.child.exitCode === null && this.replica.child.signalCode === null;
   }
 
-  /** Of server and engine together. */
+  /** Of the server and all processes that it started. */
   get residentBytes(): number {
     const server = this.replica.child.pid ?? NaN;
-    return [server, ...childPids(server)].reduce((total, pid) => total + residentBytes(pid), 0);
+    return processTree(server).reduce((total, pid) => total + bytesOrNone(pid), 0);
   }
 
   /** The most that one process of each kind holds now, by the script that it runs. */
