@@ -16,8 +16,9 @@ export type Trouble =
 export class ApiGate {
   /** How many requests met the trouble of now. */
   met = 0;
-  /** How many lists were answered since then; what the cluster does not have is looked for again and again. */
-  lists = 0;
+  /** Collections that were listed since then although they had been watched before. */
+  readonly relisted: string[] = [];
+  private readonly watched = new Set<string>();
   private trouble: Trouble = { kind: 'none' };
   private readonly watches = new Set<ServerResponse>();
   private readonly agent = new Agent({ keepAlive: true, rejectUnauthorized: false });
@@ -49,7 +50,7 @@ export class ApiGate {
   set(trouble: Trouble): void {
     this.trouble = trouble;
     this.met = 0;
-    this.lists = 0;
+    this.relisted.length = 0;
     if (trouble.kind === 'status') for (const watch of this.watches) watch.destroy();
     if (trouble.kind === 'silence') this.met = this.watches.size;
   }
@@ -76,7 +77,10 @@ export class ApiGate {
     onward.on('error', () => answer.destroy());
     answer.on('close', () => onward.destroy());
     onward.on('response', (answered) => {
-      if (answered.statusCode === 200 && /[?&]limit=/.test(asked.url ?? '')) this.lists += 1;
+      const collection = collectionOf(asked.url ?? '');
+      if (answered.statusCode === 200 && /[?&]limit=/.test(asked.url ?? '') && this.watched.has(collection))
+        this.relisted.push(collection);
+      if (watches) this.watched.add(collection);
       answer.writeHead(answered.statusCode ?? 502, answered.headers);
       if (!watches) return void answered.pipe(answer);
       answer.flushHeaders();
@@ -102,4 +106,10 @@ function refuse(answer: ServerResponse, code: number): void {
   const status = { kind: 'Status', apiVersion: 'v1', status: 'Failure', reason: reasons[code], code };
   answer.writeHead(code, { 'content-type': 'application/json', 'retry-after': '1' });
   answer.end(JSON.stringify({ ...status, message: `answered ${String(code)} by a test` }));
+}
+
+/** Of one path there may be several: those of one label, and a look at all. */
+function collectionOf(url: string): string {
+  const { pathname, searchParams } = new URL(url, 'http://gate');
+  return `${pathname} ${searchParams.get('labelSelector') ?? ''}`;
 }
