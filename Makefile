@@ -6,7 +6,6 @@ SHELL := /bin/bash
 BOOTSTRAP := deploy/local/bootstrap.sh
 # Puts the toolchains that the bootstrap may have installed on the PATH.
 ENV := source deploy/local/env.sh &&
-comma := ,
 
 help: ## List the tasks
 	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -82,8 +81,8 @@ prove: ## What takes a quiet machine or an hour: the gap between chunks, load, a
 	@$(ENV) test/conformance/schemathesis.sh 420
 	@$(ENV) FUZZ_SECONDS=1800 FUZZ_CASES=100000 npm test -- --selectProjects unit --testPathPatterns fuzz
 
-sbom: node_modules ## Bill of materials of the shipped npm packages (IMAGES=a.tar,b.tar: of images too), in .build/sbom
-	@$(BOOTSTRAP) build $(if $(IMAGES),cluster) && $(ENV) deploy/release/sbom.sh $(subst $(comma), ,$(IMAGES))
+sbom: node_modules ## Bill of materials of the shipped npm packages, in .build/sbom
+	@$(BOOTSTRAP) build && $(ENV) deploy/release/sbom.sh
 
 clean: ## Remove build outputs (not the demo: make demo-down)
 	@rm -rf .build .stage node_modules */dist native/build*
