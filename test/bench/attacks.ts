@@ -15,6 +15,13 @@ const honest = 8;
 /** What an attack may add to the time between two tokens of an honest stream. */
 const maxGapMs = 250;
 const mib = 2 ** 20;
+/** Resident memory that one process of a kind may hold: a server with all bodies, a text process with its share of 24 GiB. */
+const mostMiB: Readonly<Record<string, number>> = {
+  'main.js': 1_280,
+  'engine-process.js': 384,
+  'text-process.js': 2_304,
+  'grammar-process.js': 512,
+};
 
 requireOpenFiles(4000);
 console.log(
@@ -28,15 +35,18 @@ try {
   const witnesses = await Promise.all(Array.from({ length: honest }, () => Witness.begin({ port })));
   const counts = new Map<string, number>();
   const errors = new Map<string, number>();
+  const isOver = (): boolean => over.signal.aborted;
   const attack = async (index: number): Promise<void> => {
     const random = randomFrom(seed * 1000 + index);
-    while (!over.signal.aborted && replica.isRunning) {
+    while (!isOver() && replica.isRunning) {
       const chosen = attacks[random(attacks.length)];
       if (chosen === undefined) return;
       counts.set(chosen.name, (counts.get(chosen.name) ?? 0) + 1);
       try {
         await chosen.run({ port, headers: {}, random, over: over.signal });
       } catch (error) {
+        // It left in the midst of its request.
+        if (isOver()) return;
         const told = `${chosen.name}: ${(error as Error).message}`.slice(0, 300);
         errors.set(told, (errors.get(told) ?? 0) + 1);
       }
@@ -58,8 +68,12 @@ try {
   const faults = [...witnesses.flatMap((witness) => witness.faults), ...(await replica.faultsAfterLoad([]))];
   console.log('| attack | how many |\n|---|---|');
   for (const [name, count] of counts) console.log(`| ${name} | ${String(count)} |`);
-  console.log('\n| process | highest MiB |\n|---|---|');
-  for (const [name, bytes] of highest) console.log(`| ${name} | ${(bytes / mib).toFixed(0)} |`);
+  console.log('\n| process | highest MiB | bound |\n|---|---|---|');
+  for (const [script, bytes] of highest) {
+    const bound = mostMiB[script] ?? 0;
+    console.log(`| ${script} | ${(bytes / mib).toFixed(0)} | ${String(bound)} |`);
+    if (bytes > bound * mib) faults.push(`${script} held ${(bytes / mib).toFixed(0)} MiB`);
+  }
   const streams = witnesses.reduce((sum, witness) => sum + witness.streams, 0);
   console.log(
     `\n${String(streams)} honest streams, largest gap ${gap.toFixed(0)} ms, longest wait for a first token ${first.toFixed(0)} ms`,

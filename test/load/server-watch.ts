@@ -23,10 +23,18 @@ export class ServerWatch {
     return openFileLimit(this.#pid);
   }
 
-  /** Open sockets, the channel to the engine process included. */
+  /** Open TCP sockets, the listening one included; channels to its own processes are none. */
   get sockets(): number {
-    const folder = `/proc/${String(this.#pid)}/fd`;
-    return readdirSync(folder).filter((fd) => linkOf(`${folder}/${fd}`).startsWith('socket:')).length;
+    const process = `/proc/${String(this.#pid)}`;
+    const ofTcp = new Set(
+      ['tcp', 'tcp6'].flatMap((protocol) =>
+        readFileSync(`${process}/net/${protocol}`, 'utf8')
+          .split('\n')
+          .slice(1)
+          .map((line) => `socket:[${line.trim().split(/\s+/)[9] ?? ''}]`),
+      ),
+    );
+    return readdirSync(`${process}/fd`).filter((fd) => ofTcp.has(linkOf(`${process}/fd/${fd}`))).length;
   }
 
   /** Of the thread that the event loop runs on: milliseconds on a core, and milliseconds ready but without one. */
