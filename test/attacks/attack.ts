@@ -16,3 +16,18 @@ export interface Attack {
   /** Ends once the attacker has its answer or has left. @throws Error when the answer is not the one that it should be */
   readonly run: (target: AttackTarget) => Promise<void>;
 }
+
+/** One request on a connection of its own, which would stay open for the next one otherwise. */
+export function post(
+  { port, headers, over }: Pick<AttackTarget, 'port' | 'headers' | 'over'>,
+  path: string,
+  body: object | Uint8Array<ArrayBuffer>,
+  more: { readonly headers?: Readonly<Record<string, string>>; readonly signal?: AbortSignal } = {},
+): Promise<Response> {
+  return fetch(`http://127.0.0.1:${String(port)}${path}`, {
+    method: 'POST',
+    headers: { ...headers, ...more.headers, connection: 'close' },
+    body: body instanceof Uint8Array ? body : JSON.stringify(body),
+    signal: more.signal ?? over,
+  });
+}

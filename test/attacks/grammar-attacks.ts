@@ -1,7 +1,7 @@
 // Forms of answers that take minutes or gigabytes to compile, as one client sends them.
 
 import { once } from 'node:events';
-import type { Attack, AttackTarget } from './attack.js';
+import { post, type Attack, type AttackTarget } from './attack.js';
 
 const names = (count: number, prefix: string): string[] =>
   Array.from({ length: count }, (_, i) => `${prefix}${String(i)}`);
@@ -45,18 +45,13 @@ export interface Answer {
 /** Asks for an answer of the form. */
 export async function askFor(
   form: object,
-  { port, headers, over }: Pick<AttackTarget, 'port' | 'headers' | 'over'>,
+  target: Pick<AttackTarget, 'port' | 'headers' | 'over'>,
 ): Promise<Answer> {
-  const response = await fetch(`http://127.0.0.1:${String(port)}/v1/chat/completions`, {
-    method: 'POST',
-    headers,
-    body: JSON.stringify({
-      messages: [{ role: 'user', content: 'yes or no?' }],
-      reasoning_effort: 'none',
-      max_completion_tokens: 40,
-      ...form,
-    }),
-    signal: over,
+  const response = await post(target, '/v1/chat/completions', {
+    messages: [{ role: 'user', content: 'yes or no?' }],
+    reasoning_effort: 'none',
+    max_completion_tokens: 40,
+    ...form,
   });
   const body = (await response.json()) as {
     readonly error?: Answer['error'];

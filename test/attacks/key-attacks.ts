@@ -1,11 +1,6 @@
 // What a client does to get at more than its own: priority over others, the administration, and what others have sent.
 
-import type { Attack, AttackTarget } from './attack.js';
-
-function post({ port, headers, over }: AttackTarget, path: string, body: object): Promise<Response> {
-  const url = `http://127.0.0.1:${String(port)}${path}`;
-  return fetch(url, { method: 'POST', headers, body: JSON.stringify(body), signal: over });
-}
+import { post, type Attack } from './attack.js';
 
 async function expectStatus(response: Response, status: number): Promise<void> {
   const text = await response.text();

@@ -2,7 +2,7 @@
 
 import { gzipSync } from 'node:zlib';
 import { charactersOf, nastyText } from '../../runtime/src/tokens/nasty-texts.fixture.js';
-import type { Attack, AttackTarget } from './attack.js';
+import { post, type Attack, type AttackTarget } from './attack.js';
 
 interface Refusal {
   readonly error?: { readonly code?: string; readonly message?: string };
@@ -13,18 +13,15 @@ const mostChars = 15_000_000;
 /** What a server may say that is asked for more than it does at once. */
 const busy = new Set([429, 503]);
 
-async function post(
-  { port, headers, over }: AttackTarget,
+function postPacked(
+  target: AttackTarget,
   path: string,
   body: object,
-  signal: AbortSignal = over,
+  signal: AbortSignal = target.over,
 ): Promise<Response> {
-  return fetch(`http://127.0.0.1:${String(port)}${path}`, {
-    method: 'POST',
-    headers: { ...headers, 'content-type': 'application/json', 'content-encoding': 'gzip' },
-    body: gzipSync(JSON.stringify(body), { level: 1 }),
-    signal,
-  });
+  const headers = { 'content-type': 'application/json', 'content-encoding': 'gzip' };
+  const packed = Uint8Array.from(gzipSync(JSON.stringify(body), { level: 1 }));
+  return post(target, path, packed, { headers, signal });
 }
 
 /** @throws Error when the answer is neither this refusal nor that the server is busy */
@@ -57,7 +54,7 @@ export const textAttacks: readonly Attack[] = [
     name: 'eleven million spaces in a chat',
     run: async (target) => {
       await expectRefusal(
-        await post(target, '/v1/chat/completions', chatOf(spaces)),
+        await postPacked(target, '/v1/chat/completions', chatOf(spaces)),
         'context_length_exceeded',
       );
     },
@@ -66,7 +63,7 @@ export const textAttacks: readonly Attack[] = [
     name: 'eleven million spaces to be counted',
     run: async (target) => {
       const body = { messages: [{ role: 'user', content: spaces }] };
-      const response = await post(target, '/v1/messages/count_tokens', body);
+      const response = await postPacked(target, '/v1/messages/count_tokens', body);
       if (!busy.has(response.status) && response.status !== 400) throw new Error(String(response.status));
       await response.arrayBuffer();
     },
@@ -76,7 +73,7 @@ export const textAttacks: readonly Attack[] = [
     run: async (target) => {
       const body = { messages: [{ role: 'user', content: 'a'.repeat(mostChars) }] };
       const leaving = AbortSignal.any([AbortSignal.timeout(2000), target.over]);
-      await post(target, '/v1/messages/count_tokens', body, leaving).catch((error: unknown) => {
+      await postPacked(target, '/v1/messages/count_tokens', body, leaving).catch((error: unknown) => {
         if (!leaving.aborted) throw error;
       });
     },
@@ -90,7 +87,7 @@ export const textAttacks: readonly Attack[] = [
       const bytes = Buffer.byteLength(JSON.stringify(characters.join('')));
       const text = characters.join('').repeat(Math.floor(mostChars / bytes));
       const [path, body] = routes[random(routes.length)]?.(text) ?? ['/tokenize', {}];
-      await expectAnswer(await post(target, path, body));
+      await expectAnswer(await postPacked(target, path, body));
     },
   },
   {
@@ -99,7 +96,7 @@ export const textAttacks: readonly Attack[] = [
       const { random } = target;
       const text = nastyText(random, 200_000);
       const [path, body] = routes[random(routes.length)]?.(text) ?? ['/tokenize', {}];
-      await expectAnswer(await post(target, path, body));
+      await expectAnswer(await postPacked(target, path, body));
     },
   },
 ];

@@ -146,3 +146,21 @@ test.each<[CompileOutcome['end'], string]>([
   await expect(ask('x', 'b')).rejects.toMatchObject(failure('GrammarInvalid', message));
   expect(begun).toEqual(['x']);
 });
+
+test.each(['lost', 'killed', 'compiled'] as const)(
+  'all that run are %s at the same time, while others wait: nothing begins without a place',
+  async (end) => {
+    const unhandled = jest.fn();
+    process.on('unhandledRejection', unhandled);
+    const asked = Array.from({ length: 8 }, (_, i) => ask(String(i), String(i)));
+    await Promise.all(running.map((each) => each?.end(end)));
+    await turn();
+    expect(unhandled).not.toHaveBeenCalled();
+    for (let i = 0; i < 12; i += 1) {
+      await Promise.all(running.map((each) => each?.end('compiled')));
+      await turn();
+    }
+    expect(await Promise.all(asked)).toEqual(asked.map(() => grammar));
+    process.off('unhandledRejection', unhandled);
+  },
+);

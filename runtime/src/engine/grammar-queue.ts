@@ -33,6 +33,9 @@ interface Job {
   timer: NodeJS.Timeout | undefined;
 }
 
+/** What becomes of a compilation that has ended: it may wait for another turn, as a slow one or not. */
+type Next = 'done' | 'again' | 'againSlow';
+
 type Read = (kind: GrammarKind, text: string, file: number, bytes: number) => Promise<CompiledGrammar>;
 
 export class GrammarQueue {
@@ -123,67 +126,69 @@ export class GrammarQueue {
     }, this.#limits.shortMs);
     const ended = await this.#processes.compile(place, job.kind, job.text);
     clearTimeout(short);
-    await this.#take(job, ended);
+    const next = await this.#take(job, ended);
+    // Its turn and its place at once: in between others would begin, with a turn and without a place.
     this.#processes.release(place);
     this.#free.push(place);
     job.place = null;
-    if (this.#isWanted(job)) this.#awaitTurn(job);
-    else this.#turns.remove(job);
+    if (next !== 'done' && this.#isWanted(job)) {
+      this.#turns.again(job, next === 'againSlow');
+      this.#awaitTurn(job);
+    } else this.#turns.remove(job);
     this.#begin();
   }
 
-  /** Afterwards it is done, or waits again. */
-  async #take(job: Job, { end, message, bytes, file }: CompiledApart): Promise<void> {
+  /** Tells who waits for it what came of it. */
+  async #take(job: Job, { end, message, bytes, file }: CompiledApart): Promise<Next> {
     const { cpuSeconds, wallSeconds, memoryBytes } = this.#limits.each;
     const advice = 'make it smaller, with fewer and shorter repetitions';
     switch (end) {
       case 'compiled':
-        await this.#hand(job, file, bytes);
-        break;
+        return this.#hand(job, file, bytes);
       case 'invalid':
-        this.#refuse(job, message);
-        break;
+        return this.#refuse(job, message);
       case 'overTime':
-        this.#refuse(
+        return this.#refuse(
           job,
           `${form} was not compiled in ${cpuSeconds} s of processor time, or ${wallSeconds} s in all: ${advice}`,
         );
-        break;
       case 'overMemory':
-        this.#refuse(job, `${form} takes more than ${memoryBytes / 2 ** 20} MiB to compile: ${advice}`);
-        break;
+        return this.#refuse(
+          job,
+          `${form} takes more than ${memoryBytes / 2 ** 20} MiB to compile: ${advice}`,
+        );
       case 'crashed':
-        this.#refuse(job, `${form} cannot be compiled: ${message}; ${advice}`);
-        break;
+        return this.#refuse(job, `${form} cannot be compiled: ${message}; ${advice}`);
       case 'lost':
-        this.#retry(job, message);
-        break;
+        return this.#retry(job, message);
       case 'killed':
-        this.#turns.again(job, true);
+        return 'againSlow';
     }
   }
 
-  async #hand(job: Job, file: number, bytes: number): Promise<void> {
+  async #hand(job: Job, file: number, bytes: number): Promise<Next> {
     try {
       const grammar = await this.#read(job.kind, job.text, file, bytes);
       this.#cache.compiled(job.id, grammar, bytes);
       this.#succeed(job, grammar);
+      return 'done';
     } catch (error) {
-      this.#retry(job, (error as Error).message);
+      return this.#retry(job, (error as Error).message);
     }
   }
 
   /** Once: what was lost may be what loses its process. */
-  #retry(job: Job, why: string): void {
-    if (++job.losses > 1)
-      this.#fail(job, { reason: 'EngineFault', message: `${form} was not compiled, twice: ${why}` });
-    else this.#turns.again(job, false);
+  #retry(job: Job, why: string): Next {
+    if (++job.losses === 1) return 'again';
+    this.#fail(job, { reason: 'EngineFault', message: `${form} was not compiled, twice: ${why}` });
+    return 'done';
   }
 
-  #refuse(job: Job, message: string): void {
+  #refuse(job: Job, message: string): Next {
     const failure: Failure = { reason: 'GrammarInvalid', message };
     this.#cache.refused(job.id, failure);
     this.#fail(job, failure);
+    return 'done';
   }
 
   #succeed(job: Job, grammar: CompiledGrammar): void {
