@@ -153,11 +153,11 @@ test.each(['lost', 'killed', 'compiled'] as const)(
     const unhandled = jest.fn();
     process.on('unhandledRejection', unhandled);
     const asked = Array.from({ length: 8 }, (_, i) => ask(String(i), String(i)));
-    await Promise.all(running.map((each) => each?.end(end)));
+    await Promise.all(running.map((each) => each?.end(end) ?? turn()));
     await turn();
     expect(unhandled).not.toHaveBeenCalled();
     for (let i = 0; i < 12; i += 1) {
-      await Promise.all(running.map((each) => each?.end('compiled')));
+      await Promise.all(running.map((each) => each?.end('compiled') ?? turn()));
       await turn();
     }
     expect(await Promise.all(asked)).toEqual(asked.map(() => grammar));
