@@ -79,6 +79,11 @@ const steps: readonly Step[] = [
   { group: 'check', name: 'charts and manifests', command: 'charts/check.sh' },
   {
     group: 'check',
+    name: 'hosted workflows',
+    command: '"$(deploy/local/tools/build.sh actionlint)"/actionlint',
+  },
+  {
+    group: 'check',
     name: 'packages as locked',
     command: 'npx tsx test/supply-chain/locked-install.ts',
   },
