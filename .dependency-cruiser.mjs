@@ -1,9 +1,17 @@
-// Imports point one way: main → edges → core → crds, and between the folders of a part as the table says. A cycle or a
+// Imports point one way: main → edges → core → checkpoint → crds, and between the folders of a part as the table says. A cycle or a
 // layer break fails the build.
 const core = '^(operator/src/(spec|plan|status)|runtime/src/(request|tokens|schedule))/';
 
 /** The folders of a part from the bottom up, each with those that it may import. */
 const folders = {
+  'checkpoint/src': {
+    json: [], // hostile JSON, small and streamed
+    config: ['json'], // config.json as one model shape
+    formats: ['json', 'config'], // headers of weight files, and the metadata of GGUF ones
+    weights: ['config', 'formats'], // what the engine holds of tensors, by rank
+    memory: ['config', 'weights'], // what a rank takes in all, and whether it fits
+    source: ['formats'], // where a checkpoint lies
+  },
   'operator/src/plan': {
     identity: [], // names, labels, the owner, content hashes
     fit: [], // whether a model fits its accelerator, and a pod its node
@@ -66,13 +74,19 @@ export default {
       comment: 'The contract knows none of its users.',
       severity: 'error',
       from: { path: '^crds/' },
+      to: { path: '^(checkpoint|operator|runtime|native)/' },
+    },
+    {
+      name: 'checkpoint-knows-the-contract-alone',
+      severity: 'error',
+      from: { path: '^checkpoint/' },
       to: { path: '^(operator|runtime|native)/' },
     },
     {
       name: 'native-stands-alone',
       severity: 'error',
       from: { path: '^native/' },
-      to: { path: '^(operator|runtime|crds)/' },
+      to: { path: '^(operator|runtime|crds|checkpoint)/' },
     },
     {
       name: 'operator-and-runtime-are-strangers',

@@ -14,7 +14,7 @@ cd "$repository"
 
 # The closure of production dependencies, as npm sees it; links are the workspaces among them.
 mapfile -t folders < <(npm ls --workspace "@llmservice/$workspace" --omit=dev --all --parseable 2>/dev/null | sed -n "s|^$repository/||p" | sort -u)
-links=" node_modules/@llmservice/$workspace node_modules/@llmservice/crds node_modules/@llmservice/native "
+links=" node_modules/@llmservice/$workspace node_modules/@llmservice/crds node_modules/@llmservice/checkpoint node_modules/@llmservice/native "
 copied=()
 for folder in "${folders[@]}"; do
   case $folder in
@@ -31,10 +31,10 @@ find "${copied[@]}" -mindepth 1 -name node_modules -prune -o \( -type f -o -type
   ! -name '*.map' ! -name '*.d.ts' ! -name '*.d.cts' ! -name '*.d.mts' \
   ! -regex '.*[.-]\(android\|darwin\|freebsd\|win32\)-[^/]*\.node' ! -name '*-musl*.node' ! -name "*linux-$other_cpu*.node" \
   -print0 |
-  tar --create --null --files-from - --transform 's,^\(crds\|native\|runtime\|operator\)/,packages/&,' |
+  tar --create --null --files-from - --transform 's,^\(crds\|checkpoint\|native\|runtime\|operator\)/,packages/&,' |
   tar --extract --directory "$stage"
 
-packages=(crds "$workspace")
+packages=(crds checkpoint "$workspace")
 [[ $workspace == operator ]] || packages+=(native)
 for package in "${packages[@]}"; do
   ln -s "../../$package" "$stage/node_modules/@llmservice/$package"

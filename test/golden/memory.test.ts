@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
-import { planMemory, residentWeights, validTensorParallel } from '@llmservice/crds';
+import { planMemory, residentWeights, validTensorParallel } from '@llmservice/checkpoint';
 import type { EngineOptions } from '@llmservice/native';
 
 import { plainOptions } from '../../native/ts/engine-options.fixture.js';

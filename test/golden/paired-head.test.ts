@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
-import { checkMtpHead, joinedWeights, rankWeightBytes, residentWeights } from '@llmservice/crds';
+import { checkMtpHead, joinedWeights, rankWeightBytes, residentWeights } from '@llmservice/checkpoint';
 import { cpuIsas, type Engine, type EngineOptions } from '@llmservice/native';
 
 import { readLocalCheckpoint, readLocalMtpHead } from '../../runtime/src/checkpoint/read-local-checkpoint.js';

@@ -14,7 +14,7 @@ import {
   type ModelShape,
   type ResidentWeights,
   type TensorEntry,
-} from '@llmservice/crds';
+} from '@llmservice/checkpoint';
 
 import { readCheckpoint } from '../../operator/src/preflight/read-checkpoint.js';
 import type { CheckpointFiles, FileRange } from '../../operator/src/preflight/read-safetensors.js';

@@ -4,7 +4,7 @@
 import { readdirSync } from 'node:fs';
 
 import { beforeAll, describe, expect, jest, test } from '@jest/globals';
-import { rankWeightBytes, residentWeights, validTensorParallel } from '@llmservice/crds';
+import { rankWeightBytes, residentWeights, validTensorParallel } from '@llmservice/checkpoint';
 
 import {
   readLocalCheckpoint,

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import type { GgufValue } from '@llmservice/crds';
+import type { GgufValue } from '@llmservice/checkpoint';
 
 import { readChatTemplate, readTokenizer } from '../../runtime/src/checkpoint/read-text-files.js';
 import type { ChatTemplate } from '../../runtime/src/tokens/chat-template.js';

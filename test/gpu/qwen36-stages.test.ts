@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { qwen36Tensors } from '../../crds/src/qwen36-tensors.fixture.js';
+import { qwen36Tensors } from '../../checkpoint/src/weights/qwen36-tensors.fixture.js';
 import { expectedDevice, stepSeconds, timeOf, type Stage } from './expected-times.js';
 import { qwen36Stages, qwen36Weights } from './qwen36-stages.js';
 

@@ -2,7 +2,7 @@
 
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { readFileSync } from 'node:fs';
-import { ggufFile, llamaGguf } from '../../crds/src/gguf.fixture.js';
+import { ggufFile, llamaGguf } from '../../checkpoint/src/formats/gguf.fixture.js';
 import { tokenizerJson } from '../../runtime/src/tokens/tokenizer.fixture.js';
 import { Tokenizer } from '../../runtime/src/tokens/tokenizer.js';
 import { modelsDir, readGolden } from '../golden/golden-values.js';

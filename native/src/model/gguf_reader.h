@@ -1,5 +1,5 @@
 // Reads numbers and texts of a GGUF header one after the other, a window of the file at a time. No length is
-// believed: each is held against the file's size before memory is taken. crds/src/gguf-reader.ts does the
+// believed: each is held against the file's size before memory is taken. checkpoint/src/formats/gguf-reader.ts does the
 // same.
 #pragma once
 

@@ -1,4 +1,4 @@
-// Types of tensors in GGUF files, by the numbers that stand for them there. crds/src/gguf-types.ts has the
+// Types of tensors in GGUF files, by the numbers that stand for them there. checkpoint/src/formats/gguf-types.ts has the
 // same.
 #pragma once
 

@@ -9,7 +9,7 @@
 namespace llmservice {
 
 // False for what stays as it is stored: tables, routers, the inputs of gates.
-// crds/src/quantization.ts plans memory by the same names.
+// checkpoint/src/config/quantization.ts plans memory by the same names.
 bool is_quantized_at_load(const std::string& module);
 
 // Throws InvalidEngineConfig when the checkpoint says that it is quantized already, and not to `to`.

@@ -40,7 +40,7 @@ struct GroupState {
   RankState ranks[kMaxRanks];
 };
 
-// Size of the segment: what /dev/shm must have free. Mirrored by crds/src/shared-memory.ts.
+// Size of the segment: what /dev/shm must have free. Mirrored by checkpoint/src/memory/shared-memory.ts.
 size_t segment_bytes(int32_t ranks);
 
 // A descriptor of a new segment in `dir`, close-on-exec; the caller closes it.

@@ -1,5 +1,5 @@
 // What an engine takes of a device, which only the emulator counts to the byte, against what the memory plan
-// says of it: crds/src/device-memory.test.ts has the same numbers.
+// says of it: checkpoint/src/memory/device-memory.test.ts has the same numbers.
 #include "gpu_engine_support.h"
 
 namespace llmservice::testing {

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
-import { parseCheckpointConfig, planMemory, type ResidentWeights } from '@llmservice/crds';
-import { qwen3MoeConfig } from '../../../crds/src/checkpoint.fixture.js';
+import { parseCheckpointConfig, planMemory, type ResidentWeights } from '@llmservice/checkpoint';
+import { qwen3MoeConfig } from '../../../checkpoint/src/config/config.fixture.js';
 import { wantedService } from '../spec/wanted-service.fixture.js';
 import { costOf, type CostInputs } from './cost.js';
 

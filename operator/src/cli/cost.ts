@@ -3,12 +3,12 @@
 // "Efficiently Scaling Transformer Inference" (2022, arXiv 2211.05102), section 2: memory time. Pure.
 
 import {
-  findAccelerator,
   rankWeightBytes,
   type MemoryPlan,
   type ModelShape,
   type ResidentWeights,
-} from '@llmservice/crds';
+} from '@llmservice/checkpoint';
+import { findAccelerator } from '@llmservice/crds';
 import { wantedReplicas } from '../plan/scaling/wanted-replicas.js';
 import type { WantedService } from '../spec/parse-spec.js';
 

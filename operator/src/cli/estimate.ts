@@ -1,6 +1,7 @@
 // How large a service is whose checkpoint cannot be judged.
 
-import { FailureError, roughEstimate, type RoughEstimate } from '@llmservice/crds';
+import { roughEstimate, type RoughEstimate } from '@llmservice/checkpoint';
+import { FailureError } from '@llmservice/crds';
 import type { CheckpointSource } from '../preflight/preflight.js';
 import { weighFiles } from '../preflight/weigh-files.js';
 import type { WantedService } from '../spec/parse-spec.js';

@@ -3,7 +3,8 @@
 import { statSync } from 'node:fs';
 import { open, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { FailureError, type ListedFile } from '@llmservice/crds';
+import { type ListedFile } from '@llmservice/checkpoint';
+import { FailureError } from '@llmservice/crds';
 import type { CheckpointFiles, FileRange } from '../preflight/read-safetensors.js';
 
 export class FolderFiles implements CheckpointFiles {

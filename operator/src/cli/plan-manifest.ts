@@ -1,7 +1,7 @@
 // One manifest through the operator's own planning: spec, preflight, memory plan, children. The operator's parts do the
 // thinking; this file orders them and gathers what they say.
 
-import { validTensorParallel, type MemoryPlan, type RoughEstimate } from '@llmservice/crds';
+import { validTensorParallel, type MemoryPlan, type RoughEstimate } from '@llmservice/checkpoint';
 import { keyOf, resources } from '../kube/resources.js';
 import type { Deployment, KubeObject } from '../kube/types.js';
 import { planChildren } from '../plan/children.js';

@@ -1,6 +1,7 @@
 // What was planned, for a person at a terminal. Pure.
 
-import { formatGiB, type RoughEstimate } from '@llmservice/crds';
+import { type RoughEstimate } from '@llmservice/checkpoint';
+import { formatGiB } from '@llmservice/crds';
 import { stringify } from 'yaml';
 import type { Difference } from '../apply/needs-apply.js';
 import type { ObjectChange } from './changes.js';

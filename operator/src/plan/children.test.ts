@@ -1,13 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
-import {
-  parseCheckpointConfig,
-  paths,
-  sharedMemoryNeeded,
-  specDefaults,
-  validateEngineConfig,
-} from '@llmservice/crds';
-import { qwen36Config } from '../../../crds/src/checkpoint.fixture.js';
-import { evenWeights } from '../../../crds/src/resident-weights.fixture.js';
+import { parseCheckpointConfig, sharedMemoryNeeded } from '@llmservice/checkpoint';
+import { paths, specDefaults, validateEngineConfig } from '@llmservice/crds';
+import { qwen36Config } from '../../../checkpoint/src/config/config.fixture.js';
+import { evenWeights } from '../../../checkpoint/src/weights/resident-weights.fixture.js';
 import type { WantedService } from '../spec/parse-spec.js';
 import { failedAttemptAnnotation, planChildren, type ChildInputs, type PlannedChildren } from './children.js';
 import { planEngineConfig } from './pods/engine-config.js';

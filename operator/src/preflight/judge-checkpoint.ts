@@ -1,7 +1,8 @@
 // One look at the checkpoint of one service, within a time: its folders are opened, judged and closed again.
 
 import { setTimeout as sleep } from 'node:timers/promises';
-import { checkpointPin, FailureError } from '@llmservice/crds';
+import { checkpointPin } from '@llmservice/checkpoint';
+import { FailureError } from '@llmservice/crds';
 import { contentHash } from '../plan/identity/content-hash.js';
 import type { CheckpointLocation, WantedService } from '../spec/parse-spec.js';
 import { s3Access } from '../spec/s3-access.js';

@@ -2,7 +2,8 @@
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { FailureError, safetensorsIndexFile } from '@llmservice/crds';
+import { safetensorsIndexFile } from '@llmservice/checkpoint';
+import { FailureError } from '@llmservice/crds';
 import type { WantedService } from '../spec/parse-spec.js';
 import { wantedService } from '../spec/wanted-service.fixture.js';
 import { WorkQueue } from '../watch/work-queue.js';

@@ -6,7 +6,6 @@ import {
   checkLoadQuantization,
   checkSpeculative,
   chooseGguf,
-  FailureError,
   hasGgufTokenizer,
   hasMtp,
   joinedWeights,
@@ -18,7 +17,8 @@ import {
   type HoldOptions,
   type ModelShape,
   type TensorEntry,
-} from '@llmservice/crds';
+} from '@llmservice/checkpoint';
+import { FailureError } from '@llmservice/crds';
 import { contentHash } from '../plan/identity/content-hash.js';
 import type { PlannedCheckpoint } from '../plan/fit/memory.js';
 import { readMtpHead, type HeadSource } from './read-mtp-head.js';

@@ -2,13 +2,13 @@
 // our own engine would say of it is told beside.
 
 import {
-  FailureError,
   parseCheckpointConfig,
   rankWeightBytes,
   residentWeights,
   type HoldOptions,
   type TensorEntry,
-} from '@llmservice/crds';
+} from '@llmservice/checkpoint';
+import { FailureError } from '@llmservice/crds';
 import { contentHash } from '../plan/identity/content-hash.js';
 import type { Checkpoint } from './read-checkpoint.js';
 import { readConfig, readShards, type CheckpointFiles } from './read-safetensors.js';

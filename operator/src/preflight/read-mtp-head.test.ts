@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { qwen36Config } from '../../../crds/src/checkpoint.fixture.js';
+import { qwen36Config } from '../../../checkpoint/src/config/config.fixture.js';
 import { readCheckpoint } from './read-checkpoint.js';
 import type { CheckpointFiles } from './read-safetensors.js';
 

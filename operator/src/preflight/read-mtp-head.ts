@@ -3,14 +3,14 @@
 
 import {
   checkMtpHead,
-  FailureError,
   filesWithMtp,
   isOfMtp,
   parseCheckpointConfig,
   safetensorsSingleFile,
   type ModelShape,
   type MtpHead,
-} from '@llmservice/crds';
+} from '@llmservice/checkpoint';
+import { FailureError } from '@llmservice/crds';
 import { readConfig, readHeaders, readIndex, type CheckpointFiles } from './read-safetensors.js';
 
 export interface HeadSource {

@@ -2,7 +2,6 @@
 // a few small reads. What is missing or cut short is a typed failure that names the file.
 
 import {
-  FailureError,
   headerLengthBytes,
   mostIndexBytes,
   mostTensors,
@@ -14,7 +13,8 @@ import {
   type ListedFile,
   type SafetensorsIndex,
   type TensorEntry,
-} from '@llmservice/crds';
+} from '@llmservice/checkpoint';
+import { FailureError } from '@llmservice/crds';
 
 export interface FileRange {
   readonly bytes: Uint8Array;

@@ -10,7 +10,8 @@ import {
   S3Client,
   type GetObjectCommandOutput,
 } from '@aws-sdk/client-s3';
-import { FailureError, objectVersion, type ListedFile } from '@llmservice/crds';
+import { objectVersion, type ListedFile } from '@llmservice/checkpoint';
+import { FailureError } from '@llmservice/crds';
 import type { CheckpointLocation } from '../spec/parse-spec.js';
 import type { S3Access } from '../spec/s3-access.js';
 import type { Lookup } from './address-guard.js';

@@ -1,14 +1,12 @@
 // From an LlmService as the API server gives it to one complete, typed value, or to every violation at once.
 // The API server has checked schema and CEL rules already; this also holds when its copy of the CRD is older.
 
+import { misplacedHead, sharedMemoryNeeded, splitGgufPath } from '@llmservice/checkpoint';
 import {
   annotations,
   findAccelerator,
-  misplacedHead,
   profilesLike,
   readLlmService,
-  sharedMemoryNeeded,
-  splitGgufPath,
   validateLlmService,
   withVariables,
   type Accelerator as AcceleratorProfile,

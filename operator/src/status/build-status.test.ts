@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import { conditionTypes, formatTerminationMessage, type MemoryPlan } from '@llmservice/crds';
+import { type MemoryPlan } from '@llmservice/checkpoint';
+import { conditionTypes, formatTerminationMessage } from '@llmservice/crds';
 import { buildStatus, pendingConditions } from './build-status.js';
 import { transitions } from './events.js';
 import { base, ended, pod } from './picture.fixture.js';

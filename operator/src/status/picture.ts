@@ -1,6 +1,7 @@
 // Everything that a status is made from, gathered by the reconciler: what was wanted, what was planned, what is seen.
 
-import type { Failure, LastFailure, LlmServiceStatus, MemoryPlan, Violation } from '@llmservice/crds';
+import type { MemoryPlan } from '@llmservice/checkpoint';
+import type { Failure, LastFailure, LlmServiceStatus, Violation } from '@llmservice/crds';
 import type { Autoscaler, Deployment, HttpRoute, Pod, VirtualService } from '../kube/types.js';
 import type { Autoscaling } from '../plan/scaling/autoscaling.js';
 import type { Demand } from '../plan/scaling/demand.js';

@@ -1,6 +1,7 @@
 // The GGUF file that a local checkpoint is, if it is one, and its header.
 
-import { chooseGguf, FailureError, readGgufHeader, type GgufHeader } from '@llmservice/crds';
+import { chooseGguf, readGgufHeader, type GgufHeader } from '@llmservice/checkpoint';
+import { FailureError } from '@llmservice/crds';
 import { open, readdir, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 

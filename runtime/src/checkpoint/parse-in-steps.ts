@@ -7,7 +7,7 @@ import {
   SafetensorsIndexReader,
   type SafetensorsIndex,
   type TensorEntry,
-} from '@llmservice/crds';
+} from '@llmservice/checkpoint';
 
 /** Some milliseconds. */
 const pieceBytes = 2 ** 18;

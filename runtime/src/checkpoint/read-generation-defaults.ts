@@ -2,7 +2,8 @@
 
 import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { checkSmallFile, FailureError, parseSmallJson, type GgufHeader } from '@llmservice/crds';
+import { checkSmallFile, parseSmallJson, type GgufHeader } from '@llmservice/checkpoint';
+import { FailureError } from '@llmservice/crds';
 import { generationDefaults, type GenerationDefaults } from '../request/parts/generation-defaults.js';
 import { specialTokensOf } from '../tokens/chat-template.js';
 import { ggufEosIds } from '../tokens/gguf-tokenizer.js';

@@ -2,7 +2,6 @@
 
 import {
   checkSmallFile,
-  FailureError,
   headerLengthBytes,
   isOfMtp,
   mostIndexBytes,
@@ -14,7 +13,8 @@ import {
   type ModelShape,
   type MtpHead,
   type TensorEntry,
-} from '@llmservice/crds';
+} from '@llmservice/checkpoint';
+import { FailureError } from '@llmservice/crds';
 import { open, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { findGguf, readLocalGguf } from './local-gguf.js';

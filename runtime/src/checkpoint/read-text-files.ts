@@ -3,7 +3,8 @@
 
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { FailureError, hasGgufTokenizer, type FailureReason, type GgufHeader } from '@llmservice/crds';
+import { hasGgufTokenizer, type GgufHeader } from '@llmservice/checkpoint';
+import { FailureError, type FailureReason } from '@llmservice/crds';
 import { ChatTemplate } from '../tokens/chat-template.js';
 import { ggufSpecialTokens, ggufTokenizerJson } from '../tokens/gguf-tokenizer.js';
 import { Tokenizer } from '../tokens/tokenizer.js';

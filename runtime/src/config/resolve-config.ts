@@ -2,11 +2,10 @@
 // A field of the file is the manifest's word: a flag or an environment variable may repeat it, not contradict it.
 // Between the two of them the flag wins. Every violation is reported at once.
 
+import { fewestBatchedTokens, misplacedHead } from '@llmservice/checkpoint';
 import {
   FailureError,
-  fewestBatchedTokens,
   getField,
-  misplacedHead,
   setField,
   specDefaults,
   validateEngineConfig,

@@ -1,7 +1,7 @@
 // How many KV blocks an engine is asked to take: on the CPU those of the plan; on a GPU as many as can be of use and fit
 // what it measures there, of which the plan's are a promise. Pure.
 
-import { deviceReserve, type MemoryPlan } from '@llmservice/crds';
+import { deviceReserve, type MemoryPlan } from '@llmservice/checkpoint';
 import type { EngineOptions } from '@llmservice/native';
 import type { EngineSettings } from './protocol.js';
 

@@ -6,11 +6,11 @@ import {
   checkMtpHead,
   checkSpeculative,
   draftsOf,
-  FailureError,
   joinedWeights,
   planMemory,
   residentWeights,
-} from '@llmservice/crds';
+} from '@llmservice/checkpoint';
+import { FailureError } from '@llmservice/crds';
 import { gpuDevices, type EngineOptions } from '@llmservice/native';
 import { readLocalCheckpoint, readLocalMtpHead } from '../checkpoint/read-local-checkpoint.js';
 import { kvShare } from './kv-share.js';

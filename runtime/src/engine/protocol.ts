@@ -2,7 +2,8 @@
 // Transport: child_process IPC with 'advanced' serialization, so typed arrays and bigint travel as they are.
 // At most one 'step' message per engine step goes to the server, whatever the number of sequences.
 
-import type { Failure, KvCacheDtype, LoadQuantization, Speculative } from '@llmservice/crds';
+import type { KvCacheDtype, LoadQuantization, Speculative } from '@llmservice/checkpoint';
+import type { Failure } from '@llmservice/crds';
 import type { ArrivalMap, EngineInfo, EngineOptions } from '@llmservice/native';
 import type { EngineDevice } from './engine-device.js';
 import type { FinishReason, GenerateRequest, PromptScore, TokenLogprobs } from '../schedule/generation.js';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import { parseGgufHeader, type GgufHeader } from '@llmservice/crds';
-import { ggufFile, llamaGguf, type GgufFixture } from '../../../crds/src/gguf.fixture.js';
+import { parseGgufHeader, type GgufHeader } from '@llmservice/checkpoint';
+import { ggufFile, llamaGguf, type GgufFixture } from '../../../checkpoint/src/formats/gguf.fixture.js';
 import { ggufEosIds, ggufSpecialTokens, ggufTokenizerJson } from './gguf-tokenizer.js';
 import { tokenizerJson } from './tokenizer.fixture.js';
 import { Tokenizer } from './tokenizer.js';

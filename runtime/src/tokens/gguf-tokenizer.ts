@@ -2,7 +2,8 @@
 // pre-tokenizers of the supported models: the file names its pre-tokenizer, and does not describe it.
 // Source of the names: llama.cpp, src/llama-vocab.cpp.
 
-import { FailureError, type GgufHeader } from '@llmservice/crds';
+import { type GgufHeader } from '@llmservice/checkpoint';
+import { FailureError } from '@llmservice/crds';
 import { preTokenizerPatterns } from './pre-tokenizer-patterns.js';
 
 interface PreTokenizer {

@@ -3,7 +3,7 @@
 // not hold; without it, a number of texts that is always the same.
 
 import { expect, jest, test } from '@jest/globals';
-import { randomNumbers } from '../../../crds/src/gguf.fixture.js';
+import { randomNumbers } from '../../../checkpoint/src/formats/gguf.fixture.js';
 import { makeLogger } from '../log/logger.js';
 import { isKnownTokenizer } from './known-tokenizer.js';
 import { preTokenizerPatterns } from './pre-tokenizer-patterns.js';

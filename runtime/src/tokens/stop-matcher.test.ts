@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { randomNumbers } from '../../../crds/src/gguf.fixture.js';
+import { randomNumbers } from '../../../checkpoint/src/formats/gguf.fixture.js';
 import { StopMatcher } from './stop-matcher.js';
 
 /** Text and stop that come out when `text` arrives in pieces of `size` characters. */

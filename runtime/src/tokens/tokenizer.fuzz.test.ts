@@ -2,8 +2,9 @@
 // FUZZ_SECONDS: how long to look for one that does neither; without it, a number of changes that is always the same.
 
 import { expect, test } from '@jest/globals';
-import { FailureError, parseGgufHeader } from '@llmservice/crds';
-import { ggufFile, llamaGguf, mutated, randomNumbers } from '../../../crds/src/gguf.fixture.js';
+import { parseGgufHeader } from '@llmservice/checkpoint';
+import { FailureError } from '@llmservice/crds';
+import { ggufFile, llamaGguf, mutated, randomNumbers } from '../../../checkpoint/src/formats/gguf.fixture.js';
 import { ggufEosIds, ggufSpecialTokens, ggufTokenizerJson } from './gguf-tokenizer.js';
 import { tokenizerJson } from './tokenizer.fixture.js';
 import { Tokenizer } from './tokenizer.js';

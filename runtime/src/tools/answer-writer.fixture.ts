@@ -1,6 +1,6 @@
 // Calls with arguments of any kind, written as the chat templates write them: what a reader must give back.
 
-import { randomNumbers } from '../../../crds/src/gguf.fixture.js';
+import { randomNumbers } from '../../../checkpoint/src/formats/gguf.fixture.js';
 import { begin, end } from './tool-reader.fixture.js';
 
 /** Below its argument, from 0. */

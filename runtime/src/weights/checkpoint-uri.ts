@@ -1,6 +1,7 @@
 // The URI of a checkpoint, a folder or a .gguf file, as a typed value: s3://bucket/prefix/, file:///path or a path.
 
-import { FailureError, splitGgufPath } from '@llmservice/crds';
+import { splitGgufPath } from '@llmservice/checkpoint';
+import { FailureError } from '@llmservice/crds';
 import { createHash } from 'node:crypto';
 import { isAbsolute } from 'node:path';
 import { fileURLToPath } from 'node:url';

@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import { FailureError, type SafetensorsIndex } from '@llmservice/crds';
+import { type SafetensorsIndex } from '@llmservice/checkpoint';
+import { FailureError } from '@llmservice/crds';
 import { thrownBy } from '../../../crds/src/thrown-by.fixture.js';
 import { chooseAllFiles, chooseFiles, requireConfig } from './choose-files.js';
 

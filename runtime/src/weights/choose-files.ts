@@ -1,12 +1,12 @@
 // Which files of a listing the runtime needs. Pure; a listing that cannot serve is a typed failure.
 
 import {
-  FailureError,
   isSmallCheckpointFile,
   safetensorsIndexFile,
   safetensorsSingleFile,
   type SafetensorsIndex,
-} from '@llmservice/crds';
+} from '@llmservice/checkpoint';
+import { FailureError } from '@llmservice/crds';
 import type { SourceFile } from './checkpoint-source.js';
 
 /** @throws FailureError ModelNotFound when there is no config.json; the message says what is there instead */

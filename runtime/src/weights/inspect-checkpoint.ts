@@ -4,7 +4,6 @@
 import {
   checkSmallFile,
   chooseGguf,
-  FailureError,
   headerLengthBytes,
   isSmallCheckpointFile,
   parseCheckpointConfig,
@@ -16,7 +15,8 @@ import {
   type ModelShape,
   type SafetensorsIndex,
   type TensorEntry,
-} from '@llmservice/crds';
+} from '@llmservice/checkpoint';
+import { FailureError } from '@llmservice/crds';
 import { parseHeaderInSteps, parseIndexInSteps } from '../checkpoint/parse-in-steps.js';
 import type { CheckpointSource, FileVersion, SourceFile } from './checkpoint-source.js';
 import { chooseFiles, chooseGgufFiles, requireConfig } from './choose-files.js';

@@ -4,7 +4,6 @@
 import {
   checkMtpHead,
   chooseGguf,
-  FailureError,
   filesWithMtp,
   isOfMtp,
   parseCheckpointConfig,
@@ -12,7 +11,8 @@ import {
   type ModelShape,
   type SafetensorsIndex,
   type TensorEntry,
-} from '@llmservice/crds';
+} from '@llmservice/checkpoint';
+import { FailureError } from '@llmservice/crds';
 import type { CheckpointSource, FileVersion } from './checkpoint-source.js';
 import { requireConfig } from './choose-files.js';
 import {

@@ -1,6 +1,6 @@
 // A source whose files have to be those of one listing: an entry of the cache has the name of the listing's content.
 
-import { isTimeVersion, type ListedFile } from '@llmservice/crds';
+import { isTimeVersion, type ListedFile } from '@llmservice/checkpoint';
 import { SourceChangedError, type CheckpointSource, type FileVersion } from './checkpoint-source.js';
 
 export class ListedSource implements CheckpointSource {

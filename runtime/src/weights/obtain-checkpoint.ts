@@ -1,7 +1,7 @@
 // From model.uri to a folder with a checkpoint that can be read, and then to one that is complete and verified: a local
 // folder is inspected in place, S3 is inspected and pulled. Waits for a source that is out of reach.
 
-import { hasMtp } from '@llmservice/crds';
+import { hasMtp } from '@llmservice/checkpoint';
 import { join } from 'node:path';
 import type { Arrivals } from './arrivals.js';
 import { viewOf } from './file-view.js';

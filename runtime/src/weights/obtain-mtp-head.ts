@@ -1,7 +1,8 @@
 // From engine.speculative.uri to a folder that holds another checkpoint's layer for multi-token prediction: a local
 // folder as it is, of S3 the weight files that hold the layer, pulled to a folder of their own and verified.
 
-import { FailureError, safetensorsIndexFile, type ModelShape } from '@llmservice/crds';
+import { safetensorsIndexFile, type ModelShape } from '@llmservice/checkpoint';
+import { FailureError } from '@llmservice/crds';
 import { join } from 'node:path';
 import type { FileVersion } from './checkpoint-source.js';
 import { viewOf } from './file-view.js';

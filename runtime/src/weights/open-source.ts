@@ -1,7 +1,7 @@
 // From the URI of a checkpoint to the source that its files are read from, and to the folder that they lie in or are
 // pulled to: one of this pod alone, or one of the node's cache.
 
-import { checkpointPin } from '@llmservice/crds';
+import { checkpointPin } from '@llmservice/checkpoint';
 import { join } from 'node:path';
 import { allowedFolders } from './allowed-uris.js';
 import type { CacheEntry, WeightsCache } from './cache/weights-cache.js';

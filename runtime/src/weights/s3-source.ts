@@ -8,7 +8,8 @@ import {
   type HeadObjectCommandOutput,
   type S3Client,
 } from '@aws-sdk/client-s3';
-import { FailureError, isTimeVersion, objectVersion, type ListedFile } from '@llmservice/crds';
+import { isTimeVersion, objectVersion, type ListedFile } from '@llmservice/checkpoint';
+import { FailureError } from '@llmservice/crds';
 import type { Readable } from 'node:stream';
 import {
   SourceChangedError,

@@ -3,7 +3,7 @@
 
 import { readdirSync } from 'node:fs';
 
-import { residentWeights, validTensorParallel } from '@llmservice/crds';
+import { residentWeights, validTensorParallel } from '@llmservice/checkpoint';
 
 import { readLocalCheckpoint } from '../../../runtime/src/checkpoint/read-local-checkpoint.js';
 import { hasMtp, modelsDir } from '../golden-values.js';

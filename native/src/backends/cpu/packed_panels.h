@@ -1,6 +1,6 @@
 // Rows of one type in panels of 64 outputs, K-major: for each k the 64 outputs' weights lie side by side (one
 // cache line in FP8), so that a vector holds 16 outputs and each output is its own chain over k.
-// crds/src/resident-weights.ts plans memory by the same rule: change both.
+// checkpoint/src/weights/resident-weights.ts plans memory by the same rule: change both.
 #pragma once
 
 #include "backends/cpu/anonymous_memory.h"

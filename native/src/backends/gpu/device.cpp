@@ -10,7 +10,7 @@ namespace {
 // Above this a kernel must be told that it may have so much.
 constexpr uint32_t kPlainShared = 48 << 10;
 
-// Of the driver for a process, at most, as crds/src/memory-parts.ts reserves it: what others have beyond it
+// Of the driver for a process, at most, as checkpoint/src/memory/memory-parts.ts reserves it: what others have beyond it
 // may go away.
 constexpr size_t kContextBytes = 512 << 20;
 

@@ -1,13 +1,12 @@
 // The memory plan of a service on its accelerator.
 
 import {
-  FailureError,
   planMemory,
   sharedMemoryNeeded,
-  type Failure,
   type ModelShape,
   type ResidentWeights,
-} from '@llmservice/crds';
+} from '@llmservice/checkpoint';
+import { FailureError, type Failure } from '@llmservice/crds';
 import type { WantedService } from '../../spec/parse-spec.js';
 import type { Fit } from '../../status/picture.js';
 

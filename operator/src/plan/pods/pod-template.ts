@@ -1,15 +1,8 @@
 // The pod that serves: one container, restricted security context, weights and /dev/shm as volumes, probes that
 // tell "the event loop turns" (startup, liveness) from "the model answers" (readiness).
 
-import {
-  annotations,
-  paths,
-  ports,
-  routes,
-  runtimeContainer,
-  type EnvVar,
-  type MemoryPlan,
-} from '@llmservice/crds';
+import { type MemoryPlan } from '@llmservice/checkpoint';
+import { annotations, paths, ports, routes, runtimeContainer, type EnvVar } from '@llmservice/crds';
 import type { WantedService } from '../../spec/parse-spec.js';
 import { formatMi } from '../../spec/quantity.js';
 import { podSelector } from '../identity/child-metadata.js';

@@ -1,6 +1,6 @@
 // Requests and limits of the runtime container: what the user said, the device, and what the checkpoint needs.
 
-import type { MemoryPlan } from '@llmservice/crds';
+import type { MemoryPlan } from '@llmservice/checkpoint';
 import type { WantedService } from '../../spec/parse-spec.js';
 import { formatMi, parseQuantity } from '../../spec/quantity.js';
 

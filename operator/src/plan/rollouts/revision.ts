@@ -4,7 +4,7 @@
 // that was Ready can be gone back to. Neither ReplicaSets nor the live Deployment would do: foreign fields get into
 // both, history limits remove the first, and a rollback overwrites the second.
 
-import { parseSmallJson } from '@llmservice/crds';
+import { parseSmallJson } from '@llmservice/checkpoint';
 import { controllerUid } from '../../kube/controller-uid.js';
 import type { Deployment, KubeObject } from '../../kube/types.js';
 import type { WantedService } from '../../spec/parse-spec.js';

@@ -1,0 +1,224 @@
+// From a GGUF header to what every checkpoint is to the plan: the model's shape, and its tensors under the names that
+// safetensors checkpoints have. native/src/model/gguf_config.cpp and gguf_tensors.cpp read the same keys and names.
+
+import { parseCheckpointConfig, type ModelShape } from '../config/model-shape.js';
+import { FailureError } from '@llmservice/crds';
+import type { GgufHeader, GgufTensor } from './gguf-header.js';
+import { GgufKeys } from './gguf-keys.js';
+import { blockType } from './gguf-types.js';
+import type { TensorEntry } from './safetensors-header.js';
+
+/** A tensor under the name that safetensors checkpoints have for it. */
+export interface GgufTensorEntry extends TensorEntry {
+  /** From the start of the file. */
+  readonly offset: number;
+}
+
+export interface GgufCheckpoint {
+  readonly shape: ModelShape;
+  readonly tensors: readonly GgufTensorEntry[];
+}
+
+/** @throws FailureError UnsupportedArchitecture, UnsupportedQuantization, CheckpointCorrupt, CheckpointIncomplete */
+export function readGgufCheckpoint(header: GgufHeader): GgufCheckpoint {
+  const keys = new GgufKeys(header);
+  refuseSplit(header);
+  const byName = new Map(header.tensors.map((tensor) => [tensor.name, tensor]));
+  const shape = parseCheckpointConfig(toConfig(header, keys, byName));
+  const blocks = header.tensors.flatMap(({ dtype }) => blockType(dtype) ?? []);
+  return {
+    shape: {
+      ...shape,
+      gdn: shape.gdn === null ? null : { ...shape.gdn, tiled: shape.gdn.vHeads !== shape.gdn.kHeads },
+      quantization: blocks.length === 0 ? 'none' : 'gguf',
+    },
+    tensors: header.tensors.flatMap((tensor) => toEntry(header.file, keys, tensor) ?? []),
+  };
+}
+
+function refuseSplit({ file, values }: GgufHeader): void {
+  const parts = values.get('split.count');
+  if (typeof parts !== 'number' || parts <= 1) return;
+  throw new FailureError(
+    'CheckpointIncomplete',
+    `${file} is one of ${String(parts)} parts of a split GGUF, which are not read: merge them into one file first`,
+    { file },
+  );
+}
+
+function toConfig(header: GgufHeader, keys: GgufKeys, tensors: ReadonlyMap<string, GgufTensor>): object {
+  if (keys.number('attention.sliding_window', 0) > 0) {
+    throw keys.unsupported('attention.sliding_window is not supported in GGUF files');
+  }
+  const table = tensors.get('token_embd.weight');
+  if (table?.shape.length !== 2) {
+    throw new FailureError('CheckpointIncomplete', `${header.file} has no matrix token_embd.weight`);
+  }
+  const heads = keys.count('attention.head_count');
+  const hidden = keys.count('embedding_length');
+  const headDim = keys.count('attention.key_length', Math.floor(hidden / heads));
+  if (keys.count('attention.value_length', headDim) !== headDim) {
+    throw keys.unsupported(
+      'attention.value_length differs from attention.key_length, which is not supported',
+    );
+  }
+  return {
+    model_type: modelType(keys),
+    hidden_size: hidden,
+    num_hidden_layers: keys.layers,
+    num_attention_heads: heads,
+    num_key_value_heads: keys.count('attention.head_count_kv', heads),
+    head_dim: headDim,
+    rope_parameters: ropeFields(keys, headDim),
+    max_position_embeddings: keys.count('context_length'),
+    vocab_size: table.shape[0],
+    tie_word_embeddings: !tensors.has('output.weight'),
+    ...(keys.sparse ? expertFields(keys) : { intermediate_size: keys.count('feed_forward_length') }),
+    ...(keys.hybrid ? gdnFields(keys) : {}),
+  };
+}
+
+function modelType(keys: GgufKeys): string {
+  if (keys.hybrid) return keys.sparse ? 'qwen3_5_moe_text' : 'qwen3_5_text';
+  if (keys.sparse) return 'qwen3_moe';
+  if (keys.number('expert_count', 0) > 0) {
+    throw keys.unsupported(`it has experts, which ${keys.architecture} does not have here`);
+  }
+  return keys.architecture;
+}
+
+function ropeFields(keys: GgufKeys, headDim: number): object {
+  const partial = { partial_rotary_factor: keys.count('rope.dimension_count', headDim) / headDim };
+  const type = keys.text('rope.scaling.type', 'none');
+  if (type === 'none') return partial;
+  if (type !== 'linear' && type !== 'yarn') {
+    throw keys.unsupported(
+      `rope.scaling.type ${JSON.stringify(type)} is not supported; supported: none, linear, yarn`,
+    );
+  }
+  const scaling = { ...partial, rope_type: type, factor: keys.number('rope.scaling.factor', 1) };
+  if (!keys.has('rope.scaling.original_context_length')) return scaling;
+  return {
+    ...scaling,
+    original_max_position_embeddings: keys.count('rope.scaling.original_context_length'),
+  };
+}
+
+function expertFields(keys: GgufKeys): object {
+  if (keys.number('expert_gating_func', 1) !== 1) {
+    throw keys.unsupported('expert_gating_func is not softmax, the only one that is supported');
+  }
+  if (![0, 1].includes(keys.number('expert_weights_scale', 1))) {
+    throw keys.unsupported('expert_weights_scale is not supported');
+  }
+  return {
+    num_experts: keys.count('expert_count'),
+    num_experts_per_tok: keys.count('expert_used_count'),
+    moe_intermediate_size: keys.count('expert_feed_forward_length'),
+    ...(keys.hybrid
+      ? { shared_expert_intermediate_size: keys.count('expert_shared_feed_forward_length') }
+      : {}),
+  };
+}
+
+function gdnFields(keys: GgufKeys): object {
+  const vHeads = keys.count('ssm.time_step_rank');
+  const inner = keys.count('ssm.inner_size');
+  if (inner % vHeads !== 0) throw keys.corrupt('ssm.inner_size', 'is not a multiple of ssm.time_step_rank');
+  return {
+    linear_num_key_heads: keys.count('ssm.group_count'),
+    linear_num_value_heads: vHeads,
+    linear_key_head_dim: keys.count('ssm.state_size'),
+    linear_value_head_dim: inner / vHeads,
+    linear_conv_kernel_dim: keys.count('ssm.conv_kernel'),
+    full_attention_interval: keys.count('full_attention_interval', 4),
+  };
+}
+
+const modelTensors: ReadonlyMap<string, string> = new Map([
+  ['rope_freqs.weight', 'rope_freqs.weight'],
+  ['token_embd.weight', 'model.embed_tokens.weight'],
+  ['output_norm.weight', 'model.norm.weight'],
+  ['output.weight', 'lm_head.weight'],
+]);
+
+/** After `blk.N.` and `model.layers.N.`; those that end in a dot may be weight or bias. */
+const layerTensors: readonly (readonly [stored: string, name: string])[] = [
+  ['attn_norm.weight', 'input_layernorm.weight'],
+  ['ffn_norm.weight', 'post_attention_layernorm.weight'],
+  ['post_attention_norm.weight', 'post_attention_layernorm.weight'],
+  ['attn_q.', 'self_attn.q_proj.'],
+  ['attn_k.', 'self_attn.k_proj.'],
+  ['attn_v.', 'self_attn.v_proj.'],
+  ['attn_output.', 'self_attn.o_proj.'],
+  ['attn_q_norm.weight', 'self_attn.q_norm.weight'],
+  ['attn_k_norm.weight', 'self_attn.k_norm.weight'],
+  ['ffn_gate.', 'mlp.gate_proj.'],
+  ['ffn_up.', 'mlp.up_proj.'],
+  ['ffn_down.', 'mlp.down_proj.'],
+  ['ffn_gate_inp.weight', 'mlp.gate.weight'],
+  ['ffn_gate_exps.weight', 'mlp.experts.gate_proj'],
+  ['ffn_up_exps.weight', 'mlp.experts.up_proj'],
+  ['ffn_gate_up_exps.weight', 'mlp.experts.gate_up_proj'],
+  ['ffn_down_exps.weight', 'mlp.experts.down_proj'],
+  ['ffn_gate_inp_shexp.weight', 'mlp.shared_expert_gate.weight'],
+  ['ffn_gate_shexp.weight', 'mlp.shared_expert.gate_proj.weight'],
+  ['ffn_up_shexp.weight', 'mlp.shared_expert.up_proj.weight'],
+  ['ffn_down_shexp.weight', 'mlp.shared_expert.down_proj.weight'],
+  ['attn_qkv.weight', 'linear_attn.in_proj_qkv.weight'],
+  ['attn_gate.weight', 'linear_attn.in_proj_z.weight'],
+  ['ssm_alpha.weight', 'linear_attn.in_proj_a.weight'],
+  ['ssm_beta.weight', 'linear_attn.in_proj_b.weight'],
+  ['ssm_a', 'linear_attn.A_log'],
+  ['ssm_dt.bias', 'linear_attn.dt_bias'],
+  ['ssm_conv1d.weight', 'linear_attn.conv1d.weight'],
+  ['ssm_norm.weight', 'linear_attn.norm.weight'],
+  ['ssm_out.weight', 'linear_attn.out_proj.weight'],
+];
+
+const layerNames: ReadonlyMap<string, string> = new Map(
+  layerTensors.flatMap(([stored, name]) =>
+    stored.endsWith('.')
+      ? ['weight', 'bias'].map((kind) => [stored + kind, name + kind] as const)
+      : [[stored, name]],
+  ),
+);
+
+/** Null for what is not run. */
+function toEntry(
+  file: string,
+  keys: GgufKeys,
+  { name: stored, dtype, shape, offset, bytes }: GgufTensor,
+): GgufTensorEntry | null {
+  const [, layer, part = ''] = /^blk\.(\d+)\.(.+)$/.exec(stored) ?? [];
+  if (layer !== undefined && Number(layer) >= keys.layers) return null;
+  const inLayer = layer === undefined ? undefined : layerNames.get(part);
+  const name =
+    inLayer === undefined ? modelTensors.get(stored) : `model.layers.${String(Number(layer))}.${inLayer}`;
+  if (name === undefined) {
+    throw keys.unsupported(
+      `tensor ${stored} is not one that ${keys.architecture} has here, so the model would not be what it was made to be`,
+    );
+  }
+  if (bytes === null) {
+    throw new FailureError(
+      'UnsupportedQuantization',
+      `${file}: tensor ${stored} has type ${dtype}; supported in GGUF files: F32, F16, BF16, Q8_0, Q4_0, Q4_K and Q6_K, ` +
+        'so that a file made as Q8_0, Q4_K_M or F16 would do',
+      { file },
+    );
+  }
+  return { name, dtype, shape: restored(name, shape), offset, bytes };
+}
+
+/** Sides of 1 that the converter drops. */
+function restored(name: string, shape: readonly number[]): readonly number[] {
+  const [first = 1, ...rest] = shape;
+  if (name.endsWith('shared_expert_gate.weight') && rest.length === 0) return [1, first];
+  return name.endsWith('conv1d.weight') && rest.length === 1 ? [first, 1, ...rest] : shape;
+}
+
+/** Whether the file carries a tokenizer; without one a tokenizer.json must lie beside it. */
+export function hasGgufTokenizer({ values }: GgufHeader): boolean {
+  return values.has('tokenizer.ggml.model');
+}

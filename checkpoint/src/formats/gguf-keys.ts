@@ -1,0 +1,90 @@
+// Typed reading of a GGUF file's metadata: each miss names the key and what it should hold.
+
+import { FailureError } from '@llmservice/crds';
+import type { GgufHeader } from './gguf-header.js';
+import type { GgufValue } from './gguf-values.js';
+
+const architectures = ['llama', 'qwen3', 'qwen3moe', 'qwen35', 'qwen35moe'] as const;
+export type GgufArchitecture = (typeof architectures)[number];
+
+export class GgufKeys {
+  readonly architecture: GgufArchitecture;
+  private readonly header: GgufHeader;
+
+  /** @throws FailureError UnsupportedArchitecture */
+  constructor(header: GgufHeader) {
+    this.header = header;
+    const name = header.values.get('general.architecture');
+    const known = architectures.find((architecture) => architecture === name);
+    if (known === undefined) {
+      const found = name === undefined ? 'missing' : JSON.stringify(name).slice(0, 80);
+      throw this.unsupported(
+        `general.architecture is ${found}; supported in GGUF files: ${architectures.join(', ')}`,
+      );
+    }
+    this.architecture = known;
+  }
+
+  get hybrid(): boolean {
+    return this.architecture.startsWith('qwen35');
+  }
+
+  get sparse(): boolean {
+    return this.architecture.endsWith('moe');
+  }
+
+  /** Layers of the model itself, without those that only draft tokens. */
+  get layers(): number {
+    const drafting = this.number('nextn_predict_layers', 0);
+    const layers = this.count('block_count') - drafting;
+    // Each has tensors, so that a wrong number takes no memory.
+    if (layers > this.header.tensors.length) {
+      throw this.corrupt('block_count', `is ${String(layers)}, more than the file has tensors`);
+    }
+    if (!(drafting >= 0 && layers >= 1))
+      throw this.corrupt('nextn_predict_layers', 'leaves no layer of block_count');
+    return layers;
+  }
+
+  /** A positive integer; keys are those of the architecture, without its name and the dot. */
+  count(key: string, otherwise?: number): number {
+    const value = this.get(key) ?? otherwise;
+    if (value === undefined) throw this.corrupt(key, 'is missing, or differs from layer to layer');
+    if (typeof value === 'number' && Number.isInteger(value) && value >= 1 && value <= 2 ** 30) return value;
+    throw this.corrupt(key, 'is not a positive integer');
+  }
+
+  has(key: string): boolean {
+    return this.get(key) !== undefined;
+  }
+
+  number(key: string, otherwise: number): number {
+    const value = this.get(key) ?? otherwise;
+    if (typeof value === 'number' && Number.isFinite(value)) return value;
+    throw this.corrupt(key, 'is not a finite number');
+  }
+
+  text(key: string, otherwise: string): string {
+    const value = this.get(key) ?? otherwise;
+    if (typeof value === 'string') return value;
+    throw this.corrupt(key, 'is not a text');
+  }
+
+  corrupt(key: string, problem: string): FailureError {
+    return new FailureError(
+      'CheckpointCorrupt',
+      `${this.header.file}: key ${this.architecture}.${key} ${problem}`,
+      {
+        file: this.header.file,
+      },
+    );
+  }
+
+  unsupported(problem: string): FailureError {
+    return new FailureError('UnsupportedArchitecture', `${this.header.file}: ${problem}`);
+  }
+
+  private get(key: string): GgufValue | undefined {
+    return this.header.values.get(`${this.architecture}.${key}`);
+  }
+}

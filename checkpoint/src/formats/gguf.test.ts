@@ -1,0 +1,188 @@
+import { describe, expect, test } from '@jest/globals';
+import { FailureError } from '@llmservice/crds';
+import { readGgufCheckpoint } from './gguf-checkpoint.js';
+import { parseGgufHeader } from './gguf-header.js';
+import { ggufFile, llamaGguf, type GgufFixture } from './gguf.fixture.js';
+import { readGgufHeader } from './read-gguf-header.js';
+import { residentWeights } from '../weights/resident-weights.js';
+import { checkTensorParallel } from '../weights/tensor-parallel.js';
+import { thrownBy } from '../../../crds/src/thrown-by.fixture.js';
+
+function headerOf(fixture: GgufFixture, options = { arrays: false }) {
+  const bytes = ggufFile(fixture);
+  const header = parseGgufHeader('model.gguf', bytes, bytes.length, options);
+  if (header === null) throw new Error('the whole file is there');
+  return header;
+}
+
+function failureOf(run: () => unknown): string {
+  const { reason, message } = thrownBy(FailureError, run);
+  return `${reason}: ${message}`;
+}
+
+describe('the header of a GGUF file', () => {
+  test('has values, arrays where they are wanted, and tensors with their places', () => {
+    const header = headerOf(llamaGguf(), { arrays: true });
+    expect(header.values.get('llama.rope.freq_base')).toBe(10000.5);
+    expect(header.values.get('tokenizer.ggml.merges')).toEqual(['h e', 'l l']);
+    expect(headerOf(llamaGguf()).values.has('tokenizer.ggml.merges')).toBe(false);
+    const places = header.tensors.map(({ offset, bytes }) => [offset, bytes]);
+    expect(places[1]).toEqual([places[0]![0]! + 10 * 32 * 4, 32 * 4]);
+  });
+
+  test('is read by ranges that grow until it is whole', async () => {
+    const tokens = Array.from({ length: 200_000 }, (_, i) => `token number ${String(i)}`);
+    const bytes = ggufFile(llamaGguf({ keys: { 'tokenizer.ggml.tokens': tokens } }));
+    const asked: number[] = [];
+    const read = (begin: number, end: number): Promise<Uint8Array> => {
+      asked.push(end - begin);
+      return Promise.resolve(bytes.subarray(begin, end));
+    };
+    const { header } = await readGgufHeader('model.gguf', bytes.length, read, { arrays: true });
+    expect(header.values.get('tokenizer.ggml.tokens')).toEqual(tokens);
+    expect(asked).toEqual([2 ** 20, 3 * 2 ** 20, bytes.length - 4 * 2 ** 20]);
+  });
+
+  test('is given up where the file ends while it is read', async () => {
+    const bytes = ggufFile(llamaGguf({ keys: { 'tokenizer.ggml.tokens': Array(200_000).fill('a token') } }));
+    const read = (begin: number, end: number): Promise<Uint8Array> =>
+      Promise.resolve(begin === 0 ? bytes.subarray(begin, end) : new Uint8Array());
+    await expect(readGgufHeader('model.gguf', bytes.length, read, { arrays: false })).rejects.toThrow(
+      `model.gguf: no bytes at 1048576 of ${String(bytes.length)}`,
+    );
+    await expect(readGgufHeader('model.gguf', 0, read, { arrays: false })).rejects.toThrow('no bytes at 0');
+  });
+
+  test.each<[string, Partial<GgufFixture>, string]>([
+    ['an odd alignment', { keys: { 'general.alignment': 48 } }, 'general.alignment is 48'],
+    [
+      'more data than the file',
+      { tensors: { 'output.weight': { type: 0, shape: [10, 32000], bytes: 0 } } },
+      'tensor output.weight reaches byte',
+    ],
+    [
+      'rows that blocks do not divide',
+      { tensors: { 'output.weight': { type: 12, shape: [10, 32], bytes: 0 } } },
+      'output.weight has rows of 32 columns, which blocks of 256',
+    ],
+    [
+      'a side of zero',
+      { tensors: { 'output.weight': { type: 0, shape: [10, 0], bytes: 0 } } },
+      'output.weight has the sides 10, 0',
+    ],
+    [
+      'five sides',
+      { tensors: { 'output.weight': { type: 0, shape: [1, 1, 1, 1, 1], bytes: 4 } } },
+      'output.weight has 5 dimensions',
+    ],
+  ])('is refused with %s', (_, changes, told) => {
+    const said = failureOf(() => headerOf(llamaGguf(changes)));
+    expect(said).toMatch(/^CheckpointCorrupt: model\.gguf: /);
+    expect(said).toContain(told);
+  });
+
+  test('is refused when the file ends anywhere within it', () => {
+    const whole = ggufFile(llamaGguf());
+    const headerEnd = headerOf(llamaGguf()).tensors[0]!.offset;
+    for (let bytes = 0; bytes < headerEnd; bytes += 7) {
+      const cut = whole.subarray(0, bytes);
+      const said = failureOf(() => parseGgufHeader('model.gguf', cut, bytes, { arrays: true }));
+      expect(said).toMatch(/^CheckpointCorrupt: model\.gguf: /);
+    }
+  });
+});
+
+test('arrays of more elements than any vocabulary are refused before they are read', () => {
+  const header = (type: number, elementBytes: number, count: number): Buffer => {
+    const key = Buffer.from('a');
+    const bytes = Buffer.alloc(24 + 8 + key.length + 4 + 4 + 8 + count * elementBytes);
+    bytes.write('GGUF');
+    bytes.writeUInt32LE(3, 4);
+    bytes.writeBigUInt64LE(1n, 16);
+    bytes.writeBigUInt64LE(BigInt(key.length), 24);
+    key.copy(bytes, 32);
+    bytes.writeUInt32LE(9, 33);
+    bytes.writeUInt32LE(type, 37);
+    bytes.writeBigUInt64LE(BigInt(count), 41);
+    return bytes;
+  };
+  const problem = 'with the value of key a its arrays have more than 4194304 elements';
+  for (const [type, bytes, arrays] of [
+    [0, 1, true],
+    [8, 8, true],
+    [8, 8, false],
+  ] as const) {
+    const file = header(type, bytes, 2 ** 22 + 1);
+    expect(() => parseGgufHeader('m', file, file.length, { arrays })).toThrow(problem);
+  }
+});
+
+describe('a GGUF file as a checkpoint', () => {
+  test('has a shape, and tensors under the names of safetensors checkpoints', () => {
+    const { shape, tensors } = readGgufCheckpoint(headerOf(llamaGguf()));
+    expect(shape).toMatchObject({
+      ...{ architecture: 'llama', hidden: 32, heads: 4, kvHeads: 2, headDim: 8, ffn: 64, vocab: 10 },
+      ...{ tiedEmbeddings: true, quantization: 'none', maxPositionEmbeddings: 64 },
+    });
+    expect(tensors).toContainEqual(
+      expect.objectContaining({
+        name: 'model.layers.0.self_attn.k_proj.weight',
+        dtype: 'F32',
+        shape: [16, 32],
+      }),
+    );
+  });
+
+  test('counts as quantized from the first block type on, whose blocks ranks do not cut', () => {
+    const q8 = { type: 8, shape: [32, 64], bytes: 2 * 34 * 32 };
+    const header = headerOf(llamaGguf({ tensors: { 'blk.0.ffn_down.weight': q8 } }));
+    const { shape, tensors } = readGgufCheckpoint(header);
+    expect(shape).toMatchObject({ quantization: 'gguf' });
+    const weights = residentWeights(tensors, shape, {
+      dtype: 'auto',
+      quantization: 'none',
+      speculative: { method: 'none', tokens: 3 },
+    });
+    expect(() => checkTensorParallel(shape, weights, 2)).not.toThrow();
+    expect(() => checkTensorParallel(shape, weights, 4)).toThrow('64 scaled in blocks of 32 columns');
+  });
+
+  test.each<[string, Partial<GgufFixture>, string, string]>([
+    [
+      'an unknown architecture',
+      { keys: { 'general.architecture': 'gemma' } },
+      'UnsupportedArchitecture',
+      'supported in GGUF files: llama, qwen3',
+    ],
+    [
+      'a missing key',
+      { keys: { 'llama.embedding_length': 'x' } },
+      'CheckpointCorrupt',
+      'llama.embedding_length is not a positive integer',
+    ],
+    [
+      'more layers than tensors',
+      { keys: { 'llama.block_count': 4_000_000 } },
+      'CheckpointCorrupt',
+      'llama.block_count is 4000000, more than',
+    ],
+    [
+      'a type that is not read',
+      { tensors: { 'blk.0.ffn_up.weight': { type: 13, shape: [64, 32], bytes: 0 } } },
+      'UnsupportedQuantization',
+      'blk.0.ffn_up.weight has type Q5_K',
+    ],
+    [
+      'a tensor of another model',
+      { tensors: { 'blk.0.attn_sinks.weight': { type: 0, shape: [4], bytes: 16 } } },
+      'UnsupportedArchitecture',
+      'blk.0.attn_sinks.weight',
+    ],
+    ['a part of a split file', { keys: { 'split.count': 3 } }, 'CheckpointIncomplete', 'one of 3 parts'],
+    ['experts in llama', { keys: { 'llama.expert_count': 8 } }, 'UnsupportedArchitecture', 'it has experts'],
+  ])('is refused with %s', (_, changes, reason, told) => {
+    const said = failureOf(() => readGgufCheckpoint(headerOf(llamaGguf(changes))));
+    expect(said.startsWith(reason)).toBe(true);
+    expect(said).toContain(told);
+  });
+});

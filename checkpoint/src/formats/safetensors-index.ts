@@ -1,0 +1,112 @@
+// The index of a sharded checkpoint, read as its bytes come: {"metadata": {…}, "weight_map": {tensor: file}}.
+
+import { FailureError } from '@llmservice/crds';
+import { isObject } from '../config/config-fields.js';
+import type { JsonBytes } from '../json/json-bytes.js';
+import { mostNameBytes, mostTensors } from './safetensors-header.js';
+import { SteppedReader, type Step } from '../json/stepped-reader.js';
+
+export const safetensorsIndexFile = 'model.safetensors.index.json';
+export const safetensorsSingleFile = 'model.safetensors';
+
+/** The largest published checkpoints have some hundred. */
+const mostFiles = 10_000;
+const mostFileNameBytes = 255;
+/** Of what is beside weight_map. */
+const mostOtherBytes = 2 ** 20;
+const mostOtherLevels = 8;
+
+export interface SafetensorsIndex {
+  /** Distinct shard files, sorted. */
+  readonly files: readonly string[];
+  /** `metadata.total_size`; null where the index does not say. */
+  readonly totalSizeBytes: number | null;
+  /** Tensor name → file. */
+  readonly weightMap: ReadonlyMap<string, string>;
+}
+
+export class SafetensorsIndexReader {
+  readonly #reader: SteppedReader;
+  readonly #weightMap = new Map<string, string>();
+  /** Each name once, however many tensors name it. */
+  readonly #files = new Map<string, string>();
+  #totalSizeBytes: number | null = null;
+
+  constructor() {
+    const begin: Step = (json) => {
+      json.expect('{', 'the index');
+      return (next) => (next.takes('}') ? null : this.#field(next));
+    };
+    this.#reader = new SteppedReader(safetensorsIndexFile, begin, 2 * mostOtherBytes);
+  }
+
+  /** Takes the index' next bytes. @throws FailureError CheckpointCorrupt */
+  write(bytes: Uint8Array): void {
+    this.#reader.write(bytes);
+  }
+
+  /** @throws FailureError CheckpointCorrupt */
+  end(): SafetensorsIndex {
+    this.#reader.end();
+    if (this.#weightMap.size === 0) {
+      throw new FailureError('CheckpointCorrupt', `${safetensorsIndexFile}: weight_map is missing or empty`, {
+        file: safetensorsIndexFile,
+      });
+    }
+    return {
+      files: [...this.#files.keys()].sort(),
+      totalSizeBytes: this.#totalSizeBytes,
+      weightMap: this.#weightMap,
+    };
+  }
+
+  #field(json: JsonBytes): Step | null {
+    const field = json.string(mostNameBytes, 'a field');
+    json.expect(':', field);
+    if (field === 'weight_map') {
+      json.expect('{', field);
+      return json.takes('}') ? (next) => this.#follows(next) : (next) => this.#tensor(next);
+    }
+    const value = json.value(mostOtherBytes, mostOtherLevels, field);
+    const follows = this.#follows(json);
+    if (field === 'metadata') this.#totalSizeBytes = totalSize(value);
+    return follows;
+  }
+
+  #tensor(json: JsonBytes): Step | null {
+    const tensor = json.string(mostNameBytes, 'the name of a tensor');
+    json.expect(':', 'the file of a tensor');
+    const file = json.string(mostFileNameBytes, 'the file of a tensor');
+    const more = json.takes(',');
+    if (!more) json.expect('}', 'weight_map');
+    // A path out of the checkpoint's folder would make the puller write elsewhere.
+    if (!/^[\w.-]+\.safetensors$/.test(file)) {
+      throw json.corrupt(`weight_map of ${tensor} is not the name of a .safetensors file`);
+    }
+    this.#put(json, tensor, file);
+    return more ? (next) => this.#tensor(next) : (next) => this.#follows(next);
+  }
+
+  #put(json: JsonBytes, tensor: string, file: string): void {
+    if (this.#weightMap.size === mostTensors) {
+      throw json.corrupt(`weight_map has more than ${String(mostTensors)} tensors`);
+    }
+    const known = this.#files.get(file);
+    if (known === undefined && this.#files.size === mostFiles) {
+      throw json.corrupt(`weight_map names more than ${String(mostFiles)} files`);
+    }
+    if (known === undefined) this.#files.set(file, file);
+    this.#weightMap.set(tensor, known ?? file);
+  }
+
+  #follows(json: JsonBytes): Step | null {
+    if (json.takes(',')) return (next) => this.#field(next);
+    json.expect('}', 'the index');
+    return null;
+  }
+}
+
+function totalSize(metadata: unknown): number | null {
+  const total = isObject(metadata) ? metadata['total_size'] : undefined;
+  return typeof total === 'number' && Number.isInteger(total) && total > 0 ? total : null;
+}

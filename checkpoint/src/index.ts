@@ -1,0 +1,26 @@
+// What a checkpoint is, read without its weights: config.json or GGUF metadata to one model shape, headers to tensors, tensors
+// to what each rank holds, and all of it to a memory plan. Operator, runtime and engine know checkpoints by this alone.
+
+export * from './config/architectures.js';
+export * from './config/model-shape.js';
+export * from './config/quantization.js';
+export * from './formats/safetensors.js';
+export * from './formats/safetensors-header.js';
+export * from './formats/safetensors-index.js';
+export * from './json/small-json.js';
+export * from './formats/gguf-header.js';
+export type { GgufValue } from './formats/gguf-values.js';
+export * from './formats/gguf-checkpoint.js';
+export * from './formats/read-gguf-header.js';
+export * from './formats/choose-gguf.js';
+export * from './source/checkpoint-pin.js';
+export * from './weights/resident-weights.js';
+export * from './weights/rank-weights.js';
+export * from './weights/tensor-parallel.js';
+export * from './memory/shared-memory.js';
+export * from './weights/speculation.js';
+export * from './weights/mtp-head.js';
+export type { KvCacheDtype } from './memory/kv-cache.js';
+export { deviceReserve } from './memory/memory-parts.js';
+export * from './memory/memory-plan.js';
+export * from './memory/rough-estimate.js';

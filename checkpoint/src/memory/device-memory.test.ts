@@ -1,0 +1,95 @@
+// What a GPU is planned to hold of the tiny models of native/test/tiny_checkpoint.h, against what engines take of the
+// emulated one: native/test/gpu/emulated_memory_engine_test.cc has the same numbers.
+
+import { expect, test } from '@jest/globals';
+import { parseCheckpointConfig } from '../config/model-shape.js';
+import { deviceWorkspaceBytes } from './device-workspace.js';
+import { rankWeightBytes } from '../weights/rank-weights.js';
+import { residentWeights } from '../weights/resident-weights.js';
+import type { TensorEntry } from '../formats/safetensors-header.js';
+import { workspaceBytes } from './workspace.js';
+
+const llamaConfig = {
+  model_type: 'llama',
+  hidden_size: 64,
+  num_hidden_layers: 2,
+  num_attention_heads: 4,
+  num_key_value_heads: 2,
+  intermediate_size: 96,
+  vocab_size: 211,
+  max_position_embeddings: 256,
+  rms_norm_eps: 1e-6,
+  rope_theta: 10000,
+  tie_word_embeddings: true,
+};
+const hybridConfig = {
+  ...llamaConfig,
+  model_type: 'qwen3_5_text',
+  head_dim: 16,
+  layer_types: ['linear_attention', 'full_attention'],
+  linear_num_key_heads: 2,
+  linear_num_value_heads: 4,
+  linear_key_head_dim: 16,
+  linear_value_head_dim: 16,
+  linear_conv_kernel_dim: 4,
+  rope_parameters: { rope_theta: 10000, partial_rotary_factor: 0.25 },
+};
+
+type Sizes = Record<string, number[]>;
+
+const shared = (layer: string): Sizes => ({
+  [`${layer}input_layernorm.weight`]: [64],
+  [`${layer}post_attention_layernorm.weight`]: [64],
+  [`${layer}mlp.gate_proj.weight`]: [96, 64],
+  [`${layer}mlp.up_proj.weight`]: [96, 64],
+  [`${layer}mlp.down_proj.weight`]: [64, 96],
+});
+const attention = (layer: string, queries: number): Sizes => ({
+  [`${layer}self_attn.q_proj.weight`]: [queries, 64],
+  [`${layer}self_attn.k_proj.weight`]: [32, 64],
+  [`${layer}self_attn.v_proj.weight`]: [32, 64],
+  [`${layer}self_attn.o_proj.weight`]: [64, 64],
+});
+const tables: Sizes = { 'model.embed_tokens.weight': [211, 64], 'model.norm.weight': [64] };
+const [first, second] = ['model.layers.0.', 'model.layers.1.'] as const;
+const llama: Sizes = {
+  ...{ ...tables, ...shared(first), ...shared(second) },
+  ...{ ...attention(first, 64), ...attention(second, 64) },
+};
+const hybrid: Sizes = {
+  ...{ ...tables, ...shared(first), ...shared(second), ...attention(second, 128) },
+  [`${second}self_attn.q_norm.weight`]: [16],
+  [`${second}self_attn.k_norm.weight`]: [16],
+  [`${first}linear_attn.in_proj_qkv.weight`]: [128, 64],
+  [`${first}linear_attn.in_proj_z.weight`]: [64, 64],
+  [`${first}linear_attn.in_proj_b.weight`]: [4, 64],
+  [`${first}linear_attn.in_proj_a.weight`]: [4, 64],
+  [`${first}linear_attn.conv1d.weight`]: [128, 1, 4],
+  [`${first}linear_attn.A_log`]: [4],
+  [`${first}linear_attn.dt_bias`]: [4],
+  [`${first}linear_attn.norm.weight`]: [16],
+  [`${first}linear_attn.out_proj.weight`]: [64, 64],
+};
+
+test.each([
+  ['llama', llamaConfig, llama, 'none', 165_120, 651_392, 4_115_712],
+  ['llama in FP8', llamaConfig, llama, 'fp8', 151_312, 651_392, 4_083_968],
+  ['llama in int8', llamaConfig, llama, 'int8', 152_320, 651_392, 4_116_736],
+  ['hybrid', hybridConfig, hybrid, 'none', 191_968, 647_296, 4_447_488],
+] as const)('%s', (_name, config, sizes, quantization, weights, workspace, device) => {
+  const shape = parseCheckpointConfig(config);
+  const speculative = { method: 'none', tokens: 3 } as const;
+  const entries = Object.entries(sizes).map(([name, side]) => ({ name, dtype: 'BF16', shape: side }));
+  const held = residentWeights(entries as unknown as TensorEntry[], shape, {
+    dtype: 'auto',
+    quantization,
+    speculative,
+  });
+  const limits = { tensor: 1, maxNumSeqs: 4, maxNumBatchedTokens: 256, blockSize: 16 };
+  const input = { ...limits, accelerator: 'hip', shape, weights: held, speculative } as const;
+  expect({
+    weights: rankWeightBytes(held, { rank: 0, size: 1, kvHeads: 2, onGpu: true }),
+    workspace: workspaceBytes(input),
+    device: deviceWorkspaceBytes(input),
+  }).toEqual({ weights, workspace, device });
+});

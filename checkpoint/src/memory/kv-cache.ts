@@ -1,0 +1,23 @@
+// Bytes of the paged KV cache. In fp8 every token's K and V of every head are e4m3 codes under a float32 scale of their
+// own, so that what one sequence stores never depends on another.
+
+import type { ModelShape } from '../config/model-shape.js';
+import { dtypeBytes, type EngineDtype } from '../weights/resident-weights.js';
+
+/** `auto` keeps KV in the engine's dtype. */
+export type KvCacheDtype = 'auto' | 'fp8';
+
+const scaleBytes = 4;
+
+/** K and V of one token on one rank: only full-attention layers keep them; KV heads replicate beyond tp = kvHeads. */
+export function kvBytesPerToken(
+  shape: ModelShape,
+  tensor: number,
+  dtype: EngineDtype,
+  kvCacheDtype: KvCacheDtype,
+  attentionLayers: number,
+): number {
+  const headsPerRank = Math.max(1, shape.kvHeads / tensor);
+  const perHead = kvCacheDtype === 'fp8' ? shape.headDim + scaleBytes : shape.headDim * dtypeBytes(dtype);
+  return attentionLayers * 2 * headsPerRank * perHead;
+}

@@ -1,0 +1,125 @@
+// What one tensor-parallel rank holds in memory beside its KV blocks. A rank has a device of its own or, on the CPU,
+// an equal part of the machine's memory. Pure; all sizes in bytes.
+
+import { mib } from '@llmservice/crds';
+import type { ModelShape } from '../config/model-shape.js';
+import { kvBytesPerToken, type KvCacheDtype } from './kv-cache.js';
+import { weightBytesByRank } from '../weights/rank-weights.js';
+import type { EngineDtype, ResidentWeights } from '../weights/resident-weights.js';
+import { sharedMemoryNeeded } from './shared-memory.js';
+import { draftBytesPerSequence, type Speculative } from '../weights/speculation.js';
+import { deviceWorkspaceBytes } from './device-workspace.js';
+import { workspaceBytes } from './workspace.js';
+
+export interface MemoryPlanInput {
+  readonly shape: ModelShape;
+  readonly accelerator: 'cpu' | 'cuda' | 'hip';
+  readonly weights: ResidentWeights;
+  /** Memory of one device; on the CPU what the pod may use, shared by all ranks. */
+  readonly memoryBytes: number;
+  /** Share of it that the engine may plan with. */
+  readonly memoryUtilizationPercent: number;
+  readonly tensor: number;
+  /** Tokens of prompt plus output; null: the largest that fits. */
+  readonly maxModelLen: number | null;
+  readonly maxNumSeqs: number;
+  readonly maxNumBatchedTokens: number;
+  /** Tokens per KV block. */
+  readonly blockSize: number;
+  readonly prefixCaching: boolean;
+  readonly dtype: EngineDtype;
+  readonly speculative: Speculative;
+  readonly kvCacheDtype: KvCacheDtype;
+}
+
+/**
+ * What a GPU holds beside the engine's own buffers: the driver's context, which is there when the engine measures what
+ * is left, and graphs and code that is loaded late, which are not.
+ */
+export const deviceReserve = { contextBytes: 512 * mib, graphBytes: 512 * mib } as const;
+const deviceReservedBytes = deviceReserve.contextBytes + deviceReserve.graphBytes;
+
+/** Held beside the engine's own buffers; on the CPU by Node and the tokenizer. */
+const reservedBytes = { cpu: 256 * mib, cuda: deviceReservedBytes, hip: deviceReservedBytes } as const;
+
+/** Bytes of one rank. */
+export interface MemoryParts {
+  readonly budget: number;
+  readonly reserved: number;
+  readonly sharedMemory: number;
+  /** Of the rank that holds most. */
+  readonly weights: number;
+  readonly weightsOfAllRanks: number;
+  readonly stateBytesPerSeq: number;
+  /** Recurrent states of all sequences, and what they keep of drafts. */
+  readonly state: number;
+  readonly workspace: number;
+  readonly kvBytesPerToken: number;
+  readonly kvBytesPerBlock: number;
+  /** What is left for KV; negative when it does not even hold the rest. */
+  readonly left: number;
+}
+
+/** What a rank may use, and what all but KV takes of it. */
+export function measure(input: MemoryPlanInput): MemoryParts {
+  const budget = Math.floor(
+    (input.memoryBytes * input.memoryUtilizationPercent) / 100 / ranksPerMemory(input),
+  );
+  const reserved = reservedBytes[input.accelerator];
+  const sharedMemory = sharedMemoryPerRank(input);
+  const byRank = weightBytesByRank(
+    input.weights,
+    input.tensor,
+    input.shape.kvHeads,
+    input.accelerator !== 'cpu',
+  );
+  const weights = Math.max(...byRank);
+  const perSeq = stateBytesPerSequence(input.shape, input.tensor);
+  const drafts = draftBytesPerSequence(input.shape, input.tensor, input.speculative);
+  const state = (perSeq + drafts) * input.maxNumSeqs;
+  const workspace = workspaceBytes(input) + deviceWorkspaceBytes(input);
+  const { shape, tensor, dtype, kvCacheDtype } = input;
+  const perToken = kvBytesPerToken(shape, tensor, dtype, kvCacheDtype, countAttentionLayers(input));
+  const left = budget - reserved - sharedMemory - weights - state - workspace;
+  return {
+    budget,
+    reserved,
+    sharedMemory,
+    weights,
+    weightsOfAllRanks: byRank.reduce((sum, bytes) => sum + bytes, 0),
+    stateBytesPerSeq: perSeq,
+    state,
+    workspace,
+    kvBytesPerToken: perToken,
+    kvBytesPerBlock: perToken * input.blockSize,
+    left,
+  };
+}
+
+/** Ranks on devices have the memory of theirs; those on the CPU share the machine's. */
+export function ranksPerMemory({ accelerator, tensor }: MemoryPlanInput): number {
+  return accelerator === 'cpu' ? tensor : 1;
+}
+
+/** What lies in /dev/shm is memory of the pod too. */
+function sharedMemoryPerRank({ accelerator, tensor }: MemoryPlanInput): number {
+  return accelerator === 'cpu' ? Math.ceil(sharedMemoryNeeded(tensor) / tensor) : 0;
+}
+
+/** Float32 state of one sequence on one rank: per GDN layer conv tail (channels, K-1) and S (vHeads, kDim, vDim). */
+function stateBytesPerSequence(shape: ModelShape, tensor: number): number {
+  if (shape.gdn === null) return 0;
+  const { kHeads, vHeads, kDim, vDim, convKernel } = shape.gdn;
+  const channels = 2 * kHeads * kDim + vHeads * vDim;
+  const perLayer = (channels * (convKernel - 1) + vHeads * kDim * vDim) * 4;
+  return Math.ceil((countLayers(shape, 'gdn') * perLayer) / tensor);
+}
+
+/** Multi-token prediction has one of its own. */
+function countAttentionLayers({ shape, speculative }: MemoryPlanInput): number {
+  return countLayers(shape, 'full') + (speculative.method === 'mtp' ? 1 : 0);
+}
+
+function countLayers(shape: ModelShape, kind: 'full' | 'gdn'): number {
+  return shape.layerKinds.filter((each) => each === kind).length;
+}

@@ -1,0 +1,146 @@
+// The memory plan of one tensor-parallel rank: what weights, recurrent state and workspace take, and how many KV
+// blocks the rest holds. Pure; the operator plans with it before a device is taken, the runtime before it loads. All
+// sizes in bytes; a plan that cannot serve is a typed failure with computed remedies.
+
+import { FailureError } from '@llmservice/crds';
+import { measure, type MemoryParts, type MemoryPlanInput } from './memory-parts.js';
+import { contextTooLong, tooLarge } from './memory-refusals.js';
+import { checkTensorParallel } from '../weights/tensor-parallel.js';
+
+interface MemoryPlanRow {
+  readonly name: string;
+  readonly bytes: number;
+  readonly note: string;
+}
+
+/** Per rank. */
+export interface MemoryPlan {
+  /** Of the rank that holds most. */
+  readonly weightBytes: number;
+  /** Recurrent state of maxNumSeqs slots, with what they keep of drafts. */
+  readonly stateBytes: number;
+  readonly stateBytesPerSeq: number;
+  /** Copies of a sequence's recurrent state that the prefix cache can keep. */
+  readonly numStateSnapshots: number;
+  readonly stateSnapshotBytes: number;
+  readonly workspaceBytes: number;
+  readonly kvBytesPerToken: number;
+  readonly kvBytesPerBlock: number;
+  /** KV blocks to allocate; no more than maxNumSeqs sequences of maxModelLen could ever fill. */
+  readonly numBlocks: number;
+  /** As asked for, or the largest that fits. */
+  readonly maxModelLen: number;
+  /** How many sequences of maxModelLen tokens the KV blocks hold at once. */
+  readonly maxConcurrencyAtMaxLen: number;
+  readonly rows: readonly MemoryPlanRow[];
+}
+
+/**
+ * Plans one device.
+ * @throws FailureError ParallelismInvalid, ModelTooLarge, KvCacheTooSmall (detail.fits: largest maxModelLen),
+ *   InvalidEngineConfig (maxModelLen above what the checkpoint was made for)
+ */
+export function planMemory(input: MemoryPlanInput): MemoryPlan {
+  checkTensorParallel(input.shape, input.weights, input.tensor);
+  checkContext(input);
+  const parts = measure(input);
+  if (parts.left < parts.kvBytesPerBlock) throw tooLarge(input, parts);
+
+  const blocksIn = (bytes: number): number =>
+    parts.kvBytesPerBlock === 0 ? Infinity : Math.floor(bytes / parts.kvBytesPerBlock);
+  const blocksThatFit = blocksIn(parts.left);
+  const longest = Math.min(input.shape.maxPositionEmbeddings, blocksThatFit * input.blockSize);
+  const maxModelLen = input.maxModelLen ?? longest;
+  const blocksPerSequence = Math.ceil(maxModelLen / input.blockSize);
+  if (blocksPerSequence > blocksThatFit) throw contextTooLong(input, maxModelLen, longest);
+
+  const numStateSnapshots = countSnapshots(input, parts, blocksPerSequence);
+  const stateSnapshotBytes = numStateSnapshots * parts.stateBytesPerSeq;
+  const blocksBeside = blocksIn(parts.left - stateSnapshotBytes);
+  const numBlocks = Math.min(blocksBeside, blocksPerSequence * input.maxNumSeqs);
+  return {
+    weightBytes: parts.weights,
+    stateBytes: parts.state,
+    stateBytesPerSeq: parts.stateBytesPerSeq,
+    numStateSnapshots,
+    stateSnapshotBytes,
+    workspaceBytes: parts.workspace,
+    kvBytesPerToken: parts.kvBytesPerToken,
+    kvBytesPerBlock: parts.kvBytesPerBlock,
+    numBlocks,
+    maxModelLen,
+    maxConcurrencyAtMaxLen: Math.floor(numBlocks / blocksPerSequence),
+    rows: describe(input, parts, numBlocks, numStateSnapshots),
+  };
+}
+
+/** Of what the longest sequence leaves, the prefix cache of a hybrid model may take this share for states. */
+const snapshotShare = 0.2;
+/** More states than this per sequence that can run at once are hardly found again. */
+const snapshotsPerSequence = 4;
+
+/** Snapshots never cost context: one sequence of maxModelLen has its blocks first. */
+function countSnapshots(input: MemoryPlanInput, parts: MemoryParts, blocksPerSequence: number): number {
+  if (!input.prefixCaching || parts.stateBytesPerSeq === 0) return 0;
+  const spare = parts.left - blocksPerSequence * parts.kvBytesPerBlock;
+  const most = Math.floor((spare * snapshotShare) / parts.stateBytesPerSeq);
+  return Math.min(most, snapshotsPerSequence * input.maxNumSeqs);
+}
+
+function checkContext({ shape, maxModelLen }: MemoryPlanInput): void {
+  if (maxModelLen === null || maxModelLen <= shape.maxPositionEmbeddings) return;
+  throw new FailureError(
+    'InvalidEngineConfig',
+    `engine.maxModelLen ${String(maxModelLen)} is more than the ` +
+      `${String(shape.maxPositionEmbeddings)} positions of the checkpoint (max_position_embeddings and its rope scaling)`,
+    { maxModelLen, maxPositionEmbeddings: shape.maxPositionEmbeddings },
+  );
+}
+
+function weightsNote({ tensor }: MemoryPlanInput, { weightsOfAllRanks }: MemoryParts): string {
+  return tensor === 1 ? 'all' : `of ${String(weightsOfAllRanks)} bytes that ${String(tensor)} ranks hold`;
+}
+
+function describe(
+  input: MemoryPlanInput,
+  parts: MemoryParts,
+  numBlocks: number,
+  numStateSnapshots: number,
+): MemoryPlanRow[] {
+  const snapshots = numStateSnapshots * parts.stateBytesPerSeq;
+  const kv = numBlocks * parts.kvBytesPerBlock;
+  return [
+    { name: 'weights', bytes: parts.weights, note: weightsNote(input, parts) },
+    {
+      name: 'recurrent state',
+      bytes: parts.state,
+      note: `${String(input.maxNumSeqs)} x ${String(parts.state / input.maxNumSeqs)} bytes per sequence`,
+    },
+    {
+      name: 'state snapshots',
+      bytes: snapshots,
+      note: `${String(numStateSnapshots)} recurrent states kept for the prefix cache`,
+    },
+    {
+      name: 'workspace',
+      bytes: parts.workspace,
+      note: `${String(input.maxNumBatchedTokens)} rows, and logits`,
+    },
+    {
+      name: 'KV cache',
+      bytes: kv,
+      note: `${String(numBlocks)} blocks of ${String(input.blockSize)} tokens, ${String(parts.kvBytesPerToken)} bytes per token`,
+    },
+    { name: 'reserved', bytes: parts.reserved, note: 'held beside the engine' },
+    {
+      name: 'shared memory',
+      bytes: parts.sharedMemory,
+      note: `this rank's part of ${String(parts.sharedMemory * input.tensor)} bytes in /dev/shm`,
+    },
+    {
+      name: 'free',
+      bytes: parts.left - snapshots - kv,
+      note: `of ${String(parts.budget)} bytes the engine may use`,
+    },
+  ];
+}

@@ -1,0 +1,70 @@
+// What a checkpoint is by the listing of its folder alone. The operator pins it to a revision; on a node, the cache
+// keeps the files under that name: equal pins mean equal files.
+
+import { createHash } from 'node:crypto';
+import { safetensorsIndexFile } from '../formats/safetensors-index.js';
+import { timestamp } from '@llmservice/crds';
+
+/** A file as a listing tells it. */
+export interface ListedFile {
+  readonly name: string;
+  readonly bytes: number;
+  /** Differs between contents; null where the server tells nothing that does. */
+  readonly version: string | null;
+}
+
+export interface CheckpointFolder {
+  /** Null: AWS. */
+  readonly endpoint: string | null;
+  readonly bucket: string;
+  /** Empty, or ends with a slash. */
+  readonly prefix: string;
+  /** The GGUF file below it that is meant; null for the folder. */
+  readonly file: string | null;
+}
+
+/** Small files that the runtime reads beside the weights. */
+const small =
+  /^(config\.json|generation_config\.json|tokenizer[\w.-]*|special_tokens_map\.json|chat_template[\w.-]*)$/;
+
+export function isSmallCheckpointFile(name: string): boolean {
+  return small.test(name);
+}
+
+/**
+ * Names the content: 16 hexadecimal digits. The place is part of it, since not every server's versions are digests of
+ * the content. Files that the runtime never reads make no difference.
+ */
+export function checkpointPin(folder: CheckpointFolder, files: readonly ListedFile[]): string {
+  const read = files
+    .filter(({ name }) => isRead(folder.file, name))
+    .map(({ name, bytes, version }) => [name, bytes, version] as const)
+    .sort(([a], [b]) => (a < b ? -1 : 1));
+  const { endpoint, bucket, prefix, file } = folder;
+  const content = JSON.stringify([endpoint?.replace(/\/+$/, '') ?? null, bucket, prefix, file, read]);
+  return createHash('sha256').update(content).digest('hex').slice(0, 16);
+}
+
+function isRead(gguf: string | null, name: string): boolean {
+  if (isSmallCheckpointFile(name)) return true;
+  return gguf === null ? name === safetensorsIndexFile || /\.(safetensors|gguf)$/.test(name) : name === gguf;
+}
+
+/** Some S3 servers keep no ETag for files that were put into their folder: then the time of the last change serves. */
+const modifiedPrefix = 'modified:';
+
+/** Of an object as S3 tells of it; null where it tells neither ETag nor time. */
+export function objectVersion(told: {
+  readonly ETag?: string | undefined;
+  readonly LastModified?: Date | undefined;
+}): string | null {
+  const { ETag: etag = '', LastModified: modified } = told;
+  if (etag.replaceAll('"', '') !== '') return etag;
+  // Headers tell whole seconds, listings finer ones.
+  return modified === undefined ? null : `${modifiedPrefix}${timestamp(modified)}`;
+}
+
+/** Whether a version is a time, which cannot be asked for. */
+export function isTimeVersion(version: string): boolean {
+  return version.startsWith(modifiedPrefix);
+}

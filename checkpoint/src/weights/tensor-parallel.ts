@@ -1,0 +1,68 @@
+// Which numbers of tensor-parallel ranks divide a model: heads by group, so that GQA and GDN ratios hold.
+
+import type { ModelShape } from '../config/model-shape.js';
+import { FailureError } from '@llmservice/crds';
+import { sharedColumns } from './rank-weights.js';
+import type { ResidentWeights } from './resident-weights.js';
+
+/** As in the resource's schema. */
+const maxTensorParallel = 64;
+
+interface SplitMatrix {
+  readonly cols: number;
+  /** Columns that share a scale, of which a rank holds whole ones. */
+  readonly block: number;
+}
+
+/** What ranks split by columns: the matrices of o, down, out_proj and mtp.fc. */
+function splitByColumns({ matrices }: ResidentWeights): SplitMatrix[] {
+  return matrices.flatMap(({ cols, parts }) =>
+    parts
+      .filter(({ split }) => split === 'columns')
+      .map(({ held }) => ({ cols, block: sharedColumns(held) })),
+  );
+}
+
+function cutBy(weights: ResidentWeights, tensor: number): SplitMatrix[] {
+  if (tensor === 1) return [];
+  return splitByColumns(weights).filter(({ cols, block }) => cols % (tensor * block) !== 0);
+}
+
+function divides(shape: ModelShape, weights: ResidentWeights, tensor: number): boolean {
+  const { heads, kvHeads, ffn, gdn, moe } = shape;
+  if (cutBy(weights, tensor).length > 0) return false;
+  if (gdn?.tiled === true && tensor > 1) return false;
+  // KV heads either spread over ranks or, beyond one per rank, replicate evenly.
+  const kv = kvHeads % tensor === 0 || tensor % kvHeads === 0;
+  // Every rank holds its share of every expert's width.
+  const experts = moe === null || (moe.ffn % tensor === 0 && moe.sharedFfn % tensor === 0);
+  return (
+    heads % tensor === 0 && kv && ffn % tensor === 0 && experts && (gdn === null || gdn.kHeads % tensor === 0)
+  );
+}
+
+/** All that work for this model, ascending. */
+export function validTensorParallel(shape: ModelShape, weights: ResidentWeights): number[] {
+  return Array.from({ length: maxTensorParallel }, (_, i) => i + 1).filter((tensor) =>
+    divides(shape, weights, tensor),
+  );
+}
+
+/** @throws FailureError ParallelismInvalid, naming the values that work */
+export function checkTensorParallel(shape: ModelShape, weights: ResidentWeights, tensor: number): void {
+  if (divides(shape, weights, tensor)) return;
+  const heads = `${String(shape.heads)} heads, ${String(shape.kvHeads)} KV heads`;
+  const gdn = shape.gdn === null ? '' : `, ${String(shape.gdn.kHeads)} GDN key heads`;
+  const blocks = cutBy(weights, tensor)
+    .filter(({ block }) => block > 1)
+    .map(({ cols, block }) => `; a width of ${String(cols)} scaled in blocks of ${String(block)} columns`);
+  const rounds =
+    shape.gdn?.tiled === true ? '; the value heads of this GGUF file lie in rounds over all key heads' : '';
+  const widths = [shape.ffn, shape.moe?.ffn ?? 0, shape.moe?.sharedFfn ?? 0].filter((width) => width > 0);
+  throw new FailureError(
+    'ParallelismInvalid',
+    `parallelism.tensor ${String(tensor)} does not divide the model (${heads}${gdn}, FFN ${widths.join(', ')}${[...new Set(blocks)].join('')}${rounds}); ` +
+      `values that work: ${validTensorParallel(shape, weights).join(', ')}`,
+    { tensor },
+  );
+}
