@@ -1,8 +1,11 @@
 // What a checkpoint is, read without its weights: config.json or GGUF metadata to one model shape, headers to tensors, tensors
 // to what each rank holds, and all of it to a memory plan. Operator, runtime and engine know checkpoints by this alone.
 
-export * from './config/architectures.js';
-export * from './config/model-shape.js';
+export { supportedModelTypes } from './config/architectures.js';
+export type * from './config/model-shape.js';
+export type { FeedForwardKind, LayerKind } from './config/layer-kinds.js';
+export type { Rope, RopeScaling } from './config/rope.js';
+export { parseCheckpointConfig } from './config/read-config.js';
 export * from './config/quantization.js';
 export * from './formats/safetensors.js';
 export * from './formats/safetensors-header.js';

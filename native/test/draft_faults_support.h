@@ -17,10 +17,9 @@ constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 inline const std::string kRoot = "model.language_model.";
 
 // With a head of its own, so that a token whose embedding is bad can be drawn.
-inline void write_model(const TempDir& dir, const Tensors& tensors) {
-  nlohmann::json config = tiny_hybrid_config();
-  config["text_config"]["tie_word_embeddings"] = false;
-  config["tie_word_embeddings"] = false;
+inline void write_model(TempDir& dir, const Tensors& tensors) {
+  ModelConfig config = tiny_hybrid_config();
+  config.tied_head = false;
   write_checkpoint(dir, config, tensors);
 }
 

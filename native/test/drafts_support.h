@@ -75,7 +75,7 @@ constexpr int32_t kBlocksPerSlot = 16;
 // Room for four sequences of 256 tokens.
 inline EngineOptions room_for_four(const TempDir& dir, const Speculation& speculation,
                                    std::optional<RankPlace> place = std::nullopt, int32_t snapshots = 0) {
-  return {.model_dir = dir.path(),
+  return {.checkpoint = dir.checkpoint(),
           .block_size = 16,
           .num_blocks = 4 * kBlocksPerSlot,
           .max_num_seqs = 4,

@@ -15,23 +15,19 @@ namespace {
 using namespace llmservice::testing;
 
 constexpr uint64_t kPieceBytes = 4096;
-constexpr const char* kFile = "model.safetensors";
 
 // Backwards, no read finds its piece there by luck of the order.
 enum class Order { kForwards, kBackwards };
 
-// A checkpoint of which the header alone is on disk, and whose other pieces arrive when they are told to.
+// A checkpoint of whose weights nothing is on disk, and whose pieces arrive when they are told to.
 class ArrivingCheckpoint {
  public:
-  explicit ArrivingCheckpoint(const TempDir& dir, Order order = Order::kBackwards)
-      : path_(dir.path() / kFile), order_(order) {
-    whole_ = to_safetensors(tiny_llama_tensors());
-    uint64_t header = 0;
-    std::memcpy(&header, whole_.data(), sizeof(header));
-    std::string arrived = whole_.substr(0, 8 + header);
-    arrived.resize(whole_.size(), '\xff');
-    dir.write(kFile, arrived);
-    dir.write("config.json", tiny_llama_config().dump());
+  explicit ArrivingCheckpoint(TempDir& dir, Order order = Order::kBackwards)
+      : path_(dir.path() / kWeightsFile), order_(order) {
+    write_checkpoint(dir, tiny_llama_config(), tiny_llama_tensors());
+    std::vector<TensorPlace> places;
+    whole_ = to_data(tiny_llama_tensors(), &places);
+    dir.write(kWeightsFile, std::string(whole_.size(), '\xff'));
     dir.write("arrivals", std::string(pieces(), '\0'));
     map_ = ::open((dir.path() / "arrivals").c_str(), O_RDWR | O_CLOEXEC);
     file_ = ::open(path_.c_str(), O_WRONLY | O_CLOEXEC);
@@ -42,7 +38,7 @@ class ArrivingCheckpoint {
   }
 
   ArrivalMap map() const {
-    return {.descriptor = map_, .piece_bytes = kPieceBytes, .first_pieces = {{kFile, 0}}};
+    return {.descriptor = map_, .piece_bytes = kPieceBytes, .first_pieces = {{kWeightsFile, 0}}};
   }
   uint64_t pieces() const { return (whole_.size() + kPieceBytes - 1) / kPieceBytes; }
   uint64_t arrived() const { return next_; }
@@ -70,7 +66,7 @@ class EngineArrivals : public ::testing::Test {
  protected:
   std::unique_ptr<Engine> load(std::optional<ArrivalMap> arrivals, const ModelProgress& on_progress,
                                std::optional<RankPlace> place = std::nullopt) {
-    const EngineOptions options{.model_dir = dir_.path(),
+    const EngineOptions options{.checkpoint = dir_.checkpoint(),
                                 .block_size = 16,
                                 .num_blocks = 4,
                                 .max_num_seqs = 1,
@@ -209,15 +205,19 @@ Tensors wide_tensors() {
 }
 
 TEST_F(EngineArrivals, ReadsOnEachRankOnlyItsSlices) {
-  nlohmann::json config = tiny_llama_config();
-  config.update({{"hidden_size", 256},
-                 {"num_hidden_layers", 1},
-                 {"num_attention_heads", 8},
-                 {"num_key_value_heads", 8},
-                 {"intermediate_size", 1024},
-                 {"vocab_size", 256}});
+  ModelConfig config = tiny_llama_config();
+  config.hidden = 256;
+  config.layers = {LayerKind::kAttention};
+  config.feed_forward = {FeedForwardKind::kDense};
+  config.windows = {0};
+  config.heads = 8;
+  config.kv_heads = 8;
+  config.head_dim = 32;
+  config.rope.rotary = 32;
+  config.intermediate = 1024;
+  config.vocab = 256;
   write_checkpoint(dir_, config, wide_tensors());
-  const uint64_t stored = std::filesystem::file_size(dir_.path() / kFile);
+  const uint64_t stored = std::filesystem::file_size(dir_.path() / kWeightsFile);
   for (const int32_t size : {1, 2, 4, 8}) {
     const TestSegment segment(std::max(size, 2));
     std::vector<uint64_t> read(size);

@@ -9,105 +9,50 @@
 namespace llmservice {
 namespace {
 
-using nlohmann::json;
 using namespace llmservice::testing;
 
-std::unique_ptr<Model> load(const std::filesystem::path& dir, Backend& backend) {
+std::unique_ptr<Model> load(const TempDir& dir, Backend& backend, DType keep, const ModelProgress& progress) {
   const ModelOptions options{.max_tokens = 80,
-                             .keep = DType::kBF16,
-                             .caches = {.block_size = 16, .slots = 4, .kv_dtype = DType::kBF16},
+                             .keep = keep,
+                             .caches = {.block_size = 16, .slots = 4, .kv_dtype = keep},
                              .shard = {}};
-  const Checkpoint checkpoint(dir);
-  return std::make_unique<Model>(checkpoint, read_model_config(dir), backend, options, [](auto, auto) {});
+  const auto source = dir.checkpoint();
+  const Checkpoint checkpoint(*source);
+  return std::make_unique<Model>(checkpoint, source->config, backend, options, progress);
 }
 
 std::string reason_of_loading(const TempDir& dir, std::string* message) {
   ReferenceBackend backend;
-  return failure_of([&] { load(dir.path(), backend); }, message);
+  return failure_of([&] { load(dir, backend, DType::kBF16, [](auto, auto) {}); }, message);
 }
 
-struct HeaderCase {
-  const char* name;
-  std::string file;
-  const char* says;
-};
-
-class CorruptFile : public ::testing::TestWithParam<HeaderCase> {};
-
-TEST_P(CorruptFile, IsRefusedAsCorrupt) {
+TEST(Checkpoint, NamesAFileThatIsNotThere) {
   TempDir dir;
-  dir.write("model.safetensors", GetParam().file);
+  write_checkpoint(dir, tiny_llama_config(), tiny_llama_tensors());
+  std::filesystem::remove(dir.path() / kWeightsFile);
   std::string message;
-  EXPECT_EQ(failure_of([&] { Checkpoint{dir.path()}; }, &message), "CheckpointCorrupt");
-  EXPECT_TRUE(contains(message, "model.safetensors"));
-  EXPECT_TRUE(contains(message, GetParam().says));
+  EXPECT_EQ(reason_of_loading(dir, &message), "CheckpointIncomplete");
+  EXPECT_TRUE(contains(message, kWeightsFile));
 }
 
-std::string with_header(const std::string& header) { return safetensors_text(header, std::string(8, '\0')); }
-
-INSTANTIATE_TEST_SUITE_P(
-    Table, CorruptFile,
-    ::testing::Values(
-        HeaderCase{"empty", "", "shorter"},
-        HeaderCase{"length_beyond_file", std::string("\xff\xff\xff\x00\x00\x00\x00\x00{}", 10),
-                   "header length"},
-        HeaderCase{"length_overflow", std::string("\xff\xff\xff\xff\xff\xff\xff\xff{}", 10), "header length"},
-        HeaderCase{"not_json", with_header("{\"a\":"), "JSON"},
-        HeaderCase{"not_object", with_header("[1]"), "JSON"},
-        HeaderCase{"entry_not_object", with_header(R"({"t":3})"), "tensor t is malformed"},
-        HeaderCase{"negative_offset",
-                   with_header(R"({"t":{"dtype":"F32","shape":[2],"data_offsets":[-8,0]}})"), "malformed"},
-        HeaderCase{"reversed", with_header(R"({"t":{"dtype":"F32","shape":[2],"data_offsets":[8,0]}})"),
-                   "malformed"},
-        HeaderCase{"truncated", with_header(R"({"t":{"dtype":"F32","shape":[3],"data_offsets":[0,12]}})"),
-                   "truncated"},
-        HeaderCase{"shape_disagrees",
-                   with_header(R"({"t":{"dtype":"F32","shape":[3],"data_offsets":[0,8]}})"),
-                   "tensor t holds 8 bytes"},
-        HeaderCase{
-            "shape_overflows",
-            with_header(R"({"t":{"dtype":"F32","shape":[9223372036854775807,9],"data_offsets":[0,8]}})"),
-            "overflows"}),
-    [](const auto& info) { return info.param.name; });
-
-TEST(Checkpoint, WithoutWeightsIsIncomplete) {
+TEST(Checkpoint, ThatBecameShorterIsCorrupt) {
   TempDir dir;
-  EXPECT_EQ(failure_of([&] { Checkpoint{dir.path()}; }), "CheckpointIncomplete");
-}
-
-TEST(Checkpoint, NamesEveryMissingShard) {
-  TempDir dir;
-  dir.write("model.safetensors.index.json",
-            R"({"weight_map":{"a":"one.safetensors","b":"two.safetensors"}})");
+  write_checkpoint(dir, tiny_llama_config(), tiny_llama_tensors());
+  std::filesystem::resize_file(dir.path() / kWeightsFile, 4096);
   std::string message;
-  EXPECT_EQ(failure_of([&] { Checkpoint{dir.path()}; }, &message), "CheckpointIncomplete");
-  EXPECT_TRUE(contains(message, "one.safetensors, two.safetensors"));
+  EXPECT_EQ(reason_of_loading(dir, &message), "CheckpointCorrupt");
+  EXPECT_TRUE(contains(message, "ended early"));
 }
 
-TEST(Checkpoint, RefusesAnIndexThatNamesAPath) {
+TEST(Checkpoint, ReadsTensorsOfSeveralFiles) {
   TempDir dir;
-  dir.write("model.safetensors.index.json", R"({"weight_map":{"a":"../one.safetensors"}})");
-  EXPECT_EQ(failure_of([&] { Checkpoint{dir.path()}; }), "CheckpointCorrupt");
-}
-
-TEST(Checkpoint, ReadsShardsAndRefusesOneThatLacksItsTensor) {
-  TempDir dir;
-  Tensors first = tiny_llama_tensors();
-  Tensors second;
-  second.insert(first.extract("model.norm.weight"));
-  json map;
-  for (const auto& [name, tensor] : first) map[name] = "one.safetensors";
-  map["model.norm.weight"] = "two.safetensors";
-  dir.write("config.json", tiny_llama_config().dump());
-  dir.write("one.safetensors", to_safetensors(first));
-  dir.write("two.safetensors", to_safetensors(second));
-  dir.write("model.safetensors.index.json", json{{"weight_map", map}}.dump());
+  write_checkpoint(dir, tiny_llama_config(), tiny_llama_tensors());
+  CheckpointSource source = *dir.checkpoint();
+  std::filesystem::copy(dir.path() / kWeightsFile, dir.path() / "other");
+  source.tensors.back().file = "other";
+  dir.keep(std::move(source));
   std::string message;
   EXPECT_EQ(reason_of_loading(dir, &message), "") << message;
-  map["model.norm.weight"] = "one.safetensors";
-  dir.write("model.safetensors.index.json", json{{"weight_map", map}}.dump());
-  EXPECT_EQ(reason_of_loading(dir, &message), "CheckpointIncomplete");
-  EXPECT_TRUE(contains(message, "model.norm.weight"));
 }
 
 struct TensorCase {
@@ -151,8 +96,6 @@ INSTANTIATE_TEST_SUITE_P(
                                  "CheckpointCorrupt", "[64, 96]"},
                       TensorCase{"other_type", [](Tensors& t) { t[kDown].dtype = "I16"; },
                                  "UnsupportedQuantization", "I16"},
-                      TensorCase{"blocks_outside_of_gguf", [](Tensors& t) { t[kDown].dtype = "Q8_0"; },
-                                 "UnsupportedQuantization", "Q8_0"},
                       TensorCase{"fp8_without_scale", [](Tensors& t) { t[kDown] = fp8_like(t[kDown]); },
                                  "CheckpointIncomplete", kDownScale},
                       TensorCase{"bf16_with_scale", [](Tensors& t) { t[kDownScale] = one_scale(); },
@@ -178,21 +121,6 @@ INSTANTIATE_TEST_SUITE_P(
                                  "", ""}),
     [](const auto& info) { return info.param.name; });
 
-TEST(Checkpoint, RefusesFp8InAModuleListedAsNotConverted) {
-  TempDir dir;
-  Tensors tensors = tiny_llama_tensors();
-  tensors[kDown] = fp8_like(tensors[kDown]);
-  tensors[kDownScale] = one_scale();
-  json config = tiny_llama_config();
-  config["quantization_config"] = {{"quant_method", "fp8"},
-                                   {"weight_block_size", {128, 128}},
-                                   {"modules_to_not_convert", {"model.language_model.layers.0.mlp"}}};
-  write_checkpoint(dir, config, tensors);
-  std::string message;
-  EXPECT_EQ(reason_of_loading(dir, &message), "CheckpointCorrupt");
-  EXPECT_TRUE(contains(message, "modules_to_not_convert"));
-}
-
 TEST(Checkpoint, SkipsVisionAndDraftTensors) {
   TempDir dir;
   write_checkpoint(dir, tiny_hybrid_config(), tiny_hybrid_tensors());
@@ -204,20 +132,14 @@ TEST(Checkpoint, ProgressReachesTheTotalAndNeverPassesIt) {
   TempDir dir;
   write_checkpoint(dir, tiny_hybrid_config(), tiny_hybrid_tensors());
   ReferenceBackend backend;
-  const Checkpoint checkpoint(dir.path());
-  const ModelOptions options{.max_tokens = 80,
-                             .keep = DType::kF32,
-                             .caches = {.block_size = 16, .slots = 4, .kv_dtype = DType::kF32},
-                             .shard = {}};
   uint64_t last = 0;
   uint64_t whole_size = 0;
-  const Model model(checkpoint, read_model_config(dir.path()), backend, options,
-                    [&](uint64_t done, uint64_t total) {
-                      EXPECT_GE(done, last);
-                      EXPECT_LE(done, total);
-                      last = done;
-                      whole_size = total;
-                    });
+  load(dir, backend, DType::kF32, [&](uint64_t done, uint64_t total) {
+    EXPECT_GE(done, last);
+    EXPECT_LE(done, total);
+    last = done;
+    whole_size = total;
+  });
   EXPECT_EQ(last, whole_size);
   EXPECT_GT(whole_size, 0U);
 }

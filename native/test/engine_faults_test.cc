@@ -78,11 +78,10 @@ class Faults : public ::testing::TestWithParam<const char*> {
   }
 
   std::unique_ptr<Engine> load(const Tensors& tensors, std::unique_ptr<Backend> backend) {
-    nlohmann::json config = tiny_hybrid_config();
-    config["text_config"]["tie_word_embeddings"] = false;
-    config["tie_word_embeddings"] = false;
+    ModelConfig config = tiny_hybrid_config();
+    config.tied_head = false;
     write_checkpoint(dir_, config, tensors);
-    const EngineOptions options{.model_dir = dir_.path(),
+    const EngineOptions options{.checkpoint = dir_.checkpoint(),
                                 .block_size = 16,
                                 .num_blocks = 60,
                                 .max_num_seqs = 4,

@@ -23,11 +23,12 @@ class LoadQuantizer : public ::testing::Test {
     const uint16_t outlier = float_to_bf16(7.0F);  // row 290, column 5: its block's scale is far coarser
     std::memcpy(weight.bytes.data() + 2 * (290 * kCols + 5), &outlier, 2);
     std::memset(weight.bytes.data() + 2 * 4 * kCols, 0, 2 * kCols);  // row 4: nothing but zeros
-    dir_.write("model.safetensors", to_safetensors({{std::string(kModule) + ".weight", weight}}));
-    checkpoint_.emplace(dir_.path());
+    write_checkpoint(dir_, tiny_llama_config(), {{std::string(kModule) + ".weight", weight}});
+    source_ = dir_.checkpoint();
+    checkpoint_.emplace(*source_);
   }
 
-  StoredWeight stored() const { return stored_weight(*checkpoint_, {}, kModule); }
+  StoredWeight stored() const { return stored_weight(*checkpoint_, kModule); }
 
   // The values of a band as a backend holds them, (rows, cols).
   std::vector<float> values(Range rows, Range cols, LoadQuantization to) {
@@ -42,6 +43,7 @@ class LoadQuantizer : public ::testing::Test {
   }
 
   TempDir dir_;
+  std::shared_ptr<const CheckpointSource> source_;
   std::optional<Checkpoint> checkpoint_;
   ReferenceBackend backend_;
 };
@@ -117,12 +119,13 @@ TEST_F(LoadQuantizer, RefusesValuesThatAreNotFinite) {
     std::string data(2 * 64, '\0');
     std::memcpy(data.data() + 2 * 17, &bits, 2);
     TempDir dir;
-    dir.write("model.safetensors",
-              to_safetensors({{std::string(kModule) + ".weight", {"BF16", {2, 32}, std::move(data)}}}));
-    const Checkpoint checkpoint(dir.path());
+    write_checkpoint(dir, tiny_llama_config(),
+                     {{std::string(kModule) + ".weight", {"BF16", {2, 32}, std::move(data)}}});
+    const auto source = dir.checkpoint();
+    const Checkpoint checkpoint(*source);
     for (const LoadQuantization to : {LoadQuantization::kFp8, LoadQuantization::kInt8}) {
       PartScales scales;
-      const MatrixPart part = quantized_part(stored_weight(checkpoint, {}, kModule),
+      const MatrixPart part = quantized_part(stored_weight(checkpoint, kModule),
                                              {kModule, 2, 32, whole(2), whole(32)}, to, scales);
       std::vector<std::byte> codes(64);
       EXPECT_EQ(failure_of([&] { part.read(0, codes); }), "CheckpointCorrupt");
@@ -140,19 +143,6 @@ TEST(LoadQuantization, LeavesTablesRoutersAndGateInputsAlone) {
                              "model.layers.0.mlp.experts.7.down_proj"}) {
     EXPECT_TRUE(is_quantized_at_load(module)) << module;
   }
-}
-
-TEST(LoadQuantization, IsRefusedWhereTheCheckpointIsQuantizedOtherwise) {
-  const QuantizationConfig fp8(nlohmann::json{{"quantization_config", {{"quant_method", "fp8"}}}});
-  const QuantizationConfig nvfp4(
-      nlohmann::json{{"quantization_config", {{"quant_method", "modelopt"}, {"quant_algo", "NVFP4"}}}});
-  EXPECT_EQ(failure_of([&] { check_load_quantization({}, LoadQuantization::kInt8); }), "");
-  EXPECT_EQ(failure_of([&] { check_load_quantization(nvfp4, LoadQuantization::kNone); }), "");
-  EXPECT_EQ(failure_of([&] { check_load_quantization(fp8, LoadQuantization::kFp8); }), "");
-  EXPECT_EQ(failure_of([&] { check_load_quantization(fp8, LoadQuantization::kInt8); }),
-            "InvalidEngineConfig");
-  EXPECT_EQ(failure_of([&] { check_load_quantization(nvfp4, LoadQuantization::kFp8); }),
-            "InvalidEngineConfig");
 }
 
 }  // namespace

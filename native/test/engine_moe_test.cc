@@ -90,9 +90,10 @@ class MoeLayer : public ::testing::Test {
  protected:
   MoeWeights read(const Tensors& tensors, Shard shard = {}) {
     write_checkpoint(dir_, moe_config(), tensors);
-    const ModelConfig config = read_model_config(dir_.path());
-    const Checkpoint checkpoint(dir_.path());
-    WeightReader reader(checkpoint, config, backend_, DType::kF32, [](uint64_t) {});
+    const auto source = dir_.checkpoint();
+    const ModelConfig& config = source->config;
+    const Checkpoint checkpoint(*source);
+    WeightReader reader(checkpoint, backend_, DType::kF32, [](uint64_t) {});
     return read_moe(reader, config, shard, "mlp.");
   }
 

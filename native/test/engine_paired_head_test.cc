@@ -33,13 +33,14 @@ class PairedHead : public ::testing::Test {
   static EngineOptions options(const TempDir& model, const Speculation& speculation) {
     return room_for_four(model, speculation, std::nullopt, 1);
   }
-  std::unique_ptr<Engine> load(const TempDir& model, const std::filesystem::path& head) {
+  std::unique_ptr<Engine> load(const TempDir& model, std::shared_ptr<const CheckpointSource> head) {
     const ModelProgress progress = [this](uint64_t done, uint64_t total) { done_ = done, total_ = total; };
-    return std::make_unique<Engine>(options(model, {DraftMethod::kMtp, kDrafts, head}),
-                                    make_cpu_backend({.threads = 2}), progress);
+    EngineOptions all = options(model, {DraftMethod::kMtp, kDrafts});
+    all.head = std::move(head);
+    return std::make_unique<Engine>(all, make_cpu_backend({.threads = 2}), progress);
   }
-  std::string refusal(const std::filesystem::path& head, std::string* message) {
-    return failure_of([&] { load(trunk_, head); }, message);
+  std::string refusal(const TempDir& head, std::string* message) {
+    return failure_of([&] { load(trunk_, head.checkpoint()); }, message);
   }
 
   TempDir trunk_, head_, whole_;
@@ -60,9 +61,9 @@ TEST_F(PairedHead, DraftsAsTheOneCheckpointDoes) {
                              .stop_tokens = {},
                              .sampling = {.seed = 5, .top_logprobs = 2}};
   }
-  const auto one = run_requests(*load(whole_, {}), requests, kDrafts);
+  const auto one = run_requests(*load(whole_, nullptr), requests, kDrafts);
   const uint64_t stored = total_;
-  const auto paired = run_requests(*load(trunk_, head_.path()), requests, kDrafts);
+  const auto paired = run_requests(*load(trunk_, head_.checkpoint()), requests, kDrafts);
   for (size_t i = 0; i < one.size(); ++i) {
     EXPECT_TRUE(paired[i].same_as(one[i])) << i;
     EXPECT_EQ(paired[i].steps, one[i].steps) << "other drafts were accepted";
@@ -72,26 +73,33 @@ TEST_F(PairedHead, DraftsAsTheOneCheckpointDoes) {
 }
 
 TEST_F(PairedHead, OfAnotherModelIsRefusedByWhatDiffers) {
-  for (const auto& [field, value] : {std::pair{"hidden_size", 128}, std::pair{"vocab_size", 77},
-                                     std::pair{"intermediate_size", 80}, std::pair{"head_dim", 32}}) {
-    nlohmann::json config = tiny_hybrid_config();
-    config["text_config"][field] = value;
+  const struct {
+    const char* field;
+    int32_t ModelConfig::*member;
+    int32_t value;
+  } table[] = {{"hidden_size", &ModelConfig::hidden, 128},
+               {"vocab_size", &ModelConfig::vocab, 77},
+               {"intermediate_size", &ModelConfig::intermediate, 80},
+               {"head_dim", &ModelConfig::head_dim, 32}};
+  for (const auto& [field, member, value] : table) {
+    ModelConfig config = tiny_hybrid_config();
+    config.*member = value;
     write_checkpoint(head_, config, only_mtp());
     std::string message;
-    EXPECT_EQ(refusal(head_.path(), &message), "InvalidEngineConfig");
+    EXPECT_EQ(refusal(head_, &message), "InvalidEngineConfig");
     EXPECT_TRUE(contains(message, std::string(field) + " " + std::to_string(value) + " where")) << message;
   }
 }
 
 TEST_F(PairedHead, WithoutTheLayerIsRefused) {
   std::string message;
-  EXPECT_EQ(refusal(trunk_.path(), &message), "InvalidEngineConfig");
+  EXPECT_EQ(refusal(trunk_, &message), "InvalidEngineConfig");
   EXPECT_TRUE(contains(message, "mtp.fc.weight")) << message;
-  EXPECT_EQ(refusal(head_.path() / "absent", &message), "CheckpointIncomplete");
 }
 
 TEST_F(PairedHead, OfAMethodWithoutAHeadIsRefused) {
-  const EngineOptions ngram = options(trunk_, {DraftMethod::kNgram, kDrafts, head_.path()});
+  EngineOptions ngram = options(trunk_, {DraftMethod::kNgram, kDrafts});
+  ngram.head = head_.checkpoint();
   std::string message;
   EXPECT_EQ(failure_of([&] { Engine(ngram, make_cpu_backend({.threads = 1}), [](auto, auto) {}); }, &message),
             "InvalidEngineConfig");

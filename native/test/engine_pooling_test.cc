@@ -36,7 +36,7 @@ class PooledRows : public ::testing::Test {
  protected:
   void SetUp() override {
     write_checkpoint(dir_, tiny_hybrid_config(), tiny_hybrid_tensors());
-    const EngineOptions options{.model_dir = dir_.path(),
+    const EngineOptions options{.checkpoint = dir_.checkpoint(),
                                 .block_size = 16,
                                 .num_blocks = 64,
                                 .max_num_seqs = 4,

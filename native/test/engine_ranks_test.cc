@@ -95,7 +95,7 @@ Seen run(Engine& engine, const std::vector<StepPlan>& all) {
 class EngineRanks : public ::testing::Test {
  protected:
   std::unique_ptr<Engine> load(std::optional<RankPlace> place) {
-    const EngineOptions options{.model_dir = dir_.path(),
+    const EngineOptions options{.checkpoint = dir_.checkpoint(),
                                 .block_size = 16,
                                 .num_blocks = 16,
                                 .max_num_seqs = 2,
@@ -135,8 +135,11 @@ TEST_F(EngineRanks, ComputeAHybridModelAsOneRankDoes) {
 }
 
 TEST_F(EngineRanks, ShareKvHeadsWhenThereAreFewerThanRanks) {
-  nlohmann::json config = tiny_llama_config();
-  config.update({{"num_attention_heads", 8}, {"num_key_value_heads", 4}});
+  ModelConfig config = tiny_llama_config();
+  config.heads = 8;
+  config.kv_heads = 4;
+  config.head_dim = 8;
+  config.rope.rotary = 8;
   write_checkpoint(dir_, config, tiny_llama_tensors());
   for (const int32_t size : {2, 4, 8}) expect_as_on_one_rank(size);
 }

@@ -49,9 +49,10 @@ class ShardedLayer : public ::testing::Test {
   void SetUp() override { write_checkpoint(dir_, tiny_hybrid_config(), tiny_hybrid_tensors()); }
 
   LayerWeights read(Shard shard, int32_t layer) {
-    const ModelConfig config = read_model_config(dir_.path());
-    const Checkpoint checkpoint(dir_.path());
-    WeightReader reader(checkpoint, config, backend_, DType::kF32, [](uint64_t) {});
+    const auto source = dir_.checkpoint();
+    const ModelConfig& config = source->config;
+    const Checkpoint checkpoint(*source);
+    WeightReader reader(checkpoint, backend_, DType::kF32, [](uint64_t) {});
     return read_layer(reader, config, shard, config.layers[layer], config.feed_forward[layer],
                       "model.language_model.layers." + std::to_string(layer) + ".");
   }

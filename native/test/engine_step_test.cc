@@ -20,7 +20,7 @@ class Steps : public ::testing::Test {
   void SetUp() override { write_checkpoint(dir_, tiny_hybrid_config(), tiny_hybrid_tensors()); }
 
   std::unique_ptr<Engine> load() {
-    const EngineOptions options{.model_dir = dir_.path(),
+    const EngineOptions options{.checkpoint = dir_.checkpoint(),
                                 .block_size = 16,
                                 .num_blocks = 64,
                                 .max_num_seqs = 8,
@@ -182,9 +182,8 @@ TEST_F(Steps, NumbersThatAreNotFiniteEndOnlyTheirSequence) {
   // The embedding of token 9 overflows: whoever holds it faults.
   const uint16_t infinity = float_to_bf16(std::numeric_limits<float>::infinity());
   std::memcpy(tensors["model.language_model.embed_tokens.weight"].bytes.data() + 9 * 64 * 2, &infinity, 2);
-  nlohmann::json config = tiny_hybrid_config();
-  config["text_config"]["tie_word_embeddings"] = false;
-  config["tie_word_embeddings"] = false;
+  ModelConfig config = tiny_hybrid_config();
+  config.tied_head = false;
   tensors["lm_head.weight"] = tiny_hybrid_tensors()["model.language_model.embed_tokens.weight"];
   write_checkpoint(dir_, config, tensors);
   const auto engine = load();
@@ -201,7 +200,7 @@ TEST_F(Steps, NumbersThatAreNotFiniteEndOnlyTheirSequence) {
 }
 
 TEST_F(Steps, OptionsThatCannotWorkAreRefused) {
-  EngineOptions options{.model_dir = dir_.path(),
+  EngineOptions options{.checkpoint = dir_.checkpoint(),
                         .block_size = 24,
                         .num_blocks = 64,
                         .max_num_seqs = 8,

@@ -1,4 +1,4 @@
-// A tiny model whose layers are mixtures of experts: its config.json, and its weights as a qwen3_moe.
+// A tiny qwen3_moe, whose layers are mixtures of experts.
 #pragma once
 
 #include "tiny_checkpoint.h"
@@ -9,18 +9,18 @@ constexpr int32_t kExperts = 3;
 constexpr int64_t kWidth = 160;  // of an expert: one whole FP8 block and a part
 constexpr int64_t kHidden = 64;
 
-inline nlohmann::json moe_config(const char* type = "qwen3_moe") {
-  nlohmann::json j = tiny_llama_config();
-  j.update({{"model_type", type},
-            {"num_experts", kExperts},
-            {"num_experts_per_tok", 2},
-            {"moe_intermediate_size", kWidth},
-            {"shared_expert_intermediate_size", 32},
-            {"linear_num_key_heads", 2},
-            {"linear_num_value_heads", 4},
-            {"linear_key_head_dim", 16},
-            {"linear_value_head_dim", 8}});
-  return j;
+inline ModelConfig moe_config() {
+  ModelConfig config = tiny_llama_config();
+  config.architecture = "qwen3_moe";
+  config.qk_norm = true;
+  config.intermediate = 0;
+  config.feed_forward.assign(config.layers.size(), FeedForwardKind::kMoe);
+  config.moe = {.experts = kExperts,
+                .top_k = 2,
+                .intermediate = kWidth,
+                .shared_intermediate = 0,
+                .normalize_top_k = false};
+  return config;
 }
 
 // Of a whole such model.

@@ -24,7 +24,7 @@ class SharedPrefixTest : public ::testing::Test {
  protected:
   void load(std::unique_ptr<Backend> backend, DType dtype) {
     write_checkpoint(dir_, tiny_hybrid_config(), tiny_hybrid_tensors());
-    const EngineOptions options{.model_dir = dir_.path(),
+    const EngineOptions options{.checkpoint = dir_.checkpoint(),
                                 .block_size = 16,
                                 .num_blocks = 48,
                                 .max_num_seqs = 3,

@@ -7,16 +7,17 @@
 #include <filesystem>
 #include <fstream>
 #include <map>
-#include <nlohmann/json.hpp>
+#include <memory>
 #include <random>
 #include <string>
 #include <vector>
 
+#include "model/checkpoint_source.h"
 #include "ops/dtype.h"
 
 namespace llmservice::testing {
 
-// A folder that goes when the object goes.
+// A folder that goes when the object goes, and the checkpoint that write_checkpoint() put there last.
 class TempDir {
  public:
   TempDir() {
@@ -31,8 +32,17 @@ class TempDir {
     std::ofstream(path_ / name, std::ios::binary) << content;
   }
 
+  void keep(CheckpointSource source) { source_ = std::move(source); }
+  std::shared_ptr<const CheckpointSource> checkpoint(
+      LoadQuantization quantization = LoadQuantization::kNone) const {
+    auto source = std::make_shared<CheckpointSource>(source_);
+    source->quantization = quantization;
+    return source;
+  }
+
  private:
   std::filesystem::path path_;
+  CheckpointSource source_{};
 };
 
 struct StoredTensor {
@@ -42,23 +52,22 @@ struct StoredTensor {
 };
 using Tensors = std::map<std::string, StoredTensor>;
 
-inline std::string safetensors_text(const std::string& header, const std::string& data) {
-  const uint64_t length = header.size();
-  std::string text(sizeof(length), '\0');
-  std::memcpy(text.data(), &length, sizeof(length));
-  return text + header + data;
-}
+constexpr const char* kWeightsFile = "model.safetensors";
 
-inline std::string to_safetensors(const Tensors& tensors) {
-  nlohmann::json header;
+// The data of all tensors, one after the other, and where each lies in it.
+inline std::string to_data(const Tensors& tensors, std::vector<TensorPlace>* places) {
   std::string data;
   for (const auto& [name, tensor] : tensors) {
-    header[name] = {{"dtype", tensor.dtype},
-                    {"shape", tensor.shape},
-                    {"data_offsets", {data.size(), data.size() + tensor.bytes.size()}}};
+    places->push_back({.name = name,
+                       .file = kWeightsFile,
+                       .stored_name = name,
+                       .dtype = tensor.dtype,
+                       .shape = tensor.shape,
+                       .offset = data.size(),
+                       .bytes = tensor.bytes.size()});
     data += tensor.bytes;
   }
-  return safetensors_text(header.dump(), data);
+  return data;
 }
 
 // Uniform in center ± spread, stored as BF16.
@@ -75,25 +84,41 @@ inline StoredTensor bf16_tensor(std::vector<int64_t> shape, float center, float 
   return {"BF16", std::move(shape), std::move(bytes)};
 }
 
-inline nlohmann::json tiny_llama_config() {
-  return {{"model_type", "llama"},      {"hidden_size", 64},        {"num_hidden_layers", 2},
-          {"num_attention_heads", 4},   {"num_key_value_heads", 2}, {"intermediate_size", 96},
-          {"vocab_size", 211},          {"rms_norm_eps", 1e-6},     {"rope_theta", 10000.0},
-          {"tie_word_embeddings", true}};
+inline ModelConfig tiny_llama_config() {
+  return {.architecture = "llama",
+          .hidden = 64,
+          .heads = 4,
+          .kv_heads = 2,
+          .head_dim = 16,
+          .intermediate = 96,
+          .vocab = 211,
+          .norm_eps = 1e-6F,
+          .tied_head = true,
+          .qkv_bias = false,
+          .output_bias = false,
+          .mlp_bias = false,
+          .qk_norm = false,
+          .output_gate = false,
+          .unit_offset_norm = false,
+          .rope = {.theta = 10000, .rotary = 16, .scaling = {}},
+          .layers = {LayerKind::kAttention, LayerKind::kAttention},
+          .feed_forward = {FeedForwardKind::kDense, FeedForwardKind::kDense},
+          .windows = {0, 0},
+          .gdn = {},
+          .moe = {}};
 }
 
 // One Gated DeltaNet layer and one attention layer.
-inline nlohmann::json tiny_hybrid_config() {
-  nlohmann::json text = tiny_llama_config();
-  text.update({{"model_type", "qwen3_5_text"},
-               {"head_dim", 16},
-               {"layer_types", {"linear_attention", "full_attention"}},
-               {"linear_num_key_heads", 2},
-               {"linear_num_value_heads", 4},
-               {"linear_key_head_dim", 16},
-               {"linear_value_head_dim", 16},
-               {"rope_parameters", {{"rope_theta", 10000.0}, {"partial_rotary_factor", 0.25}}}});
-  return {{"model_type", "qwen3_5"}, {"text_config", text}, {"tie_word_embeddings", true}};
+inline ModelConfig tiny_hybrid_config() {
+  ModelConfig config = tiny_llama_config();
+  config.architecture = "qwen3_5";
+  config.qk_norm = true;
+  config.output_gate = true;
+  config.unit_offset_norm = true;
+  config.rope.rotary = 4;
+  config.layers = {LayerKind::kGdn, LayerKind::kAttention};
+  config.gdn = {.k_heads = 2, .v_heads = 4, .k_dim = 16, .v_dim = 16, .conv_kernel = 4};
+  return config;
 }
 
 inline Tensors tiny_llama_tensors(uint32_t seed = 1) {
@@ -153,9 +178,10 @@ inline std::vector<int32_t> prompt(int32_t length, int32_t salt = 0) {
   return tokens;
 }
 
-inline void write_checkpoint(const TempDir& dir, const nlohmann::json& config, const Tensors& tensors) {
-  dir.write("config.json", config.dump());
-  dir.write("model.safetensors", to_safetensors(tensors));
+inline void write_checkpoint(TempDir& dir, const ModelConfig& config, const Tensors& tensors) {
+  CheckpointSource source{.dir = dir.path(), .config = config, .tensors = {}};
+  dir.write(kWeightsFile, to_data(tensors, &source.tensors));
+  dir.keep(std::move(source));
 }
 
 }  // namespace llmservice::testing

@@ -1,10 +1,14 @@
 // The one declaration of the native addon. Across the bridge: null, never undefined; typed arrays are copied.
 // One engine thread per Engine runs steps in order; promises settle on the JavaScript thread.
 
-/** What `inspect` and `Engine.load` need to know of a checkpoint and of the room it may take. */
-export interface EngineOptions {
-  /** The checkpoint: its folder (with config.json and *.safetensors, or one .gguf file), or its GGUF file. */
-  readonly modelDir: string;
+import type { LoadQuantization } from '@llmservice/checkpoint';
+
+/** What the addon needs to know of a checkpoint and of the room it may take. */
+export interface BoundOptions {
+  /** As describe-checkpoint.ts writes it. */
+  readonly checkpoint: string;
+  /** Another checkpoint of the same model, whose layer for multi-token prediction is taken; null: the model's own. */
+  readonly head: string | null;
   /** Tokens per KV block; divides 64 or is a multiple of it. */
   readonly blockSize: number;
   /** KV blocks of the paged cache; with `memory`, the most that can be of use. */
@@ -26,8 +30,6 @@ export interface EngineOptions {
   readonly dtype: 'auto' | 'bfloat16' | 'float32';
   /** auto: KV is kept in `dtype`; fp8: in e4m3 with a scale per token and head. */
   readonly kvCacheDtype: 'auto' | 'fp8';
-  /** What unquantized matrices become while they load: e4m3 with 128x128 blocks, or INT8 with a scale per row. */
-  readonly quantization: 'none' | 'fp8' | 'int8';
   readonly speculative: Speculation;
   /** Compute threads; null: one per physical core this process may use. */
   readonly threads: number | null;
@@ -47,6 +49,16 @@ export interface EngineOptions {
   readonly logitHashes: boolean;
   /** Of several tensor-parallel ranks, which one this is; null: the only one. */
   readonly place: RankPlace | null;
+}
+
+/** What `loadEngine` needs to know of a checkpoint and of the room it may take. */
+export interface EngineOptions extends Omit<BoundOptions, 'checkpoint' | 'head' | 'speculative'> {
+  /** The checkpoint: its folder (with config.json and *.safetensors, or one .gguf file), or its GGUF file. */
+  readonly modelDir: string;
+  /** What unquantized matrices become while they load: e4m3 with 128x128 blocks, or INT8 with a scale per row. */
+  readonly quantization: LoadQuantization;
+  /** `headDir`, of method `mtp`: the folder of a checkpoint of the same model whose layer is taken; absent: the model's own. */
+  readonly speculative: Speculation & { readonly headDir?: string };
 }
 
 export type GpuVendor = 'cuda' | 'hip' | 'emulator';
@@ -70,11 +82,6 @@ export interface Speculation {
   readonly method: 'none' | 'ngram' | 'mtp';
   /** Most drafts of one sequence in one step; 0 where the method is none. */
   readonly tokens: number;
-  /**
-   * Of method `mtp`: the folder of a complete checkpoint of the same model whose layer is taken, in that checkpoint's
-   * own format; absent: the model's own.
-   */
-  readonly headDir?: string;
 }
 
 /** One rank's place in a tensor-parallel group on this machine. */
@@ -450,13 +457,13 @@ export interface GpuDevices {
 
 /** What the compiled addon exports. */
 export interface NativeAddon {
-  /** Reads config.json and the weights into memory; rejects with an error that carries `reason`. Null: all is there. */
-  load(options: EngineOptions, arrivals: ArrivalMap | null, onProgress: LoadProgress): Promise<Engine>;
+  /** Reads the weights into memory; rejects with an error that carries `reason`. Null: all is there. */
+  load(options: BoundOptions, arrivals: ArrivalMap | null, onProgress: LoadProgress): Promise<Engine>;
   /**
    * The same for ranks other than 0, whose steps are those of rank 0's engine: resolves once that is disposed,
    * rejects when this rank fails or another is lost.
    */
-  runRank(options: EngineOptions, arrivals: ArrivalMap | null, onProgress: LoadProgress): Promise<void>;
+  runRank(options: BoundOptions, arrivals: ArrivalMap | null, onProgress: LoadProgress): Promise<void>;
   grammarCompiler(vocabulary: Vocabulary): GrammarCompiler;
   /** A new file of memory, without a name; it goes with the last process that holds it. */
   makeMemoryFile(): number;

@@ -2,6 +2,7 @@
 
 import type {
   ArrivalMap,
+  BoundOptions,
   Engine,
   EngineOptions,
   GpuDevices,
@@ -10,6 +11,9 @@ import type {
   LoadProgress,
   Vocabulary,
 } from './binding.js';
+import { checkLoadQuantization } from '@llmservice/checkpoint';
+import { openCheckpoint } from '@llmservice/checkpoint/local';
+import { describeCheckpoint } from './describe-checkpoint.js';
 import { loadAddon } from './load-addon.js';
 
 const addon = () => loadAddon(process.env['LLMSERVICE_NATIVE_ADDON']);
@@ -24,7 +28,7 @@ export async function loadEngine(
   onProgress: LoadProgress,
   arrivals: ArrivalMap | null = null,
 ): Promise<Engine> {
-  return addon().load(options, arrivals, onProgress);
+  return addon().load(await bound(options), arrivals, onProgress);
 }
 
 /** Runs a rank other than 0 until rank 0's engine is disposed. @throws as `loadEngine`, and when a rank is lost */
@@ -33,7 +37,16 @@ export async function runRank(
   onProgress: LoadProgress,
   arrivals: ArrivalMap | null = null,
 ): Promise<void> {
-  return addon().runRank(options, arrivals, onProgress);
+  return addon().runRank(await bound(options), arrivals, onProgress);
+}
+
+async function bound({ modelDir, quantization, speculative, ...rest }: EngineOptions): Promise<BoundOptions> {
+  const { headDir, ...speculation } = speculative;
+  const model = await openCheckpoint(modelDir);
+  checkLoadQuantization(model.shape.quantization, quantization);
+  const checkpoint = describeCheckpoint(model, quantization);
+  const head = headDir === undefined ? null : describeCheckpoint(await openCheckpoint(headDir), quantization);
+  return { ...rest, speculative: speculation, checkpoint, head };
 }
 
 /** A compiler of grammars, for admissions to an engine of that vocabulary. */

@@ -1,7 +1,7 @@
 // From a local checkpoint to what requests need of it besides the engine: tokenizer, template, defaults.
 
 import type { EngineInfo } from '@llmservice/native';
-import { openLocalModel } from './checkpoint/local-gguf.js';
+import { openLocalModel } from '@llmservice/checkpoint/local';
 import { readGenerationDefaults } from './checkpoint/read-generation-defaults.js';
 import { readChatTemplate, readTokenizerText } from './checkpoint/read-text-files.js';
 import { readIfThere } from './engine/read-if-there.js';

@@ -9,10 +9,7 @@ import { planMemory, residentWeights, validTensorParallel } from '@llmservice/ch
 import type { EngineOptions } from '@llmservice/native';
 
 import { plainOptions } from '../../native/ts/engine-options.fixture.js';
-import {
-  readLocalCheckpoint,
-  type LocalCheckpoint,
-} from '../../runtime/src/checkpoint/read-local-checkpoint.js';
+import { openCheckpoint, type LocalCheckpoint } from '@llmservice/checkpoint/local';
 import { writeLargeCheckpoint } from '../integration/large-checkpoint.js';
 import { runModule } from '../own-process.js';
 import { loadGolden } from './engine-driver.js';
@@ -35,7 +32,7 @@ describe.each(readdirSync(modelsDir))('%s', (model) => {
   const modelDir = modelsDir + model;
   let checkpoint: LocalCheckpoint;
   beforeAll(async () => {
-    checkpoint = await readLocalCheckpoint(modelDir);
+    checkpoint = await openCheckpoint(modelDir);
   });
 
   const possible = ways.filter(({ speculative: { method } }) => method !== 'mtp' || hasMtp(model));
@@ -103,7 +100,7 @@ describe.each([1, 2])('a llama of 0.4 B parameters on %i ranks of a machine of 3
   afterAll(() => rmSync(dir, { recursive: true }));
 
   test('takes in all what was planned, within 3 %, as the kernel counts it', async () => {
-    const { shape, tensors } = await readLocalCheckpoint(dir);
+    const { shape, tensors } = await openCheckpoint(dir);
     const way = { dtype: 'auto', kvCacheDtype: 'auto', speculative: none } as const;
     const weights = residentWeights(tensors, shape, { ...way, quantization: 'none' });
     const large = { ...sizes, maxNumSeqs: 16, maxModelLen: 32768 };

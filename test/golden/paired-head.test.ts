@@ -9,7 +9,7 @@ import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals
 import { checkMtpHead, joinedWeights, rankWeightBytes, residentWeights } from '@llmservice/checkpoint';
 import { cpuIsas, type Engine, type EngineOptions } from '@llmservice/native';
 
-import { readLocalCheckpoint, readLocalMtpHead } from '../../runtime/src/checkpoint/read-local-checkpoint.js';
+import { openCheckpoint, readLocalMtpHead } from '@llmservice/checkpoint/local';
 import {
   asFloat32,
   isOfMtp,
@@ -143,7 +143,7 @@ describe.each([
   );
 
   test.each(['bfloat16', 'float32'] as const)('is counted to the byte, held in %s', async (dtype) => {
-    const { shape, tensors } = await readLocalCheckpoint(pair.trunk);
+    const { shape, tensors } = await openCheckpoint(pair.trunk);
     const head = await readLocalMtpHead(pair.head);
     checkMtpHead(pair.head, head, shape);
     const held = { dtype, quantization: 'none', speculative } as const;

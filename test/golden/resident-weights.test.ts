@@ -6,10 +6,7 @@ import { readdirSync } from 'node:fs';
 import { beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { rankWeightBytes, residentWeights, validTensorParallel } from '@llmservice/checkpoint';
 
-import {
-  readLocalCheckpoint,
-  type LocalCheckpoint,
-} from '../../runtime/src/checkpoint/read-local-checkpoint.js';
+import { openCheckpoint, type LocalCheckpoint } from '@llmservice/checkpoint/local';
 import { loadGolden } from './engine-driver.js';
 import { hasMtp, modelsDir } from './reference-bar.js';
 
@@ -26,7 +23,7 @@ const holdings = (['float32', 'bfloat16'] as const).flatMap((dtype) =>
 describe.each(models)('%s', (model) => {
   let checkpoint: LocalCheckpoint;
   beforeAll(async () => {
-    checkpoint = await readLocalCheckpoint(modelsDir + model);
+    checkpoint = await openCheckpoint(modelsDir + model);
   });
 
   const possible = holdings.filter(({ speculative: { method } }) => method === 'none' || hasMtp(model));

@@ -1,22 +1,107 @@
-// The model architectures that the engine runs, and the names that checkpoints have for them.
+// What config.json leaves to the code of a model, by its model_type: one row per architecture, as its modeling code in
+// transformers has it. A model made of operations that the engine has needs a row here and nothing else.
 
-export const architectures = ['llama', 'qwen3', 'qwen3_moe', 'qwen3_next', 'qwen3_5', 'qwen3_5_moe'] as const;
-export type Architecture = (typeof architectures)[number];
+/** Whether a projection has a bias: no, always, or where the field of config.json is true. */
+export type Bias = 'none' | 'always' | 'attention_bias' | 'mlp_bias';
 
-/** Architectures whose layers are mostly Gated DeltaNet ones. */
-export const hybrids: ReadonlySet<Architecture> = new Set(['qwen3_next', 'qwen3_5', 'qwen3_5_moe']);
+export interface Architecture {
+  /** What status, metrics and logs call it. */
+  readonly name: string;
+  /** Values of `model_type`. */
+  readonly modelTypes: readonly string[];
+  /** Features of a head where config.json has no head_dim; null: hidden_size / num_attention_heads. */
+  readonly headDim: number | null;
+  /** What num_key_value_heads is where config.json has none: num_attention_heads, or nothing, which is refused. */
+  readonly kvHeads: 'heads' | 'required';
+  readonly biases: { readonly qkv: Bias; readonly output: Bias; readonly mlp: Bias };
+  /** Queries and keys are normalized by head. */
+  readonly qkNorm: boolean;
+  /** Sliding windows, null: it has none. `switch`: the field that has to be true for sliding_window to count. */
+  readonly window: {
+    readonly switch: 'use_sliding_window' | null;
+    /** `named`: those of layer_types, else all from max_window_layers on. */
+    readonly layers: 'all' | 'named';
+  } | null;
+  /** Most layers are Gated DeltaNet ones, norms multiply by 1 + w, and q_proj emits a gate; null: all are attention. */
+  readonly hybrid: {
+    /** in_proj_qkvz and in_proj_ba, interleaved by key head, in place of four matrices. */
+    readonly interleaved: boolean;
+  } | null;
+  /** Feed-forward layers are mixtures of experts; null: all are dense. */
+  readonly experts: {
+    /** One runs for every row. */
+    readonly shared: boolean;
+    /** There are no fields by which some layers would be dense. */
+    readonly everyLayer: boolean;
+    /** Whether the weights of a row's experts are scaled to sum to one: always, or by norm_topk_prob with this default. */
+    readonly normalized: boolean | 'always';
+  } | null;
+}
 
-/** `model_type` values that are accepted, and the architecture each one names. */
-export const supportedModelTypes: Readonly<Record<string, Architecture>> = {
-  llama: 'llama',
-  qwen3: 'qwen3',
-  qwen3_moe: 'qwen3_moe',
-  qwen3_next: 'qwen3_next',
-  qwen3_5: 'qwen3_5',
-  qwen3_5_text: 'qwen3_5',
-  qwen3_5_moe: 'qwen3_5_moe',
-  qwen3_5_moe_text: 'qwen3_5_moe',
-};
+const dense = {
+  headDim: null,
+  kvHeads: 'required',
+  biases: { qkv: 'attention_bias', output: 'attention_bias', mlp: 'none' },
+  qkNorm: false,
+  window: null,
+  hybrid: null,
+  experts: null,
+} as const;
 
-/** Architectures some of whose feed-forward layers are mixtures of experts. */
-export const withExperts: ReadonlySet<Architecture> = new Set(['qwen3_moe', 'qwen3_next', 'qwen3_5_moe']);
+const hybrid = { ...dense, headDim: 256, qkNorm: true, hybrid: { interleaved: false } } as const;
+
+export const architectures: readonly Architecture[] = [
+  {
+    ...dense,
+    name: 'llama',
+    modelTypes: ['llama'],
+    kvHeads: 'heads',
+    biases: { qkv: 'attention_bias', output: 'attention_bias', mlp: 'mlp_bias' },
+  },
+  {
+    ...dense,
+    name: 'mistral',
+    modelTypes: ['mistral'],
+    biases: { qkv: 'none', output: 'none', mlp: 'none' },
+    window: { switch: null, layers: 'all' },
+  },
+  {
+    ...dense,
+    name: 'qwen2',
+    modelTypes: ['qwen2'],
+    biases: { qkv: 'always', output: 'none', mlp: 'none' },
+    window: { switch: 'use_sliding_window', layers: 'named' },
+  },
+  {
+    ...dense,
+    name: 'qwen3',
+    modelTypes: ['qwen3'],
+    headDim: 128,
+    qkNorm: true,
+    window: { switch: 'use_sliding_window', layers: 'named' },
+  },
+  {
+    ...dense,
+    name: 'qwen3_moe',
+    modelTypes: ['qwen3_moe'],
+    qkNorm: true,
+    window: { switch: 'use_sliding_window', layers: 'all' },
+    experts: { shared: false, everyLayer: false, normalized: false },
+  },
+  {
+    ...hybrid,
+    name: 'qwen3_next',
+    modelTypes: ['qwen3_next'],
+    hybrid: { interleaved: true },
+    experts: { shared: true, everyLayer: false, normalized: true },
+  },
+  { ...hybrid, name: 'qwen3_5', modelTypes: ['qwen3_5', 'qwen3_5_text'] },
+  {
+    ...hybrid,
+    name: 'qwen3_5_moe',
+    modelTypes: ['qwen3_5_moe', 'qwen3_5_moe_text'],
+    experts: { shared: true, everyLayer: true, normalized: 'always' },
+  },
+];
+
+export const supportedModelTypes: readonly string[] = architectures.flatMap(({ modelTypes }) => modelTypes);

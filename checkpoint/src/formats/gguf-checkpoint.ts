@@ -1,17 +1,26 @@
 // From a GGUF header to what every checkpoint is to the plan: the model's shape, and its tensors under the names that
-// safetensors checkpoints have. native/src/model/gguf_config.cpp and gguf_tensors.cpp read the same keys and names.
+// safetensors checkpoints have.
 
-import { parseCheckpointConfig, type ModelShape } from '../config/model-shape.js';
+import type { ModelShape } from '../config/model-shape.js';
+import { parseCheckpointConfig } from '../config/read-config.js';
 import { FailureError } from '@llmservice/crds';
 import type { GgufHeader, GgufTensor } from './gguf-header.js';
 import { GgufKeys } from './gguf-keys.js';
 import { blockType } from './gguf-types.js';
-import type { TensorEntry } from './safetensors-header.js';
+import type { PlacedTensor } from './safetensors-header.js';
+
+/**
+ * What the converter did to a tensor's values, which reading it undoes: `halvedRows`: rows of each head lie as neighbours
+ * that rotate together, not as two halves; `logOfDecay`: it holds -exp of what it should.
+ * Source: llama.cpp, conversion/llama.py and conversion/qwen.py.
+ */
+export type Restoration = 'halvedRows' | 'logOfDecay';
 
 /** A tensor under the name that safetensors checkpoints have for it. */
-export interface GgufTensorEntry extends TensorEntry {
-  /** From the start of the file. */
-  readonly offset: number;
+export interface GgufTensorEntry extends PlacedTensor {
+  /** In the file, for messages. */
+  readonly storedName: string;
+  readonly restoration: Restoration | null;
 }
 
 export interface GgufCheckpoint {
@@ -29,6 +38,8 @@ export function readGgufCheckpoint(header: GgufHeader): GgufCheckpoint {
   return {
     shape: {
       ...shape,
+      // The converter adds the 1 to the weights.
+      unitOffsetNorm: false,
       gdn: shape.gdn === null ? null : { ...shape.gdn, tiled: shape.gdn.vHeads !== shape.gdn.kHeads },
       quantization: blocks.length === 0 ? 'none' : 'gguf',
     },
@@ -72,7 +83,10 @@ function toConfig(header: GgufHeader, keys: GgufKeys, tensors: ReadonlyMap<strin
     rope_parameters: ropeFields(keys, headDim),
     max_position_embeddings: keys.count('context_length'),
     vocab_size: table.shape[0],
+    rms_norm_eps: keys.number('attention.layer_norm_rms_epsilon', 1e-6),
     tie_word_embeddings: !tensors.has('output.weight'),
+    attention_bias: tensors.has('blk.0.attn_q.bias'),
+    mlp_bias: tensors.has('blk.0.ffn_gate.bias'),
     ...(keys.sparse ? expertFields(keys) : { intermediate_size: keys.count('feed_forward_length') }),
     ...(keys.hybrid ? gdnFields(keys) : {}),
   };
@@ -88,7 +102,10 @@ function modelType(keys: GgufKeys): string {
 }
 
 function ropeFields(keys: GgufKeys, headDim: number): object {
-  const partial = { partial_rotary_factor: keys.count('rope.dimension_count', headDim) / headDim };
+  const partial = {
+    rope_theta: keys.number('rope.freq_base', 10_000),
+    partial_rotary_factor: keys.count('rope.dimension_count', headDim) / headDim,
+  };
   const type = keys.text('rope.scaling.type', 'none');
   if (type === 'none') return partial;
   if (type !== 'linear' && type !== 'yarn') {
@@ -115,6 +132,7 @@ function expertFields(keys: GgufKeys): object {
     num_experts: keys.count('expert_count'),
     num_experts_per_tok: keys.count('expert_used_count'),
     moe_intermediate_size: keys.count('expert_feed_forward_length'),
+    norm_topk_prob: keys.flag('expert_weights_norm', true),
     ...(keys.hybrid
       ? { shared_expert_intermediate_size: keys.count('expert_shared_feed_forward_length') }
       : {}),
@@ -208,7 +226,13 @@ function toEntry(
       { file },
     );
   }
-  return { name, dtype, shape: restored(name, shape), offset, bytes };
+  const restoration = restorationOf(name, keys);
+  return { name, storedName: stored, dtype, shape: restored(name, shape), offset, bytes, restoration };
+}
+
+function restorationOf(name: string, { architecture }: GgufKeys): Restoration | null {
+  if (name.endsWith('A_log')) return 'logOfDecay';
+  return architecture === 'llama' && /\.self_attn\.[qk]_proj\./.test(name) ? 'halvedRows' : null;
 }
 
 /** Sides of 1 that the converter drops. */

@@ -64,6 +64,12 @@ export class GgufKeys {
     throw this.corrupt(key, 'is not a finite number');
   }
 
+  flag(key: string, otherwise: boolean): boolean {
+    const value = this.get(key) ?? otherwise;
+    if (typeof value === 'boolean') return value;
+    throw this.corrupt(key, 'is not true or false');
+  }
+
   text(key: string, otherwise: string): string {
     const value = this.get(key) ?? otherwise;
     if (typeof value === 'string') return value;

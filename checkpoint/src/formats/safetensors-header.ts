@@ -32,7 +32,13 @@ export interface TensorEntry {
   readonly bytes: number;
 }
 
-interface PlacedTensor extends TensorEntry {
+/** A tensor, and where its data begins. */
+export interface PlacedTensor extends TensorEntry {
+  /** From the start of the file. */
+  readonly offset: number;
+}
+
+interface Described extends TensorEntry {
   /** From the end of the header. */
   readonly begin: number;
 }
@@ -41,7 +47,7 @@ export class SafetensorsHeaderReader {
   readonly #file: string;
   readonly #reader: SteppedReader;
   readonly #names = new Set<string>();
-  readonly #tensors: PlacedTensor[] = [];
+  readonly #tensors: Described[] = [];
   #headerBytes = 0;
 
   constructor(file: string) {
@@ -60,7 +66,7 @@ export class SafetensorsHeaderReader {
    * ends.
    * @throws FailureError CheckpointCorrupt; CheckpointIncomplete when the file is shorter than its header says
    */
-  end(fileBytes: number): TensorEntry[] {
+  end(fileBytes: number): PlacedTensor[] {
     this.#reader.end();
     this.#names.clear();
     const tensors = this.#tensors.sort((a, b) => a.begin - b.begin);
@@ -70,7 +76,8 @@ export class SafetensorsHeaderReader {
       end += bytes;
     }
     this.#checkLength(fileBytes, headerLengthBytes + this.#headerBytes + end);
-    return tensors.map(({ name, dtype, shape, bytes }) => ({ name, dtype, shape, bytes }));
+    const data = headerLengthBytes + this.#headerBytes;
+    return tensors.map(({ begin, ...tensor }) => ({ ...tensor, offset: data + begin }));
   }
 
   #checkLength(fileBytes: number, expected: number): void {
@@ -135,7 +142,7 @@ export class SafetensorsHeaderReader {
   }
 }
 
-function readTensor(json: JsonBytes, name: string): PlacedTensor {
+function readTensor(json: JsonBytes, name: string): Described {
   json.subject = name;
   const what = 'the entry of a tensor';
   let dtype: string | undefined;

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { parseCheckpointConfig } from '../config/model-shape.js';
+import { parseCheckpointConfig } from '../config/read-config.js';
 import { FailureError } from '@llmservice/crds';
 import { checkSmallFile, parseSmallJson } from './small-json.js';
 import { thrownBy } from '../../../crds/src/thrown-by.fixture.js';

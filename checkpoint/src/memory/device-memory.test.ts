@@ -2,7 +2,7 @@
 // emulated one: native/test/gpu/emulated_memory_engine_test.cc has the same numbers.
 
 import { expect, test } from '@jest/globals';
-import { parseCheckpointConfig } from '../config/model-shape.js';
+import { parseCheckpointConfig } from '../config/read-config.js';
 import { deviceWorkspaceBytes } from './device-workspace.js';
 import { rankWeightBytes } from '../weights/rank-weights.js';
 import { residentWeights } from '../weights/resident-weights.js';

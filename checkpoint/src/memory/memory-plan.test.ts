@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { FailureError } from '@llmservice/crds';
-import { parseCheckpointConfig, type ModelShape } from '../config/model-shape.js';
+import type { ModelShape } from '../config/model-shape.js';
+import { parseCheckpointConfig } from '../config/read-config.js';
 import { qwen35MoeConfig, qwen36Config, qwen3MoeConfig } from '../config/config.fixture.js';
 import type { MemoryPlanInput } from './memory-parts.js';
 import { planMemory, type MemoryPlan } from './memory-plan.js';

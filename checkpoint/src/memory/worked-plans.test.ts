@@ -27,7 +27,7 @@
 
 import { describe, expect, test } from '@jest/globals';
 import { findAccelerator, FailureError } from '@llmservice/crds';
-import { parseCheckpointConfig } from '../config/model-shape.js';
+import { parseCheckpointConfig } from '../config/read-config.js';
 import { qwen36Config } from '../config/config.fixture.js';
 import type { MemoryPlanInput } from './memory-parts.js';
 import { planMemory } from './memory-plan.js';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { parseCheckpointConfig } from '../config/model-shape.js';
+import { parseCheckpointConfig } from '../config/read-config.js';
 import { qwen36Config, qwen3MoeConfig } from '../config/config.fixture.js';
 import { checkMtpHead, filesWithMtp } from './mtp-head.js';
 import { parseSafetensorsIndex } from '../formats/safetensors.fixture.js';

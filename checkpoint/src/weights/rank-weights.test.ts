@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { parseCheckpointConfig } from '../config/model-shape.js';
+import { parseCheckpointConfig } from '../config/read-config.js';
 import { qwen3MoeConfig } from '../config/config.fixture.js';
 import { rankWeightBytes, weightBytesByRank } from './rank-weights.js';
 import { joinedWeights, residentWeights } from './resident-weights.js';

@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import { parseCheckpointConfig, type ModelShape } from '../config/model-shape.js';
+import type { ModelShape } from '../config/model-shape.js';
+import { parseCheckpointConfig } from '../config/read-config.js';
 import { qwen36Config } from '../config/config.fixture.js';
 import { rankWeightBytes } from './rank-weights.js';
 import { residentWeights } from './resident-weights.js';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { parseCheckpointConfig } from '../config/model-shape.js';
+import { parseCheckpointConfig } from '../config/read-config.js';
 import { qwen3MoeConfig, qwen36Config } from '../config/config.fixture.js';
 import { checkSpeculative, draftBytesPerSequence, draftsOf, fewestBatchedTokens } from './speculation.js';
 

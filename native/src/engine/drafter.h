@@ -3,7 +3,6 @@
 // decides how many steps an output takes, never what it says.
 #pragma once
 
-#include <filesystem>
 #include <memory>
 #include <span>
 
@@ -37,7 +36,6 @@ struct Speculation {
   DraftMethod method = DraftMethod::kNone;
   int32_t tokens = 0;  // most drafts of one sequence in one step; 0 where the method is none
   // kMtp: the folder of the checkpoint that the layer is taken from; empty: the model's own.
-  std::filesystem::path head_dir = {};
 };
 
 }  // namespace llmservice

@@ -4,8 +4,6 @@
 
 #include <chrono>
 
-#include "model/load_quantizer.h"
-
 namespace llmservice {
 namespace {
 
@@ -25,7 +23,7 @@ void check_options(const EngineOptions& o) {
   require(s.method == DraftMethod::kNone ? s.tokens == 0 : s.tokens > 0,
           "speculative.tokens must be at least 1, and 0 where the method is none; it is " +
               std::to_string(s.tokens) + ".");
-  require(s.head_dir.empty() || s.method == DraftMethod::kMtp,
+  require(o.head == nullptr || s.method == DraftMethod::kMtp,
           "speculative.headDir is given, but only the method mtp drafts with a head.");
   const int64_t rows = int64_t{o.max_num_seqs} * (1 + s.tokens) + 64;
   require(o.max_num_batched_tokens >= rows,
@@ -44,7 +42,7 @@ CacheSizes cache_sizes(const EngineOptions& o) {
 std::unique_ptr<RankGroup> join_group(const EngineOptions& o) {
   if (!o.place) return nullptr;
   // Refused before anybody waits for this rank.
-  shard_config(read_model_config(o.model_dir), {o.place->rank, o.place->size});
+  shard_config(o.checkpoint->config, {o.place->rank, o.place->size});
   return std::make_unique<RankGroup>(*o.place, o.limits);
 }
 
@@ -64,21 +62,20 @@ int32_t blocks_to_take(const EngineOptions& o, const Model& model, const Backend
 std::unique_ptr<Model> load_model(const EngineOptions& o, Backend& backend, RankGroup* group,
                                   Collective* ranks, const ModelProgress& on_progress) {
   check_options(o);
-  ModelConfig config = read_model_config(o.model_dir);
+  ModelConfig config = o.checkpoint->config;
   // Waiting is no progress, but the place where a load is cancelled or hears of a lost rank.
   uint64_t loaded = 0;
   uint64_t total = 0;
   const ModelProgress progress = [&](uint64_t now, uint64_t all) { on_progress(loaded = now, total = all); };
   std::optional<Arrivals> arrivals;
   if (o.arrivals) arrivals.emplace(*o.arrivals, [&] { on_progress(loaded, total); });
-  const Checkpoint checkpoint(o.model_dir, arrivals ? &*arrivals : nullptr);
+  const Checkpoint checkpoint(*o.checkpoint, arrivals ? &*arrivals : nullptr);
   std::optional<PairedHead> head;
-  if (!o.speculation.head_dir.empty()) head = open_paired_head(o.speculation.head_dir, config);
+  if (o.head != nullptr) head = open_paired_head(*o.head, config);
   if (o.speculation.method == DraftMethod::kMtp) {
     config = with_mtp(std::move(config), head ? head->checkpoint : checkpoint);
   }
-  check_stored_weights(checkpoint, config.quantization);
-  check_load_quantization(config.quantization, o.quantization);
+  check_stored_weights(checkpoint);
   read_rope_divisors(checkpoint, config.rope);
   const ModelOptions options{.max_tokens = o.max_num_batched_tokens,
                              .max_length = o.max_model_len,
@@ -86,7 +83,7 @@ std::unique_ptr<Model> load_model(const EngineOptions& o, Backend& backend, Rank
                              .caches = cache_sizes(o),
                              .shard = o.place ? Shard{o.place->rank, o.place->size} : Shard{},
                              .ranks = ranks,
-                             .quantization = o.quantization,
+                             .quantization = o.checkpoint->quantization,
                              .head = head ? &*head : nullptr};
   try {
     auto model = std::make_unique<Model>(checkpoint, config, backend, options, progress);

@@ -1,7 +1,6 @@
 // A model in memory, its caches and its sequences: one step at a time, on one thread.
 #pragma once
 
-#include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
@@ -19,7 +18,7 @@ namespace llmservice {
 
 // The C++ twin of EngineOptions in ts/binding.ts.
 struct EngineOptions {
-  std::filesystem::path model_dir;
+  std::shared_ptr<const CheckpointSource> checkpoint;
   int32_t block_size;
   int32_t num_blocks;  // at most, where `memory` says how many are taken
   int32_t max_num_seqs;
@@ -28,7 +27,8 @@ struct EngineOptions {
   int32_t max_num_batched_tokens;
   DType dtype = DType::kBF16;                    // of unquantized weights
   std::optional<DType> kv_dtype = std::nullopt;  // none: as dtype
-  LoadQuantization quantization = LoadQuantization::kNone;
+  // Of method mtp, whose layer is taken; null: the model's own.
+  std::shared_ptr<const CheckpointSource> head = nullptr;
   Speculation speculation = {};
   int32_t threads = 0;  // 0: one per physical core
   std::string isa = "auto";

@@ -1,14 +1,14 @@
-// All tensors of a checkpoint, whether in one safetensors file, in shards with an index, or in a GGUF file.
+// All tensors of a checkpoint, open to be read.
 #pragma once
 
-#include <filesystem>
 #include <memory>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
 #include "model/arrivals.h"
-#include "model/safetensors.h"
+#include "model/checkpoint_source.h"
+#include "model/stored_file.h"
 #include "ops/ops.h"
 
 namespace llmservice {
@@ -34,16 +34,15 @@ std::string to_text(const std::vector<int64_t>& shape);
 
 class Checkpoint {
  public:
-  // `dir` is a folder, or a GGUF file. Throws CheckpointIncomplete naming the files that are not there,
-  // CheckpointCorrupt for a bad header or index, and as read_gguf_tensors does. Of weights that still arrive
-  // the headers must be there; reads wait for `arrivals`.
-  explicit Checkpoint(const std::filesystem::path& dir, const Arrivals* arrivals = nullptr);
+  // `source` outlives it. Throws CheckpointIncomplete for a file that is not there, and as restored_tensor
+  // does. Reads of weights that still arrive wait for `arrivals`.
+  explicit Checkpoint(const CheckpointSource& source, const Arrivals* arrivals = nullptr);
 
   bool has(const std::string& name) const { return where_.contains(name); }
   // All tensors, in the order of their names.
   std::vector<std::string> names() const;
   // Dimensions of tensor `name`, which must be there; its type may be any.
-  size_t rank(const std::string& name) const { return where_.at(name).entry.shape.size(); }
+  size_t rank(const std::string& name) const { return where_.at(name).place->shape.size(); }
   // Throws CheckpointIncomplete when there is no such tensor, UnsupportedQuantization for a type that we do
   // not read.
   Tensor tensor(const std::string& name) const;
@@ -53,17 +52,16 @@ class Checkpoint {
   uint64_t bytes_of(const std::function<bool(const std::string&)>& wanted) const;
 
  private:
-  void open_shards(const std::filesystem::path& dir, const std::filesystem::path& index);
-  void add_file(const std::filesystem::path& path);
-  void add_gguf(const std::filesystem::path& path);
+  const TensorFile* open(const CheckpointSource& source, const TensorPlace& place);
 
-  struct Place {
+  struct Opened {
     const TensorFile* file;
-    TensorEntry entry;
+    const TensorPlace* place;
   };
   const Arrivals* arrivals_;
-  std::vector<std::unique_ptr<TensorFile>> files_;
-  std::unordered_map<std::string, Place> where_;
+  std::unordered_map<std::string, std::unique_ptr<TensorFile>> files_;
+  std::vector<std::unique_ptr<TensorFile>> restored_;
+  std::unordered_map<std::string, Opened> where_;
 };
 
 }  // namespace llmservice

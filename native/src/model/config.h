@@ -1,15 +1,12 @@
-// What the engine needs to know of a checkpoint's config.json, complete and checked.
+// What the engine needs to know of a model, complete and checked: ModelShape of the package that reads
+// checkpoints.
 #pragma once
 
 #include <cstdint>
-#include <filesystem>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <variant>
 #include <vector>
-
-#include "model/quantization_config.h"
 
 namespace llmservice {
 
@@ -57,7 +54,8 @@ struct GdnConfig {
   int32_t k_dim;
   int32_t v_dim;
   int32_t conv_kernel;
-  bool tiled = false;  // as in GdnShape
+  bool interleaved = false;  // in_proj_qkvz and in_proj_ba, interleaved by key head
+  bool tiled = false;        // as in GdnShape
 };
 
 // Feed-forward layers of which each row runs only its top_k of `experts`.
@@ -73,7 +71,7 @@ enum class LayerKind : uint8_t { kAttention, kGdn };
 enum class FeedForwardKind : uint8_t { kDense, kMoe };
 
 struct ModelConfig {
-  std::string architecture;  // model_type as written
+  std::string architecture;
   int32_t hidden;
   int32_t heads;
   int32_t kv_heads;
@@ -82,7 +80,8 @@ struct ModelConfig {
   int32_t vocab;
   float norm_eps;
   bool tied_head;
-  bool attention_bias;
+  bool qkv_bias;
+  bool output_bias;  // of the projection behind attention
   bool mlp_bias;
   bool qk_norm;
   bool output_gate;       // q_proj emits [q | gate] per head
@@ -92,19 +91,11 @@ struct ModelConfig {
   std::vector<FeedForwardKind> feed_forward;  // of each layer
   std::vector<int32_t> windows;               // of each layer: positions that its attention sees, 0: all
   std::optional<GdnConfig> gdn;
-  bool gdn_interleaved;  // in_proj_qkvz and in_proj_ba, interleaved by key head
   std::optional<MoeConfig> moe;
   bool mtp = false;  // the last of the layers is the one for multi-token prediction: no part of the trunk
-  QuantizationConfig quantization;
 
   bool hybrid() const { return gdn.has_value(); }
   size_t trunk_layers() const { return layers.size() - (mtp ? 1 : 0); }
 };
-
-// Parses the text of config.json. Throws UnsupportedArchitecture, UnsupportedQuantization or
-// CheckpointCorrupt.
-ModelConfig parse_model_config(std::string_view json);
-// Reads DIR/config.json, or what a GGUF file says. Throws CheckpointIncomplete when it is not there.
-ModelConfig read_model_config(const std::filesystem::path& dir);
 
 }  // namespace llmservice

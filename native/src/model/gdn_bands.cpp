@@ -54,8 +54,8 @@ GdnBands interleaved_bands(const ModelConfig& c, Shard shard, const std::string&
 }  // namespace
 
 GdnBands gdn_bands(const ModelConfig& config, Shard shard, const std::string& prefix) {
-  return config.gdn_interleaved ? interleaved_bands(config, shard, prefix)
-                                : separate_bands(config, shard, prefix);
+  return config.gdn->interleaved ? interleaved_bands(config, shard, prefix)
+                                 : separate_bands(config, shard, prefix);
 }
 
 }  // namespace llmservice

@@ -35,13 +35,13 @@ AttentionWeights read_attention(WeightReader& reader, const ModelConfig& c, Shar
   const HeadShard heads = shard_heads(c.heads, c.kv_heads, shard);
   const int64_t d = c.head_dim;
   AttentionWeights weights;
-  weights.qkv = reader.linear(qkv_bands(c, heads, prefix), c.attention_bias);
+  weights.qkv = reader.linear(qkv_bands(c, heads, prefix), c.qkv_bias);
   if (c.qk_norm) {
     weights.q_norm = reader.vector(prefix + "q_norm.weight", {d}, whole(d), norm_offset(c));
     weights.k_norm = reader.vector(prefix + "k_norm.weight", {d}, whole(d), norm_offset(c));
   }
   const Band o{prefix + "o_proj", c.hidden, c.heads * d, whole(c.hidden), head_rows(heads.q, d)};
-  weights.o = reader.linear({o}, c.attention_bias && shard.rank == 0);
+  weights.o = reader.linear({o}, c.output_bias && shard.rank == 0);
   return weights;
 }
 

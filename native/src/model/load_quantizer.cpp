@@ -129,16 +129,6 @@ bool is_quantized_at_load(const std::string& module) {
   return std::find(kNever.begin(), kNever.end(), name) == kNever.end();
 }
 
-void check_load_quantization(const QuantizationConfig& stored, LoadQuantization to) {
-  const bool same = to == LoadQuantization::kFp8 && stored.fp8_only();
-  if (to == LoadQuantization::kNone || stored.method().empty() || same) return;
-  throw EngineError(
-      "InvalidEngineConfig",
-      "quantization at load is asked for, but config.json says that the checkpoint is quantized "
-      "already (quant_method \"" +
-          stored.method() + "\"); leave it at none, or use the unquantized checkpoint.");
-}
-
 MatrixPart quantized_part(const StoredWeight& stored, const Band& band, LoadQuantization to,
                           PartScales& scales) {
   const bool fp8 = to == LoadQuantization::kFp8;

@@ -12,9 +12,6 @@ namespace llmservice {
 // checkpoint/src/config/quantization.ts plans memory by the same names.
 bool is_quantized_at_load(const std::string& module);
 
-// Throws InvalidEngineConfig when the checkpoint says that it is quantized already, and not to `to`.
-void check_load_quantization(const QuantizationConfig& stored, LoadQuantization to);
-
 // The part of `band` of an unquantized matrix, as `to` (kFp8 or kInt8). `scales` are filled as rows are
 // read. Throws as check_column_borders does for FP8, and CheckpointCorrupt from `read`
 // when a value is not a finite number.

@@ -80,7 +80,7 @@ Model::Model(const Checkpoint& checkpoint, const ModelConfig& config, Backend& b
     done += bytes;
     on_progress(std::min(done, total), total);
   };
-  WeightReader reader(checkpoint, config, backend, options.keep, on_bytes, options.quantization);
+  WeightReader reader(checkpoint, backend, options.keep, on_bytes, options.quantization);
   const auto table = [&](const std::string& module) {
     return reader.matrix({{module, config.vocab, config.hidden, vocab_, whole(config.hidden)}});
   };
@@ -94,7 +94,8 @@ Model::Model(const Checkpoint& checkpoint, const ModelConfig& config, Backend& b
   if (!config.tied_head) head_ = table(module_of(head));
   if (config.mtp) {
     const ModelConfig& stored_as = options.head != nullptr ? options.head->config : config;
-    WeightReader mtp_reader(mtp_checkpoint, stored_as, backend, options.keep, on_bytes, options.quantization);
+    WeightReader mtp_reader(mtp_checkpoint, backend, options.keep, on_bytes,
+                            options.head != nullptr ? options.head->quantization : options.quantization);
     layers_.push_back(read_layer(mtp_reader, stored_as, options.shard, config.layers.back(),
                                  config.feed_forward.back(), "mtp.layers.0."));
     mtp_ = read_mtp(mtp_reader, stored_as, options.shard);

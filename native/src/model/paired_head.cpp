@@ -24,14 +24,13 @@ void check_same_model(const ModelConfig& head, const ModelConfig& trunk) {
 
 }  // namespace
 
-PairedHead open_paired_head(const std::filesystem::path& dir, const ModelConfig& trunk) {
-  const ModelConfig own = read_model_config(dir);
-  check_same_model(own, trunk);
-  Checkpoint checkpoint(dir);
+PairedHead open_paired_head(const CheckpointSource& source, const ModelConfig& trunk) {
+  check_same_model(source.config, trunk);
+  Checkpoint checkpoint(source);
   ModelConfig config = with_mtp(trunk, checkpoint);
-  config.quantization = own.quantization;
-  config.unit_offset_norm = own.unit_offset_norm;
-  return {.checkpoint = std::move(checkpoint), .config = std::move(config)};
+  config.unit_offset_norm = source.config.unit_offset_norm;
+  return {
+      .checkpoint = std::move(checkpoint), .config = std::move(config), .quantization = source.quantization};
 }
 
 }  // namespace llmservice

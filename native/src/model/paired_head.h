@@ -2,8 +2,6 @@
 // the same model, in whatever format that release stores it.
 #pragma once
 
-#include <filesystem>
-
 #include "model/checkpoint.h"
 #include "model/config.h"
 
@@ -11,12 +9,13 @@ namespace llmservice {
 
 struct PairedHead {
   Checkpoint checkpoint;
-  // The trunk's with the layer, and of this checkpoint how matrices and norms are stored.
+  // The trunk's with the layer, and of this checkpoint how norms are stored.
   ModelConfig config;
+  LoadQuantization quantization;
 };
 
-// `dir` holds config.json and the weight files with the tensors mtp.*, all complete. Throws
+// `source` holds the tensors mtp.*, and outlives it. Throws
 // InvalidEngineConfig where it has no such layer or is of another model than `trunk`.
-PairedHead open_paired_head(const std::filesystem::path& dir, const ModelConfig& trunk);
+PairedHead open_paired_head(const CheckpointSource& source, const ModelConfig& trunk);
 
 }  // namespace llmservice

@@ -136,8 +136,8 @@ bool is_skipped(const std::string& name) {
 
 }  // namespace
 
-StoredWeight stored_weight(const Checkpoint& checkpoint, const QuantizationConfig& config,
-                           const std::string& module, std::optional<StackPlace> stack) {
+StoredWeight stored_weight(const Checkpoint& checkpoint, const std::string& module,
+                           std::optional<StackPlace> stack) {
   const MatrixTensors tensors(checkpoint, module, stack);
   StoredWeight stored{.weight = tensors.get(tensors.has("_packed") ? "_packed" : ""),
                       .rows = 0,
@@ -161,28 +161,22 @@ StoredWeight stored_weight(const Checkpoint& checkpoint, const QuantizationConfi
     read_nvfp4(tensors, stored);
   } else {
     refuse_stray_scale(tensors, weight);
-    return stored;
-  }
-  if (config.excludes(module)) {
-    refuse("CheckpointCorrupt", weight,
-           std::string("is ") + name_of(weight.dtype) + " but config.json lists " + module + " in " +
-               config.list_name() + ", as not quantized.");
   }
   return stored;
 }
 
-void check_stored_weights(const Checkpoint& checkpoint, const QuantizationConfig& config) {
+void check_stored_weights(const Checkpoint& checkpoint) {
   for (const std::string& name : checkpoint.names()) {
     if (is_skipped(name)) continue;
     if (is_stack_of_experts(name) && checkpoint.rank(name) == 3) {
-      stored_weight(checkpoint, config, name, StackPlace{0, checkpoint.tensor(name).shape.front()});
+      stored_weight(checkpoint, name, StackPlace{0, checkpoint.tensor(name).shape.front()});
       continue;
     }
     const bool packed = name.ends_with(".weight_packed");
     if (!packed && !name.ends_with(".weight")) continue;
     // Norms and convolutions have other ranks, and are not quantized.
     if (!packed && checkpoint.rank(name) != 2) continue;
-    stored_weight(checkpoint, config, name.substr(0, name.rfind('.')));
+    stored_weight(checkpoint, name.substr(0, name.rfind('.')));
   }
 }
 

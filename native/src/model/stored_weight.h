@@ -6,7 +6,6 @@
 #include <string>
 
 #include "model/checkpoint.h"
-#include "model/quantization_config.h"
 #include "ops/dtype.h"
 
 namespace llmservice {
@@ -36,10 +35,10 @@ struct StoredWeight {
 // The matrix of `module` (tensor module.weight), or one of the stack `module` (the tensor itself), whose
 // shape is whatever is stored. Throws CheckpointIncomplete, CheckpointCorrupt or UnsupportedQuantization with
 // the tensor's name, what was expected and what was found.
-StoredWeight stored_weight(const Checkpoint& checkpoint, const QuantizationConfig& config,
-                           const std::string& module, std::optional<StackPlace> stack = std::nullopt);
+StoredWeight stored_weight(const Checkpoint& checkpoint, const std::string& module,
+                           std::optional<StackPlace> stack = std::nullopt);
 
 // The same for every matrix of the text model, before any memory is taken for one.
-void check_stored_weights(const Checkpoint& checkpoint, const QuantizationConfig& config);
+void check_stored_weights(const Checkpoint& checkpoint);
 
 }  // namespace llmservice

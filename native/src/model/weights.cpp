@@ -58,15 +58,13 @@ TensorReader band_reader(TensorReader read, int64_t stored_cols, Range rows, Ran
   };
 }
 
-WeightReader::WeightReader(const Checkpoint& checkpoint, const ModelConfig& config, Backend& backend,
-                           DType keep, BytesRead on_bytes, LoadQuantization quantization)
+WeightReader::WeightReader(const Checkpoint& checkpoint, Backend& backend, DType keep, BytesRead on_bytes,
+                           LoadQuantization quantization)
     : checkpoint_(checkpoint),
-      config_(config),
       backend_(backend),
       keep_(keep),
       on_bytes_(std::move(on_bytes)),
-      // Of a checkpoint that is quantized already, the rest was left alone on purpose.
-      quantization_(config.quantization.method().empty() ? quantization : LoadQuantization::kNone) {}
+      quantization_(quantization) {}
 
 template <class Pack>
 auto WeightReader::with_parts(const std::vector<Band>& bands, Pack pack) {
@@ -75,7 +73,7 @@ auto WeightReader::with_parts(const std::vector<Band>& bands, Pack pack) {
   // Quantizing hands over fewer bytes than it reads.
   uint64_t read_per_byte = 1;
   for (const Band& band : bands) {
-    const StoredWeight stored = stored_weight(checkpoint_, config_.quantization, band.module, band.stack);
+    const StoredWeight stored = stored_weight(checkpoint_, band.module, band.stack);
     check_shape(stored, band);
     PartScales& kept = scales.emplace_back();
     const bool quantizes = quantization_ != LoadQuantization::kNone && !is_quantized(stored.weight.dtype) &&

@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "model/checkpoint.h"
-#include "model/config.h"
 #include "model/shard.h"
 #include "model/stored_weight.h"
 #include "ops/ops.h"
@@ -58,14 +57,11 @@ struct Band {
   std::string weight_name() const { return stack ? module : module + ".weight"; }
 };
 
-// What unquantized matrices become while they are read (load_quantizer.h).
-enum class LoadQuantization : uint8_t { kNone, kFp8, kInt8 };
-
 class WeightReader {
  public:
   // `keep` is the type that unquantized matrices are held in, `quantization` what they become before.
-  WeightReader(const Checkpoint& checkpoint, const ModelConfig& config, Backend& backend, DType keep,
-               BytesRead on_bytes, LoadQuantization quantization = LoadQuantization::kNone);
+  WeightReader(const Checkpoint& checkpoint, Backend& backend, DType keep, BytesRead on_bytes,
+               LoadQuantization quantization = LoadQuantization::kNone);
 
   // One packed matrix from bands, concatenated along its rows. All bands must be stored in one type.
   std::unique_ptr<Matrix> matrix(const std::vector<Band>& bands);
@@ -90,7 +86,6 @@ class WeightReader {
   std::vector<float> values(const Tensor& tensor, Range elements);
 
   const Checkpoint& checkpoint_;
-  const ModelConfig& config_;
   Backend& backend_;
   DType keep_;
   BytesRead on_bytes_;

@@ -39,9 +39,6 @@ class Fields {
     if (!value.IsString()) wrong(object_.Env(), path_ + name, "a string");
     return value.As<Napi::String>().Utf8Value();
   }
-  std::string text_or_empty(const char* name) const {
-    return object_.Get(name).IsUndefined() ? "" : text(name);
-  }
   // What the text stands for among `choices`.
   template <class T, size_t n>
   T choice(const char* name, const std::pair<const char*, T> (&choices)[n]) const {
@@ -134,6 +131,14 @@ std::optional<MemoryShare> to_memory(const Fields& options) {
                      .planned_blocks = fields.integer("plannedBlocks")};
 }
 
+std::shared_ptr<const CheckpointSource> to_source(const Fields& options, const char* name) {
+  try {
+    return std::make_shared<CheckpointSource>(parse_checkpoint_source(options.text(name)));
+  } catch (const std::invalid_argument& error) {
+    throw Napi::TypeError::New(options.value(name).Env(), error.what());
+  }
+}
+
 DType to_dtype(const Fields& fields) {
   return fields.choice<DType>("dtype",
                               {{"auto", DType::kBF16}, {"bfloat16", DType::kBF16}, {"float32", DType::kF32}});
@@ -155,18 +160,10 @@ Collectives to_collectives(const Fields& fields) {
       {{"auto", Collectives::kAuto}, {"own", Collectives::kOwn}, {"library", Collectives::kLibrary}});
 }
 
-LoadQuantization to_quantization(const Fields& fields) {
-  return fields.choice<LoadQuantization>("quantization", {{"none", LoadQuantization::kNone},
-                                                          {"fp8", LoadQuantization::kFp8},
-                                                          {"int8", LoadQuantization::kInt8}});
-}
-
 Speculation to_speculation(const Fields& fields) {
   const auto method = fields.choice<DraftMethod>(
       "method", {{"none", DraftMethod::kNone}, {"ngram", DraftMethod::kNgram}, {"mtp", DraftMethod::kMtp}});
-  Speculation speculation{method, fields.integer("tokens")};
-  if (method == DraftMethod::kMtp) speculation.head_dir = fields.text_or_empty("headDir");
-  return speculation;
+  return {method, fields.integer("tokens")};
 }
 
 Pooling to_pooling(const Fields& fields) {
@@ -238,7 +235,7 @@ Admission to_admission(const Fields& fields) {
 
 EngineOptions to_engine_options(const Napi::Object& value) {
   const Fields fields(value, "options.");
-  return {.model_dir = fields.text("modelDir"),
+  return {.checkpoint = to_source(fields, "checkpoint"),
           .block_size = fields.integer("blockSize"),
           .num_blocks = fields.integer("numBlocks"),
           .max_num_seqs = fields.integer("maxNumSeqs"),
@@ -247,7 +244,7 @@ EngineOptions to_engine_options(const Napi::Object& value) {
           .max_num_batched_tokens = fields.integer("maxNumBatchedTokens"),
           .dtype = to_dtype(fields),
           .kv_dtype = to_kv_dtype(fields),
-          .quantization = to_quantization(fields),
+          .head = fields.is_null("head") ? nullptr : to_source(fields, "head"),
           .speculation = to_speculation(fields.object("speculative")),
           .threads = fields.integer_or_null("threads").value_or(0),
           .isa = fields.text("isa"),

@@ -26,7 +26,7 @@ class MeasuredKv : public GpuEngine {
   EngineOptions options(MemoryShare share, int32_t most = 1'000'000) const {
     EngineOptions options = room_for_four(dir_, {});
     options.dtype = DType::kBF16;
-    options.quantization = GetParam().quantization;
+    options.checkpoint = dir_.checkpoint(GetParam().quantization);
     options.num_blocks = most;
     options.memory = share;
     return options;

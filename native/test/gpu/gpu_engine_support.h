@@ -39,7 +39,7 @@ class GpuEngine : public ::testing::TestWithParam<Checkpoint> {
     } else if (GetParam().model == TinyModel::kNvfp4) {
       write_checkpoint(dir_, tiny_llama_config(), nvfp4_tensors());
     } else if (GetParam().model == TinyModel::kGguf) {
-      dir_.write("model.gguf", gguf_text(block_gguf_llama(GetParam().blocks)));
+      write_block_llama(dir_, GetParam().blocks);
     } else if (GetParam().model == TinyModel::kMoe) {
       write_checkpoint(dir_, moe_config(), moe_tensors());
     } else {
@@ -53,7 +53,7 @@ class GpuEngine : public ::testing::TestWithParam<Checkpoint> {
                                std::unique_ptr<Drafter> drafter = nullptr) const {
     EngineOptions options = room_for_four(dir_, speculation);
     options.dtype = DType::kBF16;
-    options.quantization = GetParam().quantization;
+    options.checkpoint = dir_.checkpoint(GetParam().quantization);
     return std::make_unique<Engine>(
         options, std::move(backend), [](auto, auto) {}, std::move(drafter));
   }

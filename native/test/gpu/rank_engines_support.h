@@ -102,7 +102,7 @@ class RankEngines : public GpuEngine {
       const Backend& seen = *backend;
       EngineOptions options = room_for_four(dir_, setting.speculation, place);
       options.dtype = DType::kBF16;
-      options.quantization = GetParam().quantization;
+      options.checkpoint = dir_.checkpoint(GetParam().quantization);
       options.memory = setting.memory;
       if (setting.memory) options.num_blocks = 1'000'000;
       options.collectives = setting.collectives;

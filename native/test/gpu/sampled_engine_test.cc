@@ -54,7 +54,7 @@ class SampledEngine : public GpuEngine {
     options.max_num_seqs = kSequences;
     options.num_blocks = kSequences * kBlocksPerSlot;
     options.dtype = DType::kBF16;
-    options.quantization = GetParam().quantization;
+    options.checkpoint = dir_.checkpoint(GetParam().quantization);
     options.logit_hashes = true;
     return std::make_unique<Engine>(
         options, std::move(backend), [](auto, auto) {}, std::move(drafter));

@@ -3,7 +3,7 @@
 
 import { FailureError } from '@llmservice/crds';
 import { grammarCompiler, type CompiledGrammar } from '@llmservice/native';
-import { openLocalModel } from '../checkpoint/local-gguf.js';
+import { openLocalModel } from '@llmservice/checkpoint/local';
 import { readGenerationDefaults } from '../checkpoint/read-generation-defaults.js';
 import { readTokenizer } from '../checkpoint/read-text-files.js';
 import type { GrammarText } from '../schedule/generation.js';

@@ -12,7 +12,7 @@ import {
 } from '@llmservice/checkpoint';
 import { FailureError } from '@llmservice/crds';
 import { gpuDevices, type EngineOptions } from '@llmservice/native';
-import { readLocalCheckpoint, readLocalMtpHead } from '../checkpoint/read-local-checkpoint.js';
+import { openCheckpoint, readLocalMtpHead } from '@llmservice/checkpoint/local';
 import { kvShare } from './kv-share.js';
 import { usableMemoryBytes } from './memory-limit.js';
 import { readIfThere } from './read-if-there.js';
@@ -25,7 +25,7 @@ import type { EngineSettings } from './protocol.js';
  */
 export async function planEngine(settings: EngineSettings): Promise<EngineOptions> {
   const { modelDir, accelerator, tensor, dtype, kvCacheDtype, quantization, speculative } = settings;
-  const { shape, tensors } = await readLocalCheckpoint(modelDir);
+  const { shape, tensors } = await openCheckpoint(modelDir);
   checkLoadQuantization(shape.quantization, quantization);
   const { headDir } = speculative;
   const head = headDir === undefined ? null : await readLocalMtpHead(headDir);

@@ -17,7 +17,7 @@ import {
   type TensorEntry,
 } from '@llmservice/checkpoint';
 import { FailureError } from '@llmservice/crds';
-import { parseHeaderInSteps, parseIndexInSteps } from '../checkpoint/parse-in-steps.js';
+import { parseHeaderInSteps, parseIndexInSteps } from '@llmservice/checkpoint/local';
 import type { CheckpointSource, FileVersion, SourceFile } from './checkpoint-source.js';
 import { chooseFiles, chooseGgufFiles, requireConfig } from './choose-files.js';
 import type { TensorPlace } from './pieces.js';

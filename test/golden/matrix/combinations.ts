@@ -5,7 +5,7 @@ import { readdirSync } from 'node:fs';
 
 import { residentWeights, validTensorParallel } from '@llmservice/checkpoint';
 
-import { readLocalCheckpoint } from '../../../runtime/src/checkpoint/read-local-checkpoint.js';
+import { openCheckpoint } from '@llmservice/checkpoint/local';
 import { hasMtp, modelsDir } from '../golden-values.js';
 
 export const dtypes = ['bfloat16', 'float32'] as const;
@@ -36,7 +36,7 @@ const divisors = new Map(
 );
 
 async function divisorsOf(model: string): Promise<number[]> {
-  const { shape, tensors } = await readLocalCheckpoint(modelsDir + model);
+  const { shape, tensors } = await openCheckpoint(modelsDir + model);
   const speculative = { method: hasMtp(model) ? 'mtp' : 'none', tokens: 1 } as const;
   const weights = residentWeights(tensors, shape, { dtype: 'auto', quantization: 'none', speculative });
   return validTensorParallel(shape, weights);

@@ -1,0 +1,79 @@
+// Which layer of config.json is what: attention over all positions or a window of them, Gated DeltaNet, dense or sparse.
+
+import type { Architecture } from './architectures.js';
+import { type FieldReader, quote, unsupported } from './config-fields.js';
+
+/** Attention (full, or within a window, whose KV is all kept) has KV per token; Gated DeltaNet (gdn) one state per sequence. */
+export type LayerKind = 'full' | 'gdn';
+export type FeedForwardKind = 'dense' | 'moe';
+
+/** Layer i of a hybrid is full attention iff `layer_types` says so, else iff (i+1) % full_attention_interval = 0. */
+export function readLayerKinds(fields: FieldReader, { hybrid }: Architecture, layers: number): LayerKind[] {
+  if (hybrid === null) return Array.from({ length: layers }, () => 'full');
+  const types = namedTypes(fields, layers, ['full_attention', 'linear_attention']);
+  const every = fields.positive('full_attention_interval', 4);
+  return Array.from({ length: layers }, (_, i) => {
+    const isFull = types === null ? (i + 1) % every === 0 : types[i] === 'full_attention';
+    return isFull ? 'full' : 'gdn';
+  });
+}
+
+/** Positions that each layer's attention sees; 0: all before it. */
+export function readWindows(
+  fields: FieldReader,
+  { name, window, hybrid }: Architecture,
+  layers: number,
+): number[] {
+  const slides = fields.flag('use_sliding_window', false) && fields.has('sliding_window');
+  if (window === null && slides) {
+    throw unsupported(`use_sliding_window is true, which is not supported for ${name}`);
+  }
+  const types =
+    hybrid === null
+      ? namedTypes(fields, layers, [
+          'full_attention',
+          ...(window?.layers === 'named' ? ['sliding_attention'] : []),
+        ])
+      : null;
+  const isOn = window !== null && (window.switch === null ? fields.has('sliding_window') : slides);
+  fields.check(
+    isOn || types?.includes('sliding_attention') !== true,
+    'layer_types names sliding_attention but use_sliding_window is not true',
+  );
+  if (!isOn) return Array.from({ length: layers }, () => 0);
+  const width = fields.positive('sliding_window');
+  const first = fields.number('max_window_layers') ?? 28;
+  const hasWindow = (i: number): boolean =>
+    window.layers === 'all' || (types === null ? i >= first : types[i] === 'sliding_attention');
+  return Array.from({ length: layers }, (_, i) => (hasWindow(i) ? width : 0));
+}
+
+/** Layer i is dense if mlp_only_layers names it or decoder_sparse_step does not divide i + 1, where there are such fields. */
+export function readFeedForward(
+  fields: FieldReader,
+  { experts }: Architecture,
+  layers: number,
+): FeedForwardKind[] {
+  if (experts === null) return Array.from({ length: layers }, () => 'dense');
+  if (experts.everyLayer) return Array.from({ length: layers }, () => 'moe');
+  const named = new Set(fields.list('mlp_only_layers') ?? []);
+  const step = fields.positive('decoder_sparse_step', 1);
+  return Array.from({ length: layers }, (_, i) => (named.has(i) || (i + 1) % step !== 0 ? 'dense' : 'moe'));
+}
+
+/** layer_types; null where config.json has none. */
+function namedTypes(
+  fields: FieldReader,
+  layers: number,
+  known: readonly string[],
+): readonly unknown[] | null {
+  const types = fields.list('layer_types');
+  if (types === null) return null;
+  fields.check(
+    types.length === layers,
+    `layer_types must list num_hidden_layers = ${String(layers)} entries`,
+  );
+  const foreign = types.find((type) => !known.includes(type as string));
+  if (foreign === undefined && !types.includes(undefined)) return types;
+  throw unsupported(`layer_types has ${quote(foreign)}; supported here: ${known.join(', ')}`);
+}

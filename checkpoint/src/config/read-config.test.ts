@@ -1,0 +1,248 @@
+import { describe, expect, test } from '@jest/globals';
+import { parseCheckpointConfig } from './read-config.js';
+import { FailureError } from '@llmservice/crds';
+import { qwen35MoeConfig, qwen36Config, qwen3MoeConfig } from './config.fixture.js';
+import { thrownBy } from '../../../crds/src/thrown-by.fixture.js';
+
+const llama = {
+  model_type: 'llama',
+  num_hidden_layers: 2,
+  hidden_size: 64,
+  num_attention_heads: 4,
+  intermediate_size: 128,
+  vocab_size: 256,
+  max_position_embeddings: 512,
+};
+
+const failureOf = (source: string | object): FailureError =>
+  thrownBy(FailureError, () => parseCheckpointConfig(source));
+
+describe('parseCheckpointConfig', () => {
+  test('reads the 27B: nested text_config, 48 GDN and 16 full-attention layers, FP8', () => {
+    const shape = parseCheckpointConfig(JSON.stringify(qwen36Config));
+    expect(shape).toMatchObject({
+      architecture: 'qwen3_5',
+      hidden: 5120,
+      heads: 24,
+      kvHeads: 4,
+      headDim: 256,
+      ffn: 17408,
+      vocab: 248320,
+      gdn: { kHeads: 16, vHeads: 48, kDim: 128, vDim: 128, convKernel: 4 },
+      quantization: 'fp8',
+      tiedEmbeddings: false,
+    });
+    expect(shape.layerKinds.filter((kind) => kind === 'full')).toHaveLength(16);
+    expect(shape.layerKinds.slice(0, 4)).toEqual(['gdn', 'gdn', 'gdn', 'full']);
+  });
+
+  test('reads a text-only qwen3_5_text config whose fields stand at the top', () => {
+    const shape = parseCheckpointConfig({ ...qwen36Config.text_config, model_type: 'qwen3_5_text' });
+    expect(shape).toMatchObject({ architecture: 'qwen3_5', hidden: 5120, quantization: 'none' });
+  });
+
+  test('layer_types wins over full_attention_interval', () => {
+    const text_config = {
+      ...qwen36Config.text_config,
+      num_hidden_layers: 2,
+      layer_types: ['full_attention', 'linear_attention'],
+    };
+    expect(parseCheckpointConfig({ ...qwen36Config, text_config }).layerKinds).toEqual(['full', 'gdn']);
+  });
+
+  test('llama: KV heads and head_dim have their defaults, no recurrent layers', () => {
+    const shape = parseCheckpointConfig(llama);
+    expect(shape).toMatchObject({ kvHeads: 4, headDim: 16, gdn: null, quantization: 'none' });
+    expect(shape.layerKinds).toEqual(['full', 'full']);
+  });
+
+  test('reads the 35B-A3B: a hybrid whose feed-forward layers are all mixtures', () => {
+    const shape = parseCheckpointConfig(qwen35MoeConfig);
+    expect(shape).toMatchObject({
+      architecture: 'qwen3_5_moe',
+      ffn: 0,
+      moe: { experts: 256, topK: 8, ffn: 512, sharedFfn: 512 },
+    });
+    expect(shape.layerKinds.filter((kind) => kind === 'gdn')).toHaveLength(30);
+    const flat = { ...qwen35MoeConfig.text_config, full_attention_interval: 2 };
+    expect(parseCheckpointConfig(flat).layerKinds.filter((kind) => kind === 'gdn')).toHaveLength(20);
+  });
+
+  test('reads the 30B-A3B: no shared expert, and the dense width only where a layer is dense', () => {
+    expect(parseCheckpointConfig(qwen3MoeConfig)).toMatchObject({
+      ffn: 0,
+      gdn: null,
+      moe: { experts: 128, topK: 8, ffn: 768, sharedFfn: 0 },
+    });
+    for (const dense of [{ mlp_only_layers: [47] }, { decoder_sparse_step: 2 }]) {
+      expect(parseCheckpointConfig({ ...qwen3MoeConfig, ...dense }).ffn).toBe(6144);
+    }
+    expect(parseCheckpointConfig({ ...qwen3MoeConfig, mlp_only_layers: [48] }).ffn).toBe(0);
+    const { num_experts: num_local_experts, ...renamed } = qwen3MoeConfig;
+    expect(parseCheckpointConfig({ ...renamed, num_local_experts }).moe?.experts).toBe(128);
+  });
+
+  test('reads qwen3_next: a hybrid with its fields at the top', () => {
+    const shape = parseCheckpointConfig({
+      ...qwen35MoeConfig.text_config,
+      ...{ model_type: 'qwen3_next', intermediate_size: 5632, num_experts: 512 },
+    });
+    expect(shape).toMatchObject({
+      architecture: 'qwen3_next',
+      ffn: 0,
+      moe: { experts: 512, sharedFfn: 512 },
+    });
+    expect(shape.layerKinds.slice(0, 4)).toEqual(['gdn', 'gdn', 'gdn', 'full']);
+  });
+
+  test.each([
+    ['llama', llama, 16],
+    ['qwen3', { ...llama, model_type: 'qwen3', num_key_value_heads: 2 }, 128],
+    ['qwen3_moe', { ...qwen3MoeConfig, head_dim: null }, 64],
+    ['a hybrid', { ...qwen36Config.text_config, model_type: 'qwen3_5_text', head_dim: null }, 256],
+  ])('%s without head_dim has the default of its architecture', (_name, config, headDim) => {
+    expect(parseCheckpointConfig(config).headDim).toBe(headDim);
+  });
+
+  test('sliding layers keep KV like full ones', () => {
+    const window = { use_sliding_window: true, sliding_window: 64 };
+    const types = { layer_types: ['full_attention', 'sliding_attention'] };
+    const shape = parseCheckpointConfig({
+      ...{ ...llama, model_type: 'qwen3', num_key_value_heads: 2 },
+      ...window,
+      ...types,
+    });
+    expect(shape.layerKinds).toEqual(['full', 'full']);
+  });
+
+  const original = { original_max_position_embeddings: 128 };
+  test.each([
+    ['no scaling', {}, 512],
+    [
+      'yarn, beyond what the config states',
+      { rope_scaling: { rope_type: 'yarn', factor: 8, ...original } },
+      1024,
+    ],
+    ['yarn, which the config states', { rope_scaling: { type: 'yarn', factor: 4, ...original } }, 512],
+    ['yarn whose factor follows from the config', { rope_scaling: { rope_type: 'yarn', ...original } }, 512],
+    ['yarn over all that the config states', { rope_parameters: { rope_type: 'yarn', factor: 2.5 } }, 1280],
+    ['linear', { rope_scaling: { type: 'linear', factor: 4 } }, 2048],
+    [
+      'llama3, which the config states',
+      { rope_scaling: { rope_type: 'llama3', factor: 8, ...original } },
+      512,
+    ],
+  ])('the context of a rotary embedding with %s', (_name, changes, positions) => {
+    expect(parseCheckpointConfig({ ...llama, ...changes }).maxPositionEmbeddings).toBe(positions);
+  });
+
+  test.each([
+    ['whole heads', llama, 16],
+    ['a quarter of a hybrid’s heads', qwen36Config, 64],
+    ['a share at the top level', { ...llama, partial_rotary_factor: 0.5 }, 8],
+    ['a share in rope_parameters', { ...llama, rope_parameters: { partial_rotary_factor: 0.25 } }, 4],
+  ])('the rotary embedding turns %s', (_name, config, features) => {
+    expect(parseCheckpointConfig(config).rotaryDim).toBe(features);
+  });
+
+  test.each([
+    [
+      'an unknown model_type',
+      { ...llama, model_type: 'gpt_neox' },
+      'UnsupportedArchitecture',
+      'llama, qwen3, qwen3_moe, qwen3_next, qwen3_5, qwen3_5_text, qwen3_5_moe, qwen3_5_moe_text',
+    ],
+    [
+      'a rotary scaling that is not there',
+      { ...llama, rope_scaling: { type: 'longrope' } },
+      'UnsupportedArchitecture',
+      '"longrope" is not supported; supported: default, linear, llama3, yarn',
+    ],
+    [
+      'a window where the architecture has none',
+      { ...llama, use_sliding_window: true, sliding_window: 64 },
+      'UnsupportedArchitecture',
+      'only for qwen3 and qwen3_moe',
+    ],
+    [
+      'sliding layers without a window',
+      {
+        ...llama,
+        model_type: 'qwen3',
+        num_key_value_heads: 2,
+        layer_types: ['full_attention', 'sliding_attention'],
+      },
+      'CheckpointCorrupt',
+      'use_sliding_window is not true',
+    ],
+    [
+      'more experts per token than there are',
+      { ...qwen3MoeConfig, num_experts_per_tok: 129 },
+      'CheckpointCorrupt',
+      'num_experts_per_tok',
+    ],
+    [
+      'experts without a number',
+      { ...qwen3MoeConfig, num_experts: null },
+      'CheckpointCorrupt',
+      'num_experts is',
+    ],
+    [
+      'dense layers without a width',
+      { ...qwen3MoeConfig, intermediate_size: null, decoder_sparse_step: 2 },
+      'CheckpointCorrupt',
+      'intermediate_size is',
+    ],
+    ['no model_type', { ...llama, model_type: undefined }, 'UnsupportedArchitecture', 'has no model_type'],
+    [
+      'a name from Object.prototype',
+      { ...llama, model_type: 'toString' },
+      'UnsupportedArchitecture',
+      '"toString"',
+    ],
+    [
+      'sliding attention',
+      { ...llama, layer_types: ['full_attention', 'sliding_attention'] },
+      'UnsupportedArchitecture',
+      'sliding_attention',
+    ],
+    ['awq', { ...llama, quantization_config: { quant_method: 'awq' } }, 'UnsupportedQuantization', '"awq"'],
+    [
+      'fp8 with other blocks',
+      { ...llama, quantization_config: { quant_method: 'fp8', weight_block_size: [64, 64] } },
+      'UnsupportedQuantization',
+      '[64,64]',
+    ],
+    ['text that is not JSON', '{"model_type":', 'CheckpointCorrupt', 'not JSON'],
+    ['a JSON array', '[]', 'CheckpointCorrupt', 'not a JSON object'],
+    [
+      'layer_types of the wrong length',
+      { ...llama, layer_types: ['full_attention'] },
+      'CheckpointCorrupt',
+      'layer_types',
+    ],
+    [
+      'more layers than there can be',
+      { ...llama, num_hidden_layers: 2 ** 30 },
+      'CheckpointCorrupt',
+      'num_hidden_layers is 1073741824, beyond 10000',
+    ],
+    [
+      'heads that KV heads do not divide',
+      { ...llama, num_key_value_heads: 3 },
+      'CheckpointCorrupt',
+      'multiple',
+    ],
+  ])('refuses %s', (_name, source, reason, part) => {
+    const failure = failureOf(source);
+    expect(failure.reason).toBe(reason);
+    expect(failure.message).toContain(part);
+  });
+
+  test('names every missing field at once', () => {
+    const { message } = failureOf({ model_type: 'qwen3', hidden_size: -1 });
+    expect(message).toContain('num_hidden_layers is missing');
+    expect(message).toContain('vocab_size is missing');
+    expect(message).toContain('hidden_size must be a positive integer, found -1');
+  });
+});

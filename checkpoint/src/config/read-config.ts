@@ -1,0 +1,121 @@
+// config.json to one complete, typed shape, or a typed failure.
+// Pure: the text was read by someone else (operator by range read, runtime from disk). Used before any weight is read.
+
+import { FailureError } from '@llmservice/crds';
+import { parseSmallJson } from '../json/small-json.js';
+import { type Architecture, architectures, type Bias, supportedModelTypes } from './architectures.js';
+import { type ConfigObject, FieldReader, isObject, quote, unsupported } from './config-fields.js';
+import { readFeedForward, readLayerKinds, readWindows } from './layer-kinds.js';
+import type { GdnDimensions, ModelShape, MoeDimensions } from './model-shape.js';
+import { parseQuantization } from './quantization.js';
+import { readRope } from './rope.js';
+
+/**
+ * Reads config.json (text, or already parsed).
+ * @throws FailureError UnsupportedArchitecture, UnsupportedQuantization, CheckpointCorrupt
+ */
+export function parseCheckpointConfig(source: string | object): ModelShape {
+  const top = asObject(source);
+  const architecture = findArchitecture(top);
+  const quantization = parseQuantization(top);
+  const outer = new FieldReader(top);
+  // Multimodal releases keep the language model's fields in text_config; text-only ones have them at the top.
+  const fields = outer.has('text_config') ? outer.child('text_config') : outer;
+  const { hybrid, qkNorm } = architecture;
+
+  const layers = fields.parts('num_hidden_layers');
+  const heads = fields.positive('num_attention_heads');
+  const hidden = fields.positive('hidden_size');
+  const kvHeads = fields.positive(
+    'num_key_value_heads',
+    architecture.kvHeads === 'heads' ? heads : undefined,
+  );
+  const headDim = fields.positive(
+    'head_dim',
+    architecture.headDim ?? Math.max(1, Math.floor(hidden / heads)),
+  );
+  const feedForward = readFeedForward(fields, architecture, layers);
+  const bias = (kind: Bias): boolean => kind === 'always' || (kind !== 'none' && fields.flag(kind, false));
+  const shape = {
+    architecture: architecture.name,
+    hidden,
+    heads,
+    kvHeads,
+    headDim,
+    feedForward,
+    ffn: feedForward.includes('dense') ? fields.positive('intermediate_size') : 0,
+    vocab: fields.positive('vocab_size'),
+    normEpsilon: fields.positiveNumber('rms_norm_eps') ?? 1e-6,
+    unitOffsetNorm: hybrid !== null,
+    qkNorm,
+    qkvBias: bias(architecture.biases.qkv),
+    outputBias: bias(architecture.biases.output),
+    mlpBias: bias(architecture.biases.mlp),
+    outputGate: hybrid !== null && fields.flag('attn_output_gate', true),
+    tiedEmbeddings: fields.flag('tie_word_embeddings', outer.flag('tie_word_embeddings', false)),
+    quantization,
+    layerKinds: readLayerKinds(fields, architecture, layers),
+    windows: readWindows(fields, architecture, layers),
+    gdn: readGdn(fields, architecture),
+    moe: readMoe(fields, architecture),
+    ...readRope(fields, headDim, hybrid === null ? 1 : 0.25),
+  };
+  fields.check(heads % kvHeads === 0, 'num_attention_heads must be a multiple of num_key_value_heads');
+  checkActivation(fields);
+  fields.finish();
+  return shape;
+}
+
+function asObject(source: string | object): ConfigObject {
+  const value = typeof source === 'string' ? parseSmallJson('config.json', source) : source;
+  if (!isObject(value)) throw new FailureError('CheckpointCorrupt', 'config.json is not a JSON object');
+  return value;
+}
+
+function findArchitecture(top: ConfigObject): Architecture {
+  const modelType = top['model_type'] ?? undefined;
+  const found = architectures.find(({ modelTypes }) => modelTypes.includes(modelType as string));
+  if (found !== undefined) return found;
+  const problem =
+    modelType === undefined ? 'there is no model_type' : `model_type ${quote(modelType)} is not supported`;
+  throw unsupported(`${problem}; supported: ${supportedModelTypes.join(', ')}`);
+}
+
+function checkActivation(fields: FieldReader): void {
+  const activation = fields.value('hidden_act') ?? 'silu';
+  if (activation === 'silu') return;
+  throw unsupported(`hidden_act ${quote(activation)} is not supported, only silu`);
+}
+
+function readGdn(fields: FieldReader, { hybrid }: Architecture): GdnDimensions | null {
+  if (hybrid === null) return null;
+  const gdn = {
+    kHeads: fields.positive('linear_num_key_heads'),
+    vHeads: fields.positive('linear_num_value_heads'),
+    kDim: fields.positive('linear_key_head_dim'),
+    vDim: fields.positive('linear_value_head_dim'),
+    convKernel: fields.positive('linear_conv_kernel_dim', 4),
+    interleaved: hybrid.interleaved,
+    tiled: false,
+  };
+  fields.check(
+    gdn.vHeads % gdn.kHeads === 0,
+    'linear_num_value_heads must be a multiple of linear_num_key_heads',
+  );
+  return gdn;
+}
+
+function readMoe(fields: FieldReader, { experts }: Architecture): MoeDimensions | null {
+  if (experts === null) return null;
+  const { shared, normalized } = experts;
+  const moe = {
+    // Newer releases name it num_local_experts.
+    experts: fields.parts(fields.has('num_local_experts') ? 'num_local_experts' : 'num_experts'),
+    topK: fields.positive('num_experts_per_tok'),
+    ffn: fields.positive('moe_intermediate_size'),
+    sharedFfn: shared ? fields.positive('shared_expert_intermediate_size') : 0,
+    normalized: normalized === 'always' || fields.flag('norm_topk_prob', normalized),
+  };
+  fields.check(moe.topK <= moe.experts, 'num_experts_per_tok must not be more than the number of experts');
+  return moe;
+}

@@ -1,0 +1,10 @@
+// Checkpoints on this machine's disks.
+
+export {
+  openCheckpoint,
+  readLocalMtpHead,
+  type LocalCheckpoint,
+  type StoredTensor,
+} from './open-checkpoint.js';
+export { openLocalModel } from './local-gguf.js';
+export { parseHeaderInSteps, parseIndexInSteps } from './parse-in-steps.js';

@@ -1,0 +1,130 @@
+// A checkpoint on this machine, by its headers alone: the model's shape, and where each of its tensors lies.
+
+import { open, readFile, stat } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { FailureError } from '@llmservice/crds';
+import type { ModelShape } from '../../config/model-shape.js';
+import { parseCheckpointConfig } from '../../config/read-config.js';
+import { readGgufCheckpoint, type Restoration } from '../../formats/gguf-checkpoint.js';
+import { headerLengthBytes, type PlacedTensor } from '../../formats/safetensors-header.js';
+import {
+  safetensorsIndexFile,
+  safetensorsSingleFile,
+  type SafetensorsIndex,
+} from '../../formats/safetensors-index.js';
+import { mostIndexBytes, parseHeaderLength } from '../../formats/safetensors.js';
+import { checkSmallFile } from '../../json/small-json.js';
+import { isOfMtp, type MtpHead } from '../../weights/mtp-head.js';
+import { findGguf, readLocalGguf } from './local-gguf.js';
+import { parseHeaderInSteps, parseIndexInSteps } from './parse-in-steps.js';
+
+/** A tensor of a checkpoint, and where its bytes are. */
+export interface StoredTensor extends PlacedTensor {
+  /** Name of the file in the checkpoint's folder. */
+  readonly file: string;
+  /** Of the tensor in that file, for messages. */
+  readonly storedName: string;
+  /** What was done to its values, which reading it undoes; null: nothing. */
+  readonly restoration: Restoration | null;
+}
+
+export interface LocalCheckpoint {
+  /** Folder of the files. */
+  readonly dir: string;
+  readonly shape: ModelShape;
+  readonly tensors: readonly StoredTensor[];
+}
+
+/**
+ * @param model a folder, or a .gguf file
+ * @throws FailureError of the checkpoint parsers; CheckpointIncomplete where a file or a tensor of the index is not there
+ */
+export async function openCheckpoint(model: string): Promise<LocalCheckpoint> {
+  const gguf = await findGguf(model);
+  if (gguf === null) {
+    const shape = parseCheckpointConfig(await readConfig(model));
+    return { dir: model, shape, tensors: await readTensors(model) };
+  }
+  const header = await readLocalGguf(gguf, { arrays: false });
+  const { shape, tensors } = readGgufCheckpoint(header);
+  const { file } = header;
+  return { dir: dirname(gguf), shape, tensors: tensors.map((tensor) => ({ ...tensor, file })) };
+}
+
+/**
+ * The layer for multi-token prediction of a checkpoint in safetensors.
+ * @throws FailureError of the checkpoint parsers
+ */
+export async function readLocalMtpHead(dir: string): Promise<MtpHead> {
+  const { shape, tensors } = await openCheckpoint(dir);
+  return { shape, tensors: tensors.filter(({ name }) => isOfMtp(name)) };
+}
+
+async function readConfig(dir: string): Promise<string> {
+  const file = join(dir, 'config.json');
+  const { size } = await stat(file).catch((cause: unknown) => {
+    throw incomplete(file, cause);
+  });
+  checkSmallFile('config.json', size);
+  return readFile(file, 'utf8');
+}
+
+async function readTensors(dir: string): Promise<StoredTensor[]> {
+  const text = await readIndex(join(dir, safetensorsIndexFile));
+  const index = text === null ? null : await parseIndexInSteps(text);
+  const files = index?.files ?? [safetensorsSingleFile];
+  const tensors: StoredTensor[] = [];
+  for (const file of files) {
+    const entries = await readHeader(dir, file);
+    tensors.push(...entries.map((entry) => ({ ...entry, file, storedName: entry.name, restoration: null })));
+  }
+  if (index !== null) checkIndex(index, tensors);
+  return tensors;
+}
+
+function checkIndex({ weightMap }: SafetensorsIndex, tensors: readonly StoredTensor[]): void {
+  const places = new Map(tensors.map(({ name, file }) => [name, file]));
+  for (const [name, file] of weightMap) {
+    if (places.get(name) === file) continue;
+    throw new FailureError(
+      'CheckpointIncomplete',
+      `${file}: tensor ${name} is not in the file that ${safetensorsIndexFile} names for it`,
+      { file },
+    );
+  }
+}
+
+/** Null where there is none. */
+async function readIndex(path: string): Promise<Uint8Array | null> {
+  const size = await stat(path).then(
+    (stats) => stats.size,
+    () => null,
+  );
+  if (size === null) return null;
+  if (size <= mostIndexBytes) return readFile(path);
+  throw new FailureError(
+    'CheckpointCorrupt',
+    `${path} has ${String(size)} bytes, far more than such a file takes`,
+  );
+}
+
+async function readHeader(dir: string, file: string): Promise<PlacedTensor[]> {
+  const path = join(dir, file);
+  const handle = await open(path).catch((cause: unknown) => {
+    throw incomplete(path, cause);
+  });
+  try {
+    const { size } = await handle.stat();
+    const first = Buffer.alloc(Math.min(headerLengthBytes, size));
+    await handle.read(first, 0, first.length, 0);
+    const header = Buffer.alloc(parseHeaderLength(file, first, size));
+    await handle.read(header, 0, header.length, headerLengthBytes);
+    return await parseHeaderInSteps(file, header, size);
+  } finally {
+    await handle.close();
+  }
+}
+
+function incomplete(file: string, cause: unknown): FailureError {
+  return new FailureError('CheckpointIncomplete', `${file} cannot be read`, undefined, { cause });
+}

@@ -1,0 +1,187 @@
+#include "model/checkpoint_source.h"
+
+#include <initializer_list>
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+#include <utility>
+
+namespace llmservice {
+namespace {
+
+using nlohmann::json;
+
+// The fields of one object; finish() refuses those that nobody asked for.
+class Fields {
+ public:
+  Fields(const json& object, std::string path) : object_(object), path_(std::move(path)) {
+    if (!object.is_object()) wrong(path_, "an object");
+  }
+
+  const json& at(const char* name) {
+    ++read_;
+    const auto found = object_.find(name);
+    if (found == object_.end()) wrong(path_ + name, "there");
+    return *found;
+  }
+  template <class T>
+  T get(const char* name) {
+    const json& value = at(name);
+    try {
+      return value.get<T>();
+    } catch (const json::exception&) {
+      wrong(path_ + name, "of another type");
+    }
+  }
+  template <class T>
+  T choice(const char* name, std::initializer_list<std::pair<const char*, T>> choices) {
+    return chosen(at(name), path_ + name, choices);
+  }
+  template <class T>
+  std::vector<T> choices(const char* name, std::initializer_list<std::pair<const char*, T>> choices) {
+    std::vector<T> all;
+    for (const json& each : at(name)) all.push_back(chosen(each, path_ + name, choices));
+    return all;
+  }
+  Fields object(const char* name) { return {at(name), path_ + name + "."}; }
+  bool is_null(const char* name) {
+    const bool null = at(name).is_null();
+    if (!null) --read_;  // who asks reads it next
+    return null;
+  }
+  void finish() const {
+    if (read_ != object_.size()) wrong(path_, "without further fields");
+  }
+
+  [[noreturn]] static void wrong(const std::string& path, const std::string& expected) {
+    throw std::invalid_argument("checkpoint: " + path + " is not " + expected + ".");
+  }
+
+ private:
+  template <class T>
+  static T chosen(const json& value, const std::string& path,
+                  std::initializer_list<std::pair<const char*, T>> choices) {
+    for (const auto& [name, choice] : choices) {
+      if (value == name) return choice;
+    }
+    wrong(path, "one of its values");
+  }
+
+  const json& object_;
+  std::string path_;
+  size_t read_ = 0;
+};
+
+RopeScaling to_scaling(Fields fields) {
+  const auto type = fields.get<std::string>("type");
+  RopeScaling scaling;
+  if (type == "linear") {
+    scaling = LinearScaling{.factor = fields.get<double>("factor")};
+  } else if (type == "llama3") {
+    scaling = Llama3Scaling{.factor = fields.get<double>("factor"),
+                            .low_freq_factor = fields.get<double>("lowFreqFactor"),
+                            .high_freq_factor = fields.get<double>("highFreqFactor"),
+                            .original_max_positions = fields.get<double>("originalMaxPositions")};
+  } else if (type == "yarn") {
+    scaling = YarnScaling{.factor = fields.get<double>("factor"),
+                          .original_max_positions = fields.get<double>("originalMaxPositions"),
+                          .beta_fast = fields.get<double>("betaFast"),
+                          .beta_slow = fields.get<double>("betaSlow"),
+                          .truncate = fields.get<bool>("truncate"),
+                          .attention_factor = fields.get<double>("attentionFactor")};
+  } else if (type != "none") {
+    Fields::wrong("shape.scaling.type", "one of its values");
+  }
+  fields.finish();
+  return scaling;
+}
+
+GdnConfig to_gdn(Fields fields) {
+  const GdnConfig gdn{.k_heads = fields.get<int32_t>("kHeads"),
+                      .v_heads = fields.get<int32_t>("vHeads"),
+                      .k_dim = fields.get<int32_t>("kDim"),
+                      .v_dim = fields.get<int32_t>("vDim"),
+                      .conv_kernel = fields.get<int32_t>("convKernel"),
+                      .interleaved = fields.get<bool>("interleaved"),
+                      .tiled = fields.get<bool>("tiled")};
+  fields.finish();
+  return gdn;
+}
+
+MoeConfig to_moe(Fields fields) {
+  const MoeConfig moe{.experts = fields.get<int32_t>("experts"),
+                      .top_k = fields.get<int32_t>("topK"),
+                      .intermediate = fields.get<int32_t>("ffn"),
+                      .shared_intermediate = fields.get<int32_t>("sharedFfn"),
+                      .normalize_top_k = fields.get<bool>("normalized")};
+  fields.finish();
+  return moe;
+}
+
+ModelConfig to_config(Fields fields) {
+  ModelConfig config{.architecture = fields.get<std::string>("architecture"),
+                     .hidden = fields.get<int32_t>("hidden"),
+                     .heads = fields.get<int32_t>("heads"),
+                     .kv_heads = fields.get<int32_t>("kvHeads"),
+                     .head_dim = fields.get<int32_t>("headDim"),
+                     .intermediate = fields.get<int32_t>("ffn"),
+                     .vocab = fields.get<int32_t>("vocab"),
+                     .norm_eps = fields.get<float>("normEpsilon"),
+                     .tied_head = fields.get<bool>("tiedEmbeddings"),
+                     .qkv_bias = fields.get<bool>("qkvBias"),
+                     .output_bias = fields.get<bool>("outputBias"),
+                     .mlp_bias = fields.get<bool>("mlpBias"),
+                     .qk_norm = fields.get<bool>("qkNorm"),
+                     .output_gate = fields.get<bool>("outputGate"),
+                     .unit_offset_norm = fields.get<bool>("unitOffsetNorm"),
+                     .rope = {.theta = fields.get<double>("theta"),
+                              .rotary = fields.get<int32_t>("rotaryDim"),
+                              .scaling = to_scaling(fields.object("scaling"))},
+                     .layers = fields.choices<LayerKind>(
+                         "layerKinds", {{"full", LayerKind::kAttention}, {"gdn", LayerKind::kGdn}}),
+                     .feed_forward = fields.choices<FeedForwardKind>(
+                         "feedForward", {{"dense", FeedForwardKind::kDense}, {"moe", FeedForwardKind::kMoe}}),
+                     .windows = fields.get<std::vector<int32_t>>("windows"),
+                     .gdn = {},
+                     .moe = {}};
+  if (!fields.is_null("gdn")) config.gdn = to_gdn(fields.object("gdn"));
+  if (!fields.is_null("moe")) config.moe = to_moe(fields.object("moe"));
+  fields.finish();
+  return config;
+}
+
+TensorPlace to_place(Fields fields) {
+  TensorPlace place{.name = fields.get<std::string>("name"),
+                    .file = fields.get<std::string>("file"),
+                    .stored_name = fields.get<std::string>("storedName"),
+                    .dtype = fields.get<std::string>("dtype"),
+                    .shape = fields.get<std::vector<int64_t>>("shape"),
+                    .offset = fields.get<uint64_t>("offset"),
+                    .bytes = fields.get<uint64_t>("bytes")};
+  if (!fields.is_null("restoration")) {
+    place.restoration = fields.choice<Restoration>(
+        "restoration", {{"halvedRows", Restoration::kHalvedRows}, {"logOfDecay", Restoration::kLogOfDecay}});
+  }
+  fields.finish();
+  return place;
+}
+
+}  // namespace
+
+CheckpointSource parse_checkpoint_source(std::string_view text) {
+  const json root = json::parse(text, nullptr, false);
+  Fields fields(root, "");
+  CheckpointSource source{
+      .dir = fields.get<std::string>("dir"),
+      .config = to_config(fields.object("shape")),
+      .quantization = fields.choice<LoadQuantization>("quantization", {{"none", LoadQuantization::kNone},
+                                                                       {"fp8", LoadQuantization::kFp8},
+                                                                       {"int8", LoadQuantization::kInt8}}),
+      .tensors = {}};
+  const json& tensors = fields.at("tensors");
+  source.tensors.reserve(tensors.size());
+  for (const json& tensor : tensors) source.tensors.push_back(to_place({tensor, "tensors[]."}));
+  fields.finish();
+  return source;
+}
+
+}  // namespace llmservice

@@ -1,0 +1,104 @@
+// llama's rows of q and k are reordered for rotation by neighbours, the decay is stored as -exp(A_log).
+// Source: llama.cpp, conversion/llama.py and conversion/qwen.py.
+#include "model/restored_tensor.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include "ops/error.h"
+
+namespace llmservice {
+namespace {
+
+// A tensor whose bytes are made from those that the file has from `begin` on, and are read as if they were
+// these.
+class DerivedTensor : public TensorFile {
+ public:
+  DerivedTensor(const TensorFile& from, uint64_t begin) : from_(from), begin_(begin) {}
+  const std::string& name() const override { return from_.name(); }
+  void read(uint64_t offset, std::span<std::byte> out) const override { derive(offset - begin_, out); }
+
+ protected:
+  // From `offset` of the tensor.
+  virtual void derive(uint64_t offset, std::span<std::byte> out) const = 0;
+  void read_stored(uint64_t offset, std::span<std::byte> out) const { from_.read(begin_ + offset, out); }
+
+ private:
+  const TensorFile& from_;
+  uint64_t begin_;
+};
+
+// Rotation pairs feature j of a head with j + half here; stored they are neighbours.
+class HalvedRows final : public DerivedTensor {
+ public:
+  HalvedRows(const TensorFile& from, uint64_t begin, uint64_t row_bytes, uint64_t head_dim)
+      : DerivedTensor(from, begin), row_bytes_(row_bytes), head_dim_(head_dim) {}
+
+  void derive(uint64_t offset, std::span<std::byte> out) const override {
+    while (!out.empty()) {
+      const uint64_t within = offset % row_bytes_;
+      const size_t count = std::min<size_t>(out.size(), row_bytes_ - within);
+      read_stored(stored_row(offset / row_bytes_) * row_bytes_ + within, out.first(count));
+      out = out.subspan(count);
+      offset += count;
+    }
+  }
+
+ private:
+  uint64_t stored_row(uint64_t row) const {
+    const uint64_t half = head_dim_ / 2;
+    const uint64_t feature = row % head_dim_;
+    return row - feature + feature % half * 2 + feature / half;
+  }
+
+  uint64_t row_bytes_;
+  uint64_t head_dim_;
+};
+
+// A_log of the stored -exp(A_log), in F32.
+class LogOfDecay final : public DerivedTensor {
+ public:
+  LogOfDecay(const TensorFile& from, uint64_t begin, std::string tensor)
+      : DerivedTensor(from, begin), tensor_(std::move(tensor)) {}
+
+  void derive(uint64_t offset, std::span<std::byte> out) const override {
+    read_stored(offset, out);
+    for (size_t at = 0; at + sizeof(float) <= out.size(); at += sizeof(float)) {
+      float value;
+      std::memcpy(&value, out.data() + at, sizeof value);
+      if (!(value < 0) || !std::isfinite(value)) {
+        throw EngineError("CheckpointCorrupt", name() + ": tensor " + tensor_ + " holds " +
+                                                   std::to_string(value) +
+                                                   "; expected negative numbers, -exp(A_log).");
+      }
+      value = std::log(-value);
+      std::memcpy(out.data() + at, &value, sizeof value);
+    }
+  }
+
+ private:
+  std::string tensor_;
+};
+
+}  // namespace
+
+std::unique_ptr<TensorFile> restored_tensor(const TensorFile& file, const TensorPlace& place,
+                                            int32_t head_dim) {
+  if (place.restoration == Restoration::kLogOfDecay) {
+    if (place.dtype != "F32")
+      throw EngineError("UnsupportedQuantization", file.name() + ": tensor " + place.stored_name +
+                                                       " has type " + place.dtype + "; it is read as F32.");
+    return std::make_unique<LogOfDecay>(file, place.offset, place.stored_name);
+  }
+  const int64_t rows = place.shape.empty() ? 1 : place.shape.front();
+  if (head_dim % 2 != 0 || rows % head_dim != 0) {
+    throw EngineError("CheckpointCorrupt", file.name() + ": tensor " + place.stored_name + " has " +
+                                               std::to_string(rows) + " rows, which are no heads of " +
+                                               std::to_string(head_dim) + ".");
+  }
+  return std::make_unique<HalvedRows>(file, place.offset, place.bytes / static_cast<uint64_t>(rows),
+                                      static_cast<uint64_t>(head_dim));
+}
+
+}  // namespace llmservice

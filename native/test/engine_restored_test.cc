@@ -1,0 +1,90 @@
+// Tensors as GGUF files have them: rows of llama's queries and keys, the decay, frequencies and block scales.
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "failures.h"
+#include "model/checkpoint.h"
+#include "model/rope.h"
+#include "tiny_checkpoint.h"
+
+namespace llmservice::testing {
+namespace {
+
+StoredTensor counted(std::vector<int64_t> shape, float first = 0, float step = 1) {
+  int64_t count = 1;
+  for (const int64_t side : shape) count *= side;
+  std::string bytes(count * sizeof(float), '\0');
+  for (int64_t i = 0; i < count; ++i) {
+    const float value = first + step * static_cast<float>(i);
+    std::memcpy(bytes.data() + i * sizeof value, &value, sizeof value);
+  }
+  return {"F32", std::move(shape), std::move(bytes)};
+}
+
+// One tensor `x`, of heads of four rows.
+class Restored : public ::testing::Test {
+ protected:
+  Tensor open(const StoredTensor& tensor, Restoration restoration) {
+    ModelConfig config = tiny_llama_config();
+    config.head_dim = 4;
+    write_checkpoint(dir_, config, {{"x", tensor}});
+    source_ = *dir_.checkpoint();
+    source_.tensors[0].restoration = restoration;
+    checkpoint_.emplace(source_);
+    return checkpoint_->tensor("x");
+  }
+  static std::vector<float> floats(const Tensor& tensor, uint64_t first, size_t count) {
+    std::vector<float> values(count);
+    tensor.read(first * sizeof(float), std::as_writable_bytes(std::span(values)));
+    return values;
+  }
+
+  TempDir dir_;
+  CheckpointSource source_;
+  std::optional<Checkpoint> checkpoint_;
+};
+
+TEST_F(Restored, RowsThatRotateTogetherComeInHalves) {
+  const Tensor q = open(counted({8, 8}), Restoration::kHalvedRows);
+  const std::vector<float> all = floats(q, 0, 64);
+  // Of each head of four: the even rows, then the odd ones.
+  const int rows[] = {0, 2, 1, 3, 4, 6, 5, 7};
+  for (int row = 0; row < 8; ++row) {
+    for (int col = 0; col < 8; ++col) EXPECT_EQ(all[row * 8 + col], static_cast<float>(rows[row] * 8 + col));
+  }
+  // A read may begin and end within rows.
+  EXPECT_EQ(floats(q, 7, 6), (std::vector<float>{7, 16, 17, 18, 19, 20}));
+  EXPECT_EQ(failure_of([&] { open(counted({6, 8}), Restoration::kHalvedRows); }), "CheckpointCorrupt");
+}
+
+TEST_F(Restored, TheDecayIsItsLogarithm) {
+  const Tensor a = open(counted({4}, -1, -1), Restoration::kLogOfDecay);
+  const std::vector<float> logs = floats(a, 0, 4);
+  for (int i = 0; i < 4; ++i) EXPECT_FLOAT_EQ(logs[i], std::log(static_cast<float>(i + 1)));
+  const Tensor positive = open(counted({4}), Restoration::kLogOfDecay);
+  EXPECT_EQ(failure_of([&] { floats(positive, 0, 4); }), "CheckpointCorrupt");
+  std::mt19937 random(1);
+  EXPECT_EQ(failure_of([&] { open(bf16_tensor({4}, -2, 1, random), Restoration::kLogOfDecay); }),
+            "UnsupportedQuantization");
+}
+
+TEST_F(Restored, DividedFrequenciesAreReadFromTheirTensor) {
+  ModelConfig config = tiny_llama_config();
+  config.rope.rotary = 4;
+  write_checkpoint(dir_, config, {{"rope_freqs.weight", counted({2}, 1, 7)}});
+  const auto source = dir_.checkpoint();
+  read_rope_divisors(Checkpoint(*source), config.rope);
+  EXPECT_EQ(std::get<DivisorScaling>(config.rope.scaling).divisors, (std::vector<float>{1, 8}));
+}
+
+TEST_F(Restored, ScalesThatAreNoNumbersAreRefused) {
+  // A block of Q8_0 whose scale is infinite.
+  const StoredTensor block{"Q8_0", {1, 32}, std::string("\x00\x7c", 2) + std::string(32, '\1')};
+  const Tensor tensor = open(block, Restoration::kNone);
+  std::vector<std::byte> data(tensor.bytes);
+  EXPECT_EQ(failure_of([&] { tensor.read(0, data); }), "CheckpointCorrupt");
+}
+
+}  // namespace
+}  // namespace llmservice::testing

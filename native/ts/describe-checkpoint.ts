@@ -1,0 +1,20 @@
+// A checkpoint as the engine is told of it: the model and where each tensor lies. The engine parses neither config.json nor a
+// header, so that it cannot read them in another way than the memory plan did. native/src/model/checkpoint_source.cpp reads
+// what is written here.
+
+import type { LoadQuantization } from '@llmservice/checkpoint';
+import type { LocalCheckpoint } from '@llmservice/checkpoint/local';
+
+/** @param atLoad what unquantized matrices become; of a checkpoint that is quantized already, the rest is left alone */
+export function describeCheckpoint(
+  { dir, shape, tensors }: LocalCheckpoint,
+  atLoad: LoadQuantization,
+): string {
+  const { quantization, maxPositionEmbeddings, ...described } = shape;
+  return JSON.stringify({
+    dir,
+    shape: described,
+    quantization: quantization === 'none' ? atLoad : 'none',
+    tensors,
+  });
+}
