@@ -24,7 +24,7 @@ struct Load {
 };
 
 std::unique_ptr<Engine> load(const std::filesystem::path& dir, const Load& load) {
-  const EngineOptions options{.model_dir = dir,
+  const EngineOptions options{.checkpoint = read_description(dir),
                               .block_size = kBlock,
                               .num_blocks = load.sequences * kMaxLength / kBlock,
                               .max_num_seqs = load.sequences,
@@ -111,7 +111,8 @@ void print_head(int repeats, const BandwidthProbe& probe) {
 constexpr const char* kUsage =
     "usage: llmservice_bench [REPEATS [ARCHITECTURE...|all]]        qwen3 when none is named\n"
     "       llmservice_bench write FOLDER ARCHITECTURE              the BF16 checkpoint alone\n"
-    "       llmservice_bench stored FOLDER ARCHITECTURE FORMAT REPEATS   a checkpoint made of that one\n";
+    "       llmservice_bench stored FOLDER ARCHITECTURE FORMAT REPEATS   one made of that, described in "
+    "description.json\n";
 
 int main_of(std::vector<std::string> args) {
   if (args.size() == 3 && args[0] == "write") {

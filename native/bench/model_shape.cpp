@@ -77,6 +77,44 @@ json config_of(const Architecture& a, const Sizes& s) {
   return config;
 }
 
+json described(const Architecture& a, const Sizes& s) {
+  const auto each = [&](auto value) { return json(std::vector<decltype(value)>(s.layers, value)); };
+  std::vector<std::string> kinds(s.layers, "full");
+  for (int64_t i = 0; a.hybrid && i < s.layers; ++i) {
+    if ((i + 1) % kAttentionInterval != 0) kinds[i] = "gdn";
+  }
+  json shape = plain_description();
+  shape.update({{"architecture", a.name},
+                {"hidden", kHidden},
+                {"heads", s.heads},
+                {"kvHeads", s.kv_heads},
+                {"headDim", s.head_dim},
+                {"ffn", a.experts ? 0 : s.feed_forward},
+                {"vocab", kVocab},
+                {"tiedEmbeddings", true},
+                {"qkNorm", a.qk_norm},
+                {"outputGate", a.hybrid},
+                {"unitOffsetNorm", a.hybrid},
+                {"theta", 1000000.0},
+                {"rotaryDim", a.hybrid ? s.head_dim / 4 : s.head_dim},
+                {"layerKinds", kinds},
+                {"feedForward", each(std::string(a.experts ? "moe" : "dense"))},
+                {"windows", each(0)}});
+  if (a.hybrid) {
+    shape["gdn"] = {{"kHeads", kGdnHeads}, {"vHeads", kGdnHeads},       {"kDim", kGdnDim},
+                    {"vDim", kGdnDim},     {"convKernel", kConvKernel}, {"interleaved", a.fused_projections},
+                    {"tiled", false}};
+  }
+  if (a.experts) {
+    shape["moe"] = {{"experts", kExperts},
+                    {"topK", kTopK},
+                    {"ffn", expert_width(s)},
+                    {"sharedFfn", a.hybrid ? expert_width(s) : 0},
+                    {"normalized", true}};
+  }
+  return shape;
+}
+
 class TensorList {
  public:
   void plain(const std::string& name, std::vector<int64_t> dims) {
@@ -137,6 +175,11 @@ bool is_expert(const TensorShape& tensor) { return tensor.name.find(".experts.")
 
 }  // namespace
 
+json plain_description() {
+  return {{"normEpsilon", 1e-6}, {"qkvBias", false}, {"outputBias", false},          {"mlpBias", false},
+          {"gdn", nullptr},      {"moe", nullptr},   {"scaling", {{"type", "none"}}}};
+}
+
 int64_t TensorShape::values() const {
   int64_t count = 1;
   for (const int64_t dim : dims) count *= dim;
@@ -181,7 +224,7 @@ ModelShape shape_of(std::string_view architecture) {
     }
     add_feed_forward(list, *a, s, layer + "mlp.");
   }
-  return {config_of(*a, s), std::move(list.tensors)};
+  return {config_of(*a, s), described(*a, s), std::move(list.tensors)};
 }
 
 }  // namespace llmservice::bench

@@ -1,4 +1,4 @@
-// Models at the scale of Qwen3-0.6B, one per architecture: what config.json says and which tensors there are.
+// Models at the scale of Qwen3-0.6B, one per architecture: what they are and which tensors there are.
 // The dense ones have its width, those with experts run as many features per token, the hybrids are
 // Qwen3.5-0.8B's.
 #pragma once
@@ -21,13 +21,17 @@ struct TensorShape {
 };
 
 struct ModelShape {
-  nlohmann::json config;  // of BF16 weights
+  nlohmann::json config;     // of BF16 weights, as other engines read it
+  nlohmann::json described;  // as native/src/model/checkpoint_source.h has it
   std::vector<TensorShape> tensors;
 
   // The share of the weights that a step of `sequences` single rows reads: all but the experts that no row
   // chose, if rows choose their experts evenly and independently.
   double share_read(int32_t sequences) const;
 };
+
+// Fields of `described` that no model of the benchmarks needs otherwise.
+nlohmann::json plain_description();
 
 // Model types that have a shape here.
 std::vector<std::string_view> benchmarked_architectures();

@@ -6,6 +6,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <random>
+#include <sstream>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -14,6 +15,9 @@ namespace llmservice::bench {
 namespace {
 
 using nlohmann::json;
+
+constexpr const char* kWeights = "model.safetensors";
+constexpr const char* kDescription = "description.json";
 
 json config_of(const ModelShape& shape, WeightFormat format) {
   json config = shape.config;
@@ -76,7 +80,8 @@ std::string noise(const StoredTensor& tensor, std::mt19937& random) {
   return bytes;
 }
 
-void write_weights(const std::filesystem::path& path, const std::vector<StoredTensor>& tensors) {
+// The header of the safetensors file. Of each tensor, where its data begins behind the header's end.
+json header_of(const std::vector<StoredTensor>& tensors) {
   json header;
   int64_t offset = 0;
   for (const StoredTensor& tensor : tensors) {
@@ -84,8 +89,33 @@ void write_weights(const std::filesystem::path& path, const std::vector<StoredTe
         {"dtype", tensor.dtype}, {"shape", tensor.dims}, {"data_offsets", {offset, offset + tensor.bytes()}}};
     offset += tensor.bytes();
   }
+  return header;
+}
+
+json description_of(const std::filesystem::path& dir, const ModelShape& shape,
+                    const std::vector<StoredTensor>& tensors) {
+  json places = json::array();
+  int64_t offset = 8 + static_cast<int64_t>(header_of(tensors).dump().size());
+  for (const StoredTensor& tensor : tensors) {
+    places.push_back({{"name", tensor.name},
+                      {"file", kWeights},
+                      {"storedName", tensor.name},
+                      {"dtype", tensor.dtype},
+                      {"shape", tensor.dims},
+                      {"offset", offset},
+                      {"bytes", tensor.bytes()},
+                      {"restoration", nullptr}});
+    offset += tensor.bytes();
+  }
+  return {{"dir", std::filesystem::absolute(dir)},
+          {"shape", shape.described},
+          {"quantization", "none"},
+          {"tensors", places}};
+}
+
+void write_weights(const std::filesystem::path& path, const std::vector<StoredTensor>& tensors) {
   std::ofstream file(path, std::ios::binary);
-  const std::string text = header.dump();
+  const std::string text = header_of(tensors).dump();
   const uint64_t length = text.size();
   file.write(reinterpret_cast<const char*>(&length), sizeof(length));
   file << text;
@@ -105,7 +135,17 @@ void write_weights(const std::filesystem::path& path, const std::vector<StoredTe
 
 void write_random_checkpoint(const std::filesystem::path& dir, const ModelShape& shape, WeightFormat format) {
   std::ofstream(dir / "config.json") << config_of(shape, format).dump(2);
-  write_weights(dir / "model.safetensors", stored_tensors(shape, format));
+  const std::vector<StoredTensor> tensors = stored_tensors(shape, format);
+  std::ofstream(dir / kDescription) << description_of(dir, shape, tensors).dump();
+  write_weights(dir / kWeights, tensors);
+}
+
+std::shared_ptr<const CheckpointSource> read_description(const std::filesystem::path& dir) {
+  std::ifstream file(dir / kDescription, std::ios::binary);
+  if (!file) throw std::runtime_error("There is no readable " + (dir / kDescription).string() + ".");
+  std::stringstream text;
+  text << file.rdbuf();
+  return std::make_shared<CheckpointSource>(parse_checkpoint_source(text.str()));
 }
 
 RandomCheckpoint::RandomCheckpoint(const ModelShape& shape, WeightFormat format) {

@@ -1,9 +1,12 @@
-// A checkpoint of random weights, as config.json and one safetensors file.
+// A checkpoint of random weights: config.json and one safetensors file, as other engines read it, and
+// description.json, as this engine is told of it.
 #pragma once
 
 #include <cstdint>
 #include <filesystem>
+#include <memory>
 
+#include "model/checkpoint_source.h"
 #include "model_shape.h"
 
 namespace llmservice::bench {
@@ -12,6 +15,9 @@ enum class WeightFormat : uint8_t { kBf16, kFp8 };
 
 // Throws std::runtime_error when the disk has no room.
 void write_random_checkpoint(const std::filesystem::path& dir, const ModelShape& shape, WeightFormat format);
+
+// Of the folder's description.json. Throws std::runtime_error where there is none.
+std::shared_ptr<const CheckpointSource> read_description(const std::filesystem::path& dir);
 
 // One in a temporary folder that goes with the object.
 class RandomCheckpoint {

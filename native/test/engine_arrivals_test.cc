@@ -168,7 +168,7 @@ TEST_F(EngineArrivals, EndsAWaitWhenAnotherRankGivesUp) {
 TEST_F(EngineArrivals, RefusesAMapThatDoesNotTellOfTheWholeFile) {
   const ArrivingCheckpoint checkpoint(dir_);
   ArrivalMap map = checkpoint.map();
-  map.first_pieces[kFile] = 1;
+  map.first_pieces[kWeightsFile] = 1;
   while (checkpoint.arrived() < checkpoint.pieces()) checkpoint.next();
   std::string message;
   EXPECT_EQ(failure_of([&] { load(map, [](auto, auto) {}); }, &message), "EngineFault");

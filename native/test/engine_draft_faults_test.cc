@@ -59,7 +59,7 @@ INSTANTIATE_TEST_SUITE_P(Backends, DraftFaults, ::testing::Values("reference", "
 
 // Layer 0 is a Gated DeltaNet, layer 1 attention.
 TEST(DraftFaultsInLayers, AreNamedByTheLayerAsWithoutDrafts) {
-  const TempDir dir;
+  TempDir dir;
   write_model(dir, sound_tensors());
   const auto sound = plain(dir, [] { return std::make_unique<ReferenceBackend>(); });
   const char* places[] = {"layer 0 Gated DeltaNet", "layer 0 feed-forward", "layer 1 attention",
@@ -82,7 +82,7 @@ TEST(DraftFaultsInLayers, AreNamedByTheLayerAsWithoutDrafts) {
 
 // Only rank 0 sees faults; the others must still draft, accept and go on as it does.
 TEST(DraftFaultsOnRanks, EndAsOnOneRank) {
-  const TempDir dir;
+  TempDir dir;
   Tensors tensors = sound_tensors();
   write_model(dir, tensors);
   const MakeBackend backend = [] { return std::make_unique<ReferenceBackend>(); };
@@ -116,7 +116,7 @@ TEST(DraftFaultsOfTheLayer, LeaveAnswersAsTheyAreAndDraftNothing) {
   const MakeBackend backend = [] { return make_cpu_backend({.threads = 2}); };
   for (const char* name : {"mtp.fc.weight", "mtp.norm.weight", "mtp.pre_fc_norm_hidden.weight",
                            "mtp.layers.0.self_attn.v_proj.weight", "mtp.layers.0.mlp.down_proj.weight"}) {
-    const TempDir dir;
+    TempDir dir;
     Tensors tensors = sound_tensors();
     spoil(tensors, name, 5);
     write_model(dir, tensors);

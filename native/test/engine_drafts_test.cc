@@ -215,7 +215,7 @@ std::vector<Said> on_two_ranks(const TempDir& dir, const std::vector<Request>& r
 }
 
 TEST(DraftsOnRanks, GiveTheSameBits) {
-  const TempDir dir;
+  TempDir dir;
   for (const bool hybrid : {false, true}) {
     write_checkpoint(dir, hybrid ? tiny_hybrid_config() : tiny_llama_config(),
                      hybrid ? tiny_hybrid_tensors() : tiny_llama_tensors());

@@ -245,7 +245,7 @@ TEST(Segment, HasTheSizeThatTheMemoryPlanCountsWith) {
 }
 
 TEST(Segment, SaysHowMuchSharedMemoryItNeeds) {
-  const TempDir dir;
+  TempDir dir;
   if (mount("tmpfs", dir.path().c_str(), "tmpfs", 0, "size=1m") != 0)
     GTEST_SKIP() << "needs the right to mount";
   std::string message;

@@ -150,7 +150,7 @@ describe('parseCheckpointConfig', () => {
       'an unknown model_type',
       { ...llama, model_type: 'gpt_neox' },
       'UnsupportedArchitecture',
-      'llama, qwen3, qwen3_moe, qwen3_next, qwen3_5, qwen3_5_text, qwen3_5_moe, qwen3_5_moe_text',
+      'llama, mistral, qwen2, qwen3, qwen3_moe, qwen3_next, qwen3_5, qwen3_5_text, qwen3_5_moe, qwen3_5_moe_text',
     ],
     [
       'a rotary scaling that is not there',
@@ -162,7 +162,7 @@ describe('parseCheckpointConfig', () => {
       'a window where the architecture has none',
       { ...llama, use_sliding_window: true, sliding_window: 64 },
       'UnsupportedArchitecture',
-      'only for qwen3 and qwen3_moe',
+      'use_sliding_window is true, which is not supported for llama',
     ],
     [
       'sliding layers without a window',
@@ -193,7 +193,7 @@ describe('parseCheckpointConfig', () => {
       'CheckpointCorrupt',
       'intermediate_size is',
     ],
-    ['no model_type', { ...llama, model_type: undefined }, 'UnsupportedArchitecture', 'has no model_type'],
+    ['no model_type', { ...llama, model_type: undefined }, 'UnsupportedArchitecture', 'no model_type'],
     [
       'a name from Object.prototype',
       { ...llama, model_type: 'toString' },
@@ -237,6 +237,95 @@ describe('parseCheckpointConfig', () => {
     const failure = failureOf(source);
     expect(failure.reason).toBe(reason);
     expect(failure.message).toContain(part);
+  });
+
+  test.each([
+    ['an activation', { hidden_act: 'gelu' }, 'UnsupportedArchitecture', 'hidden_act "gelu"'],
+    [
+      'yarn without a factor that helps',
+      { rope_scaling: { type: 'yarn', factor: 0 } },
+      'CheckpointCorrupt',
+      'factor',
+    ],
+    ['linear by nothing', { rope_scaling: { type: 'linear' } }, 'CheckpointCorrupt', 'factor is missing'],
+    ['a theta below zero', { rope_theta: -1 }, 'CheckpointCorrupt', 'rope_theta must be a positive number'],
+    ['an odd share of a head', { partial_rotary_factor: 0.07 }, 'CheckpointCorrupt', 'partial_rotary_factor'],
+    [
+      'a flag that is none',
+      { tie_word_embeddings: 'yes' },
+      'CheckpointCorrupt',
+      'tie_word_embeddings must be',
+    ],
+    ['a width beyond 32 bits', { hidden_size: 2 ** 31 }, 'CheckpointCorrupt', 'hidden_size must be'],
+    [
+      'an epsilon that is text',
+      { rms_norm_eps: '1e-6' },
+      'CheckpointCorrupt',
+      'rms_norm_eps must be a number',
+    ],
+  ])('refuses %s', (_name, changes, reason, part) => {
+    const failure = failureOf({ ...llama, ...changes });
+    expect(failure.reason).toBe(reason);
+    expect(failure.message).toContain(part);
+  });
+
+  const small = { ...llama, num_hidden_layers: 3, num_key_value_heads: 2, sliding_window: 40 };
+  const slides = { use_sliding_window: true };
+  test.each([
+    ['qwen3, not asked for', { model_type: 'qwen3', max_window_layers: 0 }, [0, 0, 0]],
+    [
+      'qwen3, from max_window_layers on',
+      { model_type: 'qwen3', ...slides, max_window_layers: 2 },
+      [0, 0, 40],
+    ],
+    [
+      'qwen2, by layer_types',
+      {
+        ...{ model_type: 'qwen2', ...slides },
+        layer_types: ['sliding_attention', 'full_attention', 'full_attention'],
+      },
+      [40, 0, 0],
+    ],
+    ['qwen3, none of few layers', { model_type: 'qwen3', ...slides }, [0, 0, 0]],
+    ['qwen3_moe, everywhere', { ...qwen3MoeConfig, num_hidden_layers: 3, ...slides }, [40, 40, 40]],
+    ['mistral, without a switch', { model_type: 'mistral' }, [40, 40, 40]],
+    ['mistral without a window', { model_type: 'mistral', sliding_window: null }, [0, 0, 0]],
+  ])('windows of %s', (_name, changes, windows) => {
+    expect(parseCheckpointConfig({ ...small, ...changes }).windows).toEqual(windows);
+  });
+
+  test('qwen2 has biases of queries, keys and values alone, mistral none', () => {
+    const biases = { qkvBias: true, outputBias: false, mlpBias: false };
+    expect(parseCheckpointConfig({ ...small, model_type: 'qwen2' })).toMatchObject(biases);
+    const none = { qkvBias: false, outputBias: false, mlpBias: false, qkNorm: false };
+    expect(parseCheckpointConfig({ ...small, model_type: 'mistral', attention_bias: true })).toMatchObject(
+      none,
+    );
+  });
+
+  test.each([
+    ['qwen3_moe', {}, false],
+    ['qwen3_moe', { norm_topk_prob: true }, true],
+    ['qwen3_next', {}, true],
+    ['qwen3_next', { norm_topk_prob: false }, false],
+    ['qwen3_5_moe', { norm_topk_prob: false }, true],
+  ])('weights of experts of %s with %j are normalized: %s', (model_type, changes, normalized) => {
+    const config =
+      model_type === 'qwen3_moe' ? qwen3MoeConfig : { ...qwen35MoeConfig.text_config, intermediate_size: 8 };
+    expect(parseCheckpointConfig({ ...config, model_type, ...changes }).moe?.normalized).toBe(normalized);
+  });
+
+  test('yarn has the temperature of its factor, or that of its two scales', () => {
+    const yarn = (fields: object) =>
+      parseCheckpointConfig({ ...llama, rope_parameters: { rope_type: 'yarn', ...fields } }).scaling;
+    expect(yarn({ factor: 4, original_max_position_embeddings: 64 })).toEqual({
+      ...{ type: 'yarn', factor: 4, originalMaxPositions: 64, betaFast: 32, betaSlow: 1, truncate: true },
+      attentionFactor: expect.closeTo(1.138629436, 6) as unknown,
+    });
+    expect(yarn({ factor: 40, mscale: 1, mscale_all_dim: 0.707 })).toMatchObject({
+      attentionFactor: expect.closeTo(1.085726399, 6) as unknown,
+    });
+    expect(yarn({ original_max_position_embeddings: 128 })).toMatchObject({ factor: 4 });
   });
 
   test('names every missing field at once', () => {

@@ -15,7 +15,7 @@ import { readRope } from './rope.js';
  * @throws FailureError UnsupportedArchitecture, UnsupportedQuantization, CheckpointCorrupt
  */
 export function parseCheckpointConfig(source: string | object): ModelShape {
-  const top = asObject(source);
+  const top = parseConfigObject(source);
   const architecture = findArchitecture(top);
   const quantization = parseQuantization(top);
   const outer = new FieldReader(top);
@@ -66,7 +66,8 @@ export function parseCheckpointConfig(source: string | object): ModelShape {
   return shape;
 }
 
-function asObject(source: string | object): ConfigObject {
+/** @throws FailureError CheckpointCorrupt */
+export function parseConfigObject(source: string | object): ConfigObject {
   const value = typeof source === 'string' ? parseSmallJson('config.json', source) : source;
   if (!isObject(value)) throw new FailureError('CheckpointCorrupt', 'config.json is not a JSON object');
   return value;

@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "../median.h"
+#include "../random_checkpoint.h"
 #include "backends/gpu/backend.h"
 #include "bench.h"
 #include "kernel_times.h"
@@ -39,7 +40,7 @@ class ModelBench {
         limits_{.block_size = kBlock, .rows = scale_.rows, .drafts = drafts_, .vocab = scale_.vocab} {
     const int32_t longest =
         std::max(scale_.many.prompt + scale_.many.generated, scale_.one.prompt + scale_.one.generated);
-    const EngineOptions engine{.model_dir = dir,
+    const EngineOptions engine{.checkpoint = read_description(dir),
                                .block_size = kBlock,
                                .num_blocks = scale_.many.sequences * ((longest + kBlock - 1) / kBlock),
                                .max_num_seqs = scale_.many.sequences,

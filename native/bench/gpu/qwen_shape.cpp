@@ -78,6 +78,37 @@ nlohmann::json config_of(const QwenSizes& s) {
             {"linear_conv_kernel_dim", kConvKernel}}}};
 }
 
+nlohmann::json described(const QwenSizes& s) {
+  std::vector<std::string> kinds(s.layers, "gdn");
+  for (int64_t i = kAttentionInterval - 1; i < s.layers; i += kAttentionInterval) kinds[i] = "full";
+  nlohmann::json shape = plain_description();
+  shape.update({{"architecture", "qwen3_5"},
+                {"hidden", s.hidden},
+                {"heads", s.heads},
+                {"kvHeads", s.kv_heads},
+                {"headDim", s.head_dim},
+                {"ffn", s.feed_forward},
+                {"vocab", s.vocab},
+                {"tiedEmbeddings", false},
+                {"qkNorm", true},
+                {"outputGate", true},
+                {"unitOffsetNorm", true},
+                {"theta", 10000000.0},
+                {"rotaryDim", s.head_dim / 4},
+                {"layerKinds", kinds},
+                {"feedForward", std::vector<std::string>(s.layers, "dense")},
+                {"windows", std::vector<int32_t>(s.layers, 0)},
+                {"gdn",
+                 {{"kHeads", s.k_heads},
+                  {"vHeads", s.v_heads},
+                  {"kDim", s.gdn_dim},
+                  {"vDim", s.gdn_dim},
+                  {"convKernel", kConvKernel},
+                  {"interleaved", false},
+                  {"tiled", false}}}});
+  return shape;
+}
+
 }  // namespace
 
 ModelShape qwen_shape(const QwenSizes& s) {
@@ -94,7 +125,7 @@ ModelShape qwen_shape(const QwenSizes& s) {
     tensors.plain(std::string("mtp.") + norm + ".weight", {s.hidden});
   }
   tensors.layer("mtp.layers.0.", true);
-  return {config_of(s), std::move(tensors.list)};
+  return {config_of(s), described(s), std::move(tensors.list)};
 }
 
 }  // namespace llmservice::bench

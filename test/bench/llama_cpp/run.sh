@@ -50,6 +50,7 @@ for architecture in "${architectures[@]}"; do
     case $kind-$architecture in
       q8_0-llama | q8_0-qwen3 | q8_0-qwen3_moe | q8_0-qwen3_5_text)
         mkdir -p "$scratch/ours" && mv "$scratch/$kind.gguf" "$scratch/ours/"
+        npx tsx "$here/../describe-checkpoint.ts" "$scratch/ours"
         "$ours" stored "$scratch/ours" "$architecture" Q8_0 "$repeats" | tail -2
         ;;
     esac

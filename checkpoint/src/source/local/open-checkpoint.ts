@@ -4,7 +4,7 @@ import { open, readFile, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { FailureError } from '@llmservice/crds';
 import type { ModelShape } from '../../config/model-shape.js';
-import { parseCheckpointConfig } from '../../config/read-config.js';
+import { parseCheckpointConfig, parseConfigObject } from '../../config/read-config.js';
 import { readGgufCheckpoint, type Restoration } from '../../formats/gguf-checkpoint.js';
 import { headerLengthBytes, type PlacedTensor } from '../../formats/safetensors-header.js';
 import {
@@ -14,6 +14,7 @@ import {
 } from '../../formats/safetensors-index.js';
 import { mostIndexBytes, parseHeaderLength } from '../../formats/safetensors.js';
 import { checkSmallFile } from '../../json/small-json.js';
+import { checkLeftAlone } from '../../weights/left-alone.js';
 import { isOfMtp, type MtpHead } from '../../weights/mtp-head.js';
 import { findGguf, readLocalGguf } from './local-gguf.js';
 import { parseHeaderInSteps, parseIndexInSteps } from './parse-in-steps.js';
@@ -42,8 +43,11 @@ export interface LocalCheckpoint {
 export async function openCheckpoint(model: string): Promise<LocalCheckpoint> {
   const gguf = await findGguf(model);
   if (gguf === null) {
-    const shape = parseCheckpointConfig(await readConfig(model));
-    return { dir: model, shape, tensors: await readTensors(model) };
+    const config = parseConfigObject(await readConfig(model));
+    const shape = parseCheckpointConfig(config);
+    const tensors = await readTensors(model);
+    checkLeftAlone(config, tensors);
+    return { dir: model, shape, tensors };
   }
   const header = await readLocalGguf(gguf, { arrays: false });
   const { shape, tensors } = readGgufCheckpoint(header);
