@@ -7,6 +7,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { failureKinds } from '@llmservice/crds';
 import { wantedService } from '../spec/wanted-service.fixture.js';
 import { anyEndpoint } from './address-guard.js';
+import { guardedBy } from './cluster-guard.js';
 import { LongReader } from './long-reader.js';
 
 const service = wantedService();
@@ -23,7 +24,7 @@ afterAll(() => rmSync(folder, { recursive: true }));
 function reader(name: string, program: string, options: object = {}): LongReader {
   const entry = join(folder, `${name}.mjs`);
   writeFileSync(entry, `process.once('message', (job) => { ${program} });`);
-  return new LongReader(secrets, anyEndpoint, { entry, ...options });
+  return new LongReader(secrets, guardedBy(anyEndpoint), { entry, ...options });
 }
 
 test('an answer is the look’s, and the process has none of the operator’s variables', async () => {
