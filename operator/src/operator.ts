@@ -246,7 +246,6 @@ export class Operator {
       clearInterval(resync);
       this.loads.stop();
       this.metricsApi.stop();
-      this.guard.stop();
       watching.abort();
       // What comes of a look at the load is written beside the reconciles.
       drained = await endsWithin(Promise.all([this.queue.stop(), this.idle.stop()]), drainMs);

@@ -1,4 +1,4 @@
-import { expect, test } from '@jest/globals';
+import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { Writable } from 'node:stream';
 import { createLogger, format, transports } from 'winston';
 import { ApiError } from '../kube/client.js';
@@ -12,6 +12,12 @@ const object = (more: object): KubeObject => ({
   metadata: { name: 'x' },
   ...more,
 });
+let stop: AbortController;
+beforeEach(() => {
+  stop = new AbortController();
+});
+afterEach(() => stop.abort());
+
 const cidrsPath = '/apis/networking.k8s.io/v1/servicecidrs';
 const slicePath = '/apis/discovery.k8s.io/v1/namespaces/default/endpointslices/kubernetes';
 const nodesPath = '/api/v1/nodes';
@@ -70,13 +76,11 @@ const refuses = (guard: ClusterGuard, address: string): boolean => {
     return true;
   }
 };
-const never = new AbortController().signal;
 
 test('public addresses of the cluster are refused, those beside them and those that are allowed are not', async () => {
   const { guard, warned } = guardIn(cluster(), { allowed: ['11.0.9.0/24'], refused: ['11.4.0.0/16'] });
   expect(own.map((each) => refuses(guard, each))).toEqual(own.map(() => false));
-  await guard.start(never);
-  guard.stop();
+  await guard.start(stop.signal);
   for (const address of [...own, '11.4.0.1'])
     expect([address, refuses(guard, address)]).toEqual([address, true]);
   for (const address of ['11.1.1.200', '11.2.0.8', '11.0.9.7']) expect(refuses(guard, address)).toBe(false);
@@ -86,10 +90,9 @@ test('public addresses of the cluster are refused, those beside them and those t
 
 test('what the operator may not read is told of once, and the rest is refused', async () => {
   const { guard, asked, warned } = guardIn(cluster().set(nodesPath, 403).set(cidrsPath, 404));
-  await guard.start(never);
+  await guard.start(stop.signal);
   while (asked.filter((each) => each === nodesPath).length < 3)
     await new Promise((next) => setTimeout(next, 5));
-  guard.stop();
   expect(own.map((each) => refuses(guard, each))).toEqual([false, false, false, true, true]);
   expect(warned.sort()).toEqual(['nodes', 'servicecidrs']);
   expect(asked).toContain('/apis/networking.k8s.io/v1beta1/servicecidrs');
@@ -99,7 +102,7 @@ test('nothing is taken for known before the server has answered, and what was fo
   const answers = cluster().set(cidrsPath, 500);
   const { guard, asked } = guardIn(answers);
   let isReady = false;
-  const started = guard.start(never).then(() => (isReady = true));
+  const started = guard.start(stop.signal).then(() => (isReady = true));
   while (!asked.includes(nodesPath)) await new Promise((next) => setTimeout(next, 5));
   expect(isReady).toBe(false);
   answers.set(cidrsPath, [object({ spec: { cidrs: ['11.0.0.0/16'] } })]);
@@ -107,16 +110,14 @@ test('nothing is taken for known before the server has answered, and what was fo
   const looks = asked.length;
   for (const path of [cidrsPath, slicePath, nodesPath]) answers.set(path, 500);
   while (asked.length < looks + 6) await new Promise((next) => setTimeout(next, 5));
-  guard.stop();
   expect(own.map((each) => refuses(guard, each))).toEqual(own.map(() => true));
 });
 
 test('a node that comes later is refused from the next look on', async () => {
   const answers = cluster().set(nodesPath, []);
   const { guard } = guardIn(answers);
-  await guard.start(never);
+  await guard.start(stop.signal);
   expect(refuses(guard, '11.2.0.7')).toBe(false);
   answers.set(nodesPath, [object({ status: { addresses: [{ address: '11.2.0.7' }] } })]);
   while (!refuses(guard, '11.2.0.7')) await new Promise((next) => setTimeout(next, 5));
-  guard.stop();
 });

@@ -8,6 +8,7 @@ import type { Logger } from 'winston';
 import { ApiError, type KubeClient } from '../kube/client.js';
 import { collectionPath, groupPath, objectPath, resources } from '../kube/resources.js';
 import type { Node } from '../kube/types.js';
+import { backoffMs } from '../watch/backoff.js';
 import { AddressGuard, type EndpointRules } from './address-guard.js';
 import {
   endpointRanges,
@@ -37,7 +38,7 @@ export interface ClusterGuardOptions {
   readonly intervalMs?: number;
 }
 
-const retryMs = 1_000;
+const retries = { firstMs: 1_000, mostMs: 60_000 };
 /** A look lists all nodes. */
 const lookMs = 5 * 60_000;
 
@@ -89,8 +90,6 @@ export class ClusterGuard implements Guarding {
   private readonly found = new Map<string, readonly string[]>();
   private readonly untold = new Set<string>();
   private current: Guarding;
-  private timer: NodeJS.Timeout | null = null;
-  private looking: Promise<boolean> | null = null;
 
   constructor(private readonly options: ClusterGuardOptions) {
     this.current = guardedBy(options.rules);
@@ -104,40 +103,46 @@ export class ClusterGuard implements Guarding {
     return this.current.guard;
   }
 
-  /** Settles when each source has answered, if only that the operator may not ask: before, too much would be allowed. */
+  /**
+   * Looks until the signal aborts. Settles when each source has answered, if only that the operator may not ask: before, too
+   * much would be allowed.
+   */
   async start(signal: AbortSignal): Promise<void> {
-    while (!(await this.look())) {
-      await sleep(retryMs, undefined, { signal }).catch(() => undefined);
-      if (signal.aborted) return;
+    const follow = ([name, source]: [string, Source]): Promise<void> =>
+      new Promise((answered) => void this.follow(name, source, signal, answered));
+    await Promise.all(Object.entries(sources).map(follow));
+  }
+
+  private async follow(
+    name: string,
+    source: Source,
+    signal: AbortSignal,
+    answered: () => void,
+  ): Promise<void> {
+    let failures = 0;
+    while (!signal.aborted) {
+      const hasAnswered = await this.ask(name, source);
+      failures = hasAnswered ? 0 : failures + 1;
+      if (hasAnswered) answered();
+      const pauseMs = hasAnswered ? (this.options.intervalMs ?? lookMs) : backoffMs(failures, retries);
+      const spread = 1 + Math.random() / 4;
+      await sleep(pauseMs * spread, undefined, { signal, ref: false }).catch(() => undefined);
     }
-    if (signal.aborted) return;
-    this.timer = setInterval(() => void this.look(), this.options.intervalMs ?? lookMs);
+    answered();
   }
 
-  stop(): void {
-    if (this.timer !== null) clearInterval(this.timer);
-  }
-
-  /** @returns whether each source has answered; never throws */
-  private look(): Promise<boolean> {
-    this.looking ??= this.ask().finally(() => (this.looking = null));
-    return this.looking;
-  }
-
-  private async ask(): Promise<boolean> {
-    const answered = await Promise.all(
-      Object.entries(sources).map(([name, source]) => this.askOne(name, source)),
-    );
+  private know(name: string, ranges: readonly string[]): void {
+    this.found.set(name, ranges);
     const { allowed, refused } = this.options.rules;
     const all = [...new Set([...refused, ...[...this.found.values()].flat()])];
     if (all.join() !== this.rules.refused.join()) this.current = guardedBy({ allowed, refused: all });
-    return answered.every(Boolean);
   }
 
-  private async askOne(name: string, source: Source): Promise<boolean> {
+  /** Never throws. @returns whether there was an answer */
+  private async ask(name: string, source: Source): Promise<boolean> {
     const { client, logger } = this.options;
     try {
-      this.found.set(name, await source(client));
+      this.know(name, await source(client));
       this.untold.delete(name);
       return true;
     } catch (error) {
