@@ -9,8 +9,8 @@ import type { KubeClient } from './kube/client.js';
 import type { Metrics } from './metrics.js';
 import type { OperatorOptions } from './options.js';
 import { Pictures } from './pictures.js';
-import { AddressGuard } from './preflight/address-guard.js';
 import { Buckets } from './preflight/buckets.js';
+import { ClusterGuard } from './preflight/cluster-guard.js';
 import { LongReader } from './preflight/long-reader.js';
 import { Preflight } from './preflight/preflight.js';
 import { ServiceSecrets } from './preflight/service-secrets.js';
@@ -47,6 +47,7 @@ export interface OperatorParts {
     readonly loadIntervalMs?: number;
     readonly idleIntervalMs?: number;
     readonly metricsApiMs?: number;
+    readonly clusterLookMs?: number;
     readonly imagePullMs?: number;
     readonly unschedulableMs?: number;
     readonly streamPauses?: StreamChecksOptions['pauses'];
@@ -74,6 +75,7 @@ export class Operator {
   private readonly loads: LoadMonitor;
   private readonly idle: IdleMonitor;
   private readonly metricsApi: MetricsApi;
+  private readonly guard: ClusterGuard;
   private readonly preflight: Preflight;
   /** When it began to lead, by the monotonic clock; null: it does not. */
   private leadingSince: number | null = null;
@@ -140,11 +142,15 @@ export class Operator {
     });
     const room = new ClusterRoom(client, logger);
     const secrets = new ServiceSecrets(client);
-    const { allowed, refused } = options.endpoints;
-    const endpoints = { allowed, refused: [...refused, ...client.serverAddresses] };
-    this.preflight = new Preflight(new Buckets(secrets, new AddressGuard(endpoints)), {
+    this.guard = new ClusterGuard({
+      client,
+      logger,
+      rules: options.endpoints,
+      ...(timing.clusterLookMs === undefined ? {} : { intervalMs: timing.clusterLookMs }),
+    });
+    this.preflight = new Preflight(new Buckets(secrets, this.guard), {
       onRead: (key) => this.queue.add(key),
-      longReader: new LongReader(secrets, endpoints),
+      longReader: new LongReader(secrets, this.guard),
     });
     const reconciler = new Reconciler({
       caches,
@@ -227,7 +233,8 @@ export class Operator {
     const resync = setInterval(() => this.caches.resync(), timing.resyncMs ?? resyncMs);
     let drained: boolean;
     try {
-      await Promise.race([Promise.all([this.caches.start(stop), this.metricsApi.start(stop)]), kept]);
+      const known = [this.caches, this.metricsApi, this.guard].map((each) => each.start(stop));
+      await Promise.race([Promise.all(known), kept]);
       this.synced = true;
       this.caches.resync();
       this.loads.start();

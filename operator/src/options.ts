@@ -6,7 +6,7 @@ import { ports } from '@llmservice/crds';
 import type { Installation } from './plan/plan-service.js';
 import type { TenantLimits } from './plan/tenant-limits.js';
 import type { EndpointRules } from './preflight/address-guard.js';
-import { rangesOf } from './preflight/address-ranges.js';
+import { isRange } from './preflight/address-ranges.js';
 
 export interface OperatorOptions {
   /** Whose services are looked after; null: all namespaces. */
@@ -173,15 +173,6 @@ function parseLimits(list: Lists, errors: string[]): TenantLimits {
     return { namespace: namespace ?? '', host: host ?? '' };
   });
   return { images: list('allow-image'), serviceAccounts, routeHosts };
-}
-
-function isRange(text: string): boolean {
-  try {
-    rangesOf([text]);
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 /** `a,b`, each of them once. Null: all. */

@@ -250,7 +250,7 @@ export class Reconciler {
     const { caches, surroundings } = this.options;
     const own = hostClaim(caches.latest(object));
     if (own === null) return false;
-    const others = [...caches.llmServices.values()].flatMap((each) => hostClaim(each) ?? []);
+    const others = caches.servicesAt(own.host).flatMap((each) => hostClaim(each) ?? []);
     // What a namespace may not have it does not keep from others.
     const rightful = others.filter(
       ({ namespace, host }) => refusedHost(namespace, host, surroundings.limits.routeHosts) === null,

@@ -127,8 +127,17 @@ export interface Taint {
 }
 
 export interface Node extends KubeObject {
-  readonly spec?: { readonly unschedulable?: boolean; readonly taints?: readonly Taint[] };
-  readonly status?: { readonly capacity?: Amounts; readonly allocatable?: Amounts };
+  readonly spec?: {
+    readonly unschedulable?: boolean;
+    readonly taints?: readonly Taint[];
+    readonly podCIDR?: string;
+    readonly podCIDRs?: readonly string[];
+  };
+  readonly status?: {
+    readonly capacity?: Amounts;
+    readonly allocatable?: Amounts;
+    readonly addresses?: readonly { readonly address: string }[];
+  };
 }
 
 export interface Pod extends KubeObject {
