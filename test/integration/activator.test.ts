@@ -3,7 +3,6 @@
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { activatorName, labels } from '@llmservice/crds';
 import { resources } from '../../operator/src/kube/resources.js';
 import { llamaCheckpoint } from '../builders/checkpoint.js';
 import { eventually } from '../processes.js';
@@ -12,7 +11,7 @@ import { FakeReplica } from './fake-replica.js';
 import { grantActivatorRole } from './operator-role.js';
 import { OperatorProcess } from './operator-process.js';
 import { World } from './operator-world.js';
-import { playedPodOf } from './test-cluster.js';
+import { makeActivatorPod, makeReplicaPod } from './replica-pod.js';
 
 jest.setTimeout(180_000);
 
@@ -30,50 +29,15 @@ beforeEach(async () => {
 afterEach(() => replica.stop());
 afterAll(() => world.stop());
 
-/** The kubelet's report of a pod that answers, by the fake replica. */
-const podAnswers = (name: string): Promise<unknown> =>
-  world.setPodStatus(name, {
-    phase: 'Running',
-    podIP: '127.0.0.1',
-    conditions: ['PodScheduled', 'Ready'].map((type) => ({ type, status: 'True' })),
-  });
-
 /** A pod of a service that answers by the fake replica. */
-async function makeReplica(service: string, name: string): Promise<void> {
-  const template = (await world.get(resources.deployments, service))?.['spec'] as
-    { template: { metadata: { labels: object; annotations: object } } } | undefined;
-  const own = { [labels.service]: service, [labels.managedBy]: 'llmservice-operator' };
-  const { annotations = {} } = template?.template.metadata ?? {};
-  const owned = playedPodOf(service);
-  await world.create({
-    apiVersion: 'v1',
-    kind: 'Pod',
-    metadata: { name, namespace: 'default', ...owned, labels: { ...own, ...owned.labels }, annotations },
-    spec: {
-      containers: [
-        {
-          name: 'runtime',
-          image: 'x',
-          ports: [{ name: 'http', containerPort: replica.port, protocol: 'TCP' }],
-        },
-      ],
-    },
-  });
-  await podAnswers(name);
-}
+const makeReplica = (service: string, name: string): Promise<void> =>
+  makeReplicaPod(world, service, name, replica.port);
 
 describe('50 requests during the wake-up, and the operator is killed', () => {
   test('are all answered, in their order', async () => {
     const first = OperatorProcess.start(world.api, 'operator-a');
     const activator = await ActivatorProcess.start(world.api);
-    await world.create({
-      apiVersion: 'v1',
-      kind: 'Pod',
-      metadata: { name: 'activator-1', namespace: 'default', labels: { [labels.name]: activatorName } },
-      spec: { containers: [{ name: 'activator', image: 'x' }] },
-    });
-    const ready = [{ type: 'Ready', status: 'True' }];
-    await world.setPodStatus('activator-1', { phase: 'Running', podIP: '192.0.2.11', conditions: ready });
+    await makeActivatorPod(world, 'activator-1', '192.0.2.11');
     await world.createService('sleepy', {
       model: world.model('models/llama/'),
       scaling: { idleAfterSeconds: 1 },
