@@ -5,6 +5,7 @@ import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import type { IncomingMessage } from 'node:http';
 import { request } from 'node:https';
+import { connect } from 'node:tls';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
@@ -111,10 +112,9 @@ describe('a service whose pods speak HTTPS', () => {
     await create('sleepy');
     await world.deployment('sleepy');
     await makePod('sleepy', 'sleepy-1', authority.issue('sleepy.default.svc'));
-    const { message } = await world.condition('sleepy', 'Ready', 'True', 'Serving');
     await eventually('the note', async () => {
-      const told = (await world.condition('sleepy', 'Ready', 'True', 'Serving')).message;
-      return told.includes('activator.tls.secretName') || message.includes('activator.tls.secretName');
+      const { message } = await world.condition('sleepy', 'Ready', 'True', 'Serving');
+      return message.includes('activator.tls.secretName');
     });
     await bare.stop();
     await world.delete(resources.pods, 'sleepy-1');
@@ -148,6 +148,23 @@ describe('a service whose pods speak HTTPS', () => {
     });
     expect((await world.deployment('watched')).spec?.replicas).toBe(1);
   });
+});
+
+test('another certificate is served without a restart, and one without its key is not', async () => {
+  const shown = async (): Promise<string> => {
+    const socket = connect({ host: '127.0.0.1', port, servername: 'sleepy.default.svc', ca: authority.cert });
+    await once(socket, 'secureConnect');
+    const { serialNumber } = socket.getPeerCertificate();
+    socket.destroy();
+    return serialNumber;
+  };
+  const first = await shown();
+  const next = authority.issue('*.default.svc');
+  writeFileSync(join(folder, 'tls.crt'), next.cert);
+  await eventually('the log to tell', () => activator.log.includes('the certificate was not taken'));
+  expect(await shown()).toBe(first);
+  writeFileSync(join(folder, 'tls.key'), next.key);
+  await eventually('the other certificate', async () => (await shown()) !== first);
 });
 
 describe('a request goes to no pod', () => {

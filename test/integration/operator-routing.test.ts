@@ -151,6 +151,15 @@ describe('a service whose pods speak HTTPS', () => {
     await world.condition('secure', 'Routed', 'True', 'Accepted');
   });
 
+  test('stands in for another, by its own port and policy', async () => {
+    await create('front', { fallback: { service: 'secure' } });
+    const route = await eventually('the route', () => world.get(httpRoutes, 'front'));
+    expect(route).toMatchObject({
+      spec: { rules: [{ backendRefs: [{ name: 'secure', port: 443 }] }] },
+    });
+    expect(await world.get(backendTlsPolicies, 'front')).toBeNull();
+  });
+
   test('moves to istio, whose gateway verifies by the same ConfigMap, and no policy stays', async () => {
     await update({ routing: { provider: 'istio' } });
     const rule = await eventually('the DestinationRule', () => world.get(destinationRules, 'secure'));
@@ -161,6 +170,10 @@ describe('a service whose pods speak HTTPS', () => {
       },
     });
     await eventually('no policy', async () => (await world.get(backendTlsPolicies, 'secure')) === null);
+    await eventually('no stand-in of the other gateway', async () => {
+      const route = await world.get(httpRoutes, 'front');
+      return route?.metadata.annotations?.['llmservice.dev/fallback'] === undefined;
+    });
   });
 
   test('that speaks plain HTTP again has no policy and its route the other port', async () => {
