@@ -3,6 +3,7 @@
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { activatorName, labels } from '@llmservice/crds';
 import { resources } from '../../operator/src/kube/resources.js';
 import { llamaCheckpoint } from '../builders/checkpoint.js';
 import { eventually } from '../processes.js';
@@ -11,7 +12,7 @@ import { FakeReplica } from './fake-replica.js';
 import { grantActivatorRole } from './operator-role.js';
 import { OperatorProcess } from './operator-process.js';
 import { World } from './operator-world.js';
-import { makeActivatorPod, makeReplicaPod } from './replica-pod.js';
+import { makeReplicaPod } from './replica-pod.js';
 
 jest.setTimeout(180_000);
 
@@ -37,7 +38,14 @@ describe('50 requests during the wake-up, and the operator is killed', () => {
   test('are all answered, in their order', async () => {
     const first = OperatorProcess.start(world.api, 'operator-a');
     const activator = await ActivatorProcess.start(world.api);
-    await makeActivatorPod(world, 'activator-1', '192.0.2.11');
+    await world.create({
+      apiVersion: 'v1',
+      kind: 'Pod',
+      metadata: { name: 'activator-1', namespace: 'default', labels: { [labels.name]: activatorName } },
+      spec: { containers: [{ name: 'activator', image: 'x' }] },
+    });
+    const ready = [{ type: 'Ready', status: 'True' }];
+    await world.setPodStatus('activator-1', { phase: 'Running', podIP: '192.0.2.11', conditions: ready });
     await world.createService('sleepy', {
       model: world.model('models/llama/'),
       scaling: { idleAfterSeconds: 1 },
