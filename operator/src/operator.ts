@@ -26,6 +26,7 @@ import { LoadScaler } from './load-scaler.js';
 import { LoadMonitor, type LoadMonitorOptions } from './watch/load-monitor.js';
 import { ClusterRoom } from './watch/cluster-room.js';
 import { MetricsApi } from './watch/metrics-api.js';
+import { PodAuthorities } from './watch/pod-authorities.js';
 import { StreamChecks, type StreamChecksOptions } from './watch/stream-checks.js';
 import { WorkQueue } from './watch/work-queue.js';
 
@@ -102,9 +103,12 @@ export class Operator {
       onChange: (key) => this.changed(key),
       ...(timing.silenceMs === undefined ? {} : { silenceMs: timing.silenceMs }),
     });
+    const authorities = new PodAuthorities(client);
+    const identityOf: LoadMonitorOptions['identityOf'] = (pod) => authorities.identityOf(pod);
     this.loads = new LoadMonitor({
       pods: () => this.caches.servicePods(),
       onProgress: (key) => this.queue.add(key),
+      identityOf,
       ...(timing.loadIntervalMs === undefined ? {} : { intervalMs: timing.loadIntervalMs }),
       ...(parts.podBaseUrl === undefined ? {} : { baseUrl: parts.podBaseUrl }),
     });
@@ -113,6 +117,7 @@ export class Operator {
       onChange: (key) => this.queue.add(key),
       onLook: (key, look) => autoscaler.looked(key, look),
       onGone: (key) => autoscaler.forget(key),
+      identityOf,
       ...(timing.idleIntervalMs === undefined ? {} : { intervalMs: timing.idleIntervalMs }),
       ...(parts.podBaseUrl === undefined ? {} : { baseUrl: parts.podBaseUrl }),
     });
@@ -158,13 +163,14 @@ export class Operator {
       writer,
       prePulls: new PrePulls(caches, writer, room),
       crashLogs,
-      pictures: new Pictures({ caches, loads: this.loads, idle: this.idle, crashLogs, streams }),
-      sleeps: new Sleeps(caches, this.idle),
+      pictures: new Pictures({ caches, loads: this.loads, idle: this.idle, crashLogs, streams, authorities }),
+      sleeps: new Sleeps(caches, this.idle, options.activatorTls),
       surroundings: options.surroundings,
       operatorNamespace: options.leaseNamespace,
       metricsApi: this.metricsApi,
       rollouts: new Rollouts(room, timing.unschedulableMs ?? unschedulableMs),
       streams,
+      authorities,
       patience: { imagePullMs: timing.imagePullMs ?? imagePullMs },
       now: parts.clock ?? (() => new Date()),
     });

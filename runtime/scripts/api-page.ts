@@ -68,7 +68,7 @@ ${table(
   ]),
 )}
 Of a service that may sleep the [activator](scaling.md#while-it-wakes) may answer in its place: \`service_not_found\` 404,
-\`upstream_failed\` 502, and with 503 \`service_stopped\`, \`service_failed\`, \`service_over_budget\` and \`queue_full\`.
+\`upstream_failed\` and \`upstream_unverified\` 502, and with 503 \`service_stopped\`, \`service_failed\`, \`service_over_budget\` and \`queue_full\`.
 `;
 }
 

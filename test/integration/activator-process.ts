@@ -54,6 +54,10 @@ export class ActivatorProcess {
     }
   }
 
+  get log(): string {
+    return readFileSync(join(this.folder, 'log'), 'utf8');
+  }
+
   /** Value of a metric. */
   async metric(name: string): Promise<number> {
     const metrics = await (await fetch(`http://127.0.0.1:${String(this.ports.metrics)}/metrics`)).text();

@@ -12,7 +12,7 @@ import { FakeReplica } from './fake-replica.js';
 import { grantActivatorRole } from './operator-role.js';
 import { OperatorProcess } from './operator-process.js';
 import { World } from './operator-world.js';
-import { playedPodOf } from './test-cluster.js';
+import { makeReplicaPod } from './replica-pod.js';
 
 jest.setTimeout(180_000);
 
@@ -43,37 +43,9 @@ afterEach(async () => {
 });
 afterAll(() => world.stop());
 
-/** The kubelet's report of a pod that answers, by the fake replica. */
-const podAnswers = (name: string): Promise<unknown> =>
-  world.setPodStatus(name, {
-    phase: 'Running',
-    podIP: '127.0.0.1',
-    conditions: ['PodScheduled', 'Ready'].map((type) => ({ type, status: 'True' })),
-  });
-
 /** A pod of a service that answers by the fake replica. */
-async function makeReplica(service: string, name: string): Promise<void> {
-  const template = (await world.get(resources.deployments, service))?.['spec'] as
-    { template: { metadata: { labels: object; annotations: object } } } | undefined;
-  const own = { [labels.service]: service, [labels.managedBy]: 'llmservice-operator' };
-  const { annotations = {} } = template?.template.metadata ?? {};
-  const owned = playedPodOf(service);
-  await world.create({
-    apiVersion: 'v1',
-    kind: 'Pod',
-    metadata: { name, namespace: 'default', ...owned, labels: { ...own, ...owned.labels }, annotations },
-    spec: {
-      containers: [
-        {
-          name: 'runtime',
-          image: 'x',
-          ports: [{ name: 'http', containerPort: replica.port, protocol: 'TCP' }],
-        },
-      ],
-    },
-  });
-  await podAnswers(name);
-}
+const makeReplica = (service: string, name: string): Promise<void> =>
+  makeReplicaPod(world, service, name, replica.port);
 
 describe('50 requests during the wake-up, and the operator is killed', () => {
   test('are all answered, in their order', async () => {

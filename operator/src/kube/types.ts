@@ -172,6 +172,15 @@ export interface HttpRoute extends KubeObject {
   };
 }
 
+export interface BackendTlsPolicy extends KubeObject {
+  readonly status?: {
+    readonly ancestors?: readonly {
+      readonly ancestorRef: { readonly name: string; readonly namespace?: string };
+      readonly conditions?: readonly ObjectCondition[];
+    }[];
+  };
+}
+
 export interface VirtualService extends KubeObject {
   readonly status?: {
     readonly validationMessages?: readonly {

@@ -7,6 +7,7 @@ import { isPodOf } from '../kube/is-pod-of.js';
 import { keyOf, resources, serviceKeyOf, type Resource } from '../kube/resources.js';
 import type {
   Autoscaler,
+  BackendTlsPolicy,
   Deployment,
   HttpRoute,
   Job,
@@ -100,14 +101,15 @@ export class Caches {
     const { horizontalPodAutoscalers, endpointSlices } = resources;
     // The cluster's own slices have the labels of their Service, ours among them.
     const myEndpoints = owned(endpointSlices, `${endpointsManagedBy}=${fieldManager},${labels.service}`);
-    const { networkPolicies, jobs, httpRoutes, virtualServices, destinationRules, scaledObjects } = resources;
+    const { networkPolicies, jobs, httpRoutes, backendTlsPolicies, virtualServices } = resources;
+    const { destinationRules, scaledObjects } = resources;
     this.children = new Map([
       [endpointSlices.kind, myEndpoints],
       ...[
         ...[deployments, controllerRevisions, services, configMaps, disruptionBudgets, networkPolicies],
         ...[jobs, horizontalPodAutoscalers],
       ].map((each) => [each.kind, owned(each, mine)] as const),
-      ...[httpRoutes, virtualServices, destinationRules, scaledObjects].map(
+      ...[httpRoutes, backendTlsPolicies, virtualServices, destinationRules, scaledObjects].map(
         (each) => [each.kind, optional(each)] as const,
       ),
     ]);
@@ -205,9 +207,9 @@ export class Caches {
   /** What a service may have or not: its route, NetworkPolicy and autoscaler, and the activator's endpoints. */
   optional(namespace: string, name: string): KubeObject[] {
     const { networkPolicies, horizontalPodAutoscalers, scaledObjects } = resources;
-    const { httpRoutes, virtualServices, destinationRules } = resources;
+    const { httpRoutes, backendTlsPolicies, virtualServices, destinationRules } = resources;
     return [
-      ...[networkPolicies, httpRoutes, virtualServices, destinationRules],
+      ...[networkPolicies, httpRoutes, backendTlsPolicies, virtualServices, destinationRules],
       ...[horizontalPodAutoscalers, scaledObjects],
     ]
       .map(({ kind }) => this.children.get(kind)?.get(namespace, name) ?? null)
@@ -262,6 +264,14 @@ export class Caches {
 
   httpRoute(namespace: string, name: string): HttpRoute | null {
     return this.children.get(resources.httpRoutes.kind)?.get(namespace, name) ?? null;
+  }
+
+  backendTlsPolicy(namespace: string, name: string): BackendTlsPolicy | null {
+    return this.children.get(resources.backendTlsPolicies.kind)?.get(namespace, name) ?? null;
+  }
+
+  destinationRule(namespace: string, name: string): KubeObject | null {
+    return this.children.get(resources.destinationRules.kind)?.get(namespace, name) ?? null;
   }
 
   virtualService(namespace: string, name: string): VirtualService | null {
