@@ -6,6 +6,7 @@ import { FailureError, parseJsonObject } from '@llmservice/crds';
 import type { Tokenizer as ReferenceTokenizer } from 'tokenizers';
 import { Detokenizer } from './detokenizer.js';
 import { fatalFlaw } from './fatal-flaw.js';
+import { LoopTurns } from '../loop-turns.js';
 import { isKnownTokenizer } from './known-tokenizer.js';
 import type { TextProcesses } from '../text-processes/text-processes.js';
 import { referenceTokenizer } from './reference-tokenizer.js';
@@ -44,6 +45,7 @@ export class Tokenizer {
   readonly #spelling: TokenSpelling;
   readonly #specialIds: ReadonlySet<number>;
   readonly #addedIds: ReadonlySet<number>;
+  readonly #turns = new LoopTurns();
   readonly #bytes = new Map<number, Uint8Array>();
 
   private constructor(
@@ -110,9 +112,13 @@ export class Tokenizer {
     return Int32Array.from(encoding.getIds());
   }
 
-  /** How many tokens a text has at least, which takes a walk over it; 0 where nobody knows. */
-  fewestTokens(text: string): number {
-    return this.#bound?.fewestTokens(text) ?? 0;
+  /**
+   * How many tokens each text has at least, which takes a walk over it; 0 where nobody knows.
+   * @throws the signal's reason
+   */
+  async fewestTokens(texts: readonly string[], signal?: AbortSignal): Promise<number[]> {
+    const bound = this.#bound;
+    return bound === null ? texts.map(() => 0) : this.#turns.run(() => bound.fewestTokens(texts), signal);
   }
 
   /** Text of a whole sequence of ids; ids outside the vocabulary add nothing. */

@@ -4,23 +4,22 @@
 import type { Request, RequestHandler, Response } from 'express';
 import { ApiError } from '../../request/body/api-error.js';
 import { JsonBounds } from '../../request/body/json-bounds.js';
+import { LoopTurns, type Steps } from '../../loop-turns.js';
 import { recordOf } from '../access/request-record.js';
 import type { BodyBudget } from './body-budget.js';
-import { ParseTurns } from './parse-turns.js';
 import { readBody } from './read-body.js';
 
 /** Larger ones wait for their turn: smaller ones take less than some milliseconds. */
 const largeBytes = 256 * 1024;
 
 export function jsonBody(budget: BodyBudget): RequestHandler {
-  const turns = new ParseTurns();
+  const turns = new LoopTurns();
   return async (request, response, next) => {
     if (hasBody(request)) {
       requireUtf8(request);
       const bytes = await readHeld(budget, request, response);
       recordOf(response).read(bytes.length);
-      request.body =
-        bytes.length < largeBytes ? parse(bytes) : await turns.run(() => parseFor(response, bytes));
+      request.body = bytes.length < largeBytes ? parse(bytes) : await parseInTurn(turns, response, bytes);
     }
     next();
   };
@@ -55,18 +54,41 @@ function requireUtf8({ headers }: Request): void {
 }
 
 /** @throws ApiError invalid_request, request_aborted */
-function parseFor(response: Response, bytes: Buffer): unknown {
-  if (response.destroyed) throw ApiError.of('request_aborted', 'the client went away');
-  return parse(bytes);
+async function parseInTurn(turns: LoopTurns, response: Response, bytes: Buffer): Promise<unknown> {
+  const left = new AbortController();
+  const leave = (): void => left.abort(ApiError.of('request_aborted', 'the client went away'));
+  if (response.destroyed) leave();
+  response.once('close', leave);
+  try {
+    return await turns.run(() => parseSteps(bytes), left.signal);
+  } finally {
+    response.off('close', leave);
+  }
+}
+
+/** @throws ApiError invalid_request */
+function* parseSteps(bytes: Buffer): Steps<unknown> {
+  refuseExcess(yield* new JsonBounds().stepsOf(bytes));
+  const text = decoder.decode(bytes);
+  yield;
+  return requireObject(parseJson(text));
 }
 
 /** @throws ApiError invalid_request */
 function parse(bytes: Buffer): unknown {
   // As a client that has nothing to say leaves it.
   if (bytes.length === 0) return {};
-  const excess = new JsonBounds().excessOf(bytes);
+  refuseExcess(new JsonBounds().excessOf(bytes));
+  return requireObject(parseJson(decoder.decode(bytes)));
+}
+
+/** @throws ApiError invalid_request */
+function refuseExcess(excess: string | null): void {
   if (excess !== null) throw ApiError.of('invalid_request', `the body ${excess}`);
-  const value = parseJson(decoder.decode(bytes));
+}
+
+/** @throws ApiError invalid_request */
+function requireObject(value: unknown): object {
   if (typeof value === 'object' && value !== null) return value;
   throw ApiError.of('invalid_request', 'the body is not a JSON object');
 }

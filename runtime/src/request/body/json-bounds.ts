@@ -3,6 +3,10 @@
 // million names, or four million lists of one number, take seconds, in which nobody is answered. So bytes are looked at
 // before.
 
+import type { Steps } from '../../loop-turns.js';
+
+/** Of one step: it takes less than a millisecond. */
+const stepBytes = 2 ** 18;
 /** Several times what conversations and schemas of tools have. */
 const mostLevels = 128;
 /** More than a context of 262,144 tokens holds of messages that say anything, or of tools. */
@@ -22,11 +26,34 @@ export class JsonBounds {
   /** Those that have another one behind them: all but one of each list and object. */
   #values = 0;
 
+  /** Of the text under way. */
+  #levels = 0;
+  #inString = false;
+  /** Whether the next byte stands behind a backslash. */
+  #isEscaped = false;
+
   /** What is too much of JSON in UTF-8, for a message that says whose it is; null: nothing, or it is no JSON. */
   excessOf(json: Uint8Array): string | null {
-    let levels = 0;
-    let inString = false;
-    for (let i = 0; i < json.length; i++) {
+    [this.#levels, this.#inString, this.#isEscaped] = [0, false, false];
+    return this.#excessOfPart(json);
+  }
+
+  /** The same in steps. */
+  *stepsOf(json: Uint8Array): Steps<string | null> {
+    [this.#levels, this.#inString, this.#isEscaped] = [0, false, false];
+    for (let from = 0; from < json.length; from += stepBytes) {
+      const excess = this.#excessOfPart(json.subarray(from, from + stepBytes));
+      if (excess !== null) return excess;
+      yield;
+    }
+    return null;
+  }
+
+  #excessOfPart(json: Uint8Array): string | null {
+    let levels = this.#levels;
+    let inString = this.#inString;
+    let i = this.#isEscaped ? 1 : 0;
+    for (; i < json.length; i++) {
       const byte = json[i];
       if (byte === escape) i += 1;
       else if (byte === quote) inString = !inString;
@@ -47,6 +74,10 @@ export class JsonBounds {
         levels -= 1;
       }
     }
+    this.#levels = levels;
+    this.#inString = inString;
+    // The last byte was a backslash.
+    this.#isEscaped = i > json.length;
     return null;
   }
 }
