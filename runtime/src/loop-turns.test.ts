@@ -23,6 +23,7 @@ test('works come in their order, one fails alone, and others have their turn bet
   function* work(i: number): Steps<number> {
     seen.push(i);
     standStill(20);
+    yield;
     if (i === 1) throw new Error('no JSON');
     return i;
   }

@@ -1,13 +1,13 @@
 // Long computations on the event loop, such as to parse megabytes: one after the other and each in slices, with a pause
 // after each slice as long as the slice itself. So however many come at once, others are answered between any two slices.
-// They stay on this thread: another one would have to give back what it parsed, which takes this one longer than to parse it.
+// They stay on this thread: to take over what another thread has parsed takes longer than to parse it here.
 
 import { setImmediate as immediate, setTimeout as sleep } from 'node:timers/promises';
 
 /** A computation that may be interrupted at each `yield`; between two of them it takes some milliseconds at most. */
 export type Steps<T> = Generator<undefined, T, undefined>;
 
-/** On a busy machine a slice has a third of a processor: a stream waits for two of them and their rest. */
+/** With a third of a processor, as on a busy machine, it takes 30 ms. */
 const sliceMs = 10;
 
 export class LoopTurns {

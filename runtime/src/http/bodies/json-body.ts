@@ -17,9 +17,11 @@ export function jsonBody(budget: BodyBudget): RequestHandler {
   return async (request, response, next) => {
     if (hasBody(request)) {
       requireUtf8(request);
-      const bytes = await readHeld(budget, request, response);
-      recordOf(response).read(bytes.length);
-      request.body = bytes.length < largeBytes ? parse(bytes) : await parseInTurn(turns, response, bytes);
+      const parts = await readHeld(budget, request, response);
+      const bytes = parts.reduce((sum, { length }) => sum + length, 0);
+      recordOf(response).read(bytes);
+      request.body =
+        bytes < largeBytes ? parse(Buffer.concat(parts)) : await parseInTurn(turns, response, parts);
     }
     next();
   };
@@ -30,7 +32,11 @@ function hasBody({ headers }: Request): boolean {
   return headers['transfer-encoding'] !== undefined || headers['content-length'] !== undefined;
 }
 
-async function readHeld(budget: BodyBudget, request: Request, response: Response): Promise<Buffer> {
+async function readHeld(
+  budget: BodyBudget,
+  request: Request,
+  response: Response,
+): Promise<readonly Buffer[]> {
   const cut = new AbortController();
   const body = budget.open(recordOf(response).key, (reason) => {
     // What comes of it is not waited for either.
@@ -54,28 +60,33 @@ function requireUtf8({ headers }: Request): void {
 }
 
 /** @throws ApiError invalid_request, request_aborted */
-async function parseInTurn(turns: LoopTurns, response: Response, bytes: Buffer): Promise<unknown> {
+async function parseInTurn(turns: LoopTurns, response: Response, parts: readonly Buffer[]): Promise<object> {
   const left = new AbortController();
   const leave = (): void => left.abort(ApiError.of('request_aborted', 'the client went away'));
   if (response.destroyed) leave();
   response.once('close', leave);
   try {
-    return await turns.run(() => parseSteps(bytes), left.signal);
+    return await turns.run(() => parseSteps(parts), left.signal);
   } finally {
     response.off('close', leave);
   }
 }
 
 /** @throws ApiError invalid_request */
-function* parseSteps(bytes: Buffer): Steps<unknown> {
-  refuseExcess(yield* new JsonBounds().stepsOf(bytes));
-  const text = decoder.decode(bytes);
-  yield;
-  return requireObject(parseJson(text));
+function* parseSteps(parts: readonly Buffer[]): Steps<object> {
+  refuseExcess(yield* new JsonBounds().excessOfParts(parts));
+  const decoder = new TextDecoder();
+  let text = '';
+  for (const part of parts) {
+    text += decoder.decode(part, { stream: true });
+    yield;
+  }
+  // The one step that cannot be divided; the bounds keep it short.
+  return requireObject(parseJson(text + decoder.decode()));
 }
 
 /** @throws ApiError invalid_request */
-function parse(bytes: Buffer): unknown {
+function parse(bytes: Buffer): object {
   // As a client that has nothing to say leaves it.
   if (bytes.length === 0) return {};
   refuseExcess(new JsonBounds().excessOf(bytes));

@@ -5,8 +5,6 @@
 
 import type { Steps } from '../../loop-turns.js';
 
-/** Of one step: it takes less than a millisecond. */
-const stepBytes = 2 ** 18;
 /** Several times what conversations and schemas of tools have. */
 const mostLevels = 128;
 /** More than a context of 262,144 tokens holds of messages that say anything, or of tools. */
@@ -34,19 +32,25 @@ export class JsonBounds {
 
   /** What is too much of JSON in UTF-8, for a message that says whose it is; null: nothing, or it is no JSON. */
   excessOf(json: Uint8Array): string | null {
-    [this.#levels, this.#inString, this.#isEscaped] = [0, false, false];
+    this.#begin();
     return this.#excessOfPart(json);
   }
 
-  /** The same in steps. */
-  *stepsOf(json: Uint8Array): Steps<string | null> {
-    [this.#levels, this.#inString, this.#isEscaped] = [0, false, false];
-    for (let from = 0; from < json.length; from += stepBytes) {
-      const excess = this.#excessOfPart(json.subarray(from, from + stepBytes));
+  /** The same of JSON that came in parts, each of which is a step. */
+  *excessOfParts(parts: readonly Uint8Array[]): Steps<string | null> {
+    this.#begin();
+    for (const part of parts) {
+      const excess = this.#excessOfPart(part);
       if (excess !== null) return excess;
       yield;
     }
     return null;
+  }
+
+  #begin(): void {
+    this.#levels = 0;
+    this.#inString = false;
+    this.#isEscaped = false;
   }
 
   #excessOfPart(json: Uint8Array): string | null {
