@@ -116,7 +116,7 @@ function* emptyBlocks(): Iterable<Buffer> {
 /** A byte less than what is announced. */
 const letters = Buffer.alloc(largeBytes - 1, 'x');
 
-async function unfinished(target: AttackTarget): Promise<void> {
+export async function unfinished(target: AttackTarget): Promise<void> {
   const { port, headers, over } = target;
   const socket = connect({ port, host: '127.0.0.1' });
   const ended = answerOf(socket);

@@ -3,12 +3,15 @@
 
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
-import { setPriority } from 'node:os';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { setPriority, tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { Witness } from '../attacks/witness.js';
 import { LoadReplica } from '../load/load-replica.js';
 import { requireOpenFiles } from '../load/server-watch.js';
+import { TurnWatch } from '../load/turn-watch.js';
 import type { AttackersReport } from './attackers.js';
 import { IdleThread } from './idle-thread.js';
 
@@ -32,12 +35,15 @@ requireOpenFiles(4000);
 console.log(
   `seed ${String(seed)}: tsx test/bench/attacks.ts ${String(minutes)} ${String(seed)} does the same again`,
 );
-const replica = await LoadReplica.start({ maxNumSeqs: 32, maxWaiting: 64, threads: null });
+const folder = mkdtempSync(join(tmpdir(), 'llmservice-attacks-'));
+const turns = new TurnWatch(join(folder, 'turns'));
+const replica = await LoadReplica.start({ maxNumSeqs: 32, maxWaiting: 64, threads: null, env: turns.env });
 try {
   const { port } = replica;
   const witnesses = await Promise.all(Array.from({ length: honest }, () => Witness.begin({ port })));
   const idle = new IdleThread();
   const before = replica.watch.mainThread;
+  const turnsBefore = turns.count;
   const durationMs = minutes * 60_000;
   const script = fileURLToPath(new URL('attackers.ts', import.meta.url));
   const child = fork(script, [port, durationMs, seed, attackers].map(String));
@@ -72,7 +78,8 @@ try {
   const seconds = (ms: number): string => (ms / 1000).toFixed(1);
   console.log(
     `a thread that only waits was late by at most ${idle.maxGapMs.toFixed(0)} ms; the server's ran for ` +
-      `${seconds(after.ranMs - before.ranMs)} s and waited ${seconds(after.waitedMs - before.waitedMs)} s for a core`,
+      `${seconds(after.ranMs - before.ranMs)} s and waited ${seconds(after.waitedMs - before.waitedMs)} s for a core, ` +
+      `and computed for at most ${String(turns.longestMs(turnsBefore))} ms at a stretch`,
   );
   for (const fault of faults) console.log(`fault: ${fault}`);
   for (const [error, count] of errors) console.log(`wrong answer, ${String(count)} times: ${error}`);
@@ -83,4 +90,5 @@ try {
   process.exitCode = isWell ? 0 : 1;
 } finally {
   await replica.stop();
+  rmSync(folder, { recursive: true });
 }

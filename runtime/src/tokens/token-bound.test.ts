@@ -30,6 +30,20 @@ describe('TokenBound', () => {
     expect(await counted(text)).toBeGreaterThanOrEqual(fewest);
   });
 
+  test('walks over a long text in steps, as over a short one', () => {
+    const bound = TokenBound.of(parsed(), 'byteLevel');
+    const texts = ['wörld '.repeat(500_000), 'x'];
+    const steps = bound?.fewestTokens(texts);
+    let taken = 0;
+    let step = steps?.next();
+    for (; step?.done === false; step = steps?.next()) taken += 1;
+    expect(taken).toBeGreaterThan(20);
+    // What stands at the end of a step counts as it does anywhere.
+    const [fewest = 0] = step?.value ?? [];
+    const [ofFew = 0] = bound?.fewestTokens(['wörld '.repeat(1000)]).next().value ?? [];
+    expect(Math.abs(fewest - 500 * ofFew)).toBeLessThan(500);
+  });
+
   test.each([
     'e\u0301'.repeat(50),
     '\u212a'.repeat(50),
