@@ -1,5 +1,6 @@
 // All attacks at once from 30 clients beside 8 honest streams: do these lose a token or wait, do the processes stay within
-// their memory, is anything left behind? usage: tsx test/bench/attacks.ts MINUTES [SEED]
+// their memory, is anything left behind? usage: tsx test/bench/attacks.ts MINUTES [SEED [ATTACKERS]]; with 0 of
+// them it tells what the machine does to the streams by itself.
 
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -15,8 +16,7 @@ import { TurnWatch } from '../load/turn-watch.js';
 import type { AttackersReport } from './attackers.js';
 import { IdleThread } from './idle-thread.js';
 
-const [minutes = 10, seed = Date.now() % 1_000_000] = process.argv.slice(2).map(Number);
-const attackers = 30;
+const [minutes = 10, seed = Date.now() % 1_000_000, attackers = 30] = process.argv.slice(2).map(Number);
 const honest = 8;
 /** What an attack may add to the time between two tokens of an honest stream. */
 const maxGapMs = 250;
