@@ -24,6 +24,14 @@ export class LoopTurns {
   }
 }
 
+/** The same without a turn, for what is known to be short. */
+export function atOnce<T>(steps: Steps<T>): T {
+  for (;;) {
+    const step = steps.next();
+    if (step.done === true) return step.value;
+  }
+}
+
 /** The last slice has its pause too, which begins once whoever waits for the outcome has gone on with it. */
 interface Ended<T> {
   readonly startedAt: number;

@@ -4,7 +4,7 @@
 import type { Request, RequestHandler, Response } from 'express';
 import { ApiError } from '../../request/body/api-error.js';
 import { JsonBounds } from '../../request/body/json-bounds.js';
-import { LoopTurns, type Steps } from '../../loop-turns.js';
+import type { LoopTurns, Steps } from '../../loop-turns.js';
 import { recordOf } from '../access/request-record.js';
 import type { BodyBudget } from './body-budget.js';
 import { readBody } from './read-body.js';
@@ -12,8 +12,7 @@ import { readBody } from './read-body.js';
 /** Larger ones wait for their turn: smaller ones take less than some milliseconds. */
 const largeBytes = 256 * 1024;
 
-export function jsonBody(budget: BodyBudget): RequestHandler {
-  const turns = new LoopTurns();
+export function jsonBody(budget: BodyBudget, turns: LoopTurns): RequestHandler {
   return async (request, response, next) => {
     if (hasBody(request)) {
       requireUtf8(request);
