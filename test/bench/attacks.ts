@@ -79,7 +79,7 @@ try {
   console.log(
     `a thread that only waits was late by at most ${idle.maxGapMs.toFixed(0)} ms; the server's ran for ` +
       `${seconds(after.ranMs - before.ranMs)} s and waited ${seconds(after.waitedMs - before.waitedMs)} s for a core, ` +
-      `and computed for at most ${String(turns.longestMs(turnsBefore))} ms at a stretch`,
+      `and computed for at most ${String(turns.longestMs(turnsBefore))} ms at a stretch, ${String(turns.countOver(100, turnsBefore))} times for more than 100 ms`,
   );
   for (const fault of faults) console.log(`fault: ${fault}`);
   for (const [error, count] of errors) console.log(`wrong answer, ${String(count)} times: ${error}`);

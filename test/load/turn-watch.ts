@@ -28,6 +28,11 @@ export class TurnWatch {
     return Math.max(0, ...this.#turns().slice(skipped));
   }
 
+  /** Turns after the first `skipped` that took more. */
+  countOver(milliseconds: number, skipped = 0): number {
+    return this.#turns().filter((ms, index) => index >= skipped && ms > milliseconds).length;
+  }
+
   #turns(): number[] {
     if (!existsSync(this.#log)) return [];
     return readFileSync(this.#log, 'utf8').split('\n').slice(0, -1).map(Number);
