@@ -18,7 +18,7 @@ jest.setTimeout(300_000);
 const mib = 2 ** 20;
 const bodiesBytes = 128 * mib;
 const maxConnections = 1024;
-/** Of a processor: several times what JSON.parse takes where the bounds end. Lists parsed at once took 20 s. */
+/** Of a processor: several times what JSON.parse takes where the bounds end. At once, lists take 20 s, a long answer 0.4. */
 const mostTurnMs = 200;
 
 const folder = mkdtempSync(join(tmpdir(), 'llmservice-bodies-'));
@@ -137,6 +137,16 @@ test.each(others.map(({ name, run }) => [name, run] as const))(
     await beside(name, () => Promise.all(Array.from({ length: 8 }, (_, i) => run(target(i)))));
   },
 );
+
+test('an answer of 20 log probabilities for each of 19,200 tokens is written while others stream', async () => {
+  await beside('a long answer', async () => {
+    const messages = [{ role: 'user', content: 'x' }];
+    const body = { messages, n: 32, max_tokens: 600, logprobs: true, top_logprobs: 20, ignore_eos: true };
+    const answer = await replica.post('/v1/chat/completions', body);
+    const { choices } = (await answer.json()) as { choices: { logprobs: { content: unknown[] } }[] };
+    expect(choices.map(({ logprobs }) => logprobs.content.length)).toEqual(Array(32).fill(600));
+  });
+});
 
 test('connections up to the bound keep nobody out, and close those that are idle', async () => {
   await beside('connections', async () => {
