@@ -41,7 +41,8 @@ What costs something is let in before its body is read, and each bound is told b
 | bound | beyond it |
 |---|---|
 | A body: \`server.maxBodyBytes\`, unpacked; gzip, deflate or br, once | 413 \`request_too_large\` |
-| JSON: 128 levels, 100,000 members of objects, 100,000 lists and objects, 524,288 values | 400 \`invalid_request\` |
+| JSON: 128 levels, 50,000 members of objects, 50,000 lists and objects, 131,072 strings, 524,288 values | 400 \`invalid_request\` |
+| Arguments of earlier calls of tools, read as JSON: 2,097,152 characters in a conversation | no error: the template gets what is beyond as text |
 | A body that comes slower than 500 bytes per second for 20 s | 408 \`request_timeout\` |
 | All bodies until their answers end: \`server.maxBodiesBytes\`. Bodies that hardly come make room first; an eighth of it is for bodies below 64 KiB | 503 \`server_busy\` |
 | A key's part of that room, of which it leaves a third | 429 \`queue_full\` |

@@ -12,6 +12,7 @@ import { fork, type ChildProcess } from 'node:child_process';
 import { ftruncateSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { childEnvironment } from '../config/child-environment.js';
+import { lowerPriority } from '../lower-priority.js';
 import { execArguments } from './exec-arguments.js';
 import { RestartBackOff } from './restart-back-off.js';
 
@@ -132,6 +133,7 @@ export class CompileProcesses {
       stdio: ['ignore', 'inherit', 'inherit', 'ipc', ...files],
       env: childEnvironment(process.env),
     });
+    lowerPriority(child.pid);
     child.on('message', (message: CompilerMessage) => {
       // What was lost may still be heard.
       if (child !== this.#process) return;

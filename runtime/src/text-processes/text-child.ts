@@ -3,8 +3,10 @@
 
 import { spawn, type ChildProcess } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
+import { serialize } from 'node:v8';
+import { lowerPriority } from '../lower-priority.js';
 import { processorMs } from './processor-time.js';
-import type { TextProcessMessage, TextProcessStart, TextReply, TextTask } from './protocol.js';
+import type { MessagePart, TextProcessMessage, TextProcessStart, TextReply, TextTask } from './protocol.js';
 
 /** The compiled entry; the same file whether this module runs compiled or from source. */
 const entry = fileURLToPath(new URL('../../dist/text-processes/text-process.js', import.meta.url));
@@ -21,6 +23,8 @@ const dataKb = (fileBytes: number, roomMb: number): number =>
 const mostHeapMb = 384;
 /** How many times its limit a task may take where others take the processors. */
 const mostWaiting = 2;
+/** Of a message to a process: to write megabytes into the channel at once holds up the event loop. */
+const partBytes = 2 ** 18;
 /** What a task of a client that left may still take, so that an ordinary one does not cost a process. */
 const graceMs = 250;
 
@@ -71,6 +75,7 @@ export class TextChild {
       serialization: 'advanced',
       env: environment(),
     });
+    lowerPriority(this.#process.pid);
     this.#process.stderr?.on('data', (chunk: Buffer) => {
       this.#errors = (this.#errors + chunk.toString()).slice(-4096);
     });
@@ -151,8 +156,17 @@ export class TextChild {
   }
 
   #send(message: TextProcessStart | TextTask): void {
-    // The channel may close under us; the end of the process tells what happened.
-    if (this.#process.connected) this.#process.send(message, () => undefined);
+    const bytes = serialize(message);
+    const sendFrom = (at: number): void => {
+      // The channel may close under us; the end of the process tells what happened.
+      if (!this.#process.connected) return;
+      const end = at + partBytes;
+      const part: MessagePart = { bytes: bytes.subarray(at, end), isLast: end >= bytes.length };
+      this.#process.send(part, (error) => {
+        if (error === null && !part.isLast) sendFrom(end);
+      });
+    };
+    sendFrom(0);
   }
 
   #receive(message: TextProcessMessage): void {
