@@ -26,6 +26,7 @@ export { formatGiB } from './bytes.js';
 export * from './speculation.js';
 export * from './mtp-head.js';
 export type { KvCacheDtype } from './kv-cache.js';
+export { workRoom } from './host-processes.js';
 export { deviceReserve } from './memory-parts.js';
 export * from './memory-plan.js';
 export * from './rough-estimate.js';
