@@ -6,6 +6,7 @@ export { describeS3Error, readS3Error, s3ErrorTable } from './s3-errors.js';
 export type { S3ErrorReading, S3ErrorRow, S3Meaning } from './s3-errors.js';
 export * from './accelerators.js';
 export * from './architectures.js';
+export { isObject } from './config-fields.js';
 export * from './checkpoint.js';
 export * from './quantization.js';
 export * from './safetensors.js';

@@ -1,22 +1,17 @@
 // The server, or its engine, has no file descriptor left for the processes in which it tokenizes and compiles: requests that
 // need one end with the cause, an honest stream beside them goes on, and all works again once there are descriptors.
 
-import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import { expect, jest, test } from '@jest/globals';
 import { execFileSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
-import { demoCheckpoint, ReplicaProcess } from '../integration/replica-process.js';
 import { childPids, enginePids, grammarPid, isRunning, scriptOf } from '../process-tree.js';
 import { eventually } from '../processes.js';
+import { attackedReplica, portOf } from './attacked-replica.js';
 import { Witness } from './witness.js';
 
 jest.setTimeout(300_000);
 
-let replica: ReplicaProcess;
-beforeAll(async () => {
-  replica = await ReplicaProcess.start({ uri: demoCheckpoint });
-  await replica.ready();
-});
-afterAll(() => replica.stop());
+const replica = attackedReplica();
 
 /** Of a process that may open `left` files more; the others keep theirs. */
 function limitDescriptors(pid: number, left: number): void {
@@ -35,15 +30,15 @@ interface Answer {
 }
 
 async function ask(body: object): Promise<[number, Answer['error']]> {
-  const response = await replica.post('/v1/completions', { max_tokens: 4, ...body });
+  const response = await replica().post('/v1/completions', { max_tokens: 4, ...body });
   return [response.status, ((await response.json()) as Answer).error];
 }
 
 const longText = { prompt: 'hello '.repeat(10_000), truncate_prompt_tokens: 10 };
 
 test('a long text that no process can be started for is refused with the cause', async () => {
-  const witness = await Witness.begin({ port: Number(new URL(replica.url).port) });
-  const server = replica.child.pid!;
+  const witness = await Witness.begin({ port: portOf(replica()) });
+  const server = replica().child.pid!;
   // Enough for connections, and with what a process that ends gives back not for the six that one needs to start.
   await eventually('the last text process to end', () => {
     const [pid] = childPids(server).filter((each) => scriptOf(each) === 'text-process.js');
@@ -68,8 +63,8 @@ test('a long text that no process can be started for is refused with the cause',
 });
 
 test('a form that no process can be started for is refused with the cause', async () => {
-  const witness = await Witness.begin({ port: Number(new URL(replica.url).port) });
-  const [engine = 0] = enginePids(replica.child.pid!);
+  const witness = await Witness.begin({ port: portOf(replica()) });
+  const [engine = 0] = enginePids(replica().child.pid!);
   const grammars = grammarPid(engine);
   limitDescriptors(engine, 2);
   process.kill(grammars, 'SIGKILL');
@@ -85,6 +80,6 @@ test('a form that no process can be started for is refused with the cause', asyn
   );
   await witness.end();
   expect(witness.faults).toEqual([]);
-  const { engine: health } = await replica.health();
+  const { engine: health } = await replica().health();
   expect(health?.restarts).toBe(0);
 });
