@@ -47,6 +47,7 @@ What costs something is let in before its body is read, and each bound is told b
 | All bodies until their answers end: \`server.maxBodiesBytes\`. Bodies that hardly come make room first; an eighth of it is for bodies below 64 KiB | 503 \`server_busy\` |
 | A key's part of that room, of which it leaves a third | 429 \`queue_full\` |
 | Connections: \`server.maxConnections\`. One that is idle makes room; the health routes are answered beyond it | 503 \`server_busy\` |
+| The rest of a body whose request is refused: read for 30 s, while it does not pause for 5 s, and up to \`server.maxBodyBytes\` | the connection closes |
 | A header \`Host\`, \`Authorization\` or \`X-Api-Key\` twice | 400 \`invalid_request\` |
 | Answers, and texts that are tokenized, rendered or counted, at once: \`engine.maxNumSeqs\` + \`server.maxWaiting\` | 429 \`queue_full\` |
 | Tokens of a [key](keys.md#budgets) | 429 \`rate_limit_exceeded\` |

@@ -36,8 +36,11 @@ const flags = ['--expose-gc', `--max-old-space-size=${String(mostHeapMb)}`, '--m
 export class TextProcessEnded extends Error {
   override readonly name = 'TextProcessEnded';
   constructor(
-    /** outside: neither the server nor the task did it; unneeded: the server, for want of work for it. */
-    readonly why: 'time' | 'memory' | 'fault' | 'outside' | 'unneeded',
+    /**
+     * outside: neither the server nor the task did it; unneeded: the server, for want of work for it; unstarted: it never
+     * came to be.
+     */
+    readonly why: 'time' | 'memory' | 'fault' | 'outside' | 'unneeded' | 'unstarted',
     message: string,
   ) {
     super(message);
@@ -66,6 +69,7 @@ export class TextChild {
   #killedFor: 'time' | 'unneeded' | null = null;
   #unusable: string | null = null;
 
+  /** @throws Error of the system; other reasons why a process cannot be made are told as its end */
   constructor(start: TextProcessStart, listener: TextChildListener) {
     this.#listener = listener;
     const limitKb = dataKb(start.tokenizerJson.length, start.roomMb);
@@ -193,6 +197,7 @@ export class TextChild {
   }
 
   #cause(code: number | null, signal: NodeJS.Signals | null): TextProcessEnded {
+    if (this.pid === null) return new TextProcessEnded('unstarted', this.#errors);
     const how = signal ?? `exit code ${String(code ?? 'unknown')}`;
     const said = lastWords(this.#errors);
     const message = `the text process ended: ${how}${said === '' ? '' : `, ${said}`}`;
