@@ -2,6 +2,7 @@
 // to what each rank holds, and all of it to a memory plan. Operator, runtime and engine know checkpoints by this alone.
 
 export { supportedModelTypes } from './config/architectures.js';
+export { isObject } from './config/config-fields.js';
 export type * from './config/model-shape.js';
 export type { FeedForwardKind, LayerKind } from './config/layer-kinds.js';
 export type { Rope, RopeScaling } from './config/rope.js';
@@ -24,6 +25,7 @@ export * from './memory/shared-memory.js';
 export * from './weights/speculation.js';
 export * from './weights/mtp-head.js';
 export type { KvCacheDtype } from './memory/kv-cache.js';
+export { workRoom } from './memory/host-processes.js';
 export { deviceReserve } from './memory/memory-parts.js';
 export * from './memory/memory-plan.js';
 export * from './memory/rough-estimate.js';

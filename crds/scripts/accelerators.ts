@@ -80,6 +80,11 @@ another of them), the memory of a device (unless \`memoryPerDevice\` says otherw
 otherwise). Memory is the total that the driver tells; the engine measures for itself. Another accelerator: leave the profile out and
 set \`resourceName\` and \`memoryPerDevice\`.
 
+On the CPU (\`resourceName: none\`) the plan counts with the container's memory limit, and the ranks share it. Its row \`reserved\` is what
+the processes of the replica take beside the engine's buffers: 256 MiB at rest, 6 KiB for each id of the vocabulary (the tokenizer, four
+times), and 256 MiB for one long text or form at work; 1.4 GiB with the 151,936 ids of Qwen3. Several at work at once take more from
+what \`memoryUtilizationPercent\` leaves.
+
 | profile | resource | memory GiB | bandwidth GB/s | architecture | FP8 | variables |
 |---|---|---|---|---|---|---|
 ${rows.join('\n')}

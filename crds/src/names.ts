@@ -46,6 +46,8 @@ export const ports = {
   secureService: 443,
   operatorMetrics: 8081,
   activator: 8082,
+  /** Where the activator takes requests by HTTPS. */
+  secureActivator: 8084,
   /** Of a pod, on its loopback device alone. */
   administration: 8083,
 } as const;

@@ -475,6 +475,11 @@ export interface NativeAddon {
   /** From now on the kernel kills this process when the thread that started it ends. */
   dieWithParent(): void;
   /**
+   * From now on no other process of the same user can trace this one or read its environment, memory and open files.
+   * Those that it starts can be traced.
+   */
+  denyTracing(): void;
+  /**
    * Whether the open file now has an advisory lock (flock), shared or exclusive; never waits. The kernel takes it back
    * with the last descriptor of that opening, however the process ends. @throws where the file system has no locks
    */

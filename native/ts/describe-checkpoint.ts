@@ -10,11 +10,11 @@ export function describeCheckpoint(
   { dir, shape, tensors }: LocalCheckpoint,
   atLoad: LoadQuantization,
 ): string {
-  const { quantization, maxPositionEmbeddings, ...described } = shape;
   return JSON.stringify({
     dir,
-    shape: described,
-    quantization: quantization === 'none' ? atLoad : 'none',
+    // What the plan alone needs is left out.
+    shape: { ...shape, maxPositionEmbeddings: undefined, quantization: undefined },
+    quantization: shape.quantization === 'none' ? atLoad : 'none',
     tensors,
   });
 }

@@ -69,6 +69,11 @@ export function dieWithParent(): void {
   addon().dieWithParent();
 }
 
+/** From now on no other process of the same user can read this one's environment, memory and open files. */
+export function denyTracing(): void {
+  addon().denyTracing();
+}
+
 /** Whether the open file now has an advisory lock; see `NativeAddon.tryLock`. */
 export function tryLock(descriptor: number, exclusive: boolean): boolean {
   return addon().tryLock(descriptor, exclusive);

@@ -3,6 +3,7 @@
 export * from './binding.js';
 export {
   cpuIsas,
+  denyTracing,
   dieWithParent,
   gpuDevices,
   grammarCompiler,

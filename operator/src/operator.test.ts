@@ -106,6 +106,7 @@ test.each([
       },
       endpoints: anyEndpoint,
       publicAddress: null,
+      activatorTls: false,
       concurrency: 1,
       port: 0,
       logLevel: 'error',

@@ -9,8 +9,8 @@ import type { KubeClient } from './kube/client.js';
 import type { Metrics } from './metrics.js';
 import type { OperatorOptions } from './options.js';
 import { Pictures } from './pictures.js';
-import { AddressGuard } from './preflight/address-guard.js';
 import { Buckets } from './preflight/buckets.js';
+import { ClusterGuard } from './preflight/cluster-guard.js';
 import { LongReader } from './preflight/long-reader.js';
 import { Preflight } from './preflight/preflight.js';
 import { ServiceSecrets } from './preflight/service-secrets.js';
@@ -26,6 +26,7 @@ import { LoadScaler } from './load-scaler.js';
 import { LoadMonitor, type LoadMonitorOptions } from './watch/load-monitor.js';
 import { ClusterRoom } from './watch/cluster-room.js';
 import { MetricsApi } from './watch/metrics-api.js';
+import { PodAuthorities } from './watch/pod-authorities.js';
 import { StreamChecks, type StreamChecksOptions } from './watch/stream-checks.js';
 import { WorkQueue } from './watch/work-queue.js';
 
@@ -47,6 +48,7 @@ export interface OperatorParts {
     readonly loadIntervalMs?: number;
     readonly idleIntervalMs?: number;
     readonly metricsApiMs?: number;
+    readonly clusterLookMs?: number;
     readonly imagePullMs?: number;
     readonly unschedulableMs?: number;
     readonly streamPauses?: StreamChecksOptions['pauses'];
@@ -74,6 +76,7 @@ export class Operator {
   private readonly loads: LoadMonitor;
   private readonly idle: IdleMonitor;
   private readonly metricsApi: MetricsApi;
+  private readonly guard: ClusterGuard;
   private readonly preflight: Preflight;
   /** When it began to lead, by the monotonic clock; null: it does not. */
   private leadingSince: number | null = null;
@@ -100,9 +103,12 @@ export class Operator {
       onChange: (key) => this.changed(key),
       ...(timing.silenceMs === undefined ? {} : { silenceMs: timing.silenceMs }),
     });
+    const authorities = new PodAuthorities(client);
+    const identityOf: LoadMonitorOptions['identityOf'] = (pod) => authorities.identityOf(pod);
     this.loads = new LoadMonitor({
       pods: () => this.caches.servicePods(),
       onProgress: (key) => this.queue.add(key),
+      identityOf,
       ...(timing.loadIntervalMs === undefined ? {} : { intervalMs: timing.loadIntervalMs }),
       ...(parts.podBaseUrl === undefined ? {} : { baseUrl: parts.podBaseUrl }),
     });
@@ -111,6 +117,7 @@ export class Operator {
       onChange: (key) => this.queue.add(key),
       onLook: (key, look) => autoscaler.looked(key, look),
       onGone: (key) => autoscaler.forget(key),
+      identityOf,
       ...(timing.idleIntervalMs === undefined ? {} : { intervalMs: timing.idleIntervalMs }),
       ...(parts.podBaseUrl === undefined ? {} : { baseUrl: parts.podBaseUrl }),
     });
@@ -140,11 +147,15 @@ export class Operator {
     });
     const room = new ClusterRoom(client, logger);
     const secrets = new ServiceSecrets(client);
-    const { allowed, refused } = options.endpoints;
-    const endpoints = { allowed, refused: [...refused, ...client.serverAddresses] };
-    this.preflight = new Preflight(new Buckets(secrets, new AddressGuard(endpoints)), {
+    this.guard = new ClusterGuard({
+      client,
+      logger,
+      rules: options.endpoints,
+      ...(timing.clusterLookMs === undefined ? {} : { intervalMs: timing.clusterLookMs }),
+    });
+    this.preflight = new Preflight(new Buckets(secrets, this.guard), {
       onRead: (key) => this.queue.add(key),
-      longReader: new LongReader(secrets, endpoints),
+      longReader: new LongReader(secrets, this.guard),
     });
     const reconciler = new Reconciler({
       caches,
@@ -152,13 +163,14 @@ export class Operator {
       writer,
       prePulls: new PrePulls(caches, writer, room),
       crashLogs,
-      pictures: new Pictures({ caches, loads: this.loads, idle: this.idle, crashLogs, streams }),
-      sleeps: new Sleeps(caches, this.idle),
+      pictures: new Pictures({ caches, loads: this.loads, idle: this.idle, crashLogs, streams, authorities }),
+      sleeps: new Sleeps(caches, this.idle, options.activatorTls),
       surroundings: options.surroundings,
       operatorNamespace: options.leaseNamespace,
       metricsApi: this.metricsApi,
       rollouts: new Rollouts(room, timing.unschedulableMs ?? unschedulableMs),
       streams,
+      authorities,
       patience: { imagePullMs: timing.imagePullMs ?? imagePullMs },
       now: parts.clock ?? (() => new Date()),
     });
@@ -227,7 +239,8 @@ export class Operator {
     const resync = setInterval(() => this.caches.resync(), timing.resyncMs ?? resyncMs);
     let drained: boolean;
     try {
-      await Promise.race([Promise.all([this.caches.start(stop), this.metricsApi.start(stop)]), kept]);
+      const known = [this.caches, this.metricsApi, this.guard].map((each) => each.start(stop));
+      await Promise.race([Promise.all(known), kept]);
       this.synced = true;
       this.caches.resync();
       this.loads.start();

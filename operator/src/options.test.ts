@@ -13,6 +13,7 @@ describe('parseOptions', () => {
       VLLM_IMAGE_CUDA: 'vllm:1',
       ISTIO_GATEWAY: 'istio-system/ingress',
       PUBLIC_ADDRESS: 'https://lb.example.org',
+      ACTIVATOR_TLS: 'true',
       ALLOW_HOST_PATH: '/var/cache, /srv/models',
       PROMETHEUS_URL: 'http://prometheus.monitoring:9090',
       ALLOW_ENDPOINT: 'S3.storage.svc, 10.2.0.0/16',
@@ -28,6 +29,7 @@ describe('parseOptions', () => {
       instance: 'team-a',
       identity: 'operator-0',
       publicAddress: 'https://lb.example.org',
+      activatorTls: true,
       concurrency: 3,
       port: 8081,
       surroundings: {
@@ -58,10 +60,10 @@ describe('parseOptions', () => {
     expect(() =>
       parseOptions([], {
         ...{ GATEWAY_NAME: 'x', ISTIO_GATEWAY: 'x', PUBLIC_ADDRESS: 'lb:80', PROMETHEUS_URL: 'x' },
-        ...{ PORT: 'many', OPERATOR_INSTANCE: 'Team A' },
+        ...{ ACTIVATOR_TLS: 'yes', PORT: 'many', OPERATOR_INSTANCE: 'Team A' },
       }),
     ).toThrow(
-      /lease-namespace.*--instance.*gateway-namespace.*istio-gateway.*public-address.*prometheus-url.*--port/s,
+      /lease-namespace.*--instance.*gateway-namespace.*istio-gateway.*public-address.*activator-tls.*prometheus-url.*--port/s,
     );
   });
 

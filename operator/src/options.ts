@@ -6,7 +6,7 @@ import { ports } from '@llmservice/crds';
 import type { Installation } from './plan/plan-service.js';
 import type { TenantLimits } from './plan/tenant-limits.js';
 import type { EndpointRules } from './preflight/address-guard.js';
-import { rangesOf } from './preflight/address-ranges.js';
+import { isRange } from './preflight/address-ranges.js';
 
 export interface OperatorOptions {
   /** Whose services are looked after; null: all namespaces. */
@@ -20,6 +20,8 @@ export interface OperatorOptions {
   readonly endpoints: EndpointRules;
   /** Where public routes are entered, as a URL without a path; null: where the Gateway says. */
   readonly publicAddress: string | null;
+  /** Whether the activators have a certificate: they take requests by HTTPS too. */
+  readonly activatorTls: boolean;
   readonly concurrency: number;
   readonly port: number;
   readonly logLevel: string;
@@ -42,6 +44,7 @@ const settings = {
   'gateway-namespace': 'GATEWAY_NAMESPACE',
   'istio-gateway': 'ISTIO_GATEWAY',
   'public-address': 'PUBLIC_ADDRESS',
+  'activator-tls': 'ACTIVATOR_TLS',
   'allow-host-path': 'ALLOW_HOST_PATH',
   'allow-endpoint': 'ALLOW_ENDPOINT',
   'refuse-endpoint': 'REFUSE_ENDPOINT',
@@ -107,12 +110,17 @@ export function parseOptions(
       '--public-address (PUBLIC_ADDRESS) must be a URL without a path, such as https://lb.example.org:443',
     );
   }
+  const activatorTls = text('activator-tls');
+  if (activatorTls !== null && activatorTls !== 'true' && activatorTls !== 'false') {
+    errors.push('--activator-tls (ACTIVATOR_TLS) must be true or false');
+  }
   const prometheusUrl = text('prometheus-url');
   if (prometheusUrl !== null && !/^https?:\/\/[^/]/.test(prometheusUrl)) {
     errors.push('--prometheus-url (PROMETHEUS_URL) must be a URL that begins with http:// or https://');
   }
   const options = {
     publicAddress,
+    activatorTls: activatorTls === 'true',
     watchNamespaces,
     leaseNamespace: leaseNamespace ?? '',
     instance,
@@ -173,15 +181,6 @@ function parseLimits(list: Lists, errors: string[]): TenantLimits {
     return { namespace: namespace ?? '', host: host ?? '' };
   });
   return { images: list('allow-image'), serviceAccounts, routeHosts };
-}
-
-function isRange(text: string): boolean {
-  try {
-    rangesOf([text]);
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 /** `a,b`, each of them once. Null: all. */

@@ -6,7 +6,9 @@ import { schemeOf } from './plan/pods/container-parts.js';
 import { idleDemand, planDemand } from './plan/scaling/demand.js';
 import { planFallback, type Fallback } from './plan/traffic/fallback.js';
 import type { ServicePlan, Surroundings } from './plan/plan-service.js';
-import { planRouting } from './plan/traffic/routing.js';
+import { originatesTls } from './plan/traffic/istio-route.js';
+import { authoritiesForActivator } from './plan/traffic/pod-authority.js';
+import { planRouting, type Routing } from './plan/traffic/routing.js';
 import { readSleepMark } from './plan/scaling/sleep.js';
 import type { ParsedSpec, WantedService } from './spec/parse-spec.js';
 import type { Picture, Streaming } from './status/picture.js';
@@ -15,6 +17,7 @@ import type { Caches } from './watch/caches.js';
 import type { CrashLogs } from './watch/crash-logs.js';
 import type { IdleMonitor } from './watch/idle-monitor.js';
 import type { LoadMonitor } from './watch/load-monitor.js';
+import type { PodAuthorities } from './watch/pod-authorities.js';
 import type { StreamChecks } from './watch/stream-checks.js';
 
 export interface PictureSources {
@@ -23,9 +26,10 @@ export interface PictureSources {
   readonly idle: Pick<IdleMonitor, 'of'>;
   readonly crashLogs: Pick<CrashLogs, 'read' | 'explained'>;
   readonly streams: Pick<StreamChecks, 'of'>;
+  readonly authorities: Pick<PodAuthorities, 'of'>;
 }
 
-type Seen = Pick<Picture, 'deployment' | 'httpRoute' | 'virtualService' | 'autoscaler'>;
+type Seen = Pick<Picture, 'deployment' | 'httpRoute' | 'backendTlsPolicy' | 'virtualService' | 'autoscaler'>;
 type Own = Pick<Picture, 'pods' | 'now'> & Seen;
 type Frame = Pick<
   Picture,
@@ -48,23 +52,25 @@ export class Pictures {
   ): Picture {
     const { caches, loads, crashLogs, idle } = this.sources;
     const pods = crashLogs.explained(caches.podsOf(service.namespace, service.name));
+    const key = `${service.namespace}/${service.name}`;
     const frame = this.frame(object, now);
     const demand = planDemand(service, frame.previous, pods, now);
     const seen = this.seen(object);
     return {
       ...frame,
       ...seen,
-      fallback: this.fallback(service, { ...seen, pods, now }),
+      fallback: this.fallback(service, plan.routing, { ...seen, pods, now }),
       streaming: this.streaming(service, plan),
       modelName: service.modelName,
       wantedReplicas: demand.replicas,
       demand,
       autoscaling: plan.autoscaling,
-      scraped: idle.of(`${service.namespace}/${service.name}`),
+      scraped: idle.of(key),
       stopped: service.spec.stop,
       resolution: plan.resolution,
       fit: plan.fit,
       scheme: schemeOf(service),
+      activatorAuthorities: authoritiesForActivator(service, this.sources.authorities.of(key)),
       routing: plan.routing,
       revision,
       pods,
@@ -83,8 +89,10 @@ export class Pictures {
     const spec = object['spec'] as Partial<WantedService['spec']> | undefined;
     const routing = { provider: 'auto', ...spec?.routing };
     const known = { routing, tls: spec?.tls ?? {} } as WantedService['spec'];
+    const frame = this.frame(object, now);
+    const { previous } = frame;
     return {
-      ...this.frame(object, now),
+      ...frame,
       ...this.seen(object),
       modelName: spec?.model?.name ?? name,
       wantedReplicas: spec?.replicas ?? 1,
@@ -95,6 +103,7 @@ export class Pictures {
       resolution: { state: 'invalid', violations },
       fit: { state: 'unresolved' },
       scheme: schemeOf({ spec: known }),
+      activatorAuthorities: previous.certificateAuthorities ?? null,
       routing: planRouting({ namespace, spec: known }, surroundings),
       revision: null,
       pods: this.sources.caches.podsOf(namespace, name),
@@ -110,11 +119,17 @@ export class Pictures {
     return { state: 'route', ...this.sources.streams.of(`${namespace}/${name}`, routing) };
   }
 
-  private fallback(service: WantedService, own: Own): Fallback {
+  private fallback(service: WantedService, routing: Routing, own: Own): Fallback {
+    const { caches } = this.sources;
+    const { namespace } = service;
     const named = service.spec.routing.fallback?.service ?? '';
+    const byIstio = routing.state === 'planned' && routing.gateway.provider === 'istio';
     return planFallback({
       service,
-      other: this.sources.caches.llmServices.get(service.namespace, named),
+      other: caches.llmServices.get(namespace, named),
+      otherVerified: byIstio
+        ? originatesTls(caches.destinationRule(namespace, named))
+        : caches.backendTlsPolicy(namespace, named) !== null,
       route: own.httpRoute ?? own.virtualService,
       answeringMs: answeringMs(own.pods, own.now),
       asleep: readSleepMark(own.deployment) !== null,
@@ -142,6 +157,7 @@ export class Pictures {
     return {
       deployment: caches.deployment(namespace, name),
       httpRoute: caches.httpRoute(namespace, name),
+      backendTlsPolicy: caches.backendTlsPolicy(namespace, name),
       virtualService: caches.virtualService(namespace, name),
       autoscaler: caches.autoscaler(namespace, name),
     };

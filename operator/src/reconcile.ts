@@ -11,6 +11,7 @@ import { planChildren, planRoute, type ChildInputs } from './plan/children.js';
 import { contentHash } from './plan/identity/content-hash.js';
 import { planCourse, type Course } from './plan/course.js';
 import { hostClaim, hostHolder } from './plan/traffic/host-claims.js';
+import type { PodAuthority } from './plan/traffic/pod-authority.js';
 import { refusedHost } from './plan/traffic/route-hosts.js';
 import { planService, type Installation, type ServicePlan, type Surroundings } from './plan/plan-service.js';
 import { readRevisions, type Revision } from './plan/rollouts/revision.js';
@@ -32,6 +33,7 @@ import { judgeRevision, type Patience } from './status/revision-failure.js';
 import type { Caches } from './watch/caches.js';
 import type { CrashLogs } from './watch/crash-logs.js';
 import type { MetricsApi } from './watch/metrics-api.js';
+import type { PodAuthorities } from './watch/pod-authorities.js';
 import type { StreamChecks } from './watch/stream-checks.js';
 
 export interface ReconcilerOptions {
@@ -47,6 +49,7 @@ export interface ReconcilerOptions {
   readonly rollouts: Pick<Rollouts, 'decide'>;
   readonly prePulls: Pick<PrePulls, 'bringAbout'>;
   readonly streams: Pick<StreamChecks, 'want' | 'forget'>;
+  readonly authorities: Pick<PodAuthorities, 'look' | 'forget'>;
   readonly patience: Omit<Patience, 'noProgressMs'>;
   readonly now: () => Date;
 }
@@ -79,6 +82,7 @@ export class Reconciler {
     if (object === null || object.metadata.deletionTimestamp !== undefined) {
       this.options.preflight.forget(key);
       this.options.streams.forget(key);
+      this.options.authorities.forget(key);
       return null;
     }
     const seen = await this.announce(object);
@@ -86,7 +90,7 @@ export class Reconciler {
     if (!parsed.ok) {
       await this.writeStatus(
         seen,
-        this.options.pictures.ofInvalid(seen, parsed, this.surroundings(seen), this.now()),
+        this.options.pictures.ofInvalid(seen, parsed, this.surroundings(seen, { state: 'none' }), this.now()),
       );
       return null;
     }
@@ -97,8 +101,13 @@ export class Reconciler {
     );
     // The end of the read brings the service here again.
     if (result === null) return recheckMs;
-    const plan = planService(parsed.service, result, this.surroundings(seen));
-    return earliest(recheckMs, await this.bringAbout(seen, parsed.service, plan));
+    const authority = await this.options.authorities.look(parsed.service);
+    const plan = planService(parsed.service, result, this.surroundings(seen, authority));
+    return earliest(
+      recheckMs,
+      await this.bringAbout(seen, parsed.service, plan),
+      authority.state === 'missing' ? obstacleRetryMs : null,
+    );
   }
 
   /** A service nobody looked at yet gets all its conditions first, so that waiting for one of them can begin. */
@@ -235,22 +244,23 @@ export class Reconciler {
     return { ...this.options.patience, noProgressMs: spec.rollout.noProgressTimeoutSeconds * 1000 };
   }
 
-  private surroundings(object: KubeObject): Surroundings {
-    return { ...this.installation(), hostTaken: this.isHostTaken(object) };
+  private surroundings(object: KubeObject, authority: PodAuthority): Surroundings {
+    return { ...this.installation(), hostTaken: this.isHostTaken(object), authority };
   }
 
   /** Of every service alike. */
-  installation(): Omit<Surroundings, 'hostTaken'> {
-    const { gatewayApi, istio, keda, forbidden } = this.options.caches.kinds;
+  installation(): Omit<Surroundings, 'hostTaken' | 'authority'> {
+    const { gatewayApi, backendTls, istio, keda, forbidden } = this.options.caches.kinds;
     const customMetrics = this.options.metricsApi.served;
-    return { ...this.options.surroundings, gatewayApi, istio, keda, forbidden, customMetrics };
+    const served = { gatewayApi, backendTls, istio, keda, forbidden, customMetrics };
+    return { ...this.options.surroundings, ...served };
   }
 
   private isHostTaken(object: KubeObject): boolean {
     const { caches, surroundings } = this.options;
     const own = hostClaim(caches.latest(object));
     if (own === null) return false;
-    const others = [...caches.llmServices.values()].flatMap((each) => hostClaim(each) ?? []);
+    const others = caches.servicesAt(own.host).flatMap((each) => hostClaim(each) ?? []);
     // What a namespace may not have it does not keep from others.
     const rightful = others.filter(
       ({ namespace, host }) => refusedHost(namespace, host, surroundings.limits.routeHosts) === null,

@@ -4,6 +4,8 @@ import { earliest } from './earliest.js';
 import type { Deployment } from './kube/types.js';
 import type { Idleness } from './plan/scaling/idleness.js';
 import { handoverMs, needsActivator, planSleep, readSleepMark, type Sleep } from './plan/scaling/sleep.js';
+import { uncoverable } from './plan/traffic/pod-authority.js';
+import { schemeOf } from './plan/pods/container-parts.js';
 import { activatorEndpoints, type ActivatorEndpoints } from './plan/traffic/activator-endpoints.js';
 import type { WantedService } from './spec/parse-spec.js';
 import type { Picture } from './status/picture.js';
@@ -24,6 +26,8 @@ export class Sleeps {
   constructor(
     private readonly caches: Caches,
     private readonly idle: Pick<IdleMonitor, 'of' | 'look'>,
+    /** Whether activators serve HTTPS. */
+    private readonly activatorTls: boolean,
   ) {}
 
   async decide(
@@ -32,7 +36,9 @@ export class Sleeps {
     picture: Picture,
   ): Promise<SleepDecision> {
     const { namespace, name } = service;
-    const activators = this.caches.activators();
+    // What answers a client of HTTPS by plain HTTP helps nobody.
+    const takes = schemeOf(service) === 'http' || this.activatorTls;
+    const activators = takes ? this.caches.activators() : [];
     const slice = this.caches.activatorEndpoints(namespace, name);
     const covered = slice !== null;
     const sleep = await this.plan(service, deployment, picture, activators.length, covered);
@@ -66,6 +72,7 @@ export class Sleeps {
         settled: isSettled(picture),
         idleness,
         activators,
+        uncoverable: uncoverable(service, picture.activatorAuthorities, this.activatorTls),
         covered,
         now: picture.now,
       });

@@ -41,11 +41,13 @@ What costs something is let in before its body is read, and each bound is told b
 | bound | beyond it |
 |---|---|
 | A body: \`server.maxBodyBytes\`, unpacked; gzip, deflate or br, once | 413 \`request_too_large\` |
-| JSON: 128 levels, 100,000 members of objects, 100,000 lists and objects, 524,288 values | 400 \`invalid_request\` |
+| JSON: 128 levels, 50,000 members of objects, 50,000 lists and objects, 131,072 strings, 524,288 values | 400 \`invalid_request\` |
+| Arguments of earlier calls of tools, read as JSON: 2,097,152 characters in a conversation | no error: the template gets what is beyond as text |
 | A body that comes slower than 500 bytes per second for 20 s | 408 \`request_timeout\` |
 | All bodies until their answers end: \`server.maxBodiesBytes\`. Bodies that hardly come make room first; an eighth of it is for bodies below 64 KiB | 503 \`server_busy\` |
 | A key's part of that room, of which it leaves a third | 429 \`queue_full\` |
 | Connections: \`server.maxConnections\`. One that is idle makes room; the health routes are answered beyond it | 503 \`server_busy\` |
+| The rest of a body whose request is refused: read for 30 s, while it does not pause for 5 s, and up to \`server.maxBodyBytes\` | the connection closes |
 | A header \`Host\`, \`Authorization\` or \`X-Api-Key\` twice | 400 \`invalid_request\` |
 | Answers, and texts that are tokenized, rendered or counted, at once: \`engine.maxNumSeqs\` + \`server.maxWaiting\` | 429 \`queue_full\` |
 | Tokens of a [key](keys.md#budgets) | 429 \`rate_limit_exceeded\` |
@@ -68,7 +70,7 @@ ${table(
   ]),
 )}
 Of a service that may sleep the [activator](scaling.md#while-it-wakes) may answer in its place: \`service_not_found\` 404,
-\`upstream_failed\` 502, and with 503 \`service_stopped\`, \`service_failed\`, \`service_over_budget\` and \`queue_full\`.
+\`upstream_failed\` and \`upstream_unverified\` 502, and with 503 \`service_stopped\`, \`service_failed\`, \`service_over_budget\` and \`queue_full\`.
 `;
 }
 

@@ -1,6 +1,7 @@
 // Entry point of the runtime's container: settings from the engine-config file and the environment, one replica,
 // exit code 0 after a drain, 1 with a termination message after a failure.
 
+import { denyTracing } from '@llmservice/native';
 import { readConfig } from './config/read-config.js';
 import type { ResolvedConfig } from './config/resolve-config.js';
 import { terminationLogOf } from './config/server-settings.js';
@@ -11,6 +12,8 @@ import { Replica } from './replica.js';
 async function main(): Promise<number> {
   let config: ResolvedConfig | null = null;
   try {
+    // Its environment and memory have credentials; what it starts reads what strangers wrote.
+    denyTracing();
     config = readConfig(process.env, {});
     const logger = makeLogger(config.server.logLevel);
     const replica = new Replica(config, logger);

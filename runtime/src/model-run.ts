@@ -140,13 +140,14 @@ export class ModelRun {
     throw new FailureError(failure.reason, failure.message, failure.detail);
   }
 
-  private engineSettings({ dir, headDir }: ObtainedCheckpoint): EngineSettings {
+  private engineSettings({ dir, headDir, descriptors }: ObtainedCheckpoint): EngineSettings {
     const { engine, accelerator, parallelism } = this.config.engineConfig;
     const { method, tokens } = engine.speculative;
     return {
       ...engine,
       speculative: { method, tokens, ...(headDir === null ? {} : { headDir }) },
       modelDir: dir,
+      openFiles: descriptors,
       accelerator: accelerator.kind,
       tensor: parallelism.tensor,
       memoryBytesPerDevice: accelerator.memoryBytesPerDevice,

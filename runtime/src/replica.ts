@@ -11,6 +11,7 @@ import { readIfThere } from './engine/read-if-there.js';
 import type { ReplicaControl } from './http/admin-app.js';
 import { Admission } from './http/access/admission.js';
 import { makeApp } from './http/app.js';
+import { LoopTurns } from './loop-turns.js';
 import { BodyBudget } from './http/bodies/body-budget.js';
 import { HttpServer } from './http/server/http-server.js';
 import { Lifecycle, type HealthBody } from './http/replica/lifecycle.js';
@@ -79,6 +80,7 @@ export class Replica {
       admission: new Admission(engineConfig.engine.maxNumSeqs + server.maxWaiting),
       access: this.control.access,
       running: new Set(),
+      turns: new LoopTurns(),
       bodies: new BodyBudget(server.maxBodiesBytes ?? bodyRoom(readIfThere), server.maxBodyBytes, now),
       maxConnections: server.maxConnections,
       observers: this.observability.observers,

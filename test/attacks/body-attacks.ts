@@ -86,17 +86,21 @@ function refused(name: string, statuses: readonly number[], make: () => Sent): A
 }
 
 const repeated = (part: string, bytes: number): string => part.repeat(Math.floor(bytes / part.length));
+/** Each new to the reader of JSON, which keeps short strings and names in a table. */
+const distinct = (count: number, make: (i: string) => string): string =>
+  Array.from({ length: count }, (_, i) => make(String(i))).join(',');
 const json = (text: string): Buffer => Buffer.from(`{"prompt":[${text}`);
 
 const costly: readonly [string, number, () => string][] = [
   ['lists of one number', 400, () => `${repeated('[1],', largeBytes)}[1]]}`],
   ['numbers', 400, () => `${repeated('1,', largeBytes)}1]}`],
+  ['strings, as many as there may be', 400, () => `${distinct(131_000, (i) => `"s${i}"`)},"a"]}`],
   [
-    'strings, as many as there may be',
+    'long strings, as many as there may be',
     400,
-    () => `${repeated('"aaaaaaaaaaaaaaaaaaaaaaaaaa",', 520_000 * 29)}"a"]}`,
+    () => `${repeated(`"${'a'.repeat(118)}",`, largeBytes)}"a"]}`,
   ],
-  ['names, as many as there may be', 400, () => `{${repeated('"a":1,', 99_000 * 6)}"b":1}]}`],
+  ['names, as many as there may be', 400, () => `${distinct(49_000, (i) => `{"n${i}":1}`)}]}`],
   ['escapes', 400, () => `"${repeated('\\u0000', largeBytes)}"]}`],
   ['one number', 400, () => `${repeated('1', largeBytes)}]}`],
 ];
@@ -112,7 +116,7 @@ function* emptyBlocks(): Iterable<Buffer> {
 /** A byte less than what is announced. */
 const letters = Buffer.alloc(largeBytes - 1, 'x');
 
-async function unfinished(target: AttackTarget): Promise<void> {
+export async function unfinished(target: AttackTarget): Promise<void> {
   const { port, headers, over } = target;
   const socket = connect({ port, host: '127.0.0.1' });
   const ended = answerOf(socket);

@@ -1,12 +1,13 @@
 // What the processes that run a client's or a checkpoint's work hold of the server's environment, as the kernel tells it:
 // what devices need and the manifest sets for them, and neither credentials nor the places of keys.
 
-import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { createHash } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { demoCheckpoint, ReplicaProcess } from '../integration/replica-process.js';
+import { asInContainer, demoCheckpoint, ReplicaProcess } from '../integration/replica-process.js';
+import { run } from '../processes.js';
 import { enginePids, environment, processTree } from '../process-tree.js';
 
 jest.setTimeout(180_000);
@@ -70,4 +71,24 @@ test('the engine and its ranks have what the manifest sets for devices', () => {
   const pids = enginePids(replica.child.pid ?? 0);
   expect(pids).toHaveLength(2);
   for (const pid of pids) expect(environment(pid)).toMatchObject(ofDevices);
+});
+
+describe('a process of the same user', () => {
+  /** What a process that a child of the server might become gets of another's file in /proc. */
+  const read = (pid: number, file: string) => {
+    const [program, ...args] = asInContainer(['head', '-c', '4096', `/proc/${String(pid)}/${file}`]);
+    return run(program, args);
+  };
+
+  test.each(['environ', 'maps', 'fd/0', 'cwd/package.json'])(
+    'cannot read %s of the server, as it can of the engine',
+    async (file) => {
+      const server = replica.child.pid ?? 0;
+      const [engine = 0] = enginePids(server);
+      expect(await read(engine, file)).toMatchObject({ code: 0 });
+      const { code, stdout, stderr } = await read(server, file);
+      expect([code, stdout]).toEqual([1, '']);
+      expect(stderr).toContain('Permission denied');
+    },
+  );
 });

@@ -1,34 +1,38 @@
 // Forms of answers that explode, and the processes that compile them lost, stopped or left behind: other answers come, and
 // nothing outlives the server.
 
-import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import { readFileSync } from 'node:fs';
 import { randomFrom } from '../../runtime/src/schedule/workload.fixture.js';
 import { demoCheckpoint, ReplicaProcess } from '../integration/replica-process.js';
 import { enginePids, grammarPid, isRunning, processTree } from '../process-tree.js';
 import { eventually } from '../processes.js';
 import { askFor, grammarAttacks, knownBomb, memoryBomb, slowForm, timeBomb } from './grammar-attacks.js';
+import { portOf } from './attacked-replica.js';
 import { Witness } from './witness.js';
 
 jest.setTimeout(300_000);
 
+/** A form's salt is one of its own in each test: what was refused is refused again unseen. */
 let replica: ReplicaProcess;
-let port: number;
-beforeEach(async () => {
-  replica = await ReplicaProcess.start({ uri: demoCheckpoint, drainTimeoutSeconds: 2 });
-  await replica.ready();
-  port = Number(new URL(replica.url).port);
+/** For what would take as long again. */
+let other: ReplicaProcess;
+beforeAll(async () => {
+  const start = () => ReplicaProcess.start({ uri: demoCheckpoint, drainTimeoutSeconds: 2 });
+  [replica, other] = await Promise.all([start(), start()]);
+  await Promise.all([replica.ready(), other.ready()]);
 });
-afterEach(() => replica.stop());
+afterAll(() => Promise.all([replica.stop(), other.stop()]));
 
-const ask = (form: object, over = new AbortController().signal) => askFor(form, { port, headers: {}, over });
+const ask = (form: object, over = new AbortController().signal, of = replica) =>
+  askFor(form, { port: portOf(of), headers: {}, over });
 const choice = { guided_choice: ['yes', 'no'] };
 const yesOrNo = { status: 200, content: expect.stringMatching(/^(yes|no)$/) };
-const engine = (): number => enginePids(replica.child.pid!)[0]!;
+const engine = (of = replica): number => enginePids(of.child.pid!)[0]!;
 
 /** The processes that compile right now, oldest first. */
-const compiling = (): number[] =>
-  processTree(grammarPid(engine())).filter((pid) => nameOf(pid) === 'compile-form');
+const compiling = (of = replica): number[] =>
+  processTree(grammarPid(engine(of))).filter((pid) => nameOf(pid) === 'compile-form');
 function nameOf(pid: number): string | null {
   try {
     return readFileSync(`/proc/${String(pid)}/comm`, 'utf8').trim();
@@ -36,8 +40,8 @@ function nameOf(pid: number): string | null {
     return null;
   }
 }
-const oneCompiles = (): Promise<number> =>
-  replica.eventually('a form to be compiled', () => Promise.resolve(compiling()[0]));
+const oneCompiles = (of = replica): Promise<number> =>
+  of.eventually('a form to be compiled', () => Promise.resolve(compiling(of)[0]));
 
 test('schemas known to explode are refused unseen, by the name of the keyword', async () => {
   const asked = [knownBomb, knownBomb].map((guided_json) => ask({ guided_json }));
@@ -49,42 +53,46 @@ test('schemas known to explode are refused unseen, by the name of the keyword', 
 });
 
 test('schemas that explode in time or memory end alone; choices are answered beside them', async () => {
-  const witness = await Witness.begin({ port });
+  const witness = await Witness.begin({ port: portOf(replica) });
   const ended: string[] = [];
-  const bombs = [timeBomb(1), memoryBomb(2), timeBomb(3)].map(async (guided_json) => {
-    const answer = await ask({ guided_json });
-    ended.push('bomb');
-    return answer;
-  });
+  const firstBomb = timeBomb(1);
+  const first = ask({ guided_json: firstBomb });
   await oneCompiles();
+  const bombs = [first, ask({ guided_json: memoryBomb(2) }), ask({ guided_json: timeBomb(3) })];
+  for (const bomb of bombs) void bomb.then(() => ended.push('bomb'));
+  const over = new AbortController();
+  // Each as `make prove` sends it, one of which leaves.
+  const attacks = grammarAttacks.map(({ run }, i) =>
+    run({ port: portOf(replica), headers: {}, over: over.signal, random: randomFrom(i) }),
+  );
   for (let i = 0; i < 5; i += 1) {
     expect(await ask({ guided_choice: ['yes', 'no', String(i)] })).toMatchObject({ status: 200 });
     ended.push('choice');
   }
   // What takes seconds has its turn too.
-  await Promise.all(bombs);
+  const answers = await Promise.all(bombs);
+  await Promise.all(attacks);
+  expect(await ask(choice)).toMatchObject(yesOrNo);
   await witness.end();
   expect(ended.slice(0, 2)).toContain('choice');
   expect(ended.lastIndexOf('bomb')).toBeGreaterThan(ended.lastIndexOf('choice'));
-  for (const bomb of bombs) {
-    const { status, error } = await bomb;
+  for (const { status, error } of answers) {
     const expected =
       status === 400 ? { code: 'GrammarInvalid' } : { code: 'QueueTimeout', message: expect.any(String) };
     expect(error).toMatchObject(expected);
   }
-  const [first] = await Promise.all(bombs);
-  expect(first!.error!.message).toMatch(
+  expect(answers[0]!.error!.message).toMatch(
     /s of processor time, or .* s in all: make it smaller|MiB to compile: make it smaller/,
   );
   // What was refused is refused again without work.
-  expect(await ask({ guided_json: timeBomb(1) })).toEqual(first);
+  expect(await ask({ guided_json: firstBomb })).toEqual(answers[0]);
   expect(compiling()).toEqual([]);
   expect(witness.faults).toEqual([]);
 });
 
 test('a client that leaves takes its compilation along', async () => {
   const left = new AbortController();
-  const asked = ask({ guided_json: timeBomb(1) }, left.signal).catch(() => 'left');
+  const asked = ask({ guided_json: timeBomb(4) }, left.signal).catch(() => 'left');
   const pid = await oneCompiles();
   left.abort();
   expect(await asked).toBe('left');
@@ -92,24 +100,33 @@ test('a client that leaves takes its compilation along', async () => {
   expect(await ask(choice)).toMatchObject(yesOrNo);
 });
 
-test.each<[string, NodeJS.Signals, () => number]>([
-  ['a process that compiles is killed', 'SIGKILL', () => compiling()[0]!],
-  ['a process that compiles is stopped', 'SIGSTOP', () => compiling()[0]!],
-  ['the process that those are forked from is killed', 'SIGKILL', () => grammarPid(engine())],
-  ['the process that those are forked from is stopped', 'SIGSTOP', () => grammarPid(engine())],
-])('%s: the form is compiled once more, and all are answered', async (_, signal, victim) => {
-  const witness = await Witness.begin({ port });
-  const asked = ask({ guided_json: slowForm(1) });
-  await oneCompiles();
-  process.kill(victim(), signal);
-  expect(await ask(choice)).toMatchObject(yesOrNo);
-  expect(await asked).toMatchObject({ status: 200, content: expect.stringMatching(/^\{/) });
-  await witness.end();
-  expect(witness.faults).toEqual([]);
-});
+test.each<[string, NodeJS.Signals]>([
+  ['killed', 'SIGKILL'],
+  ['stopped', 'SIGSTOP'],
+])(
+  '%s: the form is compiled once more, and all are answered, whether it compiles or what it is forked from',
+  async (_, signal) => {
+    const salt = { SIGKILL: 5, SIGSTOP: 6 }[signal as string]!;
+    const harmed = async (of: ReplicaProcess, victim: () => number): Promise<void> => {
+      const witness = await Witness.begin({ port: portOf(of) });
+      const asked = ask({ guided_json: slowForm(salt) }, undefined, of);
+      await oneCompiles(of);
+      process.kill(victim(), signal);
+      const answer = await ask({ guided_choice: ['yes', 'no', signal] }, undefined, of);
+      expect(answer).toMatchObject({ status: 200, content: expect.stringMatching(/^(yes|no|SIG[A-Z]+)$/) });
+      expect(await asked).toMatchObject({ status: 200, content: expect.stringMatching(/^\{/) });
+      await witness.end();
+      expect(witness.faults).toEqual([]);
+    };
+    await Promise.all([
+      harmed(replica, () => compiling(replica)[0]!),
+      harmed(other, () => grammarPid(engine(other))),
+    ]);
+  },
+);
 
 test('a form whose process is lost twice is told as the fault of the server', async () => {
-  const asked = ask({ guided_json: timeBomb(1) });
+  const asked = ask({ guided_json: timeBomb(7) });
   const first = await oneCompiles();
   process.kill(first, 'SIGKILL');
   await eventually('the second', () => Promise.resolve(compiling().some((pid) => pid !== first)), 30_000);
@@ -121,27 +138,17 @@ test('a form whose process is lost twice is told as the fault of the server', as
   expect(await ask(choice)).toMatchObject(yesOrNo);
 });
 
-test.each<[string, () => void]>([
-  ['a drain', () => replica.child.kill('SIGTERM')],
-  ['a killed engine', () => process.kill(engine(), 'SIGKILL')],
-  ['a killed server', () => replica.child.kill('SIGKILL')],
-])('%s leaves no process that compiles', async (_, end) => {
-  const asked = ask({ guided_json: timeBomb(1) }).catch(() => null);
-  const pids = [await oneCompiles(), grammarPid(engine())];
-  end();
+// They end the servers: the last of all.
+test.each<[string, () => ReplicaProcess, (of: ReplicaProcess) => void]>([
+  ['a killed engine', () => other, (of) => process.kill(engine(of), 'SIGKILL')],
+  ['a drain', () => replica, ({ child }) => child.kill('SIGTERM')],
+  ['a killed server', () => other, ({ child }) => child.kill('SIGKILL')],
+])('%s leaves no process that compiles', async (name, which, end) => {
+  const of = which();
+  await of.eventually('an engine', async () => (await of.health()).engine?.state === 'ready');
+  const asked = ask({ guided_json: timeBomb(8 + name.length) }, undefined, of).catch(() => null);
+  const pids = [await oneCompiles(of), grammarPid(engine(of))];
+  end(of);
   await eventually('them to end', () => Promise.resolve(!pids.some(isRunning)), 60_000);
   await asked;
 });
-
-test.each(grammarAttacks.map((attack) => [attack.name, attack] as const))(
-  '%s: a stream beside it loses no token',
-  async (_, { run }) => {
-    const over = new AbortController();
-    const witness = await Witness.begin({ port });
-    const target = { port, headers: {}, over: over.signal };
-    await Promise.all([0, 1, 2].map((seed) => run({ ...target, random: randomFrom(seed) })));
-    expect(await ask(choice)).toMatchObject(yesOrNo);
-    await witness.end();
-    expect(witness.faults).toEqual([]);
-  },
-);

@@ -10,6 +10,7 @@ import type { KubeObject } from '../../operator/src/kube/types.js';
 import { llamaCheckpoint } from '../builders/checkpoint.js';
 import { llmService } from '../builders/llm-service.js';
 import { eventually } from '../processes.js';
+import { publicAddress } from '../integration/api-server.js';
 import { World } from '../integration/operator-world.js';
 import { system, Tenants } from '../integration/tenants.js';
 
@@ -28,6 +29,7 @@ beforeAll(async () => {
   world = await World.start();
   tenants = await Tenants.install(world);
   world.s3.put('models', 'llama', llamaCheckpoint());
+  await makePublicNetwork();
   world.startOperator(
     {
       leaseNamespace: system,
@@ -47,6 +49,23 @@ beforeAll(async () => {
   await apply('team-b', 'honest', {});
   honest = await eventually('its Deployment', () => found('team-b', 'honest', resources.deployments));
 }, 300_000);
+
+/** Of Services, of a node and of its pods, as clusters have them that are numbered by ranges of the internet. */
+async function makePublicNetwork(): Promise<void> {
+  await world.request('POST', '/apis/networking.k8s.io/v1/servicecidrs', {
+    apiVersion: 'networking.k8s.io/v1',
+    kind: 'ServiceCIDR',
+    metadata: { name: 'public' },
+    spec: { cidrs: ['11.0.0.0/24'] },
+  });
+  await world.request('POST', '/api/v1/nodes', {
+    apiVersion: 'v1',
+    kind: 'Node',
+    metadata: { name: 'public' },
+    spec: { podCIDR: '11.1.0.0/24', podCIDRs: ['11.1.0.0/24'] },
+    status: { addresses: [{ type: 'ExternalIP', address: '11.2.0.7' }] },
+  });
+}
 
 afterAll(async () => {
   for (const server of servers) server.close();
@@ -210,6 +229,21 @@ describe('endpoints', () => {
     await eventually('the read', () => outer.heard.length > 0);
     await condition('team-a', 'redirected', 'ModelResolved', 'S3Unavailable');
     expect(inner.heard).toEqual([]);
+  });
+
+  test.each([
+    ['a Service', '11.0.0.10'],
+    ['a pod', '11.1.0.10'],
+    ['a node', '11.2.0.7'],
+    ['the API server', publicAddress],
+    ['a Service, mapped', '[::ffff:11.0.0.10]'],
+  ])('the public address of %s is not connected to, though nobody named it', async (what, address) => {
+    const name = `own-${what.replaceAll(/[^a-z]/gi, '').toLowerCase()}`;
+    await apply('team-a', name, at(`http://${address}`));
+    const { message } = await condition('team-a', name, 'ModelResolved', 'InvalidSpec');
+    expect(message).toContain("the cluster's own");
+    expect(message).toContain('endpoints.allowed');
+    await expectNothingMade('team-a', name);
   });
 
   const xml = (code: string) =>

@@ -1,6 +1,6 @@
 // The text of requests against the tokenizer, beside an honest stream: each attack twice at once.
 
-import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import { expect, jest, test } from '@jest/globals';
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,22 +8,18 @@ import { randomFrom } from '../../runtime/src/schedule/workload.fixture.js';
 import { demoCheckpoint, ReplicaProcess } from '../integration/replica-process.js';
 import { eventually } from '../processes.js';
 import { childPids, isRunning, scriptOf } from '../process-tree.js';
+import { attackedReplica, portOf } from './attacked-replica.js';
 import { textAttacks } from './text-attacks.js';
 import { Witness } from './witness.js';
 
 jest.setTimeout(300_000);
 
-let replica: ReplicaProcess;
-beforeAll(async () => {
-  replica = await ReplicaProcess.start({ uri: demoCheckpoint });
-  await replica.ready();
-});
-afterAll(() => replica.stop());
+const replica = attackedReplica();
 
 test.each(textAttacks.map((attack) => [attack.name, attack] as const))(
   '%s: a stream beside it loses no token',
   async (_, attack) => {
-    const port = Number(new URL(replica.url).port);
+    const port = portOf(replica());
     const over = new AbortController();
     const witness = await Witness.begin({ port });
     await Promise.all(
@@ -31,7 +27,7 @@ test.each(textAttacks.map((attack) => [attack.name, attack] as const))(
     );
     await witness.end();
     expect(witness.faults).toEqual([]);
-    const { state, engine } = await replica.health();
+    const { state, engine } = await replica().health();
     expect({ state, restarts: engine?.restarts }).toEqual({ state: 'serving', restarts: 0 });
   },
 );
@@ -46,18 +42,20 @@ function textPids({ child: { pid } }: ReplicaProcess): number[] {
 test('clients that leave take their encodings along', async () => {
   const leaving = new AbortController();
   const asked = Array.from({ length: 6 }, () =>
-    replica.post('/v1/completions', longWork, leaving.signal).catch(() => null),
+    replica()
+      .post('/v1/completions', longWork, leaving.signal)
+      .catch(() => null),
   );
   // Two are at work, and one is kept ready for shorter texts.
-  await eventually('three processes', () => textPids(replica).length === 3);
-  const before = textPids(replica);
+  await eventually('three processes', () => textPids(replica()).length === 3);
+  const before = textPids(replica());
   leaving.abort();
   await Promise.all(asked);
   await eventually(
     'those at work to be ended',
     () => before.filter((pid) => isRunning(pid)).length <= before.length - 2,
   );
-  const answer = await replica.post('/v1/completions', { ...longWork, prompt: 'hello '.repeat(10_000) });
+  const answer = await replica().post('/v1/completions', { ...longWork, prompt: 'hello '.repeat(10_000) });
   expect(answer.status).toBe(200);
 });
 

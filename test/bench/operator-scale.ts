@@ -59,6 +59,7 @@ async function startOperator(): Promise<OperatorProcess> {
     POD_NAMESPACE: 'default',
     POD_NAME: `operator-${String(port)}`,
     RUNTIME_IMAGE_ROCM: 'example.org/runtime:1',
+    ALLOW_ENDPOINT: '127.0.0.1',
     PORT: String(port),
   });
   return { child, port };

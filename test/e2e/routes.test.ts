@@ -3,6 +3,7 @@
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import { Authority } from '../builders/certificates.js';
 import { eventually } from '../processes.js';
 import { bucket, demoModel, upload } from './bucket.js';
 import { apply, kubectl } from './cluster.js';
@@ -20,7 +21,7 @@ beforeAll(async () => {
   await apply(serviceOf('standin', { uri, host: 'standin.e2e.example' }));
   await waitReady('standin');
 });
-afterAll(() => remove('standin', 'big'));
+afterAll(() => remove('standin', 'big', 'sealed'));
 
 const ask = (): Promise<Answer> => call(host, chatPath, question);
 const model = ({ body }: Answer): string => (JSON.parse(body) as { model: string }).model;
@@ -83,4 +84,61 @@ test('mended, it answers for itself, and no request between is lost', async () =
   expect(answers.filter(({ status }) => status !== 200)).toEqual([]);
   const last = await ask();
   expect([model(last), last.headers['x-llmservice-fallback']]).toEqual(['big', undefined]);
+});
+
+test('pods that speak HTTPS are asked by the gateway once it can verify them, and by nothing less', async () => {
+  const [own, strangers] = [new Authority('pods'), new Authority('strangers')];
+  const sealedHost = 'sealed.e2e.example';
+  const object = (kind: string, name: string, more: object): object => ({
+    apiVersion: 'v1',
+    kind,
+    metadata: { name, namespace, labels: { 'llmservice.dev/secret-for': 'tls' } },
+    ...more,
+  });
+  const authorities = (pem: string): object => object('ConfigMap', 'sealed-ca', { data: { 'ca.crt': pem } });
+  const sealedAnswer = (): Promise<Answer> =>
+    call(sealedHost, chatPath, chatBody('What is the capital of France?'));
+  try {
+    const { cert, key } = own.issue(`sealed.${namespace}.svc`);
+    const service = serviceOf('sealed', { uri, host: sealedHost }) as { spec: object };
+    const tls = { secretRef: { name: 'sealed-tls' }, caConfigMapRef: { name: 'sealed-ca' } };
+    await apply(
+      object('Secret', 'sealed-tls', {
+        type: 'kubernetes.io/tls',
+        stringData: { 'tls.crt': cert, 'tls.key': key },
+      }),
+      authorities(strangers.cert),
+      { ...service, spec: { ...service.spec, tls } },
+    );
+    // Envoy Gateway has taken the route and the policy.
+    await waitReady('sealed');
+    const refused: Answer[] = [];
+    await eventually('refusals', async () => {
+      refused.push(await sealedAnswer());
+      return refused.filter(({ status }) => status === 503).length >= 3;
+    });
+    expect(refused.filter(({ status, body }) => status === 200 || body.includes('Paris'))).toEqual([]);
+
+    await apply(authorities(own.cert));
+    const answer = await eventually(
+      'an answer',
+      async () => {
+        const given = await sealedAnswer();
+        return given.status === 200 ? given : null;
+      },
+      60_000,
+    );
+    expect(answer.body).toContain('Paris');
+  } finally {
+    await kubectl([
+      'delete',
+      'secret/sealed-tls',
+      'configmap/sealed-ca',
+      '-n',
+      namespace,
+      '--ignore-not-found',
+    ]);
+    own.remove();
+    strangers.remove();
+  }
 });

@@ -41,11 +41,21 @@ export class ActivatorProcess {
     const env = { KUBECONFIG: kubeconfig, PORT: String(ports.http), METRICS_PORT: String(ports.metrics) };
     const child = start(process.execPath, [entry], join(folder, 'log'), { ...env, ...settings });
     const activator = new ActivatorProcess(child, ports, folder);
-    await eventually('the activator', async () => {
-      if (child.exitCode !== null) throw new Error(readFileSync(join(folder, 'log'), 'utf8'));
-      return (await fetch(`http://127.0.0.1:${String(ports.metrics)}/readyz`)).ok;
-    });
-    return activator;
+    try {
+      await eventually('the activator', async () => {
+        if (child.exitCode !== null) throw new Error(readFileSync(join(folder, 'log'), 'utf8'));
+        return (await fetch(`http://127.0.0.1:${String(ports.metrics)}/readyz`)).ok;
+      });
+      return activator;
+    } catch (error) {
+      // Nobody else knows of it.
+      await activator.stop();
+      throw error;
+    }
+  }
+
+  get log(): string {
+    return readFileSync(join(this.folder, 'log'), 'utf8');
   }
 
   /** Value of a metric. */

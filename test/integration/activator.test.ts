@@ -12,12 +12,22 @@ import { FakeReplica } from './fake-replica.js';
 import { grantActivatorRole } from './operator-role.js';
 import { OperatorProcess } from './operator-process.js';
 import { World } from './operator-world.js';
-import { playedPodOf } from './test-cluster.js';
+import { makeReplicaPod } from './replica-pod.js';
 
 jest.setTimeout(180_000);
 
 let world: World;
 let replica: FakeReplica;
+/** Of the test that runs: ended with it, however it ends. */
+const started: { stop(): Promise<void> }[] = [];
+
+function stopAfter<T extends { stop(): Promise<void> }>(process: T): T {
+  started.push(process);
+  return process;
+}
+
+const startActivator = async (settings?: NodeJS.ProcessEnv): Promise<ActivatorProcess> =>
+  stopAfter(await ActivatorProcess.start(world.api, settings));
 
 beforeAll(async () => {
   world = await World.start();
@@ -27,45 +37,20 @@ beforeAll(async () => {
 beforeEach(async () => {
   replica = await FakeReplica.start();
 });
-afterEach(() => replica.stop());
+afterEach(async () => {
+  await Promise.all(started.splice(0).map((each) => each.stop()));
+  replica.stop();
+});
 afterAll(() => world.stop());
 
-/** The kubelet's report of a pod that answers, by the fake replica. */
-const podAnswers = (name: string): Promise<unknown> =>
-  world.setPodStatus(name, {
-    phase: 'Running',
-    podIP: '127.0.0.1',
-    conditions: ['PodScheduled', 'Ready'].map((type) => ({ type, status: 'True' })),
-  });
-
 /** A pod of a service that answers by the fake replica. */
-async function makeReplica(service: string, name: string): Promise<void> {
-  const template = (await world.get(resources.deployments, service))?.['spec'] as
-    { template: { metadata: { labels: object; annotations: object } } } | undefined;
-  const own = { [labels.service]: service, [labels.managedBy]: 'llmservice-operator' };
-  const { annotations = {} } = template?.template.metadata ?? {};
-  const owned = playedPodOf(service);
-  await world.create({
-    apiVersion: 'v1',
-    kind: 'Pod',
-    metadata: { name, namespace: 'default', ...owned, labels: { ...own, ...owned.labels }, annotations },
-    spec: {
-      containers: [
-        {
-          name: 'runtime',
-          image: 'x',
-          ports: [{ name: 'http', containerPort: replica.port, protocol: 'TCP' }],
-        },
-      ],
-    },
-  });
-  await podAnswers(name);
-}
+const makeReplica = (service: string, name: string): Promise<void> =>
+  makeReplicaPod(world, service, name, replica.port);
 
 describe('50 requests during the wake-up, and the operator is killed', () => {
   test('are all answered, in their order', async () => {
-    const first = OperatorProcess.start(world.api, 'operator-a');
-    const activator = await ActivatorProcess.start(world.api);
+    const first = stopAfter(OperatorProcess.start(world.api, 'operator-a'));
+    const activator = await startActivator();
     await world.create({
       apiVersion: 'v1',
       kind: 'Pod',
@@ -90,25 +75,20 @@ describe('50 requests during the wake-up, and the operator is killed', () => {
       if (id === 1) await first.stop('SIGKILL');
       sent.push(await activator.hold('sleepy', { id }));
     }
-    const second = OperatorProcess.start(world.api, 'operator-b');
-    try {
-      await eventually('the wake-up', async () => (await world.deployment('sleepy')).spec?.replicas === 1);
-      expect(await world.get(resources.endpointSlices, 'sleepy-activator')).not.toBeNull();
-      await sleep(2_000);
-      await makeReplica('sleepy', 'sleepy-2');
-      const answers = await Promise.all(sent.map(({ answer }) => answer));
-      expect(answers.map(({ status, body }) => `${String(status)} ${body}`)).toEqual(
-        sent.map((_, id) => `200 {"id":${String(id)}}`),
-      );
-      expect(replica.asked.map(({ body }) => body.id)).toEqual(sent.map((_, id) => id));
-      await eventually(
-        'no endpoints',
-        async () => !(await world.get(resources.endpointSlices, 'sleepy-activator')),
-      );
-    } finally {
-      await second.stop();
-      await activator.stop();
-    }
+    stopAfter(OperatorProcess.start(world.api, 'operator-b'));
+    await eventually('the wake-up', async () => (await world.deployment('sleepy')).spec?.replicas === 1);
+    expect(await world.get(resources.endpointSlices, 'sleepy-activator')).not.toBeNull();
+    await sleep(2_000);
+    await makeReplica('sleepy', 'sleepy-2');
+    const answers = await Promise.all(sent.map(({ answer }) => answer));
+    expect(answers.map(({ status, body }) => `${String(status)} ${body}`)).toEqual(
+      sent.map((_, id) => `200 {"id":${String(id)}}`),
+    );
+    expect(replica.asked.map(({ body }) => body.id)).toEqual(sent.map((_, id) => id));
+    await eventually(
+      'no endpoints',
+      async () => !(await world.get(resources.endpointSlices, 'sleepy-activator')),
+    );
   });
 });
 
@@ -120,10 +100,9 @@ describe('a request', () => {
   beforeEach(async () => {
     count += 1;
     name = `held-${String(count)}`;
-    activator = await ActivatorProcess.start(world.api, { MOST_HELD_PER_SERVICE: '3', GRACE_SECONDS: '3' });
+    activator = await startActivator({ MOST_HELD_PER_SERVICE: '3', GRACE_SECONDS: '3' });
     await create(600);
   });
-  afterEach(() => activator.stop());
 
   const create = async (wakeTimeoutSeconds: number): Promise<void> => {
     const scaling = { idleAfterSeconds: 3600, wakeTimeoutSeconds };
@@ -259,7 +238,7 @@ describe('a request', () => {
   });
 
   test('is lost with an activator that is killed, and with no other; sent again it is answered', async () => {
-    const other = await ActivatorProcess.start(world.api);
+    const other = await startActivator();
     const lost = await activator.hold(name, { id: 1 });
     const kept = await other.hold(name, { id: 2 });
     activator.child.kill('SIGKILL');
@@ -268,17 +247,15 @@ describe('a request', () => {
     await makeReplica(name, `${name}-1`);
     for (const { answer } of [kept, again]) expect((await answer).status).toBe(200);
     expect(replica.asked.map(({ body: { id } }) => id)).toEqual([2, 1]);
-    await other.stop();
   });
 
   test('that is held at SIGTERM is answered: by the pod within its grace', async () => {
-    const patient = await ActivatorProcess.start(world.api, { GRACE_SECONDS: '60' });
+    const patient = await startActivator({ GRACE_SECONDS: '60' });
     const sent = await patient.hold(name, { id: 1 });
     patient.child.kill('SIGTERM');
     await makeReplica(name, `${name}-1`);
     expect(await sent.answer).toMatchObject({ status: 200, body: '{"id":1}' });
     await eventually('its end', () => patient.child.exitCode === 0);
-    await patient.stop();
   });
 
   test('that is held at SIGTERM is answered: else with what to do', async () => {

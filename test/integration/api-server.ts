@@ -18,6 +18,8 @@ const groups = {
   'operator-b': 'operators',
 } as const;
 export type User = keyof typeof groups;
+/** By which the API server's own slice of addresses names it: public, and nobody's. It is not reached there. */
+export const publicAddress = '11.3.0.1';
 const tokenOf = (user: string): string => `token-of-${user}`;
 
 /** A write that the API server has answered. */
@@ -134,6 +136,7 @@ export class ApiServer {
       [
         ...['--etcd-servers', `http://127.0.0.1:${this.ports.client}`],
         ...['--bind-address', '127.0.0.1', '--secure-port', String(this.ports.api)],
+        ...['--advertise-address', publicAddress],
         ...['--cert-dir', join(this.folder, 'certificates'), '--service-cluster-ip-range', '10.0.0.0/16'],
         ...['--authorization-mode', 'RBAC', '--token-auth-file', join(this.folder, 'tokens.csv')],
         ...['--service-account-issuer', 'https://kubernetes.default.svc'],

@@ -162,6 +162,19 @@ describe('the operator’s chart', () => {
     expect(await selectors('--set', 'instance=team-a')).toEqual(expected);
   });
 
+  it('gives the activator a certificate where it is told to, and the operator the news', async () => {
+    const chosen = async (...args: string[]) => {
+      const text = await template('llmservice-operator', ...args);
+      return ['ACTIVATOR_TLS', 'TLS_DIR', 'containerPort: 8084', 'secretName: "cert"'].map((each) =>
+        text.includes(each),
+      );
+    };
+    expect(await chosen()).toEqual([false, false, false, false]);
+    const named = ['--set', 'activator.tls.secretName=cert'];
+    expect(await chosen(...named)).toEqual([true, true, true, true]);
+    expect((await chosen(...named, '--set', 'activator.enabled=false'))[0]).toBe(false);
+  });
+
   it('treats the activator’s pods as the operator’s, but for what these keep near or away from', async () => {
     const digest = `sha256:${'a'.repeat(64)}`;
     const image = ['--set', `image.repository=example.org/operator,image.digest=${digest}`];

@@ -204,9 +204,19 @@ describe('the API server refuses', () => {
       /spec\.replicas: .*raise auth\.maxReplicas to the most replicas/,
     ],
     [
-      'a certificate behind the gateway, which speaks plain HTTP',
+      'a certificate that the gateway could not verify',
       { tls: { secretRef: { name: 'tls' } }, routing: { host: 'demo.example.org' } },
-      /spec\.tls\.secretRef: .*without routing\.host/,
+      /spec\.tls: .*caConfigMapRef is required beside routing\.host/,
+    ],
+    [
+      'a certificate that the activator could not verify',
+      { tls: { secretRef: { name: 'tls' } }, scaling: { idleAfterSeconds: 60 } },
+      /spec\.tls: .*caConfigMapRef is required beside scaling\.idleAfterSeconds/,
+    ],
+    [
+      'authorities of no certificate',
+      { tls: { caConfigMapRef: { name: 'ca' } } },
+      /spec\.tls\.caConfigMapRef: .*add tls\.secretRef/,
     ],
     ['a certificate without a name', { tls: { secretRef: {} } }, /spec\.tls\.secretRef\.name: Required/],
     ['budgets for no replica', { auth: { maxReplicas: 0 } }, /spec\.auth\.maxReplicas: /],
@@ -268,6 +278,14 @@ describe('the API server accepts', () => {
     ['replicas beyond maxReplicas where there are no keys', { replicas: 3 }],
     ['an accelerator by its profile', { accelerator: { profile: 'h100-3g.40gb' } }],
     ['a certificate', { tls: { secretRef: { name: 'tls' } } }],
+    [
+      'a certificate that gateway and activator verify',
+      {
+        tls: { secretRef: { name: 'tls' }, caConfigMapRef: { name: 'ca' } },
+        routing: { host: 'demo.example.org' },
+        scaling: { idleAfterSeconds: 60 },
+      },
+    ],
     ['an accounting log', { accounting: { persistentVolumeClaimRef: { name: 'accounting' } } }],
     [
       'a request log and administration',

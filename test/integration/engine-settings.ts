@@ -5,6 +5,7 @@ import type { EngineSettings } from '../../runtime/src/engine/protocol.js';
 export function engineSettings(modelDir: string, changes: Partial<EngineSettings> = {}): EngineSettings {
   return {
     modelDir,
+    openFiles: [],
     maxModelLen: 512,
     memoryUtilizationPercent: 80,
     accelerator: 'cpu',

@@ -2,11 +2,15 @@
 
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { createServer as createSecureServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { json } from 'node:stream/consumers';
+import type { Certificate } from '../builders/certificates.js';
 
 interface Asked {
   readonly path: string;
+  /** By HTTPS: the name that was asked for. */
+  readonly servername: string | null;
   readonly body: { readonly id?: number; readonly stream?: boolean };
 }
 
@@ -25,8 +29,10 @@ export class FakeReplica {
 
   private constructor(private readonly server: Server) {}
 
-  static async start(): Promise<FakeReplica> {
-    const server = createServer().listen(0, '127.0.0.1');
+  /** @param certificate by which it speaks HTTPS; null: plain HTTP */
+  static async start(certificate: Certificate | null = null): Promise<FakeReplica> {
+    const server = certificate === null ? createServer() : createSecureServer(certificate);
+    server.listen(0, '127.0.0.1');
     await once(server, 'listening');
     const replica = new FakeReplica(server);
     server.on('request', (request, response) => void replica.answer(request, response));
@@ -52,7 +58,8 @@ export class FakeReplica {
       return;
     }
     const body = request.method === 'POST' ? ((await json(request)) as Asked['body']) : {};
-    const asked = { path: request.url ?? '', body };
+    const { servername = null } = request.socket as { servername?: string };
+    const asked = { path: request.url ?? '', servername, body };
     this.asked.push(asked);
     this.reply(response, asked);
   }

@@ -1,16 +1,22 @@
-// A real proxy between a client and its server: what comes through it, and what is read again after a refusal.
+// A real proxy between a client and its server: what comes through it. What is read again after a refusal: the
+// configuration, a token's file, and a credential plugin that a real API server refuses from some time on.
 
 import { once } from 'node:events';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import { createServer as createSecureServer } from 'node:https';
 import { connect, type AddressInfo, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, expect, test } from '@jest/globals';
+import { afterEach, expect, jest, test } from '@jest/globals';
 import { KubeConfig } from '@kubernetes/client-node';
 import { Authority } from '../builders/certificates.js';
 import { KubeClient } from '../../operator/src/kube/client.js';
+import { connect as connectTo } from '../../operator/src/kube/connect.js';
+import { eventually } from '../processes.js';
+import { ApiServer } from './api-server.js';
+
+jest.setTimeout(120_000);
 
 const servers: Server[] = [];
 afterEach(() => {
@@ -119,4 +125,74 @@ test('after 401 the configuration and the file of a token are read again', async
   expect(tokens.at(-1)).toBe('Bearer new');
   for (const each of [client, inCluster]) each.close();
   rmSync(folder, { recursive: true });
+});
+
+test('a token of a plugin that the API server refuses before its time is asked for again', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'llmservice-plugin-'));
+  const [token, runs, plugin, kubeconfig] = ['token', 'runs', 'plugin.mjs', 'kubeconfig'].map((name) =>
+    join(folder, name),
+  ) as [string, string, string, string];
+  // As those of clouds: what it gives is good for an hour, it says.
+  writeFileSync(
+    plugin,
+    `import { appendFileSync, readFileSync } from 'node:fs';
+     appendFileSync(${JSON.stringify(runs)}, 'run\\n');
+     const status = {
+       token: readFileSync(${JSON.stringify(token)}, 'utf8'),
+       expirationTimestamp: new Date(Date.now() + 3_600_000).toISOString(),
+     };
+     console.log(JSON.stringify({ apiVersion: 'client.authentication.k8s.io/v1', kind: 'ExecCredential', status }));`,
+  );
+  writeFileSync(runs, '');
+  const countRuns = (): number => readFileSync(runs, 'utf8').split('\n').length - 1;
+  const api = await ApiServer.start();
+  try {
+    const accounts = '/api/v1/namespaces/default/serviceaccounts';
+    await eventually('the default namespace', () => api.admin.find('/api/v1/namespaces/default'));
+    const giveTokenOf = async (name: string): Promise<void> => {
+      await api.admin.request({ method: 'POST', path: accounts, body: { metadata: { name } } });
+      writeFileSync(token, (await api.accountConfig('default', name)).getCurrentUser()?.token ?? '');
+    };
+    await giveTokenOf('first');
+    const exec = {
+      apiVersion: 'client.authentication.k8s.io/v1',
+      interactiveMode: 'Never',
+      ...{ command: process.execPath, args: [plugin] },
+    };
+    const named = api.kubeConfig();
+    named.users = [{ name: named.getCurrentUser()?.name ?? '', exec }];
+    writeFileSync(kubeconfig, named.exportConfig());
+    const { client } = connectTo({ kubeconfig });
+    const whoAmI = async (): Promise<string> => {
+      const body = { apiVersion: 'authentication.k8s.io/v1', kind: 'SelfSubjectReview' };
+      const path = '/apis/authentication.k8s.io/v1/selfsubjectreviews';
+      const review = await client.request<{ status: { userInfo: { username: string } } }>({
+        method: 'POST',
+        path,
+        body,
+      });
+      return review.status.userInfo.username;
+    };
+    for (let each = 0; each < 3; each += 1) {
+      expect(await whoAmI()).toBe('system:serviceaccount:default:first');
+    }
+    expect(countRuns()).toBe(1);
+    await api.admin.request({ method: 'DELETE', path: `${accounts}/first` });
+    // The server goes on with what it has checked for some seconds.
+    await eventually('a refusal', async () => {
+      const error = await whoAmI().catch((thrown: unknown) => thrown);
+      return (error as { status?: number }).status === 401;
+    });
+    // It was given before the next look at the file.
+    expect(countRuns()).toBe(1);
+    await giveTokenOf('second');
+    for (let each = 0; each < 3; each += 1) {
+      expect(await whoAmI()).toBe('system:serviceaccount:default:second');
+    }
+    expect(countRuns()).toBe(2);
+    client.close();
+  } finally {
+    await api.stop();
+    rmSync(folder, { recursive: true });
+  }
 });

@@ -104,7 +104,8 @@ describe('once it is over, all that was wanted meanwhile is done, after', () => 
 test.each([429, 500, 503, 401])(
   '%i to every watch: they go on from where they stood, and nothing is listed anew',
   async (code) => {
-    const { gate, operator, stop } = await startBehindGate();
+    const behind = await startBehindGate();
+    const { gate, operator } = behind;
     try {
       const [before, meanwhile] = [`before-${String(code)}w`, `meanwhile-${String(code)}w`];
       await create(before);
@@ -121,7 +122,7 @@ test.each([429, 500, 503, 401])(
       expect([...relisted, ...gate.relisted]).toEqual([]);
       expect(operator.operator.leading).toBe(true);
     } finally {
-      await stop();
+      await behind.stop();
     }
   },
 );

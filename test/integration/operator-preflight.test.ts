@@ -81,7 +81,7 @@ describe('a GGUF file', () => {
     tensors,
   });
   const ggufName = 'llama.gguf';
-  const spec = { accelerator: { memoryPerDevice: '512Mi' }, engine: { maxNumSeqs: 8 } };
+  const spec = { accelerator: { memoryPerDevice: '768Mi' }, engine: { maxNumSeqs: 8 } };
 
   beforeAll(() => {
     world.s3.put('models', 'gguf', { [ggufName]: whole });
@@ -211,7 +211,7 @@ describe('access to the bucket', () => {
 describe('the memory plan', () => {
   test('a context longer than fits names the length that does', async () => {
     world.s3.put('models', 'long', llamaCheckpoint({ max_position_embeddings: 4_000_000 }));
-    const spec = { model: world.model('models/long/'), accelerator: { memoryPerDevice: '512Mi' } };
+    const spec = { model: world.model('models/long/'), accelerator: { memoryPerDevice: '768Mi' } };
     await world.createService('too-long', { ...spec, engine: { maxModelLen: 4_000_000, maxNumSeqs: 1 } });
     const message = await expectRefused('too-long', 'Fits', 'KvCacheTooSmall');
     const fits = Number(/the longest that does is (\d+)/.exec(message)?.[1]);

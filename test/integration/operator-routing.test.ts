@@ -3,6 +3,8 @@
 
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { collectionPath, resources } from '../../operator/src/kube/resources.js';
+import type { KubeObject } from '../../operator/src/kube/types.js';
+import { Authority } from '../builders/certificates.js';
 import { llamaCheckpoint } from '../builders/checkpoint.js';
 import { eventually } from '../processes.js';
 import { Kubectl } from './kubectl.js';
@@ -13,14 +15,14 @@ jest.setTimeout(180_000);
 
 let world: World;
 
-const { virtualServices, destinationRules, httpRoutes } = resources;
+const { virtualServices, destinationRules, httpRoutes, backendTlsPolicies } = resources;
 const surroundings = { istioGateway: { name: 'ingress', namespace: 'istio-system' } };
 
 beforeAll(async () => {
   world = await World.start();
   world.s3.put('models', 'llama', llamaCheckpoint());
   await installRouteCrds(new Kubectl(world.api.kubeConfig()));
-  for (const each of [virtualServices, destinationRules]) {
+  for (const each of [virtualServices, destinationRules, backendTlsPolicies]) {
     await eventually(each.plural, () =>
       world.api.admin.get(collectionPath(each, 'default')).catch(() => null),
     );
@@ -92,6 +94,94 @@ describe('a service routed by istio', () => {
     await world.patch(resources.llmServices, 'mesh', { spec: { routing: { provider: 'none' } } });
     await gone(httpRoutes, 'mesh');
     await world.condition('mesh', 'Routed', 'True', 'ClusterOnly');
+  });
+});
+
+describe('a service whose pods speak HTTPS', () => {
+  const authority = new Authority('pods');
+  afterAll(() => authority.remove());
+  const update = (spec: object) => world.patch(resources.llmServices, 'secure', { spec });
+  const portOf = (route: KubeObject | null): number | undefined =>
+    (route?.['spec'] as { rules: { backendRefs: { port: number }[] }[] } | undefined)?.rules[0]
+      ?.backendRefs[0]?.port;
+
+  test('has no route before there is something to verify its pods by', async () => {
+    const { cert, key } = authority.issue('secure.default.svc');
+    await world.create({
+      apiVersion: 'v1',
+      kind: 'Secret',
+      metadata: { name: 'secure', namespace: 'default', labels: { 'llmservice.dev/secret-for': 'tls' } },
+      stringData: { 'tls.crt': cert, 'tls.key': key },
+    });
+    await world.createService('secure', {
+      model: world.model('models/llama/'),
+      resources: { limits: { memory: '1Gi' } },
+      tls: { secretRef: { name: 'secure' }, caConfigMapRef: { name: 'secure-ca' } },
+      routing: { host: 'secure.example.org' },
+    });
+    const { message } = await world.condition('secure', 'Routed', 'False', 'CertificateAuthorityMissing');
+    expect(message).toContain('The ConfigMap secure-ca does not exist');
+    expect(await world.get(httpRoutes, 'secure')).toBeNull();
+  });
+
+  test('has a BackendTLSPolicy that the Gateway API accepts, and is routed once the gateway takes it', async () => {
+    await world.create({
+      apiVersion: 'v1',
+      kind: 'ConfigMap',
+      metadata: { name: 'secure-ca', namespace: 'default' },
+      data: { 'ca.crt': authority.cert },
+    });
+    const policy = await eventually('the policy', () => world.get(backendTlsPolicies, 'secure'), 60_000);
+    expect(policy['spec']).toEqual({
+      targetRefs: [{ group: '', kind: 'Service', name: 'secure' }],
+      validation: {
+        caCertificateRefs: [{ group: '', kind: 'ConfigMap', name: 'secure-ca' }],
+        hostname: 'secure.default.svc',
+      },
+    });
+    expect(portOf(await eventually('the route', () => world.get(httpRoutes, 'secure')))).toBe(443);
+    await world.acceptRoute('secure');
+    await eventually('the wait for the policy', async () => {
+      const { message } = await world.condition('secure', 'Routed', 'Unknown', 'RoutePending');
+      return message.includes('BackendTLSPolicy');
+    });
+    await world.judgePolicy('secure', { reason: 'InvalidCACertificateRef', message: 'no PEM' });
+    await world.condition('secure', 'Routed', 'False', 'InvalidCACertificateRef');
+    await world.judgePolicy('secure');
+    await world.condition('secure', 'Routed', 'True', 'Accepted');
+  });
+
+  test('stands in for another, by its own port and policy', async () => {
+    await create('front', { fallback: { service: 'secure' } });
+    const route = await eventually('the route', () => world.get(httpRoutes, 'front'));
+    expect(route).toMatchObject({
+      spec: { rules: [{ backendRefs: [{ name: 'secure', port: 443 }] }] },
+    });
+    expect(await world.get(backendTlsPolicies, 'front')).toBeNull();
+  });
+
+  test('moves to istio, whose gateway verifies by the same ConfigMap, and no policy stays', async () => {
+    await update({ routing: { provider: 'istio' } });
+    const rule = await eventually('the DestinationRule', () => world.get(destinationRules, 'secure'));
+    expect(rule).toMatchObject({
+      spec: {
+        exportTo: ['istio-system'],
+        trafficPolicy: { tls: { mode: 'SIMPLE', credentialName: 'configmap://default/secure-ca' } },
+      },
+    });
+    await eventually('no policy', async () => (await world.get(backendTlsPolicies, 'secure')) === null);
+    await eventually('no stand-in of the other gateway', async () => {
+      const route = await world.get(httpRoutes, 'front');
+      return route?.metadata.annotations?.['llmservice.dev/fallback'] === undefined;
+    });
+  });
+
+  test('that speaks plain HTTP again has no policy and its route the other port', async () => {
+    await update({ routing: { provider: 'gatewayApi' } });
+    await eventually('the policy', () => world.get(backendTlsPolicies, 'secure'));
+    await update({ tls: { secretRef: null, caConfigMapRef: null } });
+    await eventually('no policy', async () => (await world.get(backendTlsPolicies, 'secure')) === null);
+    await eventually('the other port', async () => portOf(await world.get(httpRoutes, 'secure')) === 80);
   });
 });
 

@@ -83,7 +83,7 @@ describe('a model that our engine lacks', () => {
 });
 
 test('the plan of our engine is told as an estimate', async () => {
-  await create('known', 'llama', { accelerator: { memoryPerDevice: '512Mi' } });
+  await create('known', 'llama', { accelerator: { memoryPerDevice: '1Gi' } });
   const { message } = await world.condition('known', 'Fits', 'True', 'Estimated');
   expect(message).toContain('vLLM measures for itself');
   expect((await world.status('known')).memoryPlan).toMatchObject({ estimate: true });

@@ -119,6 +119,7 @@ export class World extends TestCluster {
         surroundings: { ...installation, ...surroundings },
         endpoints: { allowed: ['127.0.0.1'], refused: [] },
         publicAddress: null,
+        activatorTls: false,
         concurrency: 4,
         port: 0,
         logLevel: 'debug',

@@ -57,7 +57,8 @@ export class ReplicaProcess {
     const folder = mkdtempSync(join(tmpdir(), 'llmservice-replica-'));
     const port = await freePort();
     const env = replicaEnvironment(folder, port, options);
-    const child = start(process.execPath, [...execArguments, entry], join(folder, 'log'), env);
+    const [program, ...args] = asInContainer([process.execPath, ...execArguments, entry]);
+    const child = start(program, args, join(folder, 'log'), env);
     return new ReplicaProcess(`http://127.0.0.1:${port}`, child, folder);
   }
 
@@ -113,6 +114,16 @@ export class ReplicaProcess {
     await stop(this.child, 'SIGKILL');
     rmSync(this.folder, { recursive: true, force: true });
   }
+}
+
+/** What containers may do at most by default. */
+const capabilities =
+  '-all,+chown,+dac_override,+fowner,+fsetid,+kill,+setgid,+setuid,+setpcap,+net_bind_service,+sys_chroot,+mknod,+audit_write,+setfcap';
+
+/** A command with no more rights than a container's: root may look into every process, and nothing would keep it out. */
+export function asInContainer(command: readonly [string, ...string[]]): readonly [string, ...string[]] {
+  if (process.getuid?.() !== 0) return command;
+  return ['setpriv', '--inh-caps=-all', `--bounding-set=${capabilities}`, ...command];
 }
 
 /** What a replica reads its settings from; writes its engine-config file into the folder. */

@@ -132,6 +132,24 @@ export class TestCluster {
     });
   }
 
+  /** The gateway's controller takes the policy by which it verifies pods, or has this against it. */
+  async judgePolicy(name: string, complaint?: { reason: string; message: string }): Promise<void> {
+    const lastTransitionTime = '2026-01-01T00:00:00Z';
+    const accepted = { type: 'Accepted', status: 'True', reason: 'Accepted', message: '' };
+    const resolved =
+      complaint === undefined
+        ? { type: 'ResolvedRefs', status: 'True', reason: 'ResolvedRefs', message: '' }
+        : { type: 'ResolvedRefs', status: 'False', ...complaint };
+    const ancestors = [
+      {
+        ancestorRef: { name: 'public', namespace: 'gateways' },
+        controllerName: 'example.org/gateway',
+        conditions: [accepted, resolved].map((each) => ({ ...each, lastTransitionTime })),
+      },
+    ];
+    await this.patch(resources.backendTlsPolicies, name, { status: { ancestors } }, '/status');
+  }
+
   /** The route's controller accepts it. */
   async acceptRoute(name: string): Promise<void> {
     const conditions = ['Accepted', 'ResolvedRefs'].map((type) => ({

@@ -16,6 +16,8 @@ export interface LoadOptions {
   readonly maxWaiting: number;
   /** Compute threads of the engine; null: one per core. */
   readonly threads: number | null;
+  /** Variables for the server besides. */
+  readonly env?: NodeJS.ProcessEnv;
 }
 
 export class LoadReplica {
@@ -33,6 +35,7 @@ export class LoadReplica {
       ACCOUNTING_DIR: accounting,
       LLMSERVICE_MAX_WAITING: String(maxWaiting),
       ...(threads === null ? {} : { LLMSERVICE_THREADS: String(threads) }),
+      ...options.env,
     };
     const replica = await ReplicaProcess.start({ uri: checkpoint, engine: { maxNumSeqs }, env });
     await replica.ready();

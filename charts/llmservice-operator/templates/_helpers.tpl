@@ -81,7 +81,7 @@ helm.sh/chart: {{ .Chart.Name }}-{{ .Chart.Version }}
   resources: [networkpolicies]
   verbs: [get, list, watch, create, patch, delete]
 - apiGroups: [gateway.networking.k8s.io]
-  resources: [httproutes]
+  resources: [httproutes, backendtlspolicies]
   verbs: [get, list, watch, create, patch, delete]
 - apiGroups: [networking.istio.io]
   resources: [virtualservices, destinationrules]

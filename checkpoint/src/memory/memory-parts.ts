@@ -3,6 +3,7 @@
 
 import { mib } from '@llmservice/crds';
 import type { ModelShape } from '../config/model-shape.js';
+import { hostProcessBytes } from './host-processes.js';
 import { kvBytesPerToken, type KvCacheDtype } from './kv-cache.js';
 import { weightBytesByRank } from '../weights/rank-weights.js';
 import type { EngineDtype, ResidentWeights } from '../weights/resident-weights.js';
@@ -37,14 +38,11 @@ export interface MemoryPlanInput {
  * is left, and graphs and code that is loaded late, which are not.
  */
 export const deviceReserve = { contextBytes: 512 * mib, graphBytes: 512 * mib } as const;
-const deviceReservedBytes = deviceReserve.contextBytes + deviceReserve.graphBytes;
-
-/** Held beside the engine's own buffers; on the CPU by Node and the tokenizer. */
-const reservedBytes = { cpu: 256 * mib, cuda: deviceReservedBytes, hip: deviceReservedBytes } as const;
 
 /** Bytes of one rank. */
 export interface MemoryParts {
   readonly budget: number;
+  /** Held beside the engine's own buffers. */
   readonly reserved: number;
   readonly sharedMemory: number;
   /** Of the rank that holds most. */
@@ -65,7 +63,7 @@ export function measure(input: MemoryPlanInput): MemoryParts {
   const budget = Math.floor(
     (input.memoryBytes * input.memoryUtilizationPercent) / 100 / ranksPerMemory(input),
   );
-  const reserved = reservedBytes[input.accelerator];
+  const reserved = reservedBytes(input);
   const sharedMemory = sharedMemoryPerRank(input);
   const byRank = weightBytesByRank(
     input.weights,
@@ -94,6 +92,12 @@ export function measure(input: MemoryPlanInput): MemoryParts {
     kvBytesPerBlock: perToken * input.blockSize,
     left,
   };
+}
+
+/** On the CPU all processes of the replica take from the memory that the ranks share. */
+function reservedBytes({ accelerator, shape, tensor }: MemoryPlanInput): number {
+  if (accelerator === 'cpu') return hostProcessBytes(shape.vocab, tensor);
+  return deviceReserve.contextBytes + deviceReserve.graphBytes;
 }
 
 /** Ranks on devices have the memory of theirs; those on the CPU share the machine's. */

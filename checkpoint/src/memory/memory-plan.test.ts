@@ -179,6 +179,17 @@ describe('planMemory', () => {
     expect(plan.kvBytesPerToken).toBe(16 * 2 * 1 * 256 * 2);
   });
 
+  // 64 + 112 + 64 + 16 MiB at rest and 256 MiB at work are 536,870,912; 6,144 x 248,320 ids are 1,525,678,080. Of two ranks
+  // each has 64 MiB of its own and half of the rest: 67,108,864 + 234,881,024 + 762,839,040.
+  test('on the CPU the processes beside the engine are counted, once for all ranks', () => {
+    const one = { ...reference, accelerator: 'cpu', tensor: 1, memoryBytes: 96 * gib } as const;
+    const reserved = (input: MemoryPlanInput) =>
+      planMemory(input).rows.find(({ name }) => name === 'reserved');
+    expect(reserved(one)!.bytes).toBe(2_062_548_992);
+    expect(reserved({ ...one, tensor: 2 })!.bytes).toBe(1_064_828_928);
+    expect(reserved(reference)!.bytes).toBe(gib);
+  });
+
   test('ranks on the CPU share its memory equally, and what they exchange data over', () => {
     const one = { ...reference, accelerator: 'cpu' as const, tensor: 1, memoryBytes: 96 * gib };
     const two = planMemory({ ...one, tensor: 2 });

@@ -101,6 +101,12 @@ function weightsNote({ tensor }: MemoryPlanInput, { weightsOfAllRanks }: MemoryP
   return tensor === 1 ? 'all' : `of ${String(weightsOfAllRanks)} bytes that ${String(tensor)} ranks hold`;
 }
 
+function reservedNote({ accelerator, tensor }: MemoryPlanInput): string {
+  if (accelerator !== 'cpu') return 'held by the driver beside the engine';
+  const processes = 'Node, tokenizer, and one text or form at work, in the processes beside the engine';
+  return tensor === 1 ? processes : `this rank's part: ${processes}`;
+}
+
 function describe(
   input: MemoryPlanInput,
   parts: MemoryParts,
@@ -131,7 +137,7 @@ function describe(
       bytes: kv,
       note: `${String(numBlocks)} blocks of ${String(input.blockSize)} tokens, ${String(parts.kvBytesPerToken)} bytes per token`,
     },
-    { name: 'reserved', bytes: parts.reserved, note: 'held beside the engine' },
+    { name: 'reserved', bytes: parts.reserved, note: reservedNote(input) },
     {
       name: 'shared memory',
       bytes: parts.sharedMemory,

@@ -1195,6 +1195,22 @@ export const llmServiceSchema: object = {
               "required": [
                 "name"
               ]
+            },
+            "caConfigMapRef": {
+              "description": "ConfigMap of this namespace whose key ca.crt holds, in PEM, the authorities of the certificate in secretRef. By them the gateway, the activator and the operator verify the pods, which have to have the name NAME.NAMESPACE.svc. Required beside routing.host and scaling.idleAfterSeconds.",
+              "type": "object",
+              "additionalProperties": false,
+              "properties": {
+                "name": {
+                  "description": "Name of the object.",
+                  "type": "string",
+                  "minLength": 1,
+                  "maxLength": 253
+                }
+              },
+              "required": [
+                "name"
+              ]
             }
           },
           "required": []
@@ -1517,6 +1533,11 @@ export const llmServiceSchema: object = {
           "required": [
             "route"
           ]
+        },
+        "certificateAuthorities": {
+          "description": "What ca.crt of the ConfigMap in tls.caConfigMapRef holds, for the activator, which may read no ConfigMaps; absent where the service does not sleep.",
+          "type": "string",
+          "maxLength": 65536
         },
         "url": {
           "description": "Where the service answers.",

@@ -331,6 +331,15 @@ export interface LlmServiceSpec {
        */
       name: string;
     };
+    /**
+     * ConfigMap of this namespace whose key ca.crt holds, in PEM, the authorities of the certificate in secretRef. By them the gateway, the activator and the operator verify the pods, which have to have the name NAME.NAMESPACE.svc. Required beside routing.host and scaling.idleAfterSeconds.
+     */
+    caConfigMapRef?: {
+      /**
+       * Name of the object.
+       */
+      name: string;
+    };
   };
   auth: AuthSpec;
   accounting: AccountingSpec;
@@ -842,6 +851,10 @@ export interface LlmServiceStatus {
      */
     route: string;
   };
+  /**
+   * What ca.crt of the ConfigMap in tls.caConfigMapRef holds, for the activator, which may read no ConfigMaps; absent where the service does not sleep.
+   */
+  certificateAuthorities?: string;
   /**
    * Where the service answers.
    */

@@ -49,11 +49,12 @@ Pages pages_of(const std::string& process) {
   return pages;
 }
 
-void limit(__rlimit_resource_t resource, int64_t value) {
-  const auto bound = static_cast<rlim_t>(value);
-  const rlimit both{.rlim_cur = bound, .rlim_max = bound};
+void limit(__rlimit_resource_t resource, int64_t soft, int64_t hard) {
+  const rlimit both{.rlim_cur = static_cast<rlim_t>(soft), .rlim_max = static_cast<rlim_t>(hard)};
   setrlimit(resource, &both);
 }
+
+void limit(__rlimit_resource_t resource, int64_t value) { limit(resource, value, value); }
 
 void close_all_but(int file) {
   // Standard error stays, for what the C++ library says when it gives up.
@@ -74,7 +75,9 @@ void bind_child(pid_t parent, int file, const CompileLimits& limits) {
   setpriority(PRIO_PROCESS, 0, kNice);
   limit(RLIMIT_CORE, 0);
   limit(RLIMIT_FSIZE, limits.result_bytes + (1 << 20));
-  limit(RLIMIT_CPU, static_cast<int64_t>(limits.cpu_seconds) + 2);
+  // At the hard limit comes SIGKILL, which would tell of a lost process; before it SIGXCPU.
+  limit(RLIMIT_CPU, static_cast<int64_t>(limits.cpu_seconds) + 2,
+        static_cast<int64_t>(limits.cpu_seconds) + 4);
   limit(RLIMIT_DATA, pages_of("self").data * sysconf(_SC_PAGESIZE) + limits.memory_bytes);
 }
 

@@ -1,5 +1,5 @@
 // What the addon exports: load, runRank, grammarCompiler, makeMemoryFile, makeSegment, dieWithParent,
-// tryLock, cpuIsas and gpuDevices. Declared in ts/binding.ts.
+// denyTracing, tryLock, cpuIsas and gpuDevices. Declared in ts/binding.ts.
 #include <napi.h>
 
 #include "backends/gpu_loader.h"
@@ -7,6 +7,7 @@
 #include "napi/file_lock.h"
 #include "napi/grammars.h"
 #include "napi/ranks.h"
+#include "napi/tracing.h"
 
 namespace llmservice {
 namespace {
@@ -50,6 +51,7 @@ Napi::Object init(Napi::Env env, Napi::Object exports) {
   exports.Set("makeMemoryFile", Napi::Function::New(env, make_memory_file_value, "makeMemoryFile"));
   exports.Set("makeSegment", Napi::Function::New(env, make_shared_segment, "makeSegment"));
   exports.Set("dieWithParent", Napi::Function::New(env, die_with_parent, "dieWithParent"));
+  exports.Set("denyTracing", Napi::Function::New(env, deny_tracing, "denyTracing"));
   exports.Set("tryLock", Napi::Function::New(env, try_lock, "tryLock"));
   exports.Set("cpuIsas", Napi::Function::New(env, list_isas, "cpuIsas"));
   exports.Set("gpuDevices", Napi::Function::New(env, list_gpus, "gpuDevices"));

@@ -5,6 +5,7 @@ const codes = {
   service_not_found: { status: 404, type: 'invalid_request_error' },
   request_too_large: { status: 413, type: 'invalid_request_error' },
   upstream_failed: { status: 502, type: 'server_error' },
+  upstream_unverified: { status: 502, type: 'server_error' },
   queue_full: { status: 503, type: 'server_error' },
   model_not_ready: { status: 503, type: 'server_error' },
   service_stopped: { status: 503, type: 'server_error' },

@@ -2,10 +2,14 @@ import { expect, test } from '@jest/globals';
 import { parseActivatorSettings } from './activator-options.js';
 
 test('settings are read, and what is left out has its default', () => {
-  expect(parseActivatorSettings({ WATCH_NAMESPACE: '', PORT: '9000', GRACE_SECONDS: '0' })).toMatchObject({
+  expect(
+    parseActivatorSettings({ WATCH_NAMESPACE: '', PORT: '9000', GRACE_SECONDS: '0', TLS_DIR: '/tls' }),
+  ).toMatchObject({
     watchNamespaces: null,
     port: 9000,
     metricsPort: 8081,
+    tlsDir: '/tls',
+    tlsPort: 8084,
     graceSeconds: 0,
     mostHeld: 1000,
   });

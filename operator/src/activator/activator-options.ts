@@ -7,6 +7,9 @@ export interface ActivatorSettings {
   /** Null: all namespaces. */
   readonly watchNamespaces: readonly string[] | null;
   readonly port: number;
+  /** Folder with tls.crt and tls.key, for requests by HTTPS; null: it takes none. */
+  readonly tlsDir: string | null;
+  readonly tlsPort: number;
   readonly metricsPort: number;
   readonly logLevel: string;
   readonly mostHeld: number;
@@ -32,6 +35,8 @@ export function parseActivatorSettings(env: Readonly<Record<string, string | und
   const settings = {
     watchNamespaces: parseNamespaces(text('WATCH_NAMESPACE')),
     port: count('PORT', ports.activator, 65535),
+    tlsDir: text('TLS_DIR'),
+    tlsPort: count('TLS_PORT', ports.secureActivator, 65535),
     metricsPort: count('METRICS_PORT', ports.operatorMetrics, 65535),
     logLevel: text('LOG_LEVEL') ?? 'info',
     mostHeld: count('MOST_HELD', 1000, 100_000),

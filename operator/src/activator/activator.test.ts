@@ -4,6 +4,7 @@ import * as net from 'node:net';
 import { text } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { Activator } from './activator.js';
+import type { PodIdentity } from '../watch/ask-pod.js';
 import type { Place } from './directory.js';
 
 const key = 'ns/demo';
@@ -14,6 +15,7 @@ let activator: Activator;
 let port: number;
 /** The pods of the service; none: it is asleep. */
 let pods: string[];
+let identity: PodIdentity | null;
 
 async function listen(server: net.Server, at = 0): Promise<string> {
   server.on('connection', (socket: net.Socket) => sockets.add(socket));
@@ -62,9 +64,12 @@ function wake(...urls: string[]): void {
 
 beforeEach(async () => {
   pods = [];
+  identity = null;
   const place = (): Place => {
     const timeoutMs = 60_000;
-    return pods.length === 0 ? { state: 'waiting', timeoutMs } : { state: 'ready', urls: pods, timeoutMs };
+    return pods.length === 0
+      ? { state: 'waiting', timeoutMs }
+      : { state: 'ready', urls: pods, identity, timeoutMs };
   };
   activator = new Activator({
     directory: { find: () => key, place },

@@ -5,7 +5,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { healthPaths, routes, streamCheckPaths } from '@llmservice/crds';
 import { ActivatorError, type ActivatorErrorCode } from './activator-error.js';
-import type { Directory } from './directory.js';
+import type { Directory, Place } from './directory.js';
 import { HeldQueue, type QueueLimits } from './held-queue.js';
 import { HeldRequest, refuse } from './held-request.js';
 import { PodTurns } from './pod-turns.js';
@@ -19,6 +19,8 @@ export interface ActivatorOptions {
   readonly onForwarded: () => void;
   readonly onRefused: (code: ActivatorErrorCode) => void;
 }
+
+type Pods = Pick<Place & { readonly state: 'ready' }, 'urls' | 'identity'>;
 
 export interface DrainTimes {
   /** How long what is held may still be sent on. */
@@ -35,6 +37,12 @@ const ending = (): ActivatorError =>
   new ActivatorError('draining', 'this replica of the activator ends: try again', 1);
 const notReady = (): ActivatorError =>
   new ActivatorError('model_not_ready', 'the model was not loaded in time: try again', 10);
+const unverified = (key: string): ActivatorError =>
+  new ActivatorError(
+    'upstream_unverified',
+    `no pod of ${key} shows a certificate by the authorities that its tls.caConfigMapRef names, for the name of its Service`,
+    10,
+  );
 
 export class Activator {
   private readonly queue: HeldQueue<HeldRequest>;
@@ -159,7 +167,7 @@ export class Activator {
         const held = this.queue.first(key);
         if (held === null) return;
         // One after the other, so that pods see them in their order.
-        await this.sendOn(key, held, place.urls);
+        await this.sendOn(key, held, place);
       }
     } finally {
       this.pumping.delete(key);
@@ -167,16 +175,20 @@ export class Activator {
   }
 
   /** It stays the first in line until a pod has taken it. */
-  private async sendOn(key: string, held: HeldRequest, urls: readonly string[]): Promise<void> {
+  private async sendOn(key: string, held: HeldRequest, { urls, identity }: Pods): Promise<void> {
     const url = this.turns.next(key, urls);
-    const reached = !held.gone && (await held.forward(url).catch(() => held.fail()));
-    if (reached === true) {
+    const reach = held.gone ? null : await held.forward(url, identity).catch(() => held.fail());
+    if (reach === 'reached') {
       this.turns.reached(url);
       this.options.onForwarded();
     } else if (!held.gone) {
       this.turns.unreached(url);
-      if (this.turns.areAway(urls)) await sleep(retryMs);
-      return;
+      const areAway = this.turns.areAway(urls);
+      if (reach !== 'unverified' || !areAway) {
+        if (areAway) await sleep(retryMs);
+        return;
+      }
+      this.refuse(unverified(key), (error) => held.refuse(error));
     }
     this.queue.remove(key, held);
   }

@@ -43,9 +43,29 @@ test('a service that sleeps is at its pods, each time it is asked for', async ()
   const place = {
     state: 'ready',
     urls: ['http://192.0.2.1:8080', 'http://192.0.2.2:8080'],
+    identity: null,
     timeoutMs: 600_000,
   };
   expect([directory.place('ns/demo'), directory.place('ns/demo')]).toEqual([place, place]);
+});
+
+test('of a service that speaks HTTPS only such pods are asked, and only by what verifies them', async () => {
+  const secure = pod('b', 'demo', '192.0.2.2');
+  const spec = { containers: [{ name: 'runtime', ports: [{ name: 'https', containerPort: 8080 }] }] };
+  const pods = [pod('a', 'demo', '192.0.2.1'), { ...secure, spec }];
+  const { metadata, spec: own } = service('demo', { idleAfterSeconds: 60 });
+  const wanted = {
+    metadata,
+    spec: { ...own, tls: { secretRef: { name: 't' }, caConfigMapRef: { name: 'c' } } },
+  };
+  const unverified = await directoryOf([wanted], pods);
+  expect(unverified.place('ns/demo')).toMatchObject({ error: { code: 'upstream_unverified', status: 502 } });
+  const directory = await directoryOf([{ ...wanted, status: { certificateAuthorities: 'pem' } }], pods);
+  expect(directory.place('ns/demo')).toMatchObject({
+    state: 'ready',
+    urls: ['https://192.0.2.2:8080'],
+    identity: { ca: 'pem', servername: 'demo.ns.svc' },
+  });
 });
 
 test('to one that never sleeps nothing is sent on', async () => {

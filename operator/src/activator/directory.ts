@@ -6,8 +6,10 @@ import type { KubeClient } from '../kube/client.js';
 import { keyOf, resources, serviceKeyOf } from '../kube/resources.js';
 import type { KubeObject, Pod } from '../kube/types.js';
 import { isRefusedHost } from '../plan/traffic/host-claims.js';
+import { podHostname } from '../plan/traffic/pod-authority.js';
+import type { Scheme } from '../plan/pods/container-parts.js';
 import { isReady } from '../status/pod-state.js';
-import { podUrl } from '../watch/ask-pod.js';
+import { podUrl, type PodIdentity } from '../watch/ask-pod.js';
 import { Collection } from '../watch/collection.js';
 import { podAsRead } from '../watch/pod-as-read.js';
 import { ActivatorError, type ActivatorErrorCode } from './activator-error.js';
@@ -24,7 +26,13 @@ export interface DirectoryOptions {
 
 export type Place =
   /** `timeoutMs`: how long a request may wait in all. */
-  | { readonly state: 'ready'; readonly urls: readonly string[]; readonly timeoutMs: number }
+  | {
+      readonly state: 'ready';
+      readonly urls: readonly string[];
+      /** What pods have to prove; null: they speak plain HTTP. */
+      readonly identity: PodIdentity | null;
+      readonly timeoutMs: number;
+    }
   | { readonly state: 'waiting'; readonly timeoutMs: number }
   | { readonly state: 'refused'; readonly error: ActivatorError };
 
@@ -81,9 +89,20 @@ export class Directory {
     if (idleAfterSeconds === undefined) {
       return refused('model_not_ready', `the service ${key} does not sleep: its own pods answer for it`, 10);
     }
-    const urls = this.urls(namespace, name);
+    const secure = service.spec.tls?.secretRef !== undefined;
+    const urls = this.urls(namespace, name, secure ? 'https' : 'http');
     const timeoutMs = wakeTimeoutSeconds * 1000;
-    if (urls.length > 0) return { state: 'ready', urls, timeoutMs };
+    if (urls.length > 0) {
+      const ca = service.status?.certificateAuthorities;
+      if (!secure) return { state: 'ready', urls, identity: null, timeoutMs };
+      if (ca === undefined) return refused('upstream_unverified', nothingToVerifyBy(key));
+      return {
+        state: 'ready',
+        urls,
+        identity: { ca, servername: podHostname({ namespace, name }) },
+        timeoutMs,
+      };
+    }
     if (service.spec.stop === true || service.spec.replicas === 0) {
       return refused('service_stopped', `the service ${key} is stopped`);
     }
@@ -98,11 +117,12 @@ export class Directory {
     return { state: 'waiting', timeoutMs };
   }
 
-  private urls(namespace: string, name: string): string[] {
+  /** Of the pods that speak it: pods of a revision before or after may speak the other. */
+  private urls(namespace: string, name: string, scheme: Scheme): string[] {
     return (this.pods.labelled(namespace, labels.service, name) as Pod[])
       .filter(isReady)
       .map(podUrl)
-      .filter((url) => url?.startsWith('http:') === true)
+      .filter((url) => url?.startsWith(`${scheme}:`) === true)
       .map(String);
   }
 }
@@ -121,4 +141,11 @@ function named(service: Service): Named {
 
 function refused(code: ActivatorErrorCode, message: string, retryAfterSeconds: number | null = null): Place {
   return { state: 'refused', error: new ActivatorError(code, message, retryAfterSeconds) };
+}
+
+function nothingToVerifyBy(key: string): string {
+  return (
+    `there is nothing to verify the pods of ${key} by: the ConfigMap that its tls.caConfigMapRef names must hold the ` +
+    'authorities of their certificate'
+  );
 }

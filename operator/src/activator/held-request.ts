@@ -2,7 +2,11 @@
 // stream gets one after a while, with comments until a pod has something to say; the others get nothing before their answer.
 
 import * as http from 'node:http';
+import * as https from 'node:https';
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import { TLSSocket } from 'node:tls';
+import type { PodIdentity } from '../watch/ask-pod.js';
 import { ActivatorError, errorEvent } from './activator-error.js';
 import { asksForStream } from './asks-for-stream.js';
 import { forwardedHeaders, returnedHeaders } from './hop-headers.js';
@@ -16,6 +20,11 @@ const probeMs = 30_000;
 /** Of an answer that is told as an event. */
 const mostErrorBytes = 64 * 1024;
 const agent = new http.Agent({ keepAlive: false });
+/** A session of before would stand for what its certificate proved then. */
+const secureAgent = new https.Agent({ keepAlive: false, maxCachedSessions: 0 });
+
+/** `unverified`: it answers, but is not the one that was meant. */
+export type Reach = 'reached' | 'unreached' | 'unverified';
 
 export class HeldRequest {
   /** Settles when the client has its answer, or has gone. */
@@ -62,31 +71,39 @@ export class HeldRequest {
   }
 
   /**
-   * Sends it to a pod. @returns once the pod has taken the connection: the answer comes when it comes; false: it has not,
-   * and another may be tried
+   * Sends it to a pod. @returns once the pod has taken the connection: the answer comes when it comes; where it has not,
+   * or is another, nothing was sent, and another pod may be tried
    */
-  async forward(base: string): Promise<boolean> {
+  async forward(base: string, identity: PodIdentity | null): Promise<Reach> {
     const { url = '/', method = 'GET', headers } = this.request;
     const body = this.body ?? Buffer.alloc(0);
-    const upstream = http.request(base, {
-      agent,
+    const options: http.RequestOptions = {
       method,
       // As it came: who reads it as a URL makes another path of `..`.
       path: url,
       headers: { ...forwardedHeaders(headers), 'content-length': body.byteLength },
-    });
+    };
+    const upstream =
+      identity === null
+        ? http.request(base, { ...options, agent })
+        : https.request(base, { ...options, ...identity, agent: secureAgent });
     const hangUp = (): void => void upstream.destroy();
     this.response.once('close', hangUp);
     return await new Promise((resolve) => {
       let reached = false;
+      let verified = true;
       upstream.once('socket', (socket) => {
         const late = setTimeout(hangUp, connectMs);
         socket.once('close', () => clearTimeout(late));
-        socket.once('connect', () => {
+        // Within the time of a connection; what proves to be another gets no byte of the request.
+        socket.once(identity === null ? 'connect' : 'secureConnect', () => {
           clearTimeout(late);
           socket.setKeepAlive(true, probeMs);
           reached = true;
-          resolve(true);
+          resolve('reached');
+        });
+        socket.once('error', () => {
+          verified = !isUnverified(socket);
         });
       });
       let answers = false;
@@ -99,7 +116,7 @@ export class HeldRequest {
       upstream.once('close', () => {
         this.response.off('close', hangUp);
         if (reached && !answers) this.fail();
-        resolve(reached);
+        resolve(reached ? 'reached' : verified ? 'unreached' : 'unverified');
       });
       upstream.on('error', () => undefined);
       upstream.end(body);
@@ -166,6 +183,12 @@ export class HeldRequest {
     this.body = null;
     this.onBodyGone();
   }
+}
+
+/** Whether a pod was refused for its certificate. */
+function isUnverified(socket: Socket): boolean {
+  // Null until it is known, whatever the types say.
+  return socket instanceof TLSSocket && Boolean(socket.authorizationError);
 }
 
 /** Before the answer has begun as a status, within a stream as an event; within any other answer it only ends. */

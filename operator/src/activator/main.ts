@@ -1,7 +1,7 @@
 // Entry of the activator: settings, log, cluster credentials, servers, signals.
 
 import { once } from 'node:events';
-import { createServer } from 'node:http';
+import { createServer, type Server } from 'node:http';
 import { KubeConfig } from '@kubernetes/client-node';
 import { serveHttp } from '../http-server.js';
 import { KubeClient } from '../kube/client.js';
@@ -10,6 +10,7 @@ import { ActivatorMetrics } from './activator-metrics.js';
 import { parseActivatorSettings } from './activator-options.js';
 import { Activator } from './activator.js';
 import { Directory } from './directory.js';
+import { listenByTls } from './tls-listener.js';
 import { Waker } from './waker.js';
 
 const mib = 2 ** 20;
@@ -51,26 +52,34 @@ async function main(): Promise<void> {
   // Ready is who knows the services.
   await Promise.race([directory.start(watching.signal), told]);
   // As long as the runtime's: connections of gateways stay open from one to the other.
-  const server = createServer({
+  const options = {
     requestTimeout: 300_000,
     headersTimeout: 20_000,
     keepAliveTimeout: 75_000,
     keepAlive: true,
     keepAliveInitialDelay: 30_000,
-  });
-  server.on('request', (request, response) => void activator.handle(request, response));
-  server.listen(settings.port);
-  await once(server, 'listening');
+  };
+  const { tlsDir, tlsPort } = settings;
+  const servers: readonly [Server, number][] = [
+    [createServer(options), settings.port],
+    ...(tlsDir === null ? [] : [[listenByTls(tlsDir, options, logger), tlsPort] as [Server, number]]),
+  ];
+  for (const [server, port] of servers) {
+    server.on('request', (request, response) => void activator.handle(request, response));
+    await once(server.listen(port), 'listening');
+  }
   const probes = await serveHttp(settings.metricsPort, metrics.registry);
-  logger.info('serving', { port: settings.port });
+  logger.info('serving', { ports: servers.map(([, port]) => port) });
 
   await told;
   logger.info('draining', { held: activator.held });
-  server.close();
-  server.closeIdleConnections();
+  for (const [server] of servers) {
+    server.close();
+    server.closeIdleConnections();
+  }
   await activator.drain({ heldMs: settings.graceSeconds * 1000, answersMs: settings.drainSeconds * 1000 });
   watching.abort();
-  server.closeAllConnections();
+  for (const [server] of servers) server.closeAllConnections();
   probes.closeAllConnections();
 }
 

@@ -3,7 +3,8 @@
 
 import { FailureError } from '@llmservice/crds';
 import type { CheckpointSource, OpenFolders } from '../preflight/preflight.js';
-import { AddressGuard, anyEndpoint } from '../preflight/address-guard.js';
+import { anyEndpoint } from '../preflight/address-guard.js';
+import { guardedBy } from '../preflight/cluster-guard.js';
 import { Buckets } from '../preflight/buckets.js';
 import { ServiceSecrets } from '../preflight/service-secrets.js';
 import type { WantedService } from '../spec/parse-spec.js';
@@ -26,7 +27,7 @@ export class CheckpointPlaces implements CheckpointSource {
     this.buckets = new Buckets(
       // A person plans with Secrets and endpoints of his own.
       new ServiceSecrets(objects, { use: 'any' }),
-      new AddressGuard(anyEndpoint),
+      guardedBy(anyEndpoint),
     );
   }
 

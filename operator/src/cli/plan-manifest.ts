@@ -218,6 +218,9 @@ async function surroundings(
     operatorImage: pods?.spec?.initContainers?.[0]?.image ?? unknownImage,
     gateway: gateway ?? (await cluster?.gateway(namespace, name)) ?? null,
     gatewayApi: true,
+    backendTls: true,
+    // Whether its ConfigMap is there is not asked.
+    authority: { state: 'known', pem: '' },
     istioGateway: null,
     istio: false,
     // What the operator allows is not known here.

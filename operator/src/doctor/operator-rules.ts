@@ -34,6 +34,7 @@ export const operatorRules: readonly Rule[] = [
   { group: 'discovery.k8s.io', resource: 'endpointslices', verbs: keptAndDeleted },
   { group: 'networking.k8s.io', resource: 'networkpolicies', verbs: keptAndDeleted },
   { group: 'gateway.networking.k8s.io', resource: 'httproutes', verbs: keptAndDeleted },
+  { group: 'gateway.networking.k8s.io', resource: 'backendtlspolicies', verbs: keptAndDeleted },
   { group: 'autoscaling', resource: 'horizontalpodautoscalers', verbs: keptAndDeleted },
   { group: 'keda.sh', resource: 'scaledobjects', verbs: keptAndDeleted },
   { group: 'networking.istio.io', resource: 'virtualservices', verbs: keptAndDeleted },

@@ -3,7 +3,8 @@
 import type { KubeClient } from '../kube/client.js';
 import { keyOf, objectPath, resources, type Resource } from '../kube/resources.js';
 import type { KubeObject } from '../kube/types.js';
-import { AddressGuard, anyEndpoint } from '../preflight/address-guard.js';
+import { anyEndpoint } from '../preflight/address-guard.js';
+import { guardedBy } from '../preflight/cluster-guard.js';
 import { Buckets } from '../preflight/buckets.js';
 import { Preflight } from '../preflight/preflight.js';
 import { ServiceSecrets } from '../preflight/service-secrets.js';
@@ -14,7 +15,7 @@ import { attempt } from './reading.js';
 import { referencesOf, type ReferencedObject } from './references.js';
 
 export function readServices(client: KubeClient, objects: readonly KubeObject[]): Promise<ServiceFacts[]> {
-  const preflight = new Preflight(new Buckets(new ServiceSecrets(client), new AddressGuard(anyEndpoint)));
+  const preflight = new Preflight(new Buckets(new ServiceSecrets(client), guardedBy(anyEndpoint)));
   return Promise.all(
     objects.map(async (object) => {
       const parsed = parseSpec(object);

@@ -43,6 +43,7 @@ export function referencesOf({
     ...named('Secret', 'spec.auth.keysSecretRef', auth.keysSecretRef, keyFiles),
     ...named('Secret', 'spec.administration.keysSecretRef', administration?.keysSecretRef, keyFiles),
     ...named('Secret', 'spec.tls.secretRef', tls.secretRef, ['tls.crt', 'tls.key']),
+    ...named('ConfigMap', 'spec.tls.caConfigMapRef', tls.caConfigMapRef, ['ca.crt']),
     ...named(
       'PersistentVolumeClaim',
       'spec.accounting.persistentVolumeClaimRef',

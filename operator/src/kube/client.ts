@@ -4,7 +4,7 @@
 import { once } from 'node:events';
 import http, { type ClientRequest, type IncomingMessage } from 'node:http';
 import https from 'node:https';
-import { isIP, type Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { TLSSocket } from 'node:tls';
 import type { KubeConfig } from '@kubernetes/client-node';
@@ -62,10 +62,9 @@ export class KubeClient {
     this.credentials = new Credentials(config, reload);
   }
 
-  /** Of the API server, where it is not reached by a name. */
-  get serverAddresses(): readonly string[] {
-    const host = this.credentials.server.hostname.replace(/^\[|\]$/g, '');
-    return isIP(host) === 0 ? [] : [host];
+  /** Of the API server: an address or a name. */
+  get serverHost(): string {
+    return this.credentials.server.hostname.replace(/^\[|\]$/g, '');
   }
 
   /** The same client, whose requests fail with what `check` throws when they are about to leave. */

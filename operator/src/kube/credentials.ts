@@ -1,10 +1,10 @@
-// Who the client is to the API server, and by which connections it comes there. What a kubeconfig or a token's file says
-// may change while the process runs: after an answer 401 both are read again.
+// Who the client is to the API server, and by which connections it comes there. What a kubeconfig, a token's file or a
+// credential plugin says may change while the process runs: after an answer 401 they are asked again.
 
 import { readFileSync } from 'node:fs';
 import http from 'node:http';
 import https from 'node:https';
-import type { KubeConfig } from '@kubernetes/client-node';
+import { KubeConfig } from '@kubernetes/client-node';
 import { proxyOf } from './proxy.js';
 
 /** Many requests may be refused at once. */
@@ -44,14 +44,19 @@ export class Credentials {
     const now = performance.now();
     if (now - this.rereadAt < rereadPauseMs) return;
     this.rereadAt = now;
+    this.config = this.reread() ?? withoutCache(this.config);
+    this.agent = null;
+  }
+
+  /** Null: what is known is all there is. */
+  private reread(): KubeConfig | null {
     try {
       const config = this.reload();
       // Another server would have other objects than those that are known here.
-      if (config === null || serverOf(config).href !== this.server.href) return;
-      this.config = config;
-      this.agent = null;
+      return config !== null && serverOf(config).href === this.server.href ? config : null;
     } catch {
       // A file that is being replaced: the next refusal reads it again.
+      return null;
     }
   }
 
@@ -86,6 +91,13 @@ export class Credentials {
     const { config } = (provider ?? {}) as { config?: { tokenFile?: string } };
     return config?.tokenFile === undefined ? null : readFileSync(config.tokenFile, 'utf8').trim();
   }
+}
+
+/** A KubeConfig keeps what a plugin gave until the time that the plugin said, whatever the server says of it meanwhile. */
+function withoutCache({ clusters, users, contexts, currentContext }: KubeConfig): KubeConfig {
+  const config = new KubeConfig();
+  config.loadFromOptions({ clusters, users, contexts, currentContext });
+  return config;
 }
 
 function serverOf(config: KubeConfig): URL {

@@ -127,8 +127,17 @@ export interface Taint {
 }
 
 export interface Node extends KubeObject {
-  readonly spec?: { readonly unschedulable?: boolean; readonly taints?: readonly Taint[] };
-  readonly status?: { readonly capacity?: Amounts; readonly allocatable?: Amounts };
+  readonly spec?: {
+    readonly unschedulable?: boolean;
+    readonly taints?: readonly Taint[];
+    readonly podCIDR?: string;
+    readonly podCIDRs?: readonly string[];
+  };
+  readonly status?: {
+    readonly capacity?: Amounts;
+    readonly allocatable?: Amounts;
+    readonly addresses?: readonly { readonly address: string }[];
+  };
 }
 
 export interface Pod extends KubeObject {
@@ -158,6 +167,15 @@ export interface HttpRoute extends KubeObject {
     readonly parents?: readonly {
       readonly parentRef: { readonly name: string; readonly namespace?: string };
       readonly controllerName: string;
+      readonly conditions?: readonly ObjectCondition[];
+    }[];
+  };
+}
+
+export interface BackendTlsPolicy extends KubeObject {
+  readonly status?: {
+    readonly ancestors?: readonly {
+      readonly ancestorRef: { readonly name: string; readonly namespace?: string };
       readonly conditions?: readonly ObjectCondition[];
     }[];
   };

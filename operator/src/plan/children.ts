@@ -1,17 +1,18 @@
 // Everything that a service consists of, as objects to apply, in the order in which they are applied.
 
-import { labels, ports } from '@llmservice/crds';
+import { labels } from '@llmservice/crds';
 import type { WantedService } from '../spec/parse-spec.js';
 import type { KubeObject } from '../kube/types.js';
 import { planActivatorEndpoints, type ActivatorEndpoints } from './traffic/activator-endpoints.js';
 import { planAutoscaler, type Autoscaler } from './scaling/autoscaling.js';
 import { childMetadata, podSelector } from './identity/child-metadata.js';
+import { planBackendTlsPolicy } from './traffic/backend-tls-policy.js';
 import type { Fallback } from './traffic/fallback.js';
 import { planHttpRoute } from './traffic/http-route.js';
 import { planIstioRoute } from './traffic/istio-route.js';
 import { planNetworkPolicy } from './traffic/network-policy.js';
 import type { PlannedTemplate } from './pods/planned-template.js';
-import { schemeOf } from './pods/container-parts.js';
+import { schemeOf, servicePort } from './pods/container-parts.js';
 import { replacements, type Replacement } from './rollouts/replacement.js';
 import { goodRevisionAnnotation } from './rollouts/revision.js';
 import type { RouteGateway } from './traffic/routing.js';
@@ -71,10 +72,10 @@ export function planRoute(
 ): KubeObject[] {
   const { host } = service.spec.routing;
   if (gateway === null || host === undefined) return [];
-  const instead = fallback.state === 'active' ? fallback.service : null;
+  const instead = fallback.state === 'active' ? fallback : null;
   return gateway.provider === 'istio'
     ? planIstioRoute(service, host, gateway, instead)
-    : [planHttpRoute(service, host, gateway, instead)];
+    : [...planBackendTlsPolicy(service), planHttpRoute(service, host, gateway, instead)];
 }
 
 function planDeployment(service: WantedService, inputs: ChildInputs): KubeObject {
@@ -115,7 +116,7 @@ function planService(service: WantedService): KubeObject {
       ports: [
         {
           name: scheme,
-          port: scheme === 'https' ? ports.secureService : ports.service,
+          port: servicePort(scheme),
           // By name: pods that speak the other one, of a revision before or after, are not sent requests.
           targetPort: scheme,
           protocol: 'TCP',

@@ -165,6 +165,8 @@ describe('a path that the operator', () => {
       operatorImage,
       gateway: null,
       gatewayApi: false,
+      backendTls: false,
+      authority: { state: 'none' },
       istioGateway: null,
       istio: false,
       keda: false,

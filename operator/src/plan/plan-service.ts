@@ -32,7 +32,7 @@ export interface Surroundings extends RoutingSurroundings, AutoscalingSurroundin
 /** Of these, what the operator was installed with. */
 export type Installation = Omit<
   Surroundings,
-  'gatewayApi' | 'istio' | 'keda' | 'customMetrics' | 'forbidden' | 'hostTaken'
+  'gatewayApi' | 'backendTls' | 'istio' | 'keda' | 'customMetrics' | 'forbidden' | 'hostTaken' | 'authority'
 >;
 
 /** What the children are made from once everything about them is known. */

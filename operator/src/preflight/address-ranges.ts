@@ -31,6 +31,16 @@ export function rangesOf(texts: readonly string[]): Ranges {
   return ranges;
 }
 
+/** An address or a CIDR. */
+export function isRange(text: string): boolean {
+  try {
+    rangesOf([text]);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 const forbidden = rangesOf([
   // Link-local: metadata of AWS, Google, Azure, Oracle, OpenStack and others, credentials of ECS and EKS.
   ...['169.254.0.0/16', 'fe80::/10'],

@@ -3,19 +3,19 @@
 import type { WantedService } from '../spec/parse-spec.js';
 import { s3Access } from '../spec/s3-access.js';
 import { openBuckets } from './open-buckets.js';
-import type { AddressGuard } from './address-guard.js';
+import type { Guarding } from './cluster-guard.js';
 import type { CheckpointSource, OpenFolders } from './preflight.js';
 import type { ServiceSecrets } from './service-secrets.js';
 
 export class Buckets implements CheckpointSource {
   constructor(
     private readonly secrets: ServiceSecrets,
-    private readonly guard: AddressGuard,
+    private readonly endpoints: Pick<Guarding, 'guard'>,
   ) {}
 
   async open(service: WantedService): Promise<OpenFolders> {
     const access = s3Access(service);
-    const lookup = this.guard.lookupFor(access.endpoint);
+    const lookup = this.endpoints.guard.lookupFor(access.endpoint);
     return openBuckets(access, { ...(await this.secrets.open(service)), lookup });
   }
 }

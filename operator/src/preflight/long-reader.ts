@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { FailureError } from '@llmservice/crds';
 import type { WantedService } from '../spec/parse-spec.js';
-import type { EndpointRules } from './address-guard.js';
+import type { Guarding } from './cluster-guard.js';
 import type { LongReaderAnswer, LongReaderJob } from './long-reader-job.js';
 import type { LookLimits } from './judge-checkpoint.js';
 import type { Checkpoint } from './read-checkpoint.js';
@@ -28,7 +28,7 @@ export interface LongReaderOptions {
 export class LongReader {
   constructor(
     private readonly secrets: Pick<ServiceSecrets, 'open'>,
-    private readonly endpoints: EndpointRules,
+    private readonly endpoints: Pick<Guarding, 'rules'>,
     private readonly options: LongReaderOptions = {},
   ) {}
 
@@ -43,7 +43,7 @@ export class LongReader {
     try {
       const answer = await this.ask(
         child,
-        { service, endpoints: this.endpoints, ...secrets, mostMs },
+        { service, endpoints: this.endpoints.rules, ...secrets, mostMs },
         signal,
       );
       if (answer.state === 'resolved') return answer.checkpoint;

@@ -22,7 +22,11 @@ function folder(contents: Readonly<Record<string, string | Uint8Array>>): Checkp
     const range = bytes.subarray(beginAt, beginAt + mostBytes);
     return Promise.resolve({ bytes: range, fileBytes: bytes.byteLength, etag: String(bytes.byteLength) });
   };
-  return { read, readOptional: read, list: () => Promise.resolve([]) };
+  const listed = Object.entries(contents).map(([name, content]) => {
+    const bytes = Buffer.from(content).byteLength;
+    return { name, bytes, version: String(bytes) };
+  });
+  return { read, readOptional: read, list: () => Promise.resolve(listed) };
 }
 
 const header = JSON.stringify({ w: { dtype: 'BF16', shape: [1], data_offsets: [0, 2] } });
@@ -38,10 +42,11 @@ const names = Array.from({ length: 20_000 }, (_, at) => [
   `model.layers.${at}.mlp.experts.weight`,
   'model.safetensors',
 ]);
-const long = folder({
+const longContents = {
   ...whole,
   [safetensorsIndexFile]: JSON.stringify({ weight_map: Object.fromEntries(names) }),
-});
+};
+const long = folder(longContents);
 /** Its index is long, and the rest of it never comes. */
 const longSilent: CheckpointFiles = {
   ...long,
@@ -322,6 +327,68 @@ describe('a checkpoint that ended its reader', () => {
     expect(next.result).toEqual({ state: 'failed', failure });
     expect(next.recheckMs).toBeGreaterThan(5 * 60_000);
     expect(reads).toBe(1);
+  });
+
+  describe('has its content remembered', () => {
+    let reads = 0;
+    const endsWith = (name: string): Promise<unknown> => preflight.resolve(`a/${name}`, service('a', 'long'));
+    beforeEach(() => {
+      reads = 0;
+      const judge = (): Promise<never> => {
+        reads += 1;
+        return Promise.reject(new FailureError(failure.reason, failure.message));
+      };
+      start({ longReader: { judge } });
+    });
+    const failed = { state: 'failed', failure };
+
+    test('by all services, edits and later looks, until it changes', async () => {
+      const edited = {
+        ...service('a', 'long'),
+        spec: { ...service('a').spec, env: [{ name: 'A', value: 'b' }] },
+      };
+      expect(await endsWith('one')).toEqual(failed);
+      expect(await endsWith('two')).toEqual(failed);
+      expect(await preflight.resolve('b/long', service('b', 'long'))).toEqual(failed);
+      expect(await preflight.resolve('a/one', edited)).toEqual(failed);
+      lateMs = 11 * 60_000;
+      expect(await endsWith('two')).toEqual(failed);
+      expect(reads).toBe(1);
+      endpoints.files.set('long', folder({ ...longContents, 'config.json': '{"changed":1}' }));
+      lateMs *= 2;
+      expect(await endsWith('two')).toEqual(failed);
+      expect(reads).toBe(2);
+    });
+
+    test('for a day, or until a person asks for another look', async () => {
+      expect(await endsWith('one')).toEqual(failed);
+      expect(await preflight.resolve('a/one', { ...service('a', 'long'), retry: '1' })).toEqual(failed);
+      expect(reads).toBe(2);
+      lateMs = 25 * 3_600_000;
+      expect(await preflight.resolve('a/one', { ...service('a', 'long'), retry: '1' })).toEqual(failed);
+      expect(reads).toBe(3);
+    });
+
+    test.each<[string, Partial<WantedService>]>([
+      ['of another place', { checkpoint: { bucket: 'models', prefix: 'other/', file: null } }],
+      // What ended the reader there may be the head.
+      ['with a head of another checkpoint', { head: { bucket: 'models', prefix: 'head/', file: null } }],
+    ])('and is no word on one %s', async (_, change) => {
+      expect(await preflight.resolve('b/long', { ...service('b', 'long'), ...change })).toEqual(failed);
+      expect(await endsWith('one')).toEqual(failed);
+      expect(reads).toBe(2);
+    });
+
+    test.each<[string, CheckpointFiles['list']]>([
+      ['may not be listed', () => Promise.reject(new FailureError('S3AccessDenied', 'no right to list'))],
+      ['has no versions', () => Promise.resolve([{ name: 'config.json', bytes: 2, version: null }])],
+      ['is not in its listing', () => Promise.resolve([])],
+    ])('where it can be told: not of what %s', async (_, list) => {
+      endpoints.files.set('long', { ...long, list });
+      expect(await endsWith('one')).toEqual(failed);
+      expect(await endsWith('two')).toEqual(failed);
+      expect(reads).toBe(2);
+    });
   });
 
   test('is read again once something changes', async () => {

@@ -11,6 +11,7 @@ import { judgeCheckpoint, LongCheckpointError, type CheckpointSource } from './j
 import type { LongReader } from './long-reader.js';
 import type { Checkpoint } from './read-checkpoint.js';
 import { ReadPool } from './read-pool.js';
+import { UnreadableContents } from './unreadable-contents.js';
 
 export type { CheckpointSource, OpenFolders } from './judge-checkpoint.js';
 export type { Checkpoint } from './read-checkpoint.js';
@@ -49,6 +50,7 @@ export interface PreflightOptions {
 /** What a service wants read, and what came of it. */
 interface Entry {
   readonly inputs: string;
+  readonly retry: string;
   /** Ends what is read, once nobody wants it. */
   readonly unwanted: AbortController;
   result: PreflightResult | null;
@@ -58,6 +60,8 @@ interface Entry {
   failures: number;
   /** The checkpoint holds what is long. */
   long: boolean;
+  /** A person asked for it to be read again, whatever it was known to be. */
+  again: boolean;
   /** The end of the read that is under way or waits for its turn. */
   reading: Promise<void> | null;
   /** When that read began to wait, or, once it has a place, when it got that. */
@@ -66,7 +70,7 @@ interface Entry {
 }
 
 const resolvedRecheckMs = 10 * 60_000;
-/** What ended a reader takes all its time and memory again. */
+/** What ended a reader takes all its time and memory again, unless its content is known. */
 const unreadableMs = resolvedRecheckMs;
 const failedBackoff = { firstMs: 10_000, mostMs: resolvedRecheckMs };
 const unavailableBackoff = { firstMs: 3_000, mostMs: 60_000 };
@@ -76,11 +80,14 @@ export class Preflight {
   private readonly reads = new ReadPool({ total: 16, perNamespace: 4 });
   /** What is long (a GGUF header most of all) takes some hundred MiB while it is read and parsed. */
   private readonly longReads = new ReadPool({ total: 2, perNamespace: 1 });
+  private readonly unreadable: UnreadableContents;
 
   constructor(
     private readonly source: CheckpointSource,
     private readonly options: PreflightOptions = {},
-  ) {}
+  ) {
+    this.unreadable = new UnreadableContents(source);
+  }
 
   /**
    * What is known now. Where it is time, a read begins, whose end is told.
@@ -129,15 +136,15 @@ export class Preflight {
   private adopt(key: string, service: WantedService, failure: Failure): void {
     const dueAt = performance.now() + unreadableMs;
     const result = { state: 'failed', failure } as const;
-    this.entries.set(key, { ...newEntry(inputsOf(service)), result, dueAt, failures: 1, long: true });
+    this.entries.set(key, { ...newEntry(service), result, dueAt, failures: 1, long: true });
   }
 
   private entryOf(key: string, service: WantedService): Entry {
-    const inputs = inputsOf(service);
     let entry = this.entries.get(key);
-    if (entry?.inputs !== inputs) {
+    if (entry?.inputs !== inputsOf(service)) {
+      const again = entry !== undefined && entry.retry !== service.retry;
       this.forget(key);
-      entry = newEntry(inputs);
+      entry = { ...newEntry(service), again };
       this.entries.set(key, entry);
     }
     if (entry.reading === null && entry.dueAt <= performance.now()) {
@@ -184,9 +191,13 @@ export class Preflight {
       entry.since = performance.now();
       if (waitedMs >= this.untoldMs) this.tell(key, entry);
       const mostMs = long ? mostLongReadMs : mostReadMs;
-      return long && longReader !== undefined
-        ? longReader.judge(service, { mostMs, signal })
-        : judgeCheckpoint(this.source, service, { long, mostMs, signal });
+      if (!long || longReader === undefined)
+        return judgeCheckpoint(this.source, service, { long, mostMs, signal });
+      const { again } = entry;
+      entry.again = false;
+      return this.unreadable.read(service, { again, signal }, () =>
+        longReader.judge(service, { mostMs, signal }),
+      );
     });
   }
 
@@ -199,15 +210,17 @@ export class Preflight {
   }
 }
 
-function newEntry(inputs: string): Entry {
+function newEntry(service: WantedService): Entry {
   return {
-    inputs,
+    inputs: inputsOf(service),
+    retry: service.retry,
     unwanted: new AbortController(),
     result: null,
     error: null,
     dueAt: 0,
     failures: 0,
     long: false,
+    again: false,
     reading: null,
     since: 0,
     hasPlace: false,

@@ -18,6 +18,7 @@ export function objectNameViolations({
     ['spec.model.s3.caConfigMapRef', model.s3.caConfigMapRef],
     ['spec.auth.keysSecretRef', auth.keysSecretRef],
     ['spec.tls.secretRef', tls.secretRef],
+    ['spec.tls.caConfigMapRef', tls.caConfigMapRef],
     ['spec.administration.keysSecretRef', administration?.keysSecretRef],
     ...env.flatMap(({ valueFrom }, index) => [
       [`spec.env[${index}].valueFrom.secretKeyRef`, valueFrom?.secretKeyRef] as const,

@@ -127,13 +127,18 @@ describe('parseSpec', () => {
     expect(parseSpec({ ...rest, metadata: named }).ok).toBe(true);
   });
 
-  test('refuses a certificate behind a gateway that speaks plain HTTP', () => {
-    const tls = { secretRef: { name: 'tls' } };
+  test('refuses HTTPS that gateway or activator could not verify', () => {
     const model = { uri: 's3://b/p' };
-    expect(parseSpec(object({ model, tls })).ok).toBe(true);
-    expect(parseSpec(object({ model, tls, routing: { host: 'a.example' } }))).toMatchObject({
-      violations: [{ path: 'spec.tls.secretRef' }],
+    const secretRef = { name: 'tls' };
+    const caConfigMapRef = { name: 'ca' };
+    const askers = { routing: { host: 'a.example' }, scaling: { idleAfterSeconds: 60 } };
+    const path = 'spec.tls.caConfigMapRef';
+    expect(parseSpec(object({ model, tls: { secretRef } })).ok).toBe(true);
+    expect(parseSpec(object({ model, tls: { secretRef }, ...askers }))).toMatchObject({
+      violations: [{ path }, { path }],
     });
+    expect(parseSpec(object({ model, tls: { secretRef, caConfigMapRef }, ...askers })).ok).toBe(true);
+    expect(parseSpec(object({ model, tls: { caConfigMapRef } }))).toMatchObject({ violations: [{ path }] });
   });
 
   test('leaves out fields of a newer CRD, which are mistakes in a manifest', () => {

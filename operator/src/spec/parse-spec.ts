@@ -19,6 +19,7 @@ import { parseNodeCache, type NodeCache } from './node-cache.js';
 import { objectNameViolations } from './object-names.js';
 import { isAmount, notAnAmount, parseQuantity } from './quantity.js';
 import { runtimeViolations } from './runtime-rules.js';
+import { tlsViolations } from './tls-rules.js';
 import { scalingViolations } from './scaling-rules.js';
 
 export interface CheckpointLocation {
@@ -138,20 +139,8 @@ export function parseSpec(object: KubeObject, origin: 'cluster' | 'manifest' = '
       message: `is more than auth.maxReplicas (${maxReplicas}), among which the budgets of the keys are divided`,
     });
   }
-  if (spec.tls.secretRef !== undefined && spec.routing.host !== undefined) {
-    violations.push({
-      path: 'spec.tls.secretRef',
-      message: 'is for services without routing.host: the gateway speaks plain HTTP to the pods',
-    });
-  }
   if (spec.scaling.idleAfterSeconds !== undefined) {
     const path = 'spec.scaling.idleAfterSeconds';
-    if (spec.tls.secretRef !== undefined) {
-      violations.push({
-        path,
-        message: 'is for services without tls.secretRef: the activator has no certificate',
-      });
-    }
     if (spec.routing.pathPrefix !== undefined) {
       const message =
         'is for services without routing.pathPrefix: the activator tells services by their host';
@@ -164,7 +153,10 @@ export function parseSpec(object: KubeObject, origin: 'cluster' | 'manifest' = '
       violations.push({ path, message });
     }
   }
-  violations.push(...runtimeViolations(spec), ...scalingViolations(spec), ...objectNameViolations(spec));
+  violations.push(
+    ...[...runtimeViolations(spec), ...tlsViolations(spec)],
+    ...[...scalingViolations(spec), ...objectNameViolations(spec)],
+  );
   const sharedMemory = quantity('spec.sharedMemory.sizeLimit', spec.sharedMemory.sizeLimit);
   const stated = quantity('spec.accelerator.memoryPerDevice', spec.accelerator.memoryPerDevice);
   const limit = quantity('spec.resources.limits.memory', spec.resources?.limits?.['memory']);

@@ -260,6 +260,64 @@ describe('StreamingVerified', () => {
   });
 });
 
+describe('a route to pods that speak HTTPS', () => {
+  const gateway = { name: 'g', namespace: 'gateways' };
+  const conditions = ['Accepted', 'ResolvedRefs'].map((type) => ({ type, status: 'True' }));
+  const routed: Partial<Picture> = {
+    scheme: 'https',
+    routing: { state: 'planned', host: 'h', pathPrefix: '', gateway: { ...gateway, provider: 'gatewayApi' } },
+    httpRoute: {
+      apiVersion: 'x',
+      kind: 'HTTPRoute',
+      metadata: { name: 'demo' },
+      status: { parents: [{ parentRef: gateway, controllerName: 'c', conditions }] },
+    },
+  };
+  const policy = (judged: object[]): Partial<Picture> => ({
+    backendTlsPolicy: {
+      apiVersion: 'x',
+      kind: 'BackendTLSPolicy',
+      metadata: { name: 'demo', generation: 1 },
+      status: { ancestors: [{ ancestorRef: gateway, conditions: judged as typeof conditions }] },
+    },
+  });
+  const invalid = {
+    type: 'ResolvedRefs',
+    status: 'False',
+    reason: 'InvalidCACertificateRef',
+    message: 'no PEM',
+  };
+  const host = 'h';
+
+  test.each<[string, Partial<Picture>, string]>([
+    ['waits for the gateway to take its policy', {}, 'Unknown RoutePending'],
+    ['of a gateway that knows no policies waits too', policy([]), 'Unknown RoutePending'],
+    ['is there once it is taken', policy(conditions), 'True Accepted'],
+    [
+      'is refused with the policy',
+      policy([{ type: 'Accepted', status: 'True' }, invalid]),
+      'False InvalidCACertificateRef',
+    ],
+    [
+      'is not there without the kind',
+      { routing: { state: 'noBackendTls', host, forbidden: false } },
+      'False BackendTlsPolicyMissing',
+    ],
+    [
+      'nor without the right to it',
+      { routing: { state: 'noBackendTls', host, forbidden: true } },
+      'False RouteForbidden',
+    ],
+    [
+      'nor without authorities',
+      { routing: { state: 'noAuthority', host, message: 'It is gone.' } },
+      'False CertificateAuthorityMissing',
+    ],
+  ])('%s', (_, change, expected) => {
+    expect(verdict({ ...routed, ...change }, 'Routed')).toBe(expected);
+  });
+});
+
 describe('a fallback', () => {
   const planned: Partial<Picture> = {
     routing: {
@@ -270,7 +328,13 @@ describe('a fallback', () => {
     },
     virtualService: { apiVersion: 'x', kind: 'VirtualService', metadata: { name: 'demo' } },
   };
-  const active = { state: 'active', service: 'small', answers: true, recheckMs: null } as const;
+  const active = {
+    state: 'active',
+    service: 'small',
+    scheme: 'http',
+    answers: true,
+    recheckMs: null,
+  } as const;
   const missing = { state: 'unfit', reason: 'FallbackMissing', message: 'small does not exist' } as const;
   const ready = [pod('a', { ready: true })];
 

@@ -23,6 +23,7 @@ export function buildStatus(picture: Picture): LlmServiceStatus {
   const answers = answer(picture);
   const loading = loadingOf(picture);
   const lastLoad = lastLoadOf(picture);
+  const { activatorAuthorities } = picture;
   const { warmth, spending } = picture.demand;
   const active = warmth.active;
   // A spec that cannot be followed for a while does not clear the account.
@@ -37,6 +38,7 @@ export function buildStatus(picture: Picture): LlmServiceStatus {
     replicas: picture.deployment?.status?.replicas ?? 0,
     readyReplicas: picture.pods.filter(isReady).length,
     selector: picture.selector,
+    ...(activatorAuthorities === null ? {} : { certificateAuthorities: activatorAuthorities }),
     ...checkedRoute(picture, answers),
     ...(loading === null ? {} : { loading }),
     ...(lastLoad === null ? {} : { lastLoad }),

@@ -2,7 +2,15 @@
 
 import type { MemoryPlan } from '@llmservice/checkpoint';
 import type { Failure, LastFailure, LlmServiceStatus, Violation } from '@llmservice/crds';
-import type { Autoscaler, Deployment, HttpRoute, Pod, VirtualService } from '../kube/types.js';
+import type {
+  Autoscaler,
+  BackendTlsPolicy,
+  Deployment,
+  HttpRoute,
+  Pod,
+  VirtualService,
+} from '../kube/types.js';
+import type { Scheme } from '../plan/pods/container-parts.js';
 import type { Autoscaling } from '../plan/scaling/autoscaling.js';
 import type { Demand } from '../plan/scaling/demand.js';
 import type { Fallback } from '../plan/traffic/fallback.js';
@@ -34,9 +42,6 @@ export type Fit =
   | { readonly state: 'failed'; readonly failure: Failure }
   /** The checkpoint is not known. */
   | { readonly state: 'unresolved' };
-
-/** What the pods speak; also the name of their port and of the Service's. */
-export type Scheme = 'http' | 'https';
 
 /** Why nothing could be applied although the plan stands. */
 export interface Obstacle {
@@ -91,6 +96,8 @@ export interface Picture {
   readonly resolution: Resolution;
   readonly fit: Fit;
   readonly scheme: Scheme;
+  /** In PEM, by what the activator verifies the pods; null: it has not to, or cannot. */
+  readonly activatorAuthorities: string | null;
   readonly routing: Routing;
   readonly obstacle: Obstacle | null;
   /** The failure after which this generation is not tried any more. */
@@ -101,6 +108,7 @@ export interface Picture {
   readonly deployment: Deployment | null;
   readonly pods: readonly Pod[];
   readonly httpRoute: HttpRoute | null;
+  readonly backendTlsPolicy: BackendTlsPolicy | null;
   readonly virtualService: VirtualService | null;
   readonly fallback: Fallback;
   readonly streaming: Streaming;

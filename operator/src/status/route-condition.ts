@@ -1,7 +1,7 @@
 // Routed: whether the gateway's controller has taken the service's route, as far as it tells.
 
-import type { ObjectCondition, VirtualService } from '../kube/types.js';
-import type { PlannedRouting } from '../plan/traffic/routing.js';
+import type { BackendTlsPolicy, ObjectCondition, VirtualService } from '../kube/types.js';
+import type { Gateway, PlannedRouting } from '../plan/traffic/routing.js';
 import { no, unknown, yes, type Answer } from './answer.js';
 import type { Picture } from './picture.js';
 import { isReady } from './pod-state.js';
@@ -64,6 +64,23 @@ function judgeOwnRoute(picture: Picture): Answer {
             'GatewayApiMissing',
             `The cluster has no HTTPRoute (gateway.networking.k8s.io/v1) for ${routing.host}. Install the Gateway API.`,
           );
+    case 'noBackendTls':
+      return routing.forbidden
+        ? no(
+            'RouteForbidden',
+            'The operator may not list and watch backendtlspolicies. Give its role these rights, as its chart does.',
+          )
+        : no(
+            'BackendTlsPolicyMissing',
+            `The pods speak HTTPS, and the cluster has no BackendTLSPolicy (gateway.networking.k8s.io/v1) by which the ` +
+              `gateway of ${routing.host} could verify them. Install the Gateway API 1.4 or newer.`,
+          );
+    case 'noAuthority':
+      return no(
+        'CertificateAuthorityMissing',
+        `The gateway cannot verify the pods for ${routing.host}: ${routing.message} Make the ConfigMap that ` +
+          'spec.tls.caConfigMapRef names, with the authorities of the pods’ certificate; deploy/docs/tls.md says how.',
+      );
     case 'planned':
       return routing.gateway.provider === 'istio'
         ? judgeVirtualService(picture.virtualService, routing.host)
@@ -77,13 +94,46 @@ const gatewayRemedy = {
   istio: 'Install the operator with istio.gateway.',
 };
 
-function judgeHttpRoute({ httpRoute: route, namespace }: Picture, { host, gateway }: PlannedRouting): Answer {
+function judgeHttpRoute(
+  { httpRoute: route, backendTlsPolicy: policy, scheme, namespace, fallback }: Picture,
+  { host, gateway }: PlannedRouting,
+): Answer {
   const parent = route?.status?.parents?.find(
     ({ parentRef }) =>
       parentRef.name === gateway.name && (parentRef.namespace ?? namespace) === gateway.namespace,
   );
   if (parent === undefined) return waiting(`${gateway.namespace}/${gateway.name}`);
-  return judgeParent(parent.conditions ?? [], route?.metadata.generation ?? 0, host);
+  const taken = judgeParent(parent.conditions ?? [], route?.metadata.generation ?? 0, host);
+  // A policy is judged where a route leads to the pods.
+  return taken.status === 'True' && scheme === 'https' && fallback.state !== 'active'
+    ? (judgePolicy(policy, namespace, gateway) ?? taken)
+    : taken;
+}
+
+/** Null: the gateway verifies the pods. What it has no BackendTLSPolicy for it asks by plain HTTP. */
+function judgePolicy(policy: BackendTlsPolicy | null, namespace: string, gateway: Gateway): Answer | null {
+  const { conditions = [] } =
+    policy?.status?.ancestors?.find(
+      ({ ancestorRef: { name, namespace: own = namespace } }) =>
+        name === gateway.name && own === gateway.namespace,
+    ) ?? {};
+  const accepted = conditions.find(({ type }) => type === 'Accepted');
+  const generation = policy?.metadata.generation ?? 0;
+  if (accepted === undefined || (accepted.observedGeneration ?? generation) < generation) {
+    return unknown(
+      'RoutePending',
+      'The gateway has not judged the BackendTLSPolicy by which it verifies the pods. Check that its controller knows the kind.',
+    );
+  }
+  const refused = conditions.find(
+    ({ type, status }) => (type === 'Accepted' || type === 'ResolvedRefs') && status !== 'True',
+  );
+  if (refused === undefined) return null;
+  return no(
+    refused.reason ?? 'RouteRefused',
+    `The gateway refuses the BackendTLSPolicy of the pods: ${refused.message ?? 'no message'}. Check the ConfigMap ` +
+      'that spec.tls.caConfigMapRef names.',
+  );
 }
 
 /** istio answers with complaints alone, and with those only where it was told to. */

@@ -5,7 +5,7 @@ import * as http from 'node:http';
 import * as https from 'node:https';
 import { ports, runtimeContainer } from '@llmservice/crds';
 import type { Pod } from '../kube/types.js';
-import type { Scheme } from '../status/picture.js';
+import type { Scheme } from '../plan/pods/container-parts.js';
 
 const timeoutMs = 2_000;
 /** Of an answer's text: thousands of series fit. */
@@ -13,15 +13,25 @@ const mostMetricsBytes = 4 * 2 ** 20;
 /** Of what is parsed as JSON, at once. */
 export const mostHealthBytes = 64 * 2 ** 10;
 
-/** @throws when nothing answers in time, or too much */
+/** What a pod's certificate has to prove. */
+export interface PodIdentity {
+  /** Authorities in PEM. */
+  readonly ca: string;
+  readonly servername: string;
+}
+
+/**
+ * @param identity null: any certificate is taken, since nothing is sent that must stay secret
+ * @throws when nothing answers in time, or too much, or another than the one that was meant
+ */
 export async function askPod(
   url: string,
+  identity: PodIdentity | null,
   mostBytes = mostMetricsBytes,
 ): Promise<{ status: number; text: string }> {
   const signal = AbortSignal.timeout(timeoutMs);
-  // A certificate is for the name of the Service, not for a pod's address. Nothing is sent that must stay secret.
   const request = url.startsWith('https:')
-    ? https.get(url, { agent: false, signal, rejectUnauthorized: false })
+    ? https.get(url, { agent: false, signal, ...(identity ?? { rejectUnauthorized: false }) })
     : http.get(url, { agent: false, signal });
   const [response] = (await once(request, 'response')) as [http.IncomingMessage];
   const chunks: Buffer[] = [];

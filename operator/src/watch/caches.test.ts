@@ -79,3 +79,29 @@ test('what the watch tells of a write of its own concerns the services alone tha
   expect(await tellAll('3')).toEqual(['services/small', 'services/large']);
   stop();
 });
+
+test('services at a host are those that name it by now, and only those that wait for it look again when it may be free', async () => {
+  const service = (name: string, version: string, host: string, reason?: string): KubeObject => ({
+    ...resources.llmServices,
+    metadata: { name, namespace: 'services', uid: name, resourceVersion: version },
+    spec: { routing: { host } },
+    status: reason === undefined ? {} : { conditions: [{ type: 'Routed', reason }] },
+  });
+  const { caches, told, watch, stop } = await started(null, [
+    service('first', '1', 'a'),
+    service('waiting', '1', 'a', 'HostTaken'),
+    service('other', '1', 'b', 'HostTaken'),
+    { ...service('none', '1', ''), spec: {} },
+  ]);
+  const at = (host: string): string[] => caches.servicesAt(host).map(({ metadata }) => metadata.name);
+  expect([at('a'), at('b'), at('')]).toEqual([['first', 'waiting'], ['other'], []]);
+  told.length = 0;
+  const moved = { ...service('first', '2', 'c'), status: { url: 'http://a/' } };
+  watch.write(`${JSON.stringify({ type: 'MODIFIED', object: moved })}\n`);
+  for (let tries = 0; tries < 200 && told.length < 2; tries += 1) await sleep(5);
+  expect(told).toEqual(['services/first', 'services/waiting']);
+  expect([at('a'), at('c')]).toEqual([['waiting'], ['first']]);
+  caches.remember(service('first', '3', 'b'));
+  expect([at('b'), at('c')]).toEqual([['first', 'other'], []]);
+  stop();
+});

@@ -7,6 +7,7 @@ import { isPodOf } from '../kube/is-pod-of.js';
 import { keyOf, resources, serviceKeyOf, type Resource } from '../kube/resources.js';
 import type {
   Autoscaler,
+  BackendTlsPolicy,
   Deployment,
   HttpRoute,
   Job,
@@ -16,12 +17,13 @@ import type {
 } from '../kube/types.js';
 import { activatorEndpointsName } from '../plan/identity/child-identity.js';
 import { endpointsManagedBy } from '../plan/traffic/activator-endpoints.js';
-import { waitsForHostOf } from '../plan/traffic/host-claims.js';
+import { concernedHosts, waitsForHostOf } from '../plan/traffic/host-claims.js';
 import { isReady } from '../status/pod-state.js';
 import { podAsRead } from './pod-as-read.js';
 import { Collection, type CollectionOptions } from './collection.js';
 import { Reflector } from './reflector.js';
 import { ServedKinds } from './served-kinds.js';
+import { fallbackKey, hostKey, serviceIndex } from './service-index.js';
 
 /** As the chart writes it on activators: of a release that is told from another one in its namespace. */
 const instanceLabel = 'llmservice.dev/instance';
@@ -58,6 +60,7 @@ export class Caches {
       ...common,
       ...this.kinds.necessary(resources.llmServices),
       resource: resources.llmServices,
+      index: serviceIndex,
       onChange: (service, isKnown) => this.serviceChanged(service, isKnown),
     });
     const owned = (
@@ -71,6 +74,7 @@ export class Caches {
         ...keep,
         resource,
         labelSelector,
+        index: (object) => serviceKeyOf(object) ?? [],
         onChange: (object) => this.changed(object),
       });
     this.pods = owned(resources.pods, labels.service, { keep: podAsRead });
@@ -97,14 +101,15 @@ export class Caches {
     const { horizontalPodAutoscalers, endpointSlices } = resources;
     // The cluster's own slices have the labels of their Service, ours among them.
     const myEndpoints = owned(endpointSlices, `${endpointsManagedBy}=${fieldManager},${labels.service}`);
-    const { networkPolicies, jobs, httpRoutes, virtualServices, destinationRules, scaledObjects } = resources;
+    const { networkPolicies, jobs, httpRoutes, backendTlsPolicies, virtualServices } = resources;
+    const { destinationRules, scaledObjects } = resources;
     this.children = new Map([
       [endpointSlices.kind, myEndpoints],
       ...[
         ...[deployments, controllerRevisions, services, configMaps, disruptionBudgets, networkPolicies],
         ...[jobs, horizontalPodAutoscalers],
       ].map((each) => [each.kind, owned(each, mine)] as const),
-      ...[httpRoutes, virtualServices, destinationRules, scaledObjects].map(
+      ...[httpRoutes, backendTlsPolicies, virtualServices, destinationRules, scaledObjects].map(
         (each) => [each.kind, optional(each)] as const,
       ),
     ]);
@@ -153,14 +158,17 @@ export class Caches {
    */
   private serviceChanged(service: KubeObject, isKnown: boolean): void {
     const { metadata } = service;
-    if (!isKnown) this.tell(keyOf({ metadata }));
-    for (const other of this.llmServices.values() as Iterable<LlmService & KubeObject>) {
-      if (!isKnown && waitsForHostOf(other, service)) this.tell(keyOf(other));
-      if (other.metadata.namespace !== metadata.namespace) continue;
-      // An older CRD does not fill it in.
-      const { routing } = other.spec as Partial<LlmService['spec']>;
-      if (routing?.fallback?.service === metadata.name) this.tell(keyOf(other));
+    if (!isKnown) {
+      this.tell(keyOf({ metadata }));
+      const others = concernedHosts(service).flatMap((host) => this.servicesAt(host));
+      for (const other of others) if (waitsForHostOf(other, service)) this.tell(keyOf(other));
     }
+    for (const other of this.llmServices.indexed(fallbackKey(keyOf({ metadata })))) this.tell(keyOf(other));
+  }
+
+  /** Services of all namespaces that name this public host. */
+  servicesAt(host: string): KubeObject[] {
+    return this.llmServices.indexed(hostKey(host));
   }
 
   /** Who sleeps depends on them. */
@@ -199,9 +207,9 @@ export class Caches {
   /** What a service may have or not: its route, NetworkPolicy and autoscaler, and the activator's endpoints. */
   optional(namespace: string, name: string): KubeObject[] {
     const { networkPolicies, horizontalPodAutoscalers, scaledObjects } = resources;
-    const { httpRoutes, virtualServices, destinationRules } = resources;
+    const { httpRoutes, backendTlsPolicies, virtualServices, destinationRules } = resources;
     return [
-      ...[networkPolicies, httpRoutes, virtualServices, destinationRules],
+      ...[networkPolicies, httpRoutes, backendTlsPolicies, virtualServices, destinationRules],
       ...[horizontalPodAutoscalers, scaledObjects],
     ]
       .map(({ kind }) => this.children.get(kind)?.get(namespace, name) ?? null)
@@ -258,13 +266,21 @@ export class Caches {
     return this.children.get(resources.httpRoutes.kind)?.get(namespace, name) ?? null;
   }
 
+  backendTlsPolicy(namespace: string, name: string): BackendTlsPolicy | null {
+    return this.children.get(resources.backendTlsPolicies.kind)?.get(namespace, name) ?? null;
+  }
+
+  destinationRule(namespace: string, name: string): KubeObject | null {
+    return this.children.get(resources.destinationRules.kind)?.get(namespace, name) ?? null;
+  }
+
   virtualService(namespace: string, name: string): VirtualService | null {
     return this.children.get(resources.virtualServices.kind)?.get(namespace, name) ?? null;
   }
 
   /** Those of its Deployment: others may have the same labels. */
   podsOf(namespace: string, service: string): Pod[] {
-    const labelled = this.pods.labelled(namespace, labels.service, service) as Pod[];
+    const labelled = this.pods.indexed(`${namespace}/${service}`) as Pod[];
     return labelled.filter((pod) => isPodOf(pod, service));
   }
 
@@ -290,7 +306,7 @@ export class Caches {
   }
 
   private childrenOf({ kind }: Resource, namespace: string, service: string): KubeObject[] {
-    return this.children.get(kind)?.labelled(namespace, labels.service, service) ?? [];
+    return this.children.get(kind)?.indexed(`${namespace}/${service}`) ?? [];
   }
 
   private changed(object: KubeObject): void {

@@ -35,7 +35,12 @@ export class Collection {
   labelled(namespace: string, label: string, value: string): KubeObject[] {
     return (this.of(namespace)?.labelled(label, value) ?? [])
       .filter(({ metadata }) => metadata.namespace === namespace)
-      .sort((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1));
+      .sort(byName);
+  }
+
+  /** Of all namespaces, those that have the key of the index, by their names. */
+  indexed(indexKey: string): KubeObject[] {
+    return [...this.reflectors.values()].flatMap((reflector) => reflector.indexed(indexKey)).sort(byName);
   }
 
   *values(): Generator<KubeObject> {
@@ -61,4 +66,8 @@ export class Collection {
   private of(namespace: string): Reflector | undefined {
     return this.reflectors.get(namespace) ?? this.reflectors.get(null);
   }
+}
+
+function byName(a: KubeObject, b: KubeObject): number {
+  return a.metadata.name < b.metadata.name ? -1 : 1;
 }

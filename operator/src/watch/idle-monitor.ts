@@ -13,7 +13,7 @@ import {
   type Watched,
 } from '../plan/scaling/idleness.js';
 import { isReady } from '../status/pod-state.js';
-import { askPod, podUrl } from './ask-pod.js';
+import { askPod, podUrl, type PodIdentity } from './ask-pod.js';
 import { Poller } from './poller.js';
 
 export interface IdleMonitorOptions {
@@ -28,6 +28,8 @@ export interface IdleMonitorOptions {
   readonly intervalMs?: number;
   /** Where a pod's server answers; its address unless a test says otherwise. */
   readonly baseUrl?: (pod: Pod) => string | null;
+  /** Null: it is not verified. */
+  readonly identityOf?: (pod: Pod) => PodIdentity | null;
 }
 
 export class IdleMonitor {
@@ -101,7 +103,8 @@ export class IdleMonitor {
     const base = (this.options.baseUrl ?? podUrl)(pod);
     if (base === null) return 'has no address';
     try {
-      const { status, text } = await askPod(`${base}${routes.metrics}`);
+      const identity = this.options.identityOf?.(pod) ?? null;
+      const { status, text } = await askPod(`${base}${routes.metrics}`, identity);
       if (status !== 200) return `answers ${routes.metrics} with ${String(status)}`;
       return parseActivity(text) ?? `does not tell at ${routes.metrics} what runs`;
     } catch {

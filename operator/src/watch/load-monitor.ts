@@ -6,7 +6,7 @@ import { serviceKeyOf } from '../kube/resources.js';
 import type { Pod } from '../kube/types.js';
 import type { LoadProgress } from '../status/picture.js';
 import { isReady, runtimeStatus } from '../status/pod-state.js';
-import { askPod, mostHealthBytes, podUrl } from './ask-pod.js';
+import { askPod, mostHealthBytes, podUrl, type PodIdentity } from './ask-pod.js';
 import { Poller } from './poller.js';
 
 export interface LoadMonitorOptions {
@@ -17,6 +17,8 @@ export interface LoadMonitorOptions {
   readonly intervalMs?: number;
   /** Where a pod's server answers; its IP and port unless a test says otherwise. */
   readonly baseUrl?: (pod: Pod) => string | null;
+  /** Null: it is not verified. */
+  readonly identityOf?: (pod: Pod) => PodIdentity | null;
 }
 
 export class LoadMonitor {
@@ -65,7 +67,9 @@ export class LoadMonitor {
     const base = (this.options.baseUrl ?? podUrl)(pod);
     if (base === null) return;
     try {
-      const load = parseLoad(JSON.parse((await askPod(`${base}${routes.health}`, mostHealthBytes)).text));
+      const identity = this.options.identityOf?.(pod) ?? null;
+      const { text } = await askPod(`${base}${routes.health}`, identity, mostHealthBytes);
+      const load = parseLoad(JSON.parse(text));
       const uid = pod.metadata.uid ?? '';
       if (load === null || JSON.stringify(load) === JSON.stringify(this.progress.get(uid))) return;
       this.progress.set(uid, load);

@@ -8,6 +8,7 @@ import { ApiError, toApiError, type KubeClient } from '../kube/client.js';
 import { linesOf } from '../kube/lines.js';
 import { collectionPath, keyOf, type Resource } from '../kube/resources.js';
 import type { KubeObject } from '../kube/types.js';
+import { ObjectStore, type IndexKeys } from './object-store.js';
 import { planWatchRetry, watchSeconds } from './watch-retry.js';
 
 export interface ReflectorOptions {
@@ -24,6 +25,8 @@ export interface ReflectorOptions {
   readonly onChange: (object: KubeObject, isKnown: boolean) => void;
   /** What is kept of an object; all of it but its managed fields unless told. */
   readonly keep?: (object: KubeObject) => KubeObject;
+  /** What objects are looked up by besides their names. */
+  readonly index?: IndexKeys;
   /** How long a watch may be silent; the API server sends a bookmark about every minute. */
   readonly silenceMs?: number;
   /** Called when the cluster turns out to serve the resource, or not to (any more); without it, that is an error. */
@@ -48,7 +51,7 @@ const unservedRetryMs = 15_000;
 const refusalsBelieved = 5;
 
 export class Reflector {
-  private objects = new Map<string, KubeObject>();
+  private readonly objects: ObjectStore;
   private resourceVersion: string | null = null;
   private failures = 0;
   private served: Served | null = null;
@@ -58,15 +61,22 @@ export class Reflector {
   /** Settles when the first list is in, or the cluster does not have the resource. */
   readonly ready = new Promise<void>((resolve) => (this.synced = resolve));
 
-  constructor(private readonly options: ReflectorOptions) {}
+  constructor(private readonly options: ReflectorOptions) {
+    this.objects = new ObjectStore(options.index);
+  }
 
   get(namespace: string, name: string): KubeObject | null {
-    return this.objects.get(`${namespace}/${name}`) ?? null;
+    return this.objects.get(`${namespace}/${name}`);
   }
 
   /** All objects that have the label with this value. */
   labelled(label: string, value: string): KubeObject[] {
     return [...this.objects.values()].filter(({ metadata }) => metadata.labels?.[label] === value);
+  }
+
+  /** Those that have the key of the index. */
+  indexed(indexKey: string): KubeObject[] {
+    return this.objects.indexed(indexKey);
   }
 
   /** For how long there has been no watch; null: there is one, or nothing to be watched. */
@@ -166,8 +176,7 @@ export class Reflector {
   }
 
   private replace(found: Map<string, KubeObject>): void {
-    const before = this.objects;
-    this.objects = found;
+    const before = this.objects.replace(found);
     for (const [key, object] of found) {
       if (before.get(key)?.metadata.resourceVersion !== object.metadata.resourceVersion)
         this.options.onChange(object, false);

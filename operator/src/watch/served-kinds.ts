@@ -45,6 +45,11 @@ export class ServedKinds {
     return this.serves(resources.httpRoutes);
   }
 
+  /** Whether the cluster knows BackendTLSPolicy. */
+  get backendTls(): boolean {
+    return this.serves(resources.backendTlsPolicies);
+  }
+
   /** Whether the cluster knows VirtualService. */
   get istio(): boolean {
     return this.serves(resources.virtualServices) && this.serves(resources.destinationRules);

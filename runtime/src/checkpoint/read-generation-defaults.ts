@@ -2,7 +2,7 @@
 
 import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { checkSmallFile, parseSmallJson, type GgufHeader } from '@llmservice/checkpoint';
+import { checkSmallFile, isObject, parseSmallJson, type GgufHeader } from '@llmservice/checkpoint';
 import { FailureError } from '@llmservice/crds';
 import { generationDefaults, type GenerationDefaults } from '../request/parts/generation-defaults.js';
 import { specialTokensOf } from '../tokens/chat-template.js';
@@ -28,12 +28,12 @@ export async function readGenerationDefaults(
   );
 }
 
-async function readJson(folder: string, name: string): Promise<Record<string, unknown> | null> {
+async function readJson(folder: string, name: string): Promise<Readonly<Record<string, unknown>> | null> {
   const path = join(folder, name);
   try {
     checkSmallFile(name, (await stat(path)).size);
     const value = parseSmallJson(name, await readFile(path, 'utf8'));
-    if (isRecord(value)) return value;
+    if (isObject(value)) return value;
   } catch (error) {
     if (error instanceof FailureError) throw error;
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
@@ -41,8 +41,4 @@ async function readJson(folder: string, name: string): Promise<Record<string, un
     throw new FailureError('CheckpointCorrupt', problem, { file: name }, { cause: error });
   }
   throw new FailureError('CheckpointCorrupt', `${name} is not a JSON object`, { file: name });
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -1,6 +1,7 @@
 // `llmservice serve`: the same server and engine as in a pod, on this machine, with the load shown in the terminal.
 
 import { failureKinds } from '@llmservice/crds';
+import { denyTracing } from '@llmservice/native';
 import type { Command } from 'commander';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
@@ -33,6 +34,7 @@ async function serve(options: Record<string, string | undefined>): Promise<numbe
   const { stderr } = process;
   let display: LoadDisplay | null = null;
   try {
+    denyTracing();
     const config = readConfig(process.env, flagsOf(options, process.env, defaults));
     const replica = new Replica(config, makeLogger(config.server.logLevel));
     stopOnSignals(replica);

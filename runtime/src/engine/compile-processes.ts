@@ -12,6 +12,7 @@ import { fork, type ChildProcess } from 'node:child_process';
 import { ftruncateSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { childEnvironment } from '../config/child-environment.js';
+import { lowerPriority } from '../lower-priority.js';
 import { execArguments } from './exec-arguments.js';
 import { RestartBackOff } from './restart-back-off.js';
 
@@ -113,9 +114,9 @@ export class CompileProcesses {
   #start(): void {
     try {
       this.#process = this.#fork();
-    } catch {
+    } catch (error) {
       // Node throws some of the reasons why a process cannot be made, and tells of others later.
-      this.#startLater(0);
+      this.#startLater(0, unstarted(error));
       return;
     }
     this.#startedAt = performance.now();
@@ -132,6 +133,7 @@ export class CompileProcesses {
       stdio: ['ignore', 'inherit', 'inherit', 'ipc', ...files],
       env: childEnvironment(process.env),
     });
+    lowerPriority(child.pid);
     child.on('message', (message: CompilerMessage) => {
       // What was lost may still be heard.
       if (child !== this.#process) return;
@@ -139,8 +141,8 @@ export class CompileProcesses {
       if (message.type === 'ended') this.#end(message.place, message.outcome);
     });
     // A process that never came to be has no exit.
-    child.on('error', () => this.#lost(child));
-    child.on('exit', () => this.#lost(child));
+    child.on('error', (error) => this.#lost(child, child.pid === undefined ? unstarted(error) : lost));
+    child.on('exit', () => this.#lost(child, lost));
     return child;
   }
 
@@ -164,16 +166,20 @@ export class CompileProcesses {
     if (++this.#silentLooks > mostSilentLooks) this.#process?.kill('SIGKILL');
   }
 
-  #lost(child: ChildProcess): void {
+  #lost(child: ChildProcess, outcome: CompileOutcome): void {
     if (child !== this.#process) return;
     this.#process = null;
-    this.#startLater(performance.now() - this.#startedAt);
+    this.#startLater(performance.now() - this.#startedAt, outcome);
   }
 
-  #startLater(servedMs: number): void {
+  #startLater(servedMs: number, outcome: CompileOutcome): void {
     setTimeout(() => this.#start(), this.#backOff.delayAfter(servedMs));
-    this.#places.forEach((_, place) => this.#end(place, lost));
+    this.#places.forEach((_, place) => this.#end(place, outcome));
   }
 }
 
 const lost: CompileOutcome = { end: 'lost', message: 'the process that compiles was lost', bytes: 0 };
+const unstarted = (error: unknown): CompileOutcome => ({
+  ...lost,
+  message: `the process that compiles cannot be started: ${(error as Error).message}`,
+});

@@ -3,10 +3,11 @@
 
 import type { Failure } from '@llmservice/crds';
 import type { ArrivalMap } from '@llmservice/native';
-import { fork, type ChildProcess, type StdioOptions } from 'node:child_process';
+import { fork, type ChildProcess } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { childEnvironment } from '../config/child-environment.js';
 import { execArguments } from './exec-arguments.js';
+import { inheritedStdio } from './inherited-stdio.js';
 import type { EngineMessage, EngineSettings, ServerMessage } from './protocol.js';
 
 /** The compiled entry; the same file whether this module runs compiled or from source. */
@@ -65,7 +66,8 @@ export class EngineChild {
     this.#limits = limits;
     this.#listener = listener;
     const inherited = arrivals === null ? [] : [arrivals.descriptor];
-    const stdio = ['inherit', 'inherit', 'inherit', 'ipc', ...inherited] as StdioOptions;
+    const standard = ['inherit', 'inherit', 'inherit', 'ipc'] as const;
+    const stdio = inheritedStdio([...standard, ...inherited], settings.openFiles);
     const env = { ...eager, ...childEnvironment(process.env) };
     this.#process = fork(entry, [], { serialization: 'advanced', execArgv: [...execArguments], stdio, env });
     this.#process.on('message', (message: EngineMessage) => this.#receive(message));

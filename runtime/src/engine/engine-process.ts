@@ -26,7 +26,10 @@ function send(message: EngineMessage): void {
 
 async function serve(settings: EngineSettings, arrivals: ArrivalMap | null): Promise<void> {
   const options = await planEngine(settings);
-  const ranks = settings.tensor === 1 ? null : new RankProcesses(options, settings.tensor, fail, arrivals);
+  const ranks =
+    settings.tensor === 1
+      ? null
+      : new RankProcesses(options, settings.tensor, fail, arrivals, settings.openFiles);
   const compileProcesses = startCompileProcesses();
   const [engine, files] = await Promise.all([
     loadEngine(

@@ -1,6 +1,7 @@
 // What clients ask of an answer's form, compiled over the checkpoint's own vocabulary in processes that may die. The tokenizer is read while the
 // weights load; a checkpoint without one serves everything else.
 
+import { workRoom } from '@llmservice/checkpoint';
 import { FailureError } from '@llmservice/crds';
 import { grammarCompiler, type CompiledGrammar } from '@llmservice/native';
 import { openLocalModel } from '@llmservice/checkpoint/local';
@@ -14,8 +15,8 @@ import type { Tokenizer } from '../tokens/tokenizer.js';
 import { vocabularyOf } from '../tokens/vocabulary.js';
 
 /**
- * What usual schemas take over 200,000 ids: 0.1 s and 20 MB; strings with a length, 6 s; what is refused unseen, minutes.
- * Three at once, of 256 MiB, stay below what a server has beside its engine.
+ * What usual schemas take over 200,000 ids: 0.1 s; strings with a length, 6 s; what is refused unseen, minutes. The memory
+ * plan counts one; three at once take two more from what it leaves.
  */
 const limits = {
   atOnce: 3,
@@ -26,7 +27,7 @@ const limits = {
     cpuSeconds: 15,
     wallSeconds: 45,
     stallSeconds: 10,
-    memoryBytes: 256 * 2 ** 20,
+    memoryBytes: workRoom.formBytes,
     resultBytes: 128 * 2 ** 20,
   },
 };

@@ -17,6 +17,8 @@ export type { FinishReason, GenerateRequest, PromptScore, TokenLogprobs };
 export interface EngineSettings {
   /** The checkpoint: its folder, or its GGUF file. */
   readonly modelDir: string;
+  /** Descriptors that this folder and `headDir` lead to, which its process inherits under their numbers. */
+  readonly openFiles: readonly number[];
   /** Tokens of prompt plus output; null: the largest that fits. */
   readonly maxModelLen: number | null;
   readonly memoryUtilizationPercent: number;

@@ -8,6 +8,7 @@ import { closeSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { childEnvironment } from '../config/child-environment.js';
 import { execArguments } from './exec-arguments.js';
+import { inheritedStdio } from './inherited-stdio.js';
 
 /** The compiled entry; the same file whether this module runs compiled or from source. */
 const entry = fileURLToPath(new URL('../../dist/engine/rank-process.js', import.meta.url));
@@ -40,6 +41,7 @@ export class RankProcesses {
    * @param options without a place
    * @param onLost called at least once after a rank fails or its process ends unasked
    * @param arrivals what of the weights is on disk, as for `loadEngine`
+   * @param openFiles descriptors that the checkpoint's folders lead to
    * @throws SharedMemoryTooSmall
    */
   constructor(
@@ -47,11 +49,12 @@ export class RankProcesses {
     size: number,
     onLost: (failure: Failure) => void,
     arrivals: ArrivalMap | null = null,
+    openFiles: readonly number[] = [],
   ) {
     this.#onLost = onLost;
     const segment = makeSegment(size);
     this.options = { ...options, place: { rank: 0, size, segment } };
-    for (let rank = 1; rank < size; rank++) this.#start(rank, size, segment, arrivals);
+    for (let rank = 1; rank < size; rank++) this.#start(rank, size, segment, arrivals, openFiles);
   }
 
   /** Once all ranks have joined, their mappings hold the shared memory. */
@@ -64,13 +67,19 @@ export class RankProcesses {
     this.#closing = true;
   }
 
-  #start(rank: number, size: number, segment: number, arrivals: ArrivalMap | null): void {
+  #start(
+    rank: number,
+    size: number,
+    segment: number,
+    arrivals: ArrivalMap | null,
+    openFiles: readonly number[],
+  ): void {
     const shared = arrivals === null ? [segment] : [segment, arrivals.descriptor];
-    const stdio = ['ignore', 'inherit', 'inherit', 'ipc', ...shared] as const;
+    const stdio = inheritedStdio(['ignore', 'inherit', 'inherit', 'ipc', ...shared], openFiles);
     const child = fork(entry, [], {
       serialization: 'advanced',
       execArgv: [...execArguments],
-      stdio: [...stdio],
+      stdio,
       env: childEnvironment(process.env),
     });
     child.on('message', ({ failure }: RankMessage) => this.#onLost(failure));

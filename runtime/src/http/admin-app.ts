@@ -7,6 +7,7 @@ import { ApiError } from '../request/body/api-error.js';
 import { invalidRequest } from '../request/body/validate-body.js';
 import { presentedKey } from './access/access.js';
 import { errorHandler } from './routes/error-handler.js';
+import { LoopTurns } from '../loop-turns.js';
 import { BodyBudget } from './bodies/body-budget.js';
 import { jsonBody } from './bodies/json-body.js';
 import { recordRequests } from './access/request-record.js';
@@ -51,7 +52,7 @@ export function makeAdminApp(parts: AdminParts): Express {
   app.disable('etag');
   app.use(recordRequests({ ...server, observers: [] }));
   app.use(onlyWithKey(keys));
-  app.use(jsonBody(new BodyBudget(16 * mostBytes, mostBytes, server.now)));
+  app.use(jsonBody(new BodyBudget(16 * mostBytes, mostBytes, server.now), new LoopTurns()));
   const routes = adminRoutes(parts);
   for (const { method, path, status, run } of routes) {
     app[method](path, async (request, response) => {

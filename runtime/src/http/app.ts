@@ -39,7 +39,7 @@ export function makeApp(parts: ServerParts, { clientCertificates = false } = {})
   app.disable('x-powered-by');
   app.disable('etag');
   // What has a body costs something: it is let in before the body is read.
-  const read = [refuseEarly(parts.access, parts.admission), jsonBody(parts.bodies)];
+  const read = [refuseEarly(parts.access, parts.admission), jsonBody(parts.bodies, parts.turns)];
   app.use(recordRequests(parts));
   app.use(requireSingleHeaders);
   if (clientCertificates) app.use(requireClientCertificate);

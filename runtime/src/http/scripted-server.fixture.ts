@@ -14,6 +14,7 @@ import { openAiSampling } from '../request/parts/generation-defaults.js';
 import type { Access } from './access/access.js';
 import { Admission } from './access/admission.js';
 import { makeApp } from './app.js';
+import { LoopTurns } from '../loop-turns.js';
 import { BodyBudget, bodyPaces as defaultPaces, type BodyPaces } from './bodies/body-budget.js';
 import { connectionLimits, type ConnectionLimits } from './server/connection-limits.js';
 import { HttpServer } from './server/http-server.js';
@@ -101,6 +102,7 @@ export class ScriptedServer {
       },
       logger: makeLogger('error'),
       running: new Set(),
+      turns: new LoopTurns(),
       bodies: new BodyBudget(maxBodiesBytes, maxBodyBytes, () => performance.now(), bodyPaces),
       maxConnections,
       observers: [

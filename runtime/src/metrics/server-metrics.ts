@@ -43,6 +43,7 @@ export class ServerMetrics {
     for (const source of promptSources) this.promptTokensBySource.inc({ ...this.labels, source }, 0);
     for (const finished_reason of finishedReasons)
       this.requestSuccess.inc({ ...this.labels, finished_reason }, 0);
+    for (const how of ['busy', 'dropped']) this.refusedConnections.inc({ model_name: modelName, how }, 0);
     this.keys = new KeyMetrics(this.registry, modelName);
     observeEngine(this.registry, this.labels, state);
     observeCache(this.registry, this.labels, () => this.cache, state);
@@ -86,6 +87,11 @@ export class ServerMetrics {
     if (errorCode !== null) this.faults.inc({ model_name: this.labels.model_name, code: errorCode });
   }
 
+  /** @param how busy: it was answered with 503; dropped: it was closed */
+  connectionRefused(how: 'busy' | 'dropped'): void {
+    this.refusedConnections.inc({ model_name: this.labels.model_name, how });
+  }
+
   /** All generations of a request have finished. */
   requestEnded(request: EndedRequest): void {
     this.sizes.ended(request);
@@ -119,6 +125,13 @@ export class ServerMetrics {
     name: 'llmservice_generation_errors_total',
     help: 'Generations that ended with an error, by its code.',
     labelNames: ['model_name', 'code'],
+    registers: [this.registry],
+  });
+
+  private readonly refusedConnections = new Counter({
+    name: 'llmservice_connections_refused_total',
+    help: 'Connections refused because all were in use, by how: answered with 503, or dropped.',
+    labelNames: ['model_name', 'how'],
     registers: [this.registry],
   });
 

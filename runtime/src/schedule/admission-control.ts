@@ -1,7 +1,8 @@
 // Admission control: who begins next, with what of it the prefix cache has. Always the head of the queue, and only once
 // there are a slot, blocks for all its known tokens, and rows. One that needs a large part of the KV cache and finds too
 // few blocks is set aside, and others begin in the room that it does not need: once those have ended that began before it
-// there is room for it, whoever came by.
+// there is room for it, whoever came by. One that leaves others next to nothing is set aside alone: behind it fair turns
+// decide who is next, and not a line of its like.
 
 import type { PlanBuilder } from './plan-builder.js';
 import type { Match, PrefixCache } from './prefix-cache.js';
@@ -80,12 +81,17 @@ export class AdmissionControl {
       }
       const blocks = this.#batch.blocksFor(head.length);
       const isLarge = blocks > this.#numBlocks * largePart;
-      // Beside one that waits, only what can never begin before it.
-      const mayWait = aside === null || blocks > this.#numBlocks - this.#batch.blocksFor(aside.length);
+      const mayWait = aside === null || this.#mayWaitBehind(aside, blocks);
       if (admitted === 'no rows' || !isLarge || !mayWait) return null;
       this.#waiting.setAside();
     }
     return null;
+  }
+
+  /** Only what can never begin before it, and where what is not large still can. */
+  #mayWaitBehind(aside: Sequence, blocks: number): boolean {
+    const room = this.#numBlocks - this.#batch.blocksFor(aside.length);
+    return blocks > room && room >= this.#numBlocks * largePart;
   }
 
   /** Blocks that others may still take while a sequence waits that was set aside. */

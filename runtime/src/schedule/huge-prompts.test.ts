@@ -86,6 +86,23 @@ describe('a prompt that finds no room in the KV cache', () => {
     expect(begun).toEqual(begun.toSorted((a, b) => a - b));
   });
 
+  // No plan whose maxConcurrencyAtMaxLen is 2 has such prompts.
+  test('of the whole cache, holds up others until it has ended, and none is held up by a flood of them', () => {
+    const engine = new Engine({ ...roomy, maxModelLen: 1024, prefixCaching: false });
+    const { scheduler } = engine;
+    scheduler.add(request('before', 20, 10));
+    engine.step();
+    for (const id of ['whole', 'whole too', 'whole again'])
+      scheduler.add({ ...request(id, 1000, 20), fairnessKey: 'flood' });
+    engine.step();
+    for (let i = 0; i < 5; i++) scheduler.add({ ...request(`small ${i}`, 20, 5), fairnessKey: 'quiet' });
+    while (engine.ended.size < 9) engine.step();
+    const smallEnds = Array.from({ length: 5 }, (_, i) => engine.ended.get(`small ${i}`)!);
+    expect(engine.began.get('whole')).toBe(engine.ended.get('before')! + 1);
+    expect(Math.min(...smallEnds)).toBeGreaterThan(engine.ended.get('whole')!);
+    expect(Math.max(...smallEnds)).toBeLessThan(engine.began.get('whole too')!);
+  });
+
   test('leaves when it is cancelled or has waited too long, and holds up nobody any more', () => {
     const engine = new Engine(roomy);
     const { scheduler } = engine;

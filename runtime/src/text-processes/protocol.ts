@@ -1,7 +1,13 @@
 // What the server and one of its text processes say to each other, over the channel of node:child_process with 'advanced'
-// serialization: typed arrays travel as they are. One task at a time.
+// serialization: typed arrays travel as they are. One task at a time. What the server says comes in parts.
 
 import type { ChatTemplateInput, ChatTemplateSource } from '../tokens/chat-template.js';
+
+/** Of a message to a process, as node:v8 serializes it. */
+export interface MessagePart {
+  readonly bytes: Uint8Array;
+  readonly isLast: boolean;
+}
 
 /** The first message to a process: what it works with. */
 export interface TextProcessStart {

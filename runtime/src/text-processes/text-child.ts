@@ -3,8 +3,10 @@
 
 import { spawn, type ChildProcess } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
+import { serialize } from 'node:v8';
+import { lowerPriority } from '../lower-priority.js';
 import { processorMs } from './processor-time.js';
-import type { TextProcessMessage, TextProcessStart, TextReply, TextTask } from './protocol.js';
+import type { MessagePart, TextProcessMessage, TextProcessStart, TextReply, TextTask } from './protocol.js';
 
 /** The compiled entry; the same file whether this module runs compiled or from source. */
 const entry = fileURLToPath(new URL('../../dist/text-processes/text-process.js', import.meta.url));
@@ -21,6 +23,8 @@ const dataKb = (fileBytes: number, roomMb: number): number =>
 const mostHeapMb = 384;
 /** How many times its limit a task may take where others take the processors. */
 const mostWaiting = 2;
+/** Of a message to a process: to write megabytes into the channel at once holds up the event loop. */
+const partBytes = 2 ** 18;
 /** What a task of a client that left may still take, so that an ordinary one does not cost a process. */
 const graceMs = 250;
 
@@ -32,8 +36,11 @@ const flags = ['--expose-gc', `--max-old-space-size=${String(mostHeapMb)}`, '--m
 export class TextProcessEnded extends Error {
   override readonly name = 'TextProcessEnded';
   constructor(
-    /** outside: neither the server nor the task did it; unneeded: the server, for want of work for it. */
-    readonly why: 'time' | 'memory' | 'fault' | 'outside' | 'unneeded',
+    /**
+     * outside: neither the server nor the task did it; unneeded: the server, for want of work for it; unstarted: it never
+     * came to be.
+     */
+    readonly why: 'time' | 'memory' | 'fault' | 'outside' | 'unneeded' | 'unstarted',
     message: string,
   ) {
     super(message);
@@ -62,6 +69,7 @@ export class TextChild {
   #killedFor: 'time' | 'unneeded' | null = null;
   #unusable: string | null = null;
 
+  /** @throws Error of the system; other reasons why a process cannot be made are told as its end */
   constructor(start: TextProcessStart, listener: TextChildListener) {
     this.#listener = listener;
     const limitKb = dataKb(start.tokenizerJson.length, start.roomMb);
@@ -71,6 +79,7 @@ export class TextChild {
       serialization: 'advanced',
       env: environment(),
     });
+    lowerPriority(this.#process.pid);
     this.#process.stderr?.on('data', (chunk: Buffer) => {
       this.#errors = (this.#errors + chunk.toString()).slice(-4096);
     });
@@ -151,8 +160,17 @@ export class TextChild {
   }
 
   #send(message: TextProcessStart | TextTask): void {
-    // The channel may close under us; the end of the process tells what happened.
-    if (this.#process.connected) this.#process.send(message, () => undefined);
+    const bytes = serialize(message);
+    const sendFrom = (at: number): void => {
+      // The channel may close under us; the end of the process tells what happened.
+      if (!this.#process.connected) return;
+      const end = at + partBytes;
+      const part: MessagePart = { bytes: bytes.subarray(at, end), isLast: end >= bytes.length };
+      this.#process.send(part, (error) => {
+        if (error === null && !part.isLast) sendFrom(end);
+      });
+    };
+    sendFrom(0);
   }
 
   #receive(message: TextProcessMessage): void {
@@ -179,6 +197,7 @@ export class TextChild {
   }
 
   #cause(code: number | null, signal: NodeJS.Signals | null): TextProcessEnded {
+    if (this.pid === null) return new TextProcessEnded('unstarted', this.#errors);
     const how = signal ?? `exit code ${String(code ?? 'unknown')}`;
     const said = lastWords(this.#errors);
     const message = `the text process ended: ${how}${said === '' ? '' : `, ${said}`}`;

@@ -1,11 +1,12 @@
 // Entry of a process that encodes texts and renders chat templates: what may take any time and memory, or end the process
 // that does it. argv[2]: the process id of the server, without which it ends, whatever it is at.
 
+import { deserialize } from 'node:v8';
 import { Worker } from 'node:worker_threads';
 import { ChatTemplate, ChatTemplateRefusal } from '../tokens/chat-template.js';
 import { isKnownTokenizer } from '../tokens/known-tokenizer.js';
 import { referenceTokenizer, type ReferenceTokenizer } from '../tokens/reference-tokenizer.js';
-import type { TextProcessMessage, TextProcessStart, TextReply, TextTask } from './protocol.js';
+import type { MessagePart, TextProcessMessage, TextProcessStart, TextReply, TextTask } from './protocol.js';
 import { releaseMemory } from './release-memory.js';
 import { flawInUse } from './flaw-in-use.js';
 
@@ -22,11 +23,28 @@ function send(message: TextProcessMessage): void {
   process.send?.(message);
 }
 
+const isTask = (message: TextProcessStart | TextTask): message is TextTask => 'kind' in message;
+
+/** Calls back with each message once its last part has come. */
+function onMessages(receive: (message: TextProcessStart | TextTask) => void): void {
+  let parts: Uint8Array[] = [];
+  process.on('message', ({ bytes, isLast }: MessagePart) => {
+    parts.push(bytes);
+    if (!isLast) return;
+    const whole = Buffer.concat(parts);
+    parts = [];
+    receive(deserialize(whole) as TextProcessStart | TextTask);
+  });
+}
+
 function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-async function start({ tokenizerJson, template, roomMb, tries }: TextProcessStart): Promise<void> {
+/** What does the tasks, once it is ready. */
+type Work = (task: TextTask) => void;
+
+async function start({ tokenizerJson, template, roomMb, tries }: TextProcessStart): Promise<Work | null> {
   let tokenizer: ReferenceTokenizer;
   try {
     const json = Buffer.from(tokenizerJson).toString('utf8');
@@ -34,21 +52,20 @@ async function start({ tokenizerJson, template, roomMb, tries }: TextProcessStar
     const flaw = tries && !isKnownTokenizer(JSON.parse(json)) ? await flawInUse(tokenizer, json) : null;
     if (flaw !== null) {
       send({ kind: 'unusable', message: flaw });
-      return;
+      return null;
     }
   } catch (error) {
     send({ kind: 'unusable', message: messageOf(error) });
-    return;
+    return null;
   }
   const chatTemplate = template === null ? null : ChatTemplate.fromSource(template);
   const wornBytes = process.memoryUsage.rss() + wornShare * roomMb * 2 ** 20;
-  process.on('message', (task: TextTask) => {
+  return (task) => {
     void replyTo(task, tokenizer, chatTemplate).then(async (reply) => {
       if (process.memoryUsage.rss() > wornBytes) await releaseMemory();
       send({ kind: 'reply', reply, isWorn: process.memoryUsage.rss() > wornBytes });
     });
-  });
-  send({ kind: 'ready' });
+  };
 }
 
 async function replyTo(
@@ -70,4 +87,14 @@ async function replyTo(
 
 new Worker(endWithServer, { eval: true, argv: process.argv.slice(2), stdout: true, stderr: true }).unref();
 process.once('disconnect', () => process.exit());
-process.once('message', (message: TextProcessStart) => void start(message));
+let work: Work | null = null;
+onMessages((message) => {
+  if (isTask(message)) {
+    work?.(message);
+    return;
+  }
+  void start(message).then((ready) => {
+    work = ready;
+    if (ready !== null) send({ kind: 'ready' });
+  });
+});

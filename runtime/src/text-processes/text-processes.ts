@@ -15,6 +15,8 @@ const longChars = 262_144;
 /** Longest that a task waits for others: it is no fault of its own. */
 const waitMs = 60_000;
 const backOffMs = { first: 100, most: 10_000 };
+/** After so many in a row that failed, and with no process left, what waits is told. */
+const mostFailedStarts = 3;
 /** To read a tokenizer of 20 MB and to try it takes some seconds. */
 const startMs = 120_000;
 /** Limits of a processor's time. A thousand messages take a tenth of a second: a template that needs longer does not end. */
@@ -67,7 +69,8 @@ export class TextProcesses {
 
   /**
    * Resolves once one process has read the tokenizer.
-   * @throws FailureError TokenizerInvalid: it ends the process that reads it, or does not get through simple texts
+   * @throws FailureError TokenizerInvalid: it ends the process that reads it, or does not get through simple texts;
+   *   EngineFault: no process can be started
    */
   static async start(options: TextProcessesOptions): Promise<TextProcesses> {
     const processes = new TextProcesses(options);
@@ -85,7 +88,7 @@ export class TextProcesses {
   /**
    * Token ids of a text.
    * @throws TextRefusal: the tokenizer does not get through it
-   * @throws FailureError QueueTimeout: others took too long
+   * @throws FailureError QueueTimeout: others took too long; EngineFault: no process can be started, or it was killed
    */
   async encode(text: string, addSpecialTokens: boolean, signal?: AbortSignal): Promise<Int32Array> {
     const limitMs = encodeMs(text.length);
@@ -102,7 +105,7 @@ export class TextProcesses {
   /**
    * The prompt of a conversation.
    * @returns `refused` with the template's own message, or because it took too long or too much memory
-   * @throws FailureError QueueTimeout: others took too long
+   * @throws FailureError as `encode`
    */
   async render(
     input: ChatTemplateInput,
@@ -140,6 +143,7 @@ export class TextProcesses {
         return new TextRefusal(`it ended the process that it was in ${what}`);
       case 'outside':
       case 'unneeded':
+      case 'unstarted':
         return new FailureError('EngineFault', message);
     }
   }
@@ -217,12 +221,17 @@ export class TextProcesses {
   #startChild(tries: boolean): void {
     const { template, roomMb } = this.#options;
     const start = { tokenizerJson: this.#tokenizerJson, template, roomMb, tries };
-    const child = new TextChild(start, {
-      free: (free) => this.#becameFree(free),
-      ended: (ended, end, unusable) => this.#ended(ended, end, unusable),
-    });
-    this.#children.add(child);
-    this.#starting.add(child);
+    try {
+      const child = new TextChild(start, {
+        free: (free) => this.#becameFree(free),
+        ended: (ended, end, unusable) => this.#ended(ended, end, unusable),
+      });
+      this.#children.add(child);
+      this.#starting.add(child);
+    } catch (error) {
+      // Node throws some of the reasons why a process cannot be made, and tells of others later.
+      this.#failedToStart(new TextProcessEnded('unstarted', (error as Error).message));
+    }
   }
 
   #becameFree(child: TextChild): void {
@@ -233,13 +242,14 @@ export class TextProcesses {
     this.#assign();
   }
 
-  #ended(child: TextChild, { message, why }: TextProcessEnded, unusable: string | null): void {
+  #ended(child: TextChild, end: TextProcessEnded, unusable: string | null): void {
+    const { message, why } = end;
     const failedToStart = this.#starting.delete(child);
     this.#children.delete(child);
     this.#free.delete(child);
     this.#lanes.delete(child);
     if (this.#isClosed) return;
-    if (this.#first !== null) {
+    if (this.#first !== null && why !== 'unstarted') {
       this.#first(
         this.#unusable(
           unusable ?? `it ends the process that reads it and tries it on simple texts: ${message}`,
@@ -247,9 +257,28 @@ export class TextProcesses {
       );
       return;
     }
-    if (why !== 'unneeded') this.#options.logger.warn('a text process ended', { why, cause: message });
-    if (failedToStart) this.#waitToStart();
+    if (failedToStart) this.#failedToStart(end);
+    else if (why !== 'unneeded') this.#warn(end);
     this.#assign();
+  }
+
+  #failedToStart(end: TextProcessEnded): void {
+    this.#warn(end);
+    const failure = new FailureError(
+      'EngineFault',
+      `no process can be started to tokenize or render text: ${end.message}`,
+    );
+    if (this.#first !== null) {
+      this.#first(failure);
+      return;
+    }
+    this.#waitToStart();
+    if (this.#failedStarts < mostFailedStarts || this.#children.size > 0) return;
+    for (const { reject } of this.#waiting) reject(failure);
+  }
+
+  #warn({ message, why }: TextProcessEnded): void {
+    this.#options.logger.warn('a text process ended', { why, cause: message });
   }
 
   #waitToStart(): void {

@@ -1,13 +1,14 @@
 // How much memory the work of one text process may take: all of them together a quarter of what the replica may use, so that
 // a pod's limit, which would end all of it, is not met first.
 
+import { workRoom } from '@llmservice/checkpoint';
 import { usableMemoryBytes, type ReadText } from '../engine/memory-limit.js';
 
 /** What one of them holds is a tokenizer, and what its text takes. */
 export const mostProcesses = 3;
 const share = 4;
-/** A text of a million characters takes 150 MB; a conversation of a million tokens some 500. */
-const leastMb = 192;
+/** The memory plan counts so much. */
+const leastMb = workRoom.textBytes / 2 ** 20;
 const mostMb = 1024;
 
 /** @param read what `usableMemoryBytes` reads; where that is nowhere written, there is the least room */

@@ -26,8 +26,24 @@ describe('TokenBound', () => {
     ['spaces', ' '.repeat(600), 100],
     ['nothing', '', 0],
   ])('counts %s', async (_, text, fewest) => {
-    expect(tokenizer.fewestTokens(text)).toBe(fewest);
+    expect(await tokenizer.fewestTokens([text])).toEqual([fewest]);
     expect(await counted(text)).toBeGreaterThanOrEqual(fewest);
+  });
+
+  test('walks over a long text in steps, at whose ends characters count as anywhere', () => {
+    const bound = TokenBound.of(parsed(), 'byteLevel');
+    const walk = (text: string): { fewest: number; steps: number } => {
+      const walking = bound?.fewestTokens([text]);
+      let step = walking?.next();
+      let steps = 0;
+      for (; step?.done === false; step = walking?.next()) steps += 1;
+      return { fewest: step?.value?.[0] ?? NaN, steps };
+    };
+    const few = walk('wörld '.repeat(1000));
+    const many = walk('wörld '.repeat(500_000));
+    expect(few.steps).toBe(1);
+    expect(many.steps).toBeGreaterThan(20);
+    expect(Math.abs(many.fewest - 500 * few.fewest)).toBeLessThan(500);
   });
 
   test.each([
@@ -40,7 +56,8 @@ describe('TokenBound', () => {
     '\ud800'.repeat(20),
     'hello\u0301 world<|end|>\u212a'.repeat(20),
   ])('never counts more than there are: %j', async (text) => {
-    expect(tokenizer.fewestTokens(text)).toBeLessThanOrEqual(await counted(text));
+    const [fewest] = await tokenizer.fewestTokens([text]);
+    expect(fewest).toBeLessThanOrEqual(await counted(text));
   });
 
   test.each<[string, (file: File) => void]>([

@@ -2,6 +2,7 @@
 // is refused before it costs anything. A character counts for what the longest token gives it that can hold it at its
 // place, so that the sum over each token is 1 at most. A known tokenizer loses nothing of a text but by composing.
 
+import type { Steps } from '../loop-turns.js';
 import { isKnownTokenizer } from './known-tokenizer.js';
 import { bytesOfToken, type TokenSpelling } from './token-bytes.js';
 
@@ -9,6 +10,8 @@ const encoder = new TextEncoder();
 
 /** Characters below U+0080; all others are looked at as one kind. */
 const asciiEnd = 0x80;
+/** Of one step: it takes some milliseconds. */
+const stepChars = 2 ** 17;
 
 interface BoundedFile {
   readonly normalizer?: unknown;
@@ -53,32 +56,42 @@ export class TokenBound {
     return new TokenBound([...tokens, ...contents], composes);
   }
 
-  /** A number that the encoding has at least; 0 for a text that may be empty for the model. */
-  fewestTokens(text: string): number {
-    let sum = 0;
-    let previous = 0;
-    for (let i = 0; i < text.length; i++) {
-      const code = text.charCodeAt(i);
-      if (code >= asciiEnd) {
-        sum += this.#ofOther(code);
-      } else if (!this.#composes || this.#staysAlone(text, i)) {
-        sum += 1 / this.#longestAt(previous, code);
+  /** For each text a number that its encoding has at least; 0 for one that may be empty for the model. */
+  *fewestTokens(texts: readonly string[]): Steps<number[]> {
+    const fewest: number[] = [];
+    for (const text of texts) {
+      let sum = 0;
+      for (let from = 0; from < text.length; from += stepChars) {
+        sum += this.#sumOf(text, from, Math.min(text.length, from + stepChars));
+        yield;
       }
-      previous = code;
+      // Sums of fractions are off by less.
+      fewest.push(Math.ceil(sum * (1 - 1e-9)));
     }
-    // Sums of fractions are off by less.
-    return Math.ceil(sum * (1 - 1e-9));
+    return fewest;
+  }
+
+  /** What the characters between two places count for. */
+  #sumOf(text: string, from: number, to: number): number {
+    let sum = 0;
+    let previous = from === 0 ? 0 : text.charCodeAt(from - 1);
+    let code = text.charCodeAt(from);
+    for (let i = from; i < to; i++) {
+      const next = text.charCodeAt(i + 1);
+      if (code >= asciiEnd) sum += this.#ofOther(code);
+      // Neither composed with what follows it, nor behind a composition whose bytes are not known.
+      else if (!this.#composes || !(next >= asciiEnd || previous >= asciiEnd))
+        sum += 1 / this.#longestAt(previous, code);
+      previous = code;
+      code = next;
+    }
+    return sum;
   }
 
   /** A composition has a third of its characters' bytes at least. */
   #ofOther(code: number): number {
     const bytes = code < 0x800 || (code >= 0xd800 && code < 0xe000) ? 2 : 3;
     return bytes / ((this.#composes ? 3 : 1) * this.#longestOther);
-  }
-
-  /** Neither composed with what follows it, nor behind a composition whose bytes are not known. */
-  #staysAlone(text: string, i: number): boolean {
-    return !(text.charCodeAt(i + 1) >= asciiEnd) && !(text.charCodeAt(i - 1) >= asciiEnd);
   }
 
   #longestAt(previous: number, code: number): number {

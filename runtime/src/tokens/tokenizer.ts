@@ -6,6 +6,7 @@ import { FailureError, parseJsonObject } from '@llmservice/crds';
 import type { Tokenizer as ReferenceTokenizer } from 'tokenizers';
 import { Detokenizer } from './detokenizer.js';
 import { fatalFlaw } from './fatal-flaw.js';
+import { LoopTurns, type Steps } from '../loop-turns.js';
 import { isKnownTokenizer } from './known-tokenizer.js';
 import type { TextProcesses } from '../text-processes/text-processes.js';
 import { referenceTokenizer } from './reference-tokenizer.js';
@@ -24,6 +25,9 @@ interface AddedToken {
 
 /** Shorter texts have at most some 10,000 tokens in practice, and take milliseconds whatever is in them. */
 export const longTextChars = 32_768;
+
+/** That are decoded at once: it takes less than some milliseconds. */
+const stepIds = 4096;
 
 export interface EncodeOptions {
   /**
@@ -44,6 +48,7 @@ export class Tokenizer {
   readonly #spelling: TokenSpelling;
   readonly #specialIds: ReadonlySet<number>;
   readonly #addedIds: ReadonlySet<number>;
+  readonly #turns = new LoopTurns();
   readonly #bytes = new Map<number, Uint8Array>();
 
   private constructor(
@@ -110,16 +115,43 @@ export class Tokenizer {
     return Int32Array.from(encoding.getIds());
   }
 
-  /** How many tokens a text has at least, which takes a walk over it; 0 where nobody knows. */
-  fewestTokens(text: string): number {
-    return this.#bound?.fewestTokens(text) ?? 0;
+  /**
+   * How many tokens each text has at least, which takes a walk over it; 0 where nobody knows.
+   * @throws the signal's reason
+   */
+  async fewestTokens(texts: readonly string[], signal?: AbortSignal): Promise<number[]> {
+    const bound = this.#bound;
+    return bound === null ? texts.map(() => 0) : this.#turns.run(() => bound.fewestTokens(texts), signal);
   }
 
   /** Text of a whole sequence of ids; ids outside the vocabulary add nothing. */
   decode(ids: Iterable<number>, options: { readonly skipSpecialTokens: boolean }): string {
     const detokenizer = this.detokenizer(options);
-    const text = detokenizer.push(ids) + detokenizer.flush();
-    // SentencePiece writes a space before the first word, which its decoder takes away again.
+    return this.#fromStart(detokenizer.push(ids) + detokenizer.flush());
+  }
+
+  /**
+   * The same of hundreds of thousands of ids.
+   * @throws the signal's reason
+   */
+  decodeLong(
+    ids: Int32Array,
+    { skipSpecialTokens, signal }: { readonly skipSpecialTokens: boolean; readonly signal: AbortSignal },
+  ): Promise<string> {
+    const detokenizer = this.detokenizer({ skipSpecialTokens });
+    function* text(): Steps<string> {
+      let text = '';
+      for (let at = 0; at < ids.length; at += stepIds) {
+        text += detokenizer.push(ids.subarray(at, at + stepIds));
+        yield;
+      }
+      return text + detokenizer.flush();
+    }
+    return this.#turns.run(text, signal).then((whole) => this.#fromStart(whole));
+  }
+
+  /** SentencePiece writes a space before the first word, which its decoder takes away again. */
+  #fromStart(text: string): string {
     return this.#spelling === 'byteFallback' && text.startsWith(' ') ? text.slice(1) : text;
   }
 

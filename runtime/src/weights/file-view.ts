@@ -16,7 +16,7 @@ interface OpenFile {
 
 class FileView {
   private constructor(
-    /** Good for processes of the same user, for as long as this one holds the files open. */
+    /** Good for this process while it holds the files open, and for those that inherit `descriptors`. */
     readonly dir: string,
     private readonly files: readonly OpenFile[],
   ) {}
@@ -30,13 +30,18 @@ class FileView {
         const path = join(dir, name);
         const handle = await openPlain(path, constants.O_RDONLY);
         files.push({ path, handle });
-        await symlink(`/proc/${String(process.pid)}/fd/${String(handle.fd)}`, join(view.dir, name));
+        await symlink(`/proc/self/fd/${String(handle.fd)}`, join(view.dir, name));
       }
       return view;
     } catch (error) {
       await view.close();
       throw error;
     }
+  }
+
+  /** For child processes, each under the number that it has here: no other process may look into this one's. */
+  get descriptors(): number[] {
+    return this.files.map(({ handle }) => handle.fd);
   }
 
   /**

@@ -27,6 +27,8 @@ export interface ObtainedCheckpoint {
   readonly dir: string;
   /** Folder of the checkpoint that the layer for multi-token prediction comes from, complete; null: the model's own. */
   readonly headDir: string | null;
+  /** Open files that both lead to: who reads them in another process inherits these under their numbers. */
+  readonly descriptors: readonly number[];
   /** What of the weights is there; null: all. To be closed. */
   readonly arrivals: Arrivals | null;
   /** Resolves once everything is there and verified. @throws as `obtainCheckpoint` */
@@ -61,7 +63,8 @@ export async function obtainCheckpoint(options: ObtainOptions): Promise<Obtained
     if (view !== null) held.unshift(() => void view.close());
     const read = view?.dir ?? folder;
     const dir = checkpoint.gguf === null ? read : join(read, checkpoint.gguf);
-    const there = { dir, headDir: head?.dir ?? null, release };
+    const descriptors = [...(view?.descriptors ?? []), ...(head?.descriptors ?? [])];
+    const there = { dir, headDir: head?.dir ?? null, descriptors, release };
     if (pull === null)
       return { ...there, arrivals: null, verified: Promise.resolve(), kept: Promise.resolve() };
     const verified = pull.verified.then(() => view?.check()).finally(disconnect);

@@ -26,6 +26,8 @@ export interface HeadOptions extends SourceSettings {
 
 export interface ObtainedHead {
   readonly dir: string;
+  /** As those of `ObtainedCheckpoint`. */
+  readonly descriptors: readonly number[];
   /** It is not read any more. Idempotent. */
   readonly release: () => void;
 }
@@ -51,7 +53,7 @@ export async function obtainMtpHead(options: HeadOptions): Promise<ObtainedHead>
       void view?.close();
       release();
     };
-    return { dir: view?.dir ?? opened.dir, release: end };
+    return { dir: view?.dir ?? opened.dir, descriptors: view?.descriptors ?? [], release: end };
   } catch (error) {
     release();
     throw error;

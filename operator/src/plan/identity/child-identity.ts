@@ -37,7 +37,7 @@ export function pullJobName(service: string, hash: string): string {
 }
 
 const { deployments, services, disruptionBudgets, networkPolicies, httpRoutes, virtualServices } = resources;
-const { destinationRules, horizontalPodAutoscalers, scaledObjects } = resources;
+const { destinationRules, backendTlsPolicies, horizontalPodAutoscalers, scaledObjects } = resources;
 const { endpointSlices, configMaps, controllerRevisions, jobs } = resources;
 
 /** Its name for the service and, where it has one, for a hash. */
@@ -45,7 +45,7 @@ type NameOf = (service: string, hash: string) => string;
 
 const rules: ReadonlyMap<Resource, NameOf> = new Map<Resource, NameOf>([
   ...[deployments, services, disruptionBudgets, networkPolicies, httpRoutes, virtualServices].map(named),
-  ...[destinationRules, horizontalPodAutoscalers, scaledObjects].map(named),
+  ...[destinationRules, backendTlsPolicies, horizontalPodAutoscalers, scaledObjects].map(named),
   [endpointSlices, activatorEndpointsName],
   [configMaps, configMapName],
   [controllerRevisions, revisionName],

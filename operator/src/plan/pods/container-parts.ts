@@ -1,8 +1,7 @@
 // What the containers of a pod have in common, whichever engine serves.
 
-import { paths } from '@llmservice/crds';
+import { paths, ports } from '@llmservice/crds';
 import type { WantedService } from '../../spec/parse-spec.js';
-import type { Scheme } from '../../status/picture.js';
 
 /** Any user will do that is not root; the numeric id lets the kubelet check it. */
 export const runtimeUser = 65532;
@@ -27,9 +26,17 @@ export const keepAccepting = {
   lifecycle: { preStop: { exec: { command: ['/bin/sleep', String(preStopSeconds)] } } },
 };
 
+/** What pods speak; also the name of their port and of the Service's. */
+export type Scheme = 'http' | 'https';
+
 /** What the pods of a service speak. */
 export function schemeOf({ spec }: Pick<WantedService, 'spec'>): Scheme {
   return spec.tls.secretRef === undefined ? 'http' : 'https';
+}
+
+/** Of the Service. */
+export function servicePort(scheme: Scheme): number {
+  return scheme === 'https' ? ports.secureService : ports.service;
 }
 
 export interface ProbeTiming {

@@ -51,7 +51,7 @@ function hostLimit({ spec, accelerator, sharedMemoryBytes }: WantedService): Amo
   return { memory: formatMi(Math.max(bytes, requested)) };
 }
 
-/** Host memory: all that the engine holds on the CPU; with devices the loading windows and the two Node processes. */
+/** Host memory: all that the engine holds on the CPU; with devices the loading windows and the processes beside the engine. */
 function defaultMemoryBytes(service: WantedService, size: CheckpointSize, plan: MemoryPlan | null): number {
   if (service.accelerator.kind !== 'cpu') return 4 * gib + service.sharedMemoryBytes;
   // The plan is one rank's; all ranks share the pod's memory.

@@ -25,6 +25,7 @@ const inputs: SleepInputs = {
   settled: true,
   idleness: { state: 'idle', forMs: 60_000 },
   activators: 2,
+  uncoverable: null,
   covered: true,
   now: '2026-01-01T00:01:00Z',
 };
@@ -49,6 +50,11 @@ describe('a service', () => {
     ['works', { idleness: { state: 'busy' } }, { state: 'awake', note: null }],
     ['was not looked at yet', { idleness: { state: 'unknown' } }, { state: 'awake', note: null }],
     ['loads, rolls out or fails', { settled: false }, { state: 'awake', note: null }],
+    [
+      'has an activator that cannot take its requests',
+      { uncoverable: 'It does not fall asleep: why.' },
+      { state: 'awake', note: 'It does not fall asleep: why.' },
+    ],
     [
       'cannot be seen',
       { idleness: { state: 'unseen', message: 'pod a does not answer' } },

@@ -42,6 +42,8 @@ export interface SleepInputs {
   readonly idleness: Idleness;
   /** How many pods of the activator answer. */
   readonly activators: number;
+  /** Why they cannot take requests of the service; null: they can. */
+  readonly uncoverable: string | null;
   /** The activator's endpoints are in the cluster. */
   readonly covered: boolean;
   /** RFC 3339. */
@@ -50,6 +52,7 @@ export interface SleepInputs {
 
 export function planSleep(inputs: SleepInputs): Sleep {
   const { service, demand, wantedReplicas, mark, settled, idleness, activators, covered, now } = inputs;
+  const { uncoverable } = inputs;
   const { generation, lastRequest, spec } = service;
   const { idleAfterSeconds } = spec.scaling;
   if (idleAfterSeconds === undefined || wantedReplicas === 0) return { state: 'never' };
@@ -65,6 +68,7 @@ export function planSleep(inputs: SleepInputs): Sleep {
   if (warm || mark !== null || !settled || canShrink(service)) return awake(null);
   if (spec.auth.keysSecretRef !== undefined && spec.auth.protectMetrics) return awake(behindKeys);
   if (idleness.state === 'unseen') return awake(`It does not fall asleep: ${idleness.message}.`);
+  if (uncoverable !== null) return awake(uncoverable);
   if (activators === 0) return awake(noActivator);
   if (idleness.state !== 'idle') return awake(null);
   const leftMs = idleAfterSeconds * 1000 - idleness.forMs;

@@ -46,6 +46,7 @@ export function planActivatorEndpoints(
 ): KubeObject {
   const metadata = childMetadata(service, activatorEndpointsName(service.name));
   const { apiVersion, kind } = resources.endpointSlices;
+  const scheme = schemeOf(service);
   return {
     apiVersion,
     kind,
@@ -60,6 +61,8 @@ export function planActivatorEndpoints(
     addressType,
     endpoints: addresses.map((address) => ({ addresses: [address], conditions: { ready: true } })),
     // By the name that the Service has for it.
-    ports: [{ name: schemeOf(service), port: ports.activator, protocol: 'TCP' }],
+    ports: [
+      { name: scheme, port: scheme === 'https' ? ports.secureActivator : ports.activator, protocol: 'TCP' },
+    ],
   };
 }

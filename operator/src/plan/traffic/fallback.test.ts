@@ -1,7 +1,13 @@
 import { describe, expect, test } from '@jest/globals';
 import { api } from '@llmservice/crds';
 import type { KubeObject } from '../../kube/types.js';
-import { fallbackAnnotation, fallbackHeaders, planFallback, type FallbackInputs } from './fallback.js';
+import {
+  fallbackAnnotation,
+  fallbackHeaders,
+  planFallback,
+  type FallbackInputs,
+  type FallbackTarget,
+} from './fallback.js';
 import { planHttpRoute } from './http-route.js';
 import { planIstioRoute } from './istio-route.js';
 import { wantedService } from '../../spec/wanted-service.fixture.js';
@@ -24,18 +30,21 @@ function other(spec: object = {}, status: object = {}): KubeObject {
 }
 
 const serving = { conditions: [{ type: 'Serving', status: 'True', reason: 'Answering' }] };
-const routeTo = (fallback: string | null): KubeObject => planHttpRoute(service, host, gateway, fallback);
+const small = { service: 'small', scheme: 'http' } as const;
+const routeTo = (fallback: FallbackTarget | null): KubeObject =>
+  planHttpRoute(service, host, gateway, fallback);
 
 const plan = (change: Partial<FallbackInputs>) =>
   planFallback({
     service,
     other: other({}, serving),
+    otherVerified: false,
     route: routeTo(null),
     answeringMs: 60_000,
     asleep: false,
     ...change,
   });
-const active = { state: 'active', service: 'small', answers: true };
+const active = { state: 'active', ...small, answers: true };
 
 describe('another service stands in', () => {
   test.each<[string, Partial<FallbackInputs>, object]>([
@@ -44,10 +53,10 @@ describe('another service stands in', () => {
     ['from the start', { answeringMs: null, route: null }, { ...active, recheckMs: null }],
     [
       'until a pod has answered for a while',
-      { route: routeTo('small'), answeringMs: 2_000 },
+      { route: routeTo(small), answeringMs: 2_000 },
       { ...active, recheckMs: 3_000 },
     ],
-    ['no longer than that', { route: routeTo('small'), answeringMs: 5_000 }, { state: 'standby' }],
+    ['no longer than that', { route: routeTo(small), answeringMs: 5_000 }, { state: 'standby' }],
     // An old pod went, a new one has come just now.
     ['not where a younger pod took over', { answeringMs: 1_000 }, { state: 'standby' }],
     ['not while the activator holds requests', { answeringMs: null, asleep: true }, { state: 'standby' }],
@@ -63,7 +72,12 @@ describe('another service stands in', () => {
 
   test.each<[string, KubeObject | null, string, string]>([
     ['that does not exist', null, 'FallbackMissing', 'Create it'],
-    ['that speaks HTTPS', other({ tls: { secretRef: { name: 'x' } } }), 'FallbackUnfit', 'tls.secretRef'],
+    [
+      'that speaks HTTPS unverified',
+      other({ tls: { secretRef: { name: 'x' } } }),
+      'FallbackUnfit',
+      'tls.secretRef',
+    ],
     [
       'that would let in who has no key',
       other({ auth: { keysSecretRef: { name: 'x' } } }),
@@ -84,6 +98,20 @@ describe('another service stands in', () => {
     });
   });
 
+  test('one that speaks HTTPS may, where the gateway verifies it, and by its own port', () => {
+    const named = other({ tls: { secretRef: { name: 'x' }, caConfigMapRef: { name: 'ca' } } });
+    const planned = plan({ other: named, otherVerified: true, answeringMs: null });
+    expect(planned).toMatchObject({ ...active, scheme: 'https', answers: false });
+    const target = { service: 'small', scheme: 'https' } as const;
+    expect(routeTo(target)).toMatchObject({
+      spec: { rules: [{ backendRefs: [{ name: 'small', port: 443 }] }] },
+    });
+    const destination = { host: 'small.ns.svc.cluster.local', port: { number: 443 } };
+    expect(planIstioRoute(service, host, gateway, target)[0]).toMatchObject({
+      spec: { http: [{ route: [{ destination }] }, {}, {}] },
+    });
+  });
+
   test('vLLM may, where it answers to the name', () => {
     const named = other({
       model: { uri: 's3://bucket/small/', aliases: ['big'] },
@@ -95,7 +123,7 @@ describe('another service stands in', () => {
 
 describe('the route', () => {
   test('by the Gateway API leads to the other, tells it the names, and clients who answers', () => {
-    const route = routeTo('small') as never as { metadata: object; spec: { rules: object[] } };
+    const route = routeTo(small) as never as { metadata: object; spec: { rules: object[] } };
     expect(route.metadata).toMatchObject({ annotations: { [fallbackAnnotation]: 'small' } });
     expect(route.spec.rules).toMatchObject([
       {
@@ -112,7 +140,7 @@ describe('the route', () => {
   test('by the Gateway API has one rewrite for host and path', () => {
     const prefixed = wantedService({ routing: { host, pathPrefix: '/big', fallback: { service: 'small' } } });
     const { rules } = (
-      planHttpRoute(prefixed, host, gateway, 'small') as never as {
+      planHttpRoute(prefixed, host, gateway, small) as never as {
         spec: { rules: { filters: { type: string }[] }[] };
       }
     ).spec;
@@ -125,7 +153,7 @@ describe('the route', () => {
   });
 
   test('by istio leads to the other too', () => {
-    const [route] = planIstioRoute(service, host, gateway, 'small') as never as {
+    const [route] = planIstioRoute(service, host, gateway, small) as never as {
       spec: { http: object[] };
     }[];
     expect(route?.spec.http[0]).toMatchObject({

@@ -5,6 +5,7 @@
 import { headers } from '@llmservice/crds';
 import type { KubeObject } from '../../kube/types.js';
 import { parseSpec, type WantedService } from '../../spec/parse-spec.js';
+import { schemeOf, type Scheme } from '../pods/container-parts.js';
 import { handoverMs } from '../scaling/sleep.js';
 
 /** On routes that lead to another service: its name. */
@@ -20,16 +21,23 @@ export type Fallback =
   | {
       readonly state: 'active';
       readonly service: string;
+      /** What its pods speak. */
+      readonly scheme: Scheme;
       /** Whether it says that it answers. */
       readonly answers: boolean;
       /** When to ask again; null: when something changes. */
       readonly recheckMs: number | null;
     };
 
+/** Where a route leads instead. */
+export type FallbackTarget = Pick<Fallback & { readonly state: 'active' }, 'service' | 'scheme'>;
+
 export interface FallbackInputs {
   readonly service: WantedService;
   /** The LlmService that was named; null: there is none. */
   readonly other: KubeObject | null;
+  /** The gateway knows how to verify the other's pods, where they speak HTTPS. */
+  readonly otherVerified: boolean;
   /** The route as it is now; null: there is none. */
   readonly route: KubeObject | null;
   /** For how long a pod of its own has answered; null: none does. */
@@ -40,14 +48,14 @@ export interface FallbackInputs {
 
 /** A pod has to answer for a while before the route leads back: one that comes and goes would drag it along. */
 export function planFallback(inputs: FallbackInputs): Fallback {
-  const { service, other, route, answeringMs, asleep } = inputs;
+  const { service, other, otherVerified, route, answeringMs, asleep } = inputs;
   const name = service.spec.routing.fallback?.service;
   if (name === undefined) return { state: 'none' };
   if (other === null || other.metadata.deletionTimestamp !== undefined) {
     const message = `LlmService ${name}, its fallback, does not exist. Create it, or correct spec.routing.fallback.`;
     return { state: 'unfit', reason: 'FallbackMissing', message };
   }
-  const defect = defectOf(service, other);
+  const defect = defectOf(service, other, otherVerified);
   if (defect !== null) {
     const message = `LlmService ${name} cannot be its fallback: ${defect}`;
     return { state: 'unfit', reason: 'FallbackUnfit', message };
@@ -55,16 +63,20 @@ export function planFallback(inputs: FallbackInputs): Fallback {
   const isAway = route === null || route.metadata.annotations?.[fallbackAnnotation] !== undefined;
   const leftMs = answeringMs === null ? null : handoverMs - answeringMs;
   if (asleep || (leftMs !== null && (leftMs <= 0 || !isAway))) return { state: 'standby' };
-  return { state: 'active', service: name, answers: answers(other), recheckMs: leftMs };
+  const scheme = schemeOfOther(other);
+  return { state: 'active', service: name, scheme, answers: answers(other), recheckMs: leftMs };
 }
 
 /** Null: it can stand in, or its spec does not tell; pods of an older one may answer. */
-function defectOf(service: WantedService, other: KubeObject): string | null {
+function defectOf(service: WantedService, other: KubeObject, verified: boolean): string | null {
   const parsed = parseSpec(other);
   if (!parsed.ok) return null;
   const { spec, modelName } = parsed.service;
-  if (spec.tls.secretRef !== undefined) {
-    return 'its pods speak HTTPS, the gateway plain HTTP. Remove its tls.secretRef, or name another.';
+  if (spec.tls.secretRef !== undefined && !verified) {
+    return (
+      'its pods speak HTTPS, and the gateway has nothing to verify them by. Give it a routing.host with ' +
+      'tls.caConfigMapRef, remove its tls.secretRef, or name another.'
+    );
   }
   if (spec.auth.keysSecretRef?.name !== service.spec.auth.keysSecretRef?.name) {
     return 'it asks for other keys, or for none. Give both the same auth.keysSecretRef.';
@@ -74,6 +86,12 @@ function defectOf(service: WantedService, other: KubeObject): string | null {
     return `vLLM answers to names of its own alone. Add ${service.modelName} to its model.aliases.`;
   }
   return null;
+}
+
+/** By its spec, where that can be read: pods of an older one may speak the other. */
+function schemeOfOther(other: KubeObject): Scheme {
+  const parsed = parseSpec(other);
+  return parsed.ok ? schemeOf(parsed.service) : 'http';
 }
 
 function answers(other: KubeObject): boolean {

@@ -56,14 +56,22 @@ export function isRefusedHost({ status }: KubeObject): boolean {
   return withoutHost.includes(conditions?.find(({ type }) => type === 'Routed')?.reason);
 }
 
+/** That it names, whether it may have it or not; null: none. */
+export function namedHost({ spec }: KubeObject): string | null {
+  return ((spec ?? {}) as Partial<LlmServiceSpec>).routing?.host ?? null;
+}
+
+/** Those that it names, and that its status says it has. */
+export function concernedHosts(service: KubeObject): string[] {
+  const { url } = (service['status'] ?? {}) as LlmServiceStatus;
+  const [, had] = /^http:\/\/([^/]*)\//.exec(url ?? '') ?? [];
+  return [...new Set([namedHost(service), had])].filter((host) => host !== null && host !== undefined);
+}
+
 /** Whether a change of a service may free the host, which it has or had, that the waiting one asks for. */
 export function waitsForHostOf(waiting: KubeObject, changed: KubeObject): boolean {
-  if (!isRefusedHost(waiting)) return false;
-  const hostOf = ({ spec }: KubeObject): string | undefined =>
-    ((spec ?? {}) as Partial<LlmServiceSpec>).routing?.host;
-  const host = hostOf(waiting);
-  const { url } = (changed['status'] ?? {}) as LlmServiceStatus;
-  return host !== undefined && (hostOf(changed) === host || url?.startsWith(`http://${host}/`) === true);
+  const host = namedHost(waiting);
+  return host !== null && isRefusedHost(waiting) && concernedHosts(changed).includes(host);
 }
 
 function isBefore(a: HostClaim, b: HostClaim): boolean {

@@ -1,9 +1,9 @@
 // The public route by the Gateway API: one host, the API's paths, no time limit (a stream lasts as long as it lasts).
 
-import { ports } from '@llmservice/crds';
 import type { WantedService } from '../../spec/parse-spec.js';
 import type { KubeObject } from '../../kube/types.js';
-import { fallbackHeaders, fallbackHost } from './fallback.js';
+import { schemeOf, servicePort } from '../pods/container-parts.js';
+import { fallbackHeaders, fallbackHost, type FallbackTarget } from './fallback.js';
 import { publicPaths, type PublicPath } from './public-paths.js';
 import { routeMetadata } from './route-metadata.js';
 import type { Gateway } from './routing.js';
@@ -13,17 +13,16 @@ export function planHttpRoute(
   service: WantedService,
   host: string,
   gateway: Gateway,
-  fallback: string | null,
+  fallback: FallbackTarget | null,
 ): KubeObject {
   const { pathPrefix } = service.spec.routing;
+  const { service: target, scheme } = fallback ?? { service: service.name, scheme: schemeOf(service) };
   const backend = {
-    backendRefs: [
-      { group: '', kind: 'Service', name: fallback ?? service.name, port: ports.service, weight: 1 },
-    ],
+    backendRefs: [{ group: '', kind: 'Service', name: target, port: servicePort(scheme), weight: 1 }],
     timeouts: { request: '0s' },
   };
-  const modifiers = fallback === null ? [] : headerModifiers(service, fallback);
-  const rewritten = fallback === null ? {} : { hostname: fallbackHost(service, fallback) };
+  const modifiers = fallback === null ? [] : headerModifiers(service, target);
+  const rewritten = fallback === null ? {} : { hostname: fallbackHost(service, target) };
   const rule = (paths: readonly PublicPath[], rewrite: object): object => {
     const filters = [
       ...modifiers,
@@ -38,7 +37,7 @@ export function planHttpRoute(
   return {
     apiVersion: 'gateway.networking.k8s.io/v1',
     kind: 'HTTPRoute',
-    metadata: routeMetadata(service, fallback),
+    metadata: routeMetadata(service, fallback?.service ?? null),
     spec: {
       parentRefs: [
         {

@@ -1,11 +1,12 @@
 // The public route by istio: a VirtualService for the host and the API's paths, and a DestinationRule for the way to
 // the pods. A stream lasts as long as it lasts, and no generation is begun twice.
 
-import { ports } from '@llmservice/crds';
 import type { WantedService } from '../../spec/parse-spec.js';
 import type { KubeObject } from '../../kube/types.js';
 import { childMetadata } from '../identity/child-metadata.js';
-import { fallbackHeaders, fallbackHost } from './fallback.js';
+import { schemeOf, servicePort } from '../pods/container-parts.js';
+import { fallbackHeaders, fallbackHost, type FallbackTarget } from './fallback.js';
+import { podHostname } from './pod-authority.js';
 import { publicPaths, type PublicPath } from './public-paths.js';
 import { routeMetadata } from './route-metadata.js';
 import type { Gateway } from './routing.js';
@@ -17,9 +18,9 @@ export function planIstioRoute(
   service: WantedService,
   host: string,
   gateway: Gateway,
-  fallback: string | null,
+  fallback: FallbackTarget | null,
 ): KubeObject[] {
-  return [planVirtualService(service, host, gateway, fallback), planDestinationRule(service)];
+  return [planVirtualService(service, host, gateway, fallback), planDestinationRule(service, gateway)];
 }
 
 /** In full, since a short name is looked up in the namespace of who reads it. */
@@ -31,16 +32,17 @@ function planVirtualService(
   service: WantedService,
   host: string,
   gateway: Gateway,
-  fallback: string | null,
+  fallback: FallbackTarget | null,
 ): KubeObject {
   const { pathPrefix = '' } = service.spec.routing;
-  const target = { name: fallback ?? service.name, namespace: service.namespace };
-  const destination = { host: serviceHost(target), port: { number: ports.service } };
-  const authority = fallback === null ? {} : { authority: fallbackHost(service, fallback) };
+  const { service: name, scheme } = fallback ?? { service: service.name, scheme: schemeOf(service) };
+  const { namespace } = service;
+  const destination = { host: serviceHost({ name, namespace }), port: { number: servicePort(scheme) } };
+  const authority = fallback === null ? {} : { authority: fallbackHost(service, name) };
   return {
     apiVersion,
     kind: 'VirtualService',
-    metadata: routeMetadata(service, fallback),
+    metadata: routeMetadata(service, fallback?.service ?? null),
     spec: {
       hosts: [host],
       gateways: [`${gateway.namespace}/${gateway.name}`],
@@ -48,7 +50,7 @@ function planVirtualService(
         name: path.value.slice(1),
         match: [{ uri: uriMatch(pathPrefix, path) }],
         ...rewriteTo({ ...(pathPrefix === '' ? {} : { uri: pathOf(path) }), ...authority }),
-        ...(fallback === null ? {} : { headers: headersFor(service, fallback) }),
+        ...(fallback === null ? {} : { headers: headersFor(service, name) }),
         route: [{ destination }],
         // No timeout: none is the default, and 0s is refused by istio's schema. Retries are on unless they are zero.
         retries: { attempts: 0 },
@@ -76,14 +78,18 @@ function uriMatch(pathPrefix: string, path: PublicPath): object {
   return path.type === 'Exact' ? { exact: whole } : { prefix: whole };
 }
 
-function planDestinationRule(service: WantedService): KubeObject {
+function planDestinationRule(service: WantedService, gateway: Gateway): KubeObject {
+  const tls = tlsSettings(service);
   return {
     apiVersion,
     kind: 'DestinationRule',
     metadata: childMetadata(service, service.name),
     spec: {
       host: serviceHost(service),
+      // Sidecars of clients that speak HTTPS themselves would wrap it in another.
+      ...(tls === null ? {} : { exportTo: [gateway.namespace] }),
       trafficPolicy: {
+        ...(tls === null ? {} : { tls }),
         // Generations differ in length by far more than requests of other services.
         loadBalancer: { simple: 'LEAST_REQUEST' },
         connectionPool: {
@@ -94,4 +100,25 @@ function planDestinationRule(service: WantedService): KubeObject {
       },
     },
   };
+}
+
+/** What a ConfigMap is called among istio's credentials, from 1.26 on: its key ca.crt is what verifies. */
+const configMapCredential = 'configmap://';
+
+/** Null: the pods speak plain HTTP. */
+function tlsSettings(service: WantedService): object | null {
+  const { secretRef, caConfigMapRef } = service.spec.tls;
+  if (secretRef === undefined || caConfigMapRef === undefined) return null;
+  return {
+    mode: 'SIMPLE',
+    sni: podHostname(service),
+    subjectAltNames: [podHostname(service)],
+    credentialName: `${configMapCredential}${service.namespace}/${caConfigMapRef.name}`,
+  };
+}
+
+/** Whether a DestinationRule of ours has gateways speak HTTPS. */
+export function originatesTls(rule: KubeObject | null): boolean {
+  const { trafficPolicy } = (rule?.['spec'] ?? {}) as { trafficPolicy?: { tls?: object } };
+  return trafficPolicy?.tls !== undefined;
 }

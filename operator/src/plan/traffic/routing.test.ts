@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
+import { planRoute } from '../children.js';
 import { planHttpRoute } from './http-route.js';
 import { planIstioRoute } from './istio-route.js';
 import { planRouting, type RoutingSurroundings } from './routing.js';
@@ -9,6 +10,7 @@ const istioGateway = { name: 'ingress', namespace: 'istio-system' };
 const everything: RoutingSurroundings = {
   ...{ gateway, istioGateway, gatewayApi: true, istio: true },
   ...{ limits: { routeHosts: [] }, hostTaken: false },
+  ...{ backendTls: true, authority: { state: 'none' } },
 };
 const host = 'demo.example.org';
 
@@ -43,6 +45,83 @@ describe('what carries a route', () => {
     const planned = planRouting(wantedService({ routing }), { ...everything, ...change });
     expect(planned.state).toBe(state);
     expect(planned.state === 'planned' ? planned.gateway.provider : undefined).toBe(provider);
+  });
+});
+
+const tls = { secretRef: { name: 'demo-tls' }, caConfigMapRef: { name: 'pods-ca' } };
+const known = { authority: { state: 'known', pem: 'x' } } as const;
+
+describe('a route to pods that speak HTTPS', () => {
+  test.each<[string, object, Partial<RoutingSurroundings>, object]>([
+    [
+      'needs BackendTLSPolicy',
+      {},
+      { ...known, backendTls: false },
+      { state: 'noBackendTls', forbidden: false },
+    ],
+    [
+      'that the operator may read',
+      {},
+      { ...known, backendTls: false, forbidden: ['backendtlspolicies'] },
+      { state: 'noBackendTls', forbidden: true },
+    ],
+    [
+      'needs no such policy of istio',
+      { provider: 'istio' },
+      { ...known, backendTls: false },
+      { state: 'planned' },
+    ],
+    [
+      'needs authorities',
+      {},
+      { authority: { state: 'missing', message: 'The ConfigMap is not there.' } },
+      { state: 'noAuthority', message: 'The ConfigMap is not there.' },
+    ],
+    ['of istio too', { provider: 'istio' }, {}, { state: 'noAuthority' }],
+    ['is planned with both', {}, known, { state: 'planned' }],
+  ])('%s', (_, routing, change, expected) => {
+    const service = wantedService({ tls, routing: { host, ...routing } });
+    expect(planRouting(service, { ...everything, ...change })).toMatchObject(expected);
+  });
+
+  test('by the Gateway API is verified under the name of the Service', () => {
+    const service = wantedService({ tls, routing: { host } });
+    expect(
+      planRoute(service, { gateway: { ...gateway, provider: 'gatewayApi' }, fallback: { state: 'none' } }),
+    ).toMatchObject([
+      {
+        kind: 'BackendTLSPolicy',
+        metadata: { name: 'demo', namespace: 'ns' },
+        spec: {
+          targetRefs: [{ group: '', kind: 'Service', name: 'demo' }],
+          validation: {
+            caCertificateRefs: [{ group: '', kind: 'ConfigMap', name: 'pods-ca' }],
+            hostname: 'demo.ns.svc',
+          },
+        },
+      },
+      { kind: 'HTTPRoute', spec: { rules: [{ backendRefs: [{ name: 'demo', port: 443 }] }] } },
+    ]);
+  });
+
+  test('by istio is verified likewise, by its gateway alone', () => {
+    const [route, rule] = planIstioRoute(wantedService({ tls, routing: { host } }), host, istioGateway, null);
+    expect(route).toMatchObject({
+      spec: { http: [{ route: [{ destination: { port: { number: 443 } } }] }, {}, {}] },
+    });
+    expect(rule).toMatchObject({
+      spec: {
+        exportTo: ['istio-system'],
+        trafficPolicy: {
+          tls: {
+            mode: 'SIMPLE',
+            sni: 'demo.ns.svc',
+            subjectAltNames: ['demo.ns.svc'],
+            credentialName: 'configmap://ns/pods-ca',
+          },
+        },
+      },
+    });
   });
 });
 

@@ -2,6 +2,7 @@
 
 import { resources } from '../../kube/resources.js';
 import type { WantedService } from '../../spec/parse-spec.js';
+import type { PodAuthority } from './pod-authority.js';
 import { refusedHost, type RouteHosts } from './route-hosts.js';
 
 /** A Gateway that carries the routes of this operator's services: of the Gateway API, or of istio. */
@@ -28,6 +29,10 @@ export type Routing =
       /** Its kinds that the operator may not read; none: the cluster has no such kind. */
       readonly forbidden: readonly string[];
     }
+  /** The pods speak HTTPS, and the cluster knows no BackendTLSPolicy or (`forbidden`) the operator may not read it. */
+  | { readonly state: 'noBackendTls'; readonly host: string; readonly forbidden: boolean }
+  /** The pods speak HTTPS, and there is nothing to verify them by. */
+  | { readonly state: 'noAuthority'; readonly host: string; readonly message: string }
   /** The operator's administrator gives it to other namespaces. `allowed`: what this one may have. */
   | { readonly state: 'hostRefused'; readonly host: string; readonly allowed: string }
   | { readonly state: 'hostTaken'; readonly host: string }
@@ -46,11 +51,15 @@ export interface RoutingSurroundings {
   readonly istioGateway: Gateway | null;
   /** Whether the cluster knows HTTPRoute. */
   readonly gatewayApi: boolean;
+  /** Whether it knows BackendTLSPolicy. */
+  readonly backendTls: boolean;
   /** Whether it knows VirtualService. */
   readonly istio: boolean;
   readonly limits: { readonly routeHosts: readonly RouteHosts[] };
   /** Another service has the host, or a part of it that the service asks for. */
   readonly hostTaken: boolean;
+  /** Of the service's own pods. */
+  readonly authority: PodAuthority;
   /** Kinds of others that the operator may not read, which count as unknown. */
   readonly forbidden?: readonly string[];
 }
@@ -82,10 +91,27 @@ export function planRouting(
     const forbidden = (surroundings.forbidden ?? []).filter((each) => kinds.includes(each));
     return { state: 'noApi', host, provider: chosen.provider, forbidden };
   }
+  const blocked = spec.tls.secretRef === undefined ? null : unverified(host, chosen.provider, surroundings);
+  if (blocked !== null) return blocked;
   return {
     state: 'planned',
     host,
     pathPrefix,
     gateway: { ...chosen.gateway, provider: chosen.provider },
   };
+}
+
+/** Why a gateway cannot speak HTTPS to the pods; null: it can. */
+function unverified(
+  host: string,
+  provider: RouteProvider,
+  { authority, backendTls, forbidden = [] }: RoutingSurroundings,
+): Routing | null {
+  if (provider === 'gatewayApi' && !backendTls) {
+    const isForbidden = forbidden.includes(resources.backendTlsPolicies.plural);
+    return { state: 'noBackendTls', host, forbidden: isForbidden };
+  }
+  if (authority.state === 'known') return null;
+  const message = authority.state === 'missing' ? authority.message : 'spec.tls.caConfigMapRef is not set.';
+  return { state: 'noAuthority', host, message };
 }

@@ -4,23 +4,23 @@
 import type { Request, RequestHandler, Response } from 'express';
 import { ApiError } from '../../request/body/api-error.js';
 import { JsonBounds } from '../../request/body/json-bounds.js';
+import type { LoopTurns, Steps } from '../../loop-turns.js';
 import { recordOf } from '../access/request-record.js';
 import type { BodyBudget } from './body-budget.js';
-import { ParseTurns } from './parse-turns.js';
 import { readBody } from './read-body.js';
 
 /** Larger ones wait for their turn: smaller ones take less than some milliseconds. */
 const largeBytes = 256 * 1024;
 
-export function jsonBody(budget: BodyBudget): RequestHandler {
-  const turns = new ParseTurns();
+export function jsonBody(budget: BodyBudget, turns: LoopTurns): RequestHandler {
   return async (request, response, next) => {
     if (hasBody(request)) {
       requireUtf8(request);
-      const bytes = await readHeld(budget, request, response);
-      recordOf(response).read(bytes.length);
+      const parts = await readHeld(budget, request, response);
+      const bytes = parts.reduce((sum, { length }) => sum + length, 0);
+      recordOf(response).read(bytes);
       request.body =
-        bytes.length < largeBytes ? parse(bytes) : await turns.run(() => parseFor(response, bytes));
+        bytes < largeBytes ? parse(Buffer.concat(parts)) : await parseInTurn(turns, response, parts);
     }
     next();
   };
@@ -31,7 +31,11 @@ function hasBody({ headers }: Request): boolean {
   return headers['transfer-encoding'] !== undefined || headers['content-length'] !== undefined;
 }
 
-async function readHeld(budget: BodyBudget, request: Request, response: Response): Promise<Buffer> {
+async function readHeld(
+  budget: BodyBudget,
+  request: Request,
+  response: Response,
+): Promise<readonly Buffer[]> {
   const cut = new AbortController();
   const body = budget.open(recordOf(response).key, (reason) => {
     // What comes of it is not waited for either.
@@ -55,18 +59,46 @@ function requireUtf8({ headers }: Request): void {
 }
 
 /** @throws ApiError invalid_request, request_aborted */
-function parseFor(response: Response, bytes: Buffer): unknown {
-  if (response.destroyed) throw ApiError.of('request_aborted', 'the client went away');
-  return parse(bytes);
+async function parseInTurn(turns: LoopTurns, response: Response, parts: readonly Buffer[]): Promise<object> {
+  const left = new AbortController();
+  const leave = (): void => left.abort(ApiError.of('request_aborted', 'the client went away'));
+  if (response.destroyed) leave();
+  response.once('close', leave);
+  try {
+    return await turns.run(() => parseSteps(parts), left.signal);
+  } finally {
+    response.off('close', leave);
+  }
 }
 
 /** @throws ApiError invalid_request */
-function parse(bytes: Buffer): unknown {
+function* parseSteps(parts: readonly Buffer[]): Steps<object> {
+  refuseExcess(yield* new JsonBounds().excessOfParts(parts));
+  const decoder = new TextDecoder();
+  let text = '';
+  for (const part of parts) {
+    text += decoder.decode(part, { stream: true });
+    yield;
+  }
+  // The one step that cannot be divided; the bounds keep it short.
+  return requireObject(parseJson(text + decoder.decode()));
+}
+
+/** @throws ApiError invalid_request */
+function parse(bytes: Buffer): object {
   // As a client that has nothing to say leaves it.
   if (bytes.length === 0) return {};
-  const excess = new JsonBounds().excessOf(bytes);
+  refuseExcess(new JsonBounds().excessOf(bytes));
+  return requireObject(parseJson(decoder.decode(bytes)));
+}
+
+/** @throws ApiError invalid_request */
+function refuseExcess(excess: string | null): void {
   if (excess !== null) throw ApiError.of('invalid_request', `the body ${excess}`);
-  const value = parseJson(decoder.decode(bytes));
+}
+
+/** @throws ApiError invalid_request */
+function requireObject(value: unknown): object {
   if (typeof value === 'object' && value !== null) return value;
   throw ApiError.of('invalid_request', 'the body is not a JSON object');
 }

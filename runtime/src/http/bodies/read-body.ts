@@ -1,5 +1,6 @@
 // A request's body as bytes, unpacked and held within the budget of all bodies while it comes. A body that is refused is
-// answered at once: what still comes of it is read and forgotten.
+// answered at once: what still comes of it is read and forgotten. The parts that it came in stay apart: to join megabytes
+// holds up the event loop.
 
 import type { IncomingMessage } from 'node:http';
 import type { Readable, Transform } from 'node:stream';
@@ -24,7 +25,7 @@ export async function readBody(
   body: HeldBody,
   mostBytes: number,
   cut: AbortSignal,
-): Promise<Buffer> {
+): Promise<readonly Buffer[]> {
   const source = unpacked(request, body, mostBytes);
   try {
     return await collect(request, source, body, mostBytes, cut);
@@ -60,10 +61,10 @@ function collect(
   body: HeldBody,
   mostBytes: number,
   cut: AbortSignal,
-): Promise<Buffer> {
+): Promise<readonly Buffer[]> {
   const parts: Buffer[] = [];
   let bytes = 0;
-  return new Promise<Buffer>((resolve, reject) => {
+  return new Promise((resolve, reject) => {
     const fail = (error: Error): void => {
       parts.length = 0;
       source.removeAllListeners('data');
@@ -88,7 +89,7 @@ function collect(
     });
     source.once('end', () => {
       body.arrived();
-      resolve(Buffer.concat(parts));
+      resolve(parts);
     });
     if (source !== request)
       source.on('error', ({ message }) =>

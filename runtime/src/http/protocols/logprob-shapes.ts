@@ -1,6 +1,7 @@
 // Log probabilities in OpenAI's two forms: a list of objects on chat, parallel lists on completions.
 
 import type { PromptScore, TokenLogprobs } from '../../engine/protocol.js';
+import { LongList } from '../../request/text/long-json.js';
 import type { GeneratedToken } from '../../request/text/text-stream.js';
 import { TextPlaces } from './text-places.js';
 
@@ -23,26 +24,18 @@ export function chatLogprobs(tokens: readonly GeneratedToken[], texts: TokenText
     logprob: finite(logprob),
     bytes: [...texts.tokenBytes(id)],
   });
-  return {
-    content: tokens.flatMap(({ id, logprobs }) =>
-      logprobs === null
-        ? []
-        : [
-            {
-              ...entry(id, logprobs.logprob),
-              top_logprobs: logprobs.top.map(({ token, logprob }) => entry(token, logprob)),
-            },
-          ],
-    ),
-  };
+  const told = tokens.flatMap(({ id, logprobs }) => (logprobs === null ? [] : [{ id, ...logprobs }]));
+  const content = new LongList(told.length, (index) => {
+    const token = told[index];
+    if (token === undefined) return null;
+    const { id, logprob, top } = token;
+    return { ...entry(id, logprob), top_logprobs: top.map((each) => entry(each.token, each.logprob)) };
+  });
+  return { content };
 }
 
 /** vLLM's prompt_logprobs: null for the first token, then of each token itself and of the likeliest `count`, by id. */
-export function promptLogprobs(
-  scores: readonly PromptScore[],
-  count: number,
-  texts: TokenTexts,
-): readonly (object | null)[] {
+export function promptLogprobs(scores: readonly PromptScore[], count: number, texts: TokenTexts): LongList {
   const entry = (token: number, logprob: number, rank: number): [string, object] => [
     String(token),
     { logprob: finite(logprob), rank, decoded_token: texts.tokenText(token) },
@@ -52,7 +45,10 @@ export function promptLogprobs(
       ...top.slice(0, count).map((each, place) => entry(each.token, each.logprob, place + 1)),
       entry(token, logprob, rank),
     ]);
-  return [null, ...scores.map(ofToken)];
+  return new LongList(scores.length + 1, (index) => {
+    const score = scores[index - 1];
+    return score === undefined ? null : ofToken(score);
+  });
 }
 
 /** vLLM's return_tokens_as_token_ids: tokens that are no text of their own can be told apart. */
@@ -85,12 +81,18 @@ export function completionLogprobs(
   texts: TokenTexts,
 ): object | null {
   if (tokens.length === 0) return null;
+  const listOf = (of: (token: GeneratedToken) => unknown): LongList =>
+    new LongList(tokens.length, (index) => {
+      const token = tokens[index];
+      return token === undefined ? null : of(token);
+    });
   return {
-    tokens: tokens.map(({ id }) => texts.tokenText(id)),
-    token_logprobs: tokens.map(({ logprobs }) => (logprobs === null ? null : finite(logprobs.logprob))),
-    top_logprobs: tokens.map(({ id, logprobs }) =>
+    tokens: listOf(({ id }) => texts.tokenText(id)),
+    token_logprobs: listOf(({ logprobs }) => (logprobs === null ? null : finite(logprobs.logprob))),
+    top_logprobs: listOf(({ id, logprobs }) =>
       logprobs === null ? null : byText([...logprobs.top, { token: id, logprob: logprobs.logprob }], texts),
     ),
+    // Counted on from one to the next, and so once.
     text_offset: tokens.map(({ id }) => places.next(id)),
   };
 }

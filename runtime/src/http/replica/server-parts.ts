@@ -4,6 +4,7 @@ import { randomInt, randomUUID } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
 import type { Request, Response } from 'express';
 import type { Logger } from '../../log/logger.js';
+import type { LoopTurns } from '../../loop-turns.js';
 import type { ServerMetrics } from '../../metrics/server-metrics.js';
 import { ApiError } from '../../request/body/api-error.js';
 import type { RecentErrors } from '../../observe/recent-errors.js';
@@ -27,6 +28,8 @@ export interface ServerParts extends RecordParts {
   readonly running: Set<RunningRequest>;
   readonly recentErrors: Pick<RecentErrors, 'errors'>;
   readonly bodies: BodyBudget;
+  /** For long computations on the event loop. */
+  readonly turns: LoopTurns;
   readonly maxConnections: number;
 }
 

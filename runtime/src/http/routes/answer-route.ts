@@ -12,6 +12,7 @@ import { asApiError, Generation, type Usage } from '../generation/generation.js'
 import { textsById } from '../protocols/logprob-shapes.js';
 import { mergeAsync } from '../generation/merge-deltas.js';
 import { resolveName } from '../replica/served-model.js';
+import { sendJson } from '../replica/send-json.js';
 import { newId, randomSeed, routeOf, whileAdmitted, type ServerParts } from '../replica/server-parts.js';
 import { SseStream } from './sse-stream.js';
 
@@ -48,8 +49,12 @@ async function answer(
     const generations = await startAll(parts, parsed, head, signal, account);
     const texts = parsed.details.tokensAsIds ? textsById(model.tokenizer) : model.tokenizer;
     const told = writer(head, texts);
-    if (parsed.stream) await stream(new SseStream(response, protocol.keepAlive), generations, told);
-    else response.json(told.whole(bestChoices(await Promise.all(generations.map(readWhole)), choices)));
+    if (parsed.stream) {
+      await stream(new SseStream(response, protocol.keepAlive), generations, told);
+      return;
+    }
+    const whole = told.whole(bestChoices(await Promise.all(generations.map(readWhole)), choices));
+    await sendJson(response, whole, parts.turns, signal);
   });
 }
 

@@ -7,7 +7,9 @@ import {
   type EmbeddingsRequest,
 } from '../../request/prepare/parse-embeddings.js';
 import { runEmbedding } from '../generation/embedding.js';
+import { LongList } from '../../request/text/long-json.js';
 import { resolveName } from '../replica/served-model.js';
+import { sendJson } from '../replica/send-json.js';
 import { newId, routeOf, whileAdmitted, type ServerParts } from '../replica/server-parts.js';
 
 /** Of one request's inputs, in the engine: OpenAI's clients send up to 2,048. */
@@ -46,16 +48,13 @@ export function embeddingsRoute(parts: ServerParts): RequestHandler {
         const some = requests.slice(embeddings.length, embeddings.length + atOnce);
         embeddings.push(...(await Promise.all(some.map((each) => runEmbedding(each, context)))));
       }
-      response.json({
-        object: 'list',
-        data: embeddings.map((values, index) => ({
-          object: 'embedding',
-          index,
-          embedding: encode(values, parsed.encoding),
-        })),
-        model: modelName,
-        usage: { prompt_tokens: tokens, total_tokens: tokens },
-      });
+      const data = new LongList(embeddings.length, (index) => ({
+        object: 'embedding',
+        index,
+        embedding: encode(embeddings[index] ?? new Float32Array(), parsed.encoding),
+      }));
+      const usage = { prompt_tokens: tokens, total_tokens: tokens };
+      await sendJson(response, { object: 'list', data, model: modelName, usage }, parts.turns, signal);
     });
   };
 }

@@ -7,6 +7,7 @@ import { mostTokens } from '../../request/body/request-fields.js';
 import { encodeText } from '../../request/prepare/encode-text.js';
 import { parseDetokenize, parseTemplate, parseTokenize } from '../../request/parse/parse-tokenize.js';
 import { renderMessages } from '../../request/prepare/prepare-generation.js';
+import { LongList } from '../../request/text/long-json.js';
 import { resolveName } from '../replica/served-model.js';
 import type { ServerParts } from '../replica/server-parts.js';
 import { answerText } from './text-work.js';
@@ -40,7 +41,9 @@ export function tokenizeRoute(parts: ServerParts): RequestHandler {
         count: tokens.length,
         max_model_len: model.maxModelLen,
         tokens,
-        token_strs: parsed.withTexts ? tokens.map((id) => model.tokenizer.tokenText(id)) : null,
+        token_strs: parsed.withTexts
+          ? new LongList(tokens.length, (index) => model.tokenizer.tokenText(tokens[index] ?? 0))
+          : null,
       };
     });
 }
@@ -52,7 +55,7 @@ export function detokenizeRoute(parts: ServerParts): RequestHandler {
       resolveName(parts.names, asked, request);
       const ids = await encodeText(source, model, 'tokens', signal);
       spend(ids.length);
-      return { prompt: model.tokenizer.decode(ids, { skipSpecialTokens: false }) };
+      return { prompt: await model.tokenizer.decodeLong(ids, { skipSpecialTokens: false, signal }) };
     });
 }
 

@@ -3,6 +3,7 @@
 
 import type { Request, Response } from 'express';
 import { ApiError } from '../../request/body/api-error.js';
+import { sendJson } from '../replica/send-json.js';
 import { newId, routeOf, whileAdmitted, type ServerParts } from '../replica/server-parts.js';
 import type { ServedModel } from '../replica/served-model.js';
 
@@ -33,8 +34,7 @@ export function answerText(
     await whileAdmitted(parts, response, accounted, 1, async (signal, account) => {
       const spend = (tokens: number): void => account.spendText(tokens);
       const body = await withDeadline(signal, (bounded) => run({ model, signal: bounded, spend }));
-      signal.throwIfAborted();
-      response.json(body);
+      await sendJson(response, body, parts.turns, signal);
     });
   });
 }

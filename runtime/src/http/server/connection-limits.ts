@@ -2,6 +2,8 @@
 // a generation, only the sending of a request and the reading of its answer.
 //   Nothing, or half a request line or header (slowloris): 408 after `headersMs`.
 //   Half a body: 408 after `requestMs`, counted from the request's first byte.
+//   A body whose request is answered already, such as one that is refused: read and forgotten for `lingerMs`, or until
+//   nothing came for `silenceMs` or more than a body may have, and then the connection ends.
 //   Headers above 16 KiB: 431 at once. No HTTP at all: 400 at once. Either ends the connection.
 //   A client that reads nothing of its answer: cut off after `readerMs`; its generation is cancelled.
 //   A client that closes its own half has gone: so says Node's server, and its generation is cancelled.
@@ -14,6 +16,8 @@ export interface ConnectionLimits {
   readonly headersMs: number;
   readonly requestMs: number;
   readonly readerMs: number;
+  readonly lingerMs: number;
+  readonly silenceMs: number;
   /** How often the clocks are looked at. */
   readonly lookMs: number;
 }
@@ -23,6 +27,9 @@ export const connectionLimits: ConnectionLimits = {
   requestMs: 300_000,
   // The kernel takes more of an answer only once a third of its buffer is free, a megabyte and more: 12 kB/s are enough.
   readerMs: 120_000,
+  // As nginx has it: lingering_time and lingering_timeout.
+  lingerMs: 30_000,
+  silenceMs: 5_000,
   lookMs: 5_000,
 };
 

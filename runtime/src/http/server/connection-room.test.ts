@@ -2,14 +2,16 @@
 
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { once } from 'node:events';
-import { connect, type Socket } from 'node:net';
+import { connect, type Server as NetServer, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { connect as connectTls } from 'node:tls';
 import { makeApp } from '../app.js';
 import { endless } from '../scripted-engine.fixture.js';
 import { ScriptedServer } from '../scripted-server.fixture.js';
 import { selfSigned } from './certificate.fixture.js';
+import { connectionLimits } from './connection-limits.js';
 import { HttpServer } from './http-server.js';
+import { RefusedConnections } from './refused-connections.js';
 
 let server: ScriptedServer;
 const sockets: Socket[] = [];
@@ -85,6 +87,30 @@ describe('at the bound of connections', () => {
     expect(refused).toMatch(/^HTTP\/1\.1 503 .*server_busy/s);
     for (let i = 0; i < 100; i++) expect((await server.get('/healthz/live')).status).toBe(200);
     expect(clients.map(isOpen)).toEqual([true, true, true]);
+    const { registry } = server.parts.metrics;
+    const refusals = registry.getSingleMetric('llmservice_connections_refused_total')!;
+    expect((await refusals.get()).values).toMatchObject([
+      { labels: { how: 'busy' }, value: 1 },
+      { labels: { how: 'dropped' }, value: 0 },
+    ]);
+    // As where connections come faster than they are closed.
+    (server.http as unknown as { server: NetServer }).server.maxConnections = 3;
+    expect(await (await dial()).closed).toBe('');
+    const { values } = await refusals.get();
+    expect(values[1]).toMatchObject({ labels: { how: 'dropped' }, value: 1 });
+  });
+
+  test('a flood of refusals is few lines of the log', async () => {
+    const lines: object[] = [];
+    const logger = { warn: (_: string, fields: object) => lines.push(fields) };
+    const refused = new RefusedConnections(logger as never, () => undefined, 50);
+    for (let i = 0; i < 1000; i++) refused.add('busy');
+    refused.add('dropped');
+    expect(lines).toEqual([{ busy: 1, dropped: 0 }]);
+    await sleep(200);
+    expect(lines.slice(1)).toEqual([{ busy: 999, dropped: 1 }]);
+    refused.stop();
+    server = await ScriptedServer.start();
   });
 
   test('bodies that hardly come make room', async () => {
@@ -115,7 +141,7 @@ describe('bodies', () => {
   test('give back their room, however they end', async () => {
     const paces = { windowMs: 100, bytesPerSecond: 1000 };
     server = await ScriptedServer.start({
-      limits: { headersMs: 300, requestMs: 5_000, readerMs: 300, lookMs: 50 },
+      limits: { ...connectionLimits, headersMs: 300, requestMs: 5_000, readerMs: 300, lookMs: 50 },
       bodyPaces: { least: paces, underPressure: paces },
     });
     const { socket } = await dial(head('/v1/completions', 50_000) + 'x'.repeat(1000));

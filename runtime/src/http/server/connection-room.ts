@@ -6,6 +6,7 @@ import { healthPaths } from '@llmservice/crds';
 import type { IncomingMessage, RequestListener, Server } from 'node:http';
 import type { Socket } from 'node:net';
 import { ApiError } from '../../request/body/api-error.js';
+import type { RefusedHow } from './refused-connections.js';
 
 /** Connections beyond the bound, for probes and for what is refused. */
 const spare = 64;
@@ -22,15 +23,18 @@ export class ConnectionRoom {
   readonly #connections = new Map<string, Connection>();
   readonly #most: number;
   readonly #cutSlowBody: () => boolean;
+  readonly #refused: (how: RefusedHow) => void;
 
   /** @param cutSlowBody ends a request whose body hardly comes; false: there is none */
-  constructor(most: number, cutSlowBody: () => boolean) {
+  constructor(most: number, cutSlowBody: () => boolean, refused: (how: RefusedHow) => void) {
     this.#most = most;
     this.#cutSlowBody = cutSlowBody;
+    this.#refused = refused;
   }
 
   watch(server: Server): void {
     server.maxConnections = this.#most + spare;
+    server.on('drop', () => this.#refused('dropped'));
     server.prependListener('connection', (socket: Socket) => this.#connect(socket));
     server.prependListener('request', (request, response) => {
       const name = nameOf(request.socket);
@@ -52,6 +56,7 @@ export class ConnectionRoom {
         listener(request, response);
         return;
       }
+      this.#refused('busy');
       const message = `all of the server's ${String(this.#most)} connections are in use: send the request again`;
       const { status, body } = ApiError.of('server_busy', message);
       response.setHeader('connection', 'close').setHeader('retry-after', '1');

@@ -16,7 +16,14 @@ import { selfSigned } from './certificate.fixture.js';
 import { HttpServer } from './http-server.js';
 import { StalledReaders } from './stalled-readers.js';
 
-const limits = { headersMs: 300, requestMs: 600, readerMs: 300, lookMs: 50 };
+const limits = {
+  headersMs: 300,
+  requestMs: 600,
+  readerMs: 300,
+  lingerMs: 1_000,
+  silenceMs: 300,
+  lookMs: 50,
+};
 let server: ScriptedServer;
 beforeEach(async () => {
   server = await ScriptedServer.start({ limits });
@@ -206,4 +213,42 @@ test('a slow answer is nobody’s fault: a client that waits longer than every l
   };
   const response = await server.post('/v1/completions', { prompt: 'x' });
   expect(await response.json()).toMatchObject({ choices: [{ text: 'late' }] });
+});
+
+describe('of a body that is refused', () => {
+  /** No other limit ends it. */
+  const patient = { ...limits, headersMs: 600_000, requestMs: 600_000 };
+  beforeEach(async () => {
+    await server.stop();
+    server = await ScriptedServer.start({ limits: patient });
+  });
+
+  test.each([
+    ['trickles', 50, 10],
+    ['falls silent', 0, 0],
+    ['is sent in great pieces', 10, 50_000],
+  ])('the rest that %s is not waited for, and the answer arrives', async (_, everyMs, bytes) => {
+    const length = bytes > 1000 ? 10_000_000 : 200_000;
+    const { socket, closed } = dial(post('x'.repeat(length)).slice(0, 1000 - length));
+    const piece = 'x'.repeat(bytes);
+    const timer = everyMs === 0 ? undefined : setInterval(() => socket.write(piece), everyMs);
+    const answer = await closed;
+    clearInterval(timer);
+    expect(told(answer)).toEqual([413, 'request_too_large']);
+    if (bytes > 1000) expect(socket.bytesWritten).toBeLessThan(length);
+  });
+
+  test('who sends all of it keeps the connection', async () => {
+    // A little more than a body may have.
+    const { socket, closed } = dial(post('x'.repeat(100_900)).slice(0, -99_900));
+    await once(socket, 'data');
+    socket.write('x'.repeat(90_000));
+    await sleep(limits.silenceMs / 3);
+    socket.write('x'.repeat(9_900));
+    await sleep(2 * limits.silenceMs);
+    socket.write('GET /healthz/live HTTP/1.1\r\nhost: x\r\n\r\n');
+    await once(socket, 'data');
+    socket.end();
+    expect((await closed).match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 413', 'HTTP/1.1 200']);
+  });
 });

@@ -11,6 +11,8 @@ import { connectionLimits, connectionOptions } from './connection-limits.js';
 import type { ServerParts } from '../replica/server-parts.js';
 import { ConnectionRoom } from './connection-room.js';
 import { OpenAnswers } from './open-answers.js';
+import { RefusedConnections } from './refused-connections.js';
+import { RefusedUploads } from './refused-uploads.js';
 import { StalledReaders } from './stalled-readers.js';
 import type { TlsFiles } from './tls-files.js';
 import { TlsReload } from './tls-reload.js';
@@ -32,6 +34,8 @@ export class HttpServer {
   private readonly server: Server;
   private readonly reload: TlsReload | null = null;
   private readonly stalled: StalledReaders;
+  private readonly refused: RefusedConnections;
+  private readonly uploads: RefusedUploads;
   private readonly slowBodies: NodeJS.Timeout;
   private readonly answers: OpenAnswers;
   private readonly sockets = new Set<Socket>();
@@ -45,8 +49,13 @@ export class HttpServer {
     limits = connectionLimits,
   ) {
     const options = connectionOptions(limits);
-    const { bodies, maxConnections } = parts;
-    const room = new ConnectionRoom(maxConnections, () => bodies.makeRoom());
+    const { bodies, maxConnections, metrics, logger } = parts;
+    this.refused = new RefusedConnections(logger, (how) => metrics.connectionRefused(how));
+    const room = new ConnectionRoom(
+      maxConnections,
+      () => bodies.makeRoom(),
+      (how) => this.refused.add(how),
+    );
     const listener = room.guard(app);
     if (tls === null) {
       this.server = createServer(options, listener);
@@ -73,6 +82,7 @@ export class HttpServer {
     });
     this.answers = new OpenAnswers(this.server);
     this.stalled = new StalledReaders(this.server, limits);
+    this.uploads = new RefusedUploads(this.server, bodies.largestBytes, limits);
     this.slowBodies = setInterval(() => bodies.cutSlow(), limits.lookMs).unref();
     this.server.on('connection', (socket: Socket) => {
       this.sockets.add(socket);
@@ -122,6 +132,8 @@ export class HttpServer {
   async close(): Promise<void> {
     this.reload?.stop();
     this.stalled.stop();
+    this.uploads.stop();
+    this.refused.stop();
     clearInterval(this.slowBodies);
     await new Promise<void>((resolve) => {
       this.server.close(() => resolve());

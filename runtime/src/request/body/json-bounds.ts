@@ -1,14 +1,18 @@
 // How deep a body, and JSON that it has as text, may be nested, and how many values it may have. JSON's reader takes any
 // number: what goes through the result afterwards calls itself for each level and has no stack for ten thousand, and a
 // million names, or four million lists of one number, take seconds, in which nobody is answered. So bytes are looked at
-// before.
+// before. What the bounds let pass takes JSON.parse some 50 ms at worst: it keeps each new name and short string in a table.
+
+import type { Steps } from '../../loop-turns.js';
 
 /** Several times what conversations and schemas of tools have. */
 const mostLevels = 128;
-/** More than a context of 262,144 tokens holds of messages that say anything, or of tools. */
-const mostMembers = 100_000;
+/** Of 25,000 messages: a context of 262,144 tokens holds as many of ten tokens each. */
+const mostMembers = 50_000;
 /** As many lists and objects: each is some 30 times the work of a number. */
-const mostContainers = 100_000;
+const mostContainers = 50_000;
+/** Names are among them. */
+const mostStrings = 2 ** 17;
 /** 2,048 inputs of 256 token ids each, or a context of them twice over. */
 const mostValues = 2 ** 19;
 
@@ -19,18 +23,50 @@ const [openArray, closeArray, openObject, closeObject] = [0x5b, 0x5d, 0x7b, 0x7d
 export class JsonBounds {
   #members = 0;
   #containers = 0;
+  #strings = 0;
   /** Those that have another one behind them: all but one of each list and object. */
   #values = 0;
 
+  /** Of the text under way. */
+  #levels = 0;
+  #inString = false;
+  /** Whether the next byte stands behind a backslash. */
+  #isEscaped = false;
+
   /** What is too much of JSON in UTF-8, for a message that says whose it is; null: nothing, or it is no JSON. */
   excessOf(json: Uint8Array): string | null {
-    let levels = 0;
-    let inString = false;
-    for (let i = 0; i < json.length; i++) {
+    this.#begin();
+    return this.#excessOfPart(json);
+  }
+
+  /** The same of JSON that came in parts, each of which is a step. */
+  *excessOfParts(parts: readonly Uint8Array[]): Steps<string | null> {
+    this.#begin();
+    for (const part of parts) {
+      const excess = this.#excessOfPart(part);
+      if (excess !== null) return excess;
+      yield;
+    }
+    return null;
+  }
+
+  #begin(): void {
+    this.#levels = 0;
+    this.#inString = false;
+    this.#isEscaped = false;
+  }
+
+  #excessOfPart(json: Uint8Array): string | null {
+    let levels = this.#levels;
+    let inString = this.#inString;
+    let i = this.#isEscaped ? 1 : 0;
+    for (; i < json.length; i++) {
       const byte = json[i];
       if (byte === escape) i += 1;
-      else if (byte === quote) inString = !inString;
-      else if (inString) continue;
+      else if (byte === quote) {
+        inString = !inString;
+        if (inString && ++this.#strings > mostStrings) return `has more than ${String(mostStrings)} strings`;
+      } else if (inString) continue;
       else if (byte === comma) {
         this.#values += 1;
         if (this.#values >= mostValues) return `has more than ${String(mostValues)} values`;
@@ -47,6 +83,10 @@ export class JsonBounds {
         levels -= 1;
       }
     }
+    this.#levels = levels;
+    this.#inString = inString;
+    // The last byte was a backslash.
+    this.#isEscaped = i > json.length;
     return null;
   }
 }

@@ -64,3 +64,10 @@ test('arguments that are nested too deep stay text', () => {
   const [message] = readMessages([{ role: 'assistant', content: null, tool_calls: [call(deep)] }]);
   expect(message!['tool_calls']).toEqual([call(deep)]);
 });
+
+test('arguments of calls beyond what a context holds stay text', () => {
+  const text = JSON.stringify({ a: 'x'.repeat(2 ** 20) });
+  const read = readMessages([{ role: 'assistant', tool_calls: [call(text), call(text), call('{"a":1}')] }]);
+  const calls = read[0]?.['tool_calls'] as { function: { arguments: unknown } }[];
+  expect(calls.map((each) => typeof each.function.arguments)).toEqual(['object', 'string', 'string']);
+});

@@ -22,8 +22,10 @@ interface RawCall {
 
 /** Characters of a conversation's calls whose numbers are kept: to read them so takes ten times as long. */
 const mostExactChars = 262_144;
-/** What may be a number that JavaScript would write otherwise. */
-const inexact = /\.\d*0(?!\d)|(?:\d\.?){16}|\.0{6}|\d[eE]|-0/;
+/** Characters of a conversation's calls that are read at all: more than a context of half a million tokens holds. */
+const mostReadChars = 2 ** 21;
+/** What may be a number that JavaScript would write otherwise. Linear: digits are counted from the first of them. */
+const inexact = /\.\d*0(?!\d)|(?<!\d\.?)(?:\d\.?){16}|\.0{6}|\d[eE]|-0/;
 
 /**
  * Text parts are joined as they are; `developer` is OpenAI's newer word for `system`. Numbers of calls are as `parseExactly`
@@ -32,9 +34,11 @@ const inexact = /\.\d*0(?!\d)|(?:\d\.?){16}|\.0{6}|\d[eE]|-0/;
 export function readMessages(messages: unknown): Message[] {
   const bounds = new JsonBounds();
   let exactChars = mostExactChars;
+  let readChars = mostReadChars;
   const parse = (text: string): unknown => {
-    if (bounds.excessOf(Buffer.from(text)) !== null) return text;
-    if (!inexact.test(text) || exactChars < text.length) return JSON.parse(text) as unknown;
+    readChars -= text.length;
+    if (readChars < 0 || bounds.excessOf(Buffer.from(text)) !== null) return text;
+    if (exactChars < text.length || !inexact.test(text)) return JSON.parse(text) as unknown;
     exactChars -= text.length;
     return parseExactly(text);
   };

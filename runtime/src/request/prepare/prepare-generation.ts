@@ -155,7 +155,7 @@ export async function encodePrompt(
   how: PromptEncoding,
 ): Promise<Int32Array> {
   if (source.kind === 'messages') return encodeMessages(source, tools, model, param, how);
-  if (source.kind === 'text') requireFit(source.text, model, param, how);
+  if (source.kind === 'text') await requireFit(source.text, model, param, how);
   return encodeText(source, model, param, how.signal);
 }
 
@@ -168,38 +168,39 @@ async function encodeMessages(
 ): Promise<Int32Array> {
   const { plainText } = source;
   const isPlain = model.chatTemplate === null && plainText !== null;
-  if (model.chatTemplate?.showsUsers === true) requireUsersFit(source, model, param, how);
+  if (model.chatTemplate?.showsUsers === true) await requireUsersFit(source, model, param, how);
   const text = isPlain ? plainText : await renderMessages(source, model, tools?.given, how.signal);
-  requireFit(text, model, param, how);
+  await requireFit(text, model, param, how);
   return encodeString(text, isPlain, model, param, how.signal);
 }
 
 /** @throws ApiError context_length_exceeded: what users say has more tokens than may be, whatever the template adds */
-function requireUsersFit(
+async function requireUsersFit(
   { messages }: MessagesSource,
   { tokenizer, maxModelLen }: ModelTexts,
   param: string,
-  { mostTokens, named }: PromptEncoding,
-): void {
+  { mostTokens, named, signal }: PromptEncoding,
+): Promise<void> {
   // Templates may trim. A first character may end a token that began before it.
   const said = messages.flatMap(({ role, content }) => (role === 'user' ? content.trim() : []));
   const length = said.reduce((sum, text) => sum + text.length, 0);
   if (mostTokens === null || length < longTextChars) return;
-  const fewest = said.reduce((sum, text) => sum + Math.max(0, tokenizer.fewestTokens(text) - 1), 0);
+  const ofEach = await tokenizer.fewestTokens(said, signal);
+  const fewest = ofEach.reduce((sum, tokens) => sum + Math.max(0, tokens - 1), 0);
   if (fewest > mostTokens)
     throw contextExceeded(`${named} has at least ${String(fewest)} tokens`, maxModelLen, param);
 }
 
 /** @throws ApiError context_length_exceeded: a long text has more tokens than may be, whatever they are */
-function requireFit(
+async function requireFit(
   text: string,
   { tokenizer, maxModelLen }: ModelTexts,
   param: string,
-  { mostTokens, named }: PromptEncoding,
-): void {
+  { mostTokens, named, signal }: PromptEncoding,
+): Promise<void> {
   // Of shorter ones the number is soon known.
   if (mostTokens === null || text.length < longTextChars) return;
-  const fewest = tokenizer.fewestTokens(text);
+  const [fewest = 0] = await tokenizer.fewestTokens([text], signal);
   if (fewest <= mostTokens) return;
   throw contextExceeded(`${named} has at least ${String(fewest)} tokens`, maxModelLen, param);
 }

@@ -1,0 +1,29 @@
+// How a gateway of the Gateway API speaks to the pods of a service that serve HTTPS: verified by the authorities of the
+// service's ConfigMap, under the name of its Service. Of other services, such as a fallback, it says nothing.
+
+import { resources } from '../../kube/resources.js';
+import type { KubeObject } from '../../kube/types.js';
+import type { WantedService } from '../../spec/parse-spec.js';
+import { childMetadata } from '../identity/child-metadata.js';
+import { podHostname } from './pod-authority.js';
+
+/** Empty: the pods speak plain HTTP. */
+export function planBackendTlsPolicy(service: WantedService): KubeObject[] {
+  const { secretRef, caConfigMapRef } = service.spec.tls;
+  if (secretRef === undefined || caConfigMapRef === undefined) return [];
+  const { apiVersion, kind } = resources.backendTlsPolicies;
+  return [
+    {
+      apiVersion,
+      kind,
+      metadata: childMetadata(service, service.name),
+      spec: {
+        targetRefs: [{ group: '', kind: 'Service', name: service.name }],
+        validation: {
+          caCertificateRefs: [{ group: '', kind: 'ConfigMap', name: caConfigMapRef.name }],
+          hostname: podHostname(service),
+        },
+      },
+    },
+  ];
+}
