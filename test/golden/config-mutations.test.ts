@@ -8,7 +8,7 @@ import { FailureError } from '@llmservice/crds';
 import { describeCheckpoint } from '../../native/ts/describe-checkpoint.js';
 import { plainOptions } from '../../native/ts/engine-options.fixture.js';
 import { loadAddon } from '../../native/ts/load-addon.js';
-import { modelsDir } from './models.js';
+import { modelsDir } from './golden-values.js';
 
 type Json = Readonly<Record<string, unknown>>;
 
