@@ -77,7 +77,6 @@ prove: ## What takes a quiet machine or an hour: the gap between chunks, load, a
 	@$(ENV) npx tsx test/bench/soak.ts 10
 	@$(ENV) npx tsx test/bench/attacks.ts 10
 	@$(ENV) npx tsx test/bench/operator-scale.ts
-	@$(BOOTSTRAP) prove && native/fuzz/run.sh 1800
 	@$(ENV) test/conformance/schemathesis.sh 420
 	@$(ENV) FUZZ_SECONDS=1800 FUZZ_CASES=100000 npm test -- --selectProjects unit --testPathPatterns fuzz
 

@@ -2,7 +2,7 @@
 # Makes a fresh Debian 12 machine able to build, test and run the project. Installs only what is missing, and takes no
 # time when nothing is. usage: bootstrap.sh GROUP...
 #   build    Node, and what compiles the native addon        test     what only tests need
-#   cluster  Go, and what runs the local cluster             prove    what fuzzing needs
+#   cluster  Go, and what runs the local cluster
 #   check    Go and clang-format, for the static checks
 #   gpu      what compiles kernels for AMD (CUDA's compiler comes with native/toolchains/cuda.sh)
 set -euo pipefail
@@ -15,7 +15,6 @@ oldest_go=1.26.7
 # PACKAGE:PROOF, PROOF being a command or a file that shows that the package is there.
 build_packages=(build-essential:/usr/include/c++ cmake:cmake ninja-build:ninja python3:python3 python3-venv:/usr/share/doc/python3-venv
   nlohmann-json3-dev:/usr/include/nlohmann/json.hpp git:git curl:curl jq:jq)
-prove_packages=(clang:clang++ libclang-rt-14-dev:/usr/share/doc/libclang-rt-14-dev)
 # clang-tools has the bundler of code objects; the HIP package is for its headers.
 gpu_packages=(clang-19:clang++-19 clang-tools-19:clang-offload-bundler-19 lld-19:ld.lld-19 llvm-19:llvm-objdump-19
   libamdhip64-dev:/usr/include/hip/hip_runtime.h rocm-device-libs:/usr/share/doc/rocm-device-libs)
@@ -99,8 +98,7 @@ for group in "$@"; do
     cluster) need "${cluster_packages[@]}" ;;
     check) need "${check_packages[@]}" ;;
     gpu) need "${gpu_packages[@]}" ;;
-    prove) need "${prove_packages[@]}" ;;
-    *) die "no such group: $group (there are: build test cluster check gpu prove)" ;;
+    *) die "no such group: $group (there are: build test cluster check gpu)" ;;
   esac
 done
 install_missing

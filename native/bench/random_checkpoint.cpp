@@ -104,7 +104,8 @@ json description_of(const std::filesystem::path& dir, const ModelShape& shape,
                       {"shape", tensor.dims},
                       {"offset", offset},
                       {"bytes", tensor.bytes()},
-                      {"restoration", nullptr}});
+                      {"restoration", nullptr},
+                      {"quantizable", false}});
     offset += tensor.bytes();
   }
   return {{"dir", std::filesystem::absolute(dir)},

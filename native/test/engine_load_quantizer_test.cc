@@ -133,17 +133,5 @@ TEST_F(LoadQuantizer, RefusesValuesThatAreNotFinite) {
   }
 }
 
-TEST(LoadQuantization, LeavesTablesRoutersAndGateInputsAlone) {
-  for (const char* module :
-       {"model.embed_tokens", "lm_head", "model.layers.0.mlp.gate", "model.layers.0.mlp.shared_expert_gate",
-        "model.layers.0.linear_attn.in_proj_a"}) {
-    EXPECT_FALSE(is_quantized_at_load(module)) << module;
-  }
-  for (const char* module : {"model.layers.0.mlp.gate_proj", "model.layers.0.linear_attn.in_proj_qkv",
-                             "model.layers.0.mlp.experts.7.down_proj"}) {
-    EXPECT_TRUE(is_quantized_at_load(module)) << module;
-  }
-}
-
 }  // namespace
 }  // namespace llmservice

@@ -64,7 +64,8 @@ inline std::string to_data(const Tensors& tensors, std::vector<TensorPlace>* pla
                        .dtype = tensor.dtype,
                        .shape = tensor.shape,
                        .offset = data.size(),
-                       .bytes = tensor.bytes.size()});
+                       .bytes = tensor.bytes.size(),
+                       .quantizable = name.find("_proj") != std::string::npos});
     data += tensor.bytes;
   }
   return data;

@@ -2,7 +2,7 @@
 // header, so that it cannot read them in another way than the memory plan did. native/src/model/checkpoint_source.cpp reads
 // what is written here.
 
-import type { LoadQuantization } from '@llmservice/checkpoint';
+import { isQuantizedAtLoad, type LoadQuantization } from '@llmservice/checkpoint';
 import type { LocalCheckpoint } from '@llmservice/checkpoint/local';
 
 /** @param atLoad what unquantized matrices become; of a checkpoint that is quantized already, the rest is left alone */
@@ -15,6 +15,9 @@ export function describeCheckpoint(
     // What the plan alone needs is left out.
     shape: { ...shape, maxPositionEmbeddings: undefined, quantization: undefined },
     quantization: shape.quantization === 'none' ? atLoad : 'none',
-    tensors,
+    tensors: tensors.map((tensor) => ({
+      ...tensor,
+      quantizable: isQuantizedAtLoad(tensor.name.replace(/\.weight$/, '')),
+    })),
   });
 }

@@ -1,5 +1,5 @@
 // What config.json says of quantization, and quantization at load: which formats the engine runs, and which matrices
-// it may quantize itself. The engine decides by the tensors themselves; native/src/model refuses the same configs.
+// it may quantize itself. How a matrix is stored, its tensors say.
 
 import { FailureError } from '@llmservice/crds';
 
@@ -59,7 +59,7 @@ const neverQuantized = new Set([
   'fc',
 ]);
 
-/** Whether quantization at load takes the matrix of `module`; native/src/model/load_quantizer.cpp says the same. */
+/** Whether quantization at load takes the matrix of `module`. */
 export function isQuantizedAtLoad(module: string): boolean {
   return !neverQuantized.has(module.slice(module.lastIndexOf('.') + 1));
 }

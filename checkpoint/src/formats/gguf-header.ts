@@ -1,5 +1,5 @@
 // The header of a GGUF file: metadata, and where each tensor lies. All of it is untrusted: every count and length is
-// held against the file's size, or a limit, before memory is taken. native/src/model/gguf_header.cpp refuses the same.
+// held against the file's size, or a limit, before memory is taken.
 // Format: github.com/ggml-org/ggml/blob/master/docs/gguf.md
 
 import { GgufReader, headerGoesOn } from './gguf-reader.js';

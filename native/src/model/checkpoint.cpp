@@ -76,6 +76,7 @@ Tensor Checkpoint::tensor(const std::string& name) const {
           .bytes = place->bytes,
           .file = file,
           .derived = place->restoration != Restoration::kNone,
+          .quantizable = place->quantizable,
           .arrivals = arrivals_};
 }
 

@@ -22,6 +22,7 @@ struct Tensor {
   uint64_t bytes;
   const TensorFile* file;
   bool derived;              // any byte may be made from any other of the tensor's
+  bool quantizable;          // as in TensorPlace
   const Arrivals* arrivals;  // null: the file is complete
 
   // Fills `out` from `offset` of the tensor's data, waiting for what still arrives; refuses FP8 NaN bytes and

@@ -156,7 +156,8 @@ TensorPlace to_place(Fields fields) {
                     .dtype = fields.get<std::string>("dtype"),
                     .shape = fields.get<std::vector<int64_t>>("shape"),
                     .offset = fields.get<uint64_t>("offset"),
-                    .bytes = fields.get<uint64_t>("bytes")};
+                    .bytes = fields.get<uint64_t>("bytes"),
+                    .quantizable = fields.get<bool>("quantizable")};
   if (!fields.is_null("restoration")) {
     place.restoration = fields.choice<Restoration>(
         "restoration", {{"halvedRows", Restoration::kHalvedRows}, {"logOfDecay", Restoration::kLogOfDecay}});

@@ -28,6 +28,7 @@ struct TensorPlace {
   uint64_t offset;  // from the start of the file
   uint64_t bytes;
   Restoration restoration = Restoration::kNone;
+  bool quantizable = false;  // may become what CheckpointSource::quantization says
 };
 
 struct CheckpointSource {

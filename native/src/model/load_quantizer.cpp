@@ -2,7 +2,6 @@
 #include "model/load_quantizer.h"
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <limits>
 
@@ -121,13 +120,6 @@ class Quantizer {
 };
 
 }  // namespace
-
-bool is_quantized_at_load(const std::string& module) {
-  constexpr std::array kNever = {"embed_tokens", "lm_head",   "gate",       "shared_expert_gate",
-                                 "in_proj_a",    "in_proj_b", "in_proj_ba", "fc"};
-  const std::string name = module.substr(module.rfind('.') + 1);
-  return std::find(kNever.begin(), kNever.end(), name) == kNever.end();
-}
 
 MatrixPart quantized_part(const StoredWeight& stored, const Band& band, LoadQuantization to,
                           PartScales& scales) {

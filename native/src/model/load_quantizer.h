@@ -8,10 +8,6 @@
 
 namespace llmservice {
 
-// False for what stays as it is stored: tables, routers, the inputs of gates.
-// checkpoint/src/config/quantization.ts plans memory by the same names.
-bool is_quantized_at_load(const std::string& module);
-
 // The part of `band` of an unquantized matrix, as `to` (kFp8 or kInt8). `scales` are filled as rows are
 // read. Throws as check_column_borders does for FP8, and CheckpointCorrupt from `read`
 // when a value is not a finite number.

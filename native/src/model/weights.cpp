@@ -77,7 +77,7 @@ auto WeightReader::with_parts(const std::vector<Band>& bands, Pack pack) {
     check_shape(stored, band);
     PartScales& kept = scales.emplace_back();
     const bool quantizes = quantization_ != LoadQuantization::kNone && !is_quantized(stored.weight.dtype) &&
-                           is_quantized_at_load(band.module);
+                           stored.weight.quantizable;
     if (quantizes) read_per_byte = size_of(stored.weight.dtype);
     const MatrixPart& part = parts.emplace_back(quantizes ? quantized_part(stored, band, quantization_, kept)
                                                           : matrix_part(stored, band, kept, on_bytes_));
