@@ -245,7 +245,7 @@ export interface Failure {
 }
 
 /** Of names and answers from outside, which may be of any length; a condition's message takes eight times as many. */
-const mostMessageChars = 4096;
+const maxMessageChars = 4096;
 
 /** An error that carries its reason from where it is known to where it is told. */
 export class FailureError extends Error {
@@ -256,7 +256,7 @@ export class FailureError extends Error {
     readonly detail?: Readonly<Record<string, string | number>>,
     options?: ErrorOptions,
   ) {
-    super(message.length > mostMessageChars ? `${message.slice(0, mostMessageChars)}…` : message, options);
+    super(message.length > maxMessageChars ? `${message.slice(0, maxMessageChars)}…` : message, options);
   }
 
   get failure(): Failure {

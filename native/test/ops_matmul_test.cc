@@ -15,7 +15,7 @@ struct Shape {
 // tiles have at most 192 rows.
 constexpr int64_t kRowCounts[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 13, 17, 64, 192, 193, 203};
 // Rows are cut into tiles whatever the columns: for the deepest matrices, the kernels and remainders do.
-constexpr int64_t most_rows(int64_t k) { return k > 1024 ? 17 : 203; }
+constexpr int64_t max_rows(int64_t k) { return k > 1024 ? 17 : 203; }
 
 class MatmulTest : public ::testing::TestWithParam<Shape> {};
 
@@ -23,15 +23,15 @@ TEST_P(MatmulTest, EveryRowHasTheBitsOfItsScalarChain) {
   const auto [dtype, n, k, scaling] = GetParam();
   const StoredMatrix w = random_matrix(dtype, n, k, 7, scaling);
   const DType keep = dtype == DType::kF32 ? DType::kF32 : DType::kBF16;
-  const std::vector<float> x = random_floats(most_rows(k) * k, 11);
-  std::vector<float> expected(most_rows(k) * n);
+  const std::vector<float> x = random_floats(max_rows(k) * k, 11);
+  std::vector<float> expected(max_rows(k) * n);
   for (int64_t i = 0; i < n; ++i) chained_row(w, i, x, &expected[i], n);
   for (const auto& backend : all_backends()) {
     const auto packed = pack(*backend, w, keep);
     // The portable family is slow: of large matrices the row counts around its borders do.
     const bool slow = std::string(backend->isa()) == "portable" && n * k > 50000;
     for (const int64_t rows : kRowCounts) {
-      if (rows > (slow ? 13 : most_rows(k))) continue;
+      if (rows > (slow ? 13 : max_rows(k))) continue;
       std::vector<float> out(rows * n, NAN);
       backend->matmul(*packed, x.data(), rows, out.data());
       expect_same_bits(out, std::span(expected).first(rows * n),

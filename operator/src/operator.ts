@@ -62,7 +62,7 @@ export interface OperatorParts {
 const imagePullMs = 5 * 60_000;
 /** How long a new pod may find no node before an old one makes room for it. */
 const unschedulableMs = 30_000;
-const queueBackoff = { firstMs: 100, mostMs: 60_000 };
+const queueBackoff = { firstMs: 100, maxMs: 60_000 };
 const resyncMs = 10 * 60_000;
 /** A leader that has not seen the cluster for so long does not do its work. */
 const unsyncedMs = 60_000;
@@ -210,9 +210,9 @@ export class Operator {
   /** Why the leader does not do its work, for whoever asks by `/readyz`; null: it does, or does not lead. */
   notReady(): string | null {
     const { timing = {} } = this.parts;
-    const mostMs = timing.unsyncedMs ?? unsyncedMs;
-    if (this.leadingSince === null || performance.now() - this.leadingSince < mostMs) return null;
-    const interrupted = this.caches.interrupted(mostMs);
+    const maxMs = timing.unsyncedMs ?? unsyncedMs;
+    if (this.leadingSince === null || performance.now() - this.leadingSince < maxMs) return null;
+    const interrupted = this.caches.interrupted(maxMs);
     if (interrupted.length > 0) return `leading without a watch of ${interrupted.join(', ')}`;
     if (this.caches.kinds.isBlind) return 'leading, and none of the watched namespaces can be read';
     return this.synced ? null : 'leading, and the cluster is not read yet';

@@ -287,11 +287,11 @@ function hasRoute({ httpRoute, virtualService }: Picture): boolean {
 }
 
 /** Timers of Node do not last longer than 24 days; a change of the clock is noticed sooner so, too. */
-const mostRecheckMs = 6 * 3_600_000;
+const maxRecheckMs = 6 * 3_600_000;
 
 function ofDemand({ demand }: Picture): number | null {
   const next = earliest(demand.warmth.recheckMs, demand.spending?.recheckMs ?? null);
-  return next === null ? null : Math.min(next, mostRecheckMs);
+  return next === null ? null : Math.min(next, maxRecheckMs);
 }
 
 function asleepOr(picture: Picture, sleep: Sleep): Picture {

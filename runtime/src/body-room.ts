@@ -4,14 +4,14 @@
 import { usableMemoryBytes, type ReadText } from './engine/memory-limit.js';
 
 const mib = 2 ** 20;
-const leastBytes = 64 * mib;
-const mostBytes = 512 * mib;
+const minBytes = 64 * mib;
+const maxBytes = 512 * mib;
 
 /** @param read what `usableMemoryBytes` reads; where that is nowhere written, there is the least room */
 export function bodyRoom(read: ReadText): number {
   try {
-    return Math.min(mostBytes, Math.max(leastBytes, Math.floor(usableMemoryBytes(read) / 32)));
+    return Math.min(maxBytes, Math.max(minBytes, Math.floor(usableMemoryBytes(read) / 32)));
   } catch {
-    return leastBytes;
+    return minBytes;
   }
 }

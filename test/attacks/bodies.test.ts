@@ -19,7 +19,7 @@ const mib = 2 ** 20;
 const bodiesBytes = 128 * mib;
 const maxConnections = 1024;
 /** Of a processor: several times what JSON.parse takes where the bounds end. At once, lists take 20 s, a long answer 0.4. */
-const mostTurnMs = 200;
+const maxTurnMs = 200;
 
 const folder = mkdtempSync(join(tmpdir(), 'llmservice-bodies-'));
 const turns = new TurnWatch(join(folder, 'turns'));
@@ -98,7 +98,7 @@ async function beside(what: string, attack: () => Promise<unknown>): Promise<voi
       `the server's loop computed for at most ${String(longestMs)} ms at a stretch`,
   );
   expect(witness.faults).toEqual([]);
-  expect(longestMs).toBeLessThanOrEqual(mostTurnMs);
+  expect(longestMs).toBeLessThanOrEqual(maxTurnMs);
 }
 
 describe('unfinished bodies', () => {

@@ -116,7 +116,7 @@ describe('a checkpoint that ends its reader', () => {
     const secrets = new ServiceSecrets(world.api.admin);
     const endpoints = guardedBy(anyEndpoint);
     // No content is known that takes the heap of the chart: a real reader with less of it stands for one.
-    const reader = new LongReader(secrets, endpoints, { mostHeapMiB: 12 });
+    const reader = new LongReader(secrets, endpoints, { maxHeapMiB: 12 });
     const longReader: Pick<LongReader, 'judge'> = {
       judge: (...job) => {
         readers += 1;

@@ -9,7 +9,7 @@ interface Refusal {
 }
 
 /** Of a body, which may have 16 MiB. */
-const mostChars = 15_000_000;
+const maxChars = 15_000_000;
 /** What a server may say that is asked for more than it does at once. */
 const busy = new Set([429, 503]);
 
@@ -71,7 +71,7 @@ export const textAttacks: readonly Attack[] = [
   {
     name: 'fifteen million letters to be counted, by a client that leaves',
     run: async (target) => {
-      const body = { messages: [{ role: 'user', content: 'a'.repeat(mostChars) }] };
+      const body = { messages: [{ role: 'user', content: 'a'.repeat(maxChars) }] };
       const leaving = AbortSignal.any([AbortSignal.timeout(2000), target.over]);
       await postPacked(target, '/v1/messages/count_tokens', body, leaving).catch((error: unknown) => {
         if (!leaving.aborted) throw error;
@@ -85,7 +85,7 @@ export const textAttacks: readonly Attack[] = [
       const categories = [...charactersOf.values()].filter(({ length }) => length > 0);
       const characters = categories[random(categories.length)] ?? ['a'];
       const bytes = Buffer.byteLength(JSON.stringify(characters.join('')));
-      const text = characters.join('').repeat(Math.floor(mostChars / bytes));
+      const text = characters.join('').repeat(Math.floor(maxChars / bytes));
       const [path, body] = routes[random(routes.length)]?.(text) ?? ['/tokenize', {}];
       await expectAnswer(await postPacked(target, path, body));
     },

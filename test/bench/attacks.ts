@@ -24,7 +24,7 @@ const maxGapMs = 250;
 const attackersNiceness = 10;
 const mib = 2 ** 20;
 /** Resident memory that one process of a kind may hold: a server with all bodies, a text process with its share of 24 GiB. */
-const mostMiB: Readonly<Record<string, number>> = {
+const maxMiB: Readonly<Record<string, number>> = {
   'main.js': 1_280,
   'engine-process.js': 384,
   'text-process.js': 2_304,
@@ -67,7 +67,7 @@ try {
   for (const [name, count] of counts) console.log(`| ${name} | ${String(count)} |`);
   console.log('\n| process | highest MiB | bound |\n|---|---|---|');
   for (const [script, bytes] of highest) {
-    const bound = mostMiB[script] ?? 0;
+    const bound = maxMiB[script] ?? 0;
     console.log(`| ${script} | ${(bytes / mib).toFixed(0)} | ${String(bound)} |`);
     if (bytes > bound * mib) faults.push(`${script} held ${(bytes / mib).toFixed(0)} MiB`);
   }

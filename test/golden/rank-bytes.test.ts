@@ -69,7 +69,7 @@ const elementBytes = new Map(Object.entries({ F32: 4, BF16: 2, F16: 2, F8_E4M3: 
 >;
 
 /** As transformers splits a checkpoint by default. */
-const mostShardBytes = 50e9;
+const maxShardBytes = 50e9;
 
 interface Shard {
   readonly header: Record<
@@ -83,7 +83,7 @@ function shardsOf(tensors: readonly Stored[]): Shard[] {
   const shards: Shard[] = [{ header: {}, dataBytes: 0 }];
   for (const { name, dtype, shape } of tensors) {
     const bytes = shape.reduce((product, side) => product * side, elementBytes.get(dtype)!);
-    if (shards.at(-1)!.dataBytes + bytes > mostShardBytes) shards.push({ header: {}, dataBytes: 0 });
+    if (shards.at(-1)!.dataBytes + bytes > maxShardBytes) shards.push({ header: {}, dataBytes: 0 });
     const shard = shards.at(-1)!;
     const begin = shard.dataBytes;
     shard.dataBytes += bytes;
@@ -123,10 +123,10 @@ function folderOf(config: object, tensors: readonly Stored[]): CheckpointFiles {
       return [shard.file, { bytes, fileBytes: bytes.byteLength + shard.dataBytes }] as const;
     }),
   ]);
-  const read = (file: string, mostBytes: number, beginAt = 0): Promise<FileRange | null> => {
+  const read = (file: string, maxBytes: number, beginAt = 0): Promise<FileRange | null> => {
     const found = files.get(file);
     if (found === undefined) return Promise.resolve(null);
-    const bytes = found.bytes.subarray(beginAt, beginAt + mostBytes);
+    const bytes = found.bytes.subarray(beginAt, beginAt + maxBytes);
     return Promise.resolve({ bytes, fileBytes: found.fileBytes, etag: file });
   };
   const list = [...files.keys()].map((name) => ({ name, bytes: 0, version: null }));

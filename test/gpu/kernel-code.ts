@@ -33,7 +33,7 @@ export type KernelResources = Omit<KernelCode, keyof KernelProgram>;
 
 // Warps or waves that one scheduler can hold, whatever their registers. CUDA C++ Programming Guide, "Technical
 // Specifications per Compute Capability": warps per multiprocessor, a fourth; CDNA ISA documents: waves per SIMD.
-const mostWaves: Readonly<Record<string, number>> = {
+const maxWaves: Readonly<Record<string, number>> = {
   sm_80: 16,
   sm_89: 12,
   sm_90a: 16,
@@ -44,7 +44,7 @@ const mostWaves: Readonly<Record<string, number>> = {
 
 /** Warps (waves) that the registers leave room for on one scheduler (SIMD): 512 registers a lane, given out by 8. */
 export function wavesOf(code: KernelResources): number {
-  const most = mostWaves[code.target];
+  const most = maxWaves[code.target];
   if (most === undefined) throw new Error(`how many waves fit on ${code.target} is not written down`);
   return Math.min(most, Math.floor(512 / Math.max(8, Math.ceil(code.registers / 8) * 8)));
 }

@@ -100,7 +100,7 @@ describe('a request', () => {
   beforeEach(async () => {
     count += 1;
     name = `held-${String(count)}`;
-    activator = await startActivator({ MOST_HELD_PER_SERVICE: '3', GRACE_SECONDS: '3' });
+    activator = await startActivator({ MAX_HELD_PER_SERVICE: '3', GRACE_SECONDS: '3' });
     await create(600);
   });
 

@@ -22,7 +22,7 @@ let proxy: BufferingProxy;
 let operator: RunningOperator;
 
 const startOperator = (): RunningOperator =>
-  world.startOperator({ timing: { streamPauses: { firstMs: 200, mostMs: 1_000 } } });
+  world.startOperator({ timing: { streamPauses: { firstMs: 200, maxMs: 1_000 } } });
 const host = (name: string): string => `${name}.example.org`;
 const asked = (name: string): number => proxy.asked.filter((each) => each === host(name)).length;
 

@@ -10,12 +10,12 @@ import { SteppedReader, type Step } from '../json/stepped-reader.js';
 export const headerLengthBytes = 8;
 
 /** Mixtures of experts with 384 experts in 61 layers have 200,000 in all their files. */
-export const mostTensors = 500_000;
-export const mostNameBytes = 1024;
-const mostDims = 16;
-const mostDtypeBytes = 16;
+export const maxTensors = 500_000;
+export const maxNameBytes = 1024;
+const maxDims = 16;
+const maxDtypeBytes = 16;
 /** Of one text of the metadata: notes of how an adapter was trained are long. */
-const mostMetadataBytes = 4 * 2 ** 20;
+const maxMetadataBytes = 4 * 2 ** 20;
 
 const sizeOfDtype: ReadonlyMap<string, number> = new Map([
   ...['BOOL', 'U8', 'I8', 'F8_E4M3', 'F8_E5M2', 'F8_E8M0'].map((name) => [name, 1] as const),
@@ -52,7 +52,7 @@ export class SafetensorsHeaderReader {
 
   constructor(file: string) {
     this.#file = file;
-    this.#reader = new SteppedReader(file, (json) => this.#begin(json), mostMetadataBytes + mostNameBytes);
+    this.#reader = new SteppedReader(file, (json) => this.#begin(json), maxMetadataBytes + maxNameBytes);
   }
 
   /** Takes the header's next bytes. @throws FailureError CheckpointCorrupt */
@@ -100,7 +100,7 @@ export class SafetensorsHeaderReader {
   }
 
   #entry(json: JsonBytes): Step | null {
-    const name = json.string(mostNameBytes, 'the name of a tensor');
+    const name = json.string(maxNameBytes, 'the name of a tensor');
     json.expect(':', 'the entry of a tensor');
     if (name === '__metadata__') {
       json.expect('{', '__metadata__');
@@ -110,8 +110,8 @@ export class SafetensorsHeaderReader {
     // Once the whole entry is there: what is begun again must leave no trace.
     const follows = this.#follows(json);
     if (this.#names.has(name)) throw json.corrupt(`tensor ${name} is there twice`);
-    if (this.#names.size === mostTensors) {
-      throw json.corrupt(`there are more than ${String(mostTensors)} tensors`);
+    if (this.#names.size === maxTensors) {
+      throw json.corrupt(`there are more than ${String(maxTensors)} tensors`);
     }
     this.#names.add(name);
     this.#tensors.push(tensor);
@@ -119,9 +119,9 @@ export class SafetensorsHeaderReader {
   }
 
   #metadata(json: JsonBytes): Step | null {
-    json.skipString(mostNameBytes, 'the name of a text of __metadata__');
+    json.skipString(maxNameBytes, 'the name of a text of __metadata__');
     json.expect(':', 'a text of __metadata__');
-    json.skipString(mostMetadataBytes, 'a text of __metadata__');
+    json.skipString(maxMetadataBytes, 'a text of __metadata__');
     if (json.takes(',')) return (next) => this.#metadata(next);
     json.expect('}', '__metadata__');
     return (next) => this.#afterEntry(next);
@@ -150,10 +150,10 @@ function readTensor(json: JsonBytes, name: string): Described {
   let offsets: number[] | undefined;
   json.expect('{', what);
   do {
-    const field = json.string(mostNameBytes, 'a field of a tensor');
+    const field = json.string(maxNameBytes, 'a field of a tensor');
     json.expect(':', what);
-    if (field === 'dtype' && dtype === undefined) dtype = json.string(mostDtypeBytes, 'a dtype');
-    else if (field === 'shape' && shape === undefined) shape = readCounts(json, mostDims, 'a shape');
+    if (field === 'dtype' && dtype === undefined) dtype = json.string(maxDtypeBytes, 'a dtype');
+    else if (field === 'shape' && shape === undefined) shape = readCounts(json, maxDims, 'a shape');
     else if (field === 'data_offsets' && offsets === undefined) offsets = readCounts(json, 2, 'data_offsets');
     else throw json.corrupt(`the field ${field} is there twice or is none of the format`);
   } while (json.takes(','));

@@ -3,18 +3,18 @@
 import { FailureError } from '@llmservice/crds';
 import { isObject } from '../config/config-fields.js';
 import type { JsonBytes } from '../json/json-bytes.js';
-import { mostNameBytes, mostTensors } from './safetensors-header.js';
+import { maxNameBytes, maxTensors } from './safetensors-header.js';
 import { SteppedReader, type Step } from '../json/stepped-reader.js';
 
 export const safetensorsIndexFile = 'model.safetensors.index.json';
 export const safetensorsSingleFile = 'model.safetensors';
 
 /** The largest published checkpoints have some hundred. */
-const mostFiles = 10_000;
-const mostFileNameBytes = 255;
+const maxFiles = 10_000;
+const maxFileNameBytes = 255;
 /** Of what is beside weight_map. */
-const mostOtherBytes = 2 ** 20;
-const mostOtherLevels = 8;
+const maxOtherBytes = 2 ** 20;
+const maxOtherLevels = 8;
 
 export interface SafetensorsIndex {
   /** Distinct shard files, sorted. */
@@ -37,7 +37,7 @@ export class SafetensorsIndexReader {
       json.expect('{', 'the index');
       return (next) => (next.takes('}') ? null : this.#field(next));
     };
-    this.#reader = new SteppedReader(safetensorsIndexFile, begin, 2 * mostOtherBytes);
+    this.#reader = new SteppedReader(safetensorsIndexFile, begin, 2 * maxOtherBytes);
   }
 
   /** Takes the index' next bytes. @throws FailureError CheckpointCorrupt */
@@ -61,22 +61,22 @@ export class SafetensorsIndexReader {
   }
 
   #field(json: JsonBytes): Step | null {
-    const field = json.string(mostNameBytes, 'a field');
+    const field = json.string(maxNameBytes, 'a field');
     json.expect(':', field);
     if (field === 'weight_map') {
       json.expect('{', field);
       return json.takes('}') ? (next) => this.#follows(next) : (next) => this.#tensor(next);
     }
-    const value = json.value(mostOtherBytes, mostOtherLevels, field);
+    const value = json.value(maxOtherBytes, maxOtherLevels, field);
     const follows = this.#follows(json);
     if (field === 'metadata') this.#totalSizeBytes = totalSize(value);
     return follows;
   }
 
   #tensor(json: JsonBytes): Step | null {
-    const tensor = json.string(mostNameBytes, 'the name of a tensor');
+    const tensor = json.string(maxNameBytes, 'the name of a tensor');
     json.expect(':', 'the file of a tensor');
-    const file = json.string(mostFileNameBytes, 'the file of a tensor');
+    const file = json.string(maxFileNameBytes, 'the file of a tensor');
     const more = json.takes(',');
     if (!more) json.expect('}', 'weight_map');
     // A path out of the checkpoint's folder would make the puller write elsewhere.
@@ -88,12 +88,12 @@ export class SafetensorsIndexReader {
   }
 
   #put(json: JsonBytes, tensor: string, file: string): void {
-    if (this.#weightMap.size === mostTensors) {
-      throw json.corrupt(`weight_map has more than ${String(mostTensors)} tensors`);
+    if (this.#weightMap.size === maxTensors) {
+      throw json.corrupt(`weight_map has more than ${String(maxTensors)} tensors`);
     }
     const known = this.#files.get(file);
-    if (known === undefined && this.#files.size === mostFiles) {
-      throw json.corrupt(`weight_map names more than ${String(mostFiles)} files`);
+    if (known === undefined && this.#files.size === maxFiles) {
+      throw json.corrupt(`weight_map names more than ${String(maxFiles)} files`);
     }
     if (known === undefined) this.#files.set(file, file);
     this.#weightMap.set(tensor, known ?? file);

@@ -4,9 +4,9 @@ import { FailureError } from '@llmservice/crds';
 import { headerLengthBytes } from './safetensors-header.js';
 
 /** 400,000 tensors make 54 MiB. */
-const mostHeaderBytes = 64 * 2 ** 20;
+const maxHeaderBytes = 64 * 2 ** 20;
 /** Of the index, which has less of each tensor. */
-export const mostIndexBytes = 64 * 2 ** 20;
+export const maxIndexBytes = 64 * 2 ** 20;
 
 /**
  * Length of the JSON header, from the first 8 bytes of a file of `fileBytes`.
@@ -18,7 +18,7 @@ export function parseHeaderLength(file: string, firstBytes: Uint8Array, fileByte
   }
   const view = new DataView(firstBytes.buffer, firstBytes.byteOffset, headerLengthBytes);
   const length = view.getBigUint64(0, true);
-  if (length < 2n || length > BigInt(Math.min(mostHeaderBytes, fileBytes - headerLengthBytes))) {
+  if (length < 2n || length > BigInt(Math.min(maxHeaderBytes, fileBytes - headerLengthBytes))) {
     throw corrupt(file, `its header claims ${length.toString()} bytes in a file of ${String(fileBytes)}`);
   }
   return Number(length);

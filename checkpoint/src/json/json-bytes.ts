@@ -12,12 +12,12 @@ const [zero, nine] = [0x30, 0x39];
 const [tab, lineFeed, carriageReturn, blank] = [0x09, 0x0a, 0x0d, 0x20];
 
 /** Of a whole number that a double holds. */
-const mostDigits = 16;
+const maxDigits = 16;
 
 /** Every method names `what` it was to read when the text is otherwise. @throws FailureError CheckpointCorrupt */
 export class JsonBytes {
   readonly #file: string;
-  readonly #mostStepBytes: number;
+  readonly #maxStepBytes: number;
   #bytes: Buffer = Buffer.alloc(0);
   /** Where in the text `#bytes` begins. */
   #base = 0;
@@ -28,10 +28,10 @@ export class JsonBytes {
   /** What the step is about, for messages; null: nothing that has a name. */
   subject: string | null = null;
 
-  /** @param mostStepBytes of one step, blanks included: more is never held. */
-  constructor(file: string, mostStepBytes: number) {
+  /** @param maxStepBytes of one step, blanks included: more is never held. */
+  constructor(file: string, maxStepBytes: number) {
     this.#file = file;
-    this.#mostStepBytes = mostStepBytes;
+    this.#maxStepBytes = maxStepBytes;
   }
 
   /** Adds the bytes that follow; the step that needed them begins again. */
@@ -40,8 +40,8 @@ export class JsonBytes {
     this.#base += this.#begin;
     this.#begin = 0;
     this.#at = 0;
-    if (rest.length > this.#mostStepBytes) {
-      throw this.corrupt(`an entry has more than ${String(this.#mostStepBytes)} bytes`);
+    if (rest.length > this.#maxStepBytes) {
+      throw this.corrupt(`an entry has more than ${String(this.#maxStepBytes)} bytes`);
     }
     this.#bytes = Buffer.concat([rest, bytes]);
   }
@@ -93,14 +93,14 @@ export class JsonBytes {
     return true;
   }
 
-  string(mostBytes: number, what: string): string {
-    const { begin, end, isPlain } = this.#stringRange(mostBytes, what);
+  string(maxBytes: number, what: string): string {
+    const { begin, end, isPlain } = this.#stringRange(maxBytes, what);
     if (isPlain) return this.#bytes.toString('utf8', begin + 1, end - 1);
     return this.#parsed(begin, end, what) as string;
   }
 
-  skipString(mostBytes: number, what: string): void {
-    this.#stringRange(mostBytes, what);
+  skipString(maxBytes: number, what: string): void {
+    this.#stringRange(maxBytes, what);
   }
 
   /** A whole number that is not negative. */
@@ -112,10 +112,10 @@ export class JsonBytes {
     let value = 0;
     for (; isDigit(bytes[at]); at += 1) value = value * 10 + (bytes[at] as number) - zero;
     if (at === bytes.length && !this.#hasEnded) {
-      if (at - begin > mostDigits) throw this.corrupt(`${what} is larger than any file`);
+      if (at - begin > maxDigits) throw this.corrupt(`${what} is larger than any file`);
       this.#needBytes();
     }
-    if (at - begin > mostDigits || !Number.isSafeInteger(value)) {
+    if (at - begin > maxDigits || !Number.isSafeInteger(value)) {
       throw this.corrupt(`${what} is larger than any file`);
     }
     if (at - begin > 1 && bytes[begin] === zero) throw this.corrupt(`${what} begins with 0`);
@@ -124,28 +124,27 @@ export class JsonBytes {
   }
 
   /** Any value, of bounded size and depth. */
-  value(mostBytes: number, mostLevels: number, what: string): unknown {
+  value(maxBytes: number, maxLevels: number, what: string): unknown {
     this.next();
     const begin = this.#at;
-    this.#skipValue(begin, mostBytes, mostLevels, what);
+    this.#skipValue(begin, maxBytes, maxLevels, what);
     return this.#parsed(begin, this.#at, what);
   }
 
-  #skipValue(begin: number, mostBytes: number, mostLevels: number, what: string): void {
+  #skipValue(begin: number, maxBytes: number, maxLevels: number, what: string): void {
     let levels = 0;
     do {
       const byte = this.next();
       if (byte === null) throw this.corrupt(`the text ends within ${what}`);
-      if (this.#at - begin > mostBytes)
-        throw this.corrupt(`${what} has more than ${String(mostBytes)} bytes`);
+      if (this.#at - begin > maxBytes) throw this.corrupt(`${what} has more than ${String(maxBytes)} bytes`);
       if (byte === quote) {
-        this.#stringRange(mostBytes, what);
+        this.#stringRange(maxBytes, what);
         continue;
       }
       if (byte === openArray || byte === openObject) levels += 1;
       if (byte === closeArray || byte === closeObject) levels -= 1;
-      if (levels > mostLevels) {
-        throw this.corrupt(`${what} is nested deeper than ${String(mostLevels)} levels`);
+      if (levels > maxLevels) {
+        throw this.corrupt(`${what} is nested deeper than ${String(maxLevels)} levels`);
       }
       // What encloses the value follows it.
       if (levels < 0) throw this.corrupt(`${what} is missing`);
@@ -160,13 +159,13 @@ export class JsonBytes {
     if (this.#at === this.#bytes.length && !this.#hasEnded) this.#needBytes();
   }
 
-  #stringRange(mostBytes: number, what: string): { begin: number; end: number; isPlain: boolean } {
+  #stringRange(maxBytes: number, what: string): { begin: number; end: number; isPlain: boolean } {
     const first = this.next();
     if (first !== quote) throw this.#unexpected(what, first);
     const bytes = this.#bytes;
     const begin = this.#at;
     // Those two in which it stands count too.
-    const most = Math.min(bytes.length, begin + mostBytes + 2);
+    const most = Math.min(bytes.length, begin + maxBytes + 2);
     let isPlain = true;
     let at = begin + 1;
     for (; at < most; at += 1) {
@@ -180,7 +179,7 @@ export class JsonBytes {
         at += 1;
       } else if (byte < blank) throw this.corrupt(`${what} has a control character`, this.#base + at);
     }
-    if (at >= begin + mostBytes + 2) throw this.corrupt(`${what} has more than ${String(mostBytes)} bytes`);
+    if (at >= begin + maxBytes + 2) throw this.corrupt(`${what} has more than ${String(maxBytes)} bytes`);
     if (this.#hasEnded) throw this.corrupt(`the text ends within ${what}`);
     return this.#needBytes();
   }

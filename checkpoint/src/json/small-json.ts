@@ -5,8 +5,8 @@
 import { FailureError, parseJson } from '@llmservice/crds';
 
 /** Several times what configs have, whose longest lists name each module of a model. */
-const mostLevels = 64;
-const mostValues = 200_000;
+const maxLevels = 64;
+const maxValues = 200_000;
 
 const mib = 2 ** 20;
 /** Above all released ones. */
@@ -16,11 +16,11 @@ const sizes: ReadonlyMap<string, number> = new Map([
   ['tokenizer.json', 128 * mib],
 ]);
 /** Of the other files of tokenizer and template. */
-const mostOtherBytes = 32 * mib;
+const maxOtherBytes = 32 * mib;
 
 /** @throws FailureError CheckpointCorrupt where a small file is larger than any such file is */
 export function checkSmallFile(name: string, bytes: number): void {
-  const most = sizes.get(name) ?? mostOtherBytes;
+  const most = sizes.get(name) ?? maxOtherBytes;
   if (bytes <= most) return;
   throw new FailureError(
     'CheckpointCorrupt',
@@ -56,9 +56,9 @@ function excessOf(text: string): string | null {
     else if (character === '[' || character === '{') {
       levels += 1;
       values += 1;
-      if (levels > mostLevels) return `is nested deeper than ${String(mostLevels)} levels`;
+      if (levels > maxLevels) return `is nested deeper than ${String(maxLevels)} levels`;
     } else if (character === ']' || character === '}') levels -= 1;
-    if (values > mostValues) return `has more than ${String(mostValues)} values`;
+    if (values > maxValues) return `has more than ${String(maxValues)} values`;
   }
   return null;
 }

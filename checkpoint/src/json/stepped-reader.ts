@@ -11,9 +11,9 @@ export class SteppedReader {
   readonly #json: JsonBytes;
   #step: Step | null;
 
-  /** @param mostStepBytes that one step may take */
-  constructor(file: string, first: Step, mostStepBytes: number) {
-    this.#json = new JsonBytes(file, mostStepBytes);
+  /** @param maxStepBytes that one step may take */
+  constructor(file: string, first: Step, maxStepBytes: number) {
+    this.#json = new JsonBytes(file, maxStepBytes);
     this.#step = first;
   }
 

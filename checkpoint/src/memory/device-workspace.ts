@@ -19,16 +19,16 @@ export interface DeviceWorkspaceInput {
 
 const counters = 64 * 1024;
 /** More multiprocessors than any device has that cuts products into slices (Hopper), of 1 MiB each. */
-const mostSlices = 160;
+const maxSlices = 160;
 /** Floats that attention's splits take at most; a step that wants more takes turns. */
-const mostSplitFloats = 64 * 1024 ** 2;
+const maxSplitFloats = 64 * 1024 ** 2;
 /** Of a chunk of 64 positions and a V head: two triangles of tiles, and four values of each position. */
 const chunkFloats = 2 * 2560 + 4 * 64;
 /** Rows that experts take at once. */
-const mostExpertRows = 2048;
+const maxExpertRows = 2048;
 /** Rows that are sampled at once, and tokens that they bias and count together, of 8 bytes each. */
-const mostSamples = 32;
-const mostSampleEdits = 128 * 1024;
+const maxSamples = 32;
+const maxSampleEdits = 128 * 1024;
 
 export function deviceWorkspaceBytes(input: DeviceWorkspaceInput): number {
   if (input.accelerator === 'cpu') return 0;
@@ -63,14 +63,14 @@ function productBytes({ weights, accelerator, tensor, maxNumBatchedTokens }: Dev
     );
   });
   const rows = Math.ceil(Math.min(maxNumBatchedTokens, 1024) / 256) * 256;
-  const sums = accelerator === 'cuda' ? mostSlices * 2 * 128 * rows * 4 : 0;
+  const sums = accelerator === 'cuda' ? maxSlices * 2 * 128 * rows * 4 : 0;
   return counters + Math.max(0, ...records) + sums;
 }
 
 function attentionBytes({ shape, tensor, maxNumBatchedTokens }: DeviceWorkspaceInput): number {
   const longest = 2 ** Math.ceil(Math.log2(Math.max(1024, shape.maxPositionEmbeddings)));
   const perRow = (shape.heads / tensor) * splitsOf(longest) * (shape.headDim + 2);
-  return 4 * Math.min(maxNumBatchedTokens * 8 * perRow, Math.max(mostSplitFloats, 8 * perRow));
+  return 4 * Math.min(maxNumBatchedTokens * 8 * perRow, Math.max(maxSplitFloats, 8 * perRow));
 }
 
 /** As native/src/backends/gpu/kernels/attention_splits.h cuts positions. */
@@ -92,7 +92,7 @@ function gdnBytes({ shape, tensor, maxNumBatchedTokens }: DeviceWorkspaceInput):
 function expertBytes({ shape, weights, tensor, maxNumBatchedTokens }: DeviceWorkspaceInput): number {
   if (shape.moe === null) return 0;
   const { topK, experts, ffn } = shape.moe;
-  const rows = Math.min(maxNumBatchedTokens, mostExpertRows);
+  const rows = Math.min(maxNumBatchedTokens, maxExpertRows);
   const pairs = rows * topK;
   const width = Math.ceil(ffn / tensor);
   const routed = weights.matrices.filter(({ use }) => use === 'routed');
@@ -105,14 +105,14 @@ function expertBytes({ shape, weights, tensor, maxNumBatchedTokens }: DeviceWork
 /** Of each row: what chunks of 4,096 logits say, a histogram, adjusted logits and candidates. Rank 0 alone has it. */
 function samplingBytes({ shape: { vocab } }: DeviceWorkspaceInput): number {
   const chunks = Math.ceil(vocab / 4096) * 272;
-  return mostSamples * (chunks + 12_296 + Math.ceil(vocab / 4) * 16 + vocab * 4) + 5 * 256;
+  return maxSamples * (chunks + 12_296 + Math.ceil(vocab / 4) * 16 + vocab * 4) + 5 * 256;
 }
 
 /** Ids, angles, segments, block tables and what is to be sampled of a step, on their way from the host. */
 function listBytes({ shape, maxNumSeqs, maxNumBatchedTokens, blockSize }: DeviceWorkspaceInput): number {
   const tables = maxNumSeqs * Math.ceil(shape.maxPositionEmbeddings / blockSize) * 4;
-  const masks = mostSamples * Math.ceil(shape.vocab / 32) * 4;
-  const samples = Math.max(2 * maxNumSeqs, mostSamples) * 72 + masks + mostSampleEdits * 8;
+  const masks = maxSamples * Math.ceil(shape.vocab / 32) * 4;
+  const samples = Math.max(2 * maxNumSeqs, maxSamples) * 72 + masks + maxSampleEdits * 8;
   return (
     64 * 1024 + maxNumBatchedTokens * (128 + shape.rotaryDim * 4) + maxNumSeqs * 8 * 32 + tables + samples
   );

@@ -3,7 +3,7 @@
 // estimate: it knows of no context, no sequences and no states.
 
 const overhead = 1.2;
-const mostDevices = 64;
+const maxDevices = 64;
 
 export interface RoughEstimate {
   readonly bytes: number;
@@ -20,7 +20,7 @@ export function roughEstimate(
   const bytes = Math.ceil(fileBytes * overhead);
   if (deviceBytes === null) return { bytes, devices: null };
   const perDevice = (deviceBytes * memoryUtilizationPercent) / 100;
-  for (let devices = 1; devices <= mostDevices; devices *= 2) {
+  for (let devices = 1; devices <= maxDevices; devices *= 2) {
     if (devices * perDevice >= bytes) return { bytes, devices };
   }
   return { bytes, devices: null };

@@ -51,7 +51,7 @@ void visit_load(gpu::Device& device, const OpSizes& sizes, DType kv, const Load&
   const DeviceList<Segment> list(device, segments);
   // As the backend rounds them.
   const auto longest =
-      static_cast<int32_t>(std::bit_ceil(static_cast<uint32_t>(std::max(load.context, gpu::kLeastLongest))));
+      static_cast<int32_t>(std::bit_ceil(static_cast<uint32_t>(std::max(load.context, gpu::kMinLongest))));
   const gpu::StepSegments step = {list.data(), load.sequences,
                                   static_cast<int32_t>(std::bit_ceil(static_cast<uint32_t>(load.rows))),
                                   longest};

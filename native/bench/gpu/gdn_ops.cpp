@@ -53,7 +53,7 @@ void visit_load(gpu::Device& device, const OpSizes& sizes, const Load& load, con
   const DeviceList<Segment> list(device, segments);
   const gpu::StepSegments step = {list.data(), load.sequences,
                                   static_cast<int32_t>(std::bit_ceil(static_cast<uint32_t>(load.rows))),
-                                  gpu::kLeastLongest};
+                                  gpu::kMinLongest};
   const RandomMemory qkv(device, Values::kF32, rows * m.channels() * 4);
   const RandomMemory gates(device, Values::kF32, rows * 2 * m.v_heads * 4);
   const RandomMemory weight(device, Values::kF32, m.channels() * kConvKernel * 4);

@@ -9,7 +9,7 @@ void DeviceSampler::begin() {
 
 bool DeviceSampler::takes(const SamplingParams& params, const TokenCounts& counts, const RulesAt* rules,
                           std::span<const int32_t> ahead) const {
-  return model_.samples() && SampleLists::edits_of(params, counts, rules, ahead) <= kMostSampleEdits;
+  return model_.samples() && SampleLists::edits_of(params, counts, rules, ahead) <= kMaxSampleEdits;
 }
 
 int32_t DeviceSampler::draw(int32_t row, const SamplingParams& params, const TokenCounts& counts,

@@ -8,7 +8,7 @@ namespace llmservice {
 namespace {
 
 // Of the blocks that were planned: a plan knows devices by bounds, but not so badly.
-constexpr int64_t kLeastPercent = 75;
+constexpr int64_t kMinPercent = 75;
 
 int64_t percent_of(int64_t whole, int64_t percent) {
   return whole / 100 * percent + whole % 100 * percent / 100;
@@ -100,7 +100,7 @@ int32_t blocks_that_fit(const KvDemand& demand, std::span<const RankRoom> ranks,
   const auto least = std::ranges::min_element(ranks, {}, blocks_of);
   const int64_t blocks = blocks_of(*least);
   const int64_t sequence = ceil_div(demand.max_length, demand.block_size);
-  const int64_t planned = ceil_div(demand.share.planned_blocks * kLeastPercent, 100);
+  const int64_t planned = ceil_div(demand.share.planned_blocks * kMinPercent, 100);
   const int64_t promised = std::min<int64_t>(demand.most, std::max(sequence, planned));
   if (blocks >= promised) return static_cast<int32_t>(std::min<int64_t>(demand.most, blocks));
 

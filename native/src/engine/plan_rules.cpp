@@ -10,7 +10,7 @@
 namespace llmservice {
 namespace {
 
-constexpr int32_t kMaxTopLogprobs = kMostAlternatives;
+constexpr int32_t kMaxTopLogprobs = kMaxAlternatives;
 
 void check_sampling(const SamplingParams& s, const std::string& where) {
   const auto require = [&](bool holds, const char* rule) {

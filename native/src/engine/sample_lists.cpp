@@ -24,7 +24,7 @@ void SampleLists::add_draw(int32_t row, const SamplingParams& params, const Toke
   if (params.temperature != 0) {
     request.inverse_temperature = 1 / params.temperature;
     request.noise_key = noise_key(params.seed, position);
-    request.least_weight = std::max(params.min_p, std::numeric_limits<float>::min());
+    request.min_weight = std::max(params.min_p, std::numeric_limits<float>::min());
     request.top_k = params.top_k;
     request.top_p = params.top_p;
     request.typical_p = params.typical_p;
@@ -57,8 +57,8 @@ int64_t SampleLists::edits_of(const SamplingParams& params, const TokenCounts& c
 }
 
 bool SampleLists::have_room_for(int64_t edits) const {
-  return std::ssize(requests_) < kMostSampleRequests &&
-         std::ssize(biases_) + std::ssize(counts_) + edits <= kMostSampleEdits;
+  return std::ssize(requests_) < kMaxSampleRequests &&
+         std::ssize(biases_) + std::ssize(counts_) + edits <= kMaxSampleEdits;
 }
 
 SampleBatch SampleLists::batch() const {

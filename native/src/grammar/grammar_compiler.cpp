@@ -17,7 +17,7 @@ namespace {
 
 constexpr int64_t kCacheBytes = 256 << 20;
 // Room to indent, and no more: a model that is unsure would write spaces without end.
-constexpr int kMostWhitespace = 32;
+constexpr int kMaxWhitespace = 32;
 
 class XGrammarConstraint final : public Constraint {
  public:
@@ -199,7 +199,7 @@ class GrammarCompiler::Parts {
     const bool any_whitespace = true;
     const bool strict = true;
     return compiler.CompileGrammar(without_control_characters(xgrammar::Grammar::FromJSONSchema(
-        schema, any_whitespace, std::nullopt, std::nullopt, strict, kMostWhitespace)));
+        schema, any_whitespace, std::nullopt, std::nullopt, strict, kMaxWhitespace)));
   }
 
   xgrammar::CompiledGrammar compile_format(const std::string& format) {

@@ -58,7 +58,7 @@ Model::Model(const Checkpoint& checkpoint, const ModelConfig& config, Backend& b
       shard_(options.shard),
       vocab_(shard_vocab(config.vocab, options.shard)),
       samples_(backend.samples() && options.shard.rank == 0),
-      most_samples_(samples_ ? options.max_tokens + options.caches.slots : 0),
+      max_samples_(samples_ ? options.max_tokens + options.caches.slots : 0),
       attention_(attention_shape(config_, options.caches)),
       max_tokens_(options.max_tokens),
       frequencies_(backend, rope_frequencies(config.rope)),
@@ -119,7 +119,7 @@ StepLimits Model::step_limits(const ModelOptions& options) const {
                     .sequences = options.caches.slots,
                     .longest = options.max_length,
                     .block_size = options.caches.block_size,
-                    .result = std::max<int64_t>(outcome_floats(options.max_tokens, most_samples_),
+                    .result = std::max<int64_t>(outcome_floats(options.max_tokens, max_samples_),
                                                 kLogitRows * std::max<int64_t>(vocab, config_.hidden)),
                     .vocab = samples_ ? config_.vocab : 0};
   const auto has = [&](LayerKind kind) {
@@ -153,7 +153,7 @@ void Model::allocate_workspace(const ModelOptions& options) {
   reserve(work_.hidden, mtp_ ? rows : 0, config_.hidden);
   reserve(work_.final, rows, config_.hidden);
   float* faults = nullptr;
-  reserve(faults, shard_.rank == 0 ? outcome_floats(rows, most_samples_) : 0, 1);
+  reserve(faults, shard_.rank == 0 ? outcome_floats(rows, max_samples_) : 0, 1);
   reserve(work_.slice, kLogitRows, vocab_.count);
   const bool gathers = shard_.size > 1 && shard_.rank == 0;
   if (gathers) reserve(work_.logits, kLogitRows, config_.vocab);

@@ -131,7 +131,7 @@ class Model {
   int64_t step_rows_ = 0;
   int64_t logit_rows_ = 0;  // of the logits that were begun last
   bool samples_;
-  int32_t most_samples_ = 0;
+  int32_t max_samples_ = 0;
   AttentionShape attention_;  // of layers without a window
   int64_t max_tokens_;
   DeviceVector frequencies_;  // of rotation

@@ -7,10 +7,10 @@
 
 namespace llmservice {
 
-constexpr int32_t kMostAlternatives = 20;
+constexpr int32_t kMaxAlternatives = 20;
 // Of one batch: requests, and what they bias and count together (1 MiB).
-constexpr int32_t kMostSampleRequests = 32;
-constexpr int64_t kMostSampleEdits = 1 << 17;
+constexpr int32_t kMaxSampleRequests = 32;
+constexpr int64_t kMaxSampleEdits = 1 << 17;
 
 // Ids that SampleRequest and SampleResult use for "none".
 constexpr int32_t kNoToken = -1;
@@ -46,11 +46,11 @@ struct SampleRequest {
   int32_t mask = kNoMask;  // of masks (M, ceil(V / 32)): a set bit allows its token
   // The draw: Gumbel-argmax over what truncation leaves of softmax(logits · inverse_temperature).
   float inverse_temperature = 0;  // 0: greedy
-  float least_weight = 0;  // relative to the likeliest token: min_p, at least the smallest normal float
-  int32_t top_k = 0;       // 0: off
+  float min_weight = 0;  // relative to the likeliest token: min_p, at least the smallest normal float
+  int32_t top_k = 0;     // 0: off
   float top_p = 1;
   float typical_p = 1;
-  int32_t top_logprobs = 0;  // alternatives wanted, at most kMostAlternatives
+  int32_t top_logprobs = 0;  // alternatives wanted, at most kMaxAlternatives
   uint64_t noise_key = 0;    // of (seed, position), see engine/noise.h
 };
 
@@ -70,15 +70,15 @@ struct SampleResult {
   int32_t rank;          // of a scored token: logits that are at least its own, its own with them
   uint64_t hash;         // engine/logit_hash.h
   int32_t alternatives;  // as many as wanted, or all there are
-  int32_t top_tokens[kMostAlternatives];  // best first; of equal ones the lower id first
-  float top_logprobs[kMostAlternatives];
+  int32_t top_tokens[kMaxAlternatives];  // best first; of equal ones the lower id first
+  float top_logprobs[kMaxAlternatives];
 };
 
 // Requests of rows of the same logits, and the lists that they name parts of; made by engine/sample_lists.h.
 struct SampleBatch {
-  std::span<const SampleRequest> requests;  // at most kMostSampleRequests
+  std::span<const SampleRequest> requests;  // at most kMaxSampleRequests
   std::span<const uint32_t> masks;          // (M, ceil(V / 32)), at most one for each request
-  std::span<const TokenBias> biases;        // with counts at most kMostSampleEdits
+  std::span<const TokenBias> biases;        // with counts at most kMaxSampleEdits
   std::span<const TokenCount> counts;
   // What at least one request asks for, beside those lists.
   bool draws;  // at a temperature

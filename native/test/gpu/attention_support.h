@@ -88,11 +88,11 @@ class PagedSequence {
 
   // (tokens, heads, head_dim), NaN where no piece lies.
   std::vector<float> attend(const std::vector<Piece>& pieces) const {
-    int32_t most_rows = 0;
+    int32_t max_rows = 0;
     int32_t rows = 0;
-    for (const Piece& piece : pieces) most_rows = std::max(most_rows, piece.count), rows += piece.count;
+    for (const Piece& piece : pieces) max_rows = std::max(max_rows, piece.count), rows += piece.count;
     const DeviceArray<Segment> list(segments(pieces));
-    const gpu::StepSegments step{list.data(), static_cast<int32_t>(pieces.size()), most_rows, tokens_};
+    const gpu::StepSegments step{list.data(), static_cast<int32_t>(pieces.size()), max_rows, tokens_};
     const DeviceArray<float> queries(q), out(tokens_ * q_width(), NAN),
         workspace(gpu::attention_workspace(shape_, rows, tokens_) + 1, NAN);
     for (const gpu::Launch& launch :

@@ -29,7 +29,7 @@
 namespace llmservice::gpu {
 namespace {
 
-constexpr int kMostRanks = 8;
+constexpr int kMaxRanks = 8;
 constexpr size_t kBoxFloats = 1000;  // so that most of what ranks exchange goes in pieces
 constexpr auto kSystemError = static_cast<NcclResult>(2);
 constexpr auto kInvalidUsage = static_cast<NcclResult>(5);
@@ -41,7 +41,7 @@ struct Box {
 
 struct Shared {
   std::atomic<int> joined;
-  Box boxes[kMostRanks][kMostRanks];  // from, to
+  Box boxes[kMaxRanks][kMaxRanks];  // from, to
 };
 
 // What an NcclId holds.
@@ -196,7 +196,7 @@ EXPORT NcclResult ncclGetUniqueId(NcclId* id) {
 
 EXPORT NcclResult ncclCommInitRankConfig(NcclComm** comm, int ranks, NcclId id, int rank,
                                          NcclConfig* config) {
-  if (config->magic != 0xcafebeef || config->blocking != 0 || ranks > kMostRanks) return kInvalidUsage;
+  if (config->magic != 0xcafebeef || config->blocking != 0 || ranks > kMaxRanks) return kInvalidUsage;
   Place place;
   std::memcpy(&place, id.bytes, sizeof(place));
   const std::string path = "/proc/" + std::to_string(place.pid) + "/fd/" + std::to_string(place.descriptor);

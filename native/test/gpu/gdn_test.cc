@@ -76,7 +76,7 @@ struct Layer {
       gpu::StepSegments step{list.data(), static_cast<int32_t>(segments.size()), 0, 0};
       int32_t end = 0;
       for (const Segment& segment : segments) {
-        step.most_rows = std::max(step.most_rows, segment.count);
+        step.max_rows = std::max(step.max_rows, segment.count);
         step.longest = std::max(step.longest, segment.position + segment.count);
         end = std::max(end, segment.first + segment.count);
       }

@@ -14,7 +14,7 @@
 namespace llmservice::testing {
 
 // No test waits longer for one of its processes.
-constexpr unsigned kMostSeconds = 600;
+constexpr unsigned kMaxSeconds = 600;
 
 inline nlohmann::json to_json(const std::vector<Said>& all) {
   nlohmann::json list = nlohmann::json::array();
@@ -60,7 +60,7 @@ class RankEngines : public GpuEngine {
     std::vector<RankProcess> processes;
     for (int32_t rank = setting.size - 1; rank >= 0; --rank) {
       processes.emplace_back([&, rank] {
-        alarm(kMostSeconds);
+        alarm(kMaxSeconds);
         std::optional<RankPlace> place;
         if (segment != nullptr) place = RankPlace{rank, setting.size, segment->descriptor()};
         run_rank(setting, rank, place, work);

@@ -66,7 +66,7 @@ Asked random_request(std::mt19937& random, int32_t rows, int32_t vocab) {
   if (chance(25)) p.repetition_penalty = real(0.7f, 1.6f);
   if (chance(25)) p.presence_penalty = real(-2, 2);
   if (chance(25)) p.frequency_penalty = real(-2, 2);
-  if (chance(40)) p.top_logprobs = static_cast<int32_t>(random() % (kMostAlternatives + 1));
+  if (chance(40)) p.top_logprobs = static_cast<int32_t>(random() % (kMaxAlternatives + 1));
   std::vector<int32_t> prompt(random() % 40);
   for (int32_t& t : prompt) t = token();
   asked.generated.resize(random() % 40);

@@ -11,10 +11,10 @@ test('settings are read, and what is left out has its default', () => {
     tlsDir: '/tls',
     tlsPort: 8084,
     graceSeconds: 0,
-    mostHeld: 1000,
+    maxHeld: 1000,
   });
 });
 
 test('everything that is wrong is named', () => {
-  expect(() => parseActivatorSettings({ PORT: '70000', MOST_HELD: 'many' })).toThrow(/PORT.*MOST_HELD/);
+  expect(() => parseActivatorSettings({ PORT: '70000', MAX_HELD: 'many' })).toThrow(/PORT.*MAX_HELD/);
 });

@@ -12,8 +12,8 @@ export interface ActivatorSettings {
   readonly tlsPort: number;
   readonly metricsPort: number;
   readonly logLevel: string;
-  readonly mostHeld: number;
-  readonly mostHeldPerService: number;
+  readonly maxHeld: number;
+  readonly maxHeldPerService: number;
   readonly graceSeconds: number;
   readonly drainSeconds: number;
 }
@@ -39,8 +39,8 @@ export function parseActivatorSettings(env: Readonly<Record<string, string | und
     tlsPort: count('TLS_PORT', ports.secureActivator, 65535),
     metricsPort: count('METRICS_PORT', ports.operatorMetrics, 65535),
     logLevel: text('LOG_LEVEL') ?? 'info',
-    mostHeld: count('MOST_HELD', 1000, 100_000),
-    mostHeldPerService: count('MOST_HELD_PER_SERVICE', 250, 100_000),
+    maxHeld: count('MAX_HELD', 1000, 100_000),
+    maxHeldPerService: count('MAX_HELD_PER_SERVICE', 250, 100_000),
     graceSeconds: count('GRACE_SECONDS', 10, 3600),
     drainSeconds: count('DRAIN_SECONDS', 120, 3600),
   };

@@ -18,7 +18,7 @@ const connectMs = 5_000;
 /** How long a pod may be silent before TCP probes whether it is still there. */
 const probeMs = 30_000;
 /** Of an answer that is told as an event. */
-const mostErrorBytes = 64 * 1024;
+const maxErrorBytes = 64 * 1024;
 const agent = new http.Agent({ keepAlive: false });
 /** A session of before would stand for what its certificate proved then. */
 const secureAgent = new https.Agent({ keepAlive: false, maxCachedSessions: 0 });
@@ -158,7 +158,7 @@ export class HeldRequest {
       let bytes = 0;
       for await (const chunk of answered as AsyncIterable<Buffer>) {
         bytes += chunk.byteLength;
-        if (bytes > mostErrorBytes) throw new Error('too long for an event');
+        if (bytes > maxErrorBytes) throw new Error('too long for an event');
         chunks.push(chunk);
       }
       this.response.end(errorEvent(path, JSON.parse(Buffer.concat(chunks).toString('utf8')) as object));

@@ -35,8 +35,8 @@ async function main(): Promise<void> {
     directory,
     waker: new Waker(client, logger, () => new Date()),
     limits: {
-      perService: settings.mostHeldPerService,
-      total: settings.mostHeld,
+      perService: settings.maxHeldPerService,
+      total: settings.maxHeld,
       // So that no service takes all of the room.
       bytesPerService: 64 * mib,
       totalBytes: 128 * mib,

@@ -4,7 +4,7 @@
 /** How long a pod is passed over that could not be reached. */
 const awayMs = 30_000;
 /** Of services: a turn that is forgotten only begins anew. */
-const mostTurns = 1_000;
+const maxTurns = 1_000;
 
 export class PodTurns {
   /** Where the last request of each service went. */
@@ -17,7 +17,7 @@ export class PodTurns {
     const after = urls.indexOf(this.last.get(key) ?? '') + 1;
     const inTurn = [...urls.slice(after), ...urls.slice(0, after)];
     const url = inTurn.find((each) => !this.isAway(each)) ?? inTurn[0] ?? '';
-    if (this.last.size >= mostTurns) this.last.clear();
+    if (this.last.size >= maxTurns) this.last.clear();
     this.last.set(key, url);
     return url;
   }

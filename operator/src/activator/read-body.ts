@@ -10,8 +10,8 @@ export interface Room {
 }
 
 /** The caller gives back the room of a body that it was given. @throws ActivatorError, or when the client goes away */
-export async function readBody(request: IncomingMessage, room: Room, mostBytes: number): Promise<Buffer> {
-  const foreseen = Math.min(Number(request.headers['content-length'] ?? mostBytes), mostBytes);
+export async function readBody(request: IncomingMessage, room: Room, maxBytes: number): Promise<Buffer> {
+  const foreseen = Math.min(Number(request.headers['content-length'] ?? maxBytes), maxBytes);
   // Chunks are copied: kept, one of a single byte would hold hundreds. Room is taken for all of the buffer.
   let buffer = Buffer.alloc(0);
   let bytes = 0;
@@ -20,8 +20,8 @@ export async function readBody(request: IncomingMessage, room: Room, mostBytes: 
     const read = request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>;
     for await (const chunk of read) {
       const needed = bytes + chunk.byteLength;
-      if (needed > mostBytes) {
-        const message = `the body has more than ${String(mostBytes)} bytes`;
+      if (needed > maxBytes) {
+        const message = `the body has more than ${String(maxBytes)} bytes`;
         throw new ActivatorError('request_too_large', message);
       }
       if (needed > buffer.byteLength) {

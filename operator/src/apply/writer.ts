@@ -14,7 +14,7 @@ import { marked } from './needs-apply.js';
 /** An event that nobody takes must not hold up the service that it is about. */
 const eventTimeoutMs = 5_000;
 /** The name of an object, with a UUID after it. */
-const mostEventNameChars = 253 - 37;
+const maxEventNameChars = 253 - 37;
 
 export class NotLeaderError extends Error {
   override readonly name = 'NotLeaderError';
@@ -117,7 +117,7 @@ export class Writer {
     const event = {
       apiVersion: resources.events.apiVersion,
       kind: resources.events.kind,
-      metadata: { name: `${name.slice(0, mostEventNameChars)}.${randomUUID()}`, namespace },
+      metadata: { name: `${name.slice(0, maxEventNameChars)}.${randomUUID()}`, namespace },
       involvedObject: { apiVersion, kind, name, namespace, uid, resourceVersion },
       type,
       reason,

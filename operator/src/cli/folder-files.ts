@@ -10,7 +10,7 @@ import type { CheckpointFiles, FileRange } from '../preflight/read-safetensors.j
 export class FolderFiles implements CheckpointFiles {
   constructor(private readonly folder: string) {}
 
-  async read(file: string, mostBytes: number, beginAt = 0): Promise<FileRange | null> {
+  async read(file: string, maxBytes: number, beginAt = 0): Promise<FileRange | null> {
     const path = join(this.folder, file);
     const handle = await open(path).catch((error: unknown) => {
       if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
@@ -19,7 +19,7 @@ export class FolderFiles implements CheckpointFiles {
     if (handle === null) return null;
     try {
       const { size, mtimeMs } = await handle.stat();
-      const bytes = Buffer.alloc(Math.max(0, Math.min(mostBytes, size - beginAt)));
+      const bytes = Buffer.alloc(Math.max(0, Math.min(maxBytes, size - beginAt)));
       const { bytesRead } = await handle.read(bytes, 0, bytes.length, beginAt);
       return { bytes: bytes.subarray(0, bytesRead), fileBytes: size, etag: `${size}-${mtimeMs}` };
     } catch (error) {
@@ -29,8 +29,8 @@ export class FolderFiles implements CheckpointFiles {
     }
   }
 
-  readOptional(file: string, mostBytes: number): Promise<FileRange | null> {
-    return this.read(file, mostBytes);
+  readOptional(file: string, maxBytes: number): Promise<FileRange | null> {
+    return this.read(file, maxBytes);
   }
 
   async list(): Promise<readonly ListedFile[]> {

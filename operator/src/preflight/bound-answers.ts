@@ -7,13 +7,13 @@ import type { S3Client } from '@aws-sdk/client-s3';
 /** Files of one page of a listing. */
 export const pageFiles = 250;
 /** Of such a page, whose names have at most 1,024 bytes each; more than any error. */
-const mostAnswerBytes = 512 * 1024;
+const maxAnswerBytes = 512 * 1024;
 
 class TooLongError extends Error {
   override readonly name = 'AnswerTooLong';
   constructor() {
     super(
-      `the endpoint answered with more than ${mostAnswerBytes} bytes where a listing or an error is expected`,
+      `the endpoint answered with more than ${maxAnswerBytes} bytes where a listing or an error is expected`,
     );
   }
 }
@@ -44,7 +44,7 @@ function bounded(body: Readable): Readable {
   const limit = new Transform({
     transform(chunk: Uint8Array, _encoding, done: TransformCallback) {
       count += chunk.byteLength;
-      if (count > mostAnswerBytes) done(new TooLongError());
+      if (count > maxAnswerBytes) done(new TooLongError());
       else done(null, chunk);
     },
   });

@@ -38,7 +38,7 @@ export interface ClusterGuardOptions {
   readonly intervalMs?: number;
 }
 
-const retries = { firstMs: 1_000, mostMs: 60_000 };
+const retries = { firstMs: 1_000, maxMs: 60_000 };
 /** A look lists all nodes. */
 const lookMs = 5 * 60_000;
 

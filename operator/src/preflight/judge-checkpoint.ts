@@ -30,7 +30,7 @@ export class LongCheckpointError extends Error {
 export interface LookLimits {
   /** Whether what is longer than a MiB may be read. */
   readonly long: boolean;
-  readonly mostMs: number;
+  readonly maxMs: number;
   /** Ends the look. */
   readonly signal: AbortSignal;
 }
@@ -39,13 +39,13 @@ export interface LookLimits {
 export async function judgeCheckpoint(
   source: CheckpointSource,
   service: WantedService,
-  { long, mostMs, signal }: LookLimits,
+  { long, maxMs, signal }: LookLimits,
 ): Promise<Checkpoint> {
   const ended = new AbortController();
   const anyEnd = AbortSignal.any([signal, ended.signal]);
-  const late = sleep(mostMs, undefined, { signal: anyEnd, ref: false }).then(() => {
+  const late = sleep(maxMs, undefined, { signal: anyEnd, ref: false }).then(() => {
     const { uri } = service.spec.model;
-    throw new FailureError('S3Unavailable', `reading ${uri} took more than ${mostMs / 1000} s`);
+    throw new FailureError('S3Unavailable', `reading ${uri} took more than ${maxMs / 1000} s`);
   });
   const opened = source.open(service);
   try {

@@ -10,7 +10,7 @@ import type { BucketAccess } from './service-secrets.js';
 export interface LongReaderJob extends BucketAccess {
   readonly service: WantedService;
   readonly endpoints: EndpointRules;
-  readonly mostMs: number;
+  readonly maxMs: number;
 }
 
 export type LongReaderAnswer =

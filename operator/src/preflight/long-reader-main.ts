@@ -11,13 +11,13 @@ import { openBuckets } from './open-buckets.js';
 // Nobody would read the answer.
 process.once('disconnect', () => process.exit(0));
 
-async function look({ service, endpoints, mostMs, ...secrets }: LongReaderJob): Promise<LongReaderAnswer> {
+async function look({ service, endpoints, maxMs, ...secrets }: LongReaderJob): Promise<LongReaderAnswer> {
   const access = s3Access(service);
   const { signal } = new AbortController();
   try {
     const lookup = new AddressGuard(endpoints).lookupFor(access.endpoint);
     const source = { open: () => Promise.resolve(openBuckets(access, { ...secrets, lookup })) };
-    const checkpoint = await judgeCheckpoint(source, service, { long: true, mostMs, signal });
+    const checkpoint = await judgeCheckpoint(source, service, { long: true, maxMs, signal });
     return { state: 'resolved', checkpoint };
   } catch (error) {
     if (error instanceof FailureError) return { state: 'failed', failure: error.failure };

@@ -13,7 +13,7 @@ import { LongReader } from './long-reader.js';
 
 const service = wantedService();
 const secrets = { open: () => Promise.resolve({ credentials: null, certificates: null }) };
-const limits = { mostMs: 60_000, signal: new AbortController().signal };
+const limits = { maxMs: 60_000, signal: new AbortController().signal };
 
 let folder: string;
 beforeAll(() => {
@@ -40,7 +40,7 @@ test('an answer is the look’s, and the process has none of the operator’s va
     endpoints: anyEndpoint,
     credentials: null,
     certificates: null,
-    mostMs: 60_000,
+    maxMs: 60_000,
   });
 });
 
@@ -48,7 +48,7 @@ test.each([
   ['memory without end', 'const all = []; for (;;) all.push({ a: [] });'],
   ['a native abort', 'process.abort();'],
 ])('%s ends that process alone: the checkpoint is unreadable', async (name, program) => {
-  const judged = reader(name.slice(0, 6), program, { mostHeapMiB: 48 }).judge(service, limits);
+  const judged = reader(name.slice(0, 6), program, { maxHeapMiB: 48 }).judge(service, limits);
   await expect(judged).rejects.toMatchObject({
     failure: { reason: 'CheckpointUnreadable', message: expect.stringContaining(service.spec.model.uri) },
   });
@@ -56,7 +56,7 @@ test.each([
 });
 
 test('one that never ends is ended, and others have their turns meanwhile', async () => {
-  const judged = reader('spins', 'for (;;);', { graceMs: 100 }).judge(service, { ...limits, mostMs: 200 });
+  const judged = reader('spins', 'for (;;);', { graceMs: 100 }).judge(service, { ...limits, maxMs: 200 });
   const order: string[] = [];
   const ended = judged.catch((error: unknown) => {
     order.push('end');
@@ -70,7 +70,7 @@ test('one that never ends is ended, and others have their turns meanwhile', asyn
 test('what nobody wants any more is ended', async () => {
   const unwanted = new AbortController();
   const judged = reader('waits', "process.on('disconnect', () => process.exit());").judge(service, {
-    mostMs: 60_000,
+    maxMs: 60_000,
     signal: unwanted.signal,
   });
   setTimeout(() => unwanted.abort(), 50);

@@ -14,14 +14,14 @@ import type { Checkpoint } from './read-checkpoint.js';
 import type { ServiceSecrets } from './service-secrets.js';
 
 /** 400,000 tensors take 230 MiB. Two such processes are in the memory limit of the operator's chart. */
-const mostHeapMiB = 384;
+const maxHeapMiB = 384;
 /** How long a process that is late may take to tell so itself. */
 const graceMs = 5_000;
 
 export interface LongReaderOptions {
   /** Another program, in tests. */
   readonly entry?: string;
-  readonly mostHeapMiB?: number;
+  readonly maxHeapMiB?: number;
   readonly graceMs?: number;
 }
 
@@ -35,7 +35,7 @@ export class LongReader {
   /** @throws FailureError; what the secrets throw; the signal's reason where it aborts */
   async judge(
     service: WantedService,
-    { mostMs, signal }: Pick<LookLimits, 'mostMs' | 'signal'>,
+    { maxMs, signal }: Pick<LookLimits, 'maxMs' | 'signal'>,
   ): Promise<Checkpoint> {
     const secrets = await this.secrets.open(service);
     signal.throwIfAborted();
@@ -43,7 +43,7 @@ export class LongReader {
     try {
       const answer = await this.ask(
         child,
-        { service, endpoints: this.endpoints.rules, ...secrets, mostMs },
+        { service, endpoints: this.endpoints.rules, ...secrets, maxMs },
         signal,
       );
       if (answer.state === 'resolved') return answer.checkpoint;
@@ -56,7 +56,7 @@ export class LongReader {
   }
 
   private start(): ChildProcess {
-    const { entry = defaultEntry, mostHeapMiB: heap = mostHeapMiB } = this.options;
+    const { entry = defaultEntry, maxHeapMiB: heap = maxHeapMiB } = this.options;
     const child = fork(entry, [], {
       serialization: 'advanced',
       execArgv: [`--max-old-space-size=${heap}`, '--max-semi-space-size=2'],
@@ -70,7 +70,7 @@ export class LongReader {
   }
 
   private async ask(child: ChildProcess, job: LongReaderJob, signal: AbortSignal): Promise<LongReaderAnswer> {
-    const { graceMs: grace = graceMs, mostHeapMiB: heap = mostHeapMiB } = this.options;
+    const { graceMs: grace = graceMs, maxHeapMiB: heap = maxHeapMiB } = this.options;
     const settled = new AbortController();
     const until = { signal: AbortSignal.any([signal, settled.signal]) };
     const { uri } = job.service.spec.model;
@@ -79,8 +79,8 @@ export class LongReader {
     const ended = once(child, 'disconnect', until).then(() => {
       throw unreadable(`reading ${uri} took more than ${heap} MiB of memory: the process that read it ended`);
     });
-    const late = sleep(job.mostMs + grace, undefined, { ...until, ref: false }).then(() => {
-      throw unreadable(`reading ${uri} did not end within ${job.mostMs / 1000} s`);
+    const late = sleep(job.maxMs + grace, undefined, { ...until, ref: false }).then(() => {
+      throw unreadable(`reading ${uri} did not end within ${job.maxMs / 1000} s`);
     });
     try {
       child.send(job);

@@ -15,11 +15,11 @@ const never = (): Promise<never> => new Promise(() => undefined);
 const silent: CheckpointFiles = { read: never, readOptional: never, list: never };
 
 function folder(contents: Readonly<Record<string, string | Uint8Array>>): CheckpointFiles {
-  const read: CheckpointFiles['read'] = (file, mostBytes, beginAt = 0) => {
+  const read: CheckpointFiles['read'] = (file, maxBytes, beginAt = 0) => {
     const content = contents[file];
     if (content === undefined) return Promise.resolve(null);
     const bytes = Buffer.from(content);
-    const range = bytes.subarray(beginAt, beginAt + mostBytes);
+    const range = bytes.subarray(beginAt, beginAt + maxBytes);
     return Promise.resolve({ bytes: range, fileBytes: bytes.byteLength, etag: String(bytes.byteLength) });
   };
   const listed = Object.entries(contents).map(([name, content]) => {
@@ -50,7 +50,7 @@ const long = folder(longContents);
 /** Its index is long, and the rest of it never comes. */
 const longSilent: CheckpointFiles = {
   ...long,
-  read: (file, mostBytes, beginAt = 0) => (beginAt > 0 ? never() : long.read(file, mostBytes, beginAt)),
+  read: (file, maxBytes, beginAt = 0) => (beginAt > 0 ? never() : long.read(file, maxBytes, beginAt)),
 };
 
 /** Of any engine, so that few files make a checkpoint. */
@@ -102,7 +102,7 @@ afterEach(() => {
 });
 
 test('an endpoint that never answers is given up, and what was open is closed', async () => {
-  start({ mostReadMs: 50 });
+  start({ maxReadMs: 50 });
   expect(await preflight.resolve('bad/a', service('bad'))).toMatchObject({
     state: 'unavailable',
     failure: { reason: 'S3Unavailable' },
@@ -123,7 +123,7 @@ test('a hundred silent endpoints of a tenant keep no service of another waiting'
 });
 
 test('endpoints that did not answer leave half of the places to others', async () => {
-  start({ mostReadMs: 500 });
+  start({ maxReadMs: 500 });
   const bad = Array.from({ length: 20 }, (_, at) => `bad-${at}`);
   await Promise.all(bad.map((namespace) => preflight.resolve(namespace, service(namespace))));
   lateMs = 60_000;
@@ -145,7 +145,7 @@ describe('a long header or index', () => {
   });
 
   test('takes none of its time while it waits', async () => {
-    start({ mostReadMs: 1_000, mostLongReadMs: 1_000 });
+    start({ maxReadMs: 1_000, maxLongReadMs: 1_000 });
     for (const at of [1, 2]) preflight.look(`mixed/${at}`, service('mixed', 'long-silent'));
     await until(() => endpoints.opened.length === 1);
     const begin = performance.now();
@@ -205,7 +205,7 @@ test('what is long is told to be read, not that its endpoint is away', async () 
 });
 
 test('what is known stays while it is read again, and when that comes to nothing', async () => {
-  start({ mostReadMs: 1_000 });
+  start({ maxReadMs: 1_000 });
   const resolved = await preflight.resolve('good/a', service('good'));
   expect(resolved).toMatchObject({ state: 'resolved' });
   expect(preflight.look('good/a', service('good'))).toMatchObject({
@@ -286,7 +286,7 @@ describe('what is no failure of the service', () => {
     const errors: unknown[] = [];
     const queue = new WorkQueue({
       concurrency: 1,
-      backoff: { firstMs: 1, mostMs: 10 },
+      backoff: { firstMs: 1, maxMs: 10 },
       work: (key) => Promise.resolve().then(() => preflight.look(key, service('good')).recheckMs),
       onError: (_key, error) => errors.push(error),
     });

@@ -40,9 +40,9 @@ export interface PreflightOptions {
   /** Called with the service's key when a read of its checkpoint ends, or begins after it was told to wait. */
   readonly onRead?: (key: string) => void;
   /** A checkpoint is judged by some small reads: an endpoint that takes longer is as good as away. */
-  readonly mostReadMs?: number;
+  readonly maxReadMs?: number;
   /** The same where it holds what is long, of which few are read at once. */
-  readonly mostLongReadMs?: number;
+  readonly maxLongReadMs?: number;
   /** After this a first read is told of before it ends or begins: nearly all end sooner, and need not be told of. */
   readonly untoldMs?: number;
 }
@@ -72,8 +72,8 @@ interface Entry {
 const resolvedRecheckMs = 10 * 60_000;
 /** What ended a reader takes all its time and memory again, unless its content is known. */
 const unreadableMs = resolvedRecheckMs;
-const failedBackoff = { firstMs: 10_000, mostMs: resolvedRecheckMs };
-const unavailableBackoff = { firstMs: 3_000, mostMs: 60_000 };
+const failedBackoff = { firstMs: 10_000, maxMs: resolvedRecheckMs };
+const unavailableBackoff = { firstMs: 3_000, maxMs: 60_000 };
 
 export class Preflight {
   private readonly entries = new Map<string, Entry>();
@@ -179,7 +179,7 @@ export class Preflight {
   }
 
   private inTurn(key: string, service: WantedService, entry: Entry): Promise<Checkpoint> {
-    const { mostReadMs = 60_000, mostLongReadMs = 120_000, longReader } = this.options;
+    const { maxReadMs = 60_000, maxLongReadMs = 120_000, longReader } = this.options;
     const { long, result, unwanted } = entry;
     const { signal } = unwanted;
     const reader = { namespace: service.namespace, doubtful: result?.state === 'unavailable' };
@@ -190,13 +190,13 @@ export class Preflight {
       entry.hasPlace = true;
       entry.since = performance.now();
       if (waitedMs >= this.untoldMs) this.tell(key, entry);
-      const mostMs = long ? mostLongReadMs : mostReadMs;
+      const maxMs = long ? maxLongReadMs : maxReadMs;
       if (!long || longReader === undefined)
-        return judgeCheckpoint(this.source, service, { long, mostMs, signal });
+        return judgeCheckpoint(this.source, service, { long, maxMs, signal });
       const { again } = entry;
       entry.again = false;
       return this.unreadable.read(service, { again, signal }, () =>
-        longReader.judge(service, { mostMs, signal }),
+        longReader.judge(service, { maxMs, signal }),
       );
     });
   }

@@ -53,7 +53,7 @@ export interface Pins {
 
 const tokenizerFile = 'tokenizer.json';
 /** Vocabularies of half a million tokens make 20 MiB. */
-const mostGgufHeaderBytes = 64 * 2 ** 20;
+const maxGgufHeaderBytes = 64 * 2 ** 20;
 
 /** What the files of one checkpoint say, before a head from another is looked for. */
 interface Trunk {
@@ -107,10 +107,10 @@ async function readGguf(files: CheckpointFiles, file: string): Promise<Trunk> {
   const first = await files.read(file, 1);
   if (first === null) throw new FailureError('ModelNotFound', `there is no ${file}`);
   const read = async (begin: number, end: number): Promise<Uint8Array> => {
-    if (end > mostGgufHeaderBytes) {
+    if (end > maxGgufHeaderBytes) {
       throw new FailureError(
         'CheckpointCorrupt',
-        `${file}: its header has more than ${mostGgufHeaderBytes} bytes, far more than such a file takes`,
+        `${file}: its header has more than ${maxGgufHeaderBytes} bytes, far more than such a file takes`,
       );
     }
     return (await files.read(file, end - begin, begin))?.bytes ?? new Uint8Array();

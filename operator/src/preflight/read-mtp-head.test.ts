@@ -6,11 +6,11 @@ import type { CheckpointFiles } from './read-safetensors.js';
 type Files = Readonly<Record<string, string | Uint8Array>>;
 
 function folder(files: Files): CheckpointFiles {
-  const read: CheckpointFiles['read'] = (file, mostBytes, beginAt = 0) => {
+  const read: CheckpointFiles['read'] = (file, maxBytes, beginAt = 0) => {
     const content = files[file];
     if (content === undefined) return Promise.resolve(null);
     const bytes = Buffer.from(content);
-    const range = bytes.subarray(beginAt, beginAt + mostBytes);
+    const range = bytes.subarray(beginAt, beginAt + maxBytes);
     return Promise.resolve({ bytes: range, fileBytes: bytes.byteLength, etag: String(bytes.byteLength) });
   };
   const list = Object.keys(files).map((name) => ({ name, bytes: 0, version: null }));

@@ -19,14 +19,14 @@ test('long headers are read one after another, short ones beside each other', as
   ]);
   const reading = { long: 0, short: 0 };
   const most = { long: 0, short: 0 };
-  const read: CheckpointFiles['read'] = async (name, mostBytes, beginAt = 0) => {
+  const read: CheckpointFiles['read'] = async (name, maxBytes, beginAt = 0) => {
     const kind = beginAt > 0 && name <= 'c' ? 'long' : 'short';
     reading[kind] += 1;
     most[kind] = Math.max(most[kind], reading[kind]);
     await new Promise((resolve) => setImmediate(resolve));
     reading[kind] -= 1;
     const { bytes, fileBytes } = files.get(name)!;
-    return { bytes: bytes.subarray(beginAt, beginAt + mostBytes), fileBytes, etag: name };
+    return { bytes: bytes.subarray(beginAt, beginAt + maxBytes), fileBytes, etag: name };
   };
   const folder = { read, readOptional: read, list: () => Promise.resolve([]) };
   const headers = await readHeaders(folder, [...files.keys()]);
@@ -40,9 +40,9 @@ test('long headers are read one after another, short ones beside each other', as
 test('a header beyond what is read is refused before it is read, and one that is none by its first bytes', async () => {
   const asked: number[] = [];
   const folderOf = (bytes: Buffer): CheckpointFiles => {
-    const read: CheckpointFiles['read'] = (_name, mostBytes, beginAt = 0) => {
-      asked.push(mostBytes);
-      const range = bytes.subarray(beginAt, beginAt + mostBytes);
+    const read: CheckpointFiles['read'] = (_name, maxBytes, beginAt = 0) => {
+      asked.push(maxBytes);
+      const range = bytes.subarray(beginAt, beginAt + maxBytes);
       return Promise.resolve({ bytes: range, fileBytes: bytes.byteLength + 1, etag: 'a' });
     };
     return { read, readOptional: read, list: () => Promise.resolve([]) };

@@ -3,8 +3,8 @@
 
 import {
   headerLengthBytes,
-  mostIndexBytes,
-  mostTensors,
+  maxIndexBytes,
+  maxTensors,
   parseHeaderLength,
   SafetensorsHeaderReader,
   safetensorsIndexFile,
@@ -25,18 +25,18 @@ export interface FileRange {
 
 /** The folder of a checkpoint. Absent files are null; what cannot be read is a FailureError. */
 export interface CheckpointFiles {
-  read(file: string, mostBytes: number, beginAt?: number): Promise<FileRange | null>;
+  read(file: string, maxBytes: number, beginAt?: number): Promise<FileRange | null>;
   /** Files directly in the folder, up to some thousands. */
   list(): Promise<readonly ListedFile[]>;
   /** As `read`, for a file that may well be absent. */
-  readOptional(file: string, mostBytes: number): Promise<FileRange | null>;
+  readOptional(file: string, maxBytes: number): Promise<FileRange | null>;
   /** Called before more than a MiB is read to be parsed at once. Throws where that is to be done at another time. */
   beforeLong?(): void;
 }
 
 const configFile = 'config.json';
 const mib = 2 ** 20;
-const mostConfigBytes = 4 * mib;
+const maxConfigBytes = 4 * mib;
 /** Most headers are smaller than this, so that one request per file is enough. */
 const firstReadBytes = 64 * 1024;
 const parallelReads = 4;
@@ -58,7 +58,7 @@ export async function readConfig(files: CheckpointFiles): Promise<ConfigFile | n
   const first = await files.read(configFile, longReadBytes);
   const isLong = first !== null && first.fileBytes > longReadBytes;
   if (isLong) files.beforeLong?.();
-  const range = isLong ? await files.read(configFile, mostConfigBytes) : first;
+  const range = isLong ? await files.read(configFile, maxConfigBytes) : first;
   if (range === null) return null;
   const { bytes, fileBytes, etag } = range;
   if (bytes.byteLength < fileBytes) throw tooLong(configFile, fileBytes);
@@ -72,7 +72,7 @@ export async function readIndex(
   const first = await files.readOptional(safetensorsIndexFile, longReadBytes);
   if (first === null) return null;
   const { fileBytes, etag } = first;
-  if (fileBytes > mostIndexBytes) throw tooLong(safetensorsIndexFile, fileBytes);
+  if (fileBytes > maxIndexBytes) throw tooLong(safetensorsIndexFile, fileBytes);
   etags.set(safetensorsIndexFile, etag);
   const reader = new SafetensorsIndexReader();
   reader.write(first.bytes);
@@ -155,8 +155,8 @@ export async function readHeaders(files: CheckpointFiles, names: readonly string
       else found.push(header);
       tensors += header?.tensors.length ?? 0;
       if (tensors > longTensors) files.beforeLong?.();
-      if (tensors > mostTensors) {
-        throw new FailureError('CheckpointCorrupt', `the weight files hold more than ${mostTensors} tensors`);
+      if (tensors > maxTensors) {
+        throw new FailureError('CheckpointCorrupt', `the weight files hold more than ${maxTensors} tensors`);
       }
     }
   };

@@ -34,7 +34,7 @@ export interface Connection {
 }
 
 /** A folder with more than 10,000 files is no checkpoint's. */
-const mostPages = 40;
+const maxPages = 40;
 
 export class S3Files implements CheckpointFiles {
   private readonly client: S3Client;
@@ -75,13 +75,13 @@ export class S3Files implements CheckpointFiles {
     boundAnswers(this.client);
   }
 
-  async read(file: string, mostBytes: number, beginAt = 0): Promise<FileRange | null> {
+  async read(file: string, maxBytes: number, beginAt = 0): Promise<FileRange | null> {
     try {
       const response = await this.client.send(
         new GetObjectCommand({
           Bucket: this.location.bucket,
           Key: this.location.prefix + file,
-          Range: `bytes=${beginAt}-${beginAt + mostBytes - 1}`,
+          Range: `bytes=${beginAt}-${beginAt + maxBytes - 1}`,
         }),
         { abortSignal: this.closing.signal },
       );
@@ -93,7 +93,7 @@ export class S3Files implements CheckpointFiles {
         );
       }
       const body = addAbortSignal(this.closing.signal, response.Body as Readable);
-      const bytes = await firstBytes(body, mostBytes);
+      const bytes = await firstBytes(body, maxBytes);
       return { bytes, fileBytes: range.fileBytes ?? bytes.byteLength, etag: response.ETag ?? '' };
     } catch (error) {
       if (isAbsent(error)) return null;
@@ -105,9 +105,9 @@ export class S3Files implements CheckpointFiles {
     }
   }
 
-  async readOptional(file: string, mostBytes: number): Promise<FileRange | null> {
+  async readOptional(file: string, maxBytes: number): Promise<FileRange | null> {
     try {
-      return await this.read(file, mostBytes);
+      return await this.read(file, maxBytes);
     } catch (error) {
       if (error instanceof FailureError && mayBeAbsent(error.cause)) return null;
       throw error;
@@ -119,7 +119,7 @@ export class S3Files implements CheckpointFiles {
     const files: ListedFile[] = [];
     try {
       let token: string | undefined;
-      for (let page = 0; page < mostPages && (page === 0 || token !== undefined); page += 1) {
+      for (let page = 0; page < maxPages && (page === 0 || token !== undefined); page += 1) {
         const asked = {
           Bucket: bucket,
           Prefix: prefix,
@@ -158,14 +158,14 @@ function rangeOf(response: GetObjectCommandOutput): { beginAt: number; fileBytes
 }
 
 /** No more than was asked for is taken, whatever is sent. */
-async function firstBytes(body: Readable, mostBytes: number): Promise<Uint8Array> {
+async function firstBytes(body: Readable, maxBytes: number): Promise<Uint8Array> {
   const chunks: Uint8Array[] = [];
   let count = 0;
   // Leaving the loop ends the body and with it the connection, which what came whole leaves to the next read.
   for await (const chunk of body as AsyncIterable<Uint8Array>) {
     chunks.push(chunk);
     count += chunk.byteLength;
-    if (count > mostBytes) break;
+    if (count > maxBytes) break;
   }
-  return Buffer.concat(chunks, Math.min(count, mostBytes));
+  return Buffer.concat(chunks, Math.min(count, maxBytes));
 }

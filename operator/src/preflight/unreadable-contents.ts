@@ -11,7 +11,7 @@ import type { Checkpoint } from './read-checkpoint.js';
 
 /** A reader may end for want of memory elsewhere: nothing is believed for good. */
 const rememberedMs = 24 * 3_600_000;
-const mostRemembered = 1_000;
+const maxRemembered = 1_000;
 /** A listing is some small answers. */
 const listMs = 30_000;
 
@@ -21,7 +21,7 @@ export class UnreadableContents {
 
   constructor(
     private readonly source: CheckpointSource,
-    private readonly most = mostRemembered,
+    private readonly most = maxRemembered,
   ) {}
 
   /**

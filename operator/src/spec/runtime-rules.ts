@@ -4,7 +4,7 @@
 import type { LlmServiceSpec, Violation } from '@llmservice/crds';
 
 /** GPUs whose ranks add up over each other's memory, unless a library does (rank_memory.cpp). */
-const mostGpus = 8;
+const maxGpus = 8;
 
 export function runtimeViolations(spec: LlmServiceSpec): Violation[] {
   return spec.engine.runtime === 'vllm' ? ofNativeAlone(spec) : [...ofVllmAlone(spec), ...tooManyGpus(spec)];
@@ -20,8 +20,8 @@ function ofVllmAlone({ engine }: LlmServiceSpec): Violation[] {
 function tooManyGpus({ accelerator, engine }: LlmServiceSpec): Violation[] {
   const { resourceName, profile, devices } = accelerator;
   const onCpu = resourceName === 'none' && profile === undefined;
-  if (onCpu || devices <= mostGpus || engine.collectives === 'library') return [];
-  const message = `is more than the ${mostGpus} GPUs that the native runtime adds up over without a library`;
+  if (onCpu || devices <= maxGpus || engine.collectives === 'library') return [];
+  const message = `is more than the ${maxGpus} GPUs that the native runtime adds up over without a library`;
   return [{ path: 'spec.accelerator.devices', message }];
 }
 

@@ -52,7 +52,7 @@ const anyTime = new Date('2026-01-01T00:00:00Z');
 
 /** Every service is parsed at every look, and to find that a time never comes takes a search of years. */
 const judged = new Map<string, string | null>();
-const mostJudged = 10_000;
+const maxJudged = 10_000;
 
 /** Null: nothing. */
 function wrongWith(expression: string, timeZone: string): string | null {
@@ -60,7 +60,7 @@ function wrongWith(expression: string, timeZone: string): string | null {
   const known = judged.get(key);
   if (known !== undefined) return known;
   const verdict = judgeTime(expression, timeZone);
-  if (judged.size >= mostJudged) judged.clear();
+  if (judged.size >= maxJudged) judged.clear();
   judged.set(key, verdict);
   return verdict;
 }

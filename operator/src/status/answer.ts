@@ -11,7 +11,7 @@ export interface Answer {
 }
 
 /** Texts of others are in it, of any length; the API server refuses a status with one of more than 32,768. */
-const mostCharacters = 8192;
+const maxCharacters = 8192;
 
 export const yes = (reason: string, message: string): Answer => answerOf('True', reason, message);
 export const no = (reason: string, message: string): Answer => answerOf('False', reason, message);
@@ -31,6 +31,6 @@ export function sentences(first: string, second: string): string {
 }
 
 function answerOf(status: Answer['status'], reason: string, message: string): Answer {
-  const told = message.length > mostCharacters ? `${message.slice(0, mostCharacters)}…` : message;
+  const told = message.length > maxCharacters ? `${message.slice(0, maxCharacters)}…` : message;
   return { status, reason, message: told };
 }

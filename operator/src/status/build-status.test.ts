@@ -236,7 +236,7 @@ describe('StreamingVerified', () => {
         streaming: {
           state: 'route',
           route: 'r1',
-          outcome: { state: 'streams', leastGapMs: 199, mostGapMs: 201 },
+          outcome: { state: 'streams', minGapMs: 199, maxGapMs: 201 },
         },
       },
       'True Streams',

@@ -108,7 +108,7 @@ function hasAnsweredSince(pod: Pod, time: string | undefined): boolean {
 }
 
 /** After so many restarts without an answer a pod is not waited for. */
-export const mostRestarts = 3;
+export const maxRestarts = 3;
 
 /**
  * Why the pods of a revision that has been Ready cannot serve any more; null while one of them may. What fails a load
@@ -121,7 +121,7 @@ export function lastingFailure(pods: readonly Pod[]): PodFailure | null {
 }
 
 function keepsFailing(pod: Pod): boolean {
-  if (podFailure(pod)?.terminal !== true || restarts(pod) < mostRestarts) return false;
+  if (podFailure(pod)?.terminal !== true || restarts(pod) < maxRestarts) return false;
   const containers = [runtimeStatus(pod), weightsStatus(pod)];
   if (containers.some((container) => container?.state?.running !== undefined)) return false;
   return !containers.some((container) => hasAnsweredSince(pod, failedRun(container, pod)?.startedAt));

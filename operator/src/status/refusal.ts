@@ -28,13 +28,13 @@ export function readRefusal(deployment: Deployment | null): Refusal | null {
 }
 
 /** No refusal is longer; the time that a pattern takes may grow with the square of a text's length. */
-const mostCharacters = 4096;
+const maxCharacters = 4096;
 
 function explain({
   reason = 'ReplicaFailure',
   message: told = 'no message',
 }: ObjectCondition): Omit<Refusal, 'since' | 'short'> & { readonly short?: readonly string[] } {
-  const message = told.slice(0, mostCharacters);
+  const message = told.slice(0, maxCharacters);
   const quota = /exceeded quota: (.+), requested: (\S+), used: (\S+), limited: (\S+)/.exec(message);
   if (quota !== null) {
     const [, name = '', requested = '', used = '', limited = ''] = quota;

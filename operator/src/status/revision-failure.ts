@@ -12,7 +12,7 @@ import {
   isEvicted,
   isReady,
   lastingFailure,
-  mostRestarts,
+  maxRestarts,
   podCondition,
   podFailure,
   restarts,
@@ -51,7 +51,7 @@ export function judgeRevision(
     const lost = podFailure(pod);
     if (lost?.reason === 'LoadStalled') return { state: 'failed', failure: lost };
     const times = restarts(pod);
-    if (lost !== null && times >= mostRestarts) {
+    if (lost !== null && times >= maxRestarts) {
       return { state: 'failed', failure: { ...lost, message: `${lost.message} (${times} restarts)` } };
     }
     const stuck = lost?.reason === 'ImagePullFailed' ? pulling(lost, picture) : notStarting(pod);
@@ -72,7 +72,7 @@ function evictedAgain(pods: readonly Pod[], now: string): PodFailure | null {
       Date.parse(now) - Date.parse(pod.metadata.creationTimestamp ?? now) < evictionsCountMs,
   );
   const failure = worstFailure(evicted);
-  if (failure === null || evicted.length < mostRestarts) return null;
+  if (failure === null || evicted.length < maxRestarts) return null;
   return {
     ...failure,
     message: `${failure.message} (${evicted.length} evictions; delete these pods before you try again)`,

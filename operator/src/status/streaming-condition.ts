@@ -12,10 +12,10 @@ export function judgeStreaming(picture: Picture): Answer {
   }
   const { outcome, route } = streaming;
   if (outcome?.state === 'streams') {
-    const { leastGapMs, mostGapMs } = outcome;
+    const { minGapMs, maxGapMs } = outcome;
     return yes(
       'Streams',
-      `Events that are sent 200 ms apart come ${String(leastGapMs)} to ${String(mostGapMs)} ms apart.`,
+      `Events that are sent 200 ms apart come ${String(minGapMs)} to ${String(maxGapMs)} ms apart.`,
     );
   }
   const before = previous.conditions?.find(({ type }) => type === 'StreamingVerified');

@@ -9,9 +9,9 @@ interface Sign {
   readonly read: (text: string, match: RegExpMatchArray) => Failure;
 }
 
-const mostCharacters = 600;
+const maxCharacters = 600;
 /** No line that tells a cause is longer; the time that a sign takes grows with the square of a line's length. */
-const mostOfLine = 2_000;
+const maxOfLine = 2_000;
 
 /** The first that is found counts: what comes later in a log follows from it. */
 const signs: readonly Sign[] = [
@@ -65,7 +65,7 @@ const signs: readonly Sign[] = [
 
 /** Null where no line tells: then the end of the log has to do. */
 export function readVllmLog(log: string): Failure | null {
-  const lines = log.split('\n').map((line) => withoutPrefix(line.slice(0, mostOfLine)));
+  const lines = log.split('\n').map((line) => withoutPrefix(line.slice(0, maxOfLine)));
   for (const { line, read } of signs) {
     for (const text of lines) {
       const match = line.exec(text);
@@ -88,7 +88,7 @@ function as(reason: Failure['reason'], cutAt?: string): Sign['read'] {
 
 function shortened(text: string): string {
   const told = text.replace(/^(?:[\w.]*(?:Error|Exception)|Value error)[:,] /, '').trim();
-  return told.length > mostCharacters ? `${told.slice(0, mostCharacters)}…` : told;
+  return told.length > maxCharacters ? `${told.slice(0, maxCharacters)}…` : told;
 }
 
 /** `(EngineCore pid=7) ERROR 11-22 11:13:19 [core.py:12] text` as `text`. */

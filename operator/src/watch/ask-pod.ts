@@ -9,9 +9,9 @@ import type { Scheme } from '../plan/pods/container-parts.js';
 
 const timeoutMs = 2_000;
 /** Of an answer's text: thousands of series fit. */
-const mostMetricsBytes = 4 * 2 ** 20;
+const maxMetricsBytes = 4 * 2 ** 20;
 /** Of what is parsed as JSON, at once. */
-export const mostHealthBytes = 64 * 2 ** 10;
+export const maxHealthBytes = 64 * 2 ** 10;
 
 /** What a pod's certificate has to prove. */
 export interface PodIdentity {
@@ -27,7 +27,7 @@ export interface PodIdentity {
 export async function askPod(
   url: string,
   identity: PodIdentity | null,
-  mostBytes = mostMetricsBytes,
+  maxBytes = maxMetricsBytes,
 ): Promise<{ status: number; text: string }> {
   const signal = AbortSignal.timeout(timeoutMs);
   const request = url.startsWith('https:')
@@ -38,7 +38,7 @@ export async function askPod(
   let bytes = 0;
   for await (const chunk of response as AsyncIterable<Buffer>) {
     bytes += chunk.byteLength;
-    if (bytes > mostBytes) throw new Error(`answers with more than ${String(mostBytes)} bytes`);
+    if (bytes > maxBytes) throw new Error(`answers with more than ${String(maxBytes)} bytes`);
     chunks.push(chunk);
   }
   return { status: response.statusCode ?? 0, text: Buffer.concat(chunks).toString('utf8') };

@@ -8,7 +8,7 @@ import type { Arrival } from '../plan/traffic/stream-check.js';
 
 const timeoutMs = 10_000;
 /** Many times what our events take. */
-const mostBytes = 64 * 1024;
+const maxBytes = 64 * 1024;
 
 export interface AskedRoute {
   readonly host: string;
@@ -69,7 +69,7 @@ async function readArrivals(response: http.IncomingMessage, service: string): Pr
     rest = events.pop() ?? '';
     // Events of ours that never end would be kept one by one.
     characters += chunk.length;
-    if (characters > mostBytes) break;
+    if (characters > maxBytes) break;
     for (const event of events) {
       const { of, sent_ms: sentMs, service: answering } = parseData(event);
       if (typeof sentMs !== 'number' || typeof of !== 'number') continue;

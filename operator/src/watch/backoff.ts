@@ -2,10 +2,10 @@
 
 export interface BackoffLimits {
   readonly firstMs: number;
-  readonly mostMs: number;
+  readonly maxMs: number;
 }
 
 /** Delay after the n-th failure in a row (n from 1). */
-export function backoffMs(failures: number, { firstMs, mostMs }: BackoffLimits): number {
-  return Math.min(mostMs, firstMs * 2 ** Math.min(30, failures - 1));
+export function backoffMs(failures: number, { firstMs, maxMs }: BackoffLimits): number {
+  return Math.min(maxMs, firstMs * 2 ** Math.min(30, failures - 1));
 }

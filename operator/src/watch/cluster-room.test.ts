@@ -8,24 +8,24 @@ import { ClusterRoom } from './cluster-room.js';
 function cluster() {
   const lists: string[] = [];
   let running = 0;
-  let mostRunning = 0;
+  let maxRunning = 0;
   let go: () => void = () => undefined;
   const client = {
     async *list(path: string) {
       lists.push(path);
       running += 1;
-      mostRunning = Math.max(mostRunning, running);
+      maxRunning = Math.max(maxRunning, running);
       if (path.endsWith('/pods')) await new Promise<void>((resolve) => (go = resolve));
       running -= 1;
       yield* [];
     },
   } as unknown as KubeClient;
   const room = new ClusterRoom(client, createLogger({ silent: true }), 20);
-  return { room, lists, mostRunning: () => mostRunning, go: () => go() };
+  return { room, lists, maxRunning: () => maxRunning, go: () => go() };
 }
 
 test('a look that lasts is shared by all who ask meanwhile: no other begins', async () => {
-  const { room, lists, mostRunning, go } = cluster();
+  const { room, lists, maxRunning, go } = cluster();
   const looks = [room.look()];
   for (let asked = 0; asked < 5; asked += 1) {
     // Longer than a look is fresh.
@@ -35,7 +35,7 @@ test('a look that lasts is shared by all who ask meanwhile: no other begins', as
   expect(lists).toHaveLength(1);
   go();
   expect(await Promise.all(looks)).toEqual(looks.map(() => []));
-  expect(mostRunning()).toBe(1);
+  expect(maxRunning()).toBe(1);
 });
 
 test('it is fresh for a while from its end, and for as long as it took', async () => {

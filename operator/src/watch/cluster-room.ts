@@ -21,7 +21,7 @@ export class ClusterRoom {
   constructor(
     private readonly client: KubeClient,
     private readonly logger: Logger,
-    private readonly leastFreshMs = freshMs,
+    private readonly minFreshMs = freshMs,
   ) {}
 
   look(): Promise<Room> {
@@ -31,7 +31,7 @@ export class ClusterRoom {
     const room = this.read().finally(() => {
       const endedAt = performance.now();
       this.running = null;
-      this.latest = { freshUntil: endedAt + Math.max(this.leastFreshMs, endedAt - now), room };
+      this.latest = { freshUntil: endedAt + Math.max(this.minFreshMs, endedAt - now), room };
     });
     this.running = room;
     return room;

@@ -11,8 +11,8 @@ import { readVllmLog } from '../status/vllm-failure.js';
 
 const requestTimeoutMs = 5_000;
 const lastLines = 500;
-const mostBytes = 2 ** 18;
-const mostRemembered = 1_000;
+const maxBytes = 2 ** 18;
+const maxRemembered = 1_000;
 
 /** A run of the runtime's container that ended with an error. */
 interface EndedRun {
@@ -54,7 +54,7 @@ export class CrashLogs {
       const body = await this.client.open({
         method: 'GET',
         path: `${objectPath(resources.pods, metadata.namespace ?? '', metadata.name)}/log`,
-        query: { container: runtimeContainer, previous, tailLines: lastLines, limitBytes: mostBytes },
+        query: { container: runtimeContainer, previous, tailLines: lastLines, limitBytes: maxBytes },
         signal: AbortSignal.timeout(requestTimeoutMs),
       });
       return readVllmLog(await text(body));
@@ -66,7 +66,7 @@ export class CrashLogs {
   private remember(key: string, failure: Failure | null): void {
     this.told.set(key, failure);
     const [oldest] = this.told.keys();
-    if (this.told.size > mostRemembered && oldest !== undefined) this.told.delete(oldest);
+    if (this.told.size > maxRemembered && oldest !== undefined) this.told.delete(oldest);
   }
 }
 

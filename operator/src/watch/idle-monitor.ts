@@ -39,7 +39,7 @@ export class IdleMonitor {
   constructor(private readonly options: IdleMonitorOptions) {
     this.poller = new Poller({
       intervalMs: options.intervalMs ?? 10_000,
-      mostAtOnce: 32,
+      maxAtOnce: 32,
       items: () => this.services(),
       key: ([key]) => key,
       each: ([key, pods]) => this.turn(key, pods),

@@ -6,7 +6,7 @@ import { serviceKeyOf } from '../kube/resources.js';
 import type { Pod } from '../kube/types.js';
 import type { LoadProgress } from '../status/picture.js';
 import { isReady, runtimeStatus } from '../status/pod-state.js';
-import { askPod, mostHealthBytes, podUrl, type PodIdentity } from './ask-pod.js';
+import { askPod, maxHealthBytes, podUrl, type PodIdentity } from './ask-pod.js';
 import { Poller } from './poller.js';
 
 export interface LoadMonitorOptions {
@@ -28,7 +28,7 @@ export class LoadMonitor {
   constructor(private readonly options: LoadMonitorOptions) {
     this.poller = new Poller({
       intervalMs: options.intervalMs ?? 5_000,
-      mostAtOnce: 64,
+      maxAtOnce: 64,
       items: () => this.loading(),
       key: ({ metadata: { uid, name } }) => uid ?? name,
       each: (pod) => this.ask(pod),
@@ -68,7 +68,7 @@ export class LoadMonitor {
     if (base === null) return;
     try {
       const identity = this.options.identityOf?.(pod) ?? null;
-      const { text } = await askPod(`${base}${routes.health}`, identity, mostHealthBytes);
+      const { text } = await askPod(`${base}${routes.health}`, identity, maxHealthBytes);
       const load = parseLoad(JSON.parse(text));
       const uid = pod.metadata.uid ?? '';
       if (load === null || JSON.stringify(load) === JSON.stringify(this.progress.get(uid))) return;

@@ -5,7 +5,7 @@ import { terminationMessageMaxBytes } from '@llmservice/crds';
 import type { ContainerStatus, KubeObject, ObjectCondition, Pod, TerminatedState } from '../kube/types.js';
 
 /** The scheduler tells of each reason once, however many nodes have it. */
-const mostOfMessage = 8192;
+const maxOfMessage = 8192;
 
 export function podAsRead(object: KubeObject): KubeObject {
   const { apiVersion, kind, metadata, spec, status } = object as Pod;
@@ -41,7 +41,7 @@ function statusAsRead(status: NonNullable<Pod['status']>): NonNullable<Pod['stat
 
 function conditionAsRead(condition: ObjectCondition): ObjectCondition {
   const { message } = condition;
-  return message === undefined ? condition : { ...condition, message: message.slice(0, mostOfMessage) };
+  return message === undefined ? condition : { ...condition, message: message.slice(0, maxOfMessage) };
 }
 
 function containerAsRead(status: ContainerStatus): ContainerStatus {

@@ -7,7 +7,7 @@ import { keyOf, objectPath, resources, serviceKeyOf } from '../kube/resources.js
 import type { Pod } from '../kube/types.js';
 import {
   authorityKey,
-  mostAuthorityCharacters,
+  maxAuthorityCharacters,
   podHostname,
   type PodAuthority,
 } from '../plan/traffic/pod-authority.js';
@@ -84,7 +84,7 @@ function judge(configMap: string, text: string | undefined): PodAuthority {
     message: `The ConfigMap ${configMap} ${what}.`,
   });
   if (text === undefined) return missing(`does not exist or has no key ${authorityKey}`);
-  if (text.length > mostAuthorityCharacters) return missing(`holds more than 64 KiB in ${authorityKey}`);
+  if (text.length > maxAuthorityCharacters) return missing(`holds more than 64 KiB in ${authorityKey}`);
   return isCertificate(text)
     ? { state: 'known', pem: text }
     : missing(`holds no certificate in PEM in ${authorityKey}`);

@@ -3,11 +3,11 @@ import { expect, test } from '@jest/globals';
 import { Poller } from './poller.js';
 
 /** A poller of some at once whose work on an item lasts until it is ended. */
-function polled(items: () => readonly string[], mostAtOnce = 2, slowMs = 1_000) {
+function polled(items: () => readonly string[], maxAtOnce = 2, slowMs = 1_000) {
   const begun: string[] = [];
   const under = new Map<string, () => void>();
   const poller = new Poller({
-    ...{ intervalMs: 2, mostAtOnce, slowMs, items },
+    ...{ intervalMs: 2, maxAtOnce, slowMs, items },
     key: (item) => item,
     each: (item) => {
       begun.push(item);

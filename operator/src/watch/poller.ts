@@ -3,7 +3,7 @@
 
 export interface PollerOptions<T> {
   readonly intervalMs: number;
-  readonly mostAtOnce: number;
+  readonly maxAtOnce: number;
   /** Asked at every interval. */
   readonly items: () => readonly T[];
   readonly key: (item: T) => string;
@@ -44,13 +44,13 @@ export class Poller<T> {
   }
 
   private next(): void {
-    const { mostAtOnce } = this.options;
-    const mostSlow = Math.max(1, Math.floor(mostAtOnce / 2));
+    const { maxAtOnce } = this.options;
+    const maxSlow = Math.max(1, Math.floor(maxAtOnce / 2));
     let slow = [...this.active.keys()].filter((each) => this.slow.has(each)).length;
     for (const [each, item] of this.waiting) {
-      if (this.active.size >= mostAtOnce) return;
+      if (this.active.size >= maxAtOnce) return;
       const isSlow = this.slow.has(each);
-      if (isSlow && slow >= mostSlow) continue;
+      if (isSlow && slow >= maxSlow) continue;
       if (isSlow) slow += 1;
       this.waiting.delete(each);
       this.active.set(each, this.run(each, item));

@@ -42,7 +42,7 @@ interface WatchEvent {
 }
 
 /** One that ends sooner is no watch: to ask for it again at once would never end. */
-const leastWatchMs = 1_000;
+const minWatchMs = 1_000;
 /** One that lasted so long is no failure in a row with those before. */
 const steadyWatchMs = 10_000;
 /** How soon a resource is found that is installed, or a right that is given, later. */
@@ -221,7 +221,7 @@ export class Reflector {
     } finally {
       clearTimeout(alarm);
     }
-    if (performance.now() - startedAt < leastWatchMs) throw new Error('the watch ended as soon as it began');
+    if (performance.now() - startedAt < minWatchMs) throw new Error('the watch ended as soon as it began');
   }
 
   private handle({ type, object }: WatchEvent): void {

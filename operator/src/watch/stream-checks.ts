@@ -28,7 +28,7 @@ interface Check {
   nextAt: number | null;
 }
 
-const mostAtOnce = 16;
+const maxAtOnce = 16;
 /** Many routes may be checked at once: they share a look at their Gateway. */
 const freshMs = 5_000;
 /** Our own machine may hold events back too, for a moment. */
@@ -75,7 +75,7 @@ export class StreamChecks {
   }
 
   private next(): void {
-    if (this.running >= mostAtOnce) return;
+    if (this.running >= maxAtOnce) return;
     const run = this.waiting.shift();
     if (run === undefined) return;
     this.running += 1;
@@ -91,9 +91,9 @@ export class StreamChecks {
 
   private async run(key: string, check: Check, routing: PlannedRouting): Promise<void> {
     check.outcome = await this.look(key, routing);
-    const { firstMs, mostMs } = this.options.pauses ?? { firstMs: 2_000, mostMs: 600_000 };
+    const { firstMs, maxMs } = this.options.pauses ?? { firstMs: 2_000, maxMs: 600_000 };
     check.failures = check.outcome.state === 'failed' ? check.failures + 1 : 0;
-    const pauseMs = check.failures > 0 ? backoffMs(check.failures, { firstMs, mostMs }) : mostMs;
+    const pauseMs = check.failures > 0 ? backoffMs(check.failures, { firstMs, maxMs }) : maxMs;
     check.nextAt = performance.now() + pauseMs;
     this.options.onChange(key);
   }

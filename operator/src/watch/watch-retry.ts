@@ -10,7 +10,7 @@ export interface WatchRetry {
   readonly relist: boolean;
 }
 
-const backoff = { firstMs: 400, mostMs: 15_000 };
+const backoff = { firstMs: 400, maxMs: 15_000 };
 /** Expired once is how a watch grows old; the watches of all resources may grow old at the same moment. */
 const expiredSpreadMs = 1_000;
 /** A server, or what stands before it, may ask for any pause: changes of the cluster have to be seen some time. */

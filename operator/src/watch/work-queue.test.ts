@@ -9,7 +9,7 @@ function gate() {
   return { opened, open };
 }
 
-const quiet = { backoff: { firstMs: 5, mostMs: 20 }, onError: () => undefined };
+const quiet = { backoff: { firstMs: 5, maxMs: 20 }, onError: () => undefined };
 
 describe('WorkQueue', () => {
   test('works each key once however often it is added, and again when it was added meanwhile', async () => {
@@ -57,7 +57,7 @@ describe('WorkQueue', () => {
     let left = 3;
     const queue = new WorkQueue({
       concurrency: 1,
-      backoff: { firstMs: 1, mostMs: 1000 },
+      backoff: { firstMs: 1, maxMs: 1000 },
       onError: (_key, _error, delayMs) => delays.push(delayMs),
       work: () => (left-- > 0 ? Promise.reject(new Error('no')) : Promise.resolve(null)),
     });
@@ -105,6 +105,6 @@ describe('WorkQueue', () => {
 });
 
 test('back-off doubles up to its limit', () => {
-  const limits = { firstMs: 100, mostMs: 1000 };
+  const limits = { firstMs: 100, maxMs: 1000 };
   expect([1, 2, 3, 4, 5, 500].map((n) => backoffMs(n, limits))).toEqual([100, 200, 400, 800, 1000, 1000]);
 });

@@ -23,7 +23,7 @@ const entry = fileURLToPath(new URL('../../dist/engine/grammar-process.js', impo
 const firstInherited = 4;
 const lookEveryMs = 1000;
 /** Looks without a sign of life, which comes every second but while the vocabulary is read. */
-const mostSilentLooks = 10;
+const maxSilentLooks = 10;
 /** Times in milliseconds. */
 const backOff = { backOff: 30_000, healthy: 60_000 };
 
@@ -163,7 +163,7 @@ export class CompileProcesses {
 
   /** Looks that this process did not take, since it stood still itself, do not count. */
   #look(): void {
-    if (++this.#silentLooks > mostSilentLooks) this.#process?.kill('SIGKILL');
+    if (++this.#silentLooks > maxSilentLooks) this.#process?.kill('SIGKILL');
   }
 
   #lost(child: ChildProcess, outcome: CompileOutcome): void {

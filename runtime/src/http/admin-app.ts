@@ -33,7 +33,7 @@ export interface AdminParts {
 }
 
 /** Of a body. */
-const mostBytes = 65_536;
+const maxBytes = 65_536;
 
 type Action = (request: Request) => Promise<object> | object;
 
@@ -52,7 +52,7 @@ export function makeAdminApp(parts: AdminParts): Express {
   app.disable('etag');
   app.use(recordRequests({ ...server, observers: [] }));
   app.use(onlyWithKey(keys));
-  app.use(jsonBody(new BodyBudget(16 * mostBytes, mostBytes, server.now), new LoopTurns()));
+  app.use(jsonBody(new BodyBudget(16 * maxBytes, maxBytes, server.now), new LoopTurns()));
   const routes = adminRoutes(parts);
   for (const { method, path, status, run } of routes) {
     app[method](path, async (request, response) => {

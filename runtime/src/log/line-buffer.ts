@@ -8,15 +8,15 @@ export interface LineEvents {
 }
 
 export class LineBuffer {
-  readonly #mostBytes: number;
+  readonly #maxBytes: number;
   #lines: Buffer[] = [];
   /** Of `#lines`. */
   #bytes = 0;
   /** Bytes of the first line that are written already. */
   #begun = 0;
 
-  constructor(mostBytes: number) {
-    this.#mostBytes = mostBytes;
+  constructor(maxBytes: number) {
+    this.#maxBytes = maxBytes;
   }
 
   get bytes(): number {
@@ -26,17 +26,17 @@ export class LineBuffer {
   /** False: there is no room for it. */
   add(text: string): boolean {
     const line = Buffer.from(text);
-    if (this.#bytes + line.length > this.#mostBytes) return false;
+    if (this.#bytes + line.length > this.#maxBytes) return false;
     this.#lines.push(line);
     this.#bytes += line.length;
     return true;
   }
 
   /** What is not written yet: as many lines as fit, and the first in any case. */
-  head(mostBytes = Infinity): Buffer {
+  head(maxBytes = Infinity): Buffer {
     let [count, bytes] = [0, 0];
     for (const { length } of this.#lines) {
-      if (count > 0 && bytes + length > mostBytes) break;
+      if (count > 0 && bytes + length > maxBytes) break;
       count += 1;
       bytes += length;
     }

@@ -119,7 +119,7 @@ export class RunningBatch {
 
   /** Takes blocks for `tokens` tokens of a sequence, as far as there are any and it can come to need them. */
   takeSpareBlocks(step: PlanBuilder, running: Running, tokens: number): void {
-    const wanted = this.blocksFor(Math.min(tokens, running.sequence.mostComputed));
+    const wanted = this.blocksFor(Math.min(tokens, running.sequence.maxComputed));
     while (running.blocks.length < wanted && this.#cache.available > 0) this.takeBlock(step, running);
   }
 }

@@ -70,7 +70,7 @@ export class Scheduler {
       );
     }
     const sequence = new Sequence(request, maxModelLen, grammar);
-    const most = this.#batch.blocksFor(sequence.mostComputed);
+    const most = this.#batch.blocksFor(sequence.maxComputed);
     if (most > numBlocks) {
       throw new RangeError(`the request may need ${most} KV blocks; the engine has ${numBlocks}`);
     }

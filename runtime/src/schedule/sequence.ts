@@ -28,7 +28,7 @@ export class Sequence {
   }
 
   /** Most tokens whose KV it can come to need: the last one that is generated is never computed. */
-  get mostComputed(): number {
+  get maxComputed(): number {
     return this.request.pooling === 'none' ? this.maxLength - 1 : this.maxLength;
   }
 

@@ -199,7 +199,7 @@ export class StepPlanner {
 
 /** Whether it is due one row: of its last known token, or of the token that the step in flight gives it. */
 function decodes(running: Running): boolean {
-  return remaining(running) <= 1 && running.computed < running.sequence.mostComputed;
+  return remaining(running) <= 1 && running.computed < running.sequence.maxComputed;
 }
 
 /** Known tokens that no planned step computes; less than one where the next token is still on its way. */

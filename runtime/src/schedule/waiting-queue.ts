@@ -57,9 +57,9 @@ class Key {
 
   /** What a token costs it. */
   get rate(): number {
-    let mostUrgent = Infinity;
-    for (const [priority] of this.levels) mostUrgent = Math.min(mostUrgent, priority);
-    return 2 ** mostUrgent;
+    let maxUrgent = Infinity;
+    for (const [priority] of this.levels) maxUrgent = Math.min(maxUrgent, priority);
+    return 2 ** maxUrgent;
   }
 
   get cost(): number {

@@ -6,7 +6,7 @@ import { releaseMemory } from './release-memory.js';
 import { tryingTexts } from './trying-texts.js';
 
 /** Of the processor, for a text of a few thousand characters. A good pattern takes some milliseconds. */
-const mostMs = 1000;
+const maxMs = 1000;
 
 const textsPerRelease = 16;
 
@@ -19,7 +19,7 @@ export async function flawInUse(tokenizer: ReferenceTokenizer, json: string): Pr
     await tokenizer.encode(text, null, { addSpecialTokens: true });
     const { user, system } = process.cpuUsage(before);
     const ms = (user + system) / 1000;
-    if (ms > mostMs) {
+    if (ms > maxMs) {
       const shown = JSON.stringify(text.slice(0, 8));
       return `its patterns take ${ms.toFixed(0)} ms for ${String(text.length)} characters that begin with ${shown}`;
     }

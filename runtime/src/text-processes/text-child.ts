@@ -20,9 +20,9 @@ const dataKb = (fileBytes: number, roomMb: number): number =>
   (1200 + roomMb) * 1024 + Math.ceil((fileBytes * 30) / 1024);
 
 /** Of JavaScript objects: a conversation of a million tokens is 4 MB of text, and no template needs this for it. */
-const mostHeapMb = 384;
+const maxHeapMb = 384;
 /** How many times its limit a task may take where others take the processors. */
-const mostWaiting = 2;
+const maxWaiting = 2;
 /** Of a message to a process: to write megabytes into the channel at once holds up the event loop. */
 const partBytes = 2 ** 18;
 /** What a task of a client that left may still take, so that an ordinary one does not cost a process. */
@@ -30,7 +30,7 @@ const graceMs = 250;
 
 /** `ulimit` binds the shell, and so the process that takes its place. */
 const limited = 'ulimit -d "$1"; shift; exec "$@"';
-const flags = ['--expose-gc', `--max-old-space-size=${String(mostHeapMb)}`, '--max-semi-space-size=16'];
+const flags = ['--expose-gc', `--max-old-space-size=${String(maxHeapMb)}`, '--max-semi-space-size=16'];
 
 /** Why a process ended before its reply. */
 export class TextProcessEnded extends Error {
@@ -113,7 +113,7 @@ export class TextChild {
    */
   run(task: TextTask, limitMs: number, signal: AbortSignal | undefined): Promise<TextReply> {
     return new Promise((resolve, reject) => {
-      const lastAt = performance.now() + limitMs * mostWaiting;
+      const lastAt = performance.now() + limitMs * maxWaiting;
       const before = this.#processorMs() ?? 0;
       const look = (): void => {
         const left = limitMs - ((this.#processorMs() ?? Infinity) - before);

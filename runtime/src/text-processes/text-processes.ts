@@ -7,7 +7,7 @@ import type { Logger } from '../log/logger.js';
 import type { ChatTemplateInput, ChatTemplateSource } from '../tokens/chat-template.js';
 import { TextChild, TextProcessEnded } from './text-child.js';
 import type { TextReply, TextTask } from './protocol.js';
-import { mostProcesses } from './text-room.js';
+import { maxProcesses } from './text-room.js';
 import { TextRefusal } from '../tokens/text-refusal.js';
 
 /** A text of so many characters is long. */
@@ -16,7 +16,7 @@ const longChars = 262_144;
 const waitMs = 60_000;
 const backOffMs = { first: 100, most: 10_000 };
 /** After so many in a row that failed, and with no process left, what waits is told. */
-const mostFailedStarts = 3;
+const maxFailedStarts = 3;
 /** To read a tokenizer of 20 MB and to try it takes some seconds. */
 const startMs = 120_000;
 /** Limits of a processor's time. A thousand messages take a tenth of a second: a template that needs longer does not end. */
@@ -191,14 +191,14 @@ export class TextProcesses {
       child.run(next.task, next.limitMs, next.signal).then(next.resolve, next.reject);
     }
     const isReady = this.#free.size + this.#starting.size > 0;
-    if (!isReady && this.#children.size < mostProcesses && this.#backOff === null && !this.#isClosed)
+    if (!isReady && this.#children.size < maxProcesses && this.#backOff === null && !this.#isClosed)
       this.#startChild(false);
   }
 
   #next(): WaitingTask | null {
     const running = [...this.#lanes.values()];
     const isOpen = (lane: Lane): boolean =>
-      lane === 'short' || running.filter((each) => each === lane).length < mostProcesses - 1;
+      lane === 'short' || running.filter((each) => each === lane).length < maxProcesses - 1;
     for (const waiting of this.#waiting) if (isOpen(waiting.lane)) return waiting;
     return null;
   }
@@ -273,7 +273,7 @@ export class TextProcesses {
       return;
     }
     this.#waitToStart();
-    if (this.#failedStarts < mostFailedStarts || this.#children.size > 0) return;
+    if (this.#failedStarts < maxFailedStarts || this.#children.size > 0) return;
     for (const { reject } of this.#waiting) reject(failure);
   }
 

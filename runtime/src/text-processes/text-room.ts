@@ -5,18 +5,18 @@ import { workRoom } from '@llmservice/checkpoint';
 import { usableMemoryBytes, type ReadText } from '../engine/memory-limit.js';
 
 /** What one of them holds is a tokenizer, and what its text takes. */
-export const mostProcesses = 3;
+export const maxProcesses = 3;
 const share = 4;
 /** The memory plan counts so much. */
-const leastMb = workRoom.textBytes / 2 ** 20;
-const mostMb = 1024;
+const minMb = workRoom.textBytes / 2 ** 20;
+const maxMb = 1024;
 
 /** @param read what `usableMemoryBytes` reads; where that is nowhere written, there is the least room */
 export function textRoomMb(read: ReadText): number {
   try {
-    const mb = usableMemoryBytes(read) / 2 ** 20 / share / mostProcesses;
-    return Math.round(Math.min(mostMb, Math.max(leastMb, mb)));
+    const mb = usableMemoryBytes(read) / 2 ** 20 / share / maxProcesses;
+    return Math.round(Math.min(maxMb, Math.max(minMb, mb)));
   } catch {
-    return leastMb;
+    return minMb;
   }
 }

@@ -21,7 +21,7 @@ const kinds = [
   '\ufdfa',
 ];
 /** Characters that a pattern names, so that one about them alone is tried too. */
-const mostNamed = 64;
+const maxNamed = 64;
 const endings = ['', '!', 'a', '\n', '\u0000'];
 
 /** @param json of the tokenizer: the characters of its patterns are tried too */
@@ -43,5 +43,5 @@ function namedCharacters(json: string): string[] {
     if (key === 'Regex' || key === 'String') patterns.push(String(value));
     return value;
   });
-  return Array.from(new Set(patterns.join(''))).slice(0, mostNamed);
+  return Array.from(new Set(patterns.join(''))).slice(0, maxNamed);
 }

@@ -5,8 +5,8 @@
 import { MeteredInterpreter, TooMuchWork } from './metered-interpreter.js';
 
 /** Of all strings, numbers and the like that a conversation consists of, and of its characters. */
-const mostValues = 500;
-const mostChars = 16_384;
+const maxValues = 500;
+const maxChars = 16_384;
 
 /** It makes much out of little within one step. */
 const unbounded = /\brange\b/;
@@ -41,7 +41,7 @@ function isShort(variables: unknown): boolean {
   const fits = (value: unknown): boolean => {
     values += 1;
     if (typeof value === 'string') chars += value.length;
-    if (values > mostValues || chars > mostChars) return false;
+    if (values > maxValues || chars > maxChars) return false;
     return typeof value !== 'object' || value === null || Object.values(value).every(fits);
   };
   return fits(variables);

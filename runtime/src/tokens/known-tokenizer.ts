@@ -14,7 +14,7 @@ interface Step {
 }
 
 /** What stands for one character is no longer than this. */
-const mostContent = 8;
+const maxContent = 8;
 const plainNormalizers = new Set<unknown>(['NFC', 'NFD', 'NFKC', 'NFKD']);
 const plainPreTokenizers = new Set<unknown>(['ByteLevel', 'Digits', 'Metaspace']);
 
@@ -53,7 +53,7 @@ function isKnownPreTokenizer(step: Step): boolean {
 }
 
 const isShort = (text: unknown): boolean =>
-  typeof text === 'string' && text.length > 0 && text.length <= mostContent;
+  typeof text === 'string' && text.length > 0 && text.length <= maxContent;
 
 function isAbsentOr(step: unknown, is: (step: Step) => boolean): boolean {
   return step === undefined || step === null || is(fieldsOf(step));

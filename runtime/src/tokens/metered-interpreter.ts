@@ -13,15 +13,15 @@ import {
 import type { Value } from './python-text.js';
 
 /** About three milliseconds; a chat of ten messages takes a tenth of the steps. */
-const mostSteps = 8000;
+const maxSteps = 8000;
 /** What counts as one step. */
 const charsPerStep = 64;
 const elementsPerStep = 8;
 /** Of a literal that a filter puts between or before parts of a text, or a name that it looks for in each part. */
-const mostArgument = 32;
+const maxArgument = 32;
 
 /** Of lists and dicts within each other. */
-const mostDepth = 200;
+const maxDepth = 200;
 
 /** More work than is done on the spot, or work that nobody can tell beforehand. */
 export class TooMuchWork extends Error {}
@@ -49,7 +49,7 @@ const flags = new Set<unknown>(['ensure_ascii', 'sort_keys']);
 const combining = new Set(['+', 'in', 'not in']);
 
 export class MeteredInterpreter extends PythonInterpreter {
-  #left = mostSteps;
+  #left = maxSteps;
   /** Callees whose calls have been looked at. */
   readonly #methods = new WeakSet<Node>();
 
@@ -123,7 +123,7 @@ export class MeteredInterpreter extends PythonInterpreter {
 
   /** For a walk over all of a value. */
   #spendAll({ value }: Value, depth = 0): void {
-    if (depth > mostDepth) throw new TooMuchWork();
+    if (depth > maxDepth) throw new TooMuchWork();
     this.#spend(typeof value === 'string' ? value.length / charsPerStep : 1);
     if (typeof value !== 'object' || value === null) return;
     const parts = value instanceof Map ? value.values() : (value as Iterable<Value>);
@@ -148,9 +148,9 @@ function isShortLiteral(node: Node): boolean {
     case 'KeywordArgumentExpression':
       return flags.has((node as KeywordArgument).key.value) || isShortLiteral(value as Node);
     case 'StringLiteral':
-      return (value as string).length <= mostArgument;
+      return (value as string).length <= maxArgument;
     case 'IntegerLiteral':
-      return (value as number) <= mostArgument;
+      return (value as number) <= maxArgument;
     case 'TupleLiteral':
     case 'ArrayLiteral':
       return (value as readonly Node[]).every(isShortLiteral);

@@ -76,9 +76,9 @@ const pieces = [
 
 type Random = (below: number) => number;
 
-/** @param mostChars of it; the most nasty ones are that long */
-export function nastyText(random: Random, mostChars: number): string {
-  const length = random(4) === 0 ? mostChars : 1 + random(mostChars >> random(12));
+/** @param maxChars of it; the most nasty ones are that long */
+export function nastyText(random: Random, maxChars: number): string {
+  const length = random(4) === 0 ? maxChars : 1 + random(maxChars >> random(12));
   const alphabet = Array.from({ length: 1 + random(4) }, () => piece(random));
   let text = '';
   switch (random(4)) {

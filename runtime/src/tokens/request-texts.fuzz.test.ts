@@ -13,9 +13,9 @@ import { tokenizerJson } from './tokenizer.fixture.js';
 import { longTextChars, Tokenizer } from './tokenizer.js';
 
 const seconds = Number(process.env['FUZZ_SECONDS'] ?? 0);
-const leastTexts = 30;
+const minTexts = 30;
 /** Of the processor: a pattern that is not linear takes minutes for the longest texts. */
-const mostMs = 3000;
+const maxMs = 3000;
 
 interface File {
   normalizer: unknown;
@@ -76,12 +76,12 @@ test.each(Object.entries(families))('texts of any kind behind the pattern of %s'
   const random = (below: number): number => numbers() % below;
   const end = Date.now() + (seconds * 1000) / Object.keys(families).length;
   try {
-    for (let i = 0; i < leastTexts || Date.now() < end; i++) {
+    for (let i = 0; i < minTexts || Date.now() < end; i++) {
       const text = nastyText(random, longTextChars - 1);
       const before = process.cpuUsage();
       const near = await tokenizer.encode(text, { addSpecialTokens: false });
       const { user, system } = process.cpuUsage(before);
-      if ((user + system) / 1000 > mostMs) throw new Error(`slow: ${JSON.stringify(text.slice(0, 80))}`);
+      if ((user + system) / 1000 > maxMs) throw new Error(`slow: ${JSON.stringify(text.slice(0, 80))}`);
       const far = await processes.encode(text, false);
       if (near.length !== far.length || near.some((id, at) => id !== far[at]))
         throw new Error(`two encodings: ${JSON.stringify(text.slice(0, 80))}`);

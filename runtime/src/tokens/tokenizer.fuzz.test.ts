@@ -10,7 +10,7 @@ import { tokenizerJson } from './tokenizer.fixture.js';
 import { Tokenizer } from './tokenizer.js';
 
 const seconds = Number(process.env['FUZZ_SECONDS'] ?? 0);
-const leastChanges = 500;
+const minChanges = 500;
 
 function fromGguf(bytes: Uint8Array): string {
   const header = parseGgufHeader('model.gguf', bytes, bytes.length, { arrays: true });
@@ -41,7 +41,7 @@ test.each<[string, Uint8Array, (bytes: Uint8Array) => string]>([
     expect(await isUsable(whole)).toBe(true);
     const counts = { usable: 0, refused: 0 };
     const end = Date.now() + seconds * 1000;
-    for (let i = 0; i < leastChanges || Date.now() < end; i++) {
+    for (let i = 0; i < minChanges || Date.now() < end; i++) {
       if (await isUsable(mutated(whole, random))) counts.usable++;
       else counts.refused++;
     }

@@ -11,9 +11,9 @@ export interface GrammarSource {
 }
 
 /** Spaces or line breaks between the parts of JSON, as for other forms. */
-const mostWhitespace = 32;
+const maxWhitespace = 32;
 /** Around values in XML: what is none of a value stays unambiguous. */
-const mostXmlWhitespace = 1;
+const maxXmlWhitespace = 1;
 
 /** A format of XGrammar's structural tags. */
 type Format = Readonly<Record<string, unknown>>;
@@ -88,11 +88,11 @@ function bodyOf({ name }: Tool, kind: ToolDialect['kind'], schema: Schema): Form
   });
   switch (kind) {
     case 'qwenJson':
-      return around(`\n{"name": "${name}", "arguments": `, 'json', mostWhitespace, '}\n');
+      return around(`\n{"name": "${name}", "arguments": `, 'json', maxWhitespace, '}\n');
     case 'qwenXml':
-      return around(`\n<function=${name}>`, 'qwen_xml', mostXmlWhitespace, '</function>\n');
+      return around(`\n<function=${name}>`, 'qwen_xml', maxXmlWhitespace, '</function>\n');
     case 'llamaJson':
-      return around(`{"name": "${name}", "parameters": `, 'json', mostWhitespace, '}');
+      return around(`{"name": "${name}", "parameters": `, 'json', maxWhitespace, '}');
   }
 }
 
@@ -101,7 +101,7 @@ function formatOf({ kind, text }: GrammarSource): Format {
   const schema = (json_schema: unknown): Format => ({
     type: 'json_schema',
     json_schema,
-    max_whitespace_cnt: mostWhitespace,
+    max_whitespace_cnt: maxWhitespace,
   });
   switch (kind) {
     case 'json':

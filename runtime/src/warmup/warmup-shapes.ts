@@ -30,11 +30,11 @@ export interface WarmupLimits {
 }
 
 /** Launches know the longest sequence of a step by powers of two from here on (backends/gpu/step_segments.h). */
-const leastLongest = 1024;
+const minLongest = 1024;
 /** Below it `auto` and above it `long` find contexts. */
 const longContext = 8192;
 /** Prompts of more rows run the same kernels; the largest step is one of them. */
-const mostPromptRows = 2048;
+const maxPromptRows = 2048;
 /** As many graphs as the native engine keeps (backends/gpu_loader.cpp), less those of steps that nobody foresaw. */
 const graphsToLeave = 192;
 /** Sequences up to here are told apart one by one, beyond by eights: one more is then a small part of the step. */
@@ -72,15 +72,15 @@ function largestStep(limits: WarmupLimits): WarmupShape {
 type PromptShape = Extract<WarmupShape, { kind: 'prompt' }>;
 
 /** Of a prompt of about `length` tokens, which ends on a border and then has as many rows as may be. */
-function lastStep(length: number, mostRows: number, limits: WarmupLimits): PromptShape {
-  const rows = Math.min(length, mostRows);
+function lastStep(length: number, maxRows: number, limits: WarmupLimits): PromptShape {
+  const rows = Math.min(length, maxRows);
   const unit = contextUnit(limits);
   return { kind: 'prompt', batch: 1, rows, context: Math.floor((length - rows) / unit) * unit };
 }
 
 function presetShapes(preset: 'auto' | 'short' | 'long' | 'all', limits: WarmupLimits): WarmupShape[] {
   const { maxModelLen, maxNumSeqs, maxNumBatchedTokens } = limits;
-  const longests = doublings(leastLongest, maxModelLen);
+  const longests = doublings(minLongest, maxModelLen);
   const chosen = {
     short: longests.slice(0, 1),
     auto: longests.filter((longest) => longest <= longContext),
@@ -88,7 +88,7 @@ function presetShapes(preset: 'auto' | 'short' | 'long' | 'all', limits: WarmupL
     all: longests,
   }[preset];
   const longestPrompt = maxModelLen - 1;
-  const prompts = doublings(64, Math.min(maxNumBatchedTokens, longestPrompt, mostPromptRows));
+  const prompts = doublings(64, Math.min(maxNumBatchedTokens, longestPrompt, maxPromptRows));
   const deep = preset === 'long' || preset === 'all' ? chosen : [];
   const batches = batchSizes(maxNumSeqs);
   return [
@@ -103,7 +103,7 @@ function presetShapes(preset: 'auto' | 'short' | 'long' | 'all', limits: WarmupL
 function explicitShapes(text: string, limits: WarmupLimits): WarmupShape[] {
   const { maxModelLen, maxNumSeqs, maxNumBatchedTokens } = limits;
   const [prompt = 1, max = 1] = text.split(':').map((tokens) => Math.min(Number(tokens), maxModelLen));
-  const longests = doublings(leastLongest, max).filter((longest) => longest > prompt || longest >= max);
+  const longests = doublings(minLongest, max).filter((longest) => longest > prompt || longest >= max);
   const batches = doublings(1, maxNumSeqs).map((batch) => Math.min(batch, maxNumSeqs));
   return [
     lastStep(Math.max(1, Math.min(prompt, maxModelLen - 1)), maxNumBatchedTokens, limits),
@@ -115,7 +115,7 @@ function explicitShapes(text: string, limits: WarmupLimits): WarmupShape[] {
 function decodesWithin(longest: number, batches: readonly number[], limits: WarmupLimits): WarmupShape[] {
   const unit = contextUnit(limits);
   const end = Math.floor(Math.min(longest, limits.maxModelLen) / unit) * unit;
-  const context = longest === leastLongest ? 0 : end - unit;
+  const context = longest === minLongest ? 0 : end - unit;
   const rows = rowsOfDecode(limits);
   return batches.flatMap((batch) =>
     rows.map(({ drafts, accepted }) => ({ kind: 'decode', batch, drafts, accepted, context }) as const),

@@ -8,7 +8,7 @@ import {
   isSmallCheckpointFile,
   parseCheckpointConfig,
   parseHeaderLength,
-  mostIndexBytes,
+  maxIndexBytes,
   readGgufCheckpoint,
   readGgufHeader,
   safetensorsIndexFile,
@@ -129,7 +129,7 @@ export async function readIndex(
 ): Promise<SafetensorsIndex | null> {
   if (!listing.some((file) => file.name === safetensorsIndexFile)) return null;
   const file = await attempt(() => source.version(safetensorsIndexFile));
-  if (file.bytes > mostIndexBytes) {
+  if (file.bytes > maxIndexBytes) {
     throw new FailureError(
       'CheckpointCorrupt',
       `${file.name} has ${String(file.bytes)} bytes, far more than such a file takes`,

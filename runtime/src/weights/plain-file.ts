@@ -12,7 +12,7 @@ const always = O_NOFOLLOW | O_NONBLOCK;
 const mode = 0o666;
 const isNoFile = ['ELOOP', 'EISDIR', 'ENXIO'];
 /** Of a journal or manifest; ours have some hundred bytes a file. */
-const mostTextBytes = 64 * 2 ** 20;
+const maxTextBytes = 64 * 2 ** 20;
 
 /** @throws FailureError WeightsCacheUnsafe; Error of the system */
 export async function openPlain(path: string, flags: number): Promise<FileHandle> {
@@ -51,7 +51,7 @@ export function makePlainSync(path: string): number {
 export async function readPlainText(path: string): Promise<string> {
   const handle = await openPlain(path, O_RDONLY);
   try {
-    if ((await handle.stat()).size > mostTextBytes) throw unsafe(path);
+    if ((await handle.stat()).size > maxTextBytes) throw unsafe(path);
     return await handle.readFile('utf8');
   } finally {
     await handle.close();

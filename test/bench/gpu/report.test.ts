@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 
 import { parseLines, type BenchLine, type OpLine } from './bench-lines.js';
 import { renderReport } from './report.js';
-import { leastMicros, rooflineOf } from './rooflines.js';
+import { minMicros, rooflineOf } from './rooflines.js';
 
 const origin = { date: '1 January 2030', commit: 'abc1234', command: 'make bench-gpu' };
 const device: BenchLine = {
@@ -40,9 +40,9 @@ describe('rooflines', () => {
 
   test('bound by bytes or by products, whichever takes longer', () => {
     const roofline = rooflineOf('NVIDIA H200')!;
-    expect(leastMicros(roofline, { bytes: 4.8e6, flops: 0, eightBit: true })).toBeCloseTo(1);
-    expect(leastMicros(roofline, { bytes: 0, flops: 1979e6, eightBit: true })).toBeCloseTo(1);
-    expect(leastMicros(roofline, { bytes: 0, flops: 989e6, eightBit: false })).toBeCloseTo(1);
+    expect(minMicros(roofline, { bytes: 4.8e6, flops: 0, eightBit: true })).toBeCloseTo(1);
+    expect(minMicros(roofline, { bytes: 0, flops: 1979e6, eightBit: true })).toBeCloseTo(1);
+    expect(minMicros(roofline, { bytes: 0, flops: 989e6, eightBit: false })).toBeCloseTo(1);
   });
 });
 

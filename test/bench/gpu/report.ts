@@ -14,7 +14,7 @@ import {
   type OpLine,
   type PeerLine,
 } from './bench-lines.js';
-import { leastMicros, rooflineOf, type Roofline } from './rooflines.js';
+import { minMicros, rooflineOf, type Roofline } from './rooflines.js';
 
 /** Where the lines are from. */
 export interface Origin {
@@ -61,7 +61,7 @@ function opRow(op: OpLine, peers: readonly PeerLine[], roofline: Roofline | null
   const least =
     roofline === null
       ? null
-      : leastMicros(roofline, { bytes: op.bytes, flops: op.flops, eightBit: op.eight_bit });
+      : minMicros(roofline, { bytes: op.bytes, flops: op.flops, eightBit: op.eight_bit });
   return [
     op.name,
     op.dtype ?? 'f32',

@@ -37,7 +37,7 @@ export function rooflineOf(deviceName: string): Roofline | null {
 }
 
 /** Microseconds that so many bytes and operations take at least. */
-export function leastMicros(
+export function minMicros(
   { bandwidth, e4m3, bf16 }: Roofline,
   { bytes, flops, eightBit }: { readonly bytes: number; readonly flops: number; readonly eightBit: boolean },
 ): number {

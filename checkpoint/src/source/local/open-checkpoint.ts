@@ -12,7 +12,7 @@ import {
   safetensorsSingleFile,
   type SafetensorsIndex,
 } from '../../formats/safetensors-index.js';
-import { mostIndexBytes, parseHeaderLength } from '../../formats/safetensors.js';
+import { maxIndexBytes, parseHeaderLength } from '../../formats/safetensors.js';
 import { checkSmallFile } from '../../json/small-json.js';
 import { checkLeftAlone } from '../../weights/left-alone.js';
 import { isOfMtp, type MtpHead } from '../../weights/mtp-head.js';
@@ -105,7 +105,7 @@ async function readIndex(path: string): Promise<Uint8Array | null> {
     () => null,
   );
   if (size === null) return null;
-  if (size <= mostIndexBytes) return readFile(path);
+  if (size <= maxIndexBytes) return readFile(path);
   throw new FailureError(
     'CheckpointCorrupt',
     `${path} has ${String(size)} bytes, far more than such a file takes`,

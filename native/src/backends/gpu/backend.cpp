@@ -15,7 +15,7 @@ namespace llmservice::gpu {
 namespace {
 
 // Steps of more rows than this keep the device busy for longer than their launches take.
-constexpr int64_t kMostGraphRows = 256;
+constexpr int64_t kMaxGraphRows = 256;
 
 // Bytes of lists that one row of a step brings at most: ids, rows and copies for each purpose once.
 constexpr int64_t kListBytesPerRow = 128;
@@ -36,9 +36,9 @@ class DeviceBuffer final : public Buffer {
 // batch lists at most.
 size_t sample_list_bytes(const StepLimits& limits) {
   if (limits.vocab == 0) return 0;
-  const int64_t masks = kMostSampleRequests * ((limits.vocab + 31) / 32) * int64_t{sizeof(uint32_t)};
-  const int64_t requests = std::max<int64_t>(2 * limits.sequences, kMostSampleRequests);
-  return requests * int64_t{sizeof(SampleRequest)} + masks + kMostSampleEdits * int64_t{sizeof(TokenCount)};
+  const int64_t masks = kMaxSampleRequests * ((limits.vocab + 31) / 32) * int64_t{sizeof(uint32_t)};
+  const int64_t requests = std::max<int64_t>(2 * limits.sequences, kMaxSampleRequests);
+  return requests * int64_t{sizeof(SampleRequest)} + masks + kMaxSampleEdits * int64_t{sizeof(TokenCount)};
 }
 
 size_t arena_bytes(const StepLimits& limits) {
@@ -132,13 +132,13 @@ void GpuBackend::reserve(const StepLimits& limits) {
           std::max(gdn_workspace(*limits.gdn, rows), gdn_conv_workspace(*limits.gdn, rows));
       gdn_.want(floats * static_cast<int64_t>(sizeof(float)));
     }
-    for (int32_t longest = kLeastLongest; limits.attention; longest *= 2) {
+    for (int32_t longest = kMinLongest; limits.attention; longest *= 2) {
       const int64_t floats = attention_workspace(*limits.attention, rows, longest);
       attention_.want(floats * static_cast<int64_t>(sizeof(float)));
       if (longest >= limits.longest) break;
     }
   }
-  if (limits.vocab > 0) sampling_.want(sample_workspace(limits.vocab, kMostSampleRequests));
+  if (limits.vocab > 0) sampling_.want(sample_workspace(limits.vocab, kMaxSampleRequests));
   for (Workspace* workspace : {&products_, &experts_, &gdn_, &attention_, &sampling_}) {
     if (workspace->wanted > 0) workspace->memory = std::make_unique<DeviceMemory>(device_, workspace->wanted);
   }
@@ -188,22 +188,22 @@ void GpuBackend::submit() { flush(); }
 void GpuBackend::flush() {
   arena_->send();
   if (list_.empty()) return;
-  graphs_.run(list_, most_rows_ <= kMostGraphRows);
+  graphs_.run(list_, max_rows_ <= kMaxGraphRows);
   if (on_list_) on_list_(device_, list_);
   list_.clear();
-  most_rows_ = 0;
+  max_rows_ = 0;
   source_ = {};
 }
 
 void GpuBackend::add(const Launch& launch, int64_t rows) {
   list_.add(launch);
-  most_rows_ = std::max(most_rows_, rows);
+  max_rows_ = std::max(max_rows_, rows);
   source_ = {};
 }
 
 void GpuBackend::add(std::span<const Launch> launches, int64_t rows) {
   list_.add(launches);
-  most_rows_ = std::max(most_rows_, rows);
+  max_rows_ = std::max(max_rows_, rows);
   source_ = {};
 }
 

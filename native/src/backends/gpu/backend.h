@@ -125,8 +125,8 @@ class GpuBackend final : public Backend {
   std::string isa_;
   TileOrder order_;
   LaunchList list_;
-  int64_t most_rows_ = 0;  // of an op in list_
-  Source source_;          // what the last launch of list_ puts out
+  int64_t max_rows_ = 0;  // of an op in list_
+  Source source_;         // what the last launch of list_ puts out
   GraphCache graphs_;
   std::function<void(Device&, const LaunchList&)> on_list_;
   bool samples_;

@@ -4,7 +4,7 @@ namespace llmservice::gpu {
 namespace {
 
 // Lists that were seen once are forgotten all together when they are so many.
-constexpr size_t kMostSeen = 4096;
+constexpr size_t kMaxSeen = 4096;
 
 }  // namespace
 
@@ -34,7 +34,7 @@ const Graph* GraphCache::make(const LaunchList& list) {
   // Another list has this hash: it stays.
   if (by_hash_.contains(list.hash())) return nullptr;
   if (seen_.insert(list.hash()).second) {
-    if (seen_.size() > kMostSeen) seen_.clear();
+    if (seen_.size() > kMaxSeen) seen_.clear();
     return nullptr;
   }
   // Running work may be that of the graph which goes.

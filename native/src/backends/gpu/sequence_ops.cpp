@@ -28,7 +28,7 @@ int32_t power_of_two(int32_t value) {
 
 StepSegments GpuBackend::staged_segments(std::span<const Segment> segments, int32_t block_size) {
   int32_t most = 0;
-  int32_t longest = kLeastLongest;
+  int32_t longest = kMinLongest;
   for (const Segment& segment : segments) {
     most = std::max(most, segment.count);
     longest = std::max(longest, segment.position + segment.count);
@@ -42,7 +42,7 @@ StepSegments GpuBackend::staged_segments(std::span<const Segment> segments, int3
     throw EngineError("EngineFault", "The segments of a step are more than were planned.");
   return {.segments = place,
           .count = static_cast<int32_t>(segments.size()),
-          .most_rows = power_of_two(most),
+          .max_rows = power_of_two(most),
           .longest = power_of_two(longest)};
 }
 

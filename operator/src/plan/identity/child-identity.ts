@@ -12,7 +12,7 @@ export interface ChildOwner {
 }
 
 /** A Job's pods have its name as a label, which holds 63 characters: this, `-pull-` and a hash. */
-const mostOfJobName = 47;
+const maxOfJobName = 47;
 
 export function activatorEndpointsName(service: string): string {
   return `${service}-activator`;
@@ -29,7 +29,7 @@ export function revisionName(service: string, hash: string): string {
 
 /** What a Job's name has of its service's. */
 export function pullJobBegin(service: string): string {
-  return service.slice(0, mostOfJobName);
+  return service.slice(0, maxOfJobName);
 }
 
 export function pullJobName(service: string, hash: string): string {

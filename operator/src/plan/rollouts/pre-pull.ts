@@ -16,7 +16,7 @@ export interface CandidateNode extends NodeTraits {
   readonly free: Readonly<Record<string, number>>;
 }
 
-const mostNodes = 100;
+const maxNodes = 100;
 const neededVolumes = new Set(['engine-config', 'weights', 'tmp', 's3-ca']);
 const triesPerNode = 3;
 
@@ -35,7 +35,7 @@ export function planPrePull(
       ?.filter((node) => mayRunOn(pod, node) && (resourceName === null || resourceName in node.free))
       .map(({ name }) => name)
       .sort()
-      .slice(0, mostNodes)
+      .slice(0, maxNodes)
       .map((node) => planJob(service, template, node)) ?? null
   );
 }

@@ -22,7 +22,7 @@ const fingerprintAnnotation = 'llmservice.dev/checkpoint-fingerprint';
 /** On the Deployment: the revision that was Ready last. */
 export const goodRevisionAnnotation = 'llmservice.dev/good-revision';
 /** More than edits make: numbers must be counted on from. */
-const mostRevisions = 1_000_000_000;
+const maxRevisions = 1_000_000_000;
 
 export interface Revision {
   /** The ControllerRevision as it is planned, its data never changes. */
@@ -96,7 +96,7 @@ function readRevision(object: KubeObject, service: WantedService, rules: NodeRul
   const hash = configHash(text);
   if (typeof text !== 'string' || hash === null) return null;
   const template = readStoredTemplate(stored, hash, service, rules);
-  if (template === null || !Number.isInteger(number) || number < 1 || number > mostRevisions) return null;
+  if (template === null || !Number.isInteger(number) || number < 1 || number > maxRevisions) return null;
   const revision = revisionOf(service, {
     number,
     specHash: notes[specHashAnnotation] ?? '',

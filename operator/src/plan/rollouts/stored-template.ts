@@ -8,7 +8,7 @@ import { keepsToOwnFolder, type NodeRules } from '../pods/node-cache-volume.js';
 import { revisionAnnotation } from '../pods/pod-template.js';
 
 /** Several times what templates have, node affinities included. */
-const mostLevels = 32;
+const maxLevels = 32;
 /** Of a pod: each would have it see more of its node than any of ours does. */
 const hostFields = ['hostNetwork', 'hostPID', 'hostIPC', 'nodeName', 'ephemeralContainers'];
 const ourVolumes = new Set(['configMap', 'emptyDir', 'secret', 'persistentVolumeClaim', 'hostPath']);
@@ -27,7 +27,7 @@ export function readStoredTemplate(
   service: Pick<WantedService, 'name' | 'namespace'>,
   rules: NodeRules,
 ): StoredTemplate | null {
-  if (!isShallow(value, mostLevels) || !isFields(value)) return null;
+  if (!isShallow(value, maxLevels) || !isFields(value)) return null;
   const { metadata, spec } = value;
   if (!isFields(metadata) || !isFields(spec)) return null;
   const { [revisionAnnotation]: revision, ...notes } = fieldsOf(metadata['annotations']);

@@ -18,8 +18,8 @@ export interface Warmth {
 
 /** Where no load was seen yet. */
 const unknownLeadSeconds = 600;
-const leastLeadSeconds = 60;
-export const mostLeadSeconds = 7_200;
+const minLeadSeconds = 60;
+export const maxLeadSeconds = 7_200;
 
 /**
  * How long before a schedule's start its pods begin: a quarter more than the last load took.
@@ -27,8 +27,8 @@ export const mostLeadSeconds = 7_200;
  */
 export function leadSeconds(lastLoadSeconds: number | null): number {
   if (lastLoadSeconds === null) return unknownLeadSeconds;
-  const wanted = Math.ceil(lastLoadSeconds * 1.25) + leastLeadSeconds;
-  return Math.min(mostLeadSeconds, wanted);
+  const wanted = Math.ceil(lastLoadSeconds * 1.25) + minLeadSeconds;
+  return Math.min(maxLeadSeconds, wanted);
 }
 
 /** @param before what held at the last look: what began early stays, although its load may have shown to be short */
@@ -66,7 +66,7 @@ function turnOf(schedule: Schedule, before: readonly ActiveSchedule[], lead: num
   const until = end?.nextRun(nextStart) ?? null;
   if (until === null) return { until: null, changeMs: null };
   const begun = before.some((each) => each.name === schedule.name && each.until === timestamp(until));
-  const leftMs = +nextStart - +now - (begun ? mostLeadSeconds : lead) * 1000;
+  const leftMs = +nextStart - +now - (begun ? maxLeadSeconds : lead) * 1000;
   return leftMs <= 0
     ? { until: timestamp(until), changeMs: +until - +now }
     : { until: null, changeMs: leftMs };

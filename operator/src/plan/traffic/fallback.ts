@@ -104,14 +104,14 @@ function answers(other: KubeObject): boolean {
 }
 
 /** Fits into the header's 4,096 bytes whatever names there are. */
-const mostNames = 16;
+const maxNames = 16;
 
 /** Headers that its route sets: for the fallback the names that clients ask for, for clients who has answered. */
 export function fallbackHeaders(
   { spec, modelName }: WantedService,
   fallback: string,
 ): { readonly request: Record<string, string>; readonly response: Record<string, string> } {
-  const names = [modelName, ...(spec.model.aliases ?? [])].slice(0, mostNames);
+  const names = [modelName, ...(spec.model.aliases ?? [])].slice(0, maxNames);
   return { request: { [headers.fallbackFor]: names.join(',') }, response: { [headers.fallback]: fallback } };
 }
 

@@ -19,7 +19,7 @@ export function podHostname({ name, namespace }: Pick<WantedService, 'name' | 'n
 }
 
 /** The operator keeps them of every service, and the status of one that sleeps has them. */
-export const mostAuthorityCharacters = 65_536;
+export const maxAuthorityCharacters = 65_536;
 
 /**
  * What the status tells the activator, which may not read ConfigMaps of tenants. Null: the service does not sleep, its pods

@@ -11,7 +11,7 @@ test.each<[string, number[], object]>([
   [
     'events that come as they are sent stream',
     [3, 203, 404, 603, 803],
-    { state: 'streams', leastGapMs: 199, mostGapMs: 201 },
+    { state: 'streams', minGapMs: 199, maxGapMs: 201 },
   ],
   ['so do those that a busy machine reads late', [3, 290, 404, 603, 803], { state: 'streams' }],
   ['all at the end were kept back', [806, 806, 806, 807, 807], { state: 'buffered', heldMs: 799 }],

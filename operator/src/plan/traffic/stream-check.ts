@@ -10,14 +10,14 @@ export interface Arrival {
 }
 
 export type StreamOutcome =
-  | { readonly state: 'streams'; readonly leastGapMs: number; readonly mostGapMs: number }
+  | { readonly state: 'streams'; readonly minGapMs: number; readonly maxGapMs: number }
   /** @property heldMs by how much longer than the last one some event was under way */
   | { readonly state: 'buffered'; readonly heldMs: number }
   /** Nothing could be seen. */
   | { readonly state: 'failed'; readonly message: string };
 
 /** Less than the server's 200 ms between two events, more than what a busy network or machine adds. */
-const mostHeldMs = 150;
+const maxHeldMs = 150;
 
 /** @param arrivals of one answer, in their order; two at least */
 export function judgeArrivals(arrivals: readonly Arrival[]): StreamOutcome {
@@ -26,11 +26,11 @@ export function judgeArrivals(arrivals: readonly Arrival[]): StreamOutcome {
   // Clocks differ: only how long events were under way beside the last one can be told.
   const held = arrivals.map(({ sentMs, atMs }) => atMs - last.atMs - (sentMs - last.sentMs));
   const heldMs = Math.round(Math.max(...held));
-  if (heldMs >= mostHeldMs) return { state: 'buffered', heldMs };
+  if (heldMs >= maxHeldMs) return { state: 'buffered', heldMs };
   const gaps = arrivals.slice(1).map(({ atMs }, index) => atMs - (arrivals[index]?.atMs ?? atMs));
   return {
     state: 'streams',
-    leastGapMs: Math.round(Math.min(...gaps)),
-    mostGapMs: Math.round(Math.max(...gaps)),
+    minGapMs: Math.round(Math.min(...gaps)),
+    maxGapMs: Math.round(Math.max(...gaps)),
   };
 }

@@ -23,12 +23,12 @@ const decoders: Readonly<Record<string, { readonly make: () => Transform; readon
 export async function readBody(
   request: IncomingMessage,
   body: HeldBody,
-  mostBytes: number,
+  maxBytes: number,
   cut: AbortSignal,
 ): Promise<readonly Buffer[]> {
-  const source = unpacked(request, body, mostBytes);
+  const source = unpacked(request, body, maxBytes);
   try {
-    return await collect(request, source, body, mostBytes, cut);
+    return await collect(request, source, body, maxBytes, cut);
   } finally {
     if (source !== request) {
       request.unpipe();
@@ -38,11 +38,11 @@ export async function readBody(
   }
 }
 
-function unpacked(request: IncomingMessage, body: HeldBody, mostBytes: number): Readable {
+function unpacked(request: IncomingMessage, body: HeldBody, maxBytes: number): Readable {
   const encoding = (request.headers['content-encoding'] ?? 'identity').toLowerCase();
   if (encoding === 'identity') {
     const length = Number(request.headers['content-length'] ?? 0);
-    if (length > mostBytes) throw tooLarge(String(length), mostBytes);
+    if (length > maxBytes) throw tooLarge(String(length), maxBytes);
     return request;
   }
   const decoder = Object.hasOwn(decoders, encoding) ? decoders[encoding] : undefined;
@@ -59,7 +59,7 @@ function collect(
   request: IncomingMessage,
   source: Readable,
   body: HeldBody,
-  mostBytes: number,
+  maxBytes: number,
   cut: AbortSignal,
 ): Promise<readonly Buffer[]> {
   const parts: Buffer[] = [];
@@ -75,12 +75,12 @@ function collect(
     request.on('data', ({ length }: Buffer) => {
       body.came(length);
       packedBytes += length;
-      if (packedBytes > mostBytes) fail(tooLarge('more', mostBytes));
+      if (packedBytes > maxBytes) fail(tooLarge('more', maxBytes));
     });
     source.on('data', (part: Buffer) => {
       bytes += part.length;
       try {
-        if (bytes > mostBytes) throw tooLarge('more', mostBytes);
+        if (bytes > maxBytes) throw tooLarge('more', maxBytes);
         body.take(part.length);
         parts.push(part);
       } catch (error) {
@@ -104,9 +104,6 @@ function collect(
   });
 }
 
-function tooLarge(told: string, mostBytes: number): ApiError {
-  return ApiError.of(
-    'request_too_large',
-    `the body has ${told} bytes, and the limit is ${String(mostBytes)}`,
-  );
+function tooLarge(told: string, maxBytes: number): ApiError {
+  return ApiError.of('request_too_large', `the body has ${told} bytes, and the limit is ${String(maxBytes)}`);
 }

@@ -14,7 +14,7 @@ export function countTokensRoute(parts: ServerParts): RequestHandler {
       await answerText(parts, request, response, async ({ model, signal, spend }) => {
         const { model: asked, prompts, tools } = parseCountTokens(request.body, model.defaults);
         resolveName(parts.names, asked, request);
-        const how = { mostTokens: null, named: 'the prompt', signal };
+        const how = { maxPromptTokens: null, named: 'the prompt', signal };
         const counts = await Promise.all(
           prompts.map((source) => encodePrompt(source, tools, model, 'messages', how)),
         );

@@ -13,7 +13,7 @@ import { sendJson } from '../replica/send-json.js';
 import { newId, routeOf, whileAdmitted, type ServerParts } from '../replica/server-parts.js';
 
 /** Of one request's inputs, in the engine: OpenAI's clients send up to 2,048. */
-const mostAtOnce = 64;
+const maxAtOnce = 64;
 
 export function embeddingsRoute(parts: ServerParts): RequestHandler {
   return async (request, response) => {
@@ -24,7 +24,7 @@ export function embeddingsRoute(parts: ServerParts): RequestHandler {
     response.setHeader('x-request-id', id);
     const { metrics, now } = parts;
     const accounted = { id, route: routeOf(request), model: modelName };
-    const atOnce = Math.min(parsed.inputs.length, mostAtOnce, parts.admission.limit);
+    const atOnce = Math.min(parsed.inputs.length, maxAtOnce, parts.admission.limit);
     await whileAdmitted(parts, response, accounted, atOnce, async (signal, account) => {
       const context = {
         ...serving,

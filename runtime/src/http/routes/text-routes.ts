@@ -3,7 +3,7 @@
 
 import type { RequestHandler } from 'express';
 import { ApiError } from '../../request/body/api-error.js';
-import { mostTokens } from '../../request/body/request-fields.js';
+import { maxTokens } from '../../request/body/request-fields.js';
 import { encodeText } from '../../request/prepare/encode-text.js';
 import { parseDetokenize, parseTemplate, parseTokenize } from '../../request/parse/parse-tokenize.js';
 import { renderMessages } from '../../request/prepare/prepare-generation.js';
@@ -32,8 +32,8 @@ export function tokenizeRoute(parts: ServerParts): RequestHandler {
           : source;
       const ids = await encodeText(text, model, param, signal);
       spend(ids.length);
-      if (ids.length > mostTokens) {
-        const message = `the text has ${String(ids.length)} tokens, and this route takes ${String(mostTokens)}: send it in parts`;
+      if (ids.length > maxTokens) {
+        const message = `the text has ${String(ids.length)} tokens, and this route takes ${String(maxTokens)}: send it in parts`;
         throw ApiError.of('invalid_request', message, { param });
       }
       const tokens = Array.from(ids);

@@ -4,7 +4,7 @@
 import { STATUS_CODES, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { ApiError } from '../../request/body/api-error.js';
-import { mostHeaderBytes } from './connection-limits.js';
+import { maxHeaderBytes } from './connection-limits.js';
 
 /** Of Node's parser. */
 interface ParseError extends NodeJS.ErrnoException {
@@ -42,7 +42,7 @@ function toldOf({ code, reason, message }: ParseError): ApiError {
     case 'HPE_HEADER_OVERFLOW':
       return ApiError.of(
         'headers_too_large',
-        `the request line and headers have more than ${String(mostHeaderBytes)} bytes`,
+        `the request line and headers have more than ${String(maxHeaderBytes)} bytes`,
       );
     default:
       return ApiError.of('invalid_request', `what was sent is not HTTP/1.1: ${reason ?? message}`);

@@ -34,14 +34,14 @@ export const connectionLimits: ConnectionLimits = {
 };
 
 /** Of the request line and the headers together. */
-export const mostHeaderBytes = 16 * 1024;
+export const maxHeaderBytes = 16 * 1024;
 
 export function connectionOptions({ headersMs, requestMs, lookMs }: ConnectionLimits): ServerOptions {
   return {
     headersTimeout: headersMs,
     requestTimeout: requestMs,
     connectionsCheckingInterval: lookMs,
-    maxHeaderSize: mostHeaderBytes,
+    maxHeaderSize: maxHeaderBytes,
     // A load balancer's idle connections outlive Node's default of 5 s.
     keepAliveTimeout: 75_000,
     keepAlive: true,

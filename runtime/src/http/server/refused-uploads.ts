@@ -17,14 +17,14 @@ const looksInSilence = 5;
 
 export class RefusedUploads {
   readonly #uploads = new Map<IncomingMessage, Upload>();
-  readonly #mostBytes: number;
+  readonly #maxBytes: number;
   readonly #limits: ConnectionLimits;
   readonly #timer: NodeJS.Timeout;
   readonly #lookMs: number;
 
-  /** @param mostBytes as much as a body may have: who sends that to its end keeps the connection */
-  constructor(server: Server, mostBytes: number, limits: ConnectionLimits) {
-    this.#mostBytes = mostBytes;
+  /** @param maxBytes as much as a body may have: who sends that to its end keeps the connection */
+  constructor(server: Server, maxBytes: number, limits: ConnectionLimits) {
+    this.#maxBytes = maxBytes;
     this.#limits = limits;
     server.on('request', (request, response) => {
       response.once('finish', () => {
@@ -62,7 +62,7 @@ export class RefusedUploads {
   #isOver({ startBytes, lastBytes, looks, silentLooks }: Upload): boolean {
     const { lingerMs, silenceMs } = this.#limits;
     return (
-      lastBytes - startBytes > this.#mostBytes ||
+      lastBytes - startBytes > this.#maxBytes ||
       looks * this.#lookMs >= lingerMs ||
       silentLooks * this.#lookMs >= silenceMs
     );

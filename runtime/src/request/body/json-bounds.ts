@@ -6,15 +6,15 @@
 import type { Steps } from '../../loop-turns.js';
 
 /** Several times what conversations and schemas of tools have. */
-const mostLevels = 128;
+const maxLevels = 128;
 /** Of 25,000 messages: a context of 262,144 tokens holds as many of ten tokens each. */
-const mostMembers = 50_000;
+const maxMembers = 50_000;
 /** As many lists and objects: each is some 30 times the work of a number. */
-const mostContainers = 50_000;
+const maxContainers = 50_000;
 /** Names are among them. */
-const mostStrings = 2 ** 17;
+const maxStrings = 2 ** 17;
 /** 2,048 inputs of 256 token ids each, or a context of them twice over. */
-const mostValues = 2 ** 19;
+const maxValues = 2 ** 19;
 
 const [quote, escape, colon, comma] = [0x22, 0x5c, 0x3a, 0x2c];
 const [openArray, closeArray, openObject, closeObject] = [0x5b, 0x5d, 0x7b, 0x7d];
@@ -65,20 +65,20 @@ export class JsonBounds {
       if (byte === escape) i += 1;
       else if (byte === quote) {
         inString = !inString;
-        if (inString && ++this.#strings > mostStrings) return `has more than ${String(mostStrings)} strings`;
+        if (inString && ++this.#strings > maxStrings) return `has more than ${String(maxStrings)} strings`;
       } else if (inString) continue;
       else if (byte === comma) {
         this.#values += 1;
-        if (this.#values >= mostValues) return `has more than ${String(mostValues)} values`;
+        if (this.#values >= maxValues) return `has more than ${String(maxValues)} values`;
       } else if (byte === colon) {
         this.#members += 1;
-        if (this.#members > mostMembers) return `has more than ${String(mostMembers)} members in its objects`;
+        if (this.#members > maxMembers) return `has more than ${String(maxMembers)} members in its objects`;
       } else if (byte === openObject || byte === openArray) {
         levels += 1;
-        if (levels > mostLevels) return `is nested deeper than ${String(mostLevels)} levels`;
+        if (levels > maxLevels) return `is nested deeper than ${String(maxLevels)} levels`;
         this.#containers += 1;
-        if (this.#containers > mostContainers)
-          return `has more than ${String(mostContainers)} lists and objects`;
+        if (this.#containers > maxContainers)
+          return `has more than ${String(maxContainers)} lists and objects`;
       } else if (byte === closeObject || byte === closeArray) {
         levels -= 1;
       }

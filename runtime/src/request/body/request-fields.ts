@@ -61,8 +61,8 @@ const idList = { type: 'array', items: tokenId, minItems: 1 };
 /** A JSON schema, or its text, which may be spaced out. */
 const schemaText = { type: ['object', 'string'], minLength: 1, maxLength: 262144 };
 /** What the event loop may have in hand at once. */
-export const mostTokens = 262_144;
-const tokenIds = { ...idList, maxItems: mostTokens };
+export const maxTokens = 262_144;
+const tokenIds = { ...idList, maxItems: maxTokens };
 const words = { type: 'array', maxItems: 256, items: { type: 'string', minLength: 1, maxLength: 1024 } };
 const grammarText = { type: 'string', minLength: 1, maxLength: 65536 };
 const choices = { type: 'array', minItems: 1, maxItems: 1024, items: { type: 'string', minLength: 1 } };

@@ -15,11 +15,11 @@ export interface Violation {
 }
 
 /** Violations that a 400 tells; of more it tells how many. */
-const mostTold = 20;
+const maxTold = 20;
 /** Several times what any route has. */
-const mostFields = 500;
+const maxFields = 500;
 /** In a body of more, which may have an error for each of them, the first violation alone is told. */
-const mostValues = 30_000;
+const maxValues = 30_000;
 
 // What has none of its alternatives is told as one violation. So each alternative ends at its first mismatch: a prompt
 // of 100,000 ids is not held against `string` id by id, with an error for each.
@@ -60,8 +60,8 @@ export function validateBody(kind: RouteKind, body: unknown): Fields {
     );
   }
   const count = Object.keys(body).length;
-  if (count > mostFields) {
-    const message = `the body has ${String(count)} fields, and no route knows as many as ${String(mostFields)}`;
+  if (count > maxFields) {
+    const message = `the body has ${String(count)} fields, and no route knows as many as ${String(maxFields)}`;
     throw ApiError.of('invalid_request', message);
   }
   // null is absent on the fields that the route knows; of others the document knows nothing, null or not.
@@ -89,7 +89,7 @@ function hasFewValues(body: object): boolean {
   let level: object[] = [body];
   while (level.length > 0) {
     values += level.reduce((sum, each) => sum + sizeOf(each), 0);
-    if (values > mostValues) return false;
+    if (values > maxValues) return false;
     level = level
       .flatMap((each) => Object.values(each) as unknown[])
       .filter((each): each is object => typeof each === 'object' && each !== null);
@@ -105,7 +105,7 @@ export function firstOf(violations: Iterable<Violation>): Violation[] {
   const first: Violation[] = [];
   for (const violation of violations) {
     first.push(violation);
-    if (first.length === mostTold) break;
+    if (first.length === maxTold) break;
   }
   return first;
 }
@@ -113,8 +113,8 @@ export function firstOf(violations: Iterable<Violation>): Violation[] {
 /** One 400 for all that is wrong; `param` is the first. */
 export function invalidRequest(violations: readonly Violation[]): ApiError {
   const messages = [...new Set(violations.map(({ message }) => message))];
-  const more = messages.length - mostTold;
-  const told = [...messages.slice(0, mostTold), ...(more > 0 ? [`and ${String(more)} more`] : [])];
+  const more = messages.length - maxTold;
+  const told = [...messages.slice(0, maxTold), ...(more > 0 ? [`and ${String(more)} more`] : [])];
   return ApiError.of('invalid_request', told.join('; '), { param: violations[0]?.param ?? null });
 }
 

@@ -3,7 +3,7 @@
 
 import {
   characters,
-  mostRanges,
+  maxRanges,
   tooMany,
   UnusablePattern,
   writePattern,
@@ -32,8 +32,8 @@ export class JsonPatterns {
 
   /** For each place of the schema where the pattern stands. @throws UnusablePattern saying why */
   check(pattern: string): void {
-    if (this.#ranges <= mostRanges) this.#ranges += this.#write(pattern).ranges;
-    if (this.#ranges > mostRanges) throw new UnusablePattern(tooMany);
+    if (this.#ranges <= maxRanges) this.#ranges += this.#write(pattern).ranges;
+    if (this.#ranges > maxRanges) throw new UnusablePattern(tooMany);
   }
 
   /**

@@ -36,7 +36,7 @@ const impliesType = (
 ).split(' ');
 
 /** The time to compile grows with the third power of it. */
-const mostDepth = 32;
+const maxDepth = 32;
 
 /**
  * @param path of the schema in the body, such as response_format.json_schema.schema
@@ -48,8 +48,8 @@ export function unsupportedInSchema(
   patterns: JsonPatterns,
   depth = 0,
 ): Violation[] {
-  if (depth > mostDepth)
-    return [{ param: path, message: `${path} is nested more than ${String(mostDepth)} schemas deep` }];
+  if (depth > maxDepth)
+    return [{ param: path, message: `${path} is nested more than ${String(maxDepth)} schemas deep` }];
   if (typeof schema === 'boolean') return [];
   if (typeof schema !== 'object' || schema === null || Array.isArray(schema))
     return [{ param: path, message: `${path} must be a JSON schema: an object, true or false` }];

@@ -36,15 +36,15 @@ export const plainText: Alphabet = {
 };
 
 /** Of all patterns together, written out, beyond one for each class: some of Unicode's have hundreds. */
-export const mostRanges = 20_000;
-export const tooMany = `has, with the patterns before it, more than ${String(mostRanges)} ranges of characters: take smaller classes`;
+export const maxRanges = 20_000;
+export const tooMany = `has, with the patterns before it, more than ${String(maxRanges)} ranges of characters: take smaller classes`;
 
 /**
  * Of what is repeated at once, such as [a-z] in ([a-z]{1,20}){1,20}: every number can come about in many ways. Measured
  * over 200,000 ids, within JSON: 100 take 5 s to compile, 250 half a minute.
  */
-const mostRepeated = 100;
-const repeatedTwice = `repeats a repetition more than ${String(mostRepeated)} times in all: say in one how often, such as [a-z]{1,400} for ([a-z]{1,20}){1,20}`;
+const maxRepeated = 100;
+const repeatedTwice = `repeats a repetition more than ${String(maxRepeated)} times in all: say in one how often, such as [a-z]{1,400} for ([a-z]{1,20}){1,20}`;
 
 const noText = 'asks for characters that an answer cannot have';
 
@@ -148,8 +148,8 @@ class Writer {
 
   #quantified({ alternatives, min, max }: NoParent<Quantifier>, place: Place): string {
     if (max === 0) return '';
-    const inside = mostInside(alternatives);
-    if (inside > 1 && max !== Infinity && min !== max && inside * max > mostRepeated)
+    const inside = maxInside(alternatives);
+    if (inside > 1 && max !== Infinity && min !== max && inside * max > maxRepeated)
       throw new UnusablePattern(repeatedTwice);
     const once = this.alternatives(alternatives, min === 1 && max === 1 ? place : within);
     if (once === '' || (min === 1 && max === 1)) return group(once);
@@ -160,7 +160,7 @@ class Writer {
     const { escapes, escaped } = this.#alphabet;
     const plain = set.resize(maximum).intersect(this.#alphabet.plain);
     this.ranges += Math.max(0, plain.ranges.length - 1);
-    if (this.ranges > mostRanges) throw new UnusablePattern(tooMany);
+    if (this.ranges > maxRanges) throw new UnusablePattern(tooMany);
     const letters =
       escaped || plain.isEmpty
         ? [...escapes].filter(([code]) => set.has(code)).map(([, letter]) => letter)
@@ -176,12 +176,12 @@ class Writer {
 }
 
 /** How often the only repetition that groups hold may come, where that is bounded and its number not fixed; else 1. */
-function mostInside(alternatives: readonly NoParent<Concatenation>[]): number {
+function maxInside(alternatives: readonly NoParent<Concatenation>[]): number {
   const [only] = alternatives.length === 1 ? (alternatives[0]?.elements ?? []) : [];
   if (only === undefined || alternatives[0]?.elements.length !== 1) return 1;
-  if (only.type === 'Alternation') return mostInside(only.alternatives);
+  if (only.type === 'Alternation') return maxInside(only.alternatives);
   if (only.type !== 'Quantifier' || only.max === Infinity) return 1;
-  return (only.min === only.max ? 1 : only.max) * mostInside(only.alternatives);
+  return (only.min === only.max ? 1 : only.max) * maxInside(only.alternatives);
 }
 
 const isStart = ({ kind, negate }: NoParent<Assertion>): boolean => kind === 'behind' && negate;

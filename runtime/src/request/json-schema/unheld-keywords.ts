@@ -9,20 +9,20 @@ type Rule = (value: unknown, fields: Schema) => string | null;
 const types = ['string', 'number', 'integer', 'boolean', 'object', 'array', 'null'];
 const largestDivisor = 1024;
 /** Numbers between bounds are written out one by one. */
-const mostBetween = 10_000;
+const maxBetween = 10_000;
 /**
  * Beside a number of properties each property that may be left out is written for each number of those before it. Measured
  * over 200,000 ids: 100 take up to 5 s to compile, 150 up to a minute.
  */
-const mostOptional = 100;
+const maxOptional = 100;
 
 const countOfProperties: Rule = (_, { properties, required }) => {
   const names = Object.keys(properties ?? {});
   const needed = new Set(Array.isArray(required) ? required : []);
   const optional = names.filter((name) => !needed.has(name)).length;
-  return optional <= mostOptional
+  return optional <= maxOptional
     ? null
-    : `is supported beside at most ${String(mostOptional)} properties that are not required, and there are ${String(optional)}: require more of them, or leave it out`;
+    : `is supported beside at most ${String(maxOptional)} properties that are not required, and there are ${String(optional)}: require more of them, or leave it out`;
 };
 
 const rules: ReadonlyMap<string, Rule> = new Map(
@@ -70,9 +70,9 @@ const rules: ReadonlyMap<string, Rule> = new Map(
       if (bounds.every((bound) => bound === undefined)) return null;
       const least = Math.max(Number(minimum ?? -Infinity), Number(exclusiveMinimum ?? -Infinity) + 1);
       const most = Math.min(Number(maximum ?? Infinity), Number(exclusiveMaximum ?? Infinity) - 1);
-      return most - least < mostBetween
+      return most - least < maxBetween
         ? null
-        : `is supported beside bounds on both sides, with at most ${String(mostBetween)} numbers between them`;
+        : `is supported beside bounds on both sides, with at most ${String(maxBetween)} numbers between them`;
     },
   }),
 );

@@ -37,7 +37,7 @@ export interface FlatTools {
 }
 
 /** OpenAI's bound on a list of tools, of all of them. */
-const mostFunctions = 128;
+const maxFunctions = 128;
 
 export const flatName = (name: string, namespace: string | null | undefined): string =>
   typeof namespace === 'string' ? `${namespace}__${name}` : name;
@@ -63,8 +63,8 @@ export function flatTools(tools: readonly RawTool[]): FlatTools {
         add({ ...inside, name: flat, description: told }, `${place}.tools.${String(at)}`);
       }
   }
-  if (functions.length > mostFunctions) {
-    const message = `tools has ${String(functions.length)} functions; the most are ${String(mostFunctions)}`;
+  if (functions.length > maxFunctions) {
+    const message = `tools has ${String(functions.length)} functions; the most are ${String(maxFunctions)}`;
     throw invalidRequest([{ param: 'tools', message }]);
   }
   return { functions, namespaced, places };

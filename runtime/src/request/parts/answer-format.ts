@@ -9,9 +9,9 @@ import { JsonBounds } from '../body/json-bounds.js';
 import { invalidRequest, type Fields, type Violation } from '../body/validate-body.js';
 
 /** Of a schema; the time to compile some kinds grows with the square of it. */
-const mostCharacters = 65_536;
+const maxCharacters = 65_536;
 /** Of choices, which are compiled as they stand; other fields have bounds of their own. */
-const mostPlainCharacters = 262_144;
+const maxPlainCharacters = 262_144;
 
 /** What the answer must be, reasoning apart. */
 export interface AnswerFormat {
@@ -91,8 +91,8 @@ function form(name: string, value: unknown, param: string): Named[] {
 }
 
 function tooLong({ length }: string, param: string): Violation[] {
-  if (length <= mostPlainCharacters) return [];
-  const message = `${param} has ${String(length)} characters; the most are ${String(mostPlainCharacters)}`;
+  if (length <= maxPlainCharacters) return [];
+  const message = `${param} has ${String(length)} characters; the most are ${String(maxPlainCharacters)}`;
   return [{ param, message }];
 }
 
@@ -123,8 +123,8 @@ function jsonSchema(value: unknown, param: string): Named {
     return refuse(`is not JSON: ${(error as Error).message}`);
   }
   const { length } = JSON.stringify(schema);
-  if (length > mostCharacters)
-    return refuse(`has ${String(length)} characters; the most are ${String(mostCharacters)}`);
+  if (length > maxCharacters)
+    return refuse(`has ${String(length)} characters; the most are ${String(maxCharacters)}`);
   const patterns = new JsonPatterns({ escaped: true });
   const violations = unsupportedInSchema(schema, param, patterns);
   if (violations.length > 0) return refused(...violations);

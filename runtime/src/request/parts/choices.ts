@@ -10,7 +10,7 @@ export interface Choices {
 }
 
 /** Answers of one request over all its prompts: as many as the prompts that it may have. */
-const mostAnswers = 256;
+const maxAnswers = 256;
 
 export function readChoices(fields: Fields): Choices {
   const given = (fields['n'] as number | undefined) ?? 1;
@@ -27,11 +27,11 @@ export function violationsOfChoices(fields: Fields): Violation[] {
   if (generated < given) conflict('best_of', `must be at least n, which is ${String(given)}`);
   if (generated > given && fields['stream'] === true)
     conflict('best_of', 'must be n where stream is true: which answers are best is known only at their end');
-  if (prompts * generated > mostAnswers) {
+  if (prompts * generated > maxAnswers) {
     const param = generated > given ? 'best_of' : 'n';
     conflict(
       param,
-      `asks for ${String(generated)} answers to each of ${String(prompts)} prompts; a request may have ${String(mostAnswers)}`,
+      `asks for ${String(generated)} answers to each of ${String(prompts)} prompts; a request may have ${String(maxAnswers)}`,
     );
   }
   return violations;

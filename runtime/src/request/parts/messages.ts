@@ -21,9 +21,9 @@ interface RawCall {
 }
 
 /** Characters of a conversation's calls whose numbers are kept: to read them so takes ten times as long. */
-const mostExactChars = 262_144;
+const maxExactChars = 262_144;
 /** Characters of a conversation's calls that are read at all: more than a context of half a million tokens holds. */
-const mostReadChars = 2 ** 21;
+const maxReadChars = 2 ** 21;
 /** What may be a number that JavaScript would write otherwise. Linear: digits are counted from the first of them. */
 const inexact = /\.\d*0(?!\d)|(?<!\d\.?)(?:\d\.?){16}|\.0{6}|\d[eE]|-0/;
 
@@ -33,8 +33,8 @@ const inexact = /\.\d*0(?!\d)|(?<!\d\.?)(?:\d\.?){16}|\.0{6}|\d[eE]|-0/;
  */
 export function readMessages(messages: unknown): Message[] {
   const bounds = new JsonBounds();
-  let exactChars = mostExactChars;
-  let readChars = mostReadChars;
+  let exactChars = maxExactChars;
+  let readChars = maxReadChars;
   const parse = (text: string): unknown => {
     readChars -= text.length;
     if (readChars < 0 || bounds.excessOf(Buffer.from(text)) !== null) return text;

@@ -24,7 +24,7 @@ type RawChoice =
   'none' | 'auto' | 'required' | { readonly type: 'function'; readonly function: { readonly name: string } };
 
 /** Of one schema, as of a form. */
-const mostCharacters = 65_536;
+const maxCharacters = 65_536;
 
 /**
  * Null where the answer is to call none: without tools, or with tool_choice none, which leaves them out of the prompt too.
@@ -81,8 +81,8 @@ function toolViolations(
     return [{ param: `${param}.name`, message: `${param}.name: there are two tools named ${name}` }];
   if (parameters === null) return [];
   const { length } = JSON.stringify(parameters);
-  if (length > mostCharacters) {
-    const message = `${param}.parameters has ${String(length)} characters; the most are ${String(mostCharacters)}`;
+  if (length > maxCharacters) {
+    const message = `${param}.parameters has ${String(length)} characters; the most are ${String(maxCharacters)}`;
     return [{ param: `${param}.parameters`, message }];
   }
   return strict ? unsupportedInSchema(parameters, `${param}.parameters`, patternsOfArguments()) : [];

@@ -47,7 +47,7 @@ export async function prepareEmbedding(
   signal?: AbortSignal,
 ): Promise<GenerateRequest> {
   const param = placeIn('input', request.inputs, input);
-  const how = { mostTokens: model.maxModelLen, named: param, signal };
+  const how = { maxPromptTokens: model.maxModelLen, named: param, signal };
   const prompt = await encodePrompt(input, null, model, param, how);
   if (prompt.length === 0) throw ApiError.of('invalid_request', `${param} has no tokens`, { param });
   if (prompt.length > model.maxModelLen) {

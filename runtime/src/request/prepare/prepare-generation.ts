@@ -54,8 +54,8 @@ export async function prepareGeneration(
   const param = fieldOf(request, source);
   const named = request.prompts.length > 1 ? param : 'the prompt';
   // What is cut may be of any length.
-  const mostTokens = request.keptPromptTokens === null ? model.maxModelLen - 1 : null;
-  const whole = await encodePrompt(source, request.tools, model, param, { mostTokens, named, signal });
+  const maxPromptTokens = request.keptPromptTokens === null ? model.maxModelLen - 1 : null;
+  const whole = await encodePrompt(source, request.tools, model, param, { maxPromptTokens, named, signal });
   const prompt = request.keptPromptTokens === null ? whole : whole.slice(-request.keptPromptTokens);
   if (prompt.length === 0) throw ApiError.of('invalid_request', `${named} has no tokens`, { param });
   const left = model.maxModelLen - prompt.length;
@@ -137,7 +137,7 @@ function messageEnds(prompt: Int32Array, eosIds: readonly number[]): number[] {
 /** How a prompt is encoded. */
 export interface PromptEncoding {
   /** A prompt that surely has more is refused unread; null: any length is of use. */
-  readonly mostTokens: number | null;
+  readonly maxPromptTokens: number | null;
   /** What errors call the prompt. */
   readonly named: string;
   readonly signal: AbortSignal | undefined;
@@ -179,15 +179,15 @@ async function requireUsersFit(
   { messages }: MessagesSource,
   { tokenizer, maxModelLen }: ModelTexts,
   param: string,
-  { mostTokens, named, signal }: PromptEncoding,
+  { maxPromptTokens, named, signal }: PromptEncoding,
 ): Promise<void> {
   // Templates may trim. A first character may end a token that began before it.
   const said = messages.flatMap(({ role, content }) => (role === 'user' ? content.trim() : []));
   const length = said.reduce((sum, text) => sum + text.length, 0);
-  if (mostTokens === null || length < longTextChars) return;
+  if (maxPromptTokens === null || length < longTextChars) return;
   const ofEach = await tokenizer.fewestTokens(said, signal);
   const fewest = ofEach.reduce((sum, tokens) => sum + Math.max(0, tokens - 1), 0);
-  if (fewest > mostTokens)
+  if (fewest > maxPromptTokens)
     throw contextExceeded(`${named} has at least ${String(fewest)} tokens`, maxModelLen, param);
 }
 
@@ -196,12 +196,12 @@ async function requireFit(
   text: string,
   { tokenizer, maxModelLen }: ModelTexts,
   param: string,
-  { mostTokens, named, signal }: PromptEncoding,
+  { maxPromptTokens, named, signal }: PromptEncoding,
 ): Promise<void> {
   // Of shorter ones the number is soon known.
-  if (mostTokens === null || text.length < longTextChars) return;
+  if (maxPromptTokens === null || text.length < longTextChars) return;
   const [fewest = 0] = await tokenizer.fewestTokens([text], signal);
-  if (fewest <= mostTokens) return;
+  if (fewest <= maxPromptTokens) return;
   throw contextExceeded(`${named} has at least ${String(fewest)} tokens`, maxModelLen, param);
 }
 

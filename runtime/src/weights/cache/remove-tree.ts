@@ -5,10 +5,10 @@ import type { HeldFolder } from '@llmservice/crds/held-folder';
 import { readdir, rmdir, unlink } from 'node:fs/promises';
 
 /** Entries are flat: what lies deeper is nobody's. */
-const mostLevels = 16;
+const maxLevels = 16;
 
 /** A link itself is removed, as a file is. Where there is nothing of the name, nothing happens. */
-export async function removeTree(parent: HeldFolder, name: string, levels = mostLevels): Promise<void> {
+export async function removeTree(parent: HeldFolder, name: string, levels = maxLevels): Promise<void> {
   const path = `${parent.at}/${name}`;
   if (await isRemoved(path)) return;
   if (levels === 0) throw new Error(`${parent.path}/${name} is nested too deep to be removed`);

@@ -9,7 +9,7 @@ namespace {
 // Segments of up to this many rows are split over blocks; longer ones have blocks enough without.
 constexpr int32_t kSplitRows = 8;
 // Of workspace; where a step wants more, its segments take turns.
-constexpr int64_t kMostFloats = int64_t{64} << 20;
+constexpr int64_t kMaxFloats = int64_t{64} << 20;
 constexpr uint32_t kCombineThreads = 256;
 
 // Split form: grid (row tiles of each split, the longest splits first; KV heads; segments). Direct form: grid
@@ -19,7 +19,7 @@ __global__ void __launch_bounds__(Plan::kThreads, Plan::kResident) attention_ker
   wait_for_previous();
   let_next_start();
   const Segment segment = work.segments[blockIdx.z];
-  if (segment.count < work.least_rows || segment.count > work.most_rows) return;
+  if (segment.count < work.min_rows || segment.count > work.max_rows) return;
   AttentionRows rows;
   rows.group = work.shape.heads / work.shape.kv_heads;
   rows.position = segment.position;
@@ -50,9 +50,9 @@ __global__ void __launch_bounds__(kCombineThreads) combine_kernel(AttentionWork 
   const auto row = static_cast<int32_t>(blockIdx.x) / shape.heads;
   const auto head = static_cast<int32_t>(blockIdx.x) % shape.heads;
   const auto feature = static_cast<int32_t>(threadIdx.x);
-  if (segment.count > work.most_rows || row >= segment.count || feature >= shape.head_dim) return;
+  if (segment.count > work.max_rows || row >= segment.count || feature >= shape.head_dim) return;
   const int32_t position = segment.position + row;
-  const int64_t slot = (int64_t{blockIdx.y} * work.most_rows + row) * shape.heads + head;
+  const int64_t slot = (int64_t{blockIdx.y} * work.max_rows + row) * shape.heads + head;
   const float* const partial = work.partial + slot * work.splits * shape.head_dim + feature;
   const float* const tops = work.tops + slot * work.splits * 2;
   const int32_t last = split_of(position);
@@ -112,7 +112,7 @@ int64_t row_floats(const AttentionShape& shape, int32_t longest) {
 
 // Rows that have room at once, whole segments of them.
 int64_t rows_at_once(const AttentionShape& shape, int64_t rows, int32_t longest) {
-  return std::clamp(kMostFloats / row_floats(shape, longest), int64_t{kSplitRows},
+  return std::clamp(kMaxFloats / row_floats(shape, longest), int64_t{kSplitRows},
                     std::max(rows, int64_t{kSplitRows}));
 }
 
@@ -126,7 +126,7 @@ int64_t attention_workspace(const AttentionShape& shape, int64_t rows, int32_t l
 Launches attention(const AttentionShape& shape, const StepSegments& step, const float* q, int64_t q_stride,
                    const KvCache& cache, float* workspace, float* out) {
   const int32_t group = shape.heads / shape.kv_heads;
-  const int32_t few = std::min(step.most_rows, kSplitRows);
+  const int32_t few = std::min(step.max_rows, kSplitRows);
   AttentionWork work{.shape = shape,
                      .segments = step.segments,
                      .cache = cache,
@@ -134,8 +134,8 @@ Launches attention(const AttentionShape& shape, const StepSegments& step, const 
                      .q_stride = q_stride,
                      .out = out,
                      .splits = split_count(step.longest),
-                     .least_rows = 1,
-                     .most_rows = few};
+                     .min_rows = 1,
+                     .max_rows = few};
   Launches launches;
   int32_t at_once = step.count;
   if (work.splits > 1) {
@@ -152,11 +152,11 @@ Launches attention(const AttentionShape& shape, const StepSegments& step, const 
     const Grid grid{static_cast<uint32_t>(few * shape.heads), static_cast<uint32_t>(segments)};
     launches.push_back(make_launch("attention_combine", combine_kernel, grid, kCombineThreads, 0, work));
   }
-  if (step.most_rows > kSplitRows) {
+  if (step.max_rows > kSplitRows) {
     work.segments = step.segments;
-    work.least_rows = kSplitRows + 1;
-    work.most_rows = step.most_rows;
-    launches.push_back(launch_for(work, true, step.most_rows * group, step.count));
+    work.min_rows = kSplitRows + 1;
+    work.max_rows = step.max_rows;
+    launches.push_back(launch_for(work, true, step.max_rows * group, step.count));
   }
   return launches;
 }

@@ -20,14 +20,14 @@ struct AttentionWork {
   const float* q;
   int64_t q_stride;
   float* out;
-  // (segments, most_rows, heads, splits): sums (head_dim), and behind all of them pairs of top and total.
+  // (segments, max_rows, heads, splits): sums (head_dim), and behind all of them pairs of top and total.
   // Null where no row sees beyond the first split: then they go straight to `out`.
   float* partial = nullptr;
   float* tops = nullptr;
   int32_t splits;
-  // Segments of at least `least_rows` and at most `most_rows` are this launch's.
-  int32_t least_rows;
-  int32_t most_rows;
+  // Segments of at least `min_rows` and at most `max_rows` are this launch's.
+  int32_t min_rows;
+  int32_t max_rows;
 };
 
 // Query row m of a KV head: head m % group of row m / group of the segment.

@@ -89,7 +89,7 @@ __device__ __forceinline__ void AttentionBlock<Plan>::finish() {
     } else {
       factor[r] = 1.0f / total[r];
       if (work_.partial == nullptr || m >= rows_.end) continue;
-      const int64_t slot = int64_t{blockIdx.z} * work_.most_rows + row;
+      const int64_t slot = int64_t{blockIdx.z} * work_.max_rows + row;
       const int64_t at = (slot * shape.heads + head) * work_.splits + split_of(low_);
       to[r] = work_.partial + at * shape.head_dim;
       factor[r] = 1.0f;

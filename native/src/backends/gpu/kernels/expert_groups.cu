@@ -11,7 +11,7 @@ constexpr int32_t kThreads = 256;
 // and then lists its own in order.
 __global__ void __launch_bounds__(kThreads) group_kernel(int32_t experts, int32_t top_k, const int32_t* ids,
                                                          int32_t pairs, int32_t most, ExpertGroups out) {
-  __shared__ uint32_t counts[kMostExperts];
+  __shared__ uint32_t counts[kMaxExperts];
   __shared__ int32_t before_warp[kMaxWarps];
   const auto expert = static_cast<int32_t>(blockIdx.x);
   const auto thread = static_cast<int32_t>(threadIdx.x);
@@ -78,7 +78,7 @@ __global__ void __launch_bounds__(kThreads)
 
 }  // namespace
 
-int32_t most_groups(const RoutingShape& shape, int64_t rows) {
+int32_t max_groups(const RoutingShape& shape, int64_t rows) {
   const int64_t pairs = rows * shape.top_k;
   return static_cast<int32_t>(pairs < shape.experts ? pairs : shape.experts);
 }
@@ -86,7 +86,7 @@ int32_t most_groups(const RoutingShape& shape, int64_t rows) {
 Launch group_pairs(const RoutingShape& shape, const int32_t* ids, int64_t rows, const ExpertGroups& out) {
   return make_launch("group_pairs", group_kernel, {static_cast<uint32_t>(shape.experts)}, kThreads, 0,
                      shape.experts, shape.top_k, ids, static_cast<int32_t>(rows * shape.top_k),
-                     most_groups(shape, rows), out);
+                     max_groups(shape, rows), out);
 }
 
 Launch combine(const RoutingShape& shape, const ExpertGroups& groups, const float* weights, const float* y,

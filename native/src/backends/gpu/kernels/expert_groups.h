@@ -14,13 +14,13 @@ struct ExpertGroup {
 };
 
 struct ExpertGroups {
-  ExpertGroup* groups;  // (most_groups), in ascending order of experts
+  ExpertGroup* groups;  // (max_groups), in ascending order of experts
   int32_t* rows;        // (pairs) of each sorted pair
   int32_t* places;      // (T, top_k) of each pair among the sorted
 };
 
 // Groups that `rows` rows can have.
-int32_t most_groups(const RoutingShape&, int64_t rows);
+int32_t max_groups(const RoutingShape&, int64_t rows);
 
 Launch group_pairs(const RoutingShape&, const int32_t* ids, int64_t rows, const ExpertGroups&);
 

@@ -101,7 +101,7 @@ Launch product(const char* name, const DeviceMatrix* matrices, const DeviceMatri
   const int64_t most = divide_up(rows, shape.tokens);
   const int64_t usual = divide_up(2 * average, shape.tokens);
   const Grid grid{static_cast<uint32_t>(most < usual ? most : usual), shape.blocks_of(w),
-                  static_cast<uint32_t>(most_groups(routing, rows))};
+                  static_cast<uint32_t>(max_groups(routing, rows))};
   return make_launch(name, shape.kernel, grid, shape.threads, shape.shared_bytes, matrices, groups,
                      sorted_rows, TokenRecords{records, k_tiles(w.dtype, w.cols)}, out);
 }
@@ -129,7 +129,7 @@ Room room_of(const DeviceExperts& experts, const RoutingShape& shape, int64_t ro
   const auto floats = [](int64_t count) { return count * static_cast<int64_t>(sizeof(float)); };
   const int64_t row_records = activation_bytes(fragment_layout(experts.gate_up_shape), rows);
   const int64_t pair_records = activation_bytes(fragment_layout(experts.down_shape), pairs);
-  room.groups = put(most_groups(shape, rows) * static_cast<int64_t>(sizeof(ExpertGroup)));
+  room.groups = put(max_groups(shape, rows) * static_cast<int64_t>(sizeof(ExpertGroup)));
   room.rows = put(pairs * static_cast<int64_t>(sizeof(int32_t)));
   room.places = put(pairs * static_cast<int64_t>(sizeof(int32_t)));
   room.records = put(row_records > pair_records ? row_records : pair_records);

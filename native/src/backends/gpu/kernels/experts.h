@@ -8,10 +8,10 @@
 
 namespace llmservice::gpu {
 
-constexpr int32_t kMostExperts = 512;
-constexpr int32_t kMostChosen = 16;  // top_k
+constexpr int32_t kMaxExperts = 512;
+constexpr int32_t kMaxChosen = 16;  // top_k
 
-// At most kMostExperts, of which top_k is at most kMostChosen.
+// At most kMaxExperts, of which top_k is at most kMaxChosen.
 Launch route(const RoutingShape&, const float* logits, int64_t rows, const Routing&);
 
 // Of experts' matrices, on every device: few tokens to an expert leave them bound by memory.

@@ -69,7 +69,7 @@ Launches gdn(const GdnShape& shape, const StepSegments& step, int64_t rows, cons
                           .tiled = shape.tiled ? 1 : 0,
                           .whole = whole ? 1 : 0};
   Launches launches;
-  if (step.most_rows >= kGdnChunk && rows >= kGdnChunk) {
+  if (step.max_rows >= kGdnChunk && rows >= kGdnChunk) {
     launches.push_back(gdn_prepare_chunks(a, rows));
     launches.push_back(gdn_scan_chunks(a));
     if (norm.weight != nullptr) {

@@ -192,9 +192,9 @@ __global__ void __launch_bounds__(kThreads) conv_kernel(ConvArguments a) {
 }
 
 template <int kTaps, int kCount>
-Launches convolve(const ConvArguments& a, int32_t most_rows) {
+Launches convolve(const ConvArguments& a, int32_t max_rows) {
   const auto across = static_cast<uint32_t>((a.channels + kThreads * kCount - 1) / (kThreads * kCount));
-  const bool has_tiles = most_rows > kRows;
+  const bool has_tiles = max_rows > kRows;
   const Grid grid = {across, static_cast<uint32_t>(a.segment_count + (has_tiles ? a.runs : 0))};
   Launches launches;
   if (has_tiles) {
@@ -206,10 +206,10 @@ Launches convolve(const ConvArguments& a, int32_t most_rows) {
 }
 
 template <int kCount>
-Launches convolve(const ConvArguments& a, int32_t most_rows, int32_t taps) {
-  if (taps == 2) return convolve<2, kCount>(a, most_rows);
-  if (taps == 3) return convolve<3, kCount>(a, most_rows);
-  return convolve<4, kCount>(a, most_rows);
+Launches convolve(const ConvArguments& a, int32_t max_rows, int32_t taps) {
+  if (taps == 2) return convolve<2, kCount>(a, max_rows);
+  if (taps == 3) return convolve<3, kCount>(a, max_rows);
+  return convolve<4, kCount>(a, max_rows);
 }
 
 }  // namespace
@@ -243,8 +243,8 @@ Launches gdn_conv(const GdnShape& shape, const StepSegments& step, int64_t rows,
                            .segment_count = step.count,
                            .runs = static_cast<int32_t>((rows + kRows - 1) / kRows)};
   const bool whole = a.channels % 4 == 0 && stride % 4 == 0 && is_aligned(qkv) && is_aligned(workspace);
-  return whole ? convolve<4>(a, step.most_rows, shape.conv_kernel)
-               : convolve<1>(a, step.most_rows, shape.conv_kernel);
+  return whole ? convolve<4>(a, step.max_rows, shape.conv_kernel)
+               : convolve<1>(a, step.max_rows, shape.conv_kernel);
 }
 
 }  // namespace llmservice::gpu

@@ -11,8 +11,8 @@ namespace {
 
 constexpr uint32_t kThreads = 256;
 constexpr int kWarps = kThreads / kWarpSize;
-constexpr int kMostDim = 256;
-constexpr int kLaneValues = kMostDim / kWarpSize;
+constexpr int kMaxDim = 256;
+constexpr int kLaneValues = kMaxDim / kWarpSize;
 
 struct alignas(16) Four {
   float at[4];
@@ -120,7 +120,7 @@ __device__ __forceinline__ void store_kv(const KvWork& work, const Segment& segm
 
 // Grid: (warps over the rows' heads, segments).
 __global__ void __launch_bounds__(kThreads) norm_rope_write_kernel(KvWork work, NormRope norm) {
-  __shared__ Four staged[kWarps][kMostDim / 4];
+  __shared__ Four staged[kWarps][kMaxDim / 4];
   wait_for_previous();
   let_next_start();
   const AttentionShape& shape = work.shape;
@@ -154,7 +154,7 @@ __global__ void __launch_bounds__(kThreads) norm_rope_write_kernel(KvWork work, 
 }
 
 Grid grid_of(const StepSegments& step, int32_t items) {
-  return {(static_cast<uint32_t>(step.most_rows * items) + kWarps - 1) / kWarps,
+  return {(static_cast<uint32_t>(step.max_rows * items) + kWarps - 1) / kWarps,
           static_cast<uint32_t>(step.count)};
 }
 

@@ -113,7 +113,7 @@ __device__ float2 weight_scales(const Product& p, int32_t k, int32_t first_outpu
 }
 
 // Blocks of more tokens walk all K: join() beside so many accumulators would make the loop spill some.
-[[maybe_unused]] constexpr int kMostSplitTokens = 128;
+[[maybe_unused]] constexpr int kMaxSplitTokens = 128;
 
 // A warpgroup, on the tiles of one side of its pairs.
 template <DType dtype, int kTokens>
@@ -142,7 +142,7 @@ __device__ void consume(const Product& p) {
       p.shares.piece(p.slices, static_cast<int32_t>(keep_here(n)), &piece);
       if (first_output >= p.outputs) continue;
       bool whole = true;
-      if constexpr (kTokens <= kMostSplitTokens) whole = piece.begin == 0 && piece.end == p.slices.k_tiles;
+      if constexpr (kTokens <= kMaxSplitTokens) whole = piece.begin == 0 && piece.end == p.slices.k_tiles;
       if (whole) {
         write(p, piece, first_output, tile, adds);
       } else {
@@ -177,7 +177,7 @@ __global__ void __launch_bounds__((Ring<dtype, kTokens>::kThreads), 1) product_k
 }
 
 // Sums of parts of K take much memory where there are more rows.
-constexpr int64_t kMostSplitRows = 1024;
+constexpr int64_t kMaxSplitRows = 1024;
 
 // By the time that blocks take one after the other, in cycles of a multiprocessor: its tensor cores need four
 // for each token of a unit, memory as many as for some hundred tokens.
@@ -192,7 +192,7 @@ SwizzledShape shape_for(const DeviceMatrix& matrix, int64_t rows) {
   int64_t least = INT64_MAX;
   for (const SwizzledShape shape : {SwizzledShape{256, true}, {128, true}, {128, false}}) {
     const int64_t blocks = divide_up(rows, shape.tokens);
-    if (!shape.whole && rows > kMostSplitRows) continue;
+    if (!shape.whole && rows > kMaxSplitRows) continue;
     const int64_t pieces = shape.whole ? divide_up(slices.pairs * blocks, multiprocessors)
                                        : divide_up(slices.count * blocks, multiprocessors);
     const int64_t units = (shape.whole ? slices.k_tiles : slices.length) + kEnds;
@@ -271,7 +271,7 @@ Launch multiply_in(const DeviceMatrix& matrix, const SwizzledShape& shape, int64
 }  // namespace
 
 int64_t swizzled_workspace(const DeviceMatrix& matrix, int64_t rows) {
-  const int64_t tokens = divide_up(rows < kMostSplitRows ? rows : kMostSplitRows, 256) * 256;
+  const int64_t tokens = divide_up(rows < kMaxSplitRows ? rows : kMaxSplitRows, 256) * 256;
   const int64_t sums = cut_matrix(matrix).count * 2 * int64_t{2 * kTileRows} * tokens;
   return activation_room(matrix, rows) + sums * static_cast<int64_t>(sizeof(float));
 }

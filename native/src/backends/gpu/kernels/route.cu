@@ -9,7 +9,7 @@ namespace llmservice::gpu {
 namespace {
 
 constexpr uint32_t kThreads = 128;
-constexpr int kEach = kMostExperts / kWarpSize;
+constexpr int kEach = kMaxExperts / kWarpSize;
 
 // Orders experts by logit, of equal ones the lower index above; what is no number comes first, so that its
 // row shows it.

@@ -52,14 +52,14 @@ __device__ __forceinline__ void report(const SampleView& view, const SampleReque
   const double normalizer = top + log(reduce_threads(sum, Plus()));
   at_least = reduce_threads(at_least, Plus());
   const float logit = view.tables.logits[int64_t{request.row} * view.tables.vocab + token];
-  const uint64_t* const ranks = view.alternatives + int64_t{index} * view.chunks * kMostAlternatives;
+  const uint64_t* const ranks = view.alternatives + int64_t{index} * view.chunks * kMaxAlternatives;
   uint64_t last = kNoOrder;
   int32_t alternatives = 0;
   for (; alternatives < request.top_logprobs && alternatives < view.tables.vocab; ++alternatives) {
     uint64_t next = 0;
     for (int32_t i = static_cast<int32_t>(threadIdx.x); i < view.chunks * request.top_logprobs;
          i += kThreads) {
-      const uint64_t rank = ranks[i / request.top_logprobs * kMostAlternatives + i % request.top_logprobs];
+      const uint64_t rank = ranks[i / request.top_logprobs * kMaxAlternatives + i % request.top_logprobs];
       if (rank < last && rank > next) next = rank;
     }
     last = reduce_threads(next, Larger());

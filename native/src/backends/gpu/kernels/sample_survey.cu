@@ -69,7 +69,7 @@ __global__ void __launch_bounds__(kChunkThreads) survey_kernel(SampleView view) 
   hash_chunk(logits, vocab, survey.hash);
 
   uint64_t* const alternatives =
-      view.alternatives + (int64_t{blockIdx.y} * view.chunks + blockIdx.x) * kMostAlternatives;
+      view.alternatives + (int64_t{blockIdx.y} * view.chunks + blockIdx.x) * kMaxAlternatives;
   uint64_t last = kNoOrder;
   for (int32_t i = 0; i < request.top_logprobs; ++i) {
     uint64_t next = 0;

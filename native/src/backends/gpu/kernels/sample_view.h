@@ -53,7 +53,7 @@ struct SampleView {
   SampleTables tables;
   int32_t chunks;
   ChunkSurvey* surveys;    // (requests, chunks)
-  uint64_t* alternatives;  // (requests, chunks, kMostAlternatives): ranks, best first; 0: none
+  uint64_t* alternatives;  // (requests, chunks, kMaxAlternatives): ranks, best first; 0: none
   Histogram* histograms;   // (requests)
   float* adjusted;         // (requests, V) rounded up to 16 bytes, only of requests with edits
   int32_t* candidates;     // (requests, V), in no order
@@ -65,7 +65,7 @@ __device__ __forceinline__ bool edits(const SampleRequest& request) {
   return request.biases.count > 0 || request.counts.count > 0;
 }
 __device__ __forceinline__ bool truncates(const SampleRequest& request) {
-  return request.top_k > 0 || request.top_p < 1 || request.typical_p < 1 || request.least_weight > 0x1p-126f;
+  return request.top_k > 0 || request.top_p < 1 || request.typical_p < 1 || request.min_weight > 0x1p-126f;
 }
 __device__ __forceinline__ bool draws(const SampleRequest& request) {
   return request.row >= 0 && request.scored < 0 && request.inverse_temperature > 0;

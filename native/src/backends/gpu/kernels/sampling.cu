@@ -43,7 +43,7 @@ __global__ void __launch_bounds__(kChunkThreads) weigh_kernel(SampleView view) {
   sync_block();
   logits.each(vocab, [&](int32_t, float logit) {
     const float weight = weight_of(logit, top, request.inverse_temperature);
-    if (!(weight >= request.least_weight)) return;
+    if (!(weight >= request.min_weight)) return;
     const uint32_t bin = weight_order(weight) >> kBinShift;
     const uint64_t mass = mass_of(weight);
     add_to(&count[bin], 1u);
@@ -100,7 +100,7 @@ __global__ void __launch_bounds__(kChunkThreads) collect_kernel(SampleView view)
   uint32_t bit = 1;
   logits.each(vocab, [&](int32_t, float logit) {
     const float weight = weight_of(logit, top, request.inverse_temperature);
-    const bool in = weight >= request.least_weight && weight_order(weight) >> kBinShift <= last;
+    const bool in = weight >= request.min_weight && weight_order(weight) >> kBinShift <= last;
     listed |= in ? bit : 0;
     mine += in ? 1 : 0;
     bit <<= 1;
@@ -139,7 +139,7 @@ Layout layout_of(int32_t vocab, int32_t count) {
   };
   const int64_t chunks = int64_t{count} * chunks_of(vocab);
   layout.surveys = put(chunks * static_cast<int64_t>(sizeof(ChunkSurvey)));
-  layout.alternatives = put(chunks * kMostAlternatives * static_cast<int64_t>(sizeof(uint64_t)));
+  layout.alternatives = put(chunks * kMaxAlternatives * static_cast<int64_t>(sizeof(uint64_t)));
   layout.histograms = put(count * static_cast<int64_t>(sizeof(Histogram)));
   layout.adjusted = put(count * adjusted_stride(vocab) * static_cast<int64_t>(sizeof(float)));
   layout.candidates = put(int64_t{count} * vocab * static_cast<int64_t>(sizeof(int32_t)));

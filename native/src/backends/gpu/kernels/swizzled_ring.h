@@ -9,7 +9,7 @@ namespace llmservice::gpu {
 
 constexpr int kConsumers = 8;  // warps: a warpgroup for each tile of a pair. One more warp brings the data
 constexpr int kSharedBytes = 226 << 10;
-constexpr int kMostStages = 12;
+constexpr int kMaxStages = 12;
 
 struct Product {
   const std::byte* tiles;
@@ -38,7 +38,7 @@ struct Ring {
   static constexpr int kRecord = kTokens * (kTileBytes + (dtype == DType::kF8E4M3 ? 4 : 0));
   static constexpr int kStage = (2 * kTileSize + kRecord + 1023) / 1024 * 1024;
   static constexpr int kFit = (kSharedBytes - 2048) / kStage;
-  static constexpr int kStages = kFit < kMostStages ? kFit : kMostStages;
+  static constexpr int kStages = kFit < kMaxStages ? kFit : kMaxStages;
   static constexpr int kBytes = kStages * kStage + 2048;  // with barriers, and what alignment takes
 
   std::byte* stages;
