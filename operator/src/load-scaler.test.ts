@@ -30,8 +30,8 @@ function scalerOf(scale: Writer['scale'], stabilizationSeconds: number) {
   });
   const caches = { llmServices: { get: object }, podsOf: () => [] } as never as LoadScalerOptions['caches'];
   const onError = jest.fn<LoadScalerOptions['onError']>();
-  const surroundings = () => ({ keda: false, customMetrics: false, prometheusUrl: null });
-  const scaler = new LoadScaler({ caches, writer: { scale }, surroundings, onError });
+  const capabilities = () => ({ keda: false, customMetrics: false, prometheusUrl: null });
+  const scaler = new LoadScaler({ caches, writer: { scale }, capabilities, onError });
   return { service, onError, look: (look: Look) => scaler.looked('ns/demo', look) };
 }
 

@@ -6,7 +6,7 @@ import type { LlmServiceSpec } from '@llmservice/crds';
 import type { Writer } from './apply/writer.js';
 import { hasEnded } from './kube/has-ended.js';
 import type { KubeObject, Pod } from './kube/types.js';
-import { planAutoscaling, scalingTarget, type AutoscalingSurroundings } from './plan/scaling/autoscaling.js';
+import { planAutoscaling, scalingTarget, type AutoscalingCapabilities } from './plan/scaling/autoscaling.js';
 import type { Activity, Look } from './plan/scaling/idleness.js';
 import { decideReplicas, type Load, type ScalingMemory } from './plan/scaling/scaling-decision.js';
 import { wantedReplicas } from './plan/scaling/wanted-replicas.js';
@@ -17,7 +17,7 @@ import type { Caches } from './watch/caches.js';
 export interface LoadScalerOptions {
   readonly caches: Pick<Caches, 'llmServices' | 'podsOf'>;
   readonly writer: Pick<Writer, 'scale'>;
-  readonly surroundings: () => AutoscalingSurroundings;
+  readonly capabilities: () => AutoscalingCapabilities;
   readonly onError: (key: string, error: Error) => void;
 }
 
@@ -66,7 +66,7 @@ export class LoadScaler {
   private scaled(object: KubeObject): WantedService | null {
     const parsed = parseSpec(object);
     if (!parsed.ok || wantedReplicas(parsed.service) === 0) return null;
-    const planned = planAutoscaling(parsed.service, this.options.surroundings());
+    const planned = planAutoscaling(parsed.service, this.options.capabilities());
     return planned.state === 'planned' && planned.autoscaler.provider === 'operator' ? parsed.service : null;
   }
 }

@@ -94,7 +94,7 @@ test.each([
       leaseNamespace: 'ns',
       instance: null,
       identity: 'a',
-      surroundings: {
+      capabilities: {
         images: { cpu: 'runtime:1', cuda: null, hip: null },
         vllmImages: { cpu: null, cuda: null, hip: null },
         operatorImage: null,

@@ -8,16 +8,16 @@ import { NotLeaderError, Writer } from './apply/writer.js';
 import type { KubeClient } from './kube/client.js';
 import type { Metrics } from './metrics.js';
 import type { OperatorOptions } from './options.js';
-import { Pictures } from './pictures.js';
+import { Observations } from './observations.js';
 import { Buckets } from './preflight/buckets.js';
 import { ClusterGuard } from './preflight/cluster-guard.js';
 import { LongReader } from './preflight/long-reader.js';
 import { Preflight } from './preflight/preflight.js';
 import { ServiceSecrets } from './preflight/service-secrets.js';
-import { PrePulls } from './pre-pulls.js';
+import { PrePullController } from './pre-pull-controller.js';
 import { Reconciler } from './reconcile.js';
-import { Rollouts } from './rollouts.js';
-import { Sleeps } from './sleeps.js';
+import { RolloutController } from './rollout-controller.js';
+import { SleepController } from './sleep-controller.js';
 import { Caches } from './watch/caches.js';
 import { CrashLogs } from './watch/crash-logs.js';
 import { IdleMonitor } from './watch/idle-monitor.js';
@@ -161,14 +161,21 @@ export class Operator {
       caches,
       preflight: this.preflight,
       writer,
-      prePulls: new PrePulls(caches, writer, room),
+      prePulls: new PrePullController(caches, writer, room),
       crashLogs,
-      pictures: new Pictures({ caches, loads: this.loads, idle: this.idle, crashLogs, streams, authorities }),
-      sleeps: new Sleeps(caches, this.idle, options.activatorTls),
-      surroundings: options.surroundings,
+      observations: new Observations({
+        caches,
+        loads: this.loads,
+        idle: this.idle,
+        crashLogs,
+        streams,
+        authorities,
+      }),
+      sleeps: new SleepController(caches, this.idle, options.activatorTls),
+      capabilities: options.capabilities,
       operatorNamespace: options.leaseNamespace,
       metricsApi: this.metricsApi,
-      rollouts: new Rollouts(room, timing.unschedulableMs ?? unschedulableMs),
+      rollouts: new RolloutController(room, timing.unschedulableMs ?? unschedulableMs),
       streams,
       authorities,
       patience: { imagePullMs: timing.imagePullMs ?? imagePullMs },
@@ -177,7 +184,7 @@ export class Operator {
     const autoscaler = new LoadScaler({
       caches,
       writer,
-      surroundings: () => reconciler.installation(),
+      capabilities: () => reconciler.installation(),
       onError: (key, error) => {
         if (error instanceof NotLeaderError) return;
         logger.warn('scaling failed', { service: key, error: error.message });

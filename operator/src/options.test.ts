@@ -32,7 +32,7 @@ describe('parseOptions', () => {
       activatorTls: true,
       concurrency: 3,
       port: 8081,
-      surroundings: {
+      capabilities: {
         operatorImage: 'operator:1',
         images: { cpu: 'flag:1', cuda: null, hip: 'rocm:1' },
         vllmImages: { cpu: null, cuda: 'vllm:1', hip: null },

@@ -16,7 +16,7 @@ export interface OperatorOptions {
   readonly instance: string | null;
   /** Unique among replicas. */
   readonly identity: string;
-  readonly surroundings: Installation;
+  readonly capabilities: Installation;
   readonly endpoints: EndpointRules;
   /** Where public routes are entered, as a URL without a path; null: where the Gateway says. */
   readonly publicAddress: string | null;
@@ -125,7 +125,7 @@ export function parseOptions(
     leaseNamespace: leaseNamespace ?? '',
     instance,
     identity: text('identity') ?? `${hostname()}-${process.pid}`,
-    surroundings: {
+    capabilities: {
       operatorImage: text('operator-image'),
       images: {
         cpu: text('runtime-image-cpu'),

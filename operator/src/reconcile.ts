@@ -6,26 +6,31 @@ import { applyChildren, applyObjects, pruneChildren, type ChildrenView } from '.
 import type { Writer } from './apply/writer.js';
 import { earliest } from './earliest.js';
 import type { Deployment, KubeObject } from './kube/types.js';
-import type { Pictures } from './pictures.js';
+import type { Observations } from './observations.js';
 import { planChildren, planRoute, type ChildInputs } from './plan/children.js';
 import { contentHash } from './plan/identity/content-hash.js';
-import { planCourse, type Course } from './plan/course.js';
+import { planRevisions, type RevisionPlan } from './plan/revision-plan.js';
 import { hostClaim, hostHolder } from './plan/traffic/host-claims.js';
 import type { PodAuthority } from './plan/traffic/pod-authority.js';
 import { refusedHost } from './plan/traffic/route-hosts.js';
-import { planService, type Installation, type ServicePlan, type Surroundings } from './plan/plan-service.js';
+import {
+  planService,
+  type Installation,
+  type ServicePlan,
+  type ClusterCapabilities,
+} from './plan/plan-service.js';
 import { readRevisions, type Revision } from './plan/rollouts/revision.js';
 import type { Sleep } from './plan/scaling/sleep.js';
 import type { Preflight } from './preflight/preflight.js';
-import { withPulledAhead, type PrePulls } from './pre-pulls.js';
-import type { Rollouts } from './rollouts.js';
-import type { Sleeps } from './sleeps.js';
+import { withPulledAhead, type PrePullController } from './pre-pull-controller.js';
+import type { RolloutController } from './rollout-controller.js';
+import type { SleepController } from './sleep-controller.js';
 import { parseSpec, type WantedService } from './spec/parse-spec.js';
 import { buildStatus, pendingConditions, toLastFailure } from './status/build-status.js';
 import { answer } from './status/conditions.js';
 import { transitions } from './status/events.js';
-import { haltedBefore, outcomeOf } from './status/halt.js';
-import type { Halt, Picture } from './status/picture.js';
+import { heldBefore, outcomeOf } from './status/failure-hold.js';
+import type { FailureHold, Observed } from './status/observed.js';
 import { planPods } from './status/plan-pods.js';
 import { isReady } from './status/pod-state.js';
 import { unreadableBefore } from './status/unreadable-before.js';
@@ -41,13 +46,13 @@ export interface ReconcilerOptions {
   readonly preflight: Pick<Preflight, 'look' | 'forget'>;
   readonly writer: Writer;
   readonly crashLogs: Pick<CrashLogs, 'read'>;
-  readonly pictures: Pictures;
-  readonly sleeps: Pick<Sleeps, 'decide'>;
-  readonly surroundings: Installation;
+  readonly observations: Observations;
+  readonly sleeps: Pick<SleepController, 'decide'>;
+  readonly capabilities: Installation;
   readonly operatorNamespace: string;
   readonly metricsApi: Pick<MetricsApi, 'served'>;
-  readonly rollouts: Pick<Rollouts, 'decide'>;
-  readonly prePulls: Pick<PrePulls, 'bringAbout'>;
+  readonly rollouts: Pick<RolloutController, 'decide'>;
+  readonly prePulls: Pick<PrePullController, 'ensure'>;
   readonly streams: Pick<StreamChecks, 'want' | 'forget'>;
   readonly authorities: Pick<PodAuthorities, 'look' | 'forget'>;
   readonly patience: Omit<Patience, 'noProgressMs'>;
@@ -60,10 +65,10 @@ interface Standing {
   readonly service: WantedService;
   readonly plan: ServicePlan;
   readonly deployment: Deployment | null;
-  readonly course: Course;
+  readonly revisions: RevisionPlan;
   /** Stored revisions of it that are none. */
   readonly unreadable: readonly KubeObject[];
-  readonly before: Picture;
+  readonly before: Observed;
   /** When to judge its pods again, if by time alone. */
   readonly recheckMs: number | null;
 }
@@ -90,7 +95,12 @@ export class Reconciler {
     if (!parsed.ok) {
       await this.writeStatus(
         seen,
-        this.options.pictures.ofInvalid(seen, parsed, this.surroundings(seen, { state: 'none' }), this.now()),
+        this.options.observations.ofInvalid(
+          seen,
+          parsed,
+          this.capabilities(seen, { state: 'none' }),
+          this.now(),
+        ),
       );
       return null;
     }
@@ -102,10 +112,10 @@ export class Reconciler {
     // The end of the read brings the service here again.
     if (result === null) return recheckMs;
     const authority = await this.options.authorities.look(parsed.service);
-    const plan = planService(parsed.service, result, this.surroundings(seen, authority));
+    const plan = planService(parsed.service, result, this.capabilities(seen, authority));
     return earliest(
       recheckMs,
-      await this.bringAbout(seen, parsed.service, plan),
+      await this.ensure(seen, parsed.service, plan),
       authority.state === 'missing' ? obstacleRetryMs : null,
     );
   }
@@ -120,37 +130,38 @@ export class Reconciler {
   }
 
   /** Applies the plan and writes what came of it. @returns when to look again, if by time alone */
-  private async bringAbout(
+  private async ensure(
     object: KubeObject,
     service: WantedService,
     plan: ServicePlan,
   ): Promise<number | null> {
     const standing = await this.judge(object, service, plan);
-    const { target } = standing.course;
+    const { target } = standing.revisions;
     return target === null ? this.applyRouteAlone(standing) : this.applyPods(standing, target);
   }
 
   /** What is there and what has failed. The failure is told before the pods that told it are stopped. */
   private async judge(object: KubeObject, service: WantedService, plan: ServicePlan): Promise<Standing> {
-    const { caches, crashLogs, pictures } = this.options;
+    const { caches, crashLogs, observations } = this.options;
     const { namespace, name } = service;
     await crashLogs.read(caches.podsOf(namespace, name));
     const deployment = caches.deployment(namespace, name);
-    const revisions = caches.revisionsOf(namespace, name);
-    const { history, unreadable } = readRevisions(revisions, service, this.options.surroundings);
-    const course = planCourse(service, plan, history, deployment);
-    const revision = course.target?.template.revision ?? null;
-    const seen = pictures.of(object, service, plan, revision, this.now());
-    const verdict = judgeRevision(seen, course.standing, this.patience(service));
-    const wasHalted = haltedBefore(deployment, service, course.attempt, seen.previous);
+    const stored = caches.revisionsOf(namespace, name);
+    const { history, unreadable } = readRevisions(stored, service, this.options.capabilities);
+    const revisions = planRevisions(service, plan, history, deployment);
+    const revision = revisions.target?.template.revision ?? null;
+    const seen = observations.of(object, service, plan, revision, this.now());
+    const verdict = judgeRevision(seen, revisions.standing, this.patience(service));
+    const wasHeld = heldBefore(deployment, service, revisions.attempt, seen.previous);
     const failure =
-      verdict.state === 'failed' ? toLastFailure({ ...verdict.failure, terminal: true }, seen) : wasHalted;
-    const halted: Halt | null = failure === null ? null : { failure, outcome: outcomeOf(course, seen) };
-    const before = { ...seen, halted };
+      verdict.state === 'failed' ? toLastFailure({ ...verdict.failure, terminal: true }, seen) : wasHeld;
+    const failureHold: FailureHold | null =
+      failure === null ? null : { failure, outcome: outcomeOf(revisions, seen) };
+    const before = { ...seen, failureHold };
     const told = failure !== null && isSameFailure(failure, seen.previous.lastFailure);
-    if (halted !== null && wasHalted === null && !told) await this.writeStatus(object, before);
+    if (failureHold !== null && wasHeld === null && !told) await this.writeStatus(object, before);
     const recheckMs = verdict.state === 'open' ? verdict.recheckMs : null;
-    return { object, service, plan, deployment, course, unreadable, before, recheckMs };
+    return { object, service, plan, deployment, revisions, unreadable, before, recheckMs };
   }
 
   /** Without pods of its own, a route has somewhere to lead by its fallback alone. */
@@ -165,11 +176,11 @@ export class Reconciler {
 
   /** Pods of the target, or of what stands in for it after a failure, with all that belongs to them. */
   private async applyPods(standing: Standing, target: Revision): Promise<number | null> {
-    const { object, service, plan, deployment, course, unreadable, before } = standing;
-    const { halted } = before;
-    const { caches, writer, pictures, sleeps, rollouts, prePulls, operatorNamespace } = this.options;
+    const { object, service, plan, deployment, revisions, unreadable, before } = standing;
+    const { failureHold } = before;
+    const { caches, writer, observations, sleeps, rollouts, prePulls, operatorNamespace } = this.options;
     const { sleep, activators, recheckMs } = await sleeps.decide(service, deployment, before);
-    const pods = planPods(course, target, before, halted, sleep);
+    const pods = planPods(revisions, target, before, failureHold, sleep);
     const at = this.options.now();
     const rollout = await rollouts.decide(service, pods.template, deployment, before.pods, at);
     const wanted = planChildren(service, {
@@ -182,13 +193,13 @@ export class Reconciler {
     });
     const view = this.view(service);
     const obstacle = await applyChildren(writer, view, wanted, target.object, service);
-    const ahead = await prePulls.bringAbout(service, pods.template, halted !== null);
+    const ahead = await prePulls.ensure(service, pods.template, failureHold !== null);
 
     const done = withPulledAhead(plan, ahead.told);
-    const seen = pictures.of(object, service, done, target.template.revision, this.now());
+    const seen = observations.of(object, service, done, target.template.revision, this.now());
     const after = asleepOr(seen, sleep);
-    await this.writeStatus(object, { ...after, halted, obstacle });
-    const kept = [target, ...(course.good === null ? [] : [course.good])];
+    await this.writeStatus(object, { ...after, failureHold, obstacle });
+    const kept = [target, ...(revisions.good === null ? [] : [revisions.good])];
     const applied = caches.deployment(service.namespace, service.name);
     await pruneChildren(
       writer,
@@ -210,20 +221,20 @@ export class Reconciler {
   }
 
   /** Has the public route checked once it carries requests to pods of its own. @returns when to come again */
-  private checkStream(picture: Picture): number | null {
-    const { routing, streaming, fallback, namespace, name, pods } = picture;
+  private checkStream(observed: Observed): number | null {
+    const { routing, streaming, fallback, namespace, name, pods } = observed;
     if (routing.state !== 'planned' || streaming.state !== 'route' || fallback.state === 'active')
       return null;
-    const { Routed, StreamingVerified } = answer(picture);
+    const { Routed, StreamingVerified } = answer(observed);
     if (Routed.status !== 'True' || StreamingVerified.status === 'True' || !pods.some(isReady)) return null;
     return this.options.streams.want(`${namespace}/${name}`, routing);
   }
 
-  private async writeStatus(object: KubeObject, picture: Picture): Promise<void> {
+  private async writeStatus(object: KubeObject, observed: Observed): Promise<void> {
     const { caches, writer } = this.options;
     const latest = caches.latest(object);
     const before = statusOf(latest);
-    const after = buildStatus({ ...picture, previous: before });
+    const after = buildStatus({ ...observed, previous: before });
     if (contentHash(before) === contentHash(after)) return;
     caches.remember(await writer.writeStatus(latest, after));
     for (const transition of transitions(before, after)) await writer.emit(latest, transition, this.now());
@@ -244,26 +255,26 @@ export class Reconciler {
     return { ...this.options.patience, noProgressMs: spec.rollout.noProgressTimeoutSeconds * 1000 };
   }
 
-  private surroundings(object: KubeObject, authority: PodAuthority): Surroundings {
+  private capabilities(object: KubeObject, authority: PodAuthority): ClusterCapabilities {
     return { ...this.installation(), hostTaken: this.isHostTaken(object), authority };
   }
 
   /** Of every service alike. */
-  installation(): Omit<Surroundings, 'hostTaken' | 'authority'> {
+  installation(): Omit<ClusterCapabilities, 'hostTaken' | 'authority'> {
     const { gatewayApi, backendTls, istio, keda, forbidden } = this.options.caches.kinds;
     const customMetrics = this.options.metricsApi.served;
     const served = { gatewayApi, backendTls, istio, keda, forbidden, customMetrics };
-    return { ...this.options.surroundings, ...served };
+    return { ...this.options.capabilities, ...served };
   }
 
   private isHostTaken(object: KubeObject): boolean {
-    const { caches, surroundings } = this.options;
+    const { caches, capabilities } = this.options;
     const own = hostClaim(caches.latest(object));
     if (own === null) return false;
     const others = caches.servicesAt(own.host).flatMap((each) => hostClaim(each) ?? []);
     // What a namespace may not have it does not keep from others.
     const rightful = others.filter(
-      ({ namespace, host }) => refusedHost(namespace, host, surroundings.limits.routeHosts) === null,
+      ({ namespace, host }) => refusedHost(namespace, host, capabilities.limits.routeHosts) === null,
     );
     return hostHolder(own, rightful) !== null;
   }
@@ -273,7 +284,7 @@ export class Reconciler {
   }
 }
 
-function routeInputs(plan: ServicePlan, { fallback }: Picture): Pick<ChildInputs, 'gateway' | 'fallback'> {
+function routeInputs(plan: ServicePlan, { fallback }: Observed): Pick<ChildInputs, 'gateway' | 'fallback'> {
   return { fallback, gateway: plan.routing.state === 'planned' ? plan.routing.gateway : null };
 }
 
@@ -282,20 +293,20 @@ function isSameFailure(failure: LastFailure, told: LastFailure | null | undefine
   return failure.reason === told.reason && failure.pod === told.pod && failure.at === told.at;
 }
 
-function hasRoute({ httpRoute, virtualService }: Picture): boolean {
+function hasRoute({ httpRoute, virtualService }: Observed): boolean {
   return httpRoute !== null || virtualService !== null;
 }
 
 /** Timers of Node do not last longer than 24 days; a change of the clock is noticed sooner so, too. */
 const maxRecheckMs = 6 * 3_600_000;
 
-function ofDemand({ demand }: Picture): number | null {
+function ofDemand({ demand }: Observed): number | null {
   const next = earliest(demand.warmth.recheckMs, demand.spending?.recheckMs ?? null);
   return next === null ? null : Math.min(next, maxRecheckMs);
 }
 
-function asleepOr(picture: Picture, sleep: Sleep): Picture {
-  return { ...picture, sleep, ...(sleep.state === 'asleep' ? { wantedReplicas: 0 } : {}) };
+function asleepOr(observed: Observed, sleep: Sleep): Observed {
+  return { ...observed, sleep, ...(sleep.state === 'asleep' ? { wantedReplicas: 0 } : {}) };
 }
 
 function statusOf(object: KubeObject): LlmServiceStatus {

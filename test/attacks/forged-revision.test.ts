@@ -172,7 +172,7 @@ test('what an older operator stored is read, and its upgrade restarts no pod', a
       template,
     },
   });
-  await start({ surroundings: upgraded });
+  await start({ capabilities: upgraded });
   await scaled(1);
   expect(await templateOf()).toEqual(before);
   expect((await revisions()).map(({ metadata }) => metadata.name)).toEqual([name]);

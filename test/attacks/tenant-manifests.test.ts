@@ -33,7 +33,7 @@ beforeAll(async () => {
   world.startOperator(
     {
       leaseNamespace: system,
-      surroundings: {
+      capabilities: {
         limits: {
           images: [],
           serviceAccounts: ['team-b/*'],

@@ -230,8 +230,8 @@ describe('the operator’s chart', () => {
     const [operator] = await deployments('op', ...values.flatMap((value) => ['--set', value]));
     const env = operator?.spec.template.spec.containers[0]?.env ?? [];
     const variables = Object.fromEntries(env.map(({ name, value }) => [name, value]));
-    const { endpoints, surroundings } = parseOptions([], { ...variables, POD_NAMESPACE: 'x' });
-    expect({ endpoints, limits: surroundings.limits }).toEqual({
+    const { endpoints, capabilities } = parseOptions([], { ...variables, POD_NAMESPACE: 'x' });
+    expect({ endpoints, limits: capabilities.limits }).toEqual({
       endpoints: {
         allowed: ['s3.storage.svc', '*.s3.example.org', '10.2.0.0/16'],
         refused: ['203.0.114.0/24'],

@@ -19,7 +19,7 @@ beforeAll(async () => {
   world.s3.put('models', 'llama', llamaCheckpoint());
   await installRouteCrds(new Kubectl(world.api.kubeConfig()));
   world.startOperator({
-    surroundings: { istioGateway: { name: 'ingress', namespace: 'istio-system' } },
+    capabilities: { istioGateway: { name: 'ingress', namespace: 'istio-system' } },
   });
   await create('small');
   await serve('small');

@@ -28,7 +28,7 @@ beforeAll(async () => {
   world.startOperator({
     podBaseUrl: () => replica.url,
     timing: { idleIntervalMs: 200 },
-    surroundings: { prometheusUrl },
+    capabilities: { prometheusUrl },
   });
 }, 180_000);
 

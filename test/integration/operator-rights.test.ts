@@ -46,7 +46,7 @@ describe('an operator that may not read VirtualServices and ScaledObjects', () =
     const istioGateway = { name: 'public', namespace: 'istio' };
     const prometheusUrl = 'http://prometheus.test';
     operator = world.startOperator({
-      surroundings: { istioGateway, prometheusUrl },
+      capabilities: { istioGateway, prometheusUrl },
       timing: { unsyncedMs: 3_000 },
     });
   });

@@ -98,12 +98,12 @@ describe('a new revision that fails terminally', () => {
   test('stays so without its pods, for the next operator, for one of another version, and without S3', async () => {
     await removePod('edited-2');
     const { resourceVersion } = (await world.deployment('edited')).metadata;
-    for (const surroundings of [undefined, upgraded]) {
+    for (const capabilities of [undefined, upgraded]) {
       await operator.stop();
-      if (surroundings !== undefined) await world.s3.pause();
+      if (capabilities !== undefined) await world.s3.pause();
       operator = world.startOperator({
         timing: { resyncMs: 200 },
-        ...(surroundings === undefined ? {} : { surroundings }),
+        ...(capabilities === undefined ? {} : { capabilities }),
       });
       await eventually('leadership', () => operator.operator.leading);
       await sleep(1_000);
@@ -244,7 +244,7 @@ test('a good revision that fails for good, too, is stopped, and not gone back to
 test('an upgrade of the operator changes no template until the spec does', async () => {
   const before = await ready('pinned');
   await operator.stop();
-  operator = world.startOperator({ surroundings: upgraded, timing: { resyncMs: 200 } });
+  operator = world.startOperator({ capabilities: upgraded, timing: { resyncMs: 200 } });
   await eventually('leadership', () => operator.operator.leading);
   await world.patch(resources.llmServices, 'pinned', { spec: { replicas: 2 } });
   await eventually('two replicas', async () => (await world.deployment('pinned')).spec?.replicas === 2);

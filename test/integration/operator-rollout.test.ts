@@ -22,7 +22,7 @@ let nodes: FakeNodes;
 let operator: RunningOperator;
 let client: WatchedClient;
 
-const surroundings = { images: { cpu: null, cuda: null, hip: 'example.org/runtime:1' } };
+const capabilities = { images: { cpu: null, cuda: null, hip: 'example.org/runtime:1' } };
 
 beforeAll(async () => {
   world = await World.start();
@@ -37,7 +37,7 @@ afterAll(async () => {
 
 function startOperator(unschedulableMs: number): void {
   client = new WatchedClient(world.api.kubeConfig('operator'));
-  operator = world.startOperator({ surroundings, timing: { imagePullMs: 3_000, unschedulableMs } }, client);
+  operator = world.startOperator({ capabilities, timing: { imagePullMs: 3_000, unschedulableMs } }, client);
 }
 
 beforeEach(() => startOperator(3_000));

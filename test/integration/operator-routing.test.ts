@@ -16,7 +16,7 @@ jest.setTimeout(180_000);
 let world: World;
 
 const { virtualServices, destinationRules, httpRoutes, backendTlsPolicies } = resources;
-const surroundings = { istioGateway: { name: 'ingress', namespace: 'istio-system' } };
+const capabilities = { istioGateway: { name: 'ingress', namespace: 'istio-system' } };
 
 beforeAll(async () => {
   world = await World.start();
@@ -27,7 +27,7 @@ beforeAll(async () => {
       world.api.admin.get(collectionPath(each, 'default')).catch(() => null),
     );
   }
-  world.startOperator({ surroundings });
+  world.startOperator({ capabilities });
 }, 180_000);
 
 afterAll(() => world.stop());

@@ -19,7 +19,7 @@ let nodes: FakeNodes;
 /** What the operator of `default` asked the API server for. */
 const asked: string[] = [];
 const image = 'example.org/runtime:1';
-const surroundings = { images: { cpu: image, cuda: null, hip: image } };
+const capabilities = { images: { cpu: image, cuda: null, hip: image } };
 const { llmServices, networkPolicies, pods, deployments, services, configMaps, controllerRevisions } =
   resources;
 
@@ -36,7 +36,7 @@ beforeAll(async () => {
   const client = new KubeClient(world.api.kubeConfig('operator'), (_, path) => asked.push(path));
   world.startOperator(
     // Long enough for a surge that waits to be seen.
-    { watchNamespace: 'default', surroundings, timing: { unschedulableMs: 10_000 } },
+    { watchNamespace: 'default', capabilities, timing: { unschedulableMs: 10_000 } },
     client,
   );
 }, 900_000);
@@ -193,7 +193,7 @@ describe('deletion, without S3 and the Gateway API', () => {
     await world.makeNamespace('tenant');
     await grantOperatorRole(world, 'tenant');
     await world.makeCredentials('tenant');
-    world.startOperator({ watchNamespace: 'tenant', leaseNamespace: 'tenant', surroundings });
+    world.startOperator({ watchNamespace: 'tenant', leaseNamespace: 'tenant', capabilities });
     await world.create(
       llmService('shortlived', spec({ routing: { host: 'x.example.org' } }), { namespace: 'tenant' }),
     );

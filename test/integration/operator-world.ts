@@ -34,9 +34,9 @@ const installation: Installation = {
 
 interface Change
   extends
-    Partial<Omit<OperatorOptions, 'surroundings' | 'watchNamespaces'>>,
+    Partial<Omit<OperatorOptions, 'capabilities' | 'watchNamespaces'>>,
     Pick<OperatorParts, 'podBaseUrl' | 'timing' | 'clock'> {
-  readonly surroundings?: Partial<Installation>;
+  readonly capabilities?: Partial<Installation>;
   /** As the flag has it: `a,b`; null: all. */
   readonly watchNamespace?: string | null;
 }
@@ -105,7 +105,7 @@ export class World extends TestCluster {
   }
 
   startOperator(change: Change = {}, client?: KubeClient): RunningOperator {
-    const { podBaseUrl, timing, clock, surroundings, watchNamespace = null, ...options } = change;
+    const { podBaseUrl, timing, clock, capabilities, watchNamespace = null, ...options } = change;
     const stop = new AbortController();
     const operator = new Operator({
       client: client ?? new KubeClient(this.api.kubeConfig('operator')),
@@ -116,7 +116,7 @@ export class World extends TestCluster {
         leaseNamespace: 'default',
         instance: null,
         identity: `operator-${this.running.length}`,
-        surroundings: { ...installation, ...surroundings },
+        capabilities: { ...installation, ...capabilities },
         endpoints: { allowed: ['127.0.0.1'], refused: [] },
         publicAddress: null,
         activatorTls: false,

@@ -11,15 +11,15 @@ import { createOperatorLogger } from '../log.js';
 import type { Gateway } from '../plan/traffic/routing.js';
 import type { PlannedTemplate } from '../plan/pods/planned-template.js';
 import type { Replacement } from '../plan/rollouts/replacement.js';
-import { Rollouts } from '../rollouts.js';
+import { RolloutController } from '../rollout-controller.js';
 import type { WantedService } from '../spec/parse-spec.js';
 import { ClusterRoom } from '../watch/cluster-room.js';
 
 export class Cluster {
-  private readonly rollouts: Rollouts;
+  private readonly rollouts: RolloutController;
 
   private constructor(private readonly client: KubeClient) {
-    this.rollouts = new Rollouts(new ClusterRoom(client, createOperatorLogger(null)), 0);
+    this.rollouts = new RolloutController(new ClusterRoom(client, createOperatorLogger(null)), 0);
   }
 
   /** @throws ClusterError without a kubeconfig */

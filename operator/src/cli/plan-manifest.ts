@@ -92,7 +92,7 @@ export async function planManifest(manifest: Manifest, settings: PlanSettings): 
 
   const { service } = parsed;
   const result = await settings.preflight.resolve(keyOf(manifest.object), service);
-  const plan = planService(service, result, await surroundings(service, settings, live));
+  const plan = planService(service, result, await capabilities(service, settings, live));
   const report = {
     ...nothing(manifest),
     ...judged(plan, result),
@@ -204,7 +204,7 @@ async function liveOf({ metadata }: KubeObject, cluster: Cluster): Promise<Live>
 }
 
 /** What the operator was installed with: as told, else as seen on what it made. */
-async function surroundings(
+async function capabilities(
   { namespace, name, cache }: WantedService,
   { cluster, image, gateway }: PlanSettings,
   live: Live | undefined,

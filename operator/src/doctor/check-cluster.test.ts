@@ -4,7 +4,7 @@ import type { KubeObject } from '../kube/types.js';
 import { checkApiServer, checkDefinition, checkPerson } from './check-api.js';
 import { checkGateways } from './check-gateways.js';
 import { checkOperators } from './check-operator.js';
-import { checkMetrics, checkStorage } from './check-surroundings.js';
+import { checkMetrics, checkStorage } from './check-capabilities.js';
 import { diagnose, exitCodeOf } from './diagnose.js';
 import type { ClusterFacts, CustomResourceDefinition, GatewayObject, OperatorFacts } from './facts.js';
 import { clusterFacts, forbidden, operatorFacts, read } from './facts.fixture.js';

@@ -5,7 +5,7 @@ import { checkGateways } from './check-gateways.js';
 import { checkNodes } from './check-nodes.js';
 import { checkOperators } from './check-operator.js';
 import { checkServices } from './check-services.js';
-import { checkMetrics, checkStorage } from './check-surroundings.js';
+import { checkMetrics, checkStorage } from './check-capabilities.js';
 import { checkTaints } from './check-taints.js';
 import type { ClusterFacts } from './facts.js';
 import type { Finding } from './finding.js';

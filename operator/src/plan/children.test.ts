@@ -267,7 +267,7 @@ describe('the pod', () => {
   });
 });
 
-describe('a halted service', () => {
+describe('a failureHold service', () => {
   test('remembers on its Deployment what failed', () => {
     const { deployment } = children(wantedService(), { replicas: 0, failedAttempt: 'abc' });
     expect(deployment.metadata.annotations).toMatchObject({ [failedAttemptAnnotation]: 'abc' });

@@ -24,7 +24,7 @@ export interface ChildInputs {
   readonly template: PlannedTemplate;
   readonly replicas: number;
   readonly replacement: Replacement;
-  /** Set on the Deployment of a halted service: the attempt that failed terminally. */
+  /** Set on the Deployment of a held service: the attempt that failed terminally. */
   readonly failedAttempt: string | null;
   /** Name of the revision that was Ready last. */
   readonly goodRevision: string | null;

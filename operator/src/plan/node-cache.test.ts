@@ -6,7 +6,7 @@ import type { Job } from '../kube/types.js';
 import type { WantedService } from '../spec/parse-spec.js';
 import { describePrePull, planPrePull, type CandidateNode } from './rollouts/pre-pull.js';
 import { wantedService } from '../spec/wanted-service.fixture.js';
-import { planService, type Surroundings } from './plan-service.js';
+import { planService, type ClusterCapabilities } from './plan-service.js';
 import { keepsToOwnFolder } from './pods/node-cache-volume.js';
 import { noLimits } from './tenant-limits.js';
 import { planTemplate, type TemplateInputs } from './pods/planned-template.js';
@@ -159,7 +159,7 @@ describe('the runtime', () => {
 describe('a path that the operator', () => {
   const planned = (allowedHostPaths: readonly string[], operatorImage: string | null = 'operator:1') => {
     const images = { cpu: 'runtime:1', cuda: null, hip: null };
-    const surroundings: Surroundings = {
+    const capabilities: ClusterCapabilities = {
       images,
       vllmImages: images,
       operatorImage,
@@ -177,7 +177,7 @@ describe('a path that the operator', () => {
       hostTaken: false,
     };
     const checkpoint = { model: null, weightBytes: 1, fileBytes: 1, fingerprint: 'f' };
-    return planService(withCache(hostPath), { state: 'resolved', checkpoint }, surroundings);
+    return planService(withCache(hostPath), { state: 'resolved', checkpoint }, capabilities);
   };
 
   test('allows, whole, is used', () => {

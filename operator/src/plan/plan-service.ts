@@ -2,12 +2,12 @@
 
 import type { WantedService } from '../spec/parse-spec.js';
 import type { Checkpoint, PreflightState } from '../preflight/preflight.js';
-import type { Fit, Obstacle, Resolution } from '../status/picture.js';
-import { planAutoscaling, type Autoscaling, type AutoscalingSurroundings } from './scaling/autoscaling.js';
+import type { Fit, Obstacle, Resolution } from '../status/observed.js';
+import { planAutoscaling, type Autoscaling, type AutoscalingCapabilities } from './scaling/autoscaling.js';
 import { asEstimate } from './fit/estimate.js';
 import { planFit } from './fit/memory.js';
 import { refusedImage, refusedServiceAccount, type TenantLimits } from './tenant-limits.js';
-import { planRouting, type Routing, type RoutingSurroundings } from './traffic/routing.js';
+import { planRouting, type Routing, type RoutingCapabilities } from './traffic/routing.js';
 
 /** By kind of device; null: the operator was installed without. */
 interface Images {
@@ -17,7 +17,7 @@ interface Images {
 }
 
 /** What the operator was installed with, and what the cluster offers. */
-export interface Surroundings extends RoutingSurroundings, AutoscalingSurroundings {
+export interface ClusterCapabilities extends RoutingCapabilities, AutoscalingCapabilities {
   /** Of our runtime. */
   readonly images: Images;
   readonly vllmImages: Images;
@@ -31,7 +31,7 @@ export interface Surroundings extends RoutingSurroundings, AutoscalingSurroundin
 
 /** Of these, what the operator was installed with. */
 export type Installation = Omit<
-  Surroundings,
+  ClusterCapabilities,
   'gatewayApi' | 'backendTls' | 'istio' | 'keda' | 'customMetrics' | 'forbidden' | 'hostTaken' | 'authority'
 >;
 
@@ -59,10 +59,10 @@ export interface ServicePlan {
 export function planService(
   service: WantedService,
   preflight: PreflightState,
-  surroundings: Surroundings,
+  capabilities: ClusterCapabilities,
 ): ServicePlan {
-  const routing = planRouting(service, surroundings);
-  const autoscaling = planAutoscaling(service, surroundings);
+  const routing = planRouting(service, capabilities);
+  const autoscaling = planAutoscaling(service, capabilities);
   const resolution = resolutionOf(preflight);
   const checkpoint = preflight.state === 'resolved' ? preflight.checkpoint : knownCheckpoint(preflight);
   if (checkpoint === null) {
@@ -70,12 +70,12 @@ export function planService(
     return { resolution, fit: { state: 'unresolved' }, routing, autoscaling, ...nothing };
   }
   const fit = planFitOf(service, checkpoint);
-  const images = planImages(service, surroundings);
-  const obstacle = 'reason' in images ? images : refusedByLimits(service, surroundings);
+  const images = planImages(service, capabilities);
+  const obstacle = 'reason' in images ? images : refusedByLimits(service, capabilities);
   const groundwork =
     fit.state === 'failed' || 'reason' in images || obstacle !== null
       ? null
-      : { ...images, operatorImage: surroundings.operatorImage, checkpoint };
+      : { ...images, operatorImage: capabilities.operatorImage, checkpoint };
   const { fingerprint } = checkpoint;
   return { resolution, fit, routing, autoscaling, obstacle, fingerprint, groundwork };
 }
@@ -89,7 +89,7 @@ function planFitOf(service: WantedService, { model, weightBytes }: Checkpoint): 
 
 function planImages(
   { spec, accelerator }: WantedService,
-  { images, vllmImages }: Surroundings,
+  { images, vllmImages }: ClusterCapabilities,
 ): Pick<Groundwork, 'image' | 'pullImage'> | Obstacle {
   const { kind } = accelerator;
   if (spec.engine.runtime === 'native') {
@@ -103,13 +103,13 @@ function planImages(
   return pullImage === null ? noPullImage : { image, pullImage };
 }
 
-function refusedByLimits(service: WantedService, surroundings: Surroundings): Obstacle | null {
-  const { images, vllmImages, limits } = surroundings;
+function refusedByLimits(service: WantedService, capabilities: ClusterCapabilities): Obstacle | null {
+  const { images, vllmImages, limits } = capabilities;
   const own = [images, vllmImages].flatMap(({ cpu, cuda, hip }) => [cpu, cuda, hip]);
   return (
     refusedImage(service, limits, own) ??
     refusedServiceAccount(service, limits) ??
-    refusedHostPath(service, surroundings)
+    refusedHostPath(service, capabilities)
   );
 }
 
@@ -119,7 +119,7 @@ function refusedByLimits(service: WantedService, surroundings: Surroundings): Ob
  */
 function refusedHostPath(
   { cache }: WantedService,
-  { allowedHostPaths, operatorImage }: Surroundings,
+  { allowedHostPaths, operatorImage }: ClusterCapabilities,
 ): Obstacle | null {
   if (cache?.kind !== 'hostPath') return null;
   if (allowedHostPaths.includes(cache.path)) return operatorImage === null ? noOperatorImage : null;

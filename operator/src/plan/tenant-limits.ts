@@ -4,7 +4,7 @@
 import type { WantedService } from '../spec/parse-spec.js';
 import { matchesGlob } from '../spec/globs.js';
 import { matchesImage, repositoryOf } from '../spec/image-names.js';
-import type { Obstacle } from '../status/picture.js';
+import type { Obstacle } from '../status/observed.js';
 import type { RouteHosts } from './traffic/route-hosts.js';
 
 /** Patterns, see globs.ts. */

@@ -3,11 +3,11 @@ import { type MemoryPlan } from '@llmservice/checkpoint';
 import { conditionTypes, formatTerminationMessage } from '@llmservice/crds';
 import { buildStatus, pendingConditions } from './build-status.js';
 import { transitions } from './events.js';
-import { base, ended, pod } from './picture.fixture.js';
-import type { Picture } from './picture.js';
+import { base, ended, pod } from './observed.fixture.js';
+import type { Observed } from './observed.js';
 
 /** "status reason" of a condition. */
-function verdict(change: Partial<Picture>, type: string): string {
+function verdict(change: Partial<Observed>, type: string): string {
   const found = buildStatus({ ...base, ...change }).conditions?.find((each) => each.type === type);
   return `${found?.status ?? 'absent'} ${found?.reason ?? ''}`;
 }
@@ -25,7 +25,7 @@ describe('conditions', () => {
   const e = pod('e');
   const evicted = { ...e, status: { ...e.status, phase: 'Failed', reason: 'Evicted' } };
   const noGpu = '0/2 nodes are available: 2 Insufficient amd.com/gpu. preemption: none.';
-  test.each<[string, Partial<Picture>, string, string]>([
+  test.each<[string, Partial<Observed>, string, string]>([
     ['a ready pod of this revision', { pods: [ready] }, 'Ready', 'True Serving'],
     ['a ready pod of the old revision', { pods: [old] }, 'Ready', 'False NoPods'],
     ['a ready pod of the old revision', { pods: [old] }, 'Serving', 'True Answering'],
@@ -124,7 +124,7 @@ describe('conditions', () => {
   });
 
   describe('while the checkpoint is read anew', () => {
-    const reading: Partial<Picture> = {
+    const reading: Partial<Observed> = {
       resolution: { state: 'reading', message: 'x' },
       fit: { state: 'unresolved' },
     };
@@ -150,7 +150,7 @@ describe('conditions', () => {
 
   test('are cut where others say more than a status takes, whatever it ends with', () => {
     const message = `${'x'.repeat(50_000)}${'.'.repeat(50_000)}`;
-    const unavailable: Picture['resolution'] = {
+    const unavailable: Observed['resolution'] = {
       state: 'failed',
       failure: { reason: 'S3AccessDenied', message },
     };
@@ -172,7 +172,7 @@ describe('conditions', () => {
     expect(time('ModelResolved')).toBe('2026-01-01T00:00:00Z');
   });
 
-  test('equal pictures give equal statuses at any time', () => {
+  test('equal observations give equal statuses at any time', () => {
     const before = buildStatus({ ...base, pods: [pod('a', ended(139, 'x'))] });
     const after = buildStatus({
       ...base,
@@ -201,7 +201,7 @@ describe('transitions', () => {
 });
 
 describe('StreamingVerified', () => {
-  const routed: Partial<Picture> = {
+  const routed: Partial<Observed> = {
     pods: [pod('a', { ready: true })],
     streaming: { state: 'route', route: 'r1', outcome: null },
   };
@@ -211,7 +211,7 @@ describe('StreamingVerified', () => {
     streaming: { state: 'route', route: 'r1', outcome: { state: 'buffered', heldMs: 800 } },
   });
 
-  test.each<[string, Partial<Picture>, string]>([
+  test.each<[string, Partial<Observed>, string]>([
     ['no route', { streaming: { state: 'noRoute' } }, 'Unknown NotRouted'],
     ['vLLM', { streaming: { state: 'unpaced' } }, 'Unknown NotChecked'],
     ['nobody looked yet', {}, 'Unknown NotChecked'],
@@ -252,7 +252,7 @@ describe('StreamingVerified', () => {
   });
 
   test('another look that finds the same writes nothing else', () => {
-    const again: Partial<Picture> = {
+    const again: Partial<Observed> = {
       previous: known,
       streaming: { state: 'route', route: 'r1', outcome: { state: 'buffered', heldMs: 793 } },
     };
@@ -263,7 +263,7 @@ describe('StreamingVerified', () => {
 describe('a route to pods that speak HTTPS', () => {
   const gateway = { name: 'g', namespace: 'gateways' };
   const conditions = ['Accepted', 'ResolvedRefs'].map((type) => ({ type, status: 'True' }));
-  const routed: Partial<Picture> = {
+  const routed: Partial<Observed> = {
     scheme: 'https',
     routing: { state: 'planned', host: 'h', pathPrefix: '', gateway: { ...gateway, provider: 'gatewayApi' } },
     httpRoute: {
@@ -273,7 +273,7 @@ describe('a route to pods that speak HTTPS', () => {
       status: { parents: [{ parentRef: gateway, controllerName: 'c', conditions }] },
     },
   };
-  const policy = (judged: object[]): Partial<Picture> => ({
+  const policy = (judged: object[]): Partial<Observed> => ({
     backendTlsPolicy: {
       apiVersion: 'x',
       kind: 'BackendTLSPolicy',
@@ -289,7 +289,7 @@ describe('a route to pods that speak HTTPS', () => {
   };
   const host = 'h';
 
-  test.each<[string, Partial<Picture>, string]>([
+  test.each<[string, Partial<Observed>, string]>([
     ['waits for the gateway to take its policy', {}, 'Unknown RoutePending'],
     ['of a gateway that knows no policies waits too', policy([]), 'Unknown RoutePending'],
     ['is there once it is taken', policy(conditions), 'True Accepted'],
@@ -319,7 +319,7 @@ describe('a route to pods that speak HTTPS', () => {
 });
 
 describe('a fallback', () => {
-  const planned: Partial<Picture> = {
+  const planned: Partial<Observed> = {
     routing: {
       state: 'planned',
       host: 'h',
@@ -338,7 +338,7 @@ describe('a fallback', () => {
   const missing = { state: 'unfit', reason: 'FallbackMissing', message: 'small does not exist' } as const;
   const ready = [pod('a', { ready: true })];
 
-  test.each<[string, Partial<Picture>, string, string]>([
+  test.each<[string, Partial<Observed>, string, string]>([
     ['that answers', { fallback: active }, 'Routed', 'True Fallback'],
     ['that answers is not the service', { fallback: active }, 'Ready', 'False Starting'],
     ['that answers still', { fallback: active, pods: ready }, 'Ready', 'False Fallback'],

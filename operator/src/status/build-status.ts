@@ -1,4 +1,4 @@
-// The whole status of a service from its picture. Equal pictures give equal statuses, so that nothing is written
+// The whole status of a service from what was observed of it. Equal observations give equal statuses, so that nothing is written
 // when nothing changed: times are kept from the status before wherever their subject did not change.
 
 import {
@@ -15,31 +15,31 @@ import { withinBudget } from './budget-condition.js';
 import { answer, currentPods, livingPods, type Answers } from './conditions.js';
 import type { Pod } from '../kube/types.js';
 import { publicUrl } from '../plan/traffic/host-claims.js';
-import type { Picture } from './picture.js';
+import type { Observed } from './observed.js';
 import { scalingActive } from './scaling-condition.js';
 import { isReady, podCondition, worstFailure, type PodFailure } from './pod-state.js';
 
-export function buildStatus(picture: Picture): LlmServiceStatus {
-  const answers = answer(picture);
-  const loading = loadingOf(picture);
-  const lastLoad = lastLoadOf(picture);
-  const { activatorAuthorities } = picture;
-  const { warmth, spending } = picture.demand;
+export function buildStatus(observed: Observed): LlmServiceStatus {
+  const answers = answer(observed);
+  const loading = loadingOf(observed);
+  const lastLoad = lastLoadOf(observed);
+  const { activatorAuthorities } = observed;
+  const { warmth, spending } = observed.demand;
   const active = warmth.active;
   // A spec that cannot be followed for a while does not clear the account.
-  const budget = picture.resolution.state === 'invalid' ? picture.previous.budget : spending?.account;
-  const lastFailure = picture.halted?.failure ?? lastFailureOf(picture, answers);
-  const memoryPlan = memoryPlanOf(picture);
+  const budget = observed.resolution.state === 'invalid' ? observed.previous.budget : spending?.account;
+  const lastFailure = observed.failureHold?.failure ?? lastFailureOf(observed, answers);
+  const memoryPlan = memoryPlanOf(observed);
   return {
-    observedGeneration: picture.generation,
-    conditions: dated(answers, picture),
-    url: urlOf(picture),
-    model: picture.modelName,
-    replicas: picture.deployment?.status?.replicas ?? 0,
-    readyReplicas: picture.pods.filter(isReady).length,
-    selector: picture.selector,
+    observedGeneration: observed.generation,
+    conditions: dated(answers, observed),
+    url: urlOf(observed),
+    model: observed.modelName,
+    replicas: observed.deployment?.status?.replicas ?? 0,
+    readyReplicas: observed.pods.filter(isReady).length,
+    selector: observed.selector,
     ...(activatorAuthorities === null ? {} : { certificateAuthorities: activatorAuthorities }),
-    ...checkedRoute(picture, answers),
+    ...checkedRoute(observed, answers),
     ...(loading === null ? {} : { loading }),
     ...(lastLoad === null ? {} : { lastLoad }),
     ...(active.length === 0 ? {} : { activeSchedules: active.map((schedule) => ({ ...schedule })) }),
@@ -50,7 +50,7 @@ export function buildStatus(picture: Picture): LlmServiceStatus {
 }
 
 /** Stands as the condition Fits does while the checkpoint is read anew. */
-function memoryPlanOf({ fit, resolution, previous, generation }: Picture): LlmServiceStatus['memoryPlan'] {
+function memoryPlanOf({ fit, resolution, previous, generation }: Observed): LlmServiceStatus['memoryPlan'] {
   if (resolution.state === 'reading' && previous.observedGeneration === generation)
     return previous.memoryPlan;
   if (fit.state !== 'fits') return undefined;
@@ -76,11 +76,11 @@ export function pendingConditions(generation: number, now: string): Condition[] 
   }));
 }
 
-function dated(answers: Answers, picture: Picture): Condition[] {
-  const { previous, generation, now } = picture;
+function dated(answers: Answers, observed: Observed): Condition[] {
+  const { previous, generation, now } = observed;
   const optional = {
-    ScalingActive: scalingActive(picture),
-    WithinBudget: withinBudget(picture.demand.spending),
+    ScalingActive: scalingActive(observed),
+    WithinBudget: withinBudget(observed.demand.spending),
   };
   const all: Readonly<Record<string, Answer | null>> = { ...answers, ...optional };
   return [...conditionTypes, ...optionalConditionTypes].flatMap((type) => {
@@ -94,10 +94,10 @@ function dated(answers: Answers, picture: Picture): Condition[] {
 }
 
 /** Told once of a pod, when it is first seen to answer: later its Ready condition may have changed again. */
-function lastLoadOf(picture: Picture): NonNullable<LlmServiceStatus['lastLoad']> | null {
-  const before = picture.previous.lastLoad ?? null;
+function lastLoadOf(observed: Observed): NonNullable<LlmServiceStatus['lastLoad']> | null {
+  const before = observed.previous.lastLoad ?? null;
   const created = (pod: Pod): string => `${pod.metadata.creationTimestamp ?? ''} ${pod.metadata.name}`;
-  const [newest] = picture.pods.filter(isReady).sort((a, b) => (created(a) < created(b) ? 1 : -1));
+  const [newest] = observed.pods.filter(isReady).sort((a, b) => (created(a) < created(b) ? 1 : -1));
   const since = Date.parse(newest?.metadata.creationTimestamp ?? '');
   const ready = newest === undefined ? undefined : podCondition(newest, 'Ready')?.lastTransitionTime;
   const seconds = Math.round((Date.parse(ready ?? '') - since) / 1000);
@@ -105,7 +105,7 @@ function lastLoadOf(picture: Picture): NonNullable<LlmServiceStatus['lastLoad']>
   return { pod: newest.metadata.name, seconds };
 }
 
-function urlOf({ routing, scheme, name, namespace }: Picture): string {
+function urlOf({ routing, scheme, name, namespace }: Observed): string {
   if (routing.state === 'planned') return publicUrl(routing);
   // The Service listens on the scheme's own port, which a URL leaves out.
   return `${scheme}://${name}.${namespace}.svc/`;
@@ -113,17 +113,17 @@ function urlOf({ routing, scheme, name, namespace }: Picture): string {
 
 /** Beside the verdict, so that it is not asked for again. */
 function checkedRoute(
-  { streaming }: Picture,
+  { streaming }: Observed,
   { StreamingVerified }: Answers,
 ): Pick<LlmServiceStatus, 'streamCheck'> {
   if (streaming.state !== 'route' || StreamingVerified.reason === 'NotChecked') return {};
   return { streamCheck: { route: streaming.route } };
 }
 
-function loadingOf(picture: Picture): LoadingStatus | null {
-  const [load] = currentPods(picture)
+function loadingOf(observed: Observed): LoadingStatus | null {
+  const [load] = currentPods(observed)
     .filter((pod) => !isReady(pod))
-    .map((pod) => picture.loads.get(pod.metadata.name))
+    .map((pod) => observed.loads.get(pod.metadata.name))
     .filter((each) => each !== undefined);
   if (load === undefined) return null;
   return {
@@ -137,17 +137,17 @@ function loadingOf(picture: Picture): LoadingStatus | null {
 }
 
 /** The newest failure of this generation's pods, else the one before, until the service works. */
-function lastFailureOf(picture: Picture, answers: Answers): LastFailure | null {
+function lastFailureOf(observed: Observed, answers: Answers): LastFailure | null {
   if (answers.Ready.status === 'True') return null;
-  const failure = worstFailure(livingPods(picture));
-  const previous = picture.previous.lastFailure ?? null;
-  // What nothing was halted for is tried again, whatever its reason.
-  if (failure !== null) return toLastFailure({ ...failure, terminal: false }, picture);
+  const failure = worstFailure(livingPods(observed));
+  const previous = observed.previous.lastFailure ?? null;
+  // What nothing was held for is tried again, whatever its reason.
+  if (failure !== null) return toLastFailure({ ...failure, terminal: false }, observed);
   // A terminal failure that no longer halts is history.
   return previous?.terminal === true ? null : previous;
 }
 
-export function toLastFailure(failure: PodFailure, { previous, now, generation }: Picture): LastFailure {
+export function toLastFailure(failure: PodFailure, { previous, now, generation }: Observed): LastFailure {
   const { reason, message, pod, terminal } = failure;
   const before = previous.lastFailure;
   const same = before?.reason === reason && before.pod === pod;

@@ -1,12 +1,12 @@
 // The conditions of a service: each answers one question with a stable reason and, where the answer is no, with what
-// a person can do. Pure functions of the picture.
+// a person can do. Pure functions of what was observed.
 
 import type { ConditionType } from '@llmservice/crds';
 import { hasEnded } from '../kube/has-ended.js';
 import type { Pod } from '../kube/types.js';
 import { failed, no, sentences, unknown, withRemedy, yes, type Answer } from './answer.js';
 import { withinBudget } from './budget-condition.js';
-import type { Halt, Picture } from './picture.js';
+import type { FailureHold, Observed } from './observed.js';
 import { isReady, podFailure, podRevision, runtimeStatus, weightsStatus } from './pod-state.js';
 import { rest } from './rest.js';
 import { judgeRoute } from './route-condition.js';
@@ -19,35 +19,35 @@ const nothingFound: readonly string[] = ['Pending', 'Reading', 'ModelNotResolved
 export type Answers = Readonly<Record<ConditionType, Answer>>;
 
 /** Pods of the revision that this generation wants and that are to stay. */
-export function currentPods(picture: Picture): Pod[] {
-  return picture.pods.filter(
+export function currentPods(observed: Observed): Pod[] {
+  return observed.pods.filter(
     (pod) =>
-      picture.revision !== null &&
-      podRevision(pod) === picture.revision &&
+      observed.revision !== null &&
+      podRevision(pod) === observed.revision &&
       pod.metadata.deletionTimestamp === undefined,
   );
 }
 
 /** Those of the revision that are not over; where all are, how they ended is what there is to tell. */
-export function livingPods(picture: Picture): Pod[] {
-  const pods = currentPods(picture);
+export function livingPods(observed: Observed): Pod[] {
+  const pods = currentPods(observed);
   const living = pods.filter((pod) => !hasEnded(pod));
   return living.length > 0 ? living : pods;
 }
 
-export function answer(picture: Picture): Answers {
+export function answer(observed: Observed): Answers {
   const answers = {
-    ModelResolved: toldBefore(picture, 'ModelResolved') ?? modelResolved(picture),
-    Fits: toldBefore(picture, 'Fits') ?? fits(picture),
-    Scheduled: judgeScheduling(picture, currentPods(picture)),
-    Loaded: loaded(picture),
-    Serving: serving(picture),
-    Routed: judgeRoute(picture),
-    StreamingVerified: judgeStreaming(picture),
+    ModelResolved: toldBefore(observed, 'ModelResolved') ?? modelResolved(observed),
+    Fits: toldBefore(observed, 'Fits') ?? fits(observed),
+    Scheduled: judgeScheduling(observed, currentPods(observed)),
+    Loaded: loaded(observed),
+    Serving: serving(observed),
+    Routed: judgeRoute(observed),
+    StreamingVerified: judgeStreaming(observed),
   };
-  const ready = readiness(picture, answers);
-  const stalled = stall(picture);
-  const moving = ready.status !== 'True' && stalled === null && picture.wantedReplicas > 0;
+  const ready = readiness(observed, answers);
+  const stalled = stall(observed);
+  const moving = ready.status !== 'True' && stalled === null && observed.wantedReplicas > 0;
   return {
     ...answers,
     Ready: ready,
@@ -62,14 +62,14 @@ export function answer(picture: Picture): Answers {
 }
 
 /** What an earlier read found of this generation stands while it is read anew, as after a restart of the operator. */
-function toldBefore({ resolution, previous, generation }: Picture, type: ConditionType): Answer | null {
+function toldBefore({ resolution, previous, generation }: Observed, type: ConditionType): Answer | null {
   if (resolution.state !== 'reading') return null;
   const before = previous.conditions?.find((condition) => condition.type === type);
   const isFound = before?.observedGeneration === generation && !nothingFound.includes(before.reason);
   return isFound ? before : null;
 }
 
-export function modelResolved({ resolution }: Pick<Picture, 'resolution'>): Answer {
+export function modelResolved({ resolution }: Pick<Observed, 'resolution'>): Answer {
   switch (resolution.state) {
     case 'resolved':
       return resolution.note === undefined
@@ -94,7 +94,7 @@ export function modelResolved({ resolution }: Pick<Picture, 'resolution'>): Answ
   }
 }
 
-export function fits({ fit }: Pick<Picture, 'fit'>): Answer {
+export function fits({ fit }: Pick<Observed, 'fit'>): Answer {
   switch (fit.state) {
     case 'fits':
       return yes(
@@ -116,14 +116,14 @@ export function fits({ fit }: Pick<Picture, 'fit'>): Answer {
   }
 }
 
-function loaded(picture: Picture): Answer {
-  if (picture.halted !== null) {
-    const { reason, message, remedy } = picture.halted.failure;
+function loaded(observed: Observed): Answer {
+  if (observed.failureHold !== null) {
+    const { reason, message, remedy } = observed.failureHold.failure;
     return no(reason, sentences(message, remedy));
   }
-  const resting = rest(picture);
+  const resting = rest(observed);
   if (resting !== null) return resting;
-  const pods = livingPods(picture);
+  const pods = livingPods(observed);
   if (pods.some(isReady)) return yes('Loaded', 'The weights are in memory.');
   for (const pod of pods) {
     const failure = podFailure(pod);
@@ -138,7 +138,7 @@ function loaded(picture: Picture): Answer {
     }
   }
   const phase = pods
-    .map((pod) => picture.loads.get(pod.metadata.name)?.phase)
+    .map((pod) => observed.loads.get(pod.metadata.name)?.phase)
     .find((each) => each !== undefined);
   if (phase === 'pull') return no('Pulling', 'Weights are pulled from S3; status.loading tells how far.');
   if (phase === 'load') return no('Loading', 'Weights are loaded into memory; status.loading tells how far.');
@@ -152,7 +152,7 @@ function loaded(picture: Picture): Answer {
 }
 
 /** Any revision counts: clients are answered. */
-function serving({ pods, sleep }: Picture): Answer {
+function serving({ pods, sleep }: Observed): Answer {
   const ready = pods.filter(isReady).length;
   if (ready > 0) return yes('Answering', 'At least one pod answers.');
   return sleep.state === 'asleep'
@@ -161,44 +161,44 @@ function serving({ pods, sleep }: Picture): Answer {
 }
 
 /** Ready tells about this generation: all that was asked for is there and answers. */
-function readiness(picture: Picture, answers: Omit<Answers, 'Ready' | 'Reconciling' | 'Stalled'>): Answer {
-  if (picture.stopped) {
+function readiness(observed: Observed, answers: Omit<Answers, 'Ready' | 'Reconciling' | 'Stalled'>): Answer {
+  if (observed.stopped) {
     return no('Stopped', 'spec.stop is true: there are no pods. Set it to false to serve.');
   }
-  if (picture.halted !== null) return halted(picture.halted, picture.generation);
-  const budget = picture.demand.overBudget ? withinBudget(picture.demand.spending) : null;
+  if (observed.failureHold !== null) return failureHold(observed.failureHold, observed.generation);
+  const budget = observed.demand.overBudget ? withinBudget(observed.demand.spending) : null;
   if (budget !== null) return budget;
   const { ModelResolved, Fits, Scheduled, Loaded, Serving, Routed } = answers;
   // A "no" is told before an "unknown". Pods that serve prove the checkpoint and the plan, whatever S3 says now.
   const refused = [ModelResolved, Fits, Scheduled].find(({ status }) => status === 'False');
   if (refused !== undefined) return refused;
-  if (picture.sleep.state === 'asleep') {
+  if (observed.sleep.state === 'asleep') {
     if (Routed.status !== 'True') return no(Routed.reason, Routed.message);
-    return yes('Asleep', `Asleep since ${picture.sleep.mark.since}: the next request wakes it.`);
+    return yes('Asleep', `Asleep since ${observed.sleep.mark.since}: the next request wakes it.`);
   }
-  if (picture.wantedReplicas === 0) {
+  if (observed.wantedReplicas === 0) {
     return no('ScaledToZero', 'spec.replicas is 0. Set it to 1 or more to serve.');
   }
-  const ready = currentPods(picture).filter(isReady).length;
+  const ready = currentPods(observed).filter(isReady).length;
   if (Loaded.status !== 'True') {
     const first = [ModelResolved, Scheduled, Loaded].find(({ status }) => status !== 'True') ?? Loaded;
     return no(first.reason, first.message);
   }
-  if (ready < picture.wantedReplicas) {
-    return no('ReplicasStarting', `${ready} of ${picture.wantedReplicas} pods of this generation answer.`);
+  if (ready < observed.wantedReplicas) {
+    return no('ReplicasStarting', `${ready} of ${observed.wantedReplicas} pods of this generation answer.`);
   }
   if (Serving.status !== 'True') return Serving;
-  if (Routed.status !== 'True' || picture.fallback.state === 'active')
+  if (Routed.status !== 'True' || observed.fallback.state === 'active')
     return no(Routed.reason, Routed.message);
-  const note = picture.sleep.state === 'awake' ? picture.sleep.note : null;
+  const note = observed.sleep.state === 'awake' ? observed.sleep.note : null;
   return yes(
     'Serving',
-    `${ready} of ${picture.wantedReplicas} pods answer.${note === null ? '' : ` ${note}`}`,
+    `${ready} of ${observed.wantedReplicas} pods answer.${note === null ? '' : ` ${note}`}`,
   );
 }
 
 /** The reason tells what became of the pods, the message what failed and what to do. */
-function halted({ failure, outcome }: Halt, generation: number): Answer {
+function failureHold({ failure, outcome }: FailureHold, generation: number): Answer {
   const { reason, message, remedy } = failure;
   if (outcome === 'stopped') return no(reason, sentences(message, remedy));
   const before = `Generation ${failure.generation ?? generation} failed (${reason}) and was rolled back: ${message}`;
@@ -206,12 +206,12 @@ function halted({ failure, outcome }: Halt, generation: number): Answer {
 }
 
 /** Null while something may still change by itself. */
-function stall(picture: Picture): Answer | null {
-  const { resolution, fit, obstacle, halted, stopped } = picture;
+function stall(observed: Observed): Answer | null {
+  const { resolution, fit, obstacle, failureHold, stopped } = observed;
   // Pods that nobody wants fail nowhere.
   if (stopped) return null;
-  if (halted !== null) return yes(halted.failure.reason, halted.failure.message);
-  if (resolution.state === 'invalid') return yes('InvalidSpec', modelResolved(picture).message);
+  if (failureHold !== null) return yes(failureHold.failure.reason, failureHold.failure.message);
+  if (resolution.state === 'invalid') return yes('InvalidSpec', modelResolved(observed).message);
   if (resolution.state === 'failed') return yes(resolution.failure.reason, withRemedy(resolution.failure));
   if (fit.state === 'failed') return yes(fit.failure.reason, withRemedy(fit.failure));
   return obstacle?.terminal === true ? yes(obstacle.reason, obstacle.message) : null;

@@ -4,11 +4,11 @@ import { spendingAt, type Budget, type Spending } from '../plan/scaling/budget.j
 import { idleDemand } from '../plan/scaling/demand.js';
 import { buildStatus } from './build-status.js';
 import { transitions } from './events.js';
-import { base, pod } from './picture.fixture.js';
-import type { Picture } from './picture.js';
+import { base, pod } from './observed.fixture.js';
+import type { Observed } from './observed.js';
 
-const own: Picture['autoscaling'] = { state: 'planned', autoscaler: { provider: 'operator' } };
-const hpa: Picture['autoscaling'] = { state: 'planned', autoscaler: { provider: 'hpa' } };
+const own: Observed['autoscaling'] = { state: 'planned', autoscaler: { provider: 'operator' } };
+const hpa: Observed['autoscaling'] = { state: 'planned', autoscaler: { provider: 'hpa' } };
 const hpaThat = (status: string, reason: string): Autoscaler => ({
   apiVersion: 'autoscaling/v2',
   kind: 'HorizontalPodAutoscaler',
@@ -20,13 +20,13 @@ const spendingOf = (hours: number, budget: Partial<Budget> = {}): Spending | nul
   const given: Budget = { deviceHoursPerMonth: 10, timeZone: 'UTC', action: 'stop', ...budget };
   return spendingAt(given, { ...account, updatedAt: base.now }, [], base.now);
 };
-const overBudget: Partial<Picture> = {
+const overBudget: Partial<Observed> = {
   wantedReplicas: 0,
   demand: { ...idleDemand, spending: spendingOf(10), overBudget: true },
 };
 
 describe('conditions', () => {
-  test.each<[string, Partial<Picture>, string, string]>([
+  test.each<[string, Partial<Observed>, string, string]>([
     ['the budget is spent', overBudget, 'Ready', 'False OverBudget'],
     ['the budget is spent', overBudget, 'Loaded', 'Unknown OverBudget'],
     ['the budget is spent', overBudget, 'WithinBudget', 'False OverBudget'],

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import type { Pod } from '../kube/types.js';
-import { base, pod } from './picture.fixture.js';
+import { base, pod } from './observed.fixture.js';
 import { isSettled } from './plan-pods.js';
 
 const ready = pod('demo-1', { ready: true });

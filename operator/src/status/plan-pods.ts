@@ -2,35 +2,35 @@
 
 import { hasEnded } from '../kube/has-ended.js';
 import type { ChildInputs } from '../plan/children.js';
-import type { Course } from '../plan/course.js';
+import type { RevisionPlan } from '../plan/revision-plan.js';
 import type { Revision } from '../plan/rollouts/revision.js';
 import type { Sleep } from '../plan/scaling/sleep.js';
 import { answer, currentPods } from './conditions.js';
-import type { Halt, Picture } from './picture.js';
+import type { FailureHold, Observed } from './observed.js';
 import { isReady, podRevision } from './pod-state.js';
 
 export function planPods(
-  { good, attempt }: Course,
+  { good, attempt }: RevisionPlan,
   target: Revision,
-  picture: Picture,
-  halted: Halt | null,
+  observed: Observed,
+  failureHold: FailureHold | null,
   sleep: Sleep,
 ): Omit<
   ChildInputs,
   'gateway' | 'fallback' | 'operatorNamespace' | 'replacement' | 'activators' | 'autoscaler'
 > {
   const asleep = sleep.state === 'asleep' ? sleep.mark : null;
-  const replicas = asleep === null ? picture.wantedReplicas : 0;
+  const replicas = asleep === null ? observed.wantedReplicas : 0;
   const last = good?.object.metadata.name ?? null;
-  if (halted === null) {
-    const goodNow = isRolledOut(picture) ? target.object.metadata.name : last;
+  if (failureHold === null) {
+    const goodNow = isRolledOut(observed) ? target.object.metadata.name : last;
     return { template: target.template, replicas, failedAttempt: null, goodRevision: goodNow, asleep };
   }
-  if (halted.outcome === 'rolledBack' && good !== null) {
+  if (failureHold.outcome === 'rolledBack' && good !== null) {
     return { template: good.template, replicas, failedAttempt: attempt, goodRevision: last, asleep };
   }
   // Pods before it that never were all ready at once, but answer: they keep the Deployment up.
-  const olderServes = picture.pods.some((pod) => isReady(pod) && podRevision(pod) !== picture.revision);
+  const olderServes = observed.pods.some((pod) => isReady(pod) && podRevision(pod) !== observed.revision);
   return {
     template: target.template,
     replicas: olderServes ? replicas : 0,
@@ -41,19 +41,19 @@ export function planPods(
 }
 
 /** Nothing is on its way: it is Ready by pods of the wanted revision, all of them, and no others run. */
-export function isSettled(picture: Picture): boolean {
-  const { pods, wantedReplicas: wanted, halted } = picture;
+export function isSettled(observed: Observed): boolean {
+  const { pods, wantedReplicas: wanted, failureHold } = observed;
   return (
-    halted === null &&
-    answer(picture).Ready.status === 'True' &&
+    failureHold === null &&
+    answer(observed).Ready.status === 'True' &&
     // What was evicted or refused by its node is left to be read, maybe for days.
     pods.filter((pod) => !hasEnded(pod)).length === wanted &&
-    currentPods(picture).filter(isReady).length === wanted
+    currentPods(observed).filter(isReady).length === wanted
   );
 }
 
 /** All pods that are wanted answer: from now on this is what a bad revision is rolled back to. */
-function isRolledOut(picture: Picture): boolean {
-  const ready = currentPods(picture).filter(isReady).length;
-  return picture.wantedReplicas > 0 && ready >= picture.wantedReplicas;
+function isRolledOut(observed: Observed): boolean {
+  const ready = currentPods(observed).filter(isReady).length;
+  return observed.wantedReplicas > 0 && ready >= observed.wantedReplicas;
 }

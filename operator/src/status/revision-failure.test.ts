@@ -1,20 +1,24 @@
 import { describe, expect, test } from '@jest/globals';
 import { formatTerminationMessage } from '@llmservice/crds';
 import type { ContainerStatus, Pod } from '../kube/types.js';
-import type { Course } from '../plan/course.js';
+import type { RevisionPlan } from '../plan/revision-plan.js';
 import type { Revision } from '../plan/rollouts/revision.js';
-import { outcomeOf } from './halt.js';
-import { base, pod } from './picture.fixture.js';
-import type { Picture } from './picture.js';
+import { outcomeOf } from './failure-hold.js';
+import { base, pod } from './observed.fixture.js';
+import type { Observed } from './observed.js';
 import { judgeRevision } from './revision-failure.js';
 
 const patience = { imagePullMs: 300_000, noProgressMs: 300_000 };
 const at = (time: string): string => `2026-01-01T${time}Z`;
 
 /** At nine o'clock. */
-function verdict(standing: Course['standing'], pods: readonly Pod[], change: Partial<Picture> = {}): string {
-  const picture = { ...base, now: at('09:00:00'), wantedReplicas: pods.length, pods, ...change };
-  const judged = judgeRevision(picture, standing, patience);
+function verdict(
+  standing: RevisionPlan['standing'],
+  pods: readonly Pod[],
+  change: Partial<Observed> = {},
+): string {
+  const observed = { ...base, now: at('09:00:00'), wantedReplicas: pods.length, pods, ...change };
+  const judged = judgeRevision(observed, standing, patience);
   return judged.state === 'open'
     ? `open ${judged.recheckMs ?? ''}`.trim()
     : `${judged.failure.reason}: ${judged.failure.message}`;
@@ -99,8 +103,11 @@ describe('a revision that has been Ready is given up', () => {
     ],
   ])('%s', (_, pods, expected) => {
     expect(verdict('good', pods)).toBe(expected);
-    const course = { standing: 'challenger', good: { template: { revision: 'new' } } as Revision };
-    const outcome = outcomeOf({ ...course, target: null, attempt: null } as Course, { ...base, pods });
+    const revisions = { standing: 'challenger', good: { template: { revision: 'new' } } as Revision };
+    const outcome = outcomeOf({ ...revisions, target: null, attempt: null } as RevisionPlan, {
+      ...base,
+      pods,
+    });
     expect(outcome).toBe(expected === 'open' ? 'rolledBack' : 'stopped');
   });
 });

@@ -5,9 +5,9 @@
 
 import { hasEnded } from '../kube/has-ended.js';
 import type { Pod } from '../kube/types.js';
-import type { Course } from '../plan/course.js';
+import type { RevisionPlan } from '../plan/revision-plan.js';
 import { currentPods } from './conditions.js';
-import type { Picture } from './picture.js';
+import type { Observed } from './observed.js';
 import {
   isEvicted,
   isReady,
@@ -36,15 +36,15 @@ export type RevisionVerdict =
 const evictionsCountMs = 6 * 3_600_000;
 
 export function judgeRevision(
-  picture: Picture,
-  standing: Course['standing'],
+  observed: Observed,
+  standing: RevisionPlan['standing'],
   patience: Patience,
 ): RevisionVerdict {
-  const pods = currentPods(picture);
+  const pods = currentPods(observed);
   const failure = standing === 'good' ? lastingFailure(pods) : worstFailure(pods);
   if (failure?.terminal === true) return { state: 'failed', failure };
   if (standing !== 'challenger') return { state: 'open', recheckMs: null };
-  const evicted = evictedAgain(pods, picture.now);
+  const evicted = evictedAgain(pods, observed.now);
   if (evicted !== null) return { state: 'failed', failure: evicted };
   let recheckMs: number | null = null;
   for (const pod of pods.filter((each) => !isReady(each) && !hasEnded(each))) {
@@ -54,10 +54,10 @@ export function judgeRevision(
     if (lost !== null && times >= maxRestarts) {
       return { state: 'failed', failure: { ...lost, message: `${lost.message} (${times} restarts)` } };
     }
-    const stuck = lost?.reason === 'ImagePullFailed' ? pulling(lost, picture) : notStarting(pod);
+    const stuck = lost?.reason === 'ImagePullFailed' ? pulling(lost, observed) : notStarting(pod);
     if (stuck === null) continue;
     const limitMs = stuck.failure.reason === 'ImagePullFailed' ? patience.imagePullMs : patience.noProgressMs;
-    const leftMs = limitMs - (Date.parse(picture.now) - Date.parse(stuck.since));
+    const leftMs = limitMs - (Date.parse(observed.now) - Date.parse(stuck.since));
     if (leftMs <= 0) return { state: 'failed', failure: stuck.failure };
     recheckMs = Math.min(recheckMs ?? Infinity, leftMs);
   }
@@ -85,7 +85,7 @@ interface Stuck {
 }
 
 /** Kubernetes does not date errors of an image's pull; the status does, when it first tells them. */
-function pulling(failure: PodFailure, { previous, now }: Picture): Stuck {
+function pulling(failure: PodFailure, { previous, now }: Observed): Stuck {
   const told = previous.lastFailure;
   const same = told?.reason === failure.reason && told.pod === failure.pod;
   return { failure, since: same ? told.at : now };

@@ -3,13 +3,13 @@
 import type { BackendTlsPolicy, ObjectCondition, VirtualService } from '../kube/types.js';
 import type { Gateway, PlannedRouting } from '../plan/traffic/routing.js';
 import { no, unknown, yes, type Answer } from './answer.js';
-import type { Picture } from './picture.js';
+import type { Observed } from './observed.js';
 import { isReady } from './pod-state.js';
 
 /** With a fallback, what becomes of it is told too; one that cannot stand in matters once it would have to. */
-export function judgeRoute(picture: Picture): Answer {
-  const { fallback, routing, pods, sleep } = picture;
-  const taken = judgeOwnRoute(picture);
+export function judgeRoute(observed: Observed): Answer {
+  const { fallback, routing, pods, sleep } = observed;
+  const taken = judgeOwnRoute(observed);
   if (routing.state !== 'planned' || taken.status !== 'True') return taken;
   if (fallback.state === 'unfit') {
     const { reason, message } = fallback;
@@ -26,8 +26,8 @@ export function judgeRoute(picture: Picture): Answer {
   );
 }
 
-function judgeOwnRoute(picture: Picture): Answer {
-  const { routing, name, namespace } = picture;
+function judgeOwnRoute(observed: Observed): Answer {
+  const { routing, name, namespace } = observed;
   switch (routing.state) {
     case 'none':
       return yes('ClusterOnly', `The service answers at ${name}.${namespace}.svc, inside the cluster only.`);
@@ -83,8 +83,8 @@ function judgeOwnRoute(picture: Picture): Answer {
       );
     case 'planned':
       return routing.gateway.provider === 'istio'
-        ? judgeVirtualService(picture.virtualService, routing.host)
-        : judgeHttpRoute(picture, routing);
+        ? judgeVirtualService(observed.virtualService, routing.host)
+        : judgeHttpRoute(observed, routing);
   }
 }
 
@@ -95,7 +95,7 @@ const gatewayRemedy = {
 };
 
 function judgeHttpRoute(
-  { httpRoute: route, backendTlsPolicy: policy, scheme, namespace, fallback }: Picture,
+  { httpRoute: route, backendTlsPolicy: policy, scheme, namespace, fallback }: Observed,
   { host, gateway }: PlannedRouting,
 ): Answer {
   const parent = route?.status?.parents?.find(

@@ -2,7 +2,7 @@
 
 import type { Autoscaling } from '../plan/scaling/autoscaling.js';
 import { no, unknown, yes, type Answer } from './answer.js';
-import type { Picture } from './picture.js';
+import type { Observed } from './observed.js';
 
 type Planned = Extract<Autoscaling, { state: 'planned' }>['autoscaler']['provider'];
 
@@ -13,17 +13,17 @@ const told = {
 } as const;
 
 /** Null: replicas are set by hand. */
-export function scalingActive(picture: Picture): Answer | null {
-  const { autoscaling, wantedReplicas } = picture;
+export function scalingActive(observed: Observed): Answer | null {
+  const { autoscaling, wantedReplicas } = observed;
   if (autoscaling.state === 'off') return null;
   if (autoscaling.state === 'missing') return no('ProviderMissing', autoscaling.message);
   // Nobody's metrics say anything while there are no pods.
   if (wantedReplicas === 0)
     return unknown('NoPods', 'No replica is wanted, so that there is no load to tell.');
-  return byProvider(picture, autoscaling.autoscaler.provider);
+  return byProvider(observed, autoscaling.autoscaler.provider);
 }
 
-function byProvider({ scraped, autoscaler }: Picture, provider: Planned): Answer {
+function byProvider({ scraped, autoscaler }: Observed, provider: Planned): Answer {
   if (provider === 'operator') {
     return scraped.state === 'unseen'
       ? unknown('MetricsUnseen', `No pod goes meanwhile: ${scraped.message}.`)

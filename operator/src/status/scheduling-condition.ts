@@ -2,19 +2,19 @@
 
 import type { Pod } from '../kube/types.js';
 import { no, unknown, yes, type Answer } from './answer.js';
-import type { Halt, Picture } from './picture.js';
+import type { FailureHold, Observed } from './observed.js';
 import { podCondition } from './pod-state.js';
 import { readRefusal } from './refusal.js';
 import { rest } from './rest.js';
 
-export function judgeScheduling(picture: Picture, pods: readonly Pod[]): Answer {
-  const { obstacle, deployment } = picture;
+export function judgeScheduling(observed: Observed, pods: readonly Pod[]): Answer {
+  const { obstacle, deployment } = observed;
   if (obstacle !== null) return no(obstacle.reason, obstacle.message);
-  if (picture.halted !== null) return halted(picture.halted);
-  const resting = rest(picture);
+  if (observed.failureHold !== null) return failureHold(observed.failureHold);
+  const resting = rest(observed);
   if (resting !== null) return resting;
   const refusal = readRefusal(deployment);
-  if (refusal !== null && pods.length < picture.wantedReplicas) return no(refusal.reason, refusal.message);
+  if (refusal !== null && pods.length < observed.wantedReplicas) return no(refusal.reason, refusal.message);
   if (pods.length === 0) return unknown('NoPods', 'No pod of this generation exists yet.');
   for (const pod of pods) {
     const condition = podCondition(pod, 'PodScheduled');
@@ -40,7 +40,7 @@ function unschedulable(message = 'the scheduler gave no cause'): string {
   return `${message} Check the pods' events.`;
 }
 
-function halted({ failure, outcome }: Halt): Answer {
+function failureHold({ failure, outcome }: FailureHold): Answer {
   return outcome === 'rolledBack'
     ? unknown('RolledBack', `This generation has no pods after its failure ${failure.reason}.`)
     : unknown('Stopped', `The pods are stopped after the terminal failure ${failure.reason}.`);

@@ -2,10 +2,10 @@
 // keeps answers back still answers.
 
 import { no, unknown, yes, type Answer } from './answer.js';
-import type { Picture } from './picture.js';
+import type { Observed } from './observed.js';
 
-export function judgeStreaming(picture: Picture): Answer {
-  const { streaming, previous } = picture;
+export function judgeStreaming(observed: Observed): Answer {
+  const { streaming, previous } = observed;
   if (streaming.state === 'noRoute') return unknown('NotRouted', 'There is no public route to check.');
   if (streaming.state === 'unpaced') {
     return unknown('NotChecked', 'vLLM has no events of a known pace. Stream an answer through the gateway.');

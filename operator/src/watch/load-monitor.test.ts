@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from '@jest/globals';
-import { pod } from '../status/picture.fixture.js';
+import { pod } from '../status/observed.fixture.js';
 import { LoadMonitor } from './load-monitor.js';
 
 test('asks every pod that loads, however many there are', async () => {

@@ -4,7 +4,7 @@
 import { routes } from '@llmservice/crds';
 import { serviceKeyOf } from '../kube/resources.js';
 import type { Pod } from '../kube/types.js';
-import type { LoadProgress } from '../status/picture.js';
+import type { LoadProgress } from '../status/observed.js';
 import { isReady, runtimeStatus } from '../status/pod-state.js';
 import { askPod, maxHealthBytes, podUrl, type PodIdentity } from './ask-pod.js';
 import { Poller } from './poller.js';

@@ -3,7 +3,7 @@
 
 import { formatGiB } from '@llmservice/crds';
 import type { WantedService } from '../../spec/parse-spec.js';
-import type { Fit } from '../../status/picture.js';
+import type { Fit } from '../../status/observed.js';
 
 /** @param planned what our engine would make of it; null where it lacks the architecture */
 export function asEstimate(

@@ -8,7 +8,7 @@ import {
 } from '@llmservice/checkpoint';
 import { FailureError, type Failure } from '@llmservice/crds';
 import type { WantedService } from '../../spec/parse-spec.js';
-import type { Fit } from '../../status/picture.js';
+import type { Fit } from '../../status/observed.js';
 
 export interface PlannedCheckpoint {
   readonly shape: ModelShape;

@@ -3,16 +3,16 @@ import {
   planAutoscaler,
   planAutoscaling,
   scalingTarget,
-  type AutoscalingSurroundings,
+  type AutoscalingCapabilities,
 } from './autoscaling.js';
 import { wantedService } from '../../spec/wanted-service.fixture.js';
 
 const scaled = (scaling: object = {}) => wantedService({ scaling: { maxReplicas: 4, ...scaling } });
-const nothing: AutoscalingSurroundings = { keda: false, customMetrics: false, prometheusUrl: null };
+const nothing: AutoscalingCapabilities = { keda: false, customMetrics: false, prometheusUrl: null };
 const prometheusUrl = 'http://prometheus:9090';
 
 describe('who scales by load', () => {
-  test.each<[string, object, Partial<AutoscalingSurroundings>, object]>([
+  test.each<[string, object, Partial<AutoscalingCapabilities>, object]>([
     ['nobody unless asked', { maxReplicas: undefined }, {}, { state: 'off' }],
     ['the operator where there is nothing else', {}, {}, { autoscaler: { provider: 'operator' } }],
     [
@@ -37,8 +37,8 @@ describe('who scales by load', () => {
     ['nobody where KEDA is chosen and absent', { provider: 'keda' }, { prometheusUrl }, { state: 'missing' }],
     ['nor where it is there without Prometheus', { provider: 'keda' }, { keda: true }, { state: 'missing' }],
     ['nor where an HPA is chosen without metrics', { provider: 'hpa' }, {}, { state: 'missing' }],
-  ])('%s', (_, scaling, surroundings, expected) => {
-    expect(planAutoscaling(scaled(scaling), { ...nothing, ...surroundings })).toMatchObject(expected);
+  ])('%s', (_, scaling, capabilities, expected) => {
+    expect(planAutoscaling(scaled(scaling), { ...nothing, ...capabilities })).toMatchObject(expected);
   });
 });
 

@@ -15,7 +15,7 @@ type ScalingProvider = Exclude<ScalingSpec['provider'], 'auto'>;
 export type Autoscaler =
   { readonly provider: 'hpa' | 'operator' } | { readonly provider: 'keda'; readonly prometheusUrl: string };
 
-export interface AutoscalingSurroundings {
+export interface AutoscalingCapabilities {
   /** Whether the cluster knows ScaledObject. */
   readonly keda: boolean;
   /** Kinds of others that the operator may not read, which count as unknown. */
@@ -34,7 +34,7 @@ export type Autoscaling =
 
 export function planAutoscaling(
   { spec }: Pick<WantedService, 'spec'>,
-  { keda, customMetrics, prometheusUrl, forbidden = [] }: AutoscalingSurroundings,
+  { keda, customMetrics, prometheusUrl, forbidden = [] }: AutoscalingCapabilities,
 ): Autoscaling {
   const { provider, maxReplicas } = spec.scaling;
   if (maxReplicas === undefined) return { state: 'off' };

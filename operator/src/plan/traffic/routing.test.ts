@@ -2,12 +2,12 @@ import { describe, expect, test } from '@jest/globals';
 import { planRoute } from '../children.js';
 import { planHttpRoute } from './http-route.js';
 import { planIstioRoute } from './istio-route.js';
-import { planRouting, type RoutingSurroundings } from './routing.js';
+import { planRouting, type RoutingCapabilities } from './routing.js';
 import { wantedService } from '../../spec/wanted-service.fixture.js';
 
 const gateway = { name: 'public', namespace: 'gateways' };
 const istioGateway = { name: 'ingress', namespace: 'istio-system' };
-const everything: RoutingSurroundings = {
+const everything: RoutingCapabilities = {
   ...{ gateway, istioGateway, gatewayApi: true, istio: true },
   ...{ limits: { routeHosts: [] }, hostTaken: false },
   ...{ backendTls: true, authority: { state: 'none' } },
@@ -15,7 +15,7 @@ const everything: RoutingSurroundings = {
 const host = 'demo.example.org';
 
 describe('what carries a route', () => {
-  test.each<[string, object, Partial<RoutingSurroundings>, string, string | undefined]>([
+  test.each<[string, object, Partial<RoutingCapabilities>, string, string | undefined]>([
     ['nothing, without a host', {}, {}, 'none', undefined],
     ['nothing, where none is asked for', { host, provider: 'none' }, {}, 'none', undefined],
     ['the Gateway API before istio', { host }, {}, 'planned', 'gatewayApi'],
@@ -52,7 +52,7 @@ const tls = { secretRef: { name: 'demo-tls' }, caConfigMapRef: { name: 'pods-ca'
 const known = { authority: { state: 'known', pem: 'x' } } as const;
 
 describe('a route to pods that speak HTTPS', () => {
-  test.each<[string, object, Partial<RoutingSurroundings>, object]>([
+  test.each<[string, object, Partial<RoutingCapabilities>, object]>([
     [
       'needs BackendTLSPolicy',
       {},

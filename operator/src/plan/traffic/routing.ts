@@ -46,7 +46,7 @@ export type Routing =
 
 export type PlannedRouting = Routing & { readonly state: 'planned' };
 
-export interface RoutingSurroundings {
+export interface RoutingCapabilities {
   readonly gateway: Gateway | null;
   readonly istioGateway: Gateway | null;
   /** Whether the cluster knows HTTPRoute. */
@@ -71,16 +71,16 @@ const kindsOf: Readonly<Record<RouteProvider, readonly string[]>> = {
 
 export function planRouting(
   { namespace, spec }: Pick<WantedService, 'namespace' | 'spec'>,
-  surroundings: RoutingSurroundings,
+  capabilities: RoutingCapabilities,
 ): Routing {
   const { host, pathPrefix = '', provider } = spec.routing;
   if (host === undefined || provider === 'none') return { state: 'none' };
-  const allowed = refusedHost(namespace, host, surroundings.limits.routeHosts);
+  const allowed = refusedHost(namespace, host, capabilities.limits.routeHosts);
   if (allowed !== null) return { state: 'hostRefused', host, allowed };
-  if (surroundings.hostTaken) return { state: 'hostTaken', host };
+  if (capabilities.hostTaken) return { state: 'hostTaken', host };
   const carriers: readonly { provider: RouteProvider; gateway: Gateway | null; known: boolean }[] = [
-    { provider: 'gatewayApi', gateway: surroundings.gateway, known: surroundings.gatewayApi },
-    { provider: 'istio', gateway: surroundings.istioGateway, known: surroundings.istio },
+    { provider: 'gatewayApi', gateway: capabilities.gateway, known: capabilities.gatewayApi },
+    { provider: 'istio', gateway: capabilities.istioGateway, known: capabilities.istio },
   ];
   const asked = carriers.filter((each) => provider === 'auto' || each.provider === provider);
   const withGateway = asked.filter(({ gateway }) => gateway !== null);
@@ -88,10 +88,10 @@ export function planRouting(
   if (chosen === undefined || chosen.gateway === null) return { state: 'noGateway', host, provider };
   if (!chosen.known) {
     const kinds = kindsOf[chosen.provider];
-    const forbidden = (surroundings.forbidden ?? []).filter((each) => kinds.includes(each));
+    const forbidden = (capabilities.forbidden ?? []).filter((each) => kinds.includes(each));
     return { state: 'noApi', host, provider: chosen.provider, forbidden };
   }
-  const blocked = spec.tls.secretRef === undefined ? null : unverified(host, chosen.provider, surroundings);
+  const blocked = spec.tls.secretRef === undefined ? null : unverified(host, chosen.provider, capabilities);
   if (blocked !== null) return blocked;
   return {
     state: 'planned',
@@ -105,7 +105,7 @@ export function planRouting(
 function unverified(
   host: string,
   provider: RouteProvider,
-  { authority, backendTls, forbidden = [] }: RoutingSurroundings,
+  { authority, backendTls, forbidden = [] }: RoutingCapabilities,
 ): Routing | null {
   if (provider === 'gatewayApi' && !backendTls) {
     const isForbidden = forbidden.includes(resources.backendTlsPolicies.plural);

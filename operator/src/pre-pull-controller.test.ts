@@ -4,7 +4,7 @@ import { ApiError } from './kube/client.js';
 import type { KubeObject } from './kube/types.js';
 import type { ServicePlan } from './plan/plan-service.js';
 import { planTemplate } from './plan/pods/planned-template.js';
-import { PrePulls, withPulledAhead } from './pre-pulls.js';
+import { PrePullController, withPulledAhead } from './pre-pull-controller.js';
 import { wantedService } from './spec/wanted-service.fixture.js';
 
 const service = wantedService({
@@ -24,8 +24,8 @@ function pullsInto(jobs: KubeObject[]) {
   const remove = jest.fn<Writer['delete']>(() => Promise.resolve());
   const caches = { jobsOf: () => jobs, live: () => null, remember: (job: KubeObject) => jobs.push(job) };
   const room = { look: () => Promise.resolve([]) };
-  const pulls = new PrePulls(caches, { apply, delete: remove } as never, room);
-  return { apply, remove, look: (isHalted = false) => pulls.bringAbout(service, template, isHalted) };
+  const pulls = new PrePullController(caches, { apply, delete: remove } as never, room);
+  return { apply, remove, look: (isHeld = false) => pulls.ensure(service, template, isHeld) };
 }
 
 test('a Job that is not made is told, and tried again after a while, until it is', async () => {

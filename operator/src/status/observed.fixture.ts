@@ -1,11 +1,11 @@
-// A picture of a service without pods, and pods for it.
+// What is observed of a service without pods, and pods for it.
 
 import type { ContainerStatus, Pod } from '../kube/types.js';
 import { idleDemand } from '../plan/scaling/demand.js';
 import { revisionAnnotation } from '../plan/pods/pod-template.js';
-import type { Picture } from './picture.js';
+import type { Observed } from './observed.js';
 
-export const base: Picture = {
+export const base: Observed = {
   namespace: 'ns',
   name: 'demo',
   generation: 2,
@@ -25,7 +25,7 @@ export const base: Picture = {
   activatorAuthorities: null,
   routing: { state: 'none' },
   obstacle: null,
-  halted: null,
+  failureHold: null,
   revision: 'new',
   selector: 'a=b',
   deployment: null,

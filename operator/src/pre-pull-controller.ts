@@ -21,7 +21,7 @@ interface PulledAhead {
   readonly recheckMs: number | null;
 }
 
-export class PrePulls {
+export class PrePullController {
   constructor(
     private readonly caches: Pick<Caches, 'jobsOf' | 'live' | 'remember'>,
     private readonly writer: Writer,
@@ -29,13 +29,9 @@ export class PrePulls {
   ) {}
 
   /** Never fails, it only tells: pods come all the same and pull for themselves. */
-  async bringAbout(
-    service: WantedService,
-    template: PlannedTemplate,
-    isHalted: boolean,
-  ): Promise<PulledAhead> {
+  async ensure(service: WantedService, template: PlannedTemplate, isHeld: boolean): Promise<PulledAhead> {
     const { cache, namespace, name } = service;
-    const isWanted = cache?.prePull === true && !isHalted;
+    const isWanted = cache?.prePull === true && !isHeld;
     if (!isWanted && this.caches.jobsOf(namespace, name).length === 0) return { told: null, recheckMs: null };
     const refusal = await this.apply(service, template, isWanted).catch(errorText);
     const recheckMs = refusal === null ? lookAgainMs : retryMs;

@@ -5,14 +5,14 @@
 import { failureKinds, type LastFailure, type LlmServiceStatus } from '@llmservice/crds';
 import type { Deployment } from '../kube/types.js';
 import { failedAttemptAnnotation } from '../plan/children.js';
-import type { Course } from '../plan/course.js';
+import type { RevisionPlan } from '../plan/revision-plan.js';
 import { specHash, specHashAnnotation } from '../plan/rollouts/spec-hash.js';
 import type { WantedService } from '../spec/parse-spec.js';
-import type { Halt, Picture } from './picture.js';
+import type { FailureHold, Observed } from './observed.js';
 import { lastingFailure, podRevision } from './pod-state.js';
 
 /** @param attempt what would be tried now; null where the checkpoint is not known */
-export function haltedBefore(
+export function heldBefore(
   deployment: Deployment | null,
   service: WantedService,
   attempt: string | null,
@@ -28,13 +28,13 @@ export function haltedBefore(
 }
 
 /** A revision that was good and now fails for good, too, is nothing to go back to: what both lack has to be mended. */
-export function outcomeOf({ standing, good }: Course, picture: Picture): Halt['outcome'] {
+export function outcomeOf({ standing, good }: RevisionPlan, observed: Observed): FailureHold['outcome'] {
   if (standing !== 'challenger' || good === null) return 'stopped';
-  const pods = picture.pods.filter((pod) => podRevision(pod) === good.template.revision);
+  const pods = observed.pods.filter((pod) => podRevision(pod) === good.template.revision);
   return lastingFailure(pods) === null ? 'rolledBack' : 'stopped';
 }
 
-/** Somebody removed the status: the halt stands, its report is gone. */
+/** Somebody removed the status: the hold stands, its report is gone. */
 function lostReport(deployment: Deployment | null): LastFailure {
   return {
     reason: 'Crashed',

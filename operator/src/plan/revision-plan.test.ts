@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { wantedService } from '../spec/wanted-service.fixture.js';
-import { planCourse } from './course.js';
+import { planRevisions } from './revision-plan.js';
 import type { ServicePlan } from './plan-service.js';
 import { readRevisions } from './rollouts/revision.js';
 
@@ -23,13 +23,13 @@ const plan: ServicePlan = {
 
 test('a stored revision is taken as it is, unless a service of the same name left it behind', () => {
   const service = wantedService();
-  const { target } = planCourse(service, plan, [], null);
+  const { target } = planRevisions(service, plan, [], null);
   const objects = target === null ? [] : [target.object];
   const stored = readRevisions(objects, service, rules).history;
-  expect(planCourse(service, plan, stored, null).target).toBe(stored[0]);
+  expect(planRevisions(service, plan, stored, null).target).toBe(stored[0]);
 
   const anew = { ...service, uid: 'uid-2' };
-  const own = planCourse(anew, plan, readRevisions(objects, anew, rules).history, null).target;
+  const own = planRevisions(anew, plan, readRevisions(objects, anew, rules).history, null).target;
   expect(own?.number).toBe(1);
   expect(own?.template.configMap.metadata.ownerReferences).toMatchObject([{ uid: 'uid-2' }]);
 });
@@ -38,13 +38,13 @@ test('a stored revision that mounts a whole folder of the node is planned anew',
   const cache = { kind: 'hostPath', path: '/var/cache/models' };
   const service = wantedService({ model: { uri: 's3://bucket/folder/', cache } });
   const withImage = { ...plan, groundwork: { ...plan.groundwork!, operatorImage: 'registry/operator:1' } };
-  const stored = planCourse(service, withImage, [], null).target!.object;
+  const stored = planRevisions(service, withImage, [], null).target!.object;
   const kept = readRevisions([stored], service, rules).history;
   expect(kept).toHaveLength(1);
-  expect(planCourse(service, withImage, kept, null).target).toBe(kept[0]);
+  expect(planRevisions(service, withImage, kept, null).target).toBe(kept[0]);
   const whole = JSON.parse(JSON.stringify(stored).replaceAll(/,"subPath":"[^"]*"/g, '')) as typeof stored;
   const { history } = readRevisions([whole], service, rules);
-  const { target, good } = planCourse(service, withImage, history, null);
+  const { target, good } = planRevisions(service, withImage, history, null);
   expect(JSON.stringify(target?.template.pod)).toContain('"subPath":"namespaces/');
   expect(good).toBeNull();
 });

@@ -8,7 +8,7 @@ import { planTemplate } from './pods/planned-template.js';
 import { goodRevision, pinnedRevision, planRevision, type Revision } from './rollouts/revision.js';
 import { planAttempt, specHash, specHashAnnotation } from './rollouts/spec-hash.js';
 
-export interface Course {
+export interface RevisionPlan {
   /** What this spec and checkpoint want; null where nothing is known of them. */
   readonly target: Revision | null;
   /** What was Ready last. */
@@ -19,12 +19,12 @@ export interface Course {
   readonly attempt: string | null;
 }
 
-export function planCourse(
+export function planRevisions(
   service: WantedService,
   plan: ServicePlan,
   history: readonly Revision[],
   deployment: Deployment | null,
-): Course {
+): RevisionPlan {
   const { groundwork } = plan;
   const pinned = pinnedRevision(history, service, plan.fingerprint);
   const fingerprint = plan.fingerprint ?? pinned?.fingerprint ?? null;
@@ -51,7 +51,7 @@ export function planCourse(
   return { target, good, standing: standingOf(target, good), attempt };
 }
 
-function standingOf(target: Revision | null, good: Revision | null): Course['standing'] {
+function standingOf(target: Revision | null, good: Revision | null): RevisionPlan['standing'] {
   if (good === null) return 'first';
   return target?.template.revision === good.template.revision ? 'good' : 'challenger';
 }

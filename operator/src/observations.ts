@@ -5,13 +5,13 @@ import { podSelector } from './plan/identity/child-metadata.js';
 import { schemeOf } from './plan/pods/container-parts.js';
 import { idleDemand, planDemand } from './plan/scaling/demand.js';
 import { planFallback, type Fallback } from './plan/traffic/fallback.js';
-import type { ServicePlan, Surroundings } from './plan/plan-service.js';
+import type { ServicePlan, ClusterCapabilities } from './plan/plan-service.js';
 import { originatesTls } from './plan/traffic/istio-route.js';
 import { authoritiesForActivator } from './plan/traffic/pod-authority.js';
 import { planRouting, type Routing } from './plan/traffic/routing.js';
 import { readSleepMark } from './plan/scaling/sleep.js';
 import type { ParsedSpec, WantedService } from './spec/parse-spec.js';
-import type { Picture, Streaming } from './status/picture.js';
+import type { Observed, Streaming } from './status/observed.js';
 import { answeringMs } from './status/pod-state.js';
 import type { Caches } from './watch/caches.js';
 import type { CrashLogs } from './watch/crash-logs.js';
@@ -29,14 +29,14 @@ export interface PictureSources {
   readonly authorities: Pick<PodAuthorities, 'of'>;
 }
 
-type Seen = Pick<Picture, 'deployment' | 'httpRoute' | 'backendTlsPolicy' | 'virtualService' | 'autoscaler'>;
-type Own = Pick<Picture, 'pods' | 'now'> & Seen;
+type Seen = Pick<Observed, 'deployment' | 'httpRoute' | 'backendTlsPolicy' | 'virtualService' | 'autoscaler'>;
+type Own = Pick<Observed, 'pods' | 'now'> & Seen;
 type Frame = Pick<
-  Picture,
-  'namespace' | 'name' | 'generation' | 'previous' | 'now' | 'obstacle' | 'halted' | 'selector' | 'sleep'
+  Observed,
+  'namespace' | 'name' | 'generation' | 'previous' | 'now' | 'obstacle' | 'failureHold' | 'selector' | 'sleep'
 >;
 
-export class Pictures {
+export class Observations {
   constructor(private readonly sources: PictureSources) {}
 
   /**
@@ -49,7 +49,7 @@ export class Pictures {
     plan: ServicePlan,
     revision: string | null,
     now: string,
-  ): Picture {
+  ): Observed {
     const { caches, loads, crashLogs, idle } = this.sources;
     const pods = crashLogs.explained(caches.podsOf(service.namespace, service.name));
     const key = `${service.namespace}/${service.name}`;
@@ -82,9 +82,9 @@ export class Pictures {
   ofInvalid(
     object: KubeObject,
     { violations }: ParsedSpec & { ok: false },
-    surroundings: Surroundings,
+    capabilities: ClusterCapabilities,
     now: string,
-  ): Picture {
+  ): Observed {
     const { name, namespace = '' } = object.metadata;
     const spec = object['spec'] as Partial<WantedService['spec']> | undefined;
     const routing = { provider: 'auto', ...spec?.routing };
@@ -104,7 +104,7 @@ export class Pictures {
       fit: { state: 'unresolved' },
       scheme: schemeOf({ spec: known }),
       activatorAuthorities: previous.certificateAuthorities ?? null,
-      routing: planRouting({ namespace, spec: known }, surroundings),
+      routing: planRouting({ namespace, spec: known }, capabilities),
       revision: null,
       pods: this.sources.caches.podsOf(namespace, name),
       loads: new Map(),
@@ -146,7 +146,7 @@ export class Pictures {
       previous: this.sources.caches.latest(object)['status'] ?? {},
       now,
       obstacle: null,
-      halted: null,
+      failureHold: null,
       sleep: { state: 'never' },
       selector: selector.join(','),
     };

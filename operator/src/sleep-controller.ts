@@ -8,7 +8,7 @@ import { uncoverable } from './plan/traffic/pod-authority.js';
 import { schemeOf } from './plan/pods/container-parts.js';
 import { activatorEndpoints, type ActivatorEndpoints } from './plan/traffic/activator-endpoints.js';
 import type { WantedService } from './spec/parse-spec.js';
-import type { Picture } from './status/picture.js';
+import type { Observed } from './status/observed.js';
 import { isSettled } from './status/plan-pods.js';
 import { answeringMs } from './status/pod-state.js';
 import type { Caches } from './watch/caches.js';
@@ -22,7 +22,7 @@ export interface SleepDecision {
   readonly recheckMs: number | null;
 }
 
-export class Sleeps {
+export class SleepController {
   constructor(
     private readonly caches: Caches,
     private readonly idle: Pick<IdleMonitor, 'of' | 'look'>,
@@ -33,7 +33,7 @@ export class Sleeps {
   async decide(
     service: WantedService,
     deployment: Deployment | null,
-    picture: Picture,
+    observed: Observed,
   ): Promise<SleepDecision> {
     const { namespace, name } = service;
     // What answers a client of HTTPS by plain HTTP helps nobody.
@@ -41,9 +41,9 @@ export class Sleeps {
     const activators = takes ? this.caches.activators() : [];
     const slice = this.caches.activatorEndpoints(namespace, name);
     const covered = slice !== null;
-    const sleep = await this.plan(service, deployment, picture, activators.length, covered);
-    const answering = answeringMs(picture.pods, picture.now);
-    const isCovered = needsActivator({ ...picture, service }, sleep, covered, answering);
+    const sleep = await this.plan(service, deployment, observed, activators.length, covered);
+    const answering = answeringMs(observed.pods, observed.now);
+    const isCovered = needsActivator({ ...observed, service }, sleep, covered, answering);
     return {
       sleep,
       activators: isCovered ? activatorEndpoints(activators, slice) : null,
@@ -57,7 +57,7 @@ export class Sleeps {
   private async plan(
     service: WantedService,
     deployment: Deployment | null,
-    picture: Picture,
+    observed: Observed,
     activators: number,
     covered: boolean,
   ): Promise<Sleep> {
@@ -66,15 +66,15 @@ export class Sleeps {
     const plan = (idleness: Idleness): Sleep =>
       planSleep({
         service,
-        demand: picture.demand,
-        wantedReplicas: picture.wantedReplicas,
+        demand: observed.demand,
+        wantedReplicas: observed.wantedReplicas,
         mark,
-        settled: isSettled(picture),
+        settled: isSettled(observed),
         idleness,
         activators,
-        uncoverable: uncoverable(service, picture.activatorAuthorities, this.activatorTls),
+        uncoverable: uncoverable(service, observed.activatorAuthorities, this.activatorTls),
         covered,
-        now: picture.now,
+        now: observed.now,
       });
     const sleep = plan(this.idle.of(key));
     // Pods that go take what runs on them along after the drain: the last look has to be from now.

@@ -63,7 +63,7 @@ export interface LoadProgress {
 }
 
 /** What was given up, and what became of the pods. */
-export interface Halt {
+export interface FailureHold {
   readonly failure: LastFailure;
   readonly outcome: 'stopped' | 'rolledBack';
 }
@@ -76,7 +76,7 @@ export type Streaming =
   /** `route`: its hash; `outcome`: of the last look; null: none is known. */
   | { readonly state: 'route'; readonly route: string; readonly outcome: StreamOutcome | null };
 
-export interface Picture {
+export interface Observed {
   readonly namespace: string;
   readonly name: string;
   readonly generation: number;
@@ -101,7 +101,7 @@ export interface Picture {
   readonly routing: Routing;
   readonly obstacle: Obstacle | null;
   /** The failure after which this generation is not tried any more. */
-  readonly halted: Halt | null;
+  readonly failureHold: FailureHold | null;
   /** Hash of the pod template that this generation wants; null where it could not be planned. */
   readonly revision: string | null;
   readonly selector: string;

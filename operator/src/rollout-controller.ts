@@ -16,7 +16,7 @@ export interface RolloutDecision {
   readonly recheckMs: number | null;
 }
 
-export class Rollouts {
+export class RolloutController {
   constructor(
     private readonly room: { look(): Promise<readonly NodeRoom[] | null> },
     private readonly patienceMs: number,
