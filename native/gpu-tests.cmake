@@ -21,7 +21,7 @@ function(add_gpu_tests SUFFIX LIBRARY)
       continue()
     endif()
     # Where lanes make no difference but to kernels, which have tests of their own, one width is enough.
-    if(SUFFIX STREQUAL 64 AND NAME MATCHES "^(emulated_.*(engine|ranks)|rehearsed_engine|sampled_engine|engine_bench)_test$")
+    if(SUFFIX STREQUAL 64 AND NAME MATCHES "^(emulated_.*(engine|ranks)|warmup_engine|sampled_engine|engine_bench)_test$")
       continue()
     endif()
     if(SUFFIX STREQUAL 32 AND NAME STREQUAL emulated_launches_test) # those of AMD

@@ -326,7 +326,7 @@ export interface StepPlan {
    */
   readonly drafts: number;
   /** Null: a step that counts. */
-  readonly rehearsal: Rehearsal | null;
+  readonly warmup: WarmupRun | null;
   /**
    * Made before the result of the step before it was known: rows and saves of sequences that have ended by then are left
    * out, and the result has nothing of them. Without it they break a rule.
@@ -340,7 +340,7 @@ export interface StepPlan {
  * tokens makes up its drafts, and sequences go on after any end. Once all slots that it admitted are released, nothing
  * is left of it.
  */
-export interface Rehearsal {
+export interface WarmupRun {
   /** Drafts that each sequence's last step is taken to have had right, up to speculative.tokens. */
   readonly acceptedDrafts: number;
 }
@@ -393,9 +393,9 @@ export interface NumericalFault {
   /**
    * `notFinite`: NaN or infinity; `collapsed`: all logits are equal; `stuck`: one token came out again and again, from
    * logits equal to the last bit; `deadEnd`: the numbers are sound, and its constraint and rules allow no token;
-   * `slowForm`: its constraint took longer to tell what it allows than the other sequences of a step can wait.
+   * `slowConstraint`: its constraint took longer to tell what it allows than the other sequences of a step can wait.
    */
-  readonly kind: 'notFinite' | 'collapsed' | 'stuck' | 'deadEnd' | 'slowForm';
+  readonly kind: 'notFinite' | 'collapsed' | 'stuck' | 'deadEnd' | 'slowConstraint';
   /** Null: before the first layer, or after the last. */
   readonly layer: number | null;
   /** The op whose output it is: `embedding`, `input norm`, `attention`, `Gated DeltaNet`, `feed-forward` and so on. */

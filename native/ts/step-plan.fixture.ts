@@ -12,6 +12,6 @@ export const emptyPlan: StepPlan = {
   rows: none,
   saves: none,
   drafts: 0,
-  rehearsal: null,
+  warmup: null,
   ahead: false,
 };

@@ -18,7 +18,7 @@ const ambiguous = (salt: number): object => ({
 });
 
 /** Takes seconds to compile, and is compiled. */
-export const slowForm = (salt: number): object => ({ type: 'object', properties: { a: ambiguous(salt) } });
+export const slowConstraint = (salt: number): object => ({ type: 'object', properties: { a: ambiguous(salt) } });
 
 /** Takes a minute of processor time. */
 export const timeBomb = (salt: number): object => ({

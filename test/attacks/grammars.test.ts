@@ -7,7 +7,7 @@ import { randomFrom } from '../../runtime/src/schedule/workload.fixture.js';
 import { demoCheckpoint, ReplicaProcess } from '../integration/replica-process.js';
 import { enginePids, grammarPid, isRunning, processTree } from '../process-tree.js';
 import { eventually } from '../processes.js';
-import { askFor, grammarAttacks, knownBomb, memoryBomb, slowForm, timeBomb } from './grammar-attacks.js';
+import { askFor, grammarAttacks, knownBomb, memoryBomb, slowConstraint, timeBomb } from './grammar-attacks.js';
 import { portOf } from './attacked-replica.js';
 import { Witness } from './witness.js';
 
@@ -109,7 +109,7 @@ test.each<[string, NodeJS.Signals]>([
     const salt = { SIGKILL: 5, SIGSTOP: 6 }[signal as string]!;
     const harmed = async (of: ReplicaProcess, victim: () => number): Promise<void> => {
       const witness = await Witness.begin({ port: portOf(of) });
-      const asked = ask({ guided_json: slowForm(salt) }, undefined, of);
+      const asked = ask({ guided_json: slowConstraint(salt) }, undefined, of);
       await oneCompiles(of);
       process.kill(victim(), signal);
       const answer = await ask({ guided_choice: ['yes', 'no', signal] }, undefined, of);

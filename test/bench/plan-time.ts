@@ -1,4 +1,4 @@
-// How long the scheduler takes between two steps: plan() and absorb() for 256 sequences, the prefix cache on.
+// How long the scheduler takes between two steps: plan() and postprocess() for 256 sequences, the prefix cache on.
 // The device waits for it, so that it must stay under 200 us. usage: tsx test/bench/plan-time.ts
 
 import type { StepPlan, StepResult } from '@llmservice/native';
@@ -87,7 +87,7 @@ function measure(name: string, blockSize: number, numBlocks: number, waiting: nu
     if (planned === null) throw new Error('nothing to plan');
     const result = sampler.sample(planned.plan);
     const absorbing = performance.now();
-    scheduler.absorb(result);
+    scheduler.postprocess(result);
     const spent = plannedAt - planning + performance.now() - absorbing;
     if (step > steps / 2) micros.push(1000 * spent);
   }
@@ -99,7 +99,7 @@ function measure(name: string, blockSize: number, numBlocks: number, waiting: nu
   );
 }
 
-console.log(`${'us per step: plan() + absorb()'.padEnd(52)}    p50    p90    p99`);
+console.log(`${'us per step: plan() + postprocess()'.padEnd(52)}    p50    p90    p99`);
 measure('decodes, blocks of 64', 64, 40_000, 0, 200);
 measure('decodes, blocks of 16', 16, 160_000, 0, 200);
 measure('decodes, and a prompt waits that finds no room', 16, 20_000, 8, 200);

@@ -58,7 +58,7 @@ async function measure(
     const start = performance.now();
     let steps = 0;
     for (let step = scheduler.plan(); step !== null; step = scheduler.plan()) {
-      scheduler.absorb(await engine.step(step.plan));
+      scheduler.postprocess(await engine.step(step.plan));
       steps++;
     }
     measured.push({

@@ -47,8 +47,8 @@ export async function serve(
     for (const slot of planned.plan.release) held.delete(slot);
     for (const { slot } of planned.plan.admit) held.add(slot);
     const result = await engine.step(planned.plan);
-    // Nothing is cancelled here, so that entry i of the result is entry i of what was absorbed.
-    scheduler.absorb(result).sampled.forEach((sampled, i) => add(answers, sampled, result.logitHashes[i]));
+    // Nothing is cancelled here, so that entry i of the result is entry i of what was postprocessed.
+    scheduler.postprocess(result).sampled.forEach((sampled, i) => add(answers, sampled, result.logitHashes[i]));
   }
   // The scheduler tells of slots that are free again with the step that follows; after the last there is none.
   await engine.step({ ...emptyPlan, release: Int32Array.from(held) });

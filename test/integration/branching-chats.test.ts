@@ -40,7 +40,7 @@ async function ask(engine: Engine, scheduler: Scheduler, asked: GenerateRequest)
   const answer = { tokens: [] as number[], logprobs: [] as number[], cachedTokens: 0 };
   for (let step = scheduler.plan(); step !== null; step = scheduler.plan()) {
     for (const { cachedTokens } of step.started) answer.cachedTokens = cachedTokens;
-    for (const { token, logprobs } of scheduler.absorb(await engine.step(step.plan)).sampled) {
+    for (const { token, logprobs } of scheduler.postprocess(await engine.step(step.plan)).sampled) {
       answer.tokens.push(token);
       answer.logprobs.push(logprobs!.logprob, ...logprobs!.top.map(({ logprob }) => logprob));
     }

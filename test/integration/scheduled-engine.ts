@@ -125,7 +125,7 @@ export async function run(
       next = plansAhead ? begin(scheduler.planAhead()) : null;
       if (next !== null) stepsAhead++;
       for (const { id, cachedTokens: cached } of begun.started) cachedTokens.set(id, cached);
-      for (const { id, token, logprobs } of scheduler.absorb(await begun.result).sampled) {
+      for (const { id, token, logprobs } of scheduler.postprocess(await begun.result).sampled) {
         outputs.set(id, [
           ...(outputs.get(id) ?? []),
           `${token} ${logprobs?.logprob} ${logprobs?.top[1]?.logprob}`,

@@ -185,7 +185,7 @@ Engine::Engine(const EngineOptions& o, std::unique_ptr<Backend> backend, const M
 
 StepResult Engine::step(const StepPlan& plan) {
   // Before the other ranks are told, which do not know of every end.
-  if (plan.ahead && !plan.rehearsal) return step(slots_.without_ended(plan));
+  if (plan.ahead && !plan.warmup) return step(slots_.without_ended(plan));
   const auto start = std::chrono::steady_clock::now();
   if (half_done_) {
     throw EngineError("EngineFault", "An earlier step failed half-way (" + lost_by_ +
@@ -229,7 +229,7 @@ StepResult Engine::run(const StepPlan& plan) {
     if (follows()) {
       follow_outputs();
     } else {
-      look_at_outputs(result);
+      process_outputs(result);
       pool_rows(result);
     }
     settle_drafts();

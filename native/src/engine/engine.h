@@ -111,8 +111,8 @@ class Engine {
   void gather_outputs(const Segment& segment, const Slot& slot);
   void gather_pooled(const Segment& segment, const Slot& slot);
   // outputs.cpp
-  void look_at_outputs(StepResult& result);
-  void look_at(int32_t first, int32_t end, int32_t logits_first, StepResult& result);
+  void process_outputs(StepResult& result);
+  void process(int32_t first, int32_t end, int32_t logits_first, StepResult& result);
   void score_row(const Output& output, const Drawn& drawn, PromptLogprobs& result);
   void sample_row(const Output& output, const Drawn& drawn, StepResult& result);
   // draws.cpp

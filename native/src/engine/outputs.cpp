@@ -23,9 +23,9 @@ FaultKind kind_of(SampleStatus status) {
 
 }  // namespace
 
-void Engine::look_at_outputs(StepResult& result) {
+void Engine::process_outputs(StepResult& result) {
   const auto total = static_cast<int32_t>(outputs_.size());
-  int32_t looked_at = 0;
+  int32_t processed = 0;
   device_sampler_.begin();
   for (int32_t first = 0; first < total; first += Model::kLogitRows) {
     const int32_t end = std::min(first + Model::kLogitRows, total);
@@ -37,16 +37,16 @@ void Engine::look_at_outputs(StepResult& result) {
     }
     device_sampler_.run();
     if (!for_host) continue;
-    look_at(looked_at, end, first, result);
-    looked_at = end;
+    process(processed, end, first, result);
+    processed = end;
   }
-  if (looked_at < total || total == 0) look_at(looked_at, total, total, result);
+  if (processed < total || total == 0) process(processed, total, total, result);
   share_samples(result);
 }
 
 // Rows [first, end). The logits begun last are those from row `logits_first` on: rows before it are not for
 // the host.
-void Engine::look_at(int32_t first, int32_t end, int32_t logits_first, StepResult& result) {
+void Engine::process(int32_t first, int32_t end, int32_t logits_first, StepResult& result) {
   const auto vocab = static_cast<size_t>(info_.vocab_size);
   const StepOutcome outcome = model_->outcome(device_sampler_.asked());
   samples_.assign(outcome.samples.begin(), outcome.samples.end());
@@ -90,7 +90,7 @@ void Engine::sample_row(const Output& output, const Drawn& drawn, StepResult& re
   result.top_offsets.push_back(static_cast<int32_t>(result.top_tokens.size()));
   if (!sampled || slot.run.is_stuck() || output.slow) {
     fail(output,
-         output.slow           ? FaultKind::kSlowForm
+         output.slow           ? FaultKind::kSlowConstraint
          : slot.run.is_stuck() ? FaultKind::kStuck
                                : kind_of(drawn.status),
          result);

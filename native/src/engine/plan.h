@@ -78,7 +78,7 @@ struct StateSave {
 };
 
 // Of a step that is run for its time alone.
-struct Rehearsal {
+struct WarmupRun {
   int32_t accepted = 0;  // drafts that each sequence's last step is taken to have had right
 };
 
@@ -91,14 +91,14 @@ struct StepPlan {
   std::vector<StateSave> saves = {};
   // Drafts to make at most for each sequence of this step that is left with one known token to compute.
   int32_t drafts = 0;
-  std::optional<Rehearsal> rehearsal = std::nullopt;
+  std::optional<WarmupRun> warmup = std::nullopt;
   // Made before the step before it ended: rows and saves of sequences that have ended since are left out.
   bool ahead = false;
 };
 
 enum class Finish : uint8_t { kNone = 0, kStop = 1, kLength = 2, kNumericalFault = 3 };
 
-enum class FaultKind : uint8_t { kNotFinite, kCollapsed, kStuck, kDeadEnd, kSlowForm };
+enum class FaultKind : uint8_t { kNotFinite, kCollapsed, kStuck, kDeadEnd, kSlowConstraint };
 
 // Why a sequence cannot go on, seen at one of its positions: its numbers mean nothing, or its constraint
 // and rules allow no token, or its constraint takes so long to tell what it allows that others would wait.

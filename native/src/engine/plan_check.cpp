@@ -40,7 +40,7 @@ class PlanChecker {
   }
 
  private:
-  bool rehearsed() const { return plan_.rehearsal.has_value(); }
+  bool warming_up() const { return plan_.warmup.has_value(); }
 
   struct State {
     bool used = false;
@@ -68,7 +68,7 @@ class PlanChecker {
 
   BlockState& whole_block(int32_t index, const std::string& where) {
     BlockState& state = block(index, where);
-    if (!state.whole && !rehearsed()) {
+    if (!state.whole && !warming_up()) {
       broken(where, "shares block " + std::to_string(index) + ", whose tokens are not all computed.");
     }
     return state;
@@ -100,7 +100,7 @@ class PlanChecker {
       const std::string where = entry("admit", i, a.slot);
       State& state = slot(a.slot, where);
       if (state.used) broken(where, "names a slot that already holds a sequence.");
-      check_admission(a, limits_, table_.snapshot_position_, rehearsed(), where);
+      check_admission(a, limits_, table_.snapshot_position_, warming_up(), where);
       state = {.used = true,
                .known = static_cast<int32_t>(a.tokens.size()),
                .position = a.cached_tokens,
@@ -151,7 +151,7 @@ class PlanChecker {
       State& state = used_slot(index, where);
       if (state.in_rows) broken(where, "names a slot twice.");
       state.in_rows = true;
-      if (state.finished && !rehearsed()) broken(where, "advances a sequence that has ended.");
+      if (state.finished && !warming_up()) broken(where, "advances a sequence that has ended.");
       if (count < 1) broken(where, "has a count below 1.");
       const int64_t end = static_cast<int64_t>(state.position) + count;
       if (end > state.known) check_draft_rows(state, end, where);
@@ -189,7 +189,7 @@ class PlanChecker {
                         std::to_string(limits_.drafts) + ".");
     };
     check(plan_.drafts, "drafts");
-    if (plan_.rehearsal) check(plan_.rehearsal->accepted, "rehearsal.acceptedDrafts");
+    if (plan_.warmup) check(plan_.warmup->accepted, "warmup.acceptedDrafts");
   }
 
   void check_saves() {

@@ -67,7 +67,7 @@ void check_pooling(const Admission& a, const std::string& where) {
 }
 
 void check_cached(const Admission& a, const SlotLimits& limits, std::span<const int32_t> snapshot_position,
-                  bool rehearsed, const std::string& where) {
+                  bool warming_up, const std::string& where) {
   const int32_t cached = a.cached_tokens;
   if (cached < 0 || cached >= static_cast<int32_t>(a.tokens.size()) || cached % limits.block_size != 0) {
     broken(where, "has cachedTokens (" + std::to_string(cached) +
@@ -75,7 +75,7 @@ void check_cached(const Admission& a, const SlotLimits& limits, std::span<const 
   }
   if (cached > 0 && a.prompt_logprobs)
     broken(where, "has promptLogprobs and cachedTokens: cached positions have no logits.");
-  if (a.snapshot.has_value() != (limits.hybrid && cached > 0 && !rehearsed))
+  if (a.snapshot.has_value() != (limits.hybrid && cached > 0 && !warming_up))
     broken(where, "must have a snapshot where a hybrid model's sequence has cachedTokens, and only there.");
   if (!limits.hybrid || cached == 0) return;
   if (cached % 64 != 0 || cached > a.prompt_length / 64 * 64) {
@@ -102,7 +102,7 @@ std::string entry(const char* list, size_t index, int32_t slot) {
 }
 
 void check_admission(const Admission& a, const SlotLimits& limits, std::span<const int32_t> snapshot_position,
-                     bool rehearsed, const std::string& where) {
+                     bool warming_up, const std::string& where) {
   if (a.tokens.empty()) broken(where, "has no tokens.");
   if (a.prompt_length < 1 || a.prompt_length > static_cast<int32_t>(a.tokens.size()))
     broken(where, "has a promptLength outside its tokens.");
@@ -117,7 +117,7 @@ void check_admission(const Admission& a, const SlotLimits& limits, std::span<con
   check_sampling(a.sampling, where);
   check_rules(a.rules, limits.vocab, where);
   if (a.prompt_logprobs && !a.sampling.top_logprobs) broken(where, "has promptLogprobs without topLogprobs.");
-  check_cached(a, limits, snapshot_position, rehearsed, where);
+  check_cached(a, limits, snapshot_position, warming_up, where);
 }
 
 void check_snapshot(int32_t snapshot, const SlotLimits& limits, const std::string& where) {

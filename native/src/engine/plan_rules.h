@@ -14,9 +14,9 @@ namespace llmservice {
 // What messages call an entry of one of the plan's lists.
 std::string entry(const char* list, size_t index, int32_t slot);
 
-// `snapshot_position`: as SlotTable has it. `rehearsed`: of a plan with a rehearsal, which needs no snapshot.
+// `snapshot_position`: as SlotTable has it. `warming_up`: of a plan of a warm-up, which needs no snapshot.
 void check_admission(const Admission& admission, const SlotLimits& limits,
-                     std::span<const int32_t> snapshot_position, bool rehearsed, const std::string& where);
+                     std::span<const int32_t> snapshot_position, bool warming_up, const std::string& where);
 void check_snapshot(int32_t snapshot, const SlotLimits& limits, const std::string& where);
 
 }  // namespace llmservice

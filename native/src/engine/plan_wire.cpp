@@ -102,7 +102,7 @@ class Reader {
 }  // namespace
 
 std::vector<std::byte> encode_plan(const StepPlan& plan) {
-  const auto& [release, admit, blocks, rows, replace, saves, drafts, rehearsal, ahead] = plan;
+  const auto& [release, admit, blocks, rows, replace, saves, drafts, warmup, ahead] = plan;
   Writer writer;
   writer.put(release);
   writer.put(static_cast<uint64_t>(admit.size()));
@@ -112,14 +112,14 @@ std::vector<std::byte> encode_plan(const StepPlan& plan) {
   writer.put(replace);
   writer.put(saves);
   writer.put(drafts);
-  writer.put(rehearsal);
+  writer.put(warmup);
   writer.put(ahead);
   return writer.take();
 }
 
 StepPlan decode_plan(std::span<const std::byte> bytes) {
   StepPlan plan;
-  auto& [release, admit, blocks, rows, replace, saves, drafts, rehearsal, ahead] = plan;
+  auto& [release, admit, blocks, rows, replace, saves, drafts, warmup, ahead] = plan;
   Reader reader(bytes);
   reader.get(release);
   for (uint64_t left = reader.get_count(); left > 0; --left) reader.get(admit.emplace_back());
@@ -128,7 +128,7 @@ StepPlan decode_plan(std::span<const std::byte> bytes) {
   reader.get(replace);
   reader.get(saves);
   reader.get(drafts);
-  reader.get(rehearsal);
+  reader.get(warmup);
   reader.get(ahead);
   if (!reader.at_end()) Reader::too_short();
   return plan;

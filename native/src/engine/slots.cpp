@@ -39,24 +39,24 @@ void SlotTable::apply(const StepPlan& plan) {
     if (end > slot.position) whole_[block] = false;
   }
   for (const StateSave& save : plan.saves) snapshot_position_[save.snapshot] = save.position;
-  if (plan.rehearsal) rehearse(plan);
+  if (plan.warmup) warm_up(plan);
 }
 
 void SlotTable::release(int32_t index) {
   Slot& slot = at(index);
   for (const int32_t block : slot.blocks) --holders_[block];
-  const auto own = slot.rehearsed ? slot.cached / limits_.block_size : std::ssize(slot.blocks);
+  const auto own = slot.warming_up ? slot.cached / limits_.block_size : std::ssize(slot.blocks);
   for (auto i = own; i < std::ssize(slot.blocks); ++i) whole_[slot.blocks[i]] = false;
   slots_[index].reset();
 }
 
-void SlotTable::rehearse(const StepPlan& plan) {
-  for (const Admission& admission : plan.admit) at(admission.slot).rehearsed = true;
+void SlotTable::warm_up(const StepPlan& plan) {
+  for (const Admission& admission : plan.admit) at(admission.slot).warming_up = true;
   for (const auto& [index, count] : plan.rows) {
     Slot& slot = at(index);
     slot.finished = false;
     slot.drafts.assign(std::max(0, count - (slot.known() - slot.position)), slot.tokens.back());
-    slot.replays = limits_.hybrid ? plan.rehearsal->accepted : 0;
+    slot.replays = limits_.hybrid ? plan.warmup->accepted : 0;
   }
 }
 

@@ -48,7 +48,7 @@ struct Slot {
   double form_seconds = 0;                 // that it has taken in all
   int32_t constrained_tokens = 0;
   std::vector<int32_t> drafts;  // guesses of the tokens after the known ones
-  bool rehearsed = false;       // nothing that is computed here is anybody's
+  bool warming_up = false;      // nothing that is computed here is anybody's
   int32_t replays = 0;          // of the computed tokens, the last ones that the recurrent state lacks
 
   // What a constraint makes of tokens counts as its time, like what it makes of the next one.
@@ -92,8 +92,8 @@ class SlotTable {
  private:
   void admit(const Admission& admission);
   void release(int32_t slot);
-  // Makes up the drafts that a rehearsal is to verify, and what was accepted before.
-  void rehearse(const StepPlan& plan);
+  // Makes up the drafts that a warm-up run is to verify, and what was accepted before.
+  void warm_up(const StepPlan& plan);
 
   SlotLimits limits_;
   std::vector<std::optional<Slot>> slots_;

@@ -281,8 +281,8 @@ StepPlan to_step_plan(const Napi::Object& value) {
                 .saves = fields.triples<StateSave>("saves"),
                 .drafts = fields.integer("drafts"),
                 .ahead = fields.flag("ahead")};
-  if (!fields.is_null("rehearsal"))
-    plan.rehearsal = Rehearsal{.accepted = fields.object("rehearsal").integer("acceptedDrafts")};
+  if (!fields.is_null("warmup"))
+    plan.warmup = WarmupRun{.accepted = fields.object("warmup").integer("acceptedDrafts")};
   const Napi::Array admissions = fields.array("admit");
   for (uint32_t i = 0; i < admissions.Length(); ++i) {
     const Napi::Value entry = admissions[i];

@@ -49,8 +49,8 @@ const char* name_of(FaultKind kind) {
       return "collapsed";
     case FaultKind::kDeadEnd:
       return "deadEnd";
-    case FaultKind::kSlowForm:
-      return "slowForm";
+    case FaultKind::kSlowConstraint:
+      return "slowConstraint";
     case FaultKind::kStuck:
       return "stuck";
     default:

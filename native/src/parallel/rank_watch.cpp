@@ -47,7 +47,7 @@ void RankWatch::run() {
   while (stopping_.load() == 0) {
     self.beat.fetch_add(1);
     for (int32_t rank = 0; rank < ranks_; ++rank) {
-      if (rank != rank_ && state_.failure.load() == 0) look_at(rank);
+      if (rank != rank_ && state_.failure.load() == 0) check_rank(rank);
     }
     if (state_.failure.load() != 0) {
       const std::scoped_lock lock(marking_);
@@ -58,7 +58,7 @@ void RankWatch::run() {
   pthread_mutex_unlock(&self.alive);
 }
 
-void RankWatch::look_at(int32_t rank) {
+void RankWatch::check_rank(int32_t rank) {
   RankState& other = state_.ranks[rank];
   if (other.joined.load() == 0) return;
   const int held = pthread_mutex_trylock(&other.alive);

@@ -28,7 +28,7 @@ class RankWatch {
 
  private:
   void run();
-  void look_at(int32_t rank);
+  void check_rank(int32_t rank);
 
   GroupState& state_;
   const int32_t rank_;

@@ -4,7 +4,7 @@
 
 #include "failures.h"
 #include "gpu_engine_support.h"
-#include "rehearsal_support.h"
+#include "warmup_support.h"
 
 namespace llmservice::testing {
 namespace {
@@ -121,8 +121,8 @@ TEST_P(MeasuredKv, NothingIsAllocatedOnceItIsLoaded) {
   const auto engine = load_gpu();
   fill_device();
   const size_t before = taken();
-  rehearse_prompt(*engine, 128, 112);
-  rehearse(*engine, {.batch = 3, .context = 128});
+  warm_up_prompt(*engine, 128, 112);
+  warm_up(*engine, {.batch = 3, .context = 128});
   const std::vector<Said> said = run_requests(*engine, together, 0);
   for (size_t i = 0; i < together.size(); ++i) EXPECT_TRUE(said[i].same_as(expected[i])) << i;
   EXPECT_EQ(taken(), before);

@@ -9,7 +9,7 @@ export function numericalFailure({ kind, layer, part, position }: NumericalFault
     const message = `nothing continues the form that the request asks for, or its allowed_token_ids, bad_words and min_tokens leave no token, after token ${String(position)} of the sequence`;
     return { reason: 'GrammarInvalid', message };
   }
-  if (kind === 'slowForm') {
+  if (kind === 'slowConstraint') {
     const message = `the form that the request asks for takes too long to follow after token ${String(position)} of the sequence: write it so that a text can be read in one way only, without repetitions of what may be empty`;
     return { reason: 'GrammarInvalid', message };
   }

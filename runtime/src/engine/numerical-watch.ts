@@ -9,7 +9,7 @@ import type { NumericalFault } from '@llmservice/native';
 const suspicious = 3;
 
 /** A form that ends nowhere or takes too long is its request's own, and no fault of numbers. */
-type FaultKind = Exclude<NumericalFault['kind'], 'deadEnd' | 'slowForm'>;
+type FaultKind = Exclude<NumericalFault['kind'], 'deadEnd' | 'slowConstraint'>;
 
 export type FaultCounts = Readonly<Record<FaultKind, number>>;
 

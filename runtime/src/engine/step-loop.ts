@@ -1,4 +1,4 @@
-// The engine process's one loop: plan, run, absorb, tell. At most one message per step leaves it. Where the next step
+// The engine process's one loop: plan, run, postprocess, tell. At most one message per step leaves it. Where the next step
 // does not depend on the result of the one that runs, it waits in the engine for that one's end, so that the device
 // need not wait for JavaScript; it is taken back when something comes that should go first.
 
@@ -134,7 +134,7 @@ export class StepLoop {
     if (result.rows > 0) this.#steps++;
     this.#stepTokens = result.rows;
     this.#stepMicros += result.computeMicros;
-    this.#untold.push(...this.#updates(this.#scheduler.absorb(result), starts));
+    this.#untold.push(...this.#updates(this.#scheduler.postprocess(result), starts));
     const next = this.#ahead;
     this.#ahead = null;
     return next;

@@ -40,7 +40,7 @@ export class World {
   step(): Map<string, number> {
     const planned = this.scheduler.plan();
     if (planned === null) throw new Error('there is nothing to run');
-    this.scheduler.absorb(this.model.step(planned.plan));
+    this.scheduler.postprocess(this.model.step(planned.plan));
     return new Map(planned.started.map(({ id, cachedTokens }) => [id, cachedTokens]));
   }
 

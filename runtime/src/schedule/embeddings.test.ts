@@ -19,7 +19,7 @@ function drain({ scheduler, model }: World): Drained {
   const all: Drained = { embedded: new Map(), tokens: new Map(), cached: new Map() };
   for (let step = scheduler.plan(); step !== null; step = scheduler.plan()) {
     for (const { id, cachedTokens } of step.started) all.cached.set(id, cachedTokens);
-    const { sampled, embedded } = scheduler.absorb(model.step(step.plan));
+    const { sampled, embedded } = scheduler.postprocess(model.step(step.plan));
     for (const each of embedded) all.embedded.set(each.id, each);
     for (const { id, token } of sampled) all.tokens.set(id, [...(all.tokens.get(id) ?? []), token]);
   }
@@ -103,9 +103,9 @@ describe('a numerical fault', () => {
     for (let step = 0; ; step++) {
       const { plan } = world.scheduler.plan()!;
       const result = world.model.step(plan);
-      if (step < at) world.scheduler.absorb(result);
+      if (step < at) world.scheduler.postprocess(result);
       else {
-        const { faulted, sampled } = world.scheduler.absorb(withFaults(result, [faultOf(plan.rows[0]!)]));
+        const { faulted, sampled } = world.scheduler.postprocess(withFaults(result, [faultOf(plan.rows[0]!)]));
         expect(faulted).toMatchObject([{ id: asked.id, fault: { kind: 'notFinite' } }]);
         expect(sampled).toEqual([]);
         return;
@@ -140,7 +140,7 @@ describe('a numerical fault', () => {
     const { plan } = (world.scheduler.add(asking([...system, 5, 6, 7])), world.scheduler.plan()!);
     const faulty = plan.admit[0]!;
     expect(faulty.cachedTokens).toBe(128);
-    const { faulted } = world.scheduler.absorb({ ...world.model.step(plan), faults: [faultOf(faulty.slot)] });
+    const { faulted } = world.scheduler.postprocess({ ...world.model.step(plan), faults: [faultOf(faulty.slot)] });
     expect(faulted).toHaveLength(1);
     expect(drain(world).tokens.get(running.id)?.length).toBeGreaterThan(50);
     expect(world.ask(asking([...system, 9]))).toBe(128);

@@ -38,7 +38,7 @@ function overload(clients: readonly Client[], steps: number) {
   for (let step = 0; step < steps; step++) {
     const planned = scheduler.plan();
     if (planned === null) throw new Error('an overloaded scheduler has nothing to do');
-    for (const { id, finish } of scheduler.absorb(model.step(planned.plan)).sampled) {
+    for (const { id, finish } of scheduler.postprocess(model.step(planned.plan)).sampled) {
       const key = owners.get(id)!;
       tokens.set(key, (tokens.get(key) ?? 0) + 1);
       if (finish === null) continue;

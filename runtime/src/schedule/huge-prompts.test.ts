@@ -32,7 +32,7 @@ class Engine {
     if (planned === null) throw new Error('there is nothing to compute');
     this.#step += 1;
     for (const { id } of planned.started) this.began.set(id, this.#step);
-    for (const { id, finish } of this.scheduler.absorb(this.#model.step(planned.plan)).sampled)
+    for (const { id, finish } of this.scheduler.postprocess(this.#model.step(planned.plan)).sampled)
       if (finish !== null) this.ended.set(id, this.#step);
     const { rows } = planned.plan;
     return new Map(Array.from({ length: rows.length / 2 }, (_, i) => [rows[2 * i]!, rows[2 * i + 1]!]));

@@ -99,7 +99,7 @@ export class PlanBuilder {
       rows: Int32Array.from(this.#rows),
       saves: Int32Array.from(this.#saves),
       drafts: this.drafts,
-      rehearsal: null,
+      warmup: null,
       ahead: this.ahead,
     };
   }

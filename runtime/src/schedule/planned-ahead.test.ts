@@ -1,4 +1,4 @@
-// Steps that are planned before the one in flight is absorbed: what is in them, when there are none, and that one which is
+// Steps that are planned before the one in flight is postprocessed: what is in them, when there are none, and that one which is
 // taken back leaves nothing behind.
 
 import { expect, test } from '@jest/globals';
@@ -11,7 +11,7 @@ import { request } from './workload.fixture.js';
 /** Plans two steps, of which the second does not know what the first gives, and runs both. */
 function runTwo(scheduler: Scheduler, model: StepModel): void {
   const plans = [scheduler.plan()!.plan, scheduler.planAhead()!.plan];
-  for (const result of plans.map((plan) => model.step(plan))) scheduler.absorb(result);
+  for (const result of plans.map((plan) => model.step(plan))) scheduler.postprocess(result);
 }
 
 test('decodes what the step in flight gives its token, and goes on with prompts', () => {
@@ -25,8 +25,8 @@ test('decodes what the step in flight gives its token, and goes on with prompts'
   expect([...ahead.rows]).toEqual([0, 1, 1, 64]);
   expect(scheduler.planAhead()).toBeNull();
   expect(() => scheduler.plan()).toThrow('in flight');
-  scheduler.absorb(model.step(plan));
-  scheduler.absorb(model.step(ahead));
+  scheduler.postprocess(model.step(plan));
+  scheduler.postprocess(model.step(ahead));
 });
 
 test('has no row of a sequence that is known to end', () => {
@@ -37,7 +37,7 @@ test('has no row of a sequence that is known to end', () => {
   const { plan } = scheduler.plan()!;
   const ahead = scheduler.planAhead()!.plan;
   expect([...ahead.rows]).toEqual([0, 1]);
-  scheduler.absorb(model.step(plan));
+  scheduler.postprocess(model.step(plan));
   // The step ahead is in flight now, and gives the last token.
   expect(scheduler.planAhead()).toBeNull();
 });
@@ -60,7 +60,7 @@ test('of a sequence that ended meanwhile nothing is cached that was not computed
   const prompt = text('prompt', 14);
   const [first, stop] = expectedTokens(prompt, 2, []);
   scheduler.add(asking(prompt, { maxTokens: 50, stopTokens: Int32Array.of(stop!) }));
-  scheduler.absorb(model.step(scheduler.plan()!.plan));
+  scheduler.postprocess(model.step(scheduler.plan()!.plan));
   // The row of the stop token would have filled the block.
   runTwo(scheduler, model);
   expect(scheduler.stats).toMatchObject({ running: 0, blocksUsed: 0, blocksCached: 0 });
@@ -94,7 +94,7 @@ test('taken back and planned again, it is the same', () => {
         scheduler.withdraw();
         next = scheduler.planAhead();
       }
-      scheduler.absorb(model.step(plan));
+      scheduler.postprocess(model.step(plan));
       all.push(plan, scheduler.stats);
     }
     return all;

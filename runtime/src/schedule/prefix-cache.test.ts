@@ -147,7 +147,7 @@ describe('prefix cache of an attention model', () => {
     world.scheduler.add(asking(text('a', 100)));
     const { plan } = world.scheduler.plan()!;
     const result = world.model.step(plan);
-    const { faulted } = world.scheduler.absorb({ ...result, faults: [faultOf(result.slots[0]!)] });
+    const { faulted } = world.scheduler.postprocess({ ...result, faults: [faultOf(result.slots[0]!)] });
     expect(faulted).toHaveLength(1);
     expect(world.scheduler.stats).toMatchObject({ blocksUsed: 0, blocksCached: 0 });
     expect(world.ask(asking(text('a', 100)))).toBe(0);
@@ -255,7 +255,7 @@ describe('prefix cache of a hybrid model', () => {
     const { plan } = world.scheduler.plan()!;
     expect([...plan.saves]).toEqual([0, 64, 0]);
     world.scheduler.cancel(cancelled.id);
-    world.scheduler.absorb(world.model.step(plan));
+    world.scheduler.postprocess(world.model.step(plan));
     expect(world.scheduler.stats.snapshotsKept).toBe(0);
     world.ask(asking(text('b', 100)));
     expect(world.ask(asking(text('b', 100)))).toBe(64);

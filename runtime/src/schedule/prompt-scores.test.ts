@@ -7,7 +7,7 @@ import { asking, hybrid, text, World } from './cache-world.fixture.js';
 function drainScores({ scheduler, model }: World): Map<string, [position: number, token: number][]> {
   const all = new Map<string, [number, number][]>();
   for (let step = scheduler.plan(); step !== null; step = scheduler.plan()) {
-    for (const { id, scores } of scheduler.absorb(model.step(step.plan)).scored) {
+    for (const { id, scores } of scheduler.postprocess(model.step(step.plan)).scored) {
       const told = scores.map(({ rank, token, logprob }): [number, number] => {
         expect(logprob).toBe(-rank);
         return [rank, token];

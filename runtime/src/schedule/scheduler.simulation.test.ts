@@ -1,6 +1,6 @@
 // A hundred thousand random arrivals over random engines, most of them short of memory. The step model checks every
 // plan against the engine's rules, and every block and state against what its readers would have computed themselves.
-// In most worlds steps are planned ahead; some of them begin before the one before is absorbed, some are taken back.
+// In most worlds steps are planned ahead; some of them begin before the one before is postprocessed, some are taken back.
 
 import { describe, expect, test } from '@jest/globals';
 import type { NumericalFault, StepResult } from '@llmservice/native';
@@ -122,7 +122,7 @@ class Simulation {
       if (flight === null) continue;
       begun = this.#goAhead(now);
       if (this.#random(40) === 0) this.#cancelOne();
-      const { sampled, embedded, faulted } = this.scheduler.absorb(flight.result);
+      const { sampled, embedded, faulted } = this.scheduler.postprocess(flight.result);
       for (const { id, token, finish } of sampled) {
         this.#open.get(id)!.tokens.push(token);
         if (finish !== null) this.#close(id, 'ended');

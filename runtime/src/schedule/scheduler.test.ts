@@ -9,11 +9,11 @@ describe('Scheduler', () => {
     const scheduler = new Scheduler(limits);
     const model = new StepModel(limits);
     scheduler.add(request('short', 10, 20));
-    scheduler.absorb(model.step(scheduler.plan()!.plan));
+    scheduler.postprocess(model.step(scheduler.plan()!.plan));
     scheduler.add(request('long', 300, 5));
     const rows = [1, 2, 3, 4, 5].map(() => {
       const { plan } = scheduler.plan()!;
-      scheduler.absorb(model.step(plan));
+      scheduler.postprocess(model.step(plan));
       return [...plan.rows];
     });
     // Slot 0 decodes one row per step; slot 1 gets 64 of the 127 rows left, and at last its 44.
@@ -77,7 +77,7 @@ describe('Scheduler', () => {
     expect(scheduler.cancel('waiting')).toBe(true);
     expect(scheduler.cancel('running')).toBe(true);
     expect(scheduler.cancel('running')).toBe(false);
-    expect(scheduler.absorb(model.step(plan)).sampled).toEqual([]);
+    expect(scheduler.postprocess(model.step(plan)).sampled).toEqual([]);
     expect(scheduler.stats).toMatchObject({ running: 0, waiting: 0, blocksUsed: 0 });
     expect(scheduler.plan()).toBeNull();
     scheduler.add(request('next', 20, 3));

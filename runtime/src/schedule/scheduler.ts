@@ -1,5 +1,5 @@
 // Continuous batching: takes requests, and plans the engine's steps for them. Pure: no clock, no IO. Each step is planned
-// and then absorbed; one more may be planned ahead, before the step in flight is absorbed. Invariants: a slot has one
+// and then postprocessed; one more may be planned ahead, before the step in flight is postprocessed. Invariants: a slot has one
 // owner, and a block that is written to has one; rows of a step are at most maxNumBatchedTokens; the oldest running
 // sequence always advances, so that all sequences end.
 
@@ -11,7 +11,7 @@ import { PrefixCache, type PrefixCacheLimits } from './prefix-cache.js';
 import { RunningBatch } from './running-batch.js';
 import { SchedulerTotals, type SchedulerStats } from './scheduler-stats.js';
 import { Sequence } from './sequence.js';
-import { StepAbsorber } from './step-absorber.js';
+import { StepPostprocessor } from './step-postprocessor.js';
 import { StepCommits } from './step-commits.js';
 import { StepPlanner, type PlannedStep, type StepLimits } from './step-planner.js';
 import { WaitingQueue } from './waiting-queue.js';
@@ -34,8 +34,8 @@ export class Scheduler {
   readonly #policy: DraftPolicy;
   readonly #totals: SchedulerTotals;
   readonly #planner: StepPlanner;
-  readonly #absorber: StepAbsorber;
-  /** Steps that are planned and not absorbed. */
+  readonly #postprocessor: StepPostprocessor;
+  /** Steps that are planned and not postprocessed. */
   readonly #inFlight: StepPlan[] = [];
 
   constructor(limits: SchedulerLimits) {
@@ -51,7 +51,7 @@ export class Scheduler {
     this.#totals = totals;
     this.#policy = new DraftPolicy(limits.speculative);
     this.#planner = new StepPlanner(limits, { waiting, admission, batch, cache, commits, totals });
-    this.#absorber = new StepAbsorber({ waiting, batch, commits, policy: this.#policy, totals });
+    this.#postprocessor = new StepPostprocessor({ waiting, batch, commits, policy: this.#policy, totals });
   }
 
   /**
@@ -96,7 +96,7 @@ export class Scheduler {
     return 0;
   }
 
-  /** Empties the prefix cache. Not while a step is in flight that reads from it: between `absorb` and `plan`. */
+  /** Empties the prefix cache. Not while a step is in flight that reads from it: between `postprocess` and `plan`. */
   flushCache(): void {
     if (this.#inFlight.length > 0) throw new Error('flushCache() while a step is in flight');
     this.#cache.flush();
@@ -109,7 +109,7 @@ export class Scheduler {
 
   /** The next step, or null when there is nothing to compute. */
   plan(): PlannedStep | null {
-    if (this.#inFlight.length > 0) throw new Error('plan() before the step in flight was absorbed');
+    if (this.#inFlight.length > 0) throw new Error('plan() before the step in flight was postprocessed');
     return this.#begin(this.#planner.plan(this.#policy.next(this.#batch.length)));
   }
 
@@ -132,9 +132,9 @@ export class Scheduler {
   }
 
   /** Takes the result of the first step in flight; returns what it gave to sequences that are still wanted. */
-  absorb(result: StepResult): StepOutputs {
+  postprocess(result: StepResult): StepOutputs {
     this.#inFlight.shift();
-    return this.#absorber.absorb(result);
+    return this.#postprocessor.postprocess(result);
   }
 
   #begin(step: PlannedStep | null): PlannedStep | null {

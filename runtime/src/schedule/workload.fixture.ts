@@ -45,7 +45,7 @@ export function drain(scheduler: Scheduler, model: StepModel, arrive: () => bool
     const planned = scheduler.plan();
     if (planned === null && more) continue;
     if (planned === null) return { tokens, finished };
-    for (const entry of scheduler.absorb(model.step(planned.plan)).sampled) {
+    for (const entry of scheduler.postprocess(model.step(planned.plan)).sampled) {
       tokens.set(entry.id, [...(tokens.get(entry.id) ?? []), entry.token]);
       if (entry.finish !== null) finished.set(entry.id, entry.finish);
     }

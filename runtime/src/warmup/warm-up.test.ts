@@ -2,7 +2,7 @@
 
 import type { StepPlan, StepResult } from '@llmservice/native';
 import { expect, test } from '@jest/globals';
-import { rehearsalPlans } from './rehearsal-plans.js';
+import { warmupPlans } from './warmup-plans.js';
 import { roomy } from './warmup-limits.fixture.js';
 import { warmUp } from './warm-up.js';
 import type { WarmupShape } from './warmup-shapes.js';
@@ -11,12 +11,12 @@ const prompt = { kind: 'prompt', batch: 1, rows: 100, context: 128 } as const;
 const decode: WarmupShape = { kind: 'decode', batch: 2, drafts: 3, accepted: 2, context: 64 };
 
 test('a prompt begins in the step that admits it', () => {
-  const [begin, end, ...more] = rehearsalPlans(prompt, roomy);
+  const [begin, end, ...more] = warmupPlans(prompt, roomy);
   expect(more).toEqual([]);
   expect(begin).toMatchObject({
     admit: [{ slot: 0, cachedTokens: 128, promptLength: 228, snapshot: null }],
     rows: Int32Array.of(0, 100),
-    rehearsal: { acceptedDrafts: 0 },
+    warmup: { acceptedDrafts: 0 },
   });
   // Two blocks that nobody computed, two of its own.
   expect(begin?.blocks).toEqual(Int32Array.of(0, 4095, 0, 4095, 0, 0, 0, 1));
@@ -24,7 +24,7 @@ test('a prompt begins in the step that admits it', () => {
 });
 
 test('several prompts begin in one step', () => {
-  const [begin, end] = rehearsalPlans({ ...prompt, batch: 2, rows: 64, context: 0 }, roomy);
+  const [begin, end] = warmupPlans({ ...prompt, batch: 2, rows: 64, context: 0 }, roomy);
   expect(begin?.admit.map(({ slot, promptLength }) => [slot, promptLength])).toEqual([
     [0, 64],
     [1, 64],
@@ -35,7 +35,7 @@ test('several prompts begin in one step', () => {
 });
 
 test('decodes are steps of their own, by the rows of all drafts', () => {
-  const [begin, first, second, third, end, ...more] = rehearsalPlans(decode, roomy);
+  const [begin, first, second, third, end, ...more] = warmupPlans(decode, roomy);
   expect(more).toEqual([]);
   expect(begin?.rows).toEqual(new Int32Array());
   expect(
@@ -49,7 +49,7 @@ test('decodes are steps of their own, by the rows of all drafts', () => {
     expect(step).toMatchObject({
       rows: Int32Array.of(0, 4, 1, 4),
       drafts: 3,
-      rehearsal: { acceptedDrafts: 2 },
+      warmup: { acceptedDrafts: 2 },
     });
   expect(end?.release).toEqual(Int32Array.of(0, 1));
 });

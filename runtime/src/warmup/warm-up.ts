@@ -3,7 +3,7 @@
 import { FailureError } from '@llmservice/crds';
 import type { Engine } from '@llmservice/native';
 import { failureOf } from '../engine/failure-of.js';
-import { rehearsalPlans } from './rehearsal-plans.js';
+import { warmupPlans } from './warmup-plans.js';
 import { describeShape, type WarmupLimits, type WarmupShape } from './warmup-shapes.js';
 
 export interface WarmupReport {
@@ -49,7 +49,7 @@ async function runShape(
   limits: WarmupLimits,
 ): Promise<void> {
   try {
-    for (const plan of rehearsalPlans(shape, limits)) await engine.step(plan);
+    for (const plan of warmupPlans(shape, limits)) await engine.step(plan);
   } catch (error) {
     const failure = failureOf(error);
     if (failure.reason !== 'DeviceOutOfMemory' && failure.reason !== 'OutOfMemory') throw error;

@@ -1,11 +1,11 @@
 // What a warm-up runs is what serving runs again: decodes replay the graphs that it left, and no bit changes.
 #include "gpu_engine_support.h"
-#include "rehearsal_support.h"
+#include "warmup_support.h"
 
 namespace llmservice::testing {
 namespace {
 
-class RehearsedGpu : public GpuEngine {
+class WarmedUpGpu : public GpuEngine {
  protected:
   // Together; only the first step computes more than one row of each.
   static std::vector<Request> decoding(int32_t batch) {
@@ -15,11 +15,11 @@ class RehearsedGpu : public GpuEngine {
   }
 };
 
-TEST_P(RehearsedGpu, DecodesReplayTheGraphsThatItLeft) {
+TEST_P(WarmedUpGpu, DecodesReplayTheGraphsThatItLeft) {
   auto backend = gpu_backend(64);
   const Backend& counted = *backend;
   const auto engine = load(std::move(backend));
-  for (const int32_t batch : {1, 3}) rehearse(*engine, {.batch = batch});
+  for (const int32_t batch : {1, 3}) warm_up(*engine, {.batch = batch});
   for (const int32_t batch : {1, 3}) {
     const GraphCounts before = counted.graph_counts();
     const std::vector<Said> said = run_requests(*engine, decoding(batch), 0);
@@ -34,7 +34,7 @@ TEST_P(RehearsedGpu, DecodesReplayTheGraphsThatItLeft) {
   }
 }
 
-TEST_P(RehearsedGpu, VerificationsReplayTheGraphsThatItLeft) {
+TEST_P(WarmedUpGpu, VerificationsReplayTheGraphsThatItLeft) {
   constexpr int32_t kDrafts = 3;
   const Request one = request(0, 10, 12);
   const Said expected = run_one(*load_gpu(0), one);
@@ -45,7 +45,7 @@ TEST_P(RehearsedGpu, VerificationsReplayTheGraphsThatItLeft) {
   const auto engine = load(std::move(backend), {DraftMethod::kNgram, kDrafts}, std::move(oracle));
   drafter->pause(true);
   for (int32_t accepted = 0; accepted <= (GetParam().hybrid() ? kDrafts : 0); ++accepted)
-    rehearse(*engine, {.batch = 1, .drafts = kDrafts, .accepted = accepted});
+    warm_up(*engine, {.batch = 1, .drafts = kDrafts, .accepted = accepted});
   drafter->pause(false);
   const GraphCounts before = counted.graph_counts();
   const std::vector<Said> said = run_requests(*engine, {one}, kDrafts);
@@ -55,7 +55,7 @@ TEST_P(RehearsedGpu, VerificationsReplayTheGraphsThatItLeft) {
   EXPECT_EQ(counted.graph_counts().captured, before.captured);
 }
 
-INSTANTIATE_TEST_SUITE_P(Checkpoints, RehearsedGpu, kCheckpoints, name_of_checkpoint);
+INSTANTIATE_TEST_SUITE_P(Checkpoints, WarmedUpGpu, kCheckpoints, name_of_checkpoint);
 
 }  // namespace
 }  // namespace llmservice::testing

@@ -4,7 +4,7 @@
 #include "backends/cpu/backend.h"
 #include "drafts_support.h"
 #include "failures.h"
-#include "rehearsal_support.h"
+#include "warmup_support.h"
 
 namespace llmservice {
 namespace {
@@ -22,7 +22,7 @@ Request request(int32_t slot, int32_t length) {
                         .sampling = {.top_logprobs = 2}}};
 }
 
-class Rehearsed : public ::testing::TestWithParam<bool> {
+class WarmedUp : public ::testing::TestWithParam<bool> {
  protected:
   void SetUp() override {
     if (GetParam()) {
@@ -42,39 +42,39 @@ class Rehearsed : public ::testing::TestWithParam<bool> {
   TempDir dir_;
 };
 
-TEST_P(Rehearsed, ChangesNoBitOfWhatIsSaidLater) {
+TEST_P(WarmedUp, ChangesNoBitOfWhatIsSaidLater) {
   const std::vector<Request> requests = {request(0, 70), request(1, 20)};
   const std::vector<Said> expected = run_requests(*load(), requests, kDrafts);
   const auto engine = load();
-  rehearse_prompt(*engine, 128, 120);
+  warm_up_prompt(*engine, 128, 120);
   for (const int32_t drafts : {0, kDrafts}) {
-    rehearse(*engine, {.batch = 1, .context = 192, .drafts = drafts});
-    rehearse(*engine, {.batch = 3, .context = 64, .drafts = drafts, .accepted = drafts});
+    warm_up(*engine, {.batch = 1, .context = 192, .drafts = drafts});
+    warm_up(*engine, {.batch = 3, .context = 64, .drafts = drafts, .accepted = drafts});
   }
   const std::vector<Said> said = run_requests(*engine, requests, kDrafts);
   for (size_t i = 0; i < requests.size(); ++i) EXPECT_TRUE(said[i].same_as(expected[i])) << "sequence " << i;
 }
 
-TEST_P(Rehearsed, LeavesNoBlockThatPassesForComputed) {
+TEST_P(WarmedUp, LeavesNoBlockThatPassesForComputed) {
   const auto engine = load();
-  rehearse_prompt(*engine, 64, 64);
+  warm_up_prompt(*engine, 64, 64);
   StepPlan shares;
-  shares.admit = {rehearsed(0, 16, 8)};
+  shares.admit = {warmup_admission(0, 16, 8)};
   shares.blocks = {{0, 0}};
   std::string message;
   EXPECT_EQ(failure_of([&] { engine->step(shares); }, &message), "EngineFault");
   EXPECT_TRUE(contains(message, GetParam() ? "must have a snapshot" : "shares block 0"));
 }
 
-TEST_P(Rehearsed, IsNotForDraftsBeyondWhatASlotHolds) {
+TEST_P(WarmedUp, IsNotForDraftsBeyondWhatASlotHolds) {
   const auto engine = load();
   std::string message;
-  const RehearsedDecode many{.batch = 1, .accepted = kDrafts + 1};
-  EXPECT_EQ(failure_of([&] { rehearse(*engine, many); }, &message), "EngineFault");
-  EXPECT_TRUE(contains(message, "rehearsal.acceptedDrafts asks for 4 drafts"));
+  const WarmupDecode many{.batch = 1, .accepted = kDrafts + 1};
+  EXPECT_EQ(failure_of([&] { warm_up(*engine, many); }, &message), "EngineFault");
+  EXPECT_TRUE(contains(message, "warmup.acceptedDrafts asks for 4 drafts"));
 }
 
-INSTANTIATE_TEST_SUITE_P(Models, Rehearsed, ::testing::Bool(),
+INSTANTIATE_TEST_SUITE_P(Models, WarmedUp, ::testing::Bool(),
                          [](const auto& info) { return info.param ? "hybrid" : "llama"; });
 
 }  // namespace

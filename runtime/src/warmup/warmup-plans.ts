@@ -9,7 +9,7 @@ import { decodeRuns, ownBlocks, type WarmupLimits, type WarmupShape } from './wa
 const token = 1;
 
 /** To be run one after the other, on an engine without sequences. */
-export function rehearsalPlans(shape: WarmupShape, limits: WarmupLimits): StepPlan[] {
+export function warmupPlans(shape: WarmupShape, limits: WarmupLimits): StepPlan[] {
   const { begin, slots } = beginSequences(shape, limits);
   const accepted = shape.kind === 'decode' ? shape.accepted : 0;
   const none = new Int32Array();
@@ -21,7 +21,7 @@ export function rehearsalPlans(shape: WarmupShape, limits: WarmupLimits): StepPl
     rows: none,
     saves: none,
     drafts: 0,
-    rehearsal: { acceptedDrafts: accepted },
+    warmup: { acceptedDrafts: accepted },
     ahead: false,
   };
   const end: StepPlan = { ...empty, release: Int32Array.from(slots) };

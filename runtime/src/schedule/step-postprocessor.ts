@@ -20,7 +20,7 @@ interface Parts {
   readonly totals: SchedulerTotals;
 }
 
-export class StepAbsorber {
+export class StepPostprocessor {
   readonly #waiting: WaitingQueue;
   readonly #batch: RunningBatch;
   readonly #commits: StepCommits;
@@ -36,21 +36,21 @@ export class StepAbsorber {
   }
 
   /** What the step gave to sequences that are still wanted. */
-  absorb(result: StepResult): StepOutputs {
-    const scored = this.#absorbScores(result);
-    const { sampled, accepted } = this.#absorbSampled(result);
+  postprocess(result: StepResult): StepOutputs {
+    const scored = this.#readScores(result);
+    const { sampled, accepted } = this.#readSampled(result);
     // Before anything is committed: nothing that they computed in this step may be reused.
-    const faulted = this.#absorbFaults(result);
+    const faulted = this.#readFaults(result);
     this.#commits.commit();
     const ended = new Set(sampled.filter(({ finish }) => finish !== null).map(({ id }) => id));
-    this.#absorbDrafts(result, accepted, ended);
+    this.#readDrafts(result, accepted, ended);
     for (const running of accepted.keys()) {
       if (ended.has(running.sequence.request.id)) this.#end(running);
     }
-    return { scored, sampled, embedded: this.#absorbEmbeddings(result), faulted };
+    return { scored, sampled, embedded: this.#readEmbeddings(result), faulted };
   }
 
-  #absorbScores(result: StepResult): Scored[] {
+  #readScores(result: StepResult): Scored[] {
     const scores = new Map<Running, PromptScore[]>();
     result.prompt.slots.forEach((slot, index) => {
       const running = this.#batch.inSlot(slot);
@@ -68,7 +68,7 @@ export class StepAbsorber {
   }
 
   /** Tokens, and by sequence how many of them are accepted drafts. */
-  #absorbSampled(result: StepResult): { sampled: Sampled[]; accepted: Map<Running, number> } {
+  #readSampled(result: StepResult): { sampled: Sampled[]; accepted: Map<Running, number> } {
     const sampled: Sampled[] = [];
     const accepted = new Map<Running, number>();
     result.slots.forEach((slot, index) => {
@@ -86,7 +86,7 @@ export class StepAbsorber {
     return { sampled, accepted };
   }
 
-  #absorbFaults(result: StepResult): Faulted[] {
+  #readFaults(result: StepResult): Faulted[] {
     return result.faults.flatMap((fault) => {
       const running = this.#batch.inSlot(fault.slot);
       if (running === undefined) return [];
@@ -95,7 +95,7 @@ export class StepAbsorber {
     });
   }
 
-  #absorbDrafts(
+  #readDrafts(
     result: StepResult,
     accepted: ReadonlyMap<Running, number>,
     ended: ReadonlySet<string>,
@@ -113,7 +113,7 @@ export class StepAbsorber {
     }
   }
 
-  #absorbEmbeddings(result: StepResult): Embedded[] {
+  #readEmbeddings(result: StepResult): Embedded[] {
     const embedded: Embedded[] = [];
     result.embeddings.slots.forEach((slot, index) => {
       const running = this.#batch.inSlot(slot);
