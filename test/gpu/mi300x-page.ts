@@ -133,7 +133,8 @@ export function mi300xPage(): string {
 # MI300X: occupancy of the kernels, and expected step times
 
 Use this page to judge a first measurement on an MI300X: it says how many waves each kernel allows, and how long each stage
-of a step of Qwen3.6-27B-FP8 should take. The command that measures is \`make bench-gpu GPU=hip\` ([GPUs](gpu.md#on-a-machine-with-a-device)).
+of a step of Qwen3.6-27B-FP8 should take. \`make bench-gpu GPU=hip\` measures
+([GPUs](gpu.md#on-a-machine-with-a-device)).
 
 **Nothing here was measured**: no such card was available. Every figure is arithmetic over published peaks.
 
