@@ -68,22 +68,39 @@ export function acceleratorsPage(cards: readonly Card[]): string {
 
 # Accelerators
 
-\`spec.accelerator.profile\` names what one device of a service is, so that the memory plan is made before a device is taken:
+\`spec.accelerator.profile\` names the kind of device that a service runs on, so that the memory plan is made before any
+device is taken:
 
 \`\`\`yaml
 spec:
   accelerator: { profile: mi300x-cpx-nps4, devices: 2 }
 \`\`\`
 
-A partition is a device. The profile says which resource is asked for (the first of those listed, unless \`resourceName\` names
-another of them), the memory of a device (unless \`memoryPerDevice\` says otherwise), and variables that pods get (unless \`env\` says
-otherwise). Memory is the total that the driver tells; the engine measures for itself. Another accelerator: leave the profile out and
-set \`resourceName\` and \`memoryPerDevice\`.
+- A partition counts as a device.
+- The profile sets what the table below shows. Fields of the manifest override it:
 
-On the CPU (\`resourceName: none\`) the plan counts with the container's memory limit, and the ranks share it. Its row \`reserved\` is what
-the processes of the replica take beside the engine's buffers: 256 MiB at rest, 6 KiB for each id of the vocabulary (the tokenizer, four
-times), and 256 MiB for one long text or form at work; 1.4 GiB with the 151,936 ids of Qwen3. Several at work at once take more from
-what \`memoryUtilizationPercent\` leaves.
+| the profile sets | the field that overrides it |
+|---|---|
+| the resource that pods request: the first one listed | \`spec.accelerator.resourceName\`, which may name another of those listed |
+| the memory of one device | \`spec.accelerator.memoryPerDevice\` |
+| environment variables of pods | \`spec.env\` |
+
+- Memory is the total that the driver reports. The engine measures for itself.
+- **An accelerator that is not listed**: leave the profile out, and set \`resourceName\` and \`memoryPerDevice\`.
+
+**On the CPU** (\`resourceName: none\`) the plan divides the container's memory limit, which all ranks share. Its row
+\`reserved\` is what the replica's processes take in addition to the engine's buffers:
+
+| part | memory |
+|---|---|
+| processes at rest | 256 MiB, and 64 MiB for each further rank |
+| the tokenizer, four times | 6 KiB for each id of the vocabulary |
+| one long text or one structured output at work | 256 MiB |
+| in all, with the 151,936 ids of Qwen3 | 1.4 GiB |
+
+Several of those at work at once take more, from what \`memoryUtilizationPercent\` leaves.
+
+## Profiles
 
 | profile | resource | memory GiB | bandwidth GB/s | architecture | FP8 | variables |
 |---|---|---|---|---|---|---|
