@@ -68,25 +68,42 @@ export function acceleratorsPage(cards: readonly Card[]): string {
 
 # Accelerators
 
-\`spec.accelerator.profile\` names what one device of a service is, so that the memory plan is made before a device is taken:
+\`spec.accelerator.profile\` names the device type, so that the operator can plan memory before it takes a device. Choose a
+profile from the table:
 
 \`\`\`yaml
 spec:
   accelerator: { profile: mi300x-cpx-nps4, devices: 2 }
 \`\`\`
 
-A partition is a device. The profile says which resource is asked for (the first of those listed, unless \`resourceName\` names
-another of them), the memory of a device (unless \`memoryPerDevice\` says otherwise), and variables that pods get (unless \`env\` says
-otherwise). Memory is the total that the driver tells; the engine measures for itself. Another accelerator: leave the profile out and
-set \`resourceName\` and \`memoryPerDevice\`.
-
-On the CPU (\`resourceName: none\`) the plan counts with the container's memory limit, and the ranks share it. Its row \`reserved\` is what
-the processes of the replica take beside the engine's buffers: 256 MiB at rest, 6 KiB for each id of the vocabulary (the tokenizer, four
-times), and 256 MiB for one long text or form at work; 1.4 GiB with the 151,936 ids of Qwen3. Several at work at once take more from
-what \`memoryUtilizationPercent\` leaves.
+## Profiles
 
 | profile | resource | memory GiB | bandwidth GB/s | architecture | FP8 | variables |
 |---|---|---|---|---|---|---|
 ${rows.join('\n')}
+
+## What a profile sets
+
+A partition counts as a device. A profile sets these fields, each of which the manifest can override:
+
+| field | value | overridden by |
+|---|---|---|
+| resource | the first resource of the row | \`accelerator.resourceName\`, with another resource of the row |
+| memory of a device | the total that the driver reports; the engine measures for itself | \`accelerator.memoryPerDevice\` |
+| variables of the pods | those of the row | \`env\` |
+
+For an accelerator that has no profile, leave the profile out and set \`resourceName\` and \`memoryPerDevice\`.
+
+## CPU
+
+With \`resourceName: none\` the memory plan uses the memory limit of the container, which all ranks share. Its row \`reserved\`
+is the memory of the replica's processes in addition to the engine's buffers:
+
+- 256 MiB at rest,
+- 6 KiB per vocabulary entry (four copies of the tokenizer),
+- 256 MiB for one long text or structured output in progress.
+
+With the 151,936 entries of Qwen3 that is 1.4 GiB. Several texts in progress at once take more, from what
+\`memoryUtilizationPercent\` leaves free.
 `;
 }
