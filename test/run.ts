@@ -73,6 +73,7 @@ const steps: readonly Step[] = [
     command:
       "git ls-files 'native/*.h' 'native/*.cc' 'native/*.cpp' 'native/*.cu' | xargs clang-format --dry-run -Werror",
   },
+  { group: 'check', name: 'commit subjects', command: 'test/commit-subjects.sh' },
   { group: 'check', name: 'layers and cycles', command: 'npm run layers' },
   { group: 'check', name: 'dead code', command: 'npm run deadcode' },
   { group: 'check', name: 'generated files fresh', command: 'npm run generate -- --check' },

@@ -21,6 +21,7 @@ export * from './source/checkpoint-pin.js';
 export * from './weights/resident-weights.js';
 export * from './weights/rank-weights.js';
 export * from './weights/tensor-parallel.js';
+export { checkTensors } from './weights/expected-tensors.js';
 export * from './memory/shared-memory.js';
 export * from './weights/speculation.js';
 export * from './weights/mtp-head.js';

@@ -68,42 +68,42 @@ export function acceleratorsPage(cards: readonly Card[]): string {
 
 # Accelerators
 
-\`spec.accelerator.profile\` names the device type, so that the operator can plan memory before it takes a device. Choose a
-profile from the table:
+\`spec.accelerator.profile\` names the kind of device that a service runs on, so that the memory plan is made before any
+device is taken:
 
 \`\`\`yaml
 spec:
   accelerator: { profile: mi300x-cpx-nps4, devices: 2 }
 \`\`\`
 
+- A partition counts as a device.
+- The profile sets what the table below shows. Fields of the manifest override it:
+
+| the profile sets | the field that overrides it |
+|---|---|
+| the resource that pods request: the first one listed | \`spec.accelerator.resourceName\`, which may name another of those listed |
+| the memory of one device | \`spec.accelerator.memoryPerDevice\` |
+| environment variables of pods | \`spec.env\` |
+
+- Memory is the total that the driver reports. The engine measures for itself.
+- **An accelerator that is not listed**: leave the profile out, and set \`resourceName\` and \`memoryPerDevice\`.
+
+**On the CPU** (\`resourceName: none\`) the plan divides the container's memory limit, which all ranks share. Its row
+\`reserved\` is what the replica's processes take in addition to the engine's buffers:
+
+| part | memory |
+|---|---|
+| processes at rest | 256 MiB, and 64 MiB for each further rank |
+| the tokenizer, four times | 6 KiB for each id of the vocabulary |
+| one long text or one structured output at work | 256 MiB |
+| in all, with the 151,936 ids of Qwen3 | 1.4 GiB |
+
+Several of those at work at once take more, from what \`memoryUtilizationPercent\` leaves.
+
 ## Profiles
 
 | profile | resource | memory GiB | bandwidth GB/s | architecture | FP8 | variables |
 |---|---|---|---|---|---|---|
 ${rows.join('\n')}
-
-## What a profile sets
-
-A partition counts as a device. A profile sets these fields, each of which the manifest can override:
-
-| field | value | overridden by |
-|---|---|---|
-| resource | the first resource of the row | \`accelerator.resourceName\`, with another resource of the row |
-| memory of a device | the total that the driver reports; the engine measures for itself | \`accelerator.memoryPerDevice\` |
-| variables of the pods | those of the row | \`env\` |
-
-For an accelerator that has no profile, leave the profile out and set \`resourceName\` and \`memoryPerDevice\`.
-
-## CPU
-
-With \`resourceName: none\` the memory plan uses the memory limit of the container, which all ranks share. Its row \`reserved\`
-is the memory of the replica's processes in addition to the engine's buffers:
-
-- 256 MiB at rest,
-- 6 KiB per vocabulary entry (four copies of the tokenizer),
-- 256 MiB for one long text or structured output in progress.
-
-With the 151,936 entries of Qwen3 that is 1.4 GiB. Several texts in progress at once take more, from what
-\`memoryUtilizationPercent\` leaves free.
 `;
 }

@@ -1,5 +1,7 @@
 // What comes of a streamed chat completion: texts, thoughts, and how it ended. Pure.
 
+import { createParser } from 'eventsource-parser';
+
 export type ChatEvent =
   | { readonly kind: 'thought' | 'text'; readonly text: string }
   | { readonly kind: 'end'; readonly reason: string }
@@ -17,18 +19,16 @@ interface Chunk {
 
 /** From the body of an answer, in pieces of any size. */
 export async function* chatEvents(body: AsyncIterable<string>): AsyncGenerator<ChatEvent> {
-  let rest = '';
+  const received: string[] = [];
+  const parser = createParser({ onEvent: ({ data }) => received.push(data) });
   for await (const piece of body) {
-    const blocks = (rest + piece).split('\n\n');
-    rest = blocks.pop() ?? '';
-    for (const block of blocks) yield* eventsOf(block);
+    parser.feed(piece);
+    for (const data of received.splice(0)) yield* eventsOf(data);
   }
 }
 
-function* eventsOf(block: string): Generator<ChatEvent> {
-  // Comments keep the connection alive.
-  const data = /^data: (.*)$/m.exec(block)?.[1];
-  if (data === undefined || data === '[DONE]') return;
+function* eventsOf(data: string): Generator<ChatEvent> {
+  if (data === '[DONE]') return;
   const { error, choices = [], usage } = JSON.parse(data) as Chunk;
   if (error !== undefined) yield { kind: 'error', message: error.message ?? data };
   for (const { delta = {}, finish_reason: reason } of choices) {

@@ -1,5 +1,6 @@
 // Weights that pods of a node share: the volume, who may write to it, what the runtime is told, and what is refused.
 
+import type { V1PodSpec } from '@kubernetes/client-node';
 import { describe, expect, test } from '@jest/globals';
 import { paths, validateEngineConfig } from '@llmservice/crds';
 import type { Job } from '../kube/types.js';
@@ -23,24 +24,12 @@ const withCache = (cache: object) => wantedService({ model: { uri: 's3://bucket/
 const hostPath = { kind: 'hostPath', path: '/var/cache/models', maxSize: '200Gi' };
 const pvc = { kind: 'pvc', claimName: 'weights', verify: 'always' };
 
-interface PodSpec {
-  readonly initContainers?: readonly Record<string, unknown>[];
-  readonly containers: readonly [
-    {
-      readonly resources: { readonly requests: Record<string, unknown> };
-      readonly volumeMounts: readonly { readonly name: string }[];
-    },
-  ];
-  readonly volumes: readonly { readonly name: string }[];
-  readonly securityContext: object;
-}
-
-function podSpec(cache: object, change: Partial<TemplateInputs> = {}): PodSpec {
+function podSpec(cache: object, change: Partial<TemplateInputs> = {}): V1PodSpec {
   const { pod } = planTemplate(withCache(cache), { ...inputs, ...change });
-  return (pod as { spec: PodSpec }).spec;
+  return pod.spec;
 }
 
-const weightsOf = ({ volumes }: PodSpec): unknown => volumes.find(({ name }) => name === 'weights');
+const weightsOf = ({ volumes }: V1PodSpec): unknown => volumes?.find(({ name }) => name === 'weights');
 
 function configOf(cache: object, change: Partial<TemplateInputs> = {}): unknown {
   const { configMap } = planTemplate(withCache(cache), { ...inputs, ...change });
@@ -58,7 +47,7 @@ describe('a folder of the node', () => {
       spec: { ...service.spec, engine: { ...service.spec.engine, image: 'mine:1' } },
     };
     const { pod } = planTemplate(named, { ...inputs, image: 'mine:1' });
-    expect((pod as { spec: PodSpec }).spec.initContainers).toEqual([
+    expect(pod.spec.initContainers).toEqual([
       expect.objectContaining({
         image: 'operator:1',
         command: [
@@ -76,8 +65,8 @@ describe('a folder of the node', () => {
         volumeMounts: [{ name: 'weights', mountPath: paths.nodeFolder }],
       }),
     ]);
-    expect((pod as { spec: PodSpec }).spec.initContainers?.[0]).not.toHaveProperty('env');
-    expect((pod as { spec: PodSpec }).spec.securityContext).toMatchObject({
+    expect(pod.spec.initContainers?.[0]).not.toHaveProperty('env');
+    expect(pod.spec.securityContext).toMatchObject({
       runAsNonRoot: true,
       runAsUser: 65532,
     });
@@ -89,11 +78,11 @@ describe('a folder of the node', () => {
       name: 'weights',
       hostPath: { path: '/var/cache/models', type: 'DirectoryOrCreate' },
     });
-    const mounts = (of: PodSpec): unknown =>
-      of.containers[0].volumeMounts.filter(({ name }) => name === 'weights');
+    const mounts = (of: V1PodSpec): unknown =>
+      of.containers[0]?.volumeMounts?.filter(({ name }) => name === 'weights');
     expect(mounts(pod)).toEqual([{ name: 'weights', mountPath: paths.weights, subPath: 'namespaces/ns' }]);
     const elsewhere = planTemplate({ ...withCache(hostPath), namespace: 'other' }, inputs).pod;
-    expect(mounts((elsewhere as { spec: PodSpec }).spec)).toMatchObject([{ subPath: 'namespaces/other' }]);
+    expect(mounts(elsewhere.spec)).toMatchObject([{ subPath: 'namespaces/other' }]);
   });
 
   describe('of a stored template', () => {
@@ -125,8 +114,8 @@ describe('a folder of the node', () => {
   });
 
   test('is not room that the pod asks its node for', () => {
-    expect(podSpec(hostPath).containers[0].resources.requests).not.toHaveProperty('ephemeral-storage');
-    expect(podSpec({}).containers[0].resources.requests).toHaveProperty('ephemeral-storage');
+    expect(podSpec(hostPath).containers[0]?.resources?.requests).not.toHaveProperty('ephemeral-storage');
+    expect(podSpec({}).containers[0]?.resources?.requests).toHaveProperty('ephemeral-storage');
   });
 });
 
@@ -211,7 +200,10 @@ describe('weights that are pulled ahead', () => {
   });
   const jobsFor = (service: WantedService, nodes: readonly CandidateNode[] | null) =>
     planPrePull(service, planTemplate(service, inputs), nodes) as
-      | { metadata: { name: string }; spec: { template: { metadata: { labels: object }; spec: PodSpec } } }[]
+      | {
+          metadata: { name: string };
+          spec: { template: { metadata: { labels: object }; spec: V1PodSpec } };
+        }[]
       | null;
   const gpu = wantedService({
     model: { uri: 's3://bucket/folder/', cache: { ...hostPath, prePull: true } },
@@ -242,12 +234,12 @@ describe('weights that are pulled ahead', () => {
       },
       containers: [{ command: ['node', 'runtime/dist/pull.js'] }],
     });
-    expect(spec.containers[0].resources.requests).not.toHaveProperty(['amd.com/gpu']);
+    expect(spec.containers[0]?.resources?.requests).not.toHaveProperty(['amd.com/gpu']);
     expect(spec.initContainers).toMatchObject([{ image: 'operator:1' }]);
-    expect(spec.containers[0].volumeMounts).toContainEqual(
+    expect(spec.containers[0]?.volumeMounts).toContainEqual(
       expect.objectContaining({ name: 'weights', subPath: 'namespaces/ns' }),
     );
-    expect(spec.volumes.map(({ name }) => name).sort()).toEqual(['engine-config', 'tmp', 'weights']);
+    expect(spec.volumes?.map(({ name }) => name).sort()).toEqual(['engine-config', 'tmp', 'weights']);
     expect(metadata.labels).not.toHaveProperty(['llmservice.dev/service']);
   });
 

@@ -8,7 +8,7 @@ import type { Logger } from 'winston';
 import { ApiError, type KubeClient } from '../kube/client.js';
 import { collectionPath, groupPath, objectPath, resources } from '../kube/resources.js';
 import type { Node } from '../kube/types.js';
-import { backoffMs } from '../watch/backoff.js';
+import { backoffMs } from '@llmservice/crds';
 import { AddressGuard, type EndpointRules } from './address-guard.js';
 import {
   endpointRanges,

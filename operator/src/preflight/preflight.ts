@@ -6,7 +6,7 @@ import { FailureError, type Failure } from '@llmservice/crds';
 import type { WantedService } from '../spec/parse-spec.js';
 import { secretUses } from '../spec/secret-uses.js';
 import { contentHash } from '../plan/identity/content-hash.js';
-import { backoffMs } from '../watch/backoff.js';
+import { backoffMs } from '@llmservice/crds';
 import { judgeCheckpoint, LongCheckpointError, type CheckpointSource } from './judge-checkpoint.js';
 import type { LongReader } from './long-reader.js';
 import type { Checkpoint } from './read-checkpoint.js';

@@ -8,7 +8,7 @@ import { gatewayEntrance, type GatewayObject } from '../plan/traffic/gateway-ent
 import type { PlannedRouting, RouteGateway } from '../plan/traffic/routing.js';
 import { judgeArrivals, type StreamOutcome } from '../plan/traffic/stream-check.js';
 import { askStream } from './ask-stream.js';
-import { backoffMs, type BackoffLimits } from './backoff.js';
+import { backoffMs, type BackoffLimits } from '@llmservice/crds';
 
 export interface StreamChecksOptions {
   readonly client: Pick<KubeClient, 'find'>;

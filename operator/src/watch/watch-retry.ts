@@ -2,7 +2,7 @@
 // A list costs the server much more than a watch that goes on, and what ends one watch often ends those of all resources.
 
 import { ApiError } from '../kube/client.js';
-import { backoffMs } from './backoff.js';
+import { backoffMs } from '@llmservice/crds';
 
 export interface WatchRetry {
   readonly delayMs: number;

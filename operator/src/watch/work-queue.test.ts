@@ -1,6 +1,6 @@
 import { describe, expect, jest, test } from '@jest/globals';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { backoffMs } from './backoff.js';
+import { backoffMs } from '@llmservice/crds';
 import { WorkQueue } from './work-queue.js';
 
 function gate() {

@@ -1,7 +1,7 @@
 // Keys to work on: each at most once in the queue, never two workers on one key, failed keys back off by themselves.
 // A key added while it is worked on is worked on again afterwards.
 
-import { backoffMs, type BackoffLimits } from './backoff.js';
+import { backoffMs, type BackoffLimits } from '@llmservice/crds';
 
 export interface WorkQueueOptions {
   readonly concurrency: number;

@@ -1,5 +1,7 @@
 // How long to wait before a lost engine is started again: a first loss may be chance, one after the other is not. Pure.
 
+import { backoffMs } from '@llmservice/crds';
+
 /** Times in milliseconds. */
 export interface BackOffLimits {
   /** First restart at once, then doubling from a second up to this. */
@@ -20,6 +22,6 @@ export class RestartBackOff {
   delayAfter(servedMs: number): number {
     if (servedMs > this.#limits.healthy) this.#lossesInARow = 0;
     const losses = this.#lossesInARow++;
-    return losses === 0 ? 0 : Math.min(this.#limits.backOff, 500 * 2 ** losses);
+    return losses === 0 ? 0 : backoffMs(losses, { firstMs: 1000, maxMs: this.#limits.backOff });
   }
 }

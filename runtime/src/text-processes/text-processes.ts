@@ -2,7 +2,7 @@
 // library cannot survive, or because its client left. One task at a time in each, so that no task harms another; one
 // process more than work needs is kept ready, so that the next task does not wait for a start.
 
-import { FailureError } from '@llmservice/crds';
+import { backoffMs, FailureError } from '@llmservice/crds';
 import type { Logger } from '../log/logger.js';
 import type { ChatTemplateInput, ChatTemplateSource } from '../tokens/chat-template.js';
 import { TextChild, TextProcessEnded } from './text-child.js';
@@ -14,7 +14,7 @@ import { TextRefusal } from '../tokens/text-refusal.js';
 const longChars = 262_144;
 /** Longest that a task waits for others: it is no fault of its own. */
 const waitMs = 60_000;
-const backOffMs = { first: 100, most: 10_000 };
+const startBackoff = { firstMs: 100, maxMs: 10_000 };
 /** After so many in a row that failed, and with no process left, what waits is told. */
 const maxFailedStarts = 3;
 /** To read a tokenizer of 20 MB and to try it takes some seconds. */
@@ -282,7 +282,7 @@ export class TextProcesses {
   }
 
   #waitToStart(): void {
-    const ms = Math.min(backOffMs.most, backOffMs.first * 2 ** this.#failedStarts++);
+    const ms = backoffMs(++this.#failedStarts, startBackoff);
     this.#backOff = setTimeout(() => {
       this.#backOff = null;
       this.#assign();

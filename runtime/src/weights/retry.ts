@@ -1,7 +1,7 @@
 // Tries again, for ever, what failed only because the source is out of reach, and a few times what it answered wrongly;
 // everything else passes through.
 
-import { FailureError } from '@llmservice/crds';
+import { backoffMs, FailureError } from '@llmservice/crds';
 import { UnavailableError, WrongRangeError } from './checkpoint-source.js';
 
 /** How the rest of the process learns that the source is out of reach, and that it is back. */
@@ -12,13 +12,12 @@ export interface AvailabilityObserver {
 
 export type Sleep = (milliseconds: number) => Promise<void>;
 
-const firstDelayMs = 250;
-const longestDelayMs = 10_000;
+const limits = { firstMs: 250, maxMs: 10_000 };
 const wrongRangesAtMost = 6;
 
-/** Delay before attempt n + 1 (n from 0): doubles, with up to 30 % taken off so that many pods do not come at once. */
-export function backOffMs(failures: number, random: number): number {
-  return Math.min(longestDelayMs, firstDelayMs * 2 ** failures) * (1 - 0.3 * random);
+/** Delay after the n-th failure (n from 1), with up to 30 % taken off so that many pods do not come at once. */
+export function retryMs(failures: number, random: number): number {
+  return backoffMs(failures, limits) * (1 - 0.3 * random);
 }
 
 /** @throws FailureError S3Unavailable when the server honours no range, and whatever else `attempt` throws */
@@ -38,7 +37,7 @@ export async function retryWhileUnavailable<T>(
       if (error instanceof WrongRangeError) wrongRanges += 1;
       if (wrongRanges === wrongRangesAtMost) throw rangeNotHonoured(error);
       observer.unavailable(error);
-      await sleep(backOffMs(failures, Math.random()));
+      await sleep(retryMs(failures + 1, Math.random()));
     }
   }
 }

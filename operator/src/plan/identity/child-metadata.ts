@@ -1,5 +1,6 @@
 // Names, labels and the owner of everything that belongs to one service.
 
+import type { V1OwnerReference } from '@kubernetes/client-node';
 import { api, fieldManager, labels } from '@llmservice/crds';
 import type { WantedService } from '../../spec/parse-spec.js';
 
@@ -23,7 +24,7 @@ export function childLabels(service: Pick<Owner, 'name'>): Record<string, string
 export function childMetadata(
   service: Owner,
   name: string,
-): { name: string; namespace: string; labels: Record<string, string>; ownerReferences: object[] } {
+): { name: string; namespace: string; labels: Record<string, string>; ownerReferences: V1OwnerReference[] } {
   return {
     name,
     namespace: service.namespace,

@@ -1,5 +1,6 @@
 // What the containers of a pod have in common, whichever engine serves.
 
+import type { V1Probe, V1VolumeMount } from '@kubernetes/client-node';
 import { paths, ports } from '@llmservice/crds';
 import type { WantedService } from '../../spec/parse-spec.js';
 
@@ -44,7 +45,7 @@ export interface ProbeTiming {
   readonly failureThreshold: number;
 }
 
-export function probe(scheme: Scheme, path: string, timing: ProbeTiming): object {
+export function probe(scheme: Scheme, path: string, timing: ProbeTiming): V1Probe {
   return {
     httpGet: { path, port: scheme, scheme: scheme.toUpperCase() },
     timeoutSeconds: 5,
@@ -54,7 +55,7 @@ export function probe(scheme: Scheme, path: string, timing: ProbeTiming): object
 }
 
 /** Certificates of the bucket's authority, where it has its own. */
-export function s3CaMounts({ spec }: Pick<WantedService, 'spec'>): object[] {
+export function s3CaMounts({ spec }: Pick<WantedService, 'spec'>): V1VolumeMount[] {
   return spec.model.s3.caConfigMapRef === undefined
     ? []
     : [{ name: 's3-ca', mountPath: paths.s3Ca, readOnly: true }];

@@ -2,6 +2,7 @@
 // that serves sees PATH/namespaces/NAMESPACE alone. All above it belongs to root, and no part of the path is a tenant's
 // choice: a tenant can leave links in the node's folders, and they would be followed there.
 
+import type { V1Container, V1Volume, V1VolumeMount } from '@kubernetes/client-node';
 import { paths, weightsContainer } from '@llmservice/crds';
 import { isDeepStrictEqual } from 'node:util';
 import type { NodeCache } from '../../spec/node-cache.js';
@@ -17,7 +18,7 @@ export function ownFolder({ namespace }: Pick<WantedService, 'namespace'>): stri
   return `${namespacesFolder}/${namespace}`;
 }
 
-export function weightsVolume(cache: NodeCache | null): object {
+export function weightsVolume(cache: NodeCache | null): Omit<V1Volume, 'name'> {
   switch (cache?.kind) {
     case undefined:
       return { emptyDir: {} };
@@ -29,7 +30,7 @@ export function weightsVolume(cache: NodeCache | null): object {
 }
 
 /** The kubelet opens a subPath without following a link out of the volume, and mounts what it has open. */
-export function weightsMount(service: Pick<WantedService, 'cache' | 'namespace'>): object {
+export function weightsMount(service: Pick<WantedService, 'cache' | 'namespace'>): V1VolumeMount {
   const mount = { name: 'weights', mountPath: paths.weights };
   return service.cache?.kind === 'hostPath' ? { ...mount, subPath: ownFolder(service) } : mount;
 }
@@ -41,12 +42,12 @@ export function weightsMount(service: Pick<WantedService, 'cache' | 'namespace'>
 export function prepareCache(
   service: Pick<WantedService, 'cache' | 'namespace'>,
   operatorImage: string | null,
-): { initContainers?: object[] } {
+): { initContainers?: V1Container[] } {
   if (service.cache?.kind !== 'hostPath' || operatorImage === null) return {};
   return { initContainers: [preparation(service, service.cache.path, operatorImage)] };
 }
 
-function preparation(service: Pick<WantedService, 'namespace'>, folder: string, image: string): object {
+function preparation(service: Pick<WantedService, 'namespace'>, folder: string, image: string): V1Container {
   return {
     name: weightsContainer,
     image,

@@ -5,12 +5,12 @@ import type { KubeObject } from '../../kube/types.js';
 import type { WantedService } from '../../spec/parse-spec.js';
 import { contentHash } from '../identity/content-hash.js';
 import { engineConfigText, planConfigMap, planEngineConfig, planPullConfig } from './engine-config.js';
-import { planPodTemplate, type PodInputs } from './pod-template.js';
+import { planPodTemplate, type PodInputs, type PodTemplate } from './pod-template.js';
 
 export interface PlannedTemplate {
   readonly configMap: KubeObject;
   /** Pod template. */
-  readonly pod: object;
+  readonly pod: Omit<PodTemplate, 'revision'>;
   /** Its hash. */
   readonly revision: string;
 }

@@ -1,6 +1,7 @@
 // The pod that serves: one container, restricted security context, weights and /dev/shm as volumes, probes that
 // tell "the event loop turns" (startup, liveness) from "the model answers" (readiness).
 
+import type { V1Container, V1ObjectMeta, V1PodSpec, V1Volume } from '@kubernetes/client-node';
 import { type MemoryPlan } from '@llmservice/checkpoint';
 import { annotations, paths, ports, routes, runtimeContainer, type EnvVar } from '@llmservice/crds';
 import type { WantedService } from '../../spec/parse-spec.js';
@@ -93,13 +94,13 @@ export function planPodTemplate(service: WantedService, inputs: PodInputs): PodT
 }
 
 export interface PodTemplate {
-  readonly metadata: object;
-  readonly spec: object;
+  readonly metadata: V1ObjectMeta;
+  readonly spec: V1PodSpec;
   /** Hash of the template. */
   readonly revision: string;
 }
 
-function planContainer(service: WantedService, inputs: PodInputs): object {
+function planContainer(service: WantedService, inputs: PodInputs): V1Container {
   const scheme = schemeOf(service);
   return {
     name: runtimeContainer,
@@ -128,7 +129,7 @@ function planContainer(service: WantedService, inputs: PodInputs): object {
   };
 }
 
-function planVolumes(service: WantedService, inputs: PodInputs): object[] {
+function planVolumes(service: WantedService, inputs: PodInputs): V1Volume[] {
   const ca = service.spec.model.s3.caConfigMapRef;
   const claim = service.spec.accounting.persistentVolumeClaimRef;
   return [
@@ -175,6 +176,7 @@ function planEnv(service: WantedService): EnvVar[] {
   return withUsers(own, service);
 }
 
-function defined(fields: Record<string, unknown>): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
+/** Without the fields that are undefined. */
+function defined<T extends object>(fields: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as never;
 }

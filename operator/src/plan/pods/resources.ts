@@ -1,5 +1,6 @@
 // Requests and limits of the runtime container: what the user said, the device, and what the checkpoint needs.
 
+import type { V1ResourceRequirements } from '@kubernetes/client-node';
 import type { MemoryPlan } from '@llmservice/checkpoint';
 import type { WantedService } from '../../spec/parse-spec.js';
 import { formatMi, parseQuantity } from '../../spec/quantity.js';
@@ -14,13 +15,18 @@ export interface CheckpointSize {
 
 type Amounts = Record<string, string | number>;
 
+/** The API takes numbers as amounts too, which its types do not say. */
+export function requirementsOf(given: { requests: Amounts; limits: Amounts }): V1ResourceRequirements {
+  return given as V1ResourceRequirements;
+}
+
 const gib = 2 ** 30;
 
 export function planResources(
   service: WantedService,
   size: CheckpointSize,
   plan: MemoryPlan | null,
-): { requests: Amounts; limits: Amounts } {
+): V1ResourceRequirements {
   const { spec, accelerator } = service;
   const device: Amounts =
     accelerator.resourceName === null ? {} : { [accelerator.resourceName]: String(accelerator.devices) };
@@ -35,7 +41,7 @@ export function planResources(
     ...spec.resources?.requests,
     ...device,
   };
-  return { requests, limits };
+  return requirementsOf({ requests, limits });
 }
 
 /**

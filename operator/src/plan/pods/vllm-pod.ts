@@ -1,6 +1,7 @@
 // The pod of a service that vLLM serves: our puller brings verified weights into a volume first, then vLLM loads them. The
 // container has our own one's name and port, so that Service, status and monitors need not know who serves.
 
+import type { V1Container, V1ResourceRequirements } from '@kubernetes/client-node';
 import {
   annotations,
   paths,
@@ -14,7 +15,7 @@ import type { WantedService } from '../../spec/parse-spec.js';
 import { formatMi } from '../../spec/quantity.js';
 import { acceleratorVariables, s3Variables, withUsers } from './container-env.js';
 import { keepAccepting, probe, restricted, s3CaMounts, terminationMessage } from './container-parts.js';
-import type { CheckpointSize } from './resources.js';
+import { requirementsOf, type CheckpointSize } from './resources.js';
 import { kvBytesWithoutLimit, planVllmArgs } from './vllm-args.js';
 
 export interface VllmInputs {
@@ -35,7 +36,7 @@ export const vllmAnnotations = { [annotations.engineRuntime]: 'vllm' };
 export function planVllmContainers(
   service: WantedService,
   inputs: VllmInputs,
-): { initContainers: object[]; containers: object[] } {
+): { initContainers: V1Container[]; containers: V1Container[] } {
   return {
     initContainers: [weights(service, inputs)],
     containers: [vllm(service, inputs)],
@@ -43,7 +44,7 @@ export function planVllmContainers(
 }
 
 /** Ends once all files are there; its termination message is typed like the native runtime's. */
-function weights(service: WantedService, { pullImage, size }: VllmInputs): object {
+function weights(service: WantedService, { pullImage, size }: VllmInputs): V1Container {
   return {
     name: weightsContainer,
     image: pullImage,
@@ -62,7 +63,7 @@ function weights(service: WantedService, { pullImage, size }: VllmInputs): objec
   };
 }
 
-function vllm(service: WantedService, { image, size }: VllmInputs): object {
+function vllm(service: WantedService, { image, size }: VllmInputs): V1Container {
   return {
     name: runtimeContainer,
     image,
@@ -98,19 +99,19 @@ const baseVariables: readonly EnvVar[] = [
 ];
 
 /** Estimates: a process per rank beside the server's, and on the CPU weights and KV cache too. */
-function resourcesOf(service: WantedService, size: CheckpointSize): object {
+function resourcesOf(service: WantedService, size: CheckpointSize): V1ResourceRequirements {
   const { spec, accelerator, tensor, sharedMemoryBytes } = service;
   const device =
     accelerator.resourceName === null ? {} : { [accelerator.resourceName]: String(accelerator.devices) };
   const processes = 4 * gib * (1 + tensor);
   const held = accelerator.kind === 'cpu' ? size.weightBytes + kvBytesWithoutLimit : 0;
   const limits = { ...spec.resources?.limits, ...device };
-  return {
+  return requirementsOf({
     limits,
     requests: {
       memory: spec.resources?.limits?.['memory'] ?? formatMi(processes + held + sharedMemoryBytes),
       ...spec.resources?.requests,
       ...device,
     },
-  };
+  });
 }

@@ -1,6 +1,7 @@
 // Jobs that pull a revision's weights to where its pods will look for them: one on each node that may serve, or one into
 // the claim. A Job that is done stays as the record that nothing is left to do there.
 
+import type { V1Container, V1PodSpec } from '@kubernetes/client-node';
 import { fieldManager, labels } from '@llmservice/crds';
 import type { Job, KubeObject, PodSpec } from '../../kube/types.js';
 import type { WantedService } from '../../spec/parse-spec.js';
@@ -29,7 +30,7 @@ export function planPrePull(
   if (service.cache?.prePull !== true) return [];
   if (service.cache.kind === 'pvc') return [planJob(service, template, null)];
   const { resourceName } = service.accelerator;
-  const pod = (template.pod as { spec: PodSpec }).spec;
+  const pod = template.pod.spec as PodSpec;
   return (
     nodes
       ?.filter((node) => mayRunOn(pod, node) && (resourceName === null || resourceName in node.free))
@@ -71,30 +72,22 @@ function planJob(service: WantedService, template: PlannedTemplate, node: string
 
 const nodeAnnotation = 'llmservice.dev/node';
 
-interface Named {
-  readonly name: string;
-}
-interface TemplateSpec {
-  readonly containers: readonly [
-    Readonly<Record<string, unknown>> & { readonly volumeMounts: readonly Named[] },
-  ];
-  readonly volumes: readonly Named[];
-}
-
 /** As the pod that serves, with nothing that only serving needs. */
-function planPod({ pod }: PlannedTemplate, node: string | null): object {
-  const { spec } = pod as { spec: TemplateSpec & Readonly<Record<string, unknown>> };
-  const { affinity } = spec;
-  const { name, image, imagePullPolicy, env, securityContext, ...rest } = spec.containers[0];
-  const needed = ({ name: volume }: Named): boolean => neededVolumes.has(volume);
-  const onNode = { key: 'metadata.name', operator: 'In', values: [node] };
+function planPod({ pod }: PlannedTemplate, node: string | null): V1PodSpec {
+  const { affinity, containers, volumes = [], ...spec } = pod.spec;
+  delete spec.topologySpreadConstraints;
+  const [container] = containers;
+  if (container === undefined) throw new Error('a template without containers');
+  const { name, image, imagePullPolicy, env, securityContext, volumeMounts } =
+    container as Required<V1Container>;
+  const needed = (volume: { readonly name: string }): boolean => neededVolumes.has(volume.name);
+  const onNode = { key: 'metadata.name', operator: 'In', values: node === null ? [] : [node] };
   const required = { nodeSelectorTerms: [{ matchFields: [onNode] }] };
+  const placed =
+    node === null ? affinity : { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: required } };
   return {
     ...spec,
-    topologySpreadConstraints: undefined,
-    ...(node === null
-      ? { affinity }
-      : { affinity: { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: required } } }),
+    ...(placed === undefined ? {} : { affinity: placed }),
     restartPolicy: 'Never',
     terminationGracePeriodSeconds: 10,
     containers: [
@@ -103,10 +96,10 @@ function planPod({ pod }: PlannedTemplate, node: string | null): object {
         ...terminationMessage,
         command: ['node', 'runtime/dist/pull.js'],
         resources: { requests: { cpu: '100m', memory: '512Mi' }, limits: { memory: '2Gi' } },
-        volumeMounts: rest.volumeMounts.filter(needed),
+        volumeMounts: volumeMounts.filter(needed),
       },
     ],
-    volumes: spec.volumes.filter(needed),
+    volumes: volumes.filter(needed),
   };
 }
 

@@ -41,7 +41,7 @@ const stored = (change: object = {}): KubeObject => {
 };
 const read = (object: KubeObject): StoredRevisions =>
   readRevisions([object], service, { allowedHostPaths: ['/cache'], operatorImage: 'operator:1' });
-const pod = template.pod as {
+const pod = template.pod as unknown as {
   metadata: { annotations: Record<string, string> };
   spec: Record<string, unknown>;
 };
@@ -51,7 +51,7 @@ function forged(spec: object, labels: object = {}): KubeObject {
   const annotations = Object.fromEntries(
     Object.entries(pod.metadata.annotations).filter(([name]) => name !== revisionAnnotation),
   );
-  const { metadata } = template.pod as { metadata: { labels: object } };
+  const { metadata } = template.pod as unknown as { metadata: { labels: object } };
   const bare = {
     metadata: { ...metadata, labels: { ...metadata.labels, ...labels }, annotations },
     spec: { ...pod.spec, ...spec },
@@ -61,7 +61,7 @@ function forged(spec: object, labels: object = {}): KubeObject {
     ...bare,
     metadata: { ...bare.metadata, annotations: { ...annotations, [revisionAnnotation]: revision } },
   };
-  return planRevision(service, 'print', { ...template, pod: whole, revision }, []).object;
+  return planRevision(service, 'print', { ...template, pod: whole as never, revision }, []).object;
 }
 
 test('a stored revision is read as it was planned, and planning it again finds it', () => {

@@ -103,7 +103,8 @@ function readRevision(object: KubeObject, service: WantedService, rules: NodeRul
     fingerprint: notes[fingerprintAnnotation] ?? '',
     template: {
       configMap: planConfigMap(service, hash, text),
-      pod: template,
+      // As readStoredTemplate judged it.
+      pod: template as unknown as PlannedTemplate['pod'],
       revision: notes[revisionAnnotation] ?? '',
     },
   });

@@ -1,6 +1,10 @@
 // Who scales a service by load, and what has to be applied for that. HorizontalPodAutoscaler and KEDA scale the LlmService
 // by its scale subresource, never the Deployment, and never to zero: sleep is the operator's.
 
+import type {
+  V2CrossVersionObjectReference,
+  V2HorizontalPodAutoscalerBehavior,
+} from '@kubernetes/client-node';
 import type { LlmServiceSpec } from '@llmservice/crds';
 import type { KubeObject } from '../../kube/types.js';
 import { resources } from '../../kube/resources.js';
@@ -164,11 +168,11 @@ function podPattern({ name }: WantedService): string {
   return left > longestHash ? `${name}-${whole}` : `${name}-(${whole}|[a-z0-9]{${left + podSuffix}})`;
 }
 
-function targetOf({ name }: WantedService): object {
+function targetOf({ name }: WantedService): V2CrossVersionObjectReference {
   const { apiVersion, kind } = resources.llmServices;
   return { apiVersion, kind, name };
 }
 
-function behaviorOf({ spec }: WantedService): object {
+function behaviorOf({ spec }: WantedService): V2HorizontalPodAutoscalerBehavior {
   return { scaleDown: { stabilizationWindowSeconds: spec.scaling.scaleDownStabilizationSeconds } };
 }

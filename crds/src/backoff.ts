@@ -1,4 +1,5 @@
-// Exponential back-off, the same everywhere: first, twice that, … up to a limit.
+// Exponential back-off, the same everywhere: first, twice that, … up to a limit. No library: all that it would save is one line,
+// and each caller waits in a way of its own (a queue, a timer, a signal).
 
 export interface BackoffLimits {
   readonly firstMs: number;

@@ -1,0 +1,154 @@
+// The tensors that a model of a shape is made of: what has to be in its checkpoint, and with which sides. Scales are judged with
+// the matrix that they scale, by the engine.
+
+import { FailureError } from '@llmservice/crds';
+import type { GdnDimensions, ModelShape, MoeDimensions } from '../config/model-shape.js';
+import type { TensorEntry } from '../formats/safetensors-header.js';
+
+/** Releases differ in the wrapper around the text model. */
+const prefixes = ['model.language_model.', 'model.', 'language_model.model.'];
+const heads = ['language_model.lm_head', 'lm_head'];
+
+interface Expected {
+  readonly name: string;
+  readonly sides: readonly number[];
+  /** A matrix may be stored in four bits, two columns a byte, or in blocks; else each value alone. */
+  readonly isMatrix: boolean;
+}
+
+/**
+ * @param tensors of the checkpoint, those that nobody reads included
+ * @throws FailureError CheckpointIncomplete where one is missing, CheckpointCorrupt where one has other sides
+ */
+export function checkTensors(shape: ModelShape, tensors: readonly TensorEntry[]): void {
+  const byName = new Map(tensors.map((tensor) => [tensor.name, tensor]));
+  for (const expected of expectedTensors(shape, byName)) {
+    const found = byName.get(expected.name) ?? byName.get(`${expected.name}_packed`);
+    if (found === undefined) {
+      throw new FailureError('CheckpointIncomplete', `the checkpoint has no tensor ${expected.name}`);
+    }
+    const sides = sidesOf(found, expected.isMatrix);
+    if (sides.join() === expected.sides.join()) continue;
+    throw new FailureError(
+      'CheckpointCorrupt',
+      `tensor ${found.name} has shape ${listed(sides)} where config.json implies ${listed(expected.sides)}`,
+    );
+  }
+}
+
+function* expectedTensors(shape: ModelShape, found: ReadonlyMap<string, unknown>): Generator<Expected> {
+  const prefix = prefixes.find((each) => found.has(`${each}embed_tokens.weight`)) ?? 'model.';
+  const { hidden, vocab } = shape;
+  yield matrix(`${prefix}embed_tokens`, vocab, hidden);
+  yield vector(`${prefix}norm.weight`, hidden);
+  if (!shape.tiedEmbeddings) {
+    yield matrix(heads.find((each) => found.has(`${each}.weight`)) ?? 'lm_head', vocab, hidden);
+  }
+  for (const [i, kind] of shape.layerKinds.entries()) {
+    const layer = `${prefix}layers.${String(i)}.`;
+    yield vector(`${layer}input_layernorm.weight`, hidden);
+    yield vector(`${layer}post_attention_layernorm.weight`, hidden);
+    if (kind === 'full' || shape.gdn === null) yield* attention(`${layer}self_attn.`, shape);
+    else yield* gatedDelta(`${layer}linear_attn.`, shape.gdn, hidden);
+    const mlp = `${layer}mlp.`;
+    if (shape.feedForward[i] === 'dense' || shape.moe === null) {
+      yield* feedForward(mlp, shape.ffn, hidden);
+      if (shape.mlpBias) yield* feedForwardBiases(mlp, shape.ffn, hidden);
+    } else {
+      yield* experts(mlp, shape.moe, hidden, found);
+    }
+  }
+}
+
+function* attention(at: string, shape: ModelShape): Generator<Expected> {
+  const { hidden, headDim, kvHeads } = shape;
+  const queries = shape.heads * headDim * (shape.outputGate ? 2 : 1);
+  const inputs = [
+    ['q_proj', queries],
+    ['k_proj', kvHeads * headDim],
+    ['v_proj', kvHeads * headDim],
+  ] as const;
+  for (const [name, rows] of inputs) {
+    yield matrix(`${at}${name}`, rows, hidden);
+    if (shape.qkvBias) yield vector(`${at}${name}.bias`, rows);
+  }
+  yield matrix(`${at}o_proj`, hidden, shape.heads * headDim);
+  if (shape.outputBias) yield vector(`${at}o_proj.bias`, hidden);
+  if (!shape.qkNorm) return;
+  yield vector(`${at}q_norm.weight`, headDim);
+  yield vector(`${at}k_norm.weight`, headDim);
+}
+
+function* gatedDelta(at: string, gdn: GdnDimensions, hidden: number): Generator<Expected> {
+  const keys = gdn.kHeads * gdn.kDim;
+  const values = gdn.vHeads * gdn.vDim;
+  if (gdn.interleaved) {
+    yield matrix(`${at}in_proj_qkvz`, 2 * keys + 2 * values, hidden);
+    yield matrix(`${at}in_proj_ba`, 2 * gdn.vHeads, hidden);
+  } else {
+    yield matrix(`${at}in_proj_qkv`, 2 * keys + values, hidden);
+    yield matrix(`${at}in_proj_z`, values, hidden);
+    yield matrix(`${at}in_proj_b`, gdn.vHeads, hidden);
+    yield matrix(`${at}in_proj_a`, gdn.vHeads, hidden);
+  }
+  yield vector(`${at}conv1d.weight`, 2 * keys + values, 1, gdn.convKernel);
+  yield vector(`${at}A_log`, gdn.vHeads);
+  yield vector(`${at}dt_bias`, gdn.vHeads);
+  yield vector(`${at}norm.weight`, gdn.vDim);
+  yield matrix(`${at}out_proj`, hidden, values);
+}
+
+function* feedForward(at: string, width: number, hidden: number): Generator<Expected> {
+  yield matrix(`${at}gate_proj`, width, hidden);
+  yield matrix(`${at}up_proj`, width, hidden);
+  yield matrix(`${at}down_proj`, hidden, width);
+}
+
+function* feedForwardBiases(at: string, width: number, hidden: number): Generator<Expected> {
+  yield vector(`${at}gate_proj.bias`, width);
+  yield vector(`${at}up_proj.bias`, width);
+  yield vector(`${at}down_proj.bias`, hidden);
+}
+
+/** One by one; or all in one tensor, gate over up; or, as GGUF files have them, gate and up each in one. */
+function* experts(
+  at: string,
+  { experts: count, ffn, sharedFfn }: MoeDimensions,
+  hidden: number,
+  found: ReadonlyMap<string, unknown>,
+): Generator<Expected> {
+  yield matrix(`${at}gate`, count, hidden);
+  const stack = (name: string, rows: number, cols: number): Expected => ({
+    ...{ name: `${at}experts.${name}`, sides: [count, rows, cols], isMatrix: true },
+  });
+  if (found.has(`${at}experts.gate_up_proj`)) {
+    yield stack('gate_up_proj', 2 * ffn, hidden);
+    yield stack('down_proj', hidden, ffn);
+  } else if (found.has(`${at}experts.gate_proj`)) {
+    yield stack('gate_proj', ffn, hidden);
+    yield stack('up_proj', ffn, hidden);
+    yield stack('down_proj', hidden, ffn);
+  } else {
+    for (let e = 0; e < count; e++) yield* feedForward(`${at}experts.${String(e)}.`, ffn, hidden);
+  }
+  if (sharedFfn === 0) return;
+  yield* feedForward(`${at}shared_expert.`, sharedFfn, hidden);
+  yield matrix(`${at}shared_expert_gate`, 1, hidden);
+}
+
+function matrix(module: string, rows: number, cols: number): Expected {
+  return { name: `${module}.weight`, sides: [rows, cols], isMatrix: true };
+}
+
+function vector(name: string, ...sides: number[]): Expected {
+  return { name, sides, isMatrix: false };
+}
+
+/** In values: two of NVFP4 share a byte. */
+function sidesOf({ dtype, shape }: TensorEntry, isMatrix: boolean): readonly number[] {
+  return isMatrix && dtype === 'U8' ? [...shape.slice(0, -1), 2 * (shape.at(-1) ?? 0)] : shape;
+}
+
+function listed(sides: readonly number[]): string {
+  return `[${sides.join(', ')}]`;
+}
