@@ -24,8 +24,15 @@ export function referencePage(schema: JsonSchema): string {
   return `${banner}
 # LlmService
 
-\`llmservice.dev/v1alpha1\`, short name \`llm\`. Required fields are marked with \\*; \`[]\` stands for each item of a
-list and \`{}\` for each value of a map. The API server applies the defaults and refuses what breaks a rule.
+This page lists every field of the \`LlmService\` resource (\`llmservice.dev/v1alpha1\`, short name \`llm\`): type, default,
+bounds and rules. In a cluster, kubectl shows the same texts:
+
+\`\`\`sh
+kubectl explain llmservice.spec.engine # or --recursive for all fields below
+\`\`\`
+
+Required fields are marked with \\*. \`[]\` stands for each item of a list and \`{}\` for each value of a map. The API server
+applies the defaults and refuses a manifest that breaks a rule.
 
 ${rules([{ path: '', schema, required: true }])}
 ## Spec
@@ -83,9 +90,9 @@ function typeOf(schema: JsonSchema): string {
 function boundsOf({ enum: choices, minimum, maximum, maxItems, maxLength }: JsonSchema): string {
   if (choices !== undefined) return `one of ${choices.map(code).join(', ')}`;
   if (minimum !== undefined && maximum !== undefined) return `${minimum} to ${maximum}`;
-  if (minimum !== undefined) return `at least ${minimum}`;
-  if (maxItems !== undefined) return `at most ${maxItems} items`;
-  return maxLength === undefined ? '' : `at most ${maxLength} characters`;
+  if (minimum !== undefined) return `min ${minimum}`;
+  if (maxItems !== undefined) return `max ${maxItems} items`;
+  return maxLength === undefined ? '' : `max ${maxLength} characters`;
 }
 
 const code = (value: unknown): string => `\`${typeof value === 'string' ? value : JSON.stringify(value)}\``;
@@ -93,14 +100,15 @@ const escape = (text: string): string => text.replaceAll('|', '\\|').replaceAll(
 
 /** The table of failures in Markdown. */
 function s3ErrorRow({ means, what, codes, statuses = [] }: S3ErrorRow): string {
-  const told = codes.map((code) => `\`${code}\``).join(', ');
+  const named = codes.map((code) => `\`${code}\``).join(', ');
   const reason = s3Reasons[means] ?? `\`${means}\``;
-  return `| ${what} | ${told} | ${statuses.join(', ')} | ${reason} |`;
+  return `| ${what} | ${named} | ${statuses.join(', ')} | ${reason} |`;
 }
 
 const s3Reasons: Partial<Record<S3Meaning, string>> = {
-  objectAbsent: 'a list: `BucketNotFound`; else the folder is listed anew, and the file is missing or not',
-  objectChanged: 'the folder is listed and read anew',
+  objectAbsent:
+    'on a list request: `BucketNotFound`; otherwise the folder is listed again, which shows whether the file is missing',
+  objectChanged: 'the folder is listed and read again',
 };
 
 export function failuresPage(): string {
@@ -111,45 +119,54 @@ export function failuresPage(): string {
   return `${banner}
 # Failures
 
-Every reason for which a service fails. It stands in \`status.lastFailure\`, in the conditions, in the pod's termination
-message and in the error of a request; \`GrammarInvalid\` and \`QueueTimeout\` are of a request alone. After a terminal failure
-the service is rolled back to the revision that was Ready last; without one its pods stay stopped. Both last until the spec,
-the checkpoint (looked at every 10 minutes) or the annotation \`llmservice.dev/retry\` changes; the others are tried again.
-[Rollouts](rollouts.md) tells what else ends in a rollback.
+This page lists every reason for which a service or a request fails, with the first thing to try. To see the reason of a
+service, with its message and remedy, run \`kubectl llm status NAME\`, or without the plugin:
 
 \`\`\`sh
-kubectl annotate llm NAME --overwrite llmservice.dev/retry="$(date +%s)" # try again now
+kubectl get llm NAME -o jsonpath='{.status.lastFailure}'
+kubectl annotate llm NAME --overwrite llmservice.dev/retry="$(date +%s)" # retry now, once the cause is removed
 \`\`\`
+
+## Reasons
 
 | reason | terminal | HTTP status | first thing to try |
 |---|---|---|---|
 ${rows.join('\n')}
 
-## What S3 answers
+The reason of a service appears in \`status.lastFailure\`, in the conditions, in the termination message of the pod and in the
+error of a request. \`GrammarInvalid\` and \`QueueTimeout\` concern single requests only.
 
-The operator, which reads the header of a checkpoint, and the pods, which pull it, judge errors of S3 alike: those with a
-terminal reason end the pull, the others are tried again for as long as it takes. The message names the code.
+After a terminal failure the operator rolls the service back to the revision that was Ready last. If no revision was Ready,
+the operator stops the pods. Both last until the spec, the checkpoint (checked every 10 minutes) or the annotation
+\`llmservice.dev/retry\` changes. Other failures are retried automatically. [Rollouts](rollouts.md) lists what else leads to
+a rollback.
 
-| what has happened | codes of the answer or the connection | HTTP status without a known code | reason |
+## S3 errors
+
+The operator reads the header of a checkpoint, and the pods pull it. Both map S3 errors to reasons by the same table. An
+error with a terminal reason ends the pull. Other errors are retried for as long as it takes. The message contains the code.
+
+| cause | codes of the response or the connection | HTTP status without a known code | reason |
 |---|---|---|---|
 ${s3ErrorTable.map(s3ErrorRow).join('\n')}
 
-Every other error is \`S3Unavailable\`. What the operator tells of an answer is its code and never its text, since the
-endpoint is of the service owner's choice; the pod's log has the text.
+A 400 to a HEAD request has no code and means \`S3AccessDenied\`, such as an expired session. Every other error is
+\`S3Unavailable\`. The operator reports only the code of a response, never its text, because the service owner chooses the
+endpoint. The log of the pod has the text.
 
-## What the server does about a fault of its engine
+## Engine faults
 
-| what is seen | those in flight are told | the engine |
+| fault | requests in flight | engine |
 |---|---|---|
-| the engine process ends, an error in the midst of a step, a rank is lost | \`EngineFault\`, with the cause | is started again: at once, then after 1 s, 2 s, 4 s … 30 s while it is lost again within a minute of serving |
-| a step that never returns, or a process that stands still | \`EngineFault\`, with how long | is killed and started again |
-| a process that compiles the form of an answer is lost or stands still | nobody; the request alone, if it is lost twice: \`EngineFault\` | goes on; the form is compiled once more, in a new process |
-| one sequence's numbers mean nothing: a value that is not finite, all logits equal, or one token 128 times in a row from logits equal to the last bit | that sequence alone: \`EngineNumericalFault\`, with the layer and the op that it was first seen in | goes on; what the sequence computed is not reused |
-| three such sequences in a row, none answered between them | \`EngineNumericalFault\` | is asked three questions of one token each; if it answers one, it goes on, for then the prompts are to blame. If none, it is started again |
-| the same three questions, asked before an engine is ready, are all answered so | \`EngineNumericalFault\` | is given up: the replica ends with the reason, and a new revision of the service is not rolled out further |
+| the engine process exits, a step fails with an error, or a rank is lost | end with \`EngineFault\` and the cause | restarts: at once, then with a back-off of 1 s, 2 s, 4 s … 30 s while it is lost again within a minute of serving |
+| a step never returns, or a process hangs | end with \`EngineFault\` and the duration | is killed and restarted |
+| a process that compiles structured output dies or hangs | continue; only the request that it compiled for ends with \`EngineFault\`, if the process is lost twice | keeps running; a new process compiles the structured output once more |
+| one sequence has non-finite values, all logits equal, or one token 128 times in a row from bit-identical logits | that sequence alone ends with \`EngineNumericalFault\`, with the layer and the op of the first fault | keeps running; it does not reuse what the sequence computed |
+| three such sequences in a row, none answered between them | end with \`EngineNumericalFault\` | runs a self-check: three requests of one token each. If it answers one, the prompts are to blame and it keeps running. Otherwise it restarts |
+| the same self-check, before the engine is ready: all three requests fail | end with \`EngineNumericalFault\` | is given up: the replica exits with the reason, and the operator stops the rollout of the new revision |
 
-While an engine is started again \`/healthz/ready\` answers 503 and new requests wait. A run of 256 equal tokens alone is no
-fault, since a table of dashes is one too: it is counted in \`llmservice_repeated_token_runs_total\`. Numerical faults are
-counted by kind in \`llmservice_numerical_faults_total\`.
+While an engine restarts, \`/healthz/ready\` answers 503 and new requests wait. A run of 256 equal tokens alone is not a
+fault, because a table of dashes is one too; \`llmservice_repeated_token_runs_total\` counts such runs.
+\`llmservice_numerical_faults_total\` counts numerical faults by kind.
 `;
 }

@@ -1,4 +1,4 @@
-// Every way a service can fail, in one table: whether trying again can help, and what a person should do.
+// Every way a service can fail, in one table: whether a retry can help, and what a person should do.
 // The runtime writes a Failure as its termination message; the operator turns it into conditions.
 
 import { terminationMessageMaxBytes } from './names.js';
@@ -16,36 +16,37 @@ export const failureKinds = {
   InvalidSpec: {
     terminal: true,
     httpStatus: 500,
-    remedy: 'Correct the named fields of the manifest and apply it again.',
+    remedy: 'Correct the fields that the message names and apply the manifest again.',
   },
   InvalidEngineConfig: {
     terminal: true,
     httpStatus: 500,
-    remedy: 'Correct the named settings: fields of the manifest, variables, flags or the engine-config file.',
+    remedy:
+      'Correct the settings that the message names: manifest fields, variables, flags or the engine-config file.',
   },
   KeysInvalid: {
     terminal: false,
     httpStatus: 503,
     remedy:
-      'Correct keys.yaml in the Secret that spec.auth.keysSecretRef or spec.administration.keysSecretRef names; ' +
-      'deploy/docs/keys.md shows one.',
+      'Correct keys.yaml in the Secret named in spec.auth.keysSecretRef or spec.administration.keysSecretRef; deploy/docs/keys.md ' +
+      'has an example.',
   },
   CertificateInvalid: {
     terminal: false,
     httpStatus: 503,
     remedy:
-      'Correct tls.crt, tls.key or client-ca.crt in the Secret named in spec.tls.secretRef; deploy/docs/tls.md says how.',
+      'Correct tls.crt, tls.key or client-ca.crt in the Secret named in spec.tls.secretRef; deploy/docs/tls.md explains how.',
   },
   UnsupportedArchitecture: {
     terminal: true,
     httpStatus: 500,
-    remedy:
-      'Use a checkpoint whose model_type is one of those listed in the message, or set spec.engine.runtime to vllm.',
+    remedy: 'Use a checkpoint with a model_type that the message lists, or set spec.engine.runtime to vllm.',
   },
   UnsupportedByEngine: {
     terminal: true,
     httpStatus: 500,
-    remedy: 'Set spec.engine.image to a vLLM that knows what the message names, or use another checkpoint.',
+    remedy:
+      'Set spec.engine.image to a vLLM version that supports what the message names, or use another checkpoint.',
   },
   UnsupportedQuantization: {
     terminal: true,
@@ -56,7 +57,7 @@ export const failureKinds = {
   ParallelismInvalid: {
     terminal: true,
     httpStatus: 500,
-    remedy: 'Set spec.parallelism.tensor to one of the values listed in the message.',
+    remedy: 'Set spec.parallelism.tensor to a value that the message lists.',
   },
   ModelNotFound: {
     terminal: true,
@@ -79,64 +80,66 @@ export const failureKinds = {
     terminal: true,
     httpStatus: 503,
     remedy:
-      'Set spec.model.s3.region (--s3-region) to the region of the bucket, or spec.model.s3.endpoint to its endpoint.',
+      "Set spec.model.s3.region (--s3-region) to the bucket's region, or spec.model.s3.endpoint to the bucket's endpoint.",
   },
   S3CertificateUntrusted: {
     terminal: true,
     httpStatus: 503,
     remedy:
-      'Put the authority that issued the certificate of the endpoint as ca.crt into the ConfigMap named in spec.model.s3.caConfigMapRef ' +
-      '(a PEM file in --s3-ca-dir), or correct the host in spec.model.s3.endpoint (--s3-endpoint).',
+      'Put the CA certificate of the endpoint as ca.crt into the ConfigMap named in spec.model.s3.caConfigMapRef (a PEM file in ' +
+      '--s3-ca-dir), or correct the host in spec.model.s3.endpoint (--s3-endpoint).',
   },
   SecretNotAllowed: {
     terminal: true,
     httpStatus: 503,
-    remedy: 'If services of the namespace may use the Secret so, label it by the command in the message.',
+    remedy:
+      'If services of the namespace may use the Secret this way, label it with the command in the message.',
   },
   S3Unavailable: {
     terminal: false,
     httpStatus: 503,
-    remedy: 'Wait for the S3 endpoint or correct spec.model.s3.endpoint; the pull resumes by itself.',
+    remedy: 'Wait for the S3 endpoint or correct spec.model.s3.endpoint; the pull resumes automatically.',
   },
   CheckpointIncomplete: {
     terminal: true,
     httpStatus: 503,
     remedy:
-      'Upload the files or tensors that the message names; the annotation llmservice.dev/retry has them looked for at once.',
+      'Upload the files or tensors that the message names; the annotation llmservice.dev/retry makes the operator check again at once.',
   },
   CheckpointCorrupt: {
     terminal: true,
     httpStatus: 503,
-    remedy: 'Upload the named file again; its content does not match its header or its size.',
+    remedy:
+      'Upload the file that the message names again; its content does not match its header or its size.',
   },
   CheckpointUnreadable: {
     terminal: true,
     httpStatus: 503,
     remedy:
-      'Write the checkpoint again with what usual tools write: its headers or its index take more memory or time than ' +
-      'the operator gives to one checkpoint.',
+      'Save the checkpoint again with a standard tool: its headers or its index need more memory or time than the operator grants ' +
+      'one checkpoint.',
   },
   TokenizerMissing: {
     terminal: true,
     httpStatus: 503,
-    remedy: 'Add tokenizer.json (Hugging Face tokenizers format) beside the weights.',
+    remedy: 'Add tokenizer.json (Hugging Face tokenizers format) to the folder of the weights.',
   },
   TokenizerInvalid: {
     terminal: true,
     httpStatus: 503,
     remedy:
-      'Correct tokenizer.json (Hugging Face tokenizers format) beside the weights: the message says what is wrong.',
+      'Correct tokenizer.json (Hugging Face tokenizers format) in the folder of the weights; the message says what is wrong.',
   },
   ChatTemplateInvalid: {
     terminal: true,
     httpStatus: 503,
     remedy:
-      'Correct chat_template in tokenizer_config.json (or chat_template.jinja): the message quotes the error.',
+      'Correct chat_template in tokenizer_config.json (or chat_template.jinja); the message quotes the error.',
   },
   WeightsDiskFull: {
     terminal: true,
     httpStatus: 503,
-    remedy: 'Give the weights volume at least the size named in the message.',
+    remedy: 'Enlarge the weights volume to at least the size in the message.',
   },
   WeightsCacheNotWritable: {
     terminal: true,
@@ -148,7 +151,7 @@ export const failureKinds = {
     terminal: true,
     httpStatus: 503,
     remedy:
-      'Look at what the message names in the folder or the claim of spec.model.cache, and remove it or correct its owner; ' +
+      'Inspect what the message names in the folder or the claim of spec.model.cache, and remove it or correct its owner; ' +
       'deploy/docs/weights-cache.md says who may write there.',
   },
   ModelTooLarge: {
@@ -160,43 +163,45 @@ export const failureKinds = {
   KvCacheTooSmall: {
     terminal: true,
     httpStatus: 503,
-    remedy: 'Set engine.maxModelLen to the length named in the message or less.',
+    remedy: 'Set engine.maxModelLen to at most the length in the message.',
   },
   SharedMemoryTooSmall: {
     terminal: true,
     httpStatus: 503,
-    remedy: 'Raise spec.sharedMemory.sizeLimit to the size named in the message.',
+    remedy: 'Raise spec.sharedMemory.sizeLimit to the size in the message.',
   },
   LoadStalled: {
     terminal: false,
     httpStatus: 503,
-    remedy: 'Look at the node: the load made no progress for the time named in the message.',
+    remedy: 'Check the node: the load made no progress for the time in the message.',
   },
   EngineFault: {
     terminal: false,
     httpStatus: 503,
-    remedy: 'Send the request again: the engine is being restarted; see the runtime log for the cause.',
+    remedy: 'Send the request again: the engine is restarting; the runtime log has the cause.',
   },
   EngineNumericalFault: {
     terminal: false,
     httpStatus: 500,
-    remedy: 'Check the weights of the layer that the message names; if all requests end so, load them again.',
+    remedy:
+      'Check the weights of the layer that the message names; if all requests end this way, load them again.',
   },
   GrammarInvalid: {
     terminal: false,
     httpStatus: 400,
-    remedy: 'Correct the schema, expression or rules that the request asks its answer to follow.',
+    remedy:
+      'Correct the schema, regular expression, grammar or token rules that the request sets for its answer.',
   },
   QueueTimeout: {
     terminal: false,
     httpStatus: 503,
     remedy:
-      'Send the request again later, let it wait longer, or add replicas: all room was taken meanwhile.',
+      'Send the request again later, let it wait longer (max_queue_seconds), or add replicas: no capacity became free in time.',
   },
   OutOfMemory: {
     terminal: true,
     httpStatus: 503,
-    remedy: 'Raise spec.resources.limits.memory above the size named in the message.',
+    remedy: 'Raise spec.resources.limits.memory above the size in the message.',
   },
   DeviceOutOfMemory: {
     terminal: true,
@@ -208,7 +213,7 @@ export const failureKinds = {
     terminal: false,
     httpStatus: 503,
     remedy:
-      'End what else uses the memory that the message tells of, or lower engine.memoryUtilizationPercent.',
+      'Stop the other processes that use the memory in the message, or lower engine.memoryUtilizationPercent.',
   },
   DeviceUnavailable: {
     terminal: false,
@@ -220,7 +225,7 @@ export const failureKinds = {
     terminal: false,
     httpStatus: 503,
     remedy:
-      'The engine starts again by itself. If it fails again, look at the device with nvidia-smi or rocm-smi, and use another node.',
+      'The engine restarts automatically. If it fails again, check the device with nvidia-smi or rocm-smi, and use another node.',
   },
   ImagePullFailed: {
     terminal: false,
@@ -247,7 +252,7 @@ export interface Failure {
 /** Of names and answers from outside, which may be of any length; a condition's message takes eight times as many. */
 const maxMessageChars = 4096;
 
-/** An error that carries its reason from where it is known to where it is told. */
+/** An error that carries its reason from where it is known to where it is reported. */
 export class FailureError extends Error {
   override readonly name = 'FailureError';
   constructor(

@@ -20,14 +20,14 @@ export type S3Meaning =
 
 export interface S3ErrorRow {
   readonly means: S3Meaning;
-  /** What has happened, for the page. */
+  /** What happened, for the page. */
   readonly what: string;
   readonly codes: readonly string[];
   /** Of answers whose code no row has: those to HEAD have no body and so no code. */
   readonly statuses?: readonly number[];
   /** The row counts only where the message is like this. */
   readonly like?: RegExp;
-  /** What helps, where the remedy of the reason does not say it. */
+  /** Remedy, where that of the reason does not say it. */
   readonly hint?: string;
 }
 
@@ -35,42 +35,42 @@ export interface S3ErrorRow {
 export const s3ErrorTable: readonly S3ErrorRow[] = [
   {
     means: 'BucketNotFound',
-    what: 'no such bucket, or no name of a bucket',
+    what: 'the bucket does not exist, or its name is not valid',
     codes: ['NoSuchBucket', 'InvalidBucketName'],
   },
   {
     means: 'S3RegionMismatch',
-    what: 'a bucket of another region',
+    what: 'the bucket is in another region',
     codes: ['PermanentRedirect', 'IllegalLocationConstraintException'],
     statuses: [301],
   },
   {
     means: 'S3RegionMismatch',
-    what: 'a signature for another region',
+    what: 'the request is signed for another region',
     codes: ['AuthorizationHeaderMalformed'],
     like: /\bregion\b/i,
   },
   {
     means: 'S3Unavailable',
-    what: 'a clock that is wrong by minutes',
+    what: 'the clocks differ by minutes',
     codes: ['RequestTimeTooSkewed', 'RequestExpired', 'RequestInTheFuture'],
-    hint: 'the clocks of this machine and of the S3 server differ: set them by NTP',
+    hint: 'the clocks of this machine and of the S3 server differ: synchronize them with NTP',
   },
   {
     means: 'CheckpointIncomplete',
-    what: 'an object in an archive',
+    what: 'the object is archived',
     codes: ['InvalidObjectState'],
     hint: 'restore the object from its archive class first',
   },
   {
     means: 'S3AccessDenied',
-    what: 'a session token that is over, or none',
+    what: 'the session token is expired or not valid',
     codes: ['ExpiredToken', 'ExpiredTokenException', 'InvalidToken', 'TokenRefreshRequired'],
-    hint: 'AWS_SESSION_TOKEN has to be renewed together with its keys, or left out',
+    hint: 'renew AWS_SESSION_TOKEN together with its keys, or leave it out',
   },
   {
     means: 'S3AccessDenied',
-    what: 'keys that are wrong, missing or may not read',
+    what: 'the keys are wrong, missing or not allowed to read',
     codes: [
       ...['AccessDenied', 'AccountProblem', 'AllAccessDisabled', 'NotSignedUp', 'InvalidPayer'],
       ...['InvalidAccessKeyId', 'SignatureDoesNotMatch', 'InvalidSecurity', 'MissingSecurityHeader'],
@@ -83,7 +83,7 @@ export const s3ErrorTable: readonly S3ErrorRow[] = [
   },
   {
     means: 'S3CertificateUntrusted',
-    what: 'a certificate of an unknown authority, or for another host',
+    what: 'the certificate is from an unknown authority, or for another host',
     codes: [
       ...['DEPTH_ZERO_SELF_SIGNED_CERT', 'SELF_SIGNED_CERT_IN_CHAIN', 'UNABLE_TO_VERIFY_LEAF_SIGNATURE'],
       ...['UNABLE_TO_GET_ISSUER_CERT', 'UNABLE_TO_GET_ISSUER_CERT_LOCALLY', 'CERT_UNTRUSTED', 'INVALID_CA'],
@@ -92,26 +92,26 @@ export const s3ErrorTable: readonly S3ErrorRow[] = [
   },
   {
     means: 'S3Unavailable',
-    what: 'a certificate that is over, or not valid yet',
+    what: 'the certificate is expired, or not valid yet',
     codes: ['CERT_HAS_EXPIRED', 'CERT_NOT_YET_VALID'],
     hint: 'renew the certificate of the endpoint, or set the clock of this machine',
   },
   {
     means: 'S3Unavailable',
-    what: 'no TLS where TLS is expected, or the reverse',
+    what: 'one side speaks TLS and the other does not',
     codes: ['EPROTO', 'HPE_INVALID_CONSTANT', 'ERR_SSL_WRONG_VERSION_NUMBER'],
-    hint: 'spec.model.s3.endpoint says http:// where it has to say https://, or the reverse',
+    hint: 'spec.model.s3.endpoint says http:// where it must say https://, or the reverse',
   },
   {
     means: 'S3Unavailable',
-    what: 'a host without an address',
+    what: 'the host has no address',
     // A headless Service without pods has none either: it may come back.
     codes: ['ENOTFOUND', 'EAI_AGAIN'],
     hint: 'the host of spec.model.s3.endpoint has no address',
   },
   {
     means: 'S3Unavailable',
-    what: 'a server or a way to it that is away or busy',
+    what: 'the server or the network is unreachable or busy',
     codes: [
       ...['SlowDown', 'ServiceUnavailable', 'InternalError', 'RequestTimeout', 'OperationAborted'],
       ...['Throttling', 'ThrottlingException', 'TooManyRequests', 'RequestLimitExceeded'],
@@ -122,13 +122,13 @@ export const s3ErrorTable: readonly S3ErrorRow[] = [
   },
   {
     means: 'objectAbsent',
-    what: 'no such object',
+    what: 'the object does not exist',
     codes: ['NoSuchKey', 'NotFound', 'NoSuchVersion'],
     statuses: [404],
   },
   {
     means: 'objectChanged',
-    what: 'an object that was replaced since it was listed',
+    what: 'the object was replaced after it was listed',
     codes: ['PreconditionFailed', 'InvalidRange'],
     statuses: [412, 416],
   },
@@ -170,7 +170,7 @@ export function readS3Error(error: unknown): S3ErrorReading {
   return { means, code, status, hint };
 }
 
-/** `HTTP 403 AccessDenied`, `ECONNREFUSED`, with what helps. */
+/** `HTTP 403 AccessDenied`, `ECONNREFUSED`, with the remedy. */
 export function describeS3Error({ code, status, hint }: S3ErrorReading): string {
   const told = status === null ? code : `HTTP ${String(status)} ${code}`;
   return hint === null ? told : `${told}; ${hint}`;

@@ -1,4 +1,4 @@
-// The page of the server's API in Markdown: routes, fields of their bodies, error codes. Pure.
+// The page of the server's API in Markdown: routes, fields of their bodies, limits, error codes. Pure.
 
 import { errorCodes } from '../src/request/body/api-error.js';
 import { bodyKinds, honouredOn } from '../src/request/body/body-schemas.js';
@@ -10,19 +10,25 @@ export function apiPage(): string {
 
 # The API
 
-Every server has its own description, in OpenAPI 3.1, at \`/openapi.json\`; bodies are validated with the schemas in it,
-and it is published as [runtime/openapi.json](../../runtime/openapi.json). A field that is not in the table of its route
-is refused with 400 and its name, as is one whose value asks for what this server does not do; in the table's
-fields \`null\` is absent. How OpenAI's and Anthropic's fields fare, one by one: [test/conformance](../../test/conformance/README.md). Which SDK works how:
-[clients.md](clients.md).
+Every server answers the routes of OpenAI, Anthropic, KServe and vLLM. This page lists the routes, the fields of their
+bodies, the limits and the error codes. A chat request:
+
+\`\`\`sh
+curl http://demo.experimental.example/v1/chat/completions -H 'content-type: application/json' \\
+  -d '{"model": "demo", "messages": [{"role": "user", "content": "Hello"}]}'
+\`\`\`
+
+The server describes itself in OpenAPI 3.1 at \`/openapi.json\` ([a copy](../../runtime/openapi.json)) and validates bodies
+with the schemas of that document. Which SDK works how: [clients.md](clients.md). OpenAI's and Anthropic's fields, one by
+one: [test/conformance](../../test/conformance/README.md).
 
 ## Routes
 
-What begins with \`/v1\` is also there under \`/openai/v1\`. A public route leads to these and to \`/health\`; the others answer
-inside the cluster alone ([routes](routing.md)).
+Every route under \`/v1\` is also available under \`/openai/v1\`. A public route exposes these and \`/health\`; the others are
+available inside the cluster only ([routes](routing.md)).
 
 ${table(
-  ['route', 'answers', 'body'],
+  ['route', 'description', 'body'],
   Object.values(routeTable).map(({ method, path, summary, body }) => [
     `\`${method.toUpperCase()} ${path}\``,
     summary,
@@ -31,35 +37,36 @@ ${table(
 )}
 ## Bodies
 
-Required fields are marked with \\*.
+Required fields are marked with \\*. \`null\` in a field of the table counts as absent. The server refuses a field that is not
+in the table of its route with 400 and the field's name. It refuses a value that asks for an unsupported feature the same way.
 
 ${bodyKinds.filter(hasFields).map(fieldsOf).join('\n')}
-## What a request may be
+## Request limits
 
-What costs something is let in before its body is read, and each bound is told by the code below.
+The server admits a request that costs work before it reads the body. Each limit has its own error code:
 
-| bound | beyond it |
+| limit | when exceeded |
 |---|---|
-| A body: \`server.maxBodyBytes\`, unpacked; gzip, deflate or br, once | 413 \`request_too_large\` |
+| Size of a body, decompressed: \`server.maxBodyBytes\`. Bodies may be compressed once, with gzip, deflate or br | 413 \`request_too_large\` |
 | JSON: 128 levels, 50,000 members of objects, 50,000 lists and objects, 131,072 strings, 524,288 values | 400 \`invalid_request\` |
-| Arguments of earlier calls of tools, read as JSON: 2,097,152 characters in a conversation | no error: the template gets what is beyond as text |
-| A body that comes slower than 500 bytes per second for 20 s | 408 \`request_timeout\` |
-| All bodies until their answers end: \`server.maxBodiesBytes\`. Bodies that hardly come make room first; an eighth of it is for bodies below 64 KiB | 503 \`server_busy\` |
-| A key's part of that room, of which it leaves a third | 429 \`queue_full\` |
-| Connections: \`server.maxConnections\`. One that is idle makes room; the health routes are answered beyond it | 503 \`server_busy\` |
-| The rest of a body whose request is refused: read for 30 s, while it does not pause for 5 s, and up to \`server.maxBodyBytes\` | the connection closes |
-| A header \`Host\`, \`Authorization\` or \`X-Api-Key\` twice | 400 \`invalid_request\` |
+| Arguments of earlier tool calls, parsed as JSON: 2,097,152 characters per conversation | no error: the template gets the rest as text |
+| Speed of a body: 500 bytes per second over 20 s | 408 \`request_timeout\` |
+| Total size of all bodies until their responses end: \`server.maxBodiesBytes\`. The server drops slow bodies first. It reserves an eighth for bodies below 64 KiB | 503 \`server_busy\` |
+| A key's share of that total: twice what it leaves free, so two thirds for a single key | 429 \`queue_full\` |
+| Connections: \`server.maxConnections\`. The server closes an idle connection for a new one, and answers the health routes beyond the limit | 503 \`server_busy\` |
+| Rest of the body of a refused request: read for 30 s, up to \`server.maxBodyBytes\`, until it pauses for 5 s | the connection closes |
+| Headers \`Host\`, \`Authorization\` and \`X-Api-Key\`: once each | 400 \`invalid_request\` |
 | Answers, and texts that are tokenized, rendered or counted, at once: \`engine.maxNumSeqs\` + \`server.maxWaiting\` | 429 \`queue_full\` |
 | Tokens of a [key](keys.md#budgets) | 429 \`rate_limit_exceeded\` |
-| A text that is tokenized, rendered or counted for 60 s | 503 \`server_busy\` |
+| Time to tokenize, render or count a text: 60 s | 503 \`server_busy\` |
 
-There is no bound by address: behind a gateway all clients have the same.
+There is no limit by client address, because all clients behind a gateway have the same one.
 
 ## Errors
 
-\`{"error": {"message", "type", "param", "code"}}\`, with one of these codes or the
-[reason of a failure of the service](failures.md); on the routes of messages in [Anthropic's body](clients.md#messages).
-\`message\` says what to send instead, and \`param\` which field it is about.
+The body of an error is \`{"error": {"message", "type", "param", "code"}}\`; the messages routes use
+[Anthropic's body](clients.md#messages). \`message\` says what to send instead, and \`param\` names the field. \`code\` is one
+of this table, or the [reason of a failure of the service](failures.md):
 
 ${table(
   ['code', 'status', 'type'],
@@ -69,8 +76,9 @@ ${table(
     `\`${type}\``,
   ]),
 )}
-Of a service that may sleep the [activator](scaling.md#while-it-wakes) may answer in its place: \`service_not_found\` 404,
-\`upstream_failed\` and \`upstream_unverified\` 502, and with 503 \`service_stopped\`, \`service_failed\`, \`service_over_budget\` and \`queue_full\`.
+For a service that may sleep, the [activator](scaling.md#while-it-wakes) may answer instead: \`service_not_found\` with 404,
+\`upstream_failed\` and \`upstream_unverified\` with 502, and \`service_stopped\`, \`service_failed\`, \`service_over_budget\` and
+\`queue_full\` with 503.
 `;
 }
 
@@ -94,18 +102,18 @@ function typeOf(schema: JsonSchema): string {
   return [type].flat().join(' or ');
 }
 
-const boundWords: Readonly<Record<string, string>> = {
-  minimum: 'at least',
-  exclusiveMinimum: 'above',
-  maximum: 'at most',
-  maxLength: 'characters at most',
-  maxItems: 'entries at most',
+const boundTexts: Readonly<Record<string, (bound: string) => string>> = {
+  minimum: (bound) => `min ${bound}`,
+  exclusiveMinimum: (bound) => `above ${bound}`,
+  maximum: (bound) => `max ${bound}`,
+  maxLength: (bound) => `max ${bound} characters`,
+  maxItems: (bound) => `max ${bound} items`,
 };
 
 const boundsOf = (schema: JsonSchema): string =>
-  Object.entries(boundWords)
+  Object.entries(boundTexts)
     .filter(([keyword]) => schema[keyword] !== undefined)
-    .map(([keyword, words]) => `${words} ${JSON.stringify(schema[keyword])}`)
+    .map(([keyword, text]) => text(JSON.stringify(schema[keyword])))
     .join(', ');
 
 function table(head: readonly string[], rows: readonly (readonly string[])[]): string {

@@ -35,12 +35,17 @@ export function conformancePage(): string {
 
 # OpenAI's and Anthropic's request fields, one by one
 
-The fields are those of the types of \`openai\` ${VERSION} and, of messages, of \`@anthropic-ai/sdk\` ${anthropicVersion}. Each
-row is a test of [conformance.test.ts](conformance.test.ts), which asks a server: an honoured field changes what is generated or what is answered, and a value that it cannot have is
-400 with the field's name; a refused one is 400 with its name, unless its value asks for nothing. What a field does is
-tested beside the code that does it.
+This page lists which request fields of \`openai\` ${VERSION} and, for messages, of \`@anthropic-ai/sdk\` ${anthropicVersion} the server
+honours, and which it refuses. Each row is a test of [conformance.test.ts](conformance.test.ts) against a server:
 
-Run them with \`npm test -- --selectProjects unit --testPathPatterns test/conformance\`.
+\`\`\`sh
+npm test -- --selectProjects unit --testPathPatterns test/conformance
+\`\`\`
+
+- An **honoured** field changes what is generated or what is answered. An invalid value gets 400 with the field's name.
+- A **refused** field gets 400 with its name, unless its value asks for nothing.
+
+What a field does is tested next to the code that does it.
 
 | body | field | | test |
 |---|---|---|---|
@@ -48,8 +53,8 @@ ${rows.join('\n')}
 
 ## Generated requests
 
-\`test/conformance/schemathesis.sh [CASES_PER_ROUTE]\` lets [Schemathesis](https://schemathesis.readthedocs.io) make requests
-from \`/openapi.json\` of a server with the demo model, right and wrong ones, and fails on a server error and on an answer
-that is not as the document says. \`make prove\` runs it at length.
+\`test/conformance/schemathesis.sh [CASES_PER_ROUTE]\` lets [Schemathesis](https://schemathesis.readthedocs.io) generate requests
+from \`/openapi.json\` of a server with the demo model, both valid and invalid ones. It fails on a server error, and on a
+response that does not match the document. \`make prove\` runs it for longer.
 `;
 }

@@ -201,17 +201,17 @@ describe('the API server refuses', () => {
     [
       'more replicas than share the budgets of keys',
       { replicas: 3, auth: { keysSecretRef: { name: 'keys' }, maxReplicas: 2 } },
-      /spec\.replicas: .*raise auth\.maxReplicas to the most replicas/,
+      /spec\.replicas: .*raise auth\.maxReplicas to the max number of replicas/,
     ],
     [
       'a certificate that the gateway could not verify',
       { tls: { secretRef: { name: 'tls' } }, routing: { host: 'demo.example.org' } },
-      /spec\.tls: .*caConfigMapRef is required beside routing\.host/,
+      /spec\.tls: .*caConfigMapRef is required with routing\.host/,
     ],
     [
       'a certificate that the activator could not verify',
       { tls: { secretRef: { name: 'tls' } }, scaling: { idleAfterSeconds: 60 } },
-      /spec\.tls: .*caConfigMapRef is required beside scaling\.idleAfterSeconds/,
+      /spec\.tls: .*caConfigMapRef is required with scaling\.idleAfterSeconds/,
     ],
     [
       'authorities of no certificate',

@@ -55,7 +55,7 @@ const leadsTo = (name: string, service: string) =>
   eventually(`${name} leads to ${service}`, async () => (await backend(name)) === service);
 
 test.each([
-  ['itself', { fallback: { service: 'refused' } }, 'cannot stand in for itself'],
+  ['itself', { fallback: { service: 'refused' } }, 'names this service itself'],
   [
     'any without a route',
     { fallback: { service: 'small' }, host: null },

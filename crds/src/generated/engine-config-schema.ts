@@ -3,7 +3,7 @@
 export const engineConfigSchema: object = {
   "$schema": "http://json-schema.org/draft-07/schema#",
   "title": "EngineConfig",
-  "description": "What the operator hands the runtime. Every field is present: defaults are applied before it is written.",
+  "description": "Configuration that the operator passes to the runtime. Every field is present: defaults are applied before it is written.",
   "type": "object",
   "additionalProperties": false,
   "required": [
@@ -28,12 +28,12 @@ export const engineConfigSchema: object = {
       "properties": {
         "uri": {
           "type": "string",
-          "description": "s3://bucket/prefix/, file:///path or an absolute path, of a folder or a .gguf file.",
+          "description": "Folder or .gguf file, as s3://bucket/prefix/, file:///path or an absolute path.",
           "maxLength": 1024
         },
         "name": {
           "type": "string",
-          "description": "The served name.",
+          "description": "Served model name.",
           "minLength": 1,
           "maxLength": 253
         },
@@ -65,7 +65,7 @@ export const engineConfigSchema: object = {
         },
         "cache": {
           "type": "object",
-          "description": "The weights folder is shared with other pods of the node; absent: it is this pod's alone.",
+          "description": "Present: the weights folder is shared with other pods. Absent: it belongs to this pod alone.",
           "additionalProperties": false,
           "required": [
             "volume",
@@ -76,7 +76,7 @@ export const engineConfigSchema: object = {
           "properties": {
             "volume": {
               "type": "string",
-              "description": "What the folder is outside of the pod, for messages.",
+              "description": "Name of the folder outside of the pod, for messages.",
               "maxLength": 1024
             },
             "maxBytes": {
@@ -85,18 +85,18 @@ export const engineConfigSchema: object = {
                 "null"
               ],
               "minimum": 1,
-              "description": "Checkpoints that nobody uses make way beyond it; null: as much as the disk has."
+              "description": "Max size; beyond it, unused checkpoints are evicted. null: the size of the disk."
             },
             "verify": {
               "enum": [
                 "onPull",
                 "always"
               ],
-              "description": "When files are compared with their digests: once they are pulled, or at every start too."
+              "description": "When files are compared with their digests: after the pull, or at every start too."
             },
             "pins": {
               "type": "object",
-              "description": "What the checkpoints were when the revision was planned; null: not known.",
+              "description": "Identity of the checkpoints when the revision was planned; null: unknown.",
               "additionalProperties": false,
               "required": [
                 "model",
@@ -137,7 +137,7 @@ export const engineConfigSchema: object = {
             "cuda",
             "hip"
           ],
-          "description": "Which backend the engine uses."
+          "description": "Backend of the engine."
         },
         "memoryBytesPerDevice": {
           "type": [
@@ -145,7 +145,7 @@ export const engineConfigSchema: object = {
             "null"
           ],
           "minimum": 1,
-          "description": "Memory of one device (on CPU: what the engine may plan with); null: measured."
+          "description": "Memory of one device; on the CPU, the memory that the engine plans with. null: the engine measures it."
         }
       }
     },
@@ -187,7 +187,7 @@ export const engineConfigSchema: object = {
             "null"
           ],
           "minimum": 1,
-          "description": "Tokens of prompt plus output; null: the largest that fits."
+          "description": "Max tokens of prompt and output together; null: the largest that fits."
         },
         "memoryUtilizationPercent": {
           "type": "integer",
@@ -203,7 +203,7 @@ export const engineConfigSchema: object = {
           "type": "integer",
           "minimum": 65,
           "maximum": 1048576,
-          "description": "At least maxNumSeqs + 64; with speculative decoding maxNumSeqs x (1 + speculative.tokens) + 64."
+          "description": "At least maxNumSeqs + 64; with speculative decoding at least maxNumSeqs x (1 + speculative.tokens) + 64."
         },
         "blockSize": {
           "enum": [
@@ -216,7 +216,7 @@ export const engineConfigSchema: object = {
         },
         "prefixCaching": {
           "type": "boolean",
-          "description": "Whether prompts may reuse the cache of what they share with earlier ones."
+          "description": "Whether a prompt may reuse the cached prefix that it shares with an earlier prompt."
         },
         "dtype": {
           "enum": [
@@ -224,14 +224,14 @@ export const engineConfigSchema: object = {
             "bfloat16",
             "float32"
           ],
-          "description": "Type of the KV cache and of unquantized weights in memory; auto: bfloat16. F16 matrices stay F16 unless it is float32. Activations are float32 on the CPU."
+          "description": "Data type of the KV cache and of unquantized weights in memory; auto: bfloat16. F16 matrices stay F16 unless it is float32. Activations are float32 on the CPU."
         },
         "kvCacheDtype": {
           "enum": [
             "auto",
             "fp8"
           ],
-          "description": "Type of the KV cache; auto: as dtype. fp8 is e4m3 with a scale per token and head."
+          "description": "Data type of the KV cache; auto: dtype. fp8 is e4m3 with one scale per token and head."
         },
         "quantization": {
           "enum": [
@@ -239,7 +239,7 @@ export const engineConfigSchema: object = {
             "fp8",
             "int8"
           ],
-          "description": "What unquantized matrices become while they load."
+          "description": "Quantization of unquantized matrices at load."
         },
         "speculative": {
           "type": "object",
@@ -248,7 +248,7 @@ export const engineConfigSchema: object = {
             "method",
             "tokens"
           ],
-          "description": "Guesses of the next tokens, verified several at once. Answers do not depend on it.",
+          "description": "Speculative decoding: several draft tokens are verified in one step. Answers do not depend on it.",
           "properties": {
             "method": {
               "enum": [
@@ -256,18 +256,18 @@ export const engineConfigSchema: object = {
                 "ngram",
                 "mtp"
               ],
-              "description": "ngram: from the text itself; mtp: by the checkpoint's layer for multi-token prediction."
+              "description": "Source of draft tokens. ngram: the text itself; mtp: the checkpoint's layer for multi-token prediction."
             },
             "tokens": {
               "type": "integer",
               "minimum": 1,
               "maximum": 16,
-              "description": "Most guesses per sequence and step."
+              "description": "Max draft tokens per sequence and step."
             },
             "uri": {
               "type": "string",
               "minLength": 1,
-              "description": "Of method mtp: another release of the model, whose layer drafts where the checkpoint has none."
+              "description": "For method mtp: another release of the model, whose layer drafts where the checkpoint has none."
             }
           }
         },
@@ -277,7 +277,7 @@ export const engineConfigSchema: object = {
             "own",
             "library"
           ],
-          "description": "Who adds up for ranks on GPUs: the engine in rank order, or NCCL or RCCL; auto: own where devices reach each other's memory."
+          "description": "Implementation of all-reduce between GPU ranks. own: the engine's, in rank order; library: NCCL or RCCL; auto: own where devices can access each other's memory, otherwise library."
         },
         "warmup": {
           "type": "object",
@@ -287,7 +287,7 @@ export const engineConfigSchema: object = {
             "shapes",
             "timeLimitSeconds"
           ],
-          "description": "Steps that the engine runs before it is ready. Answers do not depend on it.",
+          "description": "Warm-up steps that the engine runs before it is ready. Answers do not depend on it.",
           "properties": {
             "preset": {
               "enum": [
@@ -297,12 +297,12 @@ export const engineConfigSchema: object = {
                 "all",
                 "none"
               ],
-              "description": "auto: contexts up to 8,192 tokens on GPUs, nothing on CPUs."
+              "description": "Shapes to warm up. auto: contexts up to 8,192 tokens on GPUs, none on CPUs."
             },
             "shapes": {
               "type": "array",
               "maxItems": 32,
-              "description": "PROMPT:MAX, tokens of the prompt and of prompt plus output.",
+              "description": "PROMPT:MAX: tokens of the prompt, and of prompt and output together.",
               "items": {
                 "type": "string",
                 "pattern": "^[1-9][0-9]{0,7}:[1-9][0-9]{0,7}$"
@@ -312,7 +312,7 @@ export const engineConfigSchema: object = {
               "type": "integer",
               "minimum": 1,
               "maximum": 3600,
-              "description": "No further shape begins after so many seconds."
+              "description": "Seconds after which no further shape starts."
             }
           }
         }
@@ -334,17 +334,17 @@ export const engineConfigSchema: object = {
           ],
           "minLength": 1,
           "maxLength": 1024,
-          "description": "Folder with keys.yaml or keys.json; null: no key is asked for."
+          "description": "Folder with keys.yaml or keys.json; null: requests need no key."
         },
         "maxReplicas": {
           "type": "integer",
           "minimum": 1,
           "maximum": 1000,
-          "description": "Replicas that share the keys' budgets: each gives a key the budget divided by this."
+          "description": "Replicas that share the keys' budgets: each grants a key its budget divided by this number."
         },
         "protectMetrics": {
           "type": "boolean",
-          "description": "Whether /metrics asks for a key too, where there are keys."
+          "description": "Whether /metrics requires a key too, where there are keys."
         }
       }
     },
@@ -362,7 +362,7 @@ export const engineConfigSchema: object = {
           ],
           "minLength": 1,
           "maxLength": 1024,
-          "description": "Folder that gets a line for each finished request; null: none is written."
+          "description": "Folder for the log of finished requests, one line each; null: no log."
         }
       }
     },

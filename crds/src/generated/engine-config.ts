@@ -1,16 +1,16 @@
 // Generated from crds/engine-config.schema.json by `npm run generate`. Do not edit.
 
 /**
- * What the operator hands the runtime. Every field is present: defaults are applied before it is written.
+ * Configuration that the operator passes to the runtime. Every field is present: defaults are applied before it is written.
  */
 export interface EngineConfig {
   model: {
     /**
-     * s3://bucket/prefix/, file:///path or an absolute path, of a folder or a .gguf file.
+     * Folder or .gguf file, as s3://bucket/prefix/, file:///path or an absolute path.
      */
     uri: string;
     /**
-     * The served name.
+     * Served model name.
      */
     name: string;
     /**
@@ -23,23 +23,23 @@ export interface EngineConfig {
       forcePathStyle?: boolean;
     };
     /**
-     * The weights folder is shared with other pods of the node; absent: it is this pod's alone.
+     * Present: the weights folder is shared with other pods. Absent: it belongs to this pod alone.
      */
     cache?: {
       /**
-       * What the folder is outside of the pod, for messages.
+       * Name of the folder outside of the pod, for messages.
        */
       volume: string;
       /**
-       * Checkpoints that nobody uses make way beyond it; null: as much as the disk has.
+       * Max size; beyond it, unused checkpoints are evicted. null: the size of the disk.
        */
       maxBytes: number | null;
       /**
-       * When files are compared with their digests: once they are pulled, or at every start too.
+       * When files are compared with their digests: after the pull, or at every start too.
        */
       verify: 'onPull' | 'always';
       /**
-       * What the checkpoints were when the revision was planned; null: not known.
+       * Identity of the checkpoints when the revision was planned; null: unknown.
        */
       pins: {
         model: string | null;
@@ -49,11 +49,11 @@ export interface EngineConfig {
   };
   accelerator: {
     /**
-     * Which backend the engine uses.
+     * Backend of the engine.
      */
     kind: 'cpu' | 'cuda' | 'hip';
     /**
-     * Memory of one device (on CPU: what the engine may plan with); null: measured.
+     * Memory of one device; on the CPU, the memory that the engine plans with. null: the engine measures it.
      */
     memoryBytesPerDevice: number | null;
   };
@@ -62,13 +62,13 @@ export interface EngineConfig {
   };
   engine: {
     /**
-     * Tokens of prompt plus output; null: the largest that fits.
+     * Max tokens of prompt and output together; null: the largest that fits.
      */
     maxModelLen: number | null;
     memoryUtilizationPercent: number;
     maxNumSeqs: number;
     /**
-     * At least maxNumSeqs + 64; with speculative decoding maxNumSeqs x (1 + speculative.tokens) + 64.
+     * At least maxNumSeqs + 64; with speculative decoding at least maxNumSeqs x (1 + speculative.tokens) + 64.
      */
     maxNumBatchedTokens: number;
     /**
@@ -76,79 +76,79 @@ export interface EngineConfig {
      */
     blockSize: 16 | 32 | 64 | 128;
     /**
-     * Whether prompts may reuse the cache of what they share with earlier ones.
+     * Whether a prompt may reuse the cached prefix that it shares with an earlier prompt.
      */
     prefixCaching: boolean;
     /**
-     * Type of the KV cache and of unquantized weights in memory; auto: bfloat16. F16 matrices stay F16 unless it is float32. Activations are float32 on the CPU.
+     * Data type of the KV cache and of unquantized weights in memory; auto: bfloat16. F16 matrices stay F16 unless it is float32. Activations are float32 on the CPU.
      */
     dtype: 'auto' | 'bfloat16' | 'float32';
     /**
-     * Type of the KV cache; auto: as dtype. fp8 is e4m3 with a scale per token and head.
+     * Data type of the KV cache; auto: dtype. fp8 is e4m3 with one scale per token and head.
      */
     kvCacheDtype: 'auto' | 'fp8';
     /**
-     * What unquantized matrices become while they load.
+     * Quantization of unquantized matrices at load.
      */
     quantization: 'none' | 'fp8' | 'int8';
     /**
-     * Guesses of the next tokens, verified several at once. Answers do not depend on it.
+     * Speculative decoding: several draft tokens are verified in one step. Answers do not depend on it.
      */
     speculative: {
       /**
-       * ngram: from the text itself; mtp: by the checkpoint's layer for multi-token prediction.
+       * Source of draft tokens. ngram: the text itself; mtp: the checkpoint's layer for multi-token prediction.
        */
       method: 'none' | 'ngram' | 'mtp';
       /**
-       * Most guesses per sequence and step.
+       * Max draft tokens per sequence and step.
        */
       tokens: number;
       /**
-       * Of method mtp: another release of the model, whose layer drafts where the checkpoint has none.
+       * For method mtp: another release of the model, whose layer drafts where the checkpoint has none.
        */
       uri?: string;
     };
     /**
-     * Who adds up for ranks on GPUs: the engine in rank order, or NCCL or RCCL; auto: own where devices reach each other's memory.
+     * Implementation of all-reduce between GPU ranks. own: the engine's, in rank order; library: NCCL or RCCL; auto: own where devices can access each other's memory, otherwise library.
      */
     collectives: 'auto' | 'own' | 'library';
     /**
-     * Steps that the engine runs before it is ready. Answers do not depend on it.
+     * Warm-up steps that the engine runs before it is ready. Answers do not depend on it.
      */
     warmup: {
       /**
-       * auto: contexts up to 8,192 tokens on GPUs, nothing on CPUs.
+       * Shapes to warm up. auto: contexts up to 8,192 tokens on GPUs, none on CPUs.
        */
       preset: 'auto' | 'short' | 'long' | 'all' | 'none';
       /**
-       * PROMPT:MAX, tokens of the prompt and of prompt plus output.
+       * PROMPT:MAX: tokens of the prompt, and of prompt and output together.
        *
        * @maxItems 32
        */
       shapes: string[];
       /**
-       * No further shape begins after so many seconds.
+       * Seconds after which no further shape starts.
        */
       timeLimitSeconds: number;
     };
   };
   auth: {
     /**
-     * Folder with keys.yaml or keys.json; null: no key is asked for.
+     * Folder with keys.yaml or keys.json; null: requests need no key.
      */
     keysDir: string | null;
     /**
-     * Replicas that share the keys' budgets: each gives a key the budget divided by this.
+     * Replicas that share the keys' budgets: each grants a key its budget divided by this number.
      */
     maxReplicas: number;
     /**
-     * Whether /metrics asks for a key too, where there are keys.
+     * Whether /metrics requires a key too, where there are keys.
      */
     protectMetrics: boolean;
   };
   accounting: {
     /**
-     * Folder that gets a line for each finished request; null: none is written.
+     * Folder for the log of finished requests, one line each; null: no log.
      */
     dir: string | null;
   };

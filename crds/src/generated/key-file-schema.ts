@@ -43,26 +43,26 @@ export const keyFileSchema: object = {
               "pattern": "^[0-9A-Fa-f]{64}$",
               "description": "the SHA-256 of a key in 64 hex digits (printf %s \"$KEY\" | sha256sum)"
             },
-            "description": "the SHA-256 of the key in 64 hex digits (printf %s \"$KEY\" | sha256sum), or a list of two while the key is changed"
+            "description": "the SHA-256 of the key in 64 hex digits (printf %s \"$KEY\" | sha256sum), or a list of two during a key change"
           },
           "cacheGroup": {
             "type": "string",
             "pattern": "^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$",
-            "description": "a name of 1 to 63 letters, digits, '.', '_' and '-': keys that have the same one reuse each other's cached prompts; without it, a key reuses its own alone"
+            "description": "a name of 1 to 63 letters, digits, '.', '_' and '-': keys with the same name reuse each other's cached prompts; without it, a key reuses only its own"
           },
           "priority": {
             "type": "integer",
             "minimum": -8,
             "maximum": 8,
             "default": 0,
-            "description": "from -8, the most urgent, to 8: what its requests get, and the most urgent that they may ask for"
+            "description": "from -8, the most urgent, to 8: the priority of its requests, and the most urgent that they may ask for"
           },
           "weight": {
             "type": "integer",
             "minimum": 1,
             "maximum": 100,
             "default": 1,
-            "description": "its share of the engine beside other keys while requests wait, 1 to 100"
+            "description": "its share of the engine relative to other keys while requests wait, 1 to 100"
           },
           "tokensPerMinute": {
             "type": "integer",

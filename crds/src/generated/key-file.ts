@@ -21,22 +21,22 @@ export interface KeyEntry {
    */
   id: string;
   /**
-   * the SHA-256 of the key in 64 hex digits (printf %s "$KEY" | sha256sum), or a list of two while the key is changed
+   * the SHA-256 of the key in 64 hex digits (printf %s "$KEY" | sha256sum), or a list of two during a key change
    *
    * @minItems 1
    * @maxItems 2
    */
   sha256: string | string[];
   /**
-   * a name of 1 to 63 letters, digits, '.', '_' and '-': keys that have the same one reuse each other's cached prompts; without it, a key reuses its own alone
+   * a name of 1 to 63 letters, digits, '.', '_' and '-': keys with the same name reuse each other's cached prompts; without it, a key reuses only its own
    */
   cacheGroup?: string;
   /**
-   * from -8, the most urgent, to 8: what its requests get, and the most urgent that they may ask for
+   * from -8, the most urgent, to 8: the priority of its requests, and the most urgent that they may ask for
    */
   priority?: number;
   /**
-   * its share of the engine beside other keys while requests wait, 1 to 100
+   * its share of the engine relative to other keys while requests wait, 1 to 100
    */
   weight?: number;
   /**

@@ -63,64 +63,64 @@ export const llmServiceSchema: object = {
       }
     },
     "spec": {
-      "description": "What is wanted. Only model.uri is required.",
+      "description": "Desired state. Only model.uri is required.",
       "type": "object",
       "title": "LlmServiceSpec",
       "additionalProperties": false,
       "properties": {
         "model": {
-          "description": "Which checkpoint is served, under which names.",
+          "description": "The checkpoint to serve, and the names to serve it under.",
           "type": "object",
           "title": "ModelSpec",
           "additionalProperties": false,
           "properties": {
             "uri": {
-              "description": "The checkpoint's folder (with config.json, tokenizer.json and *.safetensors, or one .gguf file), as s3://BUCKET/PREFIX/, or its file, as s3://BUCKET/PREFIX/NAME.gguf.",
+              "description": "Location of the checkpoint. A folder, s3://BUCKET/PREFIX/, holds config.json, tokenizer.json and *.safetensors, or one .gguf file. A single file is s3://BUCKET/PREFIX/NAME.gguf.",
               "type": "string",
               "maxLength": 1024
             },
             "name": {
-              "description": "The name that clients send as \"model\". Default: metadata.name.",
+              "description": "Served model name, which clients send as \"model\". Default: metadata.name.",
               "type": "string",
               "minLength": 1,
               "maxLength": 253
             },
             "aliases": {
-              "description": "Further names under which the same model answers.",
+              "description": "Additional served names of the same model.",
               "type": "array",
               "maxItems": 16,
               "items": {
-                "description": "One more served name.",
+                "description": "One additional served name.",
                 "type": "string",
                 "minLength": 1,
                 "maxLength": 253
               }
             },
             "s3": {
-              "description": "How the bucket is reached. Without it, AWS S3 is used anonymously.",
+              "description": "Access to the bucket. Default: AWS S3 without credentials.",
               "type": "object",
               "default": {},
               "title": "S3Spec",
               "additionalProperties": false,
               "properties": {
                 "endpoint": {
-                  "description": "Base URL of an S3-compatible server, such as https://s3.example.org: a public one, or one that the operator allows. Default: AWS S3.",
+                  "description": "Base URL of an S3-compatible server, such as https://s3.example.org. It must be public, or one that the operator allows. Default: AWS S3.",
                   "type": "string",
                   "maxLength": 1024
                 },
                 "region": {
-                  "description": "Region that requests are signed for. Default: the environment variable AWS_REGION, else us-east-1.",
+                  "description": "Region that requests are signed for. Default: the environment variable AWS_REGION, otherwise us-east-1.",
                   "type": "string",
                   "minLength": 1,
                   "maxLength": 64
                 },
                 "forcePathStyle": {
-                  "description": "Address the bucket in the path instead of the host name, as most S3-compatible servers expect.",
+                  "description": "Puts the bucket name into the path instead of the host name, as most S3-compatible servers expect.",
                   "type": "boolean",
                   "default": true
                 },
                 "credentialsSecretRef": {
-                  "description": "Secret of this namespace with the keys AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, and with the label llmservice.dev/secret-for=s3. Default: requests are not signed.",
+                  "description": "Secret of this namespace with the keys AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY. It needs the label llmservice.dev/secret-for=s3. Default: requests are not signed.",
                   "type": "object",
                   "additionalProperties": false,
                   "properties": {
@@ -136,7 +136,7 @@ export const llmServiceSchema: object = {
                   ]
                 },
                 "caConfigMapRef": {
-                  "description": "ConfigMap of this namespace whose key ca.crt holds the PEM certificates to trust beside the system's.",
+                  "description": "ConfigMap of this namespace whose key ca.crt holds PEM certificates to trust in addition to the system's.",
                   "type": "object",
                   "additionalProperties": false,
                   "properties": {
@@ -157,13 +157,13 @@ export const llmServiceSchema: object = {
               ]
             },
             "cache": {
-              "description": "Where pulled weights are kept. On a folder of the node, or on a claim, they are pulled once, and every pod that comes later, of any service, starts from them without the bucket.",
+              "description": "Storage of pulled weights. On a folder of the node, or on a claim, weights are pulled once: every later pod, of any service, starts from them without reading the bucket.",
               "type": "object",
               "default": {},
               "additionalProperties": false,
               "properties": {
                 "kind": {
-                  "description": "emptyDir: each pod pulls its own copy. hostPath: a folder of the node; for namespaces that allow it, in folders that the operator was installed to allow. pvc: a PersistentVolumeClaim of this namespace, for namespaces of the restricted profile.",
+                  "description": "emptyDir: each pod pulls its own copy. hostPath: a folder of the node, for namespaces that allow hostPath, in folders that the operator is installed to allow. pvc: a PersistentVolumeClaim of this namespace, for namespaces with the restricted profile.",
                   "type": "string",
                   "enum": [
                     "emptyDir",
@@ -173,7 +173,7 @@ export const llmServiceSchema: object = {
                   "default": "emptyDir"
                 },
                 "path": {
-                  "description": "Folder of the node, one of those that the operator was installed to allow, such as /var/cache/llmservice. Each namespace has a folder of its own there, made where it is missing.",
+                  "description": "Folder of the node, such as /var/cache/llmservice; the operator must be installed to allow it. Each namespace has its own folder in it, which is created if it is missing.",
                   "type": "string",
                   "minLength": 2,
                   "maxLength": 1024
@@ -185,12 +185,12 @@ export const llmServiceSchema: object = {
                   "maxLength": 253
                 },
                 "maxSize": {
-                  "description": "Checkpoints that no pod uses make way beyond it, the one used longest ago first. Default: as much as the disk has.",
+                  "description": "Max size of the cache. Beyond it, checkpoints that no pod uses are evicted, least recently used first. Default: the size of the disk.",
                   "type": "string",
                   "maxLength": 32
                 },
                 "verify": {
-                  "description": "When files are compared with the digests that S3 keeps: onPull: once they are pulled, later by size and time alone; always: at every start, which reads them once more.",
+                  "description": "When files are compared with the digests that S3 keeps. onPull: after the pull; later starts compare size and time only. always: at every start, which reads the files once more.",
                   "type": "string",
                   "enum": [
                     "onPull",
@@ -199,7 +199,7 @@ export const llmServiceSchema: object = {
                   "default": "onPull"
                 },
                 "prePull": {
-                  "description": "Pull before a pod comes: by a Job on each node that may serve, or by one Job into the claim.",
+                  "description": "Pulls the weights before a pod starts: by a Job on each node that may serve, or by one Job into the claim.",
                   "type": "boolean",
                   "default": false
                 }
@@ -218,26 +218,26 @@ export const llmServiceSchema: object = {
           ]
         },
         "accelerator": {
-          "description": "The devices that one replica uses.",
+          "description": "The devices of one replica.",
           "type": "object",
           "default": {},
           "title": "AcceleratorSpec",
           "additionalProperties": false,
           "properties": {
             "profile": {
-              "description": "What one device is, such as mi300x-cpx-nps4 or h100-3g.40gb: its resource, memory and variables; deploy/docs/accelerators.md lists all. Default: as the other fields say.",
+              "description": "Name of the device type, such as mi300x-cpx-nps4 or h100-3g.40gb. It sets the resource, memory and variables; deploy/docs/accelerators.md lists all profiles. Default: the other fields alone describe the device.",
               "type": "string",
               "maxLength": 64,
               "pattern": "^[a-z0-9][a-z0-9.-]*$"
             },
             "resourceName": {
-              "description": "Extended resource of the devices: amd.com/gpu, nvidia.com/gpu or a partition such as nvidia.com/mig-3g.40gb; none serves on the CPU, or stands for the profile's.",
+              "description": "Extended resource of the devices: amd.com/gpu, nvidia.com/gpu or a partition such as nvidia.com/mig-3g.40gb. none: the CPU, or the profile's resource if a profile is set.",
               "type": "string",
               "default": "none",
               "maxLength": 128
             },
             "devices": {
-              "description": "Devices of one replica. A partition (MI300X CPX, MIG) counts as a device. Of GPUs the native runtime takes 8 at the most, unless engine.collectives is library.",
+              "description": "Number of devices of one replica. A partition (MI300X CPX, MIG) counts as a device. The native runtime supports max 8 GPUs, unless engine.collectives is library.",
               "type": "integer",
               "format": "int32",
               "default": 1,
@@ -245,7 +245,7 @@ export const llmServiceSchema: object = {
               "maximum": 64
             },
             "memoryPerDevice": {
-              "description": "Memory of one device; of one partition, where the card is partitioned. On the CPU: what the engine may plan with. Default: on the CPU the memory limit, else the profile's or what the engine measures.",
+              "description": "Memory of one device, or of one partition where the card is partitioned. On the CPU: the memory that the engine plans with. Default: on the CPU the memory limit, otherwise the profile's memory or what the engine measures.",
               "type": "string",
               "maxLength": 32
             }
@@ -256,13 +256,13 @@ export const llmServiceSchema: object = {
           ]
         },
         "parallelism": {
-          "description": "How the model is split.",
+          "description": "How the model is split over devices.",
           "type": "object",
           "default": {},
           "additionalProperties": false,
           "properties": {
             "tensor": {
-              "description": "Tensor-parallel ranks, one for each device. Default: accelerator.devices.",
+              "description": "Number of tensor-parallel ranks, one per device. Default: accelerator.devices.",
               "type": "integer",
               "format": "int32",
               "minimum": 1,
@@ -279,7 +279,7 @@ export const llmServiceSchema: object = {
           "additionalProperties": false,
           "properties": {
             "runtime": {
-              "description": "Who serves. native: our own engine. vllm: a vLLM image, with arguments made from the same fields, for models that ours lacks; deploy/docs/vllm.md tells what differs.",
+              "description": "The serving runtime. native: the engine of this project. vllm: a vLLM image, with arguments derived from the same fields, for models that the native engine does not support; deploy/docs/vllm.md lists the differences.",
               "type": "string",
               "default": "native",
               "enum": [
@@ -288,14 +288,14 @@ export const llmServiceSchema: object = {
               ]
             },
             "image": {
-              "description": "Image of the runtime, of a repository that the operator allows. Default: the one that the operator was installed with for this runtime and kind of device.",
+              "description": "Image of the runtime, from a repository that the operator allows. Default: the image that the operator is installed with for this runtime and device type.",
               "type": "string",
               "minLength": 1,
               "maxLength": 512,
               "pattern": "^\\S+$"
             },
             "args": {
-              "description": "Further arguments of vllm serve, after those made from this spec: of an option that is given twice, vLLM takes the last.",
+              "description": "Additional arguments of vllm serve, appended to those derived from this spec. If an option is given twice, vLLM takes the last.",
               "type": "array",
               "maxItems": 64,
               "items": {
@@ -306,28 +306,28 @@ export const llmServiceSchema: object = {
               }
             },
             "reasoningParser": {
-              "description": "vLLM's parser of reasoning, such as qwen3 or deepseek_r1. Default: answers are not split.",
+              "description": "Reasoning parser of vLLM, such as qwen3 or deepseek_r1. Default: reasoning is not separated from answers.",
               "type": "string",
               "minLength": 1,
               "maxLength": 64,
               "pattern": "^[A-Za-z0-9][A-Za-z0-9_.-]*$"
             },
             "toolCallParser": {
-              "description": "vLLM's parser of tool calls, such as hermes or qwen3_xml; models then choose tools by themselves. Default: no tools.",
+              "description": "Tool-call parser of vLLM, such as hermes or qwen3_xml; it also enables automatic tool choice. Default: no tools.",
               "type": "string",
               "minLength": 1,
               "maxLength": 64,
               "pattern": "^[A-Za-z0-9][A-Za-z0-9_.-]*$"
             },
             "maxModelLen": {
-              "description": "Most tokens of prompt and output together. Default: the largest that fits, told in status.memoryPlan.maxModelLen.",
+              "description": "Max context length: tokens of prompt and output together. Default: the largest that fits; status.memoryPlan.maxModelLen reports it.",
               "type": "integer",
               "format": "int32",
               "minimum": 1,
               "maximum": 16777216
             },
             "memoryUtilizationPercent": {
-              "description": "Share of a device's memory that the engine may use.",
+              "description": "Percentage of a device's memory that the engine may use.",
               "type": "integer",
               "format": "int32",
               "default": 85,
@@ -335,7 +335,7 @@ export const llmServiceSchema: object = {
               "maximum": 100
             },
             "maxNumSeqs": {
-              "description": "Most sequences that one step computes.",
+              "description": "Max sequences in one step.",
               "type": "integer",
               "format": "int32",
               "default": 64,
@@ -343,7 +343,7 @@ export const llmServiceSchema: object = {
               "maximum": 1024
             },
             "maxNumBatchedTokens": {
-              "description": "Most tokens that one step computes; at least maxNumSeqs + 64.",
+              "description": "Max tokens in one step; at least maxNumSeqs + 64.",
               "type": "integer",
               "format": "int32",
               "default": 2048,
@@ -351,7 +351,7 @@ export const llmServiceSchema: object = {
               "maximum": 1048576
             },
             "blockSize": {
-              "description": "Tokens of one block of the KV cache. At the default vLLM chooses itself.",
+              "description": "Tokens per KV cache block. With the default value, vLLM chooses its own.",
               "type": "integer",
               "format": "int32",
               "default": 64,
@@ -363,12 +363,12 @@ export const llmServiceSchema: object = {
               ]
             },
             "prefixCaching": {
-              "description": "Whether prompts may reuse the cache of what they share with earlier ones. Answers do not depend on it.",
+              "description": "Whether a prompt may reuse the cached prefix that it shares with an earlier prompt. Answers do not depend on it.",
               "type": "boolean",
               "default": true
             },
             "dtype": {
-              "description": "Type of the KV cache and of unquantized weights in memory; auto is bfloat16.",
+              "description": "Data type of the KV cache and of unquantized weights in memory; auto is bfloat16.",
               "type": "string",
               "default": "auto",
               "enum": [
@@ -378,7 +378,7 @@ export const llmServiceSchema: object = {
               ]
             },
             "kvCacheDtype": {
-              "description": "Type of the KV cache; auto is dtype. fp8 (e4m3, one scale per token and head) holds nearly twice the context in the same memory, at some loss of accuracy.",
+              "description": "Data type of the KV cache; auto is dtype. fp8 (e4m3, one scale per token and head) holds nearly twice the context in the same memory, at some loss of accuracy.",
               "type": "string",
               "default": "auto",
               "enum": [
@@ -387,7 +387,7 @@ export const llmServiceSchema: object = {
               ]
             },
             "quantization": {
-              "description": "What unquantized matrices become while they load: FP8 (e4m3, one scale per 128x128 block) or INT8 (one scale per output). Tables, routers and other small matrices stay as they are.",
+              "description": "Quantization of unquantized matrices at load: fp8 (e4m3, one scale per 128x128 block) or int8 (one scale per output). Embeddings, routers and other small matrices stay unquantized.",
               "type": "string",
               "default": "none",
               "enum": [
@@ -397,14 +397,14 @@ export const llmServiceSchema: object = {
               ]
             },
             "speculative": {
-              "description": "Speculative decoding: the next tokens are guessed, and several are verified in one step. Answers do not depend on it, only how fast they come.",
+              "description": "Speculative decoding: draft tokens are proposed, and several are verified in one step. Only speed depends on it, not answers.",
               "type": "object",
               "default": {},
               "title": "SpeculativeSpec",
               "additionalProperties": false,
               "properties": {
                 "method": {
-                  "description": "Who guesses. ngram: what followed the same words earlier in the text, good where answers repeat their prompts. mtp: the checkpoint's own layer for multi-token prediction.",
+                  "description": "Source of draft tokens. ngram: the text that followed the same words earlier, suited to answers that repeat their prompts. mtp: the checkpoint's own layer for multi-token prediction.",
                   "type": "string",
                   "default": "none",
                   "enum": [
@@ -414,7 +414,7 @@ export const llmServiceSchema: object = {
                   ]
                 },
                 "tokens": {
-                  "description": "Most guesses per sequence and step. Fewer are made where measured acceptance says that they do not pay.",
+                  "description": "Max draft tokens per sequence and step. The engine drafts fewer when the measured acceptance rate shows that they do not pay.",
                   "type": "integer",
                   "format": "int32",
                   "default": 3,
@@ -422,7 +422,7 @@ export const llmServiceSchema: object = {
                   "maximum": 16
                 },
                 "uri": {
-                  "description": "Of method mtp: another release of the same model, as s3://BUCKET/PREFIX/, whose layer guesses where the checkpoint has none (an NVFP4 release beside an FP8 one). Of its weight files only those with the layer are read.",
+                  "description": "For method mtp: another release of the same model, as s3://BUCKET/PREFIX/, whose layer drafts where the checkpoint has none (such as an NVFP4 release for an FP8 one). Of its weight files, only those with the layer are read.",
                   "type": "string",
                   "maxLength": 1024
                 }
@@ -433,7 +433,7 @@ export const llmServiceSchema: object = {
               ]
             },
             "collectives": {
-              "description": "Who adds up what the ranks of GPUs have computed. own: the engine, in rank order. library: NCCL or RCCL, which the image must have, in an order of its own: the last bits of answers may differ from run to run. auto: own where devices reach each other's memory, else library.",
+              "description": "Implementation of all-reduce between GPU ranks. own: the engine's, in rank order. library: NCCL or RCCL, which the image must contain; its order varies, so the last bits of answers may differ from run to run. auto: own where devices can access each other's memory, otherwise library.",
               "type": "string",
               "default": "auto",
               "enum": [
@@ -443,13 +443,13 @@ export const llmServiceSchema: object = {
               ]
             },
             "warmup": {
-              "description": "Steps that the native engine runs before it is ready: the largest one, which proves that memory suffices, and those that requests will ask for again. Answers do not depend on it.",
+              "description": "Warm-up steps that the native engine runs before it is ready: the largest step, which proves that memory suffices, and the shapes that requests use. Answers do not depend on it.",
               "type": "object",
               "default": {},
               "additionalProperties": false,
               "properties": {
                 "preset": {
-                  "description": "auto: contexts up to 8,192 tokens on GPUs, nothing on CPUs. short: contexts up to 1,024. long: those above 8,192. all: all of them. none: nothing but what shapes names.",
+                  "description": "Shapes to warm up. auto: contexts up to 8,192 tokens on GPUs, none on CPUs. short: contexts up to 1,024. long: contexts above 8,192. all: all of them. none: only those in shapes.",
                   "type": "string",
                   "default": "auto",
                   "enum": [
@@ -461,7 +461,7 @@ export const llmServiceSchema: object = {
                   ]
                 },
                 "shapes": {
-                  "description": "Further requests to be ready for, as PROMPT:MAX, the tokens of the prompt and of prompt and output together, such as 3000:4096; they come before those of the preset.",
+                  "description": "Additional requests to warm up, as PROMPT:MAX: tokens of the prompt, and of prompt and output together, such as 3000:4096. They run before those of the preset.",
                   "type": "array",
                   "maxItems": 32,
                   "items": {
@@ -472,7 +472,7 @@ export const llmServiceSchema: object = {
                   }
                 },
                 "timeLimitSeconds": {
-                  "description": "Seconds after which no further shape begins; the log names those left out.",
+                  "description": "Seconds after which no further shape starts; the log names the shapes that were skipped.",
                   "type": "integer",
                   "format": "int32",
                   "default": 300,
@@ -502,7 +502,7 @@ export const llmServiceSchema: object = {
           ]
         },
         "env": {
-          "description": "Environment variables of the runtime container. Processes below its server, such as the engine, get of them what devices, collectives and loaders read (CUDA_, HIP_, HSA_, NCCL_, OMP_, LD_LIBRARY_PATH, …), and no credentials. Those that stand for a field of this spec (MAX_MODEL_LEN, GPU_MEMORY_UTILIZATION, …; deploy/docs/from-kserve.md lists them) fill it where it is unset or at its default; where it says something else, the manifest is refused.",
+          "description": "Environment variables of the runtime container. Child processes of the server, such as the engine, receive only those that devices, collectives and loaders read (CUDA_, HIP_, HSA_, NCCL_, OMP_, LD_LIBRARY_PATH, …), and no credentials. A variable that stands for a field of this spec (MAX_MODEL_LEN, GPU_MEMORY_UTILIZATION, …; deploy/docs/from-kserve.md lists them) sets a field that is unset or at its default. If it contradicts the field, the manifest is refused.",
           "type": "array",
           "maxItems": 128,
           "items": {
@@ -518,19 +518,19 @@ export const llmServiceSchema: object = {
                 "maxLength": 128
               },
               "value": {
-                "description": "Its value. Default: empty.",
+                "description": "Value of the variable. Default: empty.",
                 "type": "string",
                 "maxLength": 8192
               },
               "valueFrom": {
-                "description": "Where its value is read from.",
+                "description": "Source of the value.",
                 "type": "object",
                 "minProperties": 1,
                 "maxProperties": 1,
                 "additionalProperties": false,
                 "properties": {
                   "secretKeyRef": {
-                    "description": "A key of a Secret of this namespace with the label llmservice.dev/secret-for=env, or =s3 for variables whose names begin with AWS_.",
+                    "description": "A key of a Secret of this namespace. The Secret needs the label llmservice.dev/secret-for=env, or =s3 for variables whose names begin with AWS_.",
                     "type": "object",
                     "additionalProperties": false,
                     "properties": {
@@ -609,13 +609,13 @@ export const llmServiceSchema: object = {
           }
         },
         "sharedMemory": {
-          "description": "/dev/shm of the pod, over which ranks exchange data.",
+          "description": "/dev/shm of the pod, through which ranks exchange data.",
           "type": "object",
           "default": {},
           "additionalProperties": false,
           "properties": {
             "sizeLimit": {
-              "description": "Its size; it counts against the memory limit. Default: what the engine needs.",
+              "description": "Size of /dev/shm; it counts against the memory limit. Default: what the engine needs.",
               "type": "string",
               "maxLength": 32
             }
@@ -623,13 +623,13 @@ export const llmServiceSchema: object = {
           "required": []
         },
         "resources": {
-          "description": "Requests and limits of the runtime container. Default: computed from the checkpoint. The device is added from accelerator.",
+          "description": "Requests and limits of the runtime container. Default: computed from the checkpoint. The operator adds the device from accelerator.",
           "type": "object",
           "title": "ResourcesSpec",
           "additionalProperties": false,
           "properties": {
             "requests": {
-              "description": "What the scheduler reserves, by resource name.",
+              "description": "Resources that the scheduler reserves, by name.",
               "type": "object",
               "maxProperties": 16,
               "additionalProperties": {
@@ -643,7 +643,7 @@ export const llmServiceSchema: object = {
               }
             },
             "limits": {
-              "description": "What the container may not exceed, by resource name.",
+              "description": "Max resources of the container, by name.",
               "type": "object",
               "maxProperties": 16,
               "additionalProperties": {
@@ -670,7 +670,7 @@ export const llmServiceSchema: object = {
           }
         },
         "affinity": {
-          "description": "Scheduling affinity of the pods, as in a pod's spec. Its inner fields are checked when the operator applies the Deployment.",
+          "description": "Scheduling affinity of the pods, as in a pod spec. The API server checks its inner fields when the operator applies the Deployment.",
           "type": "object",
           "additionalProperties": false,
           "properties": {
@@ -693,7 +693,7 @@ export const llmServiceSchema: object = {
           "required": []
         },
         "tolerations": {
-          "description": "Taints of nodes that the pods accept.",
+          "description": "Node taints that the pods tolerate.",
           "type": "array",
           "maxItems": 32,
           "items": {
@@ -703,13 +703,13 @@ export const llmServiceSchema: object = {
             "additionalProperties": false,
             "properties": {
               "key": {
-                "description": "Key of the taint. Without it, every key.",
+                "description": "Key of the taint. Default: every key.",
                 "type": "string",
                 "minLength": 1,
                 "maxLength": 316
               },
               "operator": {
-                "description": "How value is compared; Equal when not set.",
+                "description": "How the value is compared. Default: Equal.",
                 "type": "string",
                 "enum": [
                   "Exists",
@@ -722,7 +722,7 @@ export const llmServiceSchema: object = {
                 "maxLength": 63
               },
               "effect": {
-                "description": "Effect of the taint. Without it, every effect.",
+                "description": "Effect of the taint. Default: every effect.",
                 "type": "string",
                 "enum": [
                   "NoSchedule",
@@ -731,7 +731,7 @@ export const llmServiceSchema: object = {
                 ]
               },
               "tolerationSeconds": {
-                "description": "How long a NoExecute taint is accepted. Without it, for ever.",
+                "description": "How long the pods tolerate a NoExecute taint. Default: forever.",
                 "type": "integer",
                 "format": "int64"
               }
@@ -746,7 +746,7 @@ export const llmServiceSchema: object = {
           "maxLength": 253
         },
         "topologySpreadConstraints": {
-          "description": "How replicas spread over zones or nodes.",
+          "description": "How replicas are spread over zones or nodes.",
           "type": "array",
           "maxItems": 16,
           "items": {
@@ -756,13 +756,13 @@ export const llmServiceSchema: object = {
             "additionalProperties": false,
             "properties": {
               "maxSkew": {
-                "description": "Largest difference of pods between two domains.",
+                "description": "Max difference in the number of pods between two domains.",
                 "type": "integer",
                 "format": "int32",
                 "minimum": 1
               },
               "minDomains": {
-                "description": "Fewest domains to spread over.",
+                "description": "Min number of domains.",
                 "type": "integer",
                 "format": "int32",
                 "minimum": 1
@@ -775,7 +775,7 @@ export const llmServiceSchema: object = {
                 "pattern": "^([a-z0-9]([-.a-z0-9]*[a-z0-9])?/)?[A-Za-z0-9]([-._A-Za-z0-9]*[A-Za-z0-9])?$"
               },
               "whenUnsatisfiable": {
-                "description": "What happens when a pod cannot be placed so.",
+                "description": "What happens if a pod cannot satisfy the constraint.",
                 "type": "string",
                 "enum": [
                   "DoNotSchedule",
@@ -783,7 +783,7 @@ export const llmServiceSchema: object = {
                 ]
               },
               "nodeAffinityPolicy": {
-                "description": "Whether node affinity limits the domains; Honor when not set.",
+                "description": "Whether node affinity limits the domains. Default: Honor.",
                 "type": "string",
                 "enum": [
                   "Honor",
@@ -791,7 +791,7 @@ export const llmServiceSchema: object = {
                 ]
               },
               "nodeTaintsPolicy": {
-                "description": "Whether taints limit the domains; Ignore when not set.",
+                "description": "Whether taints limit the domains. Default: Ignore.",
                 "type": "string",
                 "enum": [
                   "Honor",
@@ -799,7 +799,7 @@ export const llmServiceSchema: object = {
                 ]
               },
               "labelSelector": {
-                "description": "Pods that are counted. Default: the pods of this service.",
+                "description": "Pods to count. Default: the pods of this service.",
                 "type": "object",
                 "additionalProperties": false,
                 "properties": {
@@ -831,7 +831,7 @@ export const llmServiceSchema: object = {
           "maxLength": 253
         },
         "serviceAccountName": {
-          "description": "ServiceAccount of the pods, one that the operator allows; they get no token of it. Default: default.",
+          "description": "ServiceAccount of the pods, one that the operator allows. The pods get no token for it. Default: default.",
           "type": "string",
           "minLength": 1,
           "maxLength": 253
@@ -858,11 +858,11 @@ export const llmServiceSchema: object = {
           }
         },
         "supplementalGroups": {
-          "description": "Further groups of the pods' processes, by number: such as render, where the device files of the node belong to it and no device plugin gives access.",
+          "description": "Additional group IDs of the pods' processes, such as that of render: for nodes whose device files belong to the group and where no device plugin grants access.",
           "type": "array",
           "maxItems": 16,
           "items": {
-            "description": "Number of the group.",
+            "description": "A group ID.",
             "type": "integer",
             "format": "int64",
             "minimum": 1,
@@ -870,7 +870,7 @@ export const llmServiceSchema: object = {
           }
         },
         "podLabels": {
-          "description": "Further labels of the pods, for network policies, monitors and cost reports.",
+          "description": "Additional pod labels, for network policies, monitors and cost reports.",
           "type": "object",
           "maxProperties": 32,
           "additionalProperties": {
@@ -880,7 +880,7 @@ export const llmServiceSchema: object = {
           }
         },
         "podAnnotations": {
-          "description": "Further annotations of the pods. Those by which Prometheus finds /metrics (prometheus.io/scrape and its kin) are there unless auth.protectMetrics is set; here they can be changed.",
+          "description": "Additional pod annotations. Unless auth.protectMetrics is set, the operator adds those by which Prometheus finds /metrics (prometheus.io/scrape and the like); set them here to override them.",
           "type": "object",
           "maxProperties": 32,
           "additionalProperties": {
@@ -890,7 +890,7 @@ export const llmServiceSchema: object = {
           }
         },
         "replicas": {
-          "description": "Copies of the service, each with its own devices. Leave it out of manifests where kubectl scale or an autoscaler sets it.",
+          "description": "Number of pods, each with its own devices. Leave it out of manifests if kubectl scale or an autoscaler sets it.",
           "type": "integer",
           "format": "int32",
           "default": 1,
@@ -898,27 +898,27 @@ export const llmServiceSchema: object = {
           "maximum": 1000
         },
         "scaling": {
-          "description": "How many pods there are by load and by the clock, and when a service that nobody asks anything goes without pods, until somebody does.",
+          "description": "Scales the number of pods by load and by schedule, and to zero when the service is idle, until the next request.",
           "type": "object",
           "default": {},
           "additionalProperties": false,
           "properties": {
             "minReplicas": {
-              "description": "Least replicas that scaling by load leaves. Default: 1.",
+              "description": "Min replicas when scaling by load. Default: 1.",
               "type": "integer",
               "format": "int32",
               "minimum": 1,
               "maximum": 1000
             },
             "maxReplicas": {
-              "description": "Most replicas that scaling by load makes; setting it turns scaling by load on. Default: replicas is set by hand.",
+              "description": "Max replicas when scaling by load; setting it enables scaling by load. Default: replicas is set by hand.",
               "type": "integer",
               "format": "int32",
               "minimum": 1,
               "maximum": 1000
             },
             "metric": {
-              "description": "What is held near the target, on average over the pods. concurrency: requests that run or wait. queue: requests that wait. kvUsage: percent of the KV cache in use.",
+              "description": "Metric that is kept near target, as an average over the pods. concurrency: running and waiting requests. queue: waiting requests. kvUsage: percentage of the KV cache in use.",
               "type": "string",
               "default": "concurrency",
               "enum": [
@@ -928,14 +928,14 @@ export const llmServiceSchema: object = {
               ]
             },
             "target": {
-              "description": "The metric's value per pod that is aimed for. Default: for concurrency 70 % of engine.maxNumSeqs, for queue 4, for kvUsage 80.",
+              "description": "Target value of the metric per pod. Default: 70 % of engine.maxNumSeqs for concurrency, 4 for queue, 80 for kvUsage.",
               "type": "integer",
               "format": "int32",
               "minimum": 1,
               "maximum": 1000000
             },
             "provider": {
-              "description": "Who scales by load. keda: a ScaledObject. hpa: a HorizontalPodAutoscaler. operator: the operator itself, from the metrics that pods tell. auto: keda where the cluster has it and the operator knows Prometheus' address, else hpa where the cluster has custom metrics, else operator.",
+              "description": "The autoscaler. keda: a ScaledObject. hpa: a HorizontalPodAutoscaler. operator: the operator itself, from the pods' metrics. auto: keda where the cluster has it and the operator knows the address of Prometheus, otherwise hpa where the cluster has custom metrics, otherwise operator.",
               "type": "string",
               "default": "auto",
               "enum": [
@@ -946,7 +946,7 @@ export const llmServiceSchema: object = {
               ]
             },
             "scaleDownStabilizationSeconds": {
-              "description": "How long fewer replicas must have sufficed before some go.",
+              "description": "Seconds for which fewer replicas must have sufficed before scaling down.",
               "type": "integer",
               "format": "int32",
               "default": 300,
@@ -954,11 +954,11 @@ export const llmServiceSchema: object = {
               "maximum": 3600
             },
             "schedules": {
-              "description": "Times during which the service does not sleep and has at least so many replicas, however little it is asked.",
+              "description": "Periods during which the service does not sleep and has at least minReplicas, however low the load.",
               "type": "array",
               "maxItems": 16,
               "items": {
-                "description": "One recurring time.",
+                "description": "One recurring period.",
                 "type": "object",
                 "additionalProperties": false,
                 "properties": {
@@ -976,19 +976,19 @@ export const llmServiceSchema: object = {
                     "maxLength": 64
                   },
                   "start": {
-                    "description": "When it begins, as cron writes it: minute, hour, day of month, month, day of week, such as \"0 8 * * 1-5\". Pods are started earlier, by as long as the last load took, so that they answer by then.",
+                    "description": "Start, as a cron expression: minute, hour, day of month, month, day of week, such as \"0 8 * * 1-5\". Pods start earlier, by as long as the last load took, so that they are ready in time.",
                     "type": "string",
                     "maxLength": 128,
                     "pattern": "^\\S+( +\\S+){4}$"
                   },
                   "end": {
-                    "description": "When it ends, likewise.",
+                    "description": "End, as a cron expression.",
                     "type": "string",
                     "maxLength": 128,
                     "pattern": "^\\S+( +\\S+){4}$"
                   },
                   "minReplicas": {
-                    "description": "Least replicas meanwhile.",
+                    "description": "Min replicas during the period.",
                     "type": "integer",
                     "format": "int32",
                     "default": 1,
@@ -1006,14 +1006,14 @@ export const llmServiceSchema: object = {
               }
             },
             "idleAfterSeconds": {
-              "description": "How long nothing may have been asked before all pods go. The next request waits at the operator's activator while pods load again. Default: they never go.",
+              "description": "Seconds without requests after which the service scales to zero. The next request waits at the operator's activator while a pod loads. Default: the service never scales to zero.",
               "type": "integer",
               "format": "int32",
               "minimum": 1,
               "maximum": 2592000
             },
             "wakeTimeoutSeconds": {
-              "description": "How long a request waits for a pod at the most; then it is answered 503.",
+              "description": "Max seconds that a request waits for a pod; then the activator answers 503.",
               "type": "integer",
               "format": "int32",
               "default": 600,
@@ -1029,45 +1029,45 @@ export const llmServiceSchema: object = {
           ]
         },
         "budget": {
-          "description": "What the service may take of devices in a calendar month. Devices count from when a pod has its node until it is gone, whether it serves or loads. Default: there is no limit.",
+          "description": "Limit on device use per calendar month. A device counts from when its pod is bound to a node until the pod is gone, whether it serves or loads. Default: no limit.",
           "type": "object",
           "default": {},
           "additionalProperties": false,
           "properties": {
             "deviceHoursPerMonth": {
-              "description": "Most hours of a device, summed over devices and pods.",
+              "description": "Max device hours, summed over devices and pods.",
               "type": "integer",
               "format": "int32",
               "minimum": 1,
               "maximum": 10000000
             },
             "costPerMonth": {
-              "description": "Most that those hours may cost, such as \"2500\" or \"99.50\".",
+              "description": "Max cost of those hours, such as \"2500\" or \"99.50\".",
               "type": "string",
               "maxLength": 32,
               "pattern": "^([1-9][0-9]{0,9}(\\.[0-9]{1,4})?|0\\.[0-9]{0,3}[1-9][0-9]{0,3})$"
             },
             "costPerDeviceHour": {
-              "description": "What one device costs an hour, such as \"2.49\".",
+              "description": "Cost of one device per hour, such as \"2.49\".",
               "type": "string",
               "maxLength": 32,
               "pattern": "^([1-9][0-9]{0,9}(\\.[0-9]{1,4})?|0\\.[0-9]{0,3}[1-9][0-9]{0,3})$"
             },
             "currency": {
-              "description": "Currency of both, for messages alone, such as EUR.",
+              "description": "Currency of both, used in messages only, such as EUR.",
               "type": "string",
               "minLength": 1,
               "maxLength": 16
             },
             "timeZone": {
-              "description": "Time zone in which months begin.",
+              "description": "Time zone of the calendar month.",
               "type": "string",
               "default": "UTC",
               "minLength": 1,
               "maxLength": 64
             },
             "action": {
-              "description": "What happens when all is spent. stop: no pods until the next month, or until the budget is raised. warn: a condition and an event alone. Both warn when four fifths are spent.",
+              "description": "What happens when the budget is spent. stop: no pods until the next month, or until the budget is raised. warn: only a condition and an event. Both warn when 80 % is spent.",
               "type": "string",
               "default": "stop",
               "enum": [
@@ -1082,28 +1082,28 @@ export const llmServiceSchema: object = {
           ]
         },
         "stop": {
-          "description": "True: no pods, whatever replicas says, until it is false again; everything else of the service is kept.",
+          "description": "true: no pods, whatever replicas says, until it is false again. All other objects of the service stay.",
           "type": "boolean",
           "default": false
         },
         "routing": {
-          "description": "How the service is reached from outside the cluster.",
+          "description": "Access from outside the cluster.",
           "type": "object",
           "default": {},
           "additionalProperties": false,
           "properties": {
             "host": {
-              "description": "Host name of the route at the operator's gateway. Default: no route; the service is reached inside the cluster only.",
+              "description": "Host name of the route at the operator's gateway. Default: no route; the service is reachable only inside the cluster.",
               "type": "string",
               "maxLength": 253
             },
             "pathPrefix": {
-              "description": "Path before those of the API, such as /qwen36-27b, where several services share a host; the server does not see it. Default: none.",
+              "description": "Path prefix of the API's paths, such as /qwen36-27b, where several services share a host. The route strips it before the server. Default: none.",
               "type": "string",
               "maxLength": 128
             },
             "provider": {
-              "description": "What carries the route. gatewayApi: an HTTPRoute. istio: a VirtualService and a DestinationRule. none: no route, whatever the host. auto: the first of the two that the cluster knows and the operator has a gateway for.",
+              "description": "Kind of the route. gatewayApi: an HTTPRoute. istio: a VirtualService and a DestinationRule. none: no route, even if host is set. auto: the first of gatewayApi and istio that the cluster has and the operator has a gateway for.",
               "type": "string",
               "default": "auto",
               "enum": [
@@ -1114,12 +1114,12 @@ export const llmServiceSchema: object = {
               ]
             },
             "fallback": {
-              "description": "Who answers at the public route while no pod of this service does: while it loads, after it failed, and while it is stopped. Such answers have the header x-llmservice-fallback. Default: nobody.",
+              "description": "Service that answers at the public route while no pod of this one serves: while it loads, after it failed, and while it is stopped. Such responses have the header x-llmservice-fallback. Default: none.",
               "type": "object",
               "additionalProperties": false,
               "properties": {
                 "service": {
-                  "description": "Another LlmService of this namespace, with the same auth.keysSecretRef as this one, or neither with any.",
+                  "description": "Another LlmService of this namespace. Both must have the same auth.keysSecretRef, or none.",
                   "type": "string",
                   "minLength": 1,
                   "maxLength": 52
@@ -1135,12 +1135,12 @@ export const llmServiceSchema: object = {
           ]
         },
         "networkPolicy": {
-          "description": "A NetworkPolicy for the pods: besides the operator, and the activator where the service may sleep, nobody but these may reach them. It takes a network plugin that keeps such policies. Default: none, and everybody in the cluster may.",
+          "description": "NetworkPolicy of the pods. It admits only the peers in from, the operator and, where the service may sleep, the activator. It requires a network plugin that enforces NetworkPolicies. Default: none; everything in the cluster can reach the pods.",
           "type": "object",
           "additionalProperties": false,
           "properties": {
             "from": {
-              "description": "Who may send requests: the pods of the gateway, clients inside the cluster, what scrapes metrics. As in a NetworkPolicy's ingress; inner fields are checked when the operator applies it.",
+              "description": "Peers that may send requests: the pods of the gateway, clients inside the cluster, metrics scrapers. As in the ingress rules of a NetworkPolicy; the API server checks inner fields when the operator applies it.",
               "type": "array",
               "minItems": 1,
               "maxItems": 16,
@@ -1151,17 +1151,17 @@ export const llmServiceSchema: object = {
                 "additionalProperties": false,
                 "properties": {
                   "namespaceSelector": {
-                    "description": "Namespaces whose pods may (meta/v1 LabelSelector).",
+                    "description": "Namespaces whose pods are admitted (meta/v1 LabelSelector).",
                     "type": "object",
                     "additionalProperties": true
                   },
                   "podSelector": {
-                    "description": "Pods that may, in those namespaces, or without any in this one (meta/v1 LabelSelector).",
+                    "description": "Pods that are admitted, in those namespaces, or in this one without a namespaceSelector (meta/v1 LabelSelector).",
                     "type": "object",
                     "additionalProperties": true
                   },
                   "ipBlock": {
-                    "description": "Addresses that may (networking/v1 IPBlock).",
+                    "description": "Addresses that are admitted (networking/v1 IPBlock).",
                     "type": "object",
                     "additionalProperties": true
                   }
@@ -1175,13 +1175,13 @@ export const llmServiceSchema: object = {
           ]
         },
         "tls": {
-          "description": "HTTPS by the pods themselves, inside the cluster.",
+          "description": "HTTPS served by the pods themselves, inside the cluster.",
           "type": "object",
           "default": {},
           "additionalProperties": false,
           "properties": {
             "secretRef": {
-              "description": "Secret of this namespace with tls.crt and tls.key in PEM, as type kubernetes.io/tls has them, and perhaps client-ca.crt: only clients with a certificate of its authorities are answered. It has the label llmservice.dev/secret-for=tls. A change is taken over without a restart. Default: plain HTTP.",
+              "description": "Secret of this namespace with tls.crt and tls.key in PEM, as in type kubernetes.io/tls, and optionally client-ca.crt: the pods then answer only clients with a certificate from its authorities. The Secret needs the label llmservice.dev/secret-for=tls. Changes take effect without a restart. Default: plain HTTP.",
               "type": "object",
               "additionalProperties": false,
               "properties": {
@@ -1197,7 +1197,7 @@ export const llmServiceSchema: object = {
               ]
             },
             "caConfigMapRef": {
-              "description": "ConfigMap of this namespace whose key ca.crt holds, in PEM, the authorities of the certificate in secretRef. By them the gateway, the activator and the operator verify the pods, which have to have the name NAME.NAMESPACE.svc. Required beside routing.host and scaling.idleAfterSeconds.",
+              "description": "ConfigMap of this namespace whose key ca.crt holds, in PEM, the authorities of the certificate in secretRef. The gateway, the activator and the operator verify the pods with it; the certificate must have the name NAME.NAMESPACE.svc. Required with routing.host and with scaling.idleAfterSeconds.",
               "type": "object",
               "additionalProperties": false,
               "properties": {
@@ -1223,7 +1223,7 @@ export const llmServiceSchema: object = {
           "additionalProperties": false,
           "properties": {
             "keysSecretRef": {
-              "description": "Secret of this namespace whose key keys.yaml (or keys.json) lists the API keys, as hashes, with their budgets, and that has the label llmservice.dev/secret-for=keys. A change is taken over without a restart. Default: no key is asked for.",
+              "description": "Secret of this namespace whose key keys.yaml (or keys.json) lists the API keys, as hashes, with their budgets. It needs the label llmservice.dev/secret-for=keys. Changes take effect without a restart. Default: requests need no key.",
               "type": "object",
               "additionalProperties": false,
               "properties": {
@@ -1239,7 +1239,7 @@ export const llmServiceSchema: object = {
               ]
             },
             "maxReplicas": {
-              "description": "Most replicas that there will be. Each gives a key its part: the budget divided by this.",
+              "description": "Max number of replicas. Each replica grants a key its budget divided by this number.",
               "type": "integer",
               "format": "int32",
               "default": 1,
@@ -1247,7 +1247,7 @@ export const llmServiceSchema: object = {
               "maximum": 1000
             },
             "protectMetrics": {
-              "description": "Whether /metrics asks for a key too, where there are keys. Health routes never do.",
+              "description": "Whether /metrics requires a key too, where there are keys. Health routes never require one.",
               "type": "boolean",
               "default": false
             }
@@ -1258,14 +1258,14 @@ export const llmServiceSchema: object = {
           ]
         },
         "accounting": {
-          "description": "The log of finished requests, with the tokens of each, for billing and audits.",
+          "description": "Log of finished requests with the tokens of each, for billing and audits.",
           "type": "object",
           "default": {},
           "title": "AccountingSpec",
           "additionalProperties": false,
           "properties": {
             "persistentVolumeClaimRef": {
-              "description": "PersistentVolumeClaim of this namespace that the log is written to; of access mode ReadWriteMany where replicas run on several nodes. Default: no log is written.",
+              "description": "PersistentVolumeClaim of this namespace to write the log to; it needs access mode ReadWriteMany where replicas run on several nodes. Default: no log.",
               "type": "object",
               "additionalProperties": false,
               "properties": {
@@ -1284,47 +1284,47 @@ export const llmServiceSchema: object = {
           "required": []
         },
         "server": {
-          "description": "What the server of each pod takes at once, and what it logs.",
+          "description": "Limits and logging of the server in each pod.",
           "type": "object",
           "additionalProperties": false,
           "properties": {
             "maxBodyBytes": {
-              "description": "Largest body of a request; a larger one is refused with 413. At most what activators take for services that sleep. Default: 16777216.",
+              "description": "Max size of a request body; the server refuses a larger one with 413. The upper bound is what activators accept for services that sleep. Default: 16777216.",
               "type": "integer",
               "format": "int32",
               "minimum": 1024,
               "maximum": 33554432
             },
             "maxBodiesBytes": {
-              "description": "Bodies of requests that a pod holds at once, unpacked, until their answers end; more are refused with 503 or, of a key that holds its part, 429. At least twice maxBodyBytes. A pod needs up to five times as much memory for them. Default: a 32nd of the memory limit, 64 MiB to 512 MiB.",
+              "description": "Max total size of decompressed request bodies that a pod holds at once, each until its response ends. Beyond it the pod answers 503, or 429 to a key that holds its share. At least twice maxBodyBytes. A pod needs up to five times as much memory for them. Default: a 32nd of the memory limit, 64 MiB to 512 MiB.",
               "type": "integer",
               "format": "int32",
               "minimum": 1048576,
               "maximum": 2147483647
             },
             "maxConnections": {
-              "description": "Connections that a pod has open at once. A new one closes the one that is idle longest; where none is, it is refused with 503, unless it asks for the health routes. Default: 4096.",
+              "description": "Max open connections of a pod. At the limit, a new connection closes the one that has been idle longest; if none is idle, the pod answers 503, except on the health routes. Default: 4096.",
               "type": "integer",
               "format": "int32",
               "minimum": 1024,
               "maximum": 65536
             },
             "maxWaiting": {
-              "description": "Answers that may wait in a pod beyond the engine.maxNumSeqs that run; a request with n counts n times. More are refused with 429, and a scaling.metric of queue does not see them. Keys leave each other a part of this room. Default: 1024.",
+              "description": "Max answers that wait in a pod in addition to the engine.maxNumSeqs that run; a request with n counts n times. The pod refuses more with 429, and a scaling.metric of queue does not count those. Keys leave each other a share of this queue. Default: 1024.",
               "type": "integer",
               "format": "int32",
               "minimum": 0,
               "maximum": 100000
             },
             "mostUrgentPriority": {
-              "description": "The lowest, and so most urgent, priority that requests may ask for in a service without keys; each key has a bound of its own. Default: 0, so that requests can only stand back.",
+              "description": "Lowest, and so most urgent, priority that requests may set in a service without keys; each key has its own bound. Default: 0, so that requests can only lower their urgency.",
               "type": "integer",
               "format": "int32",
               "minimum": -8,
               "maximum": 0
             },
             "logLevel": {
-              "description": "The least that is worth a line of a pod's log. Requests have theirs at info, and by them kubectl llm drain counts. Default: info.",
+              "description": "Lowest severity that a pod logs. Requests are logged at info, and kubectl llm drain counts those lines. Default: info.",
               "type": "string",
               "enum": [
                 "error",
@@ -1337,17 +1337,17 @@ export const llmServiceSchema: object = {
           "required": []
         },
         "requestLog": {
-          "description": "The lines of the access log as objects in S3, at the endpoint, and with the credentials, of the checkpoint. Default: none.",
+          "description": "Writes the lines of the access log as objects to S3, at the checkpoint's endpoint and with its credentials. Default: none.",
           "type": "object",
           "additionalProperties": false,
           "properties": {
             "uri": {
-              "description": "Where the objects go, as s3://BUCKET/PREFIX/; the credentials must be let write there.",
+              "description": "Destination, as s3://BUCKET/PREFIX/; the credentials must allow writing there.",
               "type": "string",
               "maxLength": 1024
             },
             "text": {
-              "description": "Whether lines have prompts and answers too: what people wrote. Without it, no line does.",
+              "description": "Whether lines contain prompts and answers too, that is, what people wrote. By default no line does.",
               "type": "boolean",
               "default": false
             }
@@ -1358,12 +1358,12 @@ export const llmServiceSchema: object = {
           ]
         },
         "administration": {
-          "description": "A port of each pod, for who may forward ports to it: what runs, ending it, flushing the cache, draining, other weights. Default: none.",
+          "description": "Administration port of each pod, for users who may forward ports to it: list and end running requests, flush the cache, drain, load other weights. Default: none.",
           "type": "object",
           "additionalProperties": false,
           "properties": {
             "keysSecretRef": {
-              "description": "Secret of this namespace whose key keys.yaml (or keys.json) lists the keys of administrators, as hashes, and that has the label llmservice.dev/secret-for=administration. A change is taken over without a restart.",
+              "description": "Secret of this namespace whose key keys.yaml (or keys.json) lists the keys of administrators, as hashes. It needs the label llmservice.dev/secret-for=administration. Changes take effect without a restart.",
               "type": "object",
               "additionalProperties": false,
               "properties": {
@@ -1379,7 +1379,7 @@ export const llmServiceSchema: object = {
               ]
             },
             "allowedUris": {
-              "description": "Checkpoints that administrators may load beside model.uri: each as s3://BUCKET/PREFIX/, with all that is below it. Default: none.",
+              "description": "Checkpoints that administrators may load in addition to model.uri: each as s3://BUCKET/PREFIX/, including everything below it. Default: none.",
               "type": "array",
               "maxItems": 32,
               "items": {
@@ -1394,13 +1394,13 @@ export const llmServiceSchema: object = {
           ]
         },
         "rollout": {
-          "description": "How pods are replaced, and the time limits of starting and stopping.",
+          "description": "How pods are replaced, and the time limits of startup and shutdown.",
           "type": "object",
           "default": {},
           "additionalProperties": false,
           "properties": {
             "strategy": {
-              "description": "Surge: a new pod serves before an old one goes; it waits for its devices. Drain: an old pod goes first. Auto: Surge where a node has room for one more pod, else Drain.",
+              "description": "Surge: a new pod serves before an old one is removed; it waits for its devices. Drain: an old pod is removed first. Auto: Surge where a node has room for one more pod, otherwise Drain.",
               "type": "string",
               "enum": [
                 "Auto",
@@ -1410,7 +1410,7 @@ export const llmServiceSchema: object = {
               "default": "Auto"
             },
             "drainTimeoutSeconds": {
-              "description": "How long running generations may finish, and answers be read, after a pod was told to stop.",
+              "description": "Time that running requests have to finish, and clients to read their answers, after a pod is asked to stop.",
               "type": "integer",
               "format": "int32",
               "default": 120,
@@ -1418,7 +1418,7 @@ export const llmServiceSchema: object = {
               "maximum": 3600
             },
             "noProgressTimeoutSeconds": {
-              "description": "How long a load may pass without any progress before it counts as failed. A load that progresses may take as long as it needs.",
+              "description": "Time without progress after which a load counts as failed. A load that makes progress may take as long as it needs.",
               "type": "integer",
               "format": "int32",
               "default": 300,
@@ -1451,19 +1451,19 @@ export const llmServiceSchema: object = {
       ]
     },
     "status": {
-      "description": "What the operator observed.",
+      "description": "Observed state.",
       "type": "object",
       "title": "LlmServiceStatus",
       "additionalProperties": false,
       "properties": {
         "observedGeneration": {
-          "description": "Generation of the spec that this status tells about.",
+          "description": "Generation of the spec that this status reflects.",
           "type": "integer",
           "format": "int64",
           "minimum": 0
         },
         "conditions": {
-          "description": "Answers to yes-or-no questions: ModelResolved, Fits, Scheduled, Loaded, Serving, Routed, StreamingVerified, Ready, Reconciling, Stalled; with scaling by load ScalingActive, with a budget WithinBudget.",
+          "description": "Condition types: ModelResolved, Fits, Scheduled, Loaded, Serving, Routed, StreamingVerified, Ready, Reconciling, Stalled; with scaling by load also ScalingActive, with a budget also WithinBudget.",
           "type": "array",
           "maxItems": 32,
           "items": {
@@ -1473,12 +1473,12 @@ export const llmServiceSchema: object = {
             "additionalProperties": false,
             "properties": {
               "type": {
-                "description": "The question.",
+                "description": "Type of the condition.",
                 "type": "string",
                 "maxLength": 64
               },
               "status": {
-                "description": "The answer.",
+                "description": "Whether the condition holds.",
                 "type": "string",
                 "enum": [
                   "True",
@@ -1487,18 +1487,18 @@ export const llmServiceSchema: object = {
                 ]
               },
               "reason": {
-                "description": "The cause in one stable word.",
+                "description": "Cause, as one stable word.",
                 "type": "string",
                 "minLength": 1,
                 "maxLength": 128
               },
               "message": {
-                "description": "The cause and the remedy for a person.",
+                "description": "Cause and remedy, for a person.",
                 "type": "string",
                 "maxLength": 32768
               },
               "observedGeneration": {
-                "description": "Generation of the spec that the answer is about.",
+                "description": "Generation of the spec that the condition reflects.",
                 "type": "integer",
                 "format": "int64",
                 "minimum": 0
@@ -1520,12 +1520,12 @@ export const llmServiceSchema: object = {
           }
         },
         "streamCheck": {
-          "description": "Which route StreamingVerified tells about; absent until one was checked.",
+          "description": "The route that StreamingVerified reports on; absent until one is checked.",
           "type": "object",
           "additionalProperties": false,
           "properties": {
             "route": {
-              "description": "Hash of what the route was made from.",
+              "description": "Hash of the inputs of the route.",
               "type": "string",
               "maxLength": 64
             }
@@ -1535,28 +1535,28 @@ export const llmServiceSchema: object = {
           ]
         },
         "certificateAuthorities": {
-          "description": "What ca.crt of the ConfigMap in tls.caConfigMapRef holds, for the activator, which may read no ConfigMaps; absent where the service does not sleep.",
+          "description": "Content of ca.crt in the ConfigMap of tls.caConfigMapRef, for the activator, which may not read ConfigMaps; absent if the service does not sleep.",
           "type": "string",
           "maxLength": 65536
         },
         "url": {
-          "description": "Where the service answers.",
+          "description": "URL of the service.",
           "type": "string",
           "maxLength": 1024
         },
         "model": {
-          "description": "The served model's name.",
+          "description": "Served model name.",
           "type": "string",
           "maxLength": 253
         },
         "replicas": {
-          "description": "Pods that exist.",
+          "description": "Number of pods.",
           "type": "integer",
           "format": "int32",
           "minimum": 0
         },
         "readyReplicas": {
-          "description": "Pods that serve.",
+          "description": "Number of pods that serve.",
           "type": "integer",
           "format": "int32",
           "minimum": 0
@@ -1573,7 +1573,7 @@ export const llmServiceSchema: object = {
           "additionalProperties": false,
           "properties": {
             "phase": {
-              "description": "pull: from S3 to the node; load: into memory; warmup: steps before the first request.",
+              "description": "pull: from S3 to the node; load: into memory; warmup: warm-up steps before the first request.",
               "type": "string",
               "enum": [
                 "pull",
@@ -1588,13 +1588,13 @@ export const llmServiceSchema: object = {
               "minimum": 0
             },
             "bytesTotal": {
-              "description": "Bytes to do in all.",
+              "description": "Total bytes.",
               "type": "integer",
               "format": "int64",
               "minimum": 0
             },
             "bytesPerSecond": {
-              "description": "Bytes a second over the last seconds.",
+              "description": "Bytes per second over the last seconds.",
               "type": "integer",
               "format": "int64",
               "minimum": 0
@@ -1606,13 +1606,13 @@ export const llmServiceSchema: object = {
               "minimum": 0
             },
             "shapesDone": {
-              "description": "Of the warm-up, shapes that have run.",
+              "description": "Warm-up shapes that have run.",
               "type": "integer",
               "format": "int32",
               "minimum": 0
             },
             "shapesTotal": {
-              "description": "Of the warm-up, shapes to run in all.",
+              "description": "Total warm-up shapes.",
               "type": "integer",
               "format": "int32",
               "minimum": 0
@@ -1625,7 +1625,7 @@ export const llmServiceSchema: object = {
           ]
         },
         "lastLoad": {
-          "description": "How long the newest pod that answers took until it did.",
+          "description": "Startup time of the newest ready pod.",
           "type": "object",
           "additionalProperties": false,
           "properties": {
@@ -1635,7 +1635,7 @@ export const llmServiceSchema: object = {
               "maxLength": 253
             },
             "seconds": {
-              "description": "From its creation until it was ready.",
+              "description": "Seconds from its creation until it was ready.",
               "type": "integer",
               "format": "int32",
               "minimum": 0
@@ -1647,7 +1647,7 @@ export const llmServiceSchema: object = {
           ]
         },
         "activeSchedules": {
-          "description": "Schedules that hold now, those included whose pods are started ahead of time.",
+          "description": "Active schedules, including those whose pods start ahead of time.",
           "type": "array",
           "maxItems": 16,
           "items": {
@@ -1674,30 +1674,30 @@ export const llmServiceSchema: object = {
           }
         },
         "budget": {
-          "description": "What was taken of the budget in this month.",
+          "description": "Device use in the current month.",
           "type": "object",
           "additionalProperties": false,
           "properties": {
             "monthStart": {
-              "description": "When the month began that is counted.",
+              "description": "Start of the month that is counted.",
               "type": "string",
               "format": "date-time",
               "maxLength": 64
             },
             "deviceSeconds": {
-              "description": "Seconds of devices taken since, up to updatedAt.",
+              "description": "Device seconds from monthStart to updatedAt.",
               "type": "integer",
               "format": "int64",
               "minimum": 0
             },
             "devicesHeld": {
-              "description": "Devices that pods had at updatedAt.",
+              "description": "Devices that pods held at updatedAt.",
               "type": "integer",
               "format": "int32",
               "minimum": 0
             },
             "updatedAt": {
-              "description": "Until when it is counted; written every five minutes while devices are held.",
+              "description": "End of the counted time; updated every five minutes while devices are held.",
               "type": "string",
               "format": "date-time",
               "maxLength": 64
@@ -1711,13 +1711,13 @@ export const llmServiceSchema: object = {
           ]
         },
         "lastFailure": {
-          "description": "The last failure, kept until the service works again.",
+          "description": "Last failure, kept until the service works again.",
           "type": "object",
           "title": "LastFailure",
           "additionalProperties": false,
           "properties": {
             "reason": {
-              "description": "Stable word for the failure.",
+              "description": "Stable name of the failure.",
               "type": "string",
               "maxLength": 128
             },
@@ -1732,7 +1732,7 @@ export const llmServiceSchema: object = {
               "maxLength": 1024
             },
             "terminal": {
-              "description": "Whether nothing more is tried until something changes.",
+              "description": "Whether the operator stops retrying until something changes.",
               "type": "boolean"
             },
             "at": {
@@ -1742,7 +1742,7 @@ export const llmServiceSchema: object = {
               "maxLength": 64
             },
             "pod": {
-              "description": "The pod that failed; absent when no pod was involved.",
+              "description": "Pod that failed; absent when no pod was involved.",
               "type": "string",
               "maxLength": 253
             },
@@ -1762,7 +1762,7 @@ export const llmServiceSchema: object = {
           ]
         },
         "memoryPlan": {
-          "description": "How the memory of one device is divided. Sizes are of one device.",
+          "description": "Memory plan of one device; all sizes are per device.",
           "type": "object",
           "title": "MemoryPlanStatus",
           "additionalProperties": false,
@@ -1786,7 +1786,7 @@ export const llmServiceSchema: object = {
               "minimum": 0
             },
             "stateBytes": {
-              "description": "Recurrent state of maxNumSeqs sequences; 0 for models without.",
+              "description": "Recurrent state of maxNumSeqs sequences; 0 for models without recurrent state.",
               "type": "integer",
               "format": "int64",
               "minimum": 0
@@ -1798,13 +1798,13 @@ export const llmServiceSchema: object = {
               "minimum": 0
             },
             "numStateSnapshots": {
-              "description": "Copies of a sequence's recurrent state that the prefix cache can keep.",
+              "description": "Snapshots of a sequence's recurrent state that the prefix cache can keep.",
               "type": "integer",
               "format": "int32",
               "minimum": 0
             },
             "stateSnapshotBytes": {
-              "description": "All of them.",
+              "description": "Total size of the snapshots.",
               "type": "integer",
               "format": "int64",
               "minimum": 0
@@ -1834,7 +1834,7 @@ export const llmServiceSchema: object = {
               "minimum": 0
             },
             "maxModelLen": {
-              "description": "Most tokens of one sequence, as asked for or the largest that fits.",
+              "description": "Max tokens of one sequence: the requested value, or the largest that fits.",
               "type": "integer",
               "format": "int32",
               "minimum": 0
@@ -1846,7 +1846,7 @@ export const llmServiceSchema: object = {
               "minimum": 0
             },
             "estimate": {
-              "description": "Whether this is an estimate, by what the native engine would take, for an engine that measures for itself.",
+              "description": "Whether the plan is an estimate, based on the native engine, for an engine that measures for itself.",
               "type": "boolean"
             },
             "rows": {
@@ -1859,18 +1859,18 @@ export const llmServiceSchema: object = {
                 "additionalProperties": false,
                 "properties": {
                   "name": {
-                    "description": "The part.",
+                    "description": "Name of the part.",
                     "type": "string",
                     "maxLength": 64
                   },
                   "bytes": {
-                    "description": "Its size.",
+                    "description": "Size of the part.",
                     "type": "integer",
                     "format": "int64",
                     "minimum": 0
                   },
                   "note": {
-                    "description": "How the size comes about.",
+                    "description": "How the size is computed.",
                     "type": "string",
                     "maxLength": 1024
                   }

@@ -30,33 +30,33 @@ export interface LlmServiceMetadata {
   [k: string]: unknown;
 }
 /**
- * What is wanted. Only model.uri is required.
+ * Desired state. Only model.uri is required.
  */
 export interface LlmServiceSpec {
   model: ModelSpec;
   accelerator: AcceleratorSpec;
   /**
-   * How the model is split.
+   * How the model is split over devices.
    */
   parallelism: {
     /**
-     * Tensor-parallel ranks, one for each device. Default: accelerator.devices.
+     * Number of tensor-parallel ranks, one per device. Default: accelerator.devices.
      */
     tensor?: number;
   };
   engine: EngineSpec;
   /**
-   * Environment variables of the runtime container. Processes below its server, such as the engine, get of them what devices, collectives and loaders read (CUDA_, HIP_, HSA_, NCCL_, OMP_, LD_LIBRARY_PATH, …), and no credentials. Those that stand for a field of this spec (MAX_MODEL_LEN, GPU_MEMORY_UTILIZATION, …; deploy/docs/from-kserve.md lists them) fill it where it is unset or at its default; where it says something else, the manifest is refused.
+   * Environment variables of the runtime container. Child processes of the server, such as the engine, receive only those that devices, collectives and loaders read (CUDA_, HIP_, HSA_, NCCL_, OMP_, LD_LIBRARY_PATH, …), and no credentials. A variable that stands for a field of this spec (MAX_MODEL_LEN, GPU_MEMORY_UTILIZATION, …; deploy/docs/from-kserve.md lists them) sets a field that is unset or at its default. If it contradicts the field, the manifest is refused.
    *
    * @maxItems 128
    */
   env?: EnvVar[];
   /**
-   * /dev/shm of the pod, over which ranks exchange data.
+   * /dev/shm of the pod, through which ranks exchange data.
    */
   sharedMemory: {
     /**
-     * Its size; it counts against the memory limit. Default: what the engine needs.
+     * Size of /dev/shm; it counts against the memory limit. Default: what the engine needs.
      */
     sizeLimit?: string;
   };
@@ -71,7 +71,7 @@ export interface LlmServiceSpec {
     [k: string]: string;
   };
   /**
-   * Scheduling affinity of the pods, as in a pod's spec. Its inner fields are checked when the operator applies the Deployment.
+   * Scheduling affinity of the pods, as in a pod spec. The API server checks its inner fields when the operator applies the Deployment.
    */
   affinity?: {
     /**
@@ -94,7 +94,7 @@ export interface LlmServiceSpec {
     };
   };
   /**
-   * Taints of nodes that the pods accept.
+   * Node taints that the pods tolerate.
    *
    * @maxItems 32
    */
@@ -104,7 +104,7 @@ export interface LlmServiceSpec {
    */
   priorityClassName?: string;
   /**
-   * How replicas spread over zones or nodes.
+   * How replicas are spread over zones or nodes.
    *
    * @maxItems 16
    */
@@ -114,7 +114,7 @@ export interface LlmServiceSpec {
    */
   runtimeClassName?: string;
   /**
-   * ServiceAccount of the pods, one that the operator allows; they get no token of it. Default: default.
+   * ServiceAccount of the pods, one that the operator allows. The pods get no token for it. Default: default.
    */
   serviceAccountName?: string;
   /**
@@ -131,15 +131,15 @@ export interface LlmServiceSpec {
     name: string;
   }[];
   /**
-   * Further groups of the pods' processes, by number: such as render, where the device files of the node belong to it and no device plugin gives access.
+   * Additional group IDs of the pods' processes, such as that of render: for nodes whose device files belong to the group and where no device plugin grants access.
    *
    * @maxItems 16
    *
-   * Items: Number of the group.
+   * Items: A group ID.
    */
   supplementalGroups?: number[];
   /**
-   * Further labels of the pods, for network policies, monitors and cost reports.
+   * Additional pod labels, for network policies, monitors and cost reports.
    */
   podLabels?: {
     /**
@@ -148,7 +148,7 @@ export interface LlmServiceSpec {
     [k: string]: string;
   };
   /**
-   * Further annotations of the pods. Those by which Prometheus finds /metrics (prometheus.io/scrape and its kin) are there unless auth.protectMetrics is set; here they can be changed.
+   * Additional pod annotations. Unless auth.protectMetrics is set, the operator adds those by which Prometheus finds /metrics (prometheus.io/scrape and the like); set them here to override them.
    */
   podAnnotations?: {
     /**
@@ -157,43 +157,43 @@ export interface LlmServiceSpec {
     [k: string]: string;
   };
   /**
-   * Copies of the service, each with its own devices. Leave it out of manifests where kubectl scale or an autoscaler sets it.
+   * Number of pods, each with its own devices. Leave it out of manifests if kubectl scale or an autoscaler sets it.
    */
   replicas: number;
   /**
-   * How many pods there are by load and by the clock, and when a service that nobody asks anything goes without pods, until somebody does.
+   * Scales the number of pods by load and by schedule, and to zero when the service is idle, until the next request.
    */
   scaling: {
     /**
-     * Least replicas that scaling by load leaves. Default: 1.
+     * Min replicas when scaling by load. Default: 1.
      */
     minReplicas?: number;
     /**
-     * Most replicas that scaling by load makes; setting it turns scaling by load on. Default: replicas is set by hand.
+     * Max replicas when scaling by load; setting it enables scaling by load. Default: replicas is set by hand.
      */
     maxReplicas?: number;
     /**
-     * What is held near the target, on average over the pods. concurrency: requests that run or wait. queue: requests that wait. kvUsage: percent of the KV cache in use.
+     * Metric that is kept near target, as an average over the pods. concurrency: running and waiting requests. queue: waiting requests. kvUsage: percentage of the KV cache in use.
      */
     metric: 'concurrency' | 'queue' | 'kvUsage';
     /**
-     * The metric's value per pod that is aimed for. Default: for concurrency 70 % of engine.maxNumSeqs, for queue 4, for kvUsage 80.
+     * Target value of the metric per pod. Default: 70 % of engine.maxNumSeqs for concurrency, 4 for queue, 80 for kvUsage.
      */
     target?: number;
     /**
-     * Who scales by load. keda: a ScaledObject. hpa: a HorizontalPodAutoscaler. operator: the operator itself, from the metrics that pods tell. auto: keda where the cluster has it and the operator knows Prometheus' address, else hpa where the cluster has custom metrics, else operator.
+     * The autoscaler. keda: a ScaledObject. hpa: a HorizontalPodAutoscaler. operator: the operator itself, from the pods' metrics. auto: keda where the cluster has it and the operator knows the address of Prometheus, otherwise hpa where the cluster has custom metrics, otherwise operator.
      */
     provider: 'auto' | 'keda' | 'hpa' | 'operator';
     /**
-     * How long fewer replicas must have sufficed before some go.
+     * Seconds for which fewer replicas must have sufficed before scaling down.
      */
     scaleDownStabilizationSeconds: number;
     /**
-     * Times during which the service does not sleep and has at least so many replicas, however little it is asked.
+     * Periods during which the service does not sleep and has at least minReplicas, however low the load.
      *
      * @maxItems 16
      *
-     * Items: One recurring time.
+     * Items: One recurring period.
      */
     schedules?: {
       /**
@@ -205,92 +205,92 @@ export interface LlmServiceSpec {
        */
       timeZone: string;
       /**
-       * When it begins, as cron writes it: minute, hour, day of month, month, day of week, such as "0 8 * * 1-5". Pods are started earlier, by as long as the last load took, so that they answer by then.
+       * Start, as a cron expression: minute, hour, day of month, month, day of week, such as "0 8 * * 1-5". Pods start earlier, by as long as the last load took, so that they are ready in time.
        */
       start: string;
       /**
-       * When it ends, likewise.
+       * End, as a cron expression.
        */
       end: string;
       /**
-       * Least replicas meanwhile.
+       * Min replicas during the period.
        */
       minReplicas: number;
     }[];
     /**
-     * How long nothing may have been asked before all pods go. The next request waits at the operator's activator while pods load again. Default: they never go.
+     * Seconds without requests after which the service scales to zero. The next request waits at the operator's activator while a pod loads. Default: the service never scales to zero.
      */
     idleAfterSeconds?: number;
     /**
-     * How long a request waits for a pod at the most; then it is answered 503.
+     * Max seconds that a request waits for a pod; then the activator answers 503.
      */
     wakeTimeoutSeconds: number;
   };
   /**
-   * What the service may take of devices in a calendar month. Devices count from when a pod has its node until it is gone, whether it serves or loads. Default: there is no limit.
+   * Limit on device use per calendar month. A device counts from when its pod is bound to a node until the pod is gone, whether it serves or loads. Default: no limit.
    */
   budget: {
     /**
-     * Most hours of a device, summed over devices and pods.
+     * Max device hours, summed over devices and pods.
      */
     deviceHoursPerMonth?: number;
     /**
-     * Most that those hours may cost, such as "2500" or "99.50".
+     * Max cost of those hours, such as "2500" or "99.50".
      */
     costPerMonth?: string;
     /**
-     * What one device costs an hour, such as "2.49".
+     * Cost of one device per hour, such as "2.49".
      */
     costPerDeviceHour?: string;
     /**
-     * Currency of both, for messages alone, such as EUR.
+     * Currency of both, used in messages only, such as EUR.
      */
     currency?: string;
     /**
-     * Time zone in which months begin.
+     * Time zone of the calendar month.
      */
     timeZone: string;
     /**
-     * What happens when all is spent. stop: no pods until the next month, or until the budget is raised. warn: a condition and an event alone. Both warn when four fifths are spent.
+     * What happens when the budget is spent. stop: no pods until the next month, or until the budget is raised. warn: only a condition and an event. Both warn when 80 % is spent.
      */
     action: 'stop' | 'warn';
   };
   /**
-   * True: no pods, whatever replicas says, until it is false again; everything else of the service is kept.
+   * true: no pods, whatever replicas says, until it is false again. All other objects of the service stay.
    */
   stop: boolean;
   /**
-   * How the service is reached from outside the cluster.
+   * Access from outside the cluster.
    */
   routing: {
     /**
-     * Host name of the route at the operator's gateway. Default: no route; the service is reached inside the cluster only.
+     * Host name of the route at the operator's gateway. Default: no route; the service is reachable only inside the cluster.
      */
     host?: string;
     /**
-     * Path before those of the API, such as /qwen36-27b, where several services share a host; the server does not see it. Default: none.
+     * Path prefix of the API's paths, such as /qwen36-27b, where several services share a host. The route strips it before the server. Default: none.
      */
     pathPrefix?: string;
     /**
-     * What carries the route. gatewayApi: an HTTPRoute. istio: a VirtualService and a DestinationRule. none: no route, whatever the host. auto: the first of the two that the cluster knows and the operator has a gateway for.
+     * Kind of the route. gatewayApi: an HTTPRoute. istio: a VirtualService and a DestinationRule. none: no route, even if host is set. auto: the first of gatewayApi and istio that the cluster has and the operator has a gateway for.
      */
     provider: 'auto' | 'gatewayApi' | 'istio' | 'none';
     /**
-     * Who answers at the public route while no pod of this service does: while it loads, after it failed, and while it is stopped. Such answers have the header x-llmservice-fallback. Default: nobody.
+     * Service that answers at the public route while no pod of this one serves: while it loads, after it failed, and while it is stopped. Such responses have the header x-llmservice-fallback. Default: none.
      */
     fallback?: {
       /**
-       * Another LlmService of this namespace, with the same auth.keysSecretRef as this one, or neither with any.
+       * Another LlmService of this namespace. Both must have the same auth.keysSecretRef, or none.
        */
       service: string;
     };
   };
   /**
-   * A NetworkPolicy for the pods: besides the operator, and the activator where the service may sleep, nobody but these may reach them. It takes a network plugin that keeps such policies. Default: none, and everybody in the cluster may.
+   * NetworkPolicy of the pods. It admits only the peers in from, the operator and, where the service may sleep, the activator. It requires a network plugin that enforces NetworkPolicies. Default: none; everything in the cluster can reach the pods.
    */
   networkPolicy?: {
     /**
-     * Who may send requests: the pods of the gateway, clients inside the cluster, what scrapes metrics. As in a NetworkPolicy's ingress; inner fields are checked when the operator applies it.
+     * Peers that may send requests: the pods of the gateway, clients inside the cluster, metrics scrapers. As in the ingress rules of a NetworkPolicy; the API server checks inner fields when the operator applies it.
      *
      * @minItems 1
      * @maxItems 16
@@ -299,19 +299,19 @@ export interface LlmServiceSpec {
      */
     from: {
       /**
-       * Namespaces whose pods may (meta/v1 LabelSelector).
+       * Namespaces whose pods are admitted (meta/v1 LabelSelector).
        */
       namespaceSelector?: {
         [k: string]: unknown;
       };
       /**
-       * Pods that may, in those namespaces, or without any in this one (meta/v1 LabelSelector).
+       * Pods that are admitted, in those namespaces, or in this one without a namespaceSelector (meta/v1 LabelSelector).
        */
       podSelector?: {
         [k: string]: unknown;
       };
       /**
-       * Addresses that may (networking/v1 IPBlock).
+       * Addresses that are admitted (networking/v1 IPBlock).
        */
       ipBlock?: {
         [k: string]: unknown;
@@ -319,11 +319,11 @@ export interface LlmServiceSpec {
     }[];
   };
   /**
-   * HTTPS by the pods themselves, inside the cluster.
+   * HTTPS served by the pods themselves, inside the cluster.
    */
   tls: {
     /**
-     * Secret of this namespace with tls.crt and tls.key in PEM, as type kubernetes.io/tls has them, and perhaps client-ca.crt: only clients with a certificate of its authorities are answered. It has the label llmservice.dev/secret-for=tls. A change is taken over without a restart. Default: plain HTTP.
+     * Secret of this namespace with tls.crt and tls.key in PEM, as in type kubernetes.io/tls, and optionally client-ca.crt: the pods then answer only clients with a certificate from its authorities. The Secret needs the label llmservice.dev/secret-for=tls. Changes take effect without a restart. Default: plain HTTP.
      */
     secretRef?: {
       /**
@@ -332,7 +332,7 @@ export interface LlmServiceSpec {
       name: string;
     };
     /**
-     * ConfigMap of this namespace whose key ca.crt holds, in PEM, the authorities of the certificate in secretRef. By them the gateway, the activator and the operator verify the pods, which have to have the name NAME.NAMESPACE.svc. Required beside routing.host and scaling.idleAfterSeconds.
+     * ConfigMap of this namespace whose key ca.crt holds, in PEM, the authorities of the certificate in secretRef. The gateway, the activator and the operator verify the pods with it; the certificate must have the name NAME.NAMESPACE.svc. Required with routing.host and with scaling.idleAfterSeconds.
      */
     caConfigMapRef?: {
       /**
@@ -344,53 +344,53 @@ export interface LlmServiceSpec {
   auth: AuthSpec;
   accounting: AccountingSpec;
   /**
-   * What the server of each pod takes at once, and what it logs.
+   * Limits and logging of the server in each pod.
    */
   server?: {
     /**
-     * Largest body of a request; a larger one is refused with 413. At most what activators take for services that sleep. Default: 16777216.
+     * Max size of a request body; the server refuses a larger one with 413. The upper bound is what activators accept for services that sleep. Default: 16777216.
      */
     maxBodyBytes?: number;
     /**
-     * Bodies of requests that a pod holds at once, unpacked, until their answers end; more are refused with 503 or, of a key that holds its part, 429. At least twice maxBodyBytes. A pod needs up to five times as much memory for them. Default: a 32nd of the memory limit, 64 MiB to 512 MiB.
+     * Max total size of decompressed request bodies that a pod holds at once, each until its response ends. Beyond it the pod answers 503, or 429 to a key that holds its share. At least twice maxBodyBytes. A pod needs up to five times as much memory for them. Default: a 32nd of the memory limit, 64 MiB to 512 MiB.
      */
     maxBodiesBytes?: number;
     /**
-     * Connections that a pod has open at once. A new one closes the one that is idle longest; where none is, it is refused with 503, unless it asks for the health routes. Default: 4096.
+     * Max open connections of a pod. At the limit, a new connection closes the one that has been idle longest; if none is idle, the pod answers 503, except on the health routes. Default: 4096.
      */
     maxConnections?: number;
     /**
-     * Answers that may wait in a pod beyond the engine.maxNumSeqs that run; a request with n counts n times. More are refused with 429, and a scaling.metric of queue does not see them. Keys leave each other a part of this room. Default: 1024.
+     * Max answers that wait in a pod in addition to the engine.maxNumSeqs that run; a request with n counts n times. The pod refuses more with 429, and a scaling.metric of queue does not count those. Keys leave each other a share of this queue. Default: 1024.
      */
     maxWaiting?: number;
     /**
-     * The lowest, and so most urgent, priority that requests may ask for in a service without keys; each key has a bound of its own. Default: 0, so that requests can only stand back.
+     * Lowest, and so most urgent, priority that requests may set in a service without keys; each key has its own bound. Default: 0, so that requests can only lower their urgency.
      */
     mostUrgentPriority?: number;
     /**
-     * The least that is worth a line of a pod's log. Requests have theirs at info, and by them kubectl llm drain counts. Default: info.
+     * Lowest severity that a pod logs. Requests are logged at info, and kubectl llm drain counts those lines. Default: info.
      */
     logLevel?: 'error' | 'warn' | 'info' | 'debug';
   };
   /**
-   * The lines of the access log as objects in S3, at the endpoint, and with the credentials, of the checkpoint. Default: none.
+   * Writes the lines of the access log as objects to S3, at the checkpoint's endpoint and with its credentials. Default: none.
    */
   requestLog?: {
     /**
-     * Where the objects go, as s3://BUCKET/PREFIX/; the credentials must be let write there.
+     * Destination, as s3://BUCKET/PREFIX/; the credentials must allow writing there.
      */
     uri: string;
     /**
-     * Whether lines have prompts and answers too: what people wrote. Without it, no line does.
+     * Whether lines contain prompts and answers too, that is, what people wrote. By default no line does.
      */
     text: boolean;
   };
   /**
-   * A port of each pod, for who may forward ports to it: what runs, ending it, flushing the cache, draining, other weights. Default: none.
+   * Administration port of each pod, for users who may forward ports to it: list and end running requests, flush the cache, drain, load other weights. Default: none.
    */
   administration?: {
     /**
-     * Secret of this namespace whose key keys.yaml (or keys.json) lists the keys of administrators, as hashes, and that has the label llmservice.dev/secret-for=administration. A change is taken over without a restart.
+     * Secret of this namespace whose key keys.yaml (or keys.json) lists the keys of administrators, as hashes. It needs the label llmservice.dev/secret-for=administration. Changes take effect without a restart.
      */
     keysSecretRef: {
       /**
@@ -399,7 +399,7 @@ export interface LlmServiceSpec {
       name: string;
     };
     /**
-     * Checkpoints that administrators may load beside model.uri: each as s3://BUCKET/PREFIX/, with all that is below it. Default: none.
+     * Checkpoints that administrators may load in addition to model.uri: each as s3://BUCKET/PREFIX/, including everything below it. Default: none.
      *
      * @maxItems 32
      *
@@ -408,54 +408,54 @@ export interface LlmServiceSpec {
     allowedUris?: string[];
   };
   /**
-   * How pods are replaced, and the time limits of starting and stopping.
+   * How pods are replaced, and the time limits of startup and shutdown.
    */
   rollout: {
     /**
-     * Surge: a new pod serves before an old one goes; it waits for its devices. Drain: an old pod goes first. Auto: Surge where a node has room for one more pod, else Drain.
+     * Surge: a new pod serves before an old one is removed; it waits for its devices. Drain: an old pod is removed first. Auto: Surge where a node has room for one more pod, otherwise Drain.
      */
     strategy: 'Auto' | 'Surge' | 'Drain';
     /**
-     * How long running generations may finish, and answers be read, after a pod was told to stop.
+     * Time that running requests have to finish, and clients to read their answers, after a pod is asked to stop.
      */
     drainTimeoutSeconds: number;
     /**
-     * How long a load may pass without any progress before it counts as failed. A load that progresses may take as long as it needs.
+     * Time without progress after which a load counts as failed. A load that makes progress may take as long as it needs.
      */
     noProgressTimeoutSeconds: number;
   };
 }
 /**
- * Which checkpoint is served, under which names.
+ * The checkpoint to serve, and the names to serve it under.
  */
 export interface ModelSpec {
   /**
-   * The checkpoint's folder (with config.json, tokenizer.json and *.safetensors, or one .gguf file), as s3://BUCKET/PREFIX/, or its file, as s3://BUCKET/PREFIX/NAME.gguf.
+   * Location of the checkpoint. A folder, s3://BUCKET/PREFIX/, holds config.json, tokenizer.json and *.safetensors, or one .gguf file. A single file is s3://BUCKET/PREFIX/NAME.gguf.
    */
   uri: string;
   /**
-   * The name that clients send as "model". Default: metadata.name.
+   * Served model name, which clients send as "model". Default: metadata.name.
    */
   name?: string;
   /**
-   * Further names under which the same model answers.
+   * Additional served names of the same model.
    *
    * @maxItems 16
    *
-   * Items: One more served name.
+   * Items: One additional served name.
    */
   aliases?: string[];
   s3: S3Spec;
   /**
-   * Where pulled weights are kept. On a folder of the node, or on a claim, they are pulled once, and every pod that comes later, of any service, starts from them without the bucket.
+   * Storage of pulled weights. On a folder of the node, or on a claim, weights are pulled once: every later pod, of any service, starts from them without reading the bucket.
    */
   cache: {
     /**
-     * emptyDir: each pod pulls its own copy. hostPath: a folder of the node; for namespaces that allow it, in folders that the operator was installed to allow. pvc: a PersistentVolumeClaim of this namespace, for namespaces of the restricted profile.
+     * emptyDir: each pod pulls its own copy. hostPath: a folder of the node, for namespaces that allow hostPath, in folders that the operator is installed to allow. pvc: a PersistentVolumeClaim of this namespace, for namespaces with the restricted profile.
      */
     kind: 'emptyDir' | 'hostPath' | 'pvc';
     /**
-     * Folder of the node, one of those that the operator was installed to allow, such as /var/cache/llmservice. Each namespace has a folder of its own there, made where it is missing.
+     * Folder of the node, such as /var/cache/llmservice; the operator must be installed to allow it. Each namespace has its own folder in it, which is created if it is missing.
      */
     path?: string;
     /**
@@ -463,37 +463,37 @@ export interface ModelSpec {
      */
     claimName?: string;
     /**
-     * Checkpoints that no pod uses make way beyond it, the one used longest ago first. Default: as much as the disk has.
+     * Max size of the cache. Beyond it, checkpoints that no pod uses are evicted, least recently used first. Default: the size of the disk.
      */
     maxSize?: string;
     /**
-     * When files are compared with the digests that S3 keeps: onPull: once they are pulled, later by size and time alone; always: at every start, which reads them once more.
+     * When files are compared with the digests that S3 keeps. onPull: after the pull; later starts compare size and time only. always: at every start, which reads the files once more.
      */
     verify: 'onPull' | 'always';
     /**
-     * Pull before a pod comes: by a Job on each node that may serve, or by one Job into the claim.
+     * Pulls the weights before a pod starts: by a Job on each node that may serve, or by one Job into the claim.
      */
     prePull: boolean;
   };
 }
 /**
- * How the bucket is reached. Without it, AWS S3 is used anonymously.
+ * Access to the bucket. Default: AWS S3 without credentials.
  */
 export interface S3Spec {
   /**
-   * Base URL of an S3-compatible server, such as https://s3.example.org: a public one, or one that the operator allows. Default: AWS S3.
+   * Base URL of an S3-compatible server, such as https://s3.example.org. It must be public, or one that the operator allows. Default: AWS S3.
    */
   endpoint?: string;
   /**
-   * Region that requests are signed for. Default: the environment variable AWS_REGION, else us-east-1.
+   * Region that requests are signed for. Default: the environment variable AWS_REGION, otherwise us-east-1.
    */
   region?: string;
   /**
-   * Address the bucket in the path instead of the host name, as most S3-compatible servers expect.
+   * Puts the bucket name into the path instead of the host name, as most S3-compatible servers expect.
    */
   forcePathStyle: boolean;
   /**
-   * Secret of this namespace with the keys AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, and with the label llmservice.dev/secret-for=s3. Default: requests are not signed.
+   * Secret of this namespace with the keys AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY. It needs the label llmservice.dev/secret-for=s3. Default: requests are not signed.
    */
   credentialsSecretRef?: {
     /**
@@ -502,7 +502,7 @@ export interface S3Spec {
     name: string;
   };
   /**
-   * ConfigMap of this namespace whose key ca.crt holds the PEM certificates to trust beside the system's.
+   * ConfigMap of this namespace whose key ca.crt holds PEM certificates to trust in addition to the system's.
    */
   caConfigMapRef?: {
     /**
@@ -512,23 +512,23 @@ export interface S3Spec {
   };
 }
 /**
- * The devices that one replica uses.
+ * The devices of one replica.
  */
 export interface AcceleratorSpec {
   /**
-   * What one device is, such as mi300x-cpx-nps4 or h100-3g.40gb: its resource, memory and variables; deploy/docs/accelerators.md lists all. Default: as the other fields say.
+   * Name of the device type, such as mi300x-cpx-nps4 or h100-3g.40gb. It sets the resource, memory and variables; deploy/docs/accelerators.md lists all profiles. Default: the other fields alone describe the device.
    */
   profile?: string;
   /**
-   * Extended resource of the devices: amd.com/gpu, nvidia.com/gpu or a partition such as nvidia.com/mig-3g.40gb; none serves on the CPU, or stands for the profile's.
+   * Extended resource of the devices: amd.com/gpu, nvidia.com/gpu or a partition such as nvidia.com/mig-3g.40gb. none: the CPU, or the profile's resource if a profile is set.
    */
   resourceName: string;
   /**
-   * Devices of one replica. A partition (MI300X CPX, MIG) counts as a device. Of GPUs the native runtime takes 8 at the most, unless engine.collectives is library.
+   * Number of devices of one replica. A partition (MI300X CPX, MIG) counts as a device. The native runtime supports max 8 GPUs, unless engine.collectives is library.
    */
   devices: number;
   /**
-   * Memory of one device; of one partition, where the card is partitioned. On the CPU: what the engine may plan with. Default: on the CPU the memory limit, else the profile's or what the engine measures.
+   * Memory of one device, or of one partition where the card is partitioned. On the CPU: the memory that the engine plans with. Default: on the CPU the memory limit, otherwise the profile's memory or what the engine measures.
    */
   memoryPerDevice?: string;
 }
@@ -537,15 +537,15 @@ export interface AcceleratorSpec {
  */
 export interface EngineSpec {
   /**
-   * Who serves. native: our own engine. vllm: a vLLM image, with arguments made from the same fields, for models that ours lacks; deploy/docs/vllm.md tells what differs.
+   * The serving runtime. native: the engine of this project. vllm: a vLLM image, with arguments derived from the same fields, for models that the native engine does not support; deploy/docs/vllm.md lists the differences.
    */
   runtime: 'native' | 'vllm';
   /**
-   * Image of the runtime, of a repository that the operator allows. Default: the one that the operator was installed with for this runtime and kind of device.
+   * Image of the runtime, from a repository that the operator allows. Default: the image that the operator is installed with for this runtime and device type.
    */
   image?: string;
   /**
-   * Further arguments of vllm serve, after those made from this spec: of an option that is given twice, vLLM takes the last.
+   * Additional arguments of vllm serve, appended to those derived from this spec. If an option is given twice, vLLM takes the last.
    *
    * @maxItems 64
    *
@@ -553,64 +553,64 @@ export interface EngineSpec {
    */
   args?: string[];
   /**
-   * vLLM's parser of reasoning, such as qwen3 or deepseek_r1. Default: answers are not split.
+   * Reasoning parser of vLLM, such as qwen3 or deepseek_r1. Default: reasoning is not separated from answers.
    */
   reasoningParser?: string;
   /**
-   * vLLM's parser of tool calls, such as hermes or qwen3_xml; models then choose tools by themselves. Default: no tools.
+   * Tool-call parser of vLLM, such as hermes or qwen3_xml; it also enables automatic tool choice. Default: no tools.
    */
   toolCallParser?: string;
   /**
-   * Most tokens of prompt and output together. Default: the largest that fits, told in status.memoryPlan.maxModelLen.
+   * Max context length: tokens of prompt and output together. Default: the largest that fits; status.memoryPlan.maxModelLen reports it.
    */
   maxModelLen?: number;
   /**
-   * Share of a device's memory that the engine may use.
+   * Percentage of a device's memory that the engine may use.
    */
   memoryUtilizationPercent: number;
   /**
-   * Most sequences that one step computes.
+   * Max sequences in one step.
    */
   maxNumSeqs: number;
   /**
-   * Most tokens that one step computes; at least maxNumSeqs + 64.
+   * Max tokens in one step; at least maxNumSeqs + 64.
    */
   maxNumBatchedTokens: number;
   /**
-   * Tokens of one block of the KV cache. At the default vLLM chooses itself.
+   * Tokens per KV cache block. With the default value, vLLM chooses its own.
    */
   blockSize: 16 | 32 | 64 | 128;
   /**
-   * Whether prompts may reuse the cache of what they share with earlier ones. Answers do not depend on it.
+   * Whether a prompt may reuse the cached prefix that it shares with an earlier prompt. Answers do not depend on it.
    */
   prefixCaching: boolean;
   /**
-   * Type of the KV cache and of unquantized weights in memory; auto is bfloat16.
+   * Data type of the KV cache and of unquantized weights in memory; auto is bfloat16.
    */
   dtype: 'auto' | 'bfloat16' | 'float32';
   /**
-   * Type of the KV cache; auto is dtype. fp8 (e4m3, one scale per token and head) holds nearly twice the context in the same memory, at some loss of accuracy.
+   * Data type of the KV cache; auto is dtype. fp8 (e4m3, one scale per token and head) holds nearly twice the context in the same memory, at some loss of accuracy.
    */
   kvCacheDtype: 'auto' | 'fp8';
   /**
-   * What unquantized matrices become while they load: FP8 (e4m3, one scale per 128x128 block) or INT8 (one scale per output). Tables, routers and other small matrices stay as they are.
+   * Quantization of unquantized matrices at load: fp8 (e4m3, one scale per 128x128 block) or int8 (one scale per output). Embeddings, routers and other small matrices stay unquantized.
    */
   quantization: 'none' | 'fp8' | 'int8';
   speculative: SpeculativeSpec;
   /**
-   * Who adds up what the ranks of GPUs have computed. own: the engine, in rank order. library: NCCL or RCCL, which the image must have, in an order of its own: the last bits of answers may differ from run to run. auto: own where devices reach each other's memory, else library.
+   * Implementation of all-reduce between GPU ranks. own: the engine's, in rank order. library: NCCL or RCCL, which the image must contain; its order varies, so the last bits of answers may differ from run to run. auto: own where devices can access each other's memory, otherwise library.
    */
   collectives: 'auto' | 'own' | 'library';
   /**
-   * Steps that the native engine runs before it is ready: the largest one, which proves that memory suffices, and those that requests will ask for again. Answers do not depend on it.
+   * Warm-up steps that the native engine runs before it is ready: the largest step, which proves that memory suffices, and the shapes that requests use. Answers do not depend on it.
    */
   warmup: {
     /**
-     * auto: contexts up to 8,192 tokens on GPUs, nothing on CPUs. short: contexts up to 1,024. long: those above 8,192. all: all of them. none: nothing but what shapes names.
+     * Shapes to warm up. auto: contexts up to 8,192 tokens on GPUs, none on CPUs. short: contexts up to 1,024. long: contexts above 8,192. all: all of them. none: only those in shapes.
      */
     preset: 'auto' | 'short' | 'long' | 'all' | 'none';
     /**
-     * Further requests to be ready for, as PROMPT:MAX, the tokens of the prompt and of prompt and output together, such as 3000:4096; they come before those of the preset.
+     * Additional requests to warm up, as PROMPT:MAX: tokens of the prompt, and of prompt and output together, such as 3000:4096. They run before those of the preset.
      *
      * @maxItems 32
      *
@@ -618,25 +618,25 @@ export interface EngineSpec {
      */
     shapes?: string[];
     /**
-     * Seconds after which no further shape begins; the log names those left out.
+     * Seconds after which no further shape starts; the log names the shapes that were skipped.
      */
     timeLimitSeconds: number;
   };
 }
 /**
- * Speculative decoding: the next tokens are guessed, and several are verified in one step. Answers do not depend on it, only how fast they come.
+ * Speculative decoding: draft tokens are proposed, and several are verified in one step. Only speed depends on it, not answers.
  */
 export interface SpeculativeSpec {
   /**
-   * Who guesses. ngram: what followed the same words earlier in the text, good where answers repeat their prompts. mtp: the checkpoint's own layer for multi-token prediction.
+   * Source of draft tokens. ngram: the text that followed the same words earlier, suited to answers that repeat their prompts. mtp: the checkpoint's own layer for multi-token prediction.
    */
   method: 'none' | 'ngram' | 'mtp';
   /**
-   * Most guesses per sequence and step. Fewer are made where measured acceptance says that they do not pay.
+   * Max draft tokens per sequence and step. The engine drafts fewer when the measured acceptance rate shows that they do not pay.
    */
   tokens: number;
   /**
-   * Of method mtp: another release of the same model, as s3://BUCKET/PREFIX/, whose layer guesses where the checkpoint has none (an NVFP4 release beside an FP8 one). Of its weight files only those with the layer are read.
+   * For method mtp: another release of the same model, as s3://BUCKET/PREFIX/, whose layer drafts where the checkpoint has none (such as an NVFP4 release for an FP8 one). Of its weight files, only those with the layer are read.
    */
   uri?: string;
 }
@@ -649,15 +649,15 @@ export interface EnvVar {
    */
   name: string;
   /**
-   * Its value. Default: empty.
+   * Value of the variable. Default: empty.
    */
   value?: string;
   /**
-   * Where its value is read from.
+   * Source of the value.
    */
   valueFrom?: {
     /**
-     * A key of a Secret of this namespace with the label llmservice.dev/secret-for=env, or =s3 for variables whose names begin with AWS_.
+     * A key of a Secret of this namespace. The Secret needs the label llmservice.dev/secret-for=env, or =s3 for variables whose names begin with AWS_.
      */
     secretKeyRef?: {
       /**
@@ -702,11 +702,11 @@ export interface EnvVar {
   };
 }
 /**
- * Requests and limits of the runtime container. Default: computed from the checkpoint. The device is added from accelerator.
+ * Requests and limits of the runtime container. Default: computed from the checkpoint. The operator adds the device from accelerator.
  */
 export interface ResourcesSpec {
   /**
-   * What the scheduler reserves, by resource name.
+   * Resources that the scheduler reserves, by name.
    */
   requests?: {
     /**
@@ -715,7 +715,7 @@ export interface ResourcesSpec {
     [k: string]: number | string;
   };
   /**
-   * What the container may not exceed, by resource name.
+   * Max resources of the container, by name.
    */
   limits?: {
     /**
@@ -729,11 +729,11 @@ export interface ResourcesSpec {
  */
 export interface Toleration {
   /**
-   * Key of the taint. Without it, every key.
+   * Key of the taint. Default: every key.
    */
   key?: string;
   /**
-   * How value is compared; Equal when not set.
+   * How the value is compared. Default: Equal.
    */
   operator?: 'Exists' | 'Equal';
   /**
@@ -741,11 +741,11 @@ export interface Toleration {
    */
   value?: string;
   /**
-   * Effect of the taint. Without it, every effect.
+   * Effect of the taint. Default: every effect.
    */
   effect?: 'NoSchedule' | 'PreferNoSchedule' | 'NoExecute';
   /**
-   * How long a NoExecute taint is accepted. Without it, for ever.
+   * How long the pods tolerate a NoExecute taint. Default: forever.
    */
   tolerationSeconds?: number;
 }
@@ -754,11 +754,11 @@ export interface Toleration {
  */
 export interface TopologySpreadConstraint {
   /**
-   * Largest difference of pods between two domains.
+   * Max difference in the number of pods between two domains.
    */
   maxSkew: number;
   /**
-   * Fewest domains to spread over.
+   * Min number of domains.
    */
   minDomains?: number;
   /**
@@ -766,19 +766,19 @@ export interface TopologySpreadConstraint {
    */
   topologyKey: string;
   /**
-   * What happens when a pod cannot be placed so.
+   * What happens if a pod cannot satisfy the constraint.
    */
   whenUnsatisfiable: 'DoNotSchedule' | 'ScheduleAnyway';
   /**
-   * Whether node affinity limits the domains; Honor when not set.
+   * Whether node affinity limits the domains. Default: Honor.
    */
   nodeAffinityPolicy?: 'Honor' | 'Ignore';
   /**
-   * Whether taints limit the domains; Ignore when not set.
+   * Whether taints limit the domains. Default: Ignore.
    */
   nodeTaintsPolicy?: 'Honor' | 'Ignore';
   /**
-   * Pods that are counted. Default: the pods of this service.
+   * Pods to count. Default: the pods of this service.
    */
   labelSelector?: {
     /**
@@ -797,7 +797,7 @@ export interface TopologySpreadConstraint {
  */
 export interface AuthSpec {
   /**
-   * Secret of this namespace whose key keys.yaml (or keys.json) lists the API keys, as hashes, with their budgets, and that has the label llmservice.dev/secret-for=keys. A change is taken over without a restart. Default: no key is asked for.
+   * Secret of this namespace whose key keys.yaml (or keys.json) lists the API keys, as hashes, with their budgets. It needs the label llmservice.dev/secret-for=keys. Changes take effect without a restart. Default: requests need no key.
    */
   keysSecretRef?: {
     /**
@@ -806,20 +806,20 @@ export interface AuthSpec {
     name: string;
   };
   /**
-   * Most replicas that there will be. Each gives a key its part: the budget divided by this.
+   * Max number of replicas. Each replica grants a key its budget divided by this number.
    */
   maxReplicas: number;
   /**
-   * Whether /metrics asks for a key too, where there are keys. Health routes never do.
+   * Whether /metrics requires a key too, where there are keys. Health routes never require one.
    */
   protectMetrics: boolean;
 }
 /**
- * The log of finished requests, with the tokens of each, for billing and audits.
+ * Log of finished requests with the tokens of each, for billing and audits.
  */
 export interface AccountingSpec {
   /**
-   * PersistentVolumeClaim of this namespace that the log is written to; of access mode ReadWriteMany where replicas run on several nodes. Default: no log is written.
+   * PersistentVolumeClaim of this namespace to write the log to; it needs access mode ReadWriteMany where replicas run on several nodes. Default: no log.
    */
   persistentVolumeClaimRef?: {
     /**
@@ -829,46 +829,46 @@ export interface AccountingSpec {
   };
 }
 /**
- * What the operator observed.
+ * Observed state.
  */
 export interface LlmServiceStatus {
   /**
-   * Generation of the spec that this status tells about.
+   * Generation of the spec that this status reflects.
    */
   observedGeneration?: number;
   /**
-   * Answers to yes-or-no questions: ModelResolved, Fits, Scheduled, Loaded, Serving, Routed, StreamingVerified, Ready, Reconciling, Stalled; with scaling by load ScalingActive, with a budget WithinBudget.
+   * Condition types: ModelResolved, Fits, Scheduled, Loaded, Serving, Routed, StreamingVerified, Ready, Reconciling, Stalled; with scaling by load also ScalingActive, with a budget also WithinBudget.
    *
    * @maxItems 32
    */
   conditions?: Condition[];
   /**
-   * Which route StreamingVerified tells about; absent until one was checked.
+   * The route that StreamingVerified reports on; absent until one is checked.
    */
   streamCheck?: {
     /**
-     * Hash of what the route was made from.
+     * Hash of the inputs of the route.
      */
     route: string;
   };
   /**
-   * What ca.crt of the ConfigMap in tls.caConfigMapRef holds, for the activator, which may read no ConfigMaps; absent where the service does not sleep.
+   * Content of ca.crt in the ConfigMap of tls.caConfigMapRef, for the activator, which may not read ConfigMaps; absent if the service does not sleep.
    */
   certificateAuthorities?: string;
   /**
-   * Where the service answers.
+   * URL of the service.
    */
   url?: string;
   /**
-   * The served model's name.
+   * Served model name.
    */
   model?: string;
   /**
-   * Pods that exist.
+   * Number of pods.
    */
   replicas?: number;
   /**
-   * Pods that serve.
+   * Number of pods that serve.
    */
   readyReplicas?: number;
   /**
@@ -877,7 +877,7 @@ export interface LlmServiceStatus {
   selector?: string;
   loading?: LoadingStatus;
   /**
-   * How long the newest pod that answers took until it did.
+   * Startup time of the newest ready pod.
    */
   lastLoad?: {
     /**
@@ -885,12 +885,12 @@ export interface LlmServiceStatus {
      */
     pod: string;
     /**
-     * From its creation until it was ready.
+     * Seconds from its creation until it was ready.
      */
     seconds: number;
   };
   /**
-   * Schedules that hold now, those included whose pods are started ahead of time.
+   * Active schedules, including those whose pods start ahead of time.
    *
    * @maxItems 16
    *
@@ -907,23 +907,23 @@ export interface LlmServiceStatus {
     until: string;
   }[];
   /**
-   * What was taken of the budget in this month.
+   * Device use in the current month.
    */
   budget?: {
     /**
-     * When the month began that is counted.
+     * Start of the month that is counted.
      */
     monthStart: string;
     /**
-     * Seconds of devices taken since, up to updatedAt.
+     * Device seconds from monthStart to updatedAt.
      */
     deviceSeconds: number;
     /**
-     * Devices that pods had at updatedAt.
+     * Devices that pods held at updatedAt.
      */
     devicesHeld: number;
     /**
-     * Until when it is counted; written every five minutes while devices are held.
+     * End of the counted time; updated every five minutes while devices are held.
      */
     updatedAt: string;
   };
@@ -935,23 +935,23 @@ export interface LlmServiceStatus {
  */
 export interface Condition {
   /**
-   * The question.
+   * Type of the condition.
    */
   type: string;
   /**
-   * The answer.
+   * Whether the condition holds.
    */
   status: 'True' | 'False' | 'Unknown';
   /**
-   * The cause in one stable word.
+   * Cause, as one stable word.
    */
   reason: string;
   /**
-   * The cause and the remedy for a person.
+   * Cause and remedy, for a person.
    */
   message: string;
   /**
-   * Generation of the spec that the answer is about.
+   * Generation of the spec that the condition reflects.
    */
   observedGeneration?: number;
   /**
@@ -964,7 +964,7 @@ export interface Condition {
  */
 export interface LoadingStatus {
   /**
-   * pull: from S3 to the node; load: into memory; warmup: steps before the first request.
+   * pull: from S3 to the node; load: into memory; warmup: warm-up steps before the first request.
    */
   phase: 'pull' | 'load' | 'warmup';
   /**
@@ -972,11 +972,11 @@ export interface LoadingStatus {
    */
   bytesDone: number;
   /**
-   * Bytes to do in all.
+   * Total bytes.
    */
   bytesTotal: number;
   /**
-   * Bytes a second over the last seconds.
+   * Bytes per second over the last seconds.
    */
   bytesPerSecond?: number;
   /**
@@ -984,20 +984,20 @@ export interface LoadingStatus {
    */
   etaSeconds?: number;
   /**
-   * Of the warm-up, shapes that have run.
+   * Warm-up shapes that have run.
    */
   shapesDone?: number;
   /**
-   * Of the warm-up, shapes to run in all.
+   * Total warm-up shapes.
    */
   shapesTotal?: number;
 }
 /**
- * The last failure, kept until the service works again.
+ * Last failure, kept until the service works again.
  */
 export interface LastFailure {
   /**
-   * Stable word for the failure.
+   * Stable name of the failure.
    */
   reason: string;
   /**
@@ -1009,7 +1009,7 @@ export interface LastFailure {
    */
   remedy: string;
   /**
-   * Whether nothing more is tried until something changes.
+   * Whether the operator stops retrying until something changes.
    */
   terminal: boolean;
   /**
@@ -1017,7 +1017,7 @@ export interface LastFailure {
    */
   at: string;
   /**
-   * The pod that failed; absent when no pod was involved.
+   * Pod that failed; absent when no pod was involved.
    */
   pod?: string;
   /**
@@ -1026,7 +1026,7 @@ export interface LastFailure {
   generation?: number;
 }
 /**
- * How the memory of one device is divided. Sizes are of one device.
+ * Memory plan of one device; all sizes are per device.
  */
 export interface MemoryPlanStatus {
   /**
@@ -1042,7 +1042,7 @@ export interface MemoryPlanStatus {
    */
   weightBytes?: number;
   /**
-   * Recurrent state of maxNumSeqs sequences; 0 for models without.
+   * Recurrent state of maxNumSeqs sequences; 0 for models without recurrent state.
    */
   stateBytes?: number;
   /**
@@ -1050,11 +1050,11 @@ export interface MemoryPlanStatus {
    */
   stateBytesPerSeq?: number;
   /**
-   * Copies of a sequence's recurrent state that the prefix cache can keep.
+   * Snapshots of a sequence's recurrent state that the prefix cache can keep.
    */
   numStateSnapshots?: number;
   /**
-   * All of them.
+   * Total size of the snapshots.
    */
   stateSnapshotBytes?: number;
   /**
@@ -1074,7 +1074,7 @@ export interface MemoryPlanStatus {
    */
   numBlocks?: number;
   /**
-   * Most tokens of one sequence, as asked for or the largest that fits.
+   * Max tokens of one sequence: the requested value, or the largest that fits.
    */
   maxModelLen?: number;
   /**
@@ -1082,7 +1082,7 @@ export interface MemoryPlanStatus {
    */
   maxConcurrencyAtMaxLen?: number;
   /**
-   * Whether this is an estimate, by what the native engine would take, for an engine that measures for itself.
+   * Whether the plan is an estimate, based on the native engine, for an engine that measures for itself.
    */
   estimate?: boolean;
   /**
@@ -1094,15 +1094,15 @@ export interface MemoryPlanStatus {
    */
   rows?: {
     /**
-     * The part.
+     * Name of the part.
      */
     name: string;
     /**
-     * Its size.
+     * Size of the part.
      */
     bytes: number;
     /**
-     * How the size comes about.
+     * How the size is computed.
      */
     note: string;
   }[];

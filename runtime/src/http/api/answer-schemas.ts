@@ -1,4 +1,5 @@
-// What routes answer, as JSON schemas for the OpenAPI document. They say what is always there; further members may come.
+// JSON schemas of the answers of routes, for the OpenAPI document. They list the members that are always present; answers
+// may have more.
 
 import type { JsonSchema } from '../../request/body/request-fields.js';
 import { errorCodes } from '../../request/body/api-error.js';
@@ -66,7 +67,7 @@ const anthropicMessage = object({
   usage: object({ input_tokens: whole, output_tokens: whole, cache_read_input_tokens: whole }),
 });
 
-/** Beside the state and the load they need a key where there are keys. */
+/** Absent without a key, where there are keys; state and load are always present. */
 const keyed = ['model', 'engine', 'failure'];
 const health = {
   state: { enum: ['pulling', 'loading', 'serving', 'restarting', 'unloaded', 'draining', 'failed'] },

@@ -1,5 +1,5 @@
-// The OpenAPI 3.1 document of the server: the table of routes, the schemas that bodies are validated with, and those of
-// answers. Pure: served at /openapi.json, and without names written to runtime/openapi.json by `npm run generate`.
+// The OpenAPI 3.1 document of the server: the table of routes, the schemas that validate bodies, and those of answers.
+// Pure: served at /openapi.json; `npm run generate` writes it, without model names, to runtime/openapi.json.
 
 import { bodyKinds, bodySchemas, honouredOn } from '../../request/body/body-schemas.js';
 import type { JsonSchema, RouteKind } from '../../request/body/request-fields.js';
@@ -32,7 +32,7 @@ interface OpenApiDocument {
 
 const ref = (name: string): JsonSchema => ({ $ref: `#/components/schemas/${name}` });
 const json = (schema: JsonSchema): JsonSchema => ({ 'application/json': { schema } });
-/** Of answers that are no JSON. */
+/** Content types of answers other than JSON. */
 const otherTypes: Readonly<Partial<Record<AnswerName, string>>> = {
   Metrics: 'text/plain',
   Page: 'text/html',
@@ -40,7 +40,7 @@ const otherTypes: Readonly<Partial<Record<AnswerName, string>>> = {
 };
 const bodyName = (kind: RouteKind): string => `${kind.charAt(0).toUpperCase()}${kind.slice(1)}Request`;
 
-/** KServe's list of bodies, in which a text stands for its prompt. */
+/** KServe's list of bodies; a plain text stands for a body with that prompt. */
 const predictInstances = {
   type: 'object',
   required: ['instances'],
@@ -55,7 +55,7 @@ const predictInstances = {
   },
 };
 
-/** @param names what the model may be called; none: not known yet */
+/** @param names served model names; empty: not known yet */
 export function makeOpenApiDocument(names: readonly string[]): OpenApiDocument {
   return {
     openapi: '3.1.1',
@@ -67,7 +67,7 @@ export function makeOpenApiDocument(names: readonly string[]): OpenApiDocument {
     },
     servers: [{ url: '/' }],
     paths: paths(names),
-    // A server without keys asks for none.
+    // A server without keys requires none.
     security: [{}, { bearer: [] }, { header: [] }],
     components: {
       securitySchemes: {
@@ -115,7 +115,7 @@ function nameParameter(names: readonly string[]): JsonSchema {
 function requestBody(kind: RouteKind): JsonSchema {
   const single = ref(bodyName(kind));
   return {
-    // A body that has nothing to say may stay away.
+    // A body without fields is optional.
     required: Object.keys(honouredOn[kind]).length > 0,
     content: json(kind === 'predict' ? { anyOf: [single, ref('PredictInstances')] } : single),
   };
@@ -134,21 +134,21 @@ function responses({ path, answer, chunk, body, answersUnready }: MountedRoute):
           : { ...json(ref(answer)), ...(chunk === null ? {} : { 'text/event-stream': events(chunk) }) },
     },
     ...(answersUnready ? { '503': { description: 'Not ready', content: json(ref(answer)) } } : {}),
-    '4XX': error('The request cannot be served as it is: the error says what to send instead'),
-    // Only what is generated can fail.
+    '4XX': error('The server refuses the request: the error says what to send instead'),
+    // Only routes with a body do work that can fail.
     ...(body === null
       ? {}
-      : { '5XX': error('The service cannot answer now: the error says whether to try again') }),
+      : { '5XX': error('The service cannot answer at the moment: the error says whether to retry') }),
   };
 }
 
-/** One event; OpenAPI 3.1 has no word for a stream of them. */
+/** One event; OpenAPI 3.1 cannot describe a stream of events. */
 function events(chunk: AnswerName): JsonSchema {
   const data = {
     type: 'string',
     description: chunk.endsWith('Event')
       ? `JSON with the schema ${chunk}; the event's name is its type.`
-      : `JSON with the schema ${chunk} or, if generating fails after the first event, Error; the last is [DONE].`,
+      : `JSON with the schema ${chunk} or, if generation fails after the first event, Error; the last event is [DONE].`,
   };
   return { schema: { type: 'object', required: ['data'], properties: { data } } };
 }

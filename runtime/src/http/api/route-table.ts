@@ -1,4 +1,4 @@
-// Every route of the server: app.ts mounts this table, the OpenAPI document and GET / tell it, and what is in neither
+// Every route of the server: app.ts mounts this table, the OpenAPI document and GET / list it, and what is in neither
 // is answered from it with 404 or 405.
 
 import { routes } from '@llmservice/crds';
@@ -7,15 +7,15 @@ import type { AnswerName } from './answer-schemas.js';
 
 export interface Route {
   readonly method: 'get' | 'post';
-  /** As OpenAPI writes it; what begins with /v1 repeats under /openai. */
+  /** As OpenAPI writes it; paths under /v1 repeat under /openai. */
   readonly path: string;
   readonly summary: string;
-  /** Whose schema the body has; null: there is none. */
+  /** Kind of the body, which has its schema; null: there is no body. */
   readonly body: RouteKind | null;
   readonly answer: AnswerName;
-  /** Whether `stream: true` in the body asks for server-sent events, each with the schema of this answer; null: no. */
+  /** Schema of each server-sent event where the body has `stream: true`; null: the route does not stream. */
   readonly chunk: AnswerName | null;
-  /** Whether 503 has the answer's schema too, and not an error's. */
+  /** Whether 503 has the schema of the answer, not that of an error. */
   readonly answersUnready: boolean;
 }
 
@@ -50,83 +50,83 @@ const post = (
 ): Route => ({ method: 'post', path, summary, body, answer, chunk, answersUnready: false });
 
 export const routeTable = {
-  root: get('/', 'What is served here, and the list of routes', 'Root'),
-  openApi: get('/openapi.json', 'This document', 'OpenApi'),
+  root: get('/', 'Name, version, state and models of the server, and the list of routes', 'Root'),
+  openApi: get('/openapi.json', 'OpenAPI document of the server', 'OpenApi'),
   version: get('/version', 'Version of the server and of its engine', 'Version'),
   health: get(
     routes.health,
-    'State of model, load and engine, of which requests without a key learn the state and the load; 503 unless requests are served',
+    'State, model, load, engine and failure; without a key, where there are keys, only state and load; 503 unless the server is ready',
     'Health',
     true,
   ),
-  ready: get(routes.ready, 'Readiness probe: as /health', 'Health', true),
-  live: get(routes.live, 'Liveness probe: the process answers', 'Alive'),
-  startup: get(routes.startup, 'Startup probe: the process answers', 'Alive'),
-  inferenceReady: get(
-    '/v2/health/ready',
-    'Readiness as the Open Inference Protocol asks it',
-    'InferenceReady',
-    true,
-  ),
-  inferenceLive: get('/v2/health/live', 'Liveness as the Open Inference Protocol asks it', 'InferenceLive'),
+  ready: get(routes.ready, 'Readiness probe: same as /health', 'Health', true),
+  live: get(routes.live, 'Liveness probe: the process responds', 'Alive'),
+  startup: get(routes.startup, 'Startup probe: the process responds', 'Alive'),
+  inferenceReady: get('/v2/health/ready', 'Readiness in the Open Inference Protocol', 'InferenceReady', true),
+  inferenceLive: get('/v2/health/live', 'Liveness in the Open Inference Protocol', 'InferenceLive'),
   metrics: get(routes.metrics, 'Metrics for Prometheus', 'Metrics'),
-  ui: get('/ui', 'A page that shows what the server does, and a chat box', 'Page'),
-  uiStatus: get('/ui/status', 'What the page shows', 'UiStatus'),
+  ui: get('/ui', 'Status page with a chat box', 'Page'),
+  uiStatus: get('/ui/status', 'Data of the status page', 'UiStatus'),
   chat: post(
     '/v1/chat/completions',
-    'Answer a conversation',
+    'Create a chat completion',
     'chat',
     'ChatCompletion',
     'ChatCompletionChunk',
   ),
-  completions: post('/v1/completions', 'Continue texts', 'completions', 'Completion', 'Completion'),
+  completions: post('/v1/completions', 'Create text completions', 'completions', 'Completion', 'Completion'),
   responses: post(
     '/v1/responses',
-    "Answer a conversation, by OpenAI's Responses",
+    "Create a response in OpenAI's Responses API",
     'responses',
     'Response',
     'ResponseEvent',
   ),
   messages: post(
     '/v1/messages',
-    "Answer a conversation, by Anthropic's Messages",
+    "Create a message in Anthropic's Messages API",
     'messages',
     'Message',
     'MessageEvent',
   ),
   countTokens: post(
     '/v1/messages/count_tokens',
-    "Count the tokens of a prompt, by Anthropic's Messages",
+    "Count the tokens of a prompt in Anthropic's Messages API",
     'countTokens',
     'TokenCount',
   ),
-  embeddings: post('/v1/embeddings', 'Embed texts', 'embeddings', 'Embeddings'),
-  listModels: get('/v1/models', 'The names that the model answers to', 'Models'),
+  embeddings: post('/v1/embeddings', 'Create embeddings of texts', 'embeddings', 'Embeddings'),
+  listModels: get('/v1/models', 'List the served model names', 'Models'),
   getModel: get(
     '/v1/models/{name}',
-    'One of the names, and whether it is ready; 503 until it is',
+    'One served model name and its readiness; 503 until it is ready',
     'Model',
     true,
   ),
-  predict: post('/v1/models/{name}:predict', 'Answer prompts, as KServe asks', 'predict', 'Prediction'),
+  predict: post(
+    '/v1/models/{name}:predict',
+    'Complete prompts in the KServe V1 protocol',
+    'predict',
+    'Prediction',
+  ),
   generate: post(
     '/generate',
-    'Continue one text, in the form of a schema if there is one',
+    'Complete one text, as structured output if there is a schema',
     'generate',
     'Generated',
   ),
-  tokenize: post('/tokenize', 'Token ids of a text or of a conversation', 'tokenize', 'Tokens'),
-  detokenize: post('/detokenize', 'The text of token ids', 'detokenize', 'Prompt'),
+  tokenize: post('/tokenize', 'Token IDs of a text or of a conversation', 'tokenize', 'Tokens'),
+  detokenize: post('/detokenize', 'Text of token IDs', 'detokenize', 'Prompt'),
   applyTemplate: post(
     '/apply-template',
-    'The prompt that the chat template makes of a conversation',
+    'Prompt that the chat template renders from a conversation',
     'template',
     'Prompt',
   ),
   streamCheck: {
     method: 'post',
     path: routes.streamCheck,
-    summary: 'A few events at a known pace, to see whether what lies between keeps them back',
+    summary: 'A few events at a known pace, to detect proxies that buffer streams',
     body: null,
     answer: 'StreamCheck',
     chunk: null,
@@ -137,7 +137,7 @@ export const routeTable = {
 
 export type RouteName = keyof typeof routeTable;
 
-/** Where each route is found. */
+/** A route with each path that it is mounted at. */
 export interface MountedRoute extends Route {
   readonly name: RouteName;
 }

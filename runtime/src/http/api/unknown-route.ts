@@ -1,4 +1,4 @@
-// Requests that no route took: 405 with the methods that the path has, or 404 with the routes whose paths are nearest.
+// Requests that match no route: 405 with the methods of the path, or 404 with the routes whose paths are nearest.
 
 import type { RequestHandler } from 'express';
 import { ApiError } from '../../request/body/api-error.js';
@@ -23,7 +23,7 @@ export const unknownRoute: RequestHandler = ({ method, path }, response) => {
   throw ApiError.of('route_not_found', message);
 };
 
-/** The path of the route that takes such requests, as the table writes it; null: none does. */
+/** Path of the route that matches such requests, as the table writes it; null: none does. */
 export function routeAt(method: string, path: string): string | null {
   return matchingRoutes(path).find((route) => route.method.toUpperCase() === method)?.path ?? null;
 }
@@ -33,7 +33,7 @@ function methodsOf(path: string): string[] {
   return [...new Set(methods)].flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method]));
 }
 
-/** Of the longest path that it matches: what ends in `:predict` is no name of a model. */
+/** The longest matching path wins: what ends in `:predict` is not the name of a model. */
 function matchingRoutes(path: string): readonly MountedRoute[] {
   const matching = patterns.filter(({ pattern }) => pattern.test(path)).map(({ route }) => route);
   const longest = Math.max(...matching.map((route) => route.path.length));
