@@ -1,6 +1,6 @@
 // Runs every step of `make test`, streams what it prints, counts tests and closes with one line: `N passed, N failed`.
 // A check counts as one test. `--only check|native|unit|golden|integration|e2e` runs a part. Steps run in order, but those
-// that may stand back run beside one that mostly waits, and are told of when they have ended.
+// that may stand back run alongside one that mostly waits, and are reported when they have ended.
 
 import { spawn } from 'node:child_process';
 import { closeSync, mkdirSync, openSync, readFileSync, rmSync } from 'node:fs';
@@ -11,7 +11,7 @@ interface Count {
   passed: number;
   failed: number;
   skipped: number;
-  /** Each failed test by its name, where the runner tells. */
+  /** Each failed test by its name, where the runner names it. */
   readonly failures?: readonly string[];
 }
 

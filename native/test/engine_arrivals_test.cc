@@ -1,5 +1,5 @@
-// Loading while weights still arrive: a load reads a piece only once it was told to be there, only what its
-// rank needs, and a wait ends with whatever ends the load.
+// Loading while weights still arrive: a load reads a piece only once it was reported to be there, only what
+// its rank needs, and a wait ends with whatever ends the load.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 
@@ -19,7 +19,7 @@ constexpr uint64_t kPieceBytes = 4096;
 // Backwards, no read finds its piece there by luck of the order.
 enum class Order { kForwards, kBackwards };
 
-// A checkpoint of whose weights nothing is on disk, and whose pieces arrive when they are told to.
+// A checkpoint of whose weights nothing is on disk, and whose pieces arrive on request.
 class ArrivingCheckpoint {
  public:
   explicit ArrivingCheckpoint(TempDir& dir, Order order = Order::kBackwards)
@@ -165,7 +165,7 @@ TEST_F(EngineArrivals, EndsAWaitWhenAnotherRankGivesUp) {
   other.join();
 }
 
-TEST_F(EngineArrivals, RefusesAMapThatDoesNotTellOfTheWholeFile) {
+TEST_F(EngineArrivals, RefusesAMapThatDoesNotCoverTheWholeFile) {
   const ArrivingCheckpoint checkpoint(dir_);
   ArrivalMap map = checkpoint.map();
   map.first_pieces[kWeightsFile] = 1;

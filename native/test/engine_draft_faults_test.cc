@@ -45,7 +45,7 @@ TEST_P(DraftFaults, InAcceptedRowsFailTheirSequenceAloneAndAsWithoutDrafts) {
   spoil_embedding(bad);
   const std::vector<Said> expected = plain(dir_, backend());
   const auto said = static_cast<int32_t>(std::ranges::find(sound_[0].tokens, bad) - sound_[0].tokens.begin());
-  EXPECT_EQ(told(expected[0].fault), "embedding at " + std::to_string(70 + said));
+  EXPECT_EQ(fault_text(expected[0].fault), "embedding at " + std::to_string(70 + said));
   EXPECT_EQ(expected[0].finish, Finish::kNumericalFault);
   for (const size_t neighbour : {1U, 2U}) EXPECT_TRUE(expected[neighbour].same_as(sound_[neighbour]));
   for (const auto& right : kScripts) {
@@ -70,7 +70,8 @@ TEST(DraftFaultsInLayers, AreNamedByTheLayerAsWithoutDrafts) {
       const MakeBackend backend = [&] { return std::make_unique<SpoilingBackend>(bad, addition); };
       const std::vector<Said> expected = plain(dir, backend);
       if (accepted) {
-        EXPECT_TRUE(told(expected[0].fault).starts_with(places[addition])) << told(expected[0].fault);
+        EXPECT_TRUE(fault_text(expected[0].fault).starts_with(places[addition]))
+            << fault_text(expected[0].fault);
       } else {
         EXPECT_TRUE(expected[0].same_as(sound[0]));
       }
@@ -106,7 +107,7 @@ TEST(DraftFaultsOnRanks, EndAsOnOneRank) {
   }
   follower.join();
   for (size_t i = 0; i < expected.size(); ++i) {
-    EXPECT_EQ(told(said[i].fault), told(expected[i].fault));
+    EXPECT_EQ(fault_text(said[i].fault), fault_text(expected[i].fault));
     EXPECT_EQ(said[i].tokens, expected[i].tokens);
   }
 }

@@ -297,7 +297,7 @@ export interface GrammarCompiler {
  * appends, rows, saves. A row entry advances its slot by `count` tokens from where the slot stands; when that
  * reaches the last known token, one new token is sampled and kept in the slot. Rows beyond it verify drafts that the
  * slot holds: each that is equal to the token sampled in its place gives one more token. Drafts are gone after the
- * slot's next step; how many new ones it holds then, the result tells.
+ * slot's next step; how many new ones it holds then, the result says.
  *
  * A block whose tokens are all computed may be in any number of tables, and keeps its content when no table has it any
  * more, until it is appended to be written. A block that is still written to is in one table.
@@ -393,7 +393,7 @@ export interface NumericalFault {
   /**
    * `notFinite`: NaN or infinity; `collapsed`: all logits are equal; `stuck`: one token came out again and again, from
    * logits equal to the last bit; `deadEnd`: the numbers are sound, and its constraint and rules allow no token;
-   * `slowConstraint`: its constraint took longer to tell what it allows than the other sequences of a step can wait.
+   * `slowConstraint`: its constraint took longer to compute what it allows than the other sequences of a step can wait.
    */
   readonly kind: 'notFinite' | 'collapsed' | 'stuck' | 'deadEnd' | 'slowConstraint';
   /** Null: before the first layer, or after the last. */

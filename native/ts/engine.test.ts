@@ -88,7 +88,7 @@ describe('a loaded engine', () => {
   });
   afterEach(() => engine.dispose());
 
-  test('tells what it is', () => {
+  test('says what it is', () => {
     expect(engine.info).toMatchObject({
       numBlocks: 8,
       architecture: 'llama',

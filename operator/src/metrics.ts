@@ -1,4 +1,4 @@
-// What the operator tells Prometheus about itself.
+// What the operator reports to Prometheus.
 
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client';
 import { ApiError } from './kube/client.js';

@@ -135,7 +135,7 @@ export class ModelRun {
     }
     this.stopping.signal.throwIfAborted();
     const failure = state.kind === 'failed' ? state.failure : stoppedLoading;
-    // The digest tells whether the checkpoint is at fault or what arrived of it.
+    // The digest decides whether the checkpoint is at fault or what arrived of it.
     if (failure.reason === 'CheckpointCorrupt') await verified;
     throw new FailureError(failure.reason, failure.message, failure.detail);
   }

@@ -7,7 +7,14 @@ import { randomFrom } from '../../runtime/src/schedule/workload.fixture.js';
 import { demoCheckpoint, ReplicaProcess } from '../integration/replica-process.js';
 import { enginePids, grammarPid, isRunning, processTree } from '../process-tree.js';
 import { eventually } from '../processes.js';
-import { askFor, grammarAttacks, knownBomb, memoryBomb, slowConstraint, timeBomb } from './grammar-attacks.js';
+import {
+  askFor,
+  grammarAttacks,
+  knownBomb,
+  memoryBomb,
+  slowConstraint,
+  timeBomb,
+} from './grammar-attacks.js';
 import { portOf } from './attacked-replica.js';
 import { Witness } from './witness.js';
 
@@ -125,7 +132,7 @@ test.each<[string, NodeJS.Signals]>([
   },
 );
 
-test('a form whose process is lost twice is told as the fault of the server', async () => {
+test('a form whose process is lost twice is reported as the fault of the server', async () => {
   const asked = ask({ guided_json: timeBomb(7) });
   const first = await oneCompiles();
   process.kill(first, 'SIGKILL');

@@ -116,7 +116,7 @@ describe('a pod that serves from the folder', () => {
     expect(isUnharmed()).toBe(true);
   });
 
-  test('pulls again what is a link, tells nothing of what it leads to, and waits for no pipe', async () => {
+  test('pulls again what is a link, reveals nothing of what it leads to, and waits for no pipe', async () => {
     expect((await world.pullAhead()).code).toBe(0);
     const [name = ''] = world.entries();
     const entry = (file: string): string => inFolder('entries', name, file);

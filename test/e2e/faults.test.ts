@@ -1,4 +1,4 @@
-// Faults while a service runs or loads: each ends in a told, bounded outcome, and no pod restarts without need.
+// Faults while a service runs or loads: each ends in a reported, bounded outcome, and no pod restarts without need.
 
 import { afterEach, beforeAll, beforeEach, expect, jest, test } from '@jest/globals';
 import { eventually } from '../processes.js';

@@ -1,4 +1,4 @@
-// What all processes of a replica on the CPU take, as the kernel tells it, against the memory plan: at rest, and with a long
+// What all processes of a replica on the CPU take, as the kernel reports it, against the memory plan: at rest, and with a long
 // text and a form at work.
 
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';

@@ -69,7 +69,7 @@ describe('one replica', () => {
     expect(beside.choices[0]!.text).toBe(alone.choices[0]!.text);
   });
 
-  test('a system prompt is computed once: the next chat tells what it found, and so do the metrics', async () => {
+  test('a system prompt is computed once: the next chat reports what it found, and so do the metrics', async () => {
     const system = { role: 'system', content: 'Answer briefly, and always in whole sentences. '.repeat(12) };
     const ask = async (content: string, salt?: string): Promise<Answer['usage']> => {
       const messages = [system, { role: 'user', content }];

@@ -90,7 +90,7 @@ test('requests go through the proxy of the kubeconfig, to a server whose certifi
   for (const each of [authority, stranger]) each.remove();
 });
 
-test('a proxy that refuses is told, and ends nothing else', async () => {
+test('a proxy that refuses is reported, and ends nothing else', async () => {
   const refusing = createServer();
   refusing.on('connect', (_: unknown, socket: Socket) => socket.end('HTTP/1.1 403 Forbidden\r\n\r\n'));
   const proxyUrl = `http://127.0.0.1:${String(await portOf(refusing))}`;

@@ -79,7 +79,7 @@ test('S3 goes away and comes back: the engine waits, and nothing is fetched twic
     'the outage',
     async () => (await replica.health()).failure?.reason === 'S3Unavailable',
   );
-  process.stdout.write(`S3 away: told after ${(performance.now() - gone).toFixed(0)} ms\n`);
+  process.stdout.write(`S3 away: reported after ${(performance.now() - gone).toFixed(0)} ms\n`);
   expect(await replica.health()).toMatchObject({ state: 'pulling', engine: { state: 'loading' } });
   await world.s3.resume();
   await replica.ready();
@@ -87,7 +87,7 @@ test('S3 goes away and comes back: the engine waits, and nothing is fetched twic
   expect(world.gate.reads.slice(before).every(world.isLast)).toBe(true);
 });
 
-test('S3 that answers and sends nothing is told as a stall, with the engine waiting', async () => {
+test('S3 that answers and sends nothing is reported as a stall, with the engine waiting', async () => {
   const replica = await waiting(1, { noProgressTimeoutSeconds: 15 });
   expect(await ended('S3 silent', replica, performance.now())).toBe(1);
   expect(replica.terminationMessage).toMatchObject({ reason: 'LoadStalled' });

@@ -26,7 +26,7 @@ describe.each([1, 2])('with %i ranks', (tensor) => {
     expect(await replica.metric('llmservice_pull_bytes_done')).toBe(pulled!.bytesDone);
     expect(pulled!.bytesDone).toBe(pulled!.bytesTotal - world.lastPieceBytes);
     // What is there may not all be in memory yet.
-    await replica.eventually('health and metrics to tell the same', async () => {
+    await replica.eventually('health and metrics to show the same', async () => {
       const { load } = await replica.health();
       return (await replica.metric('llmservice_load_bytes_done')) === load!.loaded!.bytesDone;
     });

@@ -59,7 +59,7 @@ describe('an operator that may not read VirtualServices and ScaledObjects', () =
     expect(operator.operator.notReady()).toBeNull();
   });
 
-  test('tells whoever wants one of them, and the metrics', async () => {
+  test('reports it to whoever wants one of them, and in the metrics', async () => {
     await service('routed', { routing: { host: 'a.test', provider: 'istio' } });
     const { message } = await world.condition('routed', 'Routed', 'False', 'RouteForbidden');
     // One rule of the role has both of istio's kinds.
@@ -78,7 +78,7 @@ describe('an operator that may not read VirtualServices and ScaledObjects', () =
 
   test('goes on with them once it may', async () => {
     await mayAllBut();
-    // This cluster has no istio, which can be told now.
+    // This cluster has no istio, which is known now.
     await eventually(
       'the kind is looked for anew',
       async () => (await world.status('routed')).conditions?.some(({ reason }) => reason === 'IstioMissing'),

@@ -246,7 +246,7 @@ test('while nobody sees it, it asks for nothing', async () => {
   await page.close();
 });
 
-test('a server that does not answer is out of reach, and what it told before is not shown any more', async () => {
+test('a server that does not answer is out of reach, and what it reported before is not shown any more', async () => {
   const { page } = await open(`${replica.url}/ui`);
   await page.locator('#kv', { hasText: '%' }).waitFor();
   await page.route('**/ui/status', () => undefined);
@@ -313,7 +313,7 @@ test('an answer comes where streams cannot be iterated, as in Safari', async () 
   await page.close();
 });
 
-test('an answer that ends before its end is told so', async () => {
+test('an answer that ends before its end says so', async () => {
   const { page } = await open(`${replica.url}/ui`);
   await serving(page);
   const body = `data: ${JSON.stringify({ choices: [{ delta: { content: 'It' } }] })}\n\n`;

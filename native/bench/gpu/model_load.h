@@ -36,7 +36,7 @@ struct LoadTimes {
   double micros_per_token() const;
 };
 
-// Before each step, told how many sequences decode in it and whether a prompt is in it too.
+// Before each step, given how many sequences decode in it and whether a prompt is in it too.
 using OnStep = std::function<void(int32_t decoding, bool prefills)>;
 
 // Ends with free slots.

@@ -132,7 +132,7 @@ class Engine {
   void pool_rows(StepResult& result);
   // ranks.cpp
   void share_plan(const StepPlan& plan);
-  void tell_what_runs();
+  void report_what_runs();
   void share_samples(const StepResult& result);
   void follow_outputs();
   bool follows() const { return group_ && group_->rank() != 0; }

@@ -28,7 +28,7 @@ void Engine::share_plan(const StepPlan& plan) {
   if (group_->rank() == 0) group_->send(encode_plan(plan));
 }
 
-void Engine::tell_what_runs() {
+void Engine::report_what_runs() {
   if (!group_) return;
   const bool decodes =
       std::ranges::all_of(segments_, [](const Segment& s) { return s.count - s.drafts == 1; });

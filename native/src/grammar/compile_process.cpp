@@ -35,7 +35,7 @@ constexpr int kNice = 2;
 constexpr auto kFirstLook = std::chrono::microseconds(500);
 constexpr auto kLooks = std::chrono::milliseconds(20);
 
-// Pages of a process: in memory, and of data. 0 where there are none to tell.
+// Pages of a process: in memory, and of data. 0 where there are none to report.
 struct Pages {
   int64_t resident = 0;
   int64_t data = 0;
@@ -75,7 +75,7 @@ void bind_child(pid_t parent, int file, const CompileLimits& limits) {
   setpriority(PRIO_PROCESS, 0, kNice);
   limit(RLIMIT_CORE, 0);
   limit(RLIMIT_FSIZE, limits.result_bytes + (1 << 20));
-  // At the hard limit comes SIGKILL, which would tell of a lost process; before it SIGXCPU.
+  // At the hard limit comes SIGKILL, which would look like a lost process; before it SIGXCPU.
   limit(RLIMIT_CPU, static_cast<int64_t>(limits.cpu_seconds) + 2,
         static_cast<int64_t>(limits.cpu_seconds) + 4);
   limit(RLIMIT_DATA, pages_of("self").data * sysconf(_SC_PAGESIZE) + limits.memory_bytes);

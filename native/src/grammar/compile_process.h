@@ -23,7 +23,7 @@ struct CompileLimits {
 
 enum class CompileEnd : uint8_t {
   kCompiled,
-  kInvalid,  // the message tells the client why
+  kInvalid,  // the message says why, to the client
   kOverTime,
   kOverMemory,  // of the work or of its result
   kCrashed,     // in the compiler: it would again

@@ -102,7 +102,7 @@ std::vector<int32_t> line_breaks(const Vocabulary& vocabulary) {
 
 // Whatever a compile throws, as an error with a reason and words for the client.
 template <typename Work>
-auto telling_client(const Work& work) {
+auto reporting_to_client(const Work& work) {
   try {
     return work();
   } catch (const EngineError&) {
@@ -223,11 +223,11 @@ GrammarCompiler::GrammarCompiler(const Vocabulary& vocabulary)
 GrammarCompiler::~GrammarCompiler() = default;
 
 std::shared_ptr<const Grammar> GrammarCompiler::compile(GrammarKind kind, const std::string& text) {
-  return telling_client([&] { return parts_->assemble(kind, text, parts_->compile_parts(kind, text)); });
+  return reporting_to_client([&] { return parts_->assemble(kind, text, parts_->compile_parts(kind, text)); });
 }
 
 std::string GrammarCompiler::compile_to_bytes(GrammarKind kind, const std::string& text) {
-  return telling_client([&] {
+  return reporting_to_client([&] {
     const auto parts = parts_->compile_parts(kind, text);
     parts_->assemble(kind, text, parts);
     std::string all;

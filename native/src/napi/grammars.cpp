@@ -27,7 +27,7 @@ std::optional<GrammarKind> to_kind(const std::string& name) {
   return std::nullopt;
 }
 
-// The collector is told what hangs on the handle: without it, handles of 20 MB each would not be worth a
+// The collector learns what hangs on the handle: without it, handles of 20 MB each would not be worth a
 // collection.
 Napi::Value from_grammar(Napi::Env env, SharedGrammar grammar, int64_t bytes) {
   auto handle = Napi::External<SharedGrammar>::New(

@@ -88,7 +88,7 @@ TEST_F(Graphs, NoneWhereNoneAreWanted) {
   EXPECT_EQ(none.counts().direct + cache.counts().direct, 6u);
 }
 
-TEST_F(Graphs, PaddingOfArgumentsDoesNotTellListsApart) {
+TEST_F(Graphs, PaddingOfArgumentsDoesNotDistinguishLists) {
   struct Padded {
     char tag;
     double value;

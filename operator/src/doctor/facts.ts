@@ -34,7 +34,7 @@ export interface GatewayObject extends KubeObject {
   readonly status?: { readonly conditions?: readonly ObjectCondition[] };
 }
 
-/** What an installed operator was told, as its Deployment says. */
+/** The settings of an installed operator, as its Deployment says. */
 export interface OperatorSettings {
   /** Null: every namespace. */
   readonly watchNamespaces: readonly string[] | null;

@@ -51,7 +51,7 @@ export class KubeClient {
   private readonly credentials: Credentials;
 
   /**
-   * @param onRequest told of every request that is sent
+   * @param onRequest called for every request that is sent
    * @param reload the configuration as it is by now, for when the server refuses who asks
    */
   constructor(
@@ -183,7 +183,7 @@ export class KubeClient {
           : { 'content-type': request.contentType ?? 'application/json', 'content-length': body.byteLength }),
       },
     });
-    // After the response an abort is told through the response's stream; without a listener it would end the process.
+    // After the response an abort is reported through the response's stream; without a listener it would end the process.
     outgoing.on('error', () => undefined);
     await connected(outgoing, request.signal);
     try {

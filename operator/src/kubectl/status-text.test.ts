@@ -149,7 +149,7 @@ describe('the outcome', () => {
   });
 });
 
-test('a change that the operator has not seen is told before what was', () => {
+test('a change that the operator has not seen is reported before what was', () => {
   expect(progress({ ...loading, metadata: { ...loading.metadata, generation: 2 } })).toMatch(
     /not looked at the newest/,
   );

@@ -60,11 +60,11 @@ export function describeServices(services: readonly ServiceObject[], everywhere:
       .join('  ')
       .trimEnd(),
   );
-  const told = services.map((service, index) => {
+  const texts = services.map((service, index) => {
     const ready = readyOf(service);
     return ready?.status === 'True' ? [lines[index]] : [lines[index], `  ${progress(service)}`];
   });
-  return `${[head, ...told.flat()].join('\n')}\n`;
+  return `${[head, ...texts.flat()].join('\n')}\n`;
 }
 
 /** What is happening, in one line. */

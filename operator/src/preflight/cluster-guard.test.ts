@@ -88,7 +88,7 @@ test('public addresses of the cluster are refused, those beside them and those t
   expect(warned).toEqual([]);
 });
 
-test('what the operator may not read is told of once, and the rest is refused', async () => {
+test('what the operator may not read is reported once, and the rest is refused', async () => {
   const { guard, asked, warned } = guardIn(cluster().set(nodesPath, 403).set(cidrsPath, 404));
   await guard.start(stop.signal);
   while (asked.filter((each) => each === nodesPath).length < 3)

@@ -93,7 +93,7 @@ function dated(answers: Answers, observed: Observed): Condition[] {
   });
 }
 
-/** Told once of a pod, when it is first seen to answer: later its Ready condition may have changed again. */
+/** Reported once of a pod, when it is first seen to answer: later its Ready condition may have changed again. */
 function lastLoadOf(observed: Observed): NonNullable<LlmServiceStatus['lastLoad']> | null {
   const before = observed.previous.lastLoad ?? null;
   const created = (pod: Pod): string => `${pod.metadata.creationTimestamp ?? ''} ${pod.metadata.name}`;

@@ -61,10 +61,10 @@ test.each<[string, string, string, string[]]>([
     [],
   ],
   ['pods "a" is forbidden: somebody said no', 'FailedCreate', 'somebody said no', []],
-])('%s', (message, reason, told, short) => {
+])('%s', (message, reason, reported, short) => {
   expect(readRefusal(refused(message))).toMatchObject({
     reason,
-    message: expect.stringContaining(told),
+    message: expect.stringContaining(reported),
     short,
   });
 });

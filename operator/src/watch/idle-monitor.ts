@@ -87,10 +87,10 @@ export class IdleMonitor {
   }
 
   private async lookAt(pods: readonly Pod[]): Promise<Look> {
-    const told = await Promise.all(pods.map(async (pod) => ({ pod, activity: await this.ask(pod) })));
+    const answers = await Promise.all(pods.map(async (pod) => ({ pod, activity: await this.ask(pod) })));
     const seen = new Map<string, Activity>();
     const unseen: string[] = [];
-    for (const { pod, activity } of told) {
+    for (const { pod, activity } of answers) {
       const { name, uid = name } = pod.metadata;
       if (typeof activity === 'string') unseen.push(`pod ${name} ${activity}`);
       else seen.set(uid, activity);
@@ -106,7 +106,7 @@ export class IdleMonitor {
       const identity = this.options.identityOf?.(pod) ?? null;
       const { status, text } = await askPod(`${base}${routes.metrics}`, identity);
       if (status !== 200) return `answers ${routes.metrics} with ${String(status)}`;
-      return parseActivity(text) ?? `does not tell at ${routes.metrics} what runs`;
+      return parseActivity(text) ?? `does not report at ${routes.metrics} what runs`;
     } catch {
       return `does not answer at ${routes.metrics}`;
     }

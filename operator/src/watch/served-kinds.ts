@@ -21,7 +21,7 @@ interface Kind extends Omit<Unserved, 'why'> {
 export class ServedKinds {
   private readonly states = new Map<string, Kind>();
 
-  /** @param onChange told when something came or went: every service may be concerned */
+  /** @param onChange called when something came or went: every service may be concerned */
   constructor(
     private readonly namespaces: readonly string[] | null,
     private readonly logger: Logger,

@@ -24,7 +24,7 @@ const record = (id: string, changes: Partial<AccountingRecord> = {}): Accounting
   ...changes,
 });
 
-/** Files that take a number of bytes until there is room again, and lose what is told. */
+/** Files that take a number of bytes until there is room again, and lose what is written. */
 class Disk {
   readonly files: Buffer[] = [];
   room = Infinity;
@@ -230,19 +230,19 @@ describe('the accounting log', () => {
     expect(counts).toEqual({ written: 3, lost: 0, failed: 1 });
   });
 
-  test('tells what is lost with the process, and ends although the disk hangs', async () => {
+  test('says what is lost with the process, and ends although the disk hangs', async () => {
     const disk = new Disk();
     disk.room = 0;
     openLog({ create: disk.create }).add(record('one'));
-    const told: unknown[] = [];
-    const listen = (line: { message: string }): unknown => told.push(line.message);
+    const logged: unknown[] = [];
+    const listen = (line: { message: string }): unknown => logged.push(line.message);
     silent.on('data', listen);
     await log.close();
-    expect(told).toContain('lines of the accounting log are lost with the process');
+    expect(logged).toContain('lines of the accounting log are lost with the process');
     openLog({ create: () => new Promise(() => undefined) }).add(record('one'));
-    told.length = 0;
+    logged.length = 0;
     await log.close();
-    expect(told).toContain('lines of the accounting log are lost with the process');
+    expect(logged).toContain('lines of the accounting log are lost with the process');
     silent.off('data', listen);
     log = openLog();
   });

@@ -129,7 +129,7 @@ export class AccountingLog {
     await this.#endFile();
   }
 
-  /** Files over a network may tell only now that they had no room, and keep some of it: it is written again. */
+  /** Files over a network may report only now that they had no room, and keep some of it: it is written again. */
   async #sync(file: OpenFile, written: number): Promise<void> {
     try {
       await file.handle.datasync();

@@ -32,7 +32,7 @@ test.each<[string, (path: string) => void]>([
   ['a link to nowhere', (path) => symlinkSync(pathOf('nowhere'), path)],
   ['a link to itself', (path) => symlinkSync(path, path)],
   ['a pipe that nobody writes to', (path) => execFileSync('mkfifo', [path])],
-])('%s among the logs is left out and told, and the others count', async (_, make) => {
+])('%s among the logs is left out and logged, and the others count', async (_, make) => {
   // Before, between and behind the others.
   const names = ['a.jsonl', 'm.jsonl', 'z.jsonl'];
   names.forEach((name) => make(pathOf(name)));

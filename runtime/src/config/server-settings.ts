@@ -36,7 +36,7 @@ export interface ServerSettings {
   readonly mostUrgentPriority: number;
   /** A file of the accounting log that has reached it is followed by another. */
   readonly accountingFileBytes: number;
-  /** Where requests are told as JSON lines; null: nowhere. */
+  /** Where requests are logged as JSON lines; null: nowhere. */
   readonly requestLog: ObjectFolder | null;
   /** Whether the request log has prompts and answers too. */
   readonly requestLogText: boolean;

@@ -1,4 +1,4 @@
-// The engine as the server sees it: what it is doing now, and what health endpoints tell of it.
+// The engine as the server sees it: what it is doing now, and what health endpoints report.
 
 import type { Failure } from '@llmservice/crds';
 import type { EngineInfo } from '@llmservice/native';

@@ -104,7 +104,7 @@ test('it ends once nobody waits for it', async () => {
   expect(await again).toBe(grammar);
 });
 
-test('what waits too long for others is told so', async () => {
+test('what waits too long for others is refused', async () => {
   make({ waitMs: 20 });
   const all = ['1', '2', '3'].map((text) => ask(text, text));
   await expect(ask('4', '4')).rejects.toMatchObject(failure('QueueTimeout', 'waited'));

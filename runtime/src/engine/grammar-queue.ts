@@ -1,5 +1,5 @@
 // Grammars that requests wait for: each is compiled once for all requests of its key, in turn, as long as one of them
-// waits, and kept. What its compilation ends with is told to those requests alone.
+// waits, and kept. What its compilation ends with goes to those requests alone.
 
 import { FailureError, type Failure } from '@llmservice/crds';
 import type { CompiledGrammar, CompileLimits, GrammarKind } from '@llmservice/native';
@@ -64,7 +64,7 @@ export class GrammarQueue {
   /**
    * @param key keys take turns
    * @param wanted aborted once nobody waits for it: then it ends
-   * @throws FailureError GrammarInvalid or QueueTimeout, whose message tells the client why; EngineFault
+   * @throws FailureError GrammarInvalid or QueueTimeout, whose message says why, for the client; EngineFault
    */
   async compile({ kind, text }: GrammarText, key: string, wanted: AbortSignal): Promise<CompiledGrammar> {
     const id = grammarId(kind, text);
@@ -138,7 +138,7 @@ export class GrammarQueue {
     this.#begin();
   }
 
-  /** Tells who waits for it what came of it. */
+  /** Settles those who wait for it with what came of it. */
   async #take(job: Job, { end, message, bytes, file }: CompiledApart): Promise<Next> {
     const { cpuSeconds, wallSeconds, memoryBytes } = this.#limits.each;
     const advice = 'make it smaller, with fewer and shorter repetitions';

@@ -37,7 +37,7 @@ export interface Grammars {
   /**
    * @param key keys take turns
    * @param wanted aborted once nobody waits for it: then it ends
-   * @throws an error with reason GrammarInvalid or QueueTimeout, whose message tells the client why, or EngineFault
+   * @throws an error with reason GrammarInvalid or QueueTimeout, whose message says why, for the client, or EngineFault
    */
   compile(grammar: GrammarText, key: string, wanted: AbortSignal): Promise<CompiledGrammar>;
 }
@@ -57,7 +57,7 @@ export async function readTokenizerFiles(model: string): Promise<TokenizerFiles 
     const tokenizer = await readTokenizer(dir, gguf);
     return { tokenizer, eosIds: (await readGenerationDefaults(dir, gguf, tokenizer)).eosIds };
   } catch (error) {
-    // The server reads the same files, and tells what is wrong with them.
+    // The server reads the same files, and reports what is wrong with them.
     if (error instanceof FailureError) return null;
     throw error;
   }

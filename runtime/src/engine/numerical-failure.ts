@@ -1,4 +1,4 @@
-// What a request is told when it cannot go on: its numbers mean nothing, and the layer that this was first seen in; or
+// What a request gets when it cannot continue: non-finite logits, and the layer that this was first seen in; or
 // nothing can continue the form that it asks of its answer, or too slowly.
 
 import type { Failure } from '@llmservice/crds';
@@ -16,7 +16,7 @@ export function numericalFailure({ kind, layer, part, position }: NumericalFault
   const where = layer === null ? part : `layer ${String(layer)}, ${part}`;
   const seen = {
     notFinite: 'a value that is not finite (NaN or infinity) came out of',
-    collapsed: 'every token got the same logit, so that the model tells nothing, from',
+    collapsed: 'every token got the same logit, so that they are meaningless, from',
     stuck:
       'one token came again and again with the same logits to the last bit, as if there were no context, from',
   };

@@ -54,7 +54,7 @@ export function observeEngine(registry: Registry, labels: Labels, state: () => O
   observeTotals(scraped, fromStats);
 }
 
-/** A label that has nothing to tell is empty, which to Prometheus is as if it were not there. */
+/** A label without a value is empty, which to Prometheus is as if it were not there. */
 function deviceLabels(state: EngineState | undefined): Readonly<Record<string, string>> | null {
   if (state?.kind !== 'ready') return null;
   const { name, architecture, partition, computeUnits, xcds, memoryBytes } = state.device;

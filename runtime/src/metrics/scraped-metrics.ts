@@ -40,7 +40,7 @@ export class ScrapedMetrics {
     });
   }
 
-  /** Always 1: what is told are the labels. @param read null: there is nothing to tell */
+  /** Always 1: the labels carry the values. @param read null: there is nothing to report */
   info(
     name: string,
     help: string,
@@ -55,8 +55,8 @@ export class ScrapedMetrics {
       registers: [this.#registry],
       collect() {
         this.reset();
-        const told = read();
-        if (told !== null) this.set({ ...labels, ...told }, 1);
+        const extraLabels = read();
+        if (extraLabels !== null) this.set({ ...labels, ...extraLabels }, 1);
       },
     });
   }

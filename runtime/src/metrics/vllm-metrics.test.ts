@@ -1,5 +1,5 @@
 // vLLM's metrics at a server with the real routes: names, types, labels and buckets as vLLM 0.30.0 has them
-// (vllm/v1/metrics/loggers.py; the page on observability tells which of them are not there).
+// (vllm/v1/metrics/loggers.py; the page on observability says which of them are not there).
 
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { EngineStats } from '../engine/protocol.js';
@@ -117,9 +117,9 @@ test.each(vllm)('%s is there before the first request', (name) => {
 });
 
 test('nothing else is under vLLM’s names but the facts of the cache, and drafts by position', () => {
-  const told = [...page.matchAll(/^# TYPE (vllm:\S+)/gm)].map(([, name]) => name);
+  const exposed = [...page.matchAll(/^# TYPE (vllm:\S+)/gm)].map(([, name]) => name);
   const others = ['vllm:cache_config_info', 'vllm:spec_decode_num_accepted_tokens_per_pos_total'];
-  expect(told.toSorted()).toEqual([...vllm.map(([name]) => name), ...others].toSorted());
+  expect(exposed.toSorted()).toEqual([...vllm.map(([name]) => name), ...others].toSorted());
 });
 
 test('what was served is in them', () => {

@@ -21,7 +21,7 @@ export function asking(prompt: readonly number[], changes: Partial<GenerateReque
   return { ...request(id, 1, 4), prompt: Int32Array.from(prompt), ...changes };
 }
 
-/** What the engine tells of a slot whose numbers mean nothing. */
+/** What the engine reports of a slot with non-finite logits. */
 export function faultOf(slot: number): NumericalFault {
   return { slot, position: 0, kind: 'notFinite', layer: 1, part: 'attention' };
 }

@@ -121,7 +121,7 @@ export class PrefixCache {
   /**
    * Makes the whole blocks among a running sequence's first `computed` tokens reusable. Where another sequence was
    * first, that one's block takes the place of the own, which holds the same bits.
-   * @param replaced told of every such place of the block table
+   * @param replaced called for every such place of the block table
    */
   commit(
     running: Running,

@@ -73,7 +73,7 @@ export class StepPlanner {
 
   /**
    * The step after the one in flight, which makes no drafts. Null where nothing is sure to be left to compute; where
-   * somebody waits, who may come in once that one has told who ends; and where somebody would have to be preempted, and
+   * somebody waits, who may come in once that one has reported who ends; and where somebody would have to be preempted, and
    * lose the token that is on its way.
    */
   planAhead(): PlannedStep | null {

@@ -23,7 +23,7 @@ const maxArgument = 32;
 /** Of lists and dicts within each other. */
 const maxDepth = 200;
 
-/** More work than is done on the spot, or work that nobody can tell beforehand. */
+/** More work than is done on the spot, or work that nobody can estimate beforehand. */
 export class TooMuchWork extends Error {}
 
 /** Of words with spaces between them. */

@@ -82,7 +82,7 @@ GpuBackend::~GpuBackend() {
   if (ranks_) ranks_->leave();
   try {
     device_.finish();
-  } catch (const EngineError&) {  // the device has failed, and told so before
+  } catch (const EngineError&) {  // the device has failed, and reported it before
   }
   ranks_.reset();
 }

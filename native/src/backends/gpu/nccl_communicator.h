@@ -30,7 +30,7 @@ class NcclCommunicator {
     return result != NcclResult::kSuccess && result != NcclResult::kInProgress;
   }
   // One group of calls, whose work is on its stream afterwards. Nothing happens once the communicator has
-  // ended; a failure ends it, and check() tells of it.
+  // ended; a failure ends it, and check() reports it.
   template <class Calls>
   void run(const Calls& calls) noexcept {
     std::unique_lock lock(using_);
@@ -53,7 +53,7 @@ class NcclCommunicator {
   void settle(NcclResult result, std::unique_lock<std::mutex>& lock) noexcept;
   std::string text_of(NcclResult result) const;
   // Throws if the group hears of a loss now.
-  void let_others_tell() const;
+  void let_others_report() const;
   void watch();
   bool must_end();
 

@@ -26,10 +26,10 @@ export interface VllmInputs {
 }
 
 const gib = 2 ** 30;
-/** A load tells no progress, so that only its whole time can be bounded: two hours. */
+/** A load reports no progress, so that only its whole time can be bounded: two hours. */
 const startup = { periodSeconds: 2, failureThreshold: 3600 };
 
-/** Tells who reads a pod's failure that its log is vLLM's. */
+/** Marks the pod's log as vLLM's, for whoever reads its failure. */
 export const vllmAnnotations = { [annotations.engineRuntime]: 'vllm' };
 
 export function planVllmContainers(
@@ -87,7 +87,7 @@ function vllm(service: WantedService, { image, size }: VllmInputs): object {
   };
 }
 
-/** Its image is made for root: caches go where any user may write, and nothing is told or fetched elsewhere. */
+/** Its image is made for root: caches go where any user may write, and nothing is sent or fetched elsewhere. */
 const baseVariables: readonly EnvVar[] = [
   { name: 'HOME', value: '/tmp' },
   // A name for libraries that look up the user of a numeric id that no file lists.

@@ -126,7 +126,7 @@ describe('the budget', () => {
   test.each<[string, Partial<Budget>, number]>([
     ['hours', { deviceHoursPerMonth: 10 }, 10 * hour],
     ['cost', { costPerMonth: '250', costPerDeviceHour: '2.5' }, 100 * hour],
-  ])('is told in %s', (_, given, limit) => {
+  ])('is reported in %s', (_, given, limit) => {
     const { timeZone, action } = budget;
     expect(spendingAt({ timeZone, action, ...given }, null, [], now)?.limitSeconds).toBe(limit);
   });

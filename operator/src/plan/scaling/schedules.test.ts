@@ -32,7 +32,7 @@ describe('a schedule of working hours in Berlin', () => {
     expect(at(time)).toMatchObject(expected);
   });
 
-  test('tells until when it holds, ahead of its start too', () => {
+  test('says until when it holds, ahead of its start too', () => {
     const active = [{ name: 'day', until: '2026-01-05T17:00:00Z' }];
     expect(at('2026-01-05T06:55:00Z').active).toEqual(active);
     expect(at('2026-01-05T12:00:00Z').active).toEqual(active);

@@ -118,7 +118,7 @@ describe('the activator takes its requests', () => {
   });
 
   test.each([
-    ['to tell that the budget is spent', { idleAfterSeconds: 60 }, true],
+    ['to say that the budget is spent', { idleAfterSeconds: 60 }, true],
     ['not of one that never sleeps', {}, false],
   ])('%s', (_, chosen, needed) => {
     const demand = { ...inputs.demand, overBudget: true };

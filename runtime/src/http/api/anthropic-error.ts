@@ -1,8 +1,8 @@
-// Errors in the body that Anthropic's clients read, with the code and the field that every other route tells of too.
+// Errors in the body that Anthropic's clients read, with the code and the field that every other route reports too.
 
 import type { ApiError } from '../../request/body/api-error.js';
 
-/** What they are told by status; other 4XX are invalid requests, other 5XX api_error. */
+/** Their error type by status; other 4XX are invalid requests, other 5XX api_error. */
 export const anthropicErrorTypes: Readonly<Record<number, string>> = {
   401: 'authentication_error',
   403: 'permission_error',

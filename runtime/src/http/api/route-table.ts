@@ -1,4 +1,4 @@
-// Every route of the server: app.ts mounts this table, the OpenAPI document and GET / tell it, and what is in neither
+// Every route of the server: app.ts mounts this table, the OpenAPI document and GET / list it, and what is in neither
 // is answered from it with 404 or 405.
 
 import { routes } from '@llmservice/crds';

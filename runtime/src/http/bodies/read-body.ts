@@ -104,6 +104,6 @@ function collect(
   });
 }
 
-function tooLarge(told: string, maxBytes: number): ApiError {
-  return ApiError.of('request_too_large', `the body has ${told} bytes, and the limit is ${String(maxBytes)}`);
+function tooLarge(size: string, maxBytes: number): ApiError {
+  return ApiError.of('request_too_large', `the body has ${size} bytes, and the limit is ${String(maxBytes)}`);
 }

@@ -1,4 +1,4 @@
-// thinking_token_budget: what of it the engine is told.
+// thinking_token_budget: what of it the engine gets.
 
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { json } from '../answers.fixture.js';

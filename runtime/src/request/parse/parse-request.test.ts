@@ -152,7 +152,7 @@ describe('parseRequest', () => {
   });
 
   test.each([[[]], [5], [[1, 'a']], [[-1]], [[1.5]], [[['a']]], [[[]]]])(
-    'tells of the prompt %j what one may be',
+    'says of the prompt %j what one may be',
     (prompt) => {
       expect(refusal(() => parse('completions', { prompt }))).toMatchObject({
         param: 'prompt',
@@ -161,12 +161,12 @@ describe('parseRequest', () => {
     },
   );
 
-  test('of thousands of violations the first twenty are told', () => {
+  test('of thousands of violations the first twenty are reported', () => {
     const wrong = Array.from({ length: 9000 }, () => ({ role: 'user', content: 5 }));
-    const told = refusal(() => chat({ messages: wrong })).message.split('; ');
-    expect(told).toHaveLength(21);
-    expect(told[19]).toBe('messages.19.content must be a string or a list of text parts');
-    expect(told[20]).toBe('and 8980 more');
+    const reported = refusal(() => chat({ messages: wrong })).message.split('; ');
+    expect(reported).toHaveLength(21);
+    expect(reported[19]).toBe('messages.19.content must be a string or a list of text parts');
+    expect(reported[20]).toBe('and 8980 more');
   });
 
   test.each([
@@ -181,7 +181,7 @@ describe('parseRequest', () => {
   test.each([
     ['parts', { role: 'user', content: new Array(3_000_000).fill(0) }],
     ['calls', { role: 'assistant', tool_calls: new Array(3_000_000).fill(0) }],
-  ])('of a body with millions of wrong %s one violation is told', (_, message) => {
+  ])('of a body with millions of wrong %s one violation is reported', (_, message) => {
     expect(refusal(() => chat({ messages: [message] })).message).not.toContain(';');
   });
 

@@ -61,7 +61,7 @@ export async function prepareGeneration(
   const left = model.maxModelLen - prompt.length;
   if (left < 1 || (request.maxTokens ?? 0) > left)
     throw tooLong(`${named} has ${String(prompt.length)} tokens`, request, left, model, param);
-  // Reasoning is told apart where a chat template wrote the prompt.
+  // Reasoning is separated where a chat template wrote the prompt.
   const reasoning =
     source.kind === 'messages' && model.think !== null
       ? reasoningAfter(prompt, model.think, model.eosIds, await continuedTokens(source, model, signal))
@@ -205,10 +205,10 @@ async function requireFit(
   throw contextExceeded(`${named} has at least ${String(fewest)} tokens`, maxModelLen, param);
 }
 
-function contextExceeded(told: string, maxModelLen: number, param: string): ApiError {
+function contextExceeded(problem: string, maxModelLen: number, param: string): ApiError {
   return ApiError.of(
     'context_length_exceeded',
-    `${told}, but the context is ${String(maxModelLen)} tokens, prompt and answer together`,
+    `${problem}, but the context is ${String(maxModelLen)} tokens, prompt and answer together`,
     { param },
   );
 }
@@ -256,12 +256,12 @@ export async function renderMessages(
 
 function tooLong(
   /** How long the prompt is, in words. */
-  told: string,
+  problem: string,
   { maxTokens, maxTokensField }: ApiRequest,
   left: number,
   { maxModelLen }: ModelTexts,
   param: string,
 ): ApiError {
-  const asked = left < 1 ? told : `${told} and ${maxTokensField} asks for ${String(maxTokens)} more`;
+  const asked = left < 1 ? problem : `${problem} and ${maxTokensField} asks for ${String(maxTokens)} more`;
   return contextExceeded(asked, maxModelLen, left < 1 ? param : maxTokensField);
 }

@@ -120,8 +120,8 @@ export class CacheRoom implements Room {
     const { folders, maxBytes } = this.options;
     const limit = `the cache ${folders.root} may hold ${formatGiB(maxBytes ?? 0)} (model.cache.maxSize)`;
     const used = usedBytes === null ? '' : `, and other pods use ${formatGiB(usedBytes)} of it`;
-    const told = `the checkpoint takes ${formatGiB(neededBytes)}, but ${limit}${used}`;
-    return new FailureError('WeightsDiskFull', told, {
+    const message = `the checkpoint takes ${formatGiB(neededBytes)}, but ${limit}${used}`;
+    return new FailureError('WeightsDiskFull', message, {
       neededBytes,
       maxBytes: maxBytes ?? 0,
       ...(usedBytes === null ? {} : { usedBytes }),

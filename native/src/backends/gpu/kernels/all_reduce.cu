@@ -15,7 +15,7 @@ __device__ __forceinline__ float* bank(const DeviceRanks& ranks, int32_t rank, u
   return ranks.memory[rank].data + turn % 2 * ranks.capacity;
 }
 
-// Tells all ranks that this block's shared values are there, and waits for the same block of each.
+// Signals all ranks that this block's shared values are there, and waits for the same block of each.
 __device__ __forceinline__ void meet_ranks(const DeviceRanks& ranks, uint32_t turn, int phase) {
   publish_to_ranks();
   sync_block();
