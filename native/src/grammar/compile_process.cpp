@@ -68,7 +68,7 @@ void offer_to_oom_killer() { std::ofstream("/proc/self/oom_score_adj") << 1000; 
 void bind_child(pid_t parent, int file, const CompileLimits& limits) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != parent) _exit(kExitFile);
-  prctl(PR_SET_NAME, "compile-form");
+  prctl(PR_SET_NAME, "compile-grammar");
   prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
   close_all_but(file);
   offer_to_oom_killer();
@@ -208,7 +208,7 @@ void CompileProcess::watch(const CompileLimits& limits) {
 }
 
 int make_memory_file() {
-  const int file = memfd_create("compiled-form", MFD_CLOEXEC);
+  const int file = memfd_create("compiled-grammar", MFD_CLOEXEC);
   if (file < 0) throw EngineError("EngineFault", std::string("memfd_create: ") + std::strerror(errno));
   return file;
 }

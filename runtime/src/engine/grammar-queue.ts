@@ -92,7 +92,7 @@ export class GrammarQueue {
   #awaitTurn(job: Job): void {
     clearTimeout(job.timer);
     job.timer = setTimeout(() => {
-      const message = `${form} waited ${this.#limits.waitMs / 1000} s for others to be compiled`;
+      const message = `${asked} waited ${this.#limits.waitMs / 1000} s for others to be compiled`;
       this.#fail(job, { reason: 'QueueTimeout', message });
     }, this.#limits.waitMs);
   }
@@ -150,15 +150,15 @@ export class GrammarQueue {
       case 'overTime':
         return this.#refuse(
           job,
-          `${form} was not compiled in ${cpuSeconds} s of processor time, or ${wallSeconds} s in all: ${advice}`,
+          `${asked} was not compiled in ${cpuSeconds} s of processor time, or ${wallSeconds} s in all: ${advice}`,
         );
       case 'overMemory':
         return this.#refuse(
           job,
-          `${form} takes more than ${memoryBytes / 2 ** 20} MiB to compile: ${advice}`,
+          `${asked} takes more than ${memoryBytes / 2 ** 20} MiB to compile: ${advice}`,
         );
       case 'crashed':
-        return this.#refuse(job, `${form} cannot be compiled: ${message}; ${advice}`);
+        return this.#refuse(job, `${asked} cannot be compiled: ${message}; ${advice}`);
       case 'lost':
         return this.#retry(job, message);
       case 'killed':
@@ -180,7 +180,7 @@ export class GrammarQueue {
   /** Once: what was lost may be what loses its process. */
   #retry(job: Job, why: string): Next {
     if (++job.losses === 1) return 'again';
-    this.#fail(job, { reason: 'EngineFault', message: `${form} was not compiled, twice: ${why}` });
+    this.#fail(job, { reason: 'EngineFault', message: `${asked} was not compiled, twice: ${why}` });
     return 'done';
   }
 
@@ -214,6 +214,6 @@ export class GrammarQueue {
   }
 }
 
-const form = 'the form that the request asks for';
+const asked = "the request's structured output";
 
 const jobName = (id: string, key: string): string => `${id} ${key}`;

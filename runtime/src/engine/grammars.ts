@@ -1,4 +1,4 @@
-// What clients ask of an answer's form, compiled over the checkpoint's own vocabulary in processes that may die. The tokenizer is read while the
+// Structured output that clients ask for, compiled over the checkpoint's own vocabulary in processes that may die. The tokenizer is read while the
 // weights load; a checkpoint without one serves everything else.
 
 import { workRoom } from '@llmservice/checkpoint';
@@ -80,6 +80,6 @@ export function grammarsOf(
 function noTokenizer(): FailureError {
   return new FailureError(
     'GrammarInvalid',
-    'the checkpoint has no tokenizer, so answers cannot be given a form',
+    'the checkpoint has no tokenizer, so that structured output is not available',
   );
 }

@@ -32,8 +32,8 @@ class DeviceBuffer final : public Buffer {
   DeviceMemory memory_;
 };
 
-// Of the rows that are sampled: requests, of a sequence that may begin a form two; once whatever else one
-// batch lists at most.
+// Of the rows that are sampled: requests, of a sequence that may begin structured output two; once whatever
+// else one batch lists at most.
 size_t sample_list_bytes(const StepLimits& limits) {
   if (limits.vocab == 0) return 0;
   const int64_t masks = kMaxSampleRequests * ((limits.vocab + 31) / 32) * int64_t{sizeof(uint32_t)};

@@ -22,7 +22,7 @@ test.each([
   expect(server.engine.requests[0]!.rules!.reasoning).toEqual({ ...expected, end: thinkEnd });
 });
 
-test('it stands beside a form of the answer', async () => {
+test('it goes with structured output', async () => {
   await server.chat({ ...opened, thinking_token_budget: 5, response_format: { type: 'json_object' } });
   expect(server.engine.requests[0]).toMatchObject({
     rules: { reasoning: { tokens: 5 } },

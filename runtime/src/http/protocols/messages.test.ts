@@ -291,7 +291,7 @@ test.each([
   expect(JSON.parse(server.engine.requests[0]!.grammar!.text)).toMatchObject(grammar);
 });
 
-test('sampling, the form of the answer and the user reach the engine', async () => {
+test('sampling, structured output and the user reach the engine', async () => {
   const more = { temperature: 0.5, top_p: 0.25, top_k: 7 };
   const format = { type: 'json_schema' as const, schema: { type: 'object', properties: {} } };
   await client.messages.create({ ...body, ...more, output_config: { format }, metadata: { user_id: 'me' } });

@@ -277,7 +277,7 @@ test.each([
   expect(JSON.parse(server.engine.requests[0]!.grammar!.text)).toMatchObject({ otherwise: null, ...grammar });
 });
 
-test('sampling, the form of the answer and the user reach the engine', async () => {
+test('sampling, structured output and the user reach the engine', async () => {
   const owner = { user: 'me' };
   const format = { type: 'json_schema' as const, name: 'a', schema: { type: 'object', properties: {} } };
   await client.responses.create({
@@ -296,7 +296,7 @@ test('sampling, the form of the answer and the user reach the engine', async () 
   });
 });
 
-test('the form of a text that is to have none, and a tool that says little, are reported in full', async () => {
+test('the format of a text that is to have none, and a tool that says little, are reported in full', async () => {
   const asked = { ...body, text: { format: null }, tools: [{ type: 'function', name: 'time' }] };
   const answer = await server.post('/v1/responses', asked);
   expect(await answer.json()).toMatchObject({

@@ -221,7 +221,7 @@ describe('the engine is asked for', () => {
     });
   });
 
-  test('calls or the form with response_format', async () => {
+  test('calls or structured output with response_format', async () => {
     expect(await grammarOf({ tools, response_format: { type: 'json_object' } })).toMatchObject({
       otherwise: { type: 'json_schema', json_schema: { type: 'object' } },
     });

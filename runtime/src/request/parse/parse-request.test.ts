@@ -101,7 +101,7 @@ describe('parseRequest', () => {
       { response_format: { type: 'json_object', schema: { not: {} } } },
       'response_format.schema.not is not supported',
     ],
-    [{ guided_regex: 'a', ignore_eos: true }, 'ignore_eos and a form of the answer exclude each other'],
+    [{ guided_regex: 'a', ignore_eos: true }, 'ignore_eos and structured output exclude each other'],
     [
       { chat_template_kwargs: { enable_thinking: 'no' } },
       'chat_template_kwargs.enable_thinking must be one of true, false, "true", "false"',
@@ -111,7 +111,7 @@ describe('parseRequest', () => {
     [{ logit_bias: { word: 1 } }, 'logit_bias has the key "word"'],
     [{ typical_p: 0 }, 'typical_p must be >= 0.000001'],
     [{ min_tokens: 5, max_tokens: 4 }, 'min_tokens must be at most max_tokens'],
-    [{ bad_words: ['a'], guided_regex: 'a' }, 'bad_words and a form of the answer exclude each other'],
+    [{ bad_words: ['a'], guided_regex: 'a' }, 'bad_words and structured output exclude each other'],
     [{ allowed_token_ids: [] }, 'allowed_token_ids must NOT have fewer than 1 items'],
     [{ prompt_logprobs: 1, stream: true }, 'prompt_logprobs needs stream: false'],
     [{ truncate_prompt_tokens: 0 }, 'truncate_prompt_tokens must be >= 1'],

@@ -23,7 +23,7 @@ interface RawTool {
 type RawChoice =
   'none' | 'auto' | 'required' | { readonly type: 'function'; readonly function: { readonly name: string } };
 
-/** Of one schema, as of a form. */
+/** Of one schema, as of structured output. */
 const maxCharacters = 65_536;
 
 /**

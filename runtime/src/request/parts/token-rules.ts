@@ -53,7 +53,7 @@ export function violationsOfRules(fields: Fields, maxTokens: number | null, hasF
     if (hasFormat && asks)
       violations.push({
         param,
-        message: `${param} and a form of the answer exclude each other: together they may leave no token`,
+        message: `${param} and structured output exclude each other: together they may leave no token`,
       });
   }
   return violations;

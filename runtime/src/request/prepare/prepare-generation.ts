@@ -50,7 +50,7 @@ export async function prepareGeneration(
   model: ModelTexts,
   signal?: AbortSignal,
 ): Promise<PreparedGeneration> {
-  const form = formOf(request, model);
+  const grammar = grammarOf(request, model);
   const param = fieldOf(request, source);
   const named = request.prompts.length > 1 ? param : 'the prompt';
   // What is cut may be of any length.
@@ -83,7 +83,7 @@ export async function prepareGeneration(
     sampling: request.sampling,
     rules: await tokenRules(request.rules, budget, model, signal),
     promptLogprobs: scoresPrompt(request.details),
-    grammar: form === null ? null : { ...form, after: reasoning },
+    grammar: grammar === null ? null : { ...grammar, after: reasoning },
     boundaries: messageEnds(prompt, model.eosIds),
     cacheSalt: request.cacheSalt,
     fairnessKey: request.fairnessKey,
@@ -111,7 +111,7 @@ function fieldOf({ prompts }: ApiRequest, source: PromptSource): string {
 }
 
 /** What the answer must be, calls of tools included. */
-function formOf({ tools, format }: ApiRequest, model: ModelTexts): GrammarSource | null {
+function grammarOf({ tools, format }: ApiRequest, model: ModelTexts): GrammarSource | null {
   return tools === null ? format : toolGrammar(tools, requireDialect(model), format, schemaOfArguments);
 }
 
