@@ -115,7 +115,7 @@ TEST_F(EngineArrivals, HasTheFirstLayersInMemoryBeforeTheLastPieceArrives) {
   uint64_t loaded = 0;
   uint64_t looks = 0;
   load(checkpoint.map(), [&](uint64_t done, uint64_t) {
-    // Held back until the load has stood still for a while.
+    // Held back until the load has stalled for a while.
     const bool last = checkpoint.arrived() + 1 == checkpoint.pieces();
     looks = last && done == loaded ? looks + 1 : 0;
     if (checkpoint.arrived() < checkpoint.pieces()) loaded = done;

@@ -1,4 +1,4 @@
-// Numbers that mean nothing in rows of drafts: a row that counts fails its sequence as the same row fails it
+// Non-finite logits in rows of drafts: a row that counts fails its sequence as the same row fails it
 // without drafts; a row that is rejected, and a layer that drafts, fail nobody and change no bit.
 #include <gtest/gtest.h>
 
@@ -81,7 +81,7 @@ TEST(DraftFaultsInLayers, AreNamedByTheLayerAsWithoutDrafts) {
   }
 }
 
-// Only rank 0 sees faults; the others must still draft, accept and go on as it does.
+// Only rank 0 sees faults; the others must still draft, accept and continue as it does.
 TEST(DraftFaultsOnRanks, EndAsOnOneRank) {
   TempDir dir;
   Tensors tensors = sound_tensors();
@@ -112,7 +112,7 @@ TEST(DraftFaultsOnRanks, EndAsOnOneRank) {
   }
 }
 
-// A layer whose numbers mean nothing costs speed and no answer.
+// A layer with non-finite logits costs speed and no answer.
 TEST(DraftFaultsOfTheLayer, LeaveAnswersAsTheyAreAndDraftNothing) {
   const MakeBackend backend = [] { return make_cpu_backend({.threads = 2}); };
   for (const char* name : {"mtp.fc.weight", "mtp.norm.weight", "mtp.pre_fc_norm_hidden.weight",

@@ -1,5 +1,5 @@
-// Numbers that mean nothing: found in the step that makes them, named by place, and the end of their sequence
-// alone. Faults are put into the weights of a checkpoint.
+// Non-finite or collapsed logits: found in the step that makes them, named by place, and the end of their
+// sequence alone. Faults are put into the weights of a checkpoint.
 #include <gtest/gtest.h>
 
 #include <cmath>

@@ -210,7 +210,7 @@ TEST_P(LostRank, IsReportedByAllOthers) {
 INSTANTIATE_TEST_SUITE_P(
     Of, LostRank,
     ::testing::Combine(::testing::Values(Harm{"Death", SIGKILL, 0ms, "ended while "},
-                                         Harm{"Standstill", SIGSTOP, kSilence, "stands still while "}),
+                                         Harm{"Standstill", SIGSTOP, kSilence, "stalled while "}),
                        ::testing::Values(Doing::kLoading, Doing::kPrefilling, Doing::kDecoding)),
     [](const auto& each) {
       return std::string(std::get<0>(each.param).name) +

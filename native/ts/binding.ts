@@ -306,7 +306,7 @@ export interface StepPlan {
   /** Slots to free. */
   readonly release: Int32Array;
   readonly admit: readonly Admission[];
-  /** Triples (slot, index, block): the slot's whole, computed block `index` makes way for one with the same KV. */
+  /** Triples (slot, index, block): the slot's whole, computed block `index` is replaced by one with the same KV. */
   readonly replace: Int32Array;
   /** Pairs (slot, block): appends to the slots' block tables. */
   readonly blocks: Int32Array;
@@ -337,7 +337,7 @@ export interface StepPlan {
 /**
  * Of a step that is run for its time alone, before an engine serves. `cachedTokens` of its admissions need neither
  * blocks that anybody has computed nor a snapshot: whatever lies there is taken. A row entry that goes beyond the known
- * tokens makes up its drafts, and sequences go on after any end. Once all slots that it admitted are released, nothing
+ * tokens makes up its drafts, and sequences continue after any end. Once all slots that it admitted are released, nothing
  * is left of it.
  */
 export interface WarmupRun {
@@ -369,7 +369,7 @@ export interface StepResult {
   /** Of sequences that asked for them: prompt tokens (never the first) whose predecessor was computed in this step. */
   readonly prompt: PromptLogprobs;
   readonly embeddings: Embeddings;
-  /** Of every sequence that ended in this step because its numbers mean nothing, whether it was to sample or not. */
+  /** Of every sequence that ended in this step for a numerical fault, whether it was to sample or not. */
   readonly faults: readonly NumericalFault[];
   /** Rows that were computed: those of the plan, but of sequences that had ended. */
   readonly rows: number;
@@ -385,7 +385,7 @@ export interface Embeddings {
   readonly values: Float32Array;
 }
 
-/** What is wrong with a sequence's numbers, and where in the forward pass it was first seen; or that it cannot go on. */
+/** What is wrong with a sequence's numbers, and where in the forward pass it was first seen; or that it cannot continue. */
 export interface NumericalFault {
   readonly slot: number;
   /** Index of the token whose row it was first seen in. */

@@ -120,7 +120,7 @@ export class Reconciler {
     );
   }
 
-  /** A service nobody looked at yet gets all its conditions first, so that waiting for one of them can begin. */
+  /** A service nobody reconciled yet gets all its conditions first, so that waiting for one of them can begin. */
   private async announce(object: KubeObject): Promise<KubeObject> {
     if (statusOf(object).conditions !== undefined) return object;
     const status = { conditions: pendingConditions(object.metadata.generation ?? 0, this.now()) };

@@ -61,7 +61,7 @@ test('a load from a folder has no pull', () => {
   });
 });
 
-test('only what moves is progress: an engine that waits for a pull that stands still is a stall', () => {
+test('only what moves is progress: an engine that waits for a pull that stalls is a stall', () => {
   halfWay();
   nowMs += 9_000;
   observer.loaded({ bytesDone: 2 ** 31, bytesTotal: 2 ** 33 });

@@ -71,7 +71,7 @@ export class ModelRun {
       } catch (error) {
         // Someone is uploading, or a file arrived broken: what the engine has read of it is worthless.
         if (!(error instanceof SourceChangedError)) throw error;
-        this.logger.warn('the checkpoint is looked at again', { cause: error.message });
+        this.logger.warn('the checkpoint is checked again', { cause: error.message });
         await this.discard();
         await this.sleep(lookAgainMs);
       }

@@ -1,4 +1,4 @@
-// What the server is doing, looked at once a second while somebody looks at the page.
+// What the server is doing, polled once a second while somebody views the page.
 
 import { element, make, say } from './elements.js';
 import { KeyWanted, readStatus, useKey, type Status } from './server.js';

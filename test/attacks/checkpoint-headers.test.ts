@@ -1,4 +1,4 @@
-// Checkpoints of a tenant that no reader should survive, beside a neighbour whose service must be looked at as ever. The
+// Checkpoints of a tenant that no reader should survive, with a neighbour whose service must be reconciled as ever. The
 // operator is the process that runs in a pod; the API server and the S3 server are real.
 
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';

@@ -160,7 +160,7 @@ describe('a pod that serves from the folder', () => {
     rmSync(forged);
     world.loading.gate.release();
     await replica.ready();
-    expect(replica.log).toContain('the checkpoint is looked at again');
+    expect(replica.log).toContain('the checkpoint is checked again');
     expect(await answer(replica)).toBe(await world.loading.expectedAnswer(2));
     expect(isUnharmed()).toBe(true);
   });

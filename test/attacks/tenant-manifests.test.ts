@@ -1,5 +1,5 @@
 // A tenant who may write LlmServices in one namespace and nothing else, against the operator as the chart installs it: what
-// a manifest may make the operator read, run, reach and route, and that the other tenant's service goes on meanwhile.
+// a manifest may make the operator read, run, reach and route, and that the other tenant's service continues meanwhile.
 
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server } from 'node:http';

@@ -5,7 +5,7 @@ import type { ClientKind } from './client-fields.js';
 
 interface Sample {
   readonly value: unknown;
-  /** Fields without which this one means nothing. */
+  /** Fields without which this one has no effect. */
   readonly beside?: object;
 }
 

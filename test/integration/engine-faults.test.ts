@@ -174,7 +174,7 @@ describe('a replica', () => {
     expect((await replica.health()).engine).toMatchObject({ restarts: 1 });
   });
 
-  test('whose numbers mean nothing even after a rebuild ends with the reason', async () => {
+  test('with non-finite logits even after a rebuild ends with the reason', async () => {
     orderFault('unsound');
     for (let i = 0; i < 3; i++) {
       const answer = await complete();

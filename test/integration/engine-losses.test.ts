@@ -1,4 +1,4 @@
-// An engine process that is killed, stands still, is lost again and again, or never comes up: what its client does, and
+// An engine process that is killed, stalls, is lost again and again, or never comes up: what its client does, and
 // what those who asked get.
 
 import { mkdtempSync, rmSync } from 'node:fs';

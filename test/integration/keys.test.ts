@@ -146,7 +146,7 @@ describe('a replica with keys', () => {
     expect((await fetch(`${replica.url}/metrics`)).status).toBe(200);
   });
 
-  test('takes over keys that change, without a word from anybody; what runs goes on', async () => {
+  test('takes over keys that change, without a word from anybody; what runs continues', async () => {
     folders.mount(JSON.stringify({ keys: [...always, entry('guest')] }));
     await eventually('the guest to be let in', async () => (await complete(replica, 'guest', say)).ok);
     const running = await complete(replica, 'guest', { ...endless, max_tokens: 150 });
@@ -332,7 +332,7 @@ describe('the prefix cache', () => {
   });
 });
 
-test('a replica that is killed leaves a log that is read, and the next one goes on with the budget of the day', async () => {
+test('a replica that is killed leaves a log that is read, and the next one continues with the budget of the day', async () => {
   const folders = new Folders([entry('day', { tokensPerDay: 120 }), entry('free')]);
   const body = { prompt: 'The', max_tokens: 50, ignore_eos: true };
   const first = await folders.start();
@@ -361,7 +361,7 @@ test('a replica that is killed leaves a log that is read, and the next one goes 
   folders.remove();
 });
 
-test('on a full disk answers go on, and every line is there once there is room', async () => {
+test('on a full disk answers continue, and every line is there once there is room', async () => {
   const folders = new Folders([entry('a')]);
   mkdirSync(folders.accounting);
   execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=64k', 'tmpfs', folders.accounting]);

@@ -178,7 +178,7 @@ test('a token of a plugin that the API server refuses before its time is asked f
     }
     expect(countRuns()).toBe(1);
     await api.admin.request({ method: 'DELETE', path: `${accounts}/first` });
-    // The server goes on with what it has checked for some seconds.
+    // The server continues with what it has checked for some seconds.
     await eventually('a refusal', async () => {
       const error = await whoAmI().catch((thrown: unknown) => thrown);
       return (error as { status?: number }).status === 401;

@@ -141,7 +141,7 @@ test('SIGTERM ends everything at once, with 0', async () => {
   expect(seen.filter(isRunning)).toEqual([]);
 });
 
-test('a server that is killed takes its ranks with it, and the next one goes on where it was', async () => {
+test('a server that is killed takes its ranks with it, and the next one continues where it was', async () => {
   const replica = await waiting(2);
   replica.child.kill('SIGKILL');
   await eventually('all ranks to be gone', () => seen.filter(isRunning).length === 0);
@@ -149,7 +149,7 @@ test('a server that is killed takes its ranks with it, and the next one goes on 
 });
 
 test.each([0, 1])(
-  'rank %i of 2 that is killed ends the replica; the next one goes on where it was',
+  'rank %i of 2 that is killed ends the replica; the next one continues where it was',
   async (rank) => {
     const replica = await waiting(2);
     process.kill(seen[rank]!, 'SIGKILL');

@@ -70,6 +70,6 @@ test('a file that arrives broken once is fetched again, and the engine that read
   const replica = await world.serve();
   await replica.ready();
   expect(gate.reads.filter(broken)).toHaveLength(2);
-  expect(replica.log).toContain('the checkpoint is looked at again');
+  expect(replica.log).toContain('the checkpoint is checked again');
   expect(await answer(replica)).toBe(await world.expectedAnswer());
 });

@@ -224,7 +224,7 @@ describe('speculation', () => {
     },
   );
 
-  test('by a layer whose own numbers mean nothing drafts nothing, and answers all the same', async () => {
+  test('by a layer with non-finite logits drafts nothing, and answers all the same', async () => {
     const { answer } = (await answerOf([], 'none')) as { answer: object };
     const damages = [{ tensor: 'mtp.layers.0.mlp.down_proj.weight', index: 3, bits: bf16.nan }];
     expect(await answerOf(damages, 'mtp')).toEqual({ answer, draftTokensTotal: 0 });

@@ -44,7 +44,7 @@ afterAll(async () => {
 const startOperator = (): RunningOperator =>
   world.startOperator({ podBaseUrl: () => replica.url, timing: { idleIntervalMs: 200 }, clock: () => now });
 
-/** The clock goes on, and the operator looks at the service. */
+/** The clock runs on, and the operator reconciles the service. */
 async function goTo(name: string, time: string): Promise<void> {
   now = new Date(time);
   await world.patch(resources.llmServices, name, { metadata: { annotations: { 'example.org/look': time } } });

@@ -254,7 +254,7 @@ describe('the memory plan', () => {
 });
 
 describe('S3 that is away', () => {
-  test('leaves a new service waiting, and it goes on by itself', async () => {
+  test('leaves a new service waiting, and it continues by itself', async () => {
     await world.s3.pause();
     await world.createService('patient', { model: world.model('models/good/'), ...oneGi });
     const { message } = await world.condition('patient', 'ModelResolved', 'Unknown', 'S3Unavailable');

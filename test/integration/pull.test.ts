@@ -61,7 +61,7 @@ describe('a pull', () => {
     expect(sha(readFileSync(join(dir, 'model.safetensors')))).toBe(sha(second['model.safetensors']));
   });
 
-  test('goes on when S3 comes back, without fetching finished ranges twice', async () => {
+  test('continues when S3 comes back, without fetching finished ranges twice', async () => {
     const files = largeCheckpoint(48 * 1024);
     world.put('outage', files);
     const recorder = new Recorder();

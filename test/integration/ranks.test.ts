@@ -117,7 +117,7 @@ const harms = [
     how: 'stopped',
     signal: 'SIGSTOP',
     ofEngine: 'no sign of life',
-    ofRank: 'stands still while',
+    ofRank: 'stalled while',
   },
 ] as const;
 

@@ -209,7 +209,7 @@ test.each([
   [{ guided_grammar: 'root ::= other' }, 'GrammarInvalid'],
   [{ guided_json: { $ref: '#/$defs/absent' } }, 'GrammarInvalid'],
   [{ guided_json: { type: 'array', uniqueItems: true } }, 'invalid_request'],
-])('%j is refused before a byte is streamed, and the engine goes on', async (format, code) => {
+])('%j is refused before a byte is streamed, and the engine continues', async (format, code) => {
   for (const stream of [true, false]) {
     const response = await replicas.plain.post('/v1/chat/completions', { messages, stream, ...format });
     expect(response.status).toBe(400);

@@ -56,7 +56,7 @@ test('the second pod starts without S3, and answers the same', async () => {
   expect(await answer(second)).toBe(await world.loading.expectedAnswer());
 });
 
-test('a pod that does not know what to expect looks at the listing, and reads nothing', async () => {
+test('a pod that does not know what to expect reads the listing, and reads nothing', async () => {
   await readyAndKept(await world.replica());
   const before = world.loading.gate.reads.length;
   const second = await world.replica({ pin: '0123456789abcdef' });
@@ -87,7 +87,7 @@ test('of two that start at once one pulls; the other reports its progress, and e
   ]);
 });
 
-test('a pull whose process is killed is gone on with by who waits, from where it was', async () => {
+test('a pull whose process is killed is continued by who waits, from where it was', async () => {
   world.loading.gate.holds = world.loading.isLast;
   const first = await world.replica();
   await eventually('the last piece to be asked for', () => world.loading.gate.held === 1, 60_000);
@@ -136,7 +136,7 @@ test('a damaged file is pulled again, and it alone', async () => {
   expect(await answer(second)).toBe(await world.loading.expectedAnswer());
 });
 
-test('what nobody uses makes way on a full disk, what is in use never does', async () => {
+test('what nobody uses is evicted on a full disk, what is in use never is', async () => {
   world.loading.s3.put('models', 'other', world.loading.checkpoint.files);
   world.loading.s3.put('models', 'third', world.loading.checkpoint.files);
   execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=420m', 'tmpfs', world.folder]);

@@ -31,7 +31,7 @@ struct LoadTimes {
   int64_t drafts = 0;
   int64_t accepted = 0;
   Truths said;         // prompt and tokens of each sequence
-  int32_t faults = 0;  // sequences that ended since their numbers meant nothing
+  int32_t faults = 0;  // sequences that ended for a numerical fault
 
   double micros_per_token() const;
 };

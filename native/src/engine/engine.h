@@ -73,7 +73,7 @@ class Engine {
   void follow();
 
  private:
-  // A row of the step whose logits are looked at.
+  // A row of the step whose logits are processed.
   struct Output {
     int32_t slot;
     int32_t position;  // of the token that the row predicts

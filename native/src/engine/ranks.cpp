@@ -41,7 +41,7 @@ void Engine::share_samples(const StepResult& result) {
   for (size_t i = 0; i < ids.size(); ++i) {
     if (result.finish[i] == Finish::kNumericalFault) ids[i] = kFaultyRow;
   }
-  // Only rank 0 sees that rows are faulty, and what is drafted depends on who goes on.
+  // Only rank 0 sees that rows are faulty, and what is drafted depends on who continues.
   for (const Fault& fault : result.faults) ids.push_back(fault.slot);
   group_->send(std::as_bytes(std::span(ids)));
 }

@@ -171,7 +171,7 @@ CompileOutcome CompileProcess::run(GrammarCompiler& compiler, GrammarKind kind, 
     std::this_thread::sleep_for(
         std::clamp<steady_clock::duration>((steady_clock::now() - began_at_) / 16, kFirstLook, kLooks));
   }
-  if (killed_as_ == CompileEnd::kLost) return {CompileEnd::kLost, "its process stood still", 0};
+  if (killed_as_ == CompileEnd::kLost) return {CompileEnd::kLost, "its process stalled", 0};
   if (killed_as_ != CompileEnd::kCompiled) return {killed_as_, "", 0};
   return outcome_of(status, file);
 }

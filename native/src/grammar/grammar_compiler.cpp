@@ -25,7 +25,7 @@ class XGrammarConstraint final : public Constraint {
       : matcher_(grammar), mask_(static_cast<size_t>(xgrammar::GetBitmaskSize(vocab))) {}
 
   std::span<const uint32_t> allowed() override {
-    // A sequence that is to go on after its end says nothing but the end.
+    // A sequence that is to continue after its end says nothing but the end.
     if (matcher_.IsTerminated()) return only_stop_tokens();
     int64_t words = static_cast<int64_t>(mask_.size());
     DLTensor tensor{.data = mask_.data(),

@@ -75,7 +75,7 @@ TEST(RankDevices, AreEightAtMost) {
   });
 }
 
-// A rank that stands still for good, in a call of its driver for example, where the others go on.
+// A rank that stalls for good, in a call of its driver for example, where the others continue.
 class StandsStill final : public RankChannel {
  public:
   StandsStill(RankGroup& group, int at) : group_(group), left_(at) {}
@@ -97,7 +97,7 @@ class StandsStill final : public RankChannel {
   int left_;
 };
 
-// The error of rank 0 where rank 1 stands still before (1) or after (2) it has sent what it shares, or after
+// The error of rank 0 where rank 1 stalls before (1) or after (2) it has sent what it shares, or after
 // the ranks have opened each other's memory (3).
 std::string error_where_rank_one_stops(int at, std::string* message) {
   const TestSegment segment(2);

@@ -51,7 +51,7 @@ TEST_F(Graphs, TheOnesUsedLastStay) {
   EXPECT_EQ(cache.counts().captured, 3u);
   run(cache, 1);
   EXPECT_EQ(cache.counts().captured, 3u);
-  run(cache, 2);  // made way for 3: seen once, as at first
+  run(cache, 2);  // evicted by 3: seen once, as at first
   EXPECT_EQ(cache.counts().direct, 4u);
   run(cache, 2);
   EXPECT_EQ(cache.counts().captured, 4u);

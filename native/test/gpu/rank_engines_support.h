@@ -49,7 +49,7 @@ class RankEngines : public GpuEngine {
     Speculation speculation = {};
     std::optional<MemoryShare> memory = {};  // with it: as many blocks as fit
     Collectives collectives = Collectives::kAuto;
-    // No machine is so busy that a rank is taken for one that stands still.
+    // No machine is so busy that a rank is taken for one that stalled.
     GroupLimits limits = {.silence = std::chrono::seconds(60)};
     std::function<void(int32_t rank)> before_load = [](int32_t) {};
     std::function<void(int32_t rank)> after_load = [](int32_t) {};

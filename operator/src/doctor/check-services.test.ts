@@ -253,7 +253,7 @@ describe('conditions', () => {
 
   test('of an older generation say that the operator is not at work', () => {
     expect(linesOf({}, {}, [], { ...ready, observedGeneration: 0 })[0]).toContain(
-      'has not looked at its generation 1',
+      'has not processed its generation 1',
     );
   });
 

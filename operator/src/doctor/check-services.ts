@@ -104,7 +104,7 @@ function checkConditions(key: string, { object }: ServiceFacts, now: Date, findi
   const { generation = 0 } = object.metadata;
   if ((status.observedGeneration ?? 0) < generation) {
     findings.problem(
-      `${key}: the operator has not looked at its generation ${generation}`,
+      `${key}: the operator has not processed its generation ${generation}`,
       'See the checks of the operator above: it must be there, lead, and serve this namespace.',
     );
     return;

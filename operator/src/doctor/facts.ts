@@ -1,4 +1,4 @@
-// All that the checks look at. Fields of Kubernetes objects are those that a check reads.
+// All that the checks read. Fields of Kubernetes objects are those that a check reads.
 
 import type { Deployment, KubeObject, Node, ObjectCondition } from '../kube/types.js';
 import type { Requests } from '../plan/fit/pod-requests.js';

@@ -25,7 +25,7 @@ export interface KubeRequest {
   readonly signal?: AbortSignal;
   /**
    * Called when there is a connection and nothing has been sent; what it throws ends the request. While a connection is
-   * made a process may stand still for any time.
+   * made a process may stall for any time.
    */
   readonly beforeSending?: () => void;
 }

@@ -19,7 +19,7 @@ const usage = `usage: kubectl llm logs NAME [options]
 Prints the logs of a service's newest pods for reading: all containers, and the run before one that crashed.
 
   -n, --namespace NAME   (that of the context)
-  -f, --follow           go on, also with pods that come later
+  -f, --follow           continue, also with pods that come later
       --tail LINES       of each (200)
       --pod NAME         this pod alone
       --all              also pods of revisions before
@@ -139,7 +139,7 @@ async function lookAgain(
   }
 }
 
-/** Resolves also where its log cannot be had. What is broken off is gone on with in the next round. */
+/** Resolves also where its log cannot be had. What is broken off is continued in the next round. */
 async function followRun(source: LogSource, reading: Reading, run: Run): Promise<void> {
   run.state = 'read';
   let goesOn = source.running;

@@ -139,7 +139,7 @@ describe('the outcome', () => {
     ['of what failed', failed, 'failed'],
     ['of what is stopped', settled, 'failed'],
     [
-      'of a change that nobody looked at',
+      'of a change that nobody processed',
       { ...serving, metadata: { ...serving.metadata, generation: 2 } },
       null,
     ],
@@ -151,7 +151,7 @@ describe('the outcome', () => {
 
 test('a change that the operator has not seen is reported before what was', () => {
   expect(progress({ ...loading, metadata: { ...loading.metadata, generation: 2 } })).toMatch(
-    /not looked at the newest/,
+    /not processed the newest/,
   );
 });
 

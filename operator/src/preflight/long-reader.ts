@@ -1,5 +1,5 @@
-// Looks at long checkpoints in a process for each, with limits of memory and time: whatever lies in a tenant's bucket ends
-// that process at most, never the operator, whose main thread goes on meanwhile.
+// Reads long checkpoints in a process for each, with limits of memory and time: whatever lies in a tenant's bucket ends
+// that process at most, never the operator, whose main thread runs on meanwhile.
 
 import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';

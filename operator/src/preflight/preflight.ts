@@ -1,4 +1,4 @@
-// The preflight of every service: what its checkpoint is, remembered between reconciles and looked at again from time
+// The preflight of every service: what its checkpoint is, remembered between reconciles and checked again from time
 // to time. Failures are asked about again with back-off, since the cure (a Secret, an upload) is made outside.
 // Checkpoints are read alongside the reconciles, which wait for none: the end of a read is notified.
 

@@ -242,7 +242,7 @@ describe('StreamingVerified', () => {
       'True Streams',
     ],
     [
-      'another route than was looked at',
+      'another route than was checked',
       { previous: known, streaming: { state: 'route', route: 'r2', outcome: null } },
       'Unknown NotChecked',
     ],

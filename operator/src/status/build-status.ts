@@ -64,13 +64,13 @@ function memoryPlanOf({ fit, resolution, previous, generation }: Observed): LlmS
   };
 }
 
-/** Before anything was looked at: every condition is there from the start, and says so. */
+/** Before anything was processed: every condition is there from the start, and says so. */
 export function pendingConditions(generation: number, now: string): Condition[] {
   return conditionTypes.map((type) => ({
     type,
     status: 'Unknown' as const,
     reason: 'Pending',
-    message: 'The operator has not looked at this yet.',
+    message: 'The operator has not processed this yet.',
     observedGeneration: generation,
     lastTransitionTime: now,
   }));

@@ -74,7 +74,7 @@ test('nothing is refused where the Deployment says nothing', () => {
   expect(readRefusal({ ...refused('x'), status: {} })).toBeNull();
 });
 
-test('a text without end is looked at as far as refusals are long', () => {
+test('a text without end is read as far as refusals are long', () => {
   const startedAt = performance.now();
   const refusal = readRefusal(refused('exceeded quota: '.repeat(60_000)));
   expect(refusal?.reason).toBe('FailedCreate');

@@ -37,7 +37,7 @@ export interface CachesOptions {
   /** Of the operator, and of the activators that are its own; null: those of no instance. */
   readonly instance: string | null;
   readonly logger: Logger;
-  /** A service (namespace/name) that may have to be looked at. */
+  /** A service (namespace/name) that may have to be reconciled. */
   readonly onChange: (key: string) => void;
   readonly silenceMs?: number;
 }
@@ -146,15 +146,15 @@ export class Caches {
     if (this.kinds.isWhole(namespace)) this.options.onChange(key);
   }
 
-  /** Has every service looked at again. */
+  /** Has every service reconciled again. */
   resync(): void {
     for (const service of this.llmServices.values()) this.notify(keyOf(service));
   }
 
   /**
    * It concerns those too that it stands in for, and those that wait for its host. What the watch reports of our own writes
-   * (of its status, that is) is no reason to look at it again: a message that differs from look to look would have it
-   * looked at without a pause.
+   * (of its status, that is) is no reason to reconcile it again: a message that differs each time would have it
+   * reconciled without a pause.
    */
   private serviceChanged(service: KubeObject, isKnown: boolean): void {
     const { metadata } = service;

@@ -142,7 +142,7 @@ describe('Reflector', () => {
     expect(seen).toEqual(['a', 'a known', 'a known', 'a']);
   });
 
-  test('goes on from where it stood when the server closes the watch', async () => {
+  test('continues from where it stood when the server closes the watch', async () => {
     const { requests } = await run({
       lists: [[]],
       watches: [(response) => response.end(line('BOOKMARK', pod('', 42)))],
@@ -197,7 +197,7 @@ describe('Reflector', () => {
   });
 
   test.each([429, 500, 503, 401, 403])(
-    'goes on from where it stood after %i to a watch: nothing is listed anew',
+    'continues from where it stood after %i to a watch: nothing is listed anew',
     async (status) => {
       const { requests, seen } = await run({
         lists: [['a']],
@@ -267,7 +267,7 @@ describe('Reflector', () => {
     await until(() => requests.length === 3 && reflector.interruptedMs === null);
   });
 
-  test('goes on after a cut connection and after errors of the server', async () => {
+  test('continues after a cut connection and after errors of the server', async () => {
     const { requests, seen } = await run({
       lists: [503, ['a']],
       watches: [(response) => response.destroy()],

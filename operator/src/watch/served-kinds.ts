@@ -1,5 +1,5 @@
 // What the cluster serves of the kinds that the operator reads, by namespace. Kinds of others may be missing, or forbidden to
-// the operator. Where namespaces are named one by one, one that is gone or closed is left out, and the others go on.
+// the operator. Where namespaces are named one by one, one that is gone or closed is left out, and the others continue.
 
 import type { Logger } from 'winston';
 import { resources, type Resource } from '../kube/resources.js';
@@ -33,7 +33,7 @@ export class ServedKinds {
     return { onServed: (served, namespace) => this.set(resource, { namespace, isOptional: true, served }) };
   }
 
-  /** For a kind that the operator needs. Where there is but one scope, nothing can go on without it. */
+  /** For a kind that the operator needs. Where there is but one scope, nothing can work without it. */
   necessary(resource: Resource): Pick<CollectionOptions, 'onServed'> {
     return this.namespaces === null || this.namespaces.length === 1
       ? {}

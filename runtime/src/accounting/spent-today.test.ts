@@ -50,7 +50,7 @@ test.each<[string, object]>([
   expect(await spent()).toEqual({ a: 30 });
 });
 
-test('a log that was last written yesterday is not looked at, whatever it is', async () => {
+test('a log that was last written yesterday is not read, whatever it is', async () => {
   mkdirSync(pathOf('a.jsonl'));
   utimesSync(pathOf('a.jsonl'), now / 1000 - 86_400, now / 1000 - 86_400);
   expect(await spent()).toEqual({ a: 30 });

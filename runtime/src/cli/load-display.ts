@@ -9,8 +9,7 @@ const barWidth = 24;
 /** One state as one line. */
 export function describeLoad({ state, load, failure }: HealthBody): string {
   if (failure !== null) return `${state}: ${failure.reason}: ${failure.message}`;
-  if (load === null || load.bytesTotal === 0)
-    return state === 'pulling' ? 'looking at the checkpoint' : state;
+  if (load === null || load.bytesTotal === 0) return state === 'pulling' ? 'reading the checkpoint' : state;
   if (load.phase === 'warmup' && load.warmup !== null)
     return `warming up ${String(load.warmup.done)}/${String(load.warmup.total)}`;
   const share = load.bytesDone / load.bytesTotal;

@@ -1,4 +1,4 @@
-// The engine process's side of the process that grammars are compiled in. One that is lost or stands still is replaced:
+// The engine process's side of the process that grammars are compiled in. One that is lost or stalls is replaced:
 // what it was at fails as lost, and may be asked for again.
 
 import {
@@ -161,7 +161,7 @@ export class CompileProcesses {
     work?.ended(outcome);
   }
 
-  /** Looks that this process did not take, since it stood still itself, do not count. */
+  /** Looks that this process did not take, since it stalled itself, do not count. */
   #look(): void {
     if (++this.#silentLooks > maxSilentLooks) this.#process?.kill('SIGKILL');
   }

@@ -49,7 +49,7 @@ export class EngineChild {
   readonly #listener: Listener;
   readonly #watch: NodeJS.Timeout;
   #lastSignAt = performance.now();
-  /** Looks since the last sign of life. When this process stood still too, it did not look. */
+  /** Looks since the last sign of life. When this process stalled too, it did not look. */
   #silentLooks = 0;
   /** Whether it has given a sign of life. */
   #alive = false;

@@ -1,6 +1,6 @@
 // The server's side of the engine: follows its state, gives each request its outputs, and starts its process again when
 // that is lost. A lost engine ends the requests that it had with EngineFault; later ones wait for the new engine. One
-// whose numbers mean nothing is given up likewise: rebuilt once, and then for good.
+// with non-finite logits is given up likewise: rebuilt once, and then for good.
 
 import type { Failure } from '@llmservice/crds';
 import type { ArrivalMap } from '@llmservice/native';

@@ -53,6 +53,6 @@ export interface EngineHealth {
   readonly restarts: number;
   /** Requests submitted and not ended. */
   readonly inFlight: number;
-  /** Requests that ended because the model's numbers meant nothing, by what was seen. */
+  /** Requests that ended because of non-finite or degenerate logits, by kind. */
   readonly numericalFaults: FaultCounts;
 }

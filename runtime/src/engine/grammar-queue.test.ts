@@ -118,9 +118,9 @@ test('what is lost is compiled once more, and then the engine is to blame', asyn
   await at('x').end('lost');
   await at('x').end('compiled');
   expect(await kept).toBe(grammar);
-  const lost = expect(ask('y')).rejects.toMatchObject(failure('EngineFault', 'stood still'));
-  await at('y').end('lost', 'its process stood still');
-  await at('y').end('lost', 'its process stood still');
+  const lost = expect(ask('y')).rejects.toMatchObject(failure('EngineFault', 'stalled'));
+  await at('y').end('lost', 'its process stalled');
+  await at('y').end('lost', 'its process stalled');
   await lost;
   const later = ask('y');
   await at('y').end('compiled');

@@ -89,7 +89,7 @@ describe('StepLoop', () => {
       expect(sent.get(id)).toEqual(expectedTokens([...prompt], 5, []));
   });
 
-  test('goes on where a sequence ended though the step behind has a row of it', async () => {
+  test('continues where a sequence ended though the step behind has a row of it', async () => {
     const asked = request('stops', 5, 100);
     const [, , third] = expectedTokens([...asked.prompt], 3, []);
     loop.submit({ ...asked, stopTokens: Int32Array.of(third!) }, null);

@@ -92,7 +92,7 @@ describe('a mounted key file', () => {
     expect(mount.folder.find('two')?.id).toBe('two');
   });
 
-  test('is looked at once at a time, though its disk hangs', async () => {
+  test('is checked once at a time, though its disk hangs', async () => {
     mount.mount(file('one'));
     await mount.folder.open();
     const pipe = mount.mount(null);

@@ -34,7 +34,7 @@ export class KeyFolder {
   }
 
   /**
-   * Reads the keys and goes on looking; before, nobody is let in.
+   * Reads the keys and keeps looking; before, nobody is let in.
    * @throws FailureError KeysInvalid
    */
   async open(): Promise<void> {

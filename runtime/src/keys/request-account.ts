@@ -42,7 +42,7 @@ export class RequestAccount {
   readonly #clock: () => Moment;
   readonly #onRateLimit: (limit: RateLimit) => void;
   readonly #leave: () => void;
-  /** Null: it goes on. */
+  /** Null: it continues. */
   readonly #generations: (FinishedGeneration | null)[] = [];
   #textTokens = 0;
   #closed = false;
@@ -120,7 +120,7 @@ export class RequestAccount {
   }
 
   /**
-   * Charges a request that was refused after its text was looked at: else whoever is refused could go on for ever.
+   * Charges a request that was refused after its text was checked: else whoever is refused could continue for ever.
    * @param tokens as many as its body may have had
    */
   refused(tokens: number): void {

@@ -71,7 +71,7 @@ export class PlanBuilder {
     });
   }
 
-  /** The whole block at `index` of a slot's table makes way for one that holds the same. */
+  /** The whole block at `index` of a slot's table is replaced by one that holds the same. */
   replace(slot: number, index: number, block: number): void {
     this.#replace.push(slot, index, block);
   }

@@ -1,7 +1,7 @@
 // Rules of tokenizer.json whose breach ends the whole process in the reference implementation, where others make an
 // error: a template may name no special token that it does not define, and what a merge makes must be a token.
 
-/** What is looked at of the file; anything may stand in it. */
+/** What is read of the file; anything may stand in it. */
 interface CheckedFile {
   readonly model?: unknown;
   readonly post_processor?: unknown;

@@ -1,4 +1,4 @@
-// Looks at a checkpoint before any weight is fetched: architecture, files, index and headers of weight files.
+// Inspects a checkpoint before any weight is fetched: architecture, files, index and headers of weight files.
 // Everything that a header can show of a broken checkpoint is reported here, in seconds, not after the pull.
 
 import {

@@ -1,4 +1,4 @@
-// Looks at a checkpoint for its layer for multi-token prediction alone: configuration, and headers of the weight files
+// Inspects a checkpoint for its layer for multi-token prediction alone: configuration, and headers of the weight files
 // that hold it. Whether the layer fits the model is checked here, before any of it is fetched.
 
 import {

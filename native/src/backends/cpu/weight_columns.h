@@ -73,7 +73,7 @@ class Fp8Columns {
 };
 
 // Four-bit codes: eight columns lie in one word per output, the first in its low nibble. Takes the next eight
-// of a panel, whose `weights` go on behind them.
+// of a panel, whose `weights` continue behind them.
 template <class L, int kAhead, int kLocality>
 void fetch_nibbles(const uint32_t*& weights, typename L::Words (&codes)[4]) {
   for (int j = 0; j < 4; ++j) {

@@ -59,7 +59,7 @@ void check_heads(int64_t head_dim) {
                                                    " features; GPUs take multiples of 16 up to 256.");
 }
 
-// The row counts that a workspace is looked at for: it need not grow with them.
+// The row counts that a workspace is sized for: it need not grow with them.
 std::vector<int64_t> row_counts(int64_t most) {
   std::vector<int64_t> counts;
   for (int64_t rows = 1; rows < most; rows *= 2) counts.push_back(rows);

@@ -53,7 +53,7 @@ NcclCommunicator::~NcclCommunicator() {
   if (!ended_) library_.functions.CommDestroy(comm_);
 }
 
-// All know the same afterwards, and so all go on or none does.
+// All know the same afterwards, and so all continue or none does.
 void NcclCommunicator::agree(int device) {
   Card card{.id = {}, .device = device, .problem = {}};
   if (channel_.rank() == 0 && library_.problem.empty()) {

@@ -1,5 +1,5 @@
 // One rank's end of a group of NCCL's: made by all ranks together, and ended by a thread that watches once a
-// rank is lost or the library has failed, since what waits for others in a kernel of the library goes on by
+// rank is lost or the library has failed, since what waits for others in a kernel of the library continues by
 // nothing but ncclCommAbort.
 #pragma once
 
@@ -40,7 +40,7 @@ class NcclCommunicator {
     const NcclResult result = library_.functions.GroupEnd();
     settle(failed(called) ? called : result, lock);
   }
-  // Whatever waits for other ranks goes on, and nothing it says means anything.
+  // Whatever waits for other ranks continues, and nothing it says means anything.
   void abort();
   // Throws if the work that ended did so because a rank was lost or the library failed.
   void check() const;

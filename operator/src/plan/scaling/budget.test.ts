@@ -109,7 +109,7 @@ describe('the budget', () => {
     expect(spent(used(hours), [two], now).state).toBe(state);
   });
 
-  test('is looked at again by the time that it is spent', () => {
+  test('is checked again by the time that it is spent', () => {
     // 72 seconds of two devices are left.
     const near = account({ deviceSeconds: 100 * hour - 144 });
     expect(spent(near, [two], now).recheckMs).toBe(72_000);

@@ -19,7 +19,7 @@ const after = (...looks: Look[]): Watched =>
 describe('idleness', () => {
   test.each<[string, Look[], object]>([
     ['begins with the first look', [look([0, 0, 5])], { state: 'idle', forMs: 10_000 }],
-    ['goes on', [look([0, 0, 5]), look([0, 0, 5])], { state: 'idle', forMs: 10_000 }],
+    ['continues', [look([0, 0, 5]), look([0, 0, 5])], { state: 'idle', forMs: 10_000 }],
     ['begins anew after tokens', [look([0, 0, 5]), look([0, 0, 6])], { state: 'idle', forMs: 9_000 }],
     ['begins anew with another pod', [look([0, 0, 5]), look([0, 0, 5], [0, 0, 0])], { forMs: 9_000 }],
     ['ends with a request', [look([0, 0, 5]), look([1, 0, 5])], { state: 'busy' }],

@@ -1,4 +1,4 @@
-// Whether pods were asked anything, judged from two looks at their /metrics: nothing runs or waits, and no token was
+// Whether pods were asked anything, judged from two checks their /metrics: nothing runs or waits, and no token was
 // counted in between. What cannot be seen is never idle.
 
 /** What a pod's /metrics report of requests, by names that vLLM and our engine share. */

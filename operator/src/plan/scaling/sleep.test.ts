@@ -48,7 +48,7 @@ describe('a service', () => {
       { state: 'awake', note: null, recheckMs: 1_000 },
     ],
     ['works', { idleness: { state: 'busy' } }, { state: 'awake', note: null }],
-    ['was not looked at yet', { idleness: { state: 'unknown' } }, { state: 'awake', note: null }],
+    ['was not checked yet', { idleness: { state: 'unknown' } }, { state: 'awake', note: null }],
     ['loads, rolls out or fails', { settled: false }, { state: 'awake', note: null }],
     [
       'has an activator that cannot take its requests',

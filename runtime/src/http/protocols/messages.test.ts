@@ -215,7 +215,7 @@ describe('the model is given', () => {
     expect(JSON.stringify(parseMessages(asked, defaults, 0n).parsed.tools)).not.toContain('time');
   });
 
-  test('an answer that was begun, to go on with it', async () => {
+  test('an answer that was begun, to continue with it', async () => {
     await client.messages.create({ ...body, messages: [user('x'), { role: 'assistant', content: 'It is' }] });
     expect(lastPrompt()).toBe('user:xassistant:It is');
   });

@@ -10,7 +10,7 @@ import type { GenerationEngine } from './engine-port.js';
 import type { ServedModel } from './served-model.js';
 
 type State =
-  /** `waitingFor`: S3 is out of reach and the pull goes on when it is back. */
+  /** `waitingFor`: S3 is out of reach and the pull continues when it is back. */
   | {
       readonly kind: 'pulling';
       readonly waitingFor: Failure | null;

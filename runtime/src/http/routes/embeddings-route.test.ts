@@ -113,7 +113,7 @@ test('an input as long as the context passes', async () => {
   expect((await embed({ input: Array.from({ length: 64 }, () => 1) })).status).toBe(200);
 });
 
-test('a fault of one input is the answer, and no other goes on', async () => {
+test('a fault of one input is the answer, and no other continues', async () => {
   server.script = async function* ({ prompt }, signal) {
     if (prompt[0] === 7) throw new FailureError('EngineNumericalFault', 'not finite in layer 2');
     await new Promise((resolve) => signal.addEventListener('abort', resolve));

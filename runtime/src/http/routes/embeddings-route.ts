@@ -34,7 +34,7 @@ export function embeddingsRoute(parts: ServerParts): RequestHandler {
         signal,
         account,
       };
-      // All are looked at before any runs.
+      // All are checked before any runs.
       const prepared = await Promise.all(
         parsed.inputs.map((input, index) =>
           prepareEmbedding(parsed, input, `${id}-${String(index)}`, serving.model, signal),

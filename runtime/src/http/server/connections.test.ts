@@ -170,7 +170,7 @@ describe.each([
       return [socket, answers.at(-1)!];
     };
     const [reader, read] = await dialLarge();
-    // Less in all than the one write that it is sent, and something between any two looks at it.
+    // Less in all than the one write that it is sent, and something between any two checks it.
     let taken = 0;
     reader.on('data', (chunk: Buffer) => {
       taken += chunk.length;

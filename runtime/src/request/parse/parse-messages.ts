@@ -100,7 +100,7 @@ function chatFields(fields: Fields): Fields {
   const set = {
     ...same,
     messages: readConversation(system as RawText | undefined, turns),
-    // An answer that the client began is gone on with.
+    // An answer that the client began is continued.
     ...(turns.at(-1)?.role === 'assistant'
       ? { continue_final_message: true, add_generation_prompt: false }
       : {}),

@@ -191,7 +191,7 @@ describe('parseRequest', () => {
     expect(() => chat({ messages: [...messages, { ...answered, ...empty }] })).not.toThrow();
   });
 
-  test('a body of more fields than any route has is not looked at', () => {
+  test('a body of more fields than any route has is not read', () => {
     const fields = Array.from({ length: 501 }, (_, i) => [`f${String(i)}`, 1]);
     expect(refusal(() => chat(Object.fromEntries(fields) as object)).message).toMatch(/has 502 fields/);
   });

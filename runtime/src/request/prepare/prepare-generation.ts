@@ -93,7 +93,7 @@ export async function prepareGeneration(
   return { toRun, inReasoning: isOpen(reasoning) };
 }
 
-/** Of the message that the answer goes on with. */
+/** Of the message that the answer continues with. */
 async function continuedTokens(
   { messages, ending }: MessagesSource,
   model: ModelTexts,

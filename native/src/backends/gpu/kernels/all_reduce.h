@@ -35,7 +35,7 @@ struct DeviceRanks {
   // This rank's own, on its device, zeroed: launches so far, and blocks of this one that have ended.
   uint32_t* turn;
   int32_t* ended;
-  // Host memory that the device reads: not 0 once a rank was lost. Then nobody waits and sums mean nothing.
+  // Host memory that the device reads: not 0 once a rank was lost. Then nobody waits and sums are undefined.
   const uint32_t* lost;
 };
 
