@@ -19,7 +19,7 @@ interface Step {
   readonly group: 'build' | 'check' | 'native' | 'unit' | 'golden' | 'integration' | 'e2e';
   readonly name: string;
   readonly command: string;
-  /** The group that it runs beside, at the lowest priority, where that runs too. */
+  /** The group that it runs alongside, at the lowest priority, where that runs too. */
   readonly beside?: Step['group'];
   /** Reads the counts of a test runner from its report; without it the step is one test. */
   readonly report?: { readonly file: string; readonly count: (report: never) => Count };

@@ -220,7 +220,7 @@ export interface ToolCallsText {
   readonly end: number;
   /** Of the text between them. */
   readonly body: object;
-  /** What an answer may be beside calls: nothing, anything, or instead of calls a text of a format. */
+  /** What an answer may be besides calls: nothing, anything, or instead of calls a text of a format. */
   readonly otherwise: null | true | object;
   /** Whether several calls may follow each other. */
   readonly many: boolean;

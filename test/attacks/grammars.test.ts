@@ -55,7 +55,7 @@ test('schemas known to explode are refused unseen, by the name of the keyword', 
   expect(await ask(choice)).toMatchObject(yesOrNo);
   for (const answer of await Promise.all(asked)) {
     expect(answer).toMatchObject({ status: 400, error: { code: 'invalid_request' } });
-    expect(answer.error!.message).toContain('minProperties is supported beside at most 100 properties');
+    expect(answer.error!.message).toContain('minProperties is supported with at most 100 properties');
   }
 });
 

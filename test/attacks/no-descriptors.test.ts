@@ -1,5 +1,5 @@
 // The server, or its engine, has no file descriptor left for the processes in which it tokenizes and compiles: requests that
-// need one end with the cause, an honest stream beside them continues, and all works again once there are descriptors.
+// need one end with the cause, an honest stream alongside them continues, and all works again once there are descriptors.
 
 import { expect, jest, test } from '@jest/globals';
 import { execFileSync } from 'node:child_process';

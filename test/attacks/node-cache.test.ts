@@ -1,5 +1,5 @@
 // A tenant whose pods write to its namespace's folder on a node leaves links, pipes and other files there, for the
-// container that prepares the folder as root and for the tenant's own pods that serve. A neighbour streams beside it.
+// container that prepares the folder as root and for the tenant's own pods that serve. A neighbour streams alongside it.
 
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { execFileSync } from 'node:child_process';

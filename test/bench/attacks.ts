@@ -1,4 +1,4 @@
-// All attacks at once from 30 clients beside 8 honest streams: do these lose a token or wait, do the processes stay within
+// All attacks at once from 30 clients alongside 8 honest streams: do these lose a token or wait, do the processes stay within
 // their memory, is anything left behind? usage: tsx test/bench/attacks.ts MINUTES [SEED [ATTACKERS]]; with 0 of
 // them it shows what the machine does to the streams by itself.
 

@@ -8,7 +8,7 @@ import { Scheduler } from '../../runtime/src/schedule/scheduler.js';
 
 const sequences = 256;
 const steps = 2000;
-/** Tokens of one step's prefills beside the decodes. */
+/** Tokens of one step's prefills alongside the decodes. */
 const maxNumBatchedTokens = 8192;
 
 function request(id: number, length: number, changes: Partial<GenerateRequest> = {}): GenerateRequest {

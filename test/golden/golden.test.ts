@@ -1,5 +1,5 @@
 // The engine against transformers, on random-weight models of every architecture and format; and against itself:
-// how steps are cut, who runs beside a sequence and preemption must not change a single bit. Instruction families give the
+// how steps are cut, who runs alongside a sequence and preemption must not change a single bit. Instruction families give the
 // same bits (the native tests show it op by op), so that the fast run compares bits in the best one, and of every
 // architecture in the others.
 

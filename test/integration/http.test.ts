@@ -58,7 +58,7 @@ describe('one replica', () => {
     expect(body.response).toContain('Paris');
   });
 
-  test('gives the same text to the same seed, also beside other requests', async () => {
+  test('gives the same text to the same seed, also alongside other requests', async () => {
     const seeded = { prompt: 'The', max_tokens: 24, temperature: 1.5, seed: 42 };
     const alone = await json(await replica.post('/v1/completions', seeded));
     const others = Array.from({ length: 12 }, (_, seed) =>

@@ -145,7 +145,7 @@ describe('a JSON schema', () => {
     expect(answers[1]!.choices[0]!.message).toEqual(message);
   });
 
-  test('leaves free answers beside it alone', async () => {
+  test('leaves free answers alongside it alone', async () => {
     const free = (): Promise<OpenAI.ChatCompletion> =>
       client.chat.completions.create({ model: 'demo', messages, temperature: 0, max_completion_tokens: 30 });
     const alone = await free();

@@ -101,7 +101,7 @@ class Compilation final : public Napi::AsyncWorker {
   CompileOutcome outcome_{};
 };
 
-// What such a process wrote, read on the thread pool beside steps.
+// What such a process wrote, read on the thread pool alongside steps.
 class Reading final : public Napi::AsyncWorker {
  public:
   Reading(Napi::Env env, std::shared_ptr<GrammarCompiler> compiler, Asked asked, int64_t bytes)

@@ -145,7 +145,7 @@ struct Routing {
 struct Experts {
   std::vector<ExpertMatrix> gate_up;
   std::vector<ExpertMatrix> down;
-  std::unique_ptr<Buffer> index;  // what a backend wants beside them, made by prepare()
+  std::unique_ptr<Buffer> index;  // what a backend wants with them, made by prepare()
 };
 
 // Room for `rows` pairs of a row and one of its experts, at least as many as the step has rows.

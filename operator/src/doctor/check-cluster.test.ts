@@ -145,7 +145,7 @@ describe('the operator', () => {
     [['a', 'b'], false],
     [['a,b', 'b,c'], true],
     [['a,b', 'c,d'], false],
-  ])('for %j beside each other', (namespaces, rivals) => {
+  ])('for %j side by side', (namespaces, rivals) => {
     const operators = namespaces.map((watched) =>
       operatorFacts({ settings: { ...settings, watchNamespaces: watched?.split(',') ?? null } }),
     );

@@ -77,7 +77,7 @@ const refuses = (guard: ClusterGuard, address: string): boolean => {
   }
 };
 
-test('public addresses of the cluster are refused, those beside them and those that are allowed are not', async () => {
+test('public addresses of the cluster are refused, those next to them and those that are allowed are not', async () => {
   const { guard, warned } = guardIn(cluster(), { allowed: ['11.0.9.0/24'], refused: ['11.4.0.0/16'] });
   expect(own.map((each) => refuses(guard, each))).toEqual(own.map(() => false));
   await guard.start(stop.signal);

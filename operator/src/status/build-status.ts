@@ -111,7 +111,7 @@ function urlOf({ routing, scheme, name, namespace }: Observed): string {
   return `${scheme}://${name}.${namespace}.svc/`;
 }
 
-/** Beside the verdict, so that it is not asked for again. */
+/** Kept with the verdict, so that it is not asked for again. */
 function checkedRoute(
   { streaming }: Observed,
   { StreamingVerified }: Answers,

@@ -1,4 +1,4 @@
-// Checks public routes beside the reconciles, a few at a time: a route once it carries requests, one that keeps events
+// Checks public routes alongside the reconciles, a few at a time: a route once it carries requests, one that keeps events
 // back every ten minutes until it does no more, and what cannot be reached again and again with growing pauses.
 
 import type { KubeClient } from '../kube/client.js';

@@ -18,7 +18,7 @@ export function describeLoad({ state, load, failure }: HealthBody): string {
   const eta = load.etaSeconds === null ? '' : `, ${String(load.etaSeconds)} s left`;
   const name = load.phase === 'pull' ? 'pulling' : 'loading';
   const done = `${name} [${bar}] ${percent(load)} of ${formatGiB(load.bytesTotal)}${rate}${eta}`;
-  // Beside the pull, the engine loads what is there.
+  // During the pull, the engine loads what is there.
   return load.phase === 'load' || load.loaded === null ? done : `${done}; loaded ${percent(load.loaded)}`;
 }
 

@@ -23,7 +23,7 @@ export interface ServerSettings {
   readonly adminHost: string;
   /** Folder with the keys file of administrators. */
   readonly adminKeysDir: string | null;
-  /** Of checkpoints that administrators may load beside the configured one: folders and prefixes, with all below them. */
+  /** Of checkpoints that administrators may load in addition to the configured one: folders and prefixes, with all below them. */
   readonly adminAllowedUris: readonly string[];
   readonly logLevel: string;
   readonly maxBodyBytes: number;

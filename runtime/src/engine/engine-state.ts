@@ -43,7 +43,7 @@ export type EngineState =
   | { readonly kind: 'failed'; readonly failure: Failure }
   | { readonly kind: 'stopped' };
 
-/** What health routes report beside the state. */
+/** What health routes report in addition to the state. */
 export interface EngineHealth {
   readonly state: EngineState;
   readonly pid: number | null;

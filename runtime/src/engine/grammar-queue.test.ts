@@ -71,7 +71,7 @@ test('one for all requests of a key, and kept for all keys', async () => {
   expect(begun).toEqual(['x']);
 });
 
-test('two bombs of a key: what is small is compiled beside them, and they end when they must', async () => {
+test('two bombs of a key: what is small is compiled alongside them, and they end when they must', async () => {
   const bombs = [ask('bomb 1'), ask('bomb 2')].map((each) =>
     expect(each).rejects.toMatchObject(failure('GrammarInvalid', '15 s')),
   );

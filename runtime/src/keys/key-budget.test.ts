@@ -12,7 +12,7 @@ const noon = Date.parse('2026-01-31T12:00:00Z');
 const atNoon = momentOf(noon);
 const seconds = 1_000;
 
-/** A budget beside a clock of its own, that asks and spends as a request does. */
+/** A budget with a clock of its own, that asks and spends as a request does. */
 class World {
   now = noon;
   get moment(): Moment {

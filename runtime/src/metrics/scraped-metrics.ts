@@ -26,7 +26,7 @@ export class ScrapedMetrics {
     this.gauges(name, help, [], () => [{ value: read(), by: {} }]);
   }
 
-  /** @param by names of the labels that the values have beside `labelNames` */
+  /** @param by names of the labels that the values have in addition to `labelNames` */
   gauges(name: string, help: string, by: readonly string[], read: () => readonly Sample[]): void {
     const labels = this.#labels;
     new Gauge({
@@ -65,7 +65,7 @@ export class ScrapedMetrics {
     this.totals(name, help, [], () => [{ value: read(), by: {} }]);
   }
 
-  /** @param by names of the labels that the totals have beside `labelNames` */
+  /** @param by names of the labels that the totals have in addition to `labelNames` */
   totals(name: string, help: string, by: readonly string[], read: () => readonly Sample[]): void {
     const labels = this.#labels;
     const seen = new Map<string, number>();

@@ -14,7 +14,7 @@ const request = '0.3 0.5 0.8 1 1.5 2 2.5 5 10 15 20 30 40 50 60 120 240 480 960 
 /** Up to the context's length, here 2048. */
 const tokens = '1 2 5 10 20 50 100 200 500 1000 2000 +Inf';
 
-/** Name in the page, type, labels beside model_name and engine, buckets. */
+/** Name in the page, type, labels besides model_name and engine, buckets. */
 const vllm: readonly (readonly [string, 'gauge' | 'counter' | 'histogram', string, string])[] = [
   ['vllm:num_requests_running', 'gauge', '', ''],
   ['vllm:num_requests_waiting', 'gauge', '', ''],

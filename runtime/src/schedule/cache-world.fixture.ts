@@ -1,4 +1,4 @@
-// A scheduler with a prefix cache beside the model that runs its plans, for requests one after another.
+// A scheduler with a prefix cache and the model that runs its plans, for requests one after another.
 
 import { expect } from '@jest/globals';
 import { finishCodes, type NumericalFault, type StepResult } from '@llmservice/native';
@@ -26,7 +26,7 @@ export function faultOf(slot: number): NumericalFault {
   return { slot, position: 0, kind: 'notFinite', layer: 1, part: 'attention' };
 }
 
-/** A scheduler beside the model that runs its plans. */
+/** A scheduler and the model that runs its plans. */
 export class World {
   readonly scheduler: Scheduler;
   readonly model: StepModel;

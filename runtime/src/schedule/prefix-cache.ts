@@ -177,7 +177,7 @@ export class PrefixCache {
     const block = path[position / this.#rules.blockSize - 1];
     if (block === undefined)
       throw new Error(`the state at ${position} was saved before its block was committed`);
-    // A twin that ran beside this sequence may have been first.
+    // A twin that ran alongside this sequence may have been first.
     if (block.snapshot === null) this.#snapshots.keep(snapshot, block);
     else this.#snapshots.drop(snapshot);
   }

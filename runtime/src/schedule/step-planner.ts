@@ -16,7 +16,7 @@ import type { WaitingQueue } from './waiting-queue.js';
 
 /** What a step may have. */
 export interface StepLimits {
-  /** Rows of one step; at least maxNumSeqs x (1 + drafts) + 64, so that prefill advances beside any decodes. */
+  /** Rows of one step; at least maxNumSeqs x (1 + drafts) + 64, so that prefill advances alongside any decodes. */
   readonly maxNumBatchedTokens: number;
   readonly speculative: Speculation;
 }

@@ -24,7 +24,7 @@ export interface ParameterType {
   toJson(text: string): string;
 }
 
-/** Keywords beside which the space around a string would count. */
+/** Keywords with which the space around a string would count. */
 const exact = ['enum', 'const', 'pattern', 'format'];
 const narrowing = [...exact, 'minLength', 'maxLength'];
 

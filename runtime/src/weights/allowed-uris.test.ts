@@ -41,7 +41,7 @@ describe('a URI is allowed', () => {
     // Nobody learns whether it is there.
     [at('nowhere'), [at('models')]],
     ['/etc', [at('models'), 's3://etc/']],
-  ])('and not %s beside %j', async (uri, allowed) => {
+  ])('and not %s with %j', async (uri, allowed) => {
     expect(await allowedUri(uri, allowed)).toBeNull();
   });
 

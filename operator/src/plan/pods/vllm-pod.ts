@@ -97,7 +97,7 @@ const baseVariables: readonly EnvVar[] = [
   { name: 'VLLM_DO_NOT_TRACK', value: '1' },
 ];
 
-/** Estimates: a process per rank beside the server's, and on the CPU weights and KV cache too. */
+/** Estimates: a process per rank in addition to the server's, and on the CPU weights and KV cache too. */
 function resourcesOf(service: WantedService, size: CheckpointSize): object {
   const { spec, accelerator, tensor, sharedMemoryBytes } = service;
   const device =

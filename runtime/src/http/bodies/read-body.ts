@@ -8,7 +8,7 @@ import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import { ApiError } from '../../request/body/api-error.js';
 import type { HeldBody } from './body-budget.js';
 
-/** What a decoder holds beside its output: its window. */
+/** What a decoder holds in addition to its output: its window. */
 const decoders: Readonly<Record<string, { readonly make: () => Transform; readonly windowBytes: number }>> = {
   gzip: { make: createGunzip, windowBytes: 2 ** 15 },
   deflate: { make: createInflate, windowBytes: 2 ** 15 },

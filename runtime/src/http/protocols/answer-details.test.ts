@@ -95,7 +95,7 @@ describe('echo', () => {
 test.each([
   ['alone where no alternatives are', 0, [{ a: -1 }, { b: -1 }]],
   [
-    'beside the likelier',
+    'with the likelier',
     1,
     [
       { z: -0.25, a: -1 },
@@ -267,7 +267,7 @@ describe('return_token_ids', () => {
     ]);
   });
 
-  test('reports them on chat, the prompt’s beside the choices', async () => {
+  test('reports them on chat, the prompt’s next to the choices', async () => {
     const body = await json(await server.chat({ return_token_ids: true, n: 2 }));
     expect(body).toMatchObject({
       prompt_token_ids: [...server.engine.requests[0]!.prompt],

@@ -1,4 +1,4 @@
-// POST /v1/completions, and the :predict protocol beside it: prompts without messages.
+// POST /v1/completions, and the :predict protocol with it: prompts without messages.
 
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { events, json, streamEnd } from '../answers.fixture.js';

@@ -303,7 +303,7 @@ test('sampling, structured output and the user reach the engine', async () => {
   });
 });
 
-test('what Claude Code sends beside that asks for nothing', async () => {
+test('what Claude Code also sends that asks for nothing', async () => {
   const plain = { ...body, tools, system: [{ type: 'text', text: 'Be brief.' }] };
   const context_management = { edits: [{ type: 'clear_thinking_20251015', keep: 'all' }] };
   const billed = { type: 'text', text: 'x-anthropic-billing-header: cc_version=2.1; cch=36ee5;' };

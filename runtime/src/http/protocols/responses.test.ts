@@ -196,7 +196,7 @@ describe('the model is given', () => {
     }
   });
 
-  test('what Codex and others send beside that asks for nothing', async () => {
+  test('what Codex and others also send that asks for nothing', async () => {
     const plain = { ...body, tools };
     const withMore = {
       ...plain,

@@ -79,7 +79,7 @@ describe('calls', () => {
     expect(chunks.at(-2)!.choices[0]!.finish_reason).toBe('tool_calls');
   });
 
-  test('have no content beside them where there is no text', async () => {
+  test('have no content with them where there is no text', async () => {
     server.script = says(begin, '{"name": "time", "arguments": {}}', end);
     const body = await json(await server.chat({ tools }));
     expect(body.choices[0]).toMatchObject({ message: { content: null }, finish_reason: 'tool_calls' });

@@ -1,4 +1,4 @@
-// POST embeddings: inputs, so many at once, beside whatever the engine generates, in OpenAI's form.
+// POST embeddings: inputs, so many at once, alongside whatever the engine generates, in OpenAI's form.
 
 import type { RequestHandler } from 'express';
 import {

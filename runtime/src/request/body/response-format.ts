@@ -1,4 +1,4 @@
-// Structured output as OpenAI's chat completions ask for it. A schema beside `json_object` is how the clients of llama.cpp,
+// Structured output as OpenAI's chat completions ask for it. A schema with `json_object` is how the clients of llama.cpp,
 // Together and Fireworks send one.
 
 const nullableText = { type: ['string', 'null'] };

@@ -1,5 +1,5 @@
 // A conversation of Anthropic's Messages as the messages of a chat: results of tools, blocks of the user's messages there,
-// are messages of their own, and the model's thinking and calls stand beside its text.
+// are messages of their own, and the model's thinking and calls stand next to its text.
 
 import { openReasoning } from '../body/sealed-reasoning.js';
 import type { Violation } from '../body/validate-body.js';

@@ -50,7 +50,7 @@ export function alternativesOf({ logprobs, promptLogprobs }: AnswerDetails, rank
   return Math.max(logprobs ?? 0, promptLogprobs ?? 0);
 }
 
-/** chat: logprobs is a switch beside top_logprobs; completions: it is the number itself. */
+/** chat: logprobs is a switch with top_logprobs; completions: it is the number itself. */
 function readLogprobs(kind: GenerationKind, fields: Fields): number | null {
   if (kind === 'completions') return (fields['logprobs'] as number | undefined) ?? null;
   return fields['logprobs'] === true ? ((fields['top_logprobs'] as number | undefined) ?? 0) : null;

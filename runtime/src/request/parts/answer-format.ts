@@ -51,7 +51,7 @@ function named(fields: Fields): Named[] {
 interface ResponseFormat {
   readonly type: 'text' | 'json_object' | 'json_schema';
   readonly json_schema?: { readonly schema?: unknown } | null;
-  /** Beside json_object, as llama.cpp, Together and Fireworks have it; null: any object. */
+  /** With json_object, as llama.cpp, Together and Fireworks have it; null: any object. */
   readonly schema?: unknown;
 }
 
