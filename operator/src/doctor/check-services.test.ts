@@ -188,14 +188,14 @@ describe('conditions', () => {
     ]);
   });
 
-  interface Course {
+  interface Progress {
     /** Of its conditions, and of Reconciling where that is another. */
     readonly since?: string;
     readonly started?: string;
     readonly loading?: object;
     readonly lastFailure?: object;
   }
-  test.each<[string, string, Course, string]>([
+  test.each<[string, string, Progress, string]>([
     ['that loads', 'Pulling', {}, 'info'],
     ['that does not get on', 'Scheduling', { since: long }, 'problem'],
     [

@@ -143,7 +143,7 @@ function lastFailureOf(observed: Observed, answers: Answers): LastFailure | null
   const previous = observed.previous.lastFailure ?? null;
   // What nothing was held for is tried again, whatever its reason.
   if (failure !== null) return toLastFailure({ ...failure, terminal: false }, observed);
-  // A terminal failure that no longer halts is history.
+  // A terminal failure that no longer holds pods back is history.
   return previous?.terminal === true ? null : previous;
 }
 

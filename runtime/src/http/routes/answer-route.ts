@@ -107,7 +107,7 @@ export async function readWhole(generation: Generation): Promise<WholeChoice> {
   };
 }
 
-function tellsNothing(delta: TextDelta): boolean {
+function isEmpty(delta: TextDelta): boolean {
   const { content, reasoning, toolCalls, logprobs, tokenIds, promptTokenIds } = delta;
   const hasIds = promptTokenIds !== null || (tokenIds !== null && tokenIds.length > 0);
   return content === '' && reasoning === '' && toolCalls.length === 0 && logprobs.length === 0 && !hasIds;
@@ -122,7 +122,7 @@ async function stream(
   try {
     for await (const { index, value: delta } of mergeAsync(generations.map((each) => each.deltas()))) {
       // Bytes of half a character, or the beginning of a stop string: nothing to send yet.
-      if (delta.finish === null && tellsNothing(delta)) continue;
+      if (delta.finish === null && isEmpty(delta)) continue;
       await sse.send(...answerWriter.delta(index, delta, usage));
     }
     sse.end(...answerWriter.end(usage()));
