@@ -70,7 +70,7 @@ test('only what moves is progress: an engine that waits for a pull that stalls i
   expect(stall.check()).toMatchObject({ reason: 'LoadStalled' });
 });
 
-test('an engine that is started again is held to progress too, from when it is', () => {
+test('an engine that is started again must make progress too, from when it is', () => {
   const engineIs = (kind: 'loading' | 'restarting', bytesDone: number, restarts: number): boolean => {
     const cause = { reason: 'EngineFault', message: 'lost' } as const;
     const loaded = { bytesDone, bytesTotal: 4 };

@@ -1,4 +1,4 @@
-// What is answered beside chats and completions, held to the types of OpenAI's and Anthropic's own clients: whole, and event by event.
+// Answers other than chats and completions against the types of OpenAI's and Anthropic's own clients: whole, and event by event.
 
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { routeTable } from '../../runtime/src/http/api/route-table.js';

@@ -1,4 +1,4 @@
-// JSON held to types of OpenAI's and Anthropic's own Node clients, by the compiler that their users have.
+// JSON against the types of OpenAI's and Anthropic's own Node clients, by the compiler that their users have.
 
 import { join } from 'node:path';
 import ts from 'typescript';

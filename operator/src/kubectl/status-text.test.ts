@@ -109,7 +109,7 @@ test('a service that loads: how far, and each cause once', () => {
   ]);
 });
 
-test('a service that failed: when, where and what helps', () => {
+test('a service that failed: when, where and the remedy', () => {
   const text = describeService(failed, now);
   expect(text).toContain('experimental/demo: not ready (S3AccessDenied)');
   expect(text).toContain(

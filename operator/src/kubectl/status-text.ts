@@ -1,4 +1,4 @@
-// What a person asks of a service: does it serve, if not why and what helps, how far is it, where is it. Pure.
+// What a person asks of a service: does it serve, if not why and how to fix it, how far is it, where is it. Pure.
 
 import { formatGiB, type LlmServiceStatus, type LoadingStatus } from '@llmservice/crds';
 import { memoryTable } from '../cli/report-text.js';

@@ -10,7 +10,7 @@ import { describeService, describeServices, outcome, progress, type ServiceObjec
 
 const usage = `usage: kubectl llm status [NAME] [options]
 
-Says whether services serve, and if not why and what helps.
+Says whether services serve, and if not why and how to fix it.
 
   -n, --namespace NAME     (that of the context)
   -A, --all-namespaces

@@ -20,7 +20,7 @@ type Format = Readonly<Record<string, unknown>>;
 
 /**
  * @param other grammar asked of an answer that is text; null: any
- * @param schemaOf what a tool's arguments are held to
+ * @param schemaOf what a tool's arguments must match
  * @returns null where the answer is free
  */
 export function toolGrammar(

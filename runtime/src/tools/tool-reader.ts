@@ -45,7 +45,7 @@ export class ToolReader implements CallSink {
   constructor(options: ToolReaderOptions) {
     this.options = options;
     const { kind, begin } = options.dialect;
-    // Qwen3-Coder leaves its marker out at times. What is held to a grammar does not.
+    // Qwen3-Coder leaves its marker out at times. Under a grammar it does not.
     const mayLeaveOut = kind === 'qwenXml' && !options.use.tools.some(({ strict }) => strict);
     this.begins = [...(begin.id === null ? [begin.text] : []), ...(mayLeaveOut ? [beginFunction] : [])];
   }

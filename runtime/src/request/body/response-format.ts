@@ -26,7 +26,7 @@ export const responseFormat = {
         name: nullableText,
         description: nullableText,
         schema: { type: 'object' },
-        // Every schema is held to.
+        // Every schema is enforced.
         strict: { type: ['boolean', 'null'] },
       },
     },

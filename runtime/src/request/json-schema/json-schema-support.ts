@@ -109,7 +109,7 @@ function unsupportedKeyword(
   return decides === undefined || redundant ? [] : refuse(`is not supported with ${decides}: put it inside`);
 }
 
-/** Why a pattern, or one of the names in patternProperties, cannot be held to. */
+/** Why a pattern, or one of the names in patternProperties, cannot be enforced. */
 function unusablePattern(keyword: string, value: unknown, patterns: JsonPatterns): string | null {
   try {
     if (keyword === 'patternProperties')
@@ -124,7 +124,7 @@ function unusablePattern(keyword: string, value: unknown, patterns: JsonPatterns
   }
 }
 
-/** Whether values are of a kind that keywords can be held to: a compiler takes any value where none is said. */
+/** Whether values are of a kind that keywords can constrain: a compiler takes any value where none is said. */
 function saysType(fields: Schema): boolean {
   return impliesType.some((keyword) => fields[keyword] !== undefined);
 }

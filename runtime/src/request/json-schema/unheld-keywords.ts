@@ -3,7 +3,7 @@
 
 import type { Schema } from './subschemas.js';
 
-/** Why an answer is not held to the keyword; null: it is. */
+/** Why the keyword is not enforced; null: it is. */
 type Rule = (value: unknown, fields: Schema) => string | null;
 
 const types = ['string', 'number', 'integer', 'boolean', 'object', 'array', 'null'];

@@ -24,7 +24,7 @@ interface Named extends AnswerFormat {
   readonly violations: readonly Violation[];
 }
 
-/** @throws ApiError invalid_request when there are several, or a schema that cannot be held to whole */
+/** @throws ApiError invalid_request when there are several, or a schema that cannot be enforced whole */
 export function readAnswerFormat(fields: Fields): AnswerFormat | null {
   const [first, second] = named(fields);
   if (first === undefined) return null;

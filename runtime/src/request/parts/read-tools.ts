@@ -1,5 +1,5 @@
-// The tools of a chat request: what an answer may call, what the template gets of them, and what their calls are
-// held to.
+// The tools of a chat request: what an answer may call, what the template gets of them, and what their calls
+// must match.
 
 import type { Schema, Tool, ToolUse } from '../../tools/tool.js';
 import { JsonPatterns } from '../json-schema/json-patterns.js';
