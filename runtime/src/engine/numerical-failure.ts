@@ -16,7 +16,7 @@ export function numericalFailure({ kind, layer, part, position }: NumericalFault
   const where = layer === null ? part : `layer ${String(layer)}, ${part}`;
   const seen = {
     notFinite: 'a value that is not finite (NaN or infinity) came out of',
-    collapsed: 'every token got the same logit, so that they are meaningless, from',
+    collapsed: 'every token got the same logit, so that the logits carry no information, from',
     stuck:
       'one token came again and again with the same logits to the last bit, as if there were no context, from',
   };
