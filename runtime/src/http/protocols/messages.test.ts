@@ -3,7 +3,7 @@
 import Anthropic, { APIError } from '@anthropic-ai/sdk';
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { anthropicError } from '../api/anthropic-error.js';
-import { says, thinksAndCalls } from '../call-script.fixture.js';
+import { scriptOf, thinksAndCalls } from '../call-script.fixture.js';
 import { byteIds, output, says } from '../scripted-engine.fixture.js';
 import { ApiError } from '../../request/body/api-error.js';
 import { parseMessages } from '../../request/parse/parse-messages.js';
@@ -116,7 +116,7 @@ describe('an answer', () => {
   test('has the numbers of a use as they were written, streamed or whole', async () => {
     const { begin, end } = ScriptedServer.markers;
     const input = '{"city":{"id":12345678901234567890,"of":[1.0,-1e400,7,"1.0"]}}';
-    server.script = says(begin, `{"name": "time", "arguments": ${input}}`, end);
+    server.script = scriptOf(begin, `{"name": "time", "arguments": ${input}}`, end);
     const whole = await server.post('/v1/messages', { ...body, tools });
     expect(await whole.text()).toContain(`"input":${input}`);
     const stream = await server.post('/v1/messages', { ...body, tools, stream: true });
@@ -125,7 +125,7 @@ describe('an answer', () => {
   });
 
   test('may be nothing at all', async () => {
-    server.script = says();
+    server.script = scriptOf();
     expect(await client.messages.create(body)).toMatchObject({ content: [], stop_reason: 'end_turn' });
     expect((await client.messages.stream(body).finalMessage()).content).toEqual([]);
   });

@@ -2,7 +2,7 @@
 
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import OpenAI, { APIError } from 'openai';
-import { says, thinksAndCalls } from '../call-script.fixture.js';
+import { scriptOf, thinksAndCalls } from '../call-script.fixture.js';
 import { byteIds, output } from '../scripted-engine.fixture.js';
 import { ApiError } from '../../request/body/api-error.js';
 import { parseResponses } from '../../request/parse/parse-responses.js';
@@ -150,7 +150,7 @@ describe('a response', () => {
   });
 
   test('may be nothing at all', async () => {
-    server.script = says();
+    server.script = scriptOf();
     expect(await client.responses.create(body)).toMatchObject({ status: 'completed', output: [] });
   });
 });
@@ -244,7 +244,7 @@ test.each([true, false])(
   'functions in a namespace are called by both names, streamed: %s',
   async (stream) => {
     const { begin, end } = ScriptedServer.markers;
-    server.script = says(begin, '{"name": "mcp__clock__time", "arguments": {"city": "Bern"}}', end);
+    server.script = scriptOf(begin, '{"name": "mcp__clock__time", "arguments": {"city": "Bern"}}', end);
     const clock = {
       type: 'namespace' as const,
       name: 'mcp__clock',

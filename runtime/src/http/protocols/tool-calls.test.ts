@@ -3,7 +3,7 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import OpenAI from 'openai';
 import { events, json } from '../answers.fixture.js';
-import { speaksAndCalls, says } from '../call-script.fixture.js';
+import { scriptOf, speaksAndCalls } from '../call-script.fixture.js';
 import { byteIds, output, says } from '../scripted-engine.fixture.js';
 import { ScriptedServer } from '../scripted-server.fixture.js';
 
@@ -23,7 +23,7 @@ const tools = ['weather', 'time'].map((name) => ({
   function: { name, parameters },
 }));
 
-const twoCalls = says(...speaksAndCalls);
+const twoCalls = scriptOf(...speaksAndCalls);
 
 describe('calls', () => {
   test('come in chunks that the SDK puts together', async () => {
@@ -80,7 +80,7 @@ describe('calls', () => {
   });
 
   test('have no content with them where there is no text', async () => {
-    server.script = says(begin, '{"name": "time", "arguments": {}}', end);
+    server.script = scriptOf(begin, '{"name": "time", "arguments": {}}', end);
     const body = await json(await server.chat({ tools }));
     expect(body.choices[0]).toMatchObject({ message: { content: null }, finish_reason: 'tool_calls' });
   });
@@ -135,7 +135,7 @@ describe('calls', () => {
 
   test('inside of the reasoning are reasoning', async () => {
     const { thinkBegin, thinkEnd } = ScriptedServer.markers;
-    server.script = says(thinkBegin, 'If ', begin, '{"name": "time"}', end, thinkEnd, 'No.');
+    server.script = scriptOf(thinkBegin, 'If ', begin, '{"name": "time"}', end, thinkEnd, 'No.');
     const body = await json(await server.chat({ tools }));
     expect(body.choices[0]).toMatchObject({
       finish_reason: 'stop',
@@ -148,7 +148,7 @@ describe('calls', () => {
   });
 
   test('that the reasoning ends with are calls, streamed and whole', async () => {
-    server.script = says(
+    server.script = scriptOf(
       ScriptedServer.markers.thinkBegin,
       'Hm.',
       begin,
@@ -165,7 +165,7 @@ describe('calls', () => {
   });
 
   test('are text where no tools are asked for', async () => {
-    server.script = says(begin, '{"name": "time", "arguments": {}}', end);
+    server.script = scriptOf(begin, '{"name": "time", "arguments": {}}', end);
     const text = '<tool_call>{"name": "time", "arguments": {}}</tool_call>';
     for (const body of [{}, { tools, tool_choice: 'none' }])
       expect((await json(await server.chat(body))).choices[0]).toMatchObject({ message: { content: text } });

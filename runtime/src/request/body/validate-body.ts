@@ -125,24 +125,24 @@ function violation(
   const path = instancePath.slice(1).replaceAll('/', '.');
   const [field = ''] = path.split('.');
   const refusal = refusalOf(kind, field);
-  if (refusal !== null) return violation(field, notSupported(refusal));
-  if (keyword === 'anyOf') return violation(path, none(parentSchema as Alternatives, data));
+  if (refusal !== null) return violationAt(field, notSupported(refusal));
+  if (keyword === 'anyOf') return violationAt(path, none(parentSchema as Alternatives, data));
   const instead = (parentSchema as JsonSchema)['description'];
-  if (typeof instead === 'string') return violation(path, notSupported(instead));
+  if (typeof instead === 'string') return violationAt(path, notSupported(instead));
   const child = (name: unknown): string => (path === '' ? String(name) : `${path}.${String(name)}`);
   switch (keyword) {
     case 'required':
-      return violation(child(params['missingProperty']), 'is required');
+      return violationAt(child(params['missingProperty']), 'is required');
     case 'additionalProperties':
-      return violation(child(params['additionalProperty']), 'is not a known field of this route');
+      return violationAt(child(params['additionalProperty']), 'is not a known field of this route');
     case 'enum':
-      return violation(path, `must be ${oneOf(notNull(params['allowedValues']))}`);
+      return violationAt(path, `must be ${oneOf(notNull(params['allowedValues']))}`);
     case 'const':
-      return violation(path, `must be ${JSON.stringify(params['allowedValue'])}`);
+      return violationAt(path, `must be ${JSON.stringify(params['allowedValue'])}`);
     case 'type':
-      return violation(path, `must be ${notNull(params['type']).join(' or ')}`);
+      return violationAt(path, `must be ${notNull(params['type']).join(' or ')}`);
     default:
-      return violation(path, message);
+      return violationAt(path, message);
   }
 }
 
@@ -169,7 +169,7 @@ function oneOf(values: readonly unknown[]): string {
 const notSupported = (why: string): string =>
   `is not supported with this value${why === '' ? '' : `: ${why}`}`;
 
-const violation = (param: string, message: string): Violation => ({ param, message: `${param} ${message}` });
+const violationAt = (param: string, message: string): Violation => ({ param, message: `${param} ${message}` });
 
 /** null counts as absent everywhere: to offer it would not help. */
 const notNull = (values: unknown): unknown[] =>
