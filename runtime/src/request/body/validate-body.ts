@@ -169,7 +169,10 @@ function oneOf(values: readonly unknown[]): string {
 const notSupported = (why: string): string =>
   `is not supported with this value${why === '' ? '' : `: ${why}`}`;
 
-const violationAt = (param: string, message: string): Violation => ({ param, message: `${param} ${message}` });
+const violationAt = (param: string, message: string): Violation => ({
+  param,
+  message: `${param} ${message}`,
+});
 
 /** null counts as absent everywhere: to offer it would not help. */
 const notNull = (values: unknown): unknown[] =>
